@@ -1,0 +1,28 @@
+# A ShardKit library that uses LLVM or MLIR. LLVM's headers are C++17 and warn by the page under C++20, so they are
+# system headers; its packages are built without RTTI and exceptions.
+function(add_shardkit_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  add_library(ShardKit::${name} ALIAS ${name})
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE -fno-rtti -fno-exceptions)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  install(TARGETS ${name} EXPORT ShardKitTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+# A tool linked against LLVM's and MLIR's shared libraries.
+function(add_shardkit_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE -fno-rtti -fno-exceptions)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  install(TARGETS ${name} EXPORT ShardKitTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()

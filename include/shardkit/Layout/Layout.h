@@ -1,0 +1,94 @@
+//===- Layout.h - Which device owns which element ---------------*- C++ -*-===//
+//
+// The meaning of a sharding: digits of the row-major flat index that are owned
+// by digits of the logical device rank. See docs/Layouts.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_LAYOUT_LAYOUT_H
+#define SHARDKIT_LAYOUT_LAYOUT_H
+
+#include "shardkit/Layout/Sharding.h"
+
+namespace mlir::spmd {
+
+/// Value (I / lo) mod (hi / lo) of flat index I contributes value * stride to
+/// the logical rank.
+struct Digit {
+  int64_t lo, hi, stride;
+  int64_t size() const { return hi / lo; }
+  bool operator==(const Digit &o) const {
+    return lo == o.lo && hi == o.hi && stride == o.stride;
+  }
+};
+
+/// A digit of the logical rank: (rank / stride) mod size.
+struct RankDigit {
+  int64_t stride, size;
+  bool operator==(const RankDigit &o) const {
+    return stride == o.stride && size == o.size;
+  }
+};
+
+/// A dim of `size` elements cut into ceil(size / count) chunks over the rank
+/// digits (major to minor); the device with coordinate k owns chunk k.
+struct UnevenDim {
+  unsigned dim;
+  llvm::SmallVector<RankDigit, 2> ranks;
+  bool operator==(const UnevenDim &o) const {
+    return dim == o.dim && ranks == o.ranks;
+  }
+};
+
+/// A layout of a value of `shape` on the devices of a mesh. Digits are
+/// coalesced and sorted by falling `lo`; two layouts over the same device order
+/// are equal iff these members are.
+struct Layout {
+  llvm::SmallVector<int64_t, 4> shape;
+  llvm::SmallVector<Digit, 4> digits;
+  llvm::SmallVector<UnevenDim, 1> uneven;
+  /// Ranks over which the value is partial, sorted by falling stride, joined.
+  llvm::SmallVector<RankDigit, 2> partial;
+  ReductionKind partialKind = ReductionKind::Sum;
+
+  /// The layout that `sharding` denotes. The sharding must be legal
+  /// (verifySharding). A value with zero elements has no digits.
+  static Layout get(const Sharding &sharding, const Mesh &mesh,
+                    llvm::ArrayRef<int64_t> shape);
+  static Layout replicated(llvm::ArrayRef<int64_t> shape);
+
+  int64_t numElements() const;
+  /// Local shape; uneven dims are padded (ceil).
+  llvm::SmallVector<int64_t, 4> localShape() const;
+  int64_t numLocalElements() const;
+  bool operator==(const Layout &o) const;
+  bool operator!=(const Layout &o) const { return !(*this == o); }
+
+  /// The canonical sharding on `mesh`; nothing if a digit is no (sub-)axis of
+  /// it (a view with other axes is needed).
+  std::optional<Sharding> toSharding(const Mesh &mesh) const;
+
+  /// Flat indices that `rank` owns, in local row-major order. Brute force:
+  /// the oracle of the tests, never used by a pass.
+  llvm::SmallVector<int64_t> ownedIndices(int64_t rank) const;
+
+  std::string toString() const;
+};
+
+/// Joins digits that are neighbours in the index and in the rank, drops digits
+/// of size 1, sorts.
+void coalesce(llvm::SmallVectorImpl<Digit> &digits);
+void coalesce(llvm::SmallVectorImpl<RankDigit> &digits);
+
+/// A row-major reshape (layouts.md 4.2): what stays sharded without moving a
+/// byte, and what must be gathered before it.
+struct ReshapeResult {
+  Layout result;                      // of outShape
+  Layout gathered;                    // of the input shape: input less the digits that do not fit
+  bool free;                          // nothing gathered
+};
+ReshapeResult reshape(const Layout &in, llvm::ArrayRef<int64_t> outShape);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_LAYOUT_LAYOUT_H

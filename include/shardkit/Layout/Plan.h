@@ -1,0 +1,65 @@
+//===- Plan.h - From one layout to another ----------------------*- C++ -*-===//
+
+#ifndef SHARDKIT_LAYOUT_PLAN_H
+#define SHARDKIT_LAYOUT_PLAN_H
+
+#include "shardkit/Layout/Layout.h"
+
+namespace mlir::spmd {
+
+enum class CollectiveKind : uint8_t {
+  AllSlice, AllGather, AllReduce, ReduceScatter, AllToAll, CollectivePermute,
+  Exchange
+};
+llvm::StringRef stringifyCollectiveKind(CollectiveKind kind);
+
+/// One step of a plan: one collective that leads from a layout to the next.
+struct PlanStep {
+  CollectiveKind kind;
+  Layout from, to;
+  /// Rank digits along which data moves (for reductions: those combined).
+  llvm::SmallVector<RankDigit, 2> group;
+};
+
+/// Collectives that lead from `from` to `to` on one device order: partial
+/// digits first, then slices, at most one exchange, then gathers (layouts.md
+/// 4.5). Empty when equal. Among the plans that receive the fewest elements the
+/// one with a named collective and fewest steps. `from` complete and `to`
+/// partial (neutral elsewhere) is not a plan: callers handle it.
+llvm::SmallVector<PlanStep, 3> planReshard(const Layout &from,
+                                           const Layout &to);
+
+/// Sum over devices of elements that `to` owns and `from` does not (neither may
+/// be partial), in closed form where the layouts cut each other evenly,
+/// else by interval arithmetic; never by enumeration of devices.
+int64_t receivedElements(const Layout &from, const Layout &to,
+                         int64_t numDevices);
+
+/// A step seen on the local value that all its devices share: the digits that
+/// stay as they are on both sides are taken out of the index space.
+///   [{"x"}, {"y"}] -> [{"x"}, {}] of 8x16 becomes [{}, {"y"}] -> [{}, {}] of 4x16
+void removeCommonDigits(Layout &from, Layout &to);
+
+/// A move of elements in closed form, evaluated by each rank: nested loops over
+/// atoms, major to minor. Each atom has on each side either a local stride (in
+/// elements of that side's buffer) or a rank stride.
+struct TransferAtom {
+  int64_t size;
+  bool srcIsRank, dstIsRank;
+  int64_t srcStride, dstStride;
+};
+struct Transfer {
+  llvm::SmallVector<TransferAtom, 6> atoms;
+  /// Ranks to combine, in ascending order, for reductions.
+  llvm::SmallVector<RankDigit, 2> reduce;
+};
+/// The element (rank r, local offset d) of `to` is read from the rank that is r
+/// with the digits of the source-rank atoms replaced, at the sum of the local
+/// source strides; rank atoms of the destination are fixed by r. Nothing if the
+/// layouts do not cut each other evenly (uneven dims, 3x4 against 2x6). Digits
+/// partial in `from` and not in `to` become `reduce`.
+std::optional<Transfer> computeTransfer(const Layout &from, const Layout &to);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_LAYOUT_PLAN_H

@@ -1,0 +1,122 @@
+//===- Sharding.h - Shardings as users write them ---------------*- C++ -*-===//
+//
+// The spelled form of a layout: per tensor dimension a list of axis references
+// and gap factors, major to minor. `Layout.h` holds the meaning (digits).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_LAYOUT_SHARDING_H
+#define SHARDKIT_LAYOUT_SHARDING_H
+
+#include "shardkit/Layout/Mesh.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+
+namespace mlir::spmd {
+
+/// How partial values combine. Floats: max/min propagate NaN, maxnum/minnum
+/// drop it. Integers: max/min are signed.
+enum class ReductionKind : uint8_t {
+  Sum, Prod, And, Or, Xor, Max, Min, UMax, UMin, MaxNum, MinNum
+};
+llvm::StringRef stringifyReductionKind(ReductionKind kind);
+std::optional<ReductionKind> parseReductionKind(llvm::StringRef text);
+/// True if combining the same value twice changes nothing (and, or, max, ...).
+bool isIdempotent(ReductionKind kind);
+
+/// One entry of a dimension: a (sub-)axis of the mesh, or a gap factor (a local
+/// factor passed over). A sub-axis of axis a (size n) has `pre` (product of the
+/// more major parts of a) and `size`; the whole axis is pre = 1, size = n.
+struct DimEntry {
+  int32_t axis = -1; // -1: gap
+  int64_t pre = 1;
+  int64_t size = 1;
+
+  static DimEntry gap(int64_t size) { return {-1, 1, size}; }
+  bool isGap() const { return axis < 0; }
+  bool operator==(const DimEntry &o) const {
+    return axis == o.axis && pre == o.pre && size == o.size;
+  }
+  bool operator!=(const DimEntry &o) const { return !(*this == o); }
+  bool operator<(const DimEntry &o) const {
+    if (axis != o.axis) return axis < o.axis;
+    if (pre != o.pre) return pre < o.pre;
+    return size < o.size;
+  }
+};
+
+/// The entries of one dimension (or of one factor of a sharding rule), major to
+/// minor. The trailing local factor is implicit.
+using DimEntries = llvm::SmallVector<DimEntry, 2>;
+
+struct DimSharding {
+  DimEntries entries;
+  bool open = false;
+  /// User priority, 0 strongest; meaningful for user annotations only.
+  int64_t priority = 0;
+};
+
+struct Sharding {
+  llvm::SmallVector<DimSharding, 4> dims;
+  DimEntries replicated; // axes that must not be used
+  DimEntries unreduced;  // axes over which the value is partial
+  ReductionKind unreducedKind = ReductionKind::Sum;
+};
+
+/// Product of the device sizes (gaps left out) of a list of entries.
+int64_t deviceFactor(llvm::ArrayRef<DimEntry> entries);
+/// Product of all sizes, gaps included: what must divide the dim when even.
+int64_t totalFactor(llvm::ArrayRef<DimEntry> entries);
+
+/// Canonical form of a dim on `mesh`: no entries of size 1, no trailing gap,
+/// neighbouring gaps multiplied, neighbouring consecutive sub-axes joined.
+///   {"x":(1)2, "x":(2)2} with x=4 -> {"x"}      {2, 3, "x", 1, 5} -> {6, "x"}
+DimEntries canonicalize(llvm::ArrayRef<DimEntry> entries);
+
+/// True if the two (sub-)axes share a rank digit.
+///   "x":(1)2 and "x":(2)2 -> no     "x" and "x":(2)2 -> yes
+bool overlaps(const DimEntry &a, const DimEntry &b, const Mesh &mesh);
+
+/// Splits the entries of a dim of size prod(factorSizes) at the borders between
+/// its factors (major to minor). An entry that spans a border is cut there
+/// (sub-axes); nothing if a cut does not divide.
+///   {"x"} x=4, factors [2, 4] -> [{"x":(1)2}, {"x":(2)2}]
+///   {2, "x"} x=2, factors [2, 4] -> [{}, {"x"}]
+std::optional<llvm::SmallVector<DimEntries>>
+splitDim(llvm::ArrayRef<DimEntry> entries, llvm::ArrayRef<int64_t> factorSizes);
+
+/// Inverse of splitDim: the entries of the dim made of these factors, with the
+/// gaps that keep each factor's digits in place. Canonical.
+///   [{}, {"x"}], factors [2, 4] -> {2, "x"}
+DimEntries joinDim(llvm::ArrayRef<DimEntries> factors,
+                   llvm::ArrayRef<int64_t> factorSizes);
+
+/// Legality of a sharding of a value of `shape` on `mesh`. `reason` names the
+/// class as the acceptance vectors do (unknown_axis, axis_reused, sub_axis_size,
+/// gap_not_dividing, rank_mismatch, ...), `message` is for users, lower-case,
+/// with the legal choices.
+struct ShardingError {
+  std::string reason, message;
+  int64_t dim = -1;
+};
+/// `allowUneven`: a dim that the axes do not divide is legal (padding).
+std::optional<ShardingError> verifySharding(const Sharding &sharding,
+                                            const Mesh &mesh,
+                                            llvm::ArrayRef<int64_t> shape,
+                                            bool allowUneven);
+/// Devices of a mesh are a permutation of distinct non-negative ids, sizes are
+/// positive, names distinct and not empty, costs positive.
+std::optional<ShardingError> verifyMesh(const Mesh &mesh);
+
+/// Text as in the IR, without `#spmd.sharding<@mesh, ...>`:
+/// `[{"x", ?}, {2, "y":(1)2}p1, {}], replicated = {"z"}, unreduced(max) = {"w"}`.
+std::string toString(const Sharding &sharding, const Mesh &mesh);
+std::string toString(llvm::ArrayRef<DimEntry> entries, const Mesh &mesh);
+/// On failure fills `error` and returns nothing.
+std::optional<Sharding> parseSharding(llvm::StringRef text, const Mesh &mesh,
+                                      ShardingError &error);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_LAYOUT_SHARDING_H

@@ -1,0 +1,72 @@
+/*===- abi.h - What a compiled program calls --------------------*- C -*-===*\
+ *
+ * The C ABI between the programs of a bundle and the runtime. A program is the
+ * same code for every rank of a mesh; the context tells it which rank it is.
+ * Everything else about a collective (group, element type, move in closed form,
+ * source line) stands in the manifest and is looked up by its id, so it can be
+ * audited, checked and traced without reading code.
+ *
+\*===----------------------------------------------------------------------===*/
+
+#ifndef SHARDKIT_RT_ABI_H
+#define SHARDKIT_RT_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SK_ABI_VERSION 1
+#define SK_EXPORT __attribute__((visibility("default")))
+
+/* One per rank and run. */
+typedef struct sk_context sk_context;
+
+enum sk_dtype {
+  SK_F64 = 0, SK_F32, SK_F16, SK_BF16, SK_I64, SK_I32, SK_I16, SK_I8, SK_I1
+};
+
+/* Entry point of a program: arguments and results are row-major local buffers
+ * in the order of the manifest, preallocated by the runtime; `arena` has the
+ * manifest's arena_bytes, aligned to 64. Returns 0, or a status once a
+ * collective failed. */
+typedef int32_t (*sk_program)(sk_context *ctx, void *const *args,
+                              void *const *results, void *arena);
+
+/* Performs collective `id` of the running function. `in` and `out` are
+ * contiguous local buffers that do not overlap. Returns 0 or a sticky status:
+ * once it is not 0, every later collective of this run returns at once. */
+SK_EXPORT int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out);
+
+/* (rank / stride) mod size. */
+SK_EXPORT int64_t sk_coordinate(sk_context *ctx, int64_t stride, int64_t size);
+
+#define SK_MAX_CONTRACTION_DIMS 8
+enum sk_contraction_role { SK_BATCH = 0, SK_M, SK_N, SK_K };
+
+/* C[batch, m, n] (+)= sum over k of A[batch, m, k] * B[batch, k, n], each dim
+ * with its own stride (in elements) in each operand, 0 where it has none. Dims
+ * are listed major to minor; inputs of f16 and bf16 accumulate in f32. */
+typedef struct sk_contraction {
+  int32_t abi;       /* SK_ABI_VERSION */
+  int32_t in_dtype;  /* of A and B */
+  int32_t out_dtype; /* of C */
+  int32_t accumulate; /* 0: C is overwritten, 1: added to */
+  int32_t num_dims;
+  struct {
+    int32_t role; /* sk_contraction_role */
+    int32_t reserved;
+    int64_t size, stride_a, stride_b, stride_c;
+  } dims[SK_MAX_CONTRACTION_DIMS];
+} sk_contraction;
+
+/* `desc` lives as long as the program: the runtime may cache by its address. */
+SK_EXPORT int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
+                    const void *b, void *c);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SHARDKIT_RT_ABI_H */
