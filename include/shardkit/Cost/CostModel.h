@@ -1,0 +1,48 @@
+//===- CostModel.h - What communication costs -------------------*- C++ -*-===//
+//
+// The one cost library: propagation conflicts, reshard plans, reports and the
+// solver price collectives here and nowhere else (docs/Costs.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_COST_COSTMODEL_H
+#define SHARDKIT_COST_COSTMODEL_H
+
+#include "shardkit/Layout/Plan.h"
+
+namespace mlir::spmd {
+
+/// What one collective moves: the B of the cost formulas, the bytes received
+/// summed over the group's devices, and its predicted time.
+struct CollectiveCost {
+  int64_t bytes = 0;
+  int64_t received = 0;
+  double seconds = 0;
+};
+
+class CostModel {
+public:
+  static constexpr double kDefaultAlpha = 1.0e-5; // s
+  static constexpr double kDefaultBeta = 1.0e-10; // s / byte
+  static constexpr double kDefaultFlops = 1.0e13; // flop / s
+
+  explicit CostModel(const Mesh &mesh) : mesh(mesh) {}
+
+  /// Cost of one step of a plan on elements of `elementBytes` bytes.
+  CollectiveCost getCost(const PlanStep &step, int64_t elementBytes) const;
+  /// Seconds of a whole plan.
+  double getSeconds(llvm::ArrayRef<PlanStep> plan, int64_t elementBytes) const;
+  /// Names of the axes that a group of rank digits runs over, in mesh order.
+  llvm::SmallVector<std::string> getAxes(llvm::ArrayRef<RankDigit> group) const;
+
+private:
+  /// alpha: sum, beta: largest, over the axes of size > 1 that `group` touches.
+  std::pair<double, double> getLink(llvm::ArrayRef<RankDigit> group) const;
+  bool touches(unsigned axis, llvm::ArrayRef<RankDigit> group) const;
+
+  const Mesh &mesh;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_COST_COSTMODEL_H

@@ -1,0 +1,136 @@
+//===- ShardingRule.h - Factors of an op and its tensors --------*- C++ -*-===//
+//
+// A sharding rule describes the iteration space of an op as factors and each
+// dimension of each operand and result as a product of factors, major to minor.
+// Propagation, the choice of how an op computes, cost and partition all read
+// it; none of them knows an op by name.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RULES_SHARDINGRULE_H
+#define SHARDKIT_RULES_SHARDINGRULE_H
+
+#include "shardkit/Layout/Sharding.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace mlir::spmd {
+
+/// What sharding a factor means.
+enum class FactorKind : uint8_t {
+  Parallel,  ///< every shard computes its own part
+  Reduction, ///< shards hold partial results
+  Whole      ///< must not be sharded (indexed, ordered, windowed, opaque)
+};
+
+struct Factor {
+  int64_t size;
+  FactorKind kind;
+};
+
+/// Role of an operand beyond being read.
+enum class OperandRole : uint8_t {
+  Input,
+  Init,      ///< accumulated into a result: counts once over partial shards
+  ShapeOnly, ///< its elements are not read
+};
+
+class ShardingRule {
+public:
+  /// One tensor of the rule. Operands come first (the op's own operands, then
+  /// tensors captured by its regions in order of first use), then results.
+  struct Tensor {
+    Value value;
+    OperandRole role = OperandRole::Input;
+    /// For results: how partial results over a reduction factor combine.
+    ReductionKind reduction = ReductionKind::Sum;
+    /// For an Init operand: the result that it initialises.
+    int32_t result = -1;
+    uint32_t firstDim = 0, numDims = 0;
+  };
+
+  unsigned numFactors() const { return factors.size(); }
+  unsigned numOperands() const { return operandCount; }
+  unsigned numResults() const { return tensors.size() - operandCount; }
+  llvm::ArrayRef<Tensor> operands() const {
+    return llvm::ArrayRef(tensors).take_front(operandCount);
+  }
+  llvm::ArrayRef<Tensor> results() const {
+    return llvm::ArrayRef(tensors).drop_front(operandCount);
+  }
+  const Tensor &tensor(unsigned i) const { return tensors[i]; }
+  /// Factors of dim `d` of tensor `t`, major to minor; empty for a dim of size 1
+  /// or one that no factor describes (it stays whole).
+  llvm::ArrayRef<int32_t> dimFactors(const Tensor &t, unsigned d) const {
+    auto [first, count] = dims[t.firstDim + d];
+    return llvm::ArrayRef(factorIds).slice(first, count);
+  }
+  const Factor &factor(int32_t f) const { return factors[f]; }
+  llvm::ArrayRef<Factor> getFactors() const { return factors; }
+  /// Contractions and the like, whose compute is worth spreading.
+  bool isContraction = false;
+  /// Set where no interface describes the op: everything is whole.
+  bool isFallback = false;
+
+  //===--- building -------------------------------------------------------===//
+  int32_t addFactor(int64_t size, FactorKind kind = FactorKind::Parallel) {
+    factors.push_back({size, kind});
+    return factors.size() - 1;
+  }
+  void setKind(int32_t f, FactorKind kind) { factors[f].kind = kind; }
+  /// Operands are added before results.
+  Tensor &addOperand(Value value) {
+    ++operandCount;
+    return addTensor(value);
+  }
+  Tensor &addResult(Value value) { return addTensor(value); }
+  /// Describes the next dim of the tensor added last.
+  void addDim(llvm::ArrayRef<int32_t> dimFactorIds) {
+    dims.push_back({(uint32_t)factorIds.size(), (uint32_t)dimFactorIds.size()});
+    factorIds.append(dimFactorIds.begin(), dimFactorIds.end());
+    ++tensors.back().numDims;
+  }
+  /// Describes all dims of the tensor added last by a factor each, in order.
+  void addDims(llvm::ArrayRef<int32_t> factorPerDim) {
+    for (int32_t f : factorPerDim)
+      addDim(f < 0 ? llvm::ArrayRef<int32_t>() : llvm::ArrayRef<int32_t>(f));
+  }
+
+private:
+  Tensor &addTensor(Value value) {
+    tensors.push_back({});
+    tensors.back().value = value;
+    tensors.back().firstDim = dims.size();
+    return tensors.back();
+  }
+  llvm::SmallVector<Factor, 8> factors;
+  llvm::SmallVector<Tensor, 4> tensors;
+  llvm::SmallVector<std::pair<uint32_t, uint32_t>, 12> dims;
+  llvm::SmallVector<int32_t, 12> factorIds;
+  unsigned operandCount = 0;
+};
+
+/// The rule of any op: its interface's, else a rule that keeps every operand,
+/// captured tensor and result whole (`isFallback`).
+ShardingRule getShardingRule(Operation *op);
+
+/// Neutral element of a reduction for elements of `type` (an integer, index or
+/// float type).
+TypedAttr getNeutralElement(ReductionKind kind, Type type);
+/// True if `value` is known to hold the neutral element (or nothing defined)
+/// everywhere: a fill or splat of it, or tensor.empty.
+bool isNeutralFill(Value value, ReductionKind kind);
+/// The kind of reduction that a scalar op computes, if it is one; booleans are
+/// treated as what they are (a sum of i1 is xor).
+std::optional<ReductionKind> matchCombiner(Operation *op);
+
+void registerShardingRules(DialectRegistry &registry);
+void registerLinalgShardingRules(DialectRegistry &registry);
+void registerElementwiseShardingRules(DialectRegistry &registry);
+void registerTensorShardingRules(DialectRegistry &registry);
+
+} // namespace mlir::spmd
+
+#include "shardkit/Rules/ShardingRuleOpInterface.h.inc"
+
+#endif // SHARDKIT_RULES_SHARDINGRULE_H

@@ -1,0 +1,97 @@
+//===- CostModel.cpp - Alpha-beta costs per mesh axis ---------------------===//
+
+#include "shardkit/Cost/CostModel.h"
+#include <algorithm>
+
+using namespace mlir::spmd;
+
+bool CostModel::touches(unsigned axis, llvm::ArrayRef<RankDigit> group) const {
+  int64_t low = mesh.axisStride(axis), high = low * mesh.axes[axis].size;
+  return llvm::any_of(group, [&](const RankDigit &digit) {
+    return std::max(digit.stride, low) <
+           std::min(digit.stride * digit.size, high);
+  });
+}
+
+std::pair<double, double>
+CostModel::getLink(llvm::ArrayRef<RankDigit> group) const {
+  double alpha = 0, beta = 0;
+  for (unsigned a = 0; a < mesh.axes.size(); ++a) {
+    if (mesh.axes[a].size == 1 || !touches(a, group))
+      continue;
+    alpha += mesh.alpha.empty() ? kDefaultAlpha : mesh.alpha[a];
+    beta = std::max(beta, mesh.beta.empty() ? kDefaultBeta : mesh.beta[a]);
+  }
+  return {alpha, beta};
+}
+
+llvm::SmallVector<std::string>
+CostModel::getAxes(llvm::ArrayRef<RankDigit> group) const {
+  llvm::SmallVector<std::string> names;
+  for (unsigned a = 0; a < mesh.axes.size(); ++a)
+    if (mesh.axes[a].size > 1 && touches(a, group))
+      names.push_back(mesh.axes[a].name);
+  return names;
+}
+
+CollectiveCost CostModel::getCost(const PlanStep &step,
+                                  int64_t elementBytes) const {
+  int64_t n = 1;
+  for (const RankDigit &digit : step.group)
+    n *= digit.size;
+  CollectiveCost cost;
+  if (n == 1 || step.kind == CollectiveKind::AllSlice)
+    return cost;
+  int64_t fromBytes = step.from.numLocalElements() * elementBytes;
+  int64_t toBytes = step.to.numLocalElements() * elementBytes;
+  auto [alpha, beta] = getLink(step.group);
+  double share = 0; // of B that a device sends or receives
+  switch (step.kind) {
+  case CollectiveKind::AllSlice:
+    return cost;
+  case CollectiveKind::AllGather:
+    cost.bytes = toBytes;
+    share = double(n - 1) / n;
+    cost.received = (n - 1) * toBytes;
+    break;
+  case CollectiveKind::AllReduce:
+    cost.bytes = fromBytes;
+    share = 2.0 * (n - 1) / n;
+    cost.received = 2 * (n - 1) * fromBytes;
+    break;
+  case CollectiveKind::ReduceScatter:
+    cost.bytes = fromBytes;
+    share = double(n - 1) / n;
+    cost.received = (n - 1) * fromBytes;
+    break;
+  case CollectiveKind::AllToAll:
+    cost.bytes = n * fromBytes;
+    share = double(n - 1) / (double(n) * n);
+    cost.received = (n - 1) * fromBytes;
+    break;
+  case CollectiveKind::CollectivePermute:
+    cost.bytes = toBytes;
+    share = 1;
+    cost.received = n * toBytes;
+    break;
+  case CollectiveKind::Exchange: {
+    int64_t devices = mesh.numDevices();
+    int64_t total = receivedElements(step.from, step.to, devices) * elementBytes;
+    // Exchanges are symmetric over the devices of a group.
+    cost.bytes = (total + devices - 1) / devices;
+    share = 1;
+    cost.received = cost.bytes * n;
+    break;
+  }
+  }
+  cost.seconds = alpha + beta * share * cost.bytes;
+  return cost;
+}
+
+double CostModel::getSeconds(llvm::ArrayRef<PlanStep> plan,
+                             int64_t elementBytes) const {
+  double seconds = 0;
+  for (const PlanStep &step : plan)
+    seconds += getCost(step, elementBytes).seconds;
+  return seconds;
+}

@@ -1,0 +1,229 @@
+//===- TensorRules.cpp - Views, slices and creation of tensors ------------===//
+
+#include "shardkit/Rules/ShardingRule.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+FactorKind parallelIfStatic(int64_t size) {
+  return ShapedType::isDynamic(size) ? FactorKind::Whole : FactorKind::Parallel;
+}
+
+void addScalarOperands(ShardingRule &rule, ValueRange operands) {
+  for (Value operand : operands)
+    rule.addOperand(operand);
+}
+
+/// tensor.empty and tensor.splat: any layout.
+template <typename OpTy>
+struct CreationModel
+    : ShardingRuleOpInterface::ExternalModel<CreationModel<OpTy>, OpTy> {
+  ShardingRule getShardingRule(Operation *op) const {
+    ShardingRule rule;
+    addScalarOperands(rule, op->getOperands());
+    rule.addResult(op->getResult(0));
+    for (int64_t size : getShape(op->getResult(0)))
+      rule.addDim({rule.addFactor(size, parallelIfStatic(size))});
+    return rule;
+  }
+};
+
+/// Same shape in and out; a dim whose static size changes stays whole.
+struct CastModel
+    : ShardingRuleOpInterface::ExternalModel<CastModel, tensor::CastOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    ShardingRule rule;
+    SmallVector<int32_t> factors;
+    auto source = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+    auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (source && result)
+      for (auto [in, out] : llvm::zip(source.getShape(), result.getShape()))
+        factors.push_back(rule.addFactor(
+            out, in == out ? parallelIfStatic(out) : FactorKind::Whole));
+    rule.addOperand(op->getOperand(0));
+    if (source)
+      for (size_t d = 0; d < source.getShape().size(); ++d)
+        rule.addDim(factors.empty() ? ArrayRef<int32_t>()
+                                    : ArrayRef<int32_t>(factors[d]));
+    rule.addResult(op->getResult(0));
+    if (result)
+      for (size_t d = 0; d < result.getShape().size(); ++d)
+        rule.addDim(factors.empty() ? ArrayRef<int32_t>()
+                                    : ArrayRef<int32_t>(factors[d]));
+    return rule;
+  }
+};
+
+/// expand_shape and collapse_shape: a factor per dim of the expanded side; the
+/// collapsed dims are products of them.
+template <typename OpTy>
+struct ReassociationModel
+    : ShardingRuleOpInterface::ExternalModel<ReassociationModel<OpTy>, OpTy> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto reshape = cast<OpTy>(op);
+    constexpr bool expands = std::is_same_v<OpTy, tensor::ExpandShapeOp>;
+    Value expanded = expands ? Value(reshape.getResult()) : Value(reshape.getSrc());
+    ShardingRule rule;
+    SmallVector<int32_t> factors;
+    for (int64_t size : getShape(expanded))
+      factors.push_back(rule.addFactor(size, parallelIfStatic(size)));
+    // A digit of a dim with a factor of unknown size cannot be placed.
+    SmallVector<SmallVector<int32_t>> groups;
+    for (auto &indices : reshape.getReassociationIndices()) {
+      SmallVector<int32_t> &group = groups.emplace_back();
+      bool isStatic = true;
+      for (int64_t i : indices) {
+        group.push_back(factors[i]);
+        isStatic &= !ShapedType::isDynamic(rule.factor(factors[i]).size);
+      }
+      if (!isStatic) {
+        for (int32_t f : group)
+          rule.setKind(f, FactorKind::Whole);
+        group.clear();
+      }
+    }
+    auto addExpanded = [&] { rule.addDims(factors); };
+    auto addCollapsed = [&] {
+      for (auto &group : groups)
+        rule.addDim(group);
+    };
+    rule.addOperand(op->getOperand(0));
+    if (expands)
+      addCollapsed();
+    else
+      addExpanded();
+    addScalarOperands(rule, op->getOperands().drop_front());
+    rule.addResult(op->getResult(0));
+    if (expands)
+      addExpanded();
+    else
+      addCollapsed();
+    return rule;
+  }
+};
+
+/// Describes the dims of `whole` (the larger tensor) and of `part`, its slice:
+/// a dim that the slice covers fully is one factor of both.
+struct SliceFactors {
+  SmallVector<int32_t> whole, part;
+
+  SliceFactors(ShardingRule &rule, OffsetSizeAndStrideOpInterface op,
+               ArrayRef<int64_t> wholeShape, RankedTensorType partType,
+               const llvm::SmallBitVector &dropped) {
+    for (auto [d, size] : llvm::enumerate(wholeShape)) {
+      auto is = [](OpFoldResult value, int64_t expected) {
+        return getConstantIntValue(value) == expected;
+      };
+      bool full = !ShapedType::isDynamic(size) &&
+                  is(op.getMixedOffsets()[d], 0) &&
+                  is(op.getMixedSizes()[d], size) &&
+                  is(op.getMixedStrides()[d], 1);
+      whole.push_back(full ? rule.addFactor(size) : -1);
+      if (!dropped.test(d))
+        part.push_back(whole.back());
+      else
+        whole.back() = -1;
+    }
+  }
+};
+
+struct ExtractSliceModel
+    : ShardingRuleOpInterface::ExternalModel<ExtractSliceModel,
+                                             tensor::ExtractSliceOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto slice = cast<tensor::ExtractSliceOp>(op);
+    ShardingRule rule;
+    SliceFactors factors(rule, slice, slice.getSourceType().getShape(),
+                         slice.getType(), slice.getDroppedDims());
+    rule.addOperand(slice.getSource());
+    rule.addDims(factors.whole);
+    addScalarOperands(rule, op->getOperands().drop_front());
+    rule.addResult(slice.getResult());
+    rule.addDims(factors.part);
+    return rule;
+  }
+};
+
+struct InsertSliceModel
+    : ShardingRuleOpInterface::ExternalModel<InsertSliceModel,
+                                             tensor::InsertSliceOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto slice = cast<tensor::InsertSliceOp>(op);
+    ShardingRule rule;
+    SliceFactors factors(rule, slice, slice.getDestType().getShape(),
+                         slice.getSourceType(), slice.getDroppedDims());
+    rule.addOperand(slice.getSource());
+    rule.addDims(factors.part);
+    rule.addOperand(slice.getDest());
+    rule.addDims(factors.whole);
+    addScalarOperands(rule, op->getOperands().drop_front(2));
+    rule.addResult(slice.getResult());
+    rule.addDims(factors.whole);
+    return rule;
+  }
+};
+
+/// Dims without padding are shared; the body must not depend on the index.
+struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto pad = cast<tensor::PadOp>(op);
+    bool constant = static_cast<bool>(pad.getConstantPaddingValue());
+    ShardingRule rule;
+    SmallVector<int32_t> factors;
+    for (auto [d, size] : llvm::enumerate(pad.getSourceType().getShape())) {
+      bool unpadded = constant && !ShapedType::isDynamic(size) &&
+                      getConstantIntValue(pad.getMixedLowPad()[d]) == 0 &&
+                      getConstantIntValue(pad.getMixedHighPad()[d]) == 0;
+      factors.push_back(unpadded ? rule.addFactor(size) : -1);
+    }
+    rule.addOperand(pad.getSource());
+    rule.addDims(factors);
+    addScalarOperands(rule, op->getOperands().drop_front());
+    rule.addResult(pad.getResult());
+    rule.addDims(factors);
+    return rule;
+  }
+};
+
+struct ConcatModel
+    : ShardingRuleOpInterface::ExternalModel<ConcatModel, tensor::ConcatOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto concat = cast<tensor::ConcatOp>(op);
+    ShardingRule rule;
+    SmallVector<int32_t> factors;
+    for (auto [d, size] : llvm::enumerate(concat.getResultType().getShape()))
+      factors.push_back(d == concat.getDim() ? -1
+                                             : rule.addFactor(size, parallelIfStatic(size)));
+    for (Value operand : op->getOperands()) {
+      rule.addOperand(operand);
+      rule.addDims(factors);
+    }
+    rule.addResult(concat.getResult());
+    rule.addDims(factors);
+    return rule;
+  }
+};
+
+} // namespace
+
+void spmd::registerTensorShardingRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
+    tensor::EmptyOp::attachInterface<CreationModel<tensor::EmptyOp>>(*context);
+    tensor::SplatOp::attachInterface<CreationModel<tensor::SplatOp>>(*context);
+    tensor::CastOp::attachInterface<CastModel>(*context);
+    tensor::ExpandShapeOp::attachInterface<ReassociationModel<tensor::ExpandShapeOp>>(*context);
+    tensor::CollapseShapeOp::attachInterface<ReassociationModel<tensor::CollapseShapeOp>>(*context);
+    tensor::ExtractSliceOp::attachInterface<ExtractSliceModel>(*context);
+    tensor::InsertSliceOp::attachInterface<InsertSliceModel>(*context);
+    tensor::PadOp::attachInterface<PadModel>(*context);
+    tensor::ConcatOp::attachInterface<ConcatModel>(*context);
+  });
+}
