@@ -45,12 +45,13 @@ def basic_tokens(text):
     for char in text:
         if char in "\t\n\r" or unicodedata.category(char) == "Zs":
             clean.append(" ")
-        elif ord(char) in (0, 0xFFFD) or unicodedata.category(char).startswith("C"):
+        elif ord(char) in (0, 0xFFFD) or unicodedata.category(char) in ("Cc", "Cf"):
             continue
         else:
             clean.append(f" {char} " if is_cjk(char) else char)
     tokens = []
-    for word in "".join(clean).lower().split():
+    # One character at a time, as the vocabulary was made: no final sigma.
+    for word in "".join(c.lower() for c in "".join(clean)).split():
         current = ""
         for char in unicodedata.normalize("NFD", word):
             if unicodedata.category(char) == "Mn":
