@@ -1,0 +1,94 @@
+//===- Passes.td - The phases as passes ---------------------------------===//
+
+#ifndef SHARDKIT_PASSES
+#define SHARDKIT_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SPMDResolveAxisResourcesPass
+    : Pass<"spmd-resolve-axis-resources", "::mlir::ModuleOp"> {
+  let summary = "Turn axis resources into shardings on a mesh";
+  let description = [{
+    Replaces `spmd.axis_resources` on function arguments and results, and the
+    axis-resources spelling of constraints, by shardings on the chosen mesh.
+    Axis names, rank and reuse are checked; an error stands at the argument and
+    lists what is legal. Entries that are left out are unsharded and closed.
+  }];
+  let options = [
+    Option<"mesh", "mesh", "std::string", /*default=*/"\"\"",
+           "Name of the mesh to resolve against; may be left out where the "
+           "module has one mesh">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
+  let summary = "Complete partial shardings by propagation";
+  let description = [{
+    Completes the shardings of all values of each function from those that the
+    user gave, forward and backward through the sharding rules to a fixpoint.
+    Dims without `?` stay as they are. What the user wrote on an argument or
+    result is kept beside the completed sharding as `spmd.given`; a constraint
+    keeps its own attribute. Elementwise ops and views are propagated through
+    before contractions and reductions. Phase: annotated to propagated.
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDInsertReshardsPass : Pass<"spmd-insert-reshards", "::mlir::ModuleOp"> {
+  let summary = "Make every change of layout one visible spmd.reshard";
+  let description = [{
+    Chooses per op the assignment of axes to factors whose reshards cost least,
+    closes every dim, and inserts one `spmd.reshard` per value and layout where
+    a user needs another layout than the value has. Constraints are consumed.
+    Axes on a reduction factor make the result `unreduced`; the reshard after it
+    completes it. Phase: propagated to resharded.
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDPartitionPass : Pass<"spmd-partition", "::mlir::ModuleOp"> {
+  let summary = "Turn the global program into the local program of each device";
+  let description = [{
+    Retypes every operation in place to its local shape, lowers each reshard to
+    collectives, rebases `linalg.index`, and leaves `spmd.sharding` and
+    `spmd.global_type` on arguments and results. Phase: resharded to partitioned.
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def SPMDNumberCollectivesPass
+    : Pass<"spmd-number-collectives", "::mlir::ModuleOp"> {
+  let summary = "Number the collectives of each function in program order";
+  let description = [{
+    Writes `id = N : i64` on every collective, from 0 in program order per
+    function. The last IR pass. Phase: partitioned to final.
+  }];
+}
+
+def SPMDStripPass : Pass<"spmd-strip", "::mlir::ModuleOp"> {
+  let summary = "Remove all annotations: the unsharded program";
+  let description = [{
+    Replaces annotation ops by their operands and erases `spmd.*` attributes and
+    meshes. Only for IR in global view (before partition). Names of arguments
+    and results (`spmd.name`, `spmd.weight`) go as well.
+  }];
+}
+
+def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
+  let summary = "Report collectives, bytes, costs and what each device holds";
+  let description = [{
+    For a partitioned module: arguments and results with global and local types,
+    every collective with its axes, bytes and predicted time, and totals by kind
+    and axis.
+  }];
+  let options = [
+    Option<"format", "format", "std::string", /*default=*/"\"text\"",
+           "text or json">,
+    Option<"output", "output", "std::string", /*default=*/"\"\"",
+           "File to write; standard error if empty">
+  ];
+}
+
+#endif // SHARDKIT_PASSES
