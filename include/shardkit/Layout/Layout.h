@@ -38,6 +38,20 @@ struct UnevenDim {
   bool operator==(const UnevenDim &o) const {
     return dim == o.dim && ranks == o.ranks;
   }
+  /// Number of chunks.
+  int64_t count() const;
+  /// Elements of a chunk of a dim of `size`, the last ones may have fewer.
+  int64_t chunk(int64_t size) const {
+    int64_t n = count();
+    return (size + n - 1) / n;
+  }
+  /// Chunk that a rank owns.
+  int64_t coordinate(int64_t rank) const {
+    int64_t k = 0;
+    for (const RankDigit &digit : ranks)
+      k = k * digit.size + (rank / digit.stride) % digit.size;
+    return k;
+  }
 };
 
 /// A layout of a value of `shape` on the devices of a mesh. Digits are
@@ -64,6 +78,10 @@ struct Layout {
   bool operator==(const Layout &o) const;
   bool operator!=(const Layout &o) const { return !(*this == o); }
 
+  /// True if the digits fit `shape`: cut at the borders between its dims, each
+  /// piece is a digit of one dim. Holds for all that `get` returns.
+  bool fitsShape() const;
+
   /// The canonical sharding on `mesh`; nothing if a digit is no (sub-)axis of
   /// it (a view with other axes is needed).
   std::optional<Sharding> toSharding(const Mesh &mesh) const;
@@ -83,9 +101,12 @@ void coalesce(llvm::SmallVectorImpl<RankDigit> &digits);
 /// A row-major reshape (layouts.md 4.2): what stays sharded without moving a
 /// byte, and what must be gathered before it.
 struct ReshapeResult {
-  Layout result;                      // of outShape
-  Layout gathered;                    // of the input shape: input less the digits that do not fit
-  bool free;                          // nothing gathered
+  Layout result; // of outShape
+  /// The input less what does not fit. Of the input shape where that is
+  /// possible, else of the flat shape [N]: the local value is then reshaped to
+  /// one dim, gathered, and reshaped on. Always a local reshape of `result`.
+  Layout gathered;
+  bool free; // nothing gathered
 };
 ReshapeResult reshape(const Layout &in, llvm::ArrayRef<int64_t> outShape);
 

@@ -30,10 +30,17 @@ llvm::SmallVector<PlanStep, 3> planReshard(const Layout &from,
                                            const Layout &to);
 
 /// Sum over devices of elements that `to` owns and `from` does not (neither may
-/// be partial), in closed form where the layouts cut each other evenly,
-/// else by interval arithmetic; never by enumeration of devices.
+/// be partial), in closed form where the layouts cut each other evenly, else by
+/// interval arithmetic over the devices of the rank digits involved.
 int64_t receivedElements(const Layout &from, const Layout &to,
                          int64_t numDevices);
+
+/// The same, with the most that any one device receives (what an exchange is
+/// priced by).
+struct MoveVolume {
+  int64_t total = 0, largest = 0;
+};
+MoveVolume moveVolume(const Layout &from, const Layout &to, int64_t numDevices);
 
 /// A step seen on the local value that all its devices share: the digits that
 /// stay as they are on both sides are taken out of the index space.

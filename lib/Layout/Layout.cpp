@@ -1,0 +1,296 @@
+//===- Layout.cpp ---------------------------------------------------------===//
+
+#include "shardkit/Layout/Layout.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir::spmd;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+
+//   coalesce (lo, hi, stride)          | result
+//   (4, 8, 2), (2, 4, 1)               | (2, 8, 1)     neighbours in both
+//   (2, 4, 1), (4, 8, 2)               | (2, 8, 1)     whatever the order
+//   (4, 8, 1), (2, 4, 2)               | as it is      ranks in the other order
+//   (8, 16, 2), (2, 4, 1)              | as it is      apart in the index
+//   (4, 8, 4), (2, 4, 1)               | as it is      apart in the rank
+//   (4, 4, 7)                          | none          size 1
+void mlir::spmd::coalesce(SmallVectorImpl<Digit> &digits) {
+  llvm::erase_if(digits, [](const Digit &d) { return d.lo == d.hi; });
+  llvm::sort(digits,
+             [](const Digit &a, const Digit &b) { return a.lo > b.lo; });
+  unsigned n = 0;
+  for (const Digit &digit : digits) {
+    if (n && digits[n - 1].lo == digit.hi &&
+        digits[n - 1].stride == digit.stride * digit.size()) {
+      digits[n - 1].lo = digit.lo;
+      digits[n - 1].stride = digit.stride;
+    } else {
+      digits[n++] = digit;
+    }
+  }
+  digits.truncate(n);
+}
+
+/// Joins neighbours, in the order given.
+static void joinNeighbours(SmallVectorImpl<RankDigit> &digits) {
+  unsigned n = 0;
+  for (const RankDigit &digit : digits) {
+    if (digit.size == 1)
+      continue;
+    if (n && digits[n - 1].stride == digit.stride * digit.size)
+      digits[n - 1] = {digit.stride, digits[n - 1].size * digit.size};
+    else
+      digits[n++] = digit;
+  }
+  digits.truncate(n);
+}
+
+//   coalesce (stride, size)  | result
+//   (1, 2), (2, 3)           | (1, 6)
+//   (1, 2), (4, 2)           | (4, 2), (1, 2)
+void mlir::spmd::coalesce(SmallVectorImpl<RankDigit> &digits) {
+  llvm::sort(digits, [](const RankDigit &a, const RankDigit &b) {
+    return a.stride > b.stride;
+  });
+  joinNeighbours(digits);
+}
+
+int64_t Layout::numElements() const {
+  int64_t n = 1;
+  for (int64_t size : shape)
+    n *= size;
+  return n;
+}
+
+/// The digit of the logical rank that a (sub-)axis is.
+static RankDigit rankDigit(const DimEntry &entry, const Mesh &mesh) {
+  int64_t size = mesh.axes[entry.axis].size;
+  return {mesh.axisStride(entry.axis) * (size / (entry.pre * entry.size)),
+          entry.size};
+}
+
+Layout Layout::replicated(ArrayRef<int64_t> shape) {
+  Layout layout;
+  layout.shape.assign(shape.begin(), shape.end());
+  return layout;
+}
+
+Layout Layout::get(const Sharding &sharding, const Mesh &mesh,
+                   ArrayRef<int64_t> shape) {
+  Layout layout = replicated(shape);
+  if (layout.numElements() == 0)
+    return layout;
+
+  int64_t b = 1;
+  for (unsigned d = shape.size(); d-- > 0;) {
+    ArrayRef<DimEntry> entries = sharding.dims[d].entries;
+    int64_t top = b * shape[d];
+    if (shape[d] % totalFactor(entries) == 0) {
+      int64_t hi = top;
+      for (const DimEntry &entry : entries) {
+        int64_t lo = hi / entry.size;
+        if (!entry.isGap() && entry.size > 1)
+          layout.digits.push_back({lo, hi, rankDigit(entry, mesh).stride});
+        hi = lo;
+      }
+    } else {
+      // Uneven: whole axes only, no gaps (verifySharding).
+      UnevenDim uneven;
+      uneven.dim = d;
+      for (const DimEntry &entry : entries)
+        if (!entry.isGap())
+          uneven.ranks.push_back(rankDigit(entry, mesh));
+      joinNeighbours(uneven.ranks);
+      if (!uneven.ranks.empty())
+        layout.uneven.push_back(std::move(uneven));
+    }
+    b = top;
+  }
+  coalesce(layout.digits);
+  std::reverse(layout.uneven.begin(), layout.uneven.end());
+
+  for (const DimEntry &entry : sharding.unreduced)
+    if (!entry.isGap())
+      layout.partial.push_back(rankDigit(entry, mesh));
+  coalesce(layout.partial);
+  if (!layout.partial.empty())
+    layout.partialKind = sharding.unreducedKind;
+  return layout;
+}
+
+int64_t UnevenDim::count() const {
+  int64_t n = 1;
+  for (const RankDigit &rank : ranks)
+    n *= rank.size;
+  return n;
+}
+
+SmallVector<int64_t, 4> Layout::localShape() const {
+  SmallVector<int64_t, 4> local(shape);
+  int64_t b = 1;
+  for (unsigned d = shape.size(); d-- > 0;) {
+    int64_t top = b * shape[d];
+    for (const Digit &digit : digits) {
+      int64_t lo = std::max(digit.lo, b), hi = std::min(digit.hi, top);
+      if (lo < hi)
+        local[d] /= hi / lo;
+    }
+    b = top;
+  }
+  for (const UnevenDim &u : uneven)
+    local[u.dim] = u.chunk(shape[u.dim]);
+  return local;
+}
+
+int64_t Layout::numLocalElements() const {
+  int64_t n = 1;
+  for (int64_t size : localShape())
+    n *= size;
+  return n;
+}
+
+bool Layout::operator==(const Layout &o) const {
+  return shape == o.shape && digits == o.digits && uneven == o.uneven &&
+         partial == o.partial &&
+         (partial.empty() || partialKind == o.partialKind);
+}
+
+bool Layout::fitsShape() const {
+  int64_t top = numElements();
+  if (top == 0)
+    return digits.empty();
+  int64_t covered = 1, total = 1;
+  for (const Digit &digit : digits)
+    total *= digit.size();
+  for (int64_t size : shape) {
+    int64_t b = top / size, cur = top;
+    for (const Digit &digit : digits) {
+      int64_t lo = std::max(digit.lo, b), hi = std::min(digit.hi, top);
+      if (lo >= hi)
+        continue;
+      if (lo % digit.lo || hi % lo || digit.hi % hi || lo % b || cur % hi)
+        return false;
+      covered *= hi / lo;
+      cur = lo;
+    }
+    top = b;
+  }
+  return covered == total;
+}
+
+/// Appends the (sub-)axes that make up a rank digit, major to minor. False if a
+/// border between axes does not divide it.
+//   mesh "x"=4, "y"=3   (stride, size) | entries
+//   (3, 4)                             | "x"
+//   (3, 2)                             | "x":(2)2
+//   (1, 6)                             | "x":(2)2, "y"     cut at the axis border
+//   (1, 2)                             | none: 2 does not divide y
+//   (2, 3)                             | none
+static bool appendAxes(const RankDigit &rank, const Mesh &mesh,
+                       DimEntries &entries) {
+  int64_t top = mesh.numDevices(), end = rank.stride * rank.size;
+  int64_t covered = 1;
+  for (unsigned a = 0; a < mesh.axes.size(); ++a) {
+    int64_t b = top / mesh.axes[a].size;
+    int64_t lo = std::max(rank.stride, b), hi = std::min(end, top);
+    if (lo < hi) {
+      if (lo % rank.stride || hi % lo || end % hi || lo % b || top % hi)
+        return false;
+      entries.push_back({static_cast<int32_t>(a), top / hi, hi / lo});
+      covered *= hi / lo;
+    }
+    top = b;
+  }
+  return covered == rank.size;
+}
+
+std::optional<Sharding> Layout::toSharding(const Mesh &mesh) const {
+  Sharding sharding;
+  sharding.dims.resize(shape.size());
+  sharding.unreducedKind = partial.empty() ? ReductionKind::Sum : partialKind;
+  for (const RankDigit &rank : partial)
+    if (!appendAxes(rank, mesh, sharding.unreduced))
+      return std::nullopt;
+  int64_t top = numElements();
+  if (top == 0)
+    return sharding;
+  if (!fitsShape())
+    return std::nullopt;
+
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    int64_t b = top / shape[d], cur = top;
+    DimEntries entries;
+    for (const Digit &digit : digits) {
+      int64_t lo = std::max(digit.lo, b), hi = std::min(digit.hi, top);
+      if (lo >= hi)
+        continue;
+      if (cur != hi)
+        entries.push_back(DimEntry::gap(cur / hi));
+      if (!appendAxes({digit.stride * (lo / digit.lo), hi / lo}, mesh, entries))
+        return std::nullopt;
+      cur = lo;
+    }
+    sharding.dims[d].entries = canonicalize(entries);
+    top = b;
+  }
+  for (const UnevenDim &u : uneven) {
+    DimEntries &entries = sharding.dims[u.dim].entries;
+    for (const RankDigit &rank : u.ranks)
+      if (!appendAxes(rank, mesh, entries))
+        return std::nullopt;
+    entries = canonicalize(entries);
+    for (const DimEntry &entry : entries)
+      if (entry.size != mesh.axes[entry.axis].size)
+        return std::nullopt; // no sub-axis on an uneven dim
+  }
+  return sharding;
+}
+
+SmallVector<int64_t> Layout::ownedIndices(int64_t rank) const {
+  SmallVector<int64_t> result;
+  int64_t n = numElements();
+  for (int64_t i = 0; i < n; ++i) {
+    bool owned = llvm::all_of(digits, [&](const Digit &digit) {
+      return (i / digit.lo) % digit.size() == (rank / digit.stride) % digit.size();
+    });
+    for (const UnevenDim &u : uneven) {
+      int64_t b = 1;
+      for (unsigned e = u.dim + 1; e < shape.size(); ++e)
+        b *= shape[e];
+      int64_t coordinate = (i / b) % shape[u.dim];
+      owned &= coordinate / u.chunk(shape[u.dim]) == u.coordinate(rank);
+    }
+    if (owned)
+      result.push_back(i);
+  }
+  return result;
+}
+
+std::string Layout::toString() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(shape, os, "x");
+  os << " {";
+  llvm::interleaveComma(digits, os, [&](const Digit &digit) {
+    os << '[' << digit.lo << ", " << digit.hi << ")@" << digit.stride;
+  });
+  os << '}';
+  auto printRanks = [&](ArrayRef<RankDigit> ranks) {
+    llvm::interleaveComma(ranks, os, [&](const RankDigit &rank) {
+      os << rank.size << '@' << rank.stride;
+    });
+  };
+  for (const UnevenDim &u : uneven) {
+    os << " uneven " << u.dim << " {";
+    printRanks(u.ranks);
+    os << '}';
+  }
+  if (!partial.empty()) {
+    os << " partial(" << stringifyReductionKind(partialKind) << ") {";
+    printRanks(partial);
+    os << '}';
+  }
+  return text;
+}

@@ -1,0 +1,341 @@
+//===- Sharding.cpp - The algebra of dimension entries --------------------===//
+//
+// An entry covers an interval of the dimension: the entries of a dim of size D
+// cut [1, D) from the top, {2, "x", "y"} with x = 2, y = 3 of D = 24 being
+// gap [12, 24), x [6, 12), y [2, 6), local [1, 2).
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Layout/Sharding.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+
+using namespace mlir::spmd;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+static constexpr struct {
+  ReductionKind kind;
+  const char *name;
+  bool idempotent;
+} kindTable[] = {
+    {ReductionKind::Sum, "sum", false},
+    {ReductionKind::Prod, "prod", false},
+    {ReductionKind::And, "and", true},
+    {ReductionKind::Or, "or", true},
+    {ReductionKind::Xor, "xor", false},
+    {ReductionKind::Max, "max", true},
+    {ReductionKind::Min, "min", true},
+    {ReductionKind::UMax, "umax", true},
+    {ReductionKind::UMin, "umin", true},
+    {ReductionKind::MaxNum, "maxnum", true},
+    {ReductionKind::MinNum, "minnum", true},
+};
+
+llvm::StringRef mlir::spmd::stringifyReductionKind(ReductionKind kind) {
+  return kindTable[static_cast<unsigned>(kind)].name;
+}
+
+std::optional<ReductionKind>
+mlir::spmd::parseReductionKind(llvm::StringRef text) {
+  for (const auto &row : kindTable)
+    if (text == row.name)
+      return row.kind;
+  return std::nullopt;
+}
+
+bool mlir::spmd::isIdempotent(ReductionKind kind) {
+  return kindTable[static_cast<unsigned>(kind)].idempotent;
+}
+
+int64_t mlir::spmd::deviceFactor(ArrayRef<DimEntry> entries) {
+  int64_t n = 1;
+  for (const DimEntry &entry : entries)
+    if (!entry.isGap())
+      n *= entry.size;
+  return n;
+}
+
+int64_t mlir::spmd::totalFactor(ArrayRef<DimEntry> entries) {
+  int64_t n = 1;
+  for (const DimEntry &entry : entries)
+    n *= entry.size;
+  return n;
+}
+
+/// Appends an entry to a canonical list (all but the trailing gap).
+static void append(DimEntries &list, const DimEntry &entry) {
+  if (entry.size == 1)
+    return;
+  if (!list.empty() && list.back().axis == entry.axis) {
+    DimEntry &last = list.back();
+    if (entry.isGap() || last.pre * last.size == entry.pre) {
+      last.size *= entry.size;
+      return;
+    }
+  }
+  list.push_back(entry);
+}
+
+//   canonicalize, x = 4, y = 2 | result
+//   {"x":(1)2, "x":(2)2}       | {"x"}            consecutive: joined
+//   {"x":(2)2, "x":(1)2}       | as it is         wrong order: not the axis
+//   {"x":(1)2, 2, "x":(2)2}    | as it is         a gap between
+//   {"x":(1)2, 1, "x":(2)2}    | {"x"}            a gap of 1 is none
+//   {2, 3, "x", 1, 5}          | {6, "x"}         gaps multiplied, trailing dropped
+//   {"y", "x"}                 | as it is         two axes are never one
+//   {3}                        | {}
+DimEntries mlir::spmd::canonicalize(ArrayRef<DimEntry> entries) {
+  DimEntries result;
+  for (const DimEntry &entry : entries)
+    append(result, entry);
+  if (!result.empty() && result.back().isGap())
+    result.pop_back();
+  return result;
+}
+
+//   overlaps, x = 8, z = 6    | result
+//   "x",      "y"             | no     other axis
+//   "x",      "x"             | yes
+//   "x",      "x":(2)2        | yes    a part of it
+//   "x":(1)2, "x":(2)2        | no     neighbours
+//   "x":(1)2, "x":(4)2        | no     apart
+//   "x":(1)4, "x":(2)4        | yes    share one digit
+//   "z":(1)2, "z":(3)2        | yes    2 does not divide 3: no common digits
+//   "x",      2               | no     a gap is no axis
+bool mlir::spmd::overlaps(const DimEntry &a, const DimEntry &b,
+                          const Mesh &mesh) {
+  if (a.isGap() || b.isGap() || a.axis != b.axis)
+    return false;
+  if (a.size == 1 || b.size == 1)
+    // An axis of size 1 must not be named twice either; it has no digits.
+    return static_cast<size_t>(a.axis) < mesh.axes.size() &&
+           mesh.axes[a.axis].size == 1;
+  const DimEntry &major = a.pre <= b.pre ? a : b;
+  const DimEntry &minor = a.pre <= b.pre ? b : a;
+  int64_t end = major.pre * major.size;
+  return end > minor.pre || minor.pre % end != 0;
+}
+
+//   splitDim                               | result
+//   {"x"} x=4,        [2, 4]               | [{"x":(1)2}, {"x":(2)2}]
+//   {2, "x"} x=2,     [2, 4]               | [{}, {"x"}]
+//   {"x", 2, "y"} 2,2 [2, 2, 4]            | [{"x"}, {}, {"y"}]
+//   {"x", "y"} 2,2,   [8, 3]               | [{"x", "y"}, {}]
+//   {"x"} x=3,        [2, 6]               | nothing: 6 does not fit in 2 x 6
+//   {2, "x"} x=2,     [3, 4]               | nothing: the digit straddles
+//   {"x"} x=4,        [5]                  | [{"x"}]           one factor: as it is
+//   {"x"} x=4,        [1, 5, 1]            | [{}, {"x"}, {}]   likewise
+std::optional<SmallVector<DimEntries>>
+mlir::spmd::splitDim(ArrayRef<DimEntry> entries,
+                     ArrayRef<int64_t> factorSizes) {
+  SmallVector<DimEntries> result(factorSizes.size());
+  DimEntries canonical = canonicalize(entries);
+  if (canonical.empty())
+    return result;
+
+  // One factor that is the whole dim takes everything, divisible or not, and
+  // of whatever size (also unknown or zero).
+  unsigned big = 0, numBig = 0;
+  for (unsigned f = 0; f < factorSizes.size(); ++f)
+    if (factorSizes[f] != 1)
+      big = f, ++numBig;
+  if (numBig <= 1) {
+    if (factorSizes.empty())
+      return std::nullopt;
+    result[big] = std::move(canonical);
+    return result;
+  }
+  int64_t size = 1;
+  for (int64_t factor : factorSizes) {
+    if (factor <= 0)
+      return std::nullopt;
+    size *= factor;
+  }
+  if (size % totalFactor(canonical) != 0)
+    return std::nullopt;
+
+  unsigned f = 0;
+  int64_t top = size, bottom = size / factorSizes[0]; // interval of factor f
+  int64_t free = top; // end of what is left of factor f
+  int64_t hi = size;
+  for (const DimEntry &entry : canonical) {
+    int64_t lo = hi / entry.size;
+    if (!entry.isGap()) {
+      for (int64_t end = hi; end > lo;) {
+        while (end <= bottom) {
+          top = free = bottom;
+          bottom = top / factorSizes[++f];
+        }
+        int64_t start = std::max(lo, bottom);
+        if (start % lo != 0 || end % start != 0 || start % bottom != 0 ||
+            free % end != 0)
+          return std::nullopt;
+        append(result[f], DimEntry::gap(free / end));
+        append(result[f], {entry.axis, entry.pre * (hi / end), end / start});
+        end = free = start;
+      }
+    }
+    hi = lo;
+  }
+  return result;
+}
+
+//   joinDim                                     | result
+//   [{}, {"x"}],  [2, 4]                        | {2, "x"}
+//   [{"x"}, {}],  [2, 4]                        | {"x"}
+//   [{"x":(1)2}, {"x":(2)2}], [2, 4]            | {"x"}
+//   [{"x"}, {"y"}] x=2, [4, 6]                  | {"x", 2, "y"}
+//   [{}, {"x"}] x=4, [1, 5]                     | {"x"}      one factor: as it is
+//   [{"x"}, {}] x=4, [5, 2]                     | {}         uneven: not expressible
+DimEntries mlir::spmd::joinDim(ArrayRef<DimEntries> factors,
+                               ArrayRef<int64_t> factorSizes) {
+  unsigned big = 0, numBig = 0;
+  for (unsigned f = 0; f < factorSizes.size(); ++f)
+    if (factorSizes[f] != 1)
+      big = f, ++numBig;
+  if (numBig == 0) {
+    // A dim of size 1: an (uneven) axis on whichever factor has one.
+    for (const DimEntries &entries : factors)
+      if (DimEntries result = canonicalize(entries); !result.empty())
+        return result;
+    return {};
+  }
+  if (numBig == 1)
+    return canonicalize(factors[big]);
+
+  DimEntries result;
+  for (unsigned f = 0; f < factors.size(); ++f) {
+    int64_t size = factorSizes[f], total = totalFactor(factors[f]);
+    if (size < 0 || total == 0 || size % total != 0) {
+      append(result, DimEntry::gap(size));
+      continue;
+    }
+    for (const DimEntry &entry : factors[f])
+      append(result, entry);
+    append(result, DimEntry::gap(size / total));
+  }
+  if (!result.empty() && result.back().isGap())
+    result.pop_back();
+  return result;
+}
+
+static ShardingError makeError(const char *reason, std::string message,
+                               int64_t dim) {
+  return ShardingError{reason, std::move(message), dim};
+}
+
+/// Checks one entry by itself.
+static std::optional<ShardingError>
+verifyEntry(const DimEntry &entry, const Mesh &mesh, bool gapsAllowed,
+            int64_t dim) {
+  if (entry.isGap()) {
+    if (!gapsAllowed)
+      return makeError("gap_not_allowed",
+                       "gap " + std::to_string(entry.size) +
+                           " stands among replicated or unreduced axes, "
+                           "expected axes only",
+                       dim);
+    if (entry.size < 1)
+      return makeError("zero_gap",
+                       "gap factor is " + std::to_string(entry.size) +
+                           ", expected a positive integer",
+                       dim);
+    return std::nullopt;
+  }
+  if (static_cast<size_t>(entry.axis) >= mesh.axes.size())
+    return makeError("unknown_axis",
+                     "axis number " + std::to_string(entry.axis) +
+                         " is not an axis of the mesh, available axes: " +
+                         mesh.axesToString(),
+                     dim);
+  int64_t size = mesh.axes[entry.axis].size, part;
+  if (entry.pre < 1 || entry.size < 1 ||
+      __builtin_mul_overflow(entry.pre, entry.size, &part) || size % part != 0)
+    return makeError("sub_axis_size",
+                     "sub-axis " + toString(entry, mesh) +
+                         " does not divide its axis, expected pre-size * size "
+                         "to divide " +
+                         std::to_string(size),
+                     dim);
+  return std::nullopt;
+}
+
+std::optional<ShardingError>
+mlir::spmd::verifySharding(const Sharding &sharding, const Mesh &mesh,
+                           ArrayRef<int64_t> shape, bool allowUneven) {
+  if (sharding.dims.size() != shape.size())
+    return makeError("rank_mismatch",
+                     "sharding has " + std::to_string(sharding.dims.size()) +
+                         " dimensions, expected " +
+                         std::to_string(shape.size()),
+                     -1);
+
+  // All entries by themselves, then each against those before it.
+  SmallVector<DimEntry, 8> used;
+  auto verifyList = [&](ArrayRef<DimEntry> entries, bool gapsAllowed,
+                        int64_t dim) -> std::optional<ShardingError> {
+    for (const DimEntry &entry : entries) {
+      if (auto error = verifyEntry(entry, mesh, gapsAllowed, dim))
+        return error;
+      if (!entry.isGap())
+        used.push_back(entry);
+    }
+    return std::nullopt;
+  };
+  for (auto [d, dim] : llvm::enumerate(sharding.dims))
+    if (auto error = verifyList(dim.entries, true, d))
+      return error;
+  if (auto error = verifyList(sharding.replicated, false, -1))
+    return error;
+  if (auto error = verifyList(sharding.unreduced, false, -1))
+    return error;
+  for (unsigned i = 0; i < used.size(); ++i)
+    for (unsigned j = 0; j < i; ++j)
+      if (overlaps(used[i], used[j], mesh)) {
+        int64_t dim = -1; // of the second use, for the caret of the user
+        unsigned first = 0;
+        for (auto [d, dimSharding] : llvm::enumerate(sharding.dims)) {
+          for (const DimEntry &entry : dimSharding.entries)
+            if (!entry.isGap() && first++ == i)
+              dim = d;
+        }
+        return makeError("axis_reused",
+                         toString(used[i], mesh) + " overlaps " +
+                             toString(used[j], mesh) +
+                             ", expected each (sub-)axis at most once",
+                         dim);
+      }
+
+  for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
+    if (shape[d] <= 0) // unknown or empty: nothing to divide
+      continue;
+    DimEntries entries = canonicalize(dim.entries);
+    int64_t total = 1;
+    bool overflow = false;
+    for (const DimEntry &entry : entries)
+      overflow |= __builtin_mul_overflow(total, entry.size, &total);
+    if (!overflow && shape[d] % total == 0)
+      continue;
+    bool hasGap = false, hasSubAxis = false;
+    for (const DimEntry &entry : entries) {
+      hasGap |= entry.isGap();
+      hasSubAxis |=
+          !entry.isGap() && entry.size != mesh.axes[entry.axis].size;
+    }
+    if (!hasGap && !hasSubAxis && allowUneven)
+      continue;
+    const char *reason = hasGap       ? "gap_not_dividing"
+                         : hasSubAxis ? "sub_axis_not_dividing"
+                                      : "axis_not_dividing";
+    return makeError(reason,
+                     "dimension " + std::to_string(d) + " of size " +
+                         std::to_string(shape[d]) + " is sharded as {" +
+                         toString(entries, mesh) +
+                         "}, expected a product that divides it" +
+                         (allowUneven ? " (only whole axes may leave a rest)"
+                                      : ""),
+                     d);
+  }
+  return std::nullopt;
+}

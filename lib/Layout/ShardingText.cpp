@@ -1,0 +1,265 @@
+//===- ShardingText.cpp - Shardings as text -------------------------------===//
+//
+//   sharding ::= `[` (dim (`,` dim)*)? `]` (`,` `replicated` `=` axes)?
+//                (`,` `unreduced` (`(` kind `)`)? `=` axes)?
+//   dim      ::= `{` (entry (`,` entry)*)? (`,`? `?`)? `}` (`p` integer)?
+//   entry    ::= integer | string (`:` `(` integer `)` integer)?
+//   axes     ::= `{` (entry (`,` entry)*)? `}`
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Layout/Sharding.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir::spmd;
+using llvm::StringRef;
+
+static void print(llvm::raw_ostream &os, const DimEntry &entry,
+                  const Mesh &mesh) {
+  if (entry.isGap()) {
+    os << entry.size;
+    return;
+  }
+  if (static_cast<size_t>(entry.axis) >= mesh.axes.size()) {
+    os << "<axis " << entry.axis << ">";
+    return;
+  }
+  const MeshAxis &axis = mesh.axes[entry.axis];
+  os << '"';
+  llvm::printEscapedString(axis.name, os);
+  os << '"';
+  if (entry.pre != 1 || entry.size != axis.size)
+    os << ":(" << entry.pre << ')' << entry.size;
+}
+
+static void print(llvm::raw_ostream &os, llvm::ArrayRef<DimEntry> entries,
+                  const Mesh &mesh) {
+  bool first = true;
+  for (const DimEntry &entry : entries) {
+    if (!first)
+      os << ", ";
+    first = false;
+    print(os, entry, mesh);
+  }
+}
+
+std::string mlir::spmd::toString(llvm::ArrayRef<DimEntry> entries,
+                                 const Mesh &mesh) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  print(os, entries, mesh);
+  return text;
+}
+
+std::string mlir::spmd::toString(const Sharding &sharding, const Mesh &mesh) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << '[';
+  bool first = true;
+  for (const DimSharding &dim : sharding.dims) {
+    if (!first)
+      os << ", ";
+    first = false;
+    os << '{';
+    print(os, dim.entries, mesh);
+    if (dim.open)
+      os << (dim.entries.empty() ? "?" : ", ?");
+    os << '}';
+    if (dim.priority)
+      os << 'p' << dim.priority;
+  }
+  os << ']';
+  if (!sharding.replicated.empty()) {
+    os << ", replicated = {";
+    print(os, sharding.replicated, mesh);
+    os << '}';
+  }
+  if (!sharding.unreduced.empty()) {
+    os << ", unreduced";
+    if (sharding.unreducedKind != ReductionKind::Sum)
+      os << '(' << stringifyReductionKind(sharding.unreducedKind) << ')';
+    os << " = {";
+    print(os, sharding.unreduced, mesh);
+    os << '}';
+  }
+  return text;
+}
+
+namespace {
+class Parser {
+public:
+  Parser(StringRef text, const Mesh &mesh, ShardingError &error)
+      : text(text), rest(text), mesh(mesh), error(error) {}
+
+  std::optional<Sharding> parse() {
+    Sharding sharding;
+    if (!expect("["))
+      return std::nullopt;
+    if (!consume("]")) {
+      do {
+        dim = sharding.dims.size();
+        if (!parseDim(sharding.dims.emplace_back()))
+          return std::nullopt;
+      } while (consume(","));
+      if (!expect("]"))
+        return std::nullopt;
+    }
+    dim = -1;
+    bool sawReplicated = false, sawUnreduced = false;
+    while (consume(",")) {
+      if (!sawReplicated && consume("replicated")) {
+        sawReplicated = true;
+        if (!expect("=") || !parseAxes(sharding.replicated))
+          return std::nullopt;
+      } else if (!sawUnreduced && consume("unreduced")) {
+        sawUnreduced = true;
+        if (consume("(")) {
+          skipSpace();
+          StringRef word = rest.take_while(llvm::isAlpha);
+          rest = rest.drop_front(word.size());
+          auto kind = parseReductionKind(word);
+          if (!kind) {
+            fail("unknown_reduction",
+                 "unknown reduction '" + word.str() +
+                     "', expected sum, prod, and, or, xor, max, min, umax, "
+                     "umin, maxnum or minnum");
+            return std::nullopt;
+          }
+          sharding.unreducedKind = *kind;
+          if (!expect(")"))
+            return std::nullopt;
+        }
+        if (!expect("=") || !parseAxes(sharding.unreduced))
+          return std::nullopt;
+      } else {
+        syntax("'replicated' or 'unreduced', each at most once");
+        return std::nullopt;
+      }
+    }
+    skipSpace();
+    if (!rest.empty()) {
+      syntax("the end");
+      return std::nullopt;
+    }
+    return sharding;
+  }
+
+private:
+  bool parseDim(DimSharding &result) {
+    if (!expect("{"))
+      return false;
+    if (!consume("}")) {
+      do {
+        if (consume("?")) {
+          result.open = true;
+          break;
+        }
+        if (!parseEntry(result.entries))
+          return false;
+      } while (consume(","));
+      if (!expect("}"))
+        return false;
+    }
+    if (rest.starts_with("p")) {
+      rest = rest.drop_front();
+      return parseInteger(result.priority);
+    }
+    return true;
+  }
+
+  bool parseAxes(DimEntries &result) {
+    if (!expect("{"))
+      return false;
+    if (consume("}"))
+      return true;
+    do {
+      if (!parseEntry(result))
+        return false;
+    } while (consume(","));
+    return expect("}");
+  }
+
+  bool parseEntry(DimEntries &result) {
+    skipSpace();
+    if (!rest.starts_with("\"")) {
+      int64_t gap;
+      if (!parseInteger(gap))
+        return false;
+      result.push_back(DimEntry::gap(gap));
+      return true;
+    }
+    std::string name;
+    if (!parseString(name))
+      return false;
+    auto axis = mesh.findAxis(name);
+    if (!axis)
+      return fail("unknown_axis", "unknown axis \"" + name +
+                                      "\", available axes: " +
+                                      mesh.axesToString());
+    DimEntry entry{static_cast<int32_t>(*axis), 1, mesh.axes[*axis].size};
+    if (consume(":") && !(expect("(") && parseInteger(entry.pre) &&
+                          expect(")") && parseInteger(entry.size)))
+      return false;
+    result.push_back(entry);
+    return true;
+  }
+
+  bool parseString(std::string &result) {
+    rest = rest.drop_front(); // the quote
+    while (!rest.empty() && rest.front() != '"') {
+      char c = rest.front();
+      rest = rest.drop_front();
+      if (c == '\\' && !rest.empty()) {
+        if (rest.front() == '"' || rest.front() == '\\') {
+          c = rest.front();
+          rest = rest.drop_front();
+        } else if (rest.size() >= 2 && llvm::isHexDigit(rest[0]) &&
+                   llvm::isHexDigit(rest[1])) {
+          c = static_cast<char>(llvm::hexFromNibbles(rest[0], rest[1]));
+          rest = rest.drop_front(2);
+        }
+      }
+      result.push_back(c);
+    }
+    return consume("\"") || syntax("a closing quote");
+  }
+
+  bool parseInteger(int64_t &value) {
+    skipSpace();
+    if (rest.empty() || !llvm::isDigit(rest.front()) ||
+        rest.consumeInteger(10, value))
+      return syntax("an axis name, an integer or '?'");
+    return true;
+  }
+
+  void skipSpace() { rest = rest.ltrim(); }
+  bool consume(StringRef token) {
+    skipSpace();
+    return rest.consume_front(token);
+  }
+  bool expect(StringRef token) {
+    return consume(token) || syntax(("'" + token + "'").str());
+  }
+  bool syntax(const std::string &expected) {
+    return fail("syntax", "malformed sharding at character " +
+                              std::to_string(text.size() - rest.size()) +
+                              ", expected " + expected);
+  }
+  bool fail(const char *reason, std::string message) {
+    error = ShardingError{reason, std::move(message), dim};
+    return false;
+  }
+
+  StringRef text, rest;
+  const Mesh &mesh;
+  ShardingError &error;
+  int64_t dim = -1;
+};
+} // namespace
+
+std::optional<Sharding> mlir::spmd::parseSharding(StringRef text,
+                                                  const Mesh &mesh,
+                                                  ShardingError &error) {
+  return Parser(text, mesh, error).parse();
+}
