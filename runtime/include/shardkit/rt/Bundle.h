@@ -1,0 +1,39 @@
+//===- Bundle.h - A bundle on disk and its code -----------------*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_BUNDLE_H
+#define SHARDKIT_RT_BUNDLE_H
+
+#include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Status.h"
+#include "shardkit/rt/abi.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace shardkit::rt {
+
+class Bundle {
+public:
+  /// Reads and validates the manifest; loads no code yet.
+  static Expected<std::unique_ptr<Bundle>> open(const std::string &path);
+  ~Bundle();
+  Bundle(const Bundle &) = delete;
+  Bundle &operator=(const Bundle &) = delete;
+
+  const std::string &path() const { return path_; }
+  const Manifest &manifest() const { return manifest_; }
+  /// Loads the program if need be and looks the entry point up.
+  Expected<sk_program> entry(const FunctionInfo &function,
+                             const EntryPoint &entry);
+
+private:
+  Bundle(std::string path, Manifest manifest);
+  std::string path_;
+  Manifest manifest_;
+  std::vector<void *> handles_;
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_BUNDLE_H

@@ -1,0 +1,55 @@
+//===- Collective.h - One engine for every collective -----------*- C++ -*-===//
+//
+// A collective is a move in closed form (docs/Manifest.md). A plan resolves it
+// for the ranks of one run: who reads what from whom. Every rank publishes its
+// buffers, computes its own output from its peers' inputs, and waits until all
+// are done reading.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_COLLECTIVE_H
+#define SHARDKIT_RT_COLLECTIVE_H
+
+#include "shardkit/rt/Group.h"
+#include "shardkit/rt/Manifest.h"
+
+namespace shardkit::rt {
+
+class CollectivePlan {
+public:
+  CollectivePlan(const CollectiveInfo &info, World &world);
+
+  const CollectiveInfo &info() const { return info_; }
+  /// The ranks that take part together with `rank`, ascending.
+  const std::vector<int> &participants(int rank) const {
+    return groups_[size_t(rank)]->ranks();
+  }
+  /// Called by every rank of the world with its own contiguous buffers. False
+  /// when the world failed.
+  bool run(int rank, const void *in, void *out);
+  /// Bytes that `rank` takes from others, in one execution.
+  int64_t receivedBytes(int rank) const;
+
+private:
+  struct Loop {
+    int64_t size, source, destination;
+  };
+  /// One source rank (or, reducing, the ranks combined) at fixed offsets.
+  struct Piece {
+    std::vector<int> sources;
+    int64_t source, destination;
+  };
+  void compute(int rank, Group &group, void *out);
+
+  const CollectiveInfo &info_;
+  int64_t elementSize_;
+  std::vector<Loop> loops_; ///< Destination-major, joined.
+  std::vector<std::vector<Piece>> pieces_; ///< Per rank; sources are indices
+                                           ///< in the group.
+  std::vector<Group *> groups_;            ///< Per rank.
+  bool shared_ = false; ///< All members compute the same contiguous buffer.
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_COLLECTIVE_H

@@ -1,0 +1,139 @@
+//===- DType.h - Element types ----------------------------------*- C++ -*-===//
+//
+// The element types of abi.h with their names, sizes and conversions. f16 and
+// bf16 exist in memory only; arithmetic happens in f32.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_DTYPE_H
+#define SHARDKIT_RT_DTYPE_H
+
+#include "shardkit/rt/abi.h"
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardkit::rt {
+
+enum class DType : int32_t {
+  F64 = SK_F64,
+  F32 = SK_F32,
+  F16 = SK_F16,
+  BF16 = SK_BF16,
+  I64 = SK_I64,
+  I32 = SK_I32,
+  I16 = SK_I16,
+  I8 = SK_I8,
+  I1 = SK_I1,
+};
+inline constexpr int kNumDTypes = 9;
+
+/// "f64" ... "i1", as in manifests.
+const char *dtypeName(DType dtype);
+std::optional<DType> parseDType(std::string_view name);
+/// Bytes per element; i1 takes one byte.
+int64_t dtypeSize(DType dtype);
+inline bool isFloat(DType dtype) { return dtype <= DType::BF16; }
+
+using Shape = std::vector<int64_t>;
+/// "4x8"; "scalar" for rank 0.
+std::string shapeString(const Shape &shape);
+/// Product of the sizes; nothing when one is negative or the product (times 8
+/// bytes) overflows.
+std::optional<int64_t> numElements(const Shape &shape);
+
+inline float bf16ToFloat(uint16_t bits) {
+  return std::bit_cast<float>(uint32_t(bits) << 16);
+}
+
+/// Round to nearest even; NaN stays NaN (quiet).
+inline uint16_t floatToBf16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return uint16_t((bits >> 16) | 0x40);
+  return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
+}
+
+inline float f16ToFloat(uint16_t half) {
+  uint32_t sign = uint32_t(half & 0x8000u) << 16;
+  uint32_t magnitude = half & 0x7fffu;
+  if (magnitude >= 0x7c00u) // Infinity and NaN.
+    return std::bit_cast<float>(sign | 0x7f800000u |
+                                ((magnitude & 0x3ffu) << 13));
+  if (magnitude >= 0x400u) // Normal.
+    return std::bit_cast<float>(sign | ((magnitude << 13) + (112u << 23)));
+  float value = float(magnitude) * 0x1p-24f; // Subnormal: exact.
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(value) | sign);
+}
+
+/// Round to nearest even; overflow gives infinity.
+inline uint16_t floatToF16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint16_t sign = uint16_t((bits >> 16) & 0x8000u);
+  uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u)
+    return uint16_t(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
+  if (magnitude >= 0x477ff000u) // Rounds to 65536 or more.
+    return uint16_t(sign | 0x7c00u);
+  if (magnitude >= 0x38800000u) { // Normal.
+    uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1);
+    return uint16_t(sign | ((rounded - (112u << 23)) >> 13));
+  }
+  // Subnormal: adding 0.5 puts the last kept bit at 2^-24 and rounds there.
+  float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+  return uint16_t(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
+}
+
+/// A type of C++ for each dtype: the element as it lies in memory.
+struct Half {
+  uint16_t bits;
+};
+struct BFloat {
+  uint16_t bits;
+};
+struct Bool {
+  uint8_t value;
+};
+
+/// Calls fn(T{}) with the memory type of `dtype`.
+template <typename Fn> decltype(auto) dispatch(DType dtype, Fn &&fn) {
+  switch (dtype) {
+  case DType::F64:
+    return fn(double{});
+  case DType::F32:
+    return fn(float{});
+  case DType::F16:
+    return fn(Half{});
+  case DType::BF16:
+    return fn(BFloat{});
+  case DType::I64:
+    return fn(int64_t{});
+  case DType::I32:
+    return fn(int32_t{});
+  case DType::I16:
+    return fn(int16_t{});
+  case DType::I8:
+    return fn(int8_t{});
+  case DType::I1:
+    break;
+  }
+  return fn(Bool{});
+}
+
+inline double toDouble(double v) { return v; }
+inline double toDouble(float v) { return v; }
+inline double toDouble(Half v) { return f16ToFloat(v.bits); }
+inline double toDouble(BFloat v) { return bf16ToFloat(v.bits); }
+inline double toDouble(int64_t v) { return double(v); }
+inline double toDouble(int32_t v) { return v; }
+inline double toDouble(int16_t v) { return v; }
+inline double toDouble(int8_t v) { return v; }
+inline double toDouble(Bool v) { return v.value ? 1 : 0; }
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_DTYPE_H

@@ -1,0 +1,83 @@
+//===- Executor.h - Runs a function on threads of this process --*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_EXECUTOR_H
+#define SHARDKIT_RT_EXECUTOR_H
+
+#include "shardkit/rt/Buffer.h"
+#include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Status.h"
+#include "shardkit/rt/abi.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace shardkit::rt {
+
+/// What one rank of one function works on: its local arguments and results and
+/// the arena, in one piece of memory that is reused from function to function.
+class RankMemory {
+public:
+  /// Lays out everything; fills nothing. `global` takes global shapes (for
+  /// the reference, which runs on one device).
+  void bind(const FunctionInfo &function, bool global = false);
+  void *argument(size_t i) { return arguments_[i]; }
+  void *result(size_t i) { return results_[i]; }
+  void *const *arguments() const { return arguments_.data(); }
+  void *const *results() const { return results_.data(); }
+  void *arena() { return arena_; }
+  int64_t bytes() const { return used_; }
+
+private:
+  Buffer memory_;
+  int64_t used_ = 0;
+  std::vector<void *> arguments_, results_;
+  void *arena_ = nullptr;
+};
+
+struct CollectiveStats {
+  int64_t count = 0;
+  double seconds = 0;    ///< Total, waiting included.
+  double maxSeconds = 0; ///< Of one execution.
+};
+
+struct RunStats {
+  double seconds = 0; ///< Wall clock of the whole step.
+  /// [rank][collective], added up over the runs that were given this object.
+  std::vector<std::vector<CollectiveStats>> collectives;
+};
+
+/// The local backend: one thread per logical device, kept for later runs.
+class LocalExecutor {
+public:
+  static constexpr int64_t maxRanks = 1024;
+
+  explicit LocalExecutor(double timeoutSeconds = 60);
+  ~LocalExecutor();
+
+  /// Calls fn(rank) on the thread of each rank; returns the error of the lowest
+  /// rank that failed.
+  Status forEachRank(int64_t ranks, const std::function<Status(int64_t)> &fn);
+
+  /// One step of `function` on `memory[0..devices)`. The first rank that fails,
+  /// or a collective that waits too long, ends the step on all ranks.
+  Status run(const FunctionInfo &function, sk_program program,
+             std::vector<RankMemory> &memory, RunStats *stats = nullptr);
+
+  /// A reference: no collectives, one thread, global shapes.
+  Status runReference(const FunctionInfo &function, sk_program program,
+                      RankMemory &memory);
+
+  /// A rank did not return after the step failed. Its thread still uses the
+  /// program and the memory of that step: leave both alone, end the process
+  /// with _exit.
+  bool stuck() const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_EXECUTOR_H

@@ -1,0 +1,102 @@
+//===- Extents.h - Which elements a rank holds, in closed form ---*- C++ -*-===//
+//
+// Element `l` of rank r's local buffer is element
+//   base(r) + sum_k i_k * loops[k].globalStride,  l = sum_k i_k * loops[k].localStride
+// of the row-major global value. Nothing here grows with the number of ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_EXTENTS_H
+#define SHARDKIT_RT_EXTENTS_H
+
+#include "shardkit/rt/Status.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace shardkit::rt {
+
+struct OffsetDigit {
+  int64_t rankStride, size, globalStride;
+};
+struct ExtentLoop {
+  int64_t size, globalStride, localStride;
+};
+
+struct Extents {
+  std::vector<OffsetDigit> offset;
+  std::vector<ExtentLoop> loops;
+
+  /// The global offset of local element 0 of `rank`.
+  int64_t base(int64_t rank) const {
+    int64_t result = 0;
+    for (const OffsetDigit &digit : offset)
+      result += (rank / digit.rankStride) % digit.size * digit.globalStride;
+    return result;
+  }
+
+  /// The whole value on one device.
+  static Extents identity(int64_t elements) {
+    return {{}, {{elements, 1, 1}}};
+  }
+};
+
+/// The loops without those of size 1, major to minor in the global value, with
+/// neighbours joined where both strides are contiguous. Unless the extents are
+/// empty the result's last loop has the smallest global stride; a rank that
+/// holds one element has no loop.
+std::vector<ExtentLoop> coalesceLoops(const Extents &extents);
+
+/// True if one of the ranks before `rank` holds the same elements as `rank`.
+/// (Replicas: the first rank is the one that writes.)
+bool isReplica(const Extents &extents, int64_t rank);
+
+/// Checks that the loops write every local element exactly once, that every
+/// rank's elements lie inside the global value and, with `coverGlobal`, that
+/// the ranks together hold every global element.
+Status validateExtents(const Extents &extents, int64_t localElements,
+                       int64_t globalElements, int64_t devices,
+                       bool coverGlobal);
+
+/// Calls fn(globalOffset, localOffset, count, globalStride, localStride) for
+/// every innermost piece of `rank`, ascending in the outer loops.
+template <typename Fn>
+void forEachPiece(const std::vector<ExtentLoop> &loops, int64_t base, Fn &&fn) {
+  for (const ExtentLoop &loop : loops)
+    if (loop.size == 0)
+      return;
+  if (loops.empty())
+    return fn(base, int64_t(0), int64_t(1), int64_t(1), int64_t(1));
+  size_t outer = loops.size() - 1;
+  const ExtentLoop &inner = loops.back();
+  std::vector<int64_t> index(outer, 0);
+  int64_t global = base, local = 0;
+  while (true) {
+    fn(global, local, inner.size, inner.globalStride, inner.localStride);
+    size_t k = outer;
+    while (k > 0) {
+      --k;
+      global += loops[k].globalStride;
+      local += loops[k].localStride;
+      if (++index[k] < loops[k].size)
+        break;
+      global -= loops[k].size * loops[k].globalStride;
+      local -= loops[k].size * loops[k].localStride;
+      index[k] = 0;
+      if (k == 0)
+        return;
+    }
+    if (outer == 0)
+      return;
+  }
+}
+
+/// Copies what `rank` holds between a whole global value and its local buffer.
+void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize,
+                 const void *global, void *local);
+void scatterLocal(const Extents &extents, int64_t rank, int64_t elementSize,
+                  const void *local, void *global);
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_EXTENTS_H

@@ -1,0 +1,133 @@
+//===- Manifest.h - A bundle's manifest, parsed and validated ---*- C++ -*-===//
+//
+// docs/Manifest.md gives the schema. A Manifest that parse() returned is valid
+// in full: nothing that runs later checks it again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_MANIFEST_H
+#define SHARDKIT_RT_MANIFEST_H
+
+#include "shardkit/rt/DType.h"
+#include "shardkit/rt/Extents.h"
+#include "shardkit/rt/Status.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shardkit::rt {
+
+struct MeshInfo {
+  std::string name;
+  std::vector<std::pair<std::string, int64_t>> axes; ///< Major to minor.
+  std::vector<int64_t> deviceIds;                    ///< Never empty.
+  int64_t size() const;
+};
+
+struct ProgramInfo {
+  std::string file; ///< Relative to the bundle.
+  int64_t bytes = -1;
+};
+
+enum class ValueKind { Input, Weight, Result };
+
+struct ValueInfo {
+  std::string name;
+  ValueKind kind = ValueKind::Input;
+  DType dtype = DType::F32;
+  Shape globalShape, localShape;
+  int64_t globalElements = 0, localElements = 0;
+  std::string sharding; ///< As text, for people.
+  Extents extents;
+  std::optional<std::pair<int64_t, int64_t>> range; ///< Of random integers.
+  std::optional<int64_t> tied; ///< Of a result: the argument it updates.
+  bool exact = false; ///< Of a result: computed by moving data alone.
+
+  int64_t localBytes() const { return localElements * dtypeSize(dtype); }
+  int64_t globalBytes() const { return globalElements * dtypeSize(dtype); }
+};
+
+enum class Reduction {
+  None,
+  Sum,
+  Prod,
+  And,
+  Or,
+  Xor,
+  Max,
+  Min,
+  UMax,
+  UMin,
+  MaxNum,
+  MinNum
+};
+const char *reductionName(Reduction reduction);
+std::optional<Reduction> parseReduction(std::string_view name);
+/// Floats know no bitwise and no unsigned kinds, integers no maxnum/minnum.
+bool reductionApplies(Reduction reduction, DType dtype);
+
+struct Atom {
+  int64_t size;
+  bool sourceIsRank;
+  int64_t sourceStride;
+  bool destinationIsRank;
+  int64_t destinationStride;
+};
+struct RankDigit {
+  int64_t stride, size;
+};
+
+struct CollectiveInfo {
+  int64_t id = 0;
+  std::string kind;
+  std::vector<std::string> axes;
+  DType dtype = DType::F32;
+  Reduction reduction = Reduction::None;
+  int64_t inElements = 0, outElements = 0;
+  std::vector<Atom> atoms;
+  std::vector<RankDigit> group;
+  int64_t bytes = 0;
+  std::string loc;
+  /// What else the compiler said (cost, received, reason ...): a JSON object
+  /// that reports pass through.
+  std::string extra;
+};
+
+/// Where the code of a function is.
+struct EntryPoint {
+  int64_t program = 0;
+  std::string symbol;
+  int64_t arenaBytes = 0;
+};
+
+struct FunctionInfo {
+  std::string name;
+  int64_t mesh = -1; ///< Index, -1 for one device.
+  int64_t devices = 1;
+  EntryPoint entry;
+  std::vector<ValueInfo> arguments, results;
+  std::vector<CollectiveInfo> collectives;
+  std::optional<EntryPoint> reference;
+};
+
+struct Manifest {
+  std::string target, producer;
+  std::vector<MeshInfo> meshes;
+  std::vector<ProgramInfo> programs;
+  std::vector<FunctionInfo> functions;
+};
+
+/// Parses and validates `text`. `fileName` is what errors name. With a
+/// `bundleDir` the program files must exist there with their sizes.
+Expected<Manifest> parseManifest(const std::string &text,
+                                 const std::string &fileName,
+                                 const std::string &bundleDir = "");
+
+/// Reads bundleDir/manifest.json.
+Expected<Manifest> readManifest(const std::string &bundleDir);
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_MANIFEST_H

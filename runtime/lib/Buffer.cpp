@@ -1,0 +1,44 @@
+//===- Buffer.cpp - Aligned memory ------------------------------------------===//
+
+#include "shardkit/rt/Buffer.h"
+
+#include <cstdlib>
+#include <new>
+#include <sys/mman.h>
+
+namespace shardkit::rt {
+
+static constexpr int64_t hugePage = 2 << 20;
+
+Buffer::Buffer(int64_t bytes) : bytes_(bytes) {
+  int64_t rounded = (bytes + 63) / 64 * 64;
+  if (rounded < hugePage) {
+    data_ = std::aligned_alloc(64, size_t(rounded ? rounded : 64));
+  } else {
+    data_ = ::mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data_ == MAP_FAILED)
+      data_ = nullptr;
+    else
+      ::madvise(data_, size_t(bytes), MADV_HUGEPAGE); // A hint, may fail.
+    mapped_ = true;
+  }
+  if (!data_)
+    throw std::bad_alloc();
+}
+
+Buffer::~Buffer() {
+  if (mapped_ && data_)
+    ::munmap(data_, size_t(bytes_));
+  else
+    std::free(data_);
+}
+
+void Buffer::reserve(int64_t bytes) {
+  if (data_ && bytes <= bytes_)
+    return;
+  *this = Buffer();
+  *this = Buffer(bytes);
+}
+
+} // namespace shardkit::rt

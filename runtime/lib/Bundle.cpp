@@ -1,0 +1,55 @@
+//===- Bundle.cpp - A bundle on disk and its code ---------------------------===//
+
+#include "shardkit/rt/Bundle.h"
+
+#include <dlfcn.h>
+
+namespace shardkit::rt {
+
+/// Programs leave sk_* undefined. An executable that links this library shows
+/// it to them; where it was loaded privately (a plug-in, Python) it is promoted.
+static void exportSelf() {
+  Dl_info info;
+  if (::dladdr(reinterpret_cast<void *>(&sk_collective), &info) &&
+      info.dli_fname)
+    ::dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
+Bundle::Bundle(std::string path, Manifest manifest)
+    : path_(std::move(path)), manifest_(std::move(manifest)),
+      handles_(manifest_.programs.size(), nullptr) {}
+
+Bundle::~Bundle() {
+  for (void *handle : handles_)
+    if (handle)
+      ::dlclose(handle);
+}
+
+Expected<std::unique_ptr<Bundle>> Bundle::open(const std::string &path) {
+  SK_ASSIGN_OR_RETURN(Manifest manifest, readManifest(path));
+  return std::unique_ptr<Bundle>(new Bundle(path, std::move(manifest)));
+}
+
+Expected<sk_program> Bundle::entry(const FunctionInfo &function,
+                                   const EntryPoint &entry) {
+  void *&handle = handles_[size_t(entry.program)];
+  const std::string &file = manifest_.programs[size_t(entry.program)].file;
+  if (!handle) {
+    exportSelf();
+    // A path without a slash would be searched for.
+    std::string full = path_ + "/" + file;
+    handle = ::dlopen(full.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+      const char *error = ::dlerror();
+      return invalid("program '" + file + "' cannot be loaded: " +
+                     (error ? error : "unknown error"));
+    }
+  }
+  void *symbol = ::dlsym(handle, entry.symbol.c_str());
+  if (!symbol)
+    return notFound("function '" + function.name + "': program '" + file +
+                    "' has no symbol '" + entry.symbol + "'");
+  return reinterpret_cast<sk_program>(symbol);
+}
+
+} // namespace shardkit::rt

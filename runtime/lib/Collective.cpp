@@ -1,0 +1,279 @@
+//===- Collective.cpp - One engine for every collective ---------------------===//
+
+#include "shardkit/rt/Collective.h"
+
+#include "shardkit/rt/Reduce.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace shardkit::rt {
+
+namespace {
+
+/// From this size on members share the work of an all-reduce.
+constexpr int64_t sharedBytes = 64 << 10;
+
+int replaceDigit(int rank, int64_t stride, int64_t size, int64_t value) {
+  return int(rank + (value - (rank / stride) % size) * stride);
+}
+
+/// The classes of ranks that differ only in the given digits.
+std::vector<std::vector<int>> classesOf(const std::vector<RankDigit> &digits,
+                                        int ranks) {
+  std::vector<int> parent(static_cast<size_t>(ranks));
+  std::iota(parent.begin(), parent.end(), 0);
+  auto find = [&](int r) {
+    while (parent[size_t(r)] != r)
+      r = parent[size_t(r)] = parent[size_t(parent[size_t(r)])];
+    return r;
+  };
+  for (const RankDigit &digit : digits)
+    for (int r = 0; r < ranks; ++r) {
+      int a = find(r), b = find(replaceDigit(r, digit.stride, digit.size, 0));
+      parent[size_t(std::max(a, b))] = std::min(a, b);
+    }
+  std::vector<std::vector<int>> classes(static_cast<size_t>(ranks));
+  for (int r = 0; r < ranks; ++r)
+    classes[size_t(find(r))].push_back(r);
+  return classes;
+}
+
+} // namespace
+
+CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
+    : info_(info), elementSize_(dtypeSize(info.dtype)) {
+  const int ranks = world.size();
+  std::vector<RankDigit> digits = info.group;
+  struct Spread { // A source rank digit that becomes a place in the output.
+    int64_t size, stride, destination;
+  };
+  std::vector<Spread> spreads;
+  for (const Atom &atom : info.atoms) {
+    if (atom.sourceIsRank)
+      digits.push_back({atom.sourceStride, atom.size});
+    if (atom.destinationIsRank)
+      digits.push_back({atom.destinationStride, atom.size});
+    if (!atom.sourceIsRank && !atom.destinationIsRank)
+      loops_.push_back({atom.size, atom.sourceStride, atom.destinationStride});
+    if (atom.sourceIsRank && !atom.destinationIsRank)
+      spreads.push_back({atom.size, atom.sourceStride, atom.destinationStride});
+  }
+  // Join the local loops where both sides are contiguous.
+  std::erase_if(loops_, [](const Loop &loop) { return loop.size == 1; });
+  std::sort(loops_.begin(), loops_.end(),
+                   [](const Loop &a, const Loop &b) {
+                     return a.destination > b.destination;
+                   });
+  std::vector<Loop> joined;
+  for (const Loop &loop : loops_) {
+    if (!joined.empty() && joined.back().source == loop.size * loop.source &&
+        joined.back().destination == loop.size * loop.destination)
+      joined.back() = {joined.back().size * loop.size, loop.source,
+                       loop.destination};
+    else
+      joined.push_back(loop);
+  }
+  if (joined.empty())
+    joined.push_back({1, 1, 1});
+  loops_ = std::move(joined);
+
+  std::vector<std::vector<int>> groupClass = classesOf(info.group, ranks);
+  std::vector<const std::vector<int> *> reduceWith(static_cast<size_t>(ranks));
+  for (const auto &members : groupClass)
+    for (int r : members)
+      reduceWith[size_t(r)] = &members;
+  groups_.resize(size_t(ranks));
+  for (const std::vector<int> &members : classesOf(digits, ranks))
+    for (int r : members)
+      groups_[size_t(r)] = &world.group(members);
+
+  pieces_.resize(size_t(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    int start = rank;
+    int64_t offset = 0;
+    for (const Atom &atom : info.atoms) {
+      if (!atom.destinationIsRank || atom.size == 0)
+        continue;
+      int64_t index = (rank / atom.destinationStride) % atom.size;
+      if (atom.sourceIsRank)
+        start = replaceDigit(start, atom.sourceStride, atom.size, index);
+      else
+        offset += index * atom.sourceStride;
+    }
+    std::vector<Piece> &pieces = pieces_[size_t(rank)];
+    pieces.push_back({{start}, offset, 0});
+    for (const Spread &spread : spreads) {
+      std::vector<Piece> next;
+      for (const Piece &piece : pieces)
+        for (int64_t i = 0; i < spread.size; ++i)
+          next.push_back({{replaceDigit(piece.sources[0], spread.stride,
+                                        spread.size, i)},
+                          piece.source,
+                          piece.destination + i * spread.destination});
+      pieces = std::move(next);
+    }
+    // Start with the pieces behind the own rank, so that members do not all
+    // read from the same peer at once.
+    auto own = std::find_if(pieces.begin(), pieces.end(), [&](const Piece &p) {
+      return p.sources[0] >= rank;
+    });
+    std::rotate(pieces.begin(), own, pieces.end());
+    Group &group = *groups_[size_t(rank)];
+    for (Piece &piece : pieces) {
+      if (info.reduction != Reduction::None)
+        piece.sources = *reduceWith[size_t(piece.sources[0])];
+      for (int &source : piece.sources)
+        source = group.indexOf(source);
+    }
+  }
+  shared_ = info.reduction != Reduction::None && spreads.empty() &&
+            loops_.size() == 1 && loops_[0].source == 1 &&
+            loops_[0].destination == 1 &&
+            info.outElements * elementSize_ >= sharedBytes;
+  for (const Atom &atom : info.atoms)
+    shared_ &= atom.size == 1 || !(atom.sourceIsRank || atom.destinationIsRank);
+  for (int rank = 0; rank < ranks && shared_; ++rank)
+    shared_ = int(pieces_[size_t(rank)][0].sources.size()) ==
+                  groups_[size_t(rank)]->size() &&
+              pieces_[size_t(rank)][0].source == 0;
+}
+
+int64_t CollectivePlan::receivedBytes(int rank) const {
+  int64_t perPiece = elementSize_;
+  for (const Loop &loop : loops_)
+    perPiece *= loop.size;
+  int64_t bytes = 0;
+  int self = groups_[size_t(rank)]->indexOf(rank);
+  for (const Piece &piece : pieces_[size_t(rank)])
+    for (int source : piece.sources)
+      bytes += source == self ? 0 : perPiece;
+  return bytes;
+}
+
+bool CollectivePlan::run(int rank, const void *in, void *out) {
+  Group &group = *groups_[size_t(rank)];
+  int index = group.indexOf(rank);
+  GroupSlot &slot = group.slot(index);
+  slot.in = in;
+  slot.out = out;
+  slot.id = info_.id;
+  auto describe = [&] {
+    return "collective " + std::to_string(info_.id) + " (" + info_.kind +
+           (info_.loc.empty() ? "" : " at " + info_.loc) + ")";
+  };
+  if (!group.arrive(index, describe))
+    return false;
+  for (int peer = 0; peer < group.size(); ++peer) {
+    if (group.slot(peer).id == info_.id)
+      continue;
+    // Every member sees the mismatch; the first one reports it.
+    group.world().fail(internalError(
+        describe() + ": rank " + std::to_string(rank) + " met rank " +
+        std::to_string(group.ranks()[size_t(peer)]) + " in collective " +
+        std::to_string(group.slot(peer).id)));
+    return false;
+  }
+  if (shared_ && group.size() > 1) {
+    int64_t count = loops_[0].size;
+    int64_t part = (count + group.size() - 1) / group.size();
+    part = (part + 63) / 64 * 64;
+    auto range = [&](int member) {
+      int64_t begin = std::min(count, member * part);
+      return std::pair(begin, std::min(count, begin + part) - begin);
+    };
+    std::vector<const void *> sources;
+    auto [begin, length] = range(index);
+    for (int source : pieces_[size_t(rank)][0].sources)
+      sources.push_back(static_cast<const char *>(group.slot(source).in) +
+                        begin * elementSize_);
+    reduceStrided(info_.reduction, info_.dtype, sources.data(),
+                  int64_t(sources.size()), 1,
+                  static_cast<char *>(out) + begin * elementSize_, 1, length);
+    if (!group.arrive(index, describe))
+      return false;
+    for (int step = 1; step < group.size(); ++step) {
+      int peer = (index + step) % group.size();
+      auto [from, size] = range(peer);
+      std::memcpy(static_cast<char *>(out) + from * elementSize_,
+                  static_cast<const char *>(group.slot(peer).out) +
+                      from * elementSize_,
+                  size_t(size * elementSize_));
+    }
+  } else {
+    compute(rank, group, out);
+  }
+  return group.arrive(index, describe);
+}
+
+namespace {
+
+template <typename T>
+void copyLoop(const char *from, int64_t fromStride, char *to, int64_t toStride,
+              int64_t count) {
+  const T *source = reinterpret_cast<const T *>(from);
+  T *destination = reinterpret_cast<T *>(to);
+  for (int64_t i = 0; i < count; ++i)
+    destination[i * toStride] = source[i * fromStride];
+}
+
+} // namespace
+
+void CollectivePlan::compute(int rank, Group &group, void *out) {
+  const size_t outer = loops_.size() - 1;
+  const Loop &inner = loops_[outer];
+  for (const Loop &loop : loops_)
+    if (loop.size == 0)
+      return;
+  std::vector<const void *> sources;
+  std::vector<int64_t> index(outer);
+  for (const Piece &piece : pieces_[size_t(rank)]) {
+    std::fill(index.begin(), index.end(), 0);
+    int64_t source = piece.source, destination = piece.destination;
+    while (true) {
+      char *to = static_cast<char *>(out) + destination * elementSize_;
+      sources.clear();
+      for (int peer : piece.sources)
+        sources.push_back(static_cast<const char *>(group.slot(peer).in) +
+                          source * elementSize_);
+      const char *from = static_cast<const char *>(sources[0]);
+      if (info_.reduction != Reduction::None)
+        reduceStrided(info_.reduction, info_.dtype, sources.data(),
+                      int64_t(sources.size()), inner.source, to,
+                      inner.destination, inner.size);
+      else if (inner.source == 1 && inner.destination == 1)
+        std::memcpy(to, from, size_t(inner.size * elementSize_));
+      else if (elementSize_ == 1)
+        copyLoop<uint8_t>(from, inner.source, to, inner.destination,
+                          inner.size);
+      else if (elementSize_ == 2)
+        copyLoop<uint16_t>(from, inner.source, to, inner.destination,
+                           inner.size);
+      else if (elementSize_ == 4)
+        copyLoop<uint32_t>(from, inner.source, to, inner.destination,
+                           inner.size);
+      else
+        copyLoop<uint64_t>(from, inner.source, to, inner.destination,
+                           inner.size);
+      size_t k = outer;
+      bool done = true;
+      while (k > 0 && done) {
+        --k;
+        source += loops_[k].source;
+        destination += loops_[k].destination;
+        if (++index[k] < loops_[k].size) {
+          done = false;
+        } else {
+          source -= loops_[k].size * loops_[k].source;
+          destination -= loops_[k].size * loops_[k].destination;
+          index[k] = 0;
+        }
+      }
+      if (done)
+        break;
+    }
+  }
+}
+
+} // namespace shardkit::rt

@@ -1,0 +1,91 @@
+//===- CollectiveCheck.cpp - Is a collective's closed form sound? -----------===//
+
+#include "CollectiveCheck.h"
+
+#include <algorithm>
+
+namespace shardkit::rt {
+
+namespace {
+
+Status checkDigit(int64_t stride, int64_t size, int64_t devices,
+                  const char *what) {
+  int64_t reach;
+  if (stride < 1 || size < 1 || __builtin_mul_overflow(stride, size, &reach) ||
+      devices % reach != 0)
+    return invalid("a rank digit of '" + std::string(what) + "' has stride " +
+                   std::to_string(stride) + " and size " +
+                   std::to_string(size) + ", which " +
+                   std::to_string(devices) + " devices do not have");
+  return {};
+}
+
+Status checkDisjoint(std::vector<RankDigit> digits, const char *what) {
+  std::erase_if(digits, [](const RankDigit &d) { return d.size == 1; });
+  std::sort(digits.begin(), digits.end(),
+            [](const RankDigit &a, const RankDigit &b) {
+              return a.stride < b.stride;
+            });
+  for (size_t i = 1; i < digits.size(); ++i)
+    if (digits[i].stride % (digits[i - 1].stride * digits[i - 1].size) != 0)
+      return invalid("the rank digits of '" + std::string(what) + "' overlap");
+  return {};
+}
+
+} // namespace
+
+Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
+  std::vector<RankDigit> sources;
+  std::vector<std::pair<int64_t, int64_t>> writes;
+  int64_t lastRead = 0;
+  bool empty = false;
+  for (const Atom &atom : collective.atoms) {
+    if (atom.size < 0 || atom.sourceStride < 0 || atom.destinationStride < 0)
+      return invalid("'atoms' has a negative number");
+    empty |= atom.size == 0;
+    if (atom.sourceIsRank) {
+      SK_RETURN_IF_ERROR(
+          checkDigit(atom.sourceStride, atom.size, devices, "atoms"));
+      sources.push_back({atom.sourceStride, atom.size});
+    } else if (atom.size > 0) {
+      int64_t reach;
+      if (__builtin_mul_overflow(atom.size - 1, atom.sourceStride, &reach) ||
+          __builtin_add_overflow(lastRead, reach, &lastRead))
+        return invalid("'atoms' overflow");
+    }
+    if (atom.destinationIsRank)
+      SK_RETURN_IF_ERROR(
+          checkDigit(atom.destinationStride, atom.size, devices, "atoms"));
+    else
+      writes.emplace_back(atom.size, atom.destinationStride);
+  }
+  for (const RankDigit &digit : collective.group)
+    SK_RETURN_IF_ERROR(
+        checkDigit(digit.stride, digit.size, devices, "group"));
+  SK_RETURN_IF_ERROR(checkDisjoint(sources, "atoms"));
+  SK_RETURN_IF_ERROR(checkDisjoint(collective.group, "group"));
+
+  // A direct sum of arithmetic progressions that fills an interval is always a
+  // mixed radix, so this test of exact cover is itself exact.
+  Status cover = invalid("'atoms' do not write every one of the " +
+                         std::to_string(collective.outElements) +
+                         " output elements exactly once");
+  if (empty)
+    return collective.outElements == 0 ? Status() : cover;
+  std::erase_if(writes, [](auto &digit) { return digit.first == 1; });
+  std::sort(writes.begin(), writes.end(),
+            [](auto &a, auto &b) { return a.second < b.second; });
+  int64_t next = 1;
+  for (auto [size, stride] : writes)
+    if (stride != next || __builtin_mul_overflow(next, size, &next))
+      return cover;
+  if (next != collective.outElements)
+    return cover;
+  if (lastRead >= collective.inElements)
+    return invalid("'atoms' read input element " + std::to_string(lastRead) +
+                   ", expected less than " +
+                   std::to_string(collective.inElements));
+  return {};
+}
+
+} // namespace shardkit::rt

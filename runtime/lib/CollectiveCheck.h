@@ -1,0 +1,16 @@
+//===- CollectiveCheck.h - Is a collective's closed form sound? -*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_COLLECTIVECHECK_H
+#define SHARDKIT_RT_COLLECTIVECHECK_H
+
+#include "shardkit/rt/Manifest.h"
+
+namespace shardkit::rt {
+
+/// Checks that the atoms write every element of the output exactly once, read
+/// inside the input, and name rank digits that exist.
+Status validateCollective(const CollectiveInfo &collective, int64_t devices);
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_COLLECTIVECHECK_H

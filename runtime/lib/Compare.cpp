@@ -1,0 +1,83 @@
+//===- Compare.cpp - Sharded against unsharded results ----------------------===//
+
+#include "shardkit/rt/Compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+namespace shardkit::rt {
+
+Tolerance Tolerance::forDType(DType dtype) {
+  double rtol = 0;
+  switch (dtype) {
+  case DType::F64:
+    rtol = 1e-12;
+    break;
+  case DType::F32:
+    rtol = 1e-5;
+    break;
+  case DType::F16:
+    rtol = 2e-3;
+    break;
+  case DType::BF16:
+    rtol = 2e-2;
+    break;
+  default:
+    break;
+  }
+  return {rtol, rtol / 1000, false};
+}
+
+void Difference::merge(const Difference &other) {
+  maxAbs = std::max(maxAbs, other.maxAbs);
+  maxReference = std::max(maxReference, other.maxReference);
+  unequal += other.unequal;
+  incomparable += other.incomparable;
+  elements += other.elements;
+}
+
+bool Difference::within(DType dtype, const Tolerance &tolerance) const {
+  if (tolerance.exact || !isFloat(dtype))
+    return unequal == 0;
+  return incomparable == 0 &&
+         maxAbs <= tolerance.rtol * maxReference + tolerance.atol;
+}
+
+Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local,
+                        const void *reference) {
+  Difference total;
+  dispatch(value.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const T *mine = static_cast<const T *>(local);
+    const T *theirs = static_cast<const T *>(reference);
+    forEachPiece(
+        coalesceLoops(value.extents), value.extents.base(rank),
+        [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+          total.elements += n;
+          for (int64_t i = 0; i < n; ++i) {
+            const T &x = mine[l + i * ls];
+            const T &y = theirs[g + i * gs];
+            double a = toDouble(x), b = toDouble(y);
+            if (std::isfinite(b))
+              total.maxReference = std::max(total.maxReference, std::abs(b));
+            bool same;
+            if constexpr (std::is_same_v<T, Bool>)
+              same = a == b;
+            else
+              same = std::memcmp(&x, &y, sizeof(T)) == 0;
+            if (same || (std::isnan(a) && std::isnan(b)))
+              continue;
+            ++total.unequal;
+            if (std::isfinite(a) && std::isfinite(b))
+              total.maxAbs = std::max(total.maxAbs, std::abs(a - b));
+            else
+              ++total.incomparable;
+          }
+        });
+  });
+  return total;
+}
+
+} // namespace shardkit::rt

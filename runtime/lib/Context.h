@@ -1,0 +1,23 @@
+//===- Context.h - What a rank's sk_context holds ---------------*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_CONTEXT_H
+#define SHARDKIT_RT_CONTEXT_H
+
+#include "shardkit/rt/Collective.h"
+#include "shardkit/rt/Contract.h"
+#include "shardkit/rt/Executor.h"
+
+#include <memory>
+#include <vector>
+
+/// One per rank thread; the fields of a run are set before each step.
+struct sk_context {
+  int rank = 0;
+  shardkit::rt::World *world = nullptr;
+  std::vector<std::unique_ptr<shardkit::rt::CollectivePlan>> *plans = nullptr;
+  std::vector<shardkit::rt::CollectiveStats> *stats = nullptr;
+  int32_t status = 0; ///< Sticky.
+  shardkit::rt::ContractionCache contractions;
+};
+
+#endif // SHARDKIT_RT_CONTEXT_H

@@ -1,0 +1,457 @@
+//===- Manifest.cpp - A bundle's manifest, parsed and validated -------------===//
+
+#include "shardkit/rt/Manifest.h"
+
+#include "CollectiveCheck.h"
+#include "ManifestReader.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace shardkit::rt {
+
+using Json = nlohmann::json;
+
+int64_t MeshInfo::size() const {
+  int64_t product = 1;
+  for (const auto &axis : axes)
+    product *= axis.second;
+  return product;
+}
+
+static constexpr std::array<const char *, 12> reductionNames = {
+    "none", "sum", "prod", "and",  "or",     "xor",
+    "max",  "min", "umax", "umin", "maxnum", "minnum"};
+
+const char *reductionName(Reduction reduction) {
+  return reductionNames[size_t(reduction)];
+}
+
+std::optional<Reduction> parseReduction(std::string_view name) {
+  for (size_t i = 1; i < reductionNames.size(); ++i)
+    if (name == reductionNames[i])
+      return Reduction(i);
+  return std::nullopt;
+}
+
+bool reductionApplies(Reduction reduction, DType dtype) {
+  switch (reduction) {
+  case Reduction::And:
+  case Reduction::Or:
+  case Reduction::Xor:
+  case Reduction::UMax:
+  case Reduction::UMin:
+    return !isFloat(dtype);
+  case Reduction::MaxNum:
+  case Reduction::MinNum:
+    return isFloat(dtype);
+  default:
+    return true;
+  }
+}
+
+namespace {
+
+constexpr int64_t maxDevices = 1 << 24;
+
+MeshInfo readMesh(const JsonAt &at) {
+  at.expectObject();
+  MeshInfo mesh;
+  mesh.name = at.string("name");
+  JsonAt in(at.json(), "mesh '" + mesh.name + "'");
+  int64_t size = 1;
+  std::set<std::string> names;
+  for (const Json &axis : in.array("axes")) {
+    if (!axis.is_array() || axis.size() != 2 || !axis[0].is_string())
+      in.fail("'axes' has an entry that is not [name, size]");
+    std::string name = axis[0].get<std::string>();
+    int64_t extent = in.asInteger(axis[1], "axes");
+    if (name.empty() || !names.insert(name).second)
+      in.fail("axis '" + name + "' is empty or appears twice");
+    if (extent < 1)
+      in.fail("axis '" + name + "' has size " + std::to_string(extent) +
+              ", expected at least 1");
+    if (__builtin_mul_overflow(size, extent, &size) || size > maxDevices)
+      in.fail("more than " + std::to_string(maxDevices) + " devices");
+    mesh.axes.emplace_back(std::move(name), extent);
+  }
+  if (in.has("device_ids")) {
+    mesh.deviceIds = in.integers("device_ids");
+    if (int64_t(mesh.deviceIds.size()) != size)
+      in.fail("'device_ids' has " + std::to_string(mesh.deviceIds.size()) +
+              " entries, expected " + std::to_string(size));
+    std::set<int64_t> seen;
+    for (int64_t id : mesh.deviceIds)
+      if (id < 0 || !seen.insert(id).second)
+        in.fail("device id " + std::to_string(id) +
+                " is negative or appears twice");
+  } else {
+    for (int64_t i = 0; i < size; ++i)
+      mesh.deviceIds.push_back(i);
+  }
+  return mesh;
+}
+
+DType readDType(const JsonAt &at) {
+  std::string name = at.string("dtype");
+  std::optional<DType> dtype = parseDType(name);
+  if (!dtype)
+    at.fail("'dtype' is '" + name +
+            "', expected one of f64 f32 f16 bf16 i64 i32 i16 i8 i1");
+  return *dtype;
+}
+
+void readShape(const JsonAt &at, const char *key, Shape &shape,
+               int64_t &elements) {
+  shape = at.integers(key);
+  std::optional<int64_t> count = numElements(shape);
+  if (!count)
+    at.fail("'" + std::string(key) + "' has a negative size or is too large");
+  elements = *count;
+}
+
+Extents readExtents(const JsonAt &at) {
+  const Json &json = at.member("extents");
+  JsonAt in(json, at.where());
+  if (!json.is_object())
+    in.fail("'extents' is not an object");
+  Extents extents;
+  for (const Json &entry : in.array("offset")) {
+    std::vector<int64_t> v = in.asIntegers(entry, "offset", 3);
+    extents.offset.push_back({v[0], v[1], v[2]});
+  }
+  for (const Json &entry : in.array("loops")) {
+    std::vector<int64_t> v = in.asIntegers(entry, "loops", 3);
+    extents.loops.push_back({v[0], v[1], v[2]});
+  }
+  return extents;
+}
+
+bool integerRange(DType dtype, int64_t &lo, int64_t &hi) {
+  if (isFloat(dtype))
+    return false;
+  int bits = dtype == DType::I1 ? 1 : int(dtypeSize(dtype) * 8);
+  lo = dtype == DType::I1 ? 0 : INT64_MIN >> (64 - bits);
+  hi = dtype == DType::I1 ? 1 : INT64_MAX >> (64 - bits);
+  return true;
+}
+
+ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
+                    int64_t devices, size_t numArguments) {
+  std::string what = isResult ? "result" : "argument";
+  at.expectObject();
+  ValueInfo value;
+  value.name =
+      at.stringOr("name", (isResult ? "result" : "arg") + std::to_string(index));
+  JsonAt in(at.json(), at.where() + ", " + what + " '" + value.name + "'");
+  if (value.name.empty())
+    in.fail("the name is empty");
+  std::string kind = in.stringOr("kind", isResult ? "result" : "input");
+  if (isResult ? kind != "result" : kind != "input" && kind != "weight")
+    in.fail("'kind' is '" + kind + "', expected " +
+            (isResult ? "'result'" : "'input' or 'weight'"));
+  value.kind = isResult            ? ValueKind::Result
+               : kind == "weight" ? ValueKind::Weight
+                                   : ValueKind::Input;
+  value.dtype = readDType(in);
+  readShape(in, "global_shape", value.globalShape, value.globalElements);
+  readShape(in, "local_shape", value.localShape, value.localElements);
+  if (value.globalShape.size() != value.localShape.size())
+    in.fail("'local_shape' has rank " + std::to_string(value.localShape.size()) +
+            ", expected " + std::to_string(value.globalShape.size()));
+  for (size_t d = 0; d < value.globalShape.size(); ++d)
+    if (value.localShape[d] > value.globalShape[d])
+      in.fail("'local_shape' is " + shapeString(value.localShape) +
+              ", expected no more than " + shapeString(value.globalShape));
+  value.sharding = in.stringOr("sharding", "");
+  value.extents = readExtents(in);
+  Status extents =
+      validateExtents(value.extents, value.localElements, value.globalElements,
+                      devices, /*coverGlobal=*/isResult);
+  if (!extents.ok())
+    in.fail(extents.message());
+  if (in.has("range")) {
+    std::vector<int64_t> range = in.integers("range");
+    int64_t lo, hi;
+    if (!integerRange(value.dtype, lo, hi))
+      in.fail("'range' on a value of " + std::string(dtypeName(value.dtype)) +
+              ", expected an integer type");
+    if (range.size() != 2 || range[0] >= range[1] || range[0] < lo ||
+        range[1] - 1 > hi)
+      in.fail("'range' is not [low, high] with low < high in " +
+              std::string(dtypeName(value.dtype)));
+    value.range = {range[0], range[1]};
+  }
+  if (isResult && in.has("tied")) {
+    int64_t tied = in.integer("tied");
+    if (tied < 0 || tied >= int64_t(numArguments))
+      in.fail("'tied' is " + std::to_string(tied) + ", expected less than " +
+              std::to_string(numArguments));
+    value.tied = tied;
+  }
+  if (in.has("exact")) {
+    if (!in.member("exact").is_boolean())
+      in.fail("'exact' is not a boolean");
+    value.exact = in.member("exact").get<bool>();
+  }
+  return value;
+}
+
+CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
+  at.expectObject();
+  JsonAt in(at.json(), at.where() + ", collective " + std::to_string(index));
+  CollectiveInfo collective;
+  collective.id = in.integer("id");
+  if (collective.id != int64_t(index))
+    in.fail("'id' is " + std::to_string(collective.id) + ", expected " +
+            std::to_string(index));
+  collective.kind = in.string("kind");
+  static const std::set<std::string> kinds = {
+      "all_gather", "all_reduce",         "reduce_scatter", "all_to_all",
+      "all_slice",  "collective_permute", "exchange",       "broadcast"};
+  if (!kinds.count(collective.kind))
+    in.fail("'kind' is '" + collective.kind + "', which this runtime lacks");
+  in = JsonAt(at.json(), in.where() + " (" + collective.kind + ")");
+  if (in.has("axes"))
+    for (const Json &axis : in.array("axes")) {
+      if (!axis.is_string())
+        in.fail("'axes' has an entry that is not a string");
+      collective.axes.push_back(axis.get<std::string>());
+    }
+  collective.dtype = readDType(in);
+  bool reduces =
+      collective.kind == "all_reduce" || collective.kind == "reduce_scatter";
+  if (in.has("reduction")) {
+    std::string name = in.string("reduction");
+    std::optional<Reduction> reduction = parseReduction(name);
+    if (!reduction)
+      in.fail("'reduction' is '" + name +
+              "', expected one of sum prod and or xor max min umax umin maxnum "
+              "minnum");
+    if (!reduces)
+      in.fail("'reduction' stands on a collective that does not reduce");
+    if (!reductionApplies(*reduction, collective.dtype))
+      in.fail("'reduction' is '" + name + "', which " +
+              dtypeName(collective.dtype) + " does not have");
+    collective.reduction = *reduction;
+  } else if (reduces) {
+    in.fail("'reduction' is missing");
+  }
+  collective.inElements = in.integer("in_elements");
+  collective.outElements = in.integer("out_elements");
+  if (collective.inElements < 0 || collective.outElements < 0)
+    in.fail("'in_elements' and 'out_elements' are negative, expected counts");
+  for (const Json &entry : in.array("atoms")) {
+    auto side = [&](const Json &json) {
+      if (json == "rank")
+        return true;
+      if (json != "local")
+        in.fail("'atoms' has a side that is neither 'local' nor 'rank'");
+      return false;
+    };
+    if (!entry.is_array() || entry.size() != 5)
+      in.fail("'atoms' has an entry that is not [size, side, stride, side, "
+              "stride]");
+    collective.atoms.push_back({in.asInteger(entry[0], "atoms"), side(entry[1]),
+                                in.asInteger(entry[2], "atoms"), side(entry[3]),
+                                in.asInteger(entry[4], "atoms")});
+  }
+  for (const Json &entry : in.array("group")) {
+    std::vector<int64_t> v = in.asIntegers(entry, "group", 2);
+    collective.group.push_back({v[0], v[1]});
+  }
+  collective.bytes = in.integerOr("bytes", 0);
+  if (collective.bytes < 0)
+    in.fail("'bytes' is negative");
+  collective.loc = in.stringOr("loc", "");
+  Status status = validateCollective(collective, devices);
+  if (!status.ok())
+    in.fail(status.message());
+  Json extra = Json::object();
+  static const std::set<std::string> known = {
+      "id",          "kind",         "axes",  "dtype", "reduction",
+      "in_elements", "out_elements", "atoms", "group", "bytes",
+      "loc"};
+  for (auto &[key, value] : at.json().items())
+    if (!known.count(key))
+      extra[key] = value;
+  collective.extra = extra.dump();
+  return collective;
+}
+
+EntryPoint readEntry(const JsonAt &at, size_t numPrograms) {
+  EntryPoint entry;
+  entry.program = at.integer("program");
+  if (entry.program < 0 || entry.program >= int64_t(numPrograms))
+    at.fail("'program' is " + std::to_string(entry.program) +
+            ", expected less than " + std::to_string(numPrograms));
+  entry.symbol = at.string("symbol");
+  if (entry.symbol.empty())
+    at.fail("'symbol' is empty");
+  entry.arenaBytes = at.integer("arena_bytes");
+  if (entry.arenaBytes < 0 || entry.arenaBytes > (int64_t(1) << 50))
+    at.fail("'arena_bytes' is " + std::to_string(entry.arenaBytes) +
+            ", expected a size");
+  return entry;
+}
+
+FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest) {
+  at.expectObject();
+  FunctionInfo function;
+  function.name = at.string("name");
+  JsonAt in(at.json(), "function '" + function.name + "'");
+  if (function.name.empty())
+    in.fail("the name is empty");
+  int64_t devices = 1;
+  if (in.has("mesh")) {
+    std::string mesh = in.string("mesh");
+    for (size_t i = 0; i < manifest.meshes.size(); ++i)
+      if (manifest.meshes[i].name == mesh)
+        function.mesh = int64_t(i);
+    if (function.mesh < 0)
+      in.fail("'mesh' is '" + mesh + "', which 'meshes' does not list");
+    devices = manifest.meshes[size_t(function.mesh)].size();
+  }
+  function.devices = in.integer("devices");
+  if (function.devices != devices)
+    in.fail("'devices' is " + std::to_string(function.devices) +
+            ", expected the size of the mesh, " + std::to_string(devices));
+  function.entry = readEntry(in, manifest.programs.size());
+  std::set<std::string> names;
+  for (const Json &json : in.array("arguments")) {
+    ValueInfo value =
+        readValue(JsonAt(json, in.where()), false, function.arguments.size(),
+                  devices, 0);
+    // Two arguments may read parts of one stored weight, not one input.
+    if (value.kind == ValueKind::Input && !names.insert(value.name).second)
+      in.fail("two inputs are named '" + value.name + "'");
+    function.arguments.push_back(std::move(value));
+  }
+  names.clear();
+  for (const Json &json : in.array("results")) {
+    ValueInfo value =
+        readValue(JsonAt(json, in.where()), true, function.results.size(),
+                  devices, function.arguments.size());
+    if (!names.insert(value.name).second)
+      in.fail("two results are named '" + value.name + "'");
+    if (value.tied) {
+      const ValueInfo &argument = function.arguments[size_t(*value.tied)];
+      if (argument.dtype != value.dtype ||
+          argument.globalShape != value.globalShape ||
+          argument.localShape != value.localShape)
+        in.fail("result '" + value.name + "' is tied to argument '" +
+                argument.name + "' of another type");
+    }
+    function.results.push_back(std::move(value));
+  }
+  if (in.has("collectives"))
+    for (const Json &json : in.array("collectives"))
+      function.collectives.push_back(
+          readCollective(JsonAt(json, in.where()), function.collectives.size(),
+                         devices));
+  if (in.has("reference")) {
+    const Json &json = in.member("reference");
+    JsonAt reference(json, in.where() + ", reference");
+    reference.expectObject();
+    function.reference = readEntry(reference, manifest.programs.size());
+  }
+  return function;
+}
+
+ProgramInfo readProgram(const JsonAt &at, const std::string &bundleDir) {
+  at.expectObject();
+  ProgramInfo program;
+  program.file = at.string("file");
+  JsonAt in(at.json(), "program '" + program.file + "'");
+  program.bytes = in.integerOr("bytes", -1);
+  std::filesystem::path path(program.file);
+  if (program.file.empty() || path.is_absolute() ||
+      std::any_of(path.begin(), path.end(),
+                  [](const auto &part) { return part == ".."; }))
+    in.fail("the path leaves the bundle");
+  if (bundleDir.empty())
+    return program;
+  std::error_code error;
+  std::filesystem::path full = std::filesystem::path(bundleDir) / path;
+  if (!std::filesystem::is_regular_file(full, error))
+    in.fail("the file does not exist");
+  int64_t size = int64_t(std::filesystem::file_size(full, error));
+  if (program.bytes >= 0 && size != program.bytes)
+    in.fail("the file has " + std::to_string(size) + " bytes, expected " +
+            std::to_string(program.bytes));
+  return program;
+}
+
+Manifest read(const Json &json, const std::string &bundleDir) {
+  JsonAt in(json, "");
+  in.expectObject();
+  int64_t version = in.integer("version");
+  if (version != 1)
+    in.fail("manifest version " + std::to_string(version) +
+            ", this runtime reads version 1");
+  int64_t abi = in.integer("abi");
+  if (abi != SK_ABI_VERSION)
+    in.fail("program ABI version " + std::to_string(abi) +
+            ", this runtime has version " + std::to_string(SK_ABI_VERSION));
+  Manifest manifest;
+  manifest.target = in.string("target");
+  if (manifest.target != "cpu")
+    in.fail("'target' is '" + manifest.target + "', this runtime runs 'cpu'");
+  manifest.producer = in.stringOr("producer", "");
+  std::set<std::string> names;
+  for (const Json &entry : in.array("meshes")) {
+    manifest.meshes.push_back(readMesh(JsonAt(entry, "'meshes'")));
+    if (!names.insert(manifest.meshes.back().name).second)
+      in.fail("two meshes are named '" + manifest.meshes.back().name + "'");
+  }
+  for (const Json &entry : in.array("programs"))
+    manifest.programs.push_back(
+        readProgram(JsonAt(entry, "'programs'"), bundleDir));
+  names.clear();
+  for (const Json &entry : in.array("functions")) {
+    manifest.functions.push_back(
+        readFunction(JsonAt(entry, "'functions'"), manifest));
+    if (!names.insert(manifest.functions.back().name).second)
+      in.fail("two functions are named '" + manifest.functions.back().name +
+              "'");
+  }
+  if (manifest.functions.empty())
+    in.fail("'functions' is empty");
+  return manifest;
+}
+
+} // namespace
+
+Expected<Manifest> parseManifest(const std::string &text,
+                                 const std::string &fileName,
+                                 const std::string &bundleDir) {
+  try {
+    return read(Json::parse(text), bundleDir);
+  } catch (const ManifestError &error) {
+    return invalid(fileName + ": " + error.message);
+  } catch (const Json::parse_error &error) {
+    return invalid(fileName + ": not valid JSON at byte " +
+                   std::to_string(error.byte));
+  } catch (const std::exception &error) {
+    return invalid(fileName + ": " + error.what());
+  }
+}
+
+Expected<Manifest> readManifest(const std::string &bundleDir) {
+  std::string path = bundleDir;
+  if (!path.empty() && path.back() != '/')
+    path += '/';
+  path += "manifest.json";
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    return notFound(path + ": cannot be read; expected a bundle directory");
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return parseManifest(text.str(), path, bundleDir);
+}
+
+} // namespace shardkit::rt

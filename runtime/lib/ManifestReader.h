@@ -1,0 +1,96 @@
+//===- ManifestReader.h - JSON fields with a place in every message -*- C++ -*-//
+
+#ifndef SHARDKIT_RT_MANIFESTREADER_H
+#define SHARDKIT_RT_MANIFESTREADER_H
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shardkit::rt {
+
+/// Thrown inside the manifest reader only; becomes a Status at its border.
+struct ManifestError {
+  std::string message;
+};
+
+/// A JSON value and where it stands ("function 'main', argument 'x'").
+class JsonAt {
+public:
+  using Json = nlohmann::json;
+  JsonAt(const Json &json, std::string where)
+      : json_(&json), where_(std::move(where)) {}
+
+  [[noreturn]] void fail(const std::string &message) const {
+    throw ManifestError{where_.empty() ? message : where_ + ": " + message};
+  }
+  const Json &json() const { return *json_; }
+  const std::string &where() const { return where_; }
+
+  const Json &member(const char *key) const {
+    auto it = json_->find(key);
+    if (it == json_->end())
+      fail("'" + std::string(key) + "' is missing");
+    return *it;
+  }
+  bool has(const char *key) const {
+    auto it = json_->find(key);
+    return it != json_->end() && !it->is_null();
+  }
+  void expectObject() const {
+    if (!json_->is_object())
+      fail("expected an object");
+  }
+  std::string string(const char *key) const {
+    const Json &value = member(key);
+    if (!value.is_string())
+      fail("'" + std::string(key) + "' is not a string");
+    return value.get<std::string>();
+  }
+  std::string stringOr(const char *key, std::string fallback) const {
+    return has(key) ? string(key) : std::move(fallback);
+  }
+  int64_t integer(const char *key) const {
+    return asInteger(member(key), key);
+  }
+  int64_t integerOr(const char *key, int64_t fallback) const {
+    return has(key) ? integer(key) : fallback;
+  }
+  const Json &array(const char *key) const {
+    const Json &value = member(key);
+    if (!value.is_array())
+      fail("'" + std::string(key) + "' is not a list");
+    return value;
+  }
+  /// A list of integers; `count` >= 0 fixes its length.
+  std::vector<int64_t> integers(const char *key) const {
+    return asIntegers(array(key), key, -1);
+  }
+  std::vector<int64_t> asIntegers(const Json &value, const char *key,
+                                  int64_t count) const {
+    if (!value.is_array() || (count >= 0 && int64_t(value.size()) != count))
+      fail("'" + std::string(key) + "' has an entry that is not a list of " +
+           std::to_string(count) + " integers");
+    std::vector<int64_t> result;
+    for (const Json &entry : value)
+      result.push_back(asInteger(entry, key));
+    return result;
+  }
+  int64_t asInteger(const Json &value, const char *key) const {
+    if (!value.is_number_integer() ||
+        (value.is_number_unsigned() &&
+         value.get<uint64_t>() > uint64_t(INT64_MAX)))
+      fail("'" + std::string(key) + "' is not an integer");
+    return value.get<int64_t>();
+  }
+
+private:
+  const Json *json_;
+  std::string where_;
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_MANIFESTREADER_H

@@ -1,0 +1,96 @@
+//===- OneDnn.cpp - Matrix products by oneDNN -------------------------------===//
+
+#include "ContractionDims.h"
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <array>
+#include <unordered_map>
+
+namespace shardkit::rt {
+
+namespace {
+
+const dnnl::engine &cpuEngine() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+dnnl::memory::data_type dataType(DType dtype) {
+  return dtype == DType::BF16 ? dnnl::memory::data_type::bf16
+                              : dnnl::memory::data_type::f32;
+}
+
+class OneDnnProduct : public LibraryProduct {
+public:
+  OneDnnProduct(const dnnl::matmul::primitive_desc &desc)
+      : primitive_(desc), stream_(cpuEngine()),
+        a_(desc.src_desc(), cpuEngine(), DNNL_MEMORY_NONE),
+        b_(desc.weights_desc(), cpuEngine(), DNNL_MEMORY_NONE),
+        c_(desc.dst_desc(), cpuEngine(), DNNL_MEMORY_NONE),
+        arguments_{{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_},
+                   {DNNL_ARG_DST, c_}} {}
+
+  Status run(const void *a, const void *b, void *c) override {
+    try {
+      a_.set_data_handle(const_cast<void *>(a));
+      b_.set_data_handle(const_cast<void *>(b));
+      c_.set_data_handle(c);
+      primitive_.execute(stream_, arguments_);
+      stream_.wait();
+      return {};
+    } catch (const dnnl::error &error) {
+      return internalError(std::string("matrix product: ") + error.what());
+    }
+  }
+
+private:
+  dnnl::matmul primitive_;
+  dnnl::stream stream_;
+  dnnl::memory a_, b_, c_;
+  std::unordered_map<int, dnnl::memory> arguments_;
+};
+
+} // namespace
+
+bool libraryTakes(DType in, DType out) {
+  if (in == DType::F32)
+    return out == DType::F32;
+  return in == DType::BF16 && (out == DType::BF16 || out == DType::F32);
+}
+
+Expected<std::unique_ptr<LibraryProduct>>
+makeLibraryProduct(const MatrixProduct &product) {
+  using Dims = dnnl::memory::dims;
+  auto desc = [&](DType dtype, int64_t rows, int64_t columns,
+                  const MatrixOperand &operand,
+                  int64_t ContractionDim::*batchStride) {
+    Dims sizes, strides;
+    for (const ContractionDim &dim : product.batch) {
+      sizes.push_back(dim.size);
+      strides.push_back(dim.*batchStride);
+    }
+    sizes.insert(sizes.end(), {rows, columns});
+    strides.insert(strides.end(), {operand.row, operand.column});
+    return dnnl::memory::desc(sizes, dataType(dtype), strides);
+  };
+  try {
+    dnnl::primitive_attr attributes;
+    if (product.accumulate) {
+      dnnl::post_ops ops;
+      ops.append_sum(1.0f);
+      attributes.set_post_ops(ops);
+    }
+    dnnl::matmul::desc operation(
+        desc(product.in, product.m, product.k, product.a, &ContractionDim::a),
+        desc(product.in, product.k, product.n, product.b, &ContractionDim::b),
+        desc(product.out, product.m, product.n, product.c, &ContractionDim::c));
+    dnnl::matmul::primitive_desc primitive(operation, attributes, cpuEngine());
+    return Expected<std::unique_ptr<LibraryProduct>>(
+        std::make_unique<OneDnnProduct>(primitive));
+  } catch (const dnnl::error &error) {
+    return internalError(std::string("matrix product: ") + error.what());
+  }
+}
+
+} // namespace shardkit::rt

@@ -1,0 +1,76 @@
+//===- Random.cpp - Reproducible random tensors -----------------------------===//
+
+#include "shardkit/rt/Random.h"
+
+#include <cmath>
+#include <type_traits>
+
+namespace shardkit::rt {
+
+/// The finaliser of splitmix64.
+static uint64_t mix(uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ull;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+RandomTensor
+RandomTensor::forValue(const ValueInfo &value, uint64_t seed,
+                       std::optional<std::pair<int64_t, int64_t>> range) {
+  RandomTensor random;
+  random.key = 0xcbf29ce484222325ull;
+  for (unsigned char c : value.name)
+    random.key = (random.key ^ c) * 0x100000001b3ull;
+  random.key = mix(random.key ^ mix(seed + 0x9e3779b97f4a7c15ull));
+  random.dtype = value.dtype;
+  if (value.kind == ValueKind::Weight && !value.globalShape.empty() &&
+      value.globalShape.back() > 0)
+    random.scale = 1.0 / std::sqrt(double(value.globalShape.back()));
+  if (!range)
+    range = value.range;
+  if (range) {
+    random.low = range->first;
+    random.high = range->second;
+  }
+  return random;
+}
+
+void RandomTensor::fill(void *to, int64_t toStride, int64_t first,
+                        int64_t stride, int64_t count) const {
+  auto bits = [&](int64_t i) {
+    return mix(key + uint64_t(first + i * stride) * 0x9e3779b97f4a7c15ull);
+  };
+  // Floats have just the bits that the type can hold, so nothing rounds to 1.
+  auto uniform = [&](int64_t i, int digits) {
+    return std::ldexp(double(bits(i) >> (64 - digits)), 1 - digits) - 1.0;
+  };
+  const uint64_t span = uint64_t(high) - uint64_t(low);
+  dispatch(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    T *out = static_cast<T *>(to);
+    for (int64_t i = 0; i < count; ++i) {
+      T &element = out[i * toStride];
+      if constexpr (std::is_same_v<T, double>)
+        element = uniform(i, 53) * scale;
+      else if constexpr (std::is_same_v<T, float>)
+        element = float((double(bits(i) >> 40) * 0x1p-23 - 1.0) * scale);
+      else if constexpr (std::is_same_v<T, Half>)
+        element.bits = floatToF16(float(uniform(i, 11) * scale));
+      else if constexpr (std::is_same_v<T, BFloat>)
+        element.bits = floatToBf16(float(uniform(i, 8) * scale));
+      else {
+        uint64_t value =
+            uint64_t(low) +
+            uint64_t((static_cast<unsigned __int128>(bits(i)) * span) >> 64);
+        if constexpr (std::is_same_v<T, Bool>)
+          element.value = value & 1;
+        else
+          element = T(value);
+      }
+    }
+  });
+}
+
+} // namespace shardkit::rt
