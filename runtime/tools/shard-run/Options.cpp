@@ -1,0 +1,180 @@
+//===- Options.cpp - The command line of shard-run --------------------------===//
+
+#include "Options.h"
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <filesystem>
+
+using namespace shardkit::rt;
+
+namespace shardkit::run {
+
+namespace {
+
+template <typename T> bool parseNumber(const std::string &text, T &value) {
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool endsWith(const std::string &text, const std::string &suffix) {
+  return text.size() >= suffix.size() &&
+         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+Status addInput(const std::string &text, Options &options) {
+  size_t equal = text.find('=');
+  std::error_code error;
+  if (endsWith(text, ".safetensors") &&
+      (equal == std::string::npos || std::filesystem::exists(text, error))) {
+    options.inputFiles.push_back(text);
+    return {};
+  }
+  if (equal == std::string::npos || equal == 0 || equal + 1 == text.size())
+    return invalid("--input=" + text +
+                   ", expected NAME=FILE.npy or FILE.safetensors");
+  std::string name = text.substr(0, equal);
+  for (const auto &input : options.inputs)
+    if (input.first == name)
+      return invalid("--input gives '" + name + "' twice");
+  options.inputs.emplace_back(name, text.substr(equal + 1));
+  return {};
+}
+
+Status addRange(const std::string &text, Options &options) {
+  size_t equal = text.rfind('='), colon = text.rfind(':');
+  int64_t low, high;
+  if (equal == std::string::npos || equal == 0 || colon == std::string::npos ||
+      colon < equal ||
+      !parseNumber(text.substr(equal + 1, colon - equal - 1), low) ||
+      !parseNumber(text.substr(colon + 1), high) || low >= high)
+    return invalid("--range=" + text +
+                   ", expected NAME=LOW:HIGH with LOW < HIGH");
+  options.ranges[text.substr(0, equal)] = {low, high};
+  return {};
+}
+
+} // namespace
+
+Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
+  CLI::App app("Runs a sharded program on the logical devices of its mesh.",
+               "shard-run");
+  Options options;
+  std::vector<std::string> inputs, ranges, passThrough;
+  std::string deviceMap, backend = "local", load = "direct", seed, verify,
+                         autoShard;
+  double rtol = -1, atol = -1;
+  // Options that may be repeated take one value each, so that a positional
+  // argument after them is not taken for a second value.
+  auto repeated = [&](const char *name, std::vector<std::string> &values,
+                      const char *text) {
+    app.add_option(name, values, text)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  app.add_option("BUNDLE_OR_IR", options.program,
+                 "A bundle directory, or an IR file that the shard-compile "
+                 "beside this program compiles")
+      ->required();
+  app.add_option("--weights", options.weights,
+                 "A .safetensors file, its index, or a directory with either");
+  repeated("--input", inputs, "NAME=FILE.npy, or FILE.safetensors");
+  app.add_option("--output-dir", options.outputDir,
+                 "Where results are written; nothing is written without it");
+  app.add_option("--output-format", options.outputFormat,
+                 "npy (a file per result) or safetensors (one file)");
+  app.add_option("--backend", backend, "local: threads of this process");
+  app.add_option("--device-map", deviceMap,
+                 "Physical device of each logical rank, 0,2,1,3");
+  app.add_option("--load", load, "direct: each rank reads what it owns");
+  app.add_option("--function", options.function,
+                 "The public function to run; default the only one");
+  app.add_option("--random-inputs", seed,
+                 "Seed for inputs (and weights) that no file gives");
+  repeated("--range", ranges, "NAME=LOW:HIGH for random integers");
+  app.add_flag("--verify{tolerance}", verify,
+               "Compare with the unsharded program; --verify=exact wants equal "
+               "bits. Exit status 2 on a mismatch");
+  app.add_option("--rtol", rtol, "Relative tolerance of --verify");
+  app.add_option("--atol", atol, "Absolute tolerance of --verify");
+  app.add_option("--report", options.report, "Write a JSON report here");
+  app.add_option("--repeat", options.repeat, "Run the step N times");
+  app.add_option("--timeout", options.timeout,
+                 "Seconds that a collective may wait");
+  app.add_flag("--verbose", options.verbose, "One line per result");
+  repeated("--compile-option", passThrough,
+           "An option for shard-compile, when given IR");
+  app.add_flag("--auto-shard{on}", autoShard,
+               "Passed to shard-compile, when given IR; --auto-shard=OPTIONS");
+  app.set_version_flag("--version", "shard-run 0.1.0");
+  try {
+    std::vector<std::string> arguments;
+    for (int i = argc - 1; i >= 1; --i)
+      arguments.push_back(argv[i]); // CLI11 wants them reversed.
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp &) {
+    helpText = app.help();
+    return options;
+  } catch (const CLI::CallForVersion &) {
+    helpText = app.version() + "\n";
+    return options;
+  } catch (const CLI::ParseError &error) {
+    std::string message = error.what();
+    for (char &c : message)
+      if (c == '\n')
+        c = ' ';
+    return invalid(message);
+  }
+  for (const std::string &text : inputs)
+    SK_RETURN_IF_ERROR(addInput(text, options));
+  for (const std::string &text : ranges)
+    SK_RETURN_IF_ERROR(addRange(text, options));
+  if (backend != "local")
+    return invalid("--backend=" + backend +
+                   ", this build of the runtime has: local");
+  if (load != "direct")
+    return invalid("--load=" + load +
+                   ", this build of the runtime has: direct");
+  if (options.outputFormat != "npy" && options.outputFormat != "safetensors")
+    return invalid("--output-format=" + options.outputFormat +
+                   ", expected npy or safetensors");
+  if (options.repeat < 1)
+    return invalid("--repeat=" + std::to_string(options.repeat) +
+                   ", expected at least 1");
+  if (!(options.timeout > 0))
+    return invalid("--timeout, expected a positive number of seconds");
+  if (!seed.empty()) {
+    uint64_t value;
+    if (!parseNumber(seed, value))
+      return invalid("--random-inputs=" + seed + ", expected a seed");
+    options.randomSeed = value;
+  }
+  for (size_t at = 0; at < deviceMap.size();) {
+    size_t comma = std::min(deviceMap.find(',', at), deviceMap.size());
+    int64_t device;
+    if (!parseNumber(deviceMap.substr(at, comma - at), device) || device < 0)
+      return invalid("--device-map=" + deviceMap +
+                     ", expected a list of device numbers");
+    options.deviceMap.push_back(device);
+    at = comma + 1;
+  }
+  if (!verify.empty() && verify != "tolerance" && verify != "exact")
+    return invalid("--verify=" + verify + ", expected --verify or "
+                                          "--verify=exact");
+  options.verify = !verify.empty();
+  options.exact = verify == "exact";
+  if (rtol >= 0)
+    options.rtol = rtol;
+  if (atol >= 0)
+    options.atol = atol;
+  if (!autoShard.empty())
+    options.compileOptions.push_back(
+        autoShard == "on" ? "--auto-shard" : "--auto-shard=" + autoShard);
+  options.compileOptions.insert(options.compileOptions.end(),
+                                passThrough.begin(), passThrough.end());
+  return options;
+}
+
+} // namespace shardkit::run

@@ -1,0 +1,43 @@
+//===- Options.h - The command line of shard-run ----------------*- C++ -*-===//
+
+#ifndef SHARDKIT_TOOLS_SHARDRUN_OPTIONS_H
+#define SHARDKIT_TOOLS_SHARDRUN_OPTIONS_H
+
+#include "shardkit/rt/Status.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shardkit::run {
+
+struct Options {
+  std::string program; ///< A bundle or an IR file.
+  std::string weights;
+  std::vector<std::pair<std::string, std::string>> inputs; ///< Name, file.
+  std::vector<std::string> inputFiles; ///< .safetensors with named tensors.
+  std::string outputDir;
+  std::string outputFormat = "npy";
+  std::string function;
+  std::vector<int64_t> deviceMap;
+  std::optional<uint64_t> randomSeed;
+  std::map<std::string, std::pair<int64_t, int64_t>> ranges;
+  bool verify = false, exact = false, verbose = false;
+  std::optional<double> rtol, atol;
+  std::string report;
+  int64_t repeat = 1;
+  double timeout = 60;
+  std::vector<std::string> compileOptions; ///< Passed to shard-compile.
+};
+
+/// Parses the command line. `helpText` is set (and printed by the caller) for
+/// --help and --version.
+rt::Expected<Options> parseOptions(int argc, char **argv,
+                                   std::string &helpText);
+
+} // namespace shardkit::run
+
+#endif // SHARDKIT_TOOLS_SHARDRUN_OPTIONS_H

@@ -1,0 +1,27 @@
+//===- Report.h - What a run measured ---------------------------*- C++ -*-===//
+
+#ifndef SHARDKIT_TOOLS_SHARDRUN_REPORT_H
+#define SHARDKIT_TOOLS_SHARDRUN_REPORT_H
+
+#include "Session.h"
+
+namespace shardkit::run {
+
+/// The few lines about one function on stdout.
+void printSummary(const FunctionRecord &record);
+/// One line per result.
+void printDifferences(const FunctionRecord &record, bool onlyMismatches);
+/// One line about all functions.
+void printVerdict(const std::vector<FunctionRecord> &records, bool exact);
+/// Peak resident memory of this process in bytes.
+int64_t peakMemory();
+
+/// The report of the bundle's compiler, if it holds one, with measured times
+/// added; the schema is in docs/Runtime.md.
+rt::Status writeReport(const std::string &path, const rt::Bundle &bundle,
+                       const Options &options,
+                       const std::vector<FunctionRecord> &records);
+
+} // namespace shardkit::run
+
+#endif // SHARDKIT_TOOLS_SHARDRUN_REPORT_H

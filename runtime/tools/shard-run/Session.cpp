@@ -1,0 +1,163 @@
+//===- Session.cpp - Load, run, verify and write one function ---------------===//
+
+#include "Session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
+
+using namespace shardkit::rt;
+
+namespace shardkit::run {
+
+double FunctionRecord::minStep() const {
+  return steps.empty() ? 0 : *std::min_element(steps.begin(), steps.end());
+}
+
+double FunctionRecord::medianStep() const {
+  if (steps.empty())
+    return 0;
+  std::vector<double> sorted = steps;
+  std::sort(sorted.begin(), sorted.end());
+  size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 ? sorted[middle]
+                           : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+Expected<FunctionRecord> Session::run(const FunctionInfo &function) {
+  if (function.devices > LocalExecutor::maxRanks)
+    return invalid("function '" + function.name + "' needs " +
+                   std::to_string(function.devices) +
+                   " devices, the local backend runs at most " +
+                   std::to_string(LocalExecutor::maxRanks));
+  // Everything that can be wrong is found before anything is allocated.
+  SK_ASSIGN_OR_RETURN(std::vector<TensorSource> arguments,
+                      sources_.resolve(function));
+  SK_ASSIGN_OR_RETURN(sk_program program,
+                      bundle_.entry(function, function.entry));
+  if (options_.verify && !function.reference)
+    return invalid("function '" + function.name +
+                   "': the bundle has no reference to verify against, compile "
+                   "with --with-reference");
+
+  FunctionRecord record;
+  record.function = &function;
+  const size_t devices = size_t(function.devices);
+  if (memory_.size() < devices) {
+    memory_.resize(devices);
+    staging_.resize(devices);
+  }
+  record.load.resize(devices);
+  auto start = std::chrono::steady_clock::now();
+  SK_RETURN_IF_ERROR(executor_.forEachRank(
+      function.devices, [&](int64_t rank) -> Status {
+        RankMemory &memory = memory_[size_t(rank)];
+        memory.bind(function);
+        for (size_t i = 0; i < arguments.size(); ++i)
+          SK_RETURN_IF_ERROR(loadLocal(function.arguments[i], arguments[i],
+                                       rank, memory.argument(i),
+                                       staging_[size_t(rank)],
+                                       record.load[size_t(rank)]));
+        return {};
+      }));
+  record.loadSeconds = std::chrono::duration<double>(
+                           std::chrono::steady_clock::now() - start)
+                           .count();
+  for (size_t r = 0; r < devices; ++r)
+    record.localBytes.push_back(memory_[r].bytes());
+
+  if (options_.repeat > 1) // The first step also prepares the library.
+    SK_RETURN_IF_ERROR(executor_.run(function, program, memory_));
+  for (int64_t i = 0; i < options_.repeat; ++i) {
+    SK_RETURN_IF_ERROR(
+        executor_.run(function, program, memory_, &record.stats));
+    record.steps.push_back(record.stats.seconds);
+  }
+  if (options_.verify)
+    SK_RETURN_IF_ERROR(verify(function, arguments, record));
+  return record;
+}
+
+Status Session::verify(const FunctionInfo &function,
+                       const std::vector<TensorSource> &arguments,
+                       FunctionRecord &record) {
+  SK_ASSIGN_OR_RETURN(sk_program program,
+                      bundle_.entry(function, *function.reference));
+  reference_.bind(function, /*global=*/true);
+  for (size_t i = 0; i < arguments.size(); ++i)
+    SK_RETURN_IF_ERROR(loadGlobal(function.arguments[i], arguments[i],
+                                  reference_.argument(i)));
+  SK_RETURN_IF_ERROR(
+      executor_.runReference(function, program, reference_));
+  // Every rank's part is compared, replicas too.
+  std::vector<std::vector<Difference>> perRank(size_t(function.devices));
+  SK_RETURN_IF_ERROR(executor_.forEachRank(
+      function.devices, [&](int64_t rank) -> Status {
+        for (size_t i = 0; i < function.results.size(); ++i)
+          perRank[size_t(rank)].push_back(
+              compareLocal(function.results[i], rank,
+                           memory_[size_t(rank)].result(i),
+                           reference_.result(i)));
+        return {};
+      }));
+  for (size_t i = 0; i < function.results.size(); ++i) {
+    const ValueInfo &value = function.results[i];
+    Difference total;
+    for (const auto &differences : perRank)
+      total.merge(differences[i]);
+    Tolerance tolerance = Tolerance::forDType(value.dtype);
+    tolerance.exact = options_.exact || value.exact;
+    if (options_.rtol) {
+      tolerance.rtol = *options_.rtol;
+      tolerance.atol = *options_.rtol / 1000;
+    }
+    if (options_.atol)
+      tolerance.atol = *options_.atol;
+    record.differences.push_back(total);
+    record.within.push_back(total.within(value.dtype, tolerance));
+  }
+  return {};
+}
+
+Expected<std::vector<std::string>>
+Session::writeResults(const FunctionInfo &function,
+                      const std::string &directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error)
+    return ioError(directory + ": cannot be created: " + error.message());
+  std::vector<Buffer> buffers;
+  std::vector<TensorRef> tensors;
+  std::vector<std::string> written;
+  std::set<std::string> paths;
+  for (size_t i = 0; i < function.results.size(); ++i) {
+    const ValueInfo &value = function.results[i];
+    Buffer global(value.globalBytes());
+    for (int64_t rank = 0; rank < function.devices; ++rank)
+      if (!isReplica(value.extents, rank))
+        scatterLocal(value.extents, rank, dtypeSize(value.dtype),
+                     memory_[size_t(rank)].result(i), global.data());
+    TensorRef tensor{value.name, value.dtype, value.globalShape, global.data()};
+    if (options_.outputFormat == "npy") {
+      std::string name = value.name;
+      std::replace(name.begin(), name.end(), '/', '_');
+      std::string path = directory + "/" + name + ".npy";
+      if (!paths.insert(path).second)
+        return invalid("two results would be written to " + path);
+      SK_RETURN_IF_ERROR(writeNpy(path, tensor));
+      written.push_back(path);
+    } else {
+      tensors.push_back(tensor);
+      buffers.push_back(std::move(global));
+    }
+  }
+  if (options_.outputFormat == "safetensors") {
+    std::string path = directory + "/outputs.safetensors";
+    SK_RETURN_IF_ERROR(writeSafetensors(path, tensors));
+    written.push_back(path);
+  }
+  return written;
+}
+
+} // namespace shardkit::run

@@ -1,0 +1,34 @@
+//===- Sources.h - Where each argument comes from ---------------*- C++ -*-===//
+
+#ifndef SHARDKIT_TOOLS_SHARDRUN_SOURCES_H
+#define SHARDKIT_TOOLS_SHARDRUN_SOURCES_H
+
+#include "Options.h"
+
+#include "shardkit/rt/Loader.h"
+
+namespace shardkit::run {
+
+/// The files of the command line, opened and checked once.
+class Sources {
+public:
+  /// `functions` are those that will run: a name that none of them has is an
+  /// error.
+  static rt::Expected<Sources>
+  open(const Options &options,
+       const std::vector<const rt::FunctionInfo *> &functions);
+
+  /// The source of every argument, checked against its type, shape and file.
+  rt::Expected<std::vector<rt::TensorSource>>
+  resolve(const rt::FunctionInfo &function) const;
+
+private:
+  rt::Expected<rt::TensorSource> find(const rt::ValueInfo &value) const;
+  const Options *options_ = nullptr;
+  std::map<std::string, rt::StoredTensor> inputs_;
+  std::optional<rt::WeightSet> weights_;
+};
+
+} // namespace shardkit::run
+
+#endif // SHARDKIT_TOOLS_SHARDRUN_SOURCES_H
