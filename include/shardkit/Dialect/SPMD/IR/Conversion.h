@@ -1,0 +1,111 @@
+//===- Conversion.h - Attributes to plain layouts and back ------*- C++ -*-===//
+//
+// Passes work on the structs of the layout library: attributes are read once
+// and written once per pass.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_DIALECT_SPMD_IR_CONVERSION_H
+#define SHARDKIT_DIALECT_SPMD_IR_CONVERSION_H
+
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "llvm/ADT/MapVector.h"
+#include <memory>
+
+namespace mlir::spmd {
+
+// Names of discardable attributes.
+inline constexpr llvm::StringLiteral kShardingAttr = "spmd.sharding";
+inline constexpr llvm::StringLiteral kShardingsAttr = "spmd.shardings";
+inline constexpr llvm::StringLiteral kGivenAttr = "spmd.given";
+inline constexpr llvm::StringLiteral kComputeAttr = "spmd.compute";
+inline constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
+inline constexpr llvm::StringLiteral kTiedAttr = "spmd.tied";
+inline constexpr llvm::StringLiteral kWeightAttr = "spmd.weight";
+inline constexpr llvm::StringLiteral kNameAttr = "spmd.name";
+inline constexpr llvm::StringLiteral kGlobalTypeAttr = "spmd.global_type";
+inline constexpr llvm::StringLiteral kRangeAttr = "spmd.range";
+inline constexpr llvm::StringLiteral kRuleAttr = "spmd.sharding_rule";
+inline constexpr llvm::StringLiteral kAxisResourcesAttr = "spmd.axis_resources";
+inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
+inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
+inline constexpr llvm::StringLiteral kSegmentsAttr = "spmd.segments";
+inline constexpr llvm::StringLiteral kLoadAttr = "spmd.load";
+inline constexpr llvm::StringLiteral kStageAttr = "spmd.stage";
+inline constexpr llvm::StringLiteral kScheduleAttr = "spmd.schedule";
+
+/// Values of `spmd.phase`, in order.
+inline constexpr llvm::StringLiteral kPhases[] = {
+    "annotated", "propagated", "resharded", "partitioned", "final"};
+/// Position in kPhases of the phase of the module that holds `op`; -1 where it
+/// has none (as the user wrote it).
+int getPhase(Operation *op);
+
+using EmitErrorFn = llvm::function_ref<InFlightDiagnostic()>;
+
+/// The mesh as plain data. An iota device list becomes an empty one. Costs are
+/// per axis.
+Mesh toMesh(MeshOp op);
+Mesh toMesh(llvm::StringRef name, MeshAttr attr);
+
+/// The mesh called `mesh` in the nearest symbol table; null if there is none.
+/// Scans the module: passes use a MeshCache.
+MeshOp lookupMesh(Operation *from, FlatSymbolRefAttr mesh);
+
+/// Names become indices of mesh axes, whole axes get their size. Reports
+/// unknown axes; everything else is verifySharding's business.
+FailureOr<Sharding> toSharding(ShardingAttr attr, const Mesh &mesh,
+                               EmitErrorFn emitError);
+FailureOr<DimEntries> toDimEntries(llvm::ArrayRef<DimEntryAttr> entries,
+                                   const Mesh &mesh, EmitErrorFn emitError);
+FailureOr<llvm::SmallVector<DimEntries>>
+toFactors(FactorsAttr attr, const Mesh &mesh, EmitErrorFn emitError);
+
+/// The inverse: whole axes are written without a sub-axis.
+ShardingAttr toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
+                    const Sharding &sharding, const Mesh &layoutMesh);
+llvm::SmallVector<DimEntryAttr> toAttrs(MLIRContext *context,
+                                        llvm::ArrayRef<DimEntry> entries,
+                                        const Mesh &mesh);
+DimShardingAttr toAttr(MLIRContext *context, const DimSharding &dim,
+                       const Mesh &mesh);
+FactorsAttr toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
+                   llvm::ArrayRef<DimEntries> factors, const Mesh &layoutMesh);
+
+/// Shape of a value: that of a ranked tensor, empty for a scalar.
+llvm::ArrayRef<int64_t> getShape(Type type);
+/// `type` with another shape.
+RankedTensorType getTypeWithShape(Type type, llvm::ArrayRef<int64_t> shape);
+
+/// The meshes of a symbol table as plain data: built once per pass, stable
+/// addresses, in program order.
+class MeshCache {
+public:
+  MeshCache() = default;
+  /// `op` is the module, or any op inside it.
+  explicit MeshCache(Operation *op);
+
+  /// Null if there is no mesh of that name.
+  const Mesh *lookup(FlatSymbolRefAttr name) const;
+  const Mesh *lookup(llvm::StringRef name) const;
+  MeshOp lookupOp(FlatSymbolRefAttr name) const;
+  /// As lookup, with an error that lists the meshes there are.
+  const Mesh *lookupOrEmit(FlatSymbolRefAttr name, EmitErrorFn emitError) const;
+
+  bool empty() const { return meshes.empty(); }
+  size_t size() const { return meshes.size(); }
+  /// Pairs of op and plain mesh, in program order.
+  struct Entry {
+    MeshOp op;
+    std::unique_ptr<Mesh> mesh;
+  };
+  llvm::ArrayRef<Entry> entries() const { return meshes; }
+
+private:
+  llvm::SmallVector<Entry, 2> meshes;
+  llvm::StringMap<unsigned> index;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_DIALECT_SPMD_IR_CONVERSION_H

@@ -1,0 +1,67 @@
+//===- SPMDBase.td - The spmd dialect ----------------------*- tablegen -*-===//
+
+#ifndef SHARDKIT_DIALECT_SPMD_IR_SPMDBASE
+#define SHARDKIT_DIALECT_SPMD_IR_SPMDBASE
+
+include "mlir/IR/OpBase.td"
+
+def SPMD_Dialect : Dialect {
+  let name = "spmd";
+  let cppNamespace = "::mlir::spmd";
+  let summary = "Shardings of tensors over logical meshes, and collectives";
+  let description = [{
+    The dialect says how the tensors of a program in upstream dialects are laid
+    out over a logical mesh of devices (global view), and expresses the program
+    of one device with explicit collectives (local view). It carries no type of
+    its own.
+
+    Discardable attributes, each checked wherever it stands:
+
+    | attribute | on | meaning |
+    | --- | --- | --- |
+    | `spmd.sharding` | argument, result | its sharding |
+    | `spmd.given` | argument, result | what the user wrote, where propagation extended it |
+    | `spmd.axis_resources` | argument, result | symbolic sharding, resolved against a mesh |
+    | `spmd.global_type` | argument, result | the type before partition |
+    | `spmd.weight`, `spmd.name` | argument, result | the stored tensor (or tensors), the user's name |
+    | `spmd.range` | argument | values of random integers, `[lo, hi]`, hi excluded |
+    | `spmd.microbatch`, `spmd.segments`, `spmd.load` | argument | pipelines, fused weights, loading function |
+    | `spmd.tied` | result | number of the argument that it updates in place |
+    | `spmd.shardings` | op | one sharding per result |
+    | `spmd.compute` | op | axes of each factor of the op's rule |
+    | `spmd.sharding_rule` | op | overrides the op's rule |
+    | `spmd.stage` | op | overrides the pipeline stage |
+    | `spmd.reference` | function | the function that a check compares with |
+    | `spmd.phase` | module | how far the IR has come |
+    | `spmd.schedule` | function, module | instruction list of a pipeline stage |
+
+    Constraints:
+    * (attr_c1) a `spmd.*` attribute has one of these names and stands on one of these places
+    * (attr_c2) its value has the kind that it needs
+    * (sharding_c1) the mesh exists
+    * (sharding_c2) every axis belongs to the mesh and is used at most once
+    * (sharding_c3) one entry per dimension of the value
+    * (sharding_c4) axes and gaps divide the dimension
+    * (sharding_c5) results of public functions are not unreduced
+    * (shardings_c1) one sharding per result
+    * (tied_c1) the argument exists; (tied_c2) types are equal; (tied_c3) layouts are equal
+    * (phase_c1) one of annotated, propagated, resharded, partitioned, final
+    * (global_type_c1) the local type is what the sharding makes of the global type
+    * (compute_c1) the axes of `spmd.compute` belong to the mesh and are used at most once
+    * (rule_c1) a `spmd.sharding_rule` describes all operands and results of the op
+    * (rule_c2) the factors of a dimension multiply to its size
+    * (range_c1) lo < hi
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = "void registerAttributes();";
+}
+
+def SPMD_Tensor : RankedTensorOf<[AnyInteger, AnyFloat, Index, AnyComplex]>;
+
+class SPMD_Op<string mnemonic, list<Trait> traits = []>
+    : Op<SPMD_Dialect, mnemonic, traits>;
+
+#endif // SHARDKIT_DIALECT_SPMD_IR_SPMDBASE

@@ -1,0 +1,249 @@
+//===- SPMDCollectives.td - Local-view ops of the spmd dialect -*- tablegen -*-//
+//
+// Each collective writes the digits that it moves as dimension shardings of its
+// own global value; verifiers derive the result type from them again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_DIALECT_SPMD_IR_SPMDCOLLECTIVES
+#define SHARDKIT_DIALECT_SPMD_IR_SPMDCOLLECTIVES
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "shardkit/Dialect/SPMD/IR/SPMDAttrs.td"
+include "shardkit/Dialect/SPMD/IR/SPMDInterfaces.td"
+
+// A dead collective may go (it is dead on every device), but none is
+// speculatable: it must not move under control flow that devices take apart.
+class SPMD_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : SPMD_Op<mnemonic, !listconcat(traits, [
+        NoMemoryEffect, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+        DeclareOpInterfaceMethods<SPMD_CollectiveOpInterface>])>;
+
+def SPMD_AllGatherOp : SPMD_CollectiveOp<"all_gather"> {
+  let summary = "every device receives the parts of the others";
+  let description = [{
+    The sharding is that of the operand, over the result type.
+
+    Constraints:
+    * (all_gather_c1) the sharding is legal for the result type and not unreduced
+    * (all_gather_c2) the operand has the local shape of the sharding
+    * (all_gather_c3) element types are equal
+
+    ```mlir
+    %1 = spmd.all_gather %0 <@pod, [{}, {2, "model"} ]> : tensor<8x4xf32> -> tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, SPMD_ShardingAttr:$sharding,
+                       OptionalAttr<I64Attr>:$id);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = "$input $sharding attr-dict `:` type($input) `->` type($result)";
+}
+
+def SPMD_AllSliceOp : SPMD_CollectiveOp<"all_slice"> {
+  let summary = "every device keeps its part; nothing moves";
+  let description = [{
+    The sharding is that of the result, over the operand type.
+
+    Constraints:
+    * (all_slice_c1) the sharding is legal for the operand type and not unreduced
+    * (all_slice_c2) the result has the local shape of the sharding
+    * (all_slice_c3) element types are equal
+
+    ```mlir
+    %1 = spmd.all_slice %0 <@pod, [{"model"}, {} ]> : tensor<8x4xf32> -> tensor<2x4xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, SPMD_ShardingAttr:$sharding,
+                       OptionalAttr<I64Attr>:$id);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = "$input $sharding attr-dict `:` type($input) `->` type($result)";
+}
+
+def SPMD_AllReduceOp : SPMD_CollectiveOp<"all_reduce", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "combines the partial values of the devices along some axes";
+  let description = [{
+    Constraints:
+    * (all_reduce_c1) at least one axis; each belongs to the mesh and is used once
+    * (all_reduce_c2) the reduction is defined for the element type
+
+    ```mlir
+    %1 = spmd.all_reduce %0 max <@pod, {"model"}> : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, SPMD_ReductionKindAttr:$reduction_kind,
+                       SPMD_AxesAttr:$axes, OptionalAttr<I64Attr>:$id);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = "$input custom<Reduction>($reduction_kind) $axes attr-dict `:` type($result)";
+}
+
+def SPMD_ReduceScatterOp : SPMD_CollectiveOp<"reduce_scatter"> {
+  let summary = "combines partial values; every device keeps its part";
+  let description = [{
+    The operand is partial over all axes of the sharding, which is that of the
+    result, over the operand type.
+
+    Constraints:
+    * (reduce_scatter_c1) the sharding is legal for the operand type, names an axis and is not unreduced
+    * (reduce_scatter_c2) the result has the local shape of the sharding
+    * (reduce_scatter_c3) element types are equal and the reduction is defined for them
+
+    ```mlir
+    %1 = spmd.reduce_scatter %0 sum <@pod, [{"model"}, {} ]> : tensor<8x4xf32> -> tensor<2x4xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, SPMD_ReductionKindAttr:$reduction_kind,
+                       SPMD_ShardingAttr:$sharding, OptionalAttr<I64Attr>:$id);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = [{
+    $input custom<Reduction>($reduction_kind) $sharding attr-dict
+    `:` type($input) `->` type($result)
+  }];
+}
+
+def SPMD_AllToAllOp : SPMD_CollectiveOp<"all_to_all"> {
+  let summary = "moves axes from some dimensions to others";
+  let description = [{
+    The global value is the one whose local shape under `from` is the operand's.
+
+    Constraints:
+    * (all_to_all_c1) both shardings name views of one mesh, are legal for the global value and not unreduced
+    * (all_to_all_c2) the result has the local shape of `to`
+    * (all_to_all_c3) element types are equal
+
+    ```mlir
+    %1 = spmd.all_to_all %0 <@pod, [{"model"}, {} ]> to <@pod, [{}, {"model"} ]> : tensor<2x8xf32> -> tensor<8x2xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, SPMD_ShardingAttr:$from,
+                       SPMD_ShardingAttr:$to, OptionalAttr<I64Attr>:$id);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = "$input $from `to` $to attr-dict `:` type($input) `->` type($result)";
+}
+
+class SPMD_MoveOp<string mnemonic> : SPMD_CollectiveOp<mnemonic> {
+  let arguments = (ins SPMD_Tensor:$input, TypeAttrOf<AnyRankedTensor>:$global_type,
+                       SPMD_ShardingAttr:$from, SPMD_ShardingAttr:$to,
+                       OptionalAttr<I64Attr>:$id);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = [{
+    $input `of` $global_type $from `to` $to attr-dict `:` type($input) `->` type($result)
+  }];
+}
+
+def SPMD_CollectivePermuteOp : SPMD_MoveOp<"collective_permute"> {
+  let summary = "every device hands its whole block to another";
+  let description = [{
+    Constraints:
+    * (collective_permute_c1) both shardings are legal for the global type and not unreduced
+    * (collective_permute_c2) operand and result have their local shapes, which are equal
+    * (collective_permute_c3) element types are equal
+
+    ```mlir
+    %1 = spmd.collective_permute %0 of tensor<8x16xf32> <@pod, [{"data"}, {} ]> to <@turned, [{"data"}, {} ]> : tensor<4x16xf32> -> tensor<4x16xf32>
+    ```
+  }];
+}
+
+def SPMD_ExchangeOp : SPMD_MoveOp<"exchange"> {
+  let summary = "grouped point-to-point moves from one layout to another";
+  let description = [{
+    Constraints:
+    * (exchange_c1) both shardings are legal for the global type and not unreduced
+    * (exchange_c2) operand and result have their local shapes
+    * (exchange_c3) element types are equal
+
+    ```mlir
+    %1 = spmd.exchange %0 of tensor<8x16xf32> <@pod, [{"data"}, {} ]> to <@pod2, [{}, {"u"} ]> : tensor<4x16xf32> -> tensor<8x8xf32>
+    ```
+  }];
+}
+
+def SPMD_BroadcastOp : SPMD_Op<"broadcast",
+    [NoMemoryEffect, AllTypesMatch<["input", "result"]>,
+     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "every device along some axes receives the value of one of them";
+  let description = [{
+    `root` is the row-major coordinate of the sender on the axes.
+
+    Constraints:
+    * (broadcast_c1) at least one axis; each belongs to the mesh and is used once
+    * (broadcast_c2) the root is a coordinate on the axes
+
+    ```mlir
+    %1 = spmd.broadcast %0 <@pod, {"model"}> root = 2 : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, SPMD_AxesAttr:$axes, I64Attr:$root,
+                       OptionalAttr<I64Attr>:$id);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = "$input $axes `root` `=` custom<I64>($root) attr-dict `:` type($result)";
+}
+
+def SPMD_SendOp : SPMD_Op<"send", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "hands a value to the devices of another mesh";
+  let description = [{
+    Pairs with the `spmd.recv` of the same channel, which has the same global
+    type and shardings.
+
+    Constraints:
+    * (send_c1) both shardings are legal for the global type and not unreduced
+    * (send_c2) the operand has the local shape of `from`
+    * (send_c3) element types are equal
+    * (send_c4) the channel is not negative
+
+    ```mlir
+    spmd.send %0 of tensor<8x16xf32> <@s0, [{"data"}, {} ]> to <@s1, [{}, {"u"} ]> channel = 3 : tensor<4x16xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, TypeAttrOf<AnyRankedTensor>:$global_type,
+                       SPMD_ShardingAttr:$from, SPMD_ShardingAttr:$to,
+                       I64Attr:$channel, OptionalAttr<I64Attr>:$id);
+  let assemblyFormat = [{
+    $input `of` $global_type $from `to` $to `channel` `=` custom<I64>($channel)
+    attr-dict `:` type($input)
+  }];
+}
+
+def SPMD_RecvOp : SPMD_Op<"recv", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "takes a value from the devices of another mesh";
+  let description = [{
+    Constraints:
+    * (recv_c1) both shardings are legal for the global type and not unreduced
+    * (recv_c2) the result has the local shape of `to`
+    * (recv_c3) element types are equal
+    * (recv_c4) the channel is not negative
+
+    ```mlir
+    %1 = spmd.recv of tensor<8x16xf32> <@s0, [{"data"}, {} ]> to <@s1, [{}, {"u"} ]> channel = 3 : tensor<8x8xf32>
+    ```
+  }];
+  let arguments = (ins TypeAttrOf<AnyRankedTensor>:$global_type,
+                       SPMD_ShardingAttr:$from, SPMD_ShardingAttr:$to,
+                       I64Attr:$channel, OptionalAttr<I64Attr>:$id);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = [{
+    `of` $global_type $from `to` $to `channel` `=` custom<I64>($channel)
+    attr-dict `:` type($result)
+  }];
+}
+
+def SPMD_DeviceCoordinateOp : SPMD_Op<"device_coordinate",
+    [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "coordinate of this device on a mesh axis";
+  let description = [{
+    Constraints:
+    * (device_coordinate_c1) the axis belongs to the mesh
+
+    ```mlir
+    %i = spmd.device_coordinate @pod "model" : index
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$mesh, StrAttr:$axis);
+  let results = (outs Index:$coordinate);
+  let assemblyFormat = "$mesh $axis attr-dict `:` type($coordinate)";
+}
+
+#endif // SHARDKIT_DIALECT_SPMD_IR_SPMDCOLLECTIVES

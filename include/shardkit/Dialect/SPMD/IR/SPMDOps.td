@@ -1,0 +1,201 @@
+//===- SPMDOps.td - Global-view ops of the spmd dialect ----*- tablegen -*-===//
+
+#ifndef SHARDKIT_DIALECT_SPMD_IR_SPMDOPS
+#define SHARDKIT_DIALECT_SPMD_IR_SPMDOPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "shardkit/Dialect/SPMD/IR/SPMDAttrs.td"
+
+def SPMD_MeshOp : SPMD_Op<"mesh", [Symbol]> {
+  let summary = "a logical mesh of devices";
+  let description = [{
+    Axes are ordered major to minor; `device_ids[r]` is the device of row-major
+    logical rank r (default: r). Link costs per axis (`alpha` in s, `beta` in
+    s/byte), the compute rate `flops` (per second and device) and the `memory`
+    budget (bytes per device) are optional.
+
+    Constraints:
+    * (mesh_c1) axis names are distinct and not empty, sizes positive
+    * (mesh_c2) `device_ids` has one distinct, non-negative id per device
+    * (mesh_c3) `alpha` and `beta` have one positive cost per axis
+    * (mesh_c4) `flops` and `memory` are positive
+
+    ```mlir
+    spmd.mesh @pod = <["data"=2, "model"=4]>
+    spmd.mesh @rows = <["x"=4], device_ids=[0, 2, 1, 3]> {alpha = [1.0e-6], beta = [1.0e-11]}
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, SPMD_MeshAttr:$mesh,
+                       OptionalAttr<F64ArrayAttr>:$alpha,
+                       OptionalAttr<F64ArrayAttr>:$beta,
+                       OptionalAttr<F64Attr>:$flops,
+                       OptionalAttr<I64Attr>:$memory);
+  let assemblyFormat = "$sym_name `=` $mesh attr-dict";
+  let hasVerifier = 1;
+}
+
+def SPMD_WithShardingConstraintOp : SPMD_Op<"with_sharding_constraint",
+    [AllTypesMatch<["input", "result"]>,
+     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "pins the layout of a value at this point";
+  let description = [{
+    The producer may compute in another sharding and be resharded into this one.
+    The op is not pure, so that canonicalisation, CSE and DCE leave it alone; its
+    own attribute is never changed.
+
+    Constraints:
+    * (with_sharding_constraint_c1) exactly one of sharding, axis resources and ONNX Runtime spec is given
+    * (with_sharding_constraint_c2) the sharding is legal for the value (sharding_c1 to sharding_c4)
+    * (with_sharding_constraint_c3) the value is not constrained to be unreduced
+    * (with_sharding_constraint_c4) at most as many axis resources as dimensions
+
+    ```mlir
+    %1 = spmd.with_sharding_constraint %0 <@pod, [{"data"}, {?} ]> : tensor<8x16xf32>
+    %2 = spmd.with_sharding_constraint %0 axis_resources ["data", ?] : tensor<8x16xf32>
+    %3 = spmd.with_sharding_constraint %0 axis_resources replicated : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input,
+                       OptionalAttr<SPMD_ShardingAttr>:$sharding,
+                       OptionalAttr<SPMD_AxisResourcesAttr>:$axis_resources,
+                       OptionalAttr<SPMD_OrtAttr>:$ort);
+  let results = (outs SPMD_Tensor:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$input, "::mlir::spmd::ShardingAttr":$sharding), [{
+      build($_builder, $_state, input.getType(), input, sharding, {}, {});
+    }]>
+  ];
+  let assemblyFormat = [{
+    $input custom<ShardingOrResources>($sharding, $axis_resources, $ort)
+    attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def SPMD_ReshardOp : SPMD_Op<"reshard",
+    [Pure, AllTypesMatch<["input", "result"]>,
+     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "changes the layout of a value";
+  let description = [{
+    After "insert reshards" the only place where a layout changes.
+
+    Constraints:
+    * (reshard_c1) the sharding is legal for the value (sharding_c1 to sharding_c4)
+
+    ```mlir
+    %1 = spmd.reshard %0 <@pod, [{}, {"model"} ]> : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, SPMD_ShardingAttr:$sharding);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
+}
+
+def SPMD_ManualComputationOp : SPMD_Op<"manual_computation",
+    [IsolatedFromAbove, SingleBlock, RecursiveMemoryEffects,
+     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a region written in local view over some axes";
+  let description = [{
+    Inside the region a dimension has its size divided by the manual axes that
+    split it; axes not listed stay free, and types are global in them.
+
+    Constraints:
+    * (manual_computation_c1) one in-sharding per operand and one out-sharding per result
+    * (manual_computation_c2) all shardings name one mesh, which has all manual axes; none is listed twice
+    * (manual_computation_c3) every sharding is legal for its value (sharding_c1 to sharding_c4)
+    * (manual_computation_c4) in every dimension manual axes come before free ones and `?`
+    * (manual_computation_c5) region arguments have the local types of the operands
+    * (manual_computation_c6) `spmd.return` hands out the local types of the results
+
+    ```mlir
+    %1 = spmd.manual_computation (%0) in [<@pod, [{"data"}, {?} ]>] out [<@pod, [{"data"}, {?} ]>] axes ["data"] (%a: tensor<4x16xf32>) {
+      spmd.return %a : tensor<4x16xf32>
+    } : (tensor<8x16xf32>) -> tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<SPMD_Tensor>:$inputs,
+                       TypedArrayAttrBase<SPMD_ShardingAttr, "array of shardings">:$in_shardings,
+                       TypedArrayAttrBase<SPMD_ShardingAttr, "array of shardings">:$out_shardings,
+                       StrArrayAttr:$manual_axes);
+  let results = (outs Variadic<SPMD_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::spmd::ShardingAttr getInSharding(unsigned i) {
+      return ::llvm::cast<::mlir::spmd::ShardingAttr>(getInShardings()[i]);
+    }
+    ::mlir::spmd::ShardingAttr getOutSharding(unsigned i) {
+      return ::llvm::cast<::mlir::spmd::ShardingAttr>(getOutShardings()[i]);
+    }
+    bool isManualAxis(::llvm::StringRef axis);
+  }];
+}
+
+def SPMD_ReturnOp : SPMD_Op<"return",
+    [Pure, Terminator, HasParent<"ManualComputationOp">]> {
+  let summary = "ends a manual computation";
+  let arguments = (ins Variadic<SPMD_Tensor>:$results);
+  let assemblyFormat = "($results^ `:` type($results))? attr-dict";
+}
+
+def SPMD_PropagationBarrierOp : SPMD_Op<"propagation_barrier",
+    [Pure, AllTypesMatch<["input", "result"]>]> {
+  let summary = "stops propagation, or lets it pass one way";
+  let description = [{
+    ```mlir
+    %1 = spmd.propagation_barrier %0 allow = none : tensor<8x16xf32>
+    %2 = spmd.propagation_barrier %0 allow = forward : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, SPMD_BarrierDirection:$allow);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = "$input `allow` `=` $allow attr-dict `:` type($result)";
+}
+
+def SPMD_ShardingGroupOp : SPMD_Op<"sharding_group"> {
+  let summary = "gives all values of one group the same sharding";
+  let description = [{
+    Constraints:
+    * (sharding_group_c1) the group has a name
+
+    ```mlir
+    spmd.sharding_group %0 "g" : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, StrAttr:$group);
+  let assemblyFormat = "$input $group attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
+def SPMD_StageBoundaryOp : SPMD_Op<"stage_boundary"> {
+  let summary = "a cut between two pipeline stages";
+  let description = [{
+    The values cross from one stage to the next; `backward` cuts the backward
+    part, `candidate` marks a place where automatic stages may cut. Axis
+    resources pin what crosses, on both sides, each against its stage's mesh.
+
+    Constraints:
+    * (stage_boundary_c1) at least one value crosses
+    * (stage_boundary_c2) at most as many axis resources as the least rank of a value
+
+    ```mlir
+    spmd.stage_boundary %0 : tensor<8x16xf32>
+    spmd.stage_boundary backward %0, %1 axis_resources ["data", none] : tensor<8x16xf32>, tensor<8x4xf32>
+    spmd.stage_boundary candidate %0 : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<SPMD_Tensor>:$inputs, UnitAttr:$backward,
+                       UnitAttr:$candidate,
+                       OptionalAttr<SPMD_AxisResourcesAttr>:$axis_resources);
+  let assemblyFormat = [{
+    (`backward` $backward^)? (`candidate` $candidate^)? $inputs
+    (`axis_resources` custom<BareAxisResources>($axis_resources)^)?
+    attr-dict `:` type($inputs)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // SHARDKIT_DIALECT_SPMD_IR_SPMDOPS

@@ -1,0 +1,489 @@
+//===- Collectives.cpp - Local-view ops of the spmd dialect ---------------===//
+
+#include "OpSyntax.h"
+#include "shardkit/Dialect/SPMD/IR/Verification.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+#define GET_OP_CLASSES
+#include "shardkit/Dialect/SPMD/IR/SPMDCollectives.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Layouts of operand and result
+//===----------------------------------------------------------------------===//
+
+/// The layout of a value of `shape` under a closed reading of `attr`. Only a
+/// grouped exchange can move what the axes do not divide.
+static FailureOr<Layout> getLayout(Operation *op, ShardingAttr attr,
+                                   const Mesh &mesh, ArrayRef<int64_t> shape,
+                                   const Twine &what, bool allowUneven) {
+  auto emitError = [&] { return op->emitOpError(); };
+  if (llvm::any_of(shape, ShapedType::isDynamic)) {
+    emitError() << what << " has dynamic sizes, expected a static shape";
+    return failure();
+  }
+  if (!attr.getUnreduced().empty()) {
+    emitError() << "sharding of " << what
+                << " is unreduced, expected a complete value";
+    return failure();
+  }
+  FailureOr<Sharding> sharding = toSharding(attr, mesh, emitError);
+  if (failed(sharding))
+    return failure();
+  auto type = RankedTensorType::get(
+      shape, IntegerType::get(op->getContext(), 1)); // only the shape counts
+  if (failed(verifyShardingOf(*sharding, type, mesh, what, emitError,
+                              allowUneven)))
+    return failure();
+  return Layout::get(*sharding, mesh, shape);
+}
+
+/// A replicated value that is partial over `axes`.
+static FailureOr<Layout> getPartialLayout(Operation *op,
+                                          const DimEntries &axes,
+                                          ReductionKind kind, const Mesh &mesh,
+                                          ArrayRef<int64_t> shape) {
+  Sharding sharding;
+  sharding.dims.resize(shape.size());
+  sharding.unreduced = axes;
+  sharding.unreducedKind = kind;
+  if (std::optional<ShardingError> error =
+          verifySharding(sharding, mesh, shape, /*allowUneven=*/false)) {
+    InFlightDiagnostic diag = op->emitOpError() << error->message;
+    diag.attachNote() << "available axes: " << mesh.axesToString();
+    return failure();
+  }
+  return Layout::get(sharding, mesh, shape);
+}
+
+static LogicalResult verifyElementTypes(Operation *op, Type a, Type b) {
+  if (getElementTypeOrSelf(a) == getElementTypeOrSelf(b))
+    return success();
+  return op->emitOpError() << "element types are " << getElementTypeOrSelf(a)
+                           << " and " << getElementTypeOrSelf(b)
+                           << ", expected equal ones";
+}
+
+static LogicalResult verifyLocalShape(Operation *op, Type type,
+                                      const Layout &layout,
+                                      const Twine &what) {
+  SmallVector<int64_t, 4> expected = layout.localShape();
+  if (getShape(type) == ArrayRef<int64_t>(expected))
+    return success();
+  return op->emitOpError() << what << " has type " << type << ", expected "
+                           << getTypeWithShape(type, expected);
+}
+
+/// all_reduce_c2, reduce_scatter_c3
+static LogicalResult verifyReduction(Operation *op, ReductionKind kind,
+                                     Type type) {
+  Type element = getElementTypeOrSelf(type);
+  bool isFloat = isa<FloatType>(element);
+  bool isInteger = element.isIntOrIndex();
+  bool legal = true;
+  switch (kind) {
+  case ReductionKind::Sum:
+  case ReductionKind::Prod:
+    break;
+  case ReductionKind::And:
+  case ReductionKind::Or:
+  case ReductionKind::Xor:
+  case ReductionKind::UMax:
+  case ReductionKind::UMin:
+    legal = isInteger;
+    break;
+  case ReductionKind::Max:
+  case ReductionKind::Min:
+    legal = isInteger || isFloat;
+    break;
+  case ReductionKind::MaxNum:
+  case ReductionKind::MinNum:
+    legal = isFloat;
+    break;
+  }
+  if (legal)
+    return success();
+  InFlightDiagnostic diag =
+      op->emitOpError() << "reduction " << stringifyReductionKind(kind)
+                        << " is not defined for " << element
+                        << ", expected one that is";
+  diag.attachNote() << "reductions for " << element << ": "
+                    << (isInteger ? "sum, prod, and, or, xor, max, min, umax, "
+                                    "umin"
+                        : isFloat ? "sum, prod, max, min, maxnum, minnum"
+                                  : "sum, prod");
+  return diag;
+}
+
+static LogicalResult getMoveLayouts(Operation *op, Type globalType,
+                                    ShardingAttr fromAttr, ShardingAttr toAttr,
+                                    const Mesh &fromMesh, const Mesh &toMesh,
+                                    Layout &from, Layout &to,
+                                    bool allowUneven) {
+  ArrayRef<int64_t> shape = getShape(globalType);
+  FailureOr<Layout> source = getLayout(op, fromAttr, fromMesh, shape,
+                                       "the global value", allowUneven);
+  if (failed(source))
+    return failure();
+  FailureOr<Layout> target = getLayout(op, toAttr, toMesh, shape,
+                                       "the global value", allowUneven);
+  if (failed(target))
+    return failure();
+  from = std::move(*source);
+  to = std::move(*target);
+  return success();
+}
+
+/// Derives both layouts from the meshes in the symbol table and compares the
+/// types with their local shapes.
+static LogicalResult verifyCollective(CollectiveOpInterface op,
+                                      SymbolTableCollection &symbolTable) {
+  FailureOr<Mesh> fromMesh = getMeshOrEmit(op, op.getFromMesh(), symbolTable);
+  if (failed(fromMesh))
+    return failure();
+  FailureOr<Mesh> toMesh = getMeshOrEmit(op, op.getToMesh(), symbolTable);
+  if (failed(toMesh))
+    return failure();
+  Layout from, to;
+  if (failed(op.getLayouts(*fromMesh, *toMesh, from, to)))
+    return failure();
+  Type operandType = op->getOperand(0).getType();
+  Type resultType = op->getResult(0).getType();
+  if (failed(verifyElementTypes(op, operandType, resultType)) ||
+      failed(verifyLocalShape(op, operandType, from, "operand")) ||
+      failed(verifyLocalShape(op, resultType, to, "result")))
+    return failure();
+  if (std::optional<ReductionKind> kind = op.getReduction())
+    return verifyReduction(op, *kind, operandType);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// AllGatherOp: all_gather_c1 to all_gather_c3
+//===----------------------------------------------------------------------===//
+
+CollectiveKind AllGatherOp::getKind() { return CollectiveKind::AllGather; }
+std::optional<ReductionKind> AllGatherOp::getReduction() { return {}; }
+ShardingAttr AllGatherOp::getFromSharding() { return getSharding(); }
+ShardingAttr AllGatherOp::getToSharding() { return {}; }
+FlatSymbolRefAttr AllGatherOp::getFromMesh() { return getSharding().getMesh(); }
+FlatSymbolRefAttr AllGatherOp::getToMesh() { return getSharding().getMesh(); }
+
+LogicalResult AllGatherOp::getLayouts(const Mesh &fromMesh, const Mesh &,
+                                      Layout &from, Layout &to) {
+  ArrayRef<int64_t> shape = getType().getShape();
+  FailureOr<Layout> layout = getLayout(getOperation(), getSharding(), fromMesh,
+                                       shape, "the result", false);
+  if (failed(layout))
+    return failure();
+  from = std::move(*layout);
+  to = Layout::replicated(shape);
+  return success();
+}
+
+LogicalResult
+AllGatherOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return verifyCollective(*this, symbolTable);
+}
+
+//===----------------------------------------------------------------------===//
+// AllSliceOp: all_slice_c1 to all_slice_c3
+//===----------------------------------------------------------------------===//
+
+CollectiveKind AllSliceOp::getKind() { return CollectiveKind::AllSlice; }
+std::optional<ReductionKind> AllSliceOp::getReduction() { return {}; }
+ShardingAttr AllSliceOp::getFromSharding() { return {}; }
+ShardingAttr AllSliceOp::getToSharding() { return getSharding(); }
+FlatSymbolRefAttr AllSliceOp::getFromMesh() { return getSharding().getMesh(); }
+FlatSymbolRefAttr AllSliceOp::getToMesh() { return getSharding().getMesh(); }
+
+LogicalResult AllSliceOp::getLayouts(const Mesh &, const Mesh &toMesh,
+                                     Layout &from, Layout &to) {
+  ArrayRef<int64_t> shape = getInput().getType().getShape();
+  FailureOr<Layout> layout = getLayout(getOperation(), getSharding(), toMesh,
+                                       shape, "the operand", false);
+  if (failed(layout))
+    return failure();
+  from = Layout::replicated(shape);
+  to = std::move(*layout);
+  return success();
+}
+
+LogicalResult AllSliceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return verifyCollective(*this, symbolTable);
+}
+
+//===----------------------------------------------------------------------===//
+// AllReduceOp: all_reduce_c1, all_reduce_c2
+//===----------------------------------------------------------------------===//
+
+CollectiveKind AllReduceOp::getKind() { return CollectiveKind::AllReduce; }
+std::optional<ReductionKind> AllReduceOp::getReduction() {
+  return getReductionKind().getValue();
+}
+ShardingAttr AllReduceOp::getFromSharding() { return {}; }
+ShardingAttr AllReduceOp::getToSharding() { return {}; }
+FlatSymbolRefAttr AllReduceOp::getFromMesh() { return getAxes().getMesh(); }
+FlatSymbolRefAttr AllReduceOp::getToMesh() { return getAxes().getMesh(); }
+
+LogicalResult AllReduceOp::getLayouts(const Mesh &fromMesh, const Mesh &,
+                                      Layout &from, Layout &to) {
+  if (getAxes().getAxes().empty())
+    return emitOpError() << "no axis is given, expected at least one";
+  ArrayRef<int64_t> shape = getType().getShape();
+  FailureOr<DimEntries> axes = toDimEntries(getAxes().getAxes(), fromMesh,
+                                            [&] { return emitOpError(); });
+  if (failed(axes))
+    return failure();
+  FailureOr<Layout> layout = getPartialLayout(
+      getOperation(), *axes, getReductionKind().getValue(), fromMesh, shape);
+  if (failed(layout))
+    return failure();
+  from = std::move(*layout);
+  to = Layout::replicated(shape);
+  return success();
+}
+
+LogicalResult
+AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return verifyCollective(*this, symbolTable);
+}
+
+//===----------------------------------------------------------------------===//
+// ReduceScatterOp: reduce_scatter_c1 to reduce_scatter_c3
+//===----------------------------------------------------------------------===//
+
+CollectiveKind ReduceScatterOp::getKind() {
+  return CollectiveKind::ReduceScatter;
+}
+std::optional<ReductionKind> ReduceScatterOp::getReduction() {
+  return getReductionKind().getValue();
+}
+ShardingAttr ReduceScatterOp::getFromSharding() { return {}; }
+ShardingAttr ReduceScatterOp::getToSharding() { return getSharding(); }
+FlatSymbolRefAttr ReduceScatterOp::getFromMesh() {
+  return getSharding().getMesh();
+}
+FlatSymbolRefAttr ReduceScatterOp::getToMesh() {
+  return getSharding().getMesh();
+}
+
+LogicalResult ReduceScatterOp::getLayouts(const Mesh &fromMesh, const Mesh &,
+                                          Layout &from, Layout &to) {
+  ArrayRef<int64_t> shape = getInput().getType().getShape();
+  FailureOr<Layout> target = getLayout(getOperation(), getSharding(), fromMesh,
+                                       shape, "the operand", false);
+  if (failed(target))
+    return failure();
+  FailureOr<Sharding> sharding =
+      toSharding(getSharding(), fromMesh, [&] { return emitOpError(); });
+  if (failed(sharding))
+    return failure();
+  DimEntries axes;
+  for (const DimSharding &dim : sharding->dims)
+    for (const DimEntry &entry : dim.entries)
+      if (!entry.isGap())
+        axes.push_back(entry);
+  if (axes.empty())
+    return emitOpError() << "no axis is given, expected at least one";
+  FailureOr<Layout> source = getPartialLayout(
+      getOperation(), axes, getReductionKind().getValue(), fromMesh, shape);
+  if (failed(source))
+    return failure();
+  from = std::move(*source);
+  to = std::move(*target);
+  return success();
+}
+
+LogicalResult
+ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return verifyCollective(*this, symbolTable);
+}
+
+//===----------------------------------------------------------------------===//
+// AllToAllOp: all_to_all_c1 to all_to_all_c3
+//===----------------------------------------------------------------------===//
+
+CollectiveKind AllToAllOp::getKind() { return CollectiveKind::AllToAll; }
+std::optional<ReductionKind> AllToAllOp::getReduction() { return {}; }
+ShardingAttr AllToAllOp::getFromSharding() { return getFrom(); }
+ShardingAttr AllToAllOp::getToSharding() { return getTo(); }
+FlatSymbolRefAttr AllToAllOp::getFromMesh() { return getFrom().getMesh(); }
+FlatSymbolRefAttr AllToAllOp::getToMesh() { return getTo().getMesh(); }
+
+LogicalResult AllToAllOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh,
+                                     Layout &from, Layout &to) {
+  if (!fromMesh.sameDevices(toMesh))
+    return emitOpError() << "meshes " << getFromMesh() << " and " << getToMesh()
+                         << " have different devices, expected two views of "
+                            "one device list";
+  auto type = getInput().getType();
+  if (getFrom().getRank() != type.getRank())
+    return emitOpError() << "sharding of the operand has "
+                         << getFrom().getRank() << " dimensions, expected "
+                         << type.getRank();
+  FailureOr<Sharding> sharding =
+      toSharding(getFrom(), fromMesh, [&] { return emitOpError(); });
+  if (failed(sharding))
+    return failure();
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [size, dim] : llvm::zip_equal(shape, sharding->dims))
+    if (!ShapedType::isDynamic(size))
+      size *= deviceFactor(dim.entries);
+  return getMoveLayouts(getOperation(), getTypeWithShape(type, shape),
+                        getFrom(), getTo(), fromMesh, toMesh, from, to,
+                        /*allowUneven=*/false);
+}
+
+LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return verifyCollective(*this, symbolTable);
+}
+
+//===----------------------------------------------------------------------===//
+// CollectivePermuteOp: collective_permute_c1 to collective_permute_c3
+//===----------------------------------------------------------------------===//
+
+CollectiveKind CollectivePermuteOp::getKind() {
+  return CollectiveKind::CollectivePermute;
+}
+std::optional<ReductionKind> CollectivePermuteOp::getReduction() { return {}; }
+ShardingAttr CollectivePermuteOp::getFromSharding() { return getFrom(); }
+ShardingAttr CollectivePermuteOp::getToSharding() { return getTo(); }
+FlatSymbolRefAttr CollectivePermuteOp::getFromMesh() {
+  return getFrom().getMesh();
+}
+FlatSymbolRefAttr CollectivePermuteOp::getToMesh() { return getTo().getMesh(); }
+
+LogicalResult CollectivePermuteOp::getLayouts(const Mesh &fromMesh,
+                                              const Mesh &toMesh, Layout &from,
+                                              Layout &to) {
+  return getMoveLayouts(getOperation(), getGlobalType(), getFrom(), getTo(),
+                        fromMesh, toMesh, from, to, /*allowUneven=*/true);
+}
+
+LogicalResult
+CollectivePermuteOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (failed(verifyElementTypes(getOperation(), getGlobalType(),
+                                getInput().getType())) ||
+      failed(verifyCollective(*this, symbolTable)))
+    return failure();
+  if (getInput().getType() != getType())
+    return emitOpError() << "operand has type " << getInput().getType()
+                         << " and result " << getType()
+                         << ", expected equal types, since whole blocks move";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ExchangeOp: exchange_c1 to exchange_c3
+//===----------------------------------------------------------------------===//
+
+CollectiveKind ExchangeOp::getKind() { return CollectiveKind::Exchange; }
+std::optional<ReductionKind> ExchangeOp::getReduction() { return {}; }
+ShardingAttr ExchangeOp::getFromSharding() { return getFrom(); }
+ShardingAttr ExchangeOp::getToSharding() { return getTo(); }
+FlatSymbolRefAttr ExchangeOp::getFromMesh() { return getFrom().getMesh(); }
+FlatSymbolRefAttr ExchangeOp::getToMesh() { return getTo().getMesh(); }
+
+LogicalResult ExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh,
+                                     Layout &from, Layout &to) {
+  return getMoveLayouts(getOperation(), getGlobalType(), getFrom(), getTo(),
+                        fromMesh, toMesh, from, to, /*allowUneven=*/true);
+}
+
+LogicalResult ExchangeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (failed(verifyElementTypes(getOperation(), getGlobalType(),
+                                getInput().getType())))
+    return failure();
+  return verifyCollective(*this, symbolTable);
+}
+
+//===----------------------------------------------------------------------===//
+// BroadcastOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+BroadcastOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  FailureOr<Mesh> mesh =
+      getMeshOrEmit(getOperation(), getAxes().getMesh(), symbolTable);
+  if (failed(mesh))
+    return failure();
+  // broadcast_c1
+  if (getAxes().getAxes().empty())
+    return emitOpError() << "no axis is given, expected at least one";
+  FailureOr<DimEntries> axes = toDimEntries(getAxes().getAxes(), *mesh,
+                                            [&] { return emitOpError(); });
+  if (failed(axes) ||
+      failed(getPartialLayout(getOperation(), *axes, ReductionKind::Sum, *mesh,
+                              {})))
+    return failure();
+  // broadcast_c2
+  int64_t devices = deviceFactor(*axes);
+  int64_t root = getRoot();
+  if (root < 0 || root >= devices)
+    return emitOpError() << "root is " << root << ", expected 0 to "
+                         << devices - 1;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// SendOp, RecvOp
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy>
+static LogicalResult verifyTransfer(OpTy op, Type localType, bool isSend,
+                                    SymbolTableCollection &symbolTable) {
+  // send_c1, recv_c1
+  FailureOr<Mesh> fromMesh =
+      getMeshOrEmit(op, op.getFrom().getMesh(), symbolTable);
+  if (failed(fromMesh))
+    return failure();
+  FailureOr<Mesh> toMesh = getMeshOrEmit(op, op.getTo().getMesh(), symbolTable);
+  if (failed(toMesh))
+    return failure();
+  Layout from, to;
+  if (failed(getMoveLayouts(op, op.getGlobalType(), op.getFrom(), op.getTo(),
+                            *fromMesh, *toMesh, from, to,
+                            /*allowUneven=*/true)))
+    return failure();
+  // send_c2, recv_c2, send_c3, recv_c3
+  if (failed(verifyElementTypes(op, op.getGlobalType(), localType)) ||
+      failed(verifyLocalShape(op, localType, isSend ? from : to,
+                              isSend ? "operand" : "result")))
+    return failure();
+  // send_c4, recv_c4
+  int64_t channel = op.getChannel();
+  if (channel < 0)
+    return op.emitOpError()
+           << "channel is " << channel << ", expected 0 or more";
+  return success();
+}
+
+LogicalResult SendOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return verifyTransfer(*this, getInput().getType(), true, symbolTable);
+}
+
+LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return verifyTransfer(*this, getResult().getType(), false, symbolTable);
+}
+
+//===----------------------------------------------------------------------===//
+// DeviceCoordinateOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+DeviceCoordinateOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  FailureOr<Mesh> mesh =
+      getMeshOrEmit(getOperation(), getMeshAttr(), symbolTable);
+  if (failed(mesh))
+    return failure();
+  // device_coordinate_c1
+  if (!mesh->findAxis(getAxis())) {
+    emitUnknownAxis(getAxis(), *mesh, [&] { return emitOpError(); });
+    return failure();
+  }
+  return success();
+}

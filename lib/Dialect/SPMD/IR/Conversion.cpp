@@ -1,0 +1,230 @@
+//===- Conversion.cpp - Attributes to plain layouts and back --------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Verification.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+int spmd::getPhase(Operation *op) {
+  // The outermost op is the module, also where modules nest.
+  while (Operation *parent = op->getParentOp())
+    op = parent;
+  auto phase = op->getAttrOfType<StringAttr>(kPhaseAttr);
+  if (!phase)
+    return -1;
+  for (auto [i, name] : llvm::enumerate(kPhases))
+    if (phase.getValue() == name)
+      return i;
+  return -1;
+}
+
+//===----------------------------------------------------------------------===//
+// Meshes
+//===----------------------------------------------------------------------===//
+
+Mesh spmd::toMesh(StringRef name, MeshAttr attr) {
+  Mesh mesh;
+  mesh.name = name.str();
+  for (MeshAxisAttr axis : attr.getAxes())
+    mesh.axes.push_back({axis.getName().str(), axis.getSize()});
+  bool iota = true;
+  for (auto [rank, device] : llvm::enumerate(attr.getDeviceIds()))
+    iota &= device == (int64_t)rank;
+  // A list of the wrong length stays for the verifier to see.
+  if (!iota || (int64_t)attr.getDeviceIds().size() != mesh.numDevices())
+    mesh.deviceIds.assign(attr.getDeviceIds().begin(),
+                          attr.getDeviceIds().end());
+  return mesh;
+}
+
+Mesh spmd::toMesh(MeshOp op) {
+  Mesh mesh = toMesh(op.getSymName(), op.getMesh());
+  auto costs = [](std::optional<ArrayAttr> attr, SmallVector<double> &out) {
+    if (attr)
+      for (Attribute cost : *attr)
+        out.push_back(cast<FloatAttr>(cost).getValueAsDouble());
+  };
+  costs(op.getAlpha(), mesh.alpha);
+  costs(op.getBeta(), mesh.beta);
+  if (FloatAttr flops = op.getFlopsAttr())
+    mesh.flops = flops.getValueAsDouble();
+  if (IntegerAttr memory = op.getMemoryAttr())
+    mesh.memory = memory.getInt();
+  return mesh;
+}
+
+MeshOp spmd::lookupMesh(Operation *from, FlatSymbolRefAttr mesh) {
+  return SymbolTable::lookupNearestSymbolFrom<MeshOp>(from, mesh);
+}
+
+MeshCache::MeshCache(Operation *op) {
+  while (op && !op->hasTrait<OpTrait::SymbolTable>())
+    op = op->getParentOp();
+  if (!op)
+    return;
+  for (Block &block : op->getRegion(0))
+    for (auto mesh : block.getOps<MeshOp>()) {
+      index[mesh.getSymName()] = meshes.size();
+      meshes.push_back({mesh, std::make_unique<Mesh>(toMesh(mesh))});
+    }
+}
+
+const Mesh *MeshCache::lookup(StringRef name) const {
+  auto it = index.find(name);
+  return it == index.end() ? nullptr : meshes[it->second].mesh.get();
+}
+
+const Mesh *MeshCache::lookup(FlatSymbolRefAttr name) const {
+  return lookup(name.getValue());
+}
+
+MeshOp MeshCache::lookupOp(FlatSymbolRefAttr name) const {
+  auto it = index.find(name.getValue());
+  return it == index.end() ? MeshOp() : meshes[it->second].op;
+}
+
+const Mesh *MeshCache::lookupOrEmit(FlatSymbolRefAttr name,
+                                    EmitErrorFn emitError) const {
+  if (const Mesh *mesh = lookup(name))
+    return mesh;
+  InFlightDiagnostic diag = emitError();
+  diag << "unknown mesh " << name << ", expected an spmd.mesh of the module";
+  std::string list;
+  for (const Entry &entry : meshes)
+    list += (list.empty() ? "@" : ", @") + entry.mesh->name;
+  diag.attachNote() << "available meshes: " << (list.empty() ? "none" : list);
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes to structs
+//===----------------------------------------------------------------------===//
+
+FailureOr<DimEntries> spmd::toDimEntries(ArrayRef<DimEntryAttr> attrs,
+                                         const Mesh &mesh,
+                                         EmitErrorFn emitError) {
+  DimEntries entries;
+  for (DimEntryAttr attr : attrs) {
+    if (attr.isGap()) {
+      entries.push_back(DimEntry::gap(attr.getSize()));
+      continue;
+    }
+    std::optional<unsigned> axis = mesh.findAxis(attr.getAxis());
+    if (!axis) {
+      emitUnknownAxis(attr.getAxis(), mesh, emitError);
+      return failure();
+    }
+    if (attr.isWholeAxis())
+      entries.push_back({(int32_t)*axis, 1, mesh.axes[*axis].size});
+    else
+      entries.push_back({(int32_t)*axis, attr.getPre(), attr.getSize()});
+  }
+  return entries;
+}
+
+FailureOr<Sharding> spmd::toSharding(ShardingAttr attr, const Mesh &mesh,
+                                     EmitErrorFn emitError) {
+  Sharding sharding;
+  sharding.dims.reserve(attr.getDims().size());
+  for (DimShardingAttr dim : attr.getDims()) {
+    FailureOr<DimEntries> entries =
+        toDimEntries(dim.getEntries(), mesh, emitError);
+    if (failed(entries))
+      return failure();
+    sharding.dims.push_back(
+        {std::move(*entries), dim.getOpen(), dim.getPriority()});
+  }
+  FailureOr<DimEntries> replicated =
+      toDimEntries(attr.getReplicated(), mesh, emitError);
+  if (failed(replicated))
+    return failure();
+  FailureOr<DimEntries> unreduced =
+      toDimEntries(attr.getUnreduced(), mesh, emitError);
+  if (failed(unreduced))
+    return failure();
+  sharding.replicated = std::move(*replicated);
+  sharding.unreduced = std::move(*unreduced);
+  sharding.unreducedKind = attr.getUnreducedKind();
+  return sharding;
+}
+
+FailureOr<SmallVector<DimEntries>>
+spmd::toFactors(FactorsAttr attr, const Mesh &mesh, EmitErrorFn emitError) {
+  SmallVector<DimEntries> factors;
+  for (DimShardingAttr factor : attr.getFactors()) {
+    FailureOr<DimEntries> entries =
+        toDimEntries(factor.getEntries(), mesh, emitError);
+    if (failed(entries))
+      return failure();
+    factors.push_back(std::move(*entries));
+  }
+  return factors;
+}
+
+//===----------------------------------------------------------------------===//
+// Structs to attributes
+//===----------------------------------------------------------------------===//
+
+SmallVector<DimEntryAttr> spmd::toAttrs(MLIRContext *context,
+                                        ArrayRef<DimEntry> entries,
+                                        const Mesh &mesh) {
+  SmallVector<DimEntryAttr> attrs;
+  for (const DimEntry &entry : entries) {
+    if (entry.isGap()) {
+      attrs.push_back(DimEntryAttr::gap(context, entry.size));
+      continue;
+    }
+    const MeshAxis &axis = mesh.axes[entry.axis];
+    bool whole = entry.pre == 1 && entry.size == axis.size;
+    attrs.push_back(whole ? DimEntryAttr::wholeAxis(context, axis.name)
+                          : DimEntryAttr::get(context, axis.name, entry.pre,
+                                              entry.size));
+  }
+  return attrs;
+}
+
+DimShardingAttr spmd::toAttr(MLIRContext *context, const DimSharding &dim,
+                             const Mesh &mesh) {
+  return DimShardingAttr::get(context, toAttrs(context, dim.entries, mesh),
+                              dim.open, dim.priority);
+}
+
+ShardingAttr spmd::toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
+                          const Sharding &sharding, const Mesh &layoutMesh) {
+  SmallVector<DimShardingAttr> dims;
+  dims.reserve(sharding.dims.size());
+  for (const DimSharding &dim : sharding.dims)
+    dims.push_back(toAttr(context, dim, layoutMesh));
+  return ShardingAttr::get(
+      context, mesh, dims, toAttrs(context, sharding.replicated, layoutMesh),
+      sharding.unreduced.empty() ? ReductionKind::Sum : sharding.unreducedKind,
+      toAttrs(context, sharding.unreduced, layoutMesh));
+}
+
+FactorsAttr spmd::toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
+                         ArrayRef<DimEntries> factors, const Mesh &layoutMesh) {
+  SmallVector<DimShardingAttr> attrs;
+  for (const DimEntries &factor : factors)
+    attrs.push_back(DimShardingAttr::get(
+        context, toAttrs(context, factor, layoutMesh), false, 0));
+  return FactorsAttr::get(context, mesh, attrs);
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+ArrayRef<int64_t> spmd::getShape(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return tensor.getShape();
+  return {};
+}
+
+RankedTensorType spmd::getTypeWithShape(Type type, ArrayRef<int64_t> shape) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return RankedTensorType::get(shape, tensor.getElementType(),
+                                 tensor.getEncoding());
+  return RankedTensorType::get(shape, type);
+}

@@ -1,0 +1,21 @@
+//===- shard-opt.cpp - mlir-opt with ShardKit -----------------------------===//
+
+#include "shardkit/InitAllDialects.h"
+#include "shardkit/InitAllPasses.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::registerAllPasses();
+  mlir::spmd::registerAllPasses();
+
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::spmd::registerAllDialects(registry);
+
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "ShardKit: shard models over meshes of devices\n", registry));
+}
