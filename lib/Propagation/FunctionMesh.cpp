@@ -48,6 +48,6 @@ spmd::getFunctionMesh(func::FuncOp func, const MeshCache &meshes) {
   if (walk.wasInterrupted())
     return failure();
   if (!found && meshes.size() == 1)
-    found = FlatSymbolRefAttr::get(meshes.entries().front().op.getSymNameAttr());
+    found = FlatSymbolRefAttr::get(MeshOp(meshes.entries().front().op).getSymNameAttr());
   return found;
 }

@@ -50,7 +50,7 @@ static Sharding getOpenSharding(int64_t rank) {
 
 namespace {
 
-struct PropagatePass : public impl::SPMDPropagatePassBase<PropagatePass> {
+struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))

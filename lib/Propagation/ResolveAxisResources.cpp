@@ -16,7 +16,7 @@ using namespace mlir::spmd;
 namespace {
 
 struct ResolveAxisResourcesPass
-    : public impl::SPMDResolveAxisResourcesPassBase<ResolveAxisResourcesPass> {
+    : public spmd::impl::SPMDResolveAxisResourcesPassBase<ResolveAxisResourcesPass> {
   using Base::Base;
 
   void runOnOperation() override {

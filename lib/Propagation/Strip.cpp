@@ -15,7 +15,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-struct StripPass : public impl::SPMDStripPassBase<StripPass> {
+struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(verifyPhaseAtMost(module, Phase::Resharded, getArgument())))

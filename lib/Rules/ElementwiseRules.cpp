@@ -2,6 +2,7 @@
 
 #include "shardkit/Rules/ShardingRule.h"
 
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -74,6 +75,11 @@ template <typename... OpTys> void attachElementwise(MLIRContext *context) {
 } // namespace
 
 void spmd::registerElementwiseShardingRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, SPMDDialect *) {
+    WithShardingConstraintOp::attachInterface<
+        ElementwiseModel<WithShardingConstraintOp>>(*context);
+    ReshardOp::attachInterface<ElementwiseModel<ReshardOp>>(*context);
+  });
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
     attachElementwise<
 #define GET_OP_LIST

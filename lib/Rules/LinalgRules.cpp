@@ -89,7 +89,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (auto [range, iterator] : llvm::zip(ranges, iterators)) {
     FactorKind kind = ShapedType::isDynamic(range) ? FactorKind::Whole
-                      : linalg::isReductionIterator(iterator)
+                      : iterator == utils::IteratorType::reduction
                           ? FactorKind::Reduction
                           : FactorKind::Parallel;
     rule.addFactor(range, kind);

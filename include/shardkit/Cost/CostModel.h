@@ -20,6 +20,11 @@ struct CollectiveCost {
   double seconds = 0;
 };
 
+/// Rank digits along which data moves from one layout to the other: those that
+/// own or combine something on one side and not the same on the other.
+///   [{"x"}, {"y"}] -> [{"x"}, {}]: y
+llvm::SmallVector<RankDigit, 2> getMovedRanks(const Layout &from, const Layout &to);
+
 class CostModel {
 public:
   static constexpr double kDefaultAlpha = 1.0e-5; // s

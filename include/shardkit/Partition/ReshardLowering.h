@@ -1,0 +1,27 @@
+//===- ReshardLowering.h - A change of layout as collectives ----*- C++ -*-===//
+
+#ifndef SHARDKIT_PARTITION_RESHARDLOWERING_H
+#define SHARDKIT_PARTITION_RESHARDLOWERING_H
+
+#include "shardkit/Partition/LayoutTable.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::spmd {
+
+/// Emits the collectives that lead the local value `input` of a value of
+/// `globalType` from one sharding to another, and returns the local result. A
+/// complete value that becomes partial is kept by the first shard and replaced
+/// by the neutral element on the others. Reports where a step has no spelling
+/// on this mesh.
+FailureOr<Value> lowerReshard(OpBuilder &b, Location loc, Value input,
+                              RankedTensorType globalType, const Sharding &from,
+                              const Sharding &to, const Mesh &mesh,
+                              FlatSymbolRefAttr meshRef);
+
+/// Coordinate of this device on a (sub-)axis.
+Value getCoordinate(OpBuilder &b, Location loc, const DimEntry &entry,
+                    const Mesh &mesh, FlatSymbolRefAttr meshRef);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_PARTITION_RESHARDLOWERING_H

@@ -1,0 +1,233 @@
+//===- ComputeChoice.cpp - How an op computes -----------------------------===//
+
+#include "shardkit/Partition/ComputeChoice.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t,
+                                 const FactorAxes &axes) {
+  const ShardingRule::Tensor &tensor = rule.tensor(t);
+  Sharding sharding;
+  sharding.dims.resize(tensor.numDims);
+  SmallVector<int64_t> sizes;
+  SmallVector<DimEntries> parts;
+  for (unsigned d = 0; d < tensor.numDims; ++d) {
+    ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
+    if (factors.size() == 1) {
+      sharding.dims[d].entries = axes[factors.front()];
+      continue;
+    }
+    sizes.clear();
+    parts.clear();
+    for (int32_t f : factors) {
+      sizes.push_back(rule.factor(f).size);
+      parts.push_back(axes[f]);
+    }
+    if (!factors.empty())
+      sharding.dims[d].entries = joinDim(parts, sizes);
+  }
+  bool isResult = t >= rule.numOperands();
+  bool isInit = !isResult && tensor.role == OperandRole::Init;
+  if (!isResult && !isInit)
+    return sharding;
+  const ShardingRule::Tensor &result =
+      isResult ? tensor : rule.results()[tensor.result];
+  // Combining the init once per shard is no error for max and the like.
+  if (isInit && isIdempotent(result.reduction))
+    return sharding;
+  for (auto [f, factor] : llvm::enumerate(rule.getFactors()))
+    if (factor.kind == FactorKind::Reduction)
+      for (const DimEntry &entry : axes[f])
+        if (!entry.isGap())
+          sharding.unreduced.push_back(entry);
+  llvm::sort(sharding.unreduced);
+  sharding.unreducedKind = result.reduction;
+  return sharding;
+}
+
+std::optional<DimEntries> spmd::projectFactor(const ShardingRule &rule,
+                                              unsigned t, int32_t f,
+                                              const Sharding &sharding) {
+  const ShardingRule::Tensor &tensor = rule.tensor(t);
+  for (unsigned d = 0; d < tensor.numDims; ++d) {
+    ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
+    if (!llvm::is_contained(factors, f))
+      continue;
+    if (factors.size() == 1)
+      return canonicalize(sharding.dims[d].entries);
+    SmallVector<int64_t> sizes;
+    for (int32_t g : factors)
+      sizes.push_back(rule.factor(g).size);
+    auto parts = splitDim(sharding.dims[d].entries, sizes);
+    if (!parts)
+      return std::nullopt;
+    return canonicalize((*parts)[llvm::find(factors, f) - factors.begin()]);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// Enumerates the assignments: one candidate per factor, no (sub-)axis twice.
+class Search {
+public:
+  Search(const ShardingRule &rule, ArrayRef<std::optional<LayoutId>> layouts,
+         LayoutTable &table)
+      : rule(rule), layouts(layouts), table(table), current(rule.numFactors()) {}
+
+  FactorAxes run() {
+    collect();
+    if (isSettled()) {
+      for (auto [f, list] : llvm::enumerate(candidates))
+        current[f] = list.front();
+      return current;
+    }
+    enumerate(0);
+    return best;
+  }
+
+private:
+  /// What the tensors say of each factor. A factor that not all agree on may
+  /// also be left whole.
+  void collect() {
+    candidates.resize(rule.numFactors());
+    for (unsigned t = 0; t < layouts.size(); ++t) {
+      if (!layouts[t])
+        continue;
+      const Sharding &sharding = table.get(*layouts[t]);
+      const ShardingRule::Tensor &tensor = rule.tensor(t);
+      for (unsigned d = 0; d < tensor.numDims; ++d)
+        for (int32_t f : rule.dimFactors(tensor, d))
+          if (rule.factor(f).kind != FactorKind::Whole)
+            if (auto entries = projectFactor(rule, t, f, sharding))
+              if (rule.factor(f).size % totalFactor(*entries) == 0)
+                offer(f, *entries);
+    }
+    for (auto &list : candidates) {
+      if (list.empty())
+        list.push_back({});
+      if (list.size() > 1 && !llvm::is_contained(list, DimEntries()))
+        list.push_back({});
+      llvm::sort(list, [](const DimEntries &a, const DimEntries &b) { return a < b; });
+    }
+    if (hasOverlap()) // unanimous, but on one axis twice
+      for (auto &list : candidates)
+        if (list.size() == 1 && !list.front().empty())
+          list.insert(list.begin(), DimEntries());
+    limit();
+  }
+
+  void offer(int32_t f, const DimEntries &entries) {
+    if (!llvm::is_contained(candidates[f], entries))
+      candidates[f].push_back(entries);
+  }
+
+  bool hasOverlap() const {
+    DimEntries used;
+    for (const auto &list : candidates)
+      if (list.size() == 1)
+        for (const DimEntry &entry : list.front()) {
+          if (entry.isGap())
+            continue;
+          for (const DimEntry &other : used)
+            if (overlaps(entry, other, table.getMesh()))
+              return true;
+          used.push_back(entry);
+        }
+    return false;
+  }
+
+  bool isSettled() const {
+    return llvm::all_of(candidates, [](const auto &list) { return list.size() == 1; });
+  }
+
+  /// Keeps the product of the choices bounded: ops with very many disagreeing
+  /// factors keep two candidates each, then one.
+  void limit() {
+    for (size_t keep : {size_t(2), size_t(1)}) {
+      size_t product = 1;
+      for (const auto &list : candidates)
+        product = std::min<size_t>(product * list.size(), 1 << 20);
+      if (product <= 4096)
+        return;
+      for (auto &list : candidates)
+        while (list.size() > keep)
+          list.erase(list.begin()); // the whole factor sorts first
+    }
+  }
+
+  bool clashes(ArrayRef<DimEntry> entries, unsigned upTo) const {
+    for (unsigned g = 0; g < upTo; ++g)
+      for (const DimEntry &a : current[g])
+        for (const DimEntry &b : entries)
+          if (!a.isGap() && !b.isGap() && overlaps(a, b, table.getMesh()))
+            return true;
+    return false;
+  }
+
+  void enumerate(unsigned f) {
+    if (f == candidates.size())
+      return evaluate();
+    bool any = false;
+    for (const DimEntries &entries : candidates[f]) {
+      if (clashes(entries, f))
+        continue;
+      any = true;
+      current[f] = entries;
+      enumerate(f + 1);
+    }
+    if (!any) {
+      current[f] = {};
+      enumerate(f + 1);
+    }
+  }
+
+  void evaluate() {
+    int64_t spread = 1;
+    for (const DimEntries &entries : current)
+      spread *= deviceFactor(entries);
+    double seconds = 0;
+    for (unsigned t = 0; t < layouts.size(); ++t) {
+      if (!layouts[t])
+        continue;
+      auto type = cast<RankedTensorType>(rule.tensor(t).value.getType());
+      LayoutId own = table.intern(getTensorSharding(rule, t, current));
+      seconds += t < rule.numOperands()
+                     ? table.getSeconds(*layouts[t], own, type)
+                     : table.getSeconds(own, *layouts[t], type);
+    }
+    bool better;
+    if (!found)
+      better = true;
+    else if (rule.isContraction && spread != bestSpread)
+      better = spread > bestSpread;
+    else if (seconds != bestSeconds)
+      better = seconds < bestSeconds;
+    else
+      better = spread > bestSpread;
+    if (!better)
+      return;
+    found = true;
+    best = current;
+    bestSeconds = seconds;
+    bestSpread = spread;
+  }
+
+  const ShardingRule &rule;
+  ArrayRef<std::optional<LayoutId>> layouts;
+  LayoutTable &table;
+  SmallVector<SmallVector<DimEntries, 2>, 8> candidates;
+  FactorAxes current, best;
+  bool found = false;
+  double bestSeconds = 0;
+  int64_t bestSpread = 0;
+};
+
+} // namespace
+
+FactorAxes spmd::chooseCompute(const ShardingRule &rule,
+                               ArrayRef<std::optional<LayoutId>> layouts,
+                               LayoutTable &table) {
+  return Search(rule, layouts, table).run();
+}

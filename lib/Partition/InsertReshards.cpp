@@ -1,0 +1,450 @@
+//===- InsertReshards.cpp - Every change of layout becomes one op ---------===//
+//
+// First every op decides how it computes, in program order, on the layouts that
+// propagation left; only then is the IR changed, with one reshard per value and
+// layout, before its first user.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Partition/ComputeChoice.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Propagation/FunctionMesh.h"
+#include "shardkit/Propagation/Propagation.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDINSERTRESHARDSPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+/// What is known of a value while its function is rewritten.
+struct ValueState {
+  /// The layout its op hands out, possibly partial, and the one that
+  /// propagation chose for it.
+  LayoutId produced, home;
+  /// Distinct layouts that users ask for, in order.
+  SmallVector<LayoutId, 2> needs;
+  /// Layouts it can be had in already.
+  SmallVector<std::pair<LayoutId, Value>, 2> available;
+};
+
+class FunctionRewriter {
+public:
+  FunctionRewriter(func::FuncOp func, const Mesh &mesh, FlatSymbolRefAttr meshRef)
+      : func(func), mesh(mesh), meshRef(meshRef), table(mesh, meshRef) {}
+
+  LogicalResult run() {
+    if (!func.getBody().hasOneBlock())
+      return success();
+    if (failed(readSignature()))
+      return failure();
+    for (Operation &op : func.getBody().front()) {
+      if (isCreation(&op)) {
+        creations.push_back(&op);
+        continue;
+      }
+      if (failed(decide(&op)))
+        return failure();
+    }
+    for (OpPlan &plan : plans)
+      apply(plan);
+    // Users of creation ops come after them.
+    for (Operation *op : llvm::reverse(creations))
+      if (op->use_empty())
+        op->erase();
+    writeSignature();
+    return success();
+  }
+
+private:
+  struct OpPlan {
+    Operation *op;
+    ShardingRule rule;
+    /// Per operand of the rule: the layout it needs; nothing for scalars.
+    SmallVector<std::optional<LayoutId>, 4> needs;
+    /// Per result: what the op hands out.
+    SmallVector<std::optional<LayoutId>, 1> produced;
+  };
+
+  FailureOr<LayoutId> read(ShardingAttr attr, Location loc) {
+    FailureOr<Sharding> sharding =
+        toSharding(attr, mesh, [&] { return emitError(loc); });
+    if (failed(sharding))
+      return failure();
+    return table.intern(std::move(*sharding));
+  }
+
+  static int64_t rankOf(Value value) {
+    return cast<RankedTensorType>(value.getType()).getRank();
+  }
+
+  LogicalResult readSignature() {
+    for (BlockArgument arg : func.getArguments()) {
+      if (!isa<RankedTensorType>(arg.getType()))
+        continue;
+      LayoutId id = table.getReplicated(rankOf(arg));
+      if (auto attr = func.getArgAttrOfType<ShardingAttr>(arg.getArgNumber(), kShardingAttr)) {
+        FailureOr<LayoutId> given = read(attr, arg.getLoc());
+        if (failed(given))
+          return failure();
+        id = *given;
+      }
+      define(arg, id, id);
+    }
+    for (unsigned i = 0; i < func.getNumResults(); ++i) {
+      auto type = dyn_cast<RankedTensorType>(func.getResultTypes()[i]);
+      resultLayouts.push_back(std::nullopt);
+      if (!type)
+        continue;
+      resultLayouts.back() = table.getReplicated(type.getRank());
+      if (auto attr = func.getResultAttrOfType<ShardingAttr>(i, kShardingAttr)) {
+        FailureOr<LayoutId> given = read(attr, func.getLoc());
+        if (failed(given))
+          return failure();
+        resultLayouts.back() = *given;
+      }
+    }
+    return success();
+  }
+
+  void define(Value value, LayoutId produced, LayoutId home) {
+    ValueState &state = values[value];
+    state.produced = produced;
+    state.home = home;
+    state.available = {{produced, value}};
+  }
+
+  void need(Value value, LayoutId id) {
+    auto it = values.find(value);
+    if (it != values.end() && !llvm::is_contained(it->second.needs, id))
+      it->second.needs.push_back(id);
+  }
+
+  LogicalResult decide(Operation *op) {
+    OpPlan plan;
+    plan.op = op;
+    if (isa<func::ReturnOp>(op)) {
+      for (auto [operand, id] : llvm::zip(op->getOperands(), resultLayouts)) {
+        plan.rule.addOperand(operand);
+        plan.needs.push_back(id);
+        if (id)
+          need(operand, *id);
+      }
+      plans.push_back(std::move(plan));
+      return success();
+    }
+    if (isa<ManualComputationOp, PropagationBarrierOp, ShardingGroupOp,
+            StageBoundaryOp, CollectiveOpInterface>(op))
+      return op->emitError() << op->getName()
+                             << " is not supported by insert-reshards yet";
+    if (auto call = dyn_cast<func::CallOp>(op))
+      if (failed(checkCallee(call)))
+        return failure();
+
+    // A constraint or reshard pins its result: nothing to choose.
+    if (isa<WithShardingConstraintOp, ReshardOp>(op)) {
+      ShardingAttr attr;
+      if (auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr))
+        attr = cast<ShardingAttr>(shardings[0]);
+      else if (auto constraint = dyn_cast<WithShardingConstraintOp>(op))
+        attr = constraint.getShardingAttr();
+      else
+        attr = cast<ReshardOp>(op).getShardingAttr();
+      if (!attr)
+        return op->emitError()
+               << "constraint has axis resources, expected a sharding; run "
+                  "--spmd-resolve-axis-resources first";
+      FailureOr<LayoutId> pinned = read(attr, op->getLoc());
+      if (failed(pinned))
+        return failure();
+      plan.rule.addOperand(op->getOperand(0));
+      plan.needs.push_back(*pinned);
+      plan.produced.push_back(*pinned);
+      need(op->getOperand(0), *pinned);
+      define(op->getResult(0), *pinned, *pinned);
+      plans.push_back(std::move(plan));
+      return success();
+    }
+
+    plan.rule = getShardingRule(op);
+    const ShardingRule &rule = plan.rule;
+    SmallVector<std::optional<LayoutId>> layouts;
+    for (const ShardingRule::Tensor &tensor : rule.operands()) {
+      auto it = values.find(tensor.value);
+      bool known = it != values.end() && tensor.role != OperandRole::ShapeOnly;
+      layouts.push_back(known ? std::optional(it->second.home) : std::nullopt);
+    }
+    ArrayAttr shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
+    for (auto [i, tensor] : llvm::enumerate(rule.results())) {
+      layouts.push_back(std::nullopt);
+      if (!shardings || !isa<RankedTensorType>(tensor.value.getType()))
+        continue;
+      FailureOr<LayoutId> home =
+          read(cast<ShardingAttr>(shardings[i]), op->getLoc());
+      if (failed(home))
+        return failure();
+      layouts.back() = *home;
+    }
+
+    FactorAxes axes = chooseCompute(rule, layouts, table);
+    for (auto [t, tensor] : llvm::enumerate(rule.operands())) {
+      if (!isa<RankedTensorType>(tensor.value.getType())) {
+        plan.needs.push_back(std::nullopt);
+        continue;
+      }
+      LayoutId id = table.intern(getTensorSharding(rule, t, axes));
+      plan.needs.push_back(id);
+      if (tensor.role != OperandRole::ShapeOnly)
+        need(tensor.value, id);
+    }
+    for (auto [i, tensor] : llvm::enumerate(rule.results())) {
+      if (!isa<RankedTensorType>(tensor.value.getType())) {
+        plan.produced.push_back(std::nullopt);
+        continue;
+      }
+      unsigned t = rule.numOperands() + i;
+      LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
+      LayoutId home = layouts[t] ? *layouts[t] : table.getComplete(produced);
+      plan.produced.push_back(produced);
+      define(tensor.value, produced, home);
+    }
+    plans.push_back(std::move(plan));
+    return success();
+  }
+
+  LogicalResult checkCallee(func::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getCalleeAttr());
+    if (!callee)
+      return success();
+    auto sharded = [&](Attribute attr) {
+      auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
+      return sharding && !sharding.isReplicated();
+    };
+    bool any = false;
+    for (unsigned i = 0; i < callee.getNumArguments(); ++i)
+      any |= sharded(callee.getArgAttr(i, kShardingAttr));
+    for (unsigned i = 0; i < callee.getNumResults(); ++i)
+      any |= sharded(callee.getResultAttr(i, kShardingAttr));
+    if (!any)
+      return success();
+    InFlightDiagnostic diag = call.emitError()
+        << "call of @" << callee.getName()
+        << ", whose signature is sharded, expected it to be inlined first "
+           "(--inline)";
+    diag.attachNote(callee.getLoc()) << "callee is here";
+    return failure();
+  }
+
+  //===--- rewriting ------------------------------------------------------===//
+
+  void apply(OpPlan &plan) {
+    Operation *op = plan.op;
+    for (auto [t, tensor] : llvm::enumerate(plan.rule.operands())) {
+      if (!plan.needs[t])
+        continue;
+      bool captured = t >= op->getNumOperands();
+      // Earlier rewrites may have replaced the value that the rule names.
+      Value old = captured ? resolve(tensor.value) : op->getOperand(t);
+      Value value = tensor.role == OperandRole::ShapeOnly
+                        ? getEmpty(old, *plan.needs[t], op)
+                        : get(old, *plan.needs[t], op);
+      if (value == old)
+        continue;
+      if (!captured)
+        op->setOperand(t, value);
+      else
+        old.replaceUsesWithIf(value, [&](OpOperand &use) {
+          return op->isProperAncestor(use.getOwner());
+        });
+    }
+    if (isa<WithShardingConstraintOp, ReshardOp>(op)) {
+      if (op->use_empty())
+        remark::missed(op->getLoc(), remark::RemarkOpts::name("dropped-constraint")
+                                         .category("spmd")
+                                         .function(func.getName()))
+            << remark::add("result of {0} has no use: dropped",
+                           op->getName().getStringRef());
+      replaced[op->getResult(0)] = op->getOperand(0);
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+      op->erase();
+      return;
+    }
+    SmallVector<Attribute> attrs;
+    for (std::optional<LayoutId> id : plan.produced)
+      if (id)
+        attrs.push_back(table.getAttr(*id));
+    if (!attrs.empty() && attrs.size() == op->getNumResults())
+      op->setAttr(kShardingsAttr, ArrayAttr::get(op->getContext(), attrs));
+  }
+
+  Value resolve(Value value) {
+    for (auto it = replaced.find(value); it != replaced.end();
+         it = replaced.find(value))
+      value = it->second;
+    return value;
+  }
+
+  /// The value in a layout, for a consumer that is rewritten now.
+  Value get(Value value, LayoutId id, Operation *consumer) {
+    if (isCreation(value.getDefiningOp()))
+      return materialize(value, id, consumer);
+    ValueState &state = values.find(value)->second;
+    for (auto &[have, copy] : state.available)
+      if (have == id)
+        return copy;
+    // A partial value that several layouts are wanted of is completed once.
+    bool direct = state.produced == state.home || state.needs.size() <= 1 ||
+                  id == state.home;
+    LayoutId from = direct ? state.produced : state.home;
+    Value source = direct ? state.available.front().second
+                          : get(value, state.home, consumer);
+    return reshard(value, source, from, id, consumer);
+  }
+
+  Value reshard(Value value, Value source, LayoutId from, LayoutId to,
+                Operation *consumer) {
+    OpBuilder b(consumer);
+    auto op = ReshardOp::create(b, consumer->getLoc(), source.getType(), source, table.getAttr(to));
+    emitRemark(value, from, to, consumer);
+    ValueState &state = values[value];
+    state.available.push_back({to, op.getResult()});
+    // The result may be asked for in another layout, where it came from a
+    // constraint.
+    ValueState copy;
+    copy.produced = copy.home = to;
+    copy.available = {{to, op.getResult()}};
+    values[op.getResult()] = std::move(copy);
+    return op.getResult();
+  }
+
+  void emitRemark(Value value, LayoutId from, LayoutId to, Operation *consumer) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<PlanStep, 3> steps = table.getPlan(from, to, type);
+    int64_t bytes = 0;
+    std::string kinds, axes;
+    for (const PlanStep &step : steps) {
+      CollectiveCost cost = table.getCosts().getCost(
+          step, getElementBytes(type.getElementType()));
+      if (cost.received == 0)
+        continue;
+      bytes += cost.bytes;
+      kinds += (kinds.empty() ? "" : ", ") + stringifyCollectiveKind(step.kind).str();
+      for (const std::string &axis : table.getCosts().getAxes(step.group))
+        axes += (axes.empty() ? "" : ",") + axis;
+    }
+    if (bytes == 0)
+      return;
+    Operation *def = value.getDefiningOp();
+    std::string producer = def ? def->getName().getStringRef().str() : "an argument";
+    remark::passed(consumer->getLoc(), remark::RemarkOpts::name("reshard")
+                                           .category("spmd")
+                                           .function(func.getName()))
+        << remark::add("{0} needs {1}, {2} gives {3}: {4}",
+                       consumer->getName().getStringRef(),
+                       spmd::toString(table.get(to), mesh), producer,
+                       spmd::toString(table.get(from), mesh), kinds)
+        << remark::metric("Bytes", bytes) << remark::metric("Axes", axes)
+        << remark::metric("Reason", table.isPartial(from)
+                                        ? "a partial result is completed"
+                                        : "the layouts differ");
+  }
+
+  /// A creation op made anew in a layout; one per value and layout.
+  Value materialize(Value value, LayoutId id, Operation *consumer) {
+    Value &made = materialized[{value, id}];
+    if (made)
+      return made;
+    Operation *def = value.getDefiningOp();
+    OpBuilder b(consumer);
+    LayoutId complete = table.getComplete(id);
+    if (table.isPartial(id) &&
+        !isNeutralFill(value, table.get(id).unreducedKind)) {
+      // Counts once: complete first, then masked on all shards but the first.
+      Value whole = materialize(value, complete, consumer);
+      auto op = ReshardOp::create(b, consumer->getLoc(), whole.getType(), whole, table.getAttr(id));
+      return materialized[{value, id}] = op.getResult();
+    }
+    Operation *clone = b.clone(*def);
+    if (auto fill = dyn_cast<linalg::FillOp>(def))
+      clone->setOperand(1, materialize(fill.getOutputs().front(), complete, clone));
+    clone->setAttr(kShardingsAttr,
+                   ArrayAttr::get(b.getContext(), {Attribute(table.getAttr(id))}));
+    return materialized[{value, id}] = clone->getResult(0);
+  }
+
+  /// A tensor whose elements are not read.
+  Value getEmpty(Value value, LayoutId id, Operation *consumer) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (isCreation(value.getDefiningOp()))
+      return materialize(value, id, consumer);
+    auto it = values.find(value);
+    if (!type.hasStaticShape())
+      return get(value, id, consumer);
+    if (it != values.end() && it->second.produced == id)
+      return value;
+    OpBuilder b(consumer);
+    auto empty = tensor::EmptyOp::create(b, consumer->getLoc(), type.getShape(),
+                                         type.getElementType());
+    empty->setAttr(kShardingsAttr,
+                   ArrayAttr::get(b.getContext(), {Attribute(table.getAttr(id))}));
+    return empty.getResult();
+  }
+
+  void writeSignature() {
+    for (BlockArgument arg : func.getArguments()) {
+      auto it = values.find(arg);
+      if (it != values.end())
+        func.setArgAttr(arg.getArgNumber(), kShardingAttr,
+                        table.getAttr(it->second.produced));
+    }
+    for (auto [i, id] : llvm::enumerate(resultLayouts))
+      if (id)
+        func.setResultAttr(i, kShardingAttr, table.getAttr(*id));
+  }
+
+  func::FuncOp func;
+  const Mesh &mesh;
+  FlatSymbolRefAttr meshRef;
+  LayoutTable table;
+  llvm::DenseMap<Value, ValueState> values;
+  SmallVector<std::optional<LayoutId>> resultLayouts;
+  std::vector<OpPlan> plans;
+  llvm::DenseMap<std::pair<Value, LayoutId>, Value> materialized;
+  llvm::DenseMap<Value, Value> replaced;
+  /// Creation ops as they stood, in program order.
+  SmallVector<Operation *> creations;
+};
+
+struct InsertReshardsPass
+    : public spmd::impl::SPMDInsertReshardsPassBase<InsertReshardsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyPhaseAtMost(module, Phase::Resharded, getArgument())))
+      return signalPassFailure();
+    if (getPhase(module) == int(Phase::Resharded))
+      return;
+    MeshCache meshes(module);
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      FailureOr<FlatSymbolRefAttr> meshRef = getFunctionMesh(func, meshes);
+      if (failed(meshRef))
+        return signalPassFailure();
+      if (!*meshRef)
+        continue;
+      if (failed(FunctionRewriter(func, *meshes.lookup(*meshRef), *meshRef).run()))
+        return signalPassFailure();
+    }
+    setPhase(module, Phase::Resharded);
+  }
+};
+
+} // namespace

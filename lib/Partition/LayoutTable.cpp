@@ -1,0 +1,86 @@
+//===- LayoutTable.cpp - Interned shardings of one mesh -------------------===//
+
+#include "shardkit/Partition/LayoutTable.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+int64_t spmd::getElementBytes(Type elementType) {
+  if (auto complex = dyn_cast<ComplexType>(elementType))
+    return 2 * getElementBytes(complex.getElementType());
+  if (!elementType.isIntOrFloat())
+    return 8;
+  return (elementType.getIntOrFloatBitWidth() + 7) / 8;
+}
+
+LayoutId LayoutTable::intern(Sharding sharding) {
+  sharding.replicated.clear();
+  SmallVector<int64_t, 16> key;
+  auto append = [&](ArrayRef<DimEntry> entries) {
+    key.push_back(-2);
+    for (const DimEntry &entry : entries)
+      key.append({entry.axis, entry.pre, entry.size});
+  };
+  for (DimSharding &dim : sharding.dims) {
+    dim.entries = canonicalize(dim.entries);
+    dim.open = false;
+    dim.priority = 0;
+    append(dim.entries);
+  }
+  llvm::sort(sharding.unreduced);
+  sharding.unreduced = canonicalize(sharding.unreduced);
+  if (sharding.unreduced.empty())
+    sharding.unreducedKind = ReductionKind::Sum;
+  append(sharding.unreduced);
+  key.push_back(int64_t(sharding.unreducedKind));
+  StringRef bytes(reinterpret_cast<const char *>(key.data()),
+                  key.size() * sizeof(int64_t));
+  auto [it, inserted] = ids.try_emplace(bytes, shardings.size());
+  if (inserted) {
+    shardings.push_back(std::move(sharding));
+    attrs.push_back({});
+  }
+  return it->second;
+}
+
+LayoutId LayoutTable::getReplicated(int64_t rank) {
+  Sharding sharding;
+  sharding.dims.resize(rank);
+  return intern(std::move(sharding));
+}
+
+LayoutId LayoutTable::getComplete(LayoutId id) {
+  if (!isPartial(id))
+    return id;
+  Sharding sharding = shardings[id];
+  sharding.unreduced.clear();
+  return intern(std::move(sharding));
+}
+
+ShardingAttr LayoutTable::getAttr(LayoutId id) {
+  if (!attrs[id])
+    attrs[id] = toAttr(meshRef.getContext(), meshRef, shardings[id], mesh);
+  return attrs[id];
+}
+
+SmallVector<PlanStep, 3> LayoutTable::getPlan(LayoutId from, LayoutId to,
+                                              RankedTensorType type) const {
+  Layout source = Layout::get(shardings[from], mesh, type.getShape());
+  Layout target = Layout::get(shardings[to], mesh, type.getShape());
+  // A value that is made partial only where it was not is first brought into
+  // place; what it is masked with is the caller's business.
+  if (source.partial.empty())
+    target.partial.clear();
+  return planReshard(source, target);
+}
+
+double LayoutTable::getSeconds(LayoutId from, LayoutId to,
+                               RankedTensorType type) {
+  if (from == to)
+    return 0;
+  auto [it, inserted] = seconds.try_emplace({from, to, type}, 0.0);
+  if (inserted)
+    it->second = costs.getSeconds(getPlan(from, to, type),
+                                  getElementBytes(type.getElementType()));
+  return it->second;
+}

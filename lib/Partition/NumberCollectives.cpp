@@ -1,0 +1,31 @@
+//===- NumberCollectives.cpp - Ids in program order -----------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDNUMBERCOLLECTIVESPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+struct NumberCollectivesPass
+    : public spmd::impl::SPMDNumberCollectivesPassBase<NumberCollectivesPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Builder b(&getContext());
+    for (auto func : module.getOps<func::FuncOp>()) {
+      int64_t next = 0;
+      func.walk<WalkOrder::PreOrder>([&](CollectiveOpInterface op) {
+        op->setAttr("id", b.getI64IntegerAttr(next++));
+      });
+    }
+    if (getPhase(module) >= int(Phase::Partitioned))
+      setPhase(module, Phase::Final);
+  }
+};
+} // namespace

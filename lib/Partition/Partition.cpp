@@ -1,0 +1,266 @@
+//===- Partition.cpp - From the global to the local program ---------------===//
+//
+// Operations are retyped in place. What an op says about sizes in attributes is
+// adjusted here; where its digits are, insert-reshards has decided.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Partition/ComputeChoice.h"
+#include "shardkit/Partition/IndexRebase.h"
+#include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Propagation/FunctionMesh.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDPARTITIONPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+class FunctionPartitioner {
+public:
+  FunctionPartitioner(func::FuncOp func, const Mesh &mesh, FlatSymbolRefAttr meshRef)
+      : func(func), mesh(mesh), meshRef(meshRef), table(mesh, meshRef) {}
+
+  LogicalResult run() {
+    if (!func.getBody().hasOneBlock())
+      return success();
+    if (failed(readLayouts()))
+      return failure();
+    Block &body = func.getBody().front();
+    // Rules are read before any type changes.
+    SmallVector<std::pair<linalg::LinalgOp, SmallVector<CutLoop>>> rebased;
+    for (Operation &op : body)
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+        if (linalgOp.hasIndexSemantics())
+          rebased.emplace_back(linalgOp, getCutLoops(linalgOp));
+    for (BlockArgument arg : body.getArguments())
+      if (layouts.contains(arg))
+        arg.setType(getLocalType(arg));
+    for (Operation &op : llvm::make_early_inc_range(body))
+      if (failed(partition(&op)))
+        return failure();
+    for (auto &[op, loops] : rebased)
+      rebaseIndices(op, loops, mesh, meshRef);
+    writeSignature();
+    return success();
+  }
+
+private:
+  LogicalResult setLayout(Value value, ShardingAttr attr, Location loc) {
+    FailureOr<Sharding> sharding =
+        toSharding(attr, mesh, [&] { return emitError(loc); });
+    if (failed(sharding))
+      return failure();
+    auto type = cast<RankedTensorType>(value.getType());
+    globalTypes[value] = type;
+    layouts[value] = table.intern(std::move(*sharding));
+    return success();
+  }
+
+  LogicalResult readLayouts() {
+    for (BlockArgument arg : func.getArguments()) {
+      auto type = dyn_cast<RankedTensorType>(arg.getType());
+      if (!type)
+        continue;
+      auto attr = func.getArgAttrOfType<ShardingAttr>(arg.getArgNumber(), kShardingAttr);
+      if (!attr)
+        attr = table.getAttr(table.getReplicated(type.getRank()));
+      if (failed(setLayout(arg, attr, arg.getLoc())))
+        return failure();
+    }
+    for (Operation &op : func.getBody().front()) {
+      auto shardings = op.getAttrOfType<ArrayAttr>(kShardingsAttr);
+      auto reshard = dyn_cast<ReshardOp>(op);
+      for (auto [i, result] : llvm::enumerate(op.getResults())) {
+        if (!isa<RankedTensorType>(result.getType()))
+          continue;
+        ShardingAttr attr = reshard ? reshard.getShardingAttr() : ShardingAttr();
+        if (shardings)
+          attr = cast<ShardingAttr>(shardings[i]);
+        if (!attr)
+          return op.emitError()
+                 << "result #" << i << " of " << op.getName()
+                 << " has no layout, expected spmd.shardings as "
+                    "--spmd-insert-reshards writes them";
+        if (failed(setLayout(result, attr, op.getLoc())))
+          return failure();
+      }
+    }
+    return success();
+  }
+
+  /// Local type of a value in its layout.
+  RankedTensorType getLocalType(Value value) {
+    RankedTensorType type = globalTypes.lookup(value);
+    const Sharding &sharding = table.get(layouts.lookup(value));
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [size, dim] : llvm::zip(shape, sharding.dims))
+      if (int64_t shards = deviceFactor(dim.entries); shards > 1)
+        size = (size + shards - 1) / shards;
+    return type.clone(shape);
+  }
+
+  const Sharding &getSharding(Value value) {
+    return table.get(layouts.lookup(value));
+  }
+
+  SmallVector<CutLoop> getCutLoops(linalg::LinalgOp op) {
+    ShardingRule rule = spmd::getShardingRule(op);
+    SmallVector<CutLoop> loops;
+    for (unsigned f = 0; f < rule.numFactors(); ++f) {
+      CutLoop loop{f, rule.factor(f).size, {}, {}};
+      for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+        const ShardingRule::Tensor &tensor = rule.tensor(t);
+        if (!isa<RankedTensorType>(tensor.value.getType()))
+          continue;
+        if (auto entries = projectFactor(rule, t, f, getSharding(tensor.value)))
+          if (loop.entries.empty())
+            loop.entries = *entries;
+        if (t >= op->getNumOperands() && t < rule.numOperands())
+          for (unsigned d = 0; d < tensor.numDims; ++d)
+            if (llvm::is_contained(rule.dimFactors(tensor, d), int32_t(f)))
+              loop.captured.push_back({tensor.value, d});
+      }
+      if (!loop.entries.empty())
+        loops.push_back(std::move(loop));
+    }
+    return loops;
+  }
+
+  LogicalResult partition(Operation *op) {
+    if (isa<WithShardingConstraintOp, ManualComputationOp, PropagationBarrierOp,
+            ShardingGroupOp, StageBoundaryOp>(op))
+      return op->emitError() << op->getName()
+                             << " in phase resharded, expected it to be "
+                                "consumed by --spmd-insert-reshards";
+    if (auto reshard = dyn_cast<ReshardOp>(op)) {
+      Value input = reshard.getInput();
+      OpBuilder b(op);
+      FailureOr<Value> value =
+          lowerReshard(b, op->getLoc(), input, globalTypes.lookup(reshard.getResult()),
+                       getSharding(input), getSharding(reshard.getResult()),
+                       mesh, meshRef);
+      if (failed(value))
+        return failure();
+      // Later ops see the local value in the layout of the reshard.
+      layouts[*value] = layouts.lookup(reshard.getResult());
+      globalTypes[*value] = globalTypes.lookup(reshard.getResult());
+      if (*value == input) {
+        // Equal as layouts, spelled differently.
+        reshard.getResult().replaceAllUsesWith(input);
+      } else {
+        reshard.getResult().replaceAllUsesWith(*value);
+      }
+      op->erase();
+      return success();
+    }
+
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](arith::ConstantOp constant) {
+          if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+            constant.setValueAttr(splat.resizeSplat(getLocalType(constant)));
+        })
+        .Case([&](tensor::ExpandShapeOp expand) {
+          SmallVector<int64_t> sizes(expand.getStaticOutputShape());
+          for (auto [size, local] :
+               llvm::zip(sizes, getLocalType(expand.getResult()).getShape()))
+            if (!ShapedType::isDynamic(size))
+              size = local;
+          expand.setStaticOutputShape(sizes);
+        })
+        .Case([&](tensor::ExtractSliceOp slice) {
+          slice.setStaticSizes(getLocalSizes(
+              slice.getStaticSizes(), globalTypes.lookup(slice.getSource()),
+              getSharding(slice.getSource())));
+        })
+        .Case([&](tensor::InsertSliceOp slice) {
+          slice.setStaticSizes(getLocalSizes(
+              slice.getStaticSizes(), globalTypes.lookup(slice.getDest()),
+              getSharding(slice.getDest())));
+        });
+    for (Value result : op->getResults())
+      if (layouts.contains(result))
+        result.setType(getLocalType(result));
+    op->removeAttr(kShardingsAttr);
+    op->removeAttr(kComputeAttr);
+    return success();
+  }
+
+  /// Sizes of a slice of a tensor: a cut dim is covered fully, so its size is
+  /// the local one.
+  static SmallVector<int64_t> getLocalSizes(ArrayRef<int64_t> sizes,
+                                            RankedTensorType global,
+                                            const Sharding &sharding) {
+    SmallVector<int64_t> local(sizes);
+    for (auto [d, size] : llvm::enumerate(local))
+      if (int64_t shards = deviceFactor(sharding.dims[d].entries); shards > 1)
+        size = global.getDimSize(d) / shards;
+    return local;
+  }
+
+  void writeSignature() {
+    SmallVector<Type> inputs, results;
+    for (BlockArgument arg : func.getArguments()) {
+      unsigned i = arg.getArgNumber();
+      if (layouts.contains(arg)) {
+        func.setArgAttr(i, kGlobalTypeAttr, TypeAttr::get(globalTypes.lookup(arg)));
+        func.setArgAttr(i, kShardingAttr, table.getAttr(layouts.lookup(arg)));
+      }
+      func.removeArgAttr(i, StringAttr::get(func.getContext(), kGivenAttr));
+      inputs.push_back(arg.getType());
+    }
+    Operation *terminator = func.getBody().front().getTerminator();
+    for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
+      func.removeResultAttr(i, StringAttr::get(func.getContext(), kGivenAttr));
+      results.push_back(type);
+      if (!isa<RankedTensorType>(type) || !isa<func::ReturnOp>(terminator))
+        continue;
+      Value returned = terminator->getOperand(i);
+      results.back() = returned.getType();
+      func.setResultAttr(i, kGlobalTypeAttr, TypeAttr::get(type));
+      func.setResultAttr(i, kShardingAttr, table.getAttr(layouts.lookup(returned)));
+    }
+    func.setFunctionType(FunctionType::get(func.getContext(), inputs, results));
+  }
+
+  func::FuncOp func;
+  const Mesh &mesh;
+  FlatSymbolRefAttr meshRef;
+  LayoutTable table;
+  llvm::DenseMap<Value, RankedTensorType> globalTypes;
+  llvm::DenseMap<Value, LayoutId> layouts;
+};
+
+struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
+      return signalPassFailure();
+    if (getPhase(module) == int(Phase::Partitioned))
+      return;
+    MeshCache meshes(module);
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      FailureOr<FlatSymbolRefAttr> meshRef = getFunctionMesh(func, meshes);
+      if (failed(meshRef))
+        return signalPassFailure();
+      if (!*meshRef)
+        continue;
+      if (failed(FunctionPartitioner(func, *meshes.lookup(*meshRef), *meshRef).run()))
+        return signalPassFailure();
+    }
+    setPhase(module, Phase::Partitioned);
+  }
+};
+
+} // namespace

@@ -1,0 +1,39 @@
+//===- Pipelines.cpp - All phases in order --------------------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+void spmd::buildPhases(OpPassManager &pm, Phase from, StringRef mesh) {
+  if (from < Phase::Propagated) {
+    SPMDResolveAxisResourcesPassOptions options;
+    options.mesh = mesh.str();
+    pm.addPass(createSPMDResolveAxisResourcesPass(options));
+    // Private helpers are inlined, so that each call is sharded as its operands
+    // are.
+    pm.addPass(createInlinerPass());
+    pm.addPass(createSymbolDCEPass());
+    pm.addPass(createSPMDPropagatePass());
+  }
+  if (from < Phase::Resharded)
+    pm.addPass(createSPMDInsertReshardsPass());
+  if (from < Phase::Partitioned)
+    pm.addPass(createSPMDPartitionPass());
+  if (from < Phase::Final)
+    pm.addPass(createSPMDNumberCollectivesPass());
+}
+
+void spmd::registerPipelines() {
+  PassPipelineRegistration<DefaultPipelineOptions>(
+      "spmd-pipeline-default",
+      "All IR phases in order: resolve axis resources, inline, propagate, "
+      "insert reshards, partition, number collectives",
+      [](OpPassManager &pm, const DefaultPipelineOptions &options) {
+        buildPhases(pm, Phase::Written, options.mesh);
+      });
+}

@@ -1,0 +1,58 @@
+//===- ReportPass.cpp - --spmd-report -------------------------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Report/Report.h"
+
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDREPORTPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    markAllAnalysesPreserved();
+    if (format != "text" && format != "json") {
+      module.emitError() << "unknown report format \"" << format
+                         << "\", expected text or json";
+      return signalPassFailure();
+    }
+    if (getPhase(module) < int(Phase::Partitioned)) {
+      module.emitError() << "report of a module that is not partitioned, "
+                            "expected phase \"partitioned\" or \"final\"";
+      return signalPassFailure();
+    }
+    FailureOr<Report> report = buildReport(module);
+    if (failed(report))
+      return signalPassFailure();
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (format == "json")
+      printJSON(*report, os);
+    else
+      printText(*report, os);
+    if (output.empty()) {
+      llvm::errs() << text;
+      return;
+    }
+    std::string error;
+    auto file = openOutputFile(output, &error);
+    if (!file) {
+      module.emitError() << error;
+      return signalPassFailure();
+    }
+    file->os() << text;
+    file->keep();
+  }
+};
+} // namespace
