@@ -59,8 +59,11 @@ void mlir::spmd::coalesce(SmallVectorImpl<RankDigit> &digits) {
 
 int64_t Layout::numElements() const {
   int64_t n = 1;
-  for (int64_t size : shape)
+  for (int64_t size : shape) {
+    if (size <= 0)
+      return 0;
     n *= size;
+  }
   return n;
 }
 

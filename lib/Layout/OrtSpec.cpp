@@ -64,19 +64,19 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort,
   result.mesh.axes.push_back({"x", devices});
 
   // Minor to major, axis by axis, so that no digit crosses an axis.
-  result.axes.resize(ort.shape.size());
+  SmallVector<SmallVector<ListDigit, 4>> axes(ort.shape.size());
   int64_t covered = 1;
   SmallVector<RankDigit, 8> ranks;
   for (unsigned k = ort.shape.size(); k-- > 0;) {
-    SmallVector<ListDigit, 4> digits; // minor to major
+    SmallVector<ListDigit, 4> &digits = axes[k]; // minor to major
     for (int64_t rest = ort.shape[k]; rest > 1;) {
       bool found = false;
       for (int64_t p = 2; p <= rest && !found; ++p) {
-        if (rest % p != 0 || (p > 2 && p * p > rest && p != rest))
+        if (rest % p != 0)
           continue;
         auto stride = minorStride(list, p);
         if (!stride || *stride < 0)
-          continue;
+          continue; // if a composite p fits, its factors fitted before
         digits.push_back({p, *stride});
         for (size_t i = 0; i * p < list.size(); ++i)
           list[i] = list[i * p];
@@ -92,30 +92,28 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort,
         return std::nullopt;
       }
     }
-    for (const ListDigit &digit : llvm::reverse(digits)) {
-      if (digit.stride == 0) {
-        result.axes[k].push_back(DimEntry::gap(digit.size));
-        continue;
+    for (const ListDigit &digit : digits)
+      if (digit.stride != 0) {
+        ranks.push_back({digit.stride, digit.size});
+        covered *= digit.size;
       }
-      int64_t part = digit.stride * digit.size;
-      if (devices % part != 0) {
-        error = {"ort_not_digits", "device list does not divide the devices"};
-        return std::nullopt;
-      }
-      result.axes[k].push_back({0, devices / part, digit.size});
-      ranks.push_back({digit.stride, digit.size});
-      covered *= digit.size;
-    }
-    result.axes[k] = canonicalize(result.axes[k]);
   }
+  // Each rank exactly once per choice of the gaps.
   coalesce(ranks);
-  if (covered != devices ||
-      !(devices == 1 ? ranks.empty()
-                     : ranks.size() == 1 && ranks[0].size == devices)) {
+  if (covered != devices || (devices > 1 && ranks.size() != 1)) {
     error = {"ort_uneven_ownership",
              "devices own different numbers of chunks, expected each of the " +
                  std::to_string(devices) + " devices equally often"};
     return std::nullopt;
+  }
+  for (const auto &digits : axes) {
+    DimEntries entries; // major to minor
+    for (const ListDigit &digit : llvm::reverse(digits))
+      entries.push_back(digit.stride == 0
+                            ? DimEntry::gap(digit.size)
+                            : DimEntry{0, devices / (digit.stride * digit.size),
+                                       digit.size});
+    result.axes.push_back(canonicalize(entries));
   }
   return result;
 }

@@ -103,14 +103,13 @@ DimEntries mlir::spmd::canonicalize(ArrayRef<DimEntry> entries) {
 //   "x":(1)4, "x":(2)4        | yes    share one digit
 //   "z":(1)2, "z":(3)2        | yes    2 does not divide 3: no common digits
 //   "x",      2               | no     a gap is no axis
+//   "u",      "u", u = 1      | no     nothing to share
 bool mlir::spmd::overlaps(const DimEntry &a, const DimEntry &b,
                           const Mesh &mesh) {
   if (a.isGap() || b.isGap() || a.axis != b.axis)
     return false;
   if (a.size == 1 || b.size == 1)
-    // An axis of size 1 must not be named twice either; it has no digits.
-    return static_cast<size_t>(a.axis) < mesh.axes.size() &&
-           mesh.axes[a.axis].size == 1;
+    return false;
   const DimEntry &major = a.pre <= b.pre ? a : b;
   const DimEntry &minor = a.pre <= b.pre ? b : a;
   int64_t end = major.pre * major.size;

@@ -71,6 +71,7 @@ struct Layout {
                     llvm::ArrayRef<int64_t> shape);
   static Layout replicated(llvm::ArrayRef<int64_t> shape);
 
+  /// 0 also if a size is not known (negative): such a value has no digits.
   int64_t numElements() const;
   /// Local shape; uneven dims are padded (ceil).
   llvm::SmallVector<int64_t, 4> localShape() const;

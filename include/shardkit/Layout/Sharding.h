@@ -74,20 +74,24 @@ int64_t totalFactor(llvm::ArrayRef<DimEntry> entries);
 ///   {"x":(1)2, "x":(2)2} with x=4 -> {"x"}      {2, 3, "x", 1, 5} -> {6, "x"}
 DimEntries canonicalize(llvm::ArrayRef<DimEntry> entries);
 
-/// True if the two (sub-)axes share a rank digit.
+/// True if the two (sub-)axes share a rank digit, or cannot be told apart as
+/// digits, so that one sharding must not use both.
 ///   "x":(1)2 and "x":(2)2 -> no     "x" and "x":(2)2 -> yes
+///   "x":(1)2 and "x":(3)2 -> yes (x = 6; 2 does not divide 3)
 bool overlaps(const DimEntry &a, const DimEntry &b, const Mesh &mesh);
 
 /// Splits the entries of a dim of size prod(factorSizes) at the borders between
 /// its factors (major to minor). An entry that spans a border is cut there
-/// (sub-axes); nothing if a cut does not divide.
+/// (sub-axes); nothing if a cut does not divide. A single factor (others of
+/// size 1) takes all entries, also where they do not divide it.
 ///   {"x"} x=4, factors [2, 4] -> [{"x":(1)2}, {"x":(2)2}]
 ///   {2, "x"} x=2, factors [2, 4] -> [{}, {"x"}]
 std::optional<llvm::SmallVector<DimEntries>>
 splitDim(llvm::ArrayRef<DimEntry> entries, llvm::ArrayRef<int64_t> factorSizes);
 
 /// Inverse of splitDim: the entries of the dim made of these factors, with the
-/// gaps that keep each factor's digits in place. Canonical.
+/// gaps that keep each factor's digits in place. Canonical. The entries of a
+/// factor that they do not divide are left out unless it is the whole dim.
 ///   [{}, {"x"}], factors [2, 4] -> {2, "x"}
 DimEntries joinDim(llvm::ArrayRef<DimEntries> factors,
                    llvm::ArrayRef<int64_t> factorSizes);

@@ -1,0 +1,202 @@
+//===- RandomTest.cpp - Random layouts against enumeration ----------------===//
+
+#include "Simulator.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace shardkit_test;
+
+namespace {
+struct Pair {
+  Mesh mesh;
+  Shape shape;
+  Layout a, b;
+};
+} // namespace
+
+static Pair randomPair(Random &random, bool uneven, bool partial) {
+  Pair p;
+  p.mesh = random.mesh();
+  p.shape = random.shape(4, 400);
+  p.a = Layout::get(random.sharding(p.mesh, p.shape, uneven, partial), p.mesh,
+                    p.shape);
+  p.b = Layout::get(random.sharding(p.mesh, p.shape, uneven, false), p.mesh,
+                    p.shape);
+  return p;
+}
+
+TEST(Random, ShardingsRoundTripThroughLayouts) {
+  Random random(1);
+  for (int n = 0; n < 3000; ++n) {
+    Mesh m = random.mesh();
+    Shape shape = random.shape(4, 400);
+    Sharding s = random.sharding(m, shape, true, true);
+    SCOPED_TRACE(toString(s, m));
+    ASSERT_FALSE(verifySharding(s, m, shape, true));
+    Layout l = Layout::get(s, m, shape);
+    EXPECT_TRUE(l.fitsShape());
+    auto back = l.toSharding(m);
+    ASSERT_TRUE(back.has_value());
+    EXPECT_EQ(Layout::get(*back, m, shape), l) << toString(*back, m);
+    for (unsigned d = 0; d < shape.size(); ++d)
+      EXPECT_EQ(back->dims[d].entries, canonicalize(back->dims[d].entries));
+    // Text too.
+    std::string text = toString(*back, m);
+    EXPECT_EQ(toString(sharding(text, m), m), text);
+
+    // Shares: every element has as many owners as the layout says.
+    std::vector<int64_t> owners(l.numElements(), 0);
+    int64_t most = 0;
+    for (int64_t rank = 0; rank < m.numDevices(); ++rank) {
+      auto owned = l.ownedIndices(rank);
+      most = std::max<int64_t>(most, owned.size());
+      for (int64_t i : owned)
+        ++owners[i];
+    }
+    EXPECT_EQ(most, l.numLocalElements());
+    EXPECT_TRUE(llvm::all_equal(owners));
+  }
+}
+
+TEST(Random, LayoutsAreEqualIffTheyOwnTheSame) {
+  Random random(2);
+  int equal = 0;
+  for (int n = 0; n < 3000; ++n) {
+    Pair p = randomPair(random, false, false);
+    bool same = true;
+    for (int64_t rank = 0; rank < p.mesh.numDevices(); ++rank)
+      same &= p.a.ownedIndices(rank) == p.b.ownedIndices(rank);
+    EXPECT_EQ(p.a == p.b, same) << p.a.toString() << "  " << p.b.toString();
+    equal += same;
+  }
+  EXPECT_GT(equal, 50);
+}
+
+TEST(Random, SplitAndJoinAreInverse) {
+  Random random(3);
+  int splits = 0;
+  for (int n = 0; n < 4000; ++n) {
+    Mesh m = random.mesh();
+    Shape factors;
+    int64_t size = 1;
+    for (int f = random.below(4) + 1; f > 0; --f) {
+      factors.push_back(random.pick<int64_t>({1, 2, 2, 3, 4, 6, 8}));
+      size *= factors.back();
+    }
+    Sharding s = random.sharding(m, {size}, false, false);
+    llvm::ArrayRef<DimEntry> dim = s.dims[0].entries;
+    SCOPED_TRACE(toString(s, m));
+    auto split = splitDim(dim, factors);
+    // The factors are what the dim reshapes to.
+    Layout whole = Layout::get(s, m, {size});
+    ReshapeResult r = reshape(whole, factors);
+    EXPECT_EQ(split.has_value(), r.free && r.result.toSharding(m));
+    if (!split)
+      continue;
+    ++splits;
+    Sharding parts;
+    for (const DimEntries &entries : *split)
+      parts.dims.push_back({entries});
+    EXPECT_FALSE(verifySharding(parts, m, factors, false));
+    Layout over = Layout::get(parts, m, factors);
+    EXPECT_EQ(over.digits, whole.digits);
+    EXPECT_EQ(joinDim(*split, factors), canonicalize(dim));
+  }
+  EXPECT_GT(splits, 1000);
+}
+
+TEST(Random, VolumesAreExact) {
+  Random random(4);
+  int uneven = 0;
+  for (int n = 0; n < 6000; ++n) {
+    Pair p = randomPair(random, n % 2, false);
+    auto brute = bruteVolume(p.a, p.b, p.mesh.numDevices());
+    auto volume = moveVolume(p.a, p.b, p.mesh.numDevices());
+    EXPECT_EQ(volume.total, brute.total)
+        << p.a.toString() << "  ->  " << p.b.toString();
+    EXPECT_EQ(volume.largest, brute.largest)
+        << p.a.toString() << "  ->  " << p.b.toString();
+    uneven += !p.a.uneven.empty() || !p.b.uneven.empty();
+  }
+  EXPECT_GT(uneven, 300);
+}
+
+TEST(Random, VolumesAreExactBetweenViewsOfTheDevices) {
+  Random random(6);
+  Mesh views[] = {mesh({12}), mesh({3, 4}), mesh({4, 3}), mesh({2, 6}),
+                  mesh({2, 3, 2})};
+  for (int n = 0; n < 1500; ++n) {
+    Shape shape = random.shape(3, 400);
+    const Mesh &m = views[random.below(5)], &k = views[random.below(5)];
+    Layout a = Layout::get(random.sharding(m, shape, true, false), m, shape);
+    Layout b = Layout::get(random.sharding(k, shape, true, false), k, shape);
+    auto brute = bruteVolume(a, b, 12);
+    auto volume = moveVolume(a, b, 12);
+    EXPECT_EQ(volume.total, brute.total) << a.toString() << "  " << b.toString();
+    EXPECT_EQ(volume.largest, brute.largest)
+        << a.toString() << "  " << b.toString();
+    checkPlan(a, b, 12, false);
+  }
+}
+
+TEST(Random, EvenPlansRunAndMeetTheBound) {
+  Random random(7);
+  int aligned = 0;
+  for (int n = 0; n < 4000; ++n) {
+    Pair p = randomPair(random, false, false);
+    // Where cuts divide there is a transfer in one step, and a plan at the
+    // bound.
+    bool divides = computeTransfer(p.a, p.b).has_value();
+    aligned += divides;
+    checkPlan(p.a, p.b, p.mesh.numDevices(), divides);
+  }
+  EXPECT_GT(aligned, 2500);
+}
+
+TEST(Random, UnevenPlansRun) {
+  Random random(8);
+  for (int n = 0; n < 2000; ++n) {
+    Pair p = randomPair(random, true, false);
+    checkPlan(p.a, p.b, p.mesh.numDevices(), false);
+  }
+}
+
+TEST(Random, PlansOfPartialValuesRun) {
+  Random random(9);
+  for (int n = 0; n < 4000; ++n) {
+    Pair p = randomPair(random, n % 3 == 0, true);
+    checkPlan(p.a, p.b, p.mesh.numDevices(), false);
+  }
+}
+
+TEST(Random, PlansThatStayPartialRun) {
+  Random random(10);
+  int stays = 0;
+  for (int n = 0; n < 2000; ++n) {
+    Pair p = randomPair(random, false, true);
+    // Keep partial in `b` what it does not own.
+    p.b.partial = p.a.partial;
+    auto s = p.b.toSharding(p.mesh);
+    if (!s || verifySharding(*s, p.mesh, p.shape, false))
+      continue;
+    stays += !p.b.partial.empty();
+    checkPlan(p.a, p.b, p.mesh.numDevices(), false);
+  }
+  EXPECT_GT(stays, 200);
+}
+
+TEST(Random, TransfersMoveInOneStep) {
+  Random random(12);
+  for (int n = 0; n < 4000; ++n) {
+    Pair p = randomPair(random, false, true);
+    auto transfer = computeTransfer(p.a, p.b);
+    if (!transfer)
+      continue;
+    SCOPED_TRACE(p.a.toString() + "  ->  " + p.b.toString());
+    int64_t devices = p.mesh.numDevices(), received = 0;
+    Buffers out = runTransfer(*transfer, p.b.numLocalElements(),
+                              makeBuffers(p.a, devices), received);
+    EXPECT_TRUE(sameBuffers(p.b, out, makeBuffers(p.b, devices)));
+    if (p.a.partial.empty())
+      EXPECT_EQ(received, receivedElements(p.a, p.b, devices));
+  }
+}

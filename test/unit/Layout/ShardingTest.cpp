@@ -1,0 +1,205 @@
+//===- ShardingTest.cpp - Meshes, entries, text ---------------------------===//
+
+#include "Simulator.h"
+
+using namespace shardkit_test;
+
+static std::string text(llvm::ArrayRef<DimEntry> list, const Mesh &mesh) {
+  return "{" + toString(list, mesh) + "}";
+}
+
+TEST(Mesh, KnowsSizesStridesAndDevices) {
+  Mesh m = mesh({2, 3, 4});
+  EXPECT_EQ(m.numDevices(), 24);
+  EXPECT_EQ(m.axisStride(0), 12);
+  EXPECT_EQ(m.axisStride(1), 4);
+  EXPECT_EQ(m.axisStride(2), 1);
+  EXPECT_EQ(m.findAxis("z"), 2u);
+  EXPECT_FALSE(m.findAxis("a").has_value());
+  EXPECT_EQ(m.axesToString(), "\"x\"=2, \"y\"=3, \"z\"=4");
+  EXPECT_EQ(mesh({}).numDevices(), 1);
+}
+
+TEST(Mesh, IsAViewOfAMeshWithTheSameDeviceOrder) {
+  Mesh a = mesh({2, 3}), b = mesh({6}), c = mesh({3, 2});
+  EXPECT_TRUE(a.sameDevices(b));
+  b.deviceIds = {0, 1, 2, 3, 4, 5};
+  EXPECT_TRUE(a.sameDevices(b));
+  c.deviceIds = {0, 2, 1, 3, 4, 5};
+  EXPECT_FALSE(a.sameDevices(c));
+  EXPECT_FALSE(a.sameDevices(mesh({2})));
+}
+
+TEST(Mesh, IsRejectedWithAReason) {
+  auto reason = [](const Mesh &m) {
+    auto error = verifyMesh(m);
+    return error ? error->reason : "";
+  };
+  EXPECT_EQ(reason(mesh({2, 3})), "");
+  EXPECT_EQ(reason(mesh({})), "");
+  EXPECT_EQ(reason(mesh({2, 0})), "axis_size");
+  EXPECT_EQ(reason(mesh({int64_t(1) << 40, int64_t(1) << 40})), "axis_size");
+  EXPECT_EQ(reason(namedMesh({{"x", 2}, {"x", 3}})), "axis_name");
+  EXPECT_EQ(reason(namedMesh({{"", 2}})), "axis_name");
+  Mesh m = mesh({2});
+  m.deviceIds = {3, 3};
+  EXPECT_EQ(reason(m), "device_repeated");
+  m.deviceIds = {3, -1};
+  EXPECT_EQ(reason(m), "device_negative");
+  m.deviceIds = {3};
+  EXPECT_EQ(reason(m), "device_count");
+  m.deviceIds = {3, 7};
+  EXPECT_EQ(reason(m), "");
+  m.alpha = {1.0, 2.0};
+  EXPECT_EQ(reason(m), "cost_count");
+  m.alpha = {0.0};
+  EXPECT_EQ(reason(m), "cost_not_positive");
+}
+
+TEST(Sharding, CanonicalizeTruthTable) {
+  Mesh m = namedMesh({{"x", 4}, {"y", 2}, {"u", 1}});
+  auto canonical = [&](const std::string &list) {
+    return text(canonicalize(entries(list, m)), m);
+  };
+  EXPECT_EQ(canonical("{\"x\":(1)2, \"x\":(2)2}"), "{\"x\"}");
+  EXPECT_EQ(canonical("{\"x\":(2)2, \"x\":(1)2}"),
+            "{\"x\":(2)2, \"x\":(1)2}");
+  EXPECT_EQ(canonical("{\"x\":(1)2, 2, \"x\":(2)2}"),
+            "{\"x\":(1)2, 2, \"x\":(2)2}");
+  EXPECT_EQ(canonical("{\"x\":(1)2, 1, \"x\":(2)2}"), "{\"x\"}");
+  EXPECT_EQ(canonical("{2, 3, \"x\", 1, 5}"), "{6, \"x\"}");
+  EXPECT_EQ(canonical("{\"y\", \"x\"}"), "{\"y\", \"x\"}");
+  EXPECT_EQ(canonical("{3}"), "{}");
+  EXPECT_EQ(canonical("{\"u\"}"), "{}");
+}
+
+TEST(Sharding, OverlapsTruthTable) {
+  Mesh m = namedMesh({{"x", 8}, {"y", 2}, {"z", 6}, {"u", 1}});
+  auto check = [&](const std::string &a, const std::string &b) {
+    DimEntry p = entries("{" + a + "}", m)[0], q = entries("{" + b + "}", m)[0];
+    EXPECT_EQ(overlaps(p, q, m), overlaps(q, p, m));
+    return overlaps(p, q, m);
+  };
+  EXPECT_FALSE(check("\"x\"", "\"y\""));
+  EXPECT_TRUE(check("\"x\"", "\"x\""));
+  EXPECT_TRUE(check("\"x\"", "\"x\":(2)2"));
+  EXPECT_FALSE(check("\"x\":(1)2", "\"x\":(2)2"));
+  EXPECT_FALSE(check("\"x\":(1)2", "\"x\":(4)2"));
+  EXPECT_TRUE(check("\"x\":(1)4", "\"x\":(2)4"));
+  EXPECT_TRUE(check("\"z\":(1)2", "\"z\":(3)2"));
+  EXPECT_FALSE(check("\"x\"", "2"));
+  EXPECT_FALSE(check("\"u\"", "\"u\""));
+}
+
+TEST(Sharding, SplitDimTruthTable) {
+  Mesh m2 = namedMesh({{"x", 2}, {"y", 2}}), m3 = mesh({3}), m4 = mesh({4});
+  auto split = [](const std::string &list, const Mesh &m,
+                  std::vector<int64_t> factors) -> std::string {
+    auto result = splitDim(entries(list, m), factors);
+    if (!result)
+      return "nothing";
+    std::string all;
+    for (const DimEntries &factor : *result)
+      all += text(factor, m);
+    return all;
+  };
+  EXPECT_EQ(split("{\"x\"}", m4, {2, 4}), "{\"x\":(1)2}{\"x\":(2)2}");
+  EXPECT_EQ(split("{2, \"x\"}", m2, {2, 4}), "{}{\"x\"}");
+  EXPECT_EQ(split("{\"x\", 2, \"y\"}", m2, {2, 2, 4}), "{\"x\"}{}{\"y\"}");
+  EXPECT_EQ(split("{\"x\", \"y\"}", m2, {8, 3}), "{\"x\", \"y\"}{}");
+  EXPECT_EQ(split("{\"x\"}", m3, {2, 6}), "nothing");
+  EXPECT_EQ(split("{2, \"x\"}", m2, {3, 4}), "nothing");
+  EXPECT_EQ(split("{\"x\"}", m4, {5}), "{\"x\"}");
+  EXPECT_EQ(split("{\"x\"}", m4, {1, 5, 1}), "{}{\"x\"}{}");
+  EXPECT_EQ(split("{\"x\"}", m4, {5, 2}), "nothing");
+  EXPECT_EQ(split("{}", m4, {5, 2}), "{}{}");
+  EXPECT_EQ(split("{\"x\"}", m4, {0}), "{\"x\"}");
+  EXPECT_EQ(split("{\"x\"}", m4, {0, 2}), "nothing");
+}
+
+TEST(Sharding, JoinDimTruthTable) {
+  Mesh m2 = namedMesh({{"x", 2}, {"y", 2}}), m4 = mesh({4});
+  auto join = [](std::vector<std::string> lists, const Mesh &m,
+                 std::vector<int64_t> factors) {
+    llvm::SmallVector<DimEntries> parts;
+    for (const std::string &list : lists)
+      parts.push_back(entries(list, m));
+    return text(joinDim(parts, factors), m);
+  };
+  EXPECT_EQ(join({"{}", "{\"x\"}"}, m2, {2, 4}), "{2, \"x\"}");
+  EXPECT_EQ(join({"{\"x\"}", "{}"}, m2, {2, 4}), "{\"x\"}");
+  EXPECT_EQ(join({"{\"x\":(1)2}", "{\"x\":(2)2}"}, m4, {2, 4}), "{\"x\"}");
+  EXPECT_EQ(join({"{\"x\"}", "{\"y\"}"}, m2, {4, 6}), "{\"x\", 2, \"y\"}");
+  EXPECT_EQ(join({"{}", "{\"x\"}"}, m4, {1, 5}), "{\"x\"}");
+  EXPECT_EQ(join({"{\"x\"}", "{}"}, m4, {5, 2}), "{}");
+  EXPECT_EQ(join({"{\"x\"}"}, m4, {1}), "{\"x\"}");
+}
+
+TEST(Sharding, PrintsWhatItParses) {
+  Mesh m = namedMesh({{"x", 2}, {"y", 4}, {"z", 3}, {"w", 5}});
+  for (std::string s :
+       {"[]", "[{}]", "[{?}]", "[{\"x\", ?}, {2, \"y\":(1)2}p1, {}]",
+        "[{\"x\", ?}, {2, \"y\":(1)2}p1, {}], replicated = {\"z\"}, "
+        "unreduced(max) = {\"w\"}",
+        "[{\"x\"}], unreduced = {\"y\":(2)2}"})
+    EXPECT_EQ(toString(sharding(s, m), m), s);
+  EXPECT_EQ(toString(sharding(" [ {\"x\":(1)2,?} ,{} ] ", m), m),
+            "[{\"x\", ?}, {}]");
+  Mesh odd = namedMesh({{"a\"b\\\x01", 2}});
+  std::string printed = toString(sharding("[{\"a\\\"b\\\\\\01\"}]", odd), odd);
+  EXPECT_EQ(toString(sharding(printed, odd), odd), printed);
+}
+
+TEST(Sharding, NamesWhatIsMalformed) {
+  Mesh m = mesh({2});
+  auto reason = [&](const std::string &s) {
+    ShardingError error;
+    EXPECT_FALSE(parseSharding(s, m, error).has_value()) << s;
+    EXPECT_FALSE(error.message.empty());
+    return error.reason;
+  };
+  for (std::string s :
+       {"", "[", "[{]", "[{}", "[{}] x", "[{?, \"x\"}]", "[{\"x\":2}]",
+        "[{\"x\"}p]", "[{\"x]", "[{-1}]", "[{}], replicated", "[{},]",
+        "[{\"x\",}]", "[{99999999999999999999}]",
+        "[{}], replicated = {}, replicated = {}"})
+    EXPECT_EQ(reason(s), "syntax") << s;
+  EXPECT_EQ(reason("[{\"q\"}]"), "unknown_axis");
+  EXPECT_EQ(reason("[{}], unreduced(avg) = {\"x\"}"), "unknown_reduction");
+}
+
+TEST(Sharding, NamesWhatIsIllegal) {
+  Mesh m = namedMesh({{"x", 4}, {"y", 6}});
+  auto reason = [&](const std::string &s, Shape shape, bool uneven = true) {
+    auto error = verifySharding(sharding(s, m), m, shape, uneven);
+    return error ? error->reason : "";
+  };
+  EXPECT_EQ(reason("[{\"x\"}, {\"y\"}]", {4, 6}), "");
+  EXPECT_EQ(reason("[{\"x\"}]", {4, 6}), "rank_mismatch");
+  EXPECT_EQ(reason("[{0, \"x\"}]", {8}), "zero_gap");
+  EXPECT_EQ(reason("[{\"x\":(2)4}]", {8}), "sub_axis_size");
+  EXPECT_EQ(reason("[{\"x\"}, {\"x\":(2)2}]", {8, 8}), "axis_reused");
+  EXPECT_EQ(reason("[{\"x\"}], replicated = {\"x\"}", {8}), "axis_reused");
+  EXPECT_EQ(reason("[{\"x\"}], unreduced = {\"x\"}", {8}), "axis_reused");
+  EXPECT_EQ(reason("[{\"y\":(1)2}, {\"y\":(3)2}]", {8, 8}), "axis_reused");
+  EXPECT_EQ(reason("[{}], unreduced = {2}", {8}), "gap_not_allowed");
+  EXPECT_EQ(reason("[{3, \"x\"}]", {8}), "gap_not_dividing");
+  EXPECT_EQ(reason("[{\"y\":(1)3}]", {8}), "sub_axis_not_dividing");
+  EXPECT_EQ(reason("[{\"x\"}]", {5}), "");
+  EXPECT_EQ(reason("[{\"x\":(1)2, \"x\":(2)2}]", {5}), "");
+  EXPECT_EQ(reason("[{\"x\"}]", {5}, false), "axis_not_dividing");
+  EXPECT_EQ(reason("[{\"x\"}]", {0}, false), "");
+  auto error = verifySharding(sharding("[{}, {\"x\"}, {\"y\", \"x\"}]", m), m,
+                              {8, 8, 8}, true);
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->dim, 2);
+}
+
+TEST(Sharding, ReductionKindsRoundTrip) {
+  for (std::string s : {"sum", "prod", "and", "or", "xor", "max", "min", "umax",
+                        "umin", "maxnum", "minnum"})
+    EXPECT_EQ(stringifyReductionKind(*parseReductionKind(s)), s);
+  EXPECT_FALSE(parseReductionKind("mean").has_value());
+  EXPECT_TRUE(isIdempotent(ReductionKind::MaxNum));
+  EXPECT_FALSE(isIdempotent(ReductionKind::Xor));
+}

@@ -1,0 +1,416 @@
+//===- Simulator.cpp ------------------------------------------------------===//
+
+#include "Simulator.h"
+#include <algorithm>
+#include <map>
+#include <set>
+
+using namespace shardkit_test;
+using namespace mlir::spmd;
+
+void mlir::spmd::PrintTo(const Layout &layout, std::ostream *os) {
+  *os << layout.toString();
+}
+
+Mesh shardkit_test::mesh(std::initializer_list<int64_t> sizes) {
+  Mesh mesh;
+  const char *names[] = {"x", "y", "z", "w"};
+  for (int64_t size : sizes)
+    mesh.axes.push_back({names[mesh.axes.size()], size});
+  return mesh;
+}
+
+Mesh shardkit_test::namedMesh(
+    std::vector<std::pair<std::string, int64_t>> axes) {
+  Mesh mesh;
+  for (auto &[name, size] : axes)
+    mesh.axes.push_back({name, size});
+  return mesh;
+}
+
+Sharding shardkit_test::sharding(const std::string &text, const Mesh &mesh) {
+  ShardingError error;
+  auto result = parseSharding(text, mesh, error);
+  if (!result) {
+    ADD_FAILURE() << text << ": " << error.message;
+    return {};
+  }
+  return *result;
+}
+
+DimEntries shardkit_test::entries(const std::string &text, const Mesh &mesh) {
+  Sharding result = sharding("[" + text + "]", mesh);
+  return result.dims.size() == 1 ? result.dims[0].entries : DimEntries();
+}
+
+Layout shardkit_test::layout(const std::string &text, const Mesh &mesh,
+                             llvm::ArrayRef<int64_t> shape) {
+  Sharding parsed = sharding(text, mesh);
+  if (auto error = verifySharding(parsed, mesh, shape, true)) {
+    ADD_FAILURE() << text << ": " << error->message;
+    return Layout::replicated(shape);
+  }
+  return Layout::get(parsed, mesh, shape);
+}
+
+MoveVolume shardkit_test::bruteVolume(const Layout &from, const Layout &to,
+                                      int64_t numDevices) {
+  MoveVolume volume;
+  for (int64_t rank = 0; rank < numDevices; ++rank) {
+    auto has = from.ownedIndices(rank), wants = to.ownedIndices(rank);
+    int64_t missing = 0;
+    for (int64_t i : wants)
+      missing += !std::binary_search(has.begin(), has.end(), i);
+    volume.total += missing;
+    volume.largest = std::max(volume.largest, missing);
+  }
+  return volume;
+}
+
+int64_t shardkit_test::elementValue(int64_t index) {
+  return 7 + 1000 * index + index * index % 13;
+}
+
+/// Global index of each place of the local buffer, -1 for padding.
+static std::vector<int64_t> placeIndices(const Layout &layout, int64_t rank) {
+  auto owned = layout.ownedIndices(rank);
+  auto shape = layout.localShape();
+  std::vector<int64_t> result(layout.numLocalElements(), -1);
+  size_t next = 0;
+  for (size_t place = 0; place < result.size(); ++place) {
+    int64_t rest = place;
+    bool valid = true;
+    for (unsigned d = shape.size(); d-- > 0; rest /= shape[d])
+      for (const UnevenDim &u : layout.uneven)
+        if (u.dim == d) {
+          int64_t size = layout.shape[d];
+          valid &= u.coordinate(rank) * u.chunk(size) + rest % shape[d] < size;
+        }
+    if (!valid)
+      continue;
+    if (next == owned.size()) {
+      ADD_FAILURE() << "local shape is too large: " << layout.toString();
+      break;
+    }
+    result[place] = owned[next++];
+  }
+  EXPECT_EQ(next, owned.size()) << layout.toString();
+  return result;
+}
+
+Buffers shardkit_test::makeBuffers(const Layout &layout, int64_t numDevices) {
+  Buffers result(numDevices);
+  for (int64_t rank = 0; rank < numDevices; ++rank) {
+    // Place of the rank in its partial group; all but the first hold an
+    // arbitrary part, the first what is left.
+    int64_t place = 0, count = 1;
+    for (const RankDigit &digit : layout.partial) {
+      place = place * digit.size + (rank / digit.stride) % digit.size;
+      count *= digit.size;
+    }
+    for (int64_t index : placeIndices(layout, rank)) {
+      if (index < 0) {
+        result[rank].push_back(pad);
+        continue;
+      }
+      auto part = [index](int64_t k) { return k * k * 17 + index * k * 3; };
+      int64_t value = elementValue(index);
+      if (place != 0)
+        value = part(place);
+      else
+        for (int64_t k = 1; k < count; ++k)
+          value -= part(k);
+      result[rank].push_back(value);
+    }
+  }
+  return result;
+}
+
+bool shardkit_test::sameBuffers(const Layout &layout, const Buffers &a,
+                                const Buffers &b) {
+  for (size_t rank = 0; rank < a.size(); ++rank) {
+    auto indices = placeIndices(layout, rank);
+    if (a[rank].size() != indices.size() || b[rank].size() != indices.size())
+      return false;
+    for (size_t i = 0; i < indices.size(); ++i)
+      if (indices[i] >= 0 && a[rank][i] != b[rank][i])
+        return false;
+  }
+  return true;
+}
+
+Buffers shardkit_test::runTransfer(const Transfer &transfer,
+                                   int64_t localElements, const Buffers &in,
+                                   int64_t &received) {
+  int64_t iterations = 1, combined = 1;
+  for (const RankDigit &digit : transfer.reduce)
+    combined *= digit.size;
+  for (const TransferAtom &atom : transfer.atoms)
+    iterations *= atom.dstIsRank ? 1 : atom.size;
+  EXPECT_EQ(iterations, localElements);
+
+  Buffers out(in.size(), std::vector<int64_t>(localElements, pad - 1));
+  for (int64_t rank = 0; rank < static_cast<int64_t>(in.size()); ++rank)
+    for (int64_t v = 0; v < iterations; ++v) {
+      int64_t rest = v, source = rank, from = 0, to = 0;
+      for (size_t i = transfer.atoms.size(); i-- > 0;) {
+        const TransferAtom &atom = transfer.atoms[i];
+        int64_t value;
+        if (atom.dstIsRank) {
+          value = (rank / atom.dstStride) % atom.size;
+        } else {
+          value = rest % atom.size;
+          rest /= atom.size;
+          to += value * atom.dstStride;
+        }
+        if (atom.srcIsRank)
+          source += (value - (rank / atom.srcStride) % atom.size) *
+                    atom.srcStride;
+        else
+          from += value * atom.srcStride;
+      }
+      int64_t sum = 0;
+      for (int64_t k = 0; k < combined; ++k) {
+        int64_t other = source, digits = k;
+        for (size_t i = transfer.reduce.size(); i-- > 0;) {
+          const RankDigit &digit = transfer.reduce[i];
+          other += (digits % digit.size - (other / digit.stride) % digit.size) *
+                   digit.stride;
+          digits /= digit.size;
+        }
+        received += other != rank;
+        sum += in.at(other).at(from);
+      }
+      out[rank].at(to) = sum;
+    }
+  return out;
+}
+
+std::string shardkit_test::toString(llvm::ArrayRef<PlanStep> plan) {
+  std::string text;
+  for (const PlanStep &step : plan)
+    text += "  " + stringifyCollectiveKind(step.kind).str() + "  " +
+            step.from.toString() + "  ->  " + step.to.toString() + "\n";
+  return text;
+}
+
+std::string shardkit_test::kinds(llvm::ArrayRef<PlanStep> plan) {
+  std::string text;
+  for (const PlanStep &step : plan)
+    text += (text.empty() ? "" : " ") +
+            stringifyCollectiveKind(step.kind).str();
+  return text;
+}
+
+/// Ranks of the group of a rank.
+static std::vector<int64_t> groupOf(int64_t rank,
+                                    llvm::ArrayRef<RankDigit> group) {
+  std::vector<int64_t> ranks{rank};
+  for (const RankDigit &digit : group) {
+    std::vector<int64_t> wider;
+    for (int64_t r : ranks)
+      for (int64_t v = 0; v < digit.size; ++v)
+        wider.push_back(r + (v - (r / digit.stride) % digit.size) *
+                                digit.stride);
+    ranks = wider;
+  }
+  return ranks;
+}
+
+static void checkStep(const PlanStep &step, int64_t numDevices) {
+  EXPECT_TRUE(step.to.fitsShape());
+  EXPECT_FALSE(step.from == step.to);
+  bool reduces = step.kind == CollectiveKind::AllReduce ||
+                 step.kind == CollectiveKind::ReduceScatter;
+  EXPECT_EQ(reduces, step.from.partial != step.to.partial);
+  std::map<llvm::SmallVector<int64_t>, int64_t> before, after,
+      blocks;
+  struct Less {
+    bool operator()(const llvm::SmallVector<int64_t> &a,
+                    const llvm::SmallVector<int64_t> &b) const {
+      return std::lexicographical_compare(a.begin(), a.end(), b.begin(),
+                                          b.end());
+    }
+  };
+  std::multiset<llvm::SmallVector<int64_t>, Less> held, wanted;
+  for (int64_t rank = 0; rank < numDevices; ++rank) {
+    auto has = step.from.ownedIndices(rank), wants = step.to.ownedIndices(rank);
+    held.insert(has);
+    wanted.insert(wants);
+    bool keeps = std::includes(wants.begin(), wants.end(), has.begin(), has.end());
+    bool within = std::includes(has.begin(), has.end(), wants.begin(), wants.end());
+    switch (step.kind) {
+    case CollectiveKind::AllSlice:
+    case CollectiveKind::ReduceScatter:
+      EXPECT_TRUE(within);
+      break;
+    case CollectiveKind::AllGather:
+      EXPECT_TRUE(keeps);
+      break;
+    case CollectiveKind::AllReduce:
+      EXPECT_TRUE(keeps && within);
+      break;
+    case CollectiveKind::AllToAll:
+      EXPECT_EQ(has.size(), wants.size());
+      break;
+    case CollectiveKind::CollectivePermute:
+    case CollectiveKind::Exchange:
+      break;
+    }
+    // All that is needed is found in the group.
+    std::set<int64_t> found;
+    for (int64_t other : groupOf(rank, step.group)) {
+      auto theirs = step.from.ownedIndices(other);
+      found.insert(theirs.begin(), theirs.end());
+    }
+    EXPECT_TRUE(
+        std::includes(found.begin(), found.end(), wants.begin(), wants.end()));
+  }
+  if (step.kind == CollectiveKind::CollectivePermute)
+    EXPECT_TRUE(held == wanted) << "not a permutation of blocks";
+}
+
+void shardkit_test::checkPlan(const Layout &from, const Layout &to,
+                              int64_t numDevices, bool expectBound) {
+  auto plan = planReshard(from, to);
+  SCOPED_TRACE("plan " + from.toString() + "  ->  " + to.toString() + "\n" +
+               toString(plan));
+  if (plan.empty()) {
+    EXPECT_EQ(from, to);
+    return;
+  }
+  EXPECT_EQ(plan.front().from, from);
+  EXPECT_EQ(plan.back().to, to);
+  EXPECT_LE(plan.size(), 6u);
+
+  bool even = from.uneven.empty() && to.uneven.empty();
+  Buffers data = makeBuffers(from, numDevices);
+  int64_t total = 0;
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const PlanStep &step = plan[i];
+    if (i)
+      EXPECT_EQ(plan[i - 1].to, step.from);
+    checkStep(step, numDevices);
+    auto volume = bruteVolume(step.from, step.to, numDevices);
+    EXPECT_EQ(receivedElements(step.from, step.to, numDevices), volume.total);
+    total += volume.total;
+
+    auto transfer = computeTransfer(step.from, step.to);
+    if (!transfer) {
+      EXPECT_FALSE(even) << "no transfer for step " << i;
+      data = makeBuffers(step.to, numDevices);
+      continue;
+    }
+    int64_t received = 0;
+    Buffers next =
+        runTransfer(*transfer, step.to.numLocalElements(), data, received);
+    if (step.to.partial.empty())
+      EXPECT_TRUE(
+          sameBuffers(step.to, next, makeBuffers(step.to, numDevices)))
+          << "step " << i;
+    if (step.from.partial.empty() && even)
+      EXPECT_EQ(received, volume.total) << "step " << i;
+
+    // The same move seen on the shared local value.
+    Layout fromRest = step.from, toRest = step.to;
+    removeCommonDigits(fromRest, toRest);
+    EXPECT_EQ(fromRest.numLocalElements(), step.from.numLocalElements());
+    EXPECT_EQ(toRest.numLocalElements(), step.to.numLocalElements());
+    auto rest = computeTransfer(fromRest, toRest);
+    EXPECT_TRUE(rest.has_value());
+    if (rest) {
+      int64_t receivedRest = 0;
+      Buffers again =
+          runTransfer(*rest, step.to.numLocalElements(), data, receivedRest);
+      EXPECT_TRUE(again == next) << fromRest.toString() << " -> "
+                                 << toRest.toString();
+      EXPECT_EQ(receivedRest, received);
+    }
+    data = next;
+  }
+  if (expectBound)
+    EXPECT_EQ(total, bruteVolume(from, to, numDevices).total);
+}
+
+//===----------------------------------------------------------------------===//
+// Random material
+//===----------------------------------------------------------------------===//
+
+Mesh Random::mesh() {
+  static const std::vector<std::vector<int64_t>> sizes = {
+      {2},    {3},    {4},    {6},       {8},       {12},      {2, 2},
+      {2, 3}, {3, 2}, {2, 4}, {4, 2},    {6, 2},    {2, 6},    {3, 4},
+      {1, 4}, {4, 1}, {3, 3}, {2, 2, 2}, {2, 3, 2}, {2, 2, 3}, {1, 2, 6}};
+  Mesh mesh;
+  const char *names[] = {"x", "y", "z"};
+  for (int64_t size : sizes[below(sizes.size())])
+    mesh.axes.push_back({names[mesh.axes.size()], size});
+  return mesh;
+}
+
+Shape Random::shape(unsigned maxRank, int64_t maxElements) {
+  Shape shape;
+  int64_t n = 1;
+  for (unsigned rank = below(maxRank + 1); rank > 0; --rank) {
+    int64_t size = pick<int64_t>({1, 2, 3, 4, 4, 5, 6, 8, 8, 12, 16, 24});
+    if (n * size > maxElements)
+      continue;
+    n *= size;
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+Sharding Random::sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
+                          bool uneven, bool partial) {
+  Sharding result;
+  result.dims.resize(shape.size());
+  // Axes cut into prime parts (in a random order of primes) or left whole.
+  std::vector<DimEntry> parts;
+  for (unsigned a = 0; a < mesh.axes.size(); ++a) {
+    int64_t rest = mesh.axes[a].size, pre = 1;
+    if (below(2)) {
+      parts.push_back({static_cast<int32_t>(a), 1, rest});
+      continue;
+    }
+    while (rest > 1) {
+      int64_t p = pick<int64_t>({2, 3});
+      if (rest % p != 0)
+        continue;
+      parts.push_back({static_cast<int32_t>(a), pre, p});
+      pre *= p;
+      rest /= p;
+    }
+  }
+  std::shuffle(parts.begin(), parts.end(), engine);
+  std::vector<int64_t> room(shape.begin(), shape.end());
+  for (const DimEntry &part : parts) {
+    if (below(4) == 0)
+      continue;
+    if (partial && below(3) == 0) {
+      result.unreduced.push_back(part);
+      continue;
+    }
+    if (shape.empty())
+      continue;
+    unsigned d = below(shape.size());
+    DimEntries &list = result.dims[d].entries;
+    if (room[d] > 0 && room[d] % part.size == 0) {
+      if (below(4) == 0)
+        for (int64_t gap : {2, 3})
+          if (room[d] % (part.size * gap) == 0 && below(2)) {
+            list.push_back(DimEntry::gap(gap));
+            room[d] /= gap;
+          }
+      list.push_back(part);
+      room[d] /= part.size;
+    } else if (uneven && list.empty() && part.pre == 1 &&
+               part.size == mesh.axes[part.axis].size) {
+      list.push_back(part);
+      room[d] = 0; // nothing else here
+    }
+  }
+  for (DimSharding &dim : result.dims)
+    dim.entries = canonicalize(dim.entries);
+  return result;
+}

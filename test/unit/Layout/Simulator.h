@@ -1,0 +1,83 @@
+//===- Simulator.h - Layouts, plans and transfers by brute force -*- C++ -*-===//
+//
+// The oracle of the tests: who owns what is enumerated element by element, a
+// plan is run on local buffers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_TEST_UNIT_LAYOUT_SIMULATOR_H
+#define SHARDKIT_TEST_UNIT_LAYOUT_SIMULATOR_H
+
+#include "shardkit/Layout/Plan.h"
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace mlir::spmd {
+void PrintTo(const Layout &layout, std::ostream *os);
+} // namespace mlir::spmd
+
+namespace shardkit_test {
+
+using namespace mlir::spmd;
+using Shape = llvm::SmallVector<int64_t, 4>;
+
+/// A mesh with axes "x", "y", "z" of these sizes.
+Mesh mesh(std::initializer_list<int64_t> sizes);
+Mesh namedMesh(std::vector<std::pair<std::string, int64_t>> axes);
+
+/// Parses a sharding; a test failure if it is malformed or illegal.
+Sharding sharding(const std::string &text, const Mesh &mesh);
+DimEntries entries(const std::string &text, const Mesh &mesh);
+Layout layout(const std::string &text, const Mesh &mesh,
+              llvm::ArrayRef<int64_t> shape);
+
+/// Sum over ranks, and the maximum, of elements that `to` has and `from` not.
+MoveVolume bruteVolume(const Layout &from, const Layout &to,
+                       int64_t numDevices);
+
+/// Local buffers of all ranks (padding is `pad`).
+using Buffers = std::vector<std::vector<int64_t>>;
+constexpr int64_t pad = -999;
+/// Of a value whose element i is value(i). Where the layout is partial the
+/// ranks of a group hold different parts that sum to it.
+Buffers makeBuffers(const Layout &layout, int64_t numDevices);
+/// Of a complete layout: the expected contents.
+int64_t elementValue(int64_t index);
+/// True where both buffers are equal but for padding.
+bool sameBuffers(const Layout &layout, const Buffers &a, const Buffers &b);
+
+/// Runs one step by its transfer (sum for reductions). Counts the elements that
+/// ranks read from other ranks.
+Buffers runTransfer(const Transfer &transfer, int64_t localElements,
+                    const Buffers &in, int64_t &received);
+
+/// Checks a plan step by step and runs it. All failures name the plan.
+void checkPlan(const Layout &from, const Layout &to, int64_t numDevices,
+               bool expectBound);
+std::string toString(llvm::ArrayRef<PlanStep> plan);
+/// `all_slice all_gather`
+std::string kinds(llvm::ArrayRef<PlanStep> plan);
+
+/// Random material, the same in every run.
+class Random {
+public:
+  explicit Random(unsigned seed) : engine(seed) {}
+  int64_t below(int64_t n) { return engine() % n; }
+  template <typename T> T pick(std::initializer_list<T> list) {
+    return *(list.begin() + below(list.size()));
+  }
+  Mesh mesh();
+  Shape shape(unsigned maxRank, int64_t maxElements);
+  /// A legal sharding; `uneven` and `partial` say what may occur in it.
+  Sharding sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
+                    bool uneven, bool partial);
+
+private:
+  std::mt19937 engine;
+};
+
+} // namespace shardkit_test
+
+#endif // SHARDKIT_TEST_UNIT_LAYOUT_SIMULATOR_H
