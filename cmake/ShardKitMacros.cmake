@@ -1,14 +1,17 @@
-# A ShardKit library that uses LLVM or MLIR. LLVM's headers are C++17 and warn by the page under C++20, so they are
-# system headers; its packages are built without RTTI and exceptions.
+# A ShardKit library that uses LLVM or MLIR, ShardKitFoo in the tree and ShardKit::Foo for users. LLVM's headers are
+# C++17 and warn by the page under C++20, so they are system headers; its packages are built without RTTI and exceptions.
 function(add_shardkit_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  string(REGEX REPLACE "^ShardKit" "" short ${name})
   add_library(${name} STATIC ${ARG_SOURCES})
-  add_library(ShardKit::${name} ALIAS ${name})
+  add_library(ShardKit::${short} ALIAS ${name})
+  set_target_properties(${name} PROPERTIES EXPORT_NAME ${short})
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_include_directories(${name} SYSTEM PUBLIC
+    $<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}> $<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>)
   target_compile_options(${name} PRIVATE -fno-rtti -fno-exceptions)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(ARG_DEPENDS)
@@ -24,5 +27,5 @@ function(add_shardkit_tool name)
   target_include_directories(${name} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_compile_options(${name} PRIVATE -fno-rtti -fno-exceptions)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
-  install(TARGETS ${name} EXPORT ShardKitTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()

@@ -1,0 +1,12 @@
+#include "mlir/InitAllDialects.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "shardkit/InitAllDialects.h"
+#include "shardkit/InitAllPasses.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::spmd::registerAllDialects(registry);
+  mlir::spmd::registerAllPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "consumer\n", registry));
+}
