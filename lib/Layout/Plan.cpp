@@ -267,6 +267,31 @@ static bool dimIsLocal(const Layout &layout, unsigned dim) {
                        [dim](const UnevenDim &u) { return u.dim == dim; });
 }
 
+/// Where the cuts of two layouts do not divide, slices can still come first in
+/// dims that are local in `cur`, over ranks that it leaves alone.
+static void sliceLocalDims(Layout &cur, const Layout &goal, Steps &steps) {
+  Layout next = cur;
+  Ranks group;
+  for (unsigned d = 0; d < cur.shape.size(); ++d) {
+    if (!dimIsLocal(cur, d))
+      continue;
+    auto [b, top] = dimInterval(cur.shape, d);
+    for (const Digit &digit : goal.digits) {
+      int64_t lo = std::max(digit.lo, b), hi = std::min(digit.hi, top);
+      if (lo >= hi)
+        continue;
+      RankDigit rank{digit.stride * (lo / digit.lo), hi / lo};
+      if (usesRank(cur, rank))
+        continue;
+      next.digits.push_back({lo, hi, rank.stride});
+      group.push_back(rank);
+    }
+  }
+  coalesce(next.digits);
+  addStep(steps, CollectiveKind::AllSlice, cur, std::move(next),
+          std::move(group));
+}
+
 static void addUneven(Layout &layout, const UnevenDim &u, Ranks &group) {
   group.append(u.ranks.begin(), u.ranks.end());
   layout.uneven.push_back(u);
@@ -306,6 +331,7 @@ static void planComplete(Layout cur, const Layout &goal, Steps &steps) {
 
   auto atoms = align(cur, target, /*atDims=*/true);
   if (!atoms) {
+    sliceLocalDims(cur, target, steps);
     Layout kept = keepAligned(cur, target);
     Ranks group;
     for (const Digit &digit : cur.digits)
@@ -384,6 +410,7 @@ static void planReduction(Layout &cur, const Layout &goal,
   Ranks all(reduce.begin(), reduce.end());
   auto atoms = align(cur, goal, /*atDims=*/true);
   if (!atoms) {
+    sliceLocalDims(cur, goal, steps);
     Layout next = partialLess(cur, reduce);
     addStep(steps, CollectiveKind::AllReduce, cur, next, all);
     return;

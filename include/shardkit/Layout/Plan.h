@@ -21,11 +21,16 @@ struct PlanStep {
   llvm::SmallVector<RankDigit, 2> group;
 };
 
-/// Collectives that lead from `from` to `to` on one device order: partial
-/// digits first, then slices, at most one exchange, then gathers (layouts.md
-/// 4.5). Empty when equal. Among the plans that receive the fewest elements the
-/// one with a named collective and fewest steps. `from` complete and `to`
-/// partial (neutral elsewhere) is not a plan: callers handle it.
+/// Collectives that lead from `from` to `to` (of the same shape) on one device
+/// order; empty when equal. In this order, each where needed: one slice (free,
+/// and it makes the rest cheaper, a reduction too), reduce_scatter and
+/// all_reduce of partial ranks, one exchange, one gather. Where the layouts cut
+/// each other evenly and nothing is partial, the plan receives the fewest
+/// elements possible; among such plans one with a named collective, then the
+/// fewest steps. Digits that do not cut each other evenly, and uneven dims, are
+/// gathered and sliced again (more steps of these two kinds). Partial ranks of
+/// `to` that are not partial in `from` are left out (neutral elements are the
+/// caller's business): the last step is then complete over them.
 llvm::SmallVector<PlanStep, 3> planReshard(const Layout &from,
                                            const Layout &to);
 
@@ -62,7 +67,11 @@ struct Transfer {
 };
 /// The element (rank r, local offset d) of `to` is read from the rank that is r
 /// with the digits of the source-rank atoms replaced, at the sum of the local
-/// source strides; rank atoms of the destination are fixed by r. Nothing if the
+/// source strides; rank atoms of the destination are fixed by r. An atom of the
+/// same rank digit on both sides needs no loop and is left out; an atom with
+/// both ranks may also be no part of the index but choose among replicas, so
+/// that senders share the work ([{"x"}] -> [{"y"}] reads from rank (y, x)). A
+/// rank that owns an element in `from` reads it from itself. Nothing if the
 /// layouts do not cut each other evenly (uneven dims, 3x4 against 2x6). Digits
 /// partial in `from` and not in `to` become `reduce`.
 std::optional<Transfer> computeTransfer(const Layout &from, const Layout &to);

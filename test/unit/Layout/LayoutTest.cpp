@@ -21,6 +21,9 @@ TEST(Layout, AGapIsARepeatedDeviceList) {
   EXPECT_EQ(l.ownedIndices(0), (Indices{0, 1, 4, 5}));
   EXPECT_EQ(l.ownedIndices(1), (Indices{2, 3, 6, 7}));
   EXPECT_EQ(l.localShape(), Shape{4});
+  Layout plain = layout("[{\"x\"}]", mesh({4}), {8});
+  EXPECT_EQ(plain.digits[0], (Digit{2, 8, 1}));
+  EXPECT_EQ(plain.ownedIndices(1), (Indices{2, 3}));
 }
 
 TEST(Layout, DigitsJoinAcrossDims) {

@@ -129,6 +129,13 @@ TEST(Plan, MisalignedDigitsAreGathered) {
               {"[{\"x\"}, {}]", "[{\"y\", \"x\"}, {}]",
                "all_gather all_slice"}},
              /*expectBound=*/false);
+  // Slices that nothing stands in the way of still come first.
+  checkCases(mesh({2, 3, 2}), {6, 4},
+             {{"[{\"x\"}, {}]", "[{\"y\"}, {\"z\"}]",
+               "all_slice all_gather all_slice"},
+              {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"y\"}, {\"z\"}]",
+               "all_slice all_reduce all_gather all_slice"}},
+             /*expectBound=*/false);
   // Rank digits that do not nest.
   Mesh six = mesh({6});
   checkCases(six, {12, 4},
