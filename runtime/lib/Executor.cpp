@@ -4,6 +4,7 @@
 
 #include "Context.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -139,7 +140,7 @@ struct LocalExecutor::Impl {
     if (!world) {
       job->done.wait(lock, finished);
     } else {
-      double grace = 5;
+      double grace = std::clamp(timeout, 0.5, 5.0);
       while (!job->done.wait_for(lock, std::chrono::milliseconds(200),
                                  finished)) {
         if (world->failed() && (grace -= 0.2) <= 0) {

@@ -8,6 +8,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <sys/resource.h>
 
 using namespace shardkit::rt;
@@ -68,7 +69,8 @@ Json collectiveJson(const FunctionInfo &function, const CollectiveInfo &info) {
     entry["reduction"] = reductionName(info.reduction);
   entry["bytes"] = info.bytes;
   entry["loc"] = info.loc;
-  for (auto &[key, value] : Json::parse(info.extra).items())
+  Json extra = Json::parse(info.extra);
+  for (auto &[key, value] : extra.items())
     entry[key] = value;
   return entry;
 }
@@ -95,19 +97,21 @@ void printSummary(const FunctionRecord &record) {
               function.name.c_str(), function.devices,
               function.devices == 1 ? "" : "s", function.collectives.size(),
               function.collectives.size() == 1 ? "" : "s");
-  LoadCounters sum;
-  std::string perDevice;
+  int64_t read = 0, least = INT64_MAX, most = 0;
   for (const LoadCounters &counters : record.load) {
-    sum.bytesNeeded += counters.bytesNeeded;
-    sum.bytesRead += counters.bytesRead;
-    if (record.load.size() <= 16)
-      perDevice += " " + sizeText(counters.bytesRead);
+    read += counters.bytesRead;
+    least = std::min(least, counters.bytesNeeded);
+    most = std::max(most, counters.bytesNeeded);
   }
-  std::printf("load: %.1f ms, %s needed, %s read%s%s\n",
-              record.loadSeconds * 1e3, sizeText(sum.bytesNeeded).c_str(),
-              sizeText(sum.bytesRead).c_str(),
-              sum.bytesRead && !perDevice.empty() ? ", per device" : "",
-              sum.bytesRead ? perDevice.c_str() : "");
+  std::printf("load: %.1f ms", record.loadSeconds * 1e3);
+  if (read && least == most)
+    std::printf(", %s owned per device, %s read in all",
+                sizeText(most).c_str(), sizeText(read).c_str());
+  else if (read)
+    std::printf(", %s to %s owned per device, %s read in all",
+                sizeText(least).c_str(), sizeText(most).c_str(),
+                sizeText(read).c_str());
+  std::printf("\n");
   if (record.steps.size() == 1)
     std::printf("step: %.3f ms\n", record.steps[0] * 1e3);
   else
@@ -183,6 +187,12 @@ Status writeReport(const std::string &path, const Bundle &bundle,
     report["functions"] = Json::array();
   if (!haveCollectives)
     report["collectives"] = Json::array();
+  std::map<std::pair<std::string, int64_t>, size_t> places;
+  for (size_t i = 0; i < report["collectives"].size(); ++i) {
+    const Json &entry = report["collectives"][i];
+    if (entry.is_object())
+      places[{entry.value("function", ""), entry.value("id", int64_t(-1))}] = i;
+  }
   Json runs = Json::array();
   for (const FunctionRecord &record : records) {
     const FunctionInfo &function = *record.function;
@@ -197,18 +207,12 @@ Status writeReport(const std::string &path, const Bundle &bundle,
                                      {"results", results}});
     }
     for (size_t id = 0; id < function.collectives.size(); ++id) {
-      Json *entry = nullptr;
-      for (Json &candidate : report["collectives"])
-        if (candidate.is_object() &&
-            candidate.value("function", "") == function.name &&
-            candidate.value("id", int64_t(-1)) == int64_t(id))
-          entry = &candidate;
-      if (!entry) {
-        report["collectives"].push_back(
-            collectiveJson(function, function.collectives[id]));
-        entry = &report["collectives"].back();
-      }
-      addMeasured(*entry, record, id);
+      Json &entries = report["collectives"];
+      auto [known, added] =
+          places.try_emplace({function.name, int64_t(id)}, entries.size());
+      if (added)
+        entries.push_back(collectiveJson(function, function.collectives[id]));
+      addMeasured(entries[known->second], record, id);
     }
     Json read = Json::array(), needed = Json::array();
     for (const LoadCounters &counters : record.load) {

@@ -31,9 +31,9 @@ size_t distance(const std::string &a, const std::string &b) {
 
 std::string nearest(const std::string &name, const WeightSet &set) {
   std::string best;
-  size_t least = std::max<size_t>(2, name.size() / 3) + 1;
+  size_t least = name.size() / 3 + 2;
   for (const auto &[candidate, tensor] : set.tensors)
-    if (size_t d = distance(name, candidate); d < least) {
+    if (size_t d = distance(name, candidate); d < least && d < name.size()) {
       least = d;
       best = candidate;
     }

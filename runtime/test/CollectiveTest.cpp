@@ -1,0 +1,315 @@
+//===- CollectiveTest.cpp - The engine against the definition ---------------===//
+
+#include "Support.h"
+
+#include "CollectiveCheck.h"
+#include "shardkit/rt/Collective.h"
+
+#include <cmath>
+#include <thread>
+
+using namespace shardkit::rt;
+using namespace shardkit::rt::test;
+
+namespace {
+
+constexpr Reduction allReductions[] = {
+    Reduction::Sum,  Reduction::Prod, Reduction::And,    Reduction::Or,
+    Reduction::Xor,  Reduction::Max,  Reduction::Min,    Reduction::UMax,
+    Reduction::UMin, Reduction::MaxNum, Reduction::MinNum};
+
+using Buffers = std::vector<std::vector<char>>;
+
+Buffers runOnThreads(const CollectiveInfo &info, int ranks, const Buffers &in) {
+  World world(ranks, 30);
+  CollectivePlan plan(info, world);
+  Buffers out(static_cast<size_t>(ranks));
+  std::vector<std::thread> threads;
+  for (int r = 0; r < ranks; ++r) {
+    out[size_t(r)].resize(size_t(info.outElements * dtypeSize(info.dtype)), 77);
+    threads.emplace_back([&, r] {
+      // Twice: nothing may be left over from the first time.
+      EXPECT_TRUE(plan.run(r, in[size_t(r)].data(), out[size_t(r)].data()));
+      EXPECT_TRUE(plan.run(r, in[size_t(r)].data(), out[size_t(r)].data()));
+    });
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_FALSE(world.failed());
+  return out;
+}
+
+int withDigit(int rank, int64_t stride, int64_t size, int64_t value) {
+  return int(rank + (value - rank / stride % size) * stride);
+}
+
+/// Integers small enough that every order of combining is exact.
+double combine(Reduction reduction, DType dtype, double a, double b) {
+  auto ia = int64_t(a), ib = int64_t(b);
+  auto wrap = [&](int64_t v) {
+    char memory[8];
+    setElement(dtype, memory, 0, double(v));
+    return getElement(dtype, memory, 0);
+  };
+  uint64_t mask = ~uint64_t(0) >> (64 - 8 * dtypeSize(dtype));
+  if (dtype == DType::I1)
+    mask = 1;
+  switch (reduction) {
+  case Reduction::Sum:
+    return isFloat(dtype) ? a + b : wrap(ia + ib);
+  case Reduction::Prod:
+    return isFloat(dtype) ? a * b : wrap(ia * ib);
+  case Reduction::And:
+    return double(ia & ib);
+  case Reduction::Or:
+    return double(ia | ib);
+  case Reduction::Xor:
+    return double(ia ^ ib);
+  case Reduction::Max:
+    return dtype == DType::I1 ? std::min(a, b) : std::max(a, b);
+  case Reduction::Min:
+    return dtype == DType::I1 ? std::max(a, b) : std::min(a, b);
+  case Reduction::UMax:
+    return (uint64_t(ia) & mask) > (uint64_t(ib) & mask) ? a : b;
+  case Reduction::UMin:
+    return (uint64_t(ia) & mask) < (uint64_t(ib) & mask) ? a : b;
+  case Reduction::MaxNum:
+    return std::max(a, b);
+  case Reduction::MinNum:
+    return std::min(a, b);
+  case Reduction::None:
+    break;
+  }
+  return a;
+}
+
+/// docs/Manifest.md, word by word.
+void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
+                      const Buffers &out) {
+  for (int r = 0; r < ranks; ++r) {
+    std::vector<int64_t> index(info.atoms.size(), 0);
+    while (true) {
+      bool mine = true;
+      int source = r;
+      int64_t from = 0, to = 0;
+      for (size_t k = 0; k < index.size(); ++k) {
+        const Atom &atom = info.atoms[k];
+        if (atom.destinationIsRank)
+          mine &= index[k] == r / atom.destinationStride % atom.size;
+        else
+          to += index[k] * atom.destinationStride;
+        if (atom.sourceIsRank)
+          source = withDigit(source, atom.sourceStride, atom.size, index[k]);
+        else
+          from += index[k] * atom.sourceStride;
+      }
+      if (mine) {
+        std::vector<int> members = {source};
+        if (info.reduction != Reduction::None)
+          for (const RankDigit &digit : info.group) {
+            std::vector<int> next;
+            for (int member : members)
+              for (int64_t i = 0; i < digit.size; ++i)
+                next.push_back(withDigit(member, digit.stride, digit.size, i));
+            members = next;
+          }
+        std::sort(members.begin(), members.end());
+        double expected = 0;
+        for (size_t m = 0; m < members.size(); ++m) {
+          double v = getElement(info.dtype, in[size_t(members[m])].data(), from);
+          expected =
+              m == 0 ? v : combine(info.reduction, info.dtype, expected, v);
+        }
+        ASSERT_EQ(getElement(info.dtype, out[size_t(r)].data(), to), expected)
+            << info.kind << " rank " << r << " element " << to;
+      }
+      size_t k = index.size();
+      while (k > 0 && ++index[k - 1] == info.atoms[k - 1].size)
+        index[--k] = 0;
+      if (k == 0)
+        break;
+    }
+  }
+}
+
+Buffers randomInputs(const CollectiveInfo &info, int ranks,
+                     std::mt19937 &random) {
+  Buffers in(static_cast<size_t>(ranks));
+  int64_t low = -2, high = 2;
+  if (info.reduction == Reduction::And || info.reduction == Reduction::Or ||
+      info.reduction == Reduction::Xor)
+    low = -100, high = 100;
+  if (info.dtype == DType::I1)
+    low = 0, high = 1;
+  for (auto &buffer : in) {
+    buffer.resize(size_t(info.inElements * dtypeSize(info.dtype)));
+    for (int64_t i = 0; i < info.inElements; ++i)
+      setElement(info.dtype, buffer.data(), i,
+                 double(low + int64_t(random() % uint64_t(high - low + 1))));
+  }
+  return in;
+}
+
+/// Any mix of atoms: digits of the ranks may be read, written, both or neither.
+CollectiveInfo randomCollective(std::mt19937 &random, int &ranks) {
+  int64_t axes[3];
+  do {
+    ranks = 1;
+    for (int64_t &axis : axes)
+      ranks *= int(axis = 1 + int64_t(random() % 4));
+  } while (ranks > 8);
+  int64_t strides[3] = {axes[1] * axes[2], axes[2], 1};
+  CollectiveInfo info;
+  info.kind = "exchange";
+  auto size = [&] { return 1 + int64_t(random() % 5); };
+  // Two axes of one size may change places.
+  bool swap = axes[0] == axes[2] && random() % 2;
+  for (int axis = swap; axis < (swap ? 2 : 3); ++axis) {
+    int64_t n = axes[axis], s = strides[axis];
+    switch (random() % 6) {
+    case 0: // Gather.
+      info.atoms.push_back({n, true, s, false, 0});
+      break;
+    case 1: // Slice.
+      info.atoms.push_back({n, false, 0, true, s});
+      break;
+    case 2: // All to all.
+      info.atoms.push_back({n, true, s, false, 0});
+      info.atoms.push_back({n, false, 0, true, s});
+      break;
+    case 3: // Combined, where there is a reduction.
+      info.group.push_back({s, n});
+      break;
+    default:
+      break;
+    }
+  }
+  if (swap) {
+    info.atoms.push_back({axes[0], true, strides[0], true, strides[2]});
+    info.atoms.push_back({axes[0], true, strides[2], true, strides[0]});
+  }
+  for (size_t i = 0, n = 1 + random() % 3; i < n; ++i)
+    info.atoms.push_back({size(), false, 0, false, 0});
+  std::shuffle(info.atoms.begin(), info.atoms.end(), random);
+  info.outElements = info.inElements = 1;
+  for (size_t i = info.atoms.size(); i-- > 0;)
+    if (Atom &atom = info.atoms[i]; !atom.destinationIsRank) {
+      atom.destinationStride = info.outElements;
+      info.outElements *= atom.size;
+    }
+  std::vector<size_t> order(info.atoms.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  if (random() % 2)
+    std::shuffle(order.begin(), order.end(), random);
+  for (size_t i : order)
+    if (Atom &atom = info.atoms[i]; !atom.sourceIsRank) {
+      atom.sourceStride = info.inElements;
+      info.inElements *= atom.size;
+    }
+  info.dtype = allDTypes[random() % kNumDTypes];
+  if (!info.group.empty() || random() % 3 == 0) {
+    do
+      info.reduction = allReductions[random() % std::size(allReductions)];
+    while (!reductionApplies(info.reduction, info.dtype));
+    info.kind = "reduce_scatter";
+  }
+  return info;
+}
+
+TEST(Collective, randomMovesFollowTheDefinition) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 1500; ++round) {
+    int ranks;
+    CollectiveInfo info = randomCollective(random, ranks);
+    Status valid = validateCollective(info, ranks);
+    ASSERT_TRUE(valid.ok()) << valid.message();
+    Buffers in = randomInputs(info, ranks, random);
+    expectDefinition(info, ranks, in, runOnThreads(info, ranks, in));
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+TEST(Collective, allReduceOfEveryKindTypeAndSize) {
+  std::mt19937 random(3);
+  for (DType dtype : allDTypes)
+    for (Reduction reduction : allReductions) {
+      if (!reductionApplies(reduction, dtype))
+        continue;
+      for (int ranks : {1, 2, 3, 4, 8})
+        for (int64_t elements : {int64_t(1), int64_t(1000)}) {
+          CollectiveInfo info;
+          info.kind = "all_reduce";
+          info.dtype = dtype;
+          info.reduction = reduction;
+          info.inElements = info.outElements = elements;
+          info.atoms = {{elements, false, 1, false, 1}};
+          info.group = {{1, ranks}};
+          Buffers in = randomInputs(info, ranks, random);
+          expectDefinition(info, ranks, in, runOnThreads(info, ranks, in));
+        }
+    }
+}
+
+TEST(Collective, largeAllReduceIsBitIdenticalToTheOrderOfRanks) {
+  // Large enough for the shared path; odd, so that the parts differ.
+  const int64_t elements = 70001;
+  for (int ranks : {2, 3, 4, 8}) {
+    CollectiveInfo info;
+    info.kind = "all_reduce";
+    info.reduction = Reduction::Sum;
+    info.inElements = info.outElements = elements;
+    info.atoms = {{elements, false, 1, false, 1}};
+    info.group = {{1, ranks}};
+    std::mt19937 random(5);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    Buffers in(static_cast<size_t>(ranks));
+    for (auto &buffer : in) {
+      buffer.resize(size_t(elements) * 4);
+      for (int64_t i = 0; i < elements; ++i)
+        reinterpret_cast<float *>(buffer.data())[i] = uniform(random);
+    }
+    Buffers out = runOnThreads(info, ranks, in);
+    for (int64_t i = 0; i < elements; ++i) {
+      float expected = reinterpret_cast<float *>(in[0].data())[i];
+      for (size_t r = 1; r < size_t(ranks); ++r)
+        expected += reinterpret_cast<float *>(in[r].data())[i];
+      ASSERT_EQ(reinterpret_cast<float *>(out[0].data())[i], expected);
+    }
+    for (size_t r = 1; r < size_t(ranks); ++r)
+      EXPECT_EQ(out[r], out[0]);
+  }
+}
+
+TEST(Collective, groupsAreOnlyThoseThatMove) {
+  World world(8, 30);
+  CollectiveInfo info;
+  info.kind = "all_gather";
+  info.inElements = 4;
+  info.outElements = 8;
+  info.atoms = {{2, true, 2, false, 4}, {4, false, 1, false, 1}};
+  info.group = {{2, 2}};
+  CollectivePlan plan(info, world);
+  EXPECT_EQ(plan.participants(0), (std::vector<int>{0, 2}));
+  EXPECT_EQ(plan.participants(5), (std::vector<int>{5, 7}));
+  EXPECT_EQ(plan.receivedBytes(5), 16);
+  // One subgroup alone can run.
+  std::vector<float> a = {1, 2, 3, 4}, b = {5, 6, 7, 8}, x(8), y(8);
+  std::thread other([&] { EXPECT_TRUE(plan.run(7, b.data(), y.data())); });
+  EXPECT_TRUE(plan.run(5, a.data(), x.data()));
+  other.join();
+  EXPECT_EQ(x, (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(y, x);
+}
+
+TEST(Collective, emptyBuffers) {
+  CollectiveInfo info;
+  info.kind = "all_gather";
+  info.atoms = {{2, true, 1, false, 0}, {0, false, 1, false, 1}};
+  ASSERT_TRUE(validateCollective(info, 2).ok());
+  Buffers in(2);
+  runOnThreads(info, 2, in);
+}
+
+} // namespace

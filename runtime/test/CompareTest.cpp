@@ -1,0 +1,51 @@
+//===- CompareTest.cpp - Tolerances -----------------------------------------===//
+
+#include "Support.h"
+
+#include "shardkit/rt/Compare.h"
+
+#include <cmath>
+
+using namespace shardkit::rt;
+using namespace shardkit::rt::test;
+
+namespace {
+
+Difference compareF32(std::vector<float> a, std::vector<float> b) {
+  ValueInfo value;
+  value.extents = Extents::identity(int64_t(a.size()));
+  return compareLocal(value, 0, a.data(), b.data());
+}
+
+TEST(Compare, floatsWithinRelativeToTheLargest) {
+  Tolerance tolerance = Tolerance::forDType(DType::F32);
+  EXPECT_TRUE(compareF32({100, 1e-4f}, {100, 5e-4f}).within(DType::F32, tolerance));
+  EXPECT_FALSE(compareF32({100, 1}, {100, 1.1f}).within(DType::F32, tolerance));
+  EXPECT_EQ(compareF32({100, 1}, {100, 2}).unequal, 1);
+}
+
+TEST(Compare, nanEqualsNanAndNothingElse) {
+  float nan = std::nanf(""), inf = HUGE_VALF;
+  Tolerance exact{0, 0, true}, loose{1, 1, false};
+  EXPECT_TRUE(compareF32({nan, inf}, {nan, inf}).within(DType::F32, exact));
+  EXPECT_FALSE(compareF32({nan}, {1}).within(DType::F32, loose));
+  EXPECT_FALSE(compareF32({1}, {nan}).within(DType::F32, loose));
+  EXPECT_FALSE(compareF32({inf}, {-inf}).within(DType::F32, loose));
+  EXPECT_FALSE(compareF32({1}, {inf}).within(DType::F32, loose));
+}
+
+TEST(Compare, exactWantsBits) {
+  Tolerance exact{0, 0, true};
+  EXPECT_FALSE(compareF32({0.0f}, {-0.0f}).within(DType::F32, exact));
+  EXPECT_TRUE(compareF32({0.0f}, {-0.0f}).within(DType::F32, {0, 0, false}));
+}
+
+TEST(Compare, largeIntegersAreNotRounded) {
+  ValueInfo value;
+  value.dtype = DType::I64;
+  value.extents = Extents::identity(1);
+  int64_t a = (int64_t(1) << 60) + 1, b = int64_t(1) << 60;
+  EXPECT_FALSE(compareLocal(value, 0, &a, &b).within(DType::I64, {1, 1, false}));
+}
+
+} // namespace

@@ -1,0 +1,245 @@
+//===- EndToEndTest.cpp - shard-run on a bundle made by hand ----------------===//
+
+#include "Support.h"
+
+#include "shardkit/rt/TensorFile.h"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/wait.h>
+
+using namespace shardkit::rt;
+using namespace shardkit::rt::test;
+using Json = nlohmann::json;
+
+namespace {
+
+struct Result {
+  int status;
+  std::string out, err;
+};
+
+class EndToEnd : public testing::Test {
+protected:
+  void SetUp() override { bundle_ = makeBundle({"main"}); }
+
+  std::string makeBundle(const std::vector<std::string> &functions) {
+    std::string path = dir_ / ("bundle" + std::to_string(count_++));
+    std::filesystem::create_directories(path + "/programs");
+    std::filesystem::copy(TEST_PROGRAM, path + "/programs/program.so");
+    Json manifest;
+    for (const std::string &function : functions) {
+      std::string text =
+          readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
+      for (size_t at; (at = text.find("@NAME@")) != std::string::npos;)
+        text.replace(at, 6, function);
+      Json one = Json::parse(text);
+      if (manifest.is_null())
+        manifest = one;
+      else
+        manifest["functions"].push_back(one["functions"][0]);
+    }
+    writeText(path + "/manifest.json", manifest.dump());
+    return path;
+  }
+
+  Result run(const std::string &arguments) {
+    std::string command = std::string(SHARD_RUN) + " " + arguments + " >" +
+                          (dir_ / "out") + " 2>" + (dir_ / "err");
+    int status = std::system(command.c_str());
+    Result result{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                  readText(dir_ / "out"), readText(dir_ / "err")};
+    if (result.status == 1) // One line, and only one.
+      EXPECT_TRUE(result.err.rfind("error: ", 0) == 0 &&
+                  result.err.find('\n') == result.err.size() - 1)
+          << result.err;
+    else
+      EXPECT_EQ(result.err, "");
+    return result;
+  }
+
+  void expectError(const std::string &arguments, const std::string &message) {
+    Result result = run(arguments);
+    EXPECT_EQ(result.status, 1) << result.out;
+    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+  }
+
+  TempDir dir_;
+  std::string bundle_;
+  int count_ = 0;
+};
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(EndToEnd, verifiesRandomInputs) {
+  Result result = run(bundle_ + " --random-inputs=1 --verify --report=" +
+                      (dir_ / "report.json") + " --repeat=3");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(contains(result.out, "verify: 1 function, 1 result, all equal"))
+      << result.out;
+  EXPECT_TRUE(contains(result.out, "step: min")) << result.out;
+  Json report = Json::parse(readText(dir_ / "report.json"));
+  EXPECT_EQ(report["collectives"][0]["measured"]["executions"], 3);
+  EXPECT_EQ(report["collectives"][0]["loc"], "model.mlir:12:8");
+  EXPECT_EQ(report["totals"]["bytes_by_axis"]["model"], 128);
+  EXPECT_EQ(report["run"]["functions"][0]["steps"]["count"], 3);
+}
+
+TEST_F(EndToEnd, verifyBeforeThePositionalAndExact) {
+  EXPECT_EQ(run("--verify " + bundle_ + " --random-inputs=2").status, 0);
+  // Two halves of a sum of 16 do not round like one.
+  EXPECT_EQ(run("--verify=exact --random-inputs=2 " + bundle_).status, 2);
+}
+
+TEST_F(EndToEnd, mismatchIsExitTwo) {
+  Result result =
+      run(makeBundle({"wrong"}) + " --random-inputs=1 --verify");
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(contains(result.out, "MISMATCH wrong y")) << result.out;
+}
+
+TEST_F(EndToEnd, readsInputsAndWeightsAndWritesResults) {
+  std::vector<float> x(8 * 16), w(16 * 8), y(64);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = float(i % 7) - 3, w[i] = float(i % 5) - 2;
+  for (size_t i = 0; i < 8; ++i)
+    for (size_t k = 0; k < 16; ++k)
+      for (size_t j = 0; j < 8; ++j)
+        y[i * 8 + j] += x[i * 16 + k] * w[k * 8 + j];
+  ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 16}, x.data()}).ok());
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors",
+                               {{"w", DType::F32, {16, 8}, w.data()}}).ok());
+  ASSERT_TRUE(writeSafetensors(dir_ / "x.safetensors",
+                               {{"x", DType::F32, {8, 16}, x.data()}}).ok());
+  for (const std::string &input :
+       {"x=" + (dir_ / "x.npy"), dir_ / "x.safetensors"})
+    for (const std::string &format : {"npy", "safetensors"}) {
+      Result result = run("--input " + input + " " + bundle_ + " --weights " +
+                          (dir_ / "w.safetensors") + " --output-dir " +
+                          (dir_ / "results") + " --verify=exact" +
+                          " --output-format=" + format);
+      EXPECT_EQ(result.status, 0) << result.out;
+      EXPECT_TRUE(contains(result.out, "384 B owned per device, 1920 B read in all")) << result.out;
+      StoredTensor stored;
+      if (format == "npy")
+        stored = *openNpy(dir_ / "results/y.npy");
+      else
+        stored = (*openSafetensors(dir_ / "results/outputs.safetensors"))["y"];
+      EXPECT_EQ(stored.shape, (Shape{8, 8}));
+      std::vector<float> got(64);
+      ASSERT_TRUE(stored.file->read(got.data(), stored.offset, 256).ok());
+      EXPECT_EQ(got, y);
+    }
+}
+
+TEST_F(EndToEnd, severalFunctions) {
+  std::string several = makeBundle({"main", "wrong"});
+  expectError(several + " --random-inputs=1",
+              "the bundle has several functions, choose one with --function: "
+              "main, wrong");
+  expectError(several + " --function=nope --random-inputs=1",
+              "expected one of: main, wrong");
+  EXPECT_EQ(run(several + " --function=main --random-inputs=1").status, 0);
+  Result all = run(several + " --random-inputs=1 --verify");
+  EXPECT_EQ(all.status, 2);
+  EXPECT_TRUE(contains(all.out, "verify: 2 functions, 2 results, 1 MISMATCH"))
+      << all.out;
+}
+
+TEST_F(EndToEnd, ranksThatFailHangOrStayAway) {
+  expectError(makeBundle({"absent"}) + " --random-inputs=1 --timeout=0.3",
+              "collective 0 (all_reduce at model.mlir:12:8): rank 2 waited 0.3 "
+              "s, missing rank 3 (finished)");
+  expectError(makeBundle({"failing"}) + " --random-inputs=1",
+              "rank 2: the program returned status 42");
+  expectError(makeBundle({"hang"}) + " --random-inputs=1 --timeout=0.3",
+              "missing rank 3 (before its first collective)");
+}
+
+TEST_F(EndToEnd, userErrors) {
+  expectError("", "BUNDLE_OR_IR is required");
+  expectError(dir_ / "none", "no such file or directory");
+  expectError(dir_.path(), "manifest.json: cannot be read; expected a bundle");
+  expectError(bundle_, "input 'x' (f32 8x16) is not given, use --input");
+  expectError(bundle_ + " --random-inputs=x", "--random-inputs=x, expected");
+  expectError(bundle_ + " --bogus", "--bogus");
+  expectError(bundle_ + " --backend=mpi", "--backend=mpi");
+  expectError(bundle_ + " --load=presharded", "--load=presharded");
+  expectError(bundle_ + " --verify=maybe", "--verify=maybe");
+  expectError(bundle_ + " --repeat=0", "--repeat=0");
+  expectError(bundle_ + " --output-format=csv", "--output-format=csv");
+  expectError(bundle_ + " --device-map=0,x", "--device-map=0,x");
+  expectError(bundle_ + " --device-map=0,1 --random-inputs=1",
+              "--device-map has 2 entries, expected 4");
+  expectError(bundle_ + " --input x", "expected NAME=FILE.npy");
+  expectError(bundle_ + " --input q=a.npy", "names 'q', which is no argument");
+  expectError(bundle_ + " --input x=" + (dir_ / "gone.npy"), "cannot be opened");
+  expectError(bundle_ + " --range=x=5:2", "expected NAME=LOW:HIGH");
+  expectError(bundle_ + " --random-inputs=1 --range=x=0:2",
+              "which is not of integers");
+  expectError(bundle_ + " --random-inputs=1 --weights " + (dir_ / "w"),
+              "cannot be opened");
+  float v = 0;
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors",
+                               {{"weight", DType::F32, {}, &v}}).ok());
+  expectError(bundle_ + " --random-inputs=1 --weights " + dir_.path(),
+              "missing weight 'w' (f32 16x8)");
+  writeText(dir_ / "model.mlir", "module {}");
+  expectError(dir_ / "model.mlir", "");
+}
+
+TEST_F(EndToEnd, bundlesWithoutAReferenceCannotVerify) {
+  Json manifest = Json::parse(readText(bundle_ + "/manifest.json"));
+  manifest["functions"][0].erase("reference");
+  writeText(bundle_ + "/manifest.json", manifest.dump());
+  EXPECT_EQ(run(bundle_ + " --random-inputs=1").status, 0);
+  expectError(bundle_ + " --random-inputs=1 --verify", "--with-reference");
+}
+
+TEST_F(EndToEnd, brokenProgramsAreNamed) {
+  Json manifest = Json::parse(readText(bundle_ + "/manifest.json"));
+  manifest["functions"][0]["symbol"] = "sk_fn_none";
+  writeText(bundle_ + "/manifest.json", manifest.dump());
+  expectError(bundle_ + " --random-inputs=1", "has no symbol 'sk_fn_none'");
+  writeText(bundle_ + "/programs/program.so", "not a library");
+  expectError(bundle_ + " --random-inputs=1",
+              "program 'programs/program.so' cannot be loaded");
+}
+
+TEST_F(EndToEnd, irIsCompiledByTheCompilerBeside) {
+  // A copy of shard-run with a stand-in for the compiler beside it.
+  std::filesystem::create_directories(dir_ / "bin");
+  std::filesystem::create_symlink(
+      std::filesystem::path(SHARD_RUN).parent_path().parent_path() / "lib",
+      dir_ / "lib");
+  std::filesystem::copy(SHARD_RUN, dir_ / "bin/shard-run");
+  std::string compiler = dir_ / "bin/shard-compile";
+  auto standIn = [&](const std::string &script) {
+    writeText(compiler, "#!/bin/sh\n" + script);
+    std::filesystem::permissions(compiler,
+                                 std::filesystem::perms::owner_all);
+  };
+  writeText(dir_ / "m.mlir", "module {}");
+  auto go = [&](const std::string &arguments) {
+    std::string command = (dir_ / "bin/shard-run") + " " + (dir_ / "m.mlir") +
+                          " " + arguments + " >" + (dir_ / "out") + " 2>&1";
+    int status = std::system(command.c_str());
+    return WEXITSTATUS(status);
+  };
+  standIn("echo \"$@\"; cp -r " + bundle_ + "/. \"$3\"\n");
+  EXPECT_EQ(go("--random-inputs=1 --verify --auto-shard=time-limit=3 "
+               "--compile-option=--mesh=pod"),
+            0);
+  std::string out = readText(dir_ / "out");
+  EXPECT_TRUE(contains(out, "m.mlir -o ")) << out;
+  EXPECT_TRUE(contains(
+      out, "--with-reference --auto-shard=time-limit=3 --mesh=pod")) << out;
+  EXPECT_TRUE(contains(out, "all equal")) << out;
+  standIn("echo m.mlir:1:1: error: no >&2; exit 3\n");
+  EXPECT_EQ(go("--random-inputs=1"), 1);
+  EXPECT_EQ(readText(dir_ / "out"), "m.mlir:1:1: error: no\n");
+}
+
+} // namespace

@@ -1,0 +1,113 @@
+//===- ExtentsTest.cpp - Closed form against enumeration --------------------===//
+
+#include "Support.h"
+
+#include "shardkit/rt/Extents.h"
+
+#include <numeric>
+#include <set>
+
+using namespace shardkit::rt;
+using namespace shardkit::rt::test;
+
+namespace {
+
+/// A random layout: the global index as random digits, each local or owned by an
+/// axis of the mesh; local digits keep their order or are shuffled.
+struct RandomLayout {
+  Extents extents;
+  int64_t global = 1, local = 1, devices = 1;
+
+  explicit RandomLayout(std::mt19937 &random) {
+    int64_t axes[3];
+    for (int64_t &axis : axes)
+      devices *= axis = 1 + int64_t(random() % 3);
+    int64_t stride = devices;
+    bool used[3] = {};
+    int64_t rankStride[3];
+    for (int i = 0; i < 3; ++i)
+      rankStride[i] = stride /= axes[i];
+    std::vector<size_t> localDigits;
+    int count = 1 + int(random() % 6);
+    for (int i = 0; i < count; ++i) {
+      int axis = int(random() % 6);
+      if (axis < 3 && !used[axis]) {
+        used[axis] = true;
+        extents.offset.push_back({rankStride[axis], axes[axis], global});
+        global *= axes[axis];
+      } else {
+        int64_t size = 1 + int64_t(random() % 4);
+        extents.loops.push_back({size, global, 0});
+        global *= size;
+      }
+    }
+    for (int i = 0; i < 3; ++i)
+      if (!used[i] && random() % 2) // Replicated, said in full.
+        extents.offset.push_back({rankStride[i], axes[i], 0});
+    if (random() % 2)
+      std::shuffle(extents.loops.begin(), extents.loops.end(), random);
+    for (ExtentLoop &loop : extents.loops) {
+      loop.localStride = local;
+      local *= loop.size;
+    }
+    std::reverse(extents.loops.begin(), extents.loops.end());
+  }
+
+  /// The definition, element by element.
+  int64_t globalOf(int64_t rank, int64_t l) const {
+    int64_t g = 0;
+    for (const OffsetDigit &digit : extents.offset)
+      g += (rank / digit.rankStride) % digit.size * digit.globalStride;
+    for (const ExtentLoop &loop : extents.loops)
+      g += (l / loop.localStride) % loop.size * loop.globalStride;
+    return g;
+  }
+};
+
+TEST(Extents, validOnesAreAcceptedAndEnumerateTheDefinition) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 500; ++round) {
+    RandomLayout layout(random);
+    Status valid = validateExtents(layout.extents, layout.local, layout.global,
+                                   layout.devices, true);
+    ASSERT_TRUE(valid.ok()) << valid.message();
+    std::vector<int32_t> global(static_cast<size_t>(layout.global));
+    std::iota(global.begin(), global.end(), 7);
+    std::vector<int32_t> back(global.size(), -1);
+    for (int64_t rank = 0; rank < layout.devices; ++rank) {
+      std::vector<int32_t> local(static_cast<size_t>(layout.local), -1);
+      gatherLocal(layout.extents, rank, 4, global.data(), local.data());
+      for (int64_t l = 0; l < layout.local; ++l)
+        ASSERT_EQ(local[size_t(l)], layout.globalOf(rank, l) + 7);
+      if (!isReplica(layout.extents, rank))
+        scatterLocal(layout.extents, rank, 4, local.data(), back.data());
+    }
+    EXPECT_EQ(back, global);
+  }
+}
+
+TEST(Extents, coalescedLoopsJoinRowsThatAreWhole) {
+  Extents rows{{{1, 2, 32}}, {{4, 8, 8}, {8, 1, 1}}};
+  ASSERT_EQ(coalesceLoops(rows).size(), 1u);
+  EXPECT_EQ(coalesceLoops(rows)[0].size, 32);
+  Extents columns{{{1, 2, 4}}, {{4, 8, 4}, {4, 1, 1}}};
+  EXPECT_EQ(coalesceLoops(columns).size(), 2u);
+}
+
+TEST(Extents, replicasAreRanksThatAnEarlierOneCovers) {
+  Extents replicated{{{2, 2, 8}, {1, 2, 0}}, {{8, 1, 1}}};
+  EXPECT_FALSE(isReplica(replicated, 0));
+  EXPECT_TRUE(isReplica(replicated, 1));
+  EXPECT_FALSE(isReplica(replicated, 2));
+  EXPECT_TRUE(isReplica(replicated, 3));
+}
+
+TEST(Extents, emptyAndScalarValues) {
+  EXPECT_TRUE(validateExtents({{}, {}}, 1, 1, 4, true).ok());
+  EXPECT_TRUE(validateExtents({{}, {{0, 1, 1}}}, 0, 0, 4, true).ok());
+  int32_t one = 5, copy = 0;
+  gatherLocal({{}, {}}, 0, 4, &one, &copy);
+  EXPECT_EQ(copy, 5);
+}
+
+} // namespace

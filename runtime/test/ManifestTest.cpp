@@ -1,0 +1,241 @@
+//===- ManifestTest.cpp - Every way a manifest can be wrong -----------------===//
+
+#include "Support.h"
+
+#include "shardkit/rt/Manifest.h"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+
+using namespace shardkit::rt;
+using namespace shardkit::rt::test;
+using Json = nlohmann::json;
+
+namespace {
+
+Json goodManifest() {
+  std::string text = readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
+  for (size_t at; (at = text.find("@NAME@")) != std::string::npos;)
+    text.replace(at, 6, "main");
+  return Json::parse(text);
+}
+
+Json &function(Json &m) { return m["functions"][0]; }
+Json &x(Json &m) { return function(m)["arguments"][0]; }
+Json &y(Json &m) { return function(m)["results"][0]; }
+Json &collective(Json &m) { return function(m)["collectives"][0]; }
+
+struct Failure {
+  const char *name;
+  std::function<void(Json &)> change;
+  const char *message;
+};
+
+const Failure failures[] = {
+    {"version", [](Json &m) { m["version"] = 2; },
+     "manifest version 2, this runtime reads version 1"},
+    {"versionMissing", [](Json &m) { m.erase("version"); },
+     "'version' is missing"},
+    {"abi", [](Json &m) { m["abi"] = 7; }, "program ABI version 7"},
+    {"target", [](Json &m) { m["target"] = "cuda"; }, "'target' is 'cuda'"},
+    {"meshesType", [](Json &m) { m["meshes"] = 3; }, "'meshes' is not a list"},
+    {"meshAxis", [](Json &m) { m["meshes"][0]["axes"][0] = "data"; },
+     "mesh 'pod': 'axes' has an entry that is not [name, size]"},
+    {"meshAxisTwice",
+     [](Json &m) { m["meshes"][0]["axes"][1][0] = "data"; },
+     "axis 'data' is empty or appears twice"},
+    {"meshAxisSize", [](Json &m) { m["meshes"][0]["axes"][0][1] = 0; },
+     "axis 'data' has size 0, expected at least 1"},
+    {"meshHuge", [](Json &m) { m["meshes"][0]["axes"][0][1] = 1l << 40; },
+     "more than 16777216 devices"},
+    {"meshTwice", [](Json &m) { m["meshes"].push_back(m["meshes"][0]); },
+     "two meshes are named 'pod'"},
+    {"deviceIdsCount", [](Json &m) { m["meshes"][0]["device_ids"] = {0, 1}; },
+     "'device_ids' has 2 entries, expected 4"},
+    {"deviceIdsTwice",
+     [](Json &m) { m["meshes"][0]["device_ids"] = {0, 1, 1, 2}; },
+     "device id 1 is negative or appears twice"},
+    {"programMissing", [](Json &m) { m["programs"][0]["file"] = "programs/no.so"; },
+     "program 'programs/no.so': the file does not exist"},
+    {"programLeaves", [](Json &m) { m["programs"][0]["file"] = "../x.so"; },
+     "the path leaves the bundle"},
+    {"programBytes", [](Json &m) { m["programs"][0]["bytes"] = 17; },
+     "the file has 4 bytes, expected 17"},
+    {"noFunctions", [](Json &m) { m["functions"] = Json::array(); },
+     "'functions' is empty"},
+    {"functionTwice",
+     [](Json &m) { m["functions"].push_back(m["functions"][0]); },
+     "two functions are named 'main'"},
+    {"functionMesh", [](Json &m) { function(m)["mesh"] = "cloud"; },
+     "function 'main': 'mesh' is 'cloud', which 'meshes' does not list"},
+    {"functionDevices", [](Json &m) { function(m)["devices"] = 3; },
+     "'devices' is 3, expected the size of the mesh, 4"},
+    {"functionProgram", [](Json &m) { function(m)["program"] = 1; },
+     "'program' is 1, expected less than 1"},
+    {"symbol", [](Json &m) { function(m)["symbol"] = ""; },
+     "'symbol' is empty"},
+    {"arena", [](Json &m) { function(m)["arena_bytes"] = -1; },
+     "'arena_bytes' is -1, expected a size"},
+    {"reference", [](Json &m) { function(m)["reference"]["program"] = 9; },
+     "function 'main', reference: 'program' is 9"},
+    {"inputTwice",
+     [](Json &m) { function(m)["arguments"].push_back(x(m)); },
+     "two inputs are named 'x'"},
+    {"kind", [](Json &m) { x(m)["kind"] = "constant"; },
+     "function 'main', argument 'x': 'kind' is 'constant'"},
+    {"dtype", [](Json &m) { x(m)["dtype"] = "f31"; },
+     "argument 'x': 'dtype' is 'f31', expected one of"},
+    {"shapeNegative", [](Json &m) { x(m)["global_shape"] = {8, -16}; },
+     "'global_shape' has a negative size or is too large"},
+    {"shapeHuge",
+     [](Json &m) { x(m)["global_shape"] = {1l << 40, 1l << 40}; },
+     "'global_shape' has a negative size or is too large"},
+    {"shapeText", [](Json &m) { x(m)["global_shape"] = {"8", 16}; },
+     "'global_shape' is not an integer"},
+    {"shapeRank", [](Json &m) { x(m)["local_shape"] = {32}; },
+     "'local_shape' has rank 1, expected 2"},
+    {"shapeLarger", [](Json &m) { x(m)["local_shape"] = {4, 32}; },
+     "'local_shape' is 4x32, expected no more than 8x16"},
+    {"extentsMissing", [](Json &m) { x(m).erase("extents"); },
+     "argument 'x': 'extents' is missing"},
+    {"extentsEntry",
+     [](Json &m) { x(m)["extents"]["loops"][0] = {4, 16}; },
+     "'loops' has an entry that is not a list of 3 integers"},
+    {"extentsCover",
+     [](Json &m) { x(m)["extents"]["loops"][1] = {8, 1, 2}; },
+     "extents do not write every one of the 32 local elements exactly once"},
+    {"extentsTooFew",
+     [](Json &m) { x(m)["extents"]["loops"][0][0] = 3; },
+     "extents do not write every one"},
+    {"extentsRange",
+     [](Json &m) { x(m)["extents"]["offset"][0][2] = 80; },
+     "extents reach global element 143, expected less than 128"},
+    {"extentsOverflow",
+     [](Json &m) { x(m)["extents"]["offset"][0][2] = INT64_MAX; },
+     "extents"},
+    {"extentsDigit", [](Json &m) { x(m)["extents"]["offset"][0][1] = 3; },
+     "does not fit 4 devices"},
+    {"extentsDigitsOverlap",
+     [](Json &m) { x(m)["extents"]["offset"][0] = {1, 4, 32}; },
+     "extents"},
+    {"resultCover",
+     [](Json &m) { y(m)["extents"]["offset"] = Json::array(); },
+     "result 'y': extents of all ranks together do not cover the 64 global "
+     "elements"},
+    {"resultKind", [](Json &m) { y(m)["kind"] = "input"; },
+     "result 'y': 'kind' is 'input', expected 'result'"},
+    {"resultTwice",
+     [](Json &m) { function(m)["results"].push_back(y(m)); },
+     "two results are named 'y'"},
+    {"tied", [](Json &m) { y(m)["tied"] = 2; },
+     "'tied' is 2, expected less than 2"},
+    {"tiedType", [](Json &m) { y(m)["tied"] = 0; },
+     "result 'y' is tied to argument 'x' of another type"},
+    {"rangeFloat", [](Json &m) { x(m)["range"] = {0, 2}; },
+     "'range' on a value of f32"},
+    {"rangeOrder",
+     [](Json &m) {
+       x(m)["dtype"] = "i8";
+       x(m)["range"] = {2, 2};
+     },
+     "'range' is not [low, high]"},
+    {"rangeWide",
+     [](Json &m) {
+       x(m)["dtype"] = "i8";
+       x(m)["range"] = {0, 130};
+     },
+     "with low < high in i8"},
+    {"collectiveId", [](Json &m) { collective(m)["id"] = 1; },
+     "function 'main', collective 0: 'id' is 1, expected 0"},
+    {"collectiveKind", [](Json &m) { collective(m)["kind"] = "gossip"; },
+     "'kind' is 'gossip', which this runtime lacks"},
+    {"reductionMissing", [](Json &m) { collective(m).erase("reduction"); },
+     "collective 0 (all_reduce): 'reduction' is missing"},
+    {"reductionUnknown", [](Json &m) { collective(m)["reduction"] = "mean"; },
+     "'reduction' is 'mean', expected one of"},
+    {"reductionType", [](Json &m) { collective(m)["reduction"] = "xor"; },
+     "'reduction' is 'xor', which f32 does not have"},
+    {"reductionStray", [](Json &m) { collective(m)["kind"] = "all_gather"; },
+     "'reduction' stands on a collective that does not reduce"},
+    {"atomsEntry", [](Json &m) { collective(m)["atoms"][0] = {32, "local", 1}; },
+     "'atoms' has an entry that is not"},
+    {"atomsSide", [](Json &m) { collective(m)["atoms"][0][1] = "remote"; },
+     "neither 'local' nor 'rank'"},
+    {"atomsCover", [](Json &m) { collective(m)["atoms"][0][0] = 16; },
+     "'atoms' do not write every one of the 32 output elements exactly once"},
+    {"atomsRead",
+     [](Json &m) { collective(m)["atoms"][0][2] = 2; },
+     "'atoms' read input element 62, expected less than 32"},
+    {"atomsDigit",
+     [](Json &m) {
+       collective(m)["atoms"][0] = {32, "rank", 1, "local", 1};
+     },
+     "which 4 devices do not have"},
+    {"groupDigit", [](Json &m) { collective(m)["group"][0] = {1, 3}; },
+     "a rank digit of 'group' has stride 1 and size 3"},
+    {"groupOverlap",
+     [](Json &m) { collective(m)["group"] = {{1, 2}, {1, 4}}; },
+     "the rank digits of 'group' overlap"},
+    {"negativeBytes", [](Json &m) { collective(m)["bytes"] = -5; },
+     "'bytes' is negative"},
+};
+
+class ManifestFailure : public testing::TestWithParam<Failure> {};
+
+TEST_P(ManifestFailure, isOneClearMessage) {
+  TempDir dir;
+  std::filesystem::create_directories(dir / "programs");
+  writeText(dir / "programs/program.so", "code");
+  Json manifest = goodManifest();
+  GetParam().change(manifest);
+  writeText(dir / "manifest.json", manifest.dump());
+  auto parsed = readManifest(dir.path());
+  EXPECT_ERROR(parsed.status(), GetParam().message);
+  EXPECT_EQ(parsed.status().message().find(dir / "manifest.json"), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ManifestFailure, testing::ValuesIn(failures),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(Manifest, readsWhatTheCompilerWrites) {
+  Json json = goodManifest();
+  json["functions"][0]["collectives"][0]["reason"] = "contraction";
+  json["meshes"][0]["device_ids"] = {0, 2, 1, 3};
+  auto parsed = parseManifest(json.dump(), "manifest.json");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  const FunctionInfo &f = parsed->functions[0];
+  EXPECT_EQ(f.devices, 4);
+  EXPECT_EQ(f.arguments[0].localElements, 32);
+  EXPECT_EQ(f.arguments[1].kind, ValueKind::Weight);
+  EXPECT_EQ(f.arguments[0].extents.base(3), 64 + 8);
+  EXPECT_EQ(f.collectives[0].reduction, Reduction::Sum);
+  EXPECT_EQ(f.collectives[0].extra, R"({"reason":"contraction"})");
+  EXPECT_EQ(parsed->meshes[0].deviceIds[1], 2);
+}
+
+TEST(Manifest, acceptsNoMesh) {
+  Json json = goodManifest();
+  json["meshes"] = Json::array();
+  Json &f = json["functions"][0];
+  f["mesh"] = nullptr;
+  f["devices"] = 1;
+  f["collectives"] = Json::array();
+  for (Json *value : {&f["arguments"][0], &f["arguments"][1], &f["results"][0]}) {
+    (*value)["local_shape"] = (*value)["global_shape"];
+    int64_t n = (*value)["global_shape"][0].get<int64_t>() *
+                (*value)["global_shape"][1].get<int64_t>();
+    (*value)["extents"] = {{"offset", Json::array()}, {"loops", {{n, 1, 1}}}};
+  }
+  auto parsed = parseManifest(json.dump(), "manifest.json");
+  EXPECT_TRUE(parsed.ok()) << parsed.status().message();
+}
+
+TEST(Manifest, refusesWhatIsNotJson) {
+  EXPECT_ERROR(parseManifest("{\"version\": 1,", "m.json").status(),
+               "m.json: not valid JSON at byte");
+  EXPECT_ERROR(parseManifest("[]", "m.json").status(), "expected an object");
+  EXPECT_ERROR(readManifest("/nonexistent").status(), "expected a bundle");
+}
+
+} // namespace

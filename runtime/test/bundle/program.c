@@ -1,0 +1,69 @@
+/*===- program.c - A program as the compiler would emit it ------------------===*
+ *
+ * y = x * w on a 2x2 mesh: rows of x over "data", the contracted dim over
+ * "model", one all-reduce. Sizes: x 8x16, w 16x8.
+ *
+ *===----------------------------------------------------------------------===*/
+
+#include "shardkit/rt/abi.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const sk_contraction local_matmul = {
+    SK_ABI_VERSION, SK_F32, SK_F32, 0, 3,
+    {{SK_M, 0, 4, 8, 0, 8}, {SK_N, 0, 8, 0, 1, 1}, {SK_K, 0, 8, 1, 8, 0}}};
+
+SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args,
+                             void *const *results, void *arena) {
+  int32_t status = sk_contract(ctx, &local_matmul, args[0], args[1], arena);
+  if (status)
+    return status;
+  return sk_collective(ctx, 0, arena, results[0]);
+}
+
+SK_EXPORT int32_t sk_ref_main(sk_context *ctx, void *const *args,
+                              void *const *results, void *arena) {
+  const float *x = args[0], *w = args[1];
+  float *y = results[0];
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 8; ++j) {
+      float sum = 0;
+      for (int k = 0; k < 16; ++k)
+        sum += x[i * 16 + k] * w[k * 8 + j];
+      y[i * 8 + j] = sum;
+    }
+  return 0;
+}
+
+/* The same, but forgetting the all-reduce. */
+SK_EXPORT int32_t sk_fn_wrong(sk_context *ctx, void *const *args,
+                              void *const *results, void *arena) {
+  return sk_contract(ctx, &local_matmul, args[0], args[1], results[0]);
+}
+
+/* Rank 3 never takes part. */
+SK_EXPORT int32_t sk_fn_absent(sk_context *ctx, void *const *args,
+                               void *const *results, void *arena) {
+  if (sk_coordinate(ctx, 1, 4) == 3)
+    return 0;
+  return sk_collective(ctx, 0, arena, results[0]);
+}
+
+/* Rank 3 never returns. */
+SK_EXPORT int32_t sk_fn_hang(sk_context *ctx, void *const *args,
+                             void *const *results, void *arena) {
+  if (sk_coordinate(ctx, 1, 4) == 3)
+    for (;;)
+      sleep(1);
+  return sk_collective(ctx, 0, arena, results[0]);
+}
+
+/* Rank 2 reports an error of its own. */
+SK_EXPORT int32_t sk_fn_failing(sk_context *ctx, void *const *args,
+                                void *const *results, void *arena) {
+  if (sk_coordinate(ctx, 1, 4) == 2)
+    return 42;
+  return sk_collective(ctx, 0, arena, results[0]);
+}
