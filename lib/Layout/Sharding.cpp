@@ -307,14 +307,20 @@ mlir::spmd::verifySharding(const Sharding &sharding, const Mesh &mesh,
       }
 
   for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
+    int64_t total = 1;
+    bool overflow = false;
+    for (const DimEntry &entry : dim.entries)
+      overflow |= __builtin_mul_overflow(total, entry.size, &total);
+    if (overflow)
+      return makeError("gap_not_dividing",
+                       "gaps and axes of dimension " + std::to_string(d) +
+                           " overflow, expected a product that divides " +
+                           std::to_string(shape[d]),
+                       d);
     if (shape[d] <= 0) // unknown or empty: nothing to divide
       continue;
     DimEntries entries = canonicalize(dim.entries);
-    int64_t total = 1;
-    bool overflow = false;
-    for (const DimEntry &entry : entries)
-      overflow |= __builtin_mul_overflow(total, entry.size, &total);
-    if (!overflow && shape[d] % total == 0)
+    if (shape[d] % totalFactor(entries) == 0)
       continue;
     bool hasGap = false, hasSubAxis = false;
     for (const DimEntry &entry : entries) {

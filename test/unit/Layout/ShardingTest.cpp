@@ -184,6 +184,8 @@ TEST(Sharding, NamesWhatIsIllegal) {
   EXPECT_EQ(reason("[{\"y\":(1)2}, {\"y\":(3)2}]", {8, 8}), "axis_reused");
   EXPECT_EQ(reason("[{}], unreduced = {2}", {8}), "gap_not_allowed");
   EXPECT_EQ(reason("[{3, \"x\"}]", {8}), "gap_not_dividing");
+  EXPECT_EQ(reason("[{9223372036854775807, 2, \"x\"}]", {8}),
+            "gap_not_dividing");
   EXPECT_EQ(reason("[{\"y\":(1)3}]", {8}), "sub_axis_not_dividing");
   EXPECT_EQ(reason("[{\"x\"}]", {5}), "");
   EXPECT_EQ(reason("[{\"x\":(1)2, \"x\":(2)2}]", {5}), "");
