@@ -1,0 +1,42 @@
+//===- Bundle.h - What runs without MLIR ------------------------*- C++ -*-===//
+//
+// manifest.json and programs/*.so of docs/Manifest.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_TARGET_BUNDLE_H
+#define SHARDKIT_TARGET_BUNDLE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace mlir {
+class DialectRegistry;
+}
+
+namespace mlir::spmd {
+
+struct BundleOptions {
+  std::string target = "cpu";
+  /// Processor ("native": this machine's) and optimisation level 0 to 3.
+  std::string cpu = "native";
+  unsigned optLevel = 3;
+  /// Stop early and print instead of writing: "tensor", "memref", "llvm",
+  /// "llvm-ir".
+  std::string emit;
+};
+
+/// Adds what the target needs: dialects, bufferization models, translations.
+void registerTarget(DialectRegistry &registry);
+
+/// Writes manifest.json and the programs of `module`, whose public functions
+/// are in local view, into the existing, empty directory `dir`. Arguments and
+/// results carry `spmd.sharding` and `spmd.global_type`; a function without them
+/// runs on one device. `reference` may be null; else it has the same functions in
+/// global view, free of annotations. Errors are diagnostics.
+LogicalResult writeBundle(ModuleOp module, ModuleOp reference,
+                          const BundleOptions &options, StringRef dir);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_TARGET_BUNDLE_H

@@ -1,0 +1,90 @@
+//===- CPUOps.td - What CPU code generation keeps whole ----*- tablegen -*-===//
+
+#ifndef SHARDKIT_TARGET_CPU_CPUOPS_TD
+#define SHARDKIT_TARGET_CPU_CPUOPS_TD
+
+include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def SpmdCpu_Dialect : Dialect {
+  let name = "spmd_cpu";
+  let cppNamespace = "::mlir::spmd::cpu";
+  let summary = "Calls of the runtime, before they are calls";
+  let description = [{
+    Internal to `lib/Target/CPU`. Work that the runtime does (contractions,
+    collectives) as destination-style ops, on tensors before bufferization and
+    on memrefs after it, so that fusion, tiling and unit-dim folding cannot take
+    it apart.
+  }];
+}
+
+class SpmdCpu_Op<string mnemonic, list<Trait> traits = []>
+    : Op<SpmdCpu_Dialect, mnemonic, !listconcat(traits, [
+        DestinationStyleOpInterface,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<BufferizableOpInterface, [
+          "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
+          "getAliasingValues", "bufferize"]>])>;
+
+def SpmdCpu_ContractOp : SpmdCpu_Op<"contract"> {
+  let summary = "A sum of products for sk_contract";
+  let description = [{
+    C = [C +] sum of A * B over the loops that C's map does not use. The maps
+    are projected permutations of one iteration space of at most
+    SK_MAX_CONTRACTION_DIMS loops larger than 1. With `overwrite` the init is
+    not read.
+
+    ```mlir
+    %r = spmd_cpu.contract [affine_map<(m, n, k) -> (m, k)>,
+                            affine_map<(m, n, k) -> (n, k)>,
+                            affine_map<(m, n, k) -> (m, n)>]
+           ins(%a, %b : tensor<4x8xf32>, tensor<6x8xf32>)
+           outs(%c : tensor<4x6xf32>) overwrite -> tensor<4x6xf32>
+    ```
+  }];
+  let arguments = (ins AffineMapArrayAttr:$indexing_maps, AnyShaped:$a,
+    AnyShaped:$b, AnyShaped:$c, UnitAttr:$overwrite);
+  let results = (outs Variadic<AnyRankedTensor>:$result);
+  let assemblyFormat = [{
+    $indexing_maps `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)`
+    `outs` `(` $c `:` type($c) `)` (`overwrite` $overwrite^)? attr-dict
+    (`->` type($result)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getCMutable(); }
+    /// Sizes of the loops; nothing if they contradict each other or are dynamic.
+    std::optional<SmallVector<int64_t>> getLoopSizes();
+  }];
+}
+
+def SpmdCpu_CollectiveOp : SpmdCpu_Op<"collective"> {
+  let summary = "A collective, by the id under which the manifest lists it";
+  let description = [{
+    ```mlir
+    %r = spmd_cpu.collective 3 ins(%x : tensor<4x8xf32>)
+           outs(%init : tensor<4x16xf32>) -> tensor<4x16xf32>
+    ```
+    The init is not read; input and output never share memory.
+  }];
+  let arguments = (ins I64Attr:$id, AnyShaped:$input, AnyShaped:$init);
+  let results = (outs Variadic<AnyRankedTensor>:$result);
+  let assemblyFormat = [{
+    $id `ins` `(` $input `:` type($input) `)` `outs` `(` $init `:` type($init)
+    `)` attr-dict (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+}
+
+def SpmdCpu_CoordinateOp : Op<SpmdCpu_Dialect, "coordinate", [Pure]> {
+  let summary = "(rank / stride) mod size";
+  let arguments = (ins I64Attr:$stride, I64Attr:$size);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$stride $size attr-dict";
+}
+
+#endif // SHARDKIT_TARGET_CPU_CPUOPS_TD

@@ -1,0 +1,54 @@
+//===- Program.h - From functions to a shared object ------------*- C++ -*-===//
+
+#ifndef SHARDKIT_TARGET_CPU_PROGRAM_H
+#define SHARDKIT_TARGET_CPU_PROGRAM_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+#include <string>
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace mlir::spmd::cpu {
+
+struct CodegenOptions {
+  /// Name of the processor; "native": this machine's, with all its features.
+  std::string cpu = "native";
+  /// 0 to 3, as for a C compiler. 1 and below compile many functions fast.
+  unsigned optLevel = 3;
+  /// The reference side of a check: upstream passes alone.
+  bool reference = false;
+  /// Put before the names of functions to give the symbols of entry points.
+  std::string prefix = "sk_fn_";
+  /// Stop early and print: "", "tensor" (fused and tiled), "memref", "llvm",
+  /// "llvm-ir" (optimised).
+  std::string emit;
+};
+
+/// What is known of a compiled function.
+struct CompiledFunction {
+  std::string symbol;
+  int64_t arenaBytes = 0;
+};
+
+/// Compiles the public functions of `module` (no calls, local view, spmd ops
+/// lowered) into the shared object `path`. Functions that differ in names only
+/// are compiled once. Consumes the functions. With `emit` prints to `os` and writes
+/// nothing.
+LogicalResult compileProgram(ModuleOp module, const CodegenOptions &options,
+                             StringRef path, llvm::raw_ostream &os,
+                             llvm::StringMap<CompiledFunction> &functions);
+
+/// One module in LLVM dialect to an object file in memory (or LLVM IR text).
+LogicalResult emitObject(ModuleOp module, const CodegenOptions &options,
+                         llvm::SmallVectorImpl<char> &object);
+
+/// Spawns ld.lld.
+LogicalResult linkShared(Location loc, ArrayRef<std::string> objects, StringRef path);
+
+} // namespace mlir::spmd::cpu
+
+#endif // SHARDKIT_TARGET_CPU_PROGRAM_H

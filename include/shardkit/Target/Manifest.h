@@ -1,0 +1,92 @@
+//===- Manifest.h - What manifest.json says, as plain data ------*- C++ -*-===//
+//
+// docs/Manifest.md has the meaning of each field. No LLVM here: the writer is
+// compiled with exceptions, which its JSON library needs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_TARGET_MANIFEST_H
+#define SHARDKIT_TARGET_MANIFEST_H
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shardkit::manifest {
+
+struct Mesh {
+  std::string name;
+  std::vector<std::pair<std::string, int64_t>> axes;
+  std::vector<int64_t> deviceIds; // empty: iota
+};
+
+struct Program {
+  std::string file;
+  int64_t bytes = 0;
+  std::string hash;
+};
+
+struct Value {
+  std::string name, kind, dtype;
+  std::vector<int64_t> globalShape, localShape;
+  std::optional<std::string> sharding;
+  std::vector<std::array<int64_t, 3>> offset, loops;
+  std::optional<std::array<int64_t, 2>> range;
+  std::optional<int64_t> tied;
+  bool exact = false;
+};
+
+struct Atom {
+  int64_t size;
+  bool sourceIsRank;
+  int64_t sourceStride;
+  bool destinationIsRank;
+  int64_t destinationStride;
+};
+
+struct Collective {
+  int64_t id = 0;
+  std::string kind;
+  std::vector<std::string> axes;
+  std::string dtype;
+  std::optional<std::string> reduction;
+  int64_t inElements = 0, outElements = 0;
+  std::vector<Atom> atoms;
+  std::vector<std::array<int64_t, 2>> group;
+  int64_t bytes = 0;
+  std::string loc;
+};
+
+struct Entry {
+  int64_t program = 0;
+  std::string symbol;
+  int64_t arenaBytes = 0;
+};
+
+struct Function {
+  std::string name;
+  std::optional<std::string> mesh;
+  int64_t devices = 1;
+  Entry entry;
+  std::vector<Value> arguments, results;
+  std::vector<Collective> collectives;
+  std::optional<Entry> reference;
+};
+
+struct Manifest {
+  std::string target, producer;
+  int64_t abi = 1;
+  std::vector<Mesh> meshes;
+  std::vector<Program> programs;
+  std::vector<Function> functions;
+};
+
+/// The text of manifest.json. Deterministic; invalid UTF-8 in names is replaced.
+std::string toJson(const Manifest &manifest);
+
+} // namespace shardkit::manifest
+
+#endif // SHARDKIT_TARGET_MANIFEST_H

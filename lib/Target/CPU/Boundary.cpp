@@ -1,0 +1,131 @@
+//===- Boundary.cpp - Arguments and results become buffers of the caller --===//
+
+#include "shardkit/Target/CPU/Passes.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDCPUBOUNDARY
+#include "shardkit/Target/CPU/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+
+namespace {
+struct Boundary : spmd::impl::SpmdCpuBoundaryBase<Boundary> {
+  /// The memref in which a value crosses the boundary; null after an error.
+  static MemRefType bufferType(func::FuncOp func, Type type, const Twine &what) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && !tensor.hasStaticShape()) {
+      func.emitError() << what << " of function '" << func.getSymName()
+                       << "' has type " << type << ", expected a static shape";
+      return {};
+    }
+    Type element = tensor ? tensor.getElementType() : type;
+    bool legal = element.isF16() || element.isBF16() || element.isF32() ||
+                 element.isF64() || element.isIndex();
+    for (unsigned width : {1, 8, 16, 32, 64})
+      legal |= element.isSignlessInteger(width);
+    if (!legal) {
+      func.emitError() << what << " of function '" << func.getSymName() << "' has type " << type
+                       << ", expected a tensor or scalar of f16, bf16, f32, f64, index, i1, "
+                          "i8, i16, i32 or i64";
+      return {};
+    }
+    return MemRefType::get(tensor ? tensor.getShape() : ArrayRef<int64_t>(), element);
+  }
+
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    OpBuilder builder(func.getContext());
+    Location loc = func.getLoc();
+    Block &body = func.getBody().front();
+    auto ptr = LLVM::LLVMPointerType::get(func.getContext());
+    unsigned numArgs = func.getNumArguments(), numResults = func.getNumResults();
+    SmallVector<int64_t> tied(numResults, -1);
+    for (unsigned i = 0; i < numResults; ++i)
+      if (auto attr = func.getResultAttrOfType<IntegerAttr>(i, "spmd.tied"))
+        tied[i] = attr.getInt();
+
+    SmallVector<Type> inputs{ptr};
+    for (unsigned i = 0; i < numArgs; ++i) {
+      inputs.push_back(bufferType(func, func.getArgument(i).getType(), "argument " + Twine(i)));
+      if (!inputs.back())
+        return signalPassFailure();
+    }
+    for (unsigned i = 0; i < numResults; ++i) {
+      inputs.push_back(bufferType(func, func.getResultTypes()[i], "result " + Twine(i)));
+      if (!inputs.back())
+        return signalPassFailure();
+    }
+
+    // Arguments.
+    builder.setInsertionPointToStart(&body);
+    SmallVector<Value> buffers;
+    for (unsigned i = 0; i < inputs.size(); ++i) {
+      Location argLoc = i && i <= numArgs ? body.getArgument(i - 1).getLoc() : loc;
+      buffers.push_back(body.addArgument(inputs[i], argLoc));
+    }
+    for (unsigned i = 0; i < numArgs; ++i) {
+      BlockArgument arg = body.getArgument(i);
+      if (arg.use_empty())
+        continue;
+      Value buffer = buffers[1 + i], value;
+      if (isa<RankedTensorType>(arg.getType()))
+        value = bufferization::ToTensorOp::create(builder, arg.getLoc(), arg.getType(),
+                                                  buffer, /*restrict=*/true);
+      else
+        value = memref::LoadOp::create(builder, arg.getLoc(), buffer);
+      arg.replaceAllUsesWith(value);
+    }
+    body.eraseArguments(0, numArgs);
+
+    // Results; those that may share memory with an argument last.
+    auto ret = cast<func::ReturnOp>(body.getTerminator());
+    builder.setInsertionPoint(ret);
+    SmallVector<std::pair<Value, unsigned>> late;
+    auto store = [&](Value value, unsigned i) {
+      Value buffer = buffers[1 + numArgs + i];
+      auto type = cast<MemRefType>(buffer.getType());
+      if (type.hasStaticShape() && type.getNumElements() == 0)
+        return;
+      if (!isa<RankedTensorType>(value.getType())) {
+        memref::StoreOp::create(builder, ret.getLoc(), value, buffer, ValueRange{});
+        return;
+      }
+      bufferization::MaterializeInDestinationOp::create(
+          builder, ret.getLoc(), Type(), value, buffer, /*restrict=*/true, /*writable=*/true);
+    };
+    for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
+      if (tied[i] < 0) {
+        store(value, i);
+        continue;
+      }
+      if (isa<RankedTensorType>(value.getType()))
+        value = bufferization::AllocTensorOp::create(
+            builder, ret.getLoc(), cast<RankedTensorType>(value.getType()), ValueRange{}, value);
+      late.emplace_back(value, i);
+    }
+    for (auto [value, i] : late)
+      store(value, i);
+    auto i32 = builder.getI32Type();
+    Value zero = arith::ConstantOp::create(builder, ret.getLoc(), builder.getI32IntegerAttr(0));
+    func::ReturnOp::create(builder, ret.getLoc(), zero);
+    ret.erase();
+
+    func->setAttr("spmd_cpu.num_args", builder.getI64IntegerAttr(numArgs));
+    func.setAllArgAttrs(ArrayRef<DictionaryAttr>{});
+    func.setAllResultAttrs(ArrayRef<DictionaryAttr>{});
+    func.setType(builder.getFunctionType(inputs, {i32}));
+    // Buffers do not overlap, but those of tied pairs may.
+    SmallVector<bool> shared(inputs.size(), false);
+    for (unsigned i = 0; i < numResults; ++i)
+      if (tied[i] >= 0) {
+        shared[1 + numArgs + i] = true;
+        if (tied[i] < int64_t(numArgs))
+          shared[1 + tied[i]] = true;
+      }
+    for (unsigned i = 1; i < inputs.size(); ++i)
+      if (!shared[i])
+        func.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+  }
+};
+} // namespace

@@ -1,0 +1,178 @@
+//===- CPUOps.cpp - What CPU code generation keeps whole ------------------===//
+
+#include "shardkit/Target/CPU/CPUOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Builders.h"
+#include "shardkit/rt/abi.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace mlir::spmd::cpu;
+
+#include "shardkit/Target/CPU/CPUOpsDialect.cpp.inc"
+
+void SpmdCpuDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "shardkit/Target/CPU/CPUOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// ContractOp
+//===----------------------------------------------------------------------===//
+
+std::optional<SmallVector<int64_t>> ContractOp::getLoopSizes() {
+  auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  SmallVector<int64_t> sizes(maps.front().getNumDims(), -1);
+  for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
+    for (auto [expr, size] : llvm::zip_equal(
+             map.getResults(), cast<ShapedType>(value.getType()).getShape())) {
+      int64_t &loop = sizes[cast<AffineDimExpr>(expr).getPosition()];
+      if (ShapedType::isDynamic(size) || (loop >= 0 && loop != size))
+        return std::nullopt;
+      loop = size;
+    }
+  if (llvm::is_contained(sizes, -1))
+    return std::nullopt;
+  return sizes;
+}
+
+LogicalResult ContractOp::verify() {
+  auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  if (maps.size() != 3)
+    return emitOpError("expected 3 indexing maps, got ") << maps.size();
+  for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
+    if (!map.isProjectedPermutation() ||
+        map.getNumDims() != maps.front().getNumDims() ||
+        map.getNumResults() != cast<ShapedType>(value.getType()).getRank())
+      return emitOpError("expected projected permutations of one iteration "
+                         "space, one result per dim of the operand");
+  auto sizes = getLoopSizes();
+  if (!sizes)
+    return emitOpError("expected operands whose static sizes agree");
+  if (llvm::count_if(*sizes, [](int64_t s) { return s != 1; }) >
+      SK_MAX_CONTRACTION_DIMS)
+    return emitOpError("expected at most ") << SK_MAX_CONTRACTION_DIMS << " loops";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Effects and bufferization
+//===----------------------------------------------------------------------===//
+
+static void
+addEffects(Operation *op, bool readsInit,
+           SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  auto dps = cast<DestinationStyleOpInterface>(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    if (!dps.isDpsInit(&operand) || readsInit)
+      e.emplace_back(MemoryEffects::Read::get(), &operand);
+    if (dps.isDpsInit(&operand))
+      e.emplace_back(MemoryEffects::Write::get(), &operand);
+  }
+}
+
+void ContractOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  addEffects(*this, !getOverwrite(), e);
+}
+void CollectiveOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  addEffects(*this, false, e);
+  // Peers take part in it: never removed, never reordered.
+  e.emplace_back(MemoryEffects::Write::get());
+}
+
+bool ContractOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
+  return !isDpsInit(&operand) || !getOverwrite();
+}
+bool ContractOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
+  return isDpsInit(&operand);
+}
+AliasingValueList ContractOp::getAliasingValues(OpOperand &operand,
+                                                const AnalysisState &) {
+  if (isDpsInit(&operand))
+    return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
+  return {};
+}
+bool CollectiveOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
+  return !isDpsInit(&operand);
+}
+bool CollectiveOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
+  return isDpsInit(&operand);
+}
+AliasingValueList CollectiveOp::getAliasingValues(OpOperand &operand,
+                                                  const AnalysisState &) {
+  if (isDpsInit(&operand))
+    return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
+  return {};
+}
+
+/// A static memref with the strides known: `buffer` itself or a copy.
+static Value withStrides(RewriterBase &rewriter, Location loc, Value buffer,
+                         bool contiguous) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  bool known = succeeded(type.getStridesAndOffset(strides, offset)) &&
+               llvm::none_of(strides, ShapedType::isDynamic);
+  if (known && contiguous) {
+    int64_t expected = 1;
+    for (auto [size, stride] : llvm::reverse(llvm::zip_equal(type.getShape(), strides))) {
+      known &= size == 1 || stride == expected;
+      expected *= size;
+    }
+  }
+  if (known)
+    return buffer;
+  return memref::AllocOp::create(
+      rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()));
+}
+
+template <typename OpTy>
+static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter,
+                                  const BufferizationOptions &options,
+                                  BufferizationState &state, bool contiguous,
+                                  bool readsInit) {
+  SmallVector<Value> buffers;
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  Value init;
+  for (OpOperand &operand : op->getOpOperands()) {
+    FailureOr<Value> buffer = getBuffer(rewriter, operand.get(), options, state);
+    if (failed(buffer))
+      return failure();
+    bool isInit = op.isDpsInit(&operand);
+    Value strided = withStrides(rewriter, loc, *buffer, contiguous);
+    if (strided != *buffer && (!isInit || readsInit))
+      memref::CopyOp::create(rewriter, loc, *buffer, strided);
+    if (isInit)
+      init = *buffer;
+    buffers.push_back(strided);
+  }
+  OperationState newState(loc, op->getName(), buffers, TypeRange{}, op->getAttrs());
+  newState.propertiesAttr = op->getPropertiesAsAttribute();
+  rewriter.create(newState);
+  if (buffers.back() != init)
+    memref::CopyOp::create(rewriter, loc, buffers.back(), init);
+  replaceOpWithBufferizedValues(rewriter, op, init);
+  return success();
+}
+
+LogicalResult ContractOp::bufferize(RewriterBase &rewriter,
+                                    const BufferizationOptions &options,
+                                    BufferizationState &state) {
+  return bufferizeDps(*this, rewriter, options, state, false, !getOverwrite());
+}
+LogicalResult CollectiveOp::bufferize(RewriterBase &rewriter,
+                                      const BufferizationOptions &options,
+                                      BufferizationState &state) {
+  return bufferizeDps(*this, rewriter, options, state, true, false);
+}
+
+#define GET_OP_CLASSES
+#include "shardkit/Target/CPU/CPUOps.cpp.inc"

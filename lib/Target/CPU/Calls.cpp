@@ -1,0 +1,206 @@
+//===- Calls.cpp - Calls of the runtime -----------------------------------===//
+
+#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/rt/abi.h"
+#include <cstddef>
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDCPUCALLS
+#include "shardkit/Target/CPU/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd::cpu;
+
+//===----------------------------------------------------------------------===//
+// Descriptors
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct LoopDim {
+  int32_t role;
+  int64_t size, a, b, c;
+};
+} // namespace
+
+static int32_t dtypeOf(Type type) {
+  if (type.isF64())
+    return SK_F64;
+  if (type.isF32())
+    return SK_F32;
+  return type.isF16() ? SK_F16 : SK_BF16;
+}
+
+/// Stride of each loop in an operand, 0 where it has none.
+static SmallVector<int64_t> loopStrides(AffineMap map, Value buffer) {
+  SmallVector<int64_t> strides, loops(map.getNumDims(), 0);
+  int64_t offset;
+  (void)cast<MemRefType>(buffer.getType()).getStridesAndOffset(strides, offset);
+  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides))
+    loops[cast<AffineDimExpr>(expr).getPosition()] = stride;
+  return loops;
+}
+
+/// Loops larger than 1 by role, each role's major to minor; neighbours that are
+/// one loop in all three operands joined.
+static SmallVector<LoopDim> loopDims(ContractOp op) {
+  auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  SmallVector<int64_t> sizes = *op.getLoopSizes();
+  auto a = loopStrides(maps[0], op.getA()), b = loopStrides(maps[1], op.getB()),
+       c = loopStrides(maps[2], op.getC());
+  SmallVector<LoopDim> dims;
+  for (unsigned i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1)
+      continue;
+    bool inA = maps[0].isFunctionOfDim(i), inB = maps[1].isFunctionOfDim(i),
+         inC = maps[2].isFunctionOfDim(i);
+    int32_t role = inA && inB && inC ? SK_BATCH : !inB ? SK_M : !inA ? SK_N : SK_K;
+    dims.push_back({role, sizes[i], a[i], b[i], c[i]});
+  }
+  llvm::stable_sort(dims, [](const LoopDim &x, const LoopDim &y) {
+    if (x.role != y.role)
+      return x.role < y.role;
+    if (x.c != y.c)
+      return x.c > y.c;
+    return x.a != y.a ? x.a > y.a : x.b > y.b;
+  });
+  SmallVector<LoopDim> joined;
+  for (const LoopDim &dim : dims) {
+    if (!joined.empty()) {
+      LoopDim &outer = joined.back();
+      if (outer.role == dim.role && outer.a == dim.a * dim.size &&
+          outer.b == dim.b * dim.size && outer.c == dim.c * dim.size) {
+        outer = {dim.role, outer.size * dim.size, dim.a, dim.b, dim.c};
+        continue;
+      }
+    }
+    joined.push_back(dim);
+  }
+  return joined;
+}
+
+/// The descriptor as the 8-byte words it is made of in memory.
+static SmallVector<int64_t> encode(ContractOp op) {
+  sk_contraction desc = {};
+  desc.abi = SK_ABI_VERSION;
+  desc.in_dtype = dtypeOf(cast<MemRefType>(op.getA().getType()).getElementType());
+  desc.out_dtype = dtypeOf(cast<MemRefType>(op.getC().getType()).getElementType());
+  desc.accumulate = !op.getOverwrite();
+  for (const LoopDim &dim : loopDims(op)) {
+    auto &entry = desc.dims[desc.num_dims++];
+    entry.role = dim.role;
+    entry.size = dim.size;
+    entry.stride_a = dim.a;
+    entry.stride_b = dim.b;
+    entry.stride_c = dim.c;
+  }
+  static_assert(sizeof(sk_contraction) % sizeof(int64_t) == 0);
+  SmallVector<int64_t> words(sizeof(sk_contraction) / sizeof(int64_t));
+  memcpy(words.data(), &desc, sizeof(desc));
+  return words;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
+  /// Address of the first element, as an LLVM pointer.
+  static Value pointerTo(OpBuilder &b, Location loc, Value buffer) {
+    auto ptr = LLVM::LLVMPointerType::get(b.getContext());
+    auto type = cast<MemRefType>(buffer.getType());
+    Value index = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer);
+    Value word = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+    Value base = LLVM::IntToPtrOp::create(b, loc, ptr, word);
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)type.getStridesAndOffset(strides, offset);
+    if (offset == 0)
+      return base;
+    Type element = type.getElementType();
+    if (element.isIndex())
+      element = b.getI64Type();
+    if (!ShapedType::isDynamic(offset))
+      return LLVM::GEPOp::create(b, loc, ptr, element, base,
+                                 ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, buffer);
+    Value dynamic = arith::IndexCastOp::create(b, loc, b.getI64Type(), metadata.getOffset());
+    return LLVM::GEPOp::create(b, loc, ptr, element, base, ArrayRef<LLVM::GEPArg>{dynamic});
+  }
+
+  func::FuncOp declare(OpBuilder &b, StringRef name, TypeRange inputs, Type result) {
+    ModuleOp module = getOperation();
+    if (auto func = module.lookupSymbol<func::FuncOp>(name))
+      return func;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    auto func = func::FuncOp::create(b, module.getLoc(), name,
+                                     b.getFunctionType(inputs, {result}));
+    func.setPrivate();
+    return func;
+  }
+
+  Value descriptor(OpBuilder &b, ContractOp op) {
+    ModuleOp module = getOperation();
+    SmallVector<int64_t> words = encode(op);
+    auto [it, isNew] = globals.try_emplace(
+        std::string(reinterpret_cast<char *>(words.data()), words.size() * 8), "");
+    auto type = LLVM::LLVMArrayType::get(b.getI64Type(), words.size());
+    if (isNew) {
+      it->second = "contraction_" + std::to_string(globals.size() - 1);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(module.getBody());
+      LLVM::GlobalOp::create(
+          b, op.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal, it->second,
+          DenseElementsAttr::get(RankedTensorType::get({int64_t(words.size())}, b.getI64Type()),
+                                 ArrayRef<int64_t>(words)),
+          /*alignment=*/8);
+    }
+    return LLVM::AddressOfOp::create(b, op.getLoc(),
+                                     LLVM::LLVMPointerType::get(b.getContext()), it->second);
+  }
+
+  void runOnOperation() override {
+    globals.clear();
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa_and_nonnull<SpmdCpuDialect>(op->getDialect()))
+        ops.push_back(op);
+    });
+    OpBuilder b(&getContext());
+    Type ptr = LLVM::LLVMPointerType::get(&getContext());
+    Type i64 = b.getI64Type(), i32 = b.getI32Type();
+    for (Operation *op : ops) {
+      b.setInsertionPoint(op);
+      Location loc = op->getLoc();
+      Value context = op->getParentOfType<func::FuncOp>().getArgument(0);
+      auto constant = [&](int64_t v) -> Value {
+        return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v));
+      };
+      if (auto contract = dyn_cast<ContractOp>(op)) {
+        auto callee = declare(b, "sk_contract", {ptr, ptr, ptr, ptr, ptr}, i32);
+        SmallVector<Value> args{context, descriptor(b, contract)};
+        for (Value buffer : contract->getOperands())
+          args.push_back(pointerTo(b, loc, buffer));
+        func::CallOp::create(b, loc, callee, args);
+      } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
+        auto callee = declare(b, "sk_collective", {ptr, i64, ptr, ptr}, i32);
+        func::CallOp::create(b, loc, callee,
+                             ValueRange{context, constant(collective.getId()),
+                                        pointerTo(b, loc, collective.getInput()),
+                                        pointerTo(b, loc, collective.getInit())});
+      } else if (auto coordinate = dyn_cast<CoordinateOp>(op)) {
+        auto callee = declare(b, "sk_coordinate", {ptr, i64, i64}, i64);
+        auto call = func::CallOp::create(
+            b, loc, callee,
+            ValueRange{context, constant(coordinate.getStride()), constant(coordinate.getSize())});
+        Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), call.getResult(0));
+        coordinate.getResult().replaceAllUsesWith(index);
+      }
+      op->erase();
+    }
+  }
+  std::map<std::string, std::string> globals;
+};
+} // namespace

@@ -1,0 +1,145 @@
+//===- EmitObject.cpp - From LLVM dialect to an object, and the linker ----===//
+
+#include "mlir/Target/LLVMIR/Export.h"
+#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/CPU/Program.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include <mutex>
+
+using namespace mlir;
+
+static std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(const spmd::cpu::CodegenOptions &options, std::string &error) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  std::string cpu = options.cpu, features;
+  if (cpu == "native") {
+    cpu = llvm::sys::getHostCPUName().str();
+    std::vector<std::string> list;
+    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+      list.push_back((feature.second ? "+" : "-") + feature.first().str());
+    llvm::sort(list);
+    features = llvm::join(list, ",");
+  }
+  llvm::CodeGenOptLevel level = options.optLevel >= 3   ? llvm::CodeGenOptLevel::Aggressive
+                                : options.optLevel == 2 ? llvm::CodeGenOptLevel::Default
+                                : options.optLevel == 1 ? llvm::CodeGenOptLevel::Less
+                                                        : llvm::CodeGenOptLevel::None;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, level));
+  if (machine && !machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) {
+    error = "unknown processor '" + cpu + "', expected native or a name that clang -mcpu=help lists";
+    return nullptr;
+  }
+  return machine;
+}
+
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigned level) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = level >= 2;
+  tuning.SLPVectorization = level >= 2;
+  tuning.LoopUnrolling = level >= 2;
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  llvm::OptimizationLevel opt = level >= 3   ? llvm::OptimizationLevel::O3
+                                : level == 2 ? llvm::OptimizationLevel::O2
+                                : level == 1 ? llvm::OptimizationLevel::O1
+                                             : llvm::OptimizationLevel::O0;
+  llvm::ModulePassManager passes = level == 0 ? builder.buildO0DefaultPipeline(opt)
+                                              : builder.buildPerModuleDefaultPipeline(opt);
+  passes.run(module, mam);
+}
+
+LogicalResult spmd::cpu::emitObject(ModuleOp module, const CodegenOptions &options,
+                                    llvm::SmallVectorImpl<char> &object) {
+  llvm::LLVMContext context;
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(options, error);
+  if (!machine) {
+    emitError(UnknownLoc::get(module.getContext())) << error;
+    return failure();
+  }
+  std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
+  if (!ir)
+    return failure();
+  ir->setTargetTriple(machine->getTargetTriple());
+  ir->setDataLayout(machine->createDataLayout());
+  // AVX-512 machines prefer 256 bits by default; these loops gain from 512.
+  bool wide = machine->getTargetTriple().isX86() &&
+              machine->getMCSubtargetInfo()->checkFeatures("+avx512f");
+  for (llvm::Function &function : *ir) {
+    function.setDoesNotThrow();
+    if (function.isDeclaration())
+      continue;
+    if (wide)
+      function.addFnAttr("prefer-vector-width", "512");
+    if (function.hasLocalLinkage())
+      function.addFnAttr(llvm::Attribute::NoInline);
+  }
+  optimise(*ir, *machine, options.optLevel);
+  llvm::raw_svector_ostream os(object);
+  if (options.emit == "llvm-ir") {
+    ir->print(os, nullptr);
+    return success();
+  }
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+    module.emitError("this LLVM cannot emit objects for ") << machine->getTargetTriple().str();
+    return failure();
+  }
+  passes.run(*ir);
+  return success();
+}
+
+LogicalResult spmd::cpu::linkShared(Location loc, ArrayRef<std::string> objects,
+                                    StringRef path) {
+  llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName("ld.lld-22");
+  if (!linker)
+    linker = llvm::sys::findProgramByName("ld.lld");
+  if (!linker)
+    return emitError(loc, "no linker: expected ld.lld-22 or ld.lld in PATH (package lld-22)");
+  SmallVector<StringRef> args{*linker, "-shared", "-o", path, "--gc-sections", "-z", "noexecstack"};
+  for (const std::string &object : objects)
+    args.push_back(object);
+  SmallString<128> log;
+  if (std::error_code ec = llvm::sys::fs::createTemporaryFile("shardkit-link", "log", log))
+    return emitError(loc, "no temporary file: ") << ec.message();
+  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(log), StringRef(log)};
+  std::string error;
+  int status = llvm::sys::ExecuteAndWait(*linker, args, std::nullopt, redirects, 0, 0, &error);
+  auto text = llvm::MemoryBuffer::getFile(log);
+  llvm::sys::fs::remove(log);
+  if (status == 0)
+    return success();
+  InFlightDiagnostic diag = emitError(loc, "linking failed");
+  if (!error.empty())
+    diag << ": " << error;
+  if (text && !(*text)->getBuffer().empty())
+    diag.attachNote() << (*text)->getBuffer().split('\n').first;
+  return diag;
+}

@@ -1,0 +1,92 @@
+//===- Entries.cpp - Entry points with the sk_program ABI -----------------===//
+
+#include "shardkit/Target/CPU/Passes.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDCPUENTRIES
+#include "shardkit/Target/CPU/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+
+namespace {
+struct Entries : spmd::impl::SpmdCpuEntriesBase<Entries> {
+  /// Leaves the function with the status of a call that failed.
+  static void checkStatus(LLVM::CallOp call) {
+    Block *block = call->getBlock();
+    OpBuilder b(call->getContext());
+    Location loc = call.getLoc();
+    Block *rest = block->splitBlock(std::next(call->getIterator()));
+    Block *fail = b.createBlock(rest);
+    LLVM::ReturnOp::create(b, loc, call.getResult());
+    b.setInsertionPointToEnd(block);
+    Value zero = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
+    Value ok = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, call.getResult(), zero);
+    LLVM::CondBrOp::create(b, loc, ok, rest, ValueRange{}, fail, ValueRange{},
+                           std::pair<uint32_t, uint32_t>(1 << 20, 1));
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    MLIRContext *context = &getContext();
+    auto ptr = LLVM::LLVMPointerType::get(context);
+    SmallVector<LLVM::CallOp> calls;
+    module.walk([&](LLVM::CallOp call) {
+      if (call.getCallee() == "sk_contract" || call.getCallee() == "sk_collective")
+        calls.push_back(call);
+    });
+    for (LLVM::CallOp call : calls)
+      checkStatus(call);
+
+    OpBuilder b(context);
+    auto i32 = b.getI32Type();
+    for (auto func : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
+      auto symbols = func->getAttrOfType<ArrayAttr>(spmd::cpu::kSymbolsAttr);
+      if (!symbols)
+        continue;
+      Location loc = func.getLoc();
+      func.setLinkage(LLVM::Linkage::Internal);
+      func->removeAttr(spmd::cpu::kSymbolsAttr);
+      auto numArgs = func->getAttrOfType<IntegerAttr>("spmd_cpu.num_args").getInt();
+      func->removeAttr("spmd_cpu.num_args");
+      int64_t numParams = func.getNumArguments();
+      StringRef first;
+      b.setInsertionPointAfter(func);
+      for (auto symbol : symbols.getAsRange<StringAttr>()) {
+        if (!first.empty()) {
+          // The same program under another name.
+          auto alias = LLVM::AliasOp::create(
+              b, loc, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr, ptr}),
+              LLVM::Linkage::External, symbol.getValue());
+          OpBuilder::InsertionGuard guard(b);
+          b.createBlock(&alias.getInitializer());
+          Value address = LLVM::AddressOfOp::create(b, loc, ptr, first);
+          LLVM::ReturnOp::create(b, loc, address);
+          continue;
+        }
+        first = symbol.getValue();
+        auto entry = LLVM::LLVMFuncOp::create(
+            b, loc, first, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr, ptr}));
+        OpBuilder::InsertionGuard guard(b);
+        Block *block = entry.addEntryBlock(b);
+        b.setInsertionPointToStart(block);
+        // (ctx, arguments..., results..., arena)
+        SmallVector<Value> operands{block->getArgument(0)};
+        auto load = [&](Value table, int64_t i) {
+          Value at = LLVM::GEPOp::create(b, loc, ptr, ptr, table,
+                                         ArrayRef<LLVM::GEPArg>{int32_t(i)});
+          operands.push_back(LLVM::LoadOp::create(b, loc, ptr, at));
+        };
+        bool hasArena = func->hasAttr(spmd::cpu::kArenaBytesAttr);
+        int64_t numBuffers = numParams - 1 - hasArena;
+        for (int64_t i = 0; i < numBuffers; ++i)
+          load(block->getArgument(i < numArgs ? 1 : 2), i < numArgs ? i : i - numArgs);
+        if (hasArena)
+          operands.push_back(block->getArgument(3));
+        auto call = LLVM::CallOp::create(b, loc, func, operands);
+        LLVM::ReturnOp::create(b, loc, call.getResult());
+      }
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,83 @@
+//===- Fuse.cpp - Fuse elementwise ops into their users -------------------===//
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "shardkit/Target/CPU/Passes.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDCPUFUSE
+#include "shardkit/Target/CPU/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+
+/// Rough cost of one iteration in simple operations; loads are counted apart.
+static int64_t bodyCost(linalg::LinalgOp op) {
+  int64_t cost = 0;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (isa<arith::ConstantOp, linalg::IndexOp, arith::IndexCastOp>(inner))
+      continue;
+    cost += isa<math::MathDialect>(inner.getDialect()) ||
+                    isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp,
+                        arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
+                        tensor::ExtractOp>(inner) || inner.getNumRegions()
+                ? 16 : 1;
+  }
+  return cost;
+}
+
+static int64_t iterations(linalg::LinalgOp op) {
+  int64_t n = 1;
+  for (int64_t size : op.getStaticLoopRanges())
+    n = ShapedType::isDynamic(size) ? n : n * size;
+  return n;
+}
+
+/// Elements that the op reads.
+static int64_t inputElements(linalg::LinalgOp op) {
+  int64_t n = 0;
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand->get().getType()))
+      n += type.hasStaticShape() ? type.getNumElements() : 1;
+  return n;
+}
+
+static bool shouldFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
+  auto consumer = dyn_cast<linalg::LinalgOp>(operand->getOwner());
+  if (!producer || !consumer)
+    return false;
+  int64_t cost = bodyCost(producer);
+  // A broadcast, a move or a constant: computing it costs no more than reading.
+  if (cost == 0)
+    return true;
+  // The consumer visits each element of the producer more than once.
+  bool repeats = iterations(consumer) > iterations(producer);
+  if (producer->hasOneUse())
+    return !repeats || cost <= 2;
+  // All uses in one consumer are fused together.
+  bool oneUser = llvm::all_of(producer->getUsers(),
+                              [&](Operation *u) { return u == consumer; });
+  if (oneUser)
+    return !repeats || cost <= 2;
+  // Much smaller inputs than results: better computed again than kept.
+  return cost <= 4 && !repeats && inputElements(producer) * 8 <= iterations(producer);
+}
+
+namespace {
+struct Fuse : spmd::impl::SpmdCpuFuseBase<Fuse> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet fusion(context);
+    linalg::populateElementwiseOpsFusionPatterns(fusion, shouldFuse);
+    patterns = std::move(fusion);
+    return success();
+  }
+  void runOnOperation() override {
+    GreedyRewriteConfig config;
+    config.setUseTopDownTraversal();
+    if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
+      signalPassFailure();
+  }
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

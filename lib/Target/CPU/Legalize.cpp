@@ -1,0 +1,373 @@
+//===- Legalize.cpp - Refuse what cannot be compiled, normalise the rest --===//
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "shardkit/Target/CPU/Passes.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDCPULEGALIZE
+#include "shardkit/Target/CPU/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// What cannot be compiled
+//===----------------------------------------------------------------------===//
+
+static bool isSupportedElement(Type type) {
+  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64() || type.isIndex())
+    return true;
+  return type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64;
+}
+
+static LogicalResult checkType(Operation *op, Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped)
+    return success();
+  if (!isa<RankedTensorType>(type))
+    return op->emitError() << "type " << type
+                           << " cannot be compiled for cpu, expected a ranked tensor";
+  if (!isSupportedElement(shaped.getElementType()))
+    return op->emitError()
+           << "element type " << shaped.getElementType()
+           << " cannot be compiled for cpu, expected f16, bf16, f32, f64, index "
+              "or a signless integer of at most 64 bits";
+  return success();
+}
+
+static bool isSupportedOp(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  if (dialect == "linalg")
+    return isa<linalg::LinalgOp, linalg::SoftmaxOp, linalg::PackOp,
+               linalg::UnPackOp, linalg::YieldOp, linalg::IndexOp>(op);
+  if (dialect == "tensor")
+    return !isa<tensor::GatherOp, tensor::ScatterOp>(op);
+  if (dialect == "func")
+    return isa<func::FuncOp, func::ReturnOp>(op);
+  static const llvm::StringSet<> dialects = {
+      "arith", "math", "scf", "affine", "index", "ub", "bufferization", "spmd_cpu"};
+  return dialects.contains(dialect);
+}
+
+static LogicalResult checkSupported(func::FuncOp func) {
+  if (!func.getBody().hasOneBlock())
+    return func.emitError("function '")
+           << func.getSymName()
+           << "' has unstructured control flow, expected one block (lift it first, "
+              "for instance with --lift-cf-to-scf)";
+  WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isSupportedOp(op)) {
+      InFlightDiagnostic diag = op->emitError()
+                                << "'" << op->getName()
+                                << "' cannot be compiled for cpu, expected upstream linalg, "
+                                   "tensor, arith, math, scf or func, or a local-view spmd "
+                                   "collective";
+      StringRef dialect = op->getName().getDialectNamespace();
+      if (isa<func::CallOp>(op))
+        diag.attachNote() << "the callee is recursive or has no body, so the call could not be inlined";
+      else if (dialect == "spmd")
+        diag.attachNote() << "global-view operations must be partitioned first (--spmd-partition)";
+      else
+        diag.attachNote() << "lower it to linalg on tensors first, or replace it";
+      return WalkResult::interrupt();
+    }
+    for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+      if (failed(checkType(op, type)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Values without elements, decompositions
+//===----------------------------------------------------------------------===//
+
+static bool hasNoElements(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && llvm::is_contained(tensor.getShape(), 0);
+}
+
+/// Nobody can tell what a value without elements was computed by.
+static void emptyZeroElementValues(func::FuncOp func) {
+  OpBuilder builder(func.getContext());
+  SmallVector<Operation *> ops;
+  func.getBody().walk([&](Operation *op) {
+    if (!isa<tensor::EmptyOp>(op) &&
+        llvm::any_of(op->getResultTypes(), hasNoElements))
+      ops.push_back(op);
+    // Inserting nothing leaves the destination as it is.
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      if (hasNoElements(insert.getSourceType())) {
+        insert.replaceAllUsesWith(insert.getDest());
+        ops.push_back(op);
+      }
+  });
+  for (Operation *op : ops) {
+    builder.setInsertionPoint(op);
+    for (Value result : op->getResults()) {
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (!type || !hasNoElements(type) || result.use_empty())
+        continue;
+      SmallVector<Value> dynamic;
+      for (int64_t d = 0, e = type.getNumDynamicDims(); d < e; ++d)
+        dynamic.push_back(arith::ConstantIndexOp::create(builder, op->getLoc(), 0));
+      result.replaceAllUsesWith(tensor::EmptyOp::create(builder, op->getLoc(), type, dynamic));
+    }
+    if (isOpTriviallyDead(op))
+      op->erase();
+  }
+}
+
+namespace {
+struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::SoftmaxOp op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
+    if (failed(values))
+      return failure();
+    rewriter.replaceOp(op, *values);
+    return success();
+  }
+};
+
+/// tensor.bitcast has no bufferization; arith.bitcast is elementwise.
+struct BitcastToArith : OpRewritePattern<tensor::BitcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::BitcastOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), op.getSource());
+    return success();
+  }
+};
+
+/// A concat inserts its operands one after the other; upstream's pattern also
+/// handles dynamic sizes but computes each size twice.
+struct ConcatToInserts : OpRewritePattern<tensor::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ConcatOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = op.getResultType();
+    if (!type.hasStaticShape() ||
+        !llvm::all_of(op.getInputs().getTypes(), [](Type t) {
+          return cast<RankedTensorType>(t).hasStaticShape();
+        }))
+      return failure();
+    Location loc = op.getLoc();
+    Value result = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
+                                           type.getElementType());
+    int64_t position = 0;
+    SmallVector<OpFoldResult> strides(type.getRank(), rewriter.getIndexAttr(1));
+    for (Value input : op.getInputs()) {
+      auto inputType = cast<RankedTensorType>(input.getType());
+      SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
+      offsets[op.getDim()] = rewriter.getIndexAttr(position);
+      position += inputType.getDimSize(op.getDim());
+      if (inputType.getNumElements() == 0)
+        continue;
+      result = tensor::InsertSliceOp::create(
+          rewriter, loc, input, result, offsets,
+          getAsIndexOpFoldResult(rewriter.getContext(), inputType.getShape()), strides);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Regions yield into buffers that exist outside
+//===----------------------------------------------------------------------===//
+
+static bool isStaticTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape();
+}
+
+/// True if `value` is `root` after a chain of in-place updates, each the only
+/// use of the one before.
+static bool isUpdateOf(Value value, Value root) {
+  while (value != root) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return false;
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      value = insert.getDest();
+    else if (auto insert = dyn_cast<tensor::InsertOp>(op))
+      value = insert.getDest();
+    else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+      value = dps.getTiedOpOperand(cast<OpResult>(value))->get();
+    else
+      return false;
+    if (!value.hasOneUse())
+      return false;
+  }
+  return true;
+}
+
+/// Makes the terminator operand live in the buffer of `dest`.
+static void yieldInto(OpBuilder &builder, OpOperand &yielded, Value dest) {
+  if (!isStaticTensor(yielded.get().getType()) ||
+      yielded.get().getType() != dest.getType() || isUpdateOf(yielded.get(), dest))
+    return;
+  Operation *terminator = yielded.getOwner();
+  builder.setInsertionPoint(terminator);
+  auto op = bufferization::MaterializeInDestinationOp::create(
+      builder, terminator->getLoc(), dest.getType(), yielded.get(), dest);
+  yielded.set(op.getResult());
+}
+
+static void normaliseFor(scf::ForOp op) {
+  OpBuilder builder(op);
+  Operation *yield = op.getBody()->getTerminator();
+  for (OpOperand &operand : yield->getOpOperands())
+    yieldInto(builder, operand, op.getRegionIterArg(operand.getOperandNumber()));
+}
+
+static void normaliseWhile(scf::WhileOp op) {
+  OpBuilder builder(op);
+  auto condition = op.getConditionOp();
+  if (TypeRange(ValueRange(op.getBeforeArguments())) ==
+      TypeRange(ValueRange(op.getAfterArguments()))) {
+    for (OpOperand &operand : condition.getArgsMutable())
+      yieldInto(builder, operand,
+                op.getBeforeArguments()[operand.getOperandNumber() - 1]);
+    for (OpOperand &operand : op.getYieldOp()->getOpOperands())
+      yieldInto(builder, operand, op.getAfterArguments()[operand.getOperandNumber()]);
+    return;
+  }
+  // Other values are handed on than carried: carry a buffer for each of them.
+  //   before (tensors, buffers, scalars) -> after (tensors, handed on, scalars)
+  SmallVector<Value> inits, buffers;
+  SmallVector<unsigned> tensorArgs, otherArgs, handedTensors, handedOthers;
+  for (auto [i, init] : llvm::enumerate(op.getInits()))
+    (isStaticTensor(init.getType()) ? tensorArgs : otherArgs).push_back(i);
+  for (auto [i, value] : llvm::enumerate(condition.getArgs()))
+    (isStaticTensor(value.getType()) ? handedTensors : handedOthers).push_back(i);
+  for (unsigned i : tensorArgs)
+    inits.push_back(op.getInits()[i]);
+  for (unsigned i : handedTensors) {
+    auto type = cast<RankedTensorType>(condition.getArgs()[i].getType());
+    inits.push_back(tensor::EmptyOp::create(builder, op.getLoc(), type.getShape(),
+                                            type.getElementType()));
+  }
+  for (unsigned i : otherArgs)
+    inits.push_back(op.getInits()[i]);
+  SmallVector<Type> results;
+  for (unsigned i : tensorArgs)
+    results.push_back(op.getInits()[i].getType());
+  for (unsigned i : handedTensors)
+    results.push_back(condition.getArgs()[i].getType());
+  for (unsigned i : handedOthers)
+    results.push_back(condition.getArgs()[i].getType());
+  unsigned numTensors = tensorArgs.size(), numHanded = handedTensors.size();
+  auto newOp = scf::WhileOp::create(
+      builder, op.getLoc(), results, inits,
+      [](OpBuilder &, Location, ValueRange) {}, [](OpBuilder &, Location, ValueRange) {});
+  Block *before = newOp.getBeforeBody(), *after = newOp.getAfterBody();
+  for (auto [k, i] : llvm::enumerate(tensorArgs))
+    op.getBeforeArguments()[i].replaceAllUsesWith(before->getArgument(k));
+  for (auto [k, i] : llvm::enumerate(otherArgs))
+    op.getBeforeArguments()[i].replaceAllUsesWith(
+        before->getArgument(numTensors + numHanded + k));
+  before->getOperations().splice(before->end(), op.getBeforeBody()->getOperations());
+  SmallVector<Value> handed;
+  for (unsigned k = 0; k < numTensors; ++k)
+    handed.push_back(before->getArgument(k));
+  for (unsigned i : handedTensors)
+    handed.push_back(condition.getArgs()[i]);
+  for (unsigned i : handedOthers)
+    handed.push_back(condition.getArgs()[i]);
+  condition.getArgsMutable().assign(handed);
+  for (unsigned k = 0; k < numHanded; ++k)
+    yieldInto(builder, condition.getArgsMutable()[numTensors + k],
+              before->getArgument(numTensors + k));
+
+  for (auto [k, i] : llvm::enumerate(handedTensors)) {
+    op.getAfterArguments()[i].replaceAllUsesWith(after->getArgument(numTensors + k));
+    op.getResult(i).replaceAllUsesWith(newOp.getResult(numTensors + k));
+  }
+  for (auto [k, i] : llvm::enumerate(handedOthers)) {
+    op.getAfterArguments()[i].replaceAllUsesWith(
+        after->getArgument(numTensors + numHanded + k));
+    op.getResult(i).replaceAllUsesWith(newOp.getResult(numTensors + numHanded + k));
+  }
+  Operation *yield = op.getYieldOp();
+  after->getOperations().splice(after->end(), op.getAfterBody()->getOperations());
+  SmallVector<Value> next;
+  for (unsigned i : tensorArgs)
+    next.push_back(yield->getOperand(i));
+  for (unsigned k = 0; k < numHanded; ++k)
+    next.push_back(after->getArgument(numTensors + k));
+  for (unsigned i : otherArgs)
+    next.push_back(yield->getOperand(i));
+  yield->setOperands(next);
+  for (unsigned k = 0; k < numTensors; ++k)
+    yieldInto(builder, yield->getOpOperand(k), after->getArgument(k));
+  // The handed-on buffer may be updated in place by the body; the next
+  // iteration fills it anew, and the result is that of the last `before`.
+  op.erase();
+}
+
+/// scf.if and scf.index_switch: all branches write one buffer.
+static void normaliseBranch(Operation *op) {
+  OpBuilder builder(op);
+  for (OpResult result : op->getResults()) {
+    if (!isStaticTensor(result.getType()))
+      continue;
+    builder.setInsertionPoint(op);
+    auto type = cast<RankedTensorType>(result.getType());
+    Value dest = tensor::EmptyOp::create(builder, op->getLoc(), type.getShape(),
+                                         type.getElementType());
+    for (Region &region : op->getRegions())
+      yieldInto(builder,
+                region.front().getTerminator()->getOpOperand(result.getResultNumber()),
+                dest);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    set.add<DecomposeSoftmax, BitcastToArith, linalg::DecomposePadOpPattern>(context);
+    set.add<ConcatToInserts>(context, /*benefit=*/2);
+    tensor::populateDecomposeTensorConcatPatterns(set);
+    linalg::populateDecomposePackUnpackPatterns(set);
+    patterns = std::move(set);
+    return success();
+  }
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (failed(checkSupported(func)))
+      return signalPassFailure();
+    emptyZeroElementValues(func);
+    if (failed(applyPatternsGreedily(func, patterns)))
+      return signalPassFailure();
+    emptyZeroElementValues(func);
+    SmallVector<Operation *> regions;
+    func.walk([&](Operation *op) {
+      if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op))
+        regions.push_back(op);
+    });
+    for (Operation *op : regions) {
+      if (auto loop = dyn_cast<scf::ForOp>(op))
+        normaliseFor(loop);
+      else if (auto loop = dyn_cast<scf::WhileOp>(op))
+        normaliseWhile(loop);
+      else
+        normaliseBranch(op);
+    }
+  }
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

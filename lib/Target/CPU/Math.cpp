@@ -1,0 +1,83 @@
+//===- Math.cpp - Polynomials and flags for float arithmetic --------------===//
+
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "shardkit/Target/CPU/Passes.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDCPUMATH
+#include "shardkit/Target/CPU/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+
+/// The polynomials hold for f32 only; those that err by more than a few units
+/// in the last place stay with libm (docs/Target.md has the table).
+static bool hasPolynomial(StringRef name) {
+  return llvm::is_contained({"math.exp", "math.erf", "math.tanh", "math.log", "math.log1p",
+                             "math.expm1", "math.log2"},
+                            name);
+}
+
+namespace {
+/// LLVM vectorises erf, not erfc. The far negative tail of erfc loses relative
+/// accuracy, gelu does not: it adds 1.
+struct ErfcToErf : OpRewritePattern<math::ErfcOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ErfcOp op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Value erf = math::ErfOp::create(rewriter, op.getLoc(), op.getOperand());
+    Value one = arith::ConstantOp::create(rewriter, op.getLoc(),
+                                          rewriter.getF32FloatAttr(1.0f));
+    rewriter.replaceOpWithNewOp<arith::SubFOp>(op, one, erf);
+    return success();
+  }
+};
+
+struct Math : spmd::impl::SpmdCpuMathBase<Math> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    set.add<ErfcToErf>(context);
+    populateMathF32ExpansionPatterns(set, [](StringRef) { return true; });
+    populateMathPolynomialApproximationPatterns(set, hasPolynomial);
+    arith::populateExpandBFloat16Patterns(set);
+    patterns = std::move(set);
+    return success();
+  }
+
+  static void addFlags(Operation *op, arith::FastMathFlags flags) {
+    auto iface = dyn_cast<arith::ArithFastMathInterface>(op);
+    if (!iface)
+      return;
+    if (auto old = iface.getFastMathFlagsAttr())
+      flags = flags | old.getValue();
+    op->setAttr(iface.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(op->getContext(), flags));
+  }
+
+  void runOnOperation() override {
+    // A reduction may be summed in any order: that is what splitting
+    // it over devices does, too.
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (op.getNumReductionLoops() == 0)
+        return;
+      Block *body = op.getBlock();
+      for (auto [i, value] : llvm::enumerate(body->getTerminator()->getOperands())) {
+        Operation *combiner = value.getDefiningOp();
+        Value carried = body->getArgument(op.getNumDpsInputs() + i);
+        if (combiner && llvm::is_contained(combiner->getOperands(), carried))
+          addFlags(combiner, arith::FastMathFlags::reassoc);
+      }
+    });
+    if (failed(applyPatternsGreedily(getOperation(), patterns)))
+      return signalPassFailure();
+    getOperation().walk([&](Operation *op) {
+      if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op))
+        addFlags(op, arith::FastMathFlags::contract);
+    });
+  }
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

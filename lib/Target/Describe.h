@@ -1,0 +1,33 @@
+//===- Describe.h - What the manifest says of a function --------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_TARGET_DESCRIBE_H
+#define SHARDKIT_LIB_TARGET_DESCRIBE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Target/Manifest.h"
+
+namespace mlir::spmd {
+
+/// Arguments, results, mesh and collectives of a partitioned function. Numbers
+/// the collectives in program order where their ids are absent or not dense.
+FailureOr<shardkit::manifest::Function> describeFunction(func::FuncOp func,
+                                                         const MeshCache &meshes);
+
+/// Local-view spmd ops become spmd_cpu ops. The collectives are numbered.
+LogicalResult lowerCollectives(func::FuncOp func, const MeshCache &meshes);
+
+/// The collectives of a function in program order.
+llvm::SmallVector<CollectiveOpInterface> collectivesOf(func::FuncOp func);
+
+LogicalResult describeCollective(CollectiveOpInterface op, const MeshCache &meshes,
+                                 shardkit::manifest::Collective &out);
+
+/// "f32", ..., or nothing for a type that cannot cross the boundary.
+std::optional<std::string> dtypeName(Type type);
+/// "file:line:col" of the innermost place that has one, else the name.
+std::string locationText(Location loc);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_LIB_TARGET_DESCRIBE_H

@@ -1,0 +1,252 @@
+//===- DescribeFunction.cpp - Arguments and results in the manifest -------===//
+
+#include "Describe.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+namespace manifest = shardkit::manifest;
+
+std::optional<std::string> spmd::dtypeName(Type type) {
+  if (type.isF64()) return "f64";
+  if (type.isF32()) return "f32";
+  if (type.isF16()) return "f16";
+  if (type.isBF16()) return "bf16";
+  if (type.isIndex() || type.isSignlessInteger(64)) return "i64";
+  if (type.isSignlessInteger(32)) return "i32";
+  if (type.isSignlessInteger(16)) return "i16";
+  if (type.isSignlessInteger(8)) return "i8";
+  if (type.isSignlessInteger(1)) return "i1";
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Extents
+//===----------------------------------------------------------------------===//
+
+/// Digits of the flat index owned by rank digits, the rest loops.
+static void describeExtents(const Layout &layout, manifest::Value &out) {
+  int64_t n = layout.numElements();
+  if (n == 0) {
+    out.loops.push_back({0, 1, 1});
+    return;
+  }
+  // (size, global stride) of the parts that stay local, major to minor.
+  SmallVector<std::pair<int64_t, int64_t>> parts;
+  int64_t hi = n;
+  for (const Digit &digit : layout.digits) {
+    if (hi / digit.hi > 1)
+      parts.emplace_back(hi / digit.hi, digit.hi);
+    out.offset.push_back({digit.stride, digit.size(), digit.lo});
+    hi = digit.lo;
+  }
+  if (hi > 1)
+    parts.emplace_back(hi, 1);
+  int64_t local = 1;
+  for (auto [size, stride] : llvm::reverse(parts)) {
+    out.loops.insert(out.loops.begin(), {size, stride, local});
+    local *= size;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Pure data movement
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Whether a value is computed by moving elements alone, so that a sharded and
+/// an unsharded run must agree bit for bit.
+struct Movement {
+  DenseMap<Value, bool> memo;
+
+  bool moves(Operation *op) {
+    if (op->hasTrait<OpTrait::ConstantLike>())
+      return true;
+    if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+      return !collective.getReduction();
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      return llvm::all_of(linalgOp.getBlock()->without_terminator(), [](Operation &inner) {
+        return isa<arith::ConstantOp>(inner);
+      }) && linalgOp.getNumReductionLoops() == 0;
+    return isa<tensor::TensorDialect>(op->getDialect()) && op->getNumRegions() == 0;
+  }
+
+  bool exact(Value value) {
+    SmallVector<Value> stack{value};
+    SmallVector<Value> seen;
+    bool result = true;
+    while (!stack.empty() && result) {
+      Value v = stack.pop_back_val();
+      if (memo.contains(v)) {
+        result &= memo[v];
+        continue;
+      }
+      memo[v] = true;
+      seen.push_back(v);
+      Operation *op = v.getDefiningOp();
+      if (!op) {
+        // Arguments only; block arguments of loops are computed.
+        result = isa<func::FuncOp>(v.getParentBlock()->getParentOp());
+        continue;
+      }
+      result = moves(op);
+      if (isa<IndexType>(v.getType()))
+        result = true;
+      else
+        stack.append(op->operand_begin(), op->operand_end());
+    }
+    if (!result)
+      for (Value v : seen)
+        memo.erase(v);
+    return result;
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Describer {
+  func::FuncOp func;
+  const MeshCache &meshes;
+  manifest::Function out;
+  const Mesh *mesh = nullptr;
+
+  /// All shardings of a function are over views of one mesh.
+  LogicalResult useMesh(const Mesh *other, Location loc) {
+    if (!mesh) {
+      mesh = other;
+      return success();
+    }
+    if (mesh == other || mesh->sameDevices(*other))
+      return success();
+    return emitError(loc) << "meshes @" << mesh->name << " and @" << other->name
+                          << " in one function have different devices, expected views of one mesh";
+  }
+
+  LogicalResult describeValue(Type localType, DictionaryAttr attrs, Location loc,
+                              manifest::Value &value) {
+    auto element = getElementTypeOrSelf(localType);
+    std::optional<std::string> dtype = dtypeName(element);
+    auto tensor = dyn_cast<RankedTensorType>(localType);
+    if (!dtype || (tensor && !tensor.hasStaticShape()) || (isa<ShapedType>(localType) && !tensor))
+      return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName()
+                            << "' has type " << localType
+                            << ", expected a static tensor or scalar of f64, f32, f16, bf16, i64, "
+                               "i32, i16, i8, i1 or index";
+    value.dtype = *dtype;
+    ArrayRef<int64_t> local = getShape(localType);
+    value.localShape.assign(local.begin(), local.end());
+    Type globalType = localType;
+    if (attrs)
+      if (auto attr = attrs.getAs<TypeAttr>(kGlobalTypeAttr))
+        globalType = attr.getValue();
+    ArrayRef<int64_t> global = getShape(globalType);
+    value.globalShape.assign(global.begin(), global.end());
+    Layout layout = Layout::replicated(global);
+    if (auto attr = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr()) {
+      auto emit = [&] { return emitError(loc); };
+      const Mesh *m = meshes.lookupOrEmit(attr.getMesh(), emit);
+      if (!m || failed(useMesh(m, loc)))
+        return failure();
+      FailureOr<Sharding> sharding = toSharding(attr, *m, emit);
+      if (failed(sharding))
+        return failure();
+      if (auto error = verifySharding(*sharding, *m, global, /*allowUneven=*/false))
+        return emitError(loc) << error->message;
+      layout = Layout::get(*sharding, *m, global);
+      if (!layout.partial.empty())
+        return emitError(loc) << "'" << value.name << "' is a partial value, expected none at the boundary of a public function";
+      value.sharding = "<@" + m->name + ", " + toString(*sharding, *m) + ">";
+    }
+    if (ArrayRef<int64_t>(layout.localShape()) != local)
+      return emitError(loc) << "'" << value.name << "' has type " << localType
+                            << ", expected the local shape of its sharding of " << globalType
+                            << " (run --spmd-partition first)";
+    describeExtents(layout, value);
+    if (auto range = attrs ? attrs.getAs<ArrayAttr>(kRangeAttr) : ArrayAttr())
+      if (range.size() == 2 && !isa<FloatType>(element))
+        if (auto lo = dyn_cast<IntegerAttr>(range[0]))
+          if (auto hi = dyn_cast<IntegerAttr>(range[1]))
+            value.range = {lo.getValue().getSExtValue(), hi.getValue().getSExtValue()};
+    return success();
+  }
+
+  LogicalResult run() {
+    out.name = func.getSymName().str();
+    auto text = [](DictionaryAttr attrs, StringRef name) -> std::optional<std::string> {
+      if (attrs)
+        if (auto attr = attrs.getAs<StringAttr>(name))
+          return attr.str();
+      return std::nullopt;
+    };
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      DictionaryAttr attrs = func.getArgAttrDict(i);
+      manifest::Value value;
+      auto weight = text(attrs, kWeightAttr);
+      value.kind = weight ? "weight" : "input";
+      value.name = weight ? *weight : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
+      if (failed(describeValue(func.getArgument(i).getType(), attrs,
+                               func.getArgument(i).getLoc(), value)))
+        return failure();
+      out.arguments.push_back(value);
+    }
+    Movement movement;
+    auto *ret = func.getBody().back().getTerminator();
+    for (unsigned i = 0; i < func.getNumResults(); ++i) {
+      DictionaryAttr attrs = func.getResultAttrDict(i);
+      manifest::Value value;
+      value.kind = "result";
+      value.name = text(attrs, kNameAttr).value_or("result" + std::to_string(i));
+      if (failed(describeValue(func.getResultTypes()[i], attrs, func.getLoc(), value)))
+        return failure();
+      if (auto tied = attrs ? attrs.getAs<IntegerAttr>(kTiedAttr) : IntegerAttr()) {
+        if (tied.getInt() < 0 || tied.getInt() >= int64_t(func.getNumArguments()))
+          return func.emitError() << "'spmd.tied' of result " << i << " names argument "
+                                  << tied.getInt() << ", expected one of "
+                                  << func.getNumArguments();
+        value.tied = tied.getInt();
+      }
+      value.exact = movement.exact(ret->getOperand(i));
+      out.results.push_back(value);
+    }
+    // Collectives, numbered densely.
+    SmallVector<CollectiveOpInterface> ops = collectivesOf(func);
+    bool dense = true;
+    for (auto [i, op] : llvm::enumerate(ops))
+      dense &= op.getCollectiveId() == std::optional<int64_t>(i);
+    Builder builder(func.getContext());
+    for (auto [i, op] : llvm::enumerate(ops)) {
+      if (!dense)
+        op->setAttr("id", builder.getI64IntegerAttr(i));
+      const Mesh *m = meshes.lookupOrEmit(op.getFromMesh(), [&] { return op.emitError(); });
+      if (!m || failed(useMesh(m, op.getLoc())))
+        return failure();
+      out.collectives.emplace_back();
+      if (failed(describeCollective(op, meshes, out.collectives.back())))
+        return failure();
+    }
+    func.walk([&](DeviceCoordinateOp op) {
+      if (!mesh)
+        mesh = meshes.lookup(op.getMeshAttr());
+    });
+    if (mesh) {
+      out.mesh = mesh->name;
+      out.devices = mesh->numDevices();
+    }
+    return success();
+  }
+};
+} // namespace
+
+FailureOr<manifest::Function> spmd::describeFunction(func::FuncOp func,
+                                                     const MeshCache &meshes) {
+  Describer describer{func, meshes, {}};
+  if (failed(describer.run()))
+    return failure();
+  return std::move(describer.out);
+}

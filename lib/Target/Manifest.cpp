@@ -1,0 +1,95 @@
+//===- Manifest.cpp - manifest.json ---------------------------------------===//
+
+#include "shardkit/Target/Manifest.h"
+#include <nlohmann/json.hpp>
+
+using namespace shardkit::manifest;
+using Json = nlohmann::ordered_json;
+
+static Json toJson(const Value &value) {
+  Json json = {{"name", value.name},
+               {"kind", value.kind},
+               {"dtype", value.dtype},
+               {"global_shape", value.globalShape},
+               {"local_shape", value.localShape}};
+  if (value.sharding)
+    json["sharding"] = *value.sharding;
+  json["extents"] = {{"offset", value.offset}, {"loops", value.loops}};
+  if (value.range)
+    json["range"] = *value.range;
+  if (value.tied)
+    json["tied"] = *value.tied;
+  if (value.exact)
+    json["exact"] = true;
+  return json;
+}
+
+static Json toJson(const Collective &collective) {
+  Json json = {{"id", collective.id},
+               {"kind", collective.kind},
+               {"axes", collective.axes},
+               {"dtype", collective.dtype}};
+  if (collective.reduction)
+    json["reduction"] = *collective.reduction;
+  json["in_elements"] = collective.inElements;
+  json["out_elements"] = collective.outElements;
+  Json atoms = Json::array();
+  for (const Atom &atom : collective.atoms)
+    atoms.push_back({atom.size, atom.sourceIsRank ? "rank" : "local", atom.sourceStride,
+                     atom.destinationIsRank ? "rank" : "local", atom.destinationStride});
+  json["atoms"] = atoms;
+  json["group"] = collective.group;
+  json["bytes"] = collective.bytes;
+  json["loc"] = collective.loc;
+  return json;
+}
+
+static Json toJson(const Entry &entry) {
+  return {{"program", entry.program},
+          {"symbol", entry.symbol},
+          {"arena_bytes", entry.arenaBytes}};
+}
+
+static Json toJson(const Function &function) {
+  Json json = {{"name", function.name},
+               {"mesh", function.mesh ? Json(*function.mesh) : Json()},
+               {"devices", function.devices}};
+  json.update(toJson(function.entry));
+  for (auto [key, values] : {std::pair("arguments", &function.arguments),
+                             std::pair("results", &function.results)}) {
+    json[key] = Json::array();
+    for (const Value &value : *values)
+      json[key].push_back(toJson(value));
+  }
+  json["collectives"] = Json::array();
+  for (const Collective &collective : function.collectives)
+    json["collectives"].push_back(toJson(collective));
+  if (function.reference)
+    json["reference"] = toJson(*function.reference);
+  return json;
+}
+
+std::string shardkit::manifest::toJson(const Manifest &manifest) {
+  Json json = {{"version", 1},
+               {"abi", manifest.abi},
+               {"target", manifest.target},
+               {"producer", manifest.producer}};
+  json["meshes"] = Json::array();
+  for (const Mesh &mesh : manifest.meshes) {
+    Json axes = Json::array();
+    for (const auto &[name, size] : mesh.axes)
+      axes.push_back({name, size});
+    Json entry = {{"name", mesh.name}, {"axes", axes}};
+    if (!mesh.deviceIds.empty())
+      entry["device_ids"] = mesh.deviceIds;
+    json["meshes"].push_back(entry);
+  }
+  json["programs"] = Json::array();
+  for (const Program &program : manifest.programs)
+    json["programs"].push_back(
+        {{"file", program.file}, {"bytes", program.bytes}, {"hash", program.hash}});
+  json["functions"] = Json::array();
+  for (const Function &function : manifest.functions)
+    json["functions"].push_back(::toJson(function));
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}

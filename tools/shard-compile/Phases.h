@@ -1,0 +1,25 @@
+//===- Phases.h - What the IR still needs before a bundle -------*- C++ -*-===//
+
+#ifndef SHARDKIT_TOOLS_SHARD_COMPILE_PHASES_H
+#define SHARDKIT_TOOLS_SHARD_COMPILE_PHASES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace mlir::spmd {
+
+struct PhaseOptions {
+  /// Mesh that axis resources resolve against; "": the module's only one.
+  std::string mesh;
+};
+
+/// Runs the phases that `module` still needs, up to local view.
+LogicalResult runPhases(ModuleOp module, const PhaseOptions &options);
+
+/// The module as one device runs it: a copy without annotations and meshes.
+/// Null after an error.
+OwningOpRef<ModuleOp> makeReference(ModuleOp module);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_TOOLS_SHARD_COMPILE_PHASES_H

@@ -1,0 +1,148 @@
+//===- shard-compile.cpp - From IR to a bundle ----------------------------===//
+
+#include "Phases.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/Timing.h"
+#include "shardkit/Target/Bundle.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("shard-compile");
+static cl::opt<std::string> input(cl::Positional, cl::desc("<IR file>"), cl::init("-"), cl::cat(category));
+static cl::opt<std::string> output("o", cl::desc("Directory of the bundle"), cl::value_desc("bundle"), cl::cat(category));
+static cl::opt<std::string> target("target", cl::desc("What runs the programs: cpu"), cl::init("cpu"), cl::cat(category));
+static cl::opt<std::string> cpu("mcpu", cl::desc("Processor; native is this machine's"), cl::init("native"), cl::cat(category));
+static cl::opt<unsigned> optLevel("opt-level", cl::desc("0 to 3; 1 compiles many functions fast"), cl::init(3), cl::cat(category));
+static cl::opt<bool> withReference("with-reference", cl::desc("Add the unsharded programs that shard-run --verify compares with"), cl::cat(category));
+static cl::opt<std::string> mesh("mesh", cl::desc("Mesh that axis resources resolve against"), cl::cat(category));
+static cl::opt<std::string> emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"), cl::cat(category));
+static cl::opt<std::string> remarksFilter("remarks-filter", cl::desc("Print remarks whose category matches"), cl::value_desc("regex"), cl::cat(category));
+static cl::opt<bool> allowUnregistered("allow-unregistered-dialect", cl::desc("Parse operations of unknown dialects (they cannot be compiled)"), cl::cat(category));
+
+static int fail(const llvm::Twine &message) {
+  llvm::errs() << "error: " << message << "\n";
+  return 1;
+}
+
+/// Moves the finished bundle to its place; an older bundle there goes.
+static int publish(StringRef temporary, StringRef destination) {
+  std::error_code ec;
+  SmallString<128> old;
+  if (llvm::sys::fs::exists(destination)) {
+    // Only what looks like a bundle, or is empty, is replaced.
+    llvm::sys::fs::directory_iterator it(destination, ec), end;
+    SmallString<128> manifest(destination);
+    llvm::sys::path::append(manifest, "manifest.json");
+    if (ec || (it != end && !llvm::sys::fs::exists(manifest)))
+      return fail("'" + destination + "' exists and is no bundle, expected a new or empty directory");
+    old = temporary;
+    old += ".old";
+    if ((ec = llvm::sys::fs::rename(destination, old)))
+      return fail("cannot replace '" + destination + "': " + ec.message());
+  }
+  if ((ec = llvm::sys::fs::rename(temporary, destination)))
+    return fail("cannot write '" + destination + "': " + ec.message());
+  if (!old.empty())
+    llvm::sys::fs::remove_directories(old);
+  return 0;
+}
+
+static int compile() {
+  if (optLevel > 3)
+    return fail("--opt-level is " + llvm::Twine(optLevel) + ", expected 0 to 3");
+  static constexpr StringRef stages[] = {"", "tensor", "memref", "llvm", "llvm-ir"};
+  if (!llvm::is_contained(stages, StringRef(emitStage)))
+    return fail("--emit is '" + emitStage + "', expected tensor, memref, llvm or llvm-ir");
+  if (target != "cpu")
+    return fail("--target is '" + target + "', expected cpu");
+  if (output.empty() && emitStage.empty())
+    return fail("no output, expected -o DIRECTORY");
+
+  std::string message;
+  auto file = openInputFile(input, &message);
+  if (!file)
+    return fail(message);
+  DialectRegistry registry;
+  spmd::registerTarget(registry);
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  context.allowUnregisteredDialects(allowUnregistered);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(file), SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  // One error per compile: what follows the first is a consequence.
+  bool reported = false;
+  ScopedDiagnosticHandler first(&context, [&](Diagnostic &diag) {
+    if (diag.getSeverity() != DiagnosticSeverity::Error)
+      return failure();
+    bool drop = reported;
+    reported = true;
+    return success(drop);
+  });
+  if (!remarksFilter.empty()) {
+    remark::RemarkCategories categories{remarksFilter, std::nullopt, std::nullopt,
+                                        std::nullopt, std::nullopt};
+    if (failed(remark::enableOptimizationRemarks(
+            context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),
+            categories, /*printAsEmitRemarks=*/true)))
+      return fail("--remarks-filter is '" + remarksFilter + "', expected a regular expression");
+  }
+  auto failedWith = [&](const llvm::Twine &what) {
+    return reported ? 1 : fail(what);
+  };
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return failedWith("'" + input + "' is not an IR file");
+
+  OwningOpRef<ModuleOp> reference;
+  if (withReference)
+    reference = spmd::makeReference(*module);
+  if (failed(spmd::runPhases(*module, {mesh})))
+    return failedWith("'" + input + "' cannot be compiled");
+  spmd::BundleOptions options;
+  options.target = target;
+  options.cpu = cpu;
+  options.optLevel = optLevel;
+  options.emit = emitStage;
+  if (!emitStage.empty())
+    return succeeded(spmd::writeBundle(*module, nullptr, options, "")) ? 0 : failedWith("compilation failed");
+
+  // Beside the destination, so that the rename is one step.
+  SmallString<128> destination(output), temporary;
+  while (destination.size() > 1 && llvm::sys::path::is_separator(destination.back()))
+    destination.pop_back();
+  if (std::error_code ec = llvm::sys::fs::createUniqueDirectory(destination + ".tmp", temporary))
+    return fail("cannot write '" + destination + "': " + ec.message());
+  int status = 1;
+  // createUniqueDirectory makes it private; a bundle is read like any other file.
+  (void)llvm::sys::fs::setPermissions(temporary, llvm::sys::fs::perms(0755));
+  if (succeeded(spmd::writeBundle(*module, reference ? *reference : ModuleOp(), options, temporary)))
+    status = publish(temporary, destination);
+  else
+    (void)failedWith("compilation failed");
+  if (status)
+    llvm::sys::fs::remove_directories(temporary);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  cl::ParseCommandLineOptions(argc, argv, "ShardKit: compile a model into a bundle\n");
+  return compile();
+}
