@@ -217,8 +217,8 @@ FactorsAttr spmd::toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
 //===----------------------------------------------------------------------===//
 
 ArrayRef<int64_t> spmd::getShape(Type type) {
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return tensor.getShape();
+  if (auto shaped = dyn_cast_or_null<ShapedType>(type); shaped && shaped.hasRank())
+    return shaped.getShape();
   return {};
 }
 

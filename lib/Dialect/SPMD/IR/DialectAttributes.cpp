@@ -1,23 +1,500 @@
-//===- DialectAttributes.cpp - Discardable spmd attributes ----------------===//
+//===- DialectAttributes.cpp - Verification of discardable attributes -----===//
+//
+// Each `spmd.*` attribute has a name, places where it may stand, and a check of
+// its value at such a place.
+//
+//===----------------------------------------------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
 
-LogicalResult SPMDDialect::verifyOperationAttribute(Operation *op,
-                                                    NamedAttribute attr) {
+namespace {
+
+enum Place : unsigned {
+  kOp = 1,
+  kFunction = 2,
+  kModule = 4,
+  kArgument = 8,
+  kResult = 16
+};
+
+/// An attribute where it stands.
+struct Site {
+  Operation *op;
+  NamedAttribute attr;
+  Place place;
+  unsigned index = 0; // of the argument or result
+  Type type;          // of the argument or result
+  Location loc;
+
+  InFlightDiagnostic emitError() const { return mlir::emitError(loc); }
+  std::string describe() const {
+    if (place == kArgument)
+      return ("argument #" + Twine(index)).str();
+    if (place == kResult)
+      return ("result #" + Twine(index)).str();
+    return ("'" + op->getName().getStringRef() + "'").str();
+  }
+  /// Another attribute of the same argument or result.
+  Attribute sibling(StringRef name) const {
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    if (!function)
+      return {};
+    return place == kArgument ? function.getArgAttr(index, name)
+                              : function.getResultAttr(index, name);
+  }
+  /// The type of the whole value, before and after partition.
+  Type globalType() const {
+    if (auto global = dyn_cast_or_null<TypeAttr>(sibling(kGlobalTypeAttr)))
+      return global.getValue();
+    return type;
+  }
+  /// attr_c2
+  LogicalResult wrongKind(const Twine &expected) const {
+    return emitError() << "attribute '" << attr.getName().getValue() << "' of "
+                       << describe() << " is " << attr.getValue()
+                       << ", expected " << expected;
+  }
+};
+
+using Check = LogicalResult (*)(const Site &);
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Shardings
+//===----------------------------------------------------------------------===//
+
+static FailureOr<Mesh> getMesh(const Site &site, FlatSymbolRefAttr name) {
+  // sharding_c1
+  if (MeshOp mesh = lookupMesh(site.op, name))
+    return toMesh(mesh.getSymName(), mesh.getMesh());
+  emitUnknownMesh(name, site.op, [&] { return site.emitError(); });
+  return failure();
+}
+
+/// sharding_c1 to sharding_c4
+static LogicalResult checkShardingOf(const Site &site, Attribute attr,
+                                     Type type, const Twine &what) {
+  auto sharding = cast<ShardingAttr>(attr);
+  FailureOr<Mesh> mesh = getMesh(site, sharding.getMesh());
+  if (failed(mesh))
+    return failure();
+  return verifyShardingOf(sharding, type, *mesh, what,
+                          [&] { return site.emitError(); });
+}
+
+static LogicalResult checkSharding(const Site &site) {
+  if (isa<OrtAttr>(site.attr.getValue()))
+    return success();
+  auto sharding = dyn_cast<ShardingAttr>(site.attr.getValue());
+  if (!sharding)
+    return site.wrongKind("#spmd.sharding<...> or #spmd.ort<...>");
+  if (failed(checkShardingOf(site, sharding, site.globalType(),
+                             site.describe())))
+    return failure();
+  // sharding_c5
+  auto symbol = dyn_cast<SymbolOpInterface>(site.op);
+  if (site.place == kResult && !sharding.getUnreduced().empty() && symbol &&
+      symbol.isPublic())
+    return site.emitError() << site.describe() << " of public function @"
+                            << symbol.getName()
+                            << " is unreduced, expected a complete value";
   return success();
 }
+
+static LogicalResult checkShardings(const Site &site) {
+  auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
+  if (!list || !llvm::all_of(list, llvm::IsaPred<ShardingAttr, OrtAttr>))
+    return site.wrongKind("an array of shardings");
+  // shardings_c1
+  if (list.size() != site.op->getNumResults())
+    return site.emitError()
+           << "attribute '" << kShardingsAttr << "' has " << list.size()
+           << " shardings, expected one for each of "
+           << site.op->getNumResults() << " results of " << site.describe();
+  for (auto [i, attr, type] :
+       llvm::enumerate(list, site.op->getResultTypes()))
+    if (!isa<OrtAttr>(attr) &&
+        failed(checkShardingOf(site, attr, type, "result #" + Twine(i))))
+      return failure();
+  return success();
+}
+
+static LogicalResult checkAxisResources(const Site &site) {
+  auto resources = dyn_cast<AxisResourcesAttr>(site.attr.getValue());
+  if (!resources)
+    return site.wrongKind("#spmd.axis_resources<...>");
+  int64_t rank = getShape(site.type).size();
+  if (resources.getNumEntries() > rank)
+    return site.emitError() << "axis resources of " << site.describe()
+                            << " have " << resources.getNumEntries()
+                            << " entries, expected at most " << rank
+                            << ", the rank of " << site.type;
+  return success();
+}
+
+static LogicalResult checkGlobalType(const Site &site) {
+  auto global = dyn_cast<TypeAttr>(site.attr.getValue());
+  if (!global || !isa<RankedTensorType>(global.getValue()))
+    return site.wrongKind("a ranked tensor type");
+  // global_type_c1
+  auto sharding = dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr));
+  auto local = dyn_cast<RankedTensorType>(site.type);
+  auto type = cast<RankedTensorType>(global.getValue());
+  if (!sharding || !local || !type.hasStaticShape())
+    return success();
+  FailureOr<Mesh> mesh = getMesh(site, sharding.getMesh());
+  if (failed(mesh))
+    return failure();
+  auto emitError = [&] { return site.emitError(); };
+  FailureOr<Sharding> plain = toSharding(sharding, *mesh, emitError);
+  if (failed(plain) || failed(verifyShardingOf(*plain, type, *mesh,
+                                               site.describe(), emitError)))
+    return failure();
+  SmallVector<int64_t, 4> shape =
+      Layout::get(*plain, *mesh, type.getShape()).localShape();
+  RankedTensorType expected = getTypeWithShape(type, shape);
+  if (local != expected)
+    return site.emitError() << site.describe() << " has type " << local
+                            << ", expected " << expected
+                            << ", the local type of " << type;
+  return success();
+}
+
+static LogicalResult checkTied(const Site &site) {
+  auto number = dyn_cast<IntegerAttr>(site.attr.getValue());
+  auto function = dyn_cast<FunctionOpInterface>(site.op);
+  if (!number || !function)
+    return site.wrongKind("the number of an argument");
+  // tied_c1
+  int64_t arg = number.getInt(), numArgs = function.getNumArguments();
+  if (arg < 0 || arg >= numArgs)
+    return site.emitError() << site.describe() << " is tied to argument #"
+                            << arg << ", expected less than " << numArgs;
+  // tied_c2; buffers after bufferization are the code generator's business
+  Type argType = function.getArgumentTypes()[arg];
+  if (!isa<TensorType>(argType) || !isa<TensorType>(site.type))
+    return success();
+  if (argType != site.type)
+    return site.emitError() << site.describe() << " has type " << site.type
+                            << " and is tied to argument #" << arg
+                            << " of type " << argType << ", expected equal types";
+  // tied_c3; what is still open before propagation may become equal
+  auto own = dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr));
+  auto other = function.getArgAttrOfType<ShardingAttr>(arg, kShardingAttr);
+  if (!own || !other || own == other)
+    return success();
+  if ((own.isOpen() || other.isOpen()) && getPhase(site.op) < 1)
+    return success();
+  Type global = site.globalType();
+  auto shaped = dyn_cast<RankedTensorType>(global);
+  if (!shaped || !shaped.hasStaticShape())
+    return success();
+  auto getLayout = [&](ShardingAttr attr) -> FailureOr<std::pair<Mesh, Layout>> {
+    FailureOr<Mesh> mesh = getMesh(site, attr.getMesh());
+    if (failed(mesh))
+      return failure();
+    auto emitError = [&] { return site.emitError(); };
+    FailureOr<Sharding> plain = toSharding(attr, *mesh, emitError);
+    if (failed(plain) ||
+        failed(verifyShardingOf(*plain, global, *mesh, site.describe(),
+                                emitError, /*allowUneven=*/true)))
+      return failure();
+    Layout layout = Layout::get(*plain, *mesh, shaped.getShape());
+    return std::make_pair(std::move(*mesh), std::move(layout));
+  };
+  auto ownLayout = getLayout(own), otherLayout = getLayout(other);
+  if (failed(ownLayout) || failed(otherLayout))
+    return failure();
+  if (!ownLayout->first.sameDevices(otherLayout->first) ||
+      ownLayout->second != otherLayout->second)
+    return site.emitError() << site.describe() << " is sharded as " << own
+                            << " and tied to argument #" << arg
+                            << " sharded as " << other
+                            << ", expected equal layouts";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// How an op computes
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkCompute(const Site &site) {
+  auto attr = dyn_cast<FactorsAttr>(site.attr.getValue());
+  if (!attr)
+    return site.wrongKind("#spmd.factors<...>");
+  // compute_c1
+  FailureOr<Mesh> mesh = getMesh(site, attr.getMesh());
+  if (failed(mesh))
+    return failure();
+  FailureOr<SmallVector<DimEntries>> factors =
+      toFactors(attr, *mesh, [&] { return site.emitError(); });
+  if (failed(factors))
+    return failure();
+  // Sizes are the rule's to know: empty dims are divided by anything.
+  Sharding sharding;
+  for (DimEntries &entries : *factors)
+    sharding.dims.push_back({std::move(entries), false, 0});
+  SmallVector<int64_t> sizes(sharding.dims.size(), 0);
+  if (std::optional<ShardingError> error =
+          verifySharding(sharding, *mesh, sizes, /*allowUneven=*/true)) {
+    InFlightDiagnostic diag = site.emitError();
+    diag << "illegal factors of " << site.describe() << ": " << error->message;
+    diag.attachNote() << "available axes: " << mesh->axesToString();
+    return diag;
+  }
+  return success();
+}
+
+static LogicalResult checkRuleTensor(const Site &site, RuleAttr rule,
+                                     bool isResult, unsigned i, Type type) {
+  int64_t rank = isResult ? rule.getResultRank(i) : rule.getOperandRank(i);
+  std::string what =
+      ((isResult ? "result #" : "operand #") + Twine(i)).str();
+  ArrayRef<int64_t> shape = getShape(type);
+  if (rank != (int64_t)shape.size())
+    return site.emitError() << "rule describes " << rank << " dimensions of "
+                            << what << ", expected " << shape.size()
+                            << ", the rank of " << type;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    ArrayRef<int64_t> factors =
+        isResult ? rule.getResultDim(i, dim) : rule.getOperandDim(i, dim);
+    if (factors.empty() || ShapedType::isDynamic(shape[dim]))
+      continue;
+    // rule_c2
+    int64_t product = 1;
+    for (int64_t f : factors)
+      product *= rule.getFactorSizes()[f];
+    if (product != shape[dim])
+      return site.emitError()
+             << "factors of dim " << dim << " of " << what << " multiply to "
+             << product << ", expected " << shape[dim];
+  }
+  return success();
+}
+
+static LogicalResult checkRule(const Site &site) {
+  auto rule = dyn_cast<RuleAttr>(site.attr.getValue());
+  if (!rule)
+    return site.wrongKind("#spmd.rule<...>");
+  // rule_c1; tensors that regions capture follow the operands
+  int64_t operands = site.op->getNumOperands();
+  if (rule.getNumOperands() < operands ||
+      (rule.getNumOperands() > operands && site.op->getNumRegions() == 0))
+    return site.emitError() << "rule describes " << rule.getNumOperands()
+                            << " operands of " << site.describe()
+                            << ", expected " << operands;
+  if (rule.getNumResults() != site.op->getNumResults())
+    return site.emitError() << "rule describes " << rule.getNumResults()
+                            << " results of " << site.describe()
+                            << ", expected " << site.op->getNumResults();
+  for (auto [i, type] : llvm::enumerate(site.op->getOperandTypes()))
+    if (failed(checkRuleTensor(site, rule, false, i, type)))
+      return failure();
+  for (auto [i, type] : llvm::enumerate(site.op->getResultTypes()))
+    if (failed(checkRuleTensor(site, rule, true, i, type)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Names, weights, pipelines
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkPhase(const Site &site) {
+  // phase_c1
+  auto phase = dyn_cast<StringAttr>(site.attr.getValue());
+  if (phase && llvm::is_contained(kPhases, phase.getValue()))
+    return success();
+  return site.wrongKind("one of " + llvm::join(std::begin(kPhases), std::end(kPhases), ", "));
+}
+
+static LogicalResult checkName(const Site &site) {
+  auto name = dyn_cast<StringAttr>(site.attr.getValue());
+  if (!name || name.empty())
+    return site.wrongKind("a name");
+  return success();
+}
+
+static LogicalResult checkWeight(const Site &site) {
+  auto isName = [](Attribute attr) {
+    auto name = dyn_cast<StringAttr>(attr);
+    return name && !name.empty();
+  };
+  auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
+  if (isName(site.attr.getValue()) ||
+      (list && !list.empty() && llvm::all_of(list, isName)))
+    return success();
+  return site.wrongKind("the name of a stored tensor or a list of names");
+}
+
+static LogicalResult checkRange(const Site &site) {
+  auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
+  if (!list || list.size() != 2 ||
+      !llvm::all_of(list, llvm::IsaPred<IntegerAttr>))
+    return site.wrongKind("two integers, [low, high]");
+  // range_c1
+  if (cast<IntegerAttr>(list[0]).getInt() >= cast<IntegerAttr>(list[1]).getInt())
+    return site.wrongKind("low below high");
+  return success();
+}
+
+/// Once partitioned, a function may travel without the ones beside it.
+static LogicalResult checkFunctionRef(const Site &site) {
+  auto name = dyn_cast<FlatSymbolRefAttr>(site.attr.getValue());
+  if (!name)
+    return site.wrongKind("the symbol of a function");
+  if (getPhase(site.op) >= 3)
+    return success();
+  Operation *target = SymbolTable::lookupNearestSymbolFrom(site.op, name);
+  if (!isa_and_nonnull<FunctionOpInterface>(target))
+    return site.wrongKind("the symbol of a function of the module");
+  return success();
+}
+
+static LogicalResult checkMicrobatch(const Site &site) {
+  auto attr = dyn_cast<MicrobatchAttr>(site.attr.getValue());
+  if (!attr)
+    return site.wrongKind("#spmd.microbatch<dim = N>");
+  int64_t rank = getShape(site.type).size();
+  if (attr.getDim() >= rank)
+    return site.emitError() << "microbatch dim of " << site.describe() << " is "
+                            << attr.getDim() << ", expected less than " << rank
+                            << ", the rank of " << site.type;
+  return success();
+}
+
+static LogicalResult checkSegments(const Site &site) {
+  auto attr = dyn_cast<SegmentsAttr>(site.attr.getValue());
+  if (!attr)
+    return site.wrongKind("#spmd.segments<dim, [sizes], unit = N>");
+  Type type = site.globalType();
+  ArrayRef<int64_t> shape = getShape(type);
+  if (attr.getDim() >= (int64_t)shape.size())
+    return site.emitError() << "segments dim of " << site.describe() << " is "
+                            << attr.getDim() << ", expected less than "
+                            << shape.size() << ", the rank of " << type;
+  int64_t total = 0;
+  for (int64_t size : attr.getSizes())
+    total += size;
+  if (total != shape[attr.getDim()])
+    return site.emitError() << "segments of " << site.describe() << " add up to "
+                            << total << ", expected " << shape[attr.getDim()]
+                            << ", the size of dim " << attr.getDim();
+  return success();
+}
+
+static LogicalResult checkStage(const Site &site) {
+  auto stage = dyn_cast<IntegerAttr>(site.attr.getValue());
+  if (!stage || stage.getInt() < 0)
+    return site.wrongKind("a stage number, 0 or more");
+  return success();
+}
+
+static LogicalResult checkNothing(const Site &) { return success(); }
+
+//===----------------------------------------------------------------------===//
+// Dispatch
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Known {
+  StringRef name;
+  unsigned places;
+  Check check;
+};
+} // namespace
+
+static const Known kKnown[] = {
+    {kShardingAttr, kArgument | kResult, checkSharding},
+    {kGivenAttr, kArgument | kResult, checkSharding},
+    {kShardingsAttr, kOp, checkShardings},
+    {kComputeAttr, kOp, checkCompute},
+    {kRuleAttr, kOp, checkRule},
+    {kPhaseAttr, kModule, checkPhase},
+    {kTiedAttr, kResult, checkTied},
+    {kWeightAttr, kArgument, checkWeight},
+    {kNameAttr, kArgument | kResult, checkName},
+    {kGlobalTypeAttr, kArgument | kResult, checkGlobalType},
+    {kRangeAttr, kArgument, checkRange},
+    {kAxisResourcesAttr, kArgument | kResult, checkAxisResources},
+    {kReferenceAttr, kFunction, checkFunctionRef},
+    {kMicrobatchAttr, kArgument, checkMicrobatch},
+    {kSegmentsAttr, kArgument, checkSegments},
+    {kLoadAttr, kArgument, checkFunctionRef},
+    {kStageAttr, kOp, checkStage},
+    {kScheduleAttr, kFunction | kModule | kOp, checkNothing},
+};
+
+static std::string describePlaces(unsigned places) {
+  SmallVector<StringRef> names;
+  if (places & kOp)
+    names.push_back("an operation");
+  if (places & kFunction)
+    names.push_back("a function");
+  if (places & kModule)
+    names.push_back("a module");
+  if (places & kArgument)
+    names.push_back("a function argument");
+  if (places & kResult)
+    names.push_back("a function result");
+  return llvm::join(names, " or ");
+}
+
+static LogicalResult verifySite(const Site &site) {
+  // attr_c1
+  StringRef name = site.attr.getName();
+  for (const Known &known : kKnown) {
+    if (known.name != name)
+      continue;
+    if (known.places & site.place)
+      return known.check(site);
+    return site.emitError() << "attribute '" << name << "' stands on "
+                            << describePlaces(site.place) << ", expected "
+                            << describePlaces(known.places);
+  }
+  SmallVector<StringRef> names;
+  for (const Known &known : kKnown)
+    names.push_back(known.name);
+  return site.emitError() << "unknown attribute '" << name
+                          << "', expected one of " << nearestNames(name, names);
+}
+
+LogicalResult SPMDDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attr) {
+  Place place = isa<FunctionOpInterface>(op) ? kFunction
+                : isa<ModuleOp>(op)          ? kModule
+                                             : kOp;
+  return verifySite({op, attr, place, 0, Type(), op->getLoc()});
+}
+
 LogicalResult SPMDDialect::verifyRegionArgAttribute(Operation *op,
                                                     unsigned regionIndex,
                                                     unsigned argIndex,
                                                     NamedAttribute attr) {
-  return success();
+  Region &region = op->getRegion(regionIndex);
+  Location loc =
+      region.empty() ? op->getLoc() : region.getArgument(argIndex).getLoc();
+  Type type;
+  if (auto function = dyn_cast<FunctionOpInterface>(op))
+    type = function.getArgumentTypes()[argIndex];
+  else if (!region.empty())
+    type = region.getArgument(argIndex).getType();
+  return verifySite({op, attr, kArgument, argIndex, type, loc});
 }
+
 LogicalResult SPMDDialect::verifyRegionResultAttribute(Operation *op,
                                                        unsigned regionIndex,
                                                        unsigned resultIndex,
                                                        NamedAttribute attr) {
-  return success();
+  Type type;
+  if (auto function = dyn_cast<FunctionOpInterface>(op))
+    type = function.getResultTypes()[resultIndex];
+  return verifySite({op, attr, kResult, resultIndex, type, op->getLoc()});
 }

@@ -11,7 +11,7 @@ namespace mlir::spmd {
 
 //===--- custom directives ------------------------------------------------===//
 
-/// `<@pod, [...]>`, `axis_resources [...]` or `#spmd.ort<...>`.
+/// `<@pod, [...]>`, `axis_resources [...]` or `ort <...>`.
 inline ParseResult parseShardingOrResources(OpAsmParser &parser,
                                             ShardingAttr &sharding,
                                             AxisResourcesAttr &resources,
@@ -20,17 +20,10 @@ inline ParseResult parseShardingOrResources(OpAsmParser &parser,
     resources = parseBareAxisResources(parser);
     return success(!!resources);
   }
-  SMLoc loc = parser.getCurrentLocation();
-  Attribute attr;
-  OptionalParseResult full = parser.parseOptionalAttribute(attr);
-  if (full.has_value()) {
-    if (failed(*full))
-      return failure();
-    if ((ort = dyn_cast<OrtAttr>(attr)) ||
-        (sharding = dyn_cast<ShardingAttr>(attr)) ||
-        (resources = dyn_cast<AxisResourcesAttr>(attr)))
-      return success();
-    return parser.emitError(loc, "expected a sharding");
+  // `#spmd.ort<...>` after an operand would lex as a result number.
+  if (succeeded(parser.parseOptionalKeyword("ort"))) {
+    ort = dyn_cast_or_null<OrtAttr>(OrtAttr::parse(parser, {}));
+    return success(!!ort);
   }
   sharding = dyn_cast_or_null<ShardingAttr>(ShardingAttr::parse(parser, {}));
   return success(!!sharding);
@@ -42,7 +35,8 @@ inline void printShardingOrResources(OpAsmPrinter &printer, Operation *,
     printer << "axis_resources ";
     printBareAxisResources(printer, resources);
   } else if (ort) {
-    printer.printAttribute(ort);
+    printer << "ort ";
+    printer.printStrippedAttrOrType(ort);
   } else if (sharding) {
     printer.printStrippedAttrOrType(sharding);
   }

@@ -201,23 +201,21 @@ static ParseResult parseAxisResource(AsmParser &parser, Attribute &entry) {
     entry = builder.getStrArrayAttr({name});
     return success();
   }
-  SmallVector<Attribute> names;
   SMLoc loc = parser.getCurrentLocation();
-  bool isList = false;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalSquare,
-                                     [&]() -> ParseResult {
-                                       isList = true;
-                                       std::string axis;
-                                       if (parser.parseString(&axis))
-                                         return failure();
-                                       names.push_back(
-                                           builder.getStringAttr(axis));
-                                       return success();
-                                     }))
-    return failure();
-  if (!isList)
+  if (failed(parser.parseOptionalLSquare()))
     return parser.emitError(
         loc, "expected an axis, a list of axes, 'none' or '?'");
+  SmallVector<Attribute> names;
+  if (failed(parser.parseOptionalRSquare())) {
+    do {
+      std::string axis;
+      if (parser.parseString(&axis))
+        return failure();
+      names.push_back(builder.getStringAttr(axis));
+    } while (succeeded(parser.parseOptionalComma()));
+    if (parser.parseRSquare())
+      return failure();
+  }
   entry = builder.getArrayAttr(names);
   return success();
 }

@@ -92,6 +92,9 @@ LogicalResult spmd::verifyShardingOf(const Sharding &sharding, Type type,
     InFlightDiagnostic diag = emitError();
     diag << "illegal sharding of " << what << ": " << error->message;
     diag.attachNote() << "available axes: " << mesh.axesToString();
+    if (error->dim >= 0 && StringRef(error->reason).ends_with("not_dividing"))
+      diag.attachNote() << "legal axis products for size " << shape[error->dim]
+                        << ": " << listDivisors(shape[error->dim]);
     return diag;
   }
   if (allowUneven)

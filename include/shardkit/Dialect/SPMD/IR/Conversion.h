@@ -72,7 +72,7 @@ DimShardingAttr toAttr(MLIRContext *context, const DimSharding &dim,
 FactorsAttr toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
                    llvm::ArrayRef<DimEntries> factors, const Mesh &layoutMesh);
 
-/// Shape of a value: that of a ranked tensor, empty for a scalar.
+/// Shape of a value: that of a ranked shaped type, empty for a scalar.
 llvm::ArrayRef<int64_t> getShape(Type type);
 /// `type` with another shape.
 RankedTensorType getTypeWithShape(Type type, llvm::ArrayRef<int64_t> shape);

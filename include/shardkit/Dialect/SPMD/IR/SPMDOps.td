@@ -55,6 +55,7 @@ def SPMD_WithShardingConstraintOp : SPMD_Op<"with_sharding_constraint",
     %1 = spmd.with_sharding_constraint %0 <@pod, [{"data"}, {?} ]> : tensor<8x16xf32>
     %2 = spmd.with_sharding_constraint %0 axis_resources ["data", ?] : tensor<8x16xf32>
     %3 = spmd.with_sharding_constraint %0 axis_resources replicated : tensor<8x16xf32>
+    %4 = spmd.with_sharding_constraint %0 ort <"S[0]R", shape = [2], elements = [0, 1]> : tensor<8x16xf32>
     ```
   }];
   let arguments = (ins SPMD_Tensor:$input,

@@ -1,0 +1,52 @@
+"""Configuration of the lit tests; test/lit.site.cfg.py.in supplies the paths."""
+
+import os
+import shutil
+import subprocess
+
+import lit.formats
+
+config.name = "ShardKit"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "unit", "CMakeLists.txt"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.shardkit_obj_root, "test")
+
+config.environment["PATH"] = os.pathsep.join(
+    [config.shardkit_tools_dir, config.llvm_tools_dir, config.environment["PATH"]]
+)
+config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
+for name in ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "OMP_NUM_THREADS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%src_root", config.shardkit_src_root))
+config.substitutions.append(("%obj_root", config.shardkit_obj_root))
+
+
+def has_gpu():
+    """True if this machine has an NVIDIA GPU whose driver answers."""
+    smi = shutil.which("nvidia-smi")
+    if not smi:
+        return False
+    return subprocess.run([smi, "-L"], capture_output=True, timeout=60).returncode == 0
+
+
+# Features that tests name in REQUIRES. `--param=features=a,b` adds more.
+FEATURES = {
+    "cuda": has_gpu,
+    "mpi": lambda: bool(shutil.which("mpirun")),
+    "numpy": lambda: subprocess.run(
+        [config.python, "-c", "import numpy"], capture_output=True
+    ).returncode == 0,
+}
+for feature, present in FEATURES.items():
+    if present():
+        config.available_features.add(feature)
+for tool in ("shard-compile", "shard-run", "shard-weights"):
+    if os.path.exists(os.path.join(config.shardkit_tools_dir, tool)):
+        config.available_features.add(tool)
+for feature in filter(None, lit_config.params.get("features", "").split(",")):
+    config.available_features.add(feature)
