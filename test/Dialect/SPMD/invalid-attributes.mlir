@@ -1,0 +1,294 @@
+// RUN: shard-opt %s --split-input-file --verify-diagnostics
+
+// Discardable attributes: name, place, value.
+
+// attr_c1: unknown name, nearest name
+// expected-error @+1 {{unknown attribute 'spmd.shardng', expected one of "spmd.sharding"}}
+func.func @f(%0: tensor<8xf32> {spmd.shardng = 1}) { return }
+
+// -----
+
+// attr_c1: unknown name, nothing near
+// expected-error @+1 {{unknown attribute 'spmd.qqqqqqqqqqq', expected one of "spmd.sharding", "spmd.given"}}
+module attributes {spmd.qqqqqqqqqqq} {
+}
+
+// -----
+
+// attr_c1: place
+spmd.mesh @pod = <["x"=4]>
+func.func @f() {
+  // expected-error @+1 {{attribute 'spmd.sharding' stands on an operation, expected a function argument or a function result}}
+  %0 = tensor.empty() {spmd.sharding = #spmd.sharding<@pod, [{}]>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// attr_c1: place
+// expected-error @+1 {{attribute 'spmd.phase' stands on a function, expected a module}}
+func.func @f() attributes {spmd.phase = "annotated"} { return }
+
+// -----
+
+// attr_c2
+// expected-error @+1 {{attribute 'spmd.sharding' of argument #1 is "x", expected #spmd.sharding<...> or #spmd.ort<...>}}
+func.func @f(%0: tensor<8xf32>, %1: tensor<8xf32> {spmd.sharding = "x"}) { return }
+
+// -----
+
+// sharding_c1
+spmd.mesh @pod = <["x"=4]>
+// expected-error @+2 {{unknown mesh @pdo, expected an spmd.mesh of the module}}
+// expected-note @+1 {{available meshes: @pod}}
+func.func @f(%0: tensor<8xf32> {spmd.sharding = #spmd.sharding<@pdo, [{"x"}]>}) { return }
+
+// -----
+
+// sharding_c1: the symbol is no mesh, and there is none
+func.func private @pod()
+// expected-error @+2 {{unknown mesh @pod, expected an spmd.mesh of the module}}
+// expected-note @+1 {{available meshes: none}}
+func.func @f(%0: tensor<8xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}]>}) { return }
+
+// -----
+
+// sharding_c2
+spmd.mesh @pod = <["x"=2, "y"=4]>
+// expected-error @+2 {{unknown axis "q", expected one of "x", "y"}}
+// expected-note @+1 {{available axes: "x"=2, "y"=4}}
+func.func @f(%0: tensor<8xf32> {spmd.sharding = #spmd.sharding<@pod, [{"q"}]>}) { return }
+
+// -----
+
+// sharding_c2
+spmd.mesh @pod = <["x"=2, "y"=4]>
+// expected-error @+2 {{illegal sharding of argument #0: "y" overlaps "y", expected each (sub-)axis at most once}}
+// expected-note @+1 {{available axes: "x"=2, "y"=4}}
+func.func @f(%0: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@pod, [{"y"}, {"x", "y"}]>}) { return }
+
+// -----
+
+// sharding_c3
+spmd.mesh @pod = <["x"=2, "y"=4]>
+// expected-error @+1 {{sharding of argument #0 has 1 dimensions, expected 2, the rank of 'tensor<8x8xf32>'}}
+func.func @f(%0: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@pod, [{"y"}]>}) { return }
+
+// -----
+
+// sharding_c4
+spmd.mesh @pod = <["x"=4, "y"=2]>
+// expected-error @+2 {{dim 0 of argument #1 (size 6) cannot be split by axis "x" (size 4), expected a multiple of 4}}
+// expected-note @+1 {{legal axis products for size 6: 1, 2, 3, 6}}
+func.func @f(%0: tensor<8xf32>, %1: tensor<6xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}]>}) { return }
+
+// -----
+
+// sharding_c4: several axes
+spmd.mesh @pod = <["x"=4, "y"=2]>
+// expected-error @+2 {{dim 1 of argument #0 (size 12) cannot be split by axes "x", "y" (size 8), expected a multiple of 8}}
+// expected-note @+1 {{legal axis products for size 12: 1, 2, 3, 4, 6, 12}}
+func.func @f(%0: tensor<8x12xf32> {spmd.sharding = #spmd.sharding<@pod, [{}, {"x", "y"}]>}) { return }
+
+// -----
+
+// sharding_c4: a dim of size one
+spmd.mesh @pod = <["x"=4]>
+// expected-error @+2 {{dim 0 of argument #0 (size 1) cannot be split by axis "x" (size 4), expected a multiple of 4}}
+// expected-note @+1 {{legal axis products for size 1: 1}}
+func.func @f(%0: tensor<1xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}]>}) { return }
+
+// -----
+
+// sharding_c4: a dim smaller than the axis, on a result
+spmd.mesh @pod = <["x"=4]>
+// expected-error @+2 {{dim 0 of result #0 (size 2) cannot be split by axis "x" (size 4), expected a multiple of 4}}
+// expected-note @+1 {{legal axis products for size 2: 1, 2}}
+func.func private @f() -> (tensor<2xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}]>})
+
+// -----
+
+// sharding_c5
+spmd.mesh @pod = <["x"=4]>
+// expected-error @+1 {{result #0 of public function @f is unreduced, expected a complete value}}
+func.func @f(%0: tensor<8xf32>) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@pod, [{}], unreduced = {"x"}>}) {
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// sharding_c3: the given sharding too
+spmd.mesh @pod = <["x"=4]>
+// expected-error @+1 {{sharding of argument #0 has 0 dimensions, expected 1}}
+func.func @f(%0: tensor<8xf32> {spmd.given = #spmd.sharding<@pod, []>}) { return }
+
+// -----
+
+// shardings_c1
+spmd.mesh @pod = <["x"=4]>
+func.func @f() {
+  // expected-error @+1 {{attribute 'spmd.shardings' has 2 shardings, expected one for each of 1 results of 'tensor.empty'}}
+  %0 = tensor.empty() {spmd.shardings = [#spmd.sharding<@pod, [{}]>, #spmd.sharding<@pod, [{}]>]} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// attr_c2
+spmd.mesh @pod = <["x"=4]>
+func.func @f() {
+  // expected-error @+1 {{attribute 'spmd.shardings' of 'tensor.empty' is ["x"], expected an array of shardings}}
+  %0 = tensor.empty() {spmd.shardings = ["x"]} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// shardings_c1, sharding_c3
+spmd.mesh @pod = <["x"=4]>
+func.func @f() {
+  // expected-error @+1 {{sharding of result #0 has 2 dimensions, expected 1}}
+  %0 = tensor.empty() {spmd.shardings = [#spmd.sharding<@pod, [{}, {}]>]} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// tied_c1
+// expected-error @+1 {{result #0 is tied to argument #1, expected less than 1}}
+func.func @f(%0: tensor<8xf32>) -> (tensor<8xf32> {spmd.tied = 1}) { return %0 : tensor<8xf32> }
+
+// -----
+
+// tied_c2
+// expected-error @+1 {{result #0 has type 'tensor<8xf32>' and is tied to argument #0 of type 'tensor<4xf32>', expected equal types}}
+func.func private @f(%0: tensor<4xf32>) -> (tensor<8xf32> {spmd.tied = 0})
+
+// -----
+
+// tied_c3
+spmd.mesh @pod = <["x"=2, "y"=4]>
+// expected-error @+1 {{expected equal layouts}}
+func.func private @f(%0: tensor<8xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}]>})
+  -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@pod, [{"y"}]>, spmd.tied = 0})
+
+// -----
+
+// phase_c1
+// expected-error @+1 {{expected one of annotated, propagated, resharded, partitioned, final}}
+module attributes {spmd.phase = "done"} {
+}
+
+// -----
+
+// global_type_c1
+spmd.mesh @pod = <["x"=4]>
+// expected-error @+1 {{argument #0 has type 'tensor<4xf32>', expected 'tensor<2xf32>', the local type of 'tensor<8xf32>'}}
+func.func @f(%0: tensor<4xf32> {spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@pod, [{"x"}]>}) { return }
+
+// -----
+
+// attr_c2
+// expected-error @+1 {{attribute 'spmd.global_type' of argument #0 is f32, expected a ranked tensor type}}
+func.func @f(%0: tensor<4xf32> {spmd.global_type = f32}) { return }
+
+// -----
+
+// compute_c1
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+2 {{illegal factors of 'linalg.exp': "x" overlaps "x", expected each (sub-)axis at most once}}
+  // expected-note @+1 {{available axes: "x"=4}}
+  %1 = linalg.exp {spmd.compute = #spmd.factors<@pod, [{"x"}, {"x"}]>} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// rule_c1
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{rule describes 1 operands of 'linalg.exp', expected 2}}
+  %1 = linalg.exp {spmd.sharding_rule = #spmd.rule<([i]) -> ([i]) {i=8}>} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// rule_c1
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{rule describes 0 results of 'linalg.exp', expected 1}}
+  %1 = linalg.exp {spmd.sharding_rule = #spmd.rule<([i], [i]) -> () {i=8}>} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// rule_c1
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{rule describes 2 dimensions of result #0, expected 1, the rank of 'tensor<8xf32>'}}
+  %1 = linalg.exp {spmd.sharding_rule = #spmd.rule<([i], [i]) -> ([i, _]) {i=8}>} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// rule_c2
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{factors of dim 0 of operand #0 multiply to 12, expected 8}}
+  %1 = linalg.exp {spmd.sharding_rule = #spmd.rule<([(i j)], [i]) -> ([i]) {i=4, j=3}>} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// range_c1
+// expected-error @+1 {{expected low below high}}
+func.func @f(%0: tensor<8xi32> {spmd.range = [7, 7]}) { return }
+
+// -----
+
+// attr_c2
+// expected-error @+1 {{expected two integers, [low, high]}}
+func.func @f(%0: tensor<8xi32> {spmd.range = [7]}) { return }
+
+// -----
+
+// attr_c2
+// expected-error @+1 {{expected the name of a stored tensor or a list of names}}
+func.func @f(%0: tensor<8xi32> {spmd.weight = 3}) { return }
+
+// -----
+
+// attr_c2
+// expected-error @+1 {{attribute 'spmd.name' of argument #0 is "", expected a name}}
+func.func @f(%0: tensor<8xi32> {spmd.name = ""}) { return }
+
+// -----
+
+// attr_c2
+// expected-error @+1 {{expected the symbol of a function of the module}}
+func.func @f(%0: tensor<8xi32>) attributes {spmd.reference = @g} { return }
+
+// -----
+
+// attr_c2
+// expected-error @+1 {{axis resources of argument #0 have 2 entries, expected at most 1}}
+func.func @f(%0: tensor<8xi32> {spmd.axis_resources = #spmd.axis_resources<["x", none]>}) { return }
+
+// -----
+
+// expected-error @+1 {{microbatch dim of argument #0 is 1, expected less than 1}}
+func.func @f(%0: tensor<8xi32> {spmd.microbatch = #spmd.microbatch<dim = 1>}) { return }
+
+// -----
+
+// expected-error @+1 {{segments of argument #0 add up to 6, expected 8, the size of dim 0}}
+func.func @f(%0: tensor<8xi32> {spmd.segments = #spmd.segments<0, [2, 4]>}) { return }
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{expected a stage number, 0 or more}}
+  %0 = tensor.empty() {spmd.stage = -1 : i64} : tensor<8xf32>
+  return
+}

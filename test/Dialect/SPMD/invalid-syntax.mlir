@@ -1,0 +1,133 @@
+// RUN: shard-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
+
+// What the parser and the attributes by themselves refuse.
+
+// expected-error @+1 {{found an entry after '?', expected '}'}}
+"t.op"() {a = #spmd.sharding<@pod, [{?, "x"}]>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{expected an axis name, a gap factor or '?'}}
+"t.op"() {a = #spmd.sharding<@pod, [{x}]>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{axis name is empty, expected a name}}
+"t.op"() {a = #spmd.sharding<@pod, [{""}]>} : () -> ()
+
+// -----
+
+// dim_entry_c1
+// expected-error @+1 {{gap factor is 0, expected at least 1}}
+"t.op"() {a = #spmd.sharding<@pod, [{0, "x"}]>} : () -> ()
+
+// -----
+
+// dim_entry_c1
+// expected-error @+1 {{sub-axis "x":(0)2 has a size below 1, expected positive sizes}}
+"t.op"() {a = #spmd.sharding<@pod, [{"x":(0)2}]>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{found 'q1' after a dimension, expected a priority such as 'p1'}}
+"t.op"() {a = #spmd.sharding<@pod, [{"x"}q1]>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{found a gap factor, expected an axis name}}
+"t.op"() {a = #spmd.sharding<@pod, [{}], replicated = {2}>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{expected 'replicated' or 'unreduced', each once}}
+"t.op"() {a = #spmd.sharding<@pod, [{}], replicated = {"x"}, replicated = {"y"}>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{unknown reduction 'mean', expected one of sum, prod, and, or, xor, max, min, umax, umin, maxnum, minnum}}
+"t.op"() {a = #spmd.sharding<@pod, [{}], unreduced(mean) = {"x"}>} : () -> ()
+
+// -----
+
+// factors_c1
+// expected-error @+1 {{factor 1 is open or has a priority, expected a list of axes}}
+"t.op"() {a = #spmd.factors<@pod, [{"x"}, {?}]>} : () -> ()
+
+// -----
+
+// axis_resources_c1
+// expected-error @+1 {{expected an axis, a list of axes, 'none' or '?'}}
+"t.op"() {a = #spmd.axis_resources<[3]>} : () -> ()
+
+// -----
+
+// axis_resources_c2
+// expected-error @+1 {{axis "x" is used twice, expected each axis once}}
+"t.op"() {a = #spmd.axis_resources<["x", ["y", "x"]]>} : () -> ()
+
+// -----
+
+// ort_c1
+// expected-error @+1 {{device mesh has 3 elements, expected 4}}
+"t.op"() {a = #spmd.ort<"S[0]", shape = [4], elements = [0, 1, 0]>} : () -> ()
+
+// -----
+
+// ort_c1
+// expected-error @+1 {{device id is -1, expected 0 or more}}
+"t.op"() {a = #spmd.ort<"S[0]", shape = [2], elements = [0, -1]>} : () -> ()
+
+// -----
+
+// microbatch_c1
+// expected-error @+1 {{microbatch dim is -1, expected 0 or more}}
+"t.op"() {a = #spmd.microbatch<dim = -1>} : () -> ()
+
+// -----
+
+// segments_c1
+// expected-error @+1 {{segments have no parts, expected at least one}}
+"t.op"() {a = #spmd.segments<0, []>} : () -> ()
+
+// -----
+
+// segments_c2
+// expected-error @+1 {{segment size is 85, expected a multiple of unit 10}}
+"t.op"() {a = #spmd.segments<0, [80, 85], unit = 10>} : () -> ()
+
+// -----
+
+// rule_attr_c1
+// expected-error @+1 {{factor i has two sizes, expected one}}
+"t.op"() {a = #spmd.rule<([i]) -> ([i]) {i=8, i=4}>} : () -> ()
+
+// -----
+
+// rule_attr_c1
+// expected-error @+1 {{factor i is in two sets, expected at most one}}
+"t.op"() {a = #spmd.rule<([i]) -> () {i=8}, reduction(sum) = {i}, indexed = {i}>} : () -> ()
+
+// -----
+
+// rule_attr_c1
+// expected-error @+1 {{factor i has size 0, expected at least 1}}
+"t.op"() {a = #spmd.rule<([i]) -> () {i=0}>} : () -> ()
+
+// -----
+
+// rule_attr_c2
+// expected-error @+1 {{factor j has no size, expected one in {...}}}
+"t.op"() {a = #spmd.rule<([i, j]) -> ([i]) {i=8}>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{unknown set 'whole', expected one of reduction, windowed, indexed, ordered, replicated}}
+"t.op"() {a = #spmd.rule<([i]) -> ([i]) {i=8}, whole = {i}>} : () -> ()
+
+// -----
+
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{expected a reduction such as 'sum'}}
+  %1 = spmd.all_reduce %0 <@pod, {"x"}> : tensor<8xf32>
+  return
+}
