@@ -22,8 +22,8 @@ for name in ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "OMP_NUM_THREADS"):
         config.environment[name] = os.environ[name]
 
 config.substitutions.append(("%python", config.python))
-config.substitutions.append(("%src_root", config.shardkit_src_root))
-config.substitutions.append(("%obj_root", config.shardkit_obj_root))
+config.substitutions.append(("%shardkit_src", config.shardkit_src_root))
+config.substitutions.append(("%shardkit_build", config.shardkit_obj_root))
 
 
 def has_gpu():

@@ -334,6 +334,27 @@ func.func @f(%0: tensor<8xf32>) {
 
 // -----
 
+// manual_computation_c6
+func.func @f() {
+  // expected-error @+1 {{region has no spmd.return, expected one at its end}}
+  spmd.manual_computation () in [] out [] axes [] () {
+    llvm.unreachable
+  } : () -> ()
+  return
+}
+
+// -----
+
+// manual_computation_c6
+func.func @f() {
+  // expected-error @+1 {{failed to verify constraint: region with 1 blocks}}
+  spmd.manual_computation () in [] out [] axes [] () {
+  } : () -> ()
+  return
+}
+
+// -----
+
 // sharding_group_c1
 func.func @f(%0: tensor<8xf32>) {
   // expected-error @+1 {{group name is empty, expected a name}}

@@ -144,6 +144,10 @@ LogicalResult ManualComputationOp::verify() {
   if (getBody().getNumArguments() != getNumOperands())
     return emitOpError() << "region has " << getBody().getNumArguments()
                          << " arguments, expected " << getNumOperands();
+  // manual_computation_c6
+  Block &block = getBody().front();
+  if (block.empty() || !isa<ReturnOp>(block.back()))
+    return emitOpError() << "region has no spmd.return, expected one at its end";
   return success();
 }
 
