@@ -30,6 +30,9 @@ struct Boundary : spmd::impl::SpmdCpuBoundaryBase<Boundary> {
                           "i8, i16, i32 or i64";
       return {};
     }
+    // A pointer that nobody follows.
+    if (tensor && tensor.getNumElements() == 0)
+      return MemRefType::get({1}, element);
     return MemRefType::get(tensor ? tensor.getShape() : ArrayRef<int64_t>(), element);
   }
 
@@ -69,7 +72,11 @@ struct Boundary : spmd::impl::SpmdCpuBoundaryBase<Boundary> {
       if (arg.use_empty())
         continue;
       Value buffer = buffers[1 + i], value;
-      if (isa<RankedTensorType>(arg.getType()))
+      auto tensor = dyn_cast<RankedTensorType>(arg.getType());
+      if (tensor && tensor.getNumElements() == 0)
+        value = tensor::EmptyOp::create(builder, arg.getLoc(), tensor.getShape(),
+                                        tensor.getElementType());
+      else if (tensor)
         value = bufferization::ToTensorOp::create(builder, arg.getLoc(), arg.getType(),
                                                   buffer, /*restrict=*/true);
       else
@@ -84,10 +91,10 @@ struct Boundary : spmd::impl::SpmdCpuBoundaryBase<Boundary> {
     SmallVector<std::pair<Value, unsigned>> late;
     auto store = [&](Value value, unsigned i) {
       Value buffer = buffers[1 + numArgs + i];
-      auto type = cast<MemRefType>(buffer.getType());
-      if (type.hasStaticShape() && type.getNumElements() == 0)
+      auto tensor = dyn_cast<RankedTensorType>(value.getType());
+      if (tensor && tensor.getNumElements() == 0)
         return;
-      if (!isa<RankedTensorType>(value.getType())) {
+      if (!tensor) {
         memref::StoreOp::create(builder, ret.getLoc(), value, buffer, ValueRange{});
         return;
       }

@@ -222,6 +222,11 @@ static void yieldInto(OpBuilder &builder, OpOperand &yielded, Value dest) {
   yielded.set(op.getResult());
 }
 
+/// A buffer of its own: tensor.empty would be merged with its like.
+static Value newBuffer(OpBuilder &builder, Location loc, RankedTensorType type) {
+  return bufferization::AllocTensorOp::create(builder, loc, type, ValueRange());
+}
+
 static void normaliseFor(scf::ForOp op) {
   OpBuilder builder(op);
   Operation *yield = op.getBody()->getTerminator();
@@ -253,8 +258,7 @@ static void normaliseWhile(scf::WhileOp op) {
     inits.push_back(op.getInits()[i]);
   for (unsigned i : handedTensors) {
     auto type = cast<RankedTensorType>(condition.getArgs()[i].getType());
-    inits.push_back(tensor::EmptyOp::create(builder, op.getLoc(), type.getShape(),
-                                            type.getElementType()));
+    inits.push_back(newBuffer(builder, op.getLoc(), type));
   }
   for (unsigned i : otherArgs)
     inits.push_back(op.getInits()[i]);
@@ -322,8 +326,7 @@ static void normaliseBranch(Operation *op) {
       continue;
     builder.setInsertionPoint(op);
     auto type = cast<RankedTensorType>(result.getType());
-    Value dest = tensor::EmptyOp::create(builder, op->getLoc(), type.getShape(),
-                                         type.getElementType());
+    Value dest = newBuffer(builder, op->getLoc(), type);
     for (Region &region : op->getRegions())
       yieldInto(builder,
                 region.front().getTerminator()->getOpOperand(result.getResultNumber()),
@@ -337,6 +340,7 @@ static void normaliseBranch(Operation *op) {
 
 namespace {
 struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
+  using Base::Base;
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     set.add<DecomposeSoftmax, BitcastToArith, linalg::DecomposePadOpPattern>(context);
@@ -354,12 +358,14 @@ struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
     if (failed(applyPatternsGreedily(func, patterns)))
       return signalPassFailure();
     emptyZeroElementValues(func);
-    SmallVector<Operation *> regions;
+    if (!regions)
+      return;
+    SmallVector<Operation *> ops;
     func.walk([&](Operation *op) {
       if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op))
-        regions.push_back(op);
+        ops.push_back(op);
     });
-    for (Operation *op : regions) {
+    for (Operation *op : ops) {
       if (auto loop = dyn_cast<scf::ForOp>(op))
         normaliseFor(loop);
       else if (auto loop = dyn_cast<scf::WhileOp>(op))

@@ -87,7 +87,9 @@ void spmd::cpu::buildToLLVM(OpPassManager &pm) {
 
 void spmd::cpu::buildReference(OpPassManager &pm) {
   auto &f = pm.nest<func::FuncOp>();
-  f.addPass(createSpmdCpuLegalize());
+  SpmdCpuLegalizeOptions legalize;
+  legalize.regions = false;
+  f.addPass(createSpmdCpuLegalize(legalize));
   f.addPass(createConvertElementwiseToLinalgPass());
   f.addPass(createSpmdCpuBoundary());
   SpmdCpuBufferizeOptions options;
@@ -96,9 +98,11 @@ void spmd::cpu::buildReference(OpPassManager &pm) {
   bufferization::BufferDeallocationPipelineOptions dealloc;
   bufferization::buildBufferDeallocationPipeline(pm, dealloc);
   pm.addPass(createConvertBufferizationToMemRefPass());
+  // The helper of deallocations takes memrefs of dynamic size.
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
   auto &g = pm.nest<func::FuncOp>();
   g.addPass(createForallToForLoopPass());
-  g.addPass(createCanonicalizerPass());
   addLoopsToLLVM(pm);
   pm.addPass(createSpmdCpuEntries());
 }

@@ -15,6 +15,8 @@ def SpmdCpuLegalize : Pass<"spmd-cpu-legalize", "::mlir::func::FuncOp"> {
     (`bufferization.materialize_in_destination`), so that bufferization never
     has to return an allocation from a region.
   }];
+  let options = [Option<"regions", "regions", "bool", "true",
+    "Make loops and branches yield in place (the reference side does not)">];
   let dependentDialects = ["::mlir::spmd::cpu::SpmdCpuDialect",
     "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
