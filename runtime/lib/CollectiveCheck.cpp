@@ -63,7 +63,10 @@ Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
     SK_RETURN_IF_ERROR(
         checkDigit(digit.stride, digit.size, devices, "group"));
   SK_RETURN_IF_ERROR(checkDisjoint(sources, "atoms"));
-  SK_RETURN_IF_ERROR(checkDisjoint(collective.group, "group"));
+  // Moves list the digits of both sides, which may share ranks; a reduction
+  // counts every rank of its group once.
+  if (collective.reduction != Reduction::None)
+    SK_RETURN_IF_ERROR(checkDisjoint(collective.group, "group"));
 
   // A direct sum of arithmetic progressions that fills an interval is always a
   // mixed radix, so this test of exact cover is itself exact.

@@ -143,7 +143,7 @@ TEST(Contract, randomF32) {
   for (int round = 0; round < 3000; ++round)
     ++strategies[check(randomCase(random, DType::F32, DType::F32, 9), random, 0,
                        0, 1e-5)];
-  for (int round = 0; round < 200; ++round)
+  for (int round = 0; round < 1500; ++round)
     ++strategies[check(randomCase(random, DType::F32, DType::F32, 24), random,
                        0, 0, 1e-4)];
   // The generator reaches every path.

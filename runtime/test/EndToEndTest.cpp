@@ -115,7 +115,7 @@ TEST_F(EndToEnd, readsInputsAndWeightsAndWritesResults) {
                                {{"x", DType::F32, {8, 16}, x.data()}}).ok());
   for (const std::string &input :
        {"x=" + (dir_ / "x.npy"), dir_ / "x.safetensors"})
-    for (const std::string &format : {"npy", "safetensors"}) {
+    for (const std::string format : {"npy", "safetensors"}) {
       Result result = run("--input " + input + " " + bundle_ + " --weights " +
                           (dir_ / "w.safetensors") + " --output-dir " +
                           (dir_ / "results") + " --verify=exact" +

@@ -125,10 +125,10 @@ int main(int argc, char **argv) {
     Status status = directory.create();
     bool failed = false;
     if (status.ok())
-      status = compile(*options, directory.path(), failed);
+      status = compile(*options, directory.path() + "/bundle", failed);
     if (!status.ok())
       return fail(status);
-    return failed ? 1 : run(*options, directory.path());
+    return failed ? 1 : run(*options, directory.path() + "/bundle");
   } catch (const std::bad_alloc &) {
     return fail(internalError("out of memory"));
   } catch (const std::exception &error) {
