@@ -67,7 +67,7 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
         return signalPassFailure();
     }
     if (unknownOps > 0)
-      module.emitWarning()
+      emitWarning(module.getLoc()) // without the module below it
           << unknownOps
           << " ops without a sharding rule are replicated; list them with "
              "--remarks-filter=spmd";
@@ -129,7 +129,7 @@ LogicalResult PropagatePass::runOnFunction(func::FuncOp func,
   // A function with several blocks keeps everything whole.
   bool straight = func.getBody().hasOneBlock();
   if (!straight)
-    func.emitWarning() << "function has several blocks, its values are replicated";
+    emitWarning(func.getLoc()) << "function has several blocks, its values are replicated";
   SmallVector<Operation *> ops;
   if (straight)
     for (Operation &op : func.getBody().front().without_terminator())
@@ -161,8 +161,12 @@ LogicalResult PropagatePass::runOnFunction(func::FuncOp func,
       propagation.addValue(result, std::move(*given));
     }
     ShardingRule rule = getShardingRule(op);
-    bool hasTensors = llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) ||
-                      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
+    auto hasDims = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.getRank() > 0;
+    };
+    bool hasTensors = llvm::any_of(op->getResultTypes(), hasDims) ||
+                      llvm::any_of(op->getOperandTypes(), hasDims);
     if (rule.isFallback && hasTensors) {
       ++unknownOps;
       remark::missed(op->getLoc(), remark::RemarkOpts::name("no-rule")

@@ -137,20 +137,23 @@ void Propagation::visit(Node &node) {
   struct Candidate {
     DimEntries entries;
     int64_t bytes;
+    bool onOperand; // an operand carries it, not results alone
   };
   // What each tensor says of each factor.
   SmallVector<SmallVector<Candidate, 2>, 8> candidates(rule.numFactors());
-  auto offer = [&](int32_t f, ArrayRef<DimEntry> entries, int64_t bytes) {
+  auto offer = [&](int32_t f, ArrayRef<DimEntry> entries, int64_t bytes,
+                   bool onOperand) {
     if (entries.empty() || rule.factor(f).kind == FactorKind::Whole)
       return;
     DimEntries canonical = canonicalize(entries);
     for (Candidate &candidate : candidates[f])
       if (ArrayRef(candidate.entries) == ArrayRef(canonical)) {
         candidate.bytes += bytes;
+        candidate.onOperand |= onOperand;
         return;
       }
     if (!canonical.empty())
-      candidates[f].push_back({std::move(canonical), bytes});
+      candidates[f].push_back({std::move(canonical), bytes, onOperand});
   };
   auto tensorOf = [&](unsigned t) -> const ShardingRule::Tensor & {
     return rule.tensor(t);
@@ -159,13 +162,14 @@ void Propagation::visit(Node &node) {
     if (id < 0)
       continue;
     const ValueState &value = values[id];
+    bool onOperand = t < rule.numOperands();
     for (unsigned d = 0; d < tensorOf(t).numDims; ++d) {
       ArrayRef<int32_t> factors = rule.dimFactors(tensorOf(t), d);
       const DimEntries &entries = value.sharding.dims[d].entries;
       if (factors.empty() || entries.empty())
         continue;
       if (factors.size() == 1) {
-        offer(factors.front(), entries, value.bytes);
+        offer(factors.front(), entries, value.bytes, onOperand);
         continue;
       }
       SmallVector<int64_t> sizes;
@@ -173,16 +177,24 @@ void Propagation::visit(Node &node) {
         sizes.push_back(rule.factor(f).size);
       if (auto parts = splitDim(entries, sizes))
         for (auto [f, part] : llvm::zip(factors, *parts))
-          offer(f, part, value.bytes);
+          offer(f, part, value.bytes, onOperand);
     }
   }
 
   // Per factor: the candidate carried by most bytes, extended by those that
-  // agree with it. Then the factors share the axes, most bytes first.
+  // agree with it. Then the factors share the axes.
   struct Claim {
     int32_t factor;
     DimEntries entries;
     int64_t bytes;
+    int rank; // of an axis that several factors want
+  };
+  // An axis goes to a parallel factor of an operand first (a weight that is cut
+  // along the batch axis is gathered where it is used), then to a reduction (its
+  // partial result can be scattered into what the result wants), then to what
+  // only a result asks for.
+  auto rankOf = [&](int32_t f, bool onOperand) {
+    return rule.factor(f).kind == FactorKind::Reduction ? 1 : onOperand ? 0 : 2;
   };
   SmallVector<Claim, 8> claims;
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
@@ -191,17 +203,23 @@ void Propagation::visit(Node &node) {
     llvm::sort(candidates[f], [](const Candidate &a, const Candidate &b) {
       return a.bytes != b.bytes ? a.bytes > b.bytes : a.entries < b.entries;
     });
-    Claim claim{f, candidates[f][0].entries, candidates[f][0].bytes};
+    const Candidate &first = candidates[f][0];
+    Claim claim{f, first.entries, first.bytes, 0};
+    bool onOperand = first.onOperand;
     for (const Candidate &other : ArrayRef(candidates[f]).drop_front())
       if (isPrefix(claim.entries, other.entries)) {
         claim.entries = other.entries;
         claim.bytes += other.bytes;
+        onOperand |= other.onOperand;
       }
+    claim.rank = rankOf(f, onOperand);
     claims.push_back(std::move(claim));
   }
   if (claims.empty())
     return;
   llvm::sort(claims, [](const Claim &a, const Claim &b) {
+    if (a.rank != b.rank)
+      return a.rank < b.rank;
     if (a.bytes != b.bytes)
       return a.bytes > b.bytes;
     return a.entries != b.entries ? a.entries < b.entries : a.factor < b.factor;

@@ -7,6 +7,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
+#include "shardkit/InitAllDialects.h"
 #include "shardkit/Target/Bundle.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -76,6 +77,7 @@ static int compile() {
     return fail(message);
   DialectRegistry registry;
   spmd::registerTarget(registry);
+  spmd::registerAllDialects(registry);
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   context.allowUnregisteredDialects(allowUnregistered);
@@ -108,7 +110,8 @@ static int compile() {
 
   OwningOpRef<ModuleOp> reference;
   if (withReference)
-    reference = spmd::makeReference(*module);
+    if (!(reference = spmd::makeReference(*module)))
+      return failedWith("'" + input + "' has no unsharded form");
   if (failed(spmd::runPhases(*module, {mesh})))
     return failedWith("'" + input + "' cannot be compiled");
   spmd::BundleOptions options;
