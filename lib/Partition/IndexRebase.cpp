@@ -4,7 +4,6 @@
 #include "shardkit/Partition/ReshardLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -47,13 +46,6 @@ static Value getGlobalIndex(OpBuilder &b, Location loc, Value local,
 void spmd::rebaseIndices(linalg::LinalgOp op, ArrayRef<CutLoop> loops,
                          const Mesh &mesh, FlatSymbolRefAttr meshRef) {
   Region &region = op->getRegion(0);
-  auto isLocalUse = [&](OpOperand &use, const CutLoop &loop) {
-    auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner());
-    return extract && use.getOperandNumber() > 0 &&
-           llvm::is_contained(loop.captured,
-                              std::pair<Value, unsigned>(
-                                  extract.getTensor(), use.getOperandNumber() - 1));
-  };
   for (const CutLoop &loop : loops) {
     SmallVector<linalg::IndexOp> indices;
     region.walk([&](linalg::IndexOp index) {
@@ -73,7 +65,7 @@ void spmd::rebaseIndices(linalg::LinalgOp op, ArrayRef<CutLoop> loops,
       b.setInsertionPointAfter(index);
       SmallVector<OpOperand *> uses;
       for (OpOperand &use : index.getResult().getUses())
-        if (!isLocalUse(use, loop))
+        if (!llvm::is_contained(loop.localUses, &use))
           uses.push_back(&use);
       if (uses.empty())
         continue;

@@ -73,7 +73,10 @@ private:
     SmallVector<std::optional<LayoutId>, 1> produced;
   };
 
-  FailureOr<LayoutId> read(ShardingAttr attr, Location loc) {
+  FailureOr<LayoutId> read(ShardingAttr attr, Type type, Location loc) {
+    auto tensor = cast<RankedTensorType>(type);
+    if (hasNoElements(tensor))
+      return table.getReplicated(tensor.getRank());
     FailureOr<Sharding> sharding =
         toSharding(attr, mesh, [&] { return emitError(loc); });
     if (failed(sharding))
@@ -91,7 +94,7 @@ private:
         continue;
       LayoutId id = table.getReplicated(rankOf(arg));
       if (auto attr = func.getArgAttrOfType<ShardingAttr>(arg.getArgNumber(), kShardingAttr)) {
-        FailureOr<LayoutId> given = read(attr, arg.getLoc());
+        FailureOr<LayoutId> given = read(attr, arg.getType(), arg.getLoc());
         if (failed(given))
           return failure();
         id = *given;
@@ -105,7 +108,7 @@ private:
         continue;
       resultLayouts.back() = table.getReplicated(type.getRank());
       if (auto attr = func.getResultAttrOfType<ShardingAttr>(i, kShardingAttr)) {
-        FailureOr<LayoutId> given = read(attr, func.getLoc());
+        FailureOr<LayoutId> given = read(attr, type, func.getLoc());
         if (failed(given))
           return failure();
         resultLayouts.back() = *given;
@@ -161,7 +164,7 @@ private:
         return op->emitError()
                << "constraint has axis resources, expected a sharding; run "
                   "--spmd-resolve-axis-resources first";
-      FailureOr<LayoutId> pinned = read(attr, op->getLoc());
+      FailureOr<LayoutId> pinned = read(attr, op->getResult(0).getType(), op->getLoc());
       if (failed(pinned))
         return failure();
       plan.rule.addOperand(op->getOperand(0));
@@ -187,7 +190,7 @@ private:
       if (!shardings || !isa<RankedTensorType>(tensor.value.getType()))
         continue;
       FailureOr<LayoutId> home =
-          read(cast<ShardingAttr>(shardings[i]), op->getLoc());
+          read(cast<ShardingAttr>(shardings[i]), tensor.value.getType(), op->getLoc());
       if (failed(home))
         return failure();
       layouts.back() = *home;

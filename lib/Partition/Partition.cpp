@@ -56,12 +56,16 @@ public:
 
 private:
   LogicalResult setLayout(Value value, ShardingAttr attr, Location loc) {
+    auto type = cast<RankedTensorType>(value.getType());
+    globalTypes[value] = type;
+    if (hasNoElements(type)) {
+      layouts[value] = table.getReplicated(type.getRank());
+      return success();
+    }
     FailureOr<Sharding> sharding =
         toSharding(attr, mesh, [&] { return emitError(loc); });
     if (failed(sharding))
       return failure();
-    auto type = cast<RankedTensorType>(value.getType());
-    globalTypes[value] = type;
     layouts[value] = table.intern(std::move(*sharding));
     return success();
   }
@@ -128,7 +132,10 @@ private:
         if (t >= op->getNumOperands() && t < rule.numOperands())
           for (unsigned d = 0; d < tensor.numDims; ++d)
             if (llvm::is_contained(rule.dimFactors(tensor, d), int32_t(f)))
-              loop.captured.push_back({tensor.value, d});
+              op->getRegion(0).walk([&](tensor::ExtractOp extract) {
+                if (extract.getTensor() == tensor.value)
+                  loop.localUses.push_back(&extract.getIndicesMutable()[d]);
+              });
       }
       if (!loop.entries.empty())
         loops.push_back(std::move(loop));

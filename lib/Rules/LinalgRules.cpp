@@ -163,6 +163,13 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
     }
     addMappedDims(op.getMatchingIndexingMap(init), result);
   }
+  // A loop is cut only where a shard of it writes its own part of each result
+  // (parallel) or a part of each sum (reduction).
+  for (unsigned f = 0; f < iterators.size(); ++f)
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      if (op.getMatchingIndexingMap(op.getDpsInitOperand(i)).isFunctionOfDim(f) ==
+          (iterators[f] == utils::IteratorType::reduction))
+        rule.setKind(f, FactorKind::Whole);
   rule.isContraction = linalg::isaContractionOpInterface(op) ||
                        linalg::isaConvolutionOpInterface(op);
   return rule;

@@ -44,10 +44,37 @@ static ShardingRule getFallbackRule(Operation *op) {
   return rule;
 }
 
+/// What holds whatever the op: a factor that one tensor has on two dims (a
+/// diagonal) cannot be cut, nor can the dims of a tensor without elements.
+static void keepUncuttableWhole(ShardingRule &rule) {
+  SmallVector<int32_t> seen;
+  for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    auto type = dyn_cast<RankedTensorType>(tensor.value.getType());
+    if (!type)
+      continue;
+    bool empty = hasNoElements(type);
+    seen.clear();
+    for (unsigned d = 0; d < tensor.numDims; ++d)
+      for (int32_t f : rule.dimFactors(tensor, d)) {
+        if (empty || llvm::is_contained(seen, f))
+          rule.setKind(f, FactorKind::Whole);
+        seen.push_back(f);
+      }
+  }
+}
+
 ShardingRule spmd::getShardingRule(Operation *op) {
-  if (auto iface = dyn_cast<ShardingRuleOpInterface>(op))
-    return iface.getShardingRule();
-  return getFallbackRule(op);
+  auto iface = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!iface)
+    return getFallbackRule(op);
+  ShardingRule rule = iface.getShardingRule();
+  keepUncuttableWhole(rule);
+  return rule;
+}
+
+bool spmd::hasNoElements(RankedTensorType type) {
+  return llvm::is_contained(type.getShape(), 0);
 }
 
 TypedAttr spmd::getNeutralElement(ReductionKind kind, Type type) {

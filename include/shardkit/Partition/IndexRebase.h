@@ -14,9 +14,8 @@ struct CutLoop {
   unsigned loop;
   int64_t size;
   DimEntries entries;
-  /// Dims of captured tensors that are cut like the loop: their indices stay
-  /// local.
-  SmallVector<std::pair<Value, unsigned>, 1> captured;
+  /// Indices into captured tensors that are cut like the loop: they stay local.
+  SmallVector<OpOperand *, 1> localUses;
 };
 
 /// Replaces each `linalg.index` of a cut loop by the global index, computed from

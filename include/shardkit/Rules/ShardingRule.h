@@ -114,6 +114,9 @@ private:
 /// captured tensor and result whole (`isFallback`).
 ShardingRule getShardingRule(Operation *op);
 
+/// True for a tensor without elements. It has no layout but the whole one.
+bool hasNoElements(RankedTensorType type);
+
 /// Neutral element of a reduction for elements of `type` (an integer, index or
 /// float type).
 TypedAttr getNeutralElement(ReductionKind kind, Type type);
