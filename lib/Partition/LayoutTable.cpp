@@ -5,14 +5,6 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-int64_t spmd::getElementBytes(Type elementType) {
-  if (auto complex = dyn_cast<ComplexType>(elementType))
-    return 2 * getElementBytes(complex.getElementType());
-  if (!elementType.isIntOrFloat())
-    return 8;
-  return (elementType.getIntOrFloatBitWidth() + 7) / 8;
-}
-
 LayoutId LayoutTable::intern(Sharding sharding) {
   sharding.replicated.clear();
   SmallVector<int64_t, 16> key;

@@ -24,25 +24,7 @@ static int64_t getBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape())
     return 0;
-  Type element = tensor.getElementType();
-  int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
-  return bytes * tensor.getNumElements();
-}
-
-/// `model.mlir:12:8`, or the name of a NameLoc with its place.
-static std::string printLoc(Location loc) {
-  if (auto file = dyn_cast<FileLineColLoc>(loc))
-    return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
-           std::to_string(file.getColumn());
-  if (auto name = dyn_cast<NameLoc>(loc)) {
-    std::string child = isa<UnknownLoc>(name.getChildLoc()) ? "" : printLoc(name.getChildLoc());
-    return name.getName().str() + (child.empty() ? "" : " (" + child + ")");
-  }
-  if (auto call = dyn_cast<CallSiteLoc>(loc))
-    return printLoc(call.getCallee());
-  if (auto fused = dyn_cast<FusedLoc>(loc); fused && !fused.getLocations().empty())
-    return printLoc(fused.getLocations().front());
-  return "";
+  return getElementBytes(tensor.getElementType()) * tensor.getNumElements();
 }
 
 static ReportValue describe(std::string name, Type local, Attribute global,
@@ -110,10 +92,8 @@ FailureOr<Report> spmd::buildReport(ModuleOp module) {
         return WalkResult::interrupt();
       step.group = getMovedRanks(step.from, step.to);
       CostModel costs(*from);
-      Type element = getElementTypeOrSelf(op->getResult(0).getType());
-      int64_t elementBytes =
-          element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
-      CollectiveCost cost = costs.getCost(step, elementBytes);
+      CollectiveCost cost = costs.getCost(
+          step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
       ReportCollective entry;
       entry.id = op.getCollectiveId().value_or(next);
       ++next;
@@ -126,7 +106,7 @@ FailureOr<Report> spmd::buildReport(ModuleOp module) {
       entry.bytes = cost.bytes;
       entry.received = cost.received;
       entry.cost = cost.seconds;
-      entry.loc = printLoc(op->getLoc());
+      entry.loc = getLocationText(op->getLoc());
       // A slice moves nothing between devices.
       report.bytesByKind[entry.kind] += entry.bytes * entry.count;
       if (entry.bytes > 0)

@@ -26,7 +26,6 @@ LogicalResult describeCollective(CollectiveOpInterface op, const MeshCache &mesh
 /// "f32", ..., or nothing for a type that cannot cross the boundary.
 std::optional<std::string> dtypeName(Type type);
 /// "file:line:col" of the innermost place that has one, else the name.
-std::string locationText(Location loc);
 
 } // namespace mlir::spmd
 

@@ -2,47 +2,17 @@
 
 #include "Describe.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardkit/Cost/CostModel.h"
 #include "shardkit/Target/CPU/CPUOps.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
 namespace manifest = shardkit::manifest;
 
-std::string spmd::locationText(Location loc) {
-  if (auto file = dyn_cast<FileLineColLoc>(loc))
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-            Twine(file.getColumn()))
-        .str();
-  if (auto name = dyn_cast<NameLoc>(loc)) {
-    std::string child = locationText(name.getChildLoc());
-    return child.empty() ? name.getName().str() : child;
-  }
-  if (auto call = dyn_cast<CallSiteLoc>(loc))
-    return locationText(call.getCallee());
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (std::string text = locationText(part); !text.empty())
-        return text;
-  return "";
-}
-
 SmallVector<CollectiveOpInterface> spmd::collectivesOf(func::FuncOp func) {
   SmallVector<CollectiveOpInterface> ops;
   func.walk([&](CollectiveOpInterface op) { ops.push_back(op); });
   return ops;
-}
-
-/// Rank digits as digits of mesh axes: the axes they belong to.
-static std::vector<std::string> axesOf(ArrayRef<RankDigit> digits, const Mesh &mesh) {
-  std::vector<std::string> names;
-  for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
-    int64_t lo = mesh.axisStride(i), hi = lo * axis.size;
-    if (llvm::any_of(digits, [&](RankDigit d) {
-          return axis.size > 1 && d.stride < hi && d.stride * d.size > lo;
-        }))
-      names.push_back(axis.name);
-  }
-  return names;
 }
 
 LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache &meshes,
@@ -72,52 +42,16 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   out.dtype = *dtype;
   out.inElements = inType.getNumElements();
   out.outElements = outType.getNumElements();
-  SmallVector<RankDigit> moved;
-  for (const TransferAtom &atom : transfer->atoms) {
+  for (const TransferAtom &atom : transfer->atoms)
     out.atoms.push_back({atom.size, atom.srcIsRank, atom.srcStride, atom.dstIsRank, atom.dstStride});
-    if (atom.srcIsRank)
-      moved.push_back({atom.srcStride, atom.size});
-    if (atom.dstIsRank)
-      moved.push_back({atom.dstStride, atom.size});
-  }
-  SmallVector<RankDigit> group;
-  if (out.reduction) {
-    group.assign(transfer->reduce.begin(), transfer->reduce.end());
-    moved.append(group.begin(), group.end());
-  } else {
-    for (RankDigit digit : moved)
-      if (!llvm::is_contained(group, digit))
-        group.push_back(digit);
-    llvm::sort(group, [](RankDigit a, RankDigit b) {
-      return a.stride != b.stride ? a.stride > b.stride : a.size > b.size;
-    });
-  }
-  for (RankDigit digit : group)
+  PlanStep step{op.getKind(), from, to, getMovedRanks(from, to)};
+  for (RankDigit digit : out.reduction ? transfer->reduce : step.group)
     out.group.push_back({digit.stride, digit.size});
-  out.axes = axesOf(moved, *fromMesh);
-  // B of the cost formulas: the group's whole value, the local buffer of a
-  // reduction, what a device receives of a move.
-  int64_t element = std::max<int64_t>(1, inType.getElementType().isIndex()
-                                             ? 8
-                                             : inType.getElementTypeBitWidth() / 8);
-  int64_t groupSize = 1;
-  for (RankDigit digit : group)
-    groupSize *= digit.size;
-  switch (op.getKind()) {
-  case CollectiveKind::AllSlice:
-    out.bytes = 0;
-    break;
-  case CollectiveKind::AllToAll:
-    out.bytes = out.inElements * groupSize * element;
-    break;
-  case CollectiveKind::AllReduce:
-  case CollectiveKind::ReduceScatter:
-    out.bytes = out.inElements * element;
-    break;
-  default:
-    out.bytes = out.outElements * element;
-  }
-  out.loc = locationText(op.getLoc());
+  CostModel costs(*fromMesh);
+  for (std::string &axis : costs.getAxes(step.group))
+    out.axes.push_back(std::move(axis));
+  out.bytes = costs.getCost(step, getElementBytes(inType.getElementType())).bytes;
+  out.loc = getLocationText(op.getLoc());
   return success();
 }
 

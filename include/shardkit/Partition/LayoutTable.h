@@ -50,9 +50,6 @@ private:
   llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> seconds;
 };
 
-/// Bytes of one element in memory (booleans take a byte, index 8).
-int64_t getElementBytes(Type elementType);
-
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_PARTITION_LAYOUTTABLE_H

@@ -228,3 +228,32 @@ RankedTensorType spmd::getTypeWithShape(Type type, ArrayRef<int64_t> shape) {
                                  tensor.getEncoding());
   return RankedTensorType::get(shape, type);
 }
+
+//===----------------------------------------------------------------------===//
+// Elements and locations
+//===----------------------------------------------------------------------===//
+
+int64_t spmd::getElementBytes(Type elementType) {
+  if (auto complex = dyn_cast<ComplexType>(elementType))
+    return 2 * getElementBytes(complex.getElementType());
+  if (!elementType.isIntOrFloat())
+    return 8;
+  return (elementType.getIntOrFloatBitWidth() + 7) / 8;
+}
+
+std::string spmd::getLocationText(Location loc) {
+  if (auto file = dyn_cast<FileLineColLoc>(loc))
+    return file.getFilename().str() + ":" + std::to_string(file.getLine()) +
+           ":" + std::to_string(file.getColumn());
+  if (auto name = dyn_cast<NameLoc>(loc)) {
+    std::string child = getLocationText(name.getChildLoc());
+    return name.getName().str() + (child.empty() ? "" : " (" + child + ")");
+  }
+  if (auto call = dyn_cast<CallSiteLoc>(loc))
+    return getLocationText(call.getCallee());
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (std::string text = getLocationText(part); !text.empty())
+        return text;
+  return "";
+}

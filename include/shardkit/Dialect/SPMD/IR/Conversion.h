@@ -77,6 +77,11 @@ llvm::ArrayRef<int64_t> getShape(Type type);
 /// `type` with another shape.
 RankedTensorType getTypeWithShape(Type type, llvm::ArrayRef<int64_t> shape);
 
+/// Bytes of one element in memory (booleans take a byte, index 8).
+int64_t getElementBytes(Type elementType);
+/// Where a location is, for reports: `model.mlir:12:8`; empty if unknown.
+std::string getLocationText(Location loc);
+
 /// The meshes of a symbol table as plain data: built once per pass, stable
 /// addresses, in program order.
 class MeshCache {
