@@ -25,7 +25,6 @@ LogicalResult describeCollective(CollectiveOpInterface op, const MeshCache &mesh
 
 /// "f32", ..., or nothing for a type that cannot cross the boundary.
 std::optional<std::string> dtypeName(Type type);
-/// "file:line:col" of the innermost place that has one, else the name.
 
 } // namespace mlir::spmd
 

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Runs what a Markdown page shows, so that it cannot lie.
+
+    check_console.py PAGE.md [--update]
+
+A block ```mlir file=NAME (any language) is written to NAME in a fresh folder. In a block ```console each line that starts
+with `$ ` is a command, run in that folder by bash; the lines after it are what it prints (stdout and stderr), exactly; a
+line `...` stands for any lines, and `...` inside a line for anything on it. `$ command  # exit N` expects that exit status.
+--update writes what the commands print now back into the page, keeping blocks that already match.
+"""
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def matches(expected, actual):
+    """Line by line; a line `...` takes any number of lines."""
+    if not expected:
+        return not actual
+    if expected[0].strip() == "...":
+        return any(matches(expected[1:], actual[i:]) for i in range(len(actual) + 1))
+    if not actual:
+        return False
+    pattern = ".*".join(re.escape(part) for part in expected[0].split("..."))
+    return re.fullmatch(pattern, actual[0]) is not None and matches(expected[1:], actual[1:])
+
+
+def run(command, folder):
+    status = 0
+    if found := re.search(r"\s+# exit (\d+)$", command):
+        status = int(found.group(1))
+    done = subprocess.run(["bash", "-c", command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.stdout.rstrip("\n").split("\n") if done.stdout else [], done.returncode == status, done.returncode
+
+
+def main():
+    page, update = sys.argv[1], "--update" in sys.argv
+    lines = open(page, encoding="utf-8").read().split("\n")
+    out, failures, commands = [], 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        i = 0
+        while i < len(lines):
+            out.append(lines[i])
+            fence = re.match(r"```(\w+)(?: file=(\S+))?$", lines[i])
+            i += 1
+            if not fence:
+                continue
+            end = lines.index("```", i)
+            block, i = lines[i:end], end
+            if fence.group(2):
+                with open(f"{folder}/{fence.group(2)}", "w", encoding="utf-8") as file:
+                    file.write("\n".join(block) + "\n")
+            if fence.group(1) != "console":
+                out += block + [lines[i]]
+                i += 1
+                continue
+            at = 0
+            while at < len(block):
+                if not block[at].startswith("$ "):
+                    sys.exit(f"error: {page}: a console block must start with a command: {block[at]!r}")
+                command = block[at][2:]
+                stop = at + 1
+                while stop < len(block) and not block[stop].startswith("$ "):
+                    stop += 1
+                expected = block[at + 1 : stop]
+                actual, ok, code = run(command, folder)
+                commands += 1
+                good = ok and matches(expected, actual)
+                if not good and not update:
+                    failures += 1
+                    print(f"{page}: `{command}` exits with {code} and prints:", *actual, "expected:", *expected, sep="\n  ")
+                out.append(block[at])
+                out += expected if good else actual
+                at = stop
+            out.append(lines[i])
+            i += 1
+    if update:
+        open(page, "w", encoding="utf-8").write("\n".join(out))
+    if failures or not commands:
+        sys.exit(f"error: {page}: {failures} of {commands} commands differ")
+    print(f"{page}: {commands} commands, as shown")
+
+
+main()
