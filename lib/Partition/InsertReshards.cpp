@@ -53,6 +53,7 @@ public:
       if (failed(decide(&op)))
         return failure();
     }
+    emitDefaultCosts();
     for (OpPlan &plan : plans)
       apply(plan);
     // Users of creation ops come after them.
@@ -62,6 +63,9 @@ public:
     writeSignature();
     return success();
   }
+
+  /// Constraints without a use that were dropped.
+  unsigned droppedConstraints = 0;
 
 private:
   struct OpPlan {
@@ -151,7 +155,12 @@ private:
       if (failed(checkCallee(call)))
         return failure();
 
-    // A constraint or reshard pins its result: nothing to choose.
+    // A constraint or reshard pins its result: nothing to choose, and nothing to
+    // do where nobody reads it.
+    if (isa<WithShardingConstraintOp, ReshardOp>(op) && op->use_empty()) {
+      plans.push_back(std::move(plan));
+      return success();
+    }
     if (isa<WithShardingConstraintOp, ReshardOp>(op)) {
       ShardingAttr attr;
       if (auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr))
@@ -246,6 +255,19 @@ private:
     return failure();
   }
 
+  /// Says once per function where the choices rest on default costs.
+  void emitDefaultCosts() {
+    if (!mesh.alpha.empty() && !mesh.beta.empty())
+      return;
+    remark::analysis(func.getLoc(), remark::RemarkOpts::name("default-cost")
+                                        .category("spmd")
+                                        .function(func.getName()))
+        << remark::add("mesh @{0} has no link costs: alpha = {1:E1} s, beta = {2:E1} "
+                       "s/byte on every axis",
+                       mesh.name, CostModel::kDefaultAlpha, CostModel::kDefaultBeta)
+        << remark::suggest("give the mesh alpha and beta");
+  }
+
   //===--- rewriting ------------------------------------------------------===//
 
   void apply(OpPlan &plan) {
@@ -269,12 +291,14 @@ private:
         });
     }
     if (isa<WithShardingConstraintOp, ReshardOp>(op)) {
-      if (op->use_empty())
+      if (op->use_empty()) {
+        ++droppedConstraints;
         remark::missed(op->getLoc(), remark::RemarkOpts::name("dropped-constraint")
                                          .category("spmd")
                                          .function(func.getName()))
             << remark::add("result of {0} has no use: dropped",
                            op->getName().getStringRef());
+      }
       replaced[op->getResult(0)] = op->getOperand(0);
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
       op->erase();
@@ -435,6 +459,7 @@ struct InsertReshardsPass
     if (getPhase(module) == int(Phase::Resharded))
       return;
     MeshCache meshes(module);
+    unsigned dropped = 0;
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
@@ -443,9 +468,15 @@ struct InsertReshardsPass
         return signalPassFailure();
       if (!*meshRef)
         continue;
-      if (failed(FunctionRewriter(func, *meshes.lookup(*meshRef), *meshRef).run()))
+      FunctionRewriter rewriter(func, *meshes.lookup(*meshRef), *meshRef);
+      if (failed(rewriter.run()))
         return signalPassFailure();
+      dropped += rewriter.droppedConstraints;
     }
+    if (dropped > 0)
+      emitWarning(module.getLoc()) << dropped
+                           << " constraints without a use are dropped; list them "
+                              "with --remarks-filter=spmd";
     setPhase(module, Phase::Resharded);
   }
 };

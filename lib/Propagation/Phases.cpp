@@ -16,7 +16,7 @@ LogicalResult spmd::verifyPhaseAtMost(ModuleOp module, Phase last,
   int phase = getPhase(module);
   if (phase <= int(last))
     return success();
-  return module.emitError() << "module is in phase \"" << kPhases[phase]
+  return emitError(module.getLoc()) << "module is in phase \"" << kPhases[phase]
                             << "\", expected at most \"" << kPhases[int(last)]
                             << "\" for --" << pass;
 }

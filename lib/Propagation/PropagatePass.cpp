@@ -191,7 +191,7 @@ LogicalResult PropagatePass::runOnFunction(func::FuncOp func,
     if (!type || !terminator)
       continue;
     if (func.getResultAttr(i, kAxisResourcesAttr))
-      return func.emitError() << "result #" << i
+      return emitError(func.getLoc()) << "result #" << i
                               << " has axis resources, expected shardings; run "
                                  "--spmd-resolve-axis-resources first";
     FailureOr<Sharding> given = read(

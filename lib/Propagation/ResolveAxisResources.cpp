@@ -1,6 +1,7 @@
 //===- ResolveAxisResources.cpp - The manual front door -------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,13 +38,13 @@ struct ResolveAxisResourcesPass
       for (MeshOp candidate : meshes)
         if (candidate.getSymName() == mesh)
           return candidate;
-      return listMeshes(module.emitError()
+      return listMeshes(emitError(module.getLoc())
                         << "unknown mesh \"" << mesh
                         << "\", expected the name of an spmd.mesh of the module");
     }
     if (meshes.size() == 1)
       return meshes.front();
-    return listMeshes(module.emitError()
+    return listMeshes(emitError(module.getLoc())
                       << "module has " << meshes.size()
                       << " meshes, expected the option mesh=NAME to say which "
                          "one axis resources resolve against");
@@ -72,7 +73,7 @@ struct ResolveAxisResourcesPass
           if (Attribute attr = func.getArgAttr(i, kAxisResourcesAttr)) {
             Location loc = func.isExternal() ? func.getLoc()
                                              : func.getArgument(i).getLoc();
-            auto sharding = convert(attr, func.getArgumentTypes()[i], *chosen, loc);
+            auto sharding = convert(attr, func.getArgumentTypes()[i], *chosen, "argument #" + Twine(i), loc);
             if (failed(sharding) || failed(checkSame(func.getArgAttr(i, kShardingAttr), *sharding, loc)))
               return WalkResult::interrupt();
             func.removeArgAttr(i, kAxisResourcesAttr);
@@ -80,7 +81,7 @@ struct ResolveAxisResourcesPass
           }
         for (unsigned i = 0; i < func.getNumResults(); ++i)
           if (Attribute attr = func.getResultAttr(i, kAxisResourcesAttr)) {
-            auto sharding = convert(attr, func.getResultTypes()[i], *chosen, func.getLoc());
+            auto sharding = convert(attr, func.getResultTypes()[i], *chosen, "result #" + Twine(i), func.getLoc());
             if (failed(sharding) || failed(checkSame(func.getResultAttr(i, kShardingAttr), *sharding, func.getLoc())))
               return WalkResult::interrupt();
             func.removeResultAttr(i, StringAttr::get(&getContext(), kAxisResourcesAttr));
@@ -88,7 +89,7 @@ struct ResolveAxisResourcesPass
           }
       } else if (auto constraint = dyn_cast<WithShardingConstraintOp>(op)) {
         if (Attribute attr = constraint.getAxisResourcesAttr()) {
-          auto sharding = convert(attr, constraint.getType(), *chosen, op->getLoc());
+          auto sharding = convert(attr, constraint.getType(), *chosen, "operand", op->getLoc());
           if (failed(sharding))
             return WalkResult::interrupt();
           constraint.removeAxisResourcesAttr();
@@ -111,7 +112,7 @@ struct ResolveAxisResourcesPass
   }
 
   FailureOr<ShardingAttr> convert(Attribute attr, Type type, MeshOp meshOp,
-                                  Location loc) {
+                                  const Twine &what, Location loc) {
     auto resources = cast<AxisResourcesAttr>(attr);
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor)
@@ -138,11 +139,8 @@ struct ResolveAxisResourcesPass
         sharding.dims[d].entries.push_back({int32_t(*axis), 1, plain.axes[*axis].size});
       }
     }
-    if (auto error = verifySharding(sharding, plain, tensor.getShape(), /*allowUneven=*/false)) {
-      InFlightDiagnostic diag = emitError(loc) << error->message;
-      diag.attachNote(meshOp.getLoc()) << "available axes: " << plain.axesToString();
+    if (failed(verifyShardingOf(sharding, tensor, plain, what, [&] { return emitError(loc); })))
       return failure();
-    }
     return toAttr(&getContext(), FlatSymbolRefAttr::get(meshOp.getSymNameAttr()),
                   sharding, plain);
   }

@@ -23,12 +23,12 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
     ModuleOp module = getOperation();
     markAllAnalysesPreserved();
     if (format != "text" && format != "json") {
-      module.emitError() << "unknown report format \"" << format
+      emitError(module.getLoc()) << "unknown report format \"" << format
                          << "\", expected text or json";
       return signalPassFailure();
     }
     if (getPhase(module) < int(Phase::Partitioned)) {
-      module.emitError() << "report of a module that is not partitioned, "
+      emitError(module.getLoc()) << "report of a module that is not partitioned, "
                             "expected phase \"partitioned\" or \"final\"";
       return signalPassFailure();
     }
@@ -48,7 +48,7 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
     std::string error;
     auto file = openOutputFile(output, &error);
     if (!file) {
-      module.emitError() << error;
+      emitError(module.getLoc()) << error;
       return signalPassFailure();
     }
     file->os() << text;
