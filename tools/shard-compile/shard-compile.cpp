@@ -126,6 +126,8 @@ static int compile() {
   SmallString<128> destination(output), temporary;
   while (destination.size() > 1 && llvm::sys::path::is_separator(destination.back()))
     destination.pop_back();
+  if (std::error_code ec = llvm::sys::fs::make_absolute(destination))
+    return fail("cannot write '" + destination + "': " + ec.message());
   if (std::error_code ec = llvm::sys::fs::createUniqueDirectory(destination + ".tmp", temporary))
     return fail("cannot write '" + destination + "': " + ec.message());
   int status = 1;
@@ -146,6 +148,7 @@ int main(int argc, char **argv) {
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
+  cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "ShardKit: compile a model into a bundle\n");
   return compile();
 }

@@ -80,7 +80,8 @@ void spmd::cpu::buildToLLVM(OpPassManager &pm) {
   pm.addPass(createSpmdCpuCalls());
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdCpuPlanArena());
-  f.addPass(createSpmdCpuMath());
+  pm.addPass(createSpmdCpuOutline());
+  pm.nest<func::FuncOp>().addPass(createSpmdCpuMath());
   addLoopsToLLVM(pm);
   pm.addPass(createSpmdCpuEntries());
 }
@@ -103,6 +104,7 @@ void spmd::cpu::buildReference(OpPassManager &pm) {
   pm.addPass(createSymbolDCEPass());
   auto &g = pm.nest<func::FuncOp>();
   g.addPass(createForallToForLoopPass());
+  pm.addPass(createSpmdCpuOutline());
   addLoopsToLLVM(pm);
   pm.addPass(createSpmdCpuEntries());
 }

@@ -110,6 +110,19 @@ def SpmdCpuPlanArena : Pass<"spmd-cpu-plan-arena", "::mlir::func::FuncOp"> {
     "::mlir::arith::ArithDialect"];
 }
 
+def SpmdCpuOutline : Pass<"spmd-cpu-outline", "::mlir::ModuleOp"> {
+  let summary = "Loop nests of a long function become functions";
+  let description = [{
+    LLVM takes time quadratic in the number of loops of a function, and the
+    layers of a model are alike: equal nests become one function. Buffers that
+    share no memory are `llvm.noalias`.
+  }];
+  let options = [Option<"minNests", "min-nests", "int64_t", "16",
+    "Functions with fewer nests stay whole">];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect"];
+}
+
 def SpmdCpuMath : Pass<"spmd-cpu-math", "::mlir::func::FuncOp"> {
   let summary = "Polynomials for f32 math functions, flags for float reductions";
   let description = [{
