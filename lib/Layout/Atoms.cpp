@@ -64,7 +64,7 @@ static void assign(ArrayRef<Digit> digits, const Atoms &atoms, Owners &owners) {
 }
 
 std::optional<Atoms> detail::align(const Layout &from, const Layout &to,
-                                   bool atDims) {
+                                   bool atDims, const Mesh *mesh) {
   Atoms atoms;
   Borders &index = atoms.index, &rank = atoms.rank;
   index.push_back(1);
@@ -88,6 +88,11 @@ std::optional<Atoms> detail::align(const Layout &from, const Layout &to,
       insert(rank, digit.stride);
       insert(rank, digit.stride * digit.size);
     }
+  }
+  if (mesh) {
+    int64_t stride = 1;
+    for (const MeshAxis &axis : llvm::reverse(mesh->axes))
+      insert(rank, stride *= axis.size);
   }
   for (bool changed = true; changed;) {
     changed = false;

@@ -43,8 +43,10 @@ struct Atoms {
 
 /// Nothing if a cut does not divide. Uneven dims are not looked at.
 /// `atDims`: cut at the borders of the dims of `from` too, so that any set of
-/// the atoms is a layout of that shape.
-std::optional<Atoms> align(const Layout &from, const Layout &to, bool atDims);
+/// the atoms is a layout of that shape. `mesh`: cut between its axes too, so
+/// that any set of the rank atoms is one of (sub-)axes.
+std::optional<Atoms> align(const Layout &from, const Layout &to, bool atDims,
+                           const Mesh *mesh = nullptr);
 
 /// Sum over all ranks of the elements that both sides own, in units of the
 /// ranks that the rank borders cover.

@@ -190,7 +190,8 @@ static void planAligned(const Atoms &atoms, Layout &cur, const Layout &goal,
 /// not divide (3x4 against 2x6, or "x":(1)2 against "x":(3)2 of x = 6) only the
 /// digits concerned are gathered; what remains can be planned in closed form.
 /// This may receive more than exact intersections would.
-static Layout keepAligned(const Layout &cur, const Layout &goal) {
+static Layout keepAligned(const Layout &cur, const Layout &goal,
+                          const Mesh *mesh) {
   SmallVector<Digit, 8> pieces;
   int64_t b = 1;
   for (unsigned d = cur.shape.size(); d-- > 0;) {
@@ -229,7 +230,7 @@ static Layout keepAligned(const Layout &cur, const Layout &goal) {
     auto before = kept.digits;
     kept.digits.push_back(piece);
     coalesce(kept.digits);
-    if (!align(kept, goal, /*atDims=*/true))
+    if (!align(kept, goal, /*atDims=*/true, mesh))
       kept.digits = before;
   }
   return kept;
@@ -301,7 +302,8 @@ static void addUneven(Layout &layout, const UnevenDim &u, Ranks &group) {
 }
 
 /// Leads a value to `goal`, which has the same partial ranks.
-static void planComplete(Layout cur, const Layout &goal, Steps &steps) {
+static void planComplete(Layout cur, const Layout &goal, const Mesh *mesh,
+                         Steps &steps) {
   if (cur == goal)
     return;
 
@@ -329,10 +331,10 @@ static void planComplete(Layout cur, const Layout &goal, Steps &steps) {
     target.uneven = cur.uneven;
   }
 
-  auto atoms = align(cur, target, /*atDims=*/true);
+  auto atoms = align(cur, target, /*atDims=*/true, mesh);
   if (!atoms) {
     sliceLocalDims(cur, target, steps);
-    Layout kept = keepAligned(cur, target);
+    Layout kept = keepAligned(cur, target, mesh);
     Ranks group;
     for (const Digit &digit : cur.digits)
       group.push_back({digit.stride, digit.size()});
@@ -342,7 +344,7 @@ static void planComplete(Layout cur, const Layout &goal, Steps &steps) {
     if (auto rest = subtract(group, stays))
       group.assign(rest->begin(), rest->end());
     addStep(steps, CollectiveKind::AllGather, cur, kept, std::move(group));
-    atoms = align(cur, target, /*atDims=*/true);
+    atoms = align(cur, target, /*atDims=*/true, mesh);
     if (!atoms)
       return; // `goal` is no layout of its shape
   }
@@ -397,7 +399,7 @@ freePlace(const Atoms &atoms, const Layout &layout, const Layout &goal,
 /// none, onto a free place; else the value is replicated over it.
 static void planReduction(Layout &cur, const Layout &goal,
                           ArrayRef<RankDigit> reduce, bool scatterAll,
-                          Steps &steps) {
+                          const Mesh *mesh, Steps &steps) {
   auto partialLess = [&](Layout layout, ArrayRef<RankDigit> done) {
     auto rest = subtract(layout.partial, done);
     layout.partial.clear();
@@ -408,7 +410,7 @@ static void planReduction(Layout &cur, const Layout &goal,
     return layout;
   };
   Ranks all(reduce.begin(), reduce.end());
-  auto atoms = align(cur, goal, /*atDims=*/true);
+  auto atoms = align(cur, goal, /*atDims=*/true, mesh);
   if (!atoms) {
     sliceLocalDims(cur, goal, steps);
     Layout next = partialLess(cur, reduce);
@@ -518,36 +520,45 @@ static int64_t coveredRanks(const Layout &a, const Layout &b) {
   return n;
 }
 
-Steps mlir::spmd::planReshard(const Layout &from, const Layout &to) {
+/// Ranks that are partial on both sides, with one kind: they stay partial.
+static Ranks commonPartial(const Layout &from, const Layout &to) {
+  if (from.partialKind == to.partialKind)
+    if (auto rest = subtract(from.partial, to.partial))
+      if (auto stays = subtract(from.partial, *rest))
+        return *stays;
+  return {};
+}
+
+/// `a` less `b`, which is a part of it.
+static Ranks without(ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) {
+  return b.empty() ? Ranks(a) : *subtract(a, b);
+}
+
+Ranks mlir::spmd::addedPartial(const Layout &from, const Layout &to) {
+  return without(to.partial, commonPartial(from, to));
+}
+
+Steps mlir::spmd::planReshard(const Layout &from, const Layout &to,
+                              const Mesh *mesh) {
   Steps steps;
   if (from == to)
     return steps;
   if (from.partial.empty() && to.partial.empty()) {
-    planComplete(from, to, steps);
+    planComplete(from, to, mesh, steps);
     return steps;
   }
 
-  // What stays partial: ranks that are on both sides, with one kind. Ranks that
-  // are partial in `to` only are the caller's business.
   Layout goal = to;
-  Ranks reduce(from.partial);
-  goal.partial.clear();
-  goal.partialKind = ReductionKind::Sum;
-  if (from.partialKind == to.partialKind && !from.partial.empty() &&
-      !to.partial.empty())
-    if (auto rest = subtract(from.partial, to.partial))
-      if (auto stays = subtract(from.partial, *rest); stays && !stays->empty()) {
-        reduce.assign(rest->begin(), rest->end());
-        goal.partial.assign(stays->begin(), stays->end());
-        goal.partialKind = from.partialKind;
-      }
+  goal.partial = commonPartial(from, to);
+  goal.partialKind = goal.partial.empty() ? ReductionKind::Sum : from.partialKind;
+  Ranks reduce = without(from.partial, goal.partial);
 
   auto plan = [&](bool scatterAll) {
     Steps result;
     Layout cur = from;
     if (!reduce.empty())
-      planReduction(cur, goal, reduce, scatterAll, result);
-    planComplete(cur, goal, result);
+      planReduction(cur, goal, reduce, scatterAll, mesh, result);
+    planComplete(cur, goal, mesh, result);
     return result;
   };
   steps = plan(false);

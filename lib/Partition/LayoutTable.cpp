@@ -59,11 +59,7 @@ SmallVector<PlanStep, 3> LayoutTable::getPlan(LayoutId from, LayoutId to,
                                               RankedTensorType type) const {
   Layout source = Layout::get(shardings[from], mesh, type.getShape());
   Layout target = Layout::get(shardings[to], mesh, type.getShape());
-  // A value that is made partial only where it was not is first brought into
-  // place; what it is masked with is the caller's business.
-  if (source.partial.empty())
-    target.partial.clear();
-  return planReshard(source, target);
+  return planReshard(source, target, &mesh);
 }
 
 double LayoutTable::getSeconds(LayoutId from, LayoutId to,

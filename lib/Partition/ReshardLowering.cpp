@@ -42,6 +42,17 @@ static Value maskPartial(OpBuilder &b, Location loc, Value value,
   return arith::SelectOp::create(b, loc, first, value, neutral);
 }
 
+/// Ranks as (sub-)axes.
+static FailureOr<SmallVector<DimEntry>>
+spellRanks(Location loc, ArrayRef<RankDigit> ranks, const Mesh &mesh) {
+  Layout layout;
+  layout.partial.assign(ranks.begin(), ranks.end());
+  std::optional<Sharding> sharding = layout.toSharding(mesh);
+  if (!sharding)
+    return emitError(loc) << "partial ranks are no (sub-)axes of mesh @" << mesh.name;
+  return SmallVector<DimEntry>(sharding->unreduced);
+}
+
 static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input,
                                  const PlanStep &step, const Mesh &mesh,
                                  FlatSymbolRefAttr meshRef) {
@@ -61,15 +72,6 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input,
                             << mesh.axesToString();
     return toAttr(context, meshRef, *sharding, mesh);
   };
-  auto axesOf = [&](const Layout &layout) -> FailureOr<AxesAttr> {
-    Layout onlyPartial = Layout::replicated(layout.shape);
-    onlyPartial.partial = layout.partial;
-    std::optional<Sharding> sharding = onlyPartial.toSharding(mesh);
-    if (!sharding)
-      return emitError(loc) << "partial ranks are no (sub-)axes of mesh @" << mesh.name;
-    return AxesAttr::get(context, meshRef, toAttrs(context, sharding->unreduced, mesh));
-  };
-
   FailureOr<ShardingAttr> source = spell(from), target = spell(to);
   if (failed(source) || failed(target))
     return failure();
@@ -78,10 +80,11 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input,
   auto reduction = ReductionKindAttr::get(context, from.partialKind);
   switch (step.kind) {
   case CollectiveKind::AllReduce: {
-    FailureOr<AxesAttr> axes = axesOf(from);
-    if (failed(axes))
+    FailureOr<SmallVector<DimEntry>> ranks = spellRanks(loc, from.partial, mesh);
+    if (failed(ranks))
       return failure();
-    return AllReduceOp::create(b, loc, resultType, input, reduction, *axes, IntegerAttr())
+    auto axes = AxesAttr::get(context, meshRef, toAttrs(context, *ranks, mesh));
+    return AllReduceOp::create(b, loc, resultType, input, reduction, axes, IntegerAttr())
         .getResult();
   }
   case CollectiveKind::ReduceScatter:
@@ -124,17 +127,18 @@ FailureOr<Value> spmd::lowerReshard(OpBuilder &b, Location loc, Value input,
                                     FlatSymbolRefAttr meshRef) {
   Layout source = Layout::get(from, mesh, globalType.getShape());
   Layout target = Layout::get(to, mesh, globalType.getShape());
-  bool mask = source.partial.empty() && !target.partial.empty();
-  if (mask)
-    target.partial.clear();
   Value value = input;
-  for (const PlanStep &step : planReshard(source, target)) {
+  for (const PlanStep &step : planReshard(source, target, &mesh)) {
     FailureOr<Value> next = emitStep(b, loc, value, step, mesh, meshRef);
     if (failed(next))
       return failure();
     value = *next;
   }
-  if (mask)
-    value = maskPartial(b, loc, value, to.unreduced, to.unreducedKind, mesh, meshRef);
-  return value;
+  SmallVector<RankDigit, 2> added = addedPartial(source, target);
+  if (added.empty())
+    return value;
+  FailureOr<SmallVector<DimEntry>> axes = spellRanks(loc, added, mesh);
+  if (failed(axes))
+    return failure();
+  return maskPartial(b, loc, value, *axes, to.unreducedKind, mesh, meshRef);
 }

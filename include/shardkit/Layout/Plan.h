@@ -27,12 +27,17 @@ struct PlanStep {
 /// all_reduce of partial ranks, one exchange, one gather. Where the layouts cut
 /// each other evenly and nothing is partial, the plan receives the fewest
 /// elements possible; among such plans one with a named collective, then the
-/// fewest steps. Digits that do not cut each other evenly, and uneven dims, are
+/// fewest steps. With `mesh`, every layout on the way is a sharding of it. Digits that do not cut each other evenly, and uneven dims, are
 /// gathered and sliced again (more steps of these two kinds). Partial ranks of
 /// `to` that are not partial in `from` are left out (neutral elements are the
-/// caller's business): the last step is then complete over them.
-llvm::SmallVector<PlanStep, 3> planReshard(const Layout &from,
-                                           const Layout &to);
+/// caller's business, see `addedPartial`): the last step is then complete over
+/// them.
+llvm::SmallVector<PlanStep, 3> planReshard(const Layout &from, const Layout &to,
+                                           const Mesh *mesh = nullptr);
+
+/// Partial ranks of `to` that a plan from `from` leaves complete.
+llvm::SmallVector<RankDigit, 2> addedPartial(const Layout &from,
+                                             const Layout &to);
 
 /// Sum over devices of elements that `to` owns and `from` does not (neither may
 /// be partial), in closed form where the layouts cut each other evenly, else by

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "shardkit/Target/CPU/Passes.h"
 
 namespace mlir::spmd {
@@ -16,6 +17,70 @@ using namespace mlir;
 /// do not have: a copy that is no memcpy becomes loops.
 static bool isMemcpy(MemRefType from, MemRefType to) {
   return from.getLayout().isIdentity() && to.getLayout().isIdentity();
+}
+
+/// The stores of results at the end of a function happen at once: what one
+/// overwrites may be what another reads, since values other than the result are
+/// computed in its buffer. One-shot analysis does not see writes to memrefs.
+static void orderStores(func::FuncOp func) {
+  Block &body = func.getBody().front();
+  Operation *terminator = body.getTerminator();
+  SmallVector<memref::CopyOp> stores;
+  for (Operation &op : llvm::reverse(body.without_terminator())) {
+    auto copy = dyn_cast<memref::CopyOp>(op);
+    if (copy && isa<BlockArgument>(copy.getTarget()))
+      stores.push_back(copy);
+    else if (!isMemoryEffectFree(&op) && !isa<memref::StoreOp>(op))
+      break;
+  }
+  auto sourceOf = [](memref::CopyOp copy) {
+    return Value(memref::skipViewLikeOps(cast<MemrefValue>(copy.getSource())));
+  };
+  std::reverse(stores.begin(), stores.end());
+  llvm::erase_if(stores, [](memref::CopyOp copy) { return copy.getSource() == copy.getTarget(); });
+  while (!stores.empty()) {
+    auto *next = llvm::find_if(stores, [&](memref::CopyOp copy) {
+      return llvm::none_of(stores, [&](memref::CopyOp other) {
+        return sourceOf(other) == copy.getTarget();
+      });
+    });
+    if (next == stores.end()) { // they go round in a circle
+      next = stores.begin();
+      OpBuilder b(stores.front());
+      for (memref::CopyOp other : stores) {
+        if (sourceOf(other) != next->getTarget())
+          continue;
+        b.setInsertionPoint(terminator);
+        auto type = cast<MemRefType>(other.getTarget().getType());
+        Value saved = memref::AllocOp::create(b, other.getLoc(), type);
+        memref::CopyOp::create(b, other.getLoc(), other.getSource(), saved);
+        other.getSourceMutable().assign(saved);
+      }
+    }
+    (*next)->moveBefore(terminator);
+    stores.erase(next);
+  }
+}
+
+/// SubViewOp::getDroppedDims knows the strides of the source only: a view that
+/// drops dims and steps over elements is made in two steps.
+static void splitSteppingView(IRRewriter &rewriter, memref::SubViewOp view) {
+  MemRefType source = view.getSourceType(), type = view.getType();
+  if (source.getRank() == type.getRank() ||
+      llvm::all_of(view.getStaticStrides(), [](int64_t stride) { return stride == 1; }))
+    return;
+  rewriter.setInsertionPoint(view);
+  auto full = memref::SubViewOp::create(rewriter, view.getLoc(), view.getSource(),
+                                        view.getMixedOffsets(), view.getMixedSizes(),
+                                        view.getMixedStrides());
+  std::optional<SmallVector<ReassociationIndices>> groups =
+      getReassociationIndicesForCollapse(full.getType().getShape(), type.getShape());
+  if (!groups)
+    return;
+  Value reduced = memref::CollapseShapeOp::create(rewriter, view.getLoc(), full, *groups);
+  if (reduced.getType() != type)
+    reduced = memref::CastOp::create(rewriter, view.getLoc(), type, reduced);
+  rewriter.replaceOp(view, reduced);
 }
 
 namespace {
@@ -34,7 +99,12 @@ struct Bufferize : spmd::impl::SpmdCpuBufferizeBase<Bufferize> {
       bufferization::BufferizationState state;
       if (failed(bufferization::runOneShotBufferize(func, options, state)))
         return signalPassFailure();
+      orderStores(func);
     }
+    SmallVector<memref::SubViewOp> views;
+    module.walk([&](memref::SubViewOp view) { views.push_back(view); });
+    for (memref::SubViewOp view : views)
+      splitSteppingView(rewriter, view);
     SmallVector<memref::CopyOp> copies;
     module.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
     for (memref::CopyOp copy : copies) {

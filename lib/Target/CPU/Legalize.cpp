@@ -136,6 +136,30 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   }
 };
 
+/// One element has no next: a stride other than 1 says nothing there, and views
+/// that drop such a dim are not understood by memref's folders.
+template <typename SliceOp> struct UnitStrides : OpRewritePattern<SliceOp> {
+  using OpRewritePattern<SliceOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> strides = op.getMixedStrides();
+    bool changed = false;
+    for (auto [stride, size] : llvm::zip(strides, op.getMixedSizes()))
+      if (isConstantIntValue(size, 1) && !isConstantIntValue(stride, 1)) {
+        stride = rewriter.getIndexAttr(1);
+        changed = true;
+      }
+    if (!changed)
+      return failure();
+    if constexpr (std::is_same_v<SliceOp, tensor::ExtractSliceOp>)
+      rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), op.getSource(),
+                                           op.getMixedOffsets(), op.getMixedSizes(), strides);
+    else
+      rewriter.replaceOpWithNewOp<SliceOp>(op, op.getSource(), op.getDest(),
+                                           op.getMixedOffsets(), op.getMixedSizes(), strides);
+    return success();
+  }
+};
+
 /// tensor.bitcast has no bufferization; arith.bitcast is elementwise.
 struct BitcastToArith : OpRewritePattern<tensor::BitcastOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -343,7 +367,8 @@ struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
   using Base::Base;
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
-    set.add<DecomposeSoftmax, BitcastToArith, linalg::DecomposePadOpPattern>(context);
+    set.add<DecomposeSoftmax, BitcastToArith, linalg::DecomposePadOpPattern,
+            UnitStrides<tensor::ExtractSliceOp>, UnitStrides<tensor::InsertSliceOp>>(context);
     set.add<ConcatToInserts>(context, /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(set);
     linalg::populateDecomposePackUnpackPatterns(set);
