@@ -1,9 +1,9 @@
 //===- Bufferize.cpp - From tensors to memrefs inside functions -----------===//
 
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "shardkit/Target/CPU/Passes.h"
 
 namespace mlir::spmd {
@@ -33,22 +33,23 @@ static void orderStores(func::FuncOp func) {
     else if (!isMemoryEffectFree(&op) && !isa<memref::StoreOp>(op))
       break;
   }
-  auto sourceOf = [](memref::CopyOp copy) {
-    return Value(memref::skipViewLikeOps(cast<MemrefValue>(copy.getSource())));
+  BufferViewFlowAnalysis views(func);
+  auto reads = [&](memref::CopyOp copy, Value buffer) {
+    return views.resolveReverse(copy.getSource()).contains(buffer);
   };
   std::reverse(stores.begin(), stores.end());
   llvm::erase_if(stores, [](memref::CopyOp copy) { return copy.getSource() == copy.getTarget(); });
   while (!stores.empty()) {
     auto *next = llvm::find_if(stores, [&](memref::CopyOp copy) {
       return llvm::none_of(stores, [&](memref::CopyOp other) {
-        return sourceOf(other) == copy.getTarget();
+        return other != copy && reads(other, copy.getTarget());
       });
     });
     if (next == stores.end()) { // they go round in a circle
       next = stores.begin();
       OpBuilder b(stores.front());
       for (memref::CopyOp other : stores) {
-        if (sourceOf(other) != next->getTarget())
+        if (other == *next || !reads(other, next->getTarget()))
           continue;
         b.setInsertionPoint(terminator);
         auto type = cast<MemRefType>(other.getTarget().getType());
