@@ -29,7 +29,7 @@ struct LoadCounters {
 };
 
 /// Runs at most this long are read with their neighbours.
-inline constexpr int64_t shortRunBytes = 4096;
+inline constexpr int64_t shortRunBytes = 512;
 inline constexpr int64_t stagingBytes = 8 << 20;
 
 /// Checks dtype, shape and byte range of `source` against `value`; the message
