@@ -109,8 +109,12 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
       addMesh(*meshes.lookup(*function->mesh), out);
     out.functions.push_back(*function);
   }
-  if (out.functions.empty())
-    return emitError(loc, "the module has no public function, expected at least one");
+  if (out.functions.empty()) {
+    Block *body = module.getBody();
+    return emitError(body->empty() ? loc : body->front().getLoc())
+           << "the module has no public function, expected at least one func.func that is not "
+              "private";
+  }
   for (auto func : work->get().getOps<func::FuncOp>())
     if (failed(lowerCollectives(func, meshes)))
       return failure();

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -145,6 +146,12 @@ struct Describer {
     if (attrs)
       if (auto attr = attrs.getAs<TypeAttr>(kGlobalTypeAttr))
         globalType = attr.getValue();
+    int64_t bytes = 8;
+    for (int64_t size : getShape(globalType))
+      if (llvm::MulOverflow(bytes, size, bytes))
+        return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName()
+                              << "' has type " << globalType
+                              << ", expected fewer than 2^60 elements";
     ArrayRef<int64_t> global = getShape(globalType);
     value.globalShape.assign(global.begin(), global.end());
     Layout layout = Layout::replicated(global);
@@ -171,8 +178,18 @@ struct Describer {
     if (auto range = attrs ? attrs.getAs<ArrayAttr>(kRangeAttr) : ArrayAttr())
       if (range.size() == 2 && !isa<FloatType>(element))
         if (auto lo = dyn_cast<IntegerAttr>(range[0]))
-          if (auto hi = dyn_cast<IntegerAttr>(range[1]))
+          if (auto hi = dyn_cast<IntegerAttr>(range[1])) {
             value.range = {lo.getValue().getSExtValue(), hi.getValue().getSExtValue()};
+            unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+            // i1 is 0 or 1, the others are signed.
+            int64_t least = bits == 1 ? 0 : llvm::minIntN(bits);
+            int64_t most = bits == 1 ? 1 : llvm::maxIntN(bits);
+            auto [low, high] = *value.range;
+            if (low < least || high - 1 > most)
+              return emitError(loc) << "range [" << low << ", " << high << "] of '" << value.name
+                                    << "' does not fit " << *dtype << ", expected values from "
+                                    << least << " to " << most;
+          }
     return success();
   }
 
@@ -184,15 +201,20 @@ struct Describer {
           return attr.str();
       return std::nullopt;
     };
+    llvm::StringSet<> inputs, results;
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
       DictionaryAttr attrs = func.getArgAttrDict(i);
       manifest::Value value;
       auto weight = text(attrs, kWeightAttr);
       value.kind = weight ? "weight" : "input";
       value.name = weight ? *weight : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
-      if (failed(describeValue(func.getArgument(i).getType(), attrs,
-                               func.getArgument(i).getLoc(), value)))
+      Location loc = func.getArgument(i).getLoc();
+      if (failed(describeValue(func.getArgument(i).getType(), attrs, loc, value)))
         return failure();
+      // Two arguments may be parts of one stored weight.
+      if (!weight && !inputs.insert(value.name).second)
+        return emitError(loc) << "two inputs of function '" << func.getSymName()
+                              << "' are named '" << value.name << "', expected distinct names";
       out.arguments.push_back(value);
     }
     Movement movement;
@@ -204,6 +226,9 @@ struct Describer {
       value.name = text(attrs, kNameAttr).value_or("result" + std::to_string(i));
       if (failed(describeValue(func.getResultTypes()[i], attrs, func.getLoc(), value)))
         return failure();
+      if (!results.insert(value.name).second)
+        return func.emitError() << "two results of function '" << func.getSymName()
+                                << "' are named '" << value.name << "', expected distinct names";
       if (auto tied = attrs ? attrs.getAs<IntegerAttr>(kTiedAttr) : IntegerAttr()) {
         if (tied.getInt() < 0 || tied.getInt() >= int64_t(func.getNumArguments()))
           return func.emitError() << "'spmd.tied' of result " << i << " names argument "

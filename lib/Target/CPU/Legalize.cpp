@@ -25,15 +25,14 @@ static bool isSupportedElement(Type type) {
 }
 
 static LogicalResult checkType(Operation *op, Type type) {
-  auto shaped = dyn_cast<ShapedType>(type);
-  if (!shaped)
-    return success();
-  if (!isa<RankedTensorType>(type))
+  if (isa<ShapedType>(type) && !isa<RankedTensorType>(type))
     return op->emitError() << "type " << type
                            << " cannot be compiled for cpu, expected a ranked tensor";
-  if (!isSupportedElement(shaped.getElementType()))
+  Type element = getElementTypeOrSelf(type);
+  // Scalar integers may be wide: the parts of a product.
+  if (!isSupportedElement(element) && (isa<ShapedType>(type) || !element.isSignlessInteger()))
     return op->emitError()
-           << "element type " << shaped.getElementType()
+           << (isa<ShapedType>(type) ? "element type " : "type ") << element
            << " cannot be compiled for cpu, expected f16, bf16, f32, f64, index "
               "or a signless integer of at most 64 bits";
   return success();
@@ -48,8 +47,12 @@ static bool isSupportedOp(Operation *op) {
     return !isa<tensor::GatherOp, tensor::ScatterOp>(op);
   if (dialect == "func")
     return isa<func::FuncOp, func::ReturnOp>(op);
-  static const llvm::StringSet<> dialects = {
-      "arith", "math", "scf", "affine", "index", "ub", "bufferization", "spmd_cpu"};
+  if (dialect == "math")
+    return !isa<math::IPowIOp>(op);
+  // These have no bufferization.
+  if (dialect == "affine" || dialect == "ub")
+    return llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
+  static const llvm::StringSet<> dialects = {"arith", "scf", "index", "bufferization", "spmd_cpu"};
   return dialects.contains(dialect);
 }
 
@@ -133,6 +136,17 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
       return failure();
     rewriter.replaceOp(op, *values);
     return success();
+  }
+};
+
+/// Upstream's patterns take unit tiles only.
+template <typename PackOp> struct LowerPack : OpRewritePattern<PackOp> {
+  using OpRewritePattern<PackOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(PackOp op, PatternRewriter &rewriter) const override {
+    if constexpr (std::is_same_v<PackOp, linalg::PackOp>)
+      return linalg::lowerPack(rewriter, op);
+    else
+      return linalg::lowerUnPack(rewriter, op);
   }
 };
 
@@ -371,7 +385,7 @@ struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
             UnitStrides<tensor::ExtractSliceOp>, UnitStrides<tensor::InsertSliceOp>>(context);
     set.add<ConcatToInserts>(context, /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(set);
-    linalg::populateDecomposePackUnpackPatterns(set);
+    set.add<LowerPack<linalg::PackOp>, LowerPack<linalg::UnPackOp>>(context);
     patterns = std::move(set);
     return success();
   }

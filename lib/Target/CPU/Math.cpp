@@ -73,8 +73,9 @@ struct Math : spmd::impl::SpmdCpuMathBase<Math> {
     });
     if (failed(applyPatternsGreedily(getOperation(), patterns)))
       return signalPassFailure();
+    // Not to conversions: extf(truncf(x)) would become x.
     getOperation().walk([&](Operation *op) {
-      if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op))
+      if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(op))
         addFlags(op, arith::FastMathFlags::contract);
     });
   }

@@ -38,7 +38,6 @@ void spmd::cpu::buildToTensor(OpPassManager &pm) {
   f.addPass(createCanonicalizerPass());
   f.addPass(createCSEPass());
   f.addPass(createSpmdCpuTileGroups());
-  f.addPass(createForallToForLoopPass());
   f.addPass(createCanonicalizerPass());
   f.addPass(createCSEPass());
 }
@@ -48,6 +47,8 @@ void spmd::cpu::buildToMemRef(OpPassManager &pm) {
   pm.nest<func::FuncOp>().addPass(createSpmdCpuBoundary());
   pm.addPass(createSpmdCpuBufferize());
   auto &g = pm.nest<func::FuncOp>();
+  // On tensors it would drop the results.
+  g.addPass(createForallToForLoopPass());
   g.addPass(createCanonicalizerPass());
   g.addPass(createCSEPass());
 }

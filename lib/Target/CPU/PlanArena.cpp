@@ -15,10 +15,18 @@ static constexpr int64_t kAlignment = 64;
 /// All temporaries on the stack together.
 static constexpr int64_t kStackBudget = 256 * 1024;
 
+/// What the runtime takes for an arena.
+static constexpr int64_t kMaxBytes = int64_t(1) << 50;
+
+/// kMaxBytes + 1 if it is more.
 static int64_t bytesOf(MemRefType type) {
   Type element = type.getElementType();
   int64_t size = element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  return type.getNumElements() * int64_t(llvm::PowerOf2Ceil(size));
+  int64_t bytes = llvm::PowerOf2Ceil(size);
+  for (int64_t dim : type.getShape())
+    if (llvm::MulOverflow(bytes, dim, bytes) || bytes > kMaxBytes)
+      return kMaxBytes + 1;
+  return bytes;
 }
 
 namespace {
@@ -173,6 +181,12 @@ struct PlanArena : spmd::impl::SpmdCpuPlanArenaBase<PlanArena> {
     func.walk([&](memref::AllocOp alloc) {
       int64_t bytes = bytesOf(alloc.getType());
       bool nested = alloc->getBlock() != body;
+      if (bytes > kMaxBytes) {
+        alloc.emitError() << "a temporary of type " << alloc.getType()
+                          << " is too large, expected at most " << kMaxBytes << " bytes";
+        failedPlan = true;
+        return;
+      }
       if (nested && escapesIteration(alloc)) {
         alloc.emitError("a buffer outlives the loop iteration that allocates it");
         failedPlan = true;
