@@ -1,6 +1,7 @@
 //===- shard-compile.cpp - From IR to a bundle ----------------------------===//
 
 #include "Phases.h"
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
@@ -75,6 +76,9 @@ static int compile() {
   auto file = openInputFile(input, &message);
   if (!file)
     return fail(message);
+  // The parser would print the bytes.
+  if (file->getBuffer().contains('\0') && !isBytecode(file->getMemBufferRef()))
+    return fail("'" + input + "' is binary data, expected MLIR as text or bytecode");
   DialectRegistry registry;
   spmd::registerTarget(registry);
   spmd::registerAllDialects(registry);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -157,6 +158,10 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     if (!parseNumber(deviceMap.substr(at, comma - at), device) || device < 0)
       return invalid("--device-map=" + deviceMap +
                      ", expected a list of device numbers");
+    if (std::count(options.deviceMap.begin(), options.deviceMap.end(), device))
+      return invalid("--device-map=" + deviceMap + " names device " +
+                     std::to_string(device) +
+                     " twice, expected a device of its own for each rank");
     options.deviceMap.push_back(device);
     at = comma + 1;
   }

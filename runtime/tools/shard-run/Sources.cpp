@@ -29,22 +29,6 @@ size_t distance(const std::string &a, const std::string &b) {
   return row[b.size()];
 }
 
-std::string nearest(const std::string &name, const WeightSet &set) {
-  std::string best;
-  size_t least = name.size() / 3 + 2;
-  for (const auto &[candidate, tensor] : set.tensors)
-    if (size_t d = distance(name, candidate); d < least && d < name.size()) {
-      least = d;
-      best = candidate;
-    }
-  return best.empty() ? "" : ", did you mean '" + best + "'";
-}
-
-std::string typeOf(const ValueInfo &value) {
-  return std::string(dtypeName(value.dtype)) + " " +
-         shapeString(value.globalShape);
-}
-
 std::string list(const std::set<std::string> &names) {
   std::string text;
   size_t count = 0;
@@ -54,6 +38,28 @@ std::string list(const std::set<std::string> &names) {
     text += (text.empty() ? "'" : ", '") + name + "'";
   }
   return text.empty() ? "none" : text;
+}
+
+/// What the set offers instead of `name`.
+std::string choices(const std::string &name, const WeightSet &set) {
+  std::string best;
+  size_t least = name.size() / 3 + 2;
+  for (const auto &[candidate, tensor] : set.tensors)
+    if (size_t d = distance(name, candidate); d < least && d < name.size()) {
+      least = d;
+      best = candidate;
+    }
+  if (!best.empty())
+    return ", did you mean '" + best + "'";
+  std::set<std::string> names;
+  for (const auto &entry : set.tensors)
+    names.insert(entry.first);
+  return names.empty() ? "" : ": " + list(names);
+}
+
+std::string typeOf(const ValueInfo &value) {
+  return std::string(dtypeName(value.dtype)) + " " +
+         shapeString(value.globalShape);
 }
 
 } // namespace
@@ -116,7 +122,7 @@ Expected<TensorSource> Sources::find(const ValueInfo &value) const {
     return notFound("missing weight '" + value.name + "' (" + typeOf(value) +
                     "), " + weights_->path + " holds " +
                     std::to_string(weights_->tensors.size()) + " tensors" +
-                    nearest(value.name, *weights_));
+                    choices(value.name, *weights_));
   }
   if (!options_->randomSeed)
     return notFound(std::string(weight ? "weight" : "input") + " '" +
