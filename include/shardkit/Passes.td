@@ -32,6 +32,11 @@ def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
     keeps its own attribute. Elementwise ops and views are propagated through
     before contractions and reductions. Phase: annotated to propagated.
   }];
+  let options = [
+    Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
+           "What happens where shardings disagree: `cost` takes the least "
+           "predicted time, `basic` the longest prefix that all agree on">
+  ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 

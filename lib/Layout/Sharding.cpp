@@ -116,6 +116,27 @@ bool mlir::spmd::overlaps(const DimEntry &a, const DimEntry &b,
   return end > minor.pre || minor.pre % end != 0;
 }
 
+bool mlir::spmd::overlaps(ArrayRef<DimEntry> a, ArrayRef<DimEntry> b,
+                          const Mesh &mesh) {
+  return llvm::any_of(a, [&](const DimEntry &x) {
+    return llvm::any_of(b, [&](const DimEntry &y) { return overlaps(x, y, mesh); });
+  });
+}
+
+bool mlir::spmd::isPrefix(ArrayRef<DimEntry> prefix, ArrayRef<DimEntry> longer) {
+  if (prefix.size() > longer.size())
+    return false;
+  for (auto [i, entry] : llvm::enumerate(prefix)) {
+    if (entry == longer[i])
+      continue;
+    // The last entry may go on as a longer part of the same axis.
+    return i + 1 == prefix.size() && !entry.isGap() &&
+           entry.axis == longer[i].axis && entry.pre == longer[i].pre &&
+           longer[i].size % entry.size == 0;
+  }
+  return true;
+}
+
 //   splitDim                               | result
 //   {"x"} x=4,        [2, 4]               | [{"x":(1)2}, {"x":(2)2}]
 //   {2, "x"} x=2,     [2, 4]               | [{}, {"x"}]

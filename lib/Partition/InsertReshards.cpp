@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/Partition/ComputeChoice.h"
+#include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionMesh.h"
 #include "shardkit/Propagation/Propagation.h"
@@ -187,22 +188,23 @@ private:
 
     plan.rule = getShardingRule(op);
     const ShardingRule &rule = plan.rule;
-    SmallVector<std::optional<LayoutId>> layouts;
+    SmallVector<TensorLayout> layouts;
     for (const ShardingRule::Tensor &tensor : rule.operands()) {
       auto it = values.find(tensor.value);
-      bool known = it != values.end() && tensor.role != OperandRole::ShapeOnly;
-      layouts.push_back(known ? std::optional(it->second.home) : std::nullopt);
+      layouts.push_back({dyn_cast<RankedTensorType>(tensor.value.getType()), {}});
+      if (it != values.end() && tensor.role != OperandRole::ShapeOnly)
+        layouts.back().layout = it->second.home;
     }
     ArrayAttr shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
     for (auto [i, tensor] : llvm::enumerate(rule.results())) {
-      layouts.push_back(std::nullopt);
+      layouts.push_back({dyn_cast<RankedTensorType>(tensor.value.getType()), {}});
       if (!shardings || !isa<RankedTensorType>(tensor.value.getType()))
         continue;
       FailureOr<LayoutId> home =
           read(cast<ShardingAttr>(shardings[i]), tensor.value.getType(), op->getLoc());
       if (failed(home))
         return failure();
-      layouts.back() = *home;
+      layouts.back().layout = *home;
     }
 
     FactorAxes axes = chooseCompute(rule, layouts, table);
@@ -223,7 +225,7 @@ private:
       }
       unsigned t = rule.numOperands() + i;
       LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
-      LayoutId home = layouts[t] ? *layouts[t] : table.getComplete(produced);
+      LayoutId home = layouts[t].layout ? *layouts[t].layout : table.getComplete(produced);
       plan.produced.push_back(produced);
       define(tensor.value, produced, home);
     }
@@ -426,15 +428,17 @@ private:
   }
 
   void writeSignature() {
+    SignatureAttrs signature(func);
     for (BlockArgument arg : func.getArguments()) {
       auto it = values.find(arg);
       if (it != values.end())
-        func.setArgAttr(arg.getArgNumber(), kShardingAttr,
-                        table.getAttr(it->second.produced));
+        signature.arg(arg.getArgNumber())
+            .set(kShardingAttr, table.getAttr(it->second.produced));
     }
     for (auto [i, id] : llvm::enumerate(resultLayouts))
       if (id)
-        func.setResultAttr(i, kShardingAttr, table.getAttr(*id));
+        signature.result(i).set(kShardingAttr, table.getAttr(*id));
+    signature.write();
   }
 
   func::FuncOp func;

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/Partition/ComputeChoice.h"
+#include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Passes.h"
@@ -215,27 +216,30 @@ private:
   }
 
   void writeSignature() {
+    SignatureAttrs signature(func);
     SmallVector<Type> inputs, results;
     for (BlockArgument arg : func.getArguments()) {
-      unsigned i = arg.getArgNumber();
+      NamedAttrList &attrs = signature.arg(arg.getArgNumber());
       if (layouts.contains(arg)) {
-        func.setArgAttr(i, kGlobalTypeAttr, TypeAttr::get(globalTypes.lookup(arg)));
-        func.setArgAttr(i, kShardingAttr, table.getAttr(layouts.lookup(arg)));
+        attrs.set(kGlobalTypeAttr, TypeAttr::get(globalTypes.lookup(arg)));
+        attrs.set(kShardingAttr, table.getAttr(layouts.lookup(arg)));
       }
-      func.removeArgAttr(i, StringAttr::get(func.getContext(), kGivenAttr));
+      attrs.erase(kGivenAttr);
       inputs.push_back(arg.getType());
     }
     Operation *terminator = func.getBody().front().getTerminator();
     for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
-      func.removeResultAttr(i, StringAttr::get(func.getContext(), kGivenAttr));
+      NamedAttrList &attrs = signature.result(i);
+      attrs.erase(kGivenAttr);
       results.push_back(type);
       if (!isa<RankedTensorType>(type) || !isa<func::ReturnOp>(terminator))
         continue;
       Value returned = terminator->getOperand(i);
       results.back() = returned.getType();
-      func.setResultAttr(i, kGlobalTypeAttr, TypeAttr::get(type));
-      func.setResultAttr(i, kShardingAttr, table.getAttr(layouts.lookup(returned)));
+      attrs.set(kGlobalTypeAttr, TypeAttr::get(type));
+      attrs.set(kShardingAttr, table.getAttr(layouts.lookup(returned)));
     }
+    signature.write();
     func.setFunctionType(FunctionType::get(func.getContext(), inputs, results));
   }
 

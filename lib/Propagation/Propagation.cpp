@@ -21,272 +21,475 @@ bool spmd::isCreation(Operation *op) {
          cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
 }
 
-/// True if `longer` begins with the digits of `prefix`:
-///   {"x"} of {"x", "y"}: yes    {"x":(1)2} of {"x"}: yes    {"y"} of {"x", "y"}: no
-static bool isPrefix(ArrayRef<DimEntry> prefix, ArrayRef<DimEntry> longer) {
-  if (prefix.size() > longer.size())
-    return false;
-  for (auto [i, entry] : llvm::enumerate(prefix)) {
-    if (entry == longer[i])
-      continue;
-    // The last entry may go on as a longer part of the same axis.
-    return i + 1 == prefix.size() && !entry.isGap() &&
-           entry.axis == longer[i].axis && entry.pre == longer[i].pre &&
-           longer[i].size % entry.size == 0;
-  }
-  return true;
-}
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
 
-static bool overlapsAny(ArrayRef<DimEntry> a, ArrayRef<DimEntry> b,
-                        const Mesh &mesh) {
-  for (const DimEntry &x : a)
-    for (const DimEntry &y : b)
-      if (!x.isGap() && !y.isGap() && overlaps(x, y, mesh))
-        return true;
-  return false;
-}
-
-unsigned Propagation::addValue(Value value, Sharding given) {
-  auto type = cast<RankedTensorType>(value.getType());
-  unsigned id = addSlot(type.getShape(), type.getElementType(), std::move(given));
-  ids[value] = id;
-  return id;
-}
-
-unsigned Propagation::addSlot(ArrayRef<int64_t> shape, Type elementType,
-                              Sharding given) {
-  ValueState state;
+Propagation::ValueId Propagation::addPlace(RankedTensorType type, Sharding given) {
   for (DimSharding &dim : given.dims)
     dim.entries = canonicalize(dim.entries);
-  state.sharding = std::move(given);
-  state.shape.assign(shape.begin(), shape.end());
-  int64_t bytes = elementType.isIntOrFloat()
-                      ? (elementType.getIntOrFloatBitWidth() + 7) / 8
-                      : 8;
-  for (int64_t size : shape)
-    bytes *= ShapedType::isDynamic(size) ? 1 : size;
-  state.bytes = bytes;
-  values.push_back(std::move(state));
+  values.push_back({std::move(given), type, 0, {}});
   return values.size() - 1;
 }
 
-void Propagation::addNode(Node node) {
-  unsigned index = nodes.size();
-  for (int32_t id : node.tensors)
-    if (id >= 0 && (values[id].users.empty() || values[id].users.back() != index))
-      values[id].users.push_back(index);
-  nodes.push_back(std::move(node));
+Propagation::ValueId Propagation::addValue(Value value, Sharding given) {
+  ValueId id = addPlace(cast<RankedTensorType>(value.getType()), std::move(given));
+  ids[value] = {id, 0};
+  return id;
 }
 
-void Propagation::addOp(ShardingRule rule) {
-  Node node;
+void Propagation::addValue(Value value, ValueId place) {
+  ids[value] = {place, values[place].level};
+}
+
+Propagation::NodeId Propagation::addNode(Node node) {
+  NodeId index = nodes.size();
+  for (int32_t id : node.tensors)
+    if (id >= 0 && (values[id].nodes.empty() || values[id].nodes.back() != index))
+      values[id].nodes.push_back(index);
+  nodes.push_back(std::move(node));
+  return index;
+}
+
+Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
+  Node node{op, {}, {}, 1, Flow::Both, false};
   node.late = rule.isContraction ||
               llvm::any_of(rule.getFactors(), [](const Factor &f) {
                 return f.kind == FactorKind::Reduction;
               });
-  auto add = [&](ArrayRef<ShardingRule::Tensor> tensors) {
-    for (const ShardingRule::Tensor &tensor : tensors) {
-      auto it = ids.find(tensor.value);
-      node.tensors.push_back(it == ids.end() ? -1 : int32_t(it->second));
-    }
-  };
-  add(rule.operands());
-  add(rule.results());
+  for (const ShardingRule::Tensor &tensor : rule.operands()) {
+    auto it = ids.find(tensor.value);
+    node.tensors.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
+    if (it != ids.end())
+      node.level = std::max(node.level, it->second.level + 1);
+  }
+  for (const ShardingRule::Tensor &tensor : rule.results()) {
+    auto it = ids.find(tensor.value);
+    node.tensors.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
+    if (it == ids.end())
+      continue;
+    it->second.level = node.level;
+    values[it->second.id].level = node.level;
+  }
   node.rule = std::move(rule);
-  addNode(std::move(node));
+  return addNode(std::move(node));
 }
 
-void Propagation::addIdentity(unsigned a, unsigned b) {
-  Node node;
-  node.late = false;
+Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId to,
+                                             Flow flow) {
+  auto [source, level] = ids.lookup(from);
+  Node node{op, {}, {}, level + 1, flow, false};
   SmallVector<int32_t> factors;
-  for (int64_t size : values[a].shape)
-    factors.push_back(node.rule.addFactor(size));
-  node.rule.addOperand(Value());
+  for (int64_t size : values[source].type.getShape())
+    factors.push_back(node.rule.addFactor(
+        size, ShapedType::isDynamic(size) ? FactorKind::Whole : FactorKind::Parallel));
+  node.rule.addOperand(from);
   node.rule.addDims(factors);
   node.rule.addResult(Value());
   node.rule.addDims(factors);
-  node.tensors = {int32_t(a), int32_t(b)};
-  addNode(std::move(node));
+  node.tensors = {int32_t(source), int32_t(to)};
+  values[to].level = std::max(values[to].level, node.level);
+  return addNode(std::move(node));
+}
+
+//===----------------------------------------------------------------------===//
+// Sweeps
+//===----------------------------------------------------------------------===//
+
+void Propagation::touch(NodeId id) {
+  Node &node = nodes[id];
+  for (bool backward : {false, true}) {
+    Flow direction = backward ? Flow::Backward : Flow::Forward;
+    if (node.dirty[backward] || !(uint8_t(node.flow) & uint8_t(direction)))
+      continue;
+    node.dirty[backward] = true;
+    dirtyAt[backward][node.level].push_back(id);
+    dirtyLevels[backward].set(node.level);
+  }
+}
+
+void Propagation::touchAround(ValueId place) {
+  for (NodeId node : values[place].nodes)
+    touch(node);
 }
 
 void Propagation::run() {
-  // Sweeps in both directions; a sweep touches dirty nodes only. Elementwise
-  // ops and views come to rest before contractions take part.
-  for (bool late : {false, true}) {
-    bool changed = true;
-    auto sweep = [&](Node &node) {
-      if (!node.dirty || (node.late && !late))
-        return;
-      node.dirty = false;
-      changed = true;
-      visit(node);
-    };
-    while (changed) {
-      changed = false;
-      for (Node &node : nodes)
-        sweep(node);
-      for (Node &node : llvm::reverse(nodes))
-        sweep(node);
-    }
+  unsigned levels = 1;
+  for (const Node &node : nodes)
+    levels = std::max(levels, node.level + 1);
+  for (const Place &place : values)
+    levels = std::max(levels, place.level + 1);
+  for (bool backward : {false, true}) {
+    dirtyAt[backward].resize(levels);
+    dirtyLevels[backward].resize(levels);
+  }
+  SmallVector<int64_t> priorities{0};
+  for (const Place &place : values)
+    for (const DimSharding &dim : place.sharding.dims)
+      if (!dim.entries.empty())
+        priorities.push_back(dim.priority);
+  llvm::sort(priorities);
+  priorities.erase(llvm::unique(priorities), priorities.end());
+
+  for (int64_t current : priorities) {
+    priority = current;
+    for (ValueId id = 0; id < values.size(); ++id)
+      if (llvm::any_of(values[id].sharding.dims, [&](const DimSharding &dim) {
+            return dim.priority == current && !dim.entries.empty();
+          }))
+        touchAround(id);
+    // Elementwise ops and views come to rest before contractions take part.
+    for (bool late : {false, true})
+      for (bool again = true; again;) {
+        again = sweep(/*backward=*/false, late);
+        again |= sweep(/*backward=*/true, late);
+      }
   }
 }
 
-void Propagation::visit(Node &node) {
-  const ShardingRule &rule = node.rule;
-  struct Candidate {
-    DimEntries entries;
-    int64_t bytes;
-    bool onOperand; // an operand carries it, not results alone
+bool Propagation::sweep(bool backward, bool late) {
+  bool any = false;
+  llvm::BitVector &levels = dirtyLevels[backward];
+  std::vector<Proposal> proposals;
+  SmallVector<NodeId> waiting; // contractions, before their turn
+  auto settle = [&](MutableArrayRef<Proposal> list) {
+    llvm::sort(list, [](const Proposal &a, const Proposal &b) { return a.place < b.place; });
+    while (!list.empty()) {
+      ValueId place = list.front().place;
+      size_t count = llvm::find_if(list, [&](const Proposal &p) {
+                       return p.place != place;
+                     }) - list.begin();
+      resolve(list.take_front(count));
+      list = list.drop_front(count);
+    }
   };
-  // What each tensor says of each factor.
-  SmallVector<SmallVector<Candidate, 2>, 8> candidates(rule.numFactors());
-  auto offer = [&](int32_t f, ArrayRef<DimEntry> entries, int64_t bytes,
-                   bool onOperand) {
-    if (entries.empty() || rule.factor(f).kind == FactorKind::Whole)
-      return;
-    DimEntries canonical = canonicalize(entries);
-    for (Candidate &candidate : candidates[f])
-      if (ArrayRef(candidate.entries) == ArrayRef(canonical)) {
-        candidate.bytes += bytes;
-        candidate.onOperand |= onOperand;
-        return;
+  auto visitLevel = [&](unsigned level) {
+    SmallVector<NodeId, 2> ready;
+    std::swap(ready, dirtyAt[backward][level]);
+    levels.reset(level);
+    for (NodeId id : ready) {
+      if (nodes[id].late && !late) {
+        waiting.push_back(id);
+        continue;
       }
-    if (!canonical.empty())
-      candidates[f].push_back({std::move(canonical), bytes, onOperand});
+      nodes[id].dirty[backward] = false;
+      any = true;
+      propose(id, backward, proposals);
+    }
   };
-  auto tensorOf = [&](unsigned t) -> const ShardingRule::Tensor & {
-    return rule.tensor(t);
+
+  if (!backward) {
+    for (int level = levels.find_first(); level >= 0; level = levels.find_next(level)) {
+      visitLevel(level);
+      settle(proposals);
+      proposals.clear();
+    }
+  } else {
+    // A value is settled when the sweep has passed all its users.
+    std::vector<SmallVector<Proposal, 0>> pending(levels.size());
+    llvm::BitVector pendingLevels(levels.size());
+    for (int next = int(levels.size()) - 1; next >= 0;) {
+      if (pendingLevels.test(next)) {
+        pendingLevels.reset(next);
+        settle(pending[next]);
+        pending[next].clear();
+      }
+      if (levels.test(next)) {
+        visitLevel(next);
+        for (Proposal &proposal : proposals) {
+          unsigned level = values[proposal.place].level;
+          // A place shared by values of several levels may stand higher.
+          level = std::min(level, unsigned(next));
+          pending[level].push_back(std::move(proposal));
+          pendingLevels.set(level);
+        }
+        proposals.clear();
+        if (pendingLevels.test(next))
+          continue;
+      }
+      int pendingBelow = pendingLevels.find_prev(next);
+      int dirtyBelow = levels.find_prev(next);
+      next = std::max(pendingBelow, dirtyBelow);
+    }
+  }
+  for (NodeId id : waiting) {
+    dirtyAt[backward][nodes[id].level].push_back(id);
+    levels.set(nodes[id].level);
+  }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
+// What an op does with the shardings of its tensors
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Longest list that both begin with.
+DimEntries getCommonPrefix(ArrayRef<DimEntry> a, ArrayRef<DimEntry> b) {
+  DimEntries common;
+  for (auto [x, y] : llvm::zip(a, b)) {
+    if (x == y) {
+      common.push_back(x);
+      continue;
+    }
+    if (!x.isGap() && x.axis == y.axis && x.pre == y.pre) {
+      const DimEntry &shorter = x.size < y.size ? x : y;
+      if (std::max(x.size, y.size) % shorter.size == 0)
+        common.push_back(shorter);
+    }
+    break;
+  }
+  return canonicalize(common);
+}
+
+/// The leading entries whose product divides `size`.
+DimEntries getDividing(ArrayRef<DimEntry> entries, int64_t size) {
+  DimEntries kept;
+  int64_t total = 1;
+  for (const DimEntry &entry : entries) {
+    total *= entry.size;
+    if (size % total != 0)
+      break;
+    kept.push_back(entry);
+  }
+  return canonicalize(kept);
+}
+} // namespace
+
+FactorAxes Propagation::choose(const Node &node) {
+  const ShardingRule &rule = node.rule;
+  FactorAxes chosen(rule.numFactors());
+  bool agreed = true;
+  SmallVector<bool, 8> asked(rule.numFactors(), false);
+  auto offer = [&](int32_t f, ArrayRef<DimEntry> given) {
+    if (given.empty() || rule.factor(f).kind == FactorKind::Whole)
+      return;
+    DimEntries entries = getDividing(canonicalize(given), rule.factor(f).size);
+    if (entries.empty())
+      return;
+    if (!asked[f] || isPrefix(chosen[f], entries)) {
+      chosen[f] = std::move(entries);
+    } else if (!isPrefix(entries, chosen[f])) {
+      agreed = false;
+      chosen[f] = getCommonPrefix(entries, chosen[f]);
+    }
+    asked[f] = true;
   };
+  SmallVector<int64_t> sizes;
   for (auto [t, id] : llvm::enumerate(node.tensors)) {
     if (id < 0)
       continue;
-    const ValueState &value = values[id];
-    bool onOperand = t < rule.numOperands();
-    for (unsigned d = 0; d < tensorOf(t).numDims; ++d) {
-      ArrayRef<int32_t> factors = rule.dimFactors(tensorOf(t), d);
-      const DimEntries &entries = value.sharding.dims[d].entries;
-      if (factors.empty() || entries.empty())
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    for (unsigned d = 0; d < tensor.numDims; ++d) {
+      ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
+      const DimSharding &dim = values[id].sharding.dims[d];
+      if (factors.empty() || dim.entries.empty() || !isActive(dim))
         continue;
       if (factors.size() == 1) {
-        offer(factors.front(), entries, value.bytes, onOperand);
+        offer(factors.front(), dim.entries);
         continue;
       }
-      SmallVector<int64_t> sizes;
+      sizes.clear();
       for (int32_t f : factors)
         sizes.push_back(rule.factor(f).size);
-      if (auto parts = splitDim(entries, sizes))
+      if (auto parts = splitDim(dim.entries, sizes))
         for (auto [f, part] : llvm::zip(factors, *parts))
-          offer(f, part, value.bytes, onOperand);
+          offer(f, part);
     }
   }
-
-  // Per factor: the candidate carried by most bytes, extended by those that
-  // agree with it. Then the factors share the axes.
-  struct Claim {
-    int32_t factor;
-    DimEntries entries;
-    int64_t bytes;
-    int rank; // of an axis that several factors want
-  };
-  // An axis goes to a parallel factor of an operand first (a weight that is cut
-  // along the batch axis is gathered where it is used), then to a reduction (its
-  // partial result can be scattered into what the result wants), then to what
-  // only a result asks for.
-  auto rankOf = [&](int32_t f, bool onOperand) {
-    return rule.factor(f).kind == FactorKind::Reduction ? 1 : onOperand ? 0 : 2;
-  };
-  SmallVector<Claim, 8> claims;
-  for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
-    if (candidates[f].empty())
-      continue;
-    llvm::sort(candidates[f], [](const Candidate &a, const Candidate &b) {
-      return a.bytes != b.bytes ? a.bytes > b.bytes : a.entries < b.entries;
-    });
-    const Candidate &first = candidates[f][0];
-    Claim claim{f, first.entries, first.bytes, 0};
-    bool onOperand = first.onOperand;
-    for (const Candidate &other : ArrayRef(candidates[f]).drop_front())
-      if (isPrefix(claim.entries, other.entries)) {
-        claim.entries = other.entries;
-        claim.bytes += other.bytes;
-        onOperand |= other.onOperand;
+  // An axis that two factors want is a conflict too.
+  for (unsigned f = 0; f < chosen.size(); ++f)
+    for (unsigned g = f + 1; g < chosen.size(); ++g)
+      if (overlaps(chosen[f], chosen[g], mesh)) {
+        agreed = false;
+        if (conflicts == Conflicts::Basic)
+          for (unsigned h : {f, g})
+            while (overlaps(chosen[h], chosen[h == f ? g : f], mesh))
+              chosen[h].pop_back();
       }
-    claim.rank = rankOf(f, onOperand);
-    claims.push_back(std::move(claim));
-  }
-  if (claims.empty())
-    return;
-  llvm::sort(claims, [](const Claim &a, const Claim &b) {
-    if (a.rank != b.rank)
-      return a.rank < b.rank;
-    if (a.bytes != b.bytes)
-      return a.bytes > b.bytes;
-    return a.entries != b.entries ? a.entries < b.entries : a.factor < b.factor;
-  });
-  DimEntries used;
-  SmallVector<DimEntries, 8> chosen(rule.numFactors());
-  for (Claim &claim : claims) {
-    int64_t size = rule.factor(claim.factor).size;
-    DimEntries kept;
-    for (const DimEntry &entry : claim.entries) {
-      if (overlapsAny(entry, used, mesh) ||
-          (size % (totalFactor(kept) * entry.size)) != 0)
-        break;
-      kept.push_back(entry);
-    }
-    used.append(kept.begin(), kept.end());
-    chosen[claim.factor] = canonicalize(kept);
-  }
-
-  for (auto [t, id] : llvm::enumerate(node.tensors)) {
-    if (id < 0)
-      continue;
-    bool changed = false;
-    for (unsigned d = 0; d < tensorOf(t).numDims; ++d) {
-      ArrayRef<int32_t> factors = rule.dimFactors(tensorOf(t), d);
-      if (factors.empty() || !values[id].sharding.dims[d].open)
-        continue;
-      if (factors.size() == 1) {
-        if (!chosen[factors.front()].empty())
-          changed |= update(id, d, chosen[factors.front()]);
-        continue;
-      }
-      SmallVector<int64_t> sizes;
-      SmallVector<DimEntries> parts;
-      for (int32_t f : factors) {
-        sizes.push_back(rule.factor(f).size);
-        parts.push_back(chosen[f]);
-      }
-      changed |= update(id, d, joinDim(parts, sizes));
-    }
-    if (changed)
-      for (unsigned user : values[id].users)
-        nodes[user].dirty = true;
-  }
-  node.dirty = false;
+  if (agreed || conflicts == Conflicts::Basic)
+    return chosen;
+  return chooseByCost(node);
 }
 
-bool Propagation::update(unsigned id, unsigned dim,
-                         ArrayRef<DimEntry> entries) {
-  Sharding &sharding = values[id].sharding;
-  DimEntries &current = sharding.dims[dim].entries;
-  if (ArrayRef(current) == entries || !isPrefix(current, entries))
-    return false;
-  // The longest part that this value can take.
-  DimEntries taken;
-  for (const DimEntry &entry : entries) {
-    bool busy = overlapsAny(entry, sharding.replicated, mesh) ||
-                overlapsAny(entry, sharding.unreduced, mesh);
-    for (auto [d, other] : llvm::enumerate(sharding.dims))
-      busy |= d != dim && overlapsAny(entry, other.entries, mesh);
-    if (busy || values[id].shape[dim] % (totalFactor(taken) * entry.size) != 0)
-      break;
-    taken.push_back(entry);
+FactorAxes Propagation::chooseByCost(const Node &node) {
+  SmallVector<TensorLayout> tensors;
+  for (auto [t, id] : llvm::enumerate(node.tensors)) {
+    tensors.push_back({});
+    if (id < 0)
+      continue;
+    const Place &place = values[id];
+    tensors.back().type = place.type;
+    Sharding sharding = place.sharding;
+    bool any = false;
+    for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
+      if (!isActive(dim))
+        dim.entries.clear();
+      if (dim.open && d < 64)
+        tensors.back().openDims |= uint64_t(1) << d;
+      any |= !dim.entries.empty() || !dim.open;
+    }
+    if (any)
+      tensors.back().layout = table.intern(std::move(sharding));
   }
-  taken = canonicalize(taken);
-  if (ArrayRef(current) == ArrayRef(taken) || !isPrefix(current, taken))
-    return false;
-  current = std::move(taken);
-  return true;
+  return chooseCompute(node.rule, tensors, table);
+}
+
+void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &proposals) {
+  const Node &node = nodes[id];
+  const ShardingRule &rule = node.rule;
+  unsigned first = backward ? 0 : rule.numOperands();
+  unsigned last = backward ? rule.numOperands() : node.tensors.size();
+  auto canTake = [&](unsigned t) {
+    return node.tensors[t] >= 0 &&
+           llvm::any_of(values[node.tensors[t]].sharding.dims,
+                        [](const DimSharding &dim) { return dim.open; });
+  };
+  bool any = false;
+  for (unsigned t = first; t < last; ++t)
+    any |= canTake(t);
+  if (!any)
+    return;
+  FactorAxes chosen = choose(node);
+  SmallVector<int64_t> sizes;
+  SmallVector<DimEntries> parts;
+  for (unsigned t = first; t < last; ++t) {
+    if (!canTake(t))
+      continue;
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    const Place &place = values[node.tensors[t]];
+    Proposal proposal{ValueId(node.tensors[t]), {}};
+    proposal.dims.resize(tensor.numDims);
+    bool news = false;
+    for (unsigned d = 0; d < tensor.numDims; ++d) {
+      ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
+      DimEntries &entries = proposal.dims[d];
+      if (factors.size() == 1) {
+        entries = chosen[factors.front()];
+      } else if (!factors.empty()) {
+        sizes.clear();
+        parts.clear();
+        for (int32_t f : factors) {
+          sizes.push_back(rule.factor(f).size);
+          parts.push_back(chosen[f]);
+        }
+        entries = joinDim(parts, sizes);
+      }
+      const DimSharding &dim = place.sharding.dims[d];
+      news |= dim.open && !entries.empty() && entries != dim.entries &&
+              isPrefix(dim.entries, entries);
+    }
+    if (news)
+      proposals.push_back(std::move(proposal));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What a place takes
+//===----------------------------------------------------------------------===//
+
+Sharding Propagation::extend(ValueId id, ArrayRef<DimEntries> dims) const {
+  const Place &place = values[id];
+  Sharding sharding = place.sharding;
+  for (auto [d, wanted] : llvm::enumerate(dims)) {
+    DimSharding &dim = sharding.dims[d];
+    if (!dim.open || wanted.empty() || !isPrefix(dim.entries, wanted))
+      continue;
+    // The longest part that this place can take.
+    DimEntries taken;
+    int64_t total = 1;
+    for (const DimEntry &entry : wanted) {
+      bool busy = overlaps(entry, sharding.replicated, mesh) ||
+                  overlaps(entry, sharding.unreduced, mesh);
+      for (auto [e, other] : llvm::enumerate(sharding.dims))
+        busy |= e != d && overlaps(entry, other.entries, mesh);
+      total *= entry.size;
+      if (busy || place.type.getDimSize(d) % total != 0)
+        break;
+      taken.push_back(entry);
+    }
+    taken = canonicalize(taken);
+    if (isPrefix(dim.entries, taken))
+      dim.entries = std::move(taken);
+  }
+  return sharding;
+}
+
+static bool hasSameEntries(const Sharding &a, const Sharding &b) {
+  return llvm::all_of(llvm::zip(a.dims, b.dims), [](auto dims) {
+    return std::get<0>(dims).entries == std::get<1>(dims).entries;
+  });
+}
+
+void Propagation::update(ValueId id, Sharding sharding) {
+  if (hasSameEntries(values[id].sharding, sharding))
+    return;
+  values[id].sharding = std::move(sharding);
+  touchAround(id);
+}
+
+void Propagation::resolve(MutableArrayRef<Proposal> proposals) {
+  ValueId id = proposals.front().place;
+  // Equal proposals are one, in an order of their own.
+  auto less = [](const Proposal &a, const Proposal &b) { return a.dims < b.dims; };
+  llvm::sort(proposals, less);
+  SmallVector<Proposal *> distinct;
+  for (Proposal &proposal : proposals)
+    if (distinct.empty() || less(*distinct.back(), proposal))
+      distinct.push_back(&proposal);
+  if (distinct.size() == 1)
+    return update(id, extend(id, distinct.front()->dims));
+
+  // What all agree on: per dim the longest list, where the others are prefixes.
+  unsigned rank = proposals.front().dims.size();
+  SmallVector<DimEntries, 4> merged(rank), common(rank);
+  bool agreed = true;
+  for (unsigned d = 0; d < rank; ++d) {
+    for (Proposal *proposal : distinct) {
+      const DimEntries &entries = proposal->dims[d];
+      if (entries.empty() || isPrefix(entries, merged[d]))
+        continue;
+      if (isPrefix(merged[d], entries)) {
+        merged[d] = entries;
+        continue;
+      }
+      agreed = false;
+      merged[d] = getCommonPrefix(merged[d], entries);
+    }
+    for (unsigned e = 0; e < d; ++e)
+      if (overlaps(merged[d], merged[e], mesh)) {
+        agreed = false;
+        for (unsigned h : {d, e})
+          while (overlaps(merged[h], merged[h == d ? e : d], mesh))
+            merged[h].pop_back();
+      }
+  }
+  if (agreed || conflicts == Conflicts::Basic)
+    return update(id, extend(id, merged));
+
+  // The layout that costs least to bring to what the others want; then what
+  // goes with it, in the same order.
+  struct Choice {
+    Sharding sharding;
+    LayoutId layout;
+    double seconds = 0;
+    const Proposal *proposal;
+  };
+  SmallVector<Choice, 0> choices;
+  for (Proposal *proposal : distinct) {
+    Sharding sharding = extend(id, proposal->dims);
+    LayoutId layout = table.intern(sharding);
+    choices.push_back({std::move(sharding), layout, 0, proposal});
+  }
+  for (Choice &choice : choices)
+    for (const Choice &other : choices)
+      choice.seconds += table.getSeconds(choice.layout, other.layout, values[id].type);
+  llvm::sort(choices, [](const Choice &a, const Choice &b) {
+    return a.seconds != b.seconds ? a.seconds < b.seconds
+                                  : a.proposal->dims < b.proposal->dims;
+  });
+  values[id].sharding = choices.front().sharding;
+  for (const Choice &choice : ArrayRef(choices).drop_front())
+    values[id].sharding = extend(id, choice.proposal->dims);
+  touchAround(id);
 }

@@ -80,6 +80,14 @@ DimEntries canonicalize(llvm::ArrayRef<DimEntry> entries);
 ///   "x":(1)2 and "x":(3)2 -> yes (x = 6; 2 does not divide 3)
 bool overlaps(const DimEntry &a, const DimEntry &b, const Mesh &mesh);
 
+/// The same for any entry of one list and any of the other.
+bool overlaps(llvm::ArrayRef<DimEntry> a, llvm::ArrayRef<DimEntry> b,
+              const Mesh &mesh);
+
+/// True if `longer` begins with the digits of `prefix`:
+///   {"x"} of {"x", "y"}: yes   {"x":(1)2} of {"x"}: yes   {"y"} of {"x", "y"}: no
+bool isPrefix(llvm::ArrayRef<DimEntry> prefix, llvm::ArrayRef<DimEntry> longer);
+
 /// Splits the entries of a dim of size prod(factorSizes) at the borders between
 /// its factors (major to minor). An entry that spans a border is cut there
 /// (sub-axes); nothing if a cut does not divide. A single factor (others of

@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_PARTITION_RESHARDLOWERING_H
 #define SHARDKIT_PARTITION_RESHARDLOWERING_H
 
-#include "shardkit/Partition/LayoutTable.h"
+#include "shardkit/Cost/LayoutTable.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::spmd {

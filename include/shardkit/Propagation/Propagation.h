@@ -3,12 +3,19 @@
 // Works on dense tables of values and ops: the shardings that are given are
 // read once, completed to a fixpoint, and returned; the pass writes them once.
 //
+// Levels make the result independent of the order of operations: an op stands
+// one level above the highest definition of its operands. A forward sweep goes
+// up the levels, ops proposing layouts for their results; a backward sweep goes
+// down, and a value weighs what all its users propose at once. What disagrees
+// is decided by predicted time, ties by the layouts themselves.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDKIT_PROPAGATION_PROPAGATION_H
 #define SHARDKIT_PROPAGATION_PROPAGATION_H
 
-#include "shardkit/Rules/ShardingRule.h"
+#include "shardkit/Cost/ComputeChoice.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::spmd {
@@ -18,50 +25,99 @@ namespace mlir::spmd {
 /// made anew per layout and nothing propagates through it.
 bool isCreation(Operation *op);
 
+/// Which way shardings may pass an op.
+enum class Flow : uint8_t { None = 0, Forward = 1, Backward = 2, Both = 3 };
+
 class Propagation {
 public:
-  explicit Propagation(const Mesh &mesh) : mesh(mesh) {}
+  enum class Conflicts {
+    Basic, ///< nothing is decided: the longest prefix that all agree on
+    Cost   ///< the least predicted time
+  };
+  using ValueId = unsigned;
+  using NodeId = unsigned;
 
-  /// Adds a value with what is given for it; open dims may be extended.
-  unsigned addValue(Value value, Sharding given);
-  /// Adds a place that holds a value (a function result): not an SSA value, but
-  /// with a sharding of its own.
-  unsigned addSlot(ArrayRef<int64_t> shape, Type elementType, Sharding given);
+  Propagation(LayoutTable &table, Conflicts conflicts)
+      : table(table), mesh(table.getMesh()), conflicts(conflicts) {}
+
+  /// Adds a place that holds a tensor; open dims of what is given may be
+  /// extended.
+  ValueId addPlace(RankedTensorType type, Sharding given);
+  ValueId addValue(Value value, Sharding given);
+  /// Several values may share a place: a loop's argument and its result, the
+  /// members of a group.
+  void addValue(Value value, ValueId place);
   bool contains(Value value) const { return ids.contains(value); }
-  unsigned getId(Value value) const { return ids.lookup(value); }
-  /// Adds an op; all its tensors that were added take part.
-  void addOp(ShardingRule rule);
-  /// Makes two values of one shape equal dim by dim.
-  void addIdentity(unsigned a, unsigned b);
+  ValueId getId(Value value) const { return ids.lookup(value).id; }
+
+  /// Adds an op, after those that define its operands; all its tensors that
+  /// were added take part.
+  NodeId addOp(Operation *op, ShardingRule rule);
+  /// One value handed on as another, dim by dim: the result of a constraint, what
+  /// a loop starts from, what a function returns.
+  NodeId addIdentity(Operation *op, Value from, ValueId to, Flow flow = Flow::Both);
 
   /// Propagates to the fixpoint.
   void run();
-  const Sharding &get(unsigned id) const { return values[id].sharding; }
+  const Sharding &get(ValueId id) const { return values[id].sharding; }
+  /// Replaces what is given for a place, before the run.
+  void setGiven(ValueId id, Sharding given) { values[id].sharding = std::move(given); }
 
 private:
-  struct ValueState {
+  struct Place {
     Sharding sharding;
-    SmallVector<int64_t, 4> shape;
-    int64_t bytes;
-    SmallVector<unsigned, 4> users; // nodes
+    RankedTensorType type;
+    unsigned level;
+    SmallVector<NodeId, 4> nodes; // that read or define it, each once
   };
-  /// A rule with its tensors as value ids (-1: does not take part).
+  /// A rule with its tensors as places (-1: does not take part).
   struct Node {
+    Operation *op;
     ShardingRule rule;
     SmallVector<int32_t, 4> tensors;
+    unsigned level;
+    Flow flow;
     bool late; // contraction or reduction: after views and elementwise ops
-    bool dirty = true;
+    bool dirty[2] = {false, false}; // forward, backward
   };
-  void addNode(Node node);
-  /// Moves shardings among the tensors of a node; marks the nodes of changed
-  /// values.
-  void visit(Node &node);
-  bool update(unsigned id, unsigned dim, ArrayRef<DimEntry> entries);
+  /// What an op would have a place be: entries per dim, none where it has no
+  /// say.
+  struct Proposal {
+    ValueId place;
+    SmallVector<DimEntries, 4> dims;
+  };
+  struct Definition {
+    ValueId id;
+    unsigned level;
+  };
 
+  NodeId addNode(Node node);
+  bool isActive(const DimSharding &dim) const { return dim.priority <= priority; }
+  void touch(NodeId node);
+  void touchAround(ValueId place);
+  bool sweep(bool backward, bool late);
+  /// What the op does with the shardings of its tensors: axes per factor.
+  FactorAxes choose(const Node &node);
+  FactorAxes chooseByCost(const Node &node);
+  /// Appends what the op proposes for its results or its operands.
+  void propose(NodeId id, bool backward, std::vector<Proposal> &proposals);
+  /// Settles what was proposed for one place.
+  void resolve(MutableArrayRef<Proposal> proposals);
+  /// The sharding of a place once it has taken what it can.
+  Sharding extend(ValueId place, ArrayRef<DimEntries> dims) const;
+  void update(ValueId place, Sharding sharding);
+
+  LayoutTable &table;
   const Mesh &mesh;
-  llvm::DenseMap<Value, unsigned> ids;
-  std::vector<ValueState> values;
+  Conflicts conflicts;
+  /// Given dims of a higher number do not take part yet.
+  int64_t priority = 0;
+  llvm::DenseMap<Value, Definition> ids;
+  std::vector<Place> values;
   std::vector<Node> nodes;
+  /// Per direction and level: nodes to visit.
+  std::vector<SmallVector<NodeId, 2>> dirtyAt[2];
+  llvm::BitVector dirtyLevels[2];
 };
 
 } // namespace mlir::spmd

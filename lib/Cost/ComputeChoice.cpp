@@ -1,6 +1,6 @@
 //===- ComputeChoice.cpp - How an op computes -----------------------------===//
 
-#include "shardkit/Partition/ComputeChoice.h"
+#include "shardkit/Cost/ComputeChoice.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -67,14 +67,50 @@ std::optional<DimEntries> spmd::projectFactor(const ShardingRule &rule,
   return std::nullopt;
 }
 
+/// True if a tensor in `layout` becomes `wanted` by taking axes on open dims.
+static bool isExtension(const Sharding &layout, const Sharding &wanted,
+                        uint64_t openDims) {
+  if (!layout.unreduced.empty() || !wanted.unreduced.empty())
+    return false;
+  for (auto [d, dims] : llvm::enumerate(llvm::zip(layout.dims, wanted.dims))) {
+    auto &[have, want] = dims;
+    bool open = d < 64 && (openDims >> d & 1);
+    if (have.entries != want.entries && !(open && isPrefix(have.entries, want.entries)))
+      return false;
+  }
+  return true;
+}
+
+double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
+                               const FactorAxes &axes, LayoutTable &table) {
+  double seconds = 0;
+  for (auto [t, tensor] : llvm::enumerate(tensors)) {
+    if (!tensor.type)
+      continue;
+    LayoutId own = table.intern(getTensorSharding(rule, t, axes));
+    bool isResult = t >= rule.numOperands();
+    if (isResult) { // complete first: what is asked of it then costs nothing
+      LayoutId complete = table.getComplete(own);
+      if (!tensor.layout ||
+          isExtension(table.get(*tensor.layout), table.get(complete), tensor.openDims))
+        seconds += table.getSeconds(own, complete, tensor.type);
+      else
+        seconds += table.getSeconds(own, *tensor.layout, tensor.type);
+    } else if (tensor.layout &&
+               !isExtension(table.get(*tensor.layout), table.get(own), tensor.openDims)) {
+      seconds += table.getSeconds(*tensor.layout, own, tensor.type);
+    }
+  }
+  return seconds;
+}
+
 namespace {
 
 /// Enumerates the assignments: one candidate per factor, no (sub-)axis twice.
 class Search {
 public:
-  Search(const ShardingRule &rule, ArrayRef<std::optional<LayoutId>> layouts,
-         LayoutTable &table)
-      : rule(rule), layouts(layouts), table(table), current(rule.numFactors()) {}
+  Search(const ShardingRule &rule, ArrayRef<TensorLayout> tensors, LayoutTable &table)
+      : rule(rule), tensors(tensors), table(table), current(rule.numFactors()) {}
 
   FactorAxes run() {
     collect();
@@ -92,10 +128,10 @@ private:
   /// also be left whole.
   void collect() {
     candidates.resize(rule.numFactors());
-    for (unsigned t = 0; t < layouts.size(); ++t) {
-      if (!layouts[t])
+    for (unsigned t = 0; t < tensors.size(); ++t) {
+      if (!tensors[t].layout)
         continue;
-      const Sharding &sharding = table.get(*layouts[t]);
+      const Sharding &sharding = table.get(*tensors[t].layout);
       const ShardingRule::Tensor &tensor = rule.tensor(t);
       for (unsigned d = 0; d < tensor.numDims; ++d)
         for (int32_t f : rule.dimFactors(tensor, d))
@@ -130,9 +166,8 @@ private:
         for (const DimEntry &entry : list.front()) {
           if (entry.isGap())
             continue;
-          for (const DimEntry &other : used)
-            if (overlaps(entry, other, table.getMesh()))
-              return true;
+          if (overlaps(entry, used, table.getMesh()))
+            return true;
           used.push_back(entry);
         }
     return false;
@@ -159,10 +194,8 @@ private:
 
   bool clashes(ArrayRef<DimEntry> entries, unsigned upTo) const {
     for (unsigned g = 0; g < upTo; ++g)
-      for (const DimEntry &a : current[g])
-        for (const DimEntry &b : entries)
-          if (!a.isGap() && !b.isGap() && overlaps(a, b, table.getMesh()))
-            return true;
+      if (overlaps(current[g], entries, table.getMesh()))
+        return true;
     return false;
   }
 
@@ -187,16 +220,7 @@ private:
     int64_t spread = 1;
     for (const DimEntries &entries : current)
       spread *= deviceFactor(entries);
-    double seconds = 0;
-    for (unsigned t = 0; t < layouts.size(); ++t) {
-      if (!layouts[t])
-        continue;
-      auto type = cast<RankedTensorType>(rule.tensor(t).value.getType());
-      LayoutId own = table.intern(getTensorSharding(rule, t, current));
-      seconds += t < rule.numOperands()
-                     ? table.getSeconds(*layouts[t], own, type)
-                     : table.getSeconds(own, *layouts[t], type);
-    }
+    double seconds = getReshardSeconds(rule, tensors, current, table);
     bool better;
     if (!found)
       better = true;
@@ -215,7 +239,7 @@ private:
   }
 
   const ShardingRule &rule;
-  ArrayRef<std::optional<LayoutId>> layouts;
+  ArrayRef<TensorLayout> tensors;
   LayoutTable &table;
   SmallVector<SmallVector<DimEntries, 2>, 8> candidates;
   FactorAxes current, best;
@@ -226,8 +250,7 @@ private:
 
 } // namespace
 
-FactorAxes spmd::chooseCompute(const ShardingRule &rule,
-                               ArrayRef<std::optional<LayoutId>> layouts,
+FactorAxes spmd::chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
                                LayoutTable &table) {
-  return Search(rule, layouts, table).run();
+  return Search(rule, tensors, table).run();
 }

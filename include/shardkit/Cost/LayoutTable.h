@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_PARTITION_LAYOUTTABLE_H
-#define SHARDKIT_PARTITION_LAYOUTTABLE_H
+#ifndef SHARDKIT_COST_LAYOUTTABLE_H
+#define SHARDKIT_COST_LAYOUTTABLE_H
 
 #include "shardkit/Cost/CostModel.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
@@ -52,4 +52,4 @@ private:
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_PARTITION_LAYOUTTABLE_H
+#endif // SHARDKIT_COST_LAYOUTTABLE_H

@@ -1,6 +1,6 @@
 //===- LayoutTable.cpp - Interned shardings of one mesh -------------------===//
 
-#include "shardkit/Partition/LayoutTable.h"
+#include "shardkit/Cost/LayoutTable.h"
 
 using namespace mlir;
 using namespace mlir::spmd;

@@ -1,0 +1,49 @@
+//===- ComputeChoice.h - How an op computes ---------------------*- C++ -*-===//
+
+#ifndef SHARDKIT_COST_COMPUTECHOICE_H
+#define SHARDKIT_COST_COMPUTECHOICE_H
+
+#include "shardkit/Cost/LayoutTable.h"
+#include "shardkit/Rules/ShardingRule.h"
+
+namespace mlir::spmd {
+
+/// The (sub-)axes of each factor of a rule.
+using FactorAxes = SmallVector<DimEntries, 8>;
+
+/// Layout that tensor `t` of the rule has under an assignment: for operands
+/// what is needed, for results what is produced. Axes on reduction factors make
+/// results (and the inits that are accumulated into them) partial.
+Sharding getTensorSharding(const ShardingRule &rule, unsigned t,
+                           const FactorAxes &axes);
+
+/// What is known of a tensor of a rule where an op chooses how it computes.
+struct TensorLayout {
+  /// Its type; null for what is no ranked tensor.
+  RankedTensorType type;
+  /// The layout it has (operands) or shall have (results); nothing where it
+  /// takes any.
+  std::optional<LayoutId> layout;
+  /// Bit d: dim d may take further axes at no cost.
+  uint64_t openDims = 0;
+};
+
+/// Predicted seconds of the reshards before and after an op that computes with
+/// `axes`: operands are brought to where they are needed, results completed and
+/// brought to where they shall be.
+double getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
+                         const FactorAxes &axes, LayoutTable &table);
+
+/// The assignment of axes to factors whose reshards cost least. A contraction
+/// uses every axis that one of its tensors carries, wherever it divides.
+FactorAxes chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
+                         LayoutTable &table);
+
+/// Entries of factor `f` as the given layout of tensor `t` has them; nothing if
+/// the tensor does not have the factor or its digits do not fit it.
+std::optional<DimEntries> projectFactor(const ShardingRule &rule, unsigned t,
+                                        int32_t f, const Sharding &sharding);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_COST_COMPUTECHOICE_H

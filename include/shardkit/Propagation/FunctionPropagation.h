@@ -1,0 +1,67 @@
+//===- FunctionPropagation.h - A function's tables --------------*- C++ -*-===//
+
+#ifndef SHARDKIT_PROPAGATION_FUNCTIONPROPAGATION_H
+#define SHARDKIT_PROPAGATION_FUNCTIONPROPAGATION_H
+
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Propagation/Propagation.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::spmd {
+
+/// Reads what is given for the values of a function into a propagation, and
+/// writes what comes out of it.
+class FunctionPropagation {
+public:
+  FunctionPropagation(func::FuncOp func, const Mesh &mesh, FlatSymbolRefAttr meshRef,
+                      Propagation::Conflicts conflicts)
+      : func(func), mesh(mesh), meshRef(meshRef), table(mesh, meshRef),
+        propagation(table, conflicts), signature(func) {}
+
+  LogicalResult read();
+  void run() { propagation.run(); }
+  /// Writes `spmd.sharding`, `spmd.given` and `spmd.shardings`.
+  void write();
+
+  /// Ops without a rule, which are replicated.
+  unsigned getNumUnknownOps() const { return unknownOps; }
+
+private:
+  using ValueId = Propagation::ValueId;
+
+  FailureOr<Sharding> readGiven(Attribute attr, RankedTensorType type, Location loc);
+  LogicalResult readArguments();
+  LogicalResult readBlock(Block &block);
+  LogicalResult readOp(Operation *op);
+  LogicalResult readConstraint(WithShardingConstraintOp op);
+  LogicalResult readResults();
+  /// Adds a value with nothing given, or what its group has.
+  LogicalResult addOpen(Value value);
+  LogicalResult addGiven(Value value, Sharding given, Location loc);
+  /// Joins what is given for two values that share a place.
+  LogicalResult join(ValueId place, const Sharding &given, const Twine &what, Location loc);
+  void handOn(Operation *op, Value from, ValueId to) {
+    if (propagation.contains(from))
+      propagation.addIdentity(op, from, to);
+  }
+  void remarkUnknown(Operation *op);
+
+  func::FuncOp func;
+  const Mesh &mesh;
+  FlatSymbolRefAttr meshRef;
+  LayoutTable table;
+  Propagation propagation;
+  SignatureAttrs signature;
+  /// Ops whose results were added, in program order.
+  std::vector<Operation *> ops;
+  /// Per result of the function: its place, or -1.
+  SmallVector<int64_t> results;
+  /// Groups that a value belongs to, and the place of each group.
+  llvm::DenseMap<Value, StringAttr> groupOf;
+  llvm::DenseMap<StringAttr, ValueId> groups;
+  unsigned unknownOps = 0;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_PROPAGATION_FUNCTIONPROPAGATION_H

@@ -1,0 +1,346 @@
+//===- FunctionPropagation.cpp - A function's tables ----------------------===//
+
+#include "shardkit/Propagation/FunctionPropagation.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+static Sharding getOpenSharding(int64_t rank) {
+  Sharding sharding;
+  sharding.dims.resize(rank);
+  for (DimSharding &dim : sharding.dims)
+    dim.open = true;
+  return sharding;
+}
+
+/// The sharding given for an argument or result: the user's own where an
+/// earlier run has kept it, else what stands there.
+static Attribute getGiven(const NamedAttrList &attrs) {
+  if (Attribute given = attrs.get(kGivenAttr))
+    return given;
+  return attrs.get(kShardingAttr);
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorType type,
+                                                   Location loc) {
+  auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
+  if (!sharding)
+    return getOpenSharding(type.getRank());
+  return toSharding(sharding, mesh, [&] { return emitError(loc); });
+}
+
+LogicalResult FunctionPropagation::read() {
+  func.walk([&](ShardingGroupOp op) { groupOf[op.getInput()] = op.getGroupAttr(); });
+  if (failed(readArguments()))
+    return failure();
+  if (func.getBody().hasOneBlock()) {
+    if (failed(readBlock(func.getBody().front())))
+      return failure();
+  } else {
+    emitWarning(func.getLoc()) << "function has several blocks, its values are replicated";
+  }
+  return readResults();
+}
+
+LogicalResult FunctionPropagation::readArguments() {
+  for (BlockArgument arg : func.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(arg.getType());
+    if (!type)
+      continue;
+    NamedAttrList &attrs = signature.arg(arg.getArgNumber());
+    if (attrs.get(kAxisResourcesAttr))
+      return emitError(arg.getLoc())
+             << "argument #" << arg.getArgNumber()
+             << " has axis resources, expected shardings; run "
+                "--spmd-resolve-axis-resources first";
+    FailureOr<Sharding> given = readGiven(getGiven(attrs), type, arg.getLoc());
+    if (failed(given) || failed(addGiven(arg, std::move(*given), arg.getLoc())))
+      return failure();
+  }
+  return success();
+}
+
+/// Results: a place each, equal to what is returned. A result that updates an
+/// argument in place has the argument's.
+LogicalResult FunctionPropagation::readResults() {
+  func::ReturnOp terminator;
+  if (func.getBody().hasOneBlock())
+    terminator = dyn_cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  for (unsigned i = 0; i < func.getNumResults(); ++i) {
+    results.push_back(-1);
+    auto type = dyn_cast<RankedTensorType>(func.getResultTypes()[i]);
+    if (!type || !terminator)
+      continue;
+    NamedAttrList &attrs = signature.result(i);
+    if (attrs.get(kAxisResourcesAttr))
+      return emitError(func.getLoc()) << "result #" << i
+                                      << " has axis resources, expected shardings; run "
+                                         "--spmd-resolve-axis-resources first";
+    FailureOr<Sharding> given = readGiven(getGiven(attrs), type, func.getLoc());
+    if (failed(given))
+      return failure();
+    if (auto tied = dyn_cast_or_null<IntegerAttr>(attrs.get(kTiedAttr))) {
+      BlockArgument arg = func.getArgument(tied.getInt());
+      results.back() = propagation.getId(arg);
+      if (failed(join(results.back(), *given,
+                      "result #" + Twine(i) + " is tied to argument #" +
+                          Twine(arg.getArgNumber()) + ", which share one layout",
+                      func.getLoc())))
+        return failure();
+    } else {
+      results.back() = propagation.addPlace(type, std::move(*given));
+    }
+    handOn(terminator, terminator.getOperand(i), results.back());
+  }
+  return success();
+}
+
+LogicalResult FunctionPropagation::addOpen(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? addGiven(value, getOpenSharding(type.getRank()), value.getLoc()) : success();
+}
+
+LogicalResult FunctionPropagation::addGiven(Value value, Sharding given, Location loc) {
+  StringAttr group = groupOf.lookup(value);
+  if (!group) {
+    propagation.addValue(value, std::move(given));
+    return success();
+  }
+  auto [it, isNew] = groups.try_emplace(group, 0);
+  if (isNew) {
+    it->second = propagation.addValue(value, std::move(given));
+    return success();
+  }
+  propagation.addValue(value, it->second);
+  return join(it->second, given, "members of sharding group " + Twine(group.getValue()) +
+                                     " share one layout",
+              loc);
+}
+
+LogicalResult FunctionPropagation::join(ValueId place, const Sharding &given,
+                                        const Twine &what, Location loc) {
+  Sharding joined = propagation.get(place);
+  auto fail = [&] {
+    return emitError(loc) << what << ", and are given "
+                          << toString(propagation.get(place), mesh) << " and "
+                          << toString(given, mesh)
+                          << ", expected equal shardings, or dims left open";
+  };
+  if (joined.dims.size() != given.dims.size())
+    return fail();
+  for (auto [dim, other] : llvm::zip(joined.dims, given.dims)) {
+    DimEntries entries = canonicalize(other.entries);
+    bool mayExtend = dim.open && isPrefix(dim.entries, entries);
+    bool mayKeep = other.open && isPrefix(entries, dim.entries);
+    if (!mayExtend && !mayKeep && dim.entries != entries)
+      return fail();
+    if (mayExtend)
+      dim.entries = entries;
+    dim.open &= other.open;
+    dim.priority = std::min(dim.priority, other.priority);
+  }
+  for (const DimEntry &entry : given.replicated)
+    if (!llvm::is_contained(joined.replicated, entry))
+      joined.replicated.push_back(entry);
+  SmallVector<DimEntry> used;
+  for (const DimSharding &dim : joined.dims) {
+    if (overlaps(dim.entries, used, mesh) || overlaps(dim.entries, joined.replicated, mesh))
+      return fail();
+    used.append(dim.entries.begin(), dim.entries.end());
+  }
+  propagation.setGiven(place, std::move(joined));
+  return success();
+}
+
+LogicalResult FunctionPropagation::readBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(readOp(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult FunctionPropagation::readConstraint(WithShardingConstraintOp op) {
+  if (op.getAxisResourcesAttr())
+    return op->emitError() << "constraint has axis resources, expected a sharding; run "
+                              "--spmd-resolve-axis-resources first";
+  auto type = cast<RankedTensorType>(op.getType());
+  FailureOr<Sharding> given = readGiven(op.getShardingAttr(), type, op.getLoc());
+  if (failed(given) || failed(addGiven(op.getResult(), std::move(*given), op.getLoc())))
+    return failure();
+  handOn(op, op.getInput(), propagation.getId(op.getResult()));
+  return success();
+}
+
+LogicalResult FunctionPropagation::readOp(Operation *op) {
+  if (isCreation(op) || isa<ShardingGroupOp>(op))
+    return success();
+  if (isa<ManualComputationOp, StageBoundaryOp>(op))
+    return op->emitError() << op->getName() << " is not supported by propagation yet";
+  ops.push_back(op);
+  if (auto constraint = dyn_cast<WithShardingConstraintOp>(op))
+    return readConstraint(constraint);
+  if (auto barrier = dyn_cast<PropagationBarrierOp>(op)) {
+    if (failed(addOpen(barrier.getResult())))
+      return failure();
+    Flow flow = barrier.getAllow() == BarrierDirection::Forward    ? Flow::Forward
+                : barrier.getAllow() == BarrierDirection::Backward ? Flow::Backward
+                                                                   : Flow::None;
+    if (propagation.contains(barrier.getInput()))
+      propagation.addIdentity(op, barrier.getInput(), propagation.getId(barrier.getResult()),
+                              flow);
+    return success();
+  }
+
+  // Loop-carried values have one layout from the second iteration on; so does
+  // the first.
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [init, arg] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs())) {
+      if (failed(addOpen(arg)))
+        return failure();
+      if (propagation.contains(arg))
+        handOn(op, init, propagation.getId(arg));
+    }
+    if (failed(readBlock(*loop.getBody())))
+      return failure();
+    for (auto [yielded, arg, result] :
+         llvm::zip(loop.getYieldedValues(), loop.getRegionIterArgs(), loop.getResults()))
+      if (propagation.contains(arg)) {
+        handOn(loop.getBody()->getTerminator(), yielded, propagation.getId(arg));
+        propagation.addValue(result, propagation.getId(arg));
+      }
+    return success();
+  }
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    for (auto [init, arg] : llvm::zip(loop.getInits(), loop.getBeforeArguments())) {
+      if (failed(addOpen(arg)))
+        return failure();
+      if (propagation.contains(arg))
+        handOn(op, init, propagation.getId(arg));
+    }
+    if (failed(readBlock(*loop.getBeforeBody())))
+      return failure();
+    for (auto [value, arg] :
+         llvm::zip(loop.getConditionOp().getArgs(), loop.getAfterArguments())) {
+      if (failed(addOpen(arg)))
+        return failure();
+      if (propagation.contains(arg))
+        handOn(loop.getConditionOp(), value, propagation.getId(arg));
+    }
+    if (failed(readBlock(*loop.getAfterBody())))
+      return failure();
+    for (auto [value, arg] :
+         llvm::zip(loop.getYieldOp()->getOperands(), loop.getBeforeArguments()))
+      if (propagation.contains(arg))
+        handOn(loop.getYieldOp(), value, propagation.getId(arg));
+    for (auto [arg, result] : llvm::zip(loop.getAfterArguments(), loop.getResults()))
+      if (propagation.contains(arg))
+        propagation.addValue(result, propagation.getId(arg));
+    return success();
+  }
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
+    for (Region &region : op->getRegions())
+      if (!region.empty() && failed(readBlock(region.front())))
+        return failure();
+    for (OpResult result : op->getResults()) {
+      if (failed(addOpen(result)))
+        return failure();
+      if (propagation.contains(result))
+        for (Region &region : op->getRegions()) {
+          Operation *yield = region.front().getTerminator();
+          handOn(yield, yield->getOperand(result.getResultNumber()),
+                 propagation.getId(result));
+        }
+    }
+    return success();
+  }
+
+  for (Value result : op->getResults())
+    if (failed(addOpen(result)))
+      return failure();
+  ShardingRule rule = getShardingRule(op);
+  if (rule.isFallback)
+    remarkUnknown(op);
+  propagation.addOp(op, std::move(rule));
+  return success();
+}
+
+void FunctionPropagation::remarkUnknown(Operation *op) {
+  auto hasDims = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.getRank() > 0;
+  };
+  if (llvm::none_of(op->getResultTypes(), hasDims) &&
+      llvm::none_of(op->getOperandTypes(), hasDims))
+    return;
+  ++unknownOps;
+  remark::missed(op->getLoc(), remark::RemarkOpts::name("no-rule")
+                                   .category("spmd")
+                                   .function(func.getName()))
+      << remark::add("{0} has no sharding rule and is replicated; implement "
+                     "ShardingRuleOpInterface for it",
+                     op->getName().getStringRef());
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+void FunctionPropagation::write() {
+  MLIRContext *context = func.getContext();
+  // Layouts are few, values many.
+  llvm::StringMap<ShardingAttr> attrs;
+  auto attrOf = [&](const Sharding &sharding) {
+    SmallVector<int64_t, 32> key;
+    auto append = [&](ArrayRef<DimEntry> entries, int64_t flags) {
+      key.push_back(~flags);
+      for (const DimEntry &entry : entries)
+        key.append({entry.axis, entry.pre, entry.size});
+    };
+    for (const DimSharding &dim : sharding.dims)
+      append(dim.entries, dim.priority * 2 + dim.open);
+    append(sharding.replicated, 0);
+    append(sharding.unreduced, int64_t(sharding.unreducedKind));
+    StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
+    ShardingAttr &attr = attrs[bytes];
+    if (!attr)
+      attr = toAttr(context, meshRef, sharding, mesh);
+    return attr;
+  };
+  auto complete = [&](NamedAttrList &list, ValueId id) {
+    Attribute own = getGiven(list);
+    if (!own)
+      own = attrOf(getOpenSharding(propagation.get(id).dims.size()));
+    ShardingAttr completed = attrOf(propagation.get(id));
+    list.set(kShardingAttr, completed);
+    if (own != completed)
+      list.set(kGivenAttr, own);
+  };
+  for (BlockArgument arg : func.getArguments())
+    if (propagation.contains(arg))
+      complete(signature.arg(arg.getArgNumber()), propagation.getId(arg));
+  for (auto [i, place] : llvm::enumerate(results))
+    if (place >= 0)
+      complete(signature.result(i), place);
+  signature.write();
+  SmallVector<Attribute> shardings;
+  for (Operation *op : ops) {
+    shardings.clear();
+    bool any = false;
+    for (Value result : op->getResults()) {
+      any |= propagation.contains(result);
+      shardings.push_back(propagation.contains(result)
+                              ? attrOf(propagation.get(propagation.getId(result)))
+                              : attrOf(Sharding()));
+    }
+    if (any)
+      op->setAttr(kShardingsAttr, ArrayAttr::get(context, shardings));
+  }
+}
