@@ -13,6 +13,7 @@
 #include "shardkit/Propagation/Propagation.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::spmd {
@@ -46,17 +47,13 @@ public:
       return success();
     if (failed(readSignature()))
       return failure();
-    for (Operation &op : func.getBody().front()) {
-      if (isCreation(&op)) {
-        creations.push_back(&op);
-        continue;
-      }
-      if (failed(decide(&op)))
-        return failure();
-    }
+    if (failed(decideBlock(func.getBody().front())))
+      return failure();
     emitDefaultCosts();
     for (OpPlan &plan : plans)
       apply(plan);
+    for (Operation *op : consumed)
+      op->erase();
     // Users of creation ops come after them.
     for (Operation *op : llvm::reverse(creations))
       if (op->use_empty())
@@ -91,6 +88,11 @@ private:
 
   static int64_t rankOf(Value value) {
     return cast<RankedTensorType>(value.getType()).getRank();
+  }
+
+  /// Ops that hand their operand on in a layout of their own.
+  static bool isPin(Operation *op) {
+    return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op);
   }
 
   LogicalResult readSignature() {
@@ -135,41 +137,149 @@ private:
       it->second.needs.push_back(id);
   }
 
-  LogicalResult decide(Operation *op) {
+  LogicalResult decideBlock(Block &block) {
+    for (Operation &op : block) {
+      if (isCreation(&op))
+        creations.push_back(&op);
+      else if (failed(decide(&op)))
+        return failure();
+    }
+    return success();
+  }
+
+  /// An op that hands its operands on, each in a given layout: a terminator, a
+  /// loop.
+  void handOn(Operation *op, ArrayRef<std::optional<LayoutId>> needs,
+              ArrayRef<std::optional<LayoutId>> produced = {}) {
     OpPlan plan;
     plan.op = op;
-    if (isa<func::ReturnOp>(op)) {
-      for (auto [operand, id] : llvm::zip(op->getOperands(), resultLayouts)) {
-        plan.rule.addOperand(operand);
-        plan.needs.push_back(id);
-        if (id)
-          need(operand, *id);
+    for (auto [operand, id] : llvm::zip(op->getOperands(), needs)) {
+      plan.rule.addOperand(operand);
+      plan.needs.push_back(id);
+      if (id)
+        need(operand, *id);
+    }
+    plan.produced.assign(produced.begin(), produced.end());
+    plans.push_back(std::move(plan));
+  }
+
+  /// The layouts of the values that a region op hands in and out, per result.
+  FailureOr<SmallVector<std::optional<LayoutId>>> readResults(Operation *op) {
+    SmallVector<std::optional<LayoutId>> layouts;
+    auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      layouts.push_back(std::nullopt);
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
+      layouts.back() = table.getReplicated(rankOf(result));
+      if (!shardings)
+        continue;
+      FailureOr<LayoutId> given =
+          read(cast<ShardingAttr>(shardings[i]), result.getType(), op->getLoc());
+      if (failed(given))
+        return failure();
+      layouts.back() = *given;
+    }
+    return layouts;
+  }
+
+  void defineAll(ValueRange values, ArrayRef<std::optional<LayoutId>> layouts) {
+    for (auto [value, id] : llvm::zip(values, layouts))
+      if (id)
+        define(value, *id, *id);
+  }
+
+  static SmallVector<std::optional<LayoutId>>
+  behind(unsigned scalars, ArrayRef<std::optional<LayoutId>> layouts) {
+    SmallVector<std::optional<LayoutId>> needs(scalars);
+    needs.append(layouts.begin(), layouts.end());
+    return needs;
+  }
+
+  LogicalResult decideRegions(Operation *op) {
+    auto results = readResults(op);
+    if (failed(results))
+      return failure();
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      handOn(op, behind(loop.getNumControlOperands(), *results), *results);
+      defineAll(loop.getRegionIterArgs(), *results);
+      terminatorNeeds[loop.getBody()->getTerminator()] = *results;
+      if (failed(decideBlock(*loop.getBody())))
+        return failure();
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      SmallVector<std::optional<LayoutId>> carried;
+      for (Value init : loop.getInits()) {
+        auto it = values.find(init);
+        carried.push_back(std::nullopt);
+        if (it != values.end())
+          carried.back() = it->second.home;
+        else if (isa<RankedTensorType>(init.getType()))
+          carried.back() = table.getReplicated(rankOf(init));
       }
-      plans.push_back(std::move(plan));
+      handOn(op, carried, *results);
+      defineAll(loop.getBeforeArguments(), carried);
+      defineAll(loop.getAfterArguments(), *results);
+      terminatorNeeds[loop.getConditionOp()] = behind(1, *results);
+      terminatorNeeds[loop.getYieldOp()] = carried;
+      if (failed(decideBlock(*loop.getBeforeBody())) ||
+          failed(decideBlock(*loop.getAfterBody())))
+        return failure();
+    } else {
+      handOn(op, {}, *results);
+      for (Region &region : op->getRegions()) {
+        if (region.empty())
+          continue;
+        terminatorNeeds[region.front().getTerminator()] = *results;
+        if (failed(decideBlock(region.front())))
+          return failure();
+      }
+    }
+    defineAll(op->getResults(), *results);
+    return success();
+  }
+
+  LogicalResult decide(Operation *op) {
+    if (isa<func::ReturnOp>(op)) {
+      handOn(op, resultLayouts);
       return success();
     }
-    if (isa<ManualComputationOp, PropagationBarrierOp, ShardingGroupOp,
-            StageBoundaryOp, CollectiveOpInterface>(op))
+    if (op->hasTrait<OpTrait::IsTerminator>()) {
+      handOn(op, terminatorNeeds.lookup(op));
+      return success();
+    }
+    if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op))
+      return decideRegions(op);
+    if (isa<ShardingGroupOp>(op)) {
+      consumed.push_back(op);
+      return success();
+    }
+    if (isa<ManualComputationOp, StageBoundaryOp, CollectiveOpInterface>(op))
       return op->emitError() << op->getName()
                              << " is not supported by insert-reshards yet";
+    OpPlan plan;
+    plan.op = op;
     if (auto call = dyn_cast<func::CallOp>(op))
       if (failed(checkCallee(call)))
         return failure();
 
     // A constraint or reshard pins its result: nothing to choose, and nothing to
     // do where nobody reads it.
-    if (isa<WithShardingConstraintOp, ReshardOp>(op) && op->use_empty()) {
+    if (isPin(op) && op->use_empty()) {
       plans.push_back(std::move(plan));
       return success();
     }
-    if (isa<WithShardingConstraintOp, ReshardOp>(op)) {
+    if (isPin(op)) {
       ShardingAttr attr;
       if (auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr))
         attr = cast<ShardingAttr>(shardings[0]);
       else if (auto constraint = dyn_cast<WithShardingConstraintOp>(op))
         attr = constraint.getShardingAttr();
+      else if (auto reshard = dyn_cast<ReshardOp>(op))
+        attr = reshard.getShardingAttr();
+      else if (auto it = values.find(op->getOperand(0)); it != values.end())
+        attr = table.getAttr(it->second.home);
       else
-        attr = cast<ReshardOp>(op).getShardingAttr();
+        attr = table.getAttr(table.getReplicated(rankOf(op->getOperand(0))));
       if (!attr)
         return op->emitError()
                << "constraint has axis resources, expected a sharding; run "
@@ -292,8 +402,8 @@ private:
           return op->isProperAncestor(use.getOwner());
         });
     }
-    if (isa<WithShardingConstraintOp, ReshardOp>(op)) {
-      if (op->use_empty()) {
+    if (isPin(op)) {
+      if (op->use_empty() && !isa<PropagationBarrierOp>(op)) {
         ++droppedConstraints;
         remark::missed(op->getLoc(), remark::RemarkOpts::name("dropped-constraint")
                                          .category("spmd")
@@ -307,10 +417,12 @@ private:
       return;
     }
     SmallVector<Attribute> attrs;
-    for (std::optional<LayoutId> id : plan.produced)
-      if (id)
-        attrs.push_back(table.getAttr(*id));
-    if (!attrs.empty() && attrs.size() == op->getNumResults())
+    bool any = false;
+    for (std::optional<LayoutId> id : plan.produced) {
+      any |= id.has_value();
+      attrs.push_back(table.getAttr(id ? *id : table.getReplicated(0)));
+    }
+    if (any)
       op->setAttr(kShardingsAttr, ArrayAttr::get(op->getContext(), attrs));
   }
 
@@ -319,6 +431,12 @@ private:
          it = replaced.find(value))
       value = it->second;
     return value;
+  }
+
+  /// Where a reshard of a value stands: beside it, outside the loops and branches
+  /// that its users are in.
+  static Operation *getAnchor(Value value, Operation *consumer) {
+    return value.getParentBlock()->findAncestorOpInBlock(*consumer);
   }
 
   /// The value in a layout, for a consumer that is rewritten now.
@@ -340,7 +458,7 @@ private:
 
   Value reshard(Value value, Value source, LayoutId from, LayoutId to,
                 Operation *consumer) {
-    OpBuilder b(consumer);
+    OpBuilder b(getAnchor(value, consumer));
     auto op = ReshardOp::create(b, consumer->getLoc(), source.getType(), source, table.getAttr(to));
     emitRemark(value, from, to, consumer);
     ValueState &state = values[value];
@@ -392,6 +510,7 @@ private:
     if (made)
       return made;
     Operation *def = value.getDefiningOp();
+    consumer = getAnchor(value, consumer);
     OpBuilder b(consumer);
     LayoutId complete = table.getComplete(id);
     if (table.isPartial(id) &&
@@ -450,8 +569,12 @@ private:
   std::vector<OpPlan> plans;
   llvm::DenseMap<std::pair<Value, LayoutId>, Value> materialized;
   llvm::DenseMap<Value, Value> replaced;
+  /// What terminators of regions hand out.
+  llvm::DenseMap<Operation *, SmallVector<std::optional<LayoutId>>> terminatorNeeds;
   /// Creation ops as they stood, in program order.
   SmallVector<Operation *> creations;
+  /// Annotations that are not needed any more.
+  SmallVector<Operation *> consumed;
 };
 
 struct InsertReshardsPass

@@ -13,6 +13,7 @@
 #include "shardkit/Propagation/FunctionMesh.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -39,16 +40,12 @@ public:
     Block &body = func.getBody().front();
     // Rules are read before any type changes.
     SmallVector<std::pair<linalg::LinalgOp, SmallVector<CutLoop>>> rebased;
-    for (Operation &op : body)
-      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-        if (linalgOp.hasIndexSemantics())
-          rebased.emplace_back(linalgOp, getCutLoops(linalgOp));
-    for (BlockArgument arg : body.getArguments())
-      if (layouts.contains(arg))
-        arg.setType(getLocalType(arg));
-    for (Operation &op : llvm::make_early_inc_range(body))
-      if (failed(partition(&op)))
-        return failure();
+    func.walk([&](linalg::LinalgOp op) {
+      if (op.hasIndexSemantics())
+        rebased.emplace_back(op, getCutLoops(op));
+    });
+    if (failed(partitionBlock(body)))
+      return failure();
     for (auto &[op, loops] : rebased)
       rebaseIndices(op, loops, mesh, meshRef);
     writeSignature();
@@ -82,7 +79,11 @@ private:
       if (failed(setLayout(arg, attr, arg.getLoc())))
         return failure();
     }
-    for (Operation &op : func.getBody().front()) {
+    return readBlock(func.getBody().front());
+  }
+
+  LogicalResult readBlock(Block &block) {
+    for (Operation &op : block) {
       auto shardings = op.getAttrOfType<ArrayAttr>(kShardingsAttr);
       auto reshard = dyn_cast<ReshardOp>(op);
       for (auto [i, result] : llvm::enumerate(op.getResults())) {
@@ -99,8 +100,33 @@ private:
         if (failed(setLayout(result, attr, op.getLoc())))
           return failure();
       }
+      if (!isSupportedRegionOp(&op))
+        continue;
+      if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        setLayouts(loop.getRegionIterArgs(), loop.getResults());
+      } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+        setLayouts(loop.getBeforeArguments(), loop.getInits());
+        setLayouts(loop.getAfterArguments(), loop.getResults());
+      }
+      for (Region &region : op.getRegions())
+        if (!region.empty() && failed(readBlock(region.front())))
+          return failure();
     }
     return success();
+  }
+
+  /// Ops whose regions are partitioned too; others compute on whole values.
+  static bool isSupportedRegionOp(Operation *op) {
+    return isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op);
+  }
+
+  void setLayouts(ValueRange values, ValueRange likes) {
+    for (auto [value, like] : llvm::zip(values, likes)) {
+      if (!layouts.contains(like))
+        continue;
+      layouts[value] = layouts.lookup(like);
+      globalTypes[value] = globalTypes.lookup(like);
+    }
   }
 
   /// Local type of a value in its layout.
@@ -142,6 +168,16 @@ private:
         loops.push_back(std::move(loop));
     }
     return loops;
+  }
+
+  LogicalResult partitionBlock(Block &block) {
+    for (BlockArgument arg : block.getArguments())
+      if (layouts.contains(arg))
+        arg.setType(getLocalType(arg));
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (failed(partition(&op)))
+        return failure();
+    return success();
   }
 
   LogicalResult partition(Operation *op) {
@@ -195,6 +231,10 @@ private:
               slice.getStaticSizes(), globalTypes.lookup(slice.getDest()),
               getSharding(slice.getDest())));
         });
+    if (isSupportedRegionOp(op))
+      for (Region &region : op->getRegions())
+        if (!region.empty() && failed(partitionBlock(region.front())))
+          return failure();
     for (Value result : op->getResults())
       if (layouts.contains(result))
         result.setType(getLocalType(result));
