@@ -283,9 +283,11 @@ def write(args, model):
     results = [loss, new_step] + [u[i] for i in range(3) for u in updates]
     types = [out.type(()), out.type((), "i64")] + \
         [out.type(n.shape) for n in model.weights.values()] * 3
-    attrs = ['spmd.name = "loss"', f"spmd.tied = {first - 1} : i64"] + \
-        [f"spmd.tied = {first + i} : i64"
-         for i in range(3 * len(model.weights))]
+    updated = ["step"] + [prefix + name for prefix in
+                          ("", "adam.m.", "adam.v.") for name in model.weights]
+    attrs = ['spmd.name = "new.loss"'] + \
+        [f'spmd.name = "new.{name}", spmd.tied = {first - 1 + i} : i64'
+         for i, name in enumerate(updated)]
     mesh = ", ".join(f'"{axis}"={size}' for axis, size in args.mesh)
     signature = ",\n    ".join(params)
     result_types = ",\n     ".join(f"{t} {{{a}}}" for t, a in zip(types, attrs))
