@@ -22,6 +22,39 @@ def SPMDResolveAxisResourcesPass
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
+def SPMDApplyPlanPass : Pass<"spmd-apply-plan", "::mlir::ModuleOp"> {
+  let summary = "Write the shardings of a plan file into the module";
+  let description = [{
+    Reads a sharding plan (JSON, docs/Plans.md): meshes, and rules that give
+    axis resources or shardings to arguments, results and values by name. Adds
+    the meshes that the module lacks, writes `spmd.sharding` on arguments and
+    results, and pins values by constraints. What stands in the module already
+    must mean the same. A name that does not exist is an error, a pattern that
+    matches nothing a warning; both list the nearest names.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", /*default=*/"\"\"",
+           "The plan to read; - is standard input">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDExportPlanPass : Pass<"spmd-export-plan", "::mlir::ModuleOp"> {
+  let summary = "Write the shardings of the module into a plan file";
+  let description = [{
+    Writes meshes and shardings as a plan that --spmd-apply-plan reads. The
+    module stays as it is.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", /*default=*/"\"\"",
+           "The plan to write; - is standard output">,
+    Option<"what", "what", "std::string", /*default=*/"\"given\"",
+           "given: what the user wrote on arguments, results and values; all: "
+           "completed arguments and results, and values with how they are "
+           "computed">
+  ];
+}
+
 def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
   let summary = "Complete partial shardings by propagation";
   let description = [{
@@ -79,6 +112,11 @@ def SPMDStripPass : Pass<"spmd-strip", "::mlir::ModuleOp"> {
     meshes. Only for IR in global view (before partition). Names of arguments
     and results (`spmd.name`, `spmd.weight`) go as well.
   }];
+  let options = [
+    Option<"shardingsOnly", "shardings-only", "bool", /*default=*/"false",
+           "Remove what a plan can give back: shardings, constraints, how ops "
+           "compute, meshes without a use. Names and all else stay">
+  ];
 }
 
 def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {

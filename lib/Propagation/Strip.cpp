@@ -15,15 +15,26 @@ using namespace mlir::spmd;
 
 namespace {
 
+/// What a plan can give back.
+bool isShardingAttr(StringRef name) {
+  return llvm::is_contained({StringRef(kShardingAttr), StringRef(kShardingsAttr),
+                             StringRef(kGivenAttr), StringRef(kComputeAttr),
+                             StringRef(kAxisResourcesAttr), StringRef(kPhaseAttr)},
+                            name);
+}
+
 struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(verifyPhaseAtMost(module, Phase::Resharded, getArgument())))
       return signalPassFailure();
     SmallVector<Operation *> dead;
     module->walk([&](Operation *op) {
-      auto isOurs = [](NamedAttribute attr) {
-        return attr.getName().strref().starts_with("spmd.");
+      auto isOurs = [&](NamedAttribute attr) {
+        StringRef name = attr.getName().strref();
+        return shardingsOnly ? isShardingAttr(name) : name.starts_with("spmd.");
       };
       for (NamedAttribute attr : llvm::make_filter_range(
                llvm::to_vector(op->getDiscardableAttrs()), isOurs))
@@ -39,10 +50,11 @@ struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
             func.removeResultAttr(i, attr.getName());
         return;
       }
-      if (isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op)) {
+      if (isa<WithShardingConstraintOp, ReshardOp>(op) ||
+          (isa<PropagationBarrierOp>(op) && !shardingsOnly)) {
         op->getResult(0).replaceAllUsesWith(op->getOperand(0));
         dead.push_back(op);
-      } else if (isa<MeshOp, ShardingGroupOp, StageBoundaryOp>(op)) {
+      } else if (isa<MeshOp, ShardingGroupOp, StageBoundaryOp>(op) && !shardingsOnly) {
         for (auto [result, operand] : llvm::zip(op->getResults(), op->getOperands()))
           result.replaceAllUsesWith(operand);
         dead.push_back(op);
@@ -50,6 +62,12 @@ struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
     });
     for (Operation *op : llvm::reverse(dead))
       op->erase();
+    if (shardingsOnly) {
+      for (MeshOp mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
+        if (SymbolTable::symbolKnownUseEmpty(mesh, module))
+          mesh.erase();
+      return;
+    }
     WalkResult left = module->walk([&](Operation *op) {
       if (op->getDialect() && isa<SPMDDialect>(op->getDialect())) {
         op->emitError() << op->getName()

@@ -1,0 +1,459 @@
+//===- ApplyPlan.cpp - A plan becomes annotations -------------------------===//
+//
+// First every rule is matched against the names of the module, so that what a
+// plan names and the module does not have is found before anything changes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Plan/Names.h"
+#include "shardkit/Plan/Resolve.h"
+#include "shardkit/Rules/ShardingRule.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+/// Something that a rule can be about, and the rule that it takes.
+struct Named {
+  SmallVector<std::string, 1> names;
+  std::string position; // of values
+  std::optional<unsigned> rule;
+};
+
+/// What the rules say of one function.
+struct FunctionPlan {
+  func::FuncOp func;
+  /// By PlanTarget.
+  std::vector<Named> named[3];
+  std::vector<NamedValue> values; // parallel to named[Value]
+};
+
+class PlanApplier {
+public:
+  PlanApplier(const ShardingPlan &plan, ModuleOp module)
+      : plan(plan), module(module), states(plan.rules.size()) {}
+
+  LogicalResult run() {
+    if (failed(addMeshes()))
+      return failure();
+    meshes = MeshCache(module);
+    if (plan.meshes.size() == 1)
+      defaultMesh = FlatSymbolRefAttr::get(module.getContext(), plan.meshes[0].mesh.name);
+    else if (plan.meshes.empty() && meshes.size() == 1)
+      defaultMesh = FlatSymbolRefAttr::get(MeshOp(meshes.entries()[0].op).getSymNameAttr());
+
+    for (auto func : module.getOps<func::FuncOp>())
+      match(functions.emplace_back(FunctionPlan{func, {}, {}}));
+    if (failed(reportUnmatched()))
+      return failure();
+    for (FunctionPlan &function : functions)
+      if (failed(applySignature(function)) || failed(applyValues(function)))
+        return failure();
+    return success();
+  }
+
+private:
+  struct RuleState {
+    bool matched = false; // a name
+    bool applied = false; // it was the first rule for a name
+    bool exact = false;   // the name of a value, not of a subtree
+    bool function = false; // a function has the name, or matches
+    std::string otherHash; // of a function that the rule names
+    unsigned shadowedBy = 0;
+  };
+
+  //===--- meshes ---------------------------------------------------------===//
+
+  static MeshAttr toMeshAttr(MLIRContext *context, const Mesh &mesh) {
+    SmallVector<MeshAxisAttr> axes;
+    for (const MeshAxis &axis : mesh.axes)
+      axes.push_back(MeshAxisAttr::get(context, axis.name, axis.size));
+    return MeshAttr::get(context, axes, mesh.deviceIds);
+  }
+
+  LogicalResult addMeshes() {
+    MLIRContext *context = module.getContext();
+    OpBuilder b(context);
+    b.setInsertionPointToStart(module.getBody());
+    for (const PlanMesh &entry : plan.meshes) {
+      const Mesh &mesh = entry.mesh;
+      MeshAttr attr = toMeshAttr(context, mesh);
+      if (Operation *existing = SymbolTable::lookupSymbolIn(module, mesh.name)) {
+        auto old = dyn_cast<MeshOp>(existing);
+        if (!old) {
+          InFlightDiagnostic diag = emitError(entry.loc) << "mesh @" << mesh.name
+                                                         << " of the plan has the name of "
+                                                         << existing->getName();
+          diag.attachNote(existing->getLoc()) << "which stands here";
+          return diag;
+        }
+        if (failed(checkSameMesh(entry, attr, old)))
+          return failure();
+        continue;
+      }
+      auto costs = [&](ArrayRef<double> list) {
+        return list.empty() ? ArrayAttr() : b.getF64ArrayAttr(list);
+      };
+      MeshOp::create(b, entry.loc, b.getStringAttr(mesh.name), attr, costs(mesh.alpha),
+                     costs(mesh.beta), mesh.flops ? b.getF64FloatAttr(*mesh.flops) : FloatAttr(),
+                     mesh.memory ? b.getI64IntegerAttr(*mesh.memory) : IntegerAttr());
+    }
+    return success();
+  }
+
+  static LogicalResult checkSameMesh(const PlanMesh &entry, MeshAttr attr, MeshOp old) {
+    const Mesh &own = entry.mesh;
+    Mesh other = toMesh(old);
+    auto mismatch = [&](StringRef what, auto ownText, auto oldText) -> LogicalResult {
+      InFlightDiagnostic diag = emitError(entry.loc)
+                                << what << " of mesh @" << own.name << " is " << ownText
+                                << " in the plan, expected that of the mesh that stands in the "
+                                   "module already, "
+                                << oldText;
+      diag.attachNote(old.getLoc()) << "which stands here";
+      return diag;
+    };
+    bool sameAxes = llvm::equal(own.axes, other.axes, [](auto &a, auto &b) {
+      return a.name == b.name && a.size == b.size;
+    });
+    if (!sameAxes || own.deviceIds != other.deviceIds)
+      return mismatch("value", attr, old.getMesh());
+    // Costs that the plan leaves out are the module's.
+    auto print = [](ArrayRef<double> costs) {
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      llvm::interleaveComma(costs, os);
+      return text.empty() ? "not given" : text;
+    };
+    auto list = [](std::optional<double> cost) {
+      return cost ? SmallVector<double>{*cost} : SmallVector<double>();
+    };
+    auto check = [&](StringRef what, ArrayRef<double> cost, ArrayRef<double> oldCost) {
+      return cost.empty() || cost == oldCost ? success()
+                                             : mismatch(what, print(cost), print(oldCost));
+    };
+    return failure(failed(check("alpha", own.alpha, other.alpha)) ||
+                   failed(check("beta", own.beta, other.beta)) ||
+                   failed(check("flops", list(own.flops), list(other.flops))) ||
+                   failed(check("memory", list(own.memory), list(other.memory))));
+  }
+
+  //===--- matching -------------------------------------------------------===//
+
+  void match(FunctionPlan &function) {
+    func::FuncOp func = function.func;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      names(function, PlanTarget::Argument).push_back({{getArgumentName(func, i)}, "", {}});
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      names(function, PlanTarget::Result).push_back({{getResultName(func, i)}, "", {}});
+    function.values = collectNamedValues(func);
+    for (const NamedValue &value : function.values)
+      names(function, PlanTarget::Value).push_back({value.names, value.position, {}});
+
+    std::string hash;
+    SmallVector<unsigned> active[3];
+    for (auto [i, rule] : llvm::enumerate(plan.rules)) {
+      if (!NamePattern(rule.function).matches(func.getName()))
+        continue;
+      states[i].function = true;
+      if (!rule.hash.empty()) {
+        if (hash.empty())
+          hash = hashFunction(func);
+        if (rule.hash != hash) {
+          states[i].otherHash = hash;
+          continue;
+        }
+      }
+      active[unsigned(rule.target)].push_back(i);
+    }
+    for (PlanTarget target : {PlanTarget::Argument, PlanTarget::Result, PlanTarget::Value})
+      matchNames(active[unsigned(target)], names(function, target));
+  }
+
+  static std::vector<Named> &names(FunctionPlan &function, PlanTarget target) {
+    return function.named[unsigned(target)];
+  }
+
+  /// The first rule that matches wins. Literal names are looked up, so that a
+  /// plan with a rule per value takes no time per pair.
+  void matchNames(ArrayRef<unsigned> rules, std::vector<Named> &named) {
+    llvm::StringMap<unsigned> literals; // the first rule of each name
+    SmallVector<std::pair<unsigned, NamePattern>> patterns;
+    for (unsigned i : rules) {
+      NamePattern pattern(plan.rules[i].name);
+      if (pattern.isLiteral())
+        literals.try_emplace(pattern.getText(), i);
+      else
+        patterns.push_back({i, std::move(pattern)});
+    }
+    llvm::StringMap<std::optional<unsigned>> exact; // the rule that a name took
+    llvm::StringSet<> prefixes;
+    for (Named &entry : named) {
+      auto take = [&](unsigned i) {
+        states[i].matched = true;
+        if (!entry.rule || i < *entry.rule)
+          entry.rule = i;
+      };
+      auto takeLiterals = [&](StringRef name) {
+        forEachPrefix(name, [&](StringRef prefix) {
+          prefixes.insert(prefix);
+          if (auto it = literals.find(prefix); it != literals.end())
+            take(it->second);
+        });
+      };
+      for (StringRef name : entry.names) {
+        takeLiterals(name);
+        for (auto &[i, pattern] : patterns)
+          if (pattern.matchesPrefix(name))
+            take(i);
+      }
+      if (!entry.position.empty())
+        takeLiterals(entry.position);
+      if (entry.rule)
+        states[*entry.rule].applied = true;
+      for (StringRef name : entry.names)
+        exact[name] = entry.rule;
+      if (!entry.position.empty())
+        exact[entry.position] = entry.rule;
+    }
+    for (unsigned i : rules) {
+      StringRef name = plan.rules[i].name;
+      if (auto it = exact.find(name); it != exact.end()) {
+        states[i].exact = true;
+        states[i].shadowedBy = it->second.value_or(i);
+      }
+      // Rules after the first one of that name.
+      if (prefixes.contains(name))
+        states[i].matched = true;
+    }
+  }
+
+  LogicalResult reportUnmatched() {
+    SmallVector<StringRef> functionNames;
+    for (FunctionPlan &function : functions)
+      functionNames.push_back(function.func.getName());
+    for (auto [rule, state] : llvm::zip_equal(plan.rules, states)) {
+      if (state.matched) {
+        if (state.exact && !state.applied)
+          emitWarning(rule.spec.loc)
+              << rule.spec.prefix << "has no effect, rule " << state.shadowedBy + 1
+              << " holds for " << stringifyPlanTarget(rule.target) << " \"" << rule.name
+              << "\" and stands before it";
+        continue;
+      }
+      bool literalFunction = NamePattern(rule.function).isLiteral();
+      auto emit = [&](bool error) {
+        InFlightDiagnostic diag = error ? emitError(rule.spec.loc) : emitWarning(rule.spec.loc);
+        diag << rule.spec.prefix;
+        return diag;
+      };
+      auto listNames = [&](InFlightDiagnostic &diag, StringRef name, ArrayRef<StringRef> known) {
+        std::string list = listNearest(name, known);
+        if (list.empty())
+          diag << ", there are none";
+        else
+          diag << ", expected a name such as " << list;
+      };
+      if (!state.function) {
+        InFlightDiagnostic diag = emit(literalFunction);
+        if (literalFunction)
+          diag << "unknown function @" << rule.function;
+        else
+          diag << "no function matches \"" << rule.function << "\"";
+        listNames(diag, rule.function, functionNames);
+        if (literalFunction)
+          return failure();
+        continue;
+      }
+      std::string where = literalFunction ? "@" + rule.function : "any function";
+      if (!state.otherHash.empty())
+        return rule.spec.emitError()
+               << where << " has changed since " << rule.name
+               << " was counted: its hash is \"" << state.otherHash << "\", expected \""
+               << rule.hash << "\"";
+      // Names and subtrees of all functions that the rule is about.
+      SmallVector<StringRef> known;
+      for (FunctionPlan &function : functions)
+        if (NamePattern(rule.function).matches(function.func.getName()))
+          for (const Named &entry : names(function, rule.target)) {
+            for (StringRef name : entry.names)
+              forEachPrefix(name, [&](StringRef prefix) { known.push_back(prefix); });
+            if (isPosition(rule.name))
+              known.push_back(entry.position);
+          }
+      bool literal = NamePattern(rule.name).isLiteral();
+      InFlightDiagnostic diag = emit(literal);
+      if (literal)
+        diag << "unknown " << stringifyPlanTarget(rule.target) << " \"" << rule.name << "\" of "
+             << where;
+      else
+        diag << "no " << stringifyPlanTarget(rule.target) << " of " << where << " matches \""
+             << rule.name << "\"";
+      listNames(diag, rule.name, known);
+      if (literal)
+        return failure();
+    }
+    return success();
+  }
+
+  //===--- writing --------------------------------------------------------===//
+
+  /// A rule that holds for a whole subtree passes over what is no tensor.
+  static bool passesOver(const PlanRule &rule, const Named &named, Type type) {
+    return !isa<RankedTensorType>(type) && !llvm::is_contained(named.names, rule.name) &&
+           named.position != rule.name;
+  }
+
+  LogicalResult applySignature(FunctionPlan &function) {
+    func::FuncOp func = function.func;
+    SignatureAttrs attrs(func);
+    bool changed = false;
+    auto apply = [&](PlanTarget target, unsigned i, Type type, Location loc,
+                     NamedAttrList &list) -> LogicalResult {
+      const Named &named = names(function, target)[i];
+      if (!named.rule || passesOver(plan.rules[*named.rule], named, type))
+        return success();
+      const ShardingSpec &spec = plan.rules[*named.rule].spec;
+      SpecPlace place{type, describe(target, named, func), loc};
+      FailureOr<ShardingAttr> sharding =
+          resolveSpecAt(spec, meshes, defaultMesh, place, list.get(kShardingAttr));
+      if (failed(sharding))
+        return failure();
+      if (target == PlanTarget::Result && func.isPublic() && !sharding->getUnreduced().empty())
+        return spec.emitError() << place.what << ", a public function, is unreduced, expected "
+                                                 "a complete value";
+      list.set(kShardingAttr, *sharding);
+      changed = true;
+      return success();
+    };
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (failed(apply(PlanTarget::Argument, i, func.getArgumentTypes()[i],
+                       func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc(),
+                       attrs.arg(i))))
+        return failure();
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (failed(apply(PlanTarget::Result, i, func.getResultTypes()[i], func.getLoc(),
+                       attrs.result(i))))
+        return failure();
+    if (changed)
+      attrs.write();
+    return success();
+  }
+
+  std::string describe(PlanTarget target, const Named &named, func::FuncOp func) const {
+    return (stringifyPlanTarget(target) + " \"" +
+            (named.names.empty() ? named.position : named.names.front()) + "\" of @" +
+            func.getName())
+        .str();
+  }
+
+  LogicalResult applyValues(FunctionPlan &function) {
+    Operation *lastOfArguments = nullptr;
+    for (auto [named, value] : llvm::zip_equal(names(function, PlanTarget::Value), function.values)) {
+      if (!named.rule || passesOver(plan.rules[*named.rule], named, value.value.getType()))
+        continue;
+      const ShardingSpec &spec = plan.rules[*named.rule].spec;
+      SpecPlace place{value.value.getType(), describe(PlanTarget::Value, named, function.func),
+                      value.value.getLoc()};
+      if ((spec.sharding || spec.resources) &&
+          failed(constrain(spec, place, value.value, lastOfArguments)))
+        return failure();
+      if (spec.compute && failed(setCompute(spec, place, value.value)))
+        return failure();
+    }
+    return success();
+  }
+
+  /// Pins a value for all its users, where it is not pinned already.
+  LogicalResult constrain(const ShardingSpec &spec, const SpecPlace &place, Value value,
+                          Operation *&lastOfArguments) {
+    SmallVector<Attribute> existing;
+    for (Operation *user : value.getUsers())
+      if (auto constraint = dyn_cast<WithShardingConstraintOp>(user))
+        existing.push_back(constraint.getShardingAttr()
+                               ? Attribute(constraint.getShardingAttr())
+                               : Attribute(constraint.getAxisResourcesAttr()));
+    if (auto result = dyn_cast<OpResult>(value))
+      if (auto list = result.getOwner()->getAttrOfType<ArrayAttr>(kShardingsAttr))
+        existing.push_back(list[result.getResultNumber()]);
+    for (Attribute attr : existing)
+      if (attr && failed(resolveSpecAt(spec, meshes, defaultMesh, place, attr)))
+        return failure();
+    if (!existing.empty())
+      return success();
+
+    FailureOr<ShardingAttr> sharding = resolveSpec(spec, meshes, defaultMesh, place);
+    if (failed(sharding))
+      return failure();
+    if (!sharding->getUnreduced().empty())
+      return spec.emitError() << place.what << " is unreduced, expected a complete value";
+    OpBuilder b(value.getContext());
+    if (Operation *op = value.getDefiningOp())
+      b.setInsertionPointAfter(op);
+    else if (lastOfArguments)
+      b.setInsertionPointAfter(lastOfArguments);
+    else
+      b.setInsertionPointToStart(value.getParentBlock());
+    auto constraint = WithShardingConstraintOp::create(b, value.getLoc(), value, *sharding);
+    value.replaceAllUsesExcept(constraint.getResult(), constraint);
+    if (!value.getDefiningOp())
+      lastOfArguments = constraint;
+    return success();
+  }
+
+  LogicalResult setCompute(const ShardingSpec &spec, const SpecPlace &place, Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return spec.emitError() << "\"compute\" on " << place.what
+                              << ", an argument, expected it on the result of an op";
+    auto emitError = [&] {
+      InFlightDiagnostic diag = spec.emitError();
+      diag.attachNote(op->getLoc()) << place.what << " stands here";
+      return diag;
+    };
+    unsigned factors = getShardingRule(op).numFactors();
+    if (spec.compute.getFactors().size() != factors)
+      return emitError() << "\"compute\" has " << spec.compute.getFactors().size()
+                         << " factors, expected " << factors << ", those of "
+                         << op->getName();
+    const Mesh *mesh = lookupMeshOrEmit(meshes, spec.compute.getMesh().getValue(), emitError);
+    if (!mesh)
+      return failure();
+    FailureOr<SmallVector<DimEntries>> entries = toFactors(spec.compute, *mesh, emitError);
+    if (failed(entries))
+      return failure();
+    Sharding sharding;
+    for (DimEntries &list : *entries)
+      sharding.dims.push_back({std::move(list), false, 0});
+    SmallVector<int64_t> sizes(sharding.dims.size(), 0); // divided by anything
+    if (std::optional<ShardingError> error =
+            verifySharding(sharding, *mesh, sizes, /*allowUneven=*/true)) {
+      InFlightDiagnostic diag = emitError() << "illegal factors: " << error->message;
+      diag.attachNote() << "available axes: " << mesh->axesToString();
+      return diag;
+    }
+    if (Attribute old = op->getAttr(kComputeAttr); old && old != spec.compute)
+      return emitError() << "\"compute\" is " << spec.compute
+                         << ", expected the one that stands there already, " << old;
+    op->setAttr(kComputeAttr, spec.compute);
+    return success();
+  }
+
+  const ShardingPlan &plan;
+  ModuleOp module;
+  MeshCache meshes;
+  FlatSymbolRefAttr defaultMesh;
+  std::vector<FunctionPlan> functions;
+  std::vector<RuleState> states; // per rule
+};
+
+} // namespace
+
+LogicalResult spmd::applyPlan(const ShardingPlan &plan, ModuleOp module) {
+  return PlanApplier(plan, module).run();
+}

@@ -1,0 +1,269 @@
+//===- ExportPlan.cpp - Annotations become a plan -------------------------===//
+
+#include "shardkit/Passes.h"
+#include "shardkit/Plan/Names.h"
+#include "shardkit/Plan/ShardingPlan.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+class PlanExporter {
+public:
+  PlanExporter(ModuleOp module, bool all)
+      : module(module), all(all), phase(Phase(getPhase(module))) {}
+
+  FailureOr<ShardingPlan> run() {
+    for (auto mesh : module.getOps<MeshOp>())
+      plan.meshes.push_back({toMesh(mesh), mesh.getLoc()});
+    for (auto func : module.getOps<func::FuncOp>())
+      if (failed(exportArguments(func)) || failed(exportResults(func)) ||
+          failed(exportValues(func)))
+        return failure();
+    return std::move(plan);
+  }
+
+private:
+  //===--- arguments and results ------------------------------------------===//
+
+  struct Entry {
+    std::string name;
+    ShardingAttr sharding; // null if nothing is said
+    int64_t rank;          // -1 for what is no tensor
+    Location loc;
+    bool written = false;
+  };
+
+  static bool isAllOpen(ShardingAttr sharding) {
+    return sharding.getReplicated().empty() && sharding.getUnreduced().empty() &&
+           llvm::all_of(sharding.getDims(), [](DimShardingAttr dim) {
+             return dim.getOpen() && dim.getEntries().empty() && dim.getPriority() == 0;
+           });
+  }
+
+  /// What is said of an argument or result with these attributes.
+  FailureOr<ShardingAttr> read(DictionaryAttr attrs, const Twine &what, Location loc) {
+    auto get = [&](StringRef name) { return attrs ? attrs.get(name) : Attribute(); };
+    if (get(kAxisResourcesAttr))
+      return emitError(loc) << what << " has axis resources, expected a sharding; run "
+                                       "--spmd-resolve-axis-resources first";
+    Attribute attr = get(kShardingAttr);
+    if (Attribute given = get(kGivenAttr); given && !all)
+      attr = given;
+    if (!attr)
+      return ShardingAttr();
+    auto sharding = dyn_cast<ShardingAttr>(attr);
+    if (!sharding)
+      return emitError(loc) << what << " has " << attr << ", expected a sharding";
+    // Propagation says so where nothing was given.
+    if (!all && phase >= Phase::Propagated && isAllOpen(sharding))
+      return ShardingAttr();
+    return sharding;
+  }
+
+  static int64_t getRank(Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor ? tensor.getRank() : -1;
+  }
+
+  LogicalResult exportArguments(func::FuncOp func) {
+    std::vector<Entry> entries;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      Location loc = func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc();
+      FailureOr<ShardingAttr> sharding =
+          read(func.getArgAttrDict(i), "argument #" + Twine(i), loc);
+      if (failed(sharding))
+        return failure();
+      entries.push_back({getArgumentName(func, i), *sharding,
+                         getRank(func.getArgumentTypes()[i]), loc});
+    }
+    return exportEntries(func, PlanTarget::Argument, entries);
+  }
+
+  LogicalResult exportResults(func::FuncOp func) {
+    std::vector<Entry> entries;
+    for (unsigned i = 0; i < func.getNumResults(); ++i) {
+      FailureOr<ShardingAttr> sharding =
+          read(func.getResultAttrDict(i), "result #" + Twine(i), func.getLoc());
+      if (failed(sharding))
+        return failure();
+      entries.push_back({getResultName(func, i), *sharding, getRank(func.getResultTypes()[i]),
+                         func.getLoc()});
+    }
+    return exportEntries(func, PlanTarget::Result, entries);
+  }
+
+  LogicalResult exportEntries(func::FuncOp func, PlanTarget target, std::vector<Entry> &entries) {
+    llvm::StringMap<unsigned> index;
+    for (auto [i, entry] : llvm::enumerate(entries)) {
+      auto [it, isNew] = index.try_emplace(entry.name, i);
+      if (isNew)
+        continue;
+      // Parts of one weight: one rule for all.
+      const Entry &first = entries[it->second];
+      entry.written = true;
+      if (entry.sharding == first.sharding)
+        continue;
+      InFlightDiagnostic diag = emitError(entry.loc)
+                                << "two " << stringifyPlanTarget(target) << "s of @"
+                                << func.getName() << " are named \"" << entry.name
+                                << "\" and sharded differently, expected distinct names in a plan";
+      diag.attachNote(first.loc) << "the other one stands here";
+      return diag;
+    }
+    // A rule holds for all below its name: what is below comes before it, and
+    // says that it is open where nothing is said.
+    std::vector<SmallVector<unsigned, 0>> below(entries.size());
+    for (auto [i, entry] : llvm::enumerate(entries))
+      forEachPrefix(entry.name, [&](StringRef prefix) {
+        auto it = index.find(prefix);
+        if (it == index.end() || prefix == entry.name || !entries[it->second].sharding)
+          return;
+        below[it->second].push_back(i);
+        if (!entry.sharding && entry.rank >= 0 && !entry.written)
+          entry.sharding = ShardingAttr::getFullyOpen(
+              module.getContext(), entries[it->second].sharding.getMesh(), entry.rank);
+      });
+    std::function<void(unsigned)> write = [&](unsigned i) {
+      Entry &entry = entries[i];
+      if (std::exchange(entry.written, true))
+        return;
+      for (unsigned other : below[i])
+        write(other);
+      if (entry.sharding && entry.rank >= 0)
+        addRule(func, target, entry.name, entry.sharding, {}, entry.loc);
+    };
+    for (unsigned i = 0; i < entries.size(); ++i)
+      write(i);
+    return success();
+  }
+
+  //===--- values ---------------------------------------------------------===//
+
+  LogicalResult exportValues(func::FuncOp func) {
+    // The first constraint of each value.
+    llvm::DenseMap<Value, WithShardingConstraintOp> constraints;
+    WalkResult walk = func.walk([&](WithShardingConstraintOp op) {
+      if (!op.getShardingAttr()) {
+        op->emitError() << "constraint without a sharding, expected one; run "
+                           "--spmd-resolve-axis-resources first";
+        return WalkResult::interrupt();
+      }
+      Value value = skipAnnotations(op.getInput());
+      if (!constraints.try_emplace(value, op).second)
+        op->emitWarning() << "this constraint is left out of the plan, which keeps the first one "
+                             "of each value";
+      else if (!llvm::all_of(value.getUsers(), [&](Operation *user) { return user == op; }))
+        op->emitWarning() << "this constraint holds for some users of its value, in the plan it "
+                             "holds for all";
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return failure();
+
+    std::vector<NamedValue> values = collectNamedValues(func);
+    // A name that stands twice, or above another one, says too much.
+    llvm::StringMap<unsigned> count;
+    for (const NamedValue &value : values)
+      for (StringRef name : value.names)
+        forEachPrefix(name, [&](StringRef prefix) { ++count[prefix]; });
+    std::string hash;
+    for (const NamedValue &value : values) {
+      ShardingAttr sharding;
+      FactorsAttr compute;
+      Operation *op = value.value.getDefiningOp();
+      unsigned number = op ? cast<OpResult>(value.value).getResultNumber() : 0;
+      auto getWritten = [](Operation *op, unsigned number) {
+        auto list = op ? op->getAttrOfType<ArrayAttr>(kShardingsAttr) : ArrayAttr();
+        return list ? dyn_cast<ShardingAttr>(list[number]) : ShardingAttr();
+      };
+      if (op && all)
+        compute = op->getAttrOfType<FactorsAttr>(kComputeAttr);
+      // On an op it is the user's own only before propagation.
+      if (compute || phase < Phase::Annotated)
+        sharding = getWritten(op, number);
+      if (auto constraint = constraints.lookup(value.value)) {
+        ShardingAttr completed = getWritten(constraint, 0);
+        sharding = all && completed ? completed : constraint.getShardingAttr();
+      }
+      // What is partial cannot be pinned: it follows from how the op computes.
+      if (sharding && !sharding.getUnreduced().empty())
+        sharding = {};
+      if (number > 0)
+        compute = {};
+      if (!sharding && !compute)
+        continue;
+      std::string name = value.isNamed ? value.names.front() : "", ruleHash;
+      if (name.empty() || count[name] > 1 || StringRef(name).contains('*') || isPosition(name)) {
+        if (hash.empty())
+          hash = hashFunction(func);
+        name = value.position;
+        ruleHash = hash;
+      }
+      addRule(func, PlanTarget::Value, name, sharding, compute, value.value.getLoc())
+          .hash = ruleHash;
+    }
+    return success();
+  }
+
+  //===--- rules ----------------------------------------------------------===//
+
+  /// The symbolic form of a sharding; null if it has none.
+  AxisResourcesAttr getResources(ShardingAttr sharding) {
+    if (plan.meshes.size() != 1 || sharding.getMesh().getValue() != plan.meshes[0].mesh.name ||
+        !sharding.getReplicated().empty() || !sharding.getUnreduced().empty())
+      return {};
+    Builder b(module.getContext());
+    SmallVector<Attribute> entries;
+    bool replicated = true;
+    for (DimShardingAttr dim : sharding.getDims()) {
+      if (dim.getPriority() != 0 || (dim.getOpen() && !dim.getEntries().empty()))
+        return {};
+      if (dim.getOpen()) {
+        entries.push_back(b.getUnitAttr());
+        replicated = false;
+        continue;
+      }
+      SmallVector<StringRef> axes;
+      for (DimEntryAttr entry : dim.getEntries()) {
+        if (!entry.isWholeAxis())
+          return {};
+        axes.push_back(entry.getAxis());
+      }
+      replicated &= axes.empty();
+      entries.push_back(b.getStrArrayAttr(axes));
+    }
+    if (replicated)
+      entries.clear();
+    return AxisResourcesAttr::get(module.getContext(), replicated, entries);
+  }
+
+  PlanRule &addRule(func::FuncOp func, PlanTarget target, StringRef name, ShardingAttr sharding,
+                    FactorsAttr compute, Location loc) {
+    PlanRule &rule = plan.rules.emplace_back(loc);
+    rule.function = func.getName().str();
+    rule.target = target;
+    rule.name = name.str();
+    if (sharding)
+      rule.spec.resources = getResources(sharding);
+    if (!rule.spec.resources)
+      rule.spec.sharding = sharding;
+    rule.spec.compute = compute;
+    return rule;
+  }
+
+  ModuleOp module;
+  bool all;
+  Phase phase;
+  ShardingPlan plan;
+};
+
+} // namespace
+
+FailureOr<ShardingPlan> spmd::exportPlan(ModuleOp module, bool all) {
+  return PlanExporter(module, all).run();
+}

@@ -1,0 +1,79 @@
+//===- PlanPasses.cpp - --spmd-apply-plan and --spmd-export-plan ----------===//
+
+#include "shardkit/Passes.h"
+#include "shardkit/Plan/ShardingPlan.h"
+
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDAPPLYPLANPASS
+#define GEN_PASS_DEF_SPMDEXPORTPLANPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+struct ApplyPlanPass : public spmd::impl::SPMDApplyPlanPassBase<ApplyPlanPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(run(getOperation())))
+      signalPassFailure();
+  }
+
+  LogicalResult run(ModuleOp module) {
+    if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())))
+      return failure();
+    if (file.empty())
+      return emitError(module.getLoc()) << "no plan to apply, expected the option file=PLAN.json";
+    std::string error;
+    std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(file, &error);
+    if (!buffer)
+      return emitError(module.getLoc()) << error;
+    FailureOr<ShardingPlan> plan = readPlan(buffer->getBuffer(), file, &getContext());
+    if (failed(plan))
+      return failure();
+    return applyPlan(*plan, module);
+  }
+};
+
+struct ExportPlanPass : public spmd::impl::SPMDExportPlanPassBase<ExportPlanPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    if (failed(run(getOperation())))
+      signalPassFailure();
+  }
+
+  LogicalResult run(ModuleOp module) {
+    if (what != "given" && what != "all")
+      return emitError(module.getLoc())
+             << "unknown kind of plan \"" << what << "\", expected given or all";
+    if (file.empty())
+      return emitError(module.getLoc()) << "no file to export to, expected the option "
+                                           "file=PLAN.json (- is standard output)";
+    bool all = what == "all";
+    // Constraints, which are given, are gone after that.
+    if (failed(verifyPhaseAtMost(module, all ? Phase::Resharded : Phase::Propagated,
+                                 getArgument())))
+      return failure();
+    FailureOr<ShardingPlan> plan = exportPlan(module, all);
+    if (failed(plan))
+      return failure();
+    std::string error;
+    std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(file, &error);
+    if (!output)
+      return emitError(module.getLoc()) << error;
+    writePlan(*plan, output->os());
+    output->keep();
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,321 @@
+//===- PlanReader.cpp - A plan from JSON ----------------------------------===//
+
+#include "LocatedJson.h"
+#include "shardkit/Plan/Names.h"
+#include "shardkit/Plan/ShardingPlan.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+StringRef spmd::stringifyPlanTarget(PlanTarget target) {
+  switch (target) {
+  case PlanTarget::Argument: return "argument";
+  case PlanTarget::Result: return "result";
+  case PlanTarget::Value: return "value";
+  }
+  llvm_unreachable("no such target");
+}
+
+namespace {
+
+class PlanReader {
+public:
+  PlanReader(StringRef text, StringRef file, MLIRContext *context)
+      : text(text), file(file), context(context) {}
+
+  FailureOr<ShardingPlan> read() {
+    LocatedJson root;
+    if (std::optional<JsonError> error = parseLocatedJson(text, root)) {
+      emitError(error->offset) << error->message;
+      return failure();
+    }
+    if (root.kind != LocatedJson::Object)
+      return emitError(root.offset) << "plan is " << describe(root) << ", expected an object";
+    if (failed(checkKeys(root, {"version", "meshes", "rules"})))
+      return failure();
+    const LocatedJson *version = root.find("version");
+    if (!version)
+      return emitError(root.offset) << "plan has no version, expected \"version\": 1";
+    if (version->kind != LocatedJson::Integer || version->integer != 1)
+      return emitError(version->offset) << "version is " << describe(*version) << ", expected 1";
+    ShardingPlan plan;
+    if (const LocatedJson *meshes = root.find("meshes")) {
+      if (meshes->kind != LocatedJson::Array)
+        return emitError(meshes->offset)
+               << "\"meshes\" is " << describe(*meshes) << ", expected a list";
+      for (const LocatedJson &mesh : meshes->items)
+        if (failed(readMesh(mesh, plan)))
+          return failure();
+    }
+    if (const LocatedJson *rules = root.find("rules")) {
+      if (rules->kind != LocatedJson::Array)
+        return emitError(rules->offset)
+               << "\"rules\" is " << describe(*rules) << ", expected a list";
+      for (auto [i, rule] : llvm::enumerate(rules->items)) {
+        prefix = "rule " + std::to_string(i + 1) + ": ";
+        if (failed(readRule(rule, plan)))
+          return failure();
+      }
+    }
+    return plan;
+  }
+
+private:
+  Location locate(size_t offset) {
+    // Offsets mostly grow from call to call.
+    if (offset < lastOffset)
+      lastOffset = lineStart = 0, line = 1;
+    for (; lastOffset < offset; ++lastOffset)
+      if (text[lastOffset] == '\n') {
+        ++line;
+        lineStart = lastOffset + 1;
+      }
+    return FileLineColLoc::get(context, file, line, offset - lineStart + 1);
+  }
+  InFlightDiagnostic emitError(size_t offset) {
+    return mlir::emitError(locate(offset)) << prefix;
+  }
+
+  static std::string describe(const LocatedJson &value) {
+    switch (value.kind) {
+    case LocatedJson::Null: return "null";
+    case LocatedJson::Bool: return value.boolean ? "true" : "false";
+    case LocatedJson::Integer: return std::to_string(value.integer);
+    case LocatedJson::Real: return "a number";
+    case LocatedJson::String: return "\"" + value.text + "\"";
+    case LocatedJson::Array: return "a list";
+    case LocatedJson::Object: return "an object";
+    }
+    llvm_unreachable("no such kind");
+  }
+
+  LogicalResult checkKeys(const LocatedJson &object, ArrayRef<StringRef> known) {
+    for (const LocatedJson::Member &member : object.members)
+      if (!llvm::is_contained(known, member.key))
+        return emitError(member.offset) << "unknown key \"" << member.key
+                                        << "\", expected one of "
+                                        << listNearest(member.key, known);
+    return success();
+  }
+
+  /// The text of a member that must be a string and not empty; `out` stays as
+  /// it is if there is no such member.
+  LogicalResult readText(const LocatedJson &object, StringRef key, std::string &out) {
+    const LocatedJson *value = object.find(key);
+    if (!value)
+      return success();
+    if (!value->isString() || value->text.empty())
+      return emitError(value->offset)
+             << "\"" << key << "\" is " << describe(*value) << ", expected a name";
+    out = value->text;
+    return success();
+  }
+
+  //===--- meshes ---------------------------------------------------------===//
+
+  LogicalResult readMesh(const LocatedJson &object, ShardingPlan &plan) {
+    if (object.kind != LocatedJson::Object)
+      return emitError(object.offset) << "mesh is " << describe(object) << ", expected an object";
+    if (failed(checkKeys(object, {"name", "axes", "device_ids", "alpha", "beta", "flops",
+                                  "memory"})))
+      return failure();
+    PlanMesh entry{{}, locate(object.offset)};
+    Mesh &mesh = entry.mesh;
+    if (failed(readText(object, "name", mesh.name)))
+      return failure();
+    if (mesh.name.empty())
+      return emitError(object.offset) << "mesh has no \"name\"";
+    for (const PlanMesh &other : plan.meshes)
+      if (other.mesh.name == mesh.name)
+        return emitError(object.offset)
+               << "mesh @" << mesh.name << " stands twice, expected each name once";
+    const LocatedJson *axes = object.find("axes");
+    if (!axes || axes->kind != LocatedJson::Array)
+      return emitError(axes ? axes->offset : object.offset)
+             << "mesh @" << mesh.name << " has no list \"axes\", expected [[\"x\", 2], ...]";
+    for (const LocatedJson &axis : axes->items) {
+      if (axis.kind != LocatedJson::Array || axis.items.size() != 2 || !axis.items[0].isString() ||
+          axis.items[1].kind != LocatedJson::Integer)
+        return emitError(axis.offset)
+               << "axis is " << describe(axis) << ", expected a name and a size, [\"x\", 2]";
+      mesh.axes.push_back({axis.items[0].text, axis.items[1].integer});
+    }
+    if (const LocatedJson *ids = object.find("device_ids")) {
+      if (ids->kind != LocatedJson::Array)
+        return emitError(ids->offset)
+               << "\"device_ids\" is " << describe(*ids) << ", expected a list of integers";
+      bool iota = true;
+      for (auto [rank, id] : llvm::enumerate(ids->items)) {
+        if (id.kind != LocatedJson::Integer)
+          return emitError(id.offset) << "device id is " << describe(id)
+                                      << ", expected an integer";
+        iota &= id.integer == int64_t(rank);
+        mesh.deviceIds.push_back(id.integer);
+      }
+      if (iota && int64_t(mesh.deviceIds.size()) == mesh.numDevices())
+        mesh.deviceIds.clear();
+    }
+    for (auto [key, costs] : {std::pair("alpha", &mesh.alpha), std::pair("beta", &mesh.beta)})
+      if (const LocatedJson *list = object.find(key)) {
+        if (list->kind != LocatedJson::Array ||
+            !llvm::all_of(list->items, [](const LocatedJson &v) { return v.isNumber(); }))
+          return emitError(list->offset) << "\"" << key << "\" is " << describe(*list)
+                                         << ", expected a list of numbers, one per axis";
+        for (const LocatedJson &cost : list->items)
+          costs->push_back(cost.real);
+      }
+    if (const LocatedJson *flops = object.find("flops")) {
+      if (!flops->isNumber())
+        return emitError(flops->offset)
+               << "\"flops\" is " << describe(*flops) << ", expected a number";
+      mesh.flops = flops->real;
+    }
+    if (const LocatedJson *memory = object.find("memory")) {
+      if (memory->kind != LocatedJson::Integer)
+        return emitError(memory->offset)
+               << "\"memory\" is " << describe(*memory) << ", expected a number of bytes";
+      mesh.memory = memory->integer;
+    }
+    if (std::optional<ShardingError> error = verifyMesh(mesh))
+      return emitError(object.offset) << "mesh @" << mesh.name << ": " << error->message;
+    plan.meshes.push_back(std::move(entry));
+    return success();
+  }
+
+  //===--- rules ----------------------------------------------------------===//
+
+  LogicalResult readRule(const LocatedJson &object, ShardingPlan &plan) {
+    if (object.kind != LocatedJson::Object)
+      return emitError(object.offset) << "found " << describe(object) << ", expected an object";
+    for (StringRef key : {"stage", "boundary"})
+      if (object.find(key))
+        return emitError(object.offset)
+               << "\"" << key << "\" is about pipeline stages, which are not supported yet";
+    if (failed(checkKeys(object, {"function", "argument", "result", "value", "axis_resources",
+                                  "sharding", "compute", "mesh", "hash", "stage", "boundary"})))
+      return failure();
+
+    PlanRule rule(locate(object.offset));
+    ShardingSpec &spec = rule.spec;
+    spec.prefix = prefix;
+    unsigned targets = 0;
+    for (PlanTarget target : {PlanTarget::Argument, PlanTarget::Result, PlanTarget::Value})
+      if (object.find(stringifyPlanTarget(target))) {
+        ++targets;
+        rule.target = target;
+      }
+    if (targets != 1)
+      return emitError(object.offset) << "found " << targets
+                                      << " of \"argument\", \"result\", \"value\", expected one";
+    if (failed(readText(object, "function", rule.function)) ||
+        failed(readText(object, stringifyPlanTarget(rule.target), rule.name)) ||
+        failed(readText(object, "mesh", spec.mesh)) || failed(readText(object, "hash", rule.hash)))
+      return failure();
+
+    const LocatedJson *resources = object.find("axis_resources");
+    const LocatedJson *sharding = object.find("sharding");
+    const LocatedJson *compute = object.find("compute");
+    if (compute && rule.target != PlanTarget::Value)
+      return emitError(compute->offset)
+             << "\"compute\" on " << (rule.target == PlanTarget::Argument ? "an argument" : "a result")
+             << ", expected it on a value";
+    if (bool(resources) + bool(sharding) != 1 && !(compute && !resources && !sharding))
+      return emitError(object.offset)
+             << (resources ? "found both \"axis_resources\" and \"sharding\""
+                           : "found neither \"axis_resources\" nor \"sharding\"")
+             << ", expected one";
+    if (!spec.mesh.empty() && !resources)
+      return emitError(object.offset)
+             << "\"mesh\" without \"axis_resources\", expected the mesh in the sharding";
+    bool position = rule.target == PlanTarget::Value && isPosition(rule.name);
+    if (position && rule.hash.empty())
+      return emitError(object.offset) << "value " << rule.name
+                                      << " without \"hash\", expected that of the function";
+    if (!position && !rule.hash.empty())
+      return emitError(object.offset) << "\"hash\" with a value that has a name, expected it "
+                                         "with op#N";
+    if (resources && failed(readResources(*resources, spec)))
+      return failure();
+    if (sharding && failed(readAttr(*sharding, "sharding", "#spmd.sharding", spec.sharding)))
+      return failure();
+    if (compute && failed(readAttr(*compute, "compute", "#spmd.factors", spec.compute)))
+      return failure();
+    plan.rules.push_back(std::move(rule));
+    return success();
+  }
+
+  LogicalResult readResources(const LocatedJson &value, ShardingSpec &spec) {
+    Builder b(context);
+    SmallVector<Attribute> entries;
+    if (value.kind != LocatedJson::Null && value.kind != LocatedJson::Array)
+      return emitError(value.offset) << "\"axis_resources\" is " << describe(value)
+                                     << ", expected a list, or null for a replicated value";
+    for (const LocatedJson &entry : value.items) {
+      bool list = entry.kind == LocatedJson::Array &&
+                  llvm::all_of(entry.items, [](const LocatedJson &v) { return v.isString(); });
+      if (entry.kind == LocatedJson::Null)
+        entries.push_back(b.getArrayAttr({}));
+      else if (entry.isString() && entry.text == "?")
+        entries.push_back(b.getUnitAttr());
+      else if (entry.isString())
+        entries.push_back(b.getStrArrayAttr({StringRef(entry.text)}));
+      else if (list) {
+        SmallVector<StringRef> names;
+        for (const LocatedJson &axis : entry.items)
+          names.push_back(axis.text);
+        entries.push_back(b.getStrArrayAttr(names));
+      } else {
+        return emitError(entry.offset) << "entry is " << describe(entry)
+                                       << ", expected an axis, a list of axes, null or \"?\"";
+      }
+    }
+    bool replicated = value.kind == LocatedJson::Null;
+    if (failed(AxisResourcesAttr::verify([&] { return emitError(value.offset); }, replicated,
+                                         entries)))
+      return failure();
+    spec.resources = AxisResourcesAttr::get(context, replicated, entries);
+    return success();
+  }
+
+  /// Parses `<@pod, [...]>` as an attribute of the dialect.
+  template <typename Attr>
+  LogicalResult readAttr(const LocatedJson &value, StringRef key, StringRef kind, Attr &out) {
+    if (!value.isString())
+      return emitError(value.offset) << "\"" << key << "\" is " << describe(value)
+                                     << ", expected text such as \"<@pod, [{\\\"x\\\"}, {}]>\"";
+    std::string message;
+    Attribute attr;
+    if (StringRef(value.text).starts_with("<")) {
+      // What the parser says is about a buffer that nobody knows.
+      ScopedDiagnosticHandler handler(context, [&](Diagnostic &diag) {
+        if (message.empty())
+          message = diag.str();
+        return success();
+      });
+      attr = parseAttribute((kind + value.text).str(), context);
+    } else {
+      message = "expected '<'";
+    }
+    out = dyn_cast_or_null<Attr>(attr);
+    if (!out)
+      return emitError(value.offset) << "\"" << key << "\" is " << describe(value) << ": "
+                                     << message;
+    return success();
+  }
+
+  StringRef text, file;
+  MLIRContext *context;
+  /// How messages start.
+  std::string prefix;
+  size_t lastOffset = 0, lineStart = 0;
+  unsigned line = 1;
+};
+
+} // namespace
+
+FailureOr<ShardingPlan> spmd::readPlan(StringRef text, StringRef file, MLIRContext *context) {
+  return PlanReader(text, file, context).read();
+}
