@@ -96,11 +96,11 @@ Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId 
 // Sweeps
 //===----------------------------------------------------------------------===//
 
-void Propagation::touch(NodeId id) {
+void Propagation::touch(NodeId id, Flow directions) {
   Node &node = nodes[id];
   for (bool backward : {false, true}) {
-    Flow direction = backward ? Flow::Backward : Flow::Forward;
-    if (node.dirty[backward] || !(uint8_t(node.flow) & uint8_t(direction)))
+    uint8_t direction = uint8_t(backward ? Flow::Backward : Flow::Forward);
+    if (node.dirty[backward] || !(uint8_t(node.flow) & uint8_t(directions) & direction))
       continue;
     node.dirty[backward] = true;
     dirtyAt[backward][node.level].push_back(id);
@@ -159,7 +159,7 @@ bool Propagation::sweep(bool backward, bool late) {
       size_t count = llvm::find_if(list, [&](const Proposal &p) {
                        return p.place != place;
                      }) - list.begin();
-      resolve(list.take_front(count));
+      resolve(list.take_front(count), backward);
       list = list.drop_front(count);
     }
   };
@@ -358,7 +358,7 @@ void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &propo
       continue;
     const ShardingRule::Tensor &tensor = rule.tensor(t);
     const Place &place = values[node.tensors[t]];
-    Proposal proposal{ValueId(node.tensors[t]), {}};
+    Proposal proposal{ValueId(node.tensors[t]), id, {}};
     proposal.dims.resize(tensor.numDims);
     bool news = false;
     for (unsigned d = 0; d < tensor.numDims; ++d) {
@@ -421,15 +421,25 @@ static bool hasSameEntries(const Sharding &a, const Sharding &b) {
   });
 }
 
-void Propagation::update(ValueId id, Sharding sharding) {
+bool Propagation::update(ValueId id, Sharding sharding) {
   if (hasSameEntries(values[id].sharding, sharding))
-    return;
+    return false;
   values[id].sharding = std::move(sharding);
-  touchAround(id);
+  return true;
 }
 
-void Propagation::resolve(MutableArrayRef<Proposal> proposals) {
+void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
   ValueId id = proposals.front().place;
+  if (proposals.size() == 1) {
+    // The op that proposed it has nothing new to say in this direction.
+    NodeId proposer = proposals.front().node;
+    if (update(id, extend(id, proposals.front().dims)))
+      for (NodeId node : values[id].nodes)
+        touch(node, node != proposer ? Flow::Both
+                    : backward       ? Flow::Forward
+                                     : Flow::Backward);
+    return;
+  }
   // Equal proposals are one, in an order of their own.
   auto less = [](const Proposal &a, const Proposal &b) { return a.dims < b.dims; };
   llvm::sort(proposals, less);
@@ -437,8 +447,12 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals) {
   for (Proposal &proposal : proposals)
     if (distinct.empty() || less(*distinct.back(), proposal))
       distinct.push_back(&proposal);
+  auto take = [&](ArrayRef<DimEntries> dims) {
+    if (update(id, extend(id, dims)))
+      touchAround(id);
+  };
   if (distinct.size() == 1)
-    return update(id, extend(id, distinct.front()->dims));
+    return take(distinct.front()->dims);
 
   // What all agree on: per dim the longest list, where the others are prefixes.
   unsigned rank = proposals.front().dims.size();
@@ -465,7 +479,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals) {
       }
   }
   if (agreed || conflicts == Conflicts::Basic)
-    return update(id, extend(id, merged));
+    return take(merged);
 
   // The layout that costs least to bring to what the others want; then what
   // goes with it, in the same order.

@@ -10,7 +10,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -21,9 +20,10 @@ namespace {
 
 /// How partial results of output `i` combine: the yielded value must be one
 /// associative op of the accumulator and a value that does not depend on it.
-std::optional<ReductionKind> matchReduction(linalg::LinalgOp op, unsigned i) {
+std::optional<ReductionKind> matchReduction(linalg::LinalgOp op, unsigned numInputs,
+                                            unsigned i) {
   Block *body = op.getBlock();
-  BlockArgument acc = op.getRegionOutputArgs()[i];
+  BlockArgument acc = body->getArgument(numInputs + i);
   Operation *combiner =
       body->getTerminator()->getOperand(i).getDefiningOp();
   if (!combiner || combiner->getBlock() != body || !acc.hasOneUse() ||
@@ -45,7 +45,7 @@ std::optional<ReductionKind> matchReduction(linalg::LinalgOp op, unsigned i) {
     Value value = stack.pop_back_val();
     if (auto arg = dyn_cast<BlockArgument>(value)) {
       if (arg.getOwner() == body &&
-          arg.getArgNumber() >= op.getNumDpsInputs())
+          arg.getArgNumber() >= numInputs)
         return std::nullopt;
       continue;
     }
@@ -83,9 +83,35 @@ SmallVector<int32_t> matchCapturedDims(Region &region, Value captured) {
   return loops;
 }
 
+/// Sizes of the loops: of a dim that is indexed by a loop alone, where there is
+/// one (windows are the rare case).
+SmallVector<int64_t, 8> getLoopRanges(linalg::LinalgOp op, ArrayRef<AffineMap> maps) {
+  SmallVector<int64_t, 8> ranges(op.getNumLoops(), -1);
+  for (auto [operand, map] : llvm::zip(op->getOperands(), maps))
+    if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
+      for (auto [size, expr] : llvm::zip(type.getShape(), map.getResults()))
+        if (auto dim = dyn_cast<AffineDimExpr>(expr))
+          if (ranges[dim.getPosition()] == -1)
+            ranges[dim.getPosition()] = size;
+  return llvm::is_contained(ranges, -1) ? op.getStaticLoopRanges() : ranges;
+}
+
+/// Tensors from outside that the body reads, in order of first use.
+llvm::SetVector<Value> getCapturedTensors(Region &region) {
+  llvm::SetVector<Value> captured;
+  region.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) &&
+          !region.isAncestor(operand.getParentRegion()))
+        captured.insert(operand);
+  });
+  return captured;
+}
+
 ShardingRule getLinalgRule(linalg::LinalgOp op) {
   ShardingRule rule;
-  SmallVector<int64_t, 8> ranges = op.getStaticLoopRanges();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<int64_t, 8> ranges = getLoopRanges(op, maps);
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (auto [range, iterator] : llvm::zip(ranges, iterators)) {
     FactorKind kind = ShapedType::isDynamic(range) ? FactorKind::Whole
@@ -117,27 +143,25 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
     }
   };
 
-  for (OpOperand &operand : op->getOpOperands()) {
-    ShardingRule::Tensor &tensor = rule.addOperand(operand.get());
-    if (op.isDpsInit(&operand)) {
-      tensor.role = op.payloadUsesValueFromOperand(&operand)
-                        ? OperandRole::Init
-                        : OperandRole::ShapeOnly;
-      tensor.result = op.getTiedOpResult(&operand)
-                          ? op.getTiedOpResult(&operand).getResultNumber()
-                          : -1;
+  // Operands are the inputs, then the inits, in the order of the body's arguments
+  // (and of the results). Asking the op each time builds attributes.
+  unsigned numInputs = op.getNumDpsInputs();
+  Block *body = op.getBlock();
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    ShardingRule::Tensor &tensor = rule.addOperand(operand);
+    if (i >= numInputs) {
+      tensor.role = body->getArgument(i).use_empty() ? OperandRole::ShapeOnly
+                                                     : OperandRole::Init;
+      if (op->getNumResults() > 0)
+        tensor.result = i - numInputs;
     }
-    addMappedDims(op.getMatchingIndexingMap(&operand), operand.get());
+    addMappedDims(maps[i], operand);
   }
 
   if (op->getNumRegions() == 1) {
     Region &region = op->getRegion(0);
-    llvm::SetVector<Value> captured;
-    getUsedValuesDefinedAbove(region, captured);
-    for (Value value : captured) {
-      auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!type)
-        continue;
+    for (Value value : getCapturedTensors(region)) {
+      auto type = cast<RankedTensorType>(value.getType());
       SmallVector<int32_t> loops = matchCapturedDims(region, value);
       rule.addOperand(value);
       for (auto [d, loop] : llvm::enumerate(loops)) {
@@ -149,29 +173,35 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
     }
   }
 
-  bool reduces = op.getNumReductionLoops() > 0;
+  bool reduces = llvm::is_contained(iterators, utils::IteratorType::reduction);
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
-    OpOperand *init = op.getDpsInitOperand(i);
     ShardingRule::Tensor &tensor = rule.addResult(result);
     if (reduces) {
-      if (std::optional<ReductionKind> kind = matchReduction(op, i))
+      if (std::optional<ReductionKind> kind = matchReduction(op, numInputs, i))
         tensor.reduction = *kind;
       else // not associative: the reduction stays whole
         for (unsigned f = 0; f < iterators.size(); ++f)
           if (rule.factor(f).kind == FactorKind::Reduction)
             rule.setKind(f, FactorKind::Whole);
     }
-    addMappedDims(op.getMatchingIndexingMap(init), result);
+    addMappedDims(maps[numInputs + i], result);
   }
   // A loop is cut only where a shard of it writes its own part of each result
   // (parallel) or a part of each sum (reduction).
-  for (unsigned f = 0; f < iterators.size(); ++f)
-    for (unsigned i = 0; i < op->getNumResults(); ++i)
-      if (op.getMatchingIndexingMap(op.getDpsInitOperand(i)).isFunctionOfDim(f) ==
-          (iterators[f] == utils::IteratorType::reduction))
+  SmallVector<bool, 8> written;
+  for (unsigned i = 0; i < op->getNumResults(); ++i) {
+    written.assign(iterators.size(), false);
+    maps[numInputs + i].walkExprs([&](AffineExpr expr) {
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        written[dim.getPosition()] = true;
+    });
+    for (unsigned f = 0; f < iterators.size(); ++f)
+      if (written[f] == (iterators[f] == utils::IteratorType::reduction))
         rule.setKind(f, FactorKind::Whole);
-  rule.isContraction = linalg::isaContractionOpInterface(op) ||
-                       linalg::isaConvolutionOpInterface(op);
+  }
+  rule.isContraction = reduces && numInputs == 2 &&
+                       (linalg::isaContractionOpInterface(op) ||
+                        linalg::isaConvolutionOpInterface(op));
   return rule;
 }
 

@@ -17,6 +17,7 @@
 #include "shardkit/Cost/ComputeChoice.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
+#include <deque>
 
 namespace mlir::spmd {
 
@@ -84,6 +85,7 @@ private:
   /// say.
   struct Proposal {
     ValueId place;
+    NodeId node;
     SmallVector<DimEntries, 4> dims;
   };
   struct Definition {
@@ -93,7 +95,8 @@ private:
 
   NodeId addNode(Node node);
   bool isActive(const DimSharding &dim) const { return dim.priority <= priority; }
-  void touch(NodeId node);
+  /// Has an op visited again, in one direction or both.
+  void touch(NodeId node, Flow directions = Flow::Both);
   void touchAround(ValueId place);
   bool sweep(bool backward, bool late);
   /// What the op does with the shardings of its tensors: axes per factor.
@@ -101,11 +104,11 @@ private:
   FactorAxes chooseByCost(const Node &node);
   /// Appends what the op proposes for its results or its operands.
   void propose(NodeId id, bool backward, std::vector<Proposal> &proposals);
-  /// Settles what was proposed for one place.
-  void resolve(MutableArrayRef<Proposal> proposals);
+  /// Settles what was proposed for one place in one direction.
+  void resolve(MutableArrayRef<Proposal> proposals, bool backward);
   /// The sharding of a place once it has taken what it can.
   Sharding extend(ValueId place, ArrayRef<DimEntries> dims) const;
-  void update(ValueId place, Sharding sharding);
+  bool update(ValueId place, Sharding sharding);
 
   LayoutTable &table;
   const Mesh &mesh;
@@ -113,8 +116,8 @@ private:
   /// Given dims of a higher number do not take part yet.
   int64_t priority = 0;
   llvm::DenseMap<Value, Definition> ids;
-  std::vector<Place> values;
-  std::vector<Node> nodes;
+  std::deque<Place> values;
+  std::deque<Node> nodes;
   /// Per direction and level: nodes to visit.
   std::vector<SmallVector<NodeId, 2>> dirtyAt[2];
   llvm::BitVector dirtyLevels[2];
