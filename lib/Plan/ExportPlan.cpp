@@ -149,16 +149,16 @@ private:
     llvm::DenseMap<Value, WithShardingConstraintOp> constraints;
     WalkResult walk = func.walk([&](WithShardingConstraintOp op) {
       if (!op.getShardingAttr()) {
-        op->emitError() << "constraint without a sharding, expected one; run "
+        emitError(op.getLoc()) << "constraint without a sharding, expected one; run "
                            "--spmd-resolve-axis-resources first";
         return WalkResult::interrupt();
       }
       Value value = skipAnnotations(op.getInput());
       if (!constraints.try_emplace(value, op).second)
-        op->emitWarning() << "this constraint is left out of the plan, which keeps the first one "
+        emitWarning(op.getLoc()) << "this constraint is left out of the plan, which keeps the first one "
                              "of each value";
       else if (!llvm::all_of(value.getUsers(), [&](Operation *user) { return user == op; }))
-        op->emitWarning() << "this constraint holds for some users of its value, in the plan it "
+        emitWarning(op.getLoc()) << "this constraint holds for some users of its value, in the plan it "
                              "holds for all";
       return WalkResult::advance();
     });

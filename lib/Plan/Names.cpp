@@ -123,6 +123,17 @@ static StringRef getLocationName(Location loc) {
   return {};
 }
 
+/// True for the body of a structured op and the like: only scalars are made
+/// there, mostly not even printed.
+static bool isScalarBody(Operation *op) {
+  return op->getNumRegions() > 0 &&
+         !op->walk([&](Operation *nested) {
+              bool found = nested != op &&
+                           llvm::any_of(nested->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+              return found ? WalkResult::interrupt() : WalkResult::advance();
+            }).wasInterrupted();
+}
+
 std::vector<NamedValue> spmd::collectNamedValues(func::FuncOp func) {
   std::vector<NamedValue> values;
   if (func.isExternal())
@@ -135,15 +146,16 @@ std::vector<NamedValue> spmd::collectNamedValues(func::FuncOp func) {
   }
   unsigned number = 0;
   func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    WalkResult next = isScalarBody(op) ? WalkResult::skip() : WalkResult::advance();
     if (op->getNumResults() == 0)
-      return;
+      return next;
     StringRef name = getLocationName(op->getLoc());
     if (isAnnotation(op)) {
       auto it = index.find(skipAnnotations(op->getResult(0)));
       if (it != index.end() && !name.empty() &&
           !llvm::is_contained(values[it->second].names, name))
         values[it->second].names.push_back(name.str());
-      return;
+      return next;
     }
     std::string position = "op#" + std::to_string(number++);
     for (OpResult result : op->getResults()) {
@@ -158,6 +170,7 @@ std::vector<NamedValue> spmd::collectNamedValues(func::FuncOp func) {
       value.position = position + suffix;
       value.isNamed = !name.empty();
     }
+    return next;
   });
   return values;
 }

@@ -43,8 +43,8 @@ struct NamedValue {
   Value value;
   /// The argument's name, or the NameLoc of the op and of constraints on it.
   llvm::SmallVector<std::string, 1> names;
-  /// `op#3`, the op being the 3rd one with a result in program order, counted
-  /// from 0; `arg#0` for an argument.
+  /// `op#3`: ops with a result, counted from 0 in program order, those in bodies
+  /// of scalars left out; `arg#0` for an argument.
   std::string position;
   /// The first name is its own, not that of a constraint on it.
   bool isNamed = false;
