@@ -75,23 +75,23 @@ std::string spmd::listNearest(StringRef name, ArrayRef<StringRef> known) {
   constexpr size_t kMost = 4;
   llvm::StringSet<> seen;
   SmallVector<std::pair<unsigned, StringRef>> ranked;
-  for (StringRef candidate : known) {
-    if (!seen.insert(candidate).second)
-      continue;
-    unsigned distance = name.edit_distance(candidate);
-    if (candidate.starts_with(name) || name.starts_with(candidate))
-      distance = std::min(distance, 1u);
-    ranked.push_back({distance, candidate});
-  }
+  for (StringRef candidate : known)
+    if (seen.insert(candidate).second)
+      ranked.push_back({name.edit_distance(candidate), candidate});
   llvm::sort(ranked);
-  // Near names alone, if there are any.
+  // Slips of the pen, else names that go on or stop earlier, else whatever.
   unsigned near = std::max<size_t>(2, name.size() / 3);
-  size_t count = std::min(kMost, ranked.size());
-  if (count > 0 && ranked.front().first <= near)
-    while (ranked[count - 1].first > near)
-      --count;
+  bool found = llvm::any_of(ranked, [&](auto &entry) { return entry.first <= near; });
+  SmallVector<std::pair<unsigned, StringRef>> kept;
+  llvm::copy_if(ranked, std::back_inserter(kept), [&](auto &entry) {
+    if (found)
+      return entry.first <= near;
+    return entry.second.starts_with(name) || name.starts_with(entry.second);
+  });
+  if (!kept.empty())
+    ranked = std::move(kept);
   std::string list;
-  for (auto &[distance, candidate] : ArrayRef(ranked).take_front(count))
+  for (auto &[distance, candidate] : ArrayRef(ranked).take_front(kMost))
     list += (list.empty() ? "\"" : ", \"") + candidate.str() + "\"";
   return list;
 }
