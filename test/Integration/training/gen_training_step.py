@@ -15,7 +15,8 @@ Annotations, on batch inputs and weights only, with dims left open elsewhere:
   data      the batch dim of the batch inputs on axis "data"
   megatron  wq, wk, wv and w1 cut by columns, wo and w2 by rows, on "model"
   fsdp      the largest dim of each weight that "data" divides and "model"
-            does not cut, on "data"
+            does not cut, on "data"; with megatron the biases of the column-cut
+            weights, which follow them onto "model", are left open
 
 Each op has the location of its place in the model: "layers.0.q",
 "d.layers.0.q" (what differentiating it gave), "adam.layers.0.wq".
@@ -27,6 +28,7 @@ from autodiff import Graph
 from emit import Writer
 
 COLUMN, ROW = ("wq", "wk", "wv", "w1"), ("wo", "w2")
+COLUMN_BIAS = ("bq", "bk", "bv", "b1")
 
 
 def parse(argv=None):
@@ -50,6 +52,8 @@ def parse(argv=None):
     parser.add_argument("--mesh", default="data=2,model=2")
     parser.add_argument("--annotations", default="",
                         help="comma list of data, megatron, fsdp")
+    parser.add_argument("--fsdp-priority", type=int, default=0,
+                        help="user priority of the fsdp axes, 0 strongest")
     parser.add_argument("-o", "--output", default="-")
     args = parser.parse_args(argv)
     args.mesh = [(axis, int(size)) for axis, size in
@@ -231,9 +235,11 @@ def write_adam(out, name, shape, w, m, v, g, coefficients):
     return [f"{result}#{i}" for i in range(3)]
 
 
-def spell(dims):
-    """dims: axes per dim; a dim without any stays open."""
+def spell(dims, priority=0):
+    """dims: axes per dim; a dim without any stays open. The priority is that of
+    dims on "data"."""
     text = ", ".join("{" + (", ".join(f'"{a}"' for a in axes) or "?") + "}"
+                     + (f"p{priority}" if priority and "data" in axes else "")
                      for axes in dims)
     return f", spmd.sharding = #spmd.sharding<@mesh, [{text}]>"
 
@@ -243,12 +249,13 @@ def weight_sharding(args, name, shape):
     last = name.split(".")[-1]
     if "megatron" in args.annotations and last in COLUMN + ROW:
         dims[1 if last in COLUMN else 0].append("model")
-    if "fsdp" in args.annotations:
+    follows = "megatron" in args.annotations and last in COLUMN_BIAS
+    if "fsdp" in args.annotations and not follows:
         free = [d for d, s in enumerate(shape)
                 if not dims[d] and s % sizes["data"] == 0]
         if free:
             dims[max(free, key=lambda d: shape[d])].append("data")
-    return spell(dims) if any(dims) else ""
+    return spell(dims, args.fsdp_priority) if any(dims) else ""
 
 
 def write(args, model):
