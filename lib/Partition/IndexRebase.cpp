@@ -1,9 +1,12 @@
 //===- IndexRebase.cpp - Global loop indices in local loops ---------------===//
 
 #include "shardkit/Partition/IndexRebase.h"
+#include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Partition/ReshardLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -43,34 +46,68 @@ static Value getGlobalIndex(OpBuilder &b, Location loc, Value local,
   return sum;
 }
 
-void spmd::rebaseIndices(linalg::LinalgOp op, ArrayRef<CutLoop> loops,
+SmallVector<CutLoop>
+spmd::getCutLoops(Operation *op,
+                  llvm::function_ref<const Sharding *(Value)> getSharding) {
+  // The factors of the op's own rule are its loops, whatever is written on it.
+  ShardingRule rule = getOwnShardingRule(op);
+  SmallVector<CutLoop> loops;
+  for (unsigned f = 0; f < rule.numFactors(); ++f) {
+    CutLoop loop{f, rule.factor(f).size, {}, {}};
+    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+      const ShardingRule::Tensor &tensor = rule.tensor(t);
+      const Sharding *sharding = getSharding(tensor.value);
+      if (!sharding)
+        continue;
+      if (auto entries = projectFactor(rule, t, f, *sharding))
+        if (loop.entries.empty())
+          loop.entries = *entries;
+      if (t >= op->getNumOperands() && t < rule.numOperands())
+        for (unsigned d = 0; d < tensor.numDims; ++d)
+          if (llvm::is_contained(rule.dimFactors(tensor, d), int32_t(f)))
+            getIndexedBody(op)->walk([&](tensor::ExtractOp extract) {
+              if (extract.getTensor() == tensor.value)
+                loop.localUses.push_back(&extract.getIndicesMutable()[d]);
+            });
+    }
+    if (!loop.entries.empty())
+      loops.push_back(std::move(loop));
+  }
+  return loops;
+}
+
+void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops,
                          const Mesh &mesh, FlatSymbolRefAttr meshRef) {
-  Region &region = op->getRegion(0);
+  Region &region = *getIndexedBody(op);
   for (const CutLoop &loop : loops) {
-    SmallVector<linalg::IndexOp> indices;
-    region.walk([&](linalg::IndexOp index) {
-      if (index.getDim() == loop.loop)
-        indices.push_back(index);
-    });
-    if (indices.empty())
-      continue;
-    OpBuilder outside(op);
+    // Where an index is made: an op or an argument of the body.
+    SmallVector<Value> indices;
+    if (isa<linalg::LinalgOp>(op)) {
+      region.walk([&](linalg::IndexOp index) {
+        if (getLoopOfIndex(op, index) == loop.loop)
+          indices.push_back(index);
+      });
+    } else if (!region.getArgument(loop.loop).use_empty()) {
+      indices.push_back(region.getArgument(loop.loop));
+    }
     SmallVector<Value> coordinates;
-    for (const DimEntry &entry : loop.entries)
-      if (!entry.isGap())
-        coordinates.push_back(
-            getCoordinate(outside, op.getLoc(), entry, mesh, meshRef));
-    for (linalg::IndexOp index : indices) {
-      OpBuilder b(op.getContext());
-      b.setInsertionPointAfter(index);
+    for (Value index : indices) {
       SmallVector<OpOperand *> uses;
-      for (OpOperand &use : index.getResult().getUses())
+      for (OpOperand &use : index.getUses())
         if (!llvm::is_contained(loop.localUses, &use))
           uses.push_back(&use);
       if (uses.empty())
         continue;
-      Value global = getGlobalIndex(b, index.getLoc(), index.getResult(), loop,
-                                    coordinates);
+      if (coordinates.empty()) {
+        OpBuilder outside(op);
+        for (const DimEntry &entry : loop.entries)
+          if (!entry.isGap())
+            coordinates.push_back(
+                getCoordinate(outside, op->getLoc(), entry, mesh, meshRef));
+      }
+      OpBuilder b(op->getContext());
+      b.setInsertionPointAfterValue(index);
+      Value global = getGlobalIndex(b, index.getLoc(), index, loop, coordinates);
       for (OpOperand *use : uses)
         use->set(global);
     }

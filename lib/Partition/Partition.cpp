@@ -8,14 +8,12 @@
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/IndexRebase.h"
+#include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionMesh.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDPARTITIONPASS
@@ -39,10 +37,12 @@ public:
       return failure();
     Block &body = func.getBody().front();
     // Rules are read before any type changes.
-    SmallVector<std::pair<linalg::LinalgOp, SmallVector<CutLoop>>> rebased;
-    func.walk([&](linalg::LinalgOp op) {
-      if (op.hasIndexSemantics())
-        rebased.emplace_back(op, getCutLoops(op));
+    SmallVector<std::pair<Operation *, SmallVector<CutLoop>>> rebased;
+    func.getBody().walk([&](Operation *op) {
+      if (readsIndices(op))
+        rebased.emplace_back(op, getCutLoops(op, [&](Value value) {
+          return layouts.contains(value) ? &getSharding(value) : nullptr;
+        }));
     });
     if (failed(partitionBlock(body)))
       return failure();
@@ -144,32 +144,6 @@ private:
     return table.get(layouts.lookup(value));
   }
 
-  SmallVector<CutLoop> getCutLoops(linalg::LinalgOp op) {
-    ShardingRule rule = spmd::getShardingRule(op);
-    SmallVector<CutLoop> loops;
-    for (unsigned f = 0; f < rule.numFactors(); ++f) {
-      CutLoop loop{f, rule.factor(f).size, {}, {}};
-      for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
-        const ShardingRule::Tensor &tensor = rule.tensor(t);
-        if (!isa<RankedTensorType>(tensor.value.getType()))
-          continue;
-        if (auto entries = projectFactor(rule, t, f, getSharding(tensor.value)))
-          if (loop.entries.empty())
-            loop.entries = *entries;
-        if (t >= op->getNumOperands() && t < rule.numOperands())
-          for (unsigned d = 0; d < tensor.numDims; ++d)
-            if (llvm::is_contained(rule.dimFactors(tensor, d), int32_t(f)))
-              op->getRegion(0).walk([&](tensor::ExtractOp extract) {
-                if (extract.getTensor() == tensor.value)
-                  loop.localUses.push_back(&extract.getIndicesMutable()[d]);
-              });
-      }
-      if (!loop.entries.empty())
-        loops.push_back(std::move(loop));
-    }
-    return loops;
-  }
-
   LogicalResult partitionBlock(Block &block) {
     for (BlockArgument arg : block.getArguments())
       if (layouts.contains(arg))
@@ -208,29 +182,8 @@ private:
       return success();
     }
 
-    llvm::TypeSwitch<Operation *>(op)
-        .Case([&](arith::ConstantOp constant) {
-          if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
-            constant.setValueAttr(splat.resizeSplat(getLocalType(constant)));
-        })
-        .Case([&](tensor::ExpandShapeOp expand) {
-          SmallVector<int64_t> sizes(expand.getStaticOutputShape());
-          for (auto [size, local] :
-               llvm::zip(sizes, getLocalType(expand.getResult()).getShape()))
-            if (!ShapedType::isDynamic(size))
-              size = local;
-          expand.setStaticOutputShape(sizes);
-        })
-        .Case([&](tensor::ExtractSliceOp slice) {
-          slice.setStaticSizes(getLocalSizes(
-              slice.getStaticSizes(), globalTypes.lookup(slice.getSource()),
-              getSharding(slice.getSource())));
-        })
-        .Case([&](tensor::InsertSliceOp slice) {
-          slice.setStaticSizes(getLocalSizes(
-              slice.getStaticSizes(), globalTypes.lookup(slice.getDest()),
-              getSharding(slice.getDest())));
-        });
+    makeAttributesLocal(op, {[&](Value value) { return globalTypes.lookup(value); },
+                             [&](Value value) { return getLocalType(value); }});
     if (isSupportedRegionOp(op))
       for (Region &region : op->getRegions())
         if (!region.empty() && failed(partitionBlock(region.front())))
@@ -240,19 +193,8 @@ private:
         result.setType(getLocalType(result));
     op->removeAttr(kShardingsAttr);
     op->removeAttr(kComputeAttr);
+    op->removeAttr(kRuleAttr);
     return success();
-  }
-
-  /// Sizes of a slice of a tensor: a cut dim is covered fully, so its size is
-  /// the local one.
-  static SmallVector<int64_t> getLocalSizes(ArrayRef<int64_t> sizes,
-                                            RankedTensorType global,
-                                            const Sharding &sharding) {
-    SmallVector<int64_t> local(sizes);
-    for (auto [d, size] : llvm::enumerate(local))
-      if (int64_t shards = deviceFactor(sharding.dims[d].entries); shards > 1)
-        size = global.getDimSize(d) / shards;
-    return local;
   }
 
   void writeSignature() {

@@ -1,11 +1,14 @@
-//===- ElementwiseRules.cpp - arith, math and constants on tensors --------===//
+//===- ElementwiseRules.cpp - Elementwise ops and constants ---------------===//
+//
+// Every op with the trait Elementwise, of any dialect (arith, math, complex),
+// has the rule of this file without being named.
+//
+//===----------------------------------------------------------------------===//
 
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -23,28 +26,11 @@ SmallVector<int32_t> addResultFactors(ShardingRule &rule, Value result) {
   return factors;
 }
 
-/// Elementwise ops: all tensors have the shape of the result; a scalar operand
-/// (the condition of a select) is shared.
-ShardingRule getElementwiseRule(Operation *op) {
-  ShardingRule rule;
-  SmallVector<int32_t> factors = addResultFactors(rule, op->getResult(0));
-  for (Value operand : op->getOperands()) {
-    rule.addOperand(operand);
-    if (isa<RankedTensorType>(operand.getType()))
-      rule.addDims(factors);
-  }
-  for (Value result : op->getResults()) {
-    rule.addResult(result);
-    rule.addDims(factors);
-  }
-  return rule;
-}
-
 template <typename OpTy>
-struct ElementwiseModel
-    : ShardingRuleOpInterface::ExternalModel<ElementwiseModel<OpTy>, OpTy> {
+struct SameShapeModel
+    : ShardingRuleOpInterface::ExternalModel<SameShapeModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
-    return getElementwiseRule(op);
+    return getElementwiseShardingRule(op);
   }
 };
 
@@ -63,40 +49,37 @@ struct ConstantModel
   }
 };
 
-template <typename OpTy> void attachIfElementwise(MLIRContext *context) {
-  if constexpr (OpTy::template hasTrait<OpTrait::Elementwise>())
-    OpTy::template attachInterface<ElementwiseModel<OpTy>>(*context);
-}
-
-template <typename... OpTys> void attachElementwise(MLIRContext *context) {
-  (attachIfElementwise<OpTys>(context), ...);
-}
-
 } // namespace
+
+ShardingRule spmd::getElementwiseShardingRule(Operation *op) {
+  ShardingRule rule;
+  SmallVector<int32_t> factors;
+  if (op->getNumResults() > 0)
+    factors = addResultFactors(rule, op->getResult(0));
+  auto addTensorDims = [&](Value value) {
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+      for (int64_t d = 0; d < type.getRank(); ++d)
+        rule.addDim(factors.empty() ? ArrayRef<int32_t>()
+                                    : ArrayRef<int32_t>(factors[d]));
+  };
+  for (Value operand : op->getOperands()) {
+    rule.addOperand(operand);
+    addTensorDims(operand);
+  }
+  for (Value result : op->getResults()) {
+    rule.addResult(result);
+    addTensorDims(result);
+  }
+  return rule;
+}
 
 void spmd::registerElementwiseShardingRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, SPMDDialect *) {
     WithShardingConstraintOp::attachInterface<
-        ElementwiseModel<WithShardingConstraintOp>>(*context);
-    ReshardOp::attachInterface<ElementwiseModel<ReshardOp>>(*context);
+        SameShapeModel<WithShardingConstraintOp>>(*context);
+    ReshardOp::attachInterface<SameShapeModel<ReshardOp>>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
-    attachElementwise<
-#define GET_OP_LIST
-#include "mlir/Dialect/Arith/IR/ArithOps.cpp.inc"
-        >(context);
     arith::ConstantOp::attachInterface<ConstantModel>(*context);
-  });
-  registry.addExtension(+[](MLIRContext *context, math::MathDialect *) {
-    attachElementwise<
-#define GET_OP_LIST
-#include "mlir/Dialect/Math/IR/MathOps.cpp.inc"
-        >(context);
-  });
-  registry.addExtension(+[](MLIRContext *context, complex::ComplexDialect *) {
-    attachElementwise<
-#define GET_OP_LIST
-#include "mlir/Dialect/Complex/IR/ComplexOps.cpp.inc"
-        >(context);
   });
 }

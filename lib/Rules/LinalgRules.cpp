@@ -9,9 +9,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -56,33 +53,6 @@ std::optional<ReductionKind> matchReduction(linalg::LinalgOp op, unsigned numInp
   return matchCombiner(combiner);
 }
 
-/// Loop whose index a scalar value is, if it is exactly `linalg.index k`.
-int64_t matchIndex(Value value) {
-  if (auto index = value.getDefiningOp<linalg::IndexOp>())
-    return index.getDim();
-  return -1;
-}
-
-/// Per dim of a captured tensor the loop that indexes it in every use, or -1.
-SmallVector<int32_t> matchCapturedDims(Region &region, Value captured) {
-  auto type = cast<RankedTensorType>(captured.getType());
-  SmallVector<int32_t> loops(type.getRank(), -1);
-  bool first = true;
-  for (OpOperand &use : captured.getUses()) {
-    if (!region.isAncestor(use.getOwner()->getParentRegion()))
-      continue;
-    auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner());
-    if (!extract || extract->getParentRegion() != &region)
-      return SmallVector<int32_t>(type.getRank(), -1);
-    for (auto [d, index] : llvm::enumerate(extract.getIndices())) {
-      int32_t loop = matchIndex(index);
-      loops[d] = first || loops[d] == loop ? loop : -1;
-    }
-    first = false;
-  }
-  return loops;
-}
-
 /// Sizes of the loops: of a dim that is indexed by a loop alone, where there is
 /// one (windows are the rare case).
 SmallVector<int64_t, 8> getLoopRanges(linalg::LinalgOp op, ArrayRef<AffineMap> maps) {
@@ -94,18 +64,6 @@ SmallVector<int64_t, 8> getLoopRanges(linalg::LinalgOp op, ArrayRef<AffineMap> m
           if (ranges[dim.getPosition()] == -1)
             ranges[dim.getPosition()] = size;
   return llvm::is_contained(ranges, -1) ? op.getStaticLoopRanges() : ranges;
-}
-
-/// Tensors from outside that the body reads, in order of first use.
-llvm::SetVector<Value> getCapturedTensors(Region &region) {
-  llvm::SetVector<Value> captured;
-  region.walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (isa<RankedTensorType>(operand.getType()) &&
-          !region.isAncestor(operand.getParentRegion()))
-        captured.insert(operand);
-  });
-  return captured;
 }
 
 ShardingRule getLinalgRule(linalg::LinalgOp op) {
@@ -158,20 +116,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
     addMappedDims(maps[i], operand);
   }
 
-  if (op->getNumRegions() == 1) {
-    Region &region = op->getRegion(0);
-    for (Value value : getCapturedTensors(region)) {
-      auto type = cast<RankedTensorType>(value.getType());
-      SmallVector<int32_t> loops = matchCapturedDims(region, value);
-      rule.addOperand(value);
-      for (auto [d, loop] : llvm::enumerate(loops)) {
-        if (loop >= 0 && type.getDimSize(d) == ranges[loop])
-          rule.addDim({loop});
-        else
-          rule.addDim({});
-      }
-    }
-  }
+  addCapturedOperands(rule, op, ranges);
 
   bool reduces = llvm::is_contained(iterators, utils::IteratorType::reduction);
   for (auto [i, result] : llvm::enumerate(op->getResults())) {

@@ -2,6 +2,8 @@
 
 #include "shardkit/Rules/ShardingRule.h"
 
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -45,7 +47,8 @@ static ShardingRule getFallbackRule(Operation *op) {
 }
 
 /// What holds whatever the op: a factor that one tensor has on two dims (a
-/// diagonal) cannot be cut, nor can the dims of a tensor without elements.
+/// diagonal) cannot be cut, nor can the dims of a tensor without elements, nor
+/// one whose size its factors do not make up (a dynamic one, a longer one).
 static void keepUncuttableWhole(ShardingRule &rule) {
   SmallVector<int32_t> seen;
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
@@ -55,22 +58,246 @@ static void keepUncuttableWhole(ShardingRule &rule) {
       continue;
     bool empty = hasNoElements(type);
     seen.clear();
-    for (unsigned d = 0; d < tensor.numDims; ++d)
-      for (int32_t f : rule.dimFactors(tensor, d)) {
-        if (empty || llvm::is_contained(seen, f))
+    for (unsigned d = 0; d < tensor.numDims; ++d) {
+      ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
+      int64_t product = 1;
+      for (int32_t f : factors)
+        product *= rule.factor(f).size;
+      for (int32_t f : factors) {
+        if (empty || product != type.getDimSize(d) || llvm::is_contained(seen, f))
           rule.setKind(f, FactorKind::Whole);
         seen.push_back(f);
       }
+    }
   }
 }
 
-ShardingRule spmd::getShardingRule(Operation *op) {
-  auto iface = dyn_cast<ShardingRuleOpInterface>(op);
-  if (!iface)
+ShardingRule spmd::getOwnShardingRule(Operation *op) {
+  ShardingRule rule;
+  if (auto iface = dyn_cast<ShardingRuleOpInterface>(op))
+    rule = iface.getShardingRule();
+  else if (op->hasTrait<OpTrait::Elementwise>())
+    rule = getElementwiseShardingRule(op);
+  else
     return getFallbackRule(op);
-  ShardingRule rule = iface.getShardingRule();
   keepUncuttableWhole(rule);
   return rule;
+}
+
+//===----------------------------------------------------------------------===//
+// Rules written on an op
+//===----------------------------------------------------------------------===//
+
+/// What `spmd.sharding_rule` says. Roles of operands (inits, tensors that are
+/// not read) are the op's own. What cannot be meant stays whole: a parallel
+/// factor that a result lacks, a reduction that a result has.
+static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
+  ShardingRule own = getOwnShardingRule(op), rule;
+  for (auto [size, kind] :
+       llvm::zip(attr.getFactorSizes(), attr.getFactorKinds()))
+    rule.addFactor(size, kind == RuleFactorKind::Parallel    ? FactorKind::Parallel
+                         : kind == RuleFactorKind::Reduction ? FactorKind::Reduction
+                                                             : FactorKind::Whole);
+  auto setWhole = [&](ArrayRef<int64_t> factors) {
+    for (int64_t f : factors)
+      rule.setKind(f, FactorKind::Whole);
+  };
+  unsigned written = attr.getNumOperands();
+  for (auto [i, tensor] : llvm::enumerate(own.operands())) {
+    ShardingRule::Tensor &operand = rule.addOperand(tensor.value);
+    operand.role = tensor.role;
+    operand.result = tensor.result;
+    bool described = i < written && attr.getOperandRank(i) == int64_t(tensor.numDims);
+    // A body reads captured tensors at the indices of its loops: what it reads
+    // otherwise stays whole.
+    bool captured = i >= op->getNumOperands() && getIndexedBody(op);
+    for (unsigned d = 0; d < tensor.numDims; ++d) {
+      ArrayRef<int64_t> factors =
+          described ? attr.getOperandDim(i, d) : ArrayRef<int64_t>();
+      if (captured && own.dimFactors(tensor, d).empty()) {
+        setWhole(factors);
+        factors = {};
+      }
+      rule.addDim(SmallVector<int32_t>(factors));
+    }
+  }
+  for (auto [i, tensor] : llvm::enumerate(own.results())) {
+    std::optional<ReductionKind> reduction;
+    llvm::SmallBitVector has(attr.getNumFactors());
+    for (unsigned d = 0; d < tensor.numDims; ++d)
+      for (int64_t f : attr.getResultDim(i, d))
+        has.set(f);
+    for (int64_t f = 0; f < attr.getNumFactors(); ++f) {
+      FactorKind kind = rule.factor(f).kind;
+      if (kind == FactorKind::Parallel && !has.test(f))
+        setWhole(f);
+      if (kind != FactorKind::Reduction)
+        continue;
+      // All factors of one result combine alike.
+      if (has.test(f) || (reduction && *reduction != attr.getReductions()[f]))
+        setWhole(f);
+      else
+        reduction = attr.getReductions()[f];
+    }
+    rule.addResult(tensor.value).reduction =
+        reduction.value_or(ReductionKind::Sum);
+    for (unsigned d = 0; d < tensor.numDims; ++d)
+      rule.addDim(SmallVector<int32_t>(attr.getResultDim(i, d)));
+  }
+  rule.isContraction = own.isContraction;
+  keepUncuttableWhole(rule);
+  return rule;
+}
+
+ShardingRule spmd::getShardingRule(Operation *op) {
+  if (auto attr = op->getAttrOfType<RuleAttr>(kRuleAttr))
+    return getWrittenRule(op, attr);
+  return getOwnShardingRule(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Factors of reshapes
+//===----------------------------------------------------------------------===//
+
+ReshapeFactors::ReshapeFactors(ShardingRule &rule, ArrayRef<int64_t> fromShape,
+                               ArrayRef<int64_t> toShape) {
+  from.resize(fromShape.size());
+  to.resize(toShape.size());
+  auto isStatic = [](int64_t size) { return size > 0; };
+  if (!llvm::all_of(fromShape, isStatic) || !llvm::all_of(toShape, isStatic))
+    return;
+  // Strides at which a dim of either shape begins, by group: between two common
+  // borders every stride must divide the next, or the group has no factors.
+  struct Side {
+    ArrayRef<int64_t> shape;
+    SmallVector<SmallVector<int32_t, 2>> &dims;
+    int64_t next;     // dim to be read, from the minor end
+    int64_t unit = 1; // its stride
+  } sides[] = {{fromShape, from, int64_t(fromShape.size()) - 1},
+               {toShape, to, int64_t(toShape.size()) - 1}};
+  int64_t done = 1;
+  while (true) {
+    // One group: dims of both sides up to the next common border.
+    SmallVector<int64_t> borders;
+    int64_t first[2] = {sides[0].next, sides[1].next};
+    int64_t start = done;
+    auto take = [&](Side &side) {
+      side.unit *= side.shape[side.next--];
+      borders.push_back(side.unit);
+    };
+    do {
+      Side &side = sides[0].unit <= sides[1].unit && sides[0].next >= 0 ? sides[0] : sides[1];
+      if (side.next < 0)
+        break;
+      take(side);
+    } while (sides[0].unit != sides[1].unit);
+    if (borders.empty())
+      return;
+    done = sides[0].unit;
+    llvm::sort(borders);
+    borders.erase(llvm::unique(borders), borders.end());
+    bool divides = sides[0].unit == sides[1].unit;
+    int64_t previous = start;
+    for (int64_t border : borders) {
+      divides &= border % previous == 0;
+      previous = border;
+    }
+    if (!divides)
+      continue;
+    // A factor per step from border to border, minor first.
+    SmallVector<int32_t> factors;
+    previous = start;
+    for (int64_t border : borders) {
+      factors.push_back(border == previous ? -1 : rule.addFactor(border / previous));
+      previous = border;
+    }
+    for (int s : {0, 1}) {
+      int64_t unit = start;
+      for (int64_t d = first[s]; d > sides[s].next; --d) {
+        int64_t end = unit * sides[s].shape[d];
+        for (auto [border, f] : llvm::zip(borders, factors))
+          if (border > unit && border <= end)
+            sides[s].dims[d].insert(sides[s].dims[d].begin(), f);
+        unit = end;
+      }
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies over an index space
+//===----------------------------------------------------------------------===//
+
+Region *spmd::getIndexedBody(Operation *op) {
+  if (isa<tensor::GenerateOp, tensor::PadOp>(op) ||
+      (isa<linalg::LinalgOp>(op) && op->getNumRegions() == 1))
+    return &op->getRegion(0);
+  return nullptr;
+}
+
+int64_t spmd::getLoopOfIndex(Operation *op, Value value) {
+  Region *region = getIndexedBody(op);
+  if (auto arg = dyn_cast<BlockArgument>(value))
+    return isa<linalg::LinalgOp>(op) || arg.getOwner()->getParent() != region
+               ? -1
+               : int64_t(arg.getArgNumber());
+  auto index = value.getDefiningOp<linalg::IndexOp>();
+  // An inner op has loops of its own.
+  return index && index->getParentRegion() == region ? index.getDim() : -1;
+}
+
+bool spmd::readsIndices(Operation *op) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return linalgOp.hasIndexSemantics();
+  Region *region = getIndexedBody(op);
+  return region && llvm::any_of(region->getArguments(),
+                                [](BlockArgument arg) { return !arg.use_empty(); });
+}
+
+/// Per dim of a captured tensor the loop that indexes it in every use, or -1.
+static SmallVector<int32_t> matchCapturedDims(Operation *op, Value captured) {
+  Region &region = *getIndexedBody(op);
+  auto type = cast<RankedTensorType>(captured.getType());
+  SmallVector<int32_t> loops(type.getRank(), -1);
+  bool first = true;
+  for (OpOperand &use : captured.getUses()) {
+    if (!region.isAncestor(use.getOwner()->getParentRegion()))
+      continue;
+    auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner());
+    if (!extract || extract->getParentRegion() != &region)
+      return SmallVector<int32_t>(type.getRank(), -1);
+    for (auto [d, index] : llvm::enumerate(extract.getIndices())) {
+      int32_t loop = getLoopOfIndex(op, index);
+      loops[d] = first || loops[d] == loop ? loop : -1;
+    }
+    first = false;
+  }
+  return loops;
+}
+
+void spmd::addCapturedOperands(ShardingRule &rule, Operation *op,
+                               ArrayRef<int64_t> sizes) {
+  Region *region = getIndexedBody(op);
+  if (!region)
+    return;
+  llvm::SetVector<Value> captured;
+  region->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) &&
+          !region->isAncestor(operand.getParentRegion()))
+        captured.insert(operand);
+  });
+  for (Value value : captured) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int32_t> loops = matchCapturedDims(op, value);
+    rule.addOperand(value);
+    for (auto [d, loop] : llvm::enumerate(loops)) {
+      if (loop >= 0 && type.getDimSize(d) == sizes[loop])
+        rule.addDim({loop});
+      else
+        rule.addDim({});
+    }
+  }
 }
 
 bool spmd::hasNoElements(RankedTensorType type) {
@@ -185,6 +412,9 @@ std::optional<ReductionKind> spmd::matchCombiner(Operation *op) {
 
 void spmd::registerShardingRules(DialectRegistry &registry) {
   registerLinalgShardingRules(registry);
+  registerRelayoutShardingRules(registry);
   registerElementwiseShardingRules(registry);
   registerTensorShardingRules(registry);
+  registerTensorIndexShardingRules(registry);
+  registerTosaShardingRules(registry);
 }

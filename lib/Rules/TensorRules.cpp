@@ -36,9 +36,11 @@ struct CreationModel
   }
 };
 
-/// Same shape in and out; a dim whose static size changes stays whole.
+/// cast, bitcast: the same shape in and out; a dim whose static size changes
+/// stays whole.
+template <typename OpTy>
 struct CastModel
-    : ShardingRuleOpInterface::ExternalModel<CastModel, tensor::CastOp> {
+    : ShardingRuleOpInterface::ExternalModel<CastModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     SmallVector<int32_t> factors;
@@ -110,6 +112,29 @@ struct ReassociationModel
   }
 };
 
+/// The elements in row-major order, cut where both shapes have a border. The
+/// operand that says the shape is replaced by the local one.
+struct ReshapeModel
+    : ShardingRuleOpInterface::ExternalModel<ReshapeModel, tensor::ReshapeOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto reshape = cast<tensor::ReshapeOp>(op);
+    ShardingRule rule;
+    auto from = dyn_cast<RankedTensorType>(reshape.getSource().getType());
+    auto to = dyn_cast<RankedTensorType>(reshape.getResult().getType());
+    ReshapeFactors factors(rule, from && to ? from.getShape() : ArrayRef<int64_t>(),
+                           from && to ? to.getShape() : ArrayRef<int64_t>());
+    rule.addOperand(reshape.getSource());
+    for (int64_t d = 0; from && d < from.getRank(); ++d)
+      rule.addDim(to ? ArrayRef<int32_t>(factors.from[d]) : ArrayRef<int32_t>());
+    rule.addOperand(reshape.getShape());
+    rule.addDim({});
+    rule.addResult(reshape.getResult());
+    for (int64_t d = 0; to && d < to.getRank(); ++d)
+      rule.addDim(from ? ArrayRef<int32_t>(factors.to[d]) : ArrayRef<int32_t>());
+    return rule;
+  }
+};
+
 /// Describes the dims of `whole` (the larger tensor) and of `part`, its slice:
 /// a dim that the slice covers fully is one factor of both.
 struct SliceFactors {
@@ -171,24 +196,29 @@ struct InsertSliceModel
   }
 };
 
-/// Dims without padding are shared; the body must not depend on the index.
+/// Dims without padding are shared; the body may read other tensors at the place
+/// that is computed.
 struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto pad = cast<tensor::PadOp>(op);
-    bool constant = static_cast<bool>(pad.getConstantPaddingValue());
     ShardingRule rule;
-    SmallVector<int32_t> factors;
-    for (auto [d, size] : llvm::enumerate(pad.getSourceType().getShape())) {
-      bool unpadded = constant && !ShapedType::isDynamic(size) &&
+    SmallVector<int32_t> source, result;
+    ArrayRef<int64_t> sourceShape = pad.getSourceType().getShape();
+    ArrayRef<int64_t> resultShape = pad.getResultType().getShape();
+    for (auto [d, size] : llvm::enumerate(resultShape)) {
+      bool unpadded = sourceShape[d] == size &&
                       getConstantIntValue(pad.getMixedLowPad()[d]) == 0 &&
                       getConstantIntValue(pad.getMixedHighPad()[d]) == 0;
-      factors.push_back(unpadded ? rule.addFactor(size) : -1);
+      result.push_back(rule.addFactor(
+          size, unpadded ? parallelIfStatic(size) : FactorKind::Whole));
+      source.push_back(unpadded ? result.back() : -1);
     }
     rule.addOperand(pad.getSource());
-    rule.addDims(factors);
+    rule.addDims(source);
     addScalarOperands(rule, op->getOperands().drop_front());
+    addCapturedOperands(rule, op, resultShape);
     rule.addResult(pad.getResult());
-    rule.addDims(factors);
+    rule.addDims(result);
     return rule;
   }
 };
@@ -218,7 +248,9 @@ void spmd::registerTensorShardingRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
     tensor::EmptyOp::attachInterface<CreationModel<tensor::EmptyOp>>(*context);
     tensor::SplatOp::attachInterface<CreationModel<tensor::SplatOp>>(*context);
-    tensor::CastOp::attachInterface<CastModel>(*context);
+    tensor::CastOp::attachInterface<CastModel<tensor::CastOp>>(*context);
+    tensor::BitcastOp::attachInterface<CastModel<tensor::BitcastOp>>(*context);
+    tensor::ReshapeOp::attachInterface<ReshapeModel>(*context);
     tensor::ExpandShapeOp::attachInterface<ReassociationModel<tensor::ExpandShapeOp>>(*context);
     tensor::CollapseShapeOp::attachInterface<ReassociationModel<tensor::CollapseShapeOp>>(*context);
     tensor::ExtractSliceOp::attachInterface<ExtractSliceModel>(*context);

@@ -4,11 +4,12 @@
 #define SHARDKIT_PARTITION_INDEXREBASE_H
 
 #include "shardkit/Layout/Sharding.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
 
 namespace mlir::spmd {
 
-/// A loop of a structured op that is cut over devices: its global size and its
+/// A loop of an op with a body over an index space that is cut over devices: its global size and its
 /// (sub-)axes and gaps.
 struct CutLoop {
   unsigned loop;
@@ -18,10 +19,17 @@ struct CutLoop {
   SmallVector<OpOperand *, 1> localUses;
 };
 
-/// Replaces each `linalg.index` of a cut loop by the global index, computed from
-/// the local one and the coordinates of the device.
-void rebaseIndices(linalg::LinalgOp op, ArrayRef<CutLoop> loops,
-                   const Mesh &mesh, FlatSymbolRefAttr meshRef);
+/// The cut loops of an op whose body reads indices (`readsIndices`), before any
+/// type changes; `getSharding` is that of a tensor, null for one that
+/// has none (in the body of an op that is computed whole).
+SmallVector<CutLoop>
+getCutLoops(Operation *op,
+            llvm::function_ref<const Sharding *(Value)> getSharding);
+
+/// Replaces the index of each cut loop in the body by the global one, computed
+/// from the local one and the coordinates of the device.
+void rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, const Mesh &mesh,
+                   FlatSymbolRefAttr meshRef);
 
 } // namespace mlir::spmd
 

@@ -110,9 +110,41 @@ private:
   unsigned operandCount = 0;
 };
 
-/// The rule of any op: its interface's, else a rule that keeps every operand,
-/// captured tensor and result whole (`isFallback`).
+/// The rule of any op: the one that `spmd.sharding_rule` on it says, else its
+/// own.
 ShardingRule getShardingRule(Operation *op);
+/// An op's own rule: its interface's, the elementwise one where it has the trait
+/// `Elementwise`, else a rule that keeps every operand, captured tensor and
+/// result whole (`isFallback`).
+ShardingRule getOwnShardingRule(Operation *op);
+/// All tensors have the shape of the (first) result; scalar operands are shared.
+ShardingRule getElementwiseShardingRule(Operation *op);
+/// Factors of two row-major shapes of equal element count, a list per dim: every
+/// border between two dims of one that is also a border of the other or divides
+/// one of its dims is a border between factors. Where dims cannot be cut into
+/// common factors (4x6 and 3x8) their lists are empty.
+///   12 and 3x4: [(a b)], [a][b]     2x6 and 4x3: [a][(b c)], [(a b)][c]
+struct ReshapeFactors {
+  ReshapeFactors(ShardingRule &rule, llvm::ArrayRef<int64_t> from,
+                 llvm::ArrayRef<int64_t> to);
+  llvm::SmallVector<llvm::SmallVector<int32_t, 2>> from, to;
+};
+
+//===--- ops with a body over an index space ------------------------------===//
+// Structured ops, tensor.generate and tensor.pad: factor k of their own rule is
+// loop k (dim k of the result), whatever its kind.
+
+/// The region that runs over an index space, null for other ops.
+Region *getIndexedBody(Operation *op);
+/// True if the body of the op reads the place it computes.
+bool readsIndices(Operation *op);
+/// Loop whose index a value in the body is, -1 if it is none.
+int64_t getLoopOfIndex(Operation *op, Value index);
+/// Adds the tensors that the body captures as operands, in order of first use: a
+/// dim that is read at exactly the index of loop k, of `sizes[k]`, by every use
+/// has factor k, others have none.
+void addCapturedOperands(ShardingRule &rule, Operation *op,
+                         llvm::ArrayRef<int64_t> sizes);
 
 /// True for a tensor without elements. It has no layout but the whole one.
 bool hasNoElements(RankedTensorType type);
@@ -130,7 +162,10 @@ std::optional<ReductionKind> matchCombiner(Operation *op);
 void registerShardingRules(DialectRegistry &registry);
 void registerLinalgShardingRules(DialectRegistry &registry);
 void registerElementwiseShardingRules(DialectRegistry &registry);
+void registerRelayoutShardingRules(DialectRegistry &registry);
 void registerTensorShardingRules(DialectRegistry &registry);
+void registerTensorIndexShardingRules(DialectRegistry &registry);
+void registerTosaShardingRules(DialectRegistry &registry);
 
 } // namespace mlir::spmd
 

@@ -1,0 +1,92 @@
+//===- LocalAttributes.cpp - What an op says about sizes, locally ---------===//
+
+#include "shardkit/Partition/LocalAttributes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// Sizes of a slice of `tensor`: those of dims that are cut are local.
+static SmallVector<int64_t> getLocalSizes(ArrayRef<int64_t> sizes, Value tensor,
+                                          const TensorTypes &types) {
+  SmallVector<int64_t> result(sizes);
+  ArrayRef<int64_t> global = types.getGlobal(tensor).getShape();
+  ArrayRef<int64_t> local = types.getLocal(tensor).getShape();
+  for (auto [d, size] : llvm::enumerate(result))
+    if (local[d] != global[d])
+      size = local[d];
+  return result;
+}
+
+/// The shape that a reshape is told, as a constant before it.
+static Value makeShape(Operation *op, Type shapeType, ArrayRef<int64_t> shape) {
+  OpBuilder b(op);
+  if (auto type = dyn_cast<tosa::shapeType>(shapeType))
+    return tosa::ConstShapeOp::create(b, op->getLoc(), type,
+                                      b.getIndexTensorAttr(shape));
+  auto type = cast<RankedTensorType>(shapeType);
+  SmallVector<Attribute> sizes;
+  for (int64_t size : shape)
+    sizes.push_back(b.getIntegerAttr(type.getElementType(), size));
+  return arith::ConstantOp::create(b, op->getLoc(),
+                                   DenseElementsAttr::get(type, sizes));
+}
+
+void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
+  auto isCut = [&](Value value) {
+    return isa<RankedTensorType>(value.getType()) &&
+           types.getGlobal(value) != types.getLocal(value);
+  };
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](arith::ConstantOp constant) {
+        if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+          constant.setValueAttr(splat.resizeSplat(types.getLocal(constant)));
+      })
+      .Case([&](tosa::ConstOp constant) {
+        if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValues()))
+          constant.setValuesAttr(splat.resizeSplat(types.getLocal(constant)));
+      })
+      .Case([&](tensor::ExpandShapeOp expand) {
+        expand.setStaticOutputShape(getLocalSizes(
+            expand.getStaticOutputShape(), expand.getResult(), types));
+      })
+      .Case([&](tensor::ExtractSliceOp slice) {
+        slice.setStaticSizes(
+            getLocalSizes(slice.getStaticSizes(), slice.getSource(), types));
+      })
+      .Case([&](tensor::InsertSliceOp slice) {
+        slice.setStaticSizes(
+            getLocalSizes(slice.getStaticSizes(), slice.getDest(), types));
+      })
+      .Case([&](tensor::ReshapeOp reshape) {
+        if (isCut(reshape.getResult()))
+          reshape.getShapeMutable().assign(
+              makeShape(op, reshape.getShape().getType(),
+                        types.getLocal(reshape.getResult()).getShape()));
+      })
+      .Case([&](tosa::ReshapeOp reshape) {
+        if (isCut(reshape.getOutput()))
+          reshape.getShapeMutable().assign(
+              makeShape(op, reshape.getShape().getType(),
+                        types.getLocal(reshape.getOutput()).getShape()));
+      })
+      .Case([&](tosa::SliceOp slice) {
+        if (isCut(slice.getOutput()))
+          slice.getSizeMutable().assign(
+              makeShape(op, slice.getSize().getType(),
+                        types.getLocal(slice.getOutput()).getShape()));
+      })
+      .Case([&](tensor::DimOp dim) {
+        auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+        std::optional<int64_t> d = dim.getConstantIndex();
+        if (!type || !d || *d >= type.getRank() || !isCut(dim.getSource()))
+          return;
+        OpBuilder b(op);
+        dim.getResult().replaceAllUsesWith(arith::ConstantIndexOp::create(
+            b, op->getLoc(), types.getGlobal(dim.getSource()).getDimSize(*d)));
+      });
+}

@@ -1,0 +1,417 @@
+//===- TosaRules.cpp - tosa ops with tensor results -----------------------===//
+//
+// Elementwise ops broadcast dims of size 1. Shapes that ops take as constants
+// (tosa.const_shape) are made local by partition. Control flow, variables,
+// custom and block-scaled ops have no rule.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Rules/ShardingRule.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+/// Shape of a ranked tensor; nothing for other values.
+ArrayRef<int64_t> getShape(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? type.getShape() : ArrayRef<int64_t>();
+}
+
+int64_t getRank(Value value) { return getShape(value).size(); }
+
+bool allRanked(Operation *op) {
+  return llvm::none_of(
+      llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
+      llvm::IsaPred<UnrankedTensorType>);
+}
+
+/// Adds an operand or result with a factor (or -1) per dim.
+struct RuleBuilder {
+  ShardingRule rule;
+
+  int32_t factor(int64_t size, FactorKind kind = FactorKind::Parallel) {
+    return rule.addFactor(size, kind);
+  }
+  SmallVector<int32_t> factorsOf(Value value) {
+    SmallVector<int32_t> factors;
+    for (int64_t size : getShape(value))
+      factors.push_back(factor(size));
+    return factors;
+  }
+  void operand(Value value, ArrayRef<int32_t> factors) {
+    rule.addOperand(value);
+    rule.addDims(factors);
+  }
+  void result(Value value, ArrayRef<int32_t> factors) {
+    rule.addResult(value);
+    rule.addDims(factors);
+  }
+  /// Scalars, zero points, tables, shapes: every dim whole.
+  void wholeOperand(Value value) {
+    operand(value, SmallVector<int32_t>(getRank(value), -1));
+  }
+  void wholeOperands(ValueRange values) {
+    for (Value value : values)
+      wholeOperand(value);
+  }
+  /// Same dims as the factors, of which those of size 1 are broadcast.
+  void broadcastOperand(Value value, ArrayRef<int32_t> factors) {
+    SmallVector<int32_t> own(getRank(value), -1);
+    if (own.size() == factors.size())
+      for (auto [d, size] : llvm::enumerate(getShape(value)))
+        if (factors[d] >= 0 && size == rule.factor(factors[d]).size)
+          own[d] = factors[d];
+    operand(value, own);
+  }
+  /// A bias per channel, or one for all; counted once where a reduction is cut.
+  void bias(Value value, ArrayRef<int32_t> channel) {
+    ShardingRule::Tensor &tensor = rule.addOperand(value);
+    tensor.role = OperandRole::Init;
+    tensor.result = 0;
+    int64_t channels = 1;
+    for (int32_t f : channel)
+      channels *= rule.factor(f).size;
+    for (int64_t size : getShape(value))
+      rule.addDim(size == channels ? channel : ArrayRef<int32_t>());
+  }
+};
+
+/// Partial sums of these types can be carried from device to device.
+FactorKind reductionIfSummable(Value result) {
+  Type element = getElementTypeOrSelf(result.getType());
+  return element.isF16() || element.isBF16() || element.isF32() ||
+                 element.isSignlessInteger(32)
+             ? FactorKind::Reduction
+             : FactorKind::Whole;
+}
+
+using RuleFn = ShardingRule (*)(Operation *);
+
+ShardingRule getWholeRule(Operation *op) {
+  RuleBuilder b;
+  b.wholeOperands(op->getOperands());
+  for (Value result : op->getResults())
+    b.result(result, SmallVector<int32_t>(getRank(result), -1));
+  return std::move(b.rule);
+}
+
+/// Operands with the dims of the result or size 1.
+ShardingRule getBroadcastRule(Operation *op) {
+  RuleBuilder b;
+  SmallVector<int32_t> factors = b.factorsOf(op->getResult(0));
+  for (Value operand : op->getOperands())
+    b.broadcastOperand(operand, factors);
+  b.result(op->getResult(0), factors);
+  return std::move(b.rule);
+}
+
+/// The first operand has the shape of the result, others are whole: negate and
+/// mul take zero points and shifts, table its table.
+template <unsigned N> ShardingRule getFirstOperandsRule(Operation *op) {
+  RuleBuilder b;
+  SmallVector<int32_t> factors = b.factorsOf(op->getResult(0));
+  for (Value operand : op->getOperands().take_front(N))
+    b.broadcastOperand(operand, factors);
+  b.wholeOperands(op->getOperands().drop_front(N));
+  b.result(op->getResult(0), factors);
+  return std::move(b.rule);
+}
+
+/// Multipliers and shifts per channel follow the last dim.
+ShardingRule getRescaleRule(Operation *op) {
+  auto rescale = cast<tosa::RescaleOp>(op);
+  RuleBuilder b;
+  SmallVector<int32_t> factors = b.factorsOf(rescale.getOutput());
+  b.operand(rescale.getInput(), factors);
+  for (Value scale : {rescale.getMultiplier(), rescale.getShift()}) {
+    if (rescale.getPerChannel() && !factors.empty())
+      b.broadcastOperand(scale, factors.back());
+    else
+      b.wholeOperand(scale);
+  }
+  b.wholeOperands(op->getOperands().drop_front(3));
+  b.result(rescale.getOutput(), factors);
+  return std::move(b.rule);
+}
+
+/// A splat takes any layout; other constants are whole and sliced.
+ShardingRule getConstRule(Operation *op) {
+  if (!isa<SplatElementsAttr>(cast<tosa::ConstOp>(op).getValues()))
+    return getWholeRule(op);
+  RuleBuilder b;
+  b.result(op->getResult(0), b.factorsOf(op->getResult(0)));
+  return std::move(b.rule);
+}
+
+ShardingRule getMatMulRule(Operation *op) {
+  auto matmul = cast<tosa::MatMulOp>(op);
+  RuleBuilder b;
+  ArrayRef<int64_t> shapeA = getShape(matmul.getA());
+  int32_t n = b.factor(shapeA[0]), h = b.factor(shapeA[1]),
+          c = b.factor(shapeA[2], reductionIfSummable(matmul.getOutput())),
+          w = b.factor(getShape(matmul.getB())[2]);
+  b.operand(matmul.getA(), {n, h, c});
+  b.operand(matmul.getB(), {n, c, w});
+  b.wholeOperands({matmul.getAZp(), matmul.getBZp()});
+  b.result(matmul.getOutput(), {n, h, w});
+  b.rule.isContraction = true;
+  return std::move(b.rule);
+}
+
+/// Batch and output channels are free, input channels are summed; windows stay
+/// whole. Covers conv2d, conv3d and transpose_conv2d.
+ShardingRule getConvRule(Operation *op) {
+  RuleBuilder b;
+  Value input = op->getOperand(0), weight = op->getOperand(1),
+        result = op->getResult(0);
+  int64_t rank = getRank(result);
+  int32_t n = b.factor(getShape(result)[0]),
+          oc = b.factor(getShape(result)[rank - 1]),
+          ic = b.factor(getShape(input)[rank - 1], reductionIfSummable(result));
+  SmallVector<int32_t> in(rank, -1), kernel(rank, -1), out(rank, -1);
+  in[0] = out[0] = n;
+  kernel[0] = out[rank - 1] = oc;
+  in[rank - 1] = kernel[rank - 1] = ic;
+  b.operand(input, in);
+  b.operand(weight, kernel);
+  b.bias(op->getOperand(2), oc);
+  b.wholeOperands(op->getOperands().drop_front(3));
+  b.result(result, out);
+  b.rule.isContraction = true;
+  return std::move(b.rule);
+}
+
+/// Output channels are channels times multipliers.
+ShardingRule getDepthwiseRule(Operation *op) {
+  RuleBuilder b;
+  Value input = op->getOperand(0), weight = op->getOperand(1),
+        result = op->getResult(0);
+  int32_t n = b.factor(getShape(input)[0]), c = b.factor(getShape(weight)[2]),
+          m = b.factor(getShape(weight)[3]);
+  b.operand(input, {n, -1, -1, c});
+  b.operand(weight, {-1, -1, c, m});
+  b.bias(op->getOperand(2), {c, m});
+  b.wholeOperands(op->getOperands().drop_front(3));
+  b.rule.addResult(result);
+  b.rule.addDims({n, -1, -1});
+  b.rule.addDim({c, m});
+  b.rule.isContraction = true;
+  return std::move(b.rule);
+}
+
+/// avg_pool2d, max_pool2d, resize: batch and channels are free.
+ShardingRule getPoolRule(Operation *op) {
+  RuleBuilder b;
+  Value result = op->getResult(0);
+  SmallVector<int32_t> factors = {b.factor(getShape(result)[0]), -1, -1,
+                                  b.factor(getShape(result)[3])};
+  b.operand(op->getOperand(0), factors);
+  b.wholeOperands(op->getOperands().drop_front());
+  b.result(result, factors);
+  return std::move(b.rule);
+}
+
+/// fft2d, rfft2d: the batch is free.
+ShardingRule getFFTRule(Operation *op) {
+  RuleBuilder b;
+  SmallVector<int32_t> factors = {b.factor(getShape(op->getResult(0))[0]), -1, -1};
+  for (Value operand : op->getOperands())
+    b.operand(operand, factors);
+  for (Value result : op->getResults())
+    b.result(result, factors);
+  return std::move(b.rule);
+}
+
+template <typename OpTy> std::optional<ReductionKind> getReduction(OpTy op) {
+  auto ignoresNan = [](auto op) {
+    return op.getNanMode() == tosa::NanPropagationMode::IGNORE &&
+           isa<FloatType>(getElementTypeOrSelf(op.getType()));
+  };
+  if constexpr (std::is_same_v<OpTy, tosa::ReduceSumOp>)
+    return ReductionKind::Sum;
+  else if constexpr (std::is_same_v<OpTy, tosa::ReduceProductOp>)
+    return ReductionKind::Prod;
+  else if constexpr (std::is_same_v<OpTy, tosa::ReduceAllOp>)
+    return ReductionKind::And;
+  else if constexpr (std::is_same_v<OpTy, tosa::ReduceAnyOp>)
+    return ReductionKind::Or;
+  else if constexpr (std::is_same_v<OpTy, tosa::ReduceMaxOp>)
+    return ignoresNan(op) ? ReductionKind::MaxNum : ReductionKind::Max;
+  else if constexpr (std::is_same_v<OpTy, tosa::ReduceMinOp>)
+    return ignoresNan(op) ? ReductionKind::MinNum : ReductionKind::Min;
+  return std::nullopt; // argmax, reverse, concat: ordered
+}
+
+bool isReducible(Type element) {
+  return isa<Float16Type, BFloat16Type, Float32Type>(element) ||
+         element.isSignlessInteger(1) || element.isSignlessInteger(8) ||
+         element.isSignlessInteger(16) || element.isSignlessInteger(32);
+}
+
+/// One axis is reduced, reversed or concatenated, others are free.
+template <typename OpTy> ShardingRule getAxisRule(Operation *op) {
+  auto axisOp = cast<OpTy>(op);
+  RuleBuilder b;
+  std::optional<ReductionKind> reduction = getReduction<OpTy>(axisOp);
+  Value first = op->getOperand(0), result = op->getResult(0);
+  SmallVector<int32_t> in, out;
+  for (auto [d, size] : llvm::enumerate(getShape(first))) {
+    bool isAxis = int64_t(d) == int64_t(axisOp.getAxis());
+    if (!isAxis)
+      in.push_back(b.factor(size));
+    else if (reduction && isReducible(getElementTypeOrSelf(result.getType())))
+      in.push_back(b.factor(size, FactorKind::Reduction));
+    else
+      in.push_back(-1);
+    if (!isAxis)
+      out.push_back(in.back());
+    else if (!isa<tosa::ArgMaxOp>(op))
+      out.push_back(-1);
+  }
+  for (Value operand : op->getOperands())
+    b.operand(operand, in);
+  ShardingRule::Tensor &tensor = b.rule.addResult(result);
+  tensor.reduction = reduction.value_or(ReductionKind::Sum);
+  b.rule.addDims(out);
+  return std::move(b.rule);
+}
+
+ShardingRule getTransposeRule(Operation *op) {
+  auto transpose = cast<tosa::TransposeOp>(op);
+  RuleBuilder b;
+  SmallVector<int32_t> in = b.factorsOf(transpose.getInput1()), out;
+  for (int32_t p : transpose.getPerms())
+    out.push_back(in[p]);
+  b.operand(transpose.getInput1(), in);
+  b.result(transpose.getOutput(), out);
+  return std::move(b.rule);
+}
+
+ShardingRule getReshapeRule(Operation *op) {
+  auto reshape = cast<tosa::ReshapeOp>(op);
+  ShardingRule rule;
+  ReshapeFactors factors(rule, getShape(reshape.getInput1()),
+                         getShape(reshape.getOutput()));
+  rule.addOperand(reshape.getInput1());
+  for (auto &dim : factors.from)
+    rule.addDim(dim);
+  rule.addOperand(reshape.getShape());
+  rule.addResult(reshape.getOutput());
+  for (auto &dim : factors.to)
+    rule.addDim(dim);
+  return rule;
+}
+
+/// Entries of a constant shape; empty if it is none.
+SmallVector<int64_t> getConstShape(Value shape) {
+  SmallVector<int64_t> values;
+  if (auto constant = shape.getDefiningOp<tosa::ConstShapeOp>())
+    for (const APInt &value : constant.getValues().getValues<APInt>())
+      values.push_back(value.getSExtValue());
+  return values;
+}
+
+/// slice, pad, tile: a dim that is taken over as it is is free.
+ShardingRule getSameDimsRule(Operation *op) {
+  RuleBuilder b;
+  Value input = op->getOperand(0), result = op->getResult(0);
+  SmallVector<int64_t> shape = getConstShape(op->getOperand(1));
+  size_t perDim = isa<tosa::PadOp>(op) ? 2 : 1;
+  bool known = shape.size() == perDim * getRank(input);
+  SmallVector<int32_t> factors;
+  for (auto [d, in] : llvm::enumerate(getShape(input))) {
+    bool same = known && in == getShape(result)[d];
+    if (same && isa<tosa::PadOp>(op))
+      same = shape[2 * d] == 0 && shape[2 * d + 1] == 0;
+    else if (same && isa<tosa::SliceOp>(op))
+      same = shape[d] == 0; // where it starts
+    factors.push_back(same ? b.factor(in) : -1);
+  }
+  b.operand(input, factors);
+  b.wholeOperands(op->getOperands().drop_front());
+  b.result(result, factors);
+  return std::move(b.rule);
+}
+
+/// values [N, K, C], indices [N, W]: rows W of each batch, picked from K.
+ShardingRule getGatherRule(Operation *op) {
+  auto gather = cast<tosa::GatherOp>(op);
+  RuleBuilder b;
+  ArrayRef<int64_t> out = getShape(gather.getOutput());
+  int32_t n = b.factor(out[0]), w = b.factor(out[1]), c = b.factor(out[2]);
+  b.operand(gather.getValues(), {n, -1, c});
+  b.operand(gather.getIndices(), {n, w});
+  b.result(gather.getOutput(), {n, w, c});
+  return std::move(b.rule);
+}
+
+ShardingRule getScatterRule(Operation *op) {
+  auto scatter = cast<tosa::ScatterOp>(op);
+  RuleBuilder b;
+  ArrayRef<int64_t> out = getShape(scatter.getValuesOut());
+  int32_t n = b.factor(out[0]), c = b.factor(out[2]);
+  b.operand(scatter.getValuesIn(), {n, -1, c});
+  b.operand(scatter.getIndices(), {n, -1});
+  b.operand(scatter.getInput(), {n, -1, c});
+  b.result(scatter.getValuesOut(), {n, -1, c});
+  return std::move(b.rule);
+}
+
+template <typename OpTy, RuleFn fn>
+struct TosaModel
+    : ShardingRuleOpInterface::ExternalModel<TosaModel<OpTy, fn>, OpTy> {
+  ShardingRule getShardingRule(Operation *op) const {
+    return allRanked(op) ? fn(op) : getWholeRule(op);
+  }
+};
+
+template <RuleFn fn, typename... OpTys> void attach(MLIRContext *context) {
+  (OpTys::template attachInterface<TosaModel<OpTys, fn>>(*context), ...);
+}
+
+template <typename OpTy> void attachIfElementwise(MLIRContext *context) {
+  // negate has zero points beside its operand.
+  if constexpr (OpTy::template hasTrait<OpTrait::tosa::TosaElementwiseOperator>() &&
+                !std::is_same_v<OpTy, tosa::NegateOp>)
+    attach<getBroadcastRule, OpTy>(context);
+}
+
+template <typename... OpTys> void attachElementwise(MLIRContext *context) {
+  (attachIfElementwise<OpTys>(context), ...);
+}
+
+template <typename... OpTys> void attachAxis(MLIRContext *context) {
+  (attach<getAxisRule<OpTys>, OpTys>(context), ...);
+}
+
+} // namespace
+
+void spmd::registerTosaShardingRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, tosa::TosaDialect *) {
+    using namespace tosa;
+    attachElementwise<
+#define GET_OP_LIST
+#include "mlir/Dialect/Tosa/IR/TosaOps.cpp.inc"
+        >(context);
+    attach<getFirstOperandsRule<1>, NegateOp, TableOp, CastOp, IdentityOp>(context);
+    attach<getFirstOperandsRule<2>, MulOp>(context);
+    attach<getRescaleRule, RescaleOp>(context);
+    attach<getConstRule, ConstOp>(context);
+    attach<getMatMulRule, MatMulOp>(context);
+    attach<getConvRule, Conv2DOp, Conv3DOp, TransposeConv2DOp>(context);
+    attach<getDepthwiseRule, DepthwiseConv2DOp>(context);
+    attach<getPoolRule, AvgPool2dOp, MaxPool2dOp, ResizeOp>(context);
+    attach<getFFTRule, FFT2dOp, RFFT2dOp>(context);
+    attachAxis<ReduceSumOp, ReduceProductOp, ReduceAllOp, ReduceAnyOp,
+               ReduceMaxOp, ReduceMinOp, ArgMaxOp, ReverseOp, ConcatOp>(context);
+    attach<getTransposeRule, TransposeOp>(context);
+    attach<getReshapeRule, ReshapeOp>(context);
+    attach<getSameDimsRule, SliceOp, PadOp, TileOp>(context);
+    attach<getGatherRule, GatherOp>(context);
+    attach<getScatterRule, ScatterOp>(context);
+  });
+}
