@@ -134,4 +134,27 @@ def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
   ];
 }
 
+def SPMDExplainPass : Pass<"spmd-explain", "::mlir::ModuleOp"> {
+  let summary = "Say for every axis where it comes from, and what stopped others";
+  let description = [{
+    Propagates a copy of the module from what is given and prints, for each
+    selected value: the chain of ops from each axis back to the annotation it
+    came from, and for each axis that a neighbouring value has and this one has
+    not, what stopped it: a closed dim, a size that does not divide, the axis in
+    use, a conflict lost (with both costs), a barrier, an op without a rule. The
+    module stays as it is. Accepts phases up to propagated.
+  }];
+  let options = [
+    Option<"value", "value", "std::string", /*default=*/"\"\"",
+           "%12 or %arg0 as printed in the input, a NameLoc, spmd.name, "
+           "spmd.weight, resultN or file:line; all values if empty">,
+    Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
+           "As of --spmd-propagate">,
+    Option<"format", "format", "std::string", /*default=*/"\"text\"",
+           "text, json or remarks">,
+    Option<"output", "output", "std::string", /*default=*/"\"\"",
+           "File to write; standard error if empty">
+  ];
+}
+
 #endif // SHARDKIT_PASSES

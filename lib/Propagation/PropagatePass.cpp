@@ -15,30 +15,6 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// The constraint that stands for a user's `spmd.shardings` on an op: upstream
-/// rewrites may drop or merge the attribute, never the constraint.
-static void makeConstraintsOfShardings(func::FuncOp func) {
-  SmallVector<Operation *> annotated;
-  func->walk([&](Operation *op) {
-    if (op->hasAttr(kShardingsAttr) && !isa<WithShardingConstraintOp>(op))
-      annotated.push_back(op);
-  });
-  for (Operation *op : annotated) {
-    auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
-    op->removeAttr(kShardingsAttr);
-    OpBuilder b(op->getContext());
-    b.setInsertionPointAfter(op);
-    for (auto [result, attr] : llvm::zip(op->getResults(), shardings)) {
-      auto sharding = dyn_cast<ShardingAttr>(attr);
-      if (!sharding)
-        continue;
-      auto constraint = WithShardingConstraintOp::create(
-          b, op->getLoc(), result, sharding);
-      result.replaceAllUsesExcept(constraint.getResult(), constraint);
-    }
-  }
-}
-
 namespace {
 
 struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {

@@ -309,10 +309,10 @@ FactorAxes Propagation::choose(const Node &node) {
       }
   if (agreed || conflicts == Conflicts::Basic)
     return chosen;
-  return chooseByCost(node);
+  return chooseCompute(rule, getTensorLayouts(node), table);
 }
 
-FactorAxes Propagation::chooseByCost(const Node &node) {
+SmallVector<TensorLayout> Propagation::getTensorLayouts(const Node &node) {
   SmallVector<TensorLayout> tensors;
   for (auto [t, id] : llvm::enumerate(node.tensors)) {
     tensors.push_back({});
@@ -332,7 +332,7 @@ FactorAxes Propagation::chooseByCost(const Node &node) {
     if (any)
       tensors.back().layout = table.intern(std::move(sharding));
   }
-  return chooseCompute(node.rule, tensors, table);
+  return tensors;
 }
 
 void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &proposals) {
@@ -415,17 +415,23 @@ Sharding Propagation::extend(ValueId id, ArrayRef<DimEntries> dims) const {
   return sharding;
 }
 
-static bool hasSameEntries(const Sharding &a, const Sharding &b) {
-  return llvm::all_of(llvm::zip(a.dims, b.dims), [](auto dims) {
-    return std::get<0>(dims).entries == std::get<1>(dims).entries;
-  });
-}
-
-bool Propagation::update(ValueId id, Sharding sharding) {
-  if (hasSameEntries(values[id].sharding, sharding))
-    return false;
-  values[id].sharding = std::move(sharding);
-  return true;
+bool Propagation::update(ValueId id, Sharding sharding, ArrayRef<Proposal> proposals) {
+  bool changed = false;
+  for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
+    if (dim.entries == values[id].sharding.dims[d].entries)
+      continue;
+    changed = true;
+    if (!recording)
+      break;
+    const Proposal *source = llvm::find_if(proposals, [&](const Proposal &proposal) {
+      return isPrefix(dim.entries, proposal.dims[d]);
+    });
+    extensions.push_back({id, unsigned(d), dim.entries,
+                          (source == proposals.end() ? proposals.begin() : source)->node});
+  }
+  if (changed)
+    values[id].sharding = std::move(sharding);
+  return changed;
 }
 
 void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
@@ -433,7 +439,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
   if (proposals.size() == 1) {
     // The op that proposed it has nothing new to say in this direction.
     NodeId proposer = proposals.front().node;
-    if (update(id, extend(id, proposals.front().dims)))
+    if (update(id, extend(id, proposals.front().dims), proposals))
       for (NodeId node : values[id].nodes)
         touch(node, node != proposer ? Flow::Both
                     : backward       ? Flow::Forward
@@ -448,7 +454,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
     if (distinct.empty() || less(*distinct.back(), proposal))
       distinct.push_back(&proposal);
   auto take = [&](ArrayRef<DimEntries> dims) {
-    if (update(id, extend(id, dims)))
+    if (update(id, extend(id, dims), proposals))
       touchAround(id);
   };
   if (distinct.size() == 1)
@@ -484,16 +490,14 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
   // The layout that costs least to bring to what the others want; then what
   // goes with it, in the same order.
   struct Choice {
-    Sharding sharding;
     LayoutId layout;
     double seconds = 0;
     const Proposal *proposal;
   };
   SmallVector<Choice, 0> choices;
   for (Proposal *proposal : distinct) {
-    Sharding sharding = extend(id, proposal->dims);
-    LayoutId layout = table.intern(sharding);
-    choices.push_back({std::move(sharding), layout, 0, proposal});
+    LayoutId layout = table.intern(extend(id, proposal->dims));
+    choices.push_back({layout, 0, proposal});
   }
   for (Choice &choice : choices)
     for (const Choice &other : choices)
@@ -502,8 +506,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
     return a.seconds != b.seconds ? a.seconds < b.seconds
                                   : a.proposal->dims < b.proposal->dims;
   });
-  values[id].sharding = choices.front().sharding;
-  for (const Choice &choice : ArrayRef(choices).drop_front())
-    values[id].sharding = extend(id, choice.proposal->dims);
+  for (const Choice &choice : choices)
+    update(id, extend(id, choice.proposal->dims), *choice.proposal);
   touchAround(id);
 }

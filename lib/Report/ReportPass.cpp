@@ -1,11 +1,10 @@
 //===- ReportPass.cpp - --spmd-report -------------------------------------===//
 
+#include "Output.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Report/Report.h"
 
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDREPORTPASS
@@ -41,18 +40,8 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
       printJSON(*report, os);
     else
       printText(*report, os);
-    if (output.empty()) {
-      llvm::errs() << text;
-      return;
-    }
-    std::string error;
-    auto file = openOutputFile(output, &error);
-    if (!file) {
-      emitError(module.getLoc()) << error;
-      return signalPassFailure();
-    }
-    file->os() << text;
-    file->keep();
+    if (failed(writeOutput(module.getLoc(), output, text)))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -9,6 +9,10 @@
 
 namespace mlir::spmd {
 
+/// The constraints that stand for a user's `spmd.shardings` on ops: upstream
+/// rewrites may drop or merge the attribute, never the constraint.
+void makeConstraintsOfShardings(func::FuncOp func);
+
 /// Reads what is given for the values of a function into a propagation, and
 /// writes what comes out of it.
 class FunctionPropagation {
@@ -25,6 +29,9 @@ public:
 
   /// Ops without a rule, which are replicated.
   unsigned getNumUnknownOps() const { return unknownOps; }
+  Propagation &getPropagation() { return propagation; }
+  /// Place of each result of the function, or -1.
+  ArrayRef<int64_t> getResultPlaces() const { return results; }
 
 private:
   using ValueId = Propagation::ValueId;

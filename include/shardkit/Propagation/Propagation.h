@@ -64,7 +64,6 @@ public:
   /// Replaces what is given for a place, before the run.
   void setGiven(ValueId id, Sharding given) { values[id].sharding = std::move(given); }
 
-private:
   struct Place {
     Sharding sharding;
     RankedTensorType type;
@@ -81,6 +80,27 @@ private:
     bool late; // contraction or reduction: after views and elementwise ops
     bool dirty[2] = {false, false}; // forward, backward
   };
+  /// One dim of one place got longer, `node` having proposed it.
+  struct Extension {
+    ValueId place;
+    unsigned dim;
+    DimEntries entries; // all that the dim has then
+    NodeId node;
+  };
+
+  /// Keeps what happens during the run: extensions, in order.
+  void record() { recording = true; }
+  ArrayRef<Extension> getExtensions() const { return extensions; }
+  const Place &getPlace(ValueId id) const { return values[id]; }
+  const Node &getNode(NodeId id) const { return nodes[id]; }
+  unsigned getNumPlaces() const { return values.size(); }
+  /// What an op does with the shardings of its tensors: axes per factor.
+  FactorAxes choose(const Node &node);
+  /// The tensors of an op as the choice by cost sees them.
+  SmallVector<TensorLayout> getTensorLayouts(const Node &node);
+  LayoutTable &getTable() { return table; }
+
+private:
   /// What an op would have a place be: entries per dim, none where it has no
   /// say.
   struct Proposal {
@@ -99,16 +119,13 @@ private:
   void touch(NodeId node, Flow directions = Flow::Both);
   void touchAround(ValueId place);
   bool sweep(bool backward, bool late);
-  /// What the op does with the shardings of its tensors: axes per factor.
-  FactorAxes choose(const Node &node);
-  FactorAxes chooseByCost(const Node &node);
   /// Appends what the op proposes for its results or its operands.
   void propose(NodeId id, bool backward, std::vector<Proposal> &proposals);
   /// Settles what was proposed for one place in one direction.
   void resolve(MutableArrayRef<Proposal> proposals, bool backward);
   /// The sharding of a place once it has taken what it can.
   Sharding extend(ValueId place, ArrayRef<DimEntries> dims) const;
-  bool update(ValueId place, Sharding sharding);
+  bool update(ValueId place, Sharding sharding, ArrayRef<Proposal> proposals);
 
   LayoutTable &table;
   const Mesh &mesh;
@@ -121,6 +138,8 @@ private:
   /// Per direction and level: nodes to visit.
   std::vector<SmallVector<NodeId, 2>> dirtyAt[2];
   llvm::BitVector dirtyLevels[2];
+  bool recording = false;
+  std::vector<Extension> extensions;
 };
 
 } // namespace mlir::spmd

@@ -1,0 +1,60 @@
+//===- Explain.h - Why a value has its sharding -----------------*- C++ -*-===//
+
+#ifndef SHARDKIT_REPORT_EXPLAIN_H
+#define SHARDKIT_REPORT_EXPLAIN_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::spmd {
+
+/// One step back towards the annotation: the axis came from `dim` of `value`
+/// through an op.
+struct ExplainedStep {
+  std::string value;
+  unsigned dim;
+  std::string op, loc;
+};
+
+/// An axis on a dim, and the way it came.
+struct ExplainedAxis {
+  unsigned dim;
+  std::string axis;
+  std::vector<ExplainedStep> steps;
+  std::string given; // where the way ends: "argument x", "constraint at ..."
+};
+
+/// An axis that a neighbour has and that did not arrive.
+struct StoppedAxis {
+  unsigned dim;
+  std::string axis;
+  std::string reason;
+  std::string op, loc; // the op that would have brought it
+};
+
+struct ExplainedValue {
+  std::string name, type, sharding, loc;
+  Location location; // for remarks
+  std::vector<ExplainedAxis> axes;
+  std::vector<StoppedAxis> stopped;
+};
+
+struct ExplainedFunction {
+  std::string name;
+  std::vector<ExplainedValue> values;
+};
+
+/// Propagates a copy of the module from what is given and explains the values
+/// that `selection` names: the name printed in the input (`%12`, `%arg0`), a
+/// NameLoc, `spmd.name` or `spmd.weight`, `resultN`, or `file:line`; empty for
+/// all. An error, with the nearest names, if there is none.
+FailureOr<std::vector<ExplainedFunction>> explain(ModuleOp module, StringRef selection,
+                                                  bool basicConflicts);
+
+void printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os);
+void printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os);
+/// One remark per axis (`passed`) and per axis that did not arrive (`missed`).
+void emitRemarks(ArrayRef<ExplainedFunction> functions);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_REPORT_EXPLAIN_H

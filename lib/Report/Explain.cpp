@@ -1,0 +1,465 @@
+//===- Explain.cpp - Why a value has its sharding -------------------------===//
+//
+// A propagation run that keeps its extensions is read backwards: an axis of a
+// dim was proposed by an op, which saw it on a tensor that had it before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Report/Explain.h"
+
+#include "shardkit/Dialect/SPMD/IR/Verification.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Propagation/FunctionMesh.h"
+#include "shardkit/Propagation/FunctionPropagation.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+/// Names of values as the input prints them, and the other names they go by.
+class ValueNames {
+public:
+  explicit ValueNames(ModuleOp module) : state(module) {
+    module.walk([&](func::FuncOp func) {
+      for (BlockArgument arg : func.getArguments())
+        for (StringRef name : {kNameAttr, kWeightAttr})
+          if (auto text = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), name))
+            userNames[arg] = text.getValue();
+    });
+    module.walk([&](Operation *op) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument arg : block.getArguments())
+            add(arg);
+      for (Value result : op->getResults())
+        add(result);
+    });
+  }
+
+  std::string get(Value value) const {
+    std::string name = printed.lookup(value);
+    std::string user = userNames.lookup(value);
+    if (user.empty())
+      user = getLocName(value.getLoc());
+    if (name.empty())
+      return user.empty() ? "a value" : user;
+    return user.empty() ? name : name + " (" + user + ")";
+  }
+
+  bool matches(Value value, StringRef selection) const {
+    return selection == printed.lookup(value) ||
+           selection == StringRef(userNames.lookup(value)) ||
+           selection == getLocName(value.getLoc()) || isAt(value.getLoc(), selection);
+  }
+
+  void list(Value value, SmallVectorImpl<std::string> &names) const {
+    for (std::string name : {printed.lookup(value), userNames.lookup(value),
+                             getLocName(value.getLoc())})
+      if (!name.empty())
+        names.push_back(name);
+  }
+
+private:
+  void add(Value value) {
+    if (!isa<RankedTensorType>(value.getType()))
+      return;
+    llvm::raw_string_ostream os(printed[value]);
+    value.printAsOperand(os, state);
+  }
+  static std::string getLocName(Location loc) {
+    if (auto name = dyn_cast<NameLoc>(loc))
+      return name.getName().str();
+    return "";
+  }
+  /// `file:line`; of the file the last parts of its path do.
+  static bool isAt(Location loc, StringRef selection) {
+    auto file = loc->findInstanceOf<FileLineColLoc>();
+    auto [path, line] = selection.rsplit(':');
+    unsigned number;
+    return file && !line.getAsInteger(10, number) && file.getLine() == number &&
+           file.getFilename().getValue().ends_with(path);
+  }
+
+  AsmState state;
+  llvm::DenseMap<Value, std::string> printed, userNames;
+};
+
+class FunctionExplainer {
+public:
+  FunctionExplainer(func::FuncOp func, FunctionPropagation &tables, const Mesh &mesh,
+                    const ValueNames &names)
+      : func(func), tables(tables), run(tables.getPropagation()), mesh(mesh), names(names) {
+    valueOf.resize(run.getNumPlaces());
+    for (Propagation::ValueId id = 0; id < run.getNumPlaces(); ++id)
+      given.push_back(run.get(id));
+  }
+
+  /// After the run.
+  ExplainedFunction explain(StringRef selection) {
+    for (auto [i, extension] : llvm::enumerate(run.getExtensions()))
+      extensionsOf[{extension.place, extension.dim}].push_back(i);
+    SmallVector<Value> selected;
+    auto visit = [&](Value value) {
+      if (!run.contains(value))
+        return;
+      Value &known = valueOf[run.getId(value)];
+      if (!known)
+        known = value;
+      if (selection.empty() || names.matches(value, selection))
+        selected.push_back(value);
+    };
+    func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      for (Value result : op->getResults())
+        visit(result);
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument arg : block.getArguments())
+            visit(arg);
+    });
+    ExplainedFunction function{func.getName().str(), {}};
+    for (Value value : selected)
+      function.values.push_back(
+          explain(run.getId(value), names.get(value), value.getLoc()));
+    for (auto [i, place] : llvm::enumerate(tables.getResultPlaces()))
+      if (place >= 0 && (selection.empty() || selection == resultName(i)))
+        function.values.push_back(explain(place, resultName(i), func.getLoc()));
+    return function;
+  }
+
+  std::string resultName(unsigned i) {
+    if (auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr))
+      return name.getValue().str();
+    return "result" + std::to_string(i);
+  }
+
+private:
+  using ValueId = Propagation::ValueId;
+  using NodeId = Propagation::NodeId;
+
+  std::string nameOf(ValueId place) {
+    if (valueOf[place])
+      return names.get(valueOf[place]);
+    for (auto [i, result] : llvm::enumerate(tables.getResultPlaces()))
+      if (result == int64_t(place))
+        return resultName(i);
+    return "a value";
+  }
+
+  static std::string opName(Operation *op) {
+    return op ? op->getName().getStringRef().str() : "";
+  }
+
+  std::string describeGiven(ValueId place) {
+    Value value = valueOf[place];
+    if (!value)
+      return "function result " + nameOf(place);
+    if (auto arg = dyn_cast<BlockArgument>(value);
+        arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
+      return "argument " + nameOf(place);
+    Operation *op = value.getDefiningOp();
+    std::string loc = getLocationText(value.getLoc());
+    return (op ? opName(op) : std::string("value ") + nameOf(place)) +
+           (loc.empty() ? "" : " at " + loc);
+  }
+
+  ExplainedValue explain(ValueId place, std::string name, Location loc) {
+    const Sharding &sharding = run.get(place);
+    std::string type;
+    llvm::raw_string_ostream os(type);
+    os << run.getPlace(place).type;
+    ExplainedValue value{std::move(name), type, toString(sharding, mesh),
+                         getLocationText(loc), loc, {}, {}};
+    for (auto [d, dim] : llvm::enumerate(sharding.dims))
+      for (const DimEntry &entry : dim.entries)
+        if (!entry.isGap())
+          value.axes.push_back(traceBack(place, d, entry));
+    for (NodeId node : run.getPlace(place).nodes)
+      findStopped(place, node, value.stopped);
+    return value;
+  }
+
+  /// The extension that put an axis on a dim, or -1 where it is given.
+  int64_t findExtension(ValueId place, unsigned dim, const DimEntry &entry, int64_t before) {
+    if (overlaps(entry, given[place].dims[dim].entries, mesh))
+      return -1;
+    auto it = extensionsOf.find({place, dim});
+    if (it != extensionsOf.end())
+      for (int64_t i : it->second)
+        if (i < before && overlaps(entry, run.getExtensions()[i].entries, mesh))
+          return i;
+    return before; // not there yet
+  }
+
+  ExplainedAxis traceBack(ValueId place, unsigned dim, const DimEntry &entry) {
+    ExplainedAxis axis{dim, toString(DimEntries{entry}, mesh), {}, ""};
+    int64_t now = run.getExtensions().size();
+    while (true) {
+      int64_t found = findExtension(place, dim, entry, now);
+      if (found < 0 || found >= now)
+        break;
+      const Propagation::Extension &extension = run.getExtensions()[found];
+      const Propagation::Node &node = run.getNode(extension.node);
+      // The tensor of the op that had the axis first.
+      int64_t earliest = found;
+      ValueId source = place;
+      unsigned sourceDim = dim;
+      for (auto [t, id] : llvm::enumerate(node.tensors)) {
+        if (id < 0 || ValueId(id) == place)
+          continue;
+        for (auto [d, other] : llvm::enumerate(run.get(id).dims)) {
+          if (!overlaps(entry, other.entries, mesh))
+            continue;
+          int64_t when = findExtension(id, d, entry, found);
+          if (when < earliest) {
+            earliest = when;
+            source = id;
+            sourceDim = d;
+          }
+        }
+      }
+      if (source == place)
+        break;
+      axis.steps.push_back({nameOf(source), sourceDim, opName(node.op),
+                            node.op ? getLocationText(node.op->getLoc()) : ""});
+      place = source;
+      dim = sourceDim;
+      now = found;
+    }
+    axis.given = describeGiven(place);
+    return axis;
+  }
+
+  /// Axes that the other tensors of an op have on the factors of this place and
+  /// that it has not.
+  void findStopped(ValueId place, NodeId id, std::vector<StoppedAxis> &stopped) {
+    const Propagation::Node &node = run.getNode(id);
+    const ShardingRule &rule = node.rule;
+    const Sharding &sharding = run.get(place);
+    for (auto [t, own] : llvm::enumerate(node.tensors)) {
+      if (own != int32_t(place))
+        continue;
+      const ShardingRule::Tensor &tensor = rule.tensor(t);
+      for (unsigned d = 0; d < tensor.numDims; ++d)
+        for (int32_t f : rule.dimFactors(tensor, d))
+          for (auto [u, other] : llvm::enumerate(node.tensors)) {
+            if (other < 0 || other == own)
+              continue;
+            auto entries = projectFactor(rule, u, f, run.get(other));
+            if (!entries)
+              continue;
+            for (auto [k, entry] : llvm::enumerate(*entries)) {
+              if (entry.isGap() || overlaps(entry, sharding.dims[d].entries, mesh))
+                continue;
+              report(place, d, f, ArrayRef(*entries).take_front(k + 1), id, stopped);
+              break;
+            }
+          }
+    }
+    if (rule.isFallback && node.op)
+      for (int32_t other : node.tensors)
+        if (other >= 0 && ValueId(other) != place)
+          for (const DimSharding &dim : run.get(other).dims)
+            for (const DimEntry &entry : dim.entries)
+              if (!entry.isGap())
+                add(stopped, {0, toString(DimEntries{entry}, mesh),
+                              opName(node.op) + " has no sharding rule", opName(node.op),
+                              getLocationText(node.op->getLoc())});
+  }
+
+  static void add(std::vector<StoppedAxis> &stopped, StoppedAxis axis) {
+    for (const StoppedAxis &other : stopped)
+      if (other.dim == axis.dim && other.axis == axis.axis && other.reason == axis.reason)
+        return;
+    stopped.push_back(std::move(axis));
+  }
+
+  void report(ValueId place, unsigned d, int32_t f, ArrayRef<DimEntry> wanted, NodeId id,
+              std::vector<StoppedAxis> &stopped) {
+    const Propagation::Node &node = run.getNode(id);
+    const Sharding &sharding = run.get(place);
+    const DimEntry &entry = wanted.back();
+    add(stopped, {d, toString(DimEntries{entry}, mesh),
+                  getReason(place, d, f, wanted, node, sharding), opName(node.op),
+                  node.op ? getLocationText(node.op->getLoc()) : ""});
+  }
+
+  std::string getReason(ValueId place, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
+                        const Propagation::Node &node, const Sharding &sharding) {
+    const DimEntry &entry = wanted.back();
+    const DimSharding &dim = sharding.dims[d];
+    int64_t size = run.getPlace(place).type.getDimSize(d);
+    if (node.rule.factor(f).kind == FactorKind::Whole)
+      return opName(node.op) + " keeps this dim whole";
+    if (node.flow != Flow::Both)
+      return opName(node.op) + " lets nothing pass this way";
+    if (!dim.open)
+      return "the dim is closed";
+    if (size % (totalFactor(dim.entries) * entry.size) != 0)
+      return "size " + std::to_string(size) + " is not divisible by " +
+             std::to_string(totalFactor(dim.entries) * entry.size);
+    if (overlaps(entry, sharding.replicated, mesh))
+      return "the axis must not be used (replicated)";
+    if (overlaps(entry, sharding.unreduced, mesh))
+      return "the value is partial over the axis";
+    for (auto [e, other] : llvm::enumerate(sharding.dims))
+      if (e != d && overlaps(entry, other.entries, mesh))
+        return "the axis is in use on dim " + std::to_string(e);
+    // A conflict at the op: what it chose against what this would have been.
+    FactorAxes chosen = run.choose(node), other = chosen;
+    for (DimEntries &entries : other)
+      while (overlaps(entries, wanted, mesh))
+        entries.pop_back();
+    other[f].assign(wanted.begin(), wanted.end());
+    if (chosen == other)
+      return "a conflict with what was there first";
+    SmallVector<TensorLayout> tensors = run.getTensorLayouts(node);
+    auto seconds = [&](const FactorAxes &axes) {
+      return llvm::formatv("{0:E2} s", getReshardSeconds(node.rule, tensors, axes, run.getTable()))
+          .str();
+    };
+    return "lost a conflict at " + opName(node.op) + ": " + seconds(chosen) +
+           " as chosen, " + seconds(other) + " with it";
+  }
+
+  func::FuncOp func;
+  FunctionPropagation &tables;
+  Propagation &run;
+  const Mesh &mesh;
+  const ValueNames &names;
+  std::vector<Value> valueOf;
+  std::vector<Sharding> given;
+  llvm::DenseMap<std::pair<ValueId, unsigned>, SmallVector<int64_t, 1>> extensionsOf;
+};
+
+} // namespace
+
+FailureOr<std::vector<ExplainedFunction>>
+spmd::explain(ModuleOp module, StringRef selection, bool basicConflicts) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  ValueNames names(*copy);
+  bool written = getPhase(*copy) < int(Phase::Annotated);
+  MeshCache meshes(*copy);
+  std::vector<ExplainedFunction> functions;
+  bool any = false;
+  SmallVector<std::string> known;
+  for (auto func : copy->getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      continue;
+    if (written)
+      makeConstraintsOfShardings(func);
+    FailureOr<FlatSymbolRefAttr> meshRef = getFunctionMesh(func, meshes);
+    if (failed(meshRef))
+      return failure();
+    if (!*meshRef)
+      continue;
+    const Mesh &mesh = *meshes.lookup(*meshRef);
+    FunctionPropagation tables(func, mesh, *meshRef,
+                               basicConflicts ? Propagation::Conflicts::Basic
+                                              : Propagation::Conflicts::Cost);
+    if (failed(tables.read()))
+      return failure();
+    FunctionExplainer explainer(func, tables, mesh, names);
+    tables.getPropagation().record();
+    tables.run();
+    functions.push_back(explainer.explain(selection));
+    any |= !functions.back().values.empty();
+    func.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        names.list(result, known);
+    });
+    for (BlockArgument arg : func.getArguments())
+      names.list(arg, known);
+  }
+  if (!any && !selection.empty()) {
+    SmallVector<StringRef> refs(known.begin(), known.end());
+    return emitError(module.getLoc())
+           << "no value is called \"" << selection << "\", expected for instance "
+           << nearestNames(selection, refs) << ", or file:line";
+  }
+  return functions;
+}
+
+void spmd::printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os) {
+  for (const ExplainedFunction &function : functions) {
+    if (function.values.empty())
+      continue;
+    os << "@" << function.name << "\n";
+    for (const ExplainedValue &value : function.values) {
+      os << "  " << value.name << " : " << value.type << "  " << value.sharding;
+      if (!value.loc.empty())
+        os << "  at " << value.loc;
+      os << "\n";
+      for (const ExplainedAxis &axis : value.axes) {
+        os << "    dim " << axis.dim << " has " << axis.axis << "\n";
+        for (const ExplainedStep &step : axis.steps) {
+          os << "      from dim " << step.dim << " of " << step.value << " through " << step.op;
+          if (!step.loc.empty())
+            os << " at " << step.loc;
+          os << "\n";
+        }
+        os << "      given on " << axis.given << "\n";
+      }
+      for (const StoppedAxis &axis : value.stopped) {
+        os << "    dim " << axis.dim << " lacks " << axis.axis << ": " << axis.reason;
+        if (!axis.loc.empty())
+          os << " (" << axis.op << " at " << axis.loc << ")";
+        os << "\n";
+      }
+    }
+  }
+}
+
+void spmd::printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os) {
+  using Json = nlohmann::ordered_json;
+  Json root{{"version", 1}, {"functions", Json::array()}};
+  for (const ExplainedFunction &function : functions) {
+    Json values = Json::array();
+    for (const ExplainedValue &value : function.values) {
+      Json axes = Json::array(), stopped = Json::array();
+      for (const ExplainedAxis &axis : value.axes) {
+        Json steps = Json::array();
+        for (const ExplainedStep &step : axis.steps)
+          steps.push_back(
+              {{"value", step.value}, {"dim", step.dim}, {"op", step.op}, {"loc", step.loc}});
+        axes.push_back({{"dim", axis.dim}, {"axis", axis.axis}, {"steps", steps},
+                        {"given", axis.given}});
+      }
+      for (const StoppedAxis &axis : value.stopped)
+        stopped.push_back({{"dim", axis.dim}, {"axis", axis.axis}, {"reason", axis.reason},
+                           {"op", axis.op}, {"loc", axis.loc}});
+      values.push_back({{"name", value.name}, {"type", value.type},
+                        {"sharding", value.sharding}, {"loc", value.loc}, {"axes", axes},
+                        {"stopped", stopped}});
+    }
+    root["functions"].push_back({{"name", function.name}, {"values", values}});
+  }
+  os << root.dump(2) << "\n";
+}
+
+void spmd::emitRemarks(ArrayRef<ExplainedFunction> functions) {
+  for (const ExplainedFunction &function : functions)
+    for (const ExplainedValue &value : function.values) {
+      auto options = [&](StringRef name) {
+        return remark::RemarkOpts::name(name).category("spmd").function(function.name);
+      };
+      for (const ExplainedAxis &axis : value.axes)
+        remark::passed(value.location, options("explain"))
+            << remark::add("{0}: dim {1} has {2}, {3} given on {4}", value.name, axis.dim,
+                           axis.axis,
+                           axis.steps.empty()
+                               ? std::string("as")
+                               : "through " + std::to_string(axis.steps.size()) + " ops, as",
+                           axis.given);
+      for (const StoppedAxis &axis : value.stopped)
+        remark::missed(value.location, options("explain-stopped"))
+            << remark::add("{0}: dim {1} lacks {2}: {3}", value.name, axis.dim, axis.axis,
+                           axis.reason);
+    }
+}
