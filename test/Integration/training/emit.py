@@ -52,17 +52,18 @@ class Writer:
             f"linalg.fill ins({self.scalar(value)} : {self.element}) "
             f"outs({self.empty(shape)} : {kind}) -> {kind}")
 
-    def generic(self, ins, in_maps, out_maps, iterators, outs, body, where,
-                shapes=None, elements=None):
-        """ins: (name, type); outs: (name, type); maps: strings of letters."""
+    def generic(self, ins, in_maps, out_maps, iterators, outs, body, where):
+        """ins, outs: (name, type); a map is a string of letters, and iterators
+        say of each letter what kind of loop it is."""
         letters = ", ".join(iterators)
         maps = ", ".join(f"affine_map<({letters}) -> ({', '.join(m)})>"
                          for m in list(in_maps) + list(out_maps))
         kinds = ", ".join(f'"{kind}"' for kind in iterators.values())
         result = self.fresh()
+        # tensor<4x6xf32> and tensor<f32> hold f32.
         elements = ", ".join(
-            f"%{'abcdefgh'[i]}: {t[t.rindex('x') + 1:-1] if 'x' in t else t[7:-1]}"
-            for i, (_, t) in enumerate(ins + outs))
+            f"%{letter}: {kind[7:-1].split('x')[-1]}"
+            for letter, (_, kind) in zip("abcdefgh", ins + outs))
         results = ", ".join(t for _, t in outs)
         if len(outs) > 1:
             result, left = result, f"{result}:{len(outs)}"

@@ -262,21 +262,21 @@ def write(args, model):
     out = Writer(args.type)
     params, names = [], {}
 
-    def param(text, shape, attribute, name, sharding="", element=None):
+    def param(shape, attribute, name, sharding="", element=None):
         params.append(f"%a{len(params)}: {out.type(shape, element)} "
                       f'{{{attribute} = "{name}"{sharding}}}')
         return f"%a{len(params) - 1}"
     for node in model.inputs:
         sharding = spell([["data"]] + [[]] * (node.rank - 1)) \
             if "data" in args.annotations else ""
-        names[node.id] = param("", node.shape, "spmd.name", node.attrs["name"],
+        names[node.id] = param(node.shape, "spmd.name", node.attrs["name"],
                                sharding, node.attrs["element"])
-    step = param("", (), "spmd.weight", "step", "", "i64")
+    step = param((), "spmd.weight", "step", "", "i64")
     first = len(params)
     for name, node in model.weights.items():
-        names[node.id] = param("", node.shape, "spmd.weight", name,
+        names[node.id] = param(node.shape, "spmd.weight", name,
                                weight_sharding(args, name, node.shape))
-    moments = [[param("", node.shape, "spmd.weight", f"{prefix}.{name}")
+    moments = [[param(node.shape, "spmd.weight", f"{prefix}.{name}")
                 for name, node in model.weights.items()]
                for prefix in ("adam.m", "adam.v")]
 
