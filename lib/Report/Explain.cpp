@@ -94,8 +94,9 @@ private:
 class FunctionExplainer {
 public:
   FunctionExplainer(func::FuncOp func, FunctionPropagation &tables, const Mesh &mesh,
-                    const ValueNames &names)
-      : func(func), tables(tables), run(tables.getPropagation()), mesh(mesh), names(names) {
+                    const ValueNames &names, bool basicConflicts)
+      : func(func), tables(tables), run(tables.getPropagation()), mesh(mesh), names(names),
+        basicConflicts(basicConflicts) {
     valueOf.resize(run.getNumPlaces());
     for (Propagation::ValueId id = 0; id < run.getNumPlaces(); ++id)
       given.push_back(run.get(id));
@@ -210,18 +211,22 @@ private:
       int64_t earliest = found;
       ValueId source = place;
       unsigned sourceDim = dim;
-      for (auto [t, id] : llvm::enumerate(node.tensors)) {
-        if (id < 0 || ValueId(id) == place)
+      for (auto [t, own] : llvm::enumerate(node.tensors)) {
+        if (own != int32_t(place))
           continue;
-        for (auto [d, other] : llvm::enumerate(run.get(id).dims)) {
-          if (!overlaps(entry, other.entries, mesh))
+        for (int32_t f : node.rule.dimFactors(node.rule.tensor(t), dim)) {
+          if (!carries(node, t, f, place, entry))
             continue;
-          int64_t when = findExtension(id, d, entry, found);
-          if (when < earliest) {
+          forEachDim(node, f, [&](ValueId id, unsigned d, unsigned u) {
+            if (id == place || !carries(node, u, f, id, entry))
+              return;
+            int64_t when = findExtension(id, d, entry, found);
+            if (when >= earliest)
+              return;
             earliest = when;
             source = id;
             sourceDim = d;
-          }
+          });
         }
       }
       if (source == place)
@@ -234,6 +239,23 @@ private:
     }
     axis.given = describeGiven(place);
     return axis;
+  }
+
+  /// True if tensor `t` of an op has the axis on factor `f`.
+  bool carries(const Propagation::Node &node, unsigned t, int32_t f, ValueId place,
+               const DimEntry &entry) {
+    auto entries = projectFactor(node.rule, t, f, run.get(place));
+    return entries && overlaps(entry, *entries, mesh);
+  }
+
+  /// The dims of the tensors of an op that factor `f` is part of.
+  template <typename Fn>
+  void forEachDim(const Propagation::Node &node, int32_t f, Fn visit) {
+    for (auto [u, id] : llvm::enumerate(node.tensors))
+      if (id >= 0)
+        for (unsigned d = 0; d < node.rule.tensor(u).numDims; ++d)
+          if (llvm::is_contained(node.rule.dimFactors(node.rule.tensor(u), d), f))
+            visit(ValueId(id), d, u);
   }
 
   /// Axes that the other tensors of an op have on the factors of this place and
@@ -262,15 +284,23 @@ private:
             }
           }
     }
-    if (rule.isFallback && node.op)
-      for (int32_t other : node.tensors)
-        if (other >= 0 && ValueId(other) != place)
-          for (const DimSharding &dim : run.get(other).dims)
-            for (const DimEntry &entry : dim.entries)
-              if (!entry.isGap())
-                add(stopped, {0, toString(DimEntries{entry}, mesh),
-                              opName(node.op) + " has no sharding rule", opName(node.op),
-                              getLocationText(node.op->getLoc())});
+    // Dims that the op does not relate to others, and cuts that do not fit them.
+    for (auto [u, other] : llvm::enumerate(node.tensors)) {
+      if (other < 0 || ValueId(other) == place)
+        continue;
+      for (auto [d, dim] : llvm::enumerate(run.get(other).dims)) {
+        ArrayRef<int32_t> factors = rule.dimFactors(rule.tensor(u), d);
+        if (dim.entries.empty() ||
+            (!factors.empty() && projectFactor(rule, u, factors.front(), run.get(other))))
+          continue;
+        std::string which = "dim " + std::to_string(d) + " of " + nameOf(other);
+        std::string reason = rule.isFallback ? " has no sharding rule"
+                             : factors.empty() ? " keeps " + which + " whole"
+                                               : " cannot hand on this cut of " + which;
+        add(stopped, {-1, toString(dim.entries, mesh), opName(node.op) + reason,
+                      opName(node.op), node.op ? getLocationText(node.op->getLoc()) : ""});
+      }
+    }
   }
 
   static void add(std::vector<StoppedAxis> &stopped, StoppedAxis axis) {
@@ -285,7 +315,7 @@ private:
     const Propagation::Node &node = run.getNode(id);
     const Sharding &sharding = run.get(place);
     const DimEntry &entry = wanted.back();
-    add(stopped, {d, toString(DimEntries{entry}, mesh),
+    add(stopped, {int64_t(d), toString(DimEntries{entry}, mesh),
                   getReason(place, d, f, wanted, node, sharding), opName(node.op),
                   node.op ? getLocationText(node.op->getLoc()) : ""});
   }
@@ -311,7 +341,10 @@ private:
     for (auto [e, other] : llvm::enumerate(sharding.dims))
       if (e != d && overlaps(entry, other.entries, mesh))
         return "the axis is in use on dim " + std::to_string(e);
-    // A conflict at the op: what it chose against what this would have been.
+    // A conflict at the op: what it chose against what this would have been, had
+    // the value itself no say.
+    if (basicConflicts)
+      return "the tensors of " + opName(node.op) + " disagree, and conflicts=basic decides nothing";
     FactorAxes chosen = run.choose(node), other = chosen;
     for (DimEntries &entries : other)
       while (overlaps(entries, wanted, mesh))
@@ -320,6 +353,9 @@ private:
     if (chosen == other)
       return "a conflict with what was there first";
     SmallVector<TensorLayout> tensors = run.getTensorLayouts(node);
+    for (auto [tensor, id] : llvm::zip(tensors, node.tensors))
+      if (id == int32_t(place))
+        tensor.layout.reset();
     auto seconds = [&](const FactorAxes &axes) {
       return llvm::formatv("{0:E2} s", getReshardSeconds(node.rule, tensors, axes, run.getTable()))
           .str();
@@ -333,6 +369,7 @@ private:
   Propagation &run;
   const Mesh &mesh;
   const ValueNames &names;
+  bool basicConflicts;
   std::vector<Value> valueOf;
   std::vector<Sharding> given;
   llvm::DenseMap<std::pair<ValueId, unsigned>, SmallVector<int64_t, 1>> extensionsOf;
@@ -365,7 +402,7 @@ spmd::explain(ModuleOp module, StringRef selection, bool basicConflicts) {
                                               : Propagation::Conflicts::Cost);
     if (failed(tables.read()))
       return failure();
-    FunctionExplainer explainer(func, tables, mesh, names);
+    FunctionExplainer explainer(func, tables, mesh, names, basicConflicts);
     tables.getPropagation().record();
     tables.run();
     functions.push_back(explainer.explain(selection));
@@ -407,7 +444,10 @@ void spmd::printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
         os << "      given on " << axis.given << "\n";
       }
       for (const StoppedAxis &axis : value.stopped) {
-        os << "    dim " << axis.dim << " lacks " << axis.axis << ": " << axis.reason;
+        os << "    ";
+        if (axis.dim >= 0)
+          os << "dim " << axis.dim << " ";
+        os << "lacks " << axis.axis << ": " << axis.reason;
         if (!axis.loc.empty())
           os << " (" << axis.op << " at " << axis.loc << ")";
         os << "\n";
@@ -459,7 +499,8 @@ void spmd::emitRemarks(ArrayRef<ExplainedFunction> functions) {
                            axis.given);
       for (const StoppedAxis &axis : value.stopped)
         remark::missed(value.location, options("explain-stopped"))
-            << remark::add("{0}: dim {1} lacks {2}: {3}", value.name, axis.dim, axis.axis,
-                           axis.reason);
+            << remark::add("{0}: {1}lacks {2}: {3}", value.name,
+                           axis.dim < 0 ? "" : "dim " + std::to_string(axis.dim) + " ",
+                           axis.axis, axis.reason);
     }
 }

@@ -23,9 +23,10 @@ struct ExplainedAxis {
   std::string given; // where the way ends: "argument x", "constraint at ..."
 };
 
-/// An axis that a neighbour has and that did not arrive.
+/// An axis that a neighbour has and that did not arrive; dim -1 where the op
+/// says nothing of a dim.
 struct StoppedAxis {
-  unsigned dim;
+  int64_t dim;
   std::string axis;
   std::string reason;
   std::string op, loc; // the op that would have brought it
