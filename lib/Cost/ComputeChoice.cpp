@@ -145,12 +145,15 @@ private:
         list.push_back({});
       if (list.size() > 1 && !llvm::is_contained(list, DimEntries()))
         list.push_back({});
-      llvm::sort(list, [](const DimEntries &a, const DimEntries &b) { return a < b; });
+      // The first of equals wins: axes on early factors, in mesh order.
+      llvm::sort(list, [](const DimEntries &a, const DimEntries &b) {
+        return a.empty() != b.empty() ? b.empty() : a < b;
+      });
     }
     if (hasOverlap()) // unanimous, but on one axis twice
       for (auto &list : candidates)
         if (list.size() == 1 && !list.front().empty())
-          list.insert(list.begin(), DimEntries());
+          list.push_back(DimEntries());
     limit();
   }
 
@@ -187,8 +190,8 @@ private:
       if (product <= 4096)
         return;
       for (auto &list : candidates)
-        while (list.size() > keep)
-          list.erase(list.begin()); // the whole factor sorts first
+        if (list.size() > keep)
+          list.truncate(keep); // the whole factor sorts last
     }
   }
 

@@ -317,6 +317,21 @@ private:
       layouts.back().layout = *home;
     }
 
+    if (carriesPartial(op)) {
+      // A sum of partial sums is completed once.
+      LayoutId partial = values.find(op->getOperand(0))->second.produced;
+      for (unsigned t = 0; t < rule.numOperands(); ++t) {
+        plan.needs.push_back(partial);
+        need(op->getOperand(t), partial);
+      }
+      plan.produced.push_back(partial);
+      unsigned result = rule.numOperands();
+      define(op->getResult(0), partial,
+             layouts[result].layout ? *layouts[result].layout : table.getComplete(partial));
+      plans.push_back(std::move(plan));
+      return success();
+    }
+
     FactorAxes axes = chooseCompute(rule, layouts, table);
     for (auto [t, tensor] : llvm::enumerate(rule.operands())) {
       if (!isa<RankedTensorType>(tensor.value.getType())) {
@@ -341,6 +356,24 @@ private:
     }
     plans.push_back(std::move(plan));
     return success();
+  }
+
+  /// True for a sum or difference of values that are partial sums over the same
+  /// axes and that nothing else reads.
+  bool carriesPartial(Operation *op) {
+    if (!isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp>(op))
+      return false;
+    std::optional<LayoutId> common;
+    for (Value operand : op->getOperands()) {
+      auto it = values.find(operand);
+      if (it == values.end() || !table.isPartial(it->second.produced) ||
+          table.get(it->second.produced).unreducedKind != ReductionKind::Sum ||
+          !llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }) ||
+          (common && *common != it->second.produced))
+        return false;
+      common = it->second.produced;
+    }
+    return common.has_value();
   }
 
   LogicalResult checkCallee(func::CallOp call) {

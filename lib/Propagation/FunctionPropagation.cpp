@@ -164,10 +164,13 @@ LogicalResult FunctionPropagation::join(ValueId place, const Sharding &given,
     bool mayKeep = other.open && isPrefix(entries, dim.entries);
     if (!mayExtend && !mayKeep && dim.entries != entries)
       return fail();
+    // A priority is that of entries.
+    if (!entries.empty())
+      dim.priority = dim.entries.empty() ? other.priority
+                                         : std::min(dim.priority, other.priority);
     if (mayExtend)
       dim.entries = entries;
     dim.open &= other.open;
-    dim.priority = std::min(dim.priority, other.priority);
   }
   for (const DimEntry &entry : given.replicated)
     if (!llvm::is_contained(joined.replicated, entry))

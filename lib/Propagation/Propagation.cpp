@@ -52,18 +52,30 @@ Propagation::NodeId Propagation::addNode(Node node) {
 }
 
 Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
-  Node node{op, {}, {}, 1, Flow::Both, false};
-  node.late = rule.isContraction ||
-              llvm::any_of(rule.getFactors(), [](const Factor &f) {
-                return f.kind == FactorKind::Reduction;
-              });
+  Node node{op, {}, {}, 1, Flow::Both};
+  bool reduces = rule.isContraction ||
+                 llvm::any_of(rule.getFactors(), [](const Factor &f) {
+                   return f.kind == FactorKind::Reduction;
+                 });
+  if (reduces)
+    node.stage[0] = node.stage[1] = kContractions;
+  // A factor of a result that no operand has is new: a broadcast.
+  SmallVector<bool, 8> read(rule.numFactors(), false);
   for (const ShardingRule::Tensor &tensor : rule.operands()) {
     auto it = ids.find(tensor.value);
     node.tensors.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
-    if (it != ids.end())
-      node.level = std::max(node.level, it->second.level + 1);
+    if (it == ids.end())
+      continue;
+    node.level = std::max(node.level, it->second.level + 1);
+    for (unsigned d = 0; d < tensor.numDims; ++d)
+      for (int32_t f : rule.dimFactors(tensor, d))
+        read[f] = true;
   }
   for (const ShardingRule::Tensor &tensor : rule.results()) {
+    for (unsigned d = 0; d < tensor.numDims; ++d)
+      for (int32_t f : rule.dimFactors(tensor, d))
+        if (!read[f] && rule.factor(f).size != 1)
+          node.stage[0] = kBroadcasts;
     auto it = ids.find(tensor.value);
     node.tensors.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
     if (it == ids.end())
@@ -78,7 +90,7 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
 Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId to,
                                              Flow flow) {
   auto [source, level] = ids.lookup(from);
-  Node node{op, {}, {}, level + 1, flow, false};
+  Node node{op, {}, {}, level + 1, flow};
   SmallVector<int32_t> factors;
   for (int64_t size : values[source].type.getShape())
     factors.push_back(node.rule.addFactor(
@@ -138,20 +150,19 @@ void Propagation::run() {
             return dim.priority == current && !dim.entries.empty();
           }))
         touchAround(id);
-    // Elementwise ops and views come to rest before contractions take part.
-    for (bool late : {false, true})
+    for (uint8_t stage = kViews; stage < kNumStages; ++stage)
       for (bool again = true; again;) {
-        again = sweep(/*backward=*/false, late);
-        again |= sweep(/*backward=*/true, late);
+        again = sweep(/*backward=*/false, stage);
+        again |= sweep(/*backward=*/true, stage);
       }
   }
 }
 
-bool Propagation::sweep(bool backward, bool late) {
+bool Propagation::sweep(bool backward, uint8_t stage) {
   bool any = false;
   llvm::BitVector &levels = dirtyLevels[backward];
   std::vector<Proposal> proposals;
-  SmallVector<NodeId> waiting; // contractions, before their turn
+  SmallVector<NodeId> waiting; // for a later stage
   auto settle = [&](MutableArrayRef<Proposal> list) {
     llvm::sort(list, [](const Proposal &a, const Proposal &b) { return a.place < b.place; });
     while (!list.empty()) {
@@ -168,7 +179,7 @@ bool Propagation::sweep(bool backward, bool late) {
     std::swap(ready, dirtyAt[backward][level]);
     levels.reset(level);
     for (NodeId id : ready) {
-      if (nodes[id].late && !late) {
+      if (nodes[id].stage[backward] > stage) {
         waiting.push_back(id);
         continue;
       }

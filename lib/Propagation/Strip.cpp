@@ -1,6 +1,7 @@
 //===- Strip.cpp - The unsharded program ----------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,22 +33,27 @@ struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
       return signalPassFailure();
     SmallVector<Operation *> dead;
     module->walk([&](Operation *op) {
-      auto isOurs = [&](NamedAttribute attr) {
-        StringRef name = attr.getName().strref();
-        return shardingsOnly ? isShardingAttr(name) : name.starts_with("spmd.");
+      auto strip = [&](NamedAttrList &attrs) {
+        SmallVector<StringAttr> ours;
+        for (NamedAttribute attr : attrs) {
+          StringRef name = attr.getName().strref();
+          if (shardingsOnly ? isShardingAttr(name) : name.starts_with("spmd."))
+            ours.push_back(attr.getName());
+        }
+        for (StringAttr name : ours)
+          attrs.erase(name);
+        return !ours.empty();
       };
-      for (NamedAttribute attr : llvm::make_filter_range(
-               llvm::to_vector(op->getDiscardableAttrs()), isOurs))
-        op->removeAttr(attr.getName());
+      NamedAttrList attrs(op->getDiscardableAttrDictionary());
+      if (strip(attrs))
+        op->setDiscardableAttrs(attrs.getDictionary(op->getContext()));
       if (auto func = dyn_cast<FunctionOpInterface>(op)) {
+        SignatureAttrs signature(func);
         for (unsigned i = 0; i < func.getNumArguments(); ++i)
-          for (NamedAttribute attr : llvm::make_filter_range(
-                   llvm::to_vector(func.getArgAttrs(i)), isOurs))
-            func.removeArgAttr(i, attr.getName());
+          strip(signature.arg(i));
         for (unsigned i = 0; i < func.getNumResults(); ++i)
-          for (NamedAttribute attr : llvm::make_filter_range(
-                   llvm::to_vector(func.getResultAttrs(i)), isOurs))
-            func.removeResultAttr(i, attr.getName());
+          strip(signature.result(i));
+        signature.write();
         return;
       }
       if (isa<WithShardingConstraintOp, ReshardOp>(op) ||

@@ -8,11 +8,11 @@ spmd.mesh @m = <["x"=2, "y"=2]>
 // CHECK-NEXT: spmd.reduce_scatter %[[P]] sum <@m, [{"x"}, {}]> {id = 0 : i64} : tensor<8x16xf32> -> tensor<4x16xf32>
 // CHECK-NOT: spmd.
 // CHECK: return
-func.func @seq(%h: tensor<8x32xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %w: tensor<32x16xf32>, %r: tensor<8x16xf32>) -> tensor<8x16xf32> {
+func.func @seq(%h: tensor<8x64xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %w: tensor<64x16xf32>, %r: tensor<8x16xf32>) -> tensor<8x16xf32> {
   %c0 = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x16xf32>
   %f = linalg.fill ins(%c0 : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
-  %y = linalg.matmul ins(%h, %w : tensor<8x32xf32>, tensor<32x16xf32>) outs(%f : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %y = linalg.matmul ins(%h, %w : tensor<8x64xf32>, tensor<64x16xf32>) outs(%f : tensor<8x16xf32>) -> tensor<8x16xf32>
   %c = spmd.with_sharding_constraint %y <@m, [{"x"}, {}]> : tensor<8x16xf32>
   %z = arith.addf %c, %r : tensor<8x16xf32>
   return %z : tensor<8x16xf32>

@@ -64,6 +64,11 @@ public:
   /// Replaces what is given for a place, before the run.
   void setGiven(ValueId id, Sharding given) { values[id].sharding = std::move(given); }
 
+  /// Stages of a run, each to its fixpoint: elementwise ops and views; then
+  /// contractions and reductions; then small values that are broadcast, which
+  /// have the least to say.
+  enum Stage : uint8_t { kViews, kContractions, kBroadcasts, kNumStages };
+
   struct Place {
     Sharding sharding;
     RankedTensorType type;
@@ -77,8 +82,10 @@ public:
     SmallVector<int32_t, 4> tensors;
     unsigned level;
     Flow flow;
-    bool late; // contraction or reduction: after views and elementwise ops
-    bool dirty[2] = {false, false}; // forward, backward
+    // By direction (forward, backward): the stage in which the op begins to take
+    // part, and whether it is to be visited.
+    uint8_t stage[2] = {kViews, kViews};
+    bool dirty[2] = {false, false};
   };
   /// One dim of one place got longer, `node` having proposed it.
   struct Extension {
@@ -118,7 +125,7 @@ private:
   /// Has an op visited again, in one direction or both.
   void touch(NodeId node, Flow directions = Flow::Both);
   void touchAround(ValueId place);
-  bool sweep(bool backward, bool late);
+  bool sweep(bool backward, uint8_t stage);
   /// Appends what the op proposes for its results or its operands.
   void propose(NodeId id, bool backward, std::vector<Proposal> &proposals);
   /// Settles what was proposed for one place in one direction.

@@ -1,6 +1,6 @@
-// RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s --check-prefix=RUN
+// RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s --check-prefix=VERIFY
 // RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
-// RUN-LABEL: 3 functions, 5 results, all equal
+// VERIFY: 3 functions, 5 results, all equal
 
 // Loop-carried values have one layout; collectives stand where they are needed, also in loops and branches.
 
