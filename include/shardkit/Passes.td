@@ -119,6 +119,22 @@ def SPMDStripPass : Pass<"spmd-strip", "::mlir::ModuleOp"> {
   ];
 }
 
+def SPMDListRulesPass : Pass<"spmd-list-rules", "::mlir::ModuleOp"> {
+  let summary = "List the ops of upstream dialects with the rule that each has";
+  let description = [{
+    Prints, for every registered op of arith, complex, func, linalg, math, scf,
+    tensor and tosa, one line: its name and `rule` (it has
+    ShardingRuleOpInterface), `elementwise` (the trait Elementwise is enough) or
+    `none` (replicated, unless propagation knows it otherwise, as loops). Reads
+    no IR; `docs/Status.md` is made from it.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect"];
+}
+
 def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
   let summary = "Report collectives, bytes, costs and what each device holds";
   let description = [{

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Writes the table of upstream ops in docs/Status.md.
+
+    scripts/status.py [--check] [--shard-opt PATH]
+
+Joins docs/status-ops.txt with what `shard-opt --spmd-list-rules` prints and with the tests that compare an op's results
+with the unsharded run. Fails if an op has no paragraph, or a paragraph contradicts the tool. --check fails where the page
+is not what would be written.
+"""
+import argparse
+import fnmatch
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE, NOTES = ROOT / "docs/Status.md", ROOT / "docs/status-ops.txt"
+BEGIN, END = "<!-- ops: written by scripts/status.py -->\n", "<!-- end of ops -->\n"
+
+
+def read_notes():
+    """[(patterns, {"cut": text, "whole": text, "how": text})]"""
+    notes = []
+    for paragraph in NOTES.read_text().split("\n\n"):
+        lines = [line for line in paragraph.splitlines() if line and not line.startswith("#")]
+        if lines:
+            notes.append((lines[0].split(), dict(line.split(": ", 1) for line in lines[1:])))
+    return notes
+
+
+def numeric_ops():
+    """Ops that a test with a numeric comparison names, and those named beside a tensor type (not in a body)."""
+    found, on_tensors = set(), set()
+    pattern = r"\b[a-z]+\.[a-z_0-9]+(?:\.[a-z_]+)?"
+    for path in sorted((ROOT / "test").rglob("*")):
+        if path.suffix == ".mlir":
+            text = path.read_text()
+            runs = "".join(line for line in text.splitlines() if "RUN:" in line)
+            if not re.search(r"shard-run .*--verify|compare_lowered", runs):
+                continue
+        elif path.suffix == ".py" and path.name.startswith("gen_"):
+            text = path.read_text()
+        else:
+            continue
+        found.update(re.findall(pattern, text))
+        for line in text.splitlines():
+            if "tensor<" in line:
+                on_tensors.update(re.findall(pattern, line))
+    return found, on_tensors
+
+
+def shorten(ops):
+    """`a.x`, `y`, `b.z`: the dialect only where it changes."""
+    words, last = [], ""
+    for op in ops:
+        dialect, name = op.split(".", 1)
+        words.append(f"`{name if dialect == last else op}`")
+        last = dialect
+    return ", ".join(words)
+
+
+def make_table(shard_opt):
+    listed = subprocess.run([shard_opt, "--spmd-list-rules", "-o", "/dev/null"], input="",
+                            capture_output=True, text=True, check=True).stdout
+    notes, (tested, on_tensors), errors = read_notes(), numeric_ops(), []
+    rows = [([], []) for _ in notes]
+    used = set()
+    for line in listed.splitlines():
+        op, kind = line.split()
+        for i, (patterns, texts) in enumerate(notes):
+            hit = [p for p in patterns if fnmatch.fnmatchcase(op, p)]
+            if hit:
+                used.update((i, p) for p in hit)
+                rows[i][op not in (on_tensors if kind == "elementwise" else tested)].append(op)
+                if (kind == "none") != ("how" in texts):
+                    errors.append(f"{op} has the rule '{kind}', but its paragraph says "
+                                  f"{'how' if 'how' in texts else 'what is cut'}")
+                break
+        else:
+            errors.append(f"{op} ({kind}) is in no paragraph")
+    errors += [f"no op matches {p}" for i, (patterns, _) in enumerate(notes) for p in patterns
+               if (i, p) not in used]
+    if errors:
+        sys.exit("\n".join(f"docs/status-ops.txt: {error}" for error in errors))
+    lines = ["| compared with the unsharded run | same rule, not compared | what may be cut | what stays whole |",
+             "| --- | --- | --- | --- |"]
+    for (yes, no), (_, texts) in zip(rows, notes):
+        cut = texts.get("how") and f"*no rule:* {texts['how']}" or texts.get("cut", "nothing")
+        lines.append(f"| {shorten(yes)} | {shorten(no)} | {cut} | {texts.get('whole', '')} |")
+    return re.sub(r"\|  +\|", "| |", "\n".join(lines)).replace("|  |", "| |") + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--shard-opt", default="shard-opt")
+    args = parser.parse_args()
+    page = PAGE.read_text()
+    head, rest = page.split(BEGIN)
+    tail = rest.split(END)[1]
+    new = head + BEGIN + make_table(args.shard_opt) + END + tail
+    if new != page and args.check:
+        sys.exit("docs/Status.md is not up to date, expected scripts/status.py to have been run")
+    if new != page:
+        PAGE.write_text(new)
+
+
+if __name__ == "__main__":
+    main()
