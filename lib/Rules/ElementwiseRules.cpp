@@ -1,6 +1,6 @@
 //===- ElementwiseRules.cpp - Elementwise ops and constants ---------------===//
 //
-// Every op with the trait Elementwise, of any dialect (arith, math, complex),
+// Every op with the trait Elementwise, of any dialect,
 // has the rule of this file without being named.
 //
 //===----------------------------------------------------------------------===//

@@ -144,6 +144,12 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
       if (written[f] == (iterators[f] == utils::IteratorType::reduction))
         rule.setKind(f, FactorKind::Whole);
   }
+  // The body of a named op is not printed: what is computed from an index could
+  // not be made local in a way that lasts (fill_rng_2d).
+  if (op.hasIndexSemantics() &&
+      !isa<linalg::GenericOp, linalg::MapOp, linalg::ReduceOp>(op))
+    for (unsigned f = 0; f < iterators.size(); ++f)
+      rule.setKind(f, FactorKind::Whole);
   rule.isContraction = reduces && numInputs == 2 &&
                        (linalg::isaContractionOpInterface(op) ||
                         linalg::isaConvolutionOpInterface(op));
