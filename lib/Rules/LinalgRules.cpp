@@ -146,8 +146,9 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   }
   // The body of a named op is not printed: what is computed from an index could
   // not be made local in a way that lasts (fill_rng_2d).
-  if (op.hasIndexSemantics() &&
-      !isa<linalg::GenericOp, linalg::MapOp, linalg::ReduceOp>(op))
+  // `hasIndexSemantics` is false for it.
+  if (!isa<linalg::GenericOp, linalg::MapOp, linalg::ReduceOp>(op) &&
+      !body->getOps<linalg::IndexOp>().empty())
     for (unsigned f = 0; f < iterators.size(); ++f)
       rule.setKind(f, FactorKind::Whole);
   rule.isContraction = reduces && numInputs == 2 &&
