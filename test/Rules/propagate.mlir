@@ -122,15 +122,3 @@ func.func @dynamic(%a: tensor<?x6xf32>, %b: tensor<?x6xf32> {spmd.sharding = #sp
   %0 = arith.addf %a, %b : tensor<?x6xf32>
   return %0 : tensor<?x6xf32>
 }
-
-// -----
-
-// The body of a named op is not printed: no index of it can be made global.
-spmd.mesh @m = <["x"=2, "y"=3]>
-// CHECK-LABEL: func.func @random
-// CHECK: linalg.fill_rng_2d {spmd.shardings = [#spmd.sharding<@m, [{?}, {?}]>]
-func.func @random(%low: f64, %high: f64, %seed: i32) -> (tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) {
-  %e = tensor.empty() : tensor<6x12xf32>
-  %0 = linalg.fill_rng_2d ins(%low, %high, %seed : f64, f64, i32) outs(%e : tensor<6x12xf32>) -> tensor<6x12xf32>
-  return %0 : tensor<6x12xf32>
-}

@@ -67,3 +67,13 @@ func.func @unpack_padded(%a: tensor<12x2x4xi32> {spmd.sharding = #spmd.sharding<
   %r = linalg.unpack %a inner_dims_pos = [1] inner_tiles = [4] into %e : tensor<12x2x4xi32> -> tensor<12x7xi32>
   return %r : tensor<12x7xi32>
 }
+
+// The body of a named op is not printed: its indices cannot be made global.
+func.func @random() -> (tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) {
+  %low = arith.constant -3.0 : f64
+  %high = arith.constant 5.0 : f64
+  %seed = arith.constant 17 : i32
+  %e = tensor.empty() : tensor<6x12xf32>
+  %0 = linalg.fill_rng_2d ins(%low, %high, %seed : f64, f64, i32) outs(%e : tensor<6x12xf32>) -> tensor<6x12xf32>
+  return %0 : tensor<6x12xf32>
+}
