@@ -240,6 +240,8 @@ static bool isUpdateOf(Value value, Value root) {
       value = insert.getDest();
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
       value = dps.getTiedOpOperand(cast<OpResult>(value))->get();
+    else if (auto loop = dyn_cast<scf::ForOp>(op)) // normalised before: updates its init
+      value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
     else
       return false;
     if (!value.hasOneUse())
@@ -260,6 +262,81 @@ static void yieldInto(OpBuilder &builder, OpOperand &yielded, Value dest) {
   yielded.set(op.getResult());
 }
 
+/// True if bufferization may put `value` into the buffer of `other`: by views and
+/// loops, and by updates in place. With `exceptUpdates`, not by updates alone.
+static bool mayShare(Value value, Value other, bool exceptUpdates = false) {
+  SetVector<Value> values;
+  values.insert(value);
+  for (unsigned i = 0; i < values.size(); ++i) {
+    if (values[i] == other)
+      return true;
+    Operation *op = values[i].getDefiningOp();
+    if (!op)
+      continue;
+    if (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+            tensor::CastOp>(op)) {
+      values.insert(op->getOperand(0));
+    } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
+      values.insert(select.getTrueValue());
+      values.insert(select.getFalseValue());
+    } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+      values.insert_range(loop.getInits());
+      exceptUpdates = false;
+    } else if (exceptUpdates) {
+      continue;
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+      values.insert(insert.getDest());
+    } else if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
+      values.insert(insert.getDest());
+    } else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op)) {
+      values.insert(dps.getTiedOpOperand(cast<OpResult>(values[i]))->get());
+    }
+  }
+  return false;
+}
+
+namespace {
+/// A terminator operand and the value in whose buffer it is to live.
+struct Yield {
+  OpOperand *operand;
+  Value dest;
+  Value value() const { return operand->get(); }
+};
+} // namespace
+
+/// The operands of one terminator are yielded at once: those whose buffer may be
+/// overwritten meanwhile, or holds another one, are set aside first.
+static void yieldAllInto(OpBuilder &builder, MutableArrayRef<OpOperand> operands,
+                         ValueRange dests) {
+  SmallVector<Yield> yields;
+  for (auto [operand, dest] : llvm::zip_equal(operands, dests))
+    if (isStaticTensor(operand.get().getType()) && operand.get() != dest)
+      yields.push_back({&operand, dest});
+  SmallVector<Yield> aside;
+  for (const Yield &yield : yields) {
+    Value value = yield.value();
+    bool shares = !isUpdateOf(value, yield.dest) &&
+                  mayShare(value, yield.dest, /*exceptUpdates=*/true);
+    for (const Yield &other : yields)
+      if (&other != &yield)
+        shares |= mayShare(value, other.dest) ||
+                  (value == other.value()
+                       ? &other < &yield
+                       : mayShare(value, other.value()) || mayShare(other.value(), value));
+    if (shares)
+      aside.push_back(yield);
+  }
+  for (const Yield &yield : aside) {
+    Operation *terminator = yield.operand->getOwner();
+    builder.setInsertionPoint(terminator);
+    yield.operand->set(bufferization::AllocTensorOp::create(
+        builder, terminator->getLoc(), cast<RankedTensorType>(yield.value().getType()),
+        ValueRange(), yield.value()));
+  }
+  for (const Yield &yield : yields)
+    yieldInto(builder, *yield.operand, yield.dest);
+}
+
 /// A buffer of its own: tensor.empty would be merged with its like.
 static Value newBuffer(OpBuilder &builder, Location loc, RankedTensorType type) {
   return bufferization::AllocTensorOp::create(builder, loc, type, ValueRange());
@@ -267,9 +344,7 @@ static Value newBuffer(OpBuilder &builder, Location loc, RankedTensorType type) 
 
 static void normaliseFor(scf::ForOp op) {
   OpBuilder builder(op);
-  Operation *yield = op.getBody()->getTerminator();
-  for (OpOperand &operand : yield->getOpOperands())
-    yieldInto(builder, operand, op.getRegionIterArg(operand.getOperandNumber()));
+  yieldAllInto(builder, op.getBody()->getTerminator()->getOpOperands(), op.getRegionIterArgs());
 }
 
 static void normaliseWhile(scf::WhileOp op) {
@@ -277,11 +352,8 @@ static void normaliseWhile(scf::WhileOp op) {
   auto condition = op.getConditionOp();
   if (TypeRange(ValueRange(op.getBeforeArguments())) ==
       TypeRange(ValueRange(op.getAfterArguments()))) {
-    for (OpOperand &operand : condition.getArgsMutable())
-      yieldInto(builder, operand,
-                op.getBeforeArguments()[operand.getOperandNumber() - 1]);
-    for (OpOperand &operand : op.getYieldOp()->getOpOperands())
-      yieldInto(builder, operand, op.getAfterArguments()[operand.getOperandNumber()]);
+    yieldAllInto(builder, condition->getOpOperands().drop_front(), op.getBeforeArguments());
+    yieldAllInto(builder, op.getYieldOp()->getOpOperands(), op.getAfterArguments());
     return;
   }
   // Other values are handed on than carried: carry a buffer for each of them.
@@ -349,8 +421,8 @@ static void normaliseWhile(scf::WhileOp op) {
   for (unsigned i : otherArgs)
     next.push_back(yield->getOperand(i));
   yield->setOperands(next);
-  for (unsigned k = 0; k < numTensors; ++k)
-    yieldInto(builder, yield->getOpOperand(k), after->getArgument(k));
+  yieldAllInto(builder, yield->getOpOperands().take_front(numTensors),
+               after->getArguments().take_front(numTensors));
   // The handed-on buffer may be updated in place by the body; the next
   // iteration fills it anew, and the result is that of the last `before`.
   op.erase();
@@ -359,17 +431,13 @@ static void normaliseWhile(scf::WhileOp op) {
 /// scf.if and scf.index_switch: all branches write one buffer.
 static void normaliseBranch(Operation *op) {
   OpBuilder builder(op);
-  for (OpResult result : op->getResults()) {
-    if (!isStaticTensor(result.getType()))
-      continue;
-    builder.setInsertionPoint(op);
-    auto type = cast<RankedTensorType>(result.getType());
-    Value dest = newBuffer(builder, op->getLoc(), type);
-    for (Region &region : op->getRegions())
-      yieldInto(builder,
-                region.front().getTerminator()->getOpOperand(result.getResultNumber()),
-                dest);
-  }
+  // What is no tensor stays as it is.
+  SmallVector<Value> dests(op->getResults());
+  for (Value &dest : dests)
+    if (isStaticTensor(dest.getType()))
+      dest = newBuffer(builder, op->getLoc(), cast<RankedTensorType>(dest.getType()));
+  for (Region &region : op->getRegions())
+    yieldAllInto(builder, region.front().getTerminator()->getOpOperands(), dests);
 }
 
 //===----------------------------------------------------------------------===//
