@@ -517,7 +517,9 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
     return a.seconds != b.seconds ? a.seconds < b.seconds
                                   : a.proposal->dims < b.proposal->dims;
   });
+  bool changed = false;
   for (const Choice &choice : choices)
-    update(id, extend(id, choice.proposal->dims), *choice.proposal);
-  touchAround(id);
+    changed |= update(id, extend(id, choice.proposal->dims), *choice.proposal);
+  if (changed)
+    touchAround(id);
 }
