@@ -274,10 +274,11 @@ private:
             if (other < 0 || other == own)
               continue;
             auto entries = projectFactor(rule, u, f, run.get(other));
+            auto have = projectFactor(rule, t, f, sharding);
             if (!entries)
               continue;
             for (auto [k, entry] : llvm::enumerate(*entries)) {
-              if (entry.isGap() || overlaps(entry, sharding.dims[d].entries, mesh))
+              if (entry.isGap() || (have && isPrefix(ArrayRef(*entries).take_front(k + 1), *have)))
                 continue;
               report(place, d, f, ArrayRef(*entries).take_front(k + 1), id, stopped);
               break;
@@ -331,6 +332,8 @@ private:
       return opName(node.op) + " lets nothing pass this way";
     if (!dim.open)
       return "the dim is closed";
+    if (overlaps(entry, dim.entries, mesh))
+      return "the axis cuts the dim in another way";
     if (size % (totalFactor(dim.entries) * entry.size) != 0)
       return "size " + std::to_string(size) + " is not divisible by " +
              std::to_string(totalFactor(dim.entries) * entry.size);
