@@ -1,0 +1,763 @@
+#!/usr/bin/env python3
+"""Writes a module of small random programs with random shardings.
+
+  gen_random.py --seed 1 --count 200 -o random.mlir
+  gen_random.py --seed 1 --count 200 --only 17        one function of the same
+
+Each function is a chain of ops on tensors of rank 0 to 4, on one of several
+meshes of 1 to 8 devices, with shardings (sub-axes and gaps too) on arguments,
+results, ops and constraints. Integers wrap; floats are small integers whose
+bound is tracked, so that every partial sum is exact in the type: sharded and
+unsharded runs must agree bit for bit.
+"""
+import argparse
+import math
+import random
+
+MESHES = [[1], [2], [3], [4], [5], [6], [8], [2, 2], [2, 3], [3, 2], [2, 4],
+          [4, 2], [1, 4], [2, 1, 3], [2, 2, 2]]
+AXES = "xyz"
+SIZES = [1, 2, 2, 3, 4, 4, 5, 6, 8, 8, 12, 16]
+MAX_ELEMENTS = 1536
+# What floats may reach: every integer below is exact.
+BOUNDS = {"f16": 1 << 10, "bf16": 1 << 7, "f32": 1 << 22, "f64": 1 << 50}
+
+
+def elements(shape):
+    return math.prod(shape)
+
+
+def divisors(n):
+    return [d for d in range(2, n + 1) if n % d == 0]
+
+
+class Function:
+    def __init__(self, rng, name):
+        self.rng, self.name = rng, name
+        self.mesh = rng.randrange(len(MESHES))
+        self.sizes = MESHES[self.mesh]
+        self.element = rng.choice(["i8", "i16", "i32", "i32", "i64", "f16",
+                                   "bf16", "f32", "f32", "f64"])
+        self.is_float = self.element[0] != "i"
+        self.lines, self.args, self.values, self.next = [], [], [], 0
+
+    # -- spelling ----------------------------------------------------------
+
+    def tensor(self, shape, element=None):
+        dims = "".join(f"{d}x" for d in shape)
+        return f"tensor<{dims}{element or self.element}>"
+
+    def fresh(self):
+        self.next += 1
+        return f"%v{self.next}"
+
+    def emit(self, text):
+        self.lines.append("  " + text)
+
+    def literal(self, value):
+        return f"{value}.0" if self.is_float else str(value)
+
+    def dense(self, value, shape):
+        name = self.fresh()
+        self.emit(f"{name} = arith.constant dense<{self.literal(value)}> : "
+                  f"{self.tensor(shape)}")
+        return name
+
+    def empty(self, shape):
+        name = self.fresh()
+        self.emit(f"{name} = tensor.empty() : {self.tensor(shape)}")
+        return name
+
+    def op(self, kind):
+        """add, sub, mul, max, min as an arith op of the element type."""
+        if kind in ("max", "min"):
+            suffix = "imumf" if self.is_float else "si"
+        else:
+            suffix = "f" if self.is_float else "i"
+        return f"arith.{kind}{suffix}"
+
+    def sharding(self, shape):
+        """A random legal sharding of a value of this shape."""
+        rng = self.rng
+        pieces = []
+        for axis, size in enumerate(self.sizes):
+            splits = [d for d in divisors(size) if d < size]
+            if splits and rng.random() < 0.3:
+                at = rng.choice(splits)
+                pieces += [(axis, 1, at), (axis, at, size // at)]
+            else:
+                pieces.append((axis, 1, size))
+        rng.shuffle(pieces)
+        dims = [[] for _ in shape]
+        total = [1] * len(shape)
+        left = []
+        for axis, pre, size in pieces:
+            fits = [d for d, n in enumerate(shape) if n % (total[d] * size) == 0]
+            if not fits or rng.random() < 0.25:
+                left.append((axis, pre, size))
+                continue
+            d = rng.choice(fits)
+            gaps = divisors(shape[d] // (total[d] * size))
+            if gaps and rng.random() < 0.15:
+                gap = rng.choice(gaps)
+                dims[d].append(str(gap))
+                total[d] *= gap
+            total[d] *= size
+            whole = size == self.sizes[axis]
+            dims[d].append(f'"{AXES[axis]}"' +
+                           ("" if whole else f":({pre}){size}"))
+        text = ", ".join(
+            "{" + ", ".join(d + ["?"] * (rng.random() < 0.4)) + "}"
+            for d in dims)
+        replicated = [f'"{AXES[a]}"' for a, _, s in left
+                      if s == self.sizes[a] and rng.random() < 0.1]
+        more = f", replicated = {{{', '.join(replicated)}}}" if replicated else ""
+        return f"<@m{self.mesh}, [{text}]{more}>"
+
+    # -- values ------------------------------------------------------------
+
+    def fits(self, bound):
+        return not self.is_float or bound < BOUNDS[self.element]
+
+    def add_value(self, name, shape, bound):
+        self.values.append((name, tuple(shape), bound))
+
+    def add_argument(self, shape):
+        rng = self.rng
+        name = f"%arg{len(self.args)}"
+        element = "i8" if self.is_float else self.element
+        attrs = ["spmd.range = [-3, 4]"]
+        if rng.random() < 0.7:
+            attrs.append(f"spmd.sharding = #spmd.sharding{self.sharding(shape)}")
+        self.args.append(f"{name}: {self.tensor(shape, element)} "
+                         f"{{{', '.join(attrs)}}}")
+        if self.is_float:
+            converted = self.fresh()
+            self.emit(f"{converted} = arith.sitofp {name} : "
+                      f"{self.tensor(shape, element)} to {self.tensor(shape)}")
+            name = converted
+        self.add_value(name, shape, 3)
+
+    def pick(self, test=lambda v: True):
+        """A value, the later the likelier."""
+        found = [v for v in self.values if test(v)]
+        if not found:
+            return None
+        return found[max(self.rng.randrange(len(found)),
+                         self.rng.randrange(len(found)))]
+
+    # -- steps: each returns True if it added something --------------------
+
+    def step_clamp(self):
+        """Keeps floats small."""
+        name, shape, bound = self.pick()
+        low, high = self.dense(-3, shape), self.dense(3, shape)
+        t = self.tensor(shape)
+        a, b = self.fresh(), self.fresh()
+        self.emit(f"{a} = {self.op('max')} {name}, {low} : {t}")
+        self.emit(f"{b} = {self.op('min')} {a}, {high} : {t}")
+        self.add_value(b, shape, 3)
+        return True
+
+    def step_elementwise(self):
+        rng = self.rng
+        a, shape, bound_a = self.pick()
+        b, _, bound_b = self.pick(lambda v: v[1] == shape)
+        kind = rng.choice(["add", "sub", "mul", "max", "min"])
+        bound = {"add": bound_a + bound_b, "sub": bound_a + bound_b,
+                 "mul": bound_a * bound_b}.get(kind, max(bound_a, bound_b))
+        if not self.fits(bound):
+            return False
+        t = self.tensor(shape)
+        r = self.fresh()
+        if kind in ("add", "sub", "mul") and rng.random() < 0.3:
+            e = self.empty(shape)
+            self.emit(f"{r} = linalg.{kind} ins({a}, {b} : {t}, {t}) "
+                      f"outs({e} : {t}) -> {t}")
+        else:
+            attr = ""
+            if rng.random() < 0.05:
+                attr = (f" {{spmd.shardings = [#spmd.sharding"
+                        f"{self.sharding(shape)}]}}")
+            self.emit(f"{r} = {self.op(kind)} {a}, {b}{attr} : {t}")
+        self.add_value(r, shape, bound)
+        return True
+
+    def step_select(self):
+        rng = self.rng
+        a, shape, bound_a = self.pick()
+        b, _, bound_b = self.pick(lambda v: v[1] == shape)
+        t, t1 = self.tensor(shape), self.tensor(shape, "i1")
+        c, r = self.fresh(), self.fresh()
+        if self.is_float:
+            self.emit(f"{c} = arith.cmpf olt, {a}, {b} : {t}")
+        else:
+            self.emit(f"{c} = arith.cmpi sgt, {a}, {b} : {t}")
+        self.emit(f"{r} = arith.select {c}, {b}, {a} : {t1}, {t}")
+        self.add_value(r, shape, max(bound_a, bound_b))
+        return True
+
+    def step_constant(self):
+        rng = self.rng
+        name, shape, _ = self.pick()
+        if elements(shape) > 64 or not shape:
+            return False
+        def nest(dims):
+            if not dims:
+                return self.literal(rng.randrange(-3, 4))
+            return "[" + ", ".join(nest(dims[1:]) for _ in range(dims[0])) + "]"
+        r = self.fresh()
+        self.emit(f"{r} = arith.constant dense<{nest(shape)}> : "
+                  f"{self.tensor(shape)}")
+        self.add_value(r, shape, 3)
+        return True
+
+    def step_fill(self):
+        rng = self.rng
+        _, shape, _ = self.pick()
+        value = rng.randrange(-3, 4)
+        if rng.random() < 0.5:
+            r = self.dense(value, shape)
+        else:
+            c, e, r = self.fresh(), self.empty(shape), self.fresh()
+            self.emit(f"{c} = arith.constant {self.literal(value)} : "
+                      f"{self.element}")
+            t = self.tensor(shape)
+            self.emit(f"{r} = linalg.fill ins({c} : {self.element}) "
+                      f"outs({e} : {t}) -> {t}")
+        self.add_value(r, shape, 3)
+        return True
+
+    def step_constraint(self):
+        name, shape, bound = self.pick()
+        r = self.fresh()
+        self.emit(f"{r} = spmd.with_sharding_constraint {name} "
+                  f"{self.sharding(shape)} : {self.tensor(shape)}")
+        self.add_value(r, shape, bound)
+        return True
+
+    def step_transpose(self):
+        value = self.pick(lambda v: len(v[1]) >= 2)
+        if not value:
+            return False
+        name, shape, bound = value
+        perm = list(range(len(shape)))
+        self.rng.shuffle(perm)
+        out = [shape[p] for p in perm]
+        e, r = self.empty(out), self.fresh()
+        self.emit(f"{r} = linalg.transpose ins({name} : {self.tensor(shape)}) "
+                  f"outs({e} : {self.tensor(out)}) permutation = {perm}")
+        self.add_value(r, out, bound)
+        return True
+
+    def step_broadcast(self):
+        rng = self.rng
+        size = rng.choice(SIZES)
+        value = self.pick(lambda v: len(v[1]) < 4 and
+                          elements(v[1]) * size <= MAX_ELEMENTS)
+        if not value:
+            return False
+        name, shape, bound = value
+        d = rng.randrange(len(shape) + 1)
+        out = list(shape[:d]) + [size] + list(shape[d:])
+        e, r = self.empty(out), self.fresh()
+        self.emit(f"{r} = linalg.broadcast ins({name} : {self.tensor(shape)}) "
+                  f"outs({e} : {self.tensor(out)}) dimensions = [{d}]")
+        self.add_value(r, out, bound)
+        return True
+
+    def init(self, shape, kind):
+        """What a reduction starts from: (name, bound)."""
+        rng = self.rng
+        value = self.pick(lambda v: v[1] == tuple(shape) and v[2] <= 64)
+        if value and rng.random() < 0.4:
+            return value[0], value[2]
+        start = {"add": 0, "mul": 1, "max": -3, "min": 3}[kind]
+        if rng.random() < 0.3:
+            start = rng.randrange(-3, 4)
+        return self.dense(start, shape), 3
+
+    def step_reduce(self):
+        rng = self.rng
+        value = self.pick(lambda v: v[1])
+        if not value:
+            return False
+        name, shape, bound = value
+        dims = sorted(rng.sample(range(len(shape)),
+                                 rng.randrange(1, len(shape) + 1)))
+        out = [n for d, n in enumerate(shape) if d not in dims]
+        kind = rng.choice(["add", "max", "min"] +
+                          ([] if self.is_float else ["mul"]))
+        count = math.prod(shape[d] for d in dims)
+        if kind == "add" and not self.fits(bound * count + 64):
+            return False
+        init, start = self.init(out, kind)
+        total = start + bound * count if kind == "add" else max(start, bound)
+        if not self.fits(total):
+            return False
+        r = self.fresh()
+        self.emit(f"{r} = linalg.reduce {{ {self.op(kind)} }} "
+                  f"ins({name} : {self.tensor(shape)}) "
+                  f"outs({init} : {self.tensor(out)}) dimensions = {dims}")
+        self.add_value(r, out, total)
+        return True
+
+    def generic(self, loops, kinds, ins, outs, body, captured=""):
+        """ins, outs: [(name, shape, loops of its dims or map text)]."""
+        def affine(dims):
+            if not isinstance(dims, str):
+                dims = ", ".join(f"d{d}" for d in dims)
+            return (f"affine_map<({', '.join(f'd{i}' for i in range(loops))})"
+                    f" -> ({dims})>")
+        maps = ", ".join(affine(m) for _, _, m in ins + outs)
+        iterators = ", ".join(f'"{k}"' for k in kinds)
+        def group(word, tensors):
+            if not tensors:
+                return ""
+            return (f" {word}({', '.join(n for n, _, _ in tensors)} : "
+                    f"{', '.join(self.tensor(s) for _, s, _ in tensors)})")
+        params = [f"%i{k}: {self.element}" for k in range(len(ins))]
+        params += [f"%o{k}: {self.element}" for k in range(len(outs))]
+        r = self.fresh()
+        results = [self.tensor(s) for _, s, _ in outs]
+        many = f":{len(outs)}" if len(outs) > 1 else ""
+        self.emit(f"{r}{many} = linalg.generic {{indexing_maps = [{maps}], "
+                  f"iterator_types = [{iterators}]}}"
+                  f"{group('ins', ins)}{group('outs', outs)} {{")
+        self.emit(f"^bb0({', '.join(params)}):")
+        for line in body:
+            self.emit("  " + line)
+        types = results[0] if len(outs) == 1 else f"({', '.join(results)})"
+        self.emit(f"}} -> {types}")
+        return r
+
+    def step_einsum(self):
+        rng = self.rng
+        a, shape_a, bound_a = self.pick()
+        b, shape_b, bound_b = self.pick()
+        sizes = list(shape_a)
+        map_a, map_b = list(range(len(sizes))), []
+        for n in shape_b:
+            same = [l for l in map_a if sizes[l] == n and l not in map_b]
+            if same and rng.random() < 0.7:
+                map_b.append(rng.choice(same))
+            else:
+                map_b.append(len(sizes))
+                sizes.append(n)
+        loops = len(sizes)
+        if math.prod(sizes) > 1 << 14 or loops == 0:
+            return False
+        out = [l for l in range(loops) if rng.random() <
+               (0.3 if l in map_a and l in map_b else 0.85)]
+        rng.shuffle(out)
+        shape = [sizes[l] for l in out]
+        if len(out) > 4 or elements(shape) > MAX_ELEMENTS:
+            return False
+        order = list(range(loops))   # loops in any order
+        rng.shuffle(order)
+        reduced = math.prod(sizes[l] for l in range(loops) if l not in out)
+        tropical = rng.random() < 0.2
+        if not self.fits(reduced * bound_a * bound_b + 64):
+            return False
+        init, start = self.init(shape, "max" if tropical else "add")
+        bound = (max(start, bound_a + bound_b) if tropical
+                 else start + reduced * bound_a * bound_b)
+        if not self.fits(bound):
+            return False
+        t = self.element
+        inner, outer = ("add", "max") if tropical else ("mul", "add")
+        swap = rng.random() < 0.5
+        body = [f"%p = {self.op(inner)} %i0, %i1 : {t}",
+                f"%s = {self.op(outer)} " +
+                ("%p, %o0" if swap else "%o0, %p") + f" : {t}",
+                f"linalg.yield %s : {t}"]
+        kinds = [""] * loops
+        for l in range(loops):
+            kinds[order[l]] = "parallel" if l in out else "reduction"
+        r = self.generic(loops, kinds,
+                         [(a, shape_a, [order[l] for l in map_a]),
+                          (b, shape_b, [order[l] for l in map_b])],
+                         [(init, shape, [order[l] for l in out])], body)
+        self.add_value(r, shape, bound)
+        return True
+
+    def step_matmul(self):
+        rng = self.rng
+        a = self.pick(lambda v: len(v[1]) == 2)
+        if not a:
+            return False
+        n = rng.choice(SIZES)
+        b = self.pick(lambda v: len(v[1]) == 2 and v[1][0] == a[1][1])
+        if not b:
+            self.add_argument((a[1][1], n))
+            b = self.values[-1]
+        shape = [a[1][0], b[1][1]]
+        bound = a[1][1] * a[2] * b[2]
+        if not self.fits(bound + 64):
+            return False
+        init, start = self.init(shape, "add")
+        r = self.fresh()
+        self.emit(f"{r} = linalg.matmul ins({a[0]}, {b[0]} : "
+                  f"{self.tensor(a[1])}, {self.tensor(b[1])}) "
+                  f"outs({init} : {self.tensor(shape)}) -> {self.tensor(shape)}")
+        self.add_value(r, shape, bound + start)
+        return True
+
+    def step_two_results(self):
+        """Sum and maximum of one value in one op."""
+        rng = self.rng
+        value = self.pick(lambda v: v[1])
+        if not value:
+            return False
+        name, shape, bound = value
+        keep = [d for d in range(len(shape)) if rng.random() < 0.5]
+        count = math.prod(n for d, n in enumerate(shape) if d not in keep)
+        out = [shape[d] for d in keep]
+        if not self.fits(bound * count + 64):
+            return False
+        s, start_s = self.init(out, "add")
+        m, start_m = self.init(out, "max")
+        t = self.element
+        body = [f"%s = {self.op('add')} %i0, %o0 : {t}",
+                f"%m = {self.op('max')} %o1, %i0 : {t}",
+                f"linalg.yield %s, %m : {t}, {t}"]
+        kinds = ["parallel" if d in keep else "reduction"
+                 for d in range(len(shape))]
+        r = self.generic(len(shape), kinds,
+                         [(name, shape, range(len(shape)))],
+                         [(s, out, keep), (m, out, keep)], body)
+        self.add_value(f"{r}#0", out, start_s + bound * count)
+        self.add_value(f"{r}#1", out, max(start_m, bound))
+        return True
+
+    def from_index(self, index, modulus, tag):
+        """Lines that turn an index into a small element."""
+        if self.is_float:
+            return [f"%w{tag} = arith.constant {modulus} : index",
+                    f"%x{tag} = arith.remui {index}, %w{tag} : index",
+                    f"%y{tag} = arith.index_cast %x{tag} : index to i32",
+                    f"%z{tag} = arith.sitofp %y{tag} : i32 to {self.element}"]
+        return [f"%w{tag} = arith.constant {modulus} : index",
+                f"%x{tag} = arith.remui {index}, %w{tag} : index",
+                f"%z{tag} = arith.index_cast %x{tag} : index to {self.element}"]
+
+    def step_index(self):
+        rng = self.rng
+        value = self.pick(lambda v: v[1])
+        if not value:
+            return False
+        name, shape, bound = value
+        d = rng.randrange(len(shape))
+        modulus = rng.choice([2, 3, 5, 7])
+        if not self.fits(bound * 8):
+            return False
+        t = self.element
+        body = [f"%k = linalg.index {d} : index"]
+        body += self.from_index("%k", modulus, 0)
+        body += [f"%s = {self.op(rng.choice(['add', 'mul']))} %i0, %z0 : {t}",
+                 f"linalg.yield %s : {t}"]
+        e = self.empty(shape)
+        rank = len(shape)
+        r = self.generic(rank, ["parallel"] * rank, [(name, shape, range(rank))],
+                         [(e, shape, range(rank))], body)
+        self.add_value(r, shape, max(bound * 8, bound + 8))
+        return True
+
+    def step_capture(self):
+        """The body reads another tensor: at loop indices, reversed, or at a
+        computed place."""
+        rng = self.rng
+        source = self.pick(lambda v: v[1])
+        value = self.pick(lambda v: v[1])
+        if not source:
+            return False
+        name, shape, bound = value
+        src, src_shape, src_bound = source
+        t = self.element
+        rank = len(shape)
+        body, indices = [], []
+        for d, n in enumerate(src_shape):
+            same = [l for l in range(rank) if shape[l] == n]
+            if same and rng.random() < 0.7:
+                l = rng.choice(same)
+                body.append(f"%k{d} = linalg.index {l} : index")
+                if rng.random() < 0.2:
+                    body += [f"%last{d} = arith.constant {n - 1} : index",
+                             f"%r{d} = arith.subi %last{d}, %k{d} : index"]
+                    indices.append(f"%r{d}")
+                else:
+                    indices.append(f"%k{d}")
+            else:
+                l = rng.randrange(rank)
+                body += [f"%k{d} = linalg.index {l} : index",
+                         f"%f{d} = arith.constant {rng.choice([1, 3, 5])} : index",
+                         f"%q{d} = arith.muli %k{d}, %f{d} : index",
+                         f"%n{d} = arith.constant {n} : index",
+                         f"%r{d} = arith.remui %q{d}, %n{d} : index"]
+                indices.append(f"%r{d}")
+        if not self.fits(bound + src_bound):
+            return False
+        reduces = rng.random() < 0.3
+        keep = [d for d in range(rank) if not reduces or rng.random() < 0.5]
+        out = [shape[d] for d in keep]
+        count = math.prod(n for d, n in enumerate(shape) if d not in keep)
+        if not self.fits((bound + src_bound) * count + 64):
+            return False
+        body.append(f"%v = tensor.extract {src}[{', '.join(indices)}] : "
+                    f"{self.tensor(src_shape)}")
+        body.append(f"%s = {self.op('sub')} %i0, %v : {t}")
+        if len(keep) < rank:
+            init, start = self.init(out, "add")
+            body.append(f"%t = {self.op('add')} %o0, %s : {t}")
+            body.append(f"linalg.yield %t : {t}")
+        else:
+            init, start = self.empty(out), 0
+            body.append(f"linalg.yield %s : {t}")
+        kinds = ["parallel" if d in keep else "reduction" for d in range(rank)]
+        r = self.generic(rank, kinds, [(name, shape, range(rank))],
+                         [(init, out, keep)], body)
+        self.add_value(r, out, start + (bound + src_bound) * count)
+        return True
+
+    def step_window(self):
+        """Sums over a sliding window of one dim."""
+        rng = self.rng
+        value = self.pick(lambda v: v[1] and max(v[1]) >= 3)
+        if not value:
+            return False
+        name, shape, bound = value
+        d = rng.choice([d for d, n in enumerate(shape) if n >= 3])
+        w = rng.choice([2, 3])
+        if not self.fits(bound * w):
+            return False
+        rank = len(shape)
+        out = list(shape)
+        out[d] -= w - 1
+        window, zero = self.empty([w]), self.dense(0, out)
+        text = ", ".join(f"d{i} + d{rank}" if i == d else f"d{i}"
+                         for i in range(rank))
+        body = [f"%s = {self.op('add')} %o0, %i0 : {self.element}",
+                f"linalg.yield %s : {self.element}"]
+        r = self.generic(rank + 1, ["parallel"] * rank + ["reduction"],
+                         [(name, shape, text), (window, [w], [rank])],
+                         [(zero, out, range(rank))], body)
+        self.add_value(r, out, bound * w)
+        return True
+
+    def step_collapse(self):
+        rng = self.rng
+        value = self.pick(lambda v: len(v[1]) >= 2)
+        if not value:
+            return False
+        name, shape, bound = value
+        groups = [[0]]
+        for d in range(1, len(shape)):
+            if rng.random() < 0.6:
+                groups[-1].append(d)
+            else:
+                groups.append([d])
+        if len(groups) == len(shape):
+            return False
+        out = [math.prod(shape[d] for d in g) for g in groups]
+        r = self.fresh()
+        self.emit(f"{r} = tensor.collapse_shape {name} {groups} : "
+                  f"{self.tensor(shape)} into {self.tensor(out)}")
+        self.add_value(r, out, bound)
+        return True
+
+    def step_expand(self):
+        rng = self.rng
+        value = self.pick(lambda v: 1 <= len(v[1]) < 4)
+        if not value:
+            return False
+        name, shape, bound = value
+        budget = 4 - len(shape)
+        groups, out = [], []
+        for n in shape:
+            parts = [n]
+            while budget and rng.random() < 0.6:
+                at = rng.randrange(len(parts))
+                d = rng.choice([1] + divisors(parts[at]))
+                parts[at:at + 1] = [d, parts[at] // d]
+                budget -= 1
+            groups.append(list(range(len(out), len(out) + len(parts))))
+            out += parts
+        if len(out) == len(shape):
+            return False
+        r = self.fresh()
+        self.emit(f"{r} = tensor.expand_shape {name} {groups} output_shape "
+                  f"{out} : {self.tensor(shape)} into {self.tensor(out)}")
+        self.add_value(r, out, bound)
+        return True
+
+    def random_slice(self, shape):
+        rng = self.rng
+        offsets, sizes, strides = [], [], []
+        for n in shape:
+            if n == 1 or rng.random() < 0.5:
+                offset, size, stride = 0, n, 1
+            else:
+                stride = rng.choice([1, 1, 2])
+                offset = rng.randrange(n)
+                size = rng.randrange(1, (n - 1 - offset) // stride + 2)
+            offsets.append(offset), sizes.append(size), strides.append(stride)
+        return offsets, sizes, strides
+
+    def step_extract_slice(self):
+        rng = self.rng
+        value = self.pick(lambda v: v[1])
+        if not value:
+            return False
+        name, shape, bound = value
+        offsets, sizes, strides = self.random_slice(shape)
+        out = [n for n in sizes if n != 1 or rng.random() < 0.5]
+        r = self.fresh()
+        self.emit(f"{r} = tensor.extract_slice {name}{offsets} {sizes} "
+                  f"{strides} : {self.tensor(shape)} to {self.tensor(out)}")
+        self.add_value(r, out, bound)
+        return True
+
+    def step_insert_slice(self):
+        value = self.pick(lambda v: v[1])
+        if not value:
+            return False
+        name, shape, bound = value
+        part = self.pick(lambda v: len(v[1]) == len(shape) and
+                         all(p <= n for p, n in zip(v[1], shape)))
+        offsets = [self.rng.randrange(n - p + 1)
+                   for p, n in zip(part[1], shape)]
+        r = self.fresh()
+        self.emit(f"{r} = tensor.insert_slice {part[0]} into {name}{offsets} "
+                  f"{list(part[1])} {[1] * len(shape)} : "
+                  f"{self.tensor(part[1])} into {self.tensor(shape)}")
+        self.add_value(r, shape, max(bound, part[2]))
+        return True
+
+    def step_pad(self):
+        rng = self.rng
+        value = self.pick(lambda v: v[1])
+        if not value:
+            return False
+        name, shape, bound = value
+        low = [rng.choice([0, 0, 1, 2]) for _ in shape]
+        high = [rng.choice([0, 0, 1, 3]) for _ in shape]
+        out = [n + a + b for n, a, b in zip(shape, low, high)]
+        if elements(out) > MAX_ELEMENTS:
+            return False
+        c, r = self.fresh(), self.fresh()
+        self.emit(f"{c} = arith.constant {self.literal(rng.randrange(-3, 4))} : "
+                  f"{self.element}")
+        params = ", ".join(f"%p{d}: index" for d in range(len(shape)))
+        self.emit(f"{r} = tensor.pad {name} low{low} high{high} {{")
+        self.emit(f"^bb0({params}):")
+        self.emit(f"  tensor.yield {c} : {self.element}")
+        self.emit(f"}} : {self.tensor(shape)} to {self.tensor(out)}")
+        self.add_value(r, out, max(bound, 3))
+        return True
+
+    def step_concat(self):
+        rng = self.rng
+        value = self.pick(lambda v: v[1])
+        if not value:
+            return False
+        name, shape, bound = value
+        d = rng.randrange(len(shape))
+        def matches(v):
+            return len(v[1]) == len(shape) and all(
+                i == d or p == n for i, (p, n) in enumerate(zip(v[1], shape)))
+        other = self.pick(matches)
+        out = list(shape)
+        out[d] += other[1][d]
+        if elements(out) > MAX_ELEMENTS:
+            return False
+        r = self.fresh()
+        self.emit(f"{r} = tensor.concat dim({d}) {name}, {other[0]} : "
+                  f"({self.tensor(shape)}, {self.tensor(other[1])}) -> "
+                  f"{self.tensor(out)}")
+        self.add_value(r, out, max(bound, other[2]))
+        return True
+
+    # -- the whole ---------------------------------------------------------
+
+    STEPS = {
+        "elementwise": 5, "select": 1, "constant": 1, "fill": 1,
+        "constraint": 3, "transpose": 2, "broadcast": 2, "reduce": 3,
+        "einsum": 4, "matmul": 2, "two_results": 1, "index": 2, "capture": 2,
+        "window": 1, "collapse": 2, "expand": 2, "extract_slice": 1,
+        "insert_slice": 1, "pad": 1, "concat": 1, "clamp": 1}
+
+    def random_shape(self):
+        while True:
+            shape = tuple(self.rng.choice(SIZES)
+                          for _ in range(self.rng.randrange(1, 5)))
+            if elements(shape) <= MAX_ELEMENTS:
+                return shape
+
+    def build(self):
+        rng = self.rng
+        shape = self.random_shape()
+        self.add_argument(shape)
+        for _ in range(rng.randrange(0, 3)):
+            again = shape if rng.random() < 0.5 else list(shape)
+            if again is not shape:
+                rng.shuffle(again)
+            self.add_argument(tuple(again))
+        names = list(self.STEPS)
+        weights = list(self.STEPS.values())
+        length, done = rng.randrange(3, 11), 0
+        for _ in range(200):
+            if done == length:
+                break
+            step = rng.choices(names, weights)[0]
+            mark = len(self.lines), len(self.values), len(self.args)
+            if getattr(self, "step_" + step)():
+                done += 1
+            else:
+                del self.lines[mark[0]:]
+                del self.values[mark[1]:]
+                del self.args[mark[2]:]
+        results = [self.values[-1]]
+        results += rng.sample(self.values, min(len(self.values),
+                                               rng.randrange(0, 3)))
+        types = []
+        for _, shape, _ in results:
+            attr = ""
+            if rng.random() < 0.4:
+                attr = f" {{spmd.sharding = #spmd.sharding{self.sharding(shape)}}}"
+            types.append(self.tensor(shape) + attr)
+        head = (f"func.func @{self.name}({', '.join(self.args)}) -> "
+                f"({', '.join(types)}) {{")
+        tail = (f"  return {', '.join(v[0] for v in results)} : "
+                f"{', '.join(self.tensor(v[1]) for v in results)}")
+        return "\n".join([head] + self.lines + [tail, "}", ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--only", type=int, help="this function alone")
+    parser.add_argument("-o", "--output", default="-")
+    args = parser.parse_args()
+    out = []
+    for i, sizes in enumerate(MESHES):
+        mesh = ", ".join(f'"{AXES[a]}"={s}' for a, s in enumerate(sizes))
+        ids = ""
+        if i % 4 == 3:   # some meshes have their devices in another order
+            ids = f", device_ids={list(reversed(range(math.prod(sizes))))}"
+        out.append(f"spmd.mesh @m{i} = <[{mesh}]{ids}>")
+    out.append("")
+    for i in range(args.count):
+        if args.only is None or args.only == i:
+            rng = random.Random(f"{args.seed}.{i}")
+            out.append(Function(rng, f"f{i}").build())
+    text = "\n".join(out)
+    if args.output == "-":
+        print(text)
+    else:
+        with open(args.output, "w") as file:
+            file.write(text)
+
+
+if __name__ == "__main__":
+    main()
