@@ -56,10 +56,17 @@ func.func @layer_norm(%x: tensor<4x16x64xf32>, %scale: tensor<64xf32>, %bias: te
   return %r : tensor<4x16x64xf32>
 }
 
-// One op per operation, constants and bias broadcast, as traced models have it.
+// One op per operation, constants and bias broadcast, as traced models have it: one body, and the bias as one row.
 // CHECK-LABEL: symbols = ["sk_fn_gelu"]
 // CHECK-NOT: {{alloc|linalg|scf}}
 // CHECK: {{^    }}scf.for
+// CHECK: arith.addf
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: math.erf
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: linalg.yield
 // CHECK-NOT: alloc() {{.*}} : memref<4x
 // CHECK-NOT: {{^    }}{{scf|linalg|memref}}
 // CHECK: {{^    }}return
