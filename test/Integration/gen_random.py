@@ -31,6 +31,16 @@ def divisors(n):
     return [d for d in range(2, n + 1) if n % d == 0]
 
 
+def iterators(loops, parallel=None):
+    """Kinds of the loops; all parallel unless said which."""
+    return ["parallel" if parallel is None or l in parallel else "reduction"
+            for l in range(loops)]
+
+
+class Skip(Exception):
+    """This step has nothing to work on, or would leave the exact range."""
+
+
 class Function:
     def __init__(self, rng, name):
         self.rng, self.name = rng, name
@@ -54,19 +64,21 @@ class Function:
     def emit(self, text):
         self.lines.append("  " + text)
 
+    def let(self, text):
+        """A new name for what `text` computes."""
+        name = self.fresh()
+        self.emit(f"{name} = {text}")
+        return name
+
     def literal(self, value):
         return f"{value}.0" if self.is_float else str(value)
 
     def dense(self, value, shape):
-        name = self.fresh()
-        self.emit(f"{name} = arith.constant dense<{self.literal(value)}> : "
-                  f"{self.tensor(shape)}")
-        return name
+        return self.let(f"arith.constant dense<{self.literal(value)}> : "
+                        f"{self.tensor(shape)}")
 
     def empty(self, shape):
-        name = self.fresh()
-        self.emit(f"{name} = tensor.empty() : {self.tensor(shape)}")
-        return name
+        return self.let(f"tensor.empty() : {self.tensor(shape)}")
 
     def op(self, kind):
         """add, sub, mul, max, min as an arith op of the element type."""
@@ -119,8 +131,15 @@ class Function:
     def fits(self, bound):
         return not self.is_float or bound < BOUNDS[self.element]
 
+    def require(self, condition):
+        if not condition:
+            raise Skip
+
     def add_value(self, name, shape, bound):
         self.values.append((name, tuple(shape), bound))
+
+    def define(self, text, shape, bound):
+        self.add_value(self.let(text), shape, bound)
 
     def add_argument(self, shape):
         rng = self.rng
@@ -132,10 +151,8 @@ class Function:
         self.args.append(f"{name}: {self.tensor(shape, element)} "
                          f"{{{', '.join(attrs)}}}")
         if self.is_float:
-            converted = self.fresh()
-            self.emit(f"{converted} = arith.sitofp {name} : "
-                      f"{self.tensor(shape, element)} to {self.tensor(shape)}")
-            name = converted
+            name = self.let(f"arith.sitofp {name} : "
+                            f"{self.tensor(shape, element)} to {self.tensor(shape)}")
         self.add_value(name, shape, 3)
 
     def pick(self, test=lambda v: True):
@@ -146,18 +163,21 @@ class Function:
         return found[max(self.rng.randrange(len(found)),
                          self.rng.randrange(len(found)))]
 
-    # -- steps: each returns True if it added something --------------------
+    def need(self, test):
+        """As pick, for steps that are nothing without it."""
+        value = self.pick(test)
+        self.require(value)
+        return value
+
+    # -- steps: each adds a value, or raises Skip --------------------------
 
     def step_clamp(self):
         """Keeps floats small."""
         name, shape, bound = self.pick()
         low, high = self.dense(-3, shape), self.dense(3, shape)
         t = self.tensor(shape)
-        a, b = self.fresh(), self.fresh()
-        self.emit(f"{a} = {self.op('max')} {name}, {low} : {t}")
-        self.emit(f"{b} = {self.op('min')} {a}, {high} : {t}")
-        self.add_value(b, shape, 3)
-        return True
+        a = self.let(f"{self.op('max')} {name}, {low} : {t}")
+        self.define(f"{self.op('min')} {a}, {high} : {t}", shape, 3)
 
     def step_elementwise(self):
         rng = self.rng
@@ -166,8 +186,7 @@ class Function:
         kind = rng.choice(["add", "sub", "mul", "max", "min"])
         bound = {"add": bound_a + bound_b, "sub": bound_a + bound_b,
                  "mul": bound_a * bound_b}.get(kind, max(bound_a, bound_b))
-        if not self.fits(bound):
-            return False
+        self.require(self.fits(bound))
         t = self.tensor(shape)
         r = self.fresh()
         if kind in ("add", "sub", "mul") and rng.random() < 0.3:
@@ -181,36 +200,26 @@ class Function:
                         f"{self.sharding(shape)}]}}")
             self.emit(f"{r} = {self.op(kind)} {a}, {b}{attr} : {t}")
         self.add_value(r, shape, bound)
-        return True
 
     def step_select(self):
-        rng = self.rng
         a, shape, bound_a = self.pick()
         b, _, bound_b = self.pick(lambda v: v[1] == shape)
         t, t1 = self.tensor(shape), self.tensor(shape, "i1")
-        c, r = self.fresh(), self.fresh()
-        if self.is_float:
-            self.emit(f"{c} = arith.cmpf olt, {a}, {b} : {t}")
-        else:
-            self.emit(f"{c} = arith.cmpi sgt, {a}, {b} : {t}")
-        self.emit(f"{r} = arith.select {c}, {b}, {a} : {t1}, {t}")
-        self.add_value(r, shape, max(bound_a, bound_b))
-        return True
+        test = "cmpf olt" if self.is_float else "cmpi sgt"
+        c = self.let(f"arith.{test}, {a}, {b} : {t}")
+        self.define(f"arith.select {c}, {b}, {a} : {t1}, {t}",
+                    shape, max(bound_a, bound_b))
 
     def step_constant(self):
         rng = self.rng
         name, shape, _ = self.pick()
-        if elements(shape) > 64 or not shape:
-            return False
+        self.require(shape and elements(shape) <= 64)
         def nest(dims):
             if not dims:
                 return self.literal(rng.randrange(-3, 4))
             return "[" + ", ".join(nest(dims[1:]) for _ in range(dims[0])) + "]"
-        r = self.fresh()
-        self.emit(f"{r} = arith.constant dense<{nest(shape)}> : "
-                  f"{self.tensor(shape)}")
-        self.add_value(r, shape, 3)
-        return True
+        self.define(f"arith.constant dense<{nest(shape)}> : {self.tensor(shape)}",
+                    shape, 3)
 
     def step_fill(self):
         rng = self.rng
@@ -226,45 +235,33 @@ class Function:
             self.emit(f"{r} = linalg.fill ins({c} : {self.element}) "
                       f"outs({e} : {t}) -> {t}")
         self.add_value(r, shape, 3)
-        return True
 
     def step_constraint(self):
         name, shape, bound = self.pick()
-        r = self.fresh()
-        self.emit(f"{r} = spmd.with_sharding_constraint {name} "
-                  f"{self.sharding(shape)} : {self.tensor(shape)}")
-        self.add_value(r, shape, bound)
-        return True
+        self.define(f"spmd.with_sharding_constraint {name} "
+                    f"{self.sharding(shape)} : {self.tensor(shape)}", shape, bound)
 
     def step_transpose(self):
-        value = self.pick(lambda v: len(v[1]) >= 2)
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: len(v[1]) >= 2)
         perm = list(range(len(shape)))
         self.rng.shuffle(perm)
         out = [shape[p] for p in perm]
-        e, r = self.empty(out), self.fresh()
-        self.emit(f"{r} = linalg.transpose ins({name} : {self.tensor(shape)}) "
-                  f"outs({e} : {self.tensor(out)}) permutation = {perm}")
-        self.add_value(r, out, bound)
-        return True
+        e = self.empty(out)
+        self.define(f"linalg.transpose ins({name} : {self.tensor(shape)}) "
+                    f"outs({e} : {self.tensor(out)}) permutation = {perm}",
+                    out, bound)
 
     def step_broadcast(self):
         rng = self.rng
         size = rng.choice(SIZES)
-        value = self.pick(lambda v: len(v[1]) < 4 and
+        name, shape, bound = self.need(lambda v: len(v[1]) < 4 and
                           elements(v[1]) * size <= MAX_ELEMENTS)
-        if not value:
-            return False
-        name, shape, bound = value
         d = rng.randrange(len(shape) + 1)
         out = list(shape[:d]) + [size] + list(shape[d:])
-        e, r = self.empty(out), self.fresh()
-        self.emit(f"{r} = linalg.broadcast ins({name} : {self.tensor(shape)}) "
-                  f"outs({e} : {self.tensor(out)}) dimensions = [{d}]")
-        self.add_value(r, out, bound)
-        return True
+        e = self.empty(out)
+        self.define(f"linalg.broadcast ins({name} : {self.tensor(shape)}) "
+                    f"outs({e} : {self.tensor(out)}) dimensions = [{d}]",
+                    out, bound)
 
     def init(self, shape, kind):
         """What a reduction starts from: (name, bound)."""
@@ -279,30 +276,23 @@ class Function:
 
     def step_reduce(self):
         rng = self.rng
-        value = self.pick(lambda v: v[1])
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: v[1])
         dims = sorted(rng.sample(range(len(shape)),
                                  rng.randrange(1, len(shape) + 1)))
         out = [n for d, n in enumerate(shape) if d not in dims]
         kind = rng.choice(["add", "max", "min"] +
                           ([] if self.is_float else ["mul"]))
         count = math.prod(shape[d] for d in dims)
-        if kind == "add" and not self.fits(bound * count + 64):
-            return False
+        self.require(kind != "add" or self.fits(bound * count + 64))
         init, start = self.init(out, kind)
         total = start + bound * count if kind == "add" else max(start, bound)
-        if not self.fits(total):
-            return False
-        r = self.fresh()
-        self.emit(f"{r} = linalg.reduce {{ {self.op(kind)} }} "
-                  f"ins({name} : {self.tensor(shape)}) "
-                  f"outs({init} : {self.tensor(out)}) dimensions = {dims}")
-        self.add_value(r, out, total)
-        return True
+        self.require(self.fits(total))
+        self.define(f"linalg.reduce {{ {self.op(kind)} }} "
+                    f"ins({name} : {self.tensor(shape)}) "
+                    f"outs({init} : {self.tensor(out)}) dimensions = {dims}",
+                    out, total)
 
-    def generic(self, loops, kinds, ins, outs, body, captured=""):
+    def generic(self, loops, kinds, ins, outs, body):
         """ins, outs: [(name, shape, loops of its dims or map text)]."""
         def affine(dims):
             if not isinstance(dims, str):
@@ -310,7 +300,7 @@ class Function:
             return (f"affine_map<({', '.join(f'd{i}' for i in range(loops))})"
                     f" -> ({dims})>")
         maps = ", ".join(affine(m) for _, _, m in ins + outs)
-        iterators = ", ".join(f'"{k}"' for k in kinds)
+        kinds = ", ".join(f'"{k}"' for k in kinds)
         def group(word, tensors):
             if not tensors:
                 return ""
@@ -322,7 +312,7 @@ class Function:
         results = [self.tensor(s) for _, s, _ in outs]
         many = f":{len(outs)}" if len(outs) > 1 else ""
         self.emit(f"{r}{many} = linalg.generic {{indexing_maps = [{maps}], "
-                  f"iterator_types = [{iterators}]}}"
+                  f"iterator_types = [{kinds}]}}"
                   f"{group('ins', ins)}{group('outs', outs)} {{")
         self.emit(f"^bb0({', '.join(params)}):")
         for line in body:
@@ -345,25 +335,21 @@ class Function:
                 map_b.append(len(sizes))
                 sizes.append(n)
         loops = len(sizes)
-        if math.prod(sizes) > 1 << 14 or loops == 0:
-            return False
+        self.require(0 < loops and math.prod(sizes) <= 1 << 14)
         out = [l for l in range(loops) if rng.random() <
                (0.3 if l in map_a and l in map_b else 0.85)]
         rng.shuffle(out)
         shape = [sizes[l] for l in out]
-        if len(out) > 4 or elements(shape) > MAX_ELEMENTS:
-            return False
+        self.require(len(out) <= 4 and elements(shape) <= MAX_ELEMENTS)
         order = list(range(loops))   # loops in any order
         rng.shuffle(order)
         reduced = math.prod(sizes[l] for l in range(loops) if l not in out)
         tropical = rng.random() < 0.2
-        if not self.fits(reduced * bound_a * bound_b + 64):
-            return False
+        self.require(self.fits(reduced * bound_a * bound_b + 64))
         init, start = self.init(shape, "max" if tropical else "add")
         bound = (max(start, bound_a + bound_b) if tropical
                  else start + reduced * bound_a * bound_b)
-        if not self.fits(bound):
-            return False
+        self.require(self.fits(bound))
         t = self.element
         inner, outer = ("add", "max") if tropical else ("mul", "add")
         swap = rng.random() < 0.5
@@ -371,21 +357,15 @@ class Function:
                 f"%s = {self.op(outer)} " +
                 ("%p, %o0" if swap else "%o0, %p") + f" : {t}",
                 f"linalg.yield %s : {t}"]
-        kinds = [""] * loops
-        for l in range(loops):
-            kinds[order[l]] = "parallel" if l in out else "reduction"
-        r = self.generic(loops, kinds,
+        r = self.generic(loops, iterators(loops, [order[l] for l in out]),
                          [(a, shape_a, [order[l] for l in map_a]),
                           (b, shape_b, [order[l] for l in map_b])],
                          [(init, shape, [order[l] for l in out])], body)
         self.add_value(r, shape, bound)
-        return True
 
     def step_matmul(self):
         rng = self.rng
-        a = self.pick(lambda v: len(v[1]) == 2)
-        if not a:
-            return False
+        a = self.need(lambda v: len(v[1]) == 2)
         n = rng.choice(SIZES)
         b = self.pick(lambda v: len(v[1]) == 2 and v[1][0] == a[1][1])
         if not b:
@@ -393,64 +373,50 @@ class Function:
             b = self.values[-1]
         shape = [a[1][0], b[1][1]]
         bound = a[1][1] * a[2] * b[2]
-        if not self.fits(bound + 64):
-            return False
+        self.require(self.fits(bound + 64))
         init, start = self.init(shape, "add")
-        r = self.fresh()
-        self.emit(f"{r} = linalg.matmul ins({a[0]}, {b[0]} : "
-                  f"{self.tensor(a[1])}, {self.tensor(b[1])}) "
-                  f"outs({init} : {self.tensor(shape)}) -> {self.tensor(shape)}")
-        self.add_value(r, shape, bound + start)
-        return True
+        self.define(f"linalg.matmul ins({a[0]}, {b[0]} : "
+                    f"{self.tensor(a[1])}, {self.tensor(b[1])}) "
+                    f"outs({init} : {self.tensor(shape)}) -> {self.tensor(shape)}",
+                    shape, bound + start)
 
     def step_two_results(self):
         """Sum and maximum of one value in one op."""
         rng = self.rng
-        value = self.pick(lambda v: v[1])
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: v[1])
         keep = [d for d in range(len(shape)) if rng.random() < 0.5]
         count = math.prod(n for d, n in enumerate(shape) if d not in keep)
         out = [shape[d] for d in keep]
-        if not self.fits(bound * count + 64):
-            return False
+        self.require(self.fits(bound * count + 64))
         s, start_s = self.init(out, "add")
         m, start_m = self.init(out, "max")
         t = self.element
         body = [f"%s = {self.op('add')} %i0, %o0 : {t}",
                 f"%m = {self.op('max')} %o1, %i0 : {t}",
                 f"linalg.yield %s, %m : {t}, {t}"]
-        kinds = ["parallel" if d in keep else "reduction"
-                 for d in range(len(shape))]
-        r = self.generic(len(shape), kinds,
+        r = self.generic(len(shape), iterators(len(shape), keep),
                          [(name, shape, range(len(shape)))],
                          [(s, out, keep), (m, out, keep)], body)
         self.add_value(f"{r}#0", out, start_s + bound * count)
         self.add_value(f"{r}#1", out, max(start_m, bound))
-        return True
 
     def from_index(self, index, modulus, tag):
         """Lines that turn an index into a small element."""
+        lines = [f"%w{tag} = arith.constant {modulus} : index",
+                 f"%x{tag} = arith.remui {index}, %w{tag} : index"]
         if self.is_float:
-            return [f"%w{tag} = arith.constant {modulus} : index",
-                    f"%x{tag} = arith.remui {index}, %w{tag} : index",
-                    f"%y{tag} = arith.index_cast %x{tag} : index to i32",
-                    f"%z{tag} = arith.sitofp %y{tag} : i32 to {self.element}"]
-        return [f"%w{tag} = arith.constant {modulus} : index",
-                f"%x{tag} = arith.remui {index}, %w{tag} : index",
-                f"%z{tag} = arith.index_cast %x{tag} : index to {self.element}"]
+            return lines + [
+                f"%y{tag} = arith.index_cast %x{tag} : index to i32",
+                f"%z{tag} = arith.sitofp %y{tag} : i32 to {self.element}"]
+        return lines + [
+            f"%z{tag} = arith.index_cast %x{tag} : index to {self.element}"]
 
     def step_index(self):
         rng = self.rng
-        value = self.pick(lambda v: v[1])
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: v[1])
         d = rng.randrange(len(shape))
         modulus = rng.choice([2, 3, 5, 7])
-        if not self.fits(bound * 8):
-            return False
+        self.require(self.fits(bound * 8))
         t = self.element
         body = [f"%k = linalg.index {d} : index"]
         body += self.from_index("%k", modulus, 0)
@@ -458,21 +424,16 @@ class Function:
                  f"linalg.yield %s : {t}"]
         e = self.empty(shape)
         rank = len(shape)
-        r = self.generic(rank, ["parallel"] * rank, [(name, shape, range(rank))],
+        r = self.generic(rank, iterators(rank), [(name, shape, range(rank))],
                          [(e, shape, range(rank))], body)
         self.add_value(r, shape, max(bound * 8, bound + 8))
-        return True
 
     def step_capture(self):
         """The body reads another tensor: at loop indices, reversed, or at a
         computed place."""
         rng = self.rng
-        source = self.pick(lambda v: v[1])
-        value = self.pick(lambda v: v[1])
-        if not source:
-            return False
-        name, shape, bound = value
-        src, src_shape, src_bound = source
+        src, src_shape, src_bound = self.need(lambda v: v[1])
+        name, shape, bound = self.need(lambda v: v[1])
         t = self.element
         rank = len(shape)
         body, indices = [], []
@@ -495,14 +456,12 @@ class Function:
                          f"%n{d} = arith.constant {n} : index",
                          f"%r{d} = arith.remui %q{d}, %n{d} : index"]
                 indices.append(f"%r{d}")
-        if not self.fits(bound + src_bound):
-            return False
+        self.require(self.fits(bound + src_bound))
         reduces = rng.random() < 0.3
         keep = [d for d in range(rank) if not reduces or rng.random() < 0.5]
         out = [shape[d] for d in keep]
         count = math.prod(n for d, n in enumerate(shape) if d not in keep)
-        if not self.fits((bound + src_bound) * count + 64):
-            return False
+        self.require(self.fits((bound + src_bound) * count + 64))
         body.append(f"%v = tensor.extract {src}[{', '.join(indices)}] : "
                     f"{self.tensor(src_shape)}")
         body.append(f"%s = {self.op('sub')} %i0, %v : {t}")
@@ -513,23 +472,17 @@ class Function:
         else:
             init, start = self.empty(out), 0
             body.append(f"linalg.yield %s : {t}")
-        kinds = ["parallel" if d in keep else "reduction" for d in range(rank)]
-        r = self.generic(rank, kinds, [(name, shape, range(rank))],
+        r = self.generic(rank, iterators(rank, keep), [(name, shape, range(rank))],
                          [(init, out, keep)], body)
         self.add_value(r, out, start + (bound + src_bound) * count)
-        return True
 
     def step_window(self):
         """Sums over a sliding window of one dim."""
         rng = self.rng
-        value = self.pick(lambda v: v[1] and max(v[1]) >= 3)
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: v[1] and max(v[1]) >= 3)
         d = rng.choice([d for d, n in enumerate(shape) if n >= 3])
         w = rng.choice([2, 3])
-        if not self.fits(bound * w):
-            return False
+        self.require(self.fits(bound * w))
         rank = len(shape)
         out = list(shape)
         out[d] -= w - 1
@@ -538,39 +491,28 @@ class Function:
                          for i in range(rank))
         body = [f"%s = {self.op('add')} %o0, %i0 : {self.element}",
                 f"linalg.yield %s : {self.element}"]
-        r = self.generic(rank + 1, ["parallel"] * rank + ["reduction"],
+        r = self.generic(rank + 1, iterators(rank + 1, range(rank)),
                          [(name, shape, text), (window, [w], [rank])],
                          [(zero, out, range(rank))], body)
         self.add_value(r, out, bound * w)
-        return True
 
     def step_collapse(self):
         rng = self.rng
-        value = self.pick(lambda v: len(v[1]) >= 2)
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: len(v[1]) >= 2)
         groups = [[0]]
         for d in range(1, len(shape)):
             if rng.random() < 0.6:
                 groups[-1].append(d)
             else:
                 groups.append([d])
-        if len(groups) == len(shape):
-            return False
+        self.require(len(groups) < len(shape))
         out = [math.prod(shape[d] for d in g) for g in groups]
-        r = self.fresh()
-        self.emit(f"{r} = tensor.collapse_shape {name} {groups} : "
-                  f"{self.tensor(shape)} into {self.tensor(out)}")
-        self.add_value(r, out, bound)
-        return True
+        self.define(f"tensor.collapse_shape {name} {groups} : "
+                    f"{self.tensor(shape)} into {self.tensor(out)}", out, bound)
 
     def step_expand(self):
         rng = self.rng
-        value = self.pick(lambda v: 1 <= len(v[1]) < 4)
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: 1 <= len(v[1]) < 4)
         budget = 4 - len(shape)
         groups, out = [], []
         for n in shape:
@@ -582,13 +524,9 @@ class Function:
                 budget -= 1
             groups.append(list(range(len(out), len(out) + len(parts))))
             out += parts
-        if len(out) == len(shape):
-            return False
-        r = self.fresh()
-        self.emit(f"{r} = tensor.expand_shape {name} {groups} output_shape "
-                  f"{out} : {self.tensor(shape)} into {self.tensor(out)}")
-        self.add_value(r, out, bound)
-        return True
+        self.require(len(out) > len(shape))
+        self.define(f"tensor.expand_shape {name} {groups} output_shape {out} : "
+                    f"{self.tensor(shape)} into {self.tensor(out)}", out, bound)
 
     def random_slice(self, shape):
         rng = self.rng
@@ -605,62 +543,43 @@ class Function:
 
     def step_extract_slice(self):
         rng = self.rng
-        value = self.pick(lambda v: v[1])
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: v[1])
         offsets, sizes, strides = self.random_slice(shape)
         out = [n for n in sizes if n != 1 or rng.random() < 0.5]
-        r = self.fresh()
-        self.emit(f"{r} = tensor.extract_slice {name}{offsets} {sizes} "
-                  f"{strides} : {self.tensor(shape)} to {self.tensor(out)}")
-        self.add_value(r, out, bound)
-        return True
+        self.define(f"tensor.extract_slice {name}{offsets} {sizes} {strides} : "
+                    f"{self.tensor(shape)} to {self.tensor(out)}", out, bound)
 
     def step_insert_slice(self):
-        value = self.pick(lambda v: v[1])
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: v[1])
         part = self.pick(lambda v: len(v[1]) == len(shape) and
                          all(p <= n for p, n in zip(v[1], shape)))
         offsets = [self.rng.randrange(n - p + 1)
                    for p, n in zip(part[1], shape)]
-        r = self.fresh()
-        self.emit(f"{r} = tensor.insert_slice {part[0]} into {name}{offsets} "
-                  f"{list(part[1])} {[1] * len(shape)} : "
-                  f"{self.tensor(part[1])} into {self.tensor(shape)}")
-        self.add_value(r, shape, max(bound, part[2]))
-        return True
+        self.define(f"tensor.insert_slice {part[0]} into {name}{offsets} "
+                    f"{list(part[1])} {[1] * len(shape)} : "
+                    f"{self.tensor(part[1])} into {self.tensor(shape)}",
+                    shape, max(bound, part[2]))
 
     def step_pad(self):
         rng = self.rng
-        value = self.pick(lambda v: v[1])
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: v[1])
         low = [rng.choice([0, 0, 1, 2]) for _ in shape]
         high = [rng.choice([0, 0, 1, 3]) for _ in shape]
         out = [n + a + b for n, a, b in zip(shape, low, high)]
-        if elements(out) > MAX_ELEMENTS:
-            return False
-        c, r = self.fresh(), self.fresh()
-        self.emit(f"{c} = arith.constant {self.literal(rng.randrange(-3, 4))} : "
-                  f"{self.element}")
+        self.require(elements(out) <= MAX_ELEMENTS)
+        c = self.let(f"arith.constant {self.literal(rng.randrange(-3, 4))} : "
+                     f"{self.element}")
+        r = self.fresh()
         params = ", ".join(f"%p{d}: index" for d in range(len(shape)))
         self.emit(f"{r} = tensor.pad {name} low{low} high{high} {{")
         self.emit(f"^bb0({params}):")
         self.emit(f"  tensor.yield {c} : {self.element}")
         self.emit(f"}} : {self.tensor(shape)} to {self.tensor(out)}")
         self.add_value(r, out, max(bound, 3))
-        return True
 
     def step_concat(self):
         rng = self.rng
-        value = self.pick(lambda v: v[1])
-        if not value:
-            return False
-        name, shape, bound = value
+        name, shape, bound = self.need(lambda v: v[1])
         d = rng.randrange(len(shape))
         def matches(v):
             return len(v[1]) == len(shape) and all(
@@ -668,14 +587,10 @@ class Function:
         other = self.pick(matches)
         out = list(shape)
         out[d] += other[1][d]
-        if elements(out) > MAX_ELEMENTS:
-            return False
-        r = self.fresh()
-        self.emit(f"{r} = tensor.concat dim({d}) {name}, {other[0]} : "
-                  f"({self.tensor(shape)}, {self.tensor(other[1])}) -> "
-                  f"{self.tensor(out)}")
-        self.add_value(r, out, max(bound, other[2]))
-        return True
+        self.require(elements(out) <= MAX_ELEMENTS)
+        self.define(f"tensor.concat dim({d}) {name}, {other[0]} : "
+                    f"({self.tensor(shape)}, {self.tensor(other[1])}) -> "
+                    f"{self.tensor(out)}", out, max(bound, other[2]))
 
     # -- the whole ---------------------------------------------------------
 
@@ -710,9 +625,10 @@ class Function:
                 break
             step = rng.choices(names, weights)[0]
             mark = len(self.lines), len(self.values), len(self.args)
-            if getattr(self, "step_" + step)():
+            try:
+                getattr(self, "step_" + step)()
                 done += 1
-            else:
+            except Skip:
                 del self.lines[mark[0]:]
                 del self.values[mark[1]:]
                 del self.args[mark[2]:]
