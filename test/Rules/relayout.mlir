@@ -77,3 +77,11 @@ func.func @random() -> (tensor<6x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"
   %0 = linalg.fill_rng_2d ins(%low, %high, %seed : f64, f64, i32) outs(%e : tensor<6x12xf32>) -> tensor<6x12xf32>
   return %0 : tensor<6x12xf32>
 }
+
+// Like a slice but for the order of outer dims: upstream's short cut reads
+// beyond the operand.
+func.func @unpack_one_tile(%a: tensor<1x1x5xi32> {spmd.range = [0, 1000]}) -> tensor<5x1xi32> {
+  %e = tensor.empty() : tensor<5x1xi32>
+  %r = linalg.unpack %a outer_dims_perm = [1, 0] inner_dims_pos = [0] inner_tiles = [5] into %e : tensor<1x1x5xi32> -> tensor<5x1xi32>
+  return %r : tensor<5x1xi32>
+}

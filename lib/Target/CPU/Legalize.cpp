@@ -144,9 +144,9 @@ template <typename PackOp> struct LowerPack : OpRewritePattern<PackOp> {
   using OpRewritePattern<PackOp>::OpRewritePattern;
   LogicalResult matchAndRewrite(PackOp op, PatternRewriter &rewriter) const override {
     if constexpr (std::is_same_v<PackOp, linalg::PackOp>)
-      return linalg::lowerPack(rewriter, op);
+      return linalg::lowerPack(rewriter, op, /*lowerPadLikeWithInsertSlice=*/false);
     else
-      return linalg::lowerUnPack(rewriter, op);
+      return linalg::lowerUnPack(rewriter, op, /*lowerUnpadLikeWithExtractSlice=*/false);
   }
 };
 
