@@ -14,6 +14,8 @@ import argparse
 import math
 import random
 
+from random_elements import ElementSteps
+
 MESHES = [[1], [2], [3], [4], [5], [6], [8], [2, 2], [2, 3], [3, 2], [2, 4],
           [4, 2], [1, 4], [2, 1, 3], [2, 2, 2]]
 AXES = "xyz"
@@ -41,7 +43,7 @@ class Skip(Exception):
     """This step has nothing to work on, or would leave the exact range."""
 
 
-class Function:
+class Function(ElementSteps):
     def __init__(self, rng, name):
         self.rng, self.name = rng, name
         self.mesh = rng.randrange(len(MESHES))
@@ -599,7 +601,8 @@ class Function:
         "constraint": 3, "transpose": 2, "broadcast": 2, "reduce": 3,
         "einsum": 4, "matmul": 2, "two_results": 1, "index": 2, "capture": 2,
         "window": 1, "collapse": 2, "expand": 2, "extract_slice": 1,
-        "insert_slice": 1, "pad": 1, "concat": 1, "clamp": 1}
+        "insert_slice": 1, "pad": 1, "concat": 1, "clamp": 1,
+        **ElementSteps.MORE_STEPS}
 
     def random_shape(self):
         while True:
