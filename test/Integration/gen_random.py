@@ -12,8 +12,11 @@ unsharded runs must agree bit for bit.
 """
 import argparse
 import math
+import os
 import random
+import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from random_elements import ElementSteps
 
 MESHES = [[1], [2], [3], [4], [5], [6], [8], [2, 2], [2, 3], [3, 2], [2, 4],
