@@ -1,0 +1,89 @@
+// RUN: shard-opt %s --spmd-propagate --split-input-file --verify-diagnostics
+
+spmd.mesh @m = <["x"=2, "y"=3]>
+func.func @members(%a: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>},
+                   // expected-error@+1 {{members of sharding group g share one layout, and are given [{"x"}, {}] and [{}, {"x"}], expected equal shardings, or dims left open}}
+                   %b: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>},
+                   %c: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}]>}) {
+  spmd.sharding_group %a "g" : tensor<12x6xf32>
+  spmd.sharding_group %b "g" : tensor<12x6xf32>
+  spmd.sharding_group %c "g" : tensor<12x6xf32>
+  return
+}
+
+// -----
+
+// A constraint is closed too.
+spmd.mesh @m = <["x"=2, "y"=3]>
+func.func @constraint(%a: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %b: tensor<12x6xf32>) -> tensor<12x6xf32> {
+  spmd.sharding_group %a "g" : tensor<12x6xf32>
+  // expected-error@+1 {{members of sharding group g share one layout, and are given [{"x"}, {}] and [{}, {}], expected}}
+  %0 = spmd.with_sharding_constraint %b <@m, [{}, {}]> : tensor<12x6xf32>
+  spmd.sharding_group %0 "g" : tensor<12x6xf32>
+  return %0 : tensor<12x6xf32>
+}
+
+// -----
+
+// No dim disagrees; together they use an axis twice.
+spmd.mesh @m = <["x"=2, "y"=3]>
+func.func @twice(%a: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>},
+                 // expected-error@+1 {{members of sharding group g share one layout, and are given [{"x"}, {?}] and [{?}, {"x"}], expected}}
+                 %b: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"x"}]>}) {
+  spmd.sharding_group %a "g" : tensor<12x6xf32>
+  spmd.sharding_group %b "g" : tensor<12x6xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2, "y"=3]>
+func.func @replicated(%a: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>},
+                      // expected-error@+1 {{and are given [{"x"}, {?}] and [{?}, {?}], replicated = {"x"}, expected}}
+                      %b: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {?}], replicated = {"x"}>}) {
+  spmd.sharding_group %a "g" : tensor<12x6xf32>
+  spmd.sharding_group %b "g" : tensor<12x6xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2, "y"=3]>
+// expected-error@+1 {{members of sharding group g share one layout}}
+func.func @ranks(%a: tensor<12x6xf32>, %b: tensor<12xf32>) {
+  spmd.sharding_group %a "g" : tensor<12x6xf32>
+  spmd.sharding_group %b "g" : tensor<12xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2, "y"=3]>
+// expected-error@+1 {{result #0 is sharded as #spmd.sharding<@m, [{}, {"y"}]> and tied to argument #0 sharded as #spmd.sharding<@m, [{"x"}, {}]>, expected equal layouts}}
+func.func @tied(%a: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>})
+    -> (tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"y"}]>, spmd.tied = 0}) {
+  return %a : tensor<12x6xf32>
+}
+
+// -----
+
+// Each result agrees with the argument, not with the other.
+spmd.mesh @m = <["x"=2, "y"=3]>
+// expected-error@+1 {{result #1 is tied to argument #0, which share one layout, and are given [{"x"}, {}] and [{"y"}, {}], expected equal shardings, or dims left open}}
+func.func @tied_twice(%a: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {}]>})
+    -> (tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.tied = 0},
+        tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>, spmd.tied = 0}) {
+  return %a, %a : tensor<12x6xf32>, tensor<12x6xf32>
+}
+
+// -----
+
+// The tied argument is a member of a group.
+spmd.mesh @m = <["x"=2, "y"=3]>
+// expected-error@+1 {{result #0 is tied to argument #0, which share one layout, and are given [{"y"}, {}] and [{"x"}, {}], expected}}
+func.func @tied_member(%a: tensor<12x6xf32>, %b: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>})
+    -> (tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.tied = 0}) {
+  spmd.sharding_group %a "g" : tensor<12x6xf32>
+  spmd.sharding_group %b "g" : tensor<12x6xf32>
+  return %a : tensor<12x6xf32>
+}
