@@ -247,6 +247,8 @@ private:
       handOn(op, terminatorNeeds.lookup(op));
       return success();
     }
+    if (auto call = dyn_cast<func::CallOp>(op))
+      return decideCall(call);
     if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op))
       return decideRegions(op);
     if (isa<ShardingGroupOp>(op)) {
@@ -258,9 +260,6 @@ private:
                              << " is not supported by insert-reshards yet";
     OpPlan plan;
     plan.op = op;
-    if (auto call = dyn_cast<func::CallOp>(op))
-      if (failed(checkCallee(call)))
-        return failure();
 
     // A constraint or reshard pins its result: nothing to choose, and nothing to
     // do where nobody reads it.
@@ -376,28 +375,44 @@ private:
     return common.has_value();
   }
 
-  LogicalResult checkCallee(func::CallOp call) {
+  /// A call hands its operands over in the layouts of the callee.
+  LogicalResult decideCall(func::CallOp call) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
         call, call.getCalleeAttr());
-    if (!callee)
-      return success();
-    auto sharded = [&](Attribute attr) {
+    auto layoutOf = [&](Attribute attr, Type type) -> FailureOr<std::optional<LayoutId>> {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor)
+        return std::optional<LayoutId>();
       auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
-      return sharding && !sharding.isReplicated();
+      if (!sharding)
+        return std::optional(table.getReplicated(tensor.getRank()));
+      if (sharding.getMesh() != meshRef)
+        return call.emitError() << "call of @" << callee.getName() << " on mesh "
+                                << sharding.getMesh() << " from a function on mesh " << meshRef
+                                << ", expected one mesh";
+      FailureOr<LayoutId> id = read(sharding, type, call.getLoc());
+      if (failed(id))
+        return failure();
+      return std::optional(*id);
     };
-    bool any = false;
-    for (unsigned i = 0; i < callee.getNumArguments(); ++i)
-      any |= sharded(callee.getArgAttr(i, kShardingAttr));
-    for (unsigned i = 0; i < callee.getNumResults(); ++i)
-      any |= sharded(callee.getResultAttr(i, kShardingAttr));
-    if (!any)
-      return success();
-    InFlightDiagnostic diag = call.emitError()
-        << "call of @" << callee.getName()
-        << ", whose signature is sharded, expected it to be inlined first "
-           "(--inline)";
-    diag.attachNote(callee.getLoc()) << "callee is here";
-    return failure();
+    SmallVector<std::optional<LayoutId>> needs, produced;
+    for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
+      auto id = layoutOf(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(),
+                         operand.getType());
+      if (failed(id))
+        return failure();
+      needs.push_back(*id);
+    }
+    for (auto [i, result] : llvm::enumerate(call.getResults())) {
+      auto id = layoutOf(callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(),
+                         result.getType());
+      if (failed(id))
+        return failure();
+      produced.push_back(*id);
+    }
+    handOn(call, needs, produced);
+    defineAll(call.getResults(), produced);
+    return success();
   }
 
   /// Says once per function where the choices rest on default costs.

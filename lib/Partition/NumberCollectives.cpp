@@ -17,13 +17,8 @@ struct NumberCollectivesPass
     : public spmd::impl::SPMDNumberCollectivesPassBase<NumberCollectivesPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    Builder b(&getContext());
-    for (auto func : module.getOps<func::FuncOp>()) {
-      int64_t next = 0;
-      func.walk<WalkOrder::PreOrder>([&](CollectiveOpInterface op) {
-        op->setAttr("id", b.getI64IntegerAttr(next++));
-      });
-    }
+    for (auto func : module.getOps<func::FuncOp>())
+      numberCollectives(func);
     if (getPhase(module) >= int(Phase::Partitioned))
       setPhase(module, Phase::Final);
   }

@@ -238,6 +238,15 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
     ModuleOp module = getOperation();
     if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
       return signalPassFailure();
+    // Layouts that disagree have no reshard between them yet.
+    if (int phase = getPhase(module);
+        phase == int(Phase::Annotated) || phase == int(Phase::Propagated)) {
+      emitError(module.getLoc()) << getArgument() << " of a module in phase \""
+                                 << kPhases[phase]
+                                 << "\", expected \"resharded\"; run "
+                                    "--spmd-insert-reshards first";
+      return signalPassFailure();
+    }
     if (getPhase(module) == int(Phase::Partitioned))
       return;
     MeshCache meshes(module);

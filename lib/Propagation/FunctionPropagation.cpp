@@ -204,6 +204,55 @@ LogicalResult FunctionPropagation::readConstraint(WithShardingConstraintOp op) {
   return success();
 }
 
+LogicalResult FunctionPropagation::readCall(func::CallOp call) {
+  func::FuncOp callee = calls.getCallee(call);
+  if (callee && !calls.keepsSignature(callee)) {
+    for (Value result : call.getResults())
+      if (failed(addOpen(result)))
+        return failure();
+    propagation.addOp(call, calls.getRule(call));
+    return success();
+  }
+  // Operands are brought to the layouts of the callee, which are settled.
+  auto readSettled = [&](Attribute attr, Type type) -> FailureOr<Sharding> {
+    FailureOr<Sharding> given =
+        readGiven(attr, cast<RankedTensorType>(type), call.getLoc());
+    if (succeeded(given))
+      for (DimSharding &dim : given->dims)
+        dim.open = false;
+    return given;
+  };
+  for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
+    if (!propagation.contains(operand))
+      continue;
+    FailureOr<Sharding> given =
+        readSettled(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(),
+                    operand.getType());
+    if (failed(given))
+      return failure();
+    handOn(call, operand,
+           propagation.addPlace(cast<RankedTensorType>(operand.getType()), std::move(*given)));
+  }
+  for (auto [i, result] : llvm::enumerate(call.getResults())) {
+    if (!isa<RankedTensorType>(result.getType()))
+      continue;
+    FailureOr<Sharding> given = readSettled(
+        callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(), result.getType());
+    if (failed(given) || failed(addGiven(result, std::move(*given), call.getLoc())))
+      return failure();
+  }
+  return success();
+}
+
+ShardingAttr FunctionPropagation::getClosed(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return {};
+  return table.getAttr(propagation.contains(value)
+                           ? table.intern(propagation.get(propagation.getId(value)))
+                           : table.getReplicated(type.getRank()));
+}
+
 LogicalResult FunctionPropagation::readOp(Operation *op) {
   if (isCreation(op) || isa<ShardingGroupOp>(op))
     return success();
@@ -223,6 +272,9 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
                               flow);
     return success();
   }
+
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return readCall(call);
 
   // Loop-carried values have one layout from the second iteration on; so does
   // the first.

@@ -30,16 +30,19 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
     if (failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
       return signalPassFailure();
     bool written = getPhase(module) < int(Phase::Annotated);
-    MeshCache meshes(module);
-    unsigned unknownOps = 0;
-    for (auto func : module.getOps<func::FuncOp>()) {
-      if (func.isExternal())
-        continue;
-      if (written)
+    if (written)
+      for (auto func : module.getOps<func::FuncOp>())
         makeConstraintsOfShardings(func);
-      if (failed(runOnFunction(func, meshes, unknownOps)))
+    MeshCache meshes(module);
+    CallTable calls(module);
+    if (failed(calls.verify()))
+      return signalPassFailure();
+    Run run{meshes, calls, {}, 0};
+    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (calls.keepsSignature(func) && failed(runOnFunction(func, run)))
         return signalPassFailure();
-    }
+    calls.eraseUnused();
+    unsigned unknownOps = run.unknownOps;
     if (unknownOps > 0)
       emitWarning(module.getLoc()) // without the module below it
           << unknownOps
@@ -48,21 +51,54 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
     setPhase(module, Phase::Propagated);
   }
 
-  LogicalResult runOnFunction(func::FuncOp func, MeshCache &meshes,
-                              unsigned &unknownOps) {
-    FailureOr<FlatSymbolRefAttr> meshRef = getFunctionMesh(func, meshes);
+private:
+  struct Run {
+    MeshCache &meshes;
+    CallTable &calls;
+    llvm::SmallDenseSet<Operation *> done;
+    unsigned unknownOps;
+  };
+
+  LogicalResult runOnFunction(func::FuncOp func, Run &run) {
+    if (func.isExternal() || !run.done.insert(func).second)
+      return success();
+    // Callees with layouts of their own come first.
+    SmallVector<func::CallOp> copied;
+    WalkResult walk = func.walk([&](func::CallOp call) {
+      func::FuncOp callee = run.calls.getCallee(call);
+      if (callee && !run.calls.keepsSignature(callee))
+        copied.push_back(call);
+      else if (callee && failed(runOnFunction(callee, run)))
+        return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return failure();
+    FailureOr<FlatSymbolRefAttr> meshRef = getFunctionMesh(func, run.meshes);
     if (failed(meshRef))
       return failure();
     if (!*meshRef)
       return success(); // no mesh: one device
-    FunctionPropagation propagation(func, *meshes.lookup(*meshRef), *meshRef,
+    FunctionPropagation propagation(func, *run.meshes.lookup(*meshRef), *meshRef, run.calls,
                                     conflicts == "basic" ? Propagation::Conflicts::Basic
                                                          : Propagation::Conflicts::Cost);
     if (failed(propagation.read()))
       return failure();
     propagation.run();
     propagation.write();
-    unknownOps += propagation.getNumUnknownOps();
+    run.unknownOps += propagation.getNumUnknownOps();
+    // Each call gets a copy of its callee with its own layouts.
+    for (func::CallOp call : copied) {
+      SmallVector<ShardingAttr> arguments, results;
+      for (Value operand : call.getOperands())
+        arguments.push_back(propagation.getClosed(operand));
+      for (Value result : call.getResults())
+        results.push_back(propagation.getClosed(result));
+      auto [copy, isNew] = run.calls.specialize(run.calls.getCallee(call), arguments, results);
+      call.setCallee(copy.getName());
+      if (isNew && failed(runOnFunction(copy, run)))
+        return failure();
+    }
     return success();
   }
 };

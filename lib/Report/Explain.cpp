@@ -386,6 +386,9 @@ spmd::explain(ModuleOp module, StringRef selection, bool basicConflicts) {
   ValueNames names(*copy);
   bool written = getPhase(*copy) < int(Phase::Annotated);
   MeshCache meshes(*copy);
+  CallTable calls(*copy);
+  if (failed(calls.verify()))
+    return failure();
   std::vector<ExplainedFunction> functions;
   bool any = false;
   SmallVector<std::string> known;
@@ -400,7 +403,7 @@ spmd::explain(ModuleOp module, StringRef selection, bool basicConflicts) {
     if (!*meshRef)
       continue;
     const Mesh &mesh = *meshes.lookup(*meshRef);
-    FunctionPropagation tables(func, mesh, *meshRef,
+    FunctionPropagation tables(func, mesh, *meshRef, calls,
                                basicConflicts ? Propagation::Conflicts::Basic
                                               : Propagation::Conflicts::Cost);
     if (failed(tables.read()))

@@ -49,7 +49,7 @@ static ShardingRule getFallbackRule(Operation *op) {
 /// What holds whatever the op: a factor that one tensor has on two dims (a
 /// diagonal) cannot be cut, nor can the dims of a tensor without elements, nor
 /// one whose size its factors do not make up (a dynamic one, a longer one).
-static void keepUncuttableWhole(ShardingRule &rule) {
+void spmd::keepUncuttableWhole(ShardingRule &rule) {
   SmallVector<int32_t> seen;
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
     const ShardingRule::Tensor &tensor = rule.tensor(t);

@@ -33,6 +33,9 @@ static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
   pm.addPass(createSymbolDCEPass());
   if (failed(pm.run(*copy)))
     return failure();
+  if (calls) // those of a callee are now there once per call
+    for (auto func : copy->getOps<func::FuncOp>())
+      numberCollectives(func);
   return std::move(copy);
 }
 

@@ -4,6 +4,7 @@
 #define SHARDKIT_PROPAGATION_FUNCTIONPROPAGATION_H
 
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Propagation/CallTable.h"
 #include "shardkit/Propagation/Propagation.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -18,14 +19,17 @@ void makeConstraintsOfShardings(func::FuncOp func);
 class FunctionPropagation {
 public:
   FunctionPropagation(func::FuncOp func, const Mesh &mesh, FlatSymbolRefAttr meshRef,
-                      Propagation::Conflicts conflicts)
-      : func(func), mesh(mesh), meshRef(meshRef), table(mesh, meshRef),
+                      CallTable &calls, Propagation::Conflicts conflicts)
+      : func(func), mesh(mesh), meshRef(meshRef), calls(calls), table(mesh, meshRef),
         propagation(table, conflicts), signature(func) {}
 
   LogicalResult read();
   void run() { propagation.run(); }
   /// Writes `spmd.sharding`, `spmd.given` and `spmd.shardings`.
   void write();
+
+  /// The layouts that a value ended with, closed; null for what takes no part.
+  ShardingAttr getClosed(Value value);
 
   /// Ops without a rule, which are replicated.
   unsigned getNumUnknownOps() const { return unknownOps; }
@@ -41,6 +45,7 @@ private:
   LogicalResult readBlock(Block &block);
   LogicalResult readOp(Operation *op);
   LogicalResult readConstraint(WithShardingConstraintOp op);
+  LogicalResult readCall(func::CallOp call);
   LogicalResult readResults();
   /// Adds a value with nothing given, or what its group has.
   LogicalResult addOpen(Value value);
@@ -56,6 +61,7 @@ private:
   func::FuncOp func;
   const Mesh &mesh;
   FlatSymbolRefAttr meshRef;
+  CallTable &calls;
   LayoutTable table;
   Propagation propagation;
   SignatureAttrs signature;

@@ -146,6 +146,10 @@ int64_t getLoopOfIndex(Operation *op, Value index);
 void addCapturedOperands(ShardingRule &rule, Operation *op,
                          llvm::ArrayRef<int64_t> sizes);
 
+/// What holds whatever the op: a factor that one tensor has on two dims (a
+/// diagonal) cannot be cut, nor can the dims of a tensor without elements.
+void keepUncuttableWhole(ShardingRule &rule);
+
 /// True for a tensor without elements. It has no layout but the whole one.
 bool hasNoElements(RankedTensorType type);
 

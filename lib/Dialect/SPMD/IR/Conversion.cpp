@@ -241,6 +241,13 @@ int64_t spmd::getElementBytes(Type elementType) {
   return (elementType.getIntOrFloatBitWidth() + 7) / 8;
 }
 
+void spmd::numberCollectives(Operation *root) {
+  Builder b(root->getContext());
+  int64_t next = 0;
+  root->walk<WalkOrder::PreOrder>(
+      [&](CollectiveOpInterface op) { op->setAttr("id", b.getI64IntegerAttr(next++)); });
+}
+
 std::string spmd::getLocationText(Location loc) {
   if (auto file = dyn_cast<FileLineColLoc>(loc))
     return file.getFilename().str() + ":" + std::to_string(file.getLine()) +

@@ -1,6 +1,7 @@
 //===- SPMDDialect.cpp - Registration of the spmd dialect -----------------===//
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -8,8 +9,18 @@ using namespace mlir::spmd;
 #include "shardkit/Dialect/SPMD/IR/SPMDDialect.cpp.inc"
 #include "shardkit/Dialect/SPMD/IR/SPMDInterfaces.cpp.inc"
 
+namespace {
+/// Annotations and collectives mean the same wherever they stand.
+struct SPMDInliner : public DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
 void SPMDDialect::initialize() {
   registerAttributes();
+  addInterfaces<SPMDInliner>();
   addOperations<
 #define GET_OP_LIST
 #include "shardkit/Dialect/SPMD/IR/SPMDOps.cpp.inc"

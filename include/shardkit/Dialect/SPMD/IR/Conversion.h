@@ -41,6 +41,9 @@ inline constexpr llvm::StringLiteral kPhases[] = {
 /// has none (as the user wrote it).
 int getPhase(Operation *op);
 
+/// Writes `id = N` on the collectives inside `root`, from 0 in program order.
+void numberCollectives(Operation *root);
+
 using EmitErrorFn = llvm::function_ref<InFlightDiagnostic()>;
 
 /// The mesh as plain data. An iota device list becomes an empty one. Costs are

@@ -1,0 +1,50 @@
+// RUN: shard-opt %s --spmd-propagate --split-input-file | FileCheck %s -enable-var-scope
+// RUN: shard-opt %s --spmd-propagate --spmd-propagate --split-input-file | FileCheck %s -enable-var-scope
+
+// A private function is copied per distinct signature, not per call; copies are numbered in the order of calls.
+spmd.mesh @m = <["x"=2, "y"=2]>
+
+// CHECK-NOT: func.func private @scale(
+// CHECK: func.func private @scale_spmd0(%{{.*}}: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}
+// CHECK: func.func private @scale_spmd1(%{{.*}}: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"y"}]>}
+// CHECK-NOT: func.func private @scale
+func.func private @scale(%a: tensor<8x6xf32>) -> tensor<6x8xf32> {
+  %e = tensor.empty() : tensor<6x8xf32>
+  %t = linalg.transpose ins(%a : tensor<8x6xf32>) outs(%e : tensor<6x8xf32>) permutation = [1, 0]
+  %r = math.tanh %t : tensor<6x8xf32>
+  return %r : tensor<6x8xf32>
+}
+
+// What a call relates is seen through it, forward and backward.
+// CHECK: func.func @main
+// CHECK-SAME: %arg2: tensor<8x6xf32> {spmd.given = #spmd.sharding<@m, [{?}, {?}]>, spmd.sharding = #spmd.sharding<@m, [{?}, {"y", ?}]>}
+// CHECK: call @scale_spmd0(%arg0) {spmd.shardings = [#spmd.sharding<@m, [{?}, {"x", ?}]>]}
+// CHECK: call @scale_spmd1(%arg1) {spmd.shardings = [#spmd.sharding<@m, [{"y", ?}, {?}]>]}
+// CHECK: call @scale_spmd1(%arg2)
+// CHECK: call @scale_spmd0(%arg0)
+func.func @main(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>},
+                %b: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"y"}]>}, %c: tensor<8x6xf32>)
+    -> (tensor<6x8xf32>, tensor<6x8xf32>, tensor<6x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}, tensor<6x8xf32>) {
+  %0 = call @scale(%a) : (tensor<8x6xf32>) -> tensor<6x8xf32>
+  %1 = call @scale(%b) : (tensor<8x6xf32>) -> tensor<6x8xf32>
+  %2 = call @scale(%c) : (tensor<8x6xf32>) -> tensor<6x8xf32>
+  %3 = call @scale(%a) : (tensor<8x6xf32>) -> tensor<6x8xf32>
+  return %0, %1, %2, %3 : tensor<6x8xf32>, tensor<6x8xf32>, tensor<6x8xf32>, tensor<6x8xf32>
+}
+
+// -----
+
+// A public function keeps its own signature; callers bring their operands to it.
+spmd.mesh @m = <["x"=2, "y"=2]>
+
+// CHECK: func.func @main
+// CHECK: call @helper(%arg0) {spmd.shardings = [#spmd.sharding<@m, [{"y"}, {}]>]}
+func.func @main(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<8x6xf32> {
+  %0 = call @helper(%a) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
+// CHECK: func.func @helper(%{{.*}}: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>})
+func.func @helper(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}) -> (tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}) {
+  %0 = math.tanh %a : tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
