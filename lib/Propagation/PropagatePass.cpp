@@ -96,6 +96,10 @@ private:
         results.push_back(propagation.getClosed(result));
       auto [copy, isNew] = run.calls.specialize(run.calls.getCallee(call), arguments, results);
       call.setCallee(copy.getName());
+      // Settled now, as the copy's own.
+      if (call->hasAttr(kShardingsAttr) && llvm::all_of(results, [](ShardingAttr a) { return !!a; }))
+        call->setAttr(kShardingsAttr,
+                      ArrayAttr::get(&getContext(), SmallVector<Attribute>(results.begin(), results.end())));
       if (isNew && failed(runOnFunction(copy, run)))
         return failure();
     }
