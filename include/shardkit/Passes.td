@@ -80,8 +80,14 @@ def SPMDInsertReshardsPass : Pass<"spmd-insert-reshards", "::mlir::ModuleOp"> {
     closes every dim, and inserts one `spmd.reshard` per value and layout where
     a user needs another layout than the value has. Constraints are consumed.
     Axes on a reduction factor make the result `unreduced`; the reshard after it
-    completes it. Phase: propagated to resharded.
+    completes it. `spmd.compute` on an op is obeyed. Phase: propagated to
+    resharded.
   }];
+  let options = [
+    Option<"forbidImplicit", "forbid-implicit", "bool", /*default=*/"false",
+           "An error at each reshard that moves data and that no constraint asks "
+           "for, with its bytes">
+  ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
@@ -148,6 +154,15 @@ def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
     Option<"output", "output", "std::string", /*default=*/"\"\"",
            "File to write; standard error if empty">
   ];
+}
+
+def SPMDRequireCompletePass : Pass<"spmd-require-complete", "::mlir::ModuleOp"> {
+  let summary = "Refuse arguments and results that no annotation has reached";
+  let description = [{
+    After propagation, an error at each argument and result of a public function
+    on which nothing is given and to which no axis came: nobody has said that it
+    is to be replicated. `{}` on its dims says so. Accepts the phase propagated.
+  }];
 }
 
 def SPMDExplainPass : Pass<"spmd-explain", "::mlir::ModuleOp"> {

@@ -64,6 +64,9 @@ public:
 
   /// Constraints without a use that were dropped.
   unsigned droppedConstraints = 0;
+  /// Whether a reshard that moves data and that no constraint asks for is an
+  /// error, and whether there was one.
+  bool forbidImplicit = false, foundImplicit = false;
 
 private:
   struct OpPlan {
@@ -316,7 +319,7 @@ private:
       layouts.back().layout = *home;
     }
 
-    if (carriesPartial(op)) {
+    if (!op->hasAttr(kComputeAttr) && carriesPartial(op)) {
       // A sum of partial sums is completed once.
       LayoutId partial = values.find(op->getOperand(0))->second.produced;
       for (unsigned t = 0; t < rule.numOperands(); ++t) {
@@ -331,7 +334,11 @@ private:
       return success();
     }
 
-    FactorAxes axes = chooseCompute(rule, layouts, table);
+    FailureOr<FactorAxes> chosen = readCompute(op, rule);
+    if (failed(chosen))
+      return failure();
+    FactorAxes axes =
+        chosen->empty() ? chooseCompute(rule, layouts, table) : std::move(*chosen);
     for (auto [t, tensor] : llvm::enumerate(rule.operands())) {
       if (!isa<RankedTensorType>(tensor.value.getType())) {
         plan.needs.push_back(std::nullopt);
@@ -355,6 +362,35 @@ private:
     }
     plans.push_back(std::move(plan));
     return success();
+  }
+
+  /// How an op shall compute, where `spmd.compute` says so; empty where not.
+  FailureOr<FactorAxes> readCompute(Operation *op, const ShardingRule &rule) {
+    auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
+    if (!attr)
+      return FactorAxes();
+    auto factors = toFactors(attr, mesh, [&] { return op->emitError(); });
+    if (failed(factors))
+      return failure();
+    if (factors->size() != rule.numFactors())
+      return op->emitError() << "spmd.compute has " << factors->size()
+                             << " factors, expected the " << rule.numFactors()
+                             << " of the sharding rule";
+    FactorAxes axes;
+    DimEntries used;
+    for (auto [f, entries] : llvm::enumerate(*factors)) {
+      const Factor &factor = rule.factor(f);
+      if (!entries.empty() &&
+          (factor.kind == FactorKind::Whole || factor.size % totalFactor(entries) != 0 ||
+           overlaps(entries, used, mesh)))
+        return op->emitError() << "spmd.compute cuts factor " << f << " of size " << factor.size
+                               << " by {" << spmd::toString(entries, mesh)
+                               << "}, expected axes that divide it, used once, and none on a "
+                                  "factor that stays whole";
+      used.append(entries.begin(), entries.end());
+      axes.push_back(canonicalize(entries));
+    }
+    return axes;
   }
 
   /// True for a sum or difference of values that are partial sums over the same
@@ -537,6 +573,16 @@ private:
     }
     if (bytes == 0)
       return;
+    if (forbidImplicit && !isa<WithShardingConstraintOp, ReshardOp>(consumer)) {
+      std::string wanted = spmd::toString(table.get(table.getComplete(to)), mesh);
+      consumer->emitError() << "implicit reshard of " << type << " from "
+                            << spmd::toString(table.get(from), mesh) << " to "
+                            << spmd::toString(table.get(to), mesh) << " (" << kinds << ", "
+                            << bytes << " bytes), expected it to be written: "
+                            << "spmd.with_sharding_constraint <@" << mesh.name << ", " << wanted
+                            << "> on the operand";
+      foundImplicit = true;
+    }
     Operation *def = value.getDefiningOp();
     std::string producer = def ? def->getName().getStringRef().str() : "an argument";
     remark::passed(consumer->getLoc(), remark::RemarkOpts::name("reshard")
@@ -627,6 +673,8 @@ private:
 
 struct InsertReshardsPass
     : public spmd::impl::SPMDInsertReshardsPassBase<InsertReshardsPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(verifyPhaseAtMost(module, Phase::Resharded, getArgument())))
@@ -644,7 +692,8 @@ struct InsertReshardsPass
       if (!*meshRef)
         continue;
       FunctionRewriter rewriter(func, *meshes.lookup(*meshRef), *meshRef);
-      if (failed(rewriter.run()))
+      rewriter.forbidImplicit = forbidImplicit;
+      if (failed(rewriter.run()) || rewriter.foundImplicit)
         return signalPassFailure();
       dropped += rewriter.droppedConstraints;
     }

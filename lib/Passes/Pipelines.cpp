@@ -36,4 +36,12 @@ void spmd::registerPipelines() {
       [](OpPassManager &pm, const DefaultPipelineOptions &options) {
         buildPhases(pm, Phase::Written, options.mesh);
       });
+  PassPipelineRegistration<>(
+      "spmd-forbid-implicit-reshard",
+      "Insert reshards, with an error at each that the user did not write",
+      [](OpPassManager &pm) {
+        SPMDInsertReshardsPassOptions options;
+        options.forbidImplicit = true;
+        pm.addPass(createSPMDInsertReshardsPass(options));
+      });
 }
