@@ -52,7 +52,7 @@ public:
     emitDefaultCosts();
     for (OpPlan &plan : plans)
       apply(plan);
-    for (Operation *op : consumed)
+    for (Operation *op : llvm::reverse(consumed))
       op->erase();
     // Users of creation ops come after them.
     for (Operation *op : llvm::reverse(creations))
@@ -497,7 +497,8 @@ private:
       }
       replaced[op->getResult(0)] = op->getOperand(0);
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
-      op->erase();
+      // Erased at the end: the tables know values by address.
+      consumed.push_back(op);
       return;
     }
     SmallVector<Attribute> attrs;
@@ -671,6 +672,19 @@ private:
   SmallVector<Operation *> consumed;
 };
 
+void eraseAnnotations(func::FuncOp func) {
+  SmallVector<Operation *> annotations;
+  func.walk([&](Operation *op) {
+    if (isa<WithShardingConstraintOp, PropagationBarrierOp, ShardingGroupOp>(op))
+      annotations.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(annotations)) {
+    if (op->getNumResults() == 1)
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+    op->erase();
+  }
+}
+
 struct InsertReshardsPass
     : public spmd::impl::SPMDInsertReshardsPassBase<InsertReshardsPass> {
   using Base::Base;
@@ -689,8 +703,10 @@ struct InsertReshardsPass
       FailureOr<FlatSymbolRefAttr> meshRef = getFunctionMesh(func, meshes);
       if (failed(meshRef))
         return signalPassFailure();
-      if (!*meshRef)
+      if (!*meshRef) { // one device: nothing to cut
+        eraseAnnotations(func);
         continue;
+      }
       FunctionRewriter rewriter(func, *meshes.lookup(*meshRef), *meshRef);
       rewriter.forbidImplicit = forbidImplicit;
       if (failed(rewriter.run()) || rewriter.foundImplicit)

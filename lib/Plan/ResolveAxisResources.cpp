@@ -25,6 +25,8 @@ struct ResolveAxisResourcesPass
     if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())) ||
         failed(resolve(module)))
       return signalPassFailure();
+    if (getPhase(module) < int(Phase::Annotated))
+      makeConstraintsOfShardings(module);
   }
 
   FailureOr<FlatSymbolRefAttr> chooseMesh(ModuleOp module) {

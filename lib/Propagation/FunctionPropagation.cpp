@@ -25,28 +25,6 @@ static Attribute getGiven(const NamedAttrList &attrs) {
   return attrs.get(kShardingAttr);
 }
 
-void spmd::makeConstraintsOfShardings(func::FuncOp func) {
-  SmallVector<Operation *> annotated;
-  func->walk([&](Operation *op) {
-    if (op->hasAttr(kShardingsAttr) && !isa<WithShardingConstraintOp>(op))
-      annotated.push_back(op);
-  });
-  for (Operation *op : annotated) {
-    auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
-    op->removeAttr(kShardingsAttr);
-    OpBuilder b(op->getContext());
-    b.setInsertionPointAfter(op);
-    for (auto [result, attr] : llvm::zip(op->getResults(), shardings)) {
-      auto sharding = dyn_cast<ShardingAttr>(attr);
-      if (!sharding)
-        continue;
-      auto constraint = WithShardingConstraintOp::create(
-          b, op->getLoc(), result, sharding);
-      result.replaceAllUsesExcept(constraint.getResult(), constraint);
-    }
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//

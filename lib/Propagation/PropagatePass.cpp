@@ -31,8 +31,7 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
       return signalPassFailure();
     bool written = getPhase(module) < int(Phase::Annotated);
     if (written)
-      for (auto func : module.getOps<func::FuncOp>())
-        makeConstraintsOfShardings(func);
+      makeConstraintsOfShardings(module);
     MeshCache meshes(module);
     CallTable calls(module);
     if (failed(calls.verify()))

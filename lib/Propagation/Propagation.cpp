@@ -138,8 +138,7 @@ void Propagation::run() {
   SmallVector<int64_t> priorities{0};
   for (const Place &place : values)
     for (const DimSharding &dim : place.sharding.dims)
-      if (!dim.entries.empty())
-        priorities.push_back(dim.priority);
+      priorities.push_back(dim.priority);
   llvm::sort(priorities);
   priorities.erase(llvm::unique(priorities), priorities.end());
 
@@ -253,6 +252,15 @@ DimEntries getCommonPrefix(ArrayRef<DimEntry> a, ArrayRef<DimEntry> b) {
   return canonicalize(common);
 }
 
+/// Cuts each of two lists before the first axis that the other has as well.
+void dropCommonAxes(DimEntries &a, DimEntries &b, const Mesh &mesh) {
+  DimEntries whole = a;
+  while (overlaps(a, b, mesh))
+    a.pop_back();
+  while (overlaps(b, whole, mesh))
+    b.pop_back();
+}
+
 /// The leading entries whose product divides `size`.
 DimEntries getDividing(ArrayRef<DimEntry> entries, int64_t size) {
   DimEntries kept;
@@ -314,9 +322,7 @@ FactorAxes Propagation::choose(const Node &node) {
       if (overlaps(chosen[f], chosen[g], mesh)) {
         agreed = false;
         if (conflicts == Conflicts::Basic)
-          for (unsigned h : {f, g})
-            while (overlaps(chosen[h], chosen[h == f ? g : f], mesh))
-              chosen[h].pop_back();
+          dropCommonAxes(chosen[f], chosen[g], mesh);
       }
   if (agreed || conflicts == Conflicts::Basic)
     return chosen;
@@ -490,9 +496,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
     for (unsigned e = 0; e < d; ++e)
       if (overlaps(merged[d], merged[e], mesh)) {
         agreed = false;
-        for (unsigned h : {d, e})
-          while (overlaps(merged[h], merged[h == d ? e : d], mesh))
-            merged[h].pop_back();
+        dropCommonAxes(merged[d], merged[e], mesh);
       }
   }
   if (agreed || conflicts == Conflicts::Basic)

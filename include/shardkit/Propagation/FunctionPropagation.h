@@ -10,10 +10,6 @@
 
 namespace mlir::spmd {
 
-/// The constraints that stand for a user's `spmd.shardings` on ops: upstream
-/// rewrites may drop or merge the attribute, never the constraint.
-void makeConstraintsOfShardings(func::FuncOp func);
-
 /// Reads what is given for the values of a function into a propagation, and
 /// writes what comes out of it.
 class FunctionPropagation {

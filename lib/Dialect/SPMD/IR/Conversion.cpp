@@ -241,6 +241,28 @@ int64_t spmd::getElementBytes(Type elementType) {
   return (elementType.getIntOrFloatBitWidth() + 7) / 8;
 }
 
+void spmd::makeConstraintsOfShardings(Operation *root) {
+  SmallVector<Operation *> annotated;
+  root->walk([&](Operation *op) {
+    if (op->hasAttr(kShardingsAttr) && !isa<WithShardingConstraintOp>(op))
+      annotated.push_back(op);
+  });
+  for (Operation *op : annotated) {
+    auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
+    op->removeAttr(kShardingsAttr);
+    OpBuilder b(op->getContext());
+    b.setInsertionPointAfter(op);
+    for (auto [result, attr] : llvm::zip(op->getResults(), shardings)) {
+      auto sharding = dyn_cast<ShardingAttr>(attr);
+      if (!sharding || !isa<RankedTensorType>(result.getType()))
+        continue;
+      auto constraint = WithShardingConstraintOp::create(
+          b, op->getLoc(), result, sharding);
+      result.replaceAllUsesExcept(constraint.getResult(), constraint);
+    }
+  }
+}
+
 void spmd::numberCollectives(Operation *root) {
   Builder b(root->getContext());
   int64_t next = 0;

@@ -44,6 +44,11 @@ int getPhase(Operation *op);
 /// Writes `id = N` on the collectives inside `root`, from 0 in program order.
 void numberCollectives(Operation *root);
 
+/// Turns each `spmd.shardings` that a user wrote on an op into constraints on
+/// its results: upstream rewrites may drop or merge the attribute, never the
+/// constraint. The first pass that sees a module as written does it.
+void makeConstraintsOfShardings(Operation *root);
+
 using EmitErrorFn = llvm::function_ref<InFlightDiagnostic()>;
 
 /// The mesh as plain data. An iota device list becomes an empty one. Costs are
