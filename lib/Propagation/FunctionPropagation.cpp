@@ -38,8 +38,7 @@ FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorT
 }
 
 LogicalResult FunctionPropagation::read() {
-  func.walk([&](ShardingGroupOp op) { groupOf[op.getInput()] = op.getGroupAttr(); });
-  if (failed(readArguments()))
+  if (failed(readGroups()) || failed(readArguments()))
     return failure();
   if (func.getBody().hasOneBlock()) {
     if (failed(readBlock(func.getBody().front())))
@@ -48,6 +47,47 @@ LogicalResult FunctionPropagation::read() {
     emitWarning(func.getLoc()) << "function has several blocks, its values are replicated";
   }
   return readResults();
+}
+
+LogicalResult FunctionPropagation::readGroups() {
+  llvm::DenseMap<StringAttr, ShardingGroupOp> first;
+  WalkResult walk = func.walk([&](ShardingGroupOp op) {
+    Value member = op.getInput();
+    StringAttr &group = groupOf[member];
+    if (group && group != op.getGroupAttr()) {
+      op.emitError() << "value is in sharding groups " << group << " and "
+                     << op.getGroupAttr() << ", expected one group; give all members "
+                                             "the same name";
+      return WalkResult::interrupt();
+    }
+    group = op.getGroupAttr();
+    auto [it, isNew] = first.try_emplace(group, op);
+    if (!isNew && member.getType() != it->second.getInput().getType() &&
+        getShape(member.getType()) != getShape(it->second.getInput().getType())) {
+      InFlightDiagnostic diag = op.emitError()
+                                << "member of sharding group " << group << " has type "
+                                << member.getType() << ", expected the shape of the first, "
+                                << it->second.getInput().getType();
+      diag.attachNote(it->second.getLoc()) << "the first member is here";
+      return WalkResult::interrupt();
+    }
+    if (isCreation(member.getDefiningOp()))
+      op.emitWarning() << "member of sharding group " << group
+                       << " is made anew in each layout that is asked for, the group says "
+                          "nothing about it";
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+LogicalResult FunctionPropagation::addLoopResult(Value result, ValueId place) {
+  propagation.addValue(result, place);
+  StringAttr group = groupOf.lookup(result);
+  if (!group || groups.try_emplace(group, place).second || groups[group] == place)
+    return success();
+  return emitError(result.getLoc())
+         << "result of a loop joins sharding group " << group
+         << " that has other members before it, expected its carried value in the group";
 }
 
 LogicalResult FunctionPropagation::readArguments() {
@@ -269,7 +309,8 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
          llvm::zip(loop.getYieldedValues(), loop.getRegionIterArgs(), loop.getResults()))
       if (propagation.contains(arg)) {
         handOn(loop.getBody()->getTerminator(), yielded, propagation.getId(arg));
-        propagation.addValue(result, propagation.getId(arg));
+        if (failed(addLoopResult(result, propagation.getId(arg))))
+          return failure();
       }
     return success();
   }
@@ -296,8 +337,8 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
       if (propagation.contains(arg))
         handOn(loop.getYieldOp(), value, propagation.getId(arg));
     for (auto [arg, result] : llvm::zip(loop.getAfterArguments(), loop.getResults()))
-      if (propagation.contains(arg))
-        propagation.addValue(result, propagation.getId(arg));
+      if (propagation.contains(arg) && failed(addLoopResult(result, propagation.getId(arg))))
+        return failure();
     return success();
   }
   if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {

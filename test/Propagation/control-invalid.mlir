@@ -49,9 +49,10 @@ func.func @replicated(%a: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [
 // -----
 
 spmd.mesh @m = <["x"=2, "y"=3]>
-// expected-error@+1 {{members of sharding group g share one layout}}
 func.func @ranks(%a: tensor<12x6xf32>, %b: tensor<12xf32>) {
+  // expected-note@+1 {{the first member is here}}
   spmd.sharding_group %a "g" : tensor<12x6xf32>
+  // expected-error@+1 {{member of sharding group "g" has type 'tensor<12xf32>', expected the shape of the first, 'tensor<12x6xf32>'}}
   spmd.sharding_group %b "g" : tensor<12xf32>
   return
 }
@@ -86,4 +87,26 @@ func.func @tied_member(%a: tensor<12x6xf32>, %b: tensor<12x6xf32> {spmd.sharding
   spmd.sharding_group %a "g" : tensor<12x6xf32>
   spmd.sharding_group %b "g" : tensor<12x6xf32>
   return %a : tensor<12x6xf32>
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2, "y"=3]>
+func.func @two_groups(%a: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}, %b: tensor<12x6xf32>) -> tensor<12x6xf32> {
+  spmd.sharding_group %a "g" : tensor<12x6xf32>
+  // expected-error@+1 {{value is in sharding groups "g" and "h", expected one group}}
+  spmd.sharding_group %a "h" : tensor<12x6xf32>
+  return %a : tensor<12x6xf32>
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2, "y"=3]>
+func.func @constant_member(%a: tensor<12x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}) -> tensor<12x6xf32> {
+  %c = arith.constant dense<1.0> : tensor<12x6xf32>
+  spmd.sharding_group %a "g" : tensor<12x6xf32>
+  // expected-warning@+1 {{member of sharding group "g" is made anew in each layout that is asked for, the group says nothing about it}}
+  spmd.sharding_group %c "g" : tensor<12x6xf32>
+  %0 = arith.addf %a, %c : tensor<12x6xf32>
+  return %0 : tensor<12x6xf32>
 }

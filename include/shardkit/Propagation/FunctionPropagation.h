@@ -37,6 +37,7 @@ private:
   using ValueId = Propagation::ValueId;
 
   FailureOr<Sharding> readGiven(Attribute attr, RankedTensorType type, Location loc);
+  LogicalResult readGroups();
   LogicalResult readArguments();
   LogicalResult readBlock(Block &block);
   LogicalResult readOp(Operation *op);
@@ -46,6 +47,8 @@ private:
   /// Adds a value with nothing given, or what its group has.
   LogicalResult addOpen(Value value);
   LogicalResult addGiven(Value value, Sharding given, Location loc);
+  /// The result of a loop has the place of the value it carries.
+  LogicalResult addLoopResult(Value result, ValueId place);
   /// Joins what is given for two values that share a place.
   LogicalResult join(ValueId place, const Sharding &given, const Twine &what, Location loc);
   void handOn(Operation *op, Value from, ValueId to) {
