@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <set>
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -135,12 +136,11 @@ void Propagation::run() {
     dirtyAt[backward].resize(levels);
     dirtyLevels[backward].resize(levels);
   }
-  SmallVector<int64_t> priorities{0};
+  std::set<int64_t> priorities{0};
   for (const Place &place : values)
     for (const DimSharding &dim : place.sharding.dims)
-      priorities.push_back(dim.priority);
-  llvm::sort(priorities);
-  priorities.erase(llvm::unique(priorities), priorities.end());
+      if (dim.priority != 0)
+        priorities.insert(dim.priority);
 
   for (int64_t current : priorities) {
     priority = current;
