@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include <set>
+#include <map>
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -136,19 +136,17 @@ void Propagation::run() {
     dirtyAt[backward].resize(levels);
     dirtyLevels[backward].resize(levels);
   }
-  std::set<int64_t> priorities{0};
-  for (const Place &place : values)
-    for (const DimSharding &dim : place.sharding.dims)
-      if (dim.priority != 0)
-        priorities.insert(dim.priority);
+  // Per priority the places that have something to say then.
+  std::map<int64_t, SmallVector<ValueId>> rounds;
+  for (ValueId id = 0; id < values.size(); ++id)
+    for (const DimSharding &dim : values[id].sharding.dims)
+      if (dim.priority != 0 || !dim.entries.empty())
+        rounds[dim.priority].push_back(id);
 
-  for (int64_t current : priorities) {
+  for (const auto &[current, places] : rounds) {
     priority = current;
-    for (ValueId id = 0; id < values.size(); ++id)
-      if (llvm::any_of(values[id].sharding.dims, [&](const DimSharding &dim) {
-            return dim.priority == current && !dim.entries.empty();
-          }))
-        touchAround(id);
+    for (ValueId id : places)
+      touchAround(id);
     for (uint8_t stage = kViews; stage < kNumStages; ++stage)
       for (bool again = true; again;) {
         again = sweep(/*backward=*/false, stage);
