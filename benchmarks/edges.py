@@ -6,7 +6,7 @@
   users-cut      the same, every user also reads an argument that is cut otherwise
   chain          n elementwise ops in a row, each reads one annotated argument too
   operands       generics with n inputs, each reads the results before it
-  operands-cut   the same, every other input is cut otherwise
+  operands-cut   generics with n inputs, every other one is cut otherwise
   zigzag         n values linked in a row by ops that alternate between the ends of a function of depth n
   arguments      a function of n annotated arguments with one op each
   priorities     the same, every annotation has a priority of its own
@@ -46,14 +46,13 @@ def chain(name, n):
 
 
 def operands(name, n, edges, cut=False):
-    """Op i reads the n values before it; the first ones are arguments."""
+    """Every op reads the n values before it, where cuts differ the n arguments, so that no op finds them agreed."""
     args = [(f"%a{i}", COLUMNS if cut and i % 2 else ROWS) for i in range(n)]
     values = [arg for arg, _ in args]
     loops, kinds = "affine_map<(d0, d1) -> (d0, d1)>", '"parallel"'
     lines = [f"  %e = tensor.empty() : {TYPE}"]
     for i in range(edges // n):
-        # Half of the inputs stay arguments where cuts differ, so that every op sees both.
-        ins = values[:n // 2] + values[len(values) - (n - n // 2):] if cut else values[-n:]
+        ins = values[:n] if cut else values[-n:]
         block = ", ".join([f"%i{k}: f32" for k in range(n)] + ["%o: f32"])
         lines += [f"  %r{i} = linalg.generic {{indexing_maps = [{', '.join([loops] * (n + 1))}], iterator_types = [{kinds}, {kinds}]}} "
                   f"ins({', '.join(ins)} : {', '.join([TYPE] * n)}) outs(%e : {TYPE}) {{", f"  ^bb0({block}):"]
@@ -64,8 +63,8 @@ def operands(name, n, edges, cut=False):
 
 
 def zigzag(name, n):
-    """Link i joins value i and i + 1; links stand in the order 0, 2, 4, ..., 5, 3, 1. A fixpoint in sweeps takes n of
-    them, over a function that is as deep as the chain."""
+    """Link i joins value i and i + 1; links stand in the order 0, 2, 4, ..., 5, 3, 1. A fixpoint in sweeps takes about n
+    of them, over a function of depth n."""
     lines = ["  %c = arith.constant 1.0 : f32", f"  %e = tensor.empty() : {TYPE}"]
     for i in range(n + 1):  # not a creation op, so that it takes part
         lines += [f"  %v{i} = linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d0, d1)>], "
