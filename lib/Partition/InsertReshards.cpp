@@ -9,7 +9,7 @@
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Propagation/FunctionMesh.h"
+#include "shardkit/Propagation/FunctionIndex.h"
 #include "shardkit/Propagation/Propagation.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -700,7 +700,7 @@ struct InsertReshardsPass
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      FailureOr<FlatSymbolRefAttr> meshRef = getFunctionMesh(func, meshes);
+      FailureOr<FlatSymbolRefAttr> meshRef = FunctionIndex(func).getMesh(meshes);
       if (failed(meshRef))
         return signalPassFailure();
       if (!*meshRef) { // one device: nothing to cut

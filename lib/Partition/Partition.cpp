@@ -11,7 +11,7 @@
 #include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Propagation/FunctionMesh.h"
+#include "shardkit/Propagation/FunctionIndex.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -253,7 +253,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      FailureOr<FlatSymbolRefAttr> meshRef = getFunctionMesh(func, meshes);
+      FailureOr<FlatSymbolRefAttr> meshRef = FunctionIndex(func).getMesh(meshes);
       if (failed(meshRef))
         return signalPassFailure();
       if (!*meshRef)

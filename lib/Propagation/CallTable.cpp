@@ -11,9 +11,12 @@ using namespace mlir::spmd;
 
 CallTable::CallTable(ModuleOp module) : module(module) {
   llvm::SmallDenseSet<StringAttr> called;
-  for (auto func : module.getOps<func::FuncOp>())
+  for (auto func : module.getOps<func::FuncOp>()) {
     functions[func.getSymNameAttr()] = func;
-  module.walk([&](func::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
+    auto &index = indices[func] = std::make_unique<FunctionIndex>(func);
+    for (func::CallOp call : index->calls)
+      called.insert(call.getCalleeAttr().getAttr());
+  }
   for (auto func : module.getOps<func::FuncOp>()) {
     bool annotated = false;
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
@@ -29,23 +32,24 @@ CallTable::CallTable(ModuleOp module) : module(module) {
 LogicalResult CallTable::verify() {
   enum State { New, Active, Done };
   llvm::DenseMap<Operation *, State> states;
-  std::function<LogicalResult(func::FuncOp)> visit = [&](func::FuncOp func) {
+  std::function<LogicalResult(func::FuncOp)> visit = [&](func::FuncOp func) -> LogicalResult {
     states[func] = Active;
-    WalkResult result = func.walk([&](func::CallOp call) {
+    for (func::CallOp call : getIndex(func).calls) {
       func::FuncOp callee = getCallee(call);
       if (!callee || states.lookup(callee) == Done)
-        return WalkResult::advance();
+        continue;
       if (states.lookup(callee) == Active) {
         InFlightDiagnostic diag = call.emitError()
                                   << "call of @" << callee.getName()
                                   << " is recursive, expected calls without recursion";
         diag.attachNote(callee.getLoc()) << "callee is here";
-        return WalkResult::interrupt();
+        return failure();
       }
-      return failed(visit(callee)) ? WalkResult::interrupt() : WalkResult::advance();
-    });
+      if (failed(visit(callee)))
+        return failure();
+    }
     states[func] = Done;
-    return failure(result.wasInterrupted());
+    return success();
   };
   for (auto func : module.getOps<func::FuncOp>())
     if (states.lookup(func) == New && failed(visit(func)))
@@ -217,11 +221,15 @@ std::pair<func::FuncOp, bool> CallTable::specialize(func::FuncOp callee,
       copy.setResultAttr(i, kShardingAttr, attr);
   module.insert(callee, copy);
   functions[copy.getSymNameAttr()] = copy;
+  indices[copy] = std::make_unique<FunctionIndex>(copy);
   return {copy, true};
 }
 
 void CallTable::eraseUnused() {
-  // Callers of a function that is erased are copies or erased themselves.
+  if (specialized.empty())
+    return;
+  // Callers of a function that is erased are copies or erased themselves; calls
+  // with scalars stand in bodies too.
   llvm::SmallDenseSet<StringAttr> called;
   module.walk([&](func::CallOp call) {
     if (!specialized.contains(call->getParentOfType<func::FuncOp>()))

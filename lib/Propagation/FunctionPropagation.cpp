@@ -51,14 +51,14 @@ LogicalResult FunctionPropagation::read() {
 
 LogicalResult FunctionPropagation::readGroups() {
   llvm::DenseMap<StringAttr, ShardingGroupOp> first;
-  WalkResult walk = func.walk([&](ShardingGroupOp op) {
+  for (ShardingGroupOp op : calls.getIndex(func).groups) {
     Value member = op.getInput();
     StringAttr &group = groupOf[member];
     if (group && group != op.getGroupAttr()) {
       op.emitError() << "value is in sharding groups " << group << " and "
                      << op.getGroupAttr() << ", expected one group; give all members "
                                              "the same name";
-      return WalkResult::interrupt();
+      return failure();
     }
     group = op.getGroupAttr();
     auto [it, isNew] = first.try_emplace(group, op);
@@ -69,15 +69,14 @@ LogicalResult FunctionPropagation::readGroups() {
                                 << member.getType() << ", expected the shape of the first, "
                                 << it->second.getInput().getType();
       diag.attachNote(it->second.getLoc()) << "the first member is here";
-      return WalkResult::interrupt();
+      return failure();
     }
     if (isCreation(member.getDefiningOp()))
       op.emitWarning() << "member of sharding group " << group
                        << " is made anew in each layout that is asked for, the group says "
                           "nothing about it";
-    return WalkResult::advance();
-  });
-  return failure(walk.wasInterrupted());
+  }
+  return success();
 }
 
 LogicalResult FunctionPropagation::addLoopResult(Value result, ValueId place) {

@@ -2,7 +2,6 @@
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Propagation/FunctionMesh.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,11 +28,11 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
     }
     if (failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
       return signalPassFailure();
-    bool written = getPhase(module) < int(Phase::Annotated);
-    if (written)
-      makeConstraintsOfShardings(module);
     MeshCache meshes(module);
     CallTable calls(module);
+    if (getPhase(module) < int(Phase::Annotated))
+      for (auto func : module.getOps<func::FuncOp>())
+        makeConstraintsOfShardings(calls.getIndex(func).annotated);
     if (failed(calls.verify()))
       return signalPassFailure();
     Run run{meshes, calls, {}, 0};
@@ -62,18 +61,16 @@ private:
     if (func.isExternal() || !run.done.insert(func).second)
       return success();
     // Callees with layouts of their own come first.
+    const FunctionIndex &index = run.calls.getIndex(func);
     SmallVector<func::CallOp> copied;
-    WalkResult walk = func.walk([&](func::CallOp call) {
+    for (func::CallOp call : index.calls) {
       func::FuncOp callee = run.calls.getCallee(call);
       if (callee && !run.calls.keepsSignature(callee))
         copied.push_back(call);
       else if (callee && failed(runOnFunction(callee, run)))
-        return WalkResult::interrupt();
-      return WalkResult::advance();
-    });
-    if (walk.wasInterrupted())
-      return failure();
-    FailureOr<FlatSymbolRefAttr> meshRef = getFunctionMesh(func, run.meshes);
+        return failure();
+    }
+    FailureOr<FlatSymbolRefAttr> meshRef = index.getMesh(run.meshes);
     if (failed(meshRef))
       return failure();
     if (!*meshRef)

@@ -9,7 +9,6 @@
 
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Propagation/FunctionMesh.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 
 #include "mlir/IR/AsmState.h"
@@ -384,7 +383,8 @@ FailureOr<std::vector<ExplainedFunction>>
 spmd::explain(ModuleOp module, StringRef selection, bool basicConflicts) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
-  bool written = getPhase(*copy) < int(Phase::Annotated);
+  if (getPhase(*copy) < int(Phase::Annotated))
+    makeConstraintsOfShardings(*copy);
   MeshCache meshes(*copy);
   CallTable calls(*copy);
   if (failed(calls.verify()))
@@ -395,9 +395,7 @@ spmd::explain(ModuleOp module, StringRef selection, bool basicConflicts) {
   for (auto func : copy->getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
-    if (written)
-      makeConstraintsOfShardings(func);
-    FailureOr<FlatSymbolRefAttr> meshRef = getFunctionMesh(func, meshes);
+    FailureOr<FlatSymbolRefAttr> meshRef = calls.getIndex(func).getMesh(meshes);
     if (failed(meshRef))
       return failure();
     if (!*meshRef)

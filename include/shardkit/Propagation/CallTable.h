@@ -3,9 +3,8 @@
 #ifndef SHARDKIT_PROPAGATION_CALLTABLE_H
 #define SHARDKIT_PROPAGATION_CALLTABLE_H
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Propagation/FunctionIndex.h"
 #include "shardkit/Rules/ShardingRule.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::spmd {
@@ -24,6 +23,10 @@ public:
   LogicalResult verify();
   func::FuncOp getCallee(func::CallOp call) const {
     return functions.lookup(call.getCalleeAttr().getAttr());
+  }
+  /// What the function holds; valid until the call table ends.
+  const FunctionIndex &getIndex(func::FuncOp func) const {
+    return *indices.find(func)->second;
   }
   bool keepsSignature(func::FuncOp func) const { return !specialized.contains(func); }
   /// What a call does, for a callee without layouts of its own.
@@ -48,6 +51,7 @@ private:
 
   ModuleOp module;
   llvm::DenseMap<StringAttr, func::FuncOp> functions;
+  llvm::DenseMap<Operation *, std::unique_ptr<FunctionIndex>> indices;
   llvm::SmallDenseSet<Operation *> specialized;
   llvm::DenseMap<Operation *, Summary> summaries;
   llvm::DenseMap<std::pair<Operation *, Attribute>, func::FuncOp> copies;

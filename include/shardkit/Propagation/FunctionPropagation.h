@@ -6,7 +6,6 @@
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Propagation/CallTable.h"
 #include "shardkit/Propagation/Propagation.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
 

@@ -247,6 +247,10 @@ void spmd::makeConstraintsOfShardings(Operation *root) {
     if (op->hasAttr(kShardingsAttr) && !isa<WithShardingConstraintOp>(op))
       annotated.push_back(op);
   });
+  makeConstraintsOfShardings(annotated);
+}
+
+void spmd::makeConstraintsOfShardings(ArrayRef<Operation *> annotated) {
   for (Operation *op : annotated) {
     auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
     op->removeAttr(kShardingsAttr);

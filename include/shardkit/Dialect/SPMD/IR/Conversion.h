@@ -48,6 +48,8 @@ void numberCollectives(Operation *root);
 /// its results: upstream rewrites may drop or merge the attribute, never the
 /// constraint. The first pass that sees a module as written does it.
 void makeConstraintsOfShardings(Operation *root);
+/// The same for the ops that carry one, known already.
+void makeConstraintsOfShardings(llvm::ArrayRef<Operation *> annotated);
 
 using EmitErrorFn = llvm::function_ref<InFlightDiagnostic()>;
 

@@ -1,0 +1,32 @@
+//===- FunctionIndex.h - What passes look for in a function -----*- C++ -*-===//
+
+#ifndef SHARDKIT_PROPAGATION_FUNCTIONINDEX_H
+#define SHARDKIT_PROPAGATION_FUNCTIONINDEX_H
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::spmd {
+
+/// The ops of a function that passes ask for, found in one walk. What structured
+/// ops compute per element is passed over.
+struct FunctionIndex {
+  explicit FunctionIndex(func::FuncOp func);
+
+  /// The mesh that the shardings of the function name; where they name none, the
+  /// module's only mesh; null where there is none. An error, at the place that
+  /// differs, if there are several.
+  FailureOr<FlatSymbolRefAttr> getMesh(const MeshCache &meshes) const;
+
+  func::FuncOp func;
+  SmallVector<func::CallOp> calls;
+  SmallVector<ShardingGroupOp> groups;
+  /// Ops that carry `spmd.shardings`, constraints left out.
+  SmallVector<Operation *> annotated;
+  /// Meshes that are named, each with the first place that does.
+  SmallVector<std::pair<FlatSymbolRefAttr, Location>, 1> meshes;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_PROPAGATION_FUNCTIONINDEX_H
