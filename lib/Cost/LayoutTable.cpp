@@ -7,24 +7,17 @@ using namespace mlir::spmd;
 
 LayoutId LayoutTable::intern(Sharding sharding) {
   sharding.replicated.clear();
-  SmallVector<int64_t, 16> key;
-  auto append = [&](ArrayRef<DimEntry> entries) {
-    key.push_back(-2);
-    for (const DimEntry &entry : entries)
-      key.append({entry.axis, entry.pre, entry.size});
-  };
   for (DimSharding &dim : sharding.dims) {
     dim.entries = canonicalize(dim.entries);
     dim.open = false;
     dim.priority = 0;
-    append(dim.entries);
   }
   llvm::sort(sharding.unreduced);
   sharding.unreduced = canonicalize(sharding.unreduced);
   if (sharding.unreduced.empty())
     sharding.unreducedKind = ReductionKind::Sum;
-  append(sharding.unreduced);
-  key.push_back(int64_t(sharding.unreducedKind));
+  SmallVector<int64_t, 32> key;
+  appendKey(sharding, key);
   StringRef bytes(reinterpret_cast<const char *>(key.data()),
                   key.size() * sizeof(int64_t));
   auto [it, inserted] = ids.try_emplace(bytes, shardings.size());

@@ -48,6 +48,18 @@ bool mlir::spmd::isIdempotent(ReductionKind kind) {
   return kindTable[static_cast<unsigned>(kind)].idempotent;
 }
 
+void mlir::spmd::appendKey(const Sharding &sharding, llvm::SmallVectorImpl<int64_t> &key) {
+  auto append = [&](ArrayRef<DimEntry> entries, int64_t flags) {
+    key.append({int64_t(entries.size()), flags});
+    for (const DimEntry &entry : entries)
+      key.append({entry.axis, entry.pre, entry.size});
+  };
+  for (const DimSharding &dim : sharding.dims)
+    append(dim.entries, dim.priority * 2 + dim.open);
+  append(sharding.replicated, 0);
+  append(sharding.unreduced, int64_t(sharding.unreducedKind));
+}
+
 int64_t mlir::spmd::deviceFactor(ArrayRef<DimEntry> entries) {
   int64_t n = 1;
   for (const DimEntry &entry : entries)

@@ -391,29 +391,20 @@ void FunctionPropagation::remarkUnknown(Operation *op) {
 void FunctionPropagation::write() {
   MLIRContext *context = func.getContext();
   // Layouts are few, values many.
-  llvm::StringMap<ShardingAttr> attrs;
-  auto attrOf = [&](const Sharding &sharding) {
-    SmallVector<int64_t, 32> key;
-    auto append = [&](ArrayRef<DimEntry> entries, int64_t flags) {
-      key.push_back(~flags);
-      for (const DimEntry &entry : entries)
-        key.append({entry.axis, entry.pre, entry.size});
-    };
-    for (const DimSharding &dim : sharding.dims)
-      append(dim.entries, dim.priority * 2 + dim.open);
-    append(sharding.replicated, 0);
-    append(sharding.unreduced, int64_t(sharding.unreducedKind));
-    StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
-    ShardingAttr &attr = attrs[bytes];
-    if (!attr)
-      attr = toAttr(context, meshRef, sharding, mesh);
-    return attr;
+  const ShardingTable &shardings = propagation.getShardings();
+  SmallVector<ShardingAttr> attrs(shardings.size());
+  auto attrOf = [&](ValueId place) {
+    ShardingId id = propagation.getShardingId(place);
+    if (!attrs[id])
+      attrs[id] = toAttr(context, meshRef, shardings.get(id), mesh);
+    return attrs[id];
   };
+  ShardingAttr none = toAttr(context, meshRef, Sharding(), mesh);
   auto complete = [&](NamedAttrList &list, ValueId id) {
     Attribute own = getGiven(list);
     if (!own)
-      own = attrOf(getOpenSharding(propagation.get(id).dims.size()));
-    ShardingAttr completed = attrOf(propagation.get(id));
+      own = toAttr(context, meshRef, getOpenSharding(propagation.get(id).dims.size()), mesh);
+    ShardingAttr completed = attrOf(id);
     list.set(kShardingAttr, completed);
     if (own != completed)
       list.set(kGivenAttr, own);
@@ -425,17 +416,25 @@ void FunctionPropagation::write() {
     if (place >= 0)
       complete(signature.result(i), place);
   signature.write();
-  SmallVector<Attribute> shardings;
+  auto name = StringAttr::get(context, kShardingsAttr);
+  SmallVector<ArrayAttr> single(shardings.size()); // lists of one
+  SmallVector<Attribute> list;
   for (Operation *op : ops) {
-    shardings.clear();
+    list.clear();
     bool any = false;
     for (Value result : op->getResults()) {
       any |= propagation.contains(result);
-      shardings.push_back(propagation.contains(result)
-                              ? attrOf(propagation.get(propagation.getId(result)))
-                              : attrOf(Sharding()));
+      list.push_back(propagation.contains(result) ? attrOf(propagation.getId(result)) : none);
     }
-    if (any)
-      op->setAttr(kShardingsAttr, ArrayAttr::get(context, shardings));
+    if (!any)
+      continue;
+    ArrayAttr attr;
+    if (list.size() == 1) {
+      ArrayAttr &known = single[propagation.getShardingId(propagation.getId(op->getResult(0)))];
+      attr = known = known ? known : ArrayAttr::get(context, list);
+    } else {
+      attr = ArrayAttr::get(context, list);
+    }
+    op->setDiscardableAttr(name, attr);
   }
 }

@@ -22,6 +22,10 @@ bool spmd::isCreation(Operation *op) {
          cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
 }
 
+static StringRef toBytes(ArrayRef<int64_t> key) {
+  return {reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)};
+}
+
 //===----------------------------------------------------------------------===//
 // Building
 //===----------------------------------------------------------------------===//
@@ -29,7 +33,7 @@ bool spmd::isCreation(Operation *op) {
 Propagation::ValueId Propagation::addPlace(RankedTensorType type, Sharding given) {
   for (DimSharding &dim : given.dims)
     dim.entries = canonicalize(dim.entries);
-  values.push_back({std::move(given), type, 0, {}});
+  values.push_back({shardings.intern(std::move(given)), type, 0, {}});
   return values.size() - 1;
 }
 
@@ -43,17 +47,24 @@ void Propagation::addValue(Value value, ValueId place) {
   ids[value] = {place, values[place].level};
 }
 
-Propagation::NodeId Propagation::addNode(Node node) {
+void Propagation::setGiven(ValueId id, Sharding given) {
+  values[id].sharding = shardings.intern(std::move(given));
+}
+
+Propagation::NodeId Propagation::addNode(Node node, ArrayRef<int32_t> places) {
   NodeId index = nodes.size();
-  for (int32_t id : node.tensors)
+  for (int32_t id : places)
     if (id >= 0 && (values[id].nodes.empty() || values[id].nodes.back() != index))
       values[id].nodes.push_back(index);
-  nodes.push_back(std::move(node));
+  node.firstTensor = tensors.size();
+  tensors.insert(tensors.end(), places.begin(), places.end());
+  nodes.push_back(node);
   return index;
 }
 
 Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
-  Node node{op, {}, {}, 1, Flow::Both};
+  Node node{op, nullptr, 0, 1, Flow::Both};
+  SmallVector<int32_t, 8> places;
   bool reduces = rule.isContraction ||
                  llvm::any_of(rule.getFactors(), [](const Factor &f) {
                    return f.kind == FactorKind::Reduction;
@@ -64,7 +75,7 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
   SmallVector<bool, 8> read(rule.numFactors(), false);
   for (const ShardingRule::Tensor &tensor : rule.operands()) {
     auto it = ids.find(tensor.value);
-    node.tensors.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
+    places.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
     if (it == ids.end())
       continue;
     node.level = std::max(node.level, it->second.level + 1);
@@ -78,31 +89,31 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
         if (!read[f] && rule.factor(f).size != 1)
           node.stage[0] = kBroadcasts;
     auto it = ids.find(tensor.value);
-    node.tensors.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
+    places.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
     if (it == ids.end())
       continue;
     it->second.level = node.level;
     values[it->second.id].level = node.level;
   }
-  node.rule = std::move(rule);
-  return addNode(std::move(node));
+  node.rule = rules.intern(std::move(rule));
+  return addNode(node, places);
 }
 
 Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId to,
                                              Flow flow) {
   auto [source, level] = ids.lookup(from);
-  Node node{op, {}, {}, level + 1, flow};
+  ShardingRule rule;
   SmallVector<int32_t> factors;
   for (int64_t size : values[source].type.getShape())
-    factors.push_back(node.rule.addFactor(
+    factors.push_back(rule.addFactor(
         size, ShapedType::isDynamic(size) ? FactorKind::Whole : FactorKind::Parallel));
-  node.rule.addOperand(from);
-  node.rule.addDims(factors);
-  node.rule.addResult(Value());
-  node.rule.addDims(factors);
-  node.tensors = {int32_t(source), int32_t(to)};
+  rule.addOperand(from);
+  rule.addDims(factors);
+  rule.addResult(Value()).type = values[to].type;
+  rule.addDims(factors);
+  Node node{op, rules.intern(std::move(rule)), 0, level + 1, flow};
   values[to].level = std::max(values[to].level, node.level);
-  return addNode(std::move(node));
+  return addNode(node, {int32_t(source), int32_t(to)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,12 +150,13 @@ void Propagation::run() {
   // Per priority the places that have something to say then.
   std::map<int64_t, SmallVector<ValueId>> rounds;
   for (ValueId id = 0; id < values.size(); ++id)
-    for (const DimSharding &dim : values[id].sharding.dims)
+    for (const DimSharding &dim : get(id).dims)
       if (dim.priority != 0 || !dim.entries.empty())
         rounds[dim.priority].push_back(id);
 
   for (const auto &[current, places] : rounds) {
     priority = current;
+    suggestions.clear();
     for (ValueId id : places)
       touchAround(id);
     for (uint8_t stage = kViews; stage < kNumStages; ++stage)
@@ -274,7 +286,7 @@ DimEntries getDividing(ArrayRef<DimEntry> entries, int64_t size) {
 } // namespace
 
 FactorAxes Propagation::choose(const Node &node) {
-  const ShardingRule &rule = node.rule;
+  const ShardingRule &rule = *node.rule;
   FactorAxes chosen(rule.numFactors());
   bool agreed = true;
   SmallVector<bool, 8> asked(rule.numFactors(), false);
@@ -293,13 +305,13 @@ FactorAxes Propagation::choose(const Node &node) {
     asked[f] = true;
   };
   SmallVector<int64_t> sizes;
-  for (auto [t, id] : llvm::enumerate(node.tensors)) {
+  for (auto [t, id] : llvm::enumerate(getTensors(node))) {
     if (id < 0)
       continue;
     const ShardingRule::Tensor &tensor = rule.tensor(t);
     for (unsigned d = 0; d < tensor.numDims; ++d) {
       ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
-      const DimSharding &dim = values[id].sharding.dims[d];
+      const DimSharding &dim = get(id).dims[d];
       if (factors.empty() || dim.entries.empty() || !isActive(dim))
         continue;
       if (factors.size() == 1) {
@@ -328,43 +340,59 @@ FactorAxes Propagation::choose(const Node &node) {
 }
 
 SmallVector<TensorLayout> Propagation::getTensorLayouts(const Node &node) {
-  SmallVector<TensorLayout> tensors;
-  for (auto [t, id] : llvm::enumerate(node.tensors)) {
-    tensors.push_back({});
+  SmallVector<TensorLayout> layouts;
+  for (int32_t id : getTensors(node)) {
+    layouts.push_back({});
     if (id < 0)
       continue;
-    const Place &place = values[id];
-    tensors.back().type = place.type;
-    Sharding sharding = place.sharding;
+    layouts.back().type = values[id].type;
+    Sharding sharding = get(id);
     bool any = false;
     for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
       if (!isActive(dim))
         dim.entries.clear();
       if (dim.open && d < 64)
-        tensors.back().openDims |= uint64_t(1) << d;
+        layouts.back().openDims |= uint64_t(1) << d;
       any |= !dim.entries.empty() || !dim.open;
     }
     if (any)
-      tensors.back().layout = table.intern(std::move(sharding));
+      layouts.back().layout = table.intern(std::move(sharding));
   }
-  return tensors;
+  return layouts;
 }
 
-void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &proposals) {
-  const Node &node = nodes[id];
-  const ShardingRule &rule = node.rule;
+Propagation::DimsId Propagation::intern(Dims dims) {
+  SmallVector<int64_t, 32> key;
+  for (const DimEntries &entries : dims) {
+    key.push_back(entries.size());
+    for (const DimEntry &entry : entries)
+      key.append({entry.axis, entry.pre, entry.size});
+  }
+  auto [it, isNew] = dimListIds.try_emplace(toBytes(key), dimLists.size());
+  if (isNew)
+    dimLists.push_back(std::move(dims));
+  return it->second;
+}
+
+bool Propagation::isOpen(ShardingId id) {
+  return llvm::any_of(shardings.get(id).dims, [](const DimSharding &dim) { return dim.open; });
+}
+
+SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &node,
+                                                                    bool backward) {
+  const ShardingRule &rule = *node.rule;
+  ArrayRef<int32_t> places = getTensors(node);
   unsigned first = backward ? 0 : rule.numOperands();
-  unsigned last = backward ? rule.numOperands() : node.tensors.size();
+  unsigned last = backward ? rule.numOperands() : places.size();
   auto canTake = [&](unsigned t) {
-    return node.tensors[t] >= 0 &&
-           llvm::any_of(values[node.tensors[t]].sharding.dims,
-                        [](const DimSharding &dim) { return dim.open; });
+    return places[t] >= 0 && isOpen(values[places[t]].sharding);
   };
+  SmallVector<Suggestion, 2> result;
   bool any = false;
   for (unsigned t = first; t < last; ++t)
     any |= canTake(t);
   if (!any)
-    return;
+    return result;
   FactorAxes chosen = choose(node);
   SmallVector<int64_t> sizes;
   SmallVector<DimEntries> parts;
@@ -372,13 +400,11 @@ void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &propo
     if (!canTake(t))
       continue;
     const ShardingRule::Tensor &tensor = rule.tensor(t);
-    const Place &place = values[node.tensors[t]];
-    Proposal proposal{ValueId(node.tensors[t]), id, {}};
-    proposal.dims.resize(tensor.numDims);
+    Dims dims(tensor.numDims);
     bool news = false;
     for (unsigned d = 0; d < tensor.numDims; ++d) {
       ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
-      DimEntries &entries = proposal.dims[d];
+      DimEntries &entries = dims[d];
       if (factors.size() == 1) {
         entries = chosen[factors.front()];
       } else if (!factors.empty()) {
@@ -390,22 +416,46 @@ void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &propo
         }
         entries = joinDim(parts, sizes);
       }
-      const DimSharding &dim = place.sharding.dims[d];
+      const DimSharding &dim = get(places[t]).dims[d];
       news |= dim.open && !entries.empty() && entries != dim.entries &&
               isPrefix(dim.entries, entries);
     }
     if (news)
-      proposals.push_back(std::move(proposal));
+      result.push_back({t, intern(std::move(dims))});
   }
+  return result;
+}
+
+void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &proposals) {
+  const Node &node = nodes[id];
+  // Ops of equal rules with equal shardings propose the same.
+  SmallVector<int64_t, 8> key{int64_t(reinterpret_cast<uintptr_t>(node.rule)), backward};
+  ArrayRef<int32_t> places = getTensors(node);
+  for (int32_t place : places)
+    key.push_back(place < 0 ? -1 : int64_t(values[place].sharding));
+  auto [it, isNew] = suggestions.try_emplace(toBytes(key));
+  if (isNew)
+    it->second = getSuggestions(node, backward);
+  for (const Suggestion &suggestion : it->second)
+    proposals.push_back({ValueId(places[suggestion.tensor]), id, suggestion.dims});
 }
 
 //===----------------------------------------------------------------------===//
 // What a place takes
 //===----------------------------------------------------------------------===//
 
-Sharding Propagation::extend(ValueId id, ArrayRef<DimEntries> dims) const {
+ShardingId Propagation::extend(ValueId id, DimsId dims) {
   const Place &place = values[id];
-  Sharding sharding = place.sharding;
+  auto [it, isNew] = extended.try_emplace({place.sharding, dims, place.type}, 0);
+  if (isNew)
+    it->second = shardings.intern(
+        extend(shardings.get(place.sharding), place.type, dimLists[dims]));
+  return it->second;
+}
+
+Sharding Propagation::extend(const Sharding &from, RankedTensorType type,
+                             ArrayRef<DimEntries> dims) const {
+  Sharding sharding = from;
   for (auto [d, wanted] : llvm::enumerate(dims)) {
     DimSharding &dim = sharding.dims[d];
     if (!dim.open || wanted.empty() || !isPrefix(dim.entries, wanted))
@@ -419,7 +469,7 @@ Sharding Propagation::extend(ValueId id, ArrayRef<DimEntries> dims) const {
       for (auto [e, other] : llvm::enumerate(sharding.dims))
         busy |= e != d && overlaps(entry, other.entries, mesh);
       total *= entry.size;
-      if (busy || place.type.getDimSize(d) % total != 0)
+      if (busy || type.getDimSize(d) % total != 0)
         break;
       taken.push_back(entry);
     }
@@ -430,23 +480,21 @@ Sharding Propagation::extend(ValueId id, ArrayRef<DimEntries> dims) const {
   return sharding;
 }
 
-bool Propagation::update(ValueId id, Sharding sharding, ArrayRef<Proposal> proposals) {
-  bool changed = false;
-  for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
-    if (dim.entries == values[id].sharding.dims[d].entries)
-      continue;
-    changed = true;
-    if (!recording)
-      break;
-    const Proposal *source = llvm::find_if(proposals, [&](const Proposal &proposal) {
-      return isPrefix(dim.entries, proposal.dims[d]);
-    });
-    extensions.push_back({id, unsigned(d), dim.entries,
-                          (source == proposals.end() ? proposals.begin() : source)->node});
-  }
-  if (changed)
-    values[id].sharding = std::move(sharding);
-  return changed;
+bool Propagation::update(ValueId id, ShardingId sharding, ArrayRef<Proposal> proposals) {
+  if (values[id].sharding == sharding)
+    return false;
+  if (recording)
+    for (auto [d, dim] : llvm::enumerate(shardings.get(sharding).dims)) {
+      if (dim.entries == get(id).dims[d].entries)
+        continue;
+      const Proposal *source = llvm::find_if(proposals, [&](const Proposal &proposal) {
+        return isPrefix(dim.entries, dimLists[proposal.dims][d]);
+      });
+      extensions.push_back({id, unsigned(d), dim.entries,
+                            (source == proposals.end() ? proposals.begin() : source)->node});
+    }
+  values[id].sharding = sharding;
+  return true;
 }
 
 void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
@@ -461,27 +509,30 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
                                      : Flow::Backward);
     return;
   }
-  // Equal proposals are one, in an order of their own.
-  auto less = [](const Proposal &a, const Proposal &b) { return a.dims < b.dims; };
-  llvm::sort(proposals, less);
-  SmallVector<Proposal *> distinct;
-  for (Proposal &proposal : proposals)
-    if (distinct.empty() || less(*distinct.back(), proposal))
-      distinct.push_back(&proposal);
-  auto take = [&](ArrayRef<DimEntries> dims) {
+  auto take = [&](DimsId dims) {
     if (update(id, extend(id, dims), proposals))
       touchAround(id);
   };
+  // Equal proposals are one, in an order of their own.
+  SmallVector<const Proposal *> distinct;
+  for (const Proposal &proposal : proposals)
+    if (llvm::none_of(distinct, [&](auto *other) { return other->dims == proposal.dims; }))
+      distinct.push_back(&proposal);
   if (distinct.size() == 1)
     return take(distinct.front()->dims);
+  auto dimsOf = [&](const Proposal *proposal) -> const Dims & {
+    return dimLists[proposal->dims];
+  };
+  llvm::sort(distinct,
+             [&](auto *a, auto *b) { return dimsOf(a) < dimsOf(b); });
 
   // What all agree on: per dim the longest list, where the others are prefixes.
-  unsigned rank = proposals.front().dims.size();
-  SmallVector<DimEntries, 4> merged(rank), common(rank);
+  unsigned rank = dimsOf(distinct.front()).size();
+  Dims merged(rank);
   bool agreed = true;
   for (unsigned d = 0; d < rank; ++d) {
-    for (Proposal *proposal : distinct) {
-      const DimEntries &entries = proposal->dims[d];
+    for (const Proposal *proposal : distinct) {
+      const DimEntries &entries = dimsOf(proposal)[d];
       if (entries.empty() || isPrefix(entries, merged[d]))
         continue;
       if (isPrefix(merged[d], entries)) {
@@ -498,7 +549,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
       }
   }
   if (agreed || conflicts == Conflicts::Basic)
-    return take(merged);
+    return take(intern(std::move(merged)));
 
   // The layout that costs least to bring to what the others want; then what
   // goes with it, in the same order.
@@ -508,16 +559,16 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
     const Proposal *proposal;
   };
   SmallVector<Choice, 0> choices;
-  for (Proposal *proposal : distinct) {
-    LayoutId layout = table.intern(extend(id, proposal->dims));
+  for (const Proposal *proposal : distinct) {
+    LayoutId layout = table.intern(shardings.get(extend(id, proposal->dims)));
     choices.push_back({layout, 0, proposal});
   }
   for (Choice &choice : choices)
     for (const Choice &other : choices)
       choice.seconds += table.getSeconds(choice.layout, other.layout, values[id].type);
-  llvm::sort(choices, [](const Choice &a, const Choice &b) {
+  llvm::sort(choices, [&](const Choice &a, const Choice &b) {
     return a.seconds != b.seconds ? a.seconds < b.seconds
-                                  : a.proposal->dims < b.proposal->dims;
+                                  : dimsOf(a.proposal) < dimsOf(b.proposal);
   });
   bool changed = false;
   for (const Choice &choice : choices)

@@ -210,10 +210,10 @@ private:
       int64_t earliest = found;
       ValueId source = place;
       unsigned sourceDim = dim;
-      for (auto [t, own] : llvm::enumerate(node.tensors)) {
+      for (auto [t, own] : llvm::enumerate(run.getTensors(node))) {
         if (own != int32_t(place))
           continue;
-        for (int32_t f : node.rule.dimFactors(node.rule.tensor(t), dim)) {
+        for (int32_t f : node.rule->dimFactors(node.rule->tensor(t), dim)) {
           if (!carries(node, t, f, place, entry))
             continue;
           forEachDim(node, f, [&](ValueId id, unsigned d, unsigned u) {
@@ -243,17 +243,17 @@ private:
   /// True if tensor `t` of an op has the axis on factor `f`.
   bool carries(const Propagation::Node &node, unsigned t, int32_t f, ValueId place,
                const DimEntry &entry) {
-    auto entries = projectFactor(node.rule, t, f, run.get(place));
+    auto entries = projectFactor(*node.rule, t, f, run.get(place));
     return entries && overlaps(entry, *entries, mesh);
   }
 
   /// The dims of the tensors of an op that factor `f` is part of.
   template <typename Fn>
   void forEachDim(const Propagation::Node &node, int32_t f, Fn visit) {
-    for (auto [u, id] : llvm::enumerate(node.tensors))
+    for (auto [u, id] : llvm::enumerate(run.getTensors(node)))
       if (id >= 0)
-        for (unsigned d = 0; d < node.rule.tensor(u).numDims; ++d)
-          if (llvm::is_contained(node.rule.dimFactors(node.rule.tensor(u), d), f))
+        for (unsigned d = 0; d < node.rule->tensor(u).numDims; ++d)
+          if (llvm::is_contained(node.rule->dimFactors(node.rule->tensor(u), d), f))
             visit(ValueId(id), d, u);
   }
 
@@ -261,15 +261,16 @@ private:
   /// that it has not.
   void findStopped(ValueId place, NodeId id, std::vector<StoppedAxis> &stopped) {
     const Propagation::Node &node = run.getNode(id);
-    const ShardingRule &rule = node.rule;
+    const ShardingRule &rule = *node.rule;
+    ArrayRef<int32_t> places = run.getTensors(node);
     const Sharding &sharding = run.get(place);
-    for (auto [t, own] : llvm::enumerate(node.tensors)) {
+    for (auto [t, own] : llvm::enumerate(places)) {
       if (own != int32_t(place))
         continue;
       const ShardingRule::Tensor &tensor = rule.tensor(t);
       for (unsigned d = 0; d < tensor.numDims; ++d)
         for (int32_t f : rule.dimFactors(tensor, d))
-          for (auto [u, other] : llvm::enumerate(node.tensors)) {
+          for (auto [u, other] : llvm::enumerate(places)) {
             if (other < 0 || other == own)
               continue;
             auto entries = projectFactor(rule, u, f, run.get(other));
@@ -285,7 +286,7 @@ private:
           }
     }
     // Dims that the op does not relate to others, and cuts that do not fit them.
-    for (auto [u, other] : llvm::enumerate(node.tensors)) {
+    for (auto [u, other] : llvm::enumerate(places)) {
       if (other < 0 || ValueId(other) == place)
         continue;
       for (auto [d, dim] : llvm::enumerate(run.get(other).dims)) {
@@ -325,7 +326,7 @@ private:
     const DimEntry &entry = wanted.back();
     const DimSharding &dim = sharding.dims[d];
     int64_t size = run.getPlace(place).type.getDimSize(d);
-    if (node.rule.factor(f).kind == FactorKind::Whole)
+    if (node.rule->factor(f).kind == FactorKind::Whole)
       return opName(node.op) + " keeps this dim whole";
     if (node.flow != Flow::Both)
       return opName(node.op) + " lets nothing pass this way";
@@ -355,11 +356,11 @@ private:
     if (chosen == other)
       return "a conflict with what was there first";
     SmallVector<TensorLayout> tensors = run.getTensorLayouts(node);
-    for (auto [tensor, id] : llvm::zip(tensors, node.tensors))
+    for (auto [tensor, id] : llvm::zip(tensors, run.getTensors(node)))
       if (id == int32_t(place))
         tensor.layout.reset();
     auto seconds = [&](const FactorAxes &axes) {
-      return llvm::formatv("{0:E2} s", getReshardSeconds(node.rule, tensors, axes, run.getTable()))
+      return llvm::formatv("{0:E2} s", getReshardSeconds(*node.rule, tensors, axes, run.getTable()))
           .str();
     };
     return "lost a conflict at " + opName(node.op) + ": " + seconds(chosen) +

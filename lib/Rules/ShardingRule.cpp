@@ -18,6 +18,22 @@ using namespace mlir::spmd;
 
 #include "shardkit/Rules/ShardingRuleOpInterface.cpp.inc"
 
+void ShardingRule::appendKey(SmallVectorImpl<int64_t> &key) const {
+  key.append({isContraction | isFallback << 1, operandCount, int64_t(factors.size()),
+              int64_t(tensors.size())});
+  for (const Factor &factor : factors)
+    key.append({factor.size, int64_t(factor.kind)});
+  for (const Tensor &tensor : tensors)
+    key.append({int64_t(reinterpret_cast<uintptr_t>(tensor.type.getAsOpaquePointer())),
+                int64_t(tensor.role) | int64_t(tensor.reduction) << 8 |
+                    int64_t(tensor.result) << 16,
+                tensor.numDims});
+  for (auto [first, count] : dims)
+    key.push_back(count);
+  for (int32_t f : factorIds)
+    key.push_back(f);
+}
+
 static ShardingRule getFallbackRule(Operation *op) {
   ShardingRule rule;
   rule.isFallback = true;
@@ -53,7 +69,7 @@ void spmd::keepUncuttableWhole(ShardingRule &rule) {
   SmallVector<int32_t> seen;
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
     const ShardingRule::Tensor &tensor = rule.tensor(t);
-    auto type = dyn_cast<RankedTensorType>(tensor.value.getType());
+    RankedTensorType type = tensor.type;
     if (!type)
       continue;
     bool empty = hasNoElements(type);

@@ -64,6 +64,10 @@ struct Sharding {
   ReductionKind unreducedKind = ReductionKind::Sum;
 };
 
+/// All that a sharding says, as numbers; equal keys are equal shardings, spelling
+/// included.
+void appendKey(const Sharding &sharding, llvm::SmallVectorImpl<int64_t> &key);
+
 /// Product of the device sizes (gaps left out) of a list of entries.
 int64_t deviceFactor(llvm::ArrayRef<DimEntry> entries);
 /// Product of all sizes, gaps included: what must divide the dim when even.

@@ -2,6 +2,8 @@
 //
 // Works on dense tables of values and ops: the shardings that are given are
 // read once, completed to a fixpoint, and returned; the pass writes them once.
+// Rules, shardings and what ops propose are numbers: what an op does with the
+// shardings of its tensors is computed once and looked up for all ops alike.
 //
 // Levels make the result independent of the order of operations: an op stands
 // one level above the highest definition of its operands. A forward sweep goes
@@ -15,6 +17,8 @@
 #define SHARDKIT_PROPAGATION_PROPAGATION_H
 
 #include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Propagation/ShardingTable.h"
+#include "shardkit/Rules/RuleTable.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include <deque>
@@ -60,9 +64,11 @@ public:
 
   /// Propagates to the fixpoint.
   void run();
-  const Sharding &get(ValueId id) const { return values[id].sharding; }
+  const Sharding &get(ValueId id) const { return shardings.get(values[id].sharding); }
+  ShardingId getShardingId(ValueId id) const { return values[id].sharding; }
+  const ShardingTable &getShardings() const { return shardings; }
   /// Replaces what is given for a place, before the run.
-  void setGiven(ValueId id, Sharding given) { values[id].sharding = std::move(given); }
+  void setGiven(ValueId id, Sharding given);
 
   /// Stages of a run, each to its fixpoint: elementwise ops and views; then
   /// contractions and reductions; then small values that are broadcast, which
@@ -70,16 +76,16 @@ public:
   enum Stage : uint8_t { kViews, kContractions, kBroadcasts, kNumStages };
 
   struct Place {
-    Sharding sharding;
+    ShardingId sharding;
     RankedTensorType type;
     unsigned level;
     SmallVector<NodeId, 4> nodes; // that read or define it, each once
   };
-  /// A rule with its tensors as places (-1: does not take part).
+  /// An op with its rule.
   struct Node {
     Operation *op;
-    ShardingRule rule;
-    SmallVector<int32_t, 4> tensors;
+    const ShardingRule *rule;
+    unsigned firstTensor; // in the list of all
     unsigned level;
     Flow flow;
     // By direction (forward, backward): the stage in which the op begins to take
@@ -100,6 +106,11 @@ public:
   ArrayRef<Extension> getExtensions() const { return extensions; }
   const Place &getPlace(ValueId id) const { return values[id]; }
   const Node &getNode(NodeId id) const { return nodes[id]; }
+  /// Places of the tensors of a rule (-1: does not take part).
+  ArrayRef<int32_t> getTensors(const Node &node) const {
+    return ArrayRef(tensors).slice(node.firstTensor,
+                                   node.rule->numOperands() + node.rule->numResults());
+  }
   unsigned getNumPlaces() const { return values.size(); }
   /// What an op does with the shardings of its tensors: axes per factor.
   FactorAxes choose(const Node &node);
@@ -110,17 +121,24 @@ public:
 private:
   /// What an op would have a place be: entries per dim, none where it has no
   /// say.
+  using Dims = SmallVector<DimEntries, 4>;
+  using DimsId = unsigned;
   struct Proposal {
     ValueId place;
     NodeId node;
-    SmallVector<DimEntries, 4> dims;
+    DimsId dims;
+  };
+  /// The same for a tensor of a rule.
+  struct Suggestion {
+    unsigned tensor;
+    DimsId dims;
   };
   struct Definition {
     ValueId id;
     unsigned level;
   };
 
-  NodeId addNode(Node node);
+  NodeId addNode(Node node, ArrayRef<int32_t> tensors);
   bool isActive(const DimSharding &dim) const { return dim.priority <= priority; }
   /// Has an op visited again, in one direction or both.
   void touch(NodeId node, Flow directions = Flow::Both);
@@ -128,11 +146,16 @@ private:
   bool sweep(bool backward, uint8_t stage);
   /// Appends what the op proposes for its results or its operands.
   void propose(NodeId id, bool backward, std::vector<Proposal> &proposals);
+  SmallVector<Suggestion, 2> getSuggestions(const Node &node, bool backward);
+  DimsId intern(Dims dims);
+  bool isOpen(ShardingId id);
   /// Settles what was proposed for one place in one direction.
   void resolve(MutableArrayRef<Proposal> proposals, bool backward);
   /// The sharding of a place once it has taken what it can.
-  Sharding extend(ValueId place, ArrayRef<DimEntries> dims) const;
-  bool update(ValueId place, Sharding sharding, ArrayRef<Proposal> proposals);
+  ShardingId extend(ValueId place, DimsId dims);
+  Sharding extend(const Sharding &sharding, RankedTensorType type,
+                  ArrayRef<DimEntries> dims) const;
+  bool update(ValueId place, ShardingId sharding, ArrayRef<Proposal> proposals);
 
   LayoutTable &table;
   const Mesh &mesh;
@@ -140,8 +163,17 @@ private:
   /// Given dims of a higher number do not take part yet.
   int64_t priority = 0;
   llvm::DenseMap<Value, Definition> ids;
-  std::deque<Place> values;
-  std::deque<Node> nodes;
+  std::vector<Place> values;
+  std::vector<Node> nodes;
+  std::vector<int32_t> tensors;
+  RuleTable rules;
+  ShardingTable shardings;
+  std::deque<Dims> dimLists;
+  llvm::StringMap<DimsId> dimListIds;
+  /// What was computed: suggestions per rule, direction and shardings (of the
+  /// current priority), extended shardings.
+  llvm::StringMap<SmallVector<Suggestion, 2>> suggestions;
+  llvm::DenseMap<std::tuple<ShardingId, DimsId, Type>, ShardingId> extended;
   /// Per direction and level: nodes to visit.
   std::vector<SmallVector<NodeId, 2>> dirtyAt[2];
   llvm::BitVector dirtyLevels[2];

@@ -11,6 +11,7 @@
 #define SHARDKIT_RULES_SHARDINGRULE_H
 
 #include "shardkit/Layout/Sharding.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OpDefinition.h"
 
@@ -41,6 +42,8 @@ public:
   /// tensors captured by its regions in order of first use), then results.
   struct Tensor {
     Value value;
+    /// Null for what is no ranked tensor.
+    RankedTensorType type;
     OperandRole role = OperandRole::Input;
     /// For results: how partial results over a reduction factor combine.
     ReductionKind reduction = ReductionKind::Sum;
@@ -96,10 +99,20 @@ public:
       addDim(f < 0 ? llvm::ArrayRef<int32_t>() : llvm::ArrayRef<int32_t>(f));
   }
 
+  //===--- interning (RuleTable) ------------------------------------------===//
+  /// All that the rule says of types, not of values, as numbers.
+  void appendKey(llvm::SmallVectorImpl<int64_t> &key) const;
+  void dropValues() {
+    for (Tensor &tensor : tensors)
+      tensor.value = Value();
+  }
+
 private:
   Tensor &addTensor(Value value) {
     tensors.push_back({});
     tensors.back().value = value;
+    if (value)
+      tensors.back().type = llvm::dyn_cast<RankedTensorType>(value.getType());
     tensors.back().firstDim = dims.size();
     return tensors.back();
   }

@@ -1,0 +1,18 @@
+//===- RuleTable.cpp - Interned sharding rules ----------------------------===//
+
+#include "shardkit/Rules/RuleTable.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+const ShardingRule *RuleTable::intern(ShardingRule rule) {
+  SmallVector<int64_t, 64> key;
+  rule.appendKey(key);
+  StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
+  const ShardingRule *&known = ids[bytes];
+  if (!known) {
+    rule.dropValues();
+    known = &rules.emplace_back(std::move(rule));
+  }
+  return known;
+}
