@@ -67,8 +67,7 @@ int64_t Layout::numElements() const {
   return n;
 }
 
-/// The digit of the logical rank that a (sub-)axis is.
-static RankDigit rankDigit(const DimEntry &entry, const Mesh &mesh) {
+RankDigit mlir::spmd::getRankDigit(const DimEntry &entry, const Mesh &mesh) {
   int64_t size = mesh.axes[entry.axis].size;
   return {mesh.axisStride(entry.axis) * (size / (entry.pre * entry.size)),
           entry.size};
@@ -95,7 +94,7 @@ Layout Layout::get(const Sharding &sharding, const Mesh &mesh,
       for (const DimEntry &entry : entries) {
         int64_t lo = hi / entry.size;
         if (!entry.isGap() && entry.size > 1)
-          layout.digits.push_back({lo, hi, rankDigit(entry, mesh).stride});
+          layout.digits.push_back({lo, hi, getRankDigit(entry, mesh).stride});
         hi = lo;
       }
     } else {
@@ -104,7 +103,7 @@ Layout Layout::get(const Sharding &sharding, const Mesh &mesh,
       uneven.dim = d;
       for (const DimEntry &entry : entries)
         if (!entry.isGap())
-          uneven.ranks.push_back(rankDigit(entry, mesh));
+          uneven.ranks.push_back(getRankDigit(entry, mesh));
       joinNeighbours(uneven.ranks);
       if (!uneven.ranks.empty())
         layout.uneven.push_back(std::move(uneven));
@@ -116,7 +115,7 @@ Layout Layout::get(const Sharding &sharding, const Mesh &mesh,
 
   for (const DimEntry &entry : sharding.unreduced)
     if (!entry.isGap())
-      layout.partial.push_back(rankDigit(entry, mesh));
+      layout.partial.push_back(getRankDigit(entry, mesh));
   coalesce(layout.partial);
   if (!layout.partial.empty())
     layout.partialKind = sharding.unreducedKind;
@@ -183,16 +182,13 @@ bool Layout::fitsShape() const {
   return covered == total;
 }
 
-/// Appends the (sub-)axes that make up a rank digit, major to minor. False if a
-/// border between axes does not divide it.
 //   mesh "x"=4, "y"=3   (stride, size) | entries
 //   (3, 4)                             | "x"
 //   (3, 2)                             | "x":(2)2
 //   (1, 6)                             | "x":(2)2, "y"     cut at the axis border
 //   (1, 2)                             | none: 2 does not divide y
 //   (2, 3)                             | none
-static bool appendAxes(const RankDigit &rank, const Mesh &mesh,
-                       DimEntries &entries) {
+bool mlir::spmd::appendAxes(const RankDigit &rank, const Mesh &mesh, DimEntries &entries) {
   int64_t top = mesh.numDevices(), end = rank.stride * rank.size;
   int64_t covered = 1;
   for (unsigned a = 0; a < mesh.axes.size(); ++a) {

@@ -30,6 +30,13 @@ struct RankDigit {
   }
 };
 
+/// The digit of the logical rank that a (sub-)axis is.
+RankDigit getRankDigit(const DimEntry &entry, const Mesh &mesh);
+
+/// Appends the (sub-)axes that make up a rank digit, major to minor. False if a
+/// border between axes does not divide it.
+bool appendAxes(const RankDigit &rank, const Mesh &mesh, DimEntries &entries);
+
 /// A dim of `size` elements cut into ceil(size / count) chunks over the rank
 /// digits (major to minor); the device with coordinate k owns chunk k.
 struct UnevenDim {

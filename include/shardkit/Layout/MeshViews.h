@@ -1,0 +1,63 @@
+//===- MeshViews.h - Meshes over the same devices ---------------*- C++ -*-===//
+//
+// Meshes that list the same devices are views of each other: <"x"=2, "y"=3> and
+// <"u"=3, "v"=2>, also with a device order that permutes digits. Shardings on
+// any of them become shardings on one mesh, where layout arithmetic applies:
+//
+//   views                            common mesh
+//   <"x"=4, "y"=2>, <"u"=2, "w"=4>   2 x 2 x 2    every border of an axis is one
+//   <"x"=2, "y"=3>, <"u"=3, "v"=2>   6            borders that do not divide each
+//                                                 other stay inside an axis
+//   one mesh                         that mesh
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_LAYOUT_MESHVIEWS_H
+#define SHARDKIT_LAYOUT_MESHVIEWS_H
+
+#include "shardkit/Layout/Layout.h"
+
+namespace mlir::spmd {
+
+class MeshViews {
+public:
+  /// The first mesh gives the order of the ranks. Nothing if another has other
+  /// devices (`error.reason`: mesh_devices), or has them in an order that is no
+  /// permutation of digits (mesh_order). The meshes must outlive the views.
+  static std::optional<MeshViews> get(llvm::ArrayRef<const Mesh *> meshes,
+                                      ShardingError &error);
+
+  const Mesh &getCommon() const { return common; }
+  unsigned size() const { return views.size(); }
+  const Mesh &getView(unsigned view) const { return *views[view].mesh; }
+  /// True if ranks of a view are ranks of the common mesh.
+  bool hasCommonOrder(unsigned view) const { return views[view].pieces.size() <= 1; }
+
+  /// Entries on a view as entries on the common mesh. Nothing if they cut the
+  /// device order of the view where the other order cannot follow.
+  std::optional<DimEntries> toCommon(llvm::ArrayRef<DimEntry> entries, unsigned view) const;
+  std::optional<Sharding> toCommon(const Sharding &sharding, unsigned view) const;
+  /// The inverse. Nothing if they are no (sub-)axes of the view.
+  std::optional<DimEntries> fromCommon(llvm::ArrayRef<DimEntry> entries, unsigned view) const;
+  std::optional<Sharding> fromCommon(const Sharding &sharding, unsigned view) const;
+
+private:
+  /// A digit of a view's rank is the digit of the same size at `common` of the
+  /// common rank.
+  struct Piece {
+    int64_t own, common, size;
+  };
+  struct View {
+    const Mesh *mesh;
+    llvm::SmallVector<Piece, 1> pieces; // by rising stride of the view
+  };
+  static bool map(const RankDigit &digit, const View &view, bool toCommon,
+                  llvm::SmallVectorImpl<RankDigit> &out);
+
+  llvm::SmallVector<View, 1> views;
+  Mesh common;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_LAYOUT_MESHVIEWS_H

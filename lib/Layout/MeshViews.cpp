@@ -1,0 +1,261 @@
+//===- MeshViews.cpp - Meshes over the same devices -----------------------===//
+
+#include "shardkit/Layout/MeshViews.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::spmd;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+
+//===----------------------------------------------------------------------===//
+// Device orders
+//===----------------------------------------------------------------------===//
+
+/// Rank on `first` of each rank of `mesh`; empty where they are equal, nothing
+/// if the devices differ.
+static std::optional<SmallVector<int64_t>> getOrder(const Mesh &first, const Mesh &mesh) {
+  int64_t n = first.numDevices();
+  if (n != mesh.numDevices())
+    return std::nullopt;
+  if (first.sameDevices(mesh))
+    return SmallVector<int64_t>();
+  llvm::DenseMap<int64_t, int64_t> rankOf;
+  for (int64_t rank = 0; rank < n; ++rank)
+    rankOf[first.device(rank)] = rank;
+  SmallVector<int64_t> order;
+  for (int64_t rank = 0; rank < n; ++rank) {
+    auto it = rankOf.find(mesh.device(rank));
+    if (it == rankOf.end())
+      return std::nullopt;
+    order.push_back(it->second);
+  }
+  return order;
+}
+
+/// Peels digits off an order, minor first: runs of p ranks that are s apart.
+static std::optional<SmallVector<RankDigit>> peel(SmallVector<int64_t> order) {
+  SmallVector<RankDigit> digits;
+  while (order.size() > 1) {
+    int64_t p = 2, n = order.size();
+    auto isDigit = [&] {
+      int64_t stride = order[1] - order[0];
+      for (int64_t i = 0; i < n; ++i)
+        if (order[i] - order[i - i % p] != i % p * stride)
+          return false;
+      return stride > 0;
+    };
+    while (p <= n && (n % p != 0 || !isDigit()))
+      ++p;
+    if (p > n)
+      return std::nullopt;
+    digits.push_back({order[1] - order[0], p});
+    for (int64_t i = 0; i * p < n; ++i)
+      order[i] = order[i * p];
+    order.resize(n / p);
+  }
+  if (order.front() != 0)
+    return std::nullopt;
+  return digits;
+}
+
+std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingError &error) {
+  MeshViews result;
+  int64_t n = meshes.front()->numDevices();
+  for (const Mesh *mesh : meshes) {
+    View view{mesh, {}};
+    auto order = getOrder(*meshes.front(), *mesh);
+    if (!order) {
+      error = {"mesh_devices", "meshes @" + meshes.front()->name + " and @" + mesh->name +
+                                   " have different devices, expected views of the same "
+                                   "devices"};
+      return std::nullopt;
+    }
+    if (order->empty()) {
+      view.pieces.push_back({1, 1, n});
+    } else {
+      auto digits = peel(*order);
+      if (!digits) {
+        error = {"mesh_order", "the device order of mesh @" + mesh->name +
+                                   " is no permutation of digits of that of @" +
+                                   meshes.front()->name +
+                                   ", expected blocks of devices in regular steps"};
+        return std::nullopt;
+      }
+      int64_t own = 1;
+      for (const RankDigit &digit : *digits) {
+        Piece *last = view.pieces.empty() ? nullptr : &view.pieces.back();
+        if (last && digit.stride == last->common * last->size)
+          last->size *= digit.size;
+        else
+          view.pieces.push_back({own, digit.stride, digit.size});
+        own *= digit.size;
+      }
+    }
+    result.views.push_back(std::move(view));
+  }
+  if (result.views.size() == 1) {
+    result.common = *meshes.front();
+    return result;
+  }
+
+  // Borders of all axes, in the order of the ranks.
+  SmallVector<int64_t> borders{1, n};
+  for (const View &view : result.views)
+    for (unsigned a = 0; a < view.mesh->axes.size(); ++a) {
+      SmallVector<RankDigit> digits;
+      if (view.mesh->axes[a].size > 1 &&
+          map({view.mesh->axisStride(a), view.mesh->axes[a].size}, view, true, digits))
+        for (const RankDigit &digit : digits) {
+          borders.push_back(digit.stride);
+          borders.push_back(digit.stride * digit.size);
+        }
+    }
+  llvm::sort(borders);
+  borders.erase(llvm::unique(borders), borders.end());
+  SmallVector<int64_t> kept;
+  for (int64_t border : borders)
+    if (llvm::all_of(borders, [&](int64_t other) {
+          return border % other == 0 || other % border == 0;
+        }))
+      kept.push_back(border);
+  const Mesh &first = *meshes.front();
+  result.common.name = first.name;
+  result.common.deviceIds = first.deviceIds;
+  result.common.flops = first.flops;
+  result.common.memory = first.memory;
+  for (unsigned i = kept.size(); i-- > 1;)
+    result.common.axes.push_back({"d" + std::to_string(kept.size() - 1 - i),
+                                  kept[i] / kept[i - 1]});
+  if (result.common.axes.empty())
+    result.common.axes.push_back({"d0", 1});
+  // A view that has all borders is the common mesh.
+  for (const View &view : result.views)
+    if (view.pieces.size() <= 1 &&
+        llvm::equal(llvm::make_filter_range(view.mesh->axes,
+                                            [](const MeshAxis &axis) { return axis.size > 1; }),
+                    result.common.axes, [](const MeshAxis &a, const MeshAxis &b) {
+                      return a.size == b.size;
+                    })) {
+      result.common = *view.mesh;
+      break;
+    }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Spelling
+//===----------------------------------------------------------------------===//
+
+/// Appends the digits, major to minor, that a digit of one rank is in the other.
+bool MeshViews::map(const RankDigit &digit, const View &view, bool toCommon,
+                    SmallVectorImpl<RankDigit> &out) {
+  int64_t low = digit.stride, high = digit.stride * digit.size, covered = 1;
+  SmallVector<Piece> pieces(view.pieces.begin(), view.pieces.end());
+  llvm::sort(pieces, [&](const Piece &a, const Piece &b) {
+    return toCommon ? a.own > b.own : a.common > b.common;
+  });
+  for (const Piece &piece : pieces) {
+    int64_t start = toCommon ? piece.own : piece.common;
+    int64_t other = toCommon ? piece.common : piece.own;
+    int64_t end = start * piece.size;
+    int64_t lo = std::max(low, start), hi = std::min(high, end);
+    if (lo >= hi)
+      continue;
+    if (lo % start || end % hi || hi % lo || lo % low || high % hi)
+      return false;
+    out.push_back({other * (lo / start), hi / lo});
+    covered *= hi / lo;
+  }
+  return covered == digit.size;
+}
+
+/// Entries of one mesh on another, with `map` from rank to rank. Gaps stay.
+static std::optional<DimEntries>
+respell(ArrayRef<DimEntry> entries, const Mesh &from, const Mesh &to,
+        llvm::function_ref<bool(const RankDigit &, SmallVectorImpl<RankDigit> &)> map) {
+  DimEntries result;
+  SmallVector<RankDigit> run; // axes without a gap between them
+  auto flush = [&] {
+    SmallVector<RankDigit> mapped;
+    for (const RankDigit &digit : run)
+      if (!map(digit, mapped))
+        return false;
+    run.clear();
+    for (unsigned i = 0; i < mapped.size(); ++i) {
+      RankDigit digit = mapped[i];
+      while (i + 1 < mapped.size() &&
+             mapped[i + 1].stride * mapped[i + 1].size == digit.stride) {
+        digit.stride = mapped[++i].stride;
+        digit.size *= mapped[i].size;
+      }
+      if (digit.size > 1 && !appendAxes(digit, to, result))
+        return false;
+    }
+    return true;
+  };
+  for (const DimEntry &entry : entries) {
+    if (!entry.isGap()) {
+      RankDigit digit = getRankDigit(entry, from);
+      if (!run.empty() && run.back().stride == digit.stride * digit.size)
+        run.back() = {digit.stride, run.back().size * digit.size};
+      else
+        run.push_back(digit);
+      continue;
+    }
+    if (!flush())
+      return std::nullopt;
+    result.push_back(entry);
+  }
+  if (!flush())
+    return std::nullopt;
+  return result;
+}
+
+std::optional<DimEntries> MeshViews::toCommon(ArrayRef<DimEntry> entries, unsigned v) const {
+  const View &view = views[v];
+  if (view.mesh == &common || views.size() == 1)
+    return DimEntries(entries);
+  return respell(entries, *view.mesh, common,
+                 [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
+                   return map(digit, view, /*toCommon=*/true, out);
+                 });
+}
+
+std::optional<DimEntries> MeshViews::fromCommon(ArrayRef<DimEntry> entries, unsigned v) const {
+  const View &view = views[v];
+  if (views.size() == 1)
+    return DimEntries(entries);
+  return respell(entries, common, *view.mesh,
+                 [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
+                   return map(digit, view, /*toCommon=*/false, out);
+                 });
+}
+
+/// Every list of entries of a sharding, respelled.
+static std::optional<Sharding>
+respell(const Sharding &sharding,
+        llvm::function_ref<std::optional<DimEntries>(ArrayRef<DimEntry>)> fn) {
+  Sharding result = sharding;
+  auto change = [&](DimEntries &entries) {
+    auto changed = fn(entries);
+    if (changed)
+      entries = std::move(*changed);
+    return changed.has_value();
+  };
+  for (DimSharding &dim : result.dims)
+    if (!change(dim.entries))
+      return std::nullopt;
+  if (!change(result.replicated) || !change(result.unreduced))
+    return std::nullopt;
+  return result;
+}
+
+std::optional<Sharding> MeshViews::toCommon(const Sharding &sharding, unsigned view) const {
+  return respell(sharding, [&](ArrayRef<DimEntry> e) { return toCommon(e, view); });
+}
+
+std::optional<Sharding> MeshViews::fromCommon(const Sharding &sharding, unsigned view) const {
+  return respell(sharding, [&](ArrayRef<DimEntry> e) { return fromCommon(e, view); });
+}
