@@ -1,4 +1,4 @@
-//===- LayoutTable.cpp - Interned shardings of one mesh -------------------===//
+//===- LayoutTable.cpp - Interned shardings of a function -----------------===//
 
 #include "shardkit/Cost/LayoutTable.h"
 
@@ -28,6 +28,19 @@ LayoutId LayoutTable::intern(Sharding sharding) {
   return it->second;
 }
 
+FailureOr<LayoutId> LayoutTable::read(ShardingAttr attr, RankedTensorType type,
+                                      EmitErrorFn emitError) {
+  if (llvm::is_contained(type.getShape(), 0))
+    return getReplicated(type.getRank());
+  auto it = known.find(attr);
+  if (it != known.end())
+    return it->second;
+  FailureOr<Sharding> sharding = meshes.read(attr, emitError);
+  if (failed(sharding))
+    return failure();
+  return known[attr] = intern(std::move(*sharding));
+}
+
 LayoutId LayoutTable::getReplicated(int64_t rank) {
   Sharding sharding;
   sharding.dims.resize(rank);
@@ -44,12 +57,13 @@ LayoutId LayoutTable::getComplete(LayoutId id) {
 
 ShardingAttr LayoutTable::getAttr(LayoutId id) {
   if (!attrs[id])
-    attrs[id] = toAttr(meshRef.getContext(), meshRef, shardings[id], mesh);
+    attrs[id] = meshes.getAttr(shardings[id]);
   return attrs[id];
 }
 
 SmallVector<PlanStep, 3> LayoutTable::getPlan(LayoutId from, LayoutId to,
                                               RankedTensorType type) const {
+  const Mesh &mesh = meshes.getMesh();
   Layout source = Layout::get(shardings[from], mesh, type.getShape());
   Layout target = Layout::get(shardings[to], mesh, type.getShape());
   return planReshard(source, target, &mesh);

@@ -130,6 +130,25 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
                                   kept[i] / kept[i - 1]});
   if (result.common.axes.empty())
     result.common.axes.push_back({"d0", 1});
+  // Link costs of an axis: those of the axes that it is part of.
+  for (const View &view : result.views) {
+    const Mesh &mesh = *view.mesh;
+    if (view.pieces.size() > 1 || mesh.alpha.empty() || mesh.beta.empty())
+      continue;
+    for (unsigned i = 0; i < result.common.axes.size(); ++i) {
+      int64_t low = result.common.axisStride(i), high = low * result.common.axes[i].size;
+      double alpha = 0, beta = 0;
+      for (unsigned a = 0; a < mesh.axes.size(); ++a)
+        if (std::max(low, mesh.axisStride(a)) <
+            std::min(high, mesh.axisStride(a) * mesh.axes[a].size)) {
+          alpha += mesh.alpha[a];
+          beta = std::max(beta, mesh.beta[a]);
+        }
+      result.common.alpha.push_back(alpha);
+      result.common.beta.push_back(beta);
+    }
+    break;
+  }
   // A view that has all borders is the common mesh.
   for (const View &view : result.views)
     if (view.pieces.size() <= 1 &&

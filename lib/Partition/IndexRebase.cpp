@@ -76,10 +76,11 @@ spmd::getCutLoops(Operation *op,
   return loops;
 }
 
-void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops,
-                         const Mesh &mesh, FlatSymbolRefAttr meshRef) {
+void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, FunctionMeshes &meshes) {
   Region &region = *getIndexedBody(op);
-  for (const CutLoop &loop : loops) {
+  for (CutLoop loop : loops) {
+    FunctionMeshes::Spelled axes = meshes.spell(loop.entries);
+    loop.entries = axes.entries;
     // Where an index is made: an op or an argument of the body.
     SmallVector<Value> indices;
     if (isa<linalg::LinalgOp>(op)) {
@@ -100,10 +101,7 @@ void spmd::rebaseIndices(Operation *op, ArrayRef<CutLoop> loops,
         continue;
       if (coordinates.empty()) {
         OpBuilder outside(op);
-        for (const DimEntry &entry : loop.entries)
-          if (!entry.isGap())
-            coordinates.push_back(
-                getCoordinate(outside, op->getLoc(), entry, mesh, meshRef));
+        coordinates = getCoordinates(outside, op->getLoc(), axes);
       }
       OpBuilder b(op->getContext());
       b.setInsertionPointAfterValue(index);

@@ -39,8 +39,8 @@ struct ValueState {
 
 class FunctionRewriter {
 public:
-  FunctionRewriter(func::FuncOp func, const Mesh &mesh, FlatSymbolRefAttr meshRef)
-      : func(func), mesh(mesh), meshRef(meshRef), table(mesh, meshRef) {}
+  FunctionRewriter(func::FuncOp func, FunctionMeshes &meshes)
+      : func(func), meshes(meshes), mesh(meshes.getMesh()), table(meshes) {}
 
   LogicalResult run() {
     if (!func.getBody().hasOneBlock())
@@ -79,14 +79,7 @@ private:
   };
 
   FailureOr<LayoutId> read(ShardingAttr attr, Type type, Location loc) {
-    auto tensor = cast<RankedTensorType>(type);
-    if (hasNoElements(tensor))
-      return table.getReplicated(tensor.getRank());
-    FailureOr<Sharding> sharding =
-        toSharding(attr, mesh, [&] { return emitError(loc); });
-    if (failed(sharding))
-      return failure();
-    return table.intern(std::move(*sharding));
+    return table.read(attr, cast<RankedTensorType>(type), [&] { return emitError(loc); });
   }
 
   static int64_t rankOf(Value value) {
@@ -369,7 +362,7 @@ private:
     auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
     if (!attr)
       return FactorAxes();
-    auto factors = toFactors(attr, mesh, [&] { return op->emitError(); });
+    auto factors = meshes.read(attr, [&] { return op->emitError(); });
     if (failed(factors))
       return failure();
     if (factors->size() != rule.numFactors())
@@ -384,7 +377,7 @@ private:
           (factor.kind == FactorKind::Whole || factor.size % totalFactor(entries) != 0 ||
            overlaps(entries, used, mesh)))
         return op->emitError() << "spmd.compute cuts factor " << f << " of size " << factor.size
-                               << " by {" << spmd::toString(entries, mesh)
+                               << " by {" << meshes.toString(entries)
                                << "}, expected axes that divide it, used once, and none on a "
                                   "factor that stays whole";
       used.append(entries.begin(), entries.end());
@@ -422,10 +415,6 @@ private:
       auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
       if (!sharding)
         return std::optional(table.getReplicated(tensor.getRank()));
-      if (sharding.getMesh() != meshRef)
-        return call.emitError() << "call of @" << callee.getName() << " on mesh "
-                                << sharding.getMesh() << " from a function on mesh " << meshRef
-                                << ", expected one mesh";
       FailureOr<LayoutId> id = read(sharding, type, call.getLoc());
       if (failed(id))
         return failure();
@@ -453,14 +442,15 @@ private:
 
   /// Says once per function where the choices rest on default costs.
   void emitDefaultCosts() {
-    if (!mesh.alpha.empty() && !mesh.beta.empty())
+    const Mesh &costs = meshes.getCostMesh();
+    if (!costs.alpha.empty() && !costs.beta.empty())
       return;
     remark::analysis(func.getLoc(), remark::RemarkOpts::name("default-cost")
                                         .category("spmd")
                                         .function(func.getName()))
         << remark::add("mesh @{0} has no link costs: alpha = {1:E1} s, beta = {2:E1} "
                        "s/byte on every axis",
-                       mesh.name, CostModel::kDefaultAlpha, CostModel::kDefaultBeta)
+                       costs.name, CostModel::kDefaultAlpha, CostModel::kDefaultBeta)
         << remark::suggest("give the mesh alpha and beta");
   }
 
@@ -575,10 +565,10 @@ private:
     if (bytes == 0)
       return;
     if (forbidImplicit && !isa<WithShardingConstraintOp, ReshardOp>(consumer)) {
-      std::string wanted = spmd::toString(table.get(table.getComplete(to)), mesh);
+      std::string wanted = meshes.toString(table.get(table.getComplete(to)));
       consumer->emitError() << "implicit reshard of " << type << " from "
-                            << spmd::toString(table.get(from), mesh) << " to "
-                            << spmd::toString(table.get(to), mesh) << " (" << kinds << ", "
+                            << meshes.toString(table.get(from)) << " to "
+                            << meshes.toString(table.get(to)) << " (" << kinds << ", "
                             << bytes << " bytes), expected it to be written: "
                             << "spmd.with_sharding_constraint <@" << mesh.name << ", " << wanted
                             << "> on the operand";
@@ -591,8 +581,8 @@ private:
                                            .function(func.getName()))
         << remark::add("{0} needs {1}, {2} gives {3}: {4}",
                        consumer->getName().getStringRef(),
-                       spmd::toString(table.get(to), mesh), producer,
-                       spmd::toString(table.get(from), mesh), kinds)
+                       meshes.toString(table.get(to)), producer,
+                       meshes.toString(table.get(from)), kinds)
         << remark::metric("Bytes", bytes) << remark::metric("Axes", axes)
         << remark::metric("Reason", table.isPartial(from)
                                         ? "a partial result is completed"
@@ -656,8 +646,8 @@ private:
   }
 
   func::FuncOp func;
+  FunctionMeshes &meshes;
   const Mesh &mesh;
-  FlatSymbolRefAttr meshRef;
   LayoutTable table;
   llvm::DenseMap<Value, ValueState> values;
   SmallVector<std::optional<LayoutId>> resultLayouts;
@@ -700,14 +690,14 @@ struct InsertReshardsPass
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      FailureOr<FlatSymbolRefAttr> meshRef = FunctionIndex(func).getMesh(meshes);
-      if (failed(meshRef))
+      auto own = FunctionIndex(func).getMeshes(meshes);
+      if (failed(own))
         return signalPassFailure();
-      if (!*meshRef) { // one device: nothing to cut
+      if (!*own) { // one device: nothing to cut
         eraseAnnotations(func);
         continue;
       }
-      FunctionRewriter rewriter(func, *meshes.lookup(*meshRef), *meshRef);
+      FunctionRewriter rewriter(func, **own);
       rewriter.forbidImplicit = forbidImplicit;
       if (failed(rewriter.run()) || rewriter.foundImplicit)
         return signalPassFailure();

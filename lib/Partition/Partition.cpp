@@ -27,8 +27,8 @@ namespace {
 
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp func, const Mesh &mesh, FlatSymbolRefAttr meshRef)
-      : func(func), mesh(mesh), meshRef(meshRef), table(mesh, meshRef) {}
+  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes)
+      : func(func), meshes(meshes), table(meshes) {}
 
   LogicalResult run() {
     if (!func.getBody().hasOneBlock())
@@ -47,7 +47,7 @@ public:
     if (failed(partitionBlock(body)))
       return failure();
     for (auto &[op, loops] : rebased)
-      rebaseIndices(op, loops, mesh, meshRef);
+      rebaseIndices(op, loops, meshes);
     writeSignature();
     return success();
   }
@@ -56,15 +56,10 @@ private:
   LogicalResult setLayout(Value value, ShardingAttr attr, Location loc) {
     auto type = cast<RankedTensorType>(value.getType());
     globalTypes[value] = type;
-    if (hasNoElements(type)) {
-      layouts[value] = table.getReplicated(type.getRank());
-      return success();
-    }
-    FailureOr<Sharding> sharding =
-        toSharding(attr, mesh, [&] { return emitError(loc); });
-    if (failed(sharding))
+    FailureOr<LayoutId> id = table.read(attr, type, [&] { return emitError(loc); });
+    if (failed(id))
       return failure();
-    layouts[value] = table.intern(std::move(*sharding));
+    layouts[value] = *id;
     return success();
   }
 
@@ -166,7 +161,7 @@ private:
       FailureOr<Value> value =
           lowerReshard(b, op->getLoc(), input, globalTypes.lookup(reshard.getResult()),
                        getSharding(input), getSharding(reshard.getResult()),
-                       mesh, meshRef);
+                       meshes);
       if (failed(value))
         return failure();
       // Later ops see the local value in the layout of the reshard.
@@ -226,8 +221,7 @@ private:
   }
 
   func::FuncOp func;
-  const Mesh &mesh;
-  FlatSymbolRefAttr meshRef;
+  FunctionMeshes &meshes;
   LayoutTable table;
   llvm::DenseMap<Value, RankedTensorType> globalTypes;
   llvm::DenseMap<Value, LayoutId> layouts;
@@ -253,12 +247,12 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      FailureOr<FlatSymbolRefAttr> meshRef = FunctionIndex(func).getMesh(meshes);
-      if (failed(meshRef))
+      auto own = FunctionIndex(func).getMeshes(meshes);
+      if (failed(own))
         return signalPassFailure();
-      if (!*meshRef)
+      if (!*own)
         continue;
-      if (failed(FunctionPartitioner(func, *meshes.lookup(*meshRef), *meshRef).run()))
+      if (failed(FunctionPartitioner(func, **own).run()))
         return signalPassFailure();
     }
     setPhase(module, Phase::Partitioned);

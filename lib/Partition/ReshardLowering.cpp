@@ -8,32 +8,36 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-Value spmd::getCoordinate(OpBuilder &b, Location loc, const DimEntry &entry,
-                          const Mesh &mesh, FlatSymbolRefAttr meshRef) {
-  const MeshAxis &axis = mesh.axes[entry.axis];
-  Value coordinate = DeviceCoordinateOp::create(
-      b, loc, b.getIndexType(), meshRef, b.getStringAttr(axis.name));
-  int64_t stride = axis.size / (entry.pre * entry.size);
-  if (stride != 1)
-    coordinate = arith::DivUIOp::create(
-        b, loc, coordinate, arith::ConstantIndexOp::create(b, loc, stride));
-  if (entry.pre != 1)
-    coordinate = arith::RemUIOp::create(
-        b, loc, coordinate, arith::ConstantIndexOp::create(b, loc, entry.size));
-  return coordinate;
+SmallVector<Value> spmd::getCoordinates(OpBuilder &b, Location loc,
+                                        const FunctionMeshes::Spelled &axes) {
+  SmallVector<Value> coordinates;
+  for (const DimEntry &entry : axes.entries) {
+    if (entry.isGap())
+      continue;
+    const MeshAxis &axis = axes.mesh->axes[entry.axis];
+    Value coordinate = DeviceCoordinateOp::create(b, loc, b.getIndexType(), axes.name,
+                                                  b.getStringAttr(axis.name));
+    int64_t stride = axis.size / (entry.pre * entry.size);
+    if (stride != 1)
+      coordinate = arith::DivUIOp::create(b, loc, coordinate,
+                                          arith::ConstantIndexOp::create(b, loc, stride));
+    if (entry.pre != 1)
+      coordinate = arith::RemUIOp::create(b, loc, coordinate,
+                                          arith::ConstantIndexOp::create(b, loc, entry.size));
+    coordinates.push_back(coordinate);
+  }
+  return coordinates;
 }
 
 /// Keeps the value on the shard with coordinate 0 over `axes`.
 static Value maskPartial(OpBuilder &b, Location loc, Value value,
-                         ArrayRef<DimEntry> axes, ReductionKind kind,
-                         const Mesh &mesh, FlatSymbolRefAttr meshRef) {
+                         const FunctionMeshes::Spelled &axes, ReductionKind kind) {
   auto type = cast<RankedTensorType>(value.getType());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value first;
-  for (const DimEntry &entry : axes) {
-    Value here = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::eq,
-        getCoordinate(b, loc, entry, mesh, meshRef), zero);
+  for (Value coordinate : getCoordinates(b, loc, axes)) {
+    Value here =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, coordinate, zero);
     first = first ? Value(arith::AndIOp::create(b, loc, first, here)) : here;
   }
   Value neutral = arith::ConstantOp::create(
@@ -43,19 +47,19 @@ static Value maskPartial(OpBuilder &b, Location loc, Value value,
 }
 
 /// Ranks as (sub-)axes.
-static FailureOr<SmallVector<DimEntry>>
-spellRanks(Location loc, ArrayRef<RankDigit> ranks, const Mesh &mesh) {
+static FailureOr<FunctionMeshes::Spelled> spellRanks(Location loc, ArrayRef<RankDigit> ranks,
+                                                     FunctionMeshes &meshes) {
   Layout layout;
   layout.partial.assign(ranks.begin(), ranks.end());
-  std::optional<Sharding> sharding = layout.toSharding(mesh);
+  std::optional<Sharding> sharding = layout.toSharding(meshes.getMesh());
   if (!sharding)
-    return emitError(loc) << "partial ranks are no (sub-)axes of mesh @" << mesh.name;
-  return SmallVector<DimEntry>(sharding->unreduced);
+    return emitError(loc) << "partial ranks are no (sub-)axes of mesh @"
+                          << meshes.getMesh().name;
+  return meshes.spell(sharding->unreduced);
 }
 
 static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input,
-                                 const PlanStep &step, const Mesh &mesh,
-                                 FlatSymbolRefAttr meshRef) {
+                                 const PlanStep &step, FunctionMeshes &meshes) {
   MLIRContext *context = b.getContext();
   Layout from = step.from, to = step.to;
   removeCommonDigits(from, to);
@@ -64,13 +68,13 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input,
 
   auto spell = [&](Layout layout) -> FailureOr<ShardingAttr> {
     layout.partial.clear();
-    std::optional<Sharding> sharding = layout.toSharding(mesh);
+    std::optional<Sharding> sharding = layout.toSharding(meshes.getMesh());
     if (!sharding)
-      return emitError(loc) << "layout " << layout.toString()
-                            << " regroups axes of mesh @" << mesh.name
+      return emitError(loc) << "layout " << layout.toString() << " regroups axes of mesh @"
+                            << meshes.getMesh().name
                             << ", expected digits that are (sub-)axes; available axes: "
-                            << mesh.axesToString();
-    return toAttr(context, meshRef, *sharding, mesh);
+                            << meshes.getMesh().axesToString();
+    return meshes.getAttr(*sharding);
   };
   FailureOr<ShardingAttr> source = spell(from), target = spell(to);
   if (failed(source) || failed(target))
@@ -80,10 +84,11 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input,
   auto reduction = ReductionKindAttr::get(context, from.partialKind);
   switch (step.kind) {
   case CollectiveKind::AllReduce: {
-    FailureOr<SmallVector<DimEntry>> ranks = spellRanks(loc, from.partial, mesh);
+    FailureOr<FunctionMeshes::Spelled> ranks = spellRanks(loc, from.partial, meshes);
     if (failed(ranks))
       return failure();
-    auto axes = AxesAttr::get(context, meshRef, toAttrs(context, *ranks, mesh));
+    auto axes = AxesAttr::get(context, ranks->name,
+                              toAttrs(context, ranks->entries, *ranks->mesh));
     return AllReduceOp::create(b, loc, resultType, input, reduction, axes, IntegerAttr())
         .getResult();
   }
@@ -123,13 +128,13 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input,
 FailureOr<Value> spmd::lowerReshard(OpBuilder &b, Location loc, Value input,
                                     RankedTensorType globalType,
                                     const Sharding &from, const Sharding &to,
-                                    const Mesh &mesh,
-                                    FlatSymbolRefAttr meshRef) {
+                                    FunctionMeshes &meshes) {
+  const Mesh &mesh = meshes.getMesh();
   Layout source = Layout::get(from, mesh, globalType.getShape());
   Layout target = Layout::get(to, mesh, globalType.getShape());
   Value value = input;
   for (const PlanStep &step : planReshard(source, target, &mesh)) {
-    FailureOr<Value> next = emitStep(b, loc, value, step, mesh, meshRef);
+    FailureOr<Value> next = emitStep(b, loc, value, step, meshes);
     if (failed(next))
       return failure();
     value = *next;
@@ -137,8 +142,8 @@ FailureOr<Value> spmd::lowerReshard(OpBuilder &b, Location loc, Value input,
   SmallVector<RankDigit, 2> added = addedPartial(source, target);
   if (added.empty())
     return value;
-  FailureOr<SmallVector<DimEntry>> axes = spellRanks(loc, added, mesh);
+  FailureOr<FunctionMeshes::Spelled> axes = spellRanks(loc, added, meshes);
   if (failed(axes))
     return failure();
-  return maskPartial(b, loc, value, *axes, to.unreducedKind, mesh, meshRef);
+  return maskPartial(b, loc, value, *axes, to.unreducedKind);
 }

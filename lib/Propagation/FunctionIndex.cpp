@@ -16,12 +16,15 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   };
   MLIRContext *context = func.getContext();
   auto ofValue = StringAttr::get(context, kShardingAttr);
+  auto given = StringAttr::get(context, kGivenAttr);
   auto ofOp = StringAttr::get(context, kShardingsAttr);
-  for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    addMesh(func.getArgAttr(i, ofValue),
-            func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc());
-  for (unsigned i = 0; i < func.getNumResults(); ++i)
-    addMesh(func.getResultAttr(i, ofValue), func.getLoc());
+  for (StringAttr name : {ofValue, given}) {
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      addMesh(func.getArgAttr(i, name),
+              func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc());
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      addMesh(func.getResultAttr(i, name), func.getLoc());
+  }
   func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool isConstraint = false;
     if (auto constraint = dyn_cast<WithShardingConstraintOp>(op)) {
@@ -44,18 +47,17 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   });
 }
 
-FailureOr<FlatSymbolRefAttr> FunctionIndex::getMesh(const MeshCache &cache) const {
-  for (auto [mesh, loc] : meshes)
-    if (!cache.lookupOrEmit(mesh, [loc = loc] { return emitError(loc); }))
-      return failure();
-  if (meshes.size() > 1)
-    return emitError(meshes[1].second)
-           << "function @" << func::FuncOp(func).getName() << " uses meshes " << meshes[0].first
-           << " and " << meshes[1].first
-           << ", expected one mesh per function (several meshes are not supported yet)";
-  if (!meshes.empty())
-    return meshes.front().first;
-  if (cache.size() == 1)
-    return FlatSymbolRefAttr::get(MeshOp(cache.entries().front().op).getSymNameAttr());
-  return FlatSymbolRefAttr();
+FailureOr<std::optional<FunctionMeshes>>
+FunctionIndex::getMeshes(const MeshCache &cache) const {
+  auto named = meshes;
+  if (named.empty() && cache.size() == 1)
+    named.emplace_back(
+        FlatSymbolRefAttr::get(MeshOp(cache.entries().front().op).getSymNameAttr()),
+        cache.entries().front().op->getLoc());
+  if (named.empty())
+    return std::optional<FunctionMeshes>();
+  auto result = FunctionMeshes::get(func->getParentOfType<ModuleOp>(), named, cache);
+  if (failed(result))
+    return failure();
+  return std::optional(std::move(*result));
 }

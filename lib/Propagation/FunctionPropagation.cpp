@@ -34,7 +34,7 @@ FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorT
   auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
   if (!sharding)
     return getOpenSharding(type.getRank());
-  return toSharding(sharding, mesh, [&] { return emitError(loc); });
+  return meshes.read(sharding, [&] { return emitError(loc); });
 }
 
 LogicalResult FunctionPropagation::read() {
@@ -169,8 +169,8 @@ LogicalResult FunctionPropagation::join(ValueId place, const Sharding &given,
   Sharding joined = propagation.get(place);
   auto fail = [&] {
     return emitError(loc) << what << ", and are given "
-                          << toString(propagation.get(place), mesh) << " and "
-                          << toString(given, mesh)
+                          << meshes.toString(propagation.get(place)) << " and "
+                          << meshes.toString(given)
                           << ", expected equal shardings, or dims left open";
   };
   if (joined.dims.size() != given.dims.size())
@@ -396,15 +396,18 @@ void FunctionPropagation::write() {
   auto attrOf = [&](ValueId place) {
     ShardingId id = propagation.getShardingId(place);
     if (!attrs[id])
-      attrs[id] = toAttr(context, meshRef, shardings.get(id), mesh);
+      attrs[id] = meshes.getAttr(shardings.get(id));
     return attrs[id];
   };
-  ShardingAttr none = toAttr(context, meshRef, Sharding(), mesh);
+  ShardingAttr none = meshes.getAttr(Sharding());
   auto complete = [&](NamedAttrList &list, ValueId id) {
     Attribute own = getGiven(list);
     if (!own)
-      own = toAttr(context, meshRef, getOpenSharding(propagation.get(id).dims.size()), mesh);
+      own = meshes.getAttr(getOpenSharding(propagation.get(id).dims.size()));
+    // On the mesh that the user chose, where it has the axes.
     ShardingAttr completed = attrOf(id);
+    if (FlatSymbolRefAttr mesh = cast<ShardingAttr>(own).getMesh(); mesh != completed.getMesh())
+      completed = meshes.getAttr(propagation.get(id), mesh);
     list.set(kShardingAttr, completed);
     if (own != completed)
       list.set(kGivenAttr, own);

@@ -70,12 +70,12 @@ private:
       else if (callee && failed(runOnFunction(callee, run)))
         return failure();
     }
-    FailureOr<FlatSymbolRefAttr> meshRef = index.getMesh(run.meshes);
-    if (failed(meshRef))
+    auto meshes = index.getMeshes(run.meshes);
+    if (failed(meshes))
       return failure();
-    if (!*meshRef)
+    if (!*meshes)
       return success(); // no mesh: one device
-    FunctionPropagation propagation(func, *run.meshes.lookup(*meshRef), *meshRef, run.calls,
+    FunctionPropagation propagation(func, **meshes, run.calls,
                                     conflicts == "basic" ? Propagation::Conflicts::Basic
                                                          : Propagation::Conflicts::Cost);
     if (failed(propagation.read()))

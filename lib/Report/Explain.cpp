@@ -92,9 +92,10 @@ private:
 
 class FunctionExplainer {
 public:
-  FunctionExplainer(func::FuncOp func, FunctionPropagation &tables, const Mesh &mesh,
-                    const ValueNames &names, bool basicConflicts)
-      : func(func), tables(tables), run(tables.getPropagation()), mesh(mesh), names(names),
+  FunctionExplainer(func::FuncOp func, FunctionPropagation &tables,
+                    const FunctionMeshes &meshes, const ValueNames &names, bool basicConflicts)
+      : func(func), tables(tables), run(tables.getPropagation()), meshes(meshes),
+        mesh(meshes.getMesh()), names(names),
         basicConflicts(basicConflicts) {
     valueOf.resize(run.getNumPlaces());
     for (Propagation::ValueId id = 0; id < run.getNumPlaces(); ++id)
@@ -174,7 +175,7 @@ private:
     std::string type;
     llvm::raw_string_ostream os(type);
     os << run.getPlace(place).type;
-    ExplainedValue value{std::move(name), type, toString(sharding, mesh),
+    ExplainedValue value{std::move(name), type, meshes.toString(sharding),
                          getLocationText(loc), loc, {}, {}};
     for (auto [d, dim] : llvm::enumerate(sharding.dims))
       for (const DimEntry &entry : dim.entries)
@@ -198,7 +199,7 @@ private:
   }
 
   ExplainedAxis traceBack(ValueId place, unsigned dim, const DimEntry &entry) {
-    ExplainedAxis axis{dim, toString(DimEntries{entry}, mesh), {}, ""};
+    ExplainedAxis axis{dim, meshes.toString(DimEntries{entry}), {}, ""};
     int64_t now = run.getExtensions().size();
     while (true) {
       int64_t found = findExtension(place, dim, entry, now);
@@ -298,7 +299,7 @@ private:
         std::string reason = rule.isFallback ? " has no sharding rule"
                              : factors.empty() ? " keeps " + which + " whole"
                                                : " cannot hand on this cut of " + which;
-        add(stopped, {-1, toString(dim.entries, mesh), opName(node.op) + reason,
+        add(stopped, {-1, meshes.toString(dim.entries), opName(node.op) + reason,
                       opName(node.op), node.op ? getLocationText(node.op->getLoc()) : ""});
       }
     }
@@ -316,7 +317,7 @@ private:
     const Propagation::Node &node = run.getNode(id);
     const Sharding &sharding = run.get(place);
     const DimEntry &entry = wanted.back();
-    add(stopped, {int64_t(d), toString(DimEntries{entry}, mesh),
+    add(stopped, {int64_t(d), meshes.toString(DimEntries{entry}),
                   getReason(place, d, f, wanted, node, sharding), opName(node.op),
                   node.op ? getLocationText(node.op->getLoc()) : ""});
   }
@@ -370,6 +371,7 @@ private:
   func::FuncOp func;
   FunctionPropagation &tables;
   Propagation &run;
+  const FunctionMeshes &meshes;
   const Mesh &mesh;
   const ValueNames &names;
   bool basicConflicts;
@@ -396,18 +398,17 @@ spmd::explain(ModuleOp module, StringRef selection, bool basicConflicts) {
   for (auto func : copy->getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
-    FailureOr<FlatSymbolRefAttr> meshRef = calls.getIndex(func).getMesh(meshes);
-    if (failed(meshRef))
+    auto own = calls.getIndex(func).getMeshes(meshes);
+    if (failed(own))
       return failure();
-    if (!*meshRef)
+    if (!*own)
       continue;
-    const Mesh &mesh = *meshes.lookup(*meshRef);
-    FunctionPropagation tables(func, mesh, *meshRef, calls,
+    FunctionPropagation tables(func, **own, calls,
                                basicConflicts ? Propagation::Conflicts::Basic
                                               : Propagation::Conflicts::Cost);
     if (failed(tables.read()))
       return failure();
-    FunctionExplainer explainer(func, tables, mesh, names, basicConflicts);
+    FunctionExplainer explainer(func, tables, **own, names, basicConflicts);
     tables.getPropagation().record();
     tables.run();
     functions.push_back(explainer.explain(selection));

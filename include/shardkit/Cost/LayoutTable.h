@@ -1,4 +1,4 @@
-//===- LayoutTable.h - Interned shardings of one mesh -----------*- C++ -*-===//
+//===- LayoutTable.h - Interned shardings of a function ---------*- C++ -*-===//
 //
 // Closed shardings as small integers: equal numbers are equal layouts. Prices
 // of reshards are computed once per pair.
@@ -9,7 +9,7 @@
 #define SHARDKIT_COST_LAYOUTTABLE_H
 
 #include "shardkit/Cost/CostModel.h"
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -19,8 +19,12 @@ using LayoutId = unsigned;
 
 class LayoutTable {
 public:
-  LayoutTable(const Mesh &mesh, FlatSymbolRefAttr meshRef)
-      : mesh(mesh), meshRef(meshRef), costs(mesh) {}
+  explicit LayoutTable(FunctionMeshes &meshes)
+      : meshes(meshes), costs(meshes.getCostMesh()) {}
+
+  /// The layout that an attribute gives a value of `type`; a value without
+  /// elements has the replicated one.
+  FailureOr<LayoutId> read(ShardingAttr attr, RankedTensorType type, EmitErrorFn emitError);
 
   /// Closes every dim and drops `replicated`, priorities and size-1 entries.
   LayoutId intern(Sharding sharding);
@@ -38,15 +42,16 @@ public:
   SmallVector<PlanStep, 3> getPlan(LayoutId from, LayoutId to,
                                    RankedTensorType type) const;
   const CostModel &getCosts() const { return costs; }
-  const Mesh &getMesh() const { return mesh; }
+  const Mesh &getMesh() const { return meshes.getMesh(); }
+  FunctionMeshes &getMeshes() { return meshes; }
 
 private:
-  const Mesh &mesh;
-  FlatSymbolRefAttr meshRef;
+  FunctionMeshes &meshes;
   CostModel costs;
   std::vector<Sharding> shardings;
   std::vector<ShardingAttr> attrs;
   llvm::StringMap<LayoutId> ids;
+  llvm::DenseMap<Attribute, LayoutId> known;
   llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> seconds;
 };
 

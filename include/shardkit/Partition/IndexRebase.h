@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_PARTITION_INDEXREBASE_H
 #define SHARDKIT_PARTITION_INDEXREBASE_H
 
-#include "shardkit/Layout/Sharding.h"
+#include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 
@@ -28,8 +28,7 @@ getCutLoops(Operation *op,
 
 /// Replaces the index of each cut loop in the body by the global one, computed
 /// from the local one and the coordinates of the device.
-void rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, const Mesh &mesh,
-                   FlatSymbolRefAttr meshRef);
+void rebaseIndices(Operation *op, ArrayRef<CutLoop> loops, FunctionMeshes &meshes);
 
 } // namespace mlir::spmd
 

@@ -11,16 +11,14 @@ namespace mlir::spmd {
 /// Emits the collectives that lead the local value `input` of a value of
 /// `globalType` from one sharding to another, and returns the local result. A
 /// complete value that becomes partial is kept by the first shard and replaced
-/// by the neutral element on the others. Reports where a step has no spelling
-/// on this mesh.
+/// by the neutral element on the others. Reports where a step has no spelling.
 FailureOr<Value> lowerReshard(OpBuilder &b, Location loc, Value input,
                               RankedTensorType globalType, const Sharding &from,
-                              const Sharding &to, const Mesh &mesh,
-                              FlatSymbolRefAttr meshRef);
+                              const Sharding &to, FunctionMeshes &meshes);
 
-/// Coordinate of this device on a (sub-)axis.
-Value getCoordinate(OpBuilder &b, Location loc, const DimEntry &entry,
-                    const Mesh &mesh, FlatSymbolRefAttr meshRef);
+/// Coordinates of this device on (sub-)axes, as they are spelled.
+SmallVector<Value> getCoordinates(OpBuilder &b, Location loc,
+                                  const FunctionMeshes::Spelled &axes);
 
 } // namespace mlir::spmd
 

@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_PROPAGATION_FUNCTIONINDEX_H
 #define SHARDKIT_PROPAGATION_FUNCTIONINDEX_H
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
@@ -13,10 +13,9 @@ namespace mlir::spmd {
 struct FunctionIndex {
   explicit FunctionIndex(func::FuncOp func);
 
-  /// The mesh that the shardings of the function name; where they name none, the
-  /// module's only mesh; null where there is none. An error, at the place that
-  /// differs, if there are several.
-  FailureOr<FlatSymbolRefAttr> getMesh(const MeshCache &meshes) const;
+  /// The meshes that the shardings of the function name; where they name none,
+  /// the module's only mesh; nothing where there is none.
+  FailureOr<std::optional<FunctionMeshes>> getMeshes(const MeshCache &meshes) const;
 
   func::FuncOp func;
   SmallVector<func::CallOp> calls;

@@ -13,9 +13,9 @@ namespace mlir::spmd {
 /// writes what comes out of it.
 class FunctionPropagation {
 public:
-  FunctionPropagation(func::FuncOp func, const Mesh &mesh, FlatSymbolRefAttr meshRef,
-                      CallTable &calls, Propagation::Conflicts conflicts)
-      : func(func), mesh(mesh), meshRef(meshRef), calls(calls), table(mesh, meshRef),
+  FunctionPropagation(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
+                      Propagation::Conflicts conflicts)
+      : func(func), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes),
         propagation(table, conflicts), signature(func) {}
 
   LogicalResult read();
@@ -57,8 +57,8 @@ private:
   void remarkUnknown(Operation *op);
 
   func::FuncOp func;
+  FunctionMeshes &meshes;
   const Mesh &mesh;
-  FlatSymbolRefAttr meshRef;
   CallTable &calls;
   LayoutTable table;
   Propagation propagation;

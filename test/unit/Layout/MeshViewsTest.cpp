@@ -85,7 +85,7 @@ TEST(MeshViews, RespellWhatEachDeviceHas) {
   Mesh e = mesh({2, 6}), f = mesh({3, 4}), g = mesh({2, 2, 3}), h = mesh({4, 3});
   h.deviceIds = {0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11};
   Mesh i = mesh({1, 12});
-  unsigned there = 0, back = 0, elsewhere = 0;
+  unsigned back = 0, elsewhere = 0;
   using Group = std::vector<const Mesh *>;
   for (const Group &group : {Group{&a, &b, &c, &d}, Group{&d, &a, &b}, Group{&e, &f, &g, &h, &i},
                              Group{&h, &e}}) {
@@ -96,7 +96,6 @@ TEST(MeshViews, RespellWhatEachDeviceHas) {
         auto common = all->toCommon(entries, v);
         if (!common)
           continue;
-        ++there;
         EXPECT_EQ(chunks(entries, all->getView(v)), chunks(*common, all->getCommon()));
         auto again = all->fromCommon(*common, v);
         ASSERT_TRUE(again);

@@ -1,0 +1,66 @@
+//===- FunctionMeshes.h - The meshes of a function --------------*- C++ -*-===//
+
+#ifndef SHARDKIT_DIALECT_SPMD_IR_FUNCTIONMESHES_H
+#define SHARDKIT_DIALECT_SPMD_IR_FUNCTIONMESHES_H
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Layout/MeshViews.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::spmd {
+
+/// The meshes that the shardings of a function name, views of the same devices.
+/// Shardings on any of them are read as shardings on one mesh, which layout
+/// arithmetic works on, and spelled on one of them again: on the first, in the
+/// order of the module, that has the (sub-)axes; where none has, the common mesh
+/// is added to the module.
+class FunctionMeshes {
+public:
+  /// `named`: each mesh with a place that names it, not empty. Ranks are those of
+  /// the first mesh that has the device order that most have. One error where a
+  /// mesh does not exist or the meshes are no views of the same devices.
+  static FailureOr<FunctionMeshes>
+  get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Location>> named,
+      const MeshCache &meshes);
+
+  /// What shardings are computed with.
+  const Mesh &getMesh() const { return views->getCommon(); }
+  /// The mesh whose link costs count: the first that has any.
+  const Mesh &getCostMesh() const { return *costMesh; }
+
+  FailureOr<Sharding> read(ShardingAttr attr, EmitErrorFn emitError) const;
+  FailureOr<SmallVector<DimEntries>> read(FactorsAttr attr, EmitErrorFn emitError) const;
+  /// On `preferred` where it has the axes.
+  ShardingAttr getAttr(const Sharding &sharding, FlatSymbolRefAttr preferred = {});
+  FactorsAttr getAttr(ArrayRef<DimEntries> factors);
+
+  /// (Sub-)axes as they are spelled, and the mesh they are of.
+  struct Spelled {
+    FlatSymbolRefAttr name;
+    const Mesh *mesh;
+    DimEntries entries;
+  };
+  Spelled spell(ArrayRef<DimEntry> entries);
+
+  /// Text for users.
+  std::string toString(const Sharding &sharding) const;
+  std::string toString(ArrayRef<DimEntry> entries) const;
+
+private:
+  std::optional<unsigned> findView(FlatSymbolRefAttr name) const;
+  /// Calls `fn(name, mesh, view)` for each view until it returns true; then with
+  /// the common mesh and no view. `preferred` comes first.
+  void forEachView(FlatSymbolRefAttr preferred,
+                   llvm::function_ref<bool(FlatSymbolRefAttr, const Mesh &, int)> fn);
+  FlatSymbolRefAttr getCommonName();
+
+  ModuleOp module;
+  std::optional<MeshViews> views;
+  SmallVector<FlatSymbolRefAttr, 1> names; // of the views
+  const Mesh *costMesh = nullptr;
+  FlatSymbolRefAttr commonName;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_DIALECT_SPMD_IR_FUNCTIONMESHES_H

@@ -1,0 +1,216 @@
+//===- FunctionMeshes.cpp - The meshes of a function ----------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+FailureOr<FunctionMeshes>
+FunctionMeshes::get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Location>> named,
+                    const MeshCache &meshes) {
+  for (auto [name, loc] : named)
+    if (!meshes.lookupOrEmit(name, [loc = loc] { return emitError(loc); }))
+      return failure();
+  FunctionMeshes result;
+  result.module = module;
+  SmallVector<const Mesh *> ordered;
+  std::optional<Location> last;
+  for (const MeshCache::Entry &entry : meshes.entries())
+    for (auto [name, loc] : named)
+      if (name.getValue() == entry.mesh->name) {
+        result.names.push_back(name);
+        ordered.push_back(entry.mesh.get());
+        last = loc;
+        break;
+      }
+  // The device order that most of them have comes first: it is computed with.
+  unsigned best = 0, most = 0;
+  for (unsigned v = 0; v < ordered.size(); ++v) {
+    unsigned count = llvm::count_if(
+        ordered, [&](const Mesh *mesh) { return mesh->sameDevices(*ordered[v]); });
+    if (count > most) {
+      most = count;
+      best = v;
+    }
+  }
+  std::rotate(ordered.begin(), ordered.begin() + best, ordered.begin() + best + 1);
+  std::rotate(result.names.begin(), result.names.begin() + best,
+              result.names.begin() + best + 1);
+  ShardingError error;
+  result.views = MeshViews::get(ordered, error);
+  if (!result.views) {
+    // At the place that names the one that does not fit.
+    for (unsigned n = 2; n <= ordered.size(); ++n)
+      if (!MeshViews::get(ArrayRef(ordered).take_front(n), error)) {
+        for (auto [name, loc] : named)
+          if (name == result.names[n - 1])
+            last = loc;
+        break;
+      }
+    return emitError(*last) << error.message;
+  }
+  for (unsigned v = 0; v < ordered.size() && !result.costMesh; ++v)
+    if (result.views->hasCommonOrder(v) && !ordered[v]->alpha.empty() &&
+        !ordered[v]->beta.empty())
+      result.costMesh = ordered[v];
+  if (!result.costMesh)
+    result.costMesh = ordered.front();
+  return result;
+}
+
+std::optional<unsigned> FunctionMeshes::findView(FlatSymbolRefAttr name) const {
+  auto it = llvm::find(names, name);
+  if (it == names.end())
+    return std::nullopt;
+  return it - names.begin();
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// A sharding that names none of the meshes of the function (of a callee).
+static InFlightDiagnostic emitForeign(FlatSymbolRefAttr mesh, ArrayRef<FlatSymbolRefAttr> names,
+                                      EmitErrorFn emitError) {
+  InFlightDiagnostic diag = emitError();
+  diag << "sharding on mesh " << mesh << " in a function on ";
+  llvm::interleaveComma(names, diag);
+  diag << ", expected a mesh that the function names itself";
+  return diag;
+}
+
+/// Cuts that devices in another order have no pattern for.
+static InFlightDiagnostic emitNoDigits(FlatSymbolRefAttr mesh, FlatSymbolRefAttr order,
+                                       EmitErrorFn emitError) {
+  InFlightDiagnostic diag = emitError();
+  diag << "these axes of mesh " << mesh << " are no digits of the device order of mesh " << order
+       << ", which the function names too, expected one order, or axes that are blocks of both";
+  return diag;
+}
+
+FailureOr<Sharding> FunctionMeshes::read(ShardingAttr attr, EmitErrorFn emitError) const {
+  std::optional<unsigned> view = findView(attr.getMesh());
+  if (!view)
+    return emitForeign(attr.getMesh(), names, emitError);
+  FailureOr<Sharding> sharding = toSharding(attr, views->getView(*view), emitError);
+  if (failed(sharding) || views->size() == 1)
+    return sharding;
+  std::optional<Sharding> common = views->toCommon(*sharding, *view);
+  if (!common)
+    return emitNoDigits(attr.getMesh(), names.front(), emitError);
+  return std::move(*common);
+}
+
+FailureOr<SmallVector<DimEntries>> FunctionMeshes::read(FactorsAttr attr,
+                                                        EmitErrorFn emitError) const {
+  std::optional<unsigned> view = findView(attr.getMesh());
+  if (!view)
+    return emitForeign(attr.getMesh(), names, emitError);
+  auto factors = toFactors(attr, views->getView(*view), emitError);
+  if (failed(factors) || views->size() == 1)
+    return factors;
+  for (DimEntries &entries : *factors) {
+    std::optional<DimEntries> common = views->toCommon(entries, *view);
+    if (!common)
+      return emitNoDigits(attr.getMesh(), names.front(), emitError);
+    entries = std::move(*common);
+  }
+  return factors;
+}
+
+//===----------------------------------------------------------------------===//
+// Spelling
+//===----------------------------------------------------------------------===//
+
+FlatSymbolRefAttr FunctionMeshes::getCommonName() {
+  if (commonName)
+    return commonName;
+  const Mesh &mesh = views->getCommon();
+  std::string name = mesh.name + "_common";
+  for (unsigned i = 0; SymbolTable::lookupSymbolIn(module, name); ++i)
+    name = mesh.name + "_common" + std::to_string(i);
+  MLIRContext *context = module.getContext();
+  SmallVector<MeshAxisAttr> axes;
+  for (const MeshAxis &axis : mesh.axes)
+    axes.push_back(MeshAxisAttr::get(context, axis.name, axis.size));
+  OpBuilder b(context);
+  auto first = SymbolTable::lookupSymbolIn(module, names.front().getAttr());
+  b.setInsertionPointAfter(first);
+  MeshOp::create(b, first->getLoc(), b.getStringAttr(name),
+                 MeshAttr::get(context, axes, mesh.deviceIds),
+                 mesh.alpha.empty() ? nullptr : b.getF64ArrayAttr(mesh.alpha),
+                 mesh.beta.empty() ? nullptr : b.getF64ArrayAttr(mesh.beta),
+                 mesh.flops ? b.getF64FloatAttr(*mesh.flops) : nullptr,
+                 mesh.memory ? b.getI64IntegerAttr(*mesh.memory) : nullptr);
+  return commonName = FlatSymbolRefAttr::get(context, name);
+}
+
+void FunctionMeshes::forEachView(
+    FlatSymbolRefAttr preferred,
+    llvm::function_ref<bool(FlatSymbolRefAttr, const Mesh &, int)> fn) {
+  std::optional<unsigned> own = preferred ? findView(preferred) : std::nullopt;
+  if (own && fn(preferred, views->getView(*own), *own))
+    return;
+  for (unsigned v = 0; v < names.size(); ++v)
+    if (v != own && views->hasCommonOrder(v) && fn(names[v], views->getView(v), v))
+      return;
+  fn(getCommonName(), views->getCommon(), -1);
+}
+
+ShardingAttr FunctionMeshes::getAttr(const Sharding &sharding, FlatSymbolRefAttr preferred) {
+  ShardingAttr attr;
+  forEachView(preferred, [&](FlatSymbolRefAttr name, const Mesh &mesh, int view) {
+    auto spelled = view < 0 ? std::optional(sharding) : views->fromCommon(sharding, view);
+    if (spelled)
+      attr = spmd::toAttr(module.getContext(), name, *spelled, mesh);
+    return spelled.has_value();
+  });
+  return attr;
+}
+
+FactorsAttr FunctionMeshes::getAttr(ArrayRef<DimEntries> factors) {
+  FactorsAttr attr;
+  forEachView({}, [&](FlatSymbolRefAttr name, const Mesh &mesh, int view) {
+    SmallVector<DimEntries> spelled;
+    for (const DimEntries &entries : factors) {
+      auto own = view < 0 ? std::optional(entries) : views->fromCommon(entries, view);
+      if (!own)
+        return false;
+      spelled.push_back(std::move(*own));
+    }
+    attr = spmd::toAttr(module.getContext(), name, spelled, mesh);
+    return true;
+  });
+  return attr;
+}
+
+FunctionMeshes::Spelled FunctionMeshes::spell(ArrayRef<DimEntry> entries) {
+  Spelled result;
+  forEachView({}, [&](FlatSymbolRefAttr name, const Mesh &mesh, int view) {
+    auto own = view < 0 ? std::optional(DimEntries(entries)) : views->fromCommon(entries, view);
+    if (own)
+      result = {name, &mesh, std::move(*own)};
+    return own.has_value();
+  });
+  return result;
+}
+
+std::string FunctionMeshes::toString(const Sharding &sharding) const {
+  for (unsigned v = 0; v < names.size(); ++v)
+    if (views->hasCommonOrder(v))
+      if (auto spelled = views->fromCommon(sharding, v)) {
+        std::string text = spmd::toString(*spelled, views->getView(v));
+        return v == 0 ? text : "@" + views->getView(v).name + ", " + text;
+      }
+  return spmd::toString(sharding, views->getCommon());
+}
+
+std::string FunctionMeshes::toString(ArrayRef<DimEntry> entries) const {
+  for (unsigned v = 0; v < names.size(); ++v)
+    if (views->hasCommonOrder(v))
+      if (auto spelled = views->fromCommon(entries, v))
+        return spmd::toString(*spelled, views->getView(v));
+  return spmd::toString(entries, views->getCommon());
+}

@@ -1,0 +1,82 @@
+// Several meshes in one function are views of the same devices.
+// RUN: shard-opt %s --split-input-file --spmd-propagate --verify-diagnostics | FileCheck %s --enable-var-scope
+// RUN: shard-opt %s --split-input-file --spmd-propagate --spmd-propagate --verify-diagnostics | FileCheck %s --enable-var-scope
+
+spmd.mesh @a = <["x"=2, "y"=4]>
+spmd.mesh @b = <["u"=4, "v"=2]>
+
+// A layout is spelled on the mesh that the user wrote, else on the first that has its axes.
+// CHECK-LABEL: func.func @views
+// CHECK-SAME: spmd.given = #spmd.sharding<@b, [{?}, {"v"}]>, spmd.sharding = #spmd.sharding<@b, [{"u":(1)2, ?}, {"v"}]>
+// CHECK: arith.addf {{.*}} [#spmd.sharding<@a, [{"x", ?}, {"y":(2)2, ?}]>]
+func.func @views(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@a, [{"x"}, {?}]>},
+                 %y: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@b, [{?}, {"v"}]>}) -> tensor<8x16xf32> {
+  %0 = arith.addf %x, %y : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
+// -----
+
+spmd.mesh @a = <["x"=2, "y"=4]>
+spmd.mesh @t = <["p"=4, "q"=2], device_ids=[0, 4, 1, 5, 2, 6, 3, 7]>
+
+// The transposed order: "p" of @t is "y" of @a.
+// CHECK-LABEL: func.func @permuted
+// CHECK-SAME: spmd.sharding = #spmd.sharding<@t, [{"p"}, {"q"}]>
+// CHECK: math.exp {{.*}} [#spmd.sharding<@a, [{"y", ?}, {"x", ?}]>]
+func.func @permuted(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@t, [{"p"}, {"q"}]>},
+                    %y: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@a, [{?}, {?}]>}) -> tensor<8x16xf32> {
+  %0 = math.exp %x : tensor<8x16xf32>
+  %1 = arith.addf %0, %y : tensor<8x16xf32>
+  return %1 : tensor<8x16xf32>
+}
+
+// -----
+
+// Neither mesh has both cuts: the common one is added.
+// CHECK: spmd.mesh @a_common = <["d0"=48]>
+spmd.mesh @a = <["a"=6, "b"=2, "c"=4]>
+spmd.mesh @b = <["p"=4, "q"=2, "r"=6]>
+
+// CHECK-LABEL: func.func @common
+// CHECK: arith.addf {{.*}} [#spmd.sharding<@a_common, [{"d0":(12)4, ?}, {"d0":(1)4, ?}]>]
+func.func @common(%x: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@a, [{"c"}, {?}]>},
+                  %y: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@b, [{?}, {"p"}]>}) -> tensor<8x8xf32> {
+  %0 = arith.addf %x, %y : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+spmd.mesh @a = <["x"=4]>
+spmd.mesh @b = <["x"=4], device_ids=[4, 5, 6, 7]>
+
+func.func @others(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@a, [{"x"}]>},
+                  // expected-error @below {{meshes @a and @b have different devices, expected views of the same devices}}
+                  %y: tensor<8xf32> {spmd.sharding = #spmd.sharding<@b, [{"x"}]>}) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+spmd.mesh @a = <["x"=4]>
+spmd.mesh @b = <["x"=4], device_ids=[3, 2, 1, 0]>
+
+func.func @reversed(%x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@a, [{"x"}]>},
+                    // expected-error @below {{the device order of mesh @b is no permutation of digits of that of @a, expected blocks of devices in regular steps}}
+                    %y: tensor<8xf32> {spmd.sharding = #spmd.sharding<@b, [{"x"}]>}) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+spmd.mesh @a = <["x"=2, "y"=3]>
+spmd.mesh @t = <["r"=2, "s"=3], device_ids=[0, 3, 1, 4, 2, 5]>
+spmd.mesh @b = <["u"=6]>
+
+func.func @no_digits(%x: tensor<12xf32> {spmd.sharding = #spmd.sharding<@a, [{"x"}]>},
+                     // expected-error @below {{these axes of mesh @t are no digits of the device order of mesh @a, which the function names too, expected one order, or axes that are blocks of both}}
+                     %y: tensor<12xf32> {spmd.sharding = #spmd.sharding<@t, [{"s"}]>},
+                     %z: tensor<12xf32> {spmd.sharding = #spmd.sharding<@b, [{"u"}]>}) -> tensor<12xf32> {
+  return %x : tensor<12xf32>
+}
