@@ -192,7 +192,7 @@ class Model:
         print("}", file=file)
 
 
-def main():
+def get_parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-L", "--layers", type=int, default=2)
     parser.add_argument("--model", choices=["transformer", "mlp"], default="transformer")
@@ -209,7 +209,11 @@ def main():
     parser.add_argument("-K", type=int, default=32, help="head dim")
     parser.add_argument("-F", type=int, default=1024, help="hidden size of the MLP")
     parser.add_argument("--count", action="store_true", help="print op counts to stderr")
-    model = Model(parser.parse_args())
+    return parser
+
+
+def main():
+    model = Model(get_parser().parse_args())
     model.build()
     model.print()
     if model.o.count:

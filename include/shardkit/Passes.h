@@ -27,6 +27,20 @@ struct DefaultPipelineOptions
       llvm::cl::desc("Mesh that axis resources resolve against; may be left "
                      "out where the module has one mesh"),
       llvm::cl::init("")};
+  Option<std::string> conflicts{
+      *this, "conflicts", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init("cost")};
+  Option<std::string> reshapeGaps{
+      *this, "reshape-gaps", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init("allow")};
+  Option<int64_t> tripCount{
+      *this, "trip-count", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init(100)};
+};
+
+/// What the phases have to be told; the names are those of the pass options.
+struct PhaseOptions {
+  /// Mesh that axis resources resolve against; "": the module's only one.
+  std::string mesh;
+  std::string conflicts = "cost", reshapeGaps = "allow";
+  int64_t tripCount = 100;
 };
 
 /// How far the IR has come (`spmd.phase` of the module).
@@ -37,7 +51,7 @@ void setPhase(ModuleOp module, Phase phase);
 LogicalResult verifyPhaseAtMost(ModuleOp module, Phase last, StringRef pass);
 
 /// Adds the phases that come after `from`, up to Final.
-void buildPhases(OpPassManager &pm, Phase from, StringRef mesh);
+void buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions);
 void registerPipelines();
 
 } // namespace mlir::spmd

@@ -22,6 +22,18 @@ def SPMDResolveAxisResourcesPass
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
+def SPMDPinShardingsPass : Pass<"spmd-pin-shardings", "::mlir::ModuleOp"> {
+  let summary = "Turn shardings that the user wrote on ops into constraints";
+  let description = [{
+    `spmd.shardings` on an op is a discardable attribute: rewrites that replace the
+    op drop it, and canonicalization makes constants one whatever stands on them.
+    Constraints, and the attributes of arguments and results, survive. Every pass
+    that reads annotations does this first; as a pass of its own it goes before
+    upstream passes that come earlier. Phase: up to annotated.
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
 def SPMDApplyPlanPass : Pass<"spmd-apply-plan", "::mlir::ModuleOp"> {
   let summary = "Write the shardings of a plan file into the module";
   let description = [{
@@ -68,7 +80,14 @@ def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
   let options = [
     Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
            "What happens where shardings disagree: `cost` takes the least "
-           "predicted time, `basic` the longest prefix that all agree on">
+           "predicted time, `basic` the longest prefix that all agree on">,
+    Option<"reshapeGaps", "reshape-gaps", "std::string", /*default=*/"\"allow\"",
+           "Whether a reshape may pass an axis on with a gap before it "
+           "({2, \"x\"}): allow, forbid-at-boundary (not to arguments and results "
+           "of functions) or forbid">,
+    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
+           "How often a loop is taken to run whose bounds are not constant: "
+           "reshards in it cost that much more">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
@@ -86,7 +105,9 @@ def SPMDInsertReshardsPass : Pass<"spmd-insert-reshards", "::mlir::ModuleOp"> {
   let options = [
     Option<"forbidImplicit", "forbid-implicit", "bool", /*default=*/"false",
            "An error at each reshard that moves data and that no constraint asks "
-           "for, with its bytes">
+           "for, with its bytes">,
+    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
+           "As of --spmd-propagate">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
@@ -180,6 +201,10 @@ def SPMDExplainPass : Pass<"spmd-explain", "::mlir::ModuleOp"> {
            "%12 or %arg0 as printed in the input, a NameLoc, spmd.name, "
            "spmd.weight, resultN or file:line; all values if empty">,
     Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
+           "As of --spmd-propagate">,
+    Option<"reshapeGaps", "reshape-gaps", "std::string", /*default=*/"\"allow\"",
+           "As of --spmd-propagate">,
+    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
            "As of --spmd-propagate">,
     Option<"format", "format", "std::string", /*default=*/"\"text\"",
            "text, json or remarks">,

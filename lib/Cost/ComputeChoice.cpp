@@ -93,12 +93,12 @@ double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> 
       LayoutId complete = table.getComplete(own);
       if (!tensor.layout ||
           isExtension(table.get(*tensor.layout), table.get(complete), tensor.openDims))
-        seconds += table.getSeconds(own, complete, tensor.type);
+        seconds += tensor.count * table.getSeconds(own, complete, tensor.type);
       else
-        seconds += table.getSeconds(own, *tensor.layout, tensor.type);
+        seconds += tensor.count * table.getSeconds(own, *tensor.layout, tensor.type);
     } else if (tensor.layout &&
                !isExtension(table.get(*tensor.layout), table.get(own), tensor.openDims)) {
-      seconds += table.getSeconds(*tensor.layout, own, tensor.type);
+      seconds += tensor.count * table.getSeconds(*tensor.layout, own, tensor.type);
     }
   }
   return seconds;

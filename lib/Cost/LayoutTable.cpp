@@ -69,6 +69,21 @@ SmallVector<PlanStep, 3> LayoutTable::getPlan(LayoutId from, LayoutId to,
   return planReshard(source, target, &mesh);
 }
 
+LayoutTable::Move LayoutTable::getMove(LayoutId from, LayoutId to,
+                                       RankedTensorType type) const {
+  Move move;
+  for (const PlanStep &step : getPlan(from, to, type)) {
+    CollectiveCost cost = costs.getCost(step, getElementBytes(type.getElementType()));
+    if (cost.received == 0)
+      continue;
+    move.bytes += cost.bytes;
+    move.kinds += (move.kinds.empty() ? "" : ", ") + stringifyCollectiveKind(step.kind).str();
+    for (const std::string &axis : costs.getAxes(step.group))
+      move.axes += (move.axes.empty() ? "" : ",") + axis;
+  }
+  return move;
+}
+
 double LayoutTable::getSeconds(LayoutId from, LayoutId to,
                                RankedTensorType type) {
   if (from == to)

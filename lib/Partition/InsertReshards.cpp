@@ -8,12 +8,13 @@
 
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Partition/WholeFunctions.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionIndex.h"
 #include "shardkit/Propagation/Propagation.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "shardkit/Rules/ControlFlow.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::spmd {
@@ -43,8 +44,10 @@ public:
       : func(func), meshes(meshes), mesh(meshes.getMesh()), table(meshes) {}
 
   LogicalResult run() {
-    if (!func.getBody().hasOneBlock())
-      return success();
+    if (!func.getBody().hasOneBlock()) {
+      droppedConstraints += dropAnnotations(func, "the function has several blocks");
+      return makeWhole(func, meshes);
+    }
     if (failed(readSignature()))
       return failure();
     if (failed(decideBlock(func.getBody().front())))
@@ -67,6 +70,8 @@ public:
   /// Whether a reshard that moves data and that no constraint asks for is an
   /// error, and whether there was one.
   bool forbidImplicit = false, foundImplicit = false;
+  /// Trips of loops whose bounds are not constant.
+  int64_t tripCount = kDefaultTripCount;
 
 private:
   struct OpPlan {
@@ -220,6 +225,20 @@ private:
       if (failed(decideBlock(*loop.getBeforeBody())) ||
           failed(decideBlock(*loop.getAfterBody())))
         return failure();
+    } else if (auto loop = dyn_cast<scf::ForallOp>(op)) {
+      // Whatever is asked for, dims that are written in part are whole.
+      for (auto [i, id] : llvm::enumerate(*results)) {
+        Sharding sharding = table.get(*id);
+        for (unsigned d : getPartlyWrittenDims(loop, i).set_bits())
+          sharding.dims[d].entries.clear();
+        id = table.intern(std::move(sharding));
+      }
+      handOn(op, behind(op->getNumOperands() - results->size(), *results), *results);
+      defineAll(loop.getRegionIterArgs(), *results);
+      if (failed(decideBlock(*loop.getBody())))
+        return failure();
+      for (tensor::ParallelInsertSliceOp write : getSliceWrites(loop))
+        decideSliceWrite(write);
     } else {
       handOn(op, {}, *results);
       for (Region &region : op->getRegions()) {
@@ -234,6 +253,17 @@ private:
     return success();
   }
 
+  /// A slice is written in the layout of the shared output it goes to.
+  void decideSliceWrite(tensor::ParallelInsertSliceOp write) {
+    ShardingRule rule = getShardingRule(write);
+    LayoutId dest = values.find(write.getDest())->second.home;
+    FactorAxes axes(rule.numFactors());
+    for (auto [f, entries] : llvm::enumerate(axes))
+      if (auto own = projectFactor(rule, 1, f, table.get(dest)))
+        entries = std::move(*own);
+    handOn(write, {table.intern(getTensorSharding(rule, 0, axes)), dest});
+  }
+
   LogicalResult decide(Operation *op) {
     if (isa<func::ReturnOp>(op)) {
       handOn(op, resultLayouts);
@@ -245,7 +275,7 @@ private:
     }
     if (auto call = dyn_cast<func::CallOp>(op))
       return decideCall(call);
-    if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op))
+    if (isControlFlow(op))
       return decideRegions(op);
     if (isa<ShardingGroupOp>(op)) {
       consumed.push_back(op);
@@ -291,6 +321,11 @@ private:
       return success();
     }
 
+    if (op->getNumRegions() > 0 && !isa<linalg::LinalgOp>(op)) {
+      droppedConstraints += dropAnnotations(op, "the op around it computes on whole values");
+      if (failed(verifyWholeCalls(op)))
+        return failure();
+    }
     plan.rule = getShardingRule(op);
     const ShardingRule &rule = plan.rule;
     SmallVector<TensorLayout> layouts;
@@ -299,10 +334,12 @@ private:
       layouts.push_back({dyn_cast<RankedTensorType>(tensor.value.getType()), {}});
       if (it != values.end() && tensor.role != OperandRole::ShapeOnly)
         layouts.back().layout = it->second.home;
+      layouts.back().count = countExecutions(Value(tensor.value).getParentBlock(), tripCount);
     }
     ArrayAttr shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
     for (auto [i, tensor] : llvm::enumerate(rule.results())) {
       layouts.push_back({dyn_cast<RankedTensorType>(tensor.value.getType()), {}});
+      layouts.back().count = countExecutions(op->getBlock(), tripCount);
       if (!shardings || !isa<RankedTensorType>(tensor.value.getType()))
         continue;
       FailureOr<LayoutId> home =
@@ -332,6 +369,8 @@ private:
       return failure();
     FactorAxes axes =
         chosen->empty() ? chooseCompute(rule, layouts, table) : std::move(*chosen);
+    if (op->getContext()->getRemarkEngine())
+      remarkReplicated(op, rule, layouts, axes);
     for (auto [t, tensor] : llvm::enumerate(rule.operands())) {
       if (!isa<RankedTensorType>(tensor.value.getType())) {
         plan.needs.push_back(std::nullopt);
@@ -355,6 +394,45 @@ private:
     }
     plans.push_back(std::move(plan));
     return success();
+  }
+
+  /// Says where an op computes whole tensors although its operands are cut.
+  void remarkReplicated(Operation *op, const ShardingRule &rule,
+                        ArrayRef<TensorLayout> layouts, const FactorAxes &axes) {
+    if (rule.isFallback || llvm::any_of(axes, [](const DimEntries &list) { return !list.empty(); }))
+      return;
+    DimEntries cut;
+    bool mayCut = false;
+    for (unsigned t = 0; t < rule.numOperands(); ++t) {
+      if (!layouts[t].layout)
+        continue;
+      const Sharding &sharding = table.get(*layouts[t].layout);
+      for (auto [d, dim] : llvm::enumerate(sharding.dims))
+        for (const DimEntry &entry : dim.entries) {
+          if (!entry.isGap() && !llvm::is_contained(cut, entry))
+            cut.push_back(entry);
+          for (int32_t f : rule.dimFactors(rule.tensor(t), d))
+            mayCut |= rule.factor(f).kind != FactorKind::Whole;
+        }
+    }
+    int64_t bytes = 0;
+    for (Value result : op->getResults())
+      if (auto type = dyn_cast<RankedTensorType>(result.getType()); type && type.hasStaticShape())
+        bytes += type.getNumElements() * getElementBytes(type.getElementType());
+    if (cut.empty() || bytes == 0)
+      return;
+    llvm::sort(cut);
+    std::string names;
+    for (const DimEntry &entry : cut)
+      names += (names.empty() ? "" : ",") + meshes.getAxisName(entry);
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("replicated")
+                                     .category("spmd")
+                                     .function(func.getName()))
+        << remark::add("{0} computes whole tensors on every device", op->getName().getStringRef())
+        << remark::metric("Bytes", bytes) << remark::metric("Axes", names)
+        << remark::reason("{0}", mayCut ? "no cut of it costs less in reshards"
+                                        : "it keeps the dims whole that its operands are cut along")
+        << remark::suggest("cut other dims of its operands");
   }
 
   /// How an op shall compute, where `spmd.compute` says so; empty where not.
@@ -549,19 +627,7 @@ private:
 
   void emitRemark(Value value, LayoutId from, LayoutId to, Operation *consumer) {
     auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<PlanStep, 3> steps = table.getPlan(from, to, type);
-    int64_t bytes = 0;
-    std::string kinds, axes;
-    for (const PlanStep &step : steps) {
-      CollectiveCost cost = table.getCosts().getCost(
-          step, getElementBytes(type.getElementType()));
-      if (cost.received == 0)
-        continue;
-      bytes += cost.bytes;
-      kinds += (kinds.empty() ? "" : ", ") + stringifyCollectiveKind(step.kind).str();
-      for (const std::string &axis : table.getCosts().getAxes(step.group))
-        axes += (axes.empty() ? "" : ",") + axis;
-    }
+    auto [bytes, kinds, axes] = table.getMove(from, to, type);
     if (bytes == 0)
       return;
     if (forbidImplicit && !isa<WithShardingConstraintOp, ReshardOp>(consumer)) {
@@ -586,7 +652,12 @@ private:
         << remark::metric("Bytes", bytes) << remark::metric("Axes", axes)
         << remark::metric("Reason", table.isPartial(from)
                                         ? "a partial result is completed"
-                                        : "the layouts differ");
+                                        : "the layouts differ")
+        << remark::suggest("{0}", table.isPartial(from)
+                                      ? "cut another loop of the op that gives it, or have its "
+                                        "users want it cut along these axes"
+                                      : "write the one as the other by "
+                                        "spmd.with_sharding_constraint, if it can be computed so");
   }
 
   /// A creation op made anew in a layout; one per value and layout.
@@ -662,25 +733,16 @@ private:
   SmallVector<Operation *> consumed;
 };
 
-void eraseAnnotations(func::FuncOp func) {
-  SmallVector<Operation *> annotations;
-  func.walk([&](Operation *op) {
-    if (isa<WithShardingConstraintOp, PropagationBarrierOp, ShardingGroupOp>(op))
-      annotations.push_back(op);
-  });
-  for (Operation *op : llvm::reverse(annotations)) {
-    if (op->getNumResults() == 1)
-      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
-    op->erase();
-  }
-}
-
 struct InsertReshardsPass
     : public spmd::impl::SPMDInsertReshardsPassBase<InsertReshardsPass> {
   using Base::Base;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (tripCount < 1) {
+      emitError(module.getLoc()) << "trip-count=" << tripCount << ", expected a positive number";
+      return signalPassFailure();
+    }
     if (failed(verifyPhaseAtMost(module, Phase::Resharded, getArgument())))
       return signalPassFailure();
     if (getPhase(module) == int(Phase::Resharded))
@@ -694,18 +756,19 @@ struct InsertReshardsPass
       if (failed(own))
         return signalPassFailure();
       if (!*own) { // one device: nothing to cut
-        eraseAnnotations(func);
+        dropped += dropAnnotations(func, "the function has no mesh");
         continue;
       }
       FunctionRewriter rewriter(func, **own);
       rewriter.forbidImplicit = forbidImplicit;
+      rewriter.tripCount = tripCount;
       if (failed(rewriter.run()) || rewriter.foundImplicit)
         return signalPassFailure();
       dropped += rewriter.droppedConstraints;
     }
     if (dropped > 0)
       emitWarning(module.getLoc()) << dropped
-                           << " constraints without a use are dropped; list them "
+                           << " constraints are dropped; list them "
                               "with --remarks-filter=spmd";
     setPhase(module, Phase::Resharded);
   }

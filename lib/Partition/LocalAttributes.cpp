@@ -62,6 +62,10 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
         slice.setStaticSizes(
             getLocalSizes(slice.getStaticSizes(), slice.getDest(), types));
       })
+      .Case([&](tensor::ParallelInsertSliceOp slice) {
+        slice.setStaticSizes(
+            getLocalSizes(slice.getStaticSizes(), slice.getDest(), types));
+      })
       .Case([&](tensor::ReshapeOp reshape) {
         if (isCut(reshape.getResult()))
           reshape.getShapeMutable().assign(

@@ -13,7 +13,7 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionIndex.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "shardkit/Rules/ControlFlow.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDPARTITIONPASS
@@ -31,11 +31,8 @@ public:
       : func(func), meshes(meshes), table(meshes) {}
 
   LogicalResult run() {
-    if (!func.getBody().hasOneBlock())
-      return success();
     if (failed(readLayouts()))
       return failure();
-    Block &body = func.getBody().front();
     // Rules are read before any type changes.
     SmallVector<std::pair<Operation *, SmallVector<CutLoop>>> rebased;
     func.getBody().walk([&](Operation *op) {
@@ -44,8 +41,9 @@ public:
           return layouts.contains(value) ? &getSharding(value) : nullptr;
         }));
     });
-    if (failed(partitionBlock(body)))
-      return failure();
+    for (Block &block : func.getBody())
+      if (failed(partitionBlock(block)))
+        return failure();
     for (auto &[op, loops] : rebased)
       rebaseIndices(op, loops, meshes);
     writeSignature();
@@ -74,7 +72,16 @@ private:
       if (failed(setLayout(arg, attr, arg.getLoc())))
         return failure();
     }
-    return readBlock(func.getBody().front());
+    for (Block &block : func.getBody()) {
+      // Several blocks compute on whole values.
+      for (BlockArgument arg : block.getArguments())
+        if (auto type = dyn_cast<RankedTensorType>(arg.getType()); type && !block.isEntryBlock())
+          if (failed(setLayout(arg, table.getAttr(table.getReplicated(type.getRank())), arg.getLoc())))
+            return failure();
+      if (failed(readBlock(block)))
+        return failure();
+    }
+    return success();
   }
 
   LogicalResult readBlock(Block &block) {
@@ -95,24 +102,21 @@ private:
         if (failed(setLayout(result, attr, op.getLoc())))
           return failure();
       }
-      if (!isSupportedRegionOp(&op))
+      if (!isControlFlow(&op))
         continue;
       if (auto loop = dyn_cast<scf::ForOp>(op)) {
         setLayouts(loop.getRegionIterArgs(), loop.getResults());
       } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
         setLayouts(loop.getBeforeArguments(), loop.getInits());
         setLayouts(loop.getAfterArguments(), loop.getResults());
+      } else if (auto loop = dyn_cast<scf::ForallOp>(op)) {
+        setLayouts(loop.getRegionIterArgs(), loop.getResults());
       }
       for (Region &region : op.getRegions())
         if (!region.empty() && failed(readBlock(region.front())))
           return failure();
     }
     return success();
-  }
-
-  /// Ops whose regions are partitioned too; others compute on whole values.
-  static bool isSupportedRegionOp(Operation *op) {
-    return isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op);
   }
 
   void setLayouts(ValueRange values, ValueRange likes) {
@@ -179,7 +183,7 @@ private:
 
     makeAttributesLocal(op, {[&](Value value) { return globalTypes.lookup(value); },
                              [&](Value value) { return getLocalType(value); }});
-    if (isSupportedRegionOp(op))
+    if (isControlFlow(op) || isa<scf::InParallelOp>(op))
       for (Region &region : op->getRegions())
         if (!region.empty() && failed(partitionBlock(region.front())))
           return failure();
@@ -204,12 +208,15 @@ private:
       attrs.erase(kGivenAttr);
       inputs.push_back(arg.getType());
     }
-    Operation *terminator = func.getBody().front().getTerminator();
+    Operation *terminator = nullptr; // any return: all hand out the same layouts
+    for (Block &block : func.getBody())
+      if (isa<func::ReturnOp>(block.getTerminator()))
+        terminator = block.getTerminator();
     for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
       NamedAttrList &attrs = signature.result(i);
       attrs.erase(kGivenAttr);
       results.push_back(type);
-      if (!isa<RankedTensorType>(type) || !isa<func::ReturnOp>(terminator))
+      if (!isa<RankedTensorType>(type) || !terminator)
         continue;
       Value returned = terminator->getOperand(i);
       results.back() = returned.getType();

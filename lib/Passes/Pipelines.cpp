@@ -9,19 +9,27 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-void spmd::buildPhases(OpPassManager &pm, Phase from, StringRef mesh) {
+void spmd::buildPhases(OpPassManager &pm, Phase from,
+                       const PhaseOptions &phaseOptions) {
   if (from < Phase::Propagated) {
     SPMDResolveAxisResourcesPassOptions options;
-    options.mesh = mesh.str();
+    options.mesh = phaseOptions.mesh;
     pm.addPass(createSPMDResolveAxisResourcesPass(options));
     // Private helpers are inlined, so that each call is sharded as its operands
     // are.
     pm.addPass(createInlinerPass());
     pm.addPass(createSymbolDCEPass());
-    pm.addPass(createSPMDPropagatePass());
+    SPMDPropagatePassOptions propagate;
+    propagate.conflicts = phaseOptions.conflicts;
+    propagate.reshapeGaps = phaseOptions.reshapeGaps;
+    propagate.tripCount = phaseOptions.tripCount;
+    pm.addPass(createSPMDPropagatePass(propagate));
   }
-  if (from < Phase::Resharded)
-    pm.addPass(createSPMDInsertReshardsPass());
+  if (from < Phase::Resharded) {
+    SPMDInsertReshardsPassOptions insert;
+    insert.tripCount = phaseOptions.tripCount;
+    pm.addPass(createSPMDInsertReshardsPass(insert));
+  }
   if (from < Phase::Partitioned)
     pm.addPass(createSPMDPartitionPass());
   if (from < Phase::Final)
@@ -34,7 +42,8 @@ void spmd::registerPipelines() {
       "All IR phases in order: resolve axis resources, inline, propagate, "
       "insert reshards, partition, number collectives",
       [](OpPassManager &pm, const DefaultPipelineOptions &options) {
-        buildPhases(pm, Phase::Written, options.mesh);
+        buildPhases(pm, Phase::Written,
+                    {options.mesh, options.conflicts, options.reshapeGaps, options.tripCount});
       });
   PassPipelineRegistration<>(
       "spmd-forbid-implicit-reshard",

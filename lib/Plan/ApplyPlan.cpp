@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Passes.h"
 #include "shardkit/Plan/Names.h"
 #include "shardkit/Plan/Resolve.h"
 #include "shardkit/Rules/ShardingRule.h"
@@ -41,6 +42,8 @@ public:
   LogicalResult run() {
     if (failed(addMeshes()))
       return failure();
+    if (getPhase(module) < int(Phase::Annotated))
+      makeConstraintsOfShardings(module);
     meshes = MeshCache(module);
     if (plan.meshes.size() == 1)
       defaultMesh = FlatSymbolRefAttr::get(module.getContext(), plan.meshes[0].mesh.name);
@@ -399,8 +402,7 @@ private:
       b.setInsertionPointAfter(lastOfArguments);
     else
       b.setInsertionPointToStart(value.getParentBlock());
-    auto constraint = WithShardingConstraintOp::create(b, value.getLoc(), value, *sharding);
-    value.replaceAllUsesExcept(constraint.getResult(), constraint);
+    WithShardingConstraintOp constraint = pinValue(b, value, *sharding, value.getLoc());
     if (!value.getDefiningOp())
       lastOfArguments = constraint;
     return success();

@@ -3,7 +3,7 @@
 #include "shardkit/Propagation/CallTable.h"
 #include "shardkit/Propagation/Propagation.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "shardkit/Rules/ControlFlow.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 using namespace mlir;
@@ -129,7 +129,10 @@ const CallTable::Summary &CallTable::getSummary(func::FuncOp func) {
       classes.unite(loop.getConditionOp().getArgs(), loop.getAfterArguments());
       classes.unite(loop.getYieldOp().getOperands(), loop.getBeforeArguments());
       classes.unite(loop.getResults(), loop.getAfterArguments());
-    } else if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
+    } else if (auto loop = dyn_cast<scf::ForallOp>(op); loop && isControlFlow(op)) {
+      classes.unite(loop.getOutputs(), loop.getRegionIterArgs());
+      classes.unite(loop.getResults(), loop.getRegionIterArgs());
+    } else if (isControlFlow(op)) {
       for (Region &region : op->getRegions())
         if (!region.empty())
           classes.unite(region.front().getTerminator()->getOperands(), op->getResults());

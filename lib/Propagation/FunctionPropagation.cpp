@@ -2,8 +2,9 @@
 
 #include "shardkit/Propagation/FunctionPropagation.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "shardkit/Rules/ControlFlow.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -44,7 +45,12 @@ LogicalResult FunctionPropagation::read() {
     if (failed(readBlock(func.getBody().front())))
       return failure();
   } else {
-    emitWarning(func.getLoc()) << "function has several blocks, its values are replicated";
+    ++unknownOps;
+    remark::missed(func.getLoc(),
+                   remark::RemarkOpts::name("replicated").category("spmd").function(func.getName()))
+        << remark::add("function @{0} computes on whole values", func.getName())
+        << remark::reason("it has several blocks")
+        << remark::suggest("lift its control flow first, for instance with --lift-cf-to-scf");
   }
   return readResults();
 }
@@ -103,6 +109,7 @@ LogicalResult FunctionPropagation::readArguments() {
     FailureOr<Sharding> given = readGiven(getGiven(attrs), type, arg.getLoc());
     if (failed(given) || failed(addGiven(arg, std::move(*given), arg.getLoc())))
       return failure();
+    propagation.setBoundary(propagation.getId(arg));
   }
   return success();
 }
@@ -129,14 +136,17 @@ LogicalResult FunctionPropagation::readResults() {
     if (auto tied = dyn_cast_or_null<IntegerAttr>(attrs.get(kTiedAttr))) {
       BlockArgument arg = func.getArgument(tied.getInt());
       results.back() = propagation.getId(arg);
+      note(results.back(), *given, {}, func, i);
       if (failed(join(results.back(), *given,
                       "result #" + Twine(i) + " is tied to argument #" +
                           Twine(arg.getArgNumber()) + ", which share one layout",
                       func.getLoc())))
         return failure();
     } else {
-      results.back() = propagation.addPlace(type, std::move(*given));
+      results.back() = propagation.addPlace(type, *given);
+      note(results.back(), *given, {}, func, i);
     }
+    propagation.setBoundary(results.back());
     handOn(terminator, terminator.getOperand(i), results.back());
   }
   return success();
@@ -147,18 +157,26 @@ LogicalResult FunctionPropagation::addOpen(Value value) {
   return type ? addGiven(value, getOpenSharding(type.getRank()), value.getLoc()) : success();
 }
 
+void FunctionPropagation::note(ValueId place, const Sharding &sharding, Value value,
+                               Operation *op, unsigned index) {
+  if (llvm::any_of(sharding.dims, [](const DimSharding &dim) { return !dim.entries.empty(); }))
+    annotations.push_back({place, sharding, value, op, index});
+}
+
 LogicalResult FunctionPropagation::addGiven(Value value, Sharding given, Location loc) {
   StringAttr group = groupOf.lookup(value);
   if (!group) {
-    propagation.addValue(value, std::move(given));
+    note(propagation.addValue(value, given), given, value);
     return success();
   }
   auto [it, isNew] = groups.try_emplace(group, 0);
   if (isNew) {
-    it->second = propagation.addValue(value, std::move(given));
+    it->second = propagation.addValue(value, given);
+    note(it->second, given, value);
     return success();
   }
   propagation.addValue(value, it->second);
+  note(it->second, given, value);
   return join(it->second, given, "members of sharding group " + Twine(group.getValue()) +
                                      " share one layout",
               loc);
@@ -217,7 +235,7 @@ LogicalResult FunctionPropagation::readConstraint(WithShardingConstraintOp op) {
   FailureOr<Sharding> given = readGiven(op.getShardingAttr(), type, op.getLoc());
   if (failed(given) || failed(addGiven(op.getResult(), std::move(*given), op.getLoc())))
     return failure();
-  handOn(op, op.getInput(), propagation.getId(op.getResult()));
+  handOn(op, op.getInput(), propagation.getId(op.getResult()), op.getResult());
   return success();
 }
 
@@ -247,8 +265,9 @@ LogicalResult FunctionPropagation::readCall(func::CallOp call) {
                     operand.getType());
     if (failed(given))
       return failure();
-    handOn(call, operand,
-           propagation.addPlace(cast<RankedTensorType>(operand.getType()), std::move(*given)));
+    ValueId place = propagation.addPlace(cast<RankedTensorType>(operand.getType()), *given);
+    note(place, *given, {}, call, i);
+    handOn(call, operand, place);
   }
   for (auto [i, result] : llvm::enumerate(call.getResults())) {
     if (!isa<RankedTensorType>(result.getType()))
@@ -286,7 +305,7 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
                                                                    : Flow::None;
     if (propagation.contains(barrier.getInput()))
       propagation.addIdentity(op, barrier.getInput(), propagation.getId(barrier.getResult()),
-                              flow);
+                              barrier.getResult(), flow);
     return success();
   }
 
@@ -300,7 +319,7 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
       if (failed(addOpen(arg)))
         return failure();
       if (propagation.contains(arg))
-        handOn(op, init, propagation.getId(arg));
+        handOn(op, init, propagation.getId(arg), arg);
     }
     if (failed(readBlock(*loop.getBody())))
       return failure();
@@ -318,7 +337,7 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
       if (failed(addOpen(arg)))
         return failure();
       if (propagation.contains(arg))
-        handOn(op, init, propagation.getId(arg));
+        handOn(op, init, propagation.getId(arg), arg);
     }
     if (failed(readBlock(*loop.getBeforeBody())))
       return failure();
@@ -327,7 +346,7 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
       if (failed(addOpen(arg)))
         return failure();
       if (propagation.contains(arg))
-        handOn(loop.getConditionOp(), value, propagation.getId(arg));
+        handOn(loop.getConditionOp(), value, propagation.getId(arg), arg);
     }
     if (failed(readBlock(*loop.getAfterBody())))
       return failure();
@@ -340,7 +359,21 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
         return failure();
     return success();
   }
-  if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
+  // Every iteration starts from the shared outputs and writes slices of them.
+  if (auto loop = dyn_cast<scf::ForallOp>(op); loop && isControlFlow(op)) {
+    for (auto [i, out] : llvm::enumerate(llvm::zip(loop.getOutputs(), loop.getRegionIterArgs())))
+      if (failed(readSharedOutput(loop, i)))
+        return failure();
+    if (failed(readBlock(*loop.getBody())))
+      return failure();
+    for (tensor::ParallelInsertSliceOp write : getSliceWrites(loop))
+      propagation.addOp(write, getShardingRule(write));
+    for (auto [arg, result] : llvm::zip(loop.getRegionIterArgs(), loop.getResults()))
+      if (failed(addLoopResult(result, propagation.getId(arg))))
+        return failure();
+    return success();
+  }
+  if (isControlFlow(op)) {
     for (Region &region : op->getRegions())
       if (!region.empty() && failed(readBlock(region.front())))
         return failure();
@@ -351,7 +384,7 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
         for (Region &region : op->getRegions()) {
           Operation *yield = region.front().getTerminator();
           handOn(yield, yield->getOperand(result.getResultNumber()),
-                 propagation.getId(result));
+                 propagation.getId(result), result);
         }
     }
     return success();
@@ -367,6 +400,29 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
   return success();
 }
 
+LogicalResult FunctionPropagation::readSharedOutput(scf::ForallOp loop, unsigned i) {
+  BlockArgument arg = loop.getRegionIterArgs()[i];
+  Sharding given = getOpenSharding(cast<RankedTensorType>(arg.getType()).getRank());
+  llvm::SmallBitVector whole = getPartlyWrittenDims(loop, i);
+  for (unsigned d : whole.set_bits())
+    given.dims[d].open = false;
+  if (failed(addGiven(arg, std::move(given), loop.getLoc())))
+    return failure();
+  handOn(loop, loop.getOutputs()[i], propagation.getId(arg), arg);
+  if (whole.none())
+    return success();
+  std::string dims;
+  for (unsigned d : whole.set_bits())
+    dims += (dims.empty() ? "" : ", ") + std::to_string(d);
+  remark::missed(loop.getLoc(), remark::RemarkOpts::name("replicated")
+                                    .category("spmd")
+                                    .function(func.getName()))
+      << remark::add("shared output #{0} of scf.forall stays whole in dims {1}", i, dims)
+      << remark::reason("an iteration writes a part of them")
+      << remark::suggest("write whole dims, or use linalg ops, whose loops are cut");
+  return success();
+}
+
 void FunctionPropagation::remarkUnknown(Operation *op) {
   auto hasDims = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -376,12 +432,78 @@ void FunctionPropagation::remarkUnknown(Operation *op) {
       llvm::none_of(op->getOperandTypes(), hasDims))
     return;
   ++unknownOps;
+  int64_t bytes = 0;
+  for (Type type : op->getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.hasStaticShape())
+      bytes += tensor.getNumElements() * getElementBytes(tensor.getElementType());
+  bool severalBlocks = llvm::any_of(op->getRegions(), [](Region &region) {
+    return !region.empty() && !region.hasOneBlock();
+  });
   remark::missed(op->getLoc(), remark::RemarkOpts::name("no-rule")
                                    .category("spmd")
                                    .function(func.getName()))
-      << remark::add("{0} has no sharding rule and is replicated; implement "
-                     "ShardingRuleOpInterface for it",
-                     op->getName().getStringRef());
+      << remark::add("{0} has no sharding rule and is replicated", op->getName().getStringRef())
+      << remark::metric("Bytes", bytes)
+      << remark::reason("{0}", severalBlocks ? "a region of it has several blocks"
+                                             : "it does not implement ShardingRuleOpInterface")
+      << remark::suggest("{0}", severalBlocks
+                                    ? "lift its control flow, for instance with --lift-cf-to-scf"
+                                    : "implement the interface, or write spmd.sharding_rule on it");
+}
+
+void FunctionPropagation::remarkConflicts() {
+  if (!func.getContext()->getRemarkEngine())
+    return;
+  for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
+    const Propagation::Node &node = propagation.getNode(id);
+    if (node.handsOn)
+      continue;
+    bool agreed = true;
+    FactorAxes chosen = propagation.choose(node, &agreed);
+    if (agreed)
+      continue;
+    const ShardingRule &rule = *node.rule;
+    std::string lost;
+    SmallVector<std::string> axes;
+    int64_t bytes = 0;
+    for (auto [t, place] : llvm::enumerate(propagation.getTensors(node))) {
+      if (place < 0)
+        continue;
+      bool loses = false;
+      for (unsigned f = 0; f < rule.numFactors(); ++f) {
+        auto wanted = projectFactor(rule, t, f, propagation.get(place));
+        if (!wanted || isPrefix(*wanted, chosen[f]) || rule.factor(f).kind == FactorKind::Whole)
+          continue;
+        loses = true;
+        for (const DimEntry &entry : *wanted)
+          if (!entry.isGap() && !llvm::is_contained(axes, meshes.getAxisName(entry)))
+            axes.push_back(meshes.getAxisName(entry));
+      }
+      if (!loses)
+        continue;
+      bool isResult = t >= rule.numOperands();
+      lost += (lost.empty() ? "" : ", ") + std::string(isResult ? "result #" : "operand #") +
+              std::to_string(isResult ? t - rule.numOperands() : t) + " " +
+              meshes.toString(propagation.get(place));
+      LayoutId own = table.intern(propagation.get(place)),
+               used = table.intern(getTensorSharding(rule, t, chosen));
+      RankedTensorType type = propagation.getPlace(place).type;
+      bytes += isResult ? table.getMove(used, own, type).bytes : table.getMove(own, used, type).bytes;
+    }
+    if (lost.empty())
+      continue;
+    bool basic = propagation.getOptions().conflicts == Propagation::Conflicts::Basic;
+    remark::missed(node.op->getLoc(), remark::RemarkOpts::name("conflict")
+                                          .category("spmd")
+                                          .function(func.getName()))
+        << remark::add("the tensors of {0} disagree: {1} gives way",
+                       node.op->getName().getStringRef(), lost)
+        << remark::metric("Bytes", bytes) << remark::metric("Axes", llvm::join(axes, ","))
+        << remark::reason("{0}", basic ? "conflicts=basic decides nothing"
+                                       : "no other choice costs less in reshards")
+        << remark::suggest("shard them alike, or give one a priority; "
+                           "--spmd-explain names the annotations");
+  }
 }
 
 //===----------------------------------------------------------------------===//

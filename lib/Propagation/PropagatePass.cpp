@@ -21,11 +21,10 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (conflicts != "cost" && conflicts != "basic") {
-      emitError(module.getLoc()) << "unknown conflicts=" << conflicts
-                                 << ", expected cost or basic";
+    auto parsed = Propagation::parseOptions(module.getLoc(), conflicts, reshapeGaps, tripCount);
+    if (failed(parsed))
       return signalPassFailure();
-    }
+    options = *parsed;
     if (failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
       return signalPassFailure();
     MeshCache meshes(module);
@@ -50,6 +49,8 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
   }
 
 private:
+  Propagation::Options options;
+
   struct Run {
     MeshCache &meshes;
     CallTable &calls;
@@ -75,12 +76,11 @@ private:
       return failure();
     if (!*meshes)
       return success(); // no mesh: one device
-    FunctionPropagation propagation(func, **meshes, run.calls,
-                                    conflicts == "basic" ? Propagation::Conflicts::Basic
-                                                         : Propagation::Conflicts::Cost);
+    FunctionPropagation propagation(func, **meshes, run.calls, options);
     if (failed(propagation.read()))
       return failure();
     propagation.run();
+    propagation.remarkConflicts();
     propagation.write();
     run.unknownOps += propagation.getNumUnknownOps();
     // Each call gets a copy of its callee with its own layouts.

@@ -26,6 +26,26 @@ static StringRef toBytes(ArrayRef<int64_t> key) {
   return {reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)};
 }
 
+FailureOr<Propagation::Options> Propagation::parseOptions(Location loc, StringRef conflicts,
+                                                          StringRef gaps, int64_t tripCount) {
+  Options options;
+  if (conflicts != "cost" && conflicts != "basic")
+    return emitError(loc) << "unknown conflicts=" << conflicts << ", expected cost or basic";
+  if (conflicts == "basic")
+    options.conflicts = Conflicts::Basic;
+  if (gaps == "forbid-at-boundary")
+    options.gaps = Gaps::ForbidAtBoundary;
+  else if (gaps == "forbid")
+    options.gaps = Gaps::Forbid;
+  else if (gaps != "allow")
+    return emitError(loc) << "unknown reshape-gaps=" << gaps
+                          << ", expected allow, forbid-at-boundary or forbid";
+  if (tripCount < 1)
+    return emitError(loc) << "trip-count=" << tripCount << ", expected a positive number";
+  options.tripCount = tripCount;
+  return options;
+}
+
 //===----------------------------------------------------------------------===//
 // Building
 //===----------------------------------------------------------------------===//
@@ -62,6 +82,21 @@ Propagation::NodeId Propagation::addNode(Node node, ArrayRef<int32_t> places) {
   return index;
 }
 
+int64_t Propagation::countExecutions(Block *block) {
+  if (block != lastCount.first)
+    lastCount = {block, spmd::countExecutions(block, options.tripCount)};
+  return lastCount.second;
+}
+
+unsigned Propagation::internCounts(ArrayRef<int64_t> counts) {
+  if (llvm::all_of(counts, [](int64_t count) { return count == 1; }))
+    return 0;
+  auto it = llvm::find_if(countLists, [&](const auto &list) { return list == counts; });
+  if (it == countLists.end())
+    it = countLists.insert(it, SmallVector<int64_t, 4>(counts));
+  return it - countLists.begin();
+}
+
 Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
   Node node{op, nullptr, 0, 1, Flow::Both};
   SmallVector<int32_t, 8> places;
@@ -71,6 +106,12 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
                  });
   if (reduces)
     node.stage[0] = node.stage[1] = kContractions;
+  // A reshard of an operand stands beside the value; of a result, beside the op.
+  SmallVector<int64_t, 8> counts;
+  for (const ShardingRule::Tensor &tensor : rule.operands())
+    counts.push_back(countExecutions(Value(tensor.value).getParentBlock()));
+  counts.append(rule.numResults(), countExecutions(op->getBlock()));
+  node.counts = internCounts(counts);
   // A factor of a result that no operand has is new: a broadcast.
   SmallVector<bool, 8> read(rule.numFactors(), false);
   for (const ShardingRule::Tensor &tensor : rule.operands()) {
@@ -100,7 +141,7 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
 }
 
 Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId to,
-                                             Flow flow) {
+                                             Value defined, Flow flow) {
   auto [source, level] = ids.lookup(from);
   ShardingRule rule;
   SmallVector<int32_t> factors;
@@ -112,6 +153,10 @@ Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId 
   rule.addResult(Value()).type = values[to].type;
   rule.addDims(factors);
   Node node{op, rules.intern(std::move(rule)), 0, level + 1, flow};
+  node.handsOn = true;
+  if (auto it = ids.find(defined); defined && it != ids.end())
+    it->second.level = std::max(it->second.level, node.level);
+  node.counts = internCounts(SmallVector<int64_t, 2>(2, countExecutions(from.getParentBlock())));
   values[to].level = std::max(values[to].level, node.level);
   return addNode(node, {int32_t(source), int32_t(to)});
 }
@@ -285,7 +330,7 @@ DimEntries getDividing(ArrayRef<DimEntry> entries, int64_t size) {
 }
 } // namespace
 
-FactorAxes Propagation::choose(const Node &node) {
+FactorAxes Propagation::choose(const Node &node, bool *agreement) {
   const ShardingRule &rule = *node.rule;
   FactorAxes chosen(rule.numFactors());
   bool agreed = true;
@@ -331,21 +376,24 @@ FactorAxes Propagation::choose(const Node &node) {
     for (unsigned g = f + 1; g < chosen.size(); ++g)
       if (overlaps(chosen[f], chosen[g], mesh)) {
         agreed = false;
-        if (conflicts == Conflicts::Basic)
+        if (options.conflicts == Conflicts::Basic)
           dropCommonAxes(chosen[f], chosen[g], mesh);
       }
-  if (agreed || conflicts == Conflicts::Basic)
+  if (agreement)
+    *agreement = agreed;
+  if (agreed || options.conflicts == Conflicts::Basic)
     return chosen;
   return chooseCompute(rule, getTensorLayouts(node), table);
 }
 
 SmallVector<TensorLayout> Propagation::getTensorLayouts(const Node &node) {
   SmallVector<TensorLayout> layouts;
-  for (int32_t id : getTensors(node)) {
+  for (auto [t, id] : llvm::enumerate(getTensors(node))) {
     layouts.push_back({});
     if (id < 0)
       continue;
     layouts.back().type = values[id].type;
+    layouts.back().count = getCount(node, t);
     Sharding sharding = get(id);
     bool any = false;
     for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
@@ -376,6 +424,32 @@ Propagation::DimsId Propagation::intern(Dims dims) {
 
 bool Propagation::isOpen(ShardingId id) {
   return llvm::any_of(shardings.get(id).dims, [](const DimSharding &dim) { return dim.open; });
+}
+
+bool Propagation::mustEndAtGap(const Node &node, unsigned t, unsigned d) const {
+  if (options.gaps == Gaps::Allow)
+    return false;
+  if (options.gaps == Gaps::ForbidAtBoundary)
+    return getTensors(node)[t] >= 0 && values[getTensors(node)[t]].boundary;
+  // Dims that the op takes apart or joins.
+  const ShardingRule &rule = *node.rule;
+  ArrayRef<int32_t> factors = rule.dimFactors(rule.tensor(t), d);
+  if (factors.size() != 1)
+    return true;
+  for (unsigned u = 0; u < rule.numOperands() + rule.numResults(); ++u)
+    for (unsigned e = 0; e < rule.tensor(u).numDims; ++e) {
+      ArrayRef<int32_t> other = rule.dimFactors(rule.tensor(u), e);
+      if (other.size() > 1 && llvm::is_contained(other, factors.front()))
+        return true;
+    }
+  return false;
+}
+
+/// Cuts a list before its first gap; gaps that `given` has already stay.
+static void endAtGap(DimEntries &entries, ArrayRef<DimEntry> given) {
+  for (size_t i = given.size(); i < entries.size(); ++i)
+    if (entries[i].isGap())
+      return entries.truncate(i);
 }
 
 SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &node,
@@ -417,6 +491,8 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
         entries = joinDim(parts, sizes);
       }
       const DimSharding &dim = get(places[t]).dims[d];
+      if (options.gaps == Gaps::Forbid && mustEndAtGap(node, t, d))
+        endAtGap(entries, dim.entries);
       news |= dim.open && !entries.empty() && entries != dim.entries &&
               isPrefix(dim.entries, entries);
     }
@@ -429,7 +505,8 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
 void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &proposals) {
   const Node &node = nodes[id];
   // Ops of equal rules with equal shardings propose the same.
-  SmallVector<int64_t, 8> key{int64_t(reinterpret_cast<uintptr_t>(node.rule)), backward};
+  SmallVector<int64_t, 8> key{int64_t(reinterpret_cast<uintptr_t>(node.rule)), backward,
+                              int64_t(node.counts)};
   ArrayRef<int32_t> places = getTensors(node);
   for (int32_t place : places)
     key.push_back(place < 0 ? -1 : int64_t(values[place].sharding));
@@ -446,32 +523,62 @@ void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &propo
 
 ShardingId Propagation::extend(ValueId id, DimsId dims) {
   const Place &place = values[id];
+  if (options.gaps == Gaps::ForbidAtBoundary && place.boundary)
+    return shardings.intern(
+        extend(shardings.get(place.sharding), place.type, dimLists[dims], /*noGaps=*/true));
   auto [it, isNew] = extended.try_emplace({place.sharding, dims, place.type}, 0);
   if (isNew)
     it->second = shardings.intern(
-        extend(shardings.get(place.sharding), place.type, dimLists[dims]));
+        extend(shardings.get(place.sharding), place.type, dimLists[dims], /*noGaps=*/false));
   return it->second;
 }
 
+/// The major part of an axis that dim `d` may take: what other dims have, what
+/// must not be used and what the value is partial over stops it.
+///   "x" of 4, the value has    | part
+///   nothing                    | "x"
+///   replicated = {"x":(2)2}    | "x":(1)2
+///   "x":(1)2 on another dim    | none (size 1)
+DimEntry Propagation::getFreePart(const Sharding &sharding, unsigned d, DimEntry entry) const {
+  if (entry.isGap())
+    return entry;
+  auto shorten = [&](ArrayRef<DimEntry> used) {
+    for (const DimEntry &other : used)
+      if (overlaps(entry, other, mesh)) {
+        bool divides = other.pre > entry.pre && other.pre % entry.pre == 0 &&
+                       entry.size % (other.pre / entry.pre) == 0;
+        entry.size = divides ? other.pre / entry.pre : 1;
+      }
+  };
+  shorten(sharding.replicated);
+  shorten(sharding.unreduced);
+  for (auto [e, other] : llvm::enumerate(sharding.dims))
+    if (e != d)
+      shorten(other.entries);
+  return entry;
+}
+
 Sharding Propagation::extend(const Sharding &from, RankedTensorType type,
-                             ArrayRef<DimEntries> dims) const {
+                             ArrayRef<DimEntries> dims, bool noGaps) const {
   Sharding sharding = from;
-  for (auto [d, wanted] : llvm::enumerate(dims)) {
+  for (auto [d, list] : llvm::enumerate(dims)) {
     DimSharding &dim = sharding.dims[d];
+    DimEntries wanted = list;
+    if (noGaps)
+      endAtGap(wanted, dim.entries);
     if (!dim.open || wanted.empty() || !isPrefix(dim.entries, wanted))
       continue;
     // The longest part that this place can take.
     DimEntries taken;
     int64_t total = 1;
     for (const DimEntry &entry : wanted) {
-      bool busy = overlaps(entry, sharding.replicated, mesh) ||
-                  overlaps(entry, sharding.unreduced, mesh);
-      for (auto [e, other] : llvm::enumerate(sharding.dims))
-        busy |= e != d && overlaps(entry, other.entries, mesh);
-      total *= entry.size;
-      if (busy || type.getDimSize(d) % total != 0)
+      DimEntry part = getFreePart(sharding, d, entry);
+      total *= part.size;
+      if ((part.size == 1 && entry.size != 1) || type.getDimSize(d) % total != 0)
         break;
-      taken.push_back(entry);
+      taken.push_back(part);
+      if (part.size != entry.size)
+        break;
     }
     taken = canonicalize(taken);
     if (isPrefix(dim.entries, taken))
@@ -548,7 +655,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
         dropCommonAxes(merged[d], merged[e], mesh);
       }
   }
-  if (agreed || conflicts == Conflicts::Basic)
+  if (agreed || options.conflicts == Conflicts::Basic)
     return take(intern(std::move(merged)));
 
   // The layout that costs least to bring to what the others want; then what
@@ -563,9 +670,25 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
     LayoutId layout = table.intern(shardings.get(extend(id, proposal->dims)));
     choices.push_back({layout, 0, proposal});
   }
-  for (Choice &choice : choices)
-    for (const Choice &other : choices)
-      choice.seconds += table.getSeconds(choice.layout, other.layout, values[id].type);
+  // A reshard to what an op wants runs as often as the most frequent of those
+  // that want it.
+  auto countOf = [&](const Proposal *wanted) {
+    int64_t count = 0;
+    for (const Proposal &proposal : proposals) {
+      if (proposal.dims != wanted->dims)
+        continue;
+      const Node &node = nodes[proposal.node];
+      for (auto [t, place] : llvm::enumerate(getTensors(node)))
+        if (place == int32_t(id))
+          count = std::max(count, getCount(node, t));
+    }
+    return count;
+  };
+  for (const Choice &other : choices) {
+    int64_t count = countOf(other.proposal);
+    for (Choice &choice : choices)
+      choice.seconds += count * table.getSeconds(choice.layout, other.layout, values[id].type);
+  }
   llvm::sort(choices, [&](const Choice &a, const Choice &b) {
     return a.seconds != b.seconds ? a.seconds < b.seconds
                                   : dimsOf(a.proposal) < dimsOf(b.proposal);

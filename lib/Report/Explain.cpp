@@ -93,10 +93,9 @@ private:
 class FunctionExplainer {
 public:
   FunctionExplainer(func::FuncOp func, FunctionPropagation &tables,
-                    const FunctionMeshes &meshes, const ValueNames &names, bool basicConflicts)
+                    const FunctionMeshes &meshes, const ValueNames &names)
       : func(func), tables(tables), run(tables.getPropagation()), meshes(meshes),
-        mesh(meshes.getMesh()), names(names),
-        basicConflicts(basicConflicts) {
+        mesh(meshes.getMesh()), names(names) {
     valueOf.resize(run.getNumPlaces());
     for (Propagation::ValueId id = 0; id < run.getNumPlaces(); ++id)
       given.push_back(run.get(id));
@@ -157,16 +156,30 @@ private:
     return op ? op->getName().getStringRef().str() : "";
   }
 
-  std::string describeGiven(ValueId place) {
+  /// The annotation that gave a place an axis on a dim.
+  std::string describeGiven(ValueId place, unsigned dim, const DimEntry &entry) {
     Value value = valueOf[place];
+    for (const FunctionPropagation::Given &given : tables.getAnnotations()) {
+      if (given.place != place || !overlaps(entry, given.sharding.dims[dim].entries, mesh))
+        continue;
+      if (auto call = dyn_cast_or_null<func::CallOp>(given.op))
+        return "argument #" + std::to_string(given.index) + " of @" + call.getCallee().str();
+      if (given.op)
+        return "function result " + resultName(given.index);
+      value = given.value;
+      break;
+    }
     if (!value)
       return "function result " + nameOf(place);
+    if (auto call = value.getDefiningOp<func::CallOp>())
+      return "result #" + std::to_string(cast<OpResult>(value).getResultNumber()) + " of @" +
+             call.getCallee().str();
     if (auto arg = dyn_cast<BlockArgument>(value);
         arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
-      return "argument " + nameOf(place);
+      return "argument " + names.get(value);
     Operation *op = value.getDefiningOp();
     std::string loc = getLocationText(value.getLoc());
-    return (op ? opName(op) : std::string("value ") + nameOf(place)) +
+    return (op ? opName(op) : std::string("value ") + names.get(value)) +
            (loc.empty() ? "" : " at " + loc);
   }
 
@@ -199,7 +212,7 @@ private:
   }
 
   ExplainedAxis traceBack(ValueId place, unsigned dim, const DimEntry &entry) {
-    ExplainedAxis axis{dim, meshes.toString(DimEntries{entry}), {}, ""};
+    ExplainedAxis axis{dim, meshes.toString(DimEntries{entry}), {}, "", 0};
     int64_t now = run.getExtensions().size();
     while (true) {
       int64_t found = findExtension(place, dim, entry, now);
@@ -237,7 +250,8 @@ private:
       dim = sourceDim;
       now = found;
     }
-    axis.given = describeGiven(place);
+    axis.given = describeGiven(place, dim, entry);
+    axis.priority = given[place].dims[dim].priority;
     return axis;
   }
 
@@ -281,7 +295,7 @@ private:
             for (auto [k, entry] : llvm::enumerate(*entries)) {
               if (entry.isGap() || (have && isPrefix(ArrayRef(*entries).take_front(k + 1), *have)))
                 continue;
-              report(place, d, f, ArrayRef(*entries).take_front(k + 1), id, stopped);
+              report(place, t, d, f, ArrayRef(*entries).take_front(k + 1), id, other, stopped);
               break;
             }
           }
@@ -298,11 +312,20 @@ private:
         std::string which = "dim " + std::to_string(d) + " of " + nameOf(other);
         std::string reason = rule.isFallback ? " has no sharding rule"
                              : factors.empty() ? " keeps " + which + " whole"
-                                               : " cannot hand on this cut of " + which;
+                                               : " cannot hand on this cut of " + which +
+                                                     ", made of " + describeFactors(rule, factors) +
+                                                     ": not divisible";
         add(stopped, {-1, meshes.toString(dim.entries), opName(node.op) + reason,
                       opName(node.op), node.op ? getLocationText(node.op->getLoc()) : ""});
       }
     }
+  }
+
+  static std::string describeFactors(const ShardingRule &rule, ArrayRef<int32_t> factors) {
+    std::string text;
+    for (int32_t f : factors)
+      text += (text.empty() ? "" : " x ") + std::to_string(rule.factor(f).size);
+    return text;
   }
 
   static void add(std::vector<StoppedAxis> &stopped, StoppedAxis axis) {
@@ -312,32 +335,47 @@ private:
     stopped.push_back(std::move(axis));
   }
 
-  void report(ValueId place, unsigned d, int32_t f, ArrayRef<DimEntry> wanted, NodeId id,
-              std::vector<StoppedAxis> &stopped) {
+  void report(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
+              NodeId id, ValueId other, std::vector<StoppedAxis> &stopped) {
     const Propagation::Node &node = run.getNode(id);
     const Sharding &sharding = run.get(place);
     const DimEntry &entry = wanted.back();
     add(stopped, {int64_t(d), meshes.toString(DimEntries{entry}),
-                  getReason(place, d, f, wanted, node, sharding), opName(node.op),
+                  getReason(place, t, d, f, wanted, node, other, sharding), opName(node.op),
                   node.op ? getLocationText(node.op->getLoc()) : ""});
   }
 
-  std::string getReason(ValueId place, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
-                        const Propagation::Node &node, const Sharding &sharding) {
+  /// True if dim `d` of tensor `t` would be cut with a gap, had it the axes on
+  /// factor `f`.
+  bool leavesGap(const Propagation::Node &node, unsigned t, unsigned d, int32_t f,
+                 ArrayRef<DimEntry> wanted) {
+    FactorAxes axes(node.rule->numFactors());
+    axes[f].assign(wanted.begin(), wanted.end());
+    return llvm::any_of(getTensorSharding(*node.rule, t, axes).dims[d].entries,
+                        [](const DimEntry &entry) { return entry.isGap(); });
+  }
+
+  /// Priority of the annotation that an axis on a value came from.
+  int64_t getPriority(ValueId place, const DimEntry &entry) {
+    for (auto [d, dim] : llvm::enumerate(run.get(place).dims))
+      if (overlaps(entry, dim.entries, mesh))
+        return traceBack(place, d, entry).priority;
+    return 0;
+  }
+
+  std::string getReason(ValueId place, unsigned t, unsigned d, int32_t f,
+                        ArrayRef<DimEntry> wanted, const Propagation::Node &node, ValueId other,
+                        const Sharding &sharding) {
     const DimEntry &entry = wanted.back();
     const DimSharding &dim = sharding.dims[d];
     int64_t size = run.getPlace(place).type.getDimSize(d);
     if (node.rule->factor(f).kind == FactorKind::Whole)
       return opName(node.op) + " keeps this dim whole";
-    if (node.flow != Flow::Both)
+    Flow needed = t < node.rule->numOperands() ? Flow::Backward : Flow::Forward;
+    if (!(uint8_t(node.flow) & uint8_t(needed)))
       return opName(node.op) + " lets nothing pass this way";
     if (!dim.open)
       return "the dim is closed";
-    if (overlaps(entry, dim.entries, mesh))
-      return "the axis cuts the dim in another way";
-    if (size % (totalFactor(dim.entries) * entry.size) != 0)
-      return "size " + std::to_string(size) + " is not divisible by " +
-             std::to_string(totalFactor(dim.entries) * entry.size);
     if (overlaps(entry, sharding.replicated, mesh))
       return "the axis must not be used (replicated)";
     if (overlaps(entry, sharding.unreduced, mesh))
@@ -345,16 +383,41 @@ private:
     for (auto [e, other] : llvm::enumerate(sharding.dims))
       if (e != d && overlaps(entry, other.entries, mesh))
         return "the axis is in use on dim " + std::to_string(e);
+    if (overlaps(entry, dim.entries, mesh))
+      return "the axis cuts the dim in another way";
+    if (size % (totalFactor(dim.entries) * entry.size) != 0)
+      return "size " + std::to_string(size) + " is not divisible by " +
+             std::to_string(totalFactor(dim.entries) * entry.size);
+    if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
+      return "the axis would leave a gap, and reshape-gaps=" +
+             std::string(run.getOptions().gaps == Propagation::Gaps::Forbid ? "forbid"
+                                                                            : "forbid-at-boundary");
+    int64_t late = getPriority(other, entry);
+    for (const DimEntry &own : dim.entries)
+      if (!own.isGap())
+        if (int64_t early = getPriority(place, own); early < late)
+          return "it came at priority " + std::to_string(late) + ", after " +
+                 meshes.toString(DimEntries{own}) + " at priority " + std::to_string(early);
     // A conflict at the op: what it chose against what this would have been, had
     // the value itself no say.
-    if (basicConflicts)
+    if (run.getOptions().conflicts == Propagation::Conflicts::Basic)
       return "the tensors of " + opName(node.op) + " disagree, and conflicts=basic decides nothing";
-    FactorAxes chosen = run.choose(node), other = chosen;
-    for (DimEntries &entries : other)
+    if (node.handsOn) {
+      LayoutTable &table = run.getTable();
+      LayoutId here = table.intern(sharding), there = table.intern(run.get(other));
+      RankedTensorType type = run.getPlace(place).type;
+      double seconds = t < node.rule->numOperands() ? table.getSeconds(here, there, type)
+                                                    : table.getSeconds(there, here, type);
+      return "lost a conflict: " + opName(node.op) + " reshards between " +
+             meshes.toString(run.get(other)) + " and this, " +
+             llvm::formatv("{0:E2} s", seconds).str();
+    }
+    FactorAxes chosen = run.choose(node), instead = chosen;
+    for (DimEntries &entries : instead)
       while (overlaps(entries, wanted, mesh))
         entries.pop_back();
-    other[f].assign(wanted.begin(), wanted.end());
-    if (chosen == other)
+    instead[f].assign(wanted.begin(), wanted.end());
+    if (chosen == instead)
       return "a conflict with what was there first";
     SmallVector<TensorLayout> tensors = run.getTensorLayouts(node);
     for (auto [tensor, id] : llvm::zip(tensors, run.getTensors(node)))
@@ -365,7 +428,7 @@ private:
           .str();
     };
     return "lost a conflict at " + opName(node.op) + ": " + seconds(chosen) +
-           " as chosen, " + seconds(other) + " with it";
+           " as chosen, " + seconds(instead) + " with it";
   }
 
   func::FuncOp func;
@@ -374,7 +437,6 @@ private:
   const FunctionMeshes &meshes;
   const Mesh &mesh;
   const ValueNames &names;
-  bool basicConflicts;
   std::vector<Value> valueOf;
   std::vector<Sharding> given;
   llvm::DenseMap<std::pair<ValueId, unsigned>, SmallVector<int64_t, 1>> extensionsOf;
@@ -383,7 +445,7 @@ private:
 } // namespace
 
 FailureOr<std::vector<ExplainedFunction>>
-spmd::explain(ModuleOp module, StringRef selection, bool basicConflicts) {
+spmd::explain(ModuleOp module, StringRef selection, const Propagation::Options &options) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
   if (getPhase(*copy) < int(Phase::Annotated))
@@ -403,12 +465,10 @@ spmd::explain(ModuleOp module, StringRef selection, bool basicConflicts) {
       return failure();
     if (!*own)
       continue;
-    FunctionPropagation tables(func, **own, calls,
-                               basicConflicts ? Propagation::Conflicts::Basic
-                                              : Propagation::Conflicts::Cost);
+    FunctionPropagation tables(func, **own, calls, options);
     if (failed(tables.read()))
       return failure();
-    FunctionExplainer explainer(func, tables, **own, names, basicConflicts);
+    FunctionExplainer explainer(func, tables, **own, names);
     tables.getPropagation().record();
     tables.run();
     functions.push_back(explainer.explain(selection));
@@ -447,7 +507,10 @@ void spmd::printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
             os << " at " << step.loc;
           os << "\n";
         }
-        os << "      given on " << axis.given << "\n";
+        os << "      given on " << axis.given;
+        if (axis.priority != 0)
+          os << " at priority " << axis.priority;
+        os << "\n";
       }
       for (const StoppedAxis &axis : value.stopped) {
         os << "    ";
@@ -475,7 +538,7 @@ void spmd::printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
           steps.push_back(
               {{"value", step.value}, {"dim", step.dim}, {"op", step.op}, {"loc", step.loc}});
         axes.push_back({{"dim", axis.dim}, {"axis", axis.axis}, {"steps", steps},
-                        {"given", axis.given}});
+                        {"given", axis.given}, {"priority", axis.priority}});
       }
       for (const StoppedAxis &axis : value.stopped)
         stopped.push_back({{"dim", axis.dim}, {"axis", axis.axis}, {"reason", axis.reason},

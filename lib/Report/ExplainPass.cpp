@@ -27,7 +27,10 @@ struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
                                  << "\", expected text, json or remarks";
       return signalPassFailure();
     }
-    auto functions = explain(module, value, conflicts == "basic");
+    auto options = Propagation::parseOptions(module.getLoc(), conflicts, reshapeGaps, tripCount);
+    if (failed(options))
+      return signalPassFailure();
+    auto functions = explain(module, value, *options);
     if (failed(functions))
       return signalPassFailure();
     if (format == "remarks")

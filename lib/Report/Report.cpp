@@ -5,6 +5,7 @@
 #include "shardkit/Cost/CostModel.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
+#include "shardkit/Rules/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -106,6 +107,7 @@ FailureOr<Report> spmd::buildReport(ModuleOp module) {
       entry.bytes = cost.bytes;
       entry.received = cost.received;
       entry.cost = cost.seconds;
+      entry.count = countExecutions(op->getBlock(), kDefaultTripCount);
       entry.loc = getLocationText(op->getLoc());
       // A slice moves nothing between devices.
       report.bytesByKind[entry.kind] += entry.bytes * entry.count;

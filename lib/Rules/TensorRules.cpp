@@ -196,6 +196,25 @@ struct InsertSliceModel
   }
 };
 
+/// What an iteration of scf.forall writes of a shared output. Nothing comes out:
+/// the loop does that.
+struct ParallelInsertSliceModel
+    : ShardingRuleOpInterface::ExternalModel<ParallelInsertSliceModel,
+                                             tensor::ParallelInsertSliceOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto slice = cast<tensor::ParallelInsertSliceOp>(op);
+    ShardingRule rule;
+    SliceFactors factors(rule, slice, slice.getDestType().getShape(),
+                         slice.getSourceType(), slice.getDroppedDims());
+    rule.addOperand(slice.getSource());
+    rule.addDims(factors.part);
+    rule.addOperand(slice.getDest());
+    rule.addDims(factors.whole);
+    addScalarOperands(rule, op->getOperands().drop_front(2));
+    return rule;
+  }
+};
+
 /// Dims without padding are shared; the body may read other tensors at the place
 /// that is computed.
 struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp> {
@@ -255,6 +274,7 @@ void spmd::registerTensorShardingRules(DialectRegistry &registry) {
     tensor::CollapseShapeOp::attachInterface<ReassociationModel<tensor::CollapseShapeOp>>(*context);
     tensor::ExtractSliceOp::attachInterface<ExtractSliceModel>(*context);
     tensor::InsertSliceOp::attachInterface<InsertSliceModel>(*context);
+    tensor::ParallelInsertSliceOp::attachInterface<ParallelInsertSliceModel>(*context);
     tensor::PadOp::attachInterface<PadModel>(*context);
     tensor::ConcatOp::attachInterface<ConcatModel>(*context);
   });

@@ -9,7 +9,7 @@ using namespace mlir::spmd;
 
 LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options) {
   PassManager pm(module.getContext());
-  buildPhases(pm, Phase(getPhase(module)), options.mesh);
+  buildPhases(pm, Phase(getPhase(module)), options);
   return pm.run(module);
 }
 

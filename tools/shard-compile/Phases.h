@@ -3,15 +3,9 @@
 #ifndef SHARDKIT_TOOLS_SHARD_COMPILE_PHASES_H
 #define SHARDKIT_TOOLS_SHARD_COMPILE_PHASES_H
 
-#include "mlir/IR/BuiltinOps.h"
-#include <string>
+#include "shardkit/Passes.h"
 
 namespace mlir::spmd {
-
-struct PhaseOptions {
-  /// Mesh that axis resources resolve against; "": the module's only one.
-  std::string mesh;
-};
 
 /// Runs the phases that `module` still needs, up to local view.
 LogicalResult runPhases(ModuleOp module, const PhaseOptions &options);

@@ -29,6 +29,9 @@ static cl::opt<std::string> cpu("mcpu", cl::desc("Processor; native is this mach
 static cl::opt<unsigned> optLevel("opt-level", cl::desc("0 to 3; 1 compiles many functions fast"), cl::init(3), cl::cat(category));
 static cl::opt<bool> withReference("with-reference", cl::desc("Add the unsharded programs that shard-run --verify compares with"), cl::cat(category));
 static cl::opt<std::string> mesh("mesh", cl::desc("Mesh that axis resources resolve against"), cl::cat(category));
+static cl::opt<std::string> conflicts("conflicts", cl::desc("cost or basic: as of --spmd-propagate"), cl::init("cost"), cl::cat(category));
+static cl::opt<std::string> reshapeGaps("reshape-gaps", cl::desc("allow, forbid-at-boundary or forbid: as of --spmd-propagate"), cl::init("allow"), cl::cat(category));
+static cl::opt<int64_t> tripCount("trip-count", cl::desc("Trips of loops without constant bounds: as of --spmd-propagate"), cl::init(100), cl::cat(category));
 static cl::opt<std::string> emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"), cl::cat(category));
 static cl::opt<std::string> remarksFilter("remarks-filter", cl::desc("Print remarks whose category matches"), cl::value_desc("regex"), cl::cat(category));
 static cl::opt<bool> allowUnregistered("allow-unregistered-dialect", cl::desc("Parse operations of unknown dialects (they cannot be compiled)"), cl::cat(category));
@@ -116,7 +119,7 @@ static int compile() {
   if (withReference)
     if (!(reference = spmd::makeReference(*module)))
       return failedWith("'" + input + "' has no unsharded form");
-  if (failed(spmd::runPhases(*module, {mesh})))
+  if (failed(spmd::runPhases(*module, {mesh, conflicts, reshapeGaps, tripCount})))
     return failedWith("'" + input + "' cannot be compiled");
   spmd::BundleOptions options;
   options.target = target;

@@ -26,10 +26,12 @@ struct TensorLayout {
   std::optional<LayoutId> layout;
   /// Bit d: dim d may take further axes at no cost.
   uint64_t openDims = 0;
+  /// How often a reshard of it runs: more than once in a loop.
+  int64_t count = 1;
 };
 
 /// Predicted seconds of the reshards before and after an op that computes with
-/// `axes`: operands are brought to where they are needed, results completed and
+/// `axes`, each as often as it runs: operands are brought to where they are needed, results completed and
 /// brought to where they shall be.
 double getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
                          const FactorAxes &axes, LayoutTable &table);

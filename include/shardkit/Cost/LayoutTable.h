@@ -38,6 +38,12 @@ public:
   /// Predicted seconds from one layout to another of a value of `type`. A
   /// complete value that becomes partial costs nothing by itself.
   double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);
+  /// What that reshard moves, as remarks say it.
+  struct Move {
+    int64_t bytes = 0;       // the sum of the B of the cost formulas
+    std::string kinds, axes; // of the steps that move data, by commas
+  };
+  Move getMove(LayoutId from, LayoutId to, RankedTensorType type) const;
   /// Collectives of that reshard.
   SmallVector<PlanStep, 3> getPlan(LayoutId from, LayoutId to,
                                    RankedTensorType type) const;

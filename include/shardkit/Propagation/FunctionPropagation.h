@@ -14,12 +14,14 @@ namespace mlir::spmd {
 class FunctionPropagation {
 public:
   FunctionPropagation(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
-                      Propagation::Conflicts conflicts)
+                      const Propagation::Options &options)
       : func(func), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes),
-        propagation(table, conflicts), signature(func) {}
+        propagation(table, options), signature(func) {}
 
   LogicalResult read();
   void run() { propagation.run(); }
+  /// Says where tensors of an op disagree, after the run.
+  void remarkConflicts();
   /// Writes `spmd.sharding`, `spmd.given` and `spmd.shardings`.
   void write();
 
@@ -32,6 +34,17 @@ public:
   /// Place of each result of the function, or -1.
   ArrayRef<int64_t> getResultPlaces() const { return results; }
 
+  /// An annotation: the place it is about, and where it stands: on a value, or
+  /// on operand or result `index` of `op` (a call, the function).
+  struct Given {
+    Propagation::ValueId place;
+    Sharding sharding;
+    Value value;
+    Operation *op;
+    unsigned index;
+  };
+  ArrayRef<Given> getAnnotations() const { return annotations; }
+
 private:
   using ValueId = Propagation::ValueId;
 
@@ -40,6 +53,8 @@ private:
   LogicalResult readArguments();
   LogicalResult readBlock(Block &block);
   LogicalResult readOp(Operation *op);
+  /// A shared output of scf.forall: dims that are written in part stay whole.
+  LogicalResult readSharedOutput(scf::ForallOp loop, unsigned i);
   LogicalResult readConstraint(WithShardingConstraintOp op);
   LogicalResult readCall(func::CallOp call);
   LogicalResult readResults();
@@ -50,10 +65,12 @@ private:
   LogicalResult addLoopResult(Value result, ValueId place);
   /// Joins what is given for two values that share a place.
   LogicalResult join(ValueId place, const Sharding &given, const Twine &what, Location loc);
-  void handOn(Operation *op, Value from, ValueId to) {
+  void handOn(Operation *op, Value from, ValueId to, Value defined = {}) {
     if (propagation.contains(from))
-      propagation.addIdentity(op, from, to);
+      propagation.addIdentity(op, from, to, defined);
   }
+  void note(ValueId place, const Sharding &sharding, Value value, Operation *op = nullptr,
+            unsigned index = 0);
   void remarkUnknown(Operation *op);
 
   func::FuncOp func;
@@ -70,6 +87,7 @@ private:
   /// Groups that a value belongs to, and the place of each group.
   llvm::DenseMap<Value, StringAttr> groupOf;
   llvm::DenseMap<StringAttr, ValueId> groups;
+  std::vector<Given> annotations;
   unsigned unknownOps = 0;
 };
 

@@ -18,6 +18,7 @@
 
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Propagation/ShardingTable.h"
+#include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/RuleTable.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
@@ -39,11 +40,28 @@ public:
     Basic, ///< nothing is decided: the longest prefix that all agree on
     Cost   ///< the least predicted time
   };
+  /// What a reshape may make of the axes it passes on: `[{}, {"x"}]` becomes
+  /// `{2, "x"}` where the dims are joined.
+  enum class Gaps {
+    Allow,
+    ForbidAtBoundary, ///< no gap comes to an argument or result of a function
+    Forbid            ///< none comes out of a reshape
+  };
+  struct Options {
+    Conflicts conflicts = Conflicts::Cost;
+    Gaps gaps = Gaps::Allow;
+    /// Trips of loops whose bounds are not constant.
+    int64_t tripCount = kDefaultTripCount;
+  };
+  /// Reads the options of a pass by their names there; an error where one has no
+  /// such value.
+  static FailureOr<Options> parseOptions(Location loc, StringRef conflicts, StringRef gaps,
+                                         int64_t tripCount);
   using ValueId = unsigned;
   using NodeId = unsigned;
 
-  Propagation(LayoutTable &table, Conflicts conflicts)
-      : table(table), mesh(table.getMesh()), conflicts(conflicts) {}
+  Propagation(LayoutTable &table, const Options &options)
+      : table(table), mesh(table.getMesh()), options(options) {}
 
   /// Adds a place that holds a tensor; open dims of what is given may be
   /// extended.
@@ -59,14 +77,18 @@ public:
   /// were added take part.
   NodeId addOp(Operation *op, ShardingRule rule);
   /// One value handed on as another, dim by dim: the result of a constraint, what
-  /// a loop starts from, what a function returns.
-  NodeId addIdentity(Operation *op, Value from, ValueId to, Flow flow = Flow::Both);
+  /// a loop starts from, what a function returns. `defined`: the value that begins
+  /// to be there, if it does, rather than one that goes back to where it was.
+  NodeId addIdentity(Operation *op, Value from, ValueId to, Value defined = {},
+                     Flow flow = Flow::Both);
 
   /// Propagates to the fixpoint.
   void run();
   const Sharding &get(ValueId id) const { return shardings.get(values[id].sharding); }
   ShardingId getShardingId(ValueId id) const { return values[id].sharding; }
   const ShardingTable &getShardings() const { return shardings; }
+  /// Marks a place as an argument or result of the function.
+  void setBoundary(ValueId id) { values[id].boundary = true; }
   /// Replaces what is given for a place, before the run.
   void setGiven(ValueId id, Sharding given);
 
@@ -80,6 +102,7 @@ public:
     RankedTensorType type;
     unsigned level;
     SmallVector<NodeId, 4> nodes; // that read or define it, each once
+    bool boundary = false;
   };
   /// An op with its rule.
   struct Node {
@@ -88,6 +111,8 @@ public:
     unsigned firstTensor; // in the list of all
     unsigned level;
     Flow flow;
+    bool handsOn = false; // one value as another, nothing is computed
+    unsigned counts = 0; // how often reshards of its tensors run: a list of countLists
     // By direction (forward, backward): the stage in which the op begins to take
     // part, and whether it is to be visited.
     uint8_t stage[2] = {kViews, kViews};
@@ -111,12 +136,18 @@ public:
     return ArrayRef(tensors).slice(node.firstTensor,
                                    node.rule->numOperands() + node.rule->numResults());
   }
+  unsigned getNumNodes() const { return nodes.size(); }
   unsigned getNumPlaces() const { return values.size(); }
   /// What an op does with the shardings of its tensors: axes per factor.
-  FactorAxes choose(const Node &node);
+  /// `agreed`: whether they wanted the same.
+  FactorAxes choose(const Node &node, bool *agreed = nullptr);
   /// The tensors of an op as the choice by cost sees them.
   SmallVector<TensorLayout> getTensorLayouts(const Node &node);
   LayoutTable &getTable() { return table; }
+  const Options &getOptions() const { return options; }
+  /// True if what an op hands to dim `d` of its tensor `t` must end at its first
+  /// gap.
+  bool mustEndAtGap(const Node &node, unsigned t, unsigned d) const;
 
 private:
   /// What an op would have a place be: entries per dim, none where it has no
@@ -139,6 +170,12 @@ private:
   };
 
   NodeId addNode(Node node, ArrayRef<int32_t> tensors);
+  int64_t countExecutions(Block *block);
+  /// How often a reshard of tensor `t` of an op runs.
+  int64_t getCount(const Node &node, unsigned t) const {
+    return node.counts == 0 ? 1 : countLists[node.counts][t];
+  }
+  unsigned internCounts(ArrayRef<int64_t> counts);
   bool isActive(const DimSharding &dim) const { return dim.priority <= priority; }
   /// Has an op visited again, in one direction or both.
   void touch(NodeId node, Flow directions = Flow::Both);
@@ -154,12 +191,13 @@ private:
   /// The sharding of a place once it has taken what it can.
   ShardingId extend(ValueId place, DimsId dims);
   Sharding extend(const Sharding &sharding, RankedTensorType type,
-                  ArrayRef<DimEntries> dims) const;
+                  ArrayRef<DimEntries> dims, bool noGaps) const;
+  DimEntry getFreePart(const Sharding &sharding, unsigned dim, DimEntry entry) const;
   bool update(ValueId place, ShardingId sharding, ArrayRef<Proposal> proposals);
 
   LayoutTable &table;
   const Mesh &mesh;
-  Conflicts conflicts;
+  Options options;
   /// Given dims of a higher number do not take part yet.
   int64_t priority = 0;
   llvm::DenseMap<Value, Definition> ids;
@@ -170,6 +208,9 @@ private:
   ShardingTable shardings;
   std::deque<Dims> dimLists;
   llvm::StringMap<DimsId> dimListIds;
+  /// Distinct lists of counts of the tensors of an op; the first stands for ones.
+  std::vector<SmallVector<int64_t, 4>> countLists{{}};
+  std::pair<Block *, int64_t> lastCount{nullptr, 1};
   /// What was computed: suggestions per rule, direction and shardings (of the
   /// current priority), extended shardings.
   llvm::StringMap<SmallVector<Suggestion, 2>> suggestions;

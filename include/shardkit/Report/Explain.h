@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_REPORT_EXPLAIN_H
 #define SHARDKIT_REPORT_EXPLAIN_H
 
+#include "shardkit/Propagation/Propagation.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::spmd {
@@ -21,6 +22,7 @@ struct ExplainedAxis {
   std::string axis;
   std::vector<ExplainedStep> steps;
   std::string given; // where the way ends: "argument x", "constraint at ..."
+  int64_t priority;  // what is given there
 };
 
 /// An axis that a neighbour has and that did not arrive; dim -1 where the op
@@ -49,7 +51,7 @@ struct ExplainedFunction {
 /// NameLoc, `spmd.name` or `spmd.weight`, `resultN`, or `file:line`; empty for
 /// all. An error, with the nearest names, if there is none.
 FailureOr<std::vector<ExplainedFunction>> explain(ModuleOp module, StringRef selection,
-                                                  bool basicConflicts);
+                                                  const Propagation::Options &options);
 
 void printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os);
 void printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os);

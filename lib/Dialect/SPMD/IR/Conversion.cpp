@@ -241,6 +241,13 @@ int64_t spmd::getElementBytes(Type elementType) {
   return (elementType.getIntOrFloatBitWidth() + 7) / 8;
 }
 
+WithShardingConstraintOp spmd::pinValue(OpBuilder &b, Value value, ShardingAttr sharding,
+                                        Location loc) {
+  auto constraint = WithShardingConstraintOp::create(b, loc, value, sharding);
+  value.replaceAllUsesExcept(constraint.getResult(), constraint);
+  return constraint;
+}
+
 void spmd::makeConstraintsOfShardings(Operation *root) {
   SmallVector<Operation *> annotated;
   root->walk([&](Operation *op) {
@@ -260,9 +267,7 @@ void spmd::makeConstraintsOfShardings(ArrayRef<Operation *> annotated) {
       auto sharding = dyn_cast<ShardingAttr>(attr);
       if (!sharding || !isa<RankedTensorType>(result.getType()))
         continue;
-      auto constraint = WithShardingConstraintOp::create(
-          b, op->getLoc(), result, sharding);
-      result.replaceAllUsesExcept(constraint.getResult(), constraint);
+      pinValue(b, result, sharding, op->getLoc());
     }
   }
 }

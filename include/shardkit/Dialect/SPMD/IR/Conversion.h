@@ -50,6 +50,9 @@ void numberCollectives(Operation *root);
 void makeConstraintsOfShardings(Operation *root);
 /// The same for the ops that carry one, known already.
 void makeConstraintsOfShardings(llvm::ArrayRef<Operation *> annotated);
+/// Pins a value for all its users by a constraint.
+WithShardingConstraintOp pinValue(OpBuilder &b, Value value, ShardingAttr sharding,
+                                  Location loc);
 
 using EmitErrorFn = llvm::function_ref<InFlightDiagnostic()>;
 

@@ -46,6 +46,12 @@ public:
   std::string toString(const Sharding &sharding) const;
   std::string toString(ArrayRef<DimEntry> entries) const;
 
+  /// Name of the axis that an entry, not a gap, is (a part) of.
+  std::string getAxisName(const DimEntry &entry) {
+    Spelled spelled = spell(entry);
+    return spelled.mesh->axes[spelled.entries.front().axis].name;
+  }
+
 private:
   std::optional<unsigned> findView(FlatSymbolRefAttr name) const;
   /// Calls `fn(name, mesh, view)` for each view until it returns true; then with

@@ -1,0 +1,198 @@
+//===- WholeFunctions.cpp - Functions that compute on whole values --------===//
+
+#include "shardkit/Partition/WholeFunctions.h"
+
+#include "shardkit/Cost/LayoutTable.h"
+#include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/ShardingRule.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+unsigned spmd::dropAnnotations(Operation *root, StringRef reason) {
+  SmallVector<Operation *> annotations;
+  root->walk([&](Operation *op) {
+    if (isa<WithShardingConstraintOp, PropagationBarrierOp, ShardingGroupOp>(op))
+      annotations.push_back(op);
+  });
+  unsigned constraints = 0;
+  for (Operation *op : llvm::reverse(annotations)) {
+    if (isa<WithShardingConstraintOp>(op)) {
+      ++constraints;
+      remark::missed(op->getLoc(), remark::RemarkOpts::name("dropped-constraint").category("spmd"))
+          << remark::add("{0} is dropped", op->getName().getStringRef())
+          << remark::reason("{0}", reason);
+    }
+    if (op->getNumResults() == 1)
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+    op->erase();
+  }
+  return constraints;
+}
+
+namespace {
+
+class WholeFunction {
+public:
+  WholeFunction(func::FuncOp func, FunctionMeshes &meshes) : func(func), table(meshes) {}
+
+  LogicalResult run() {
+    OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
+    for (BlockArgument arg : func.getArguments()) {
+      auto type = dyn_cast<RankedTensorType>(arg.getType());
+      if (!type)
+        continue;
+      FailureOr<LayoutId> id = read(func.getArgAttr(arg.getArgNumber(), kShardingAttr), type,
+                                    arg.getLoc());
+      if (failed(id))
+        return failure();
+      func.setArgAttr(arg.getArgNumber(), kShardingAttr, table.getAttr(*id));
+      reshardAll(b, arg, *id, arg.getLoc());
+    }
+    for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
+      results.push_back(0);
+      if (!isa<RankedTensorType>(type))
+        continue;
+      FailureOr<LayoutId> id = read(func.getResultAttr(i, kShardingAttr), type, func.getLoc());
+      if (failed(id))
+        return failure();
+      results.back() = *id;
+      func.setResultAttr(i, kShardingAttr, table.getAttr(*id));
+    }
+    for (Block &block : func.getBody())
+      if (failed(visit(block)))
+        return failure();
+    return success();
+  }
+
+private:
+  LayoutId wholeOf(Type type) {
+    return table.getReplicated(cast<RankedTensorType>(type).getRank());
+  }
+
+  FailureOr<LayoutId> read(Attribute attr, Type type, Location loc) {
+    auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
+    if (!sharding || hasNoElements(cast<RankedTensorType>(type)))
+      return wholeOf(type);
+    return table.read(sharding, [&] { return emitError(loc); });
+  }
+
+  Value reshard(OpBuilder &b, Value value, LayoutId to, Location loc) {
+    return ReshardOp::create(b, loc, value.getType(), value, table.getAttr(to));
+  }
+
+  /// Has all users of a value that comes in layout `id` see it whole.
+  void reshardAll(OpBuilder &b, Value value, LayoutId id, Location loc) {
+    if (id == wholeOf(value.getType()))
+      return;
+    Value whole = reshard(b, value, wholeOf(value.getType()), loc);
+    value.replaceAllUsesExcept(whole, whole.getDefiningOp());
+  }
+
+  LogicalResult visit(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isa<ReshardOp>(op))
+        continue;
+      if (auto call = dyn_cast<func::CallOp>(op)) {
+        if (failed(visitCall(call)))
+          return failure();
+        continue;
+      }
+      if (isa<func::ReturnOp>(op)) {
+        OpBuilder b(&op);
+        for (auto [i, operand] : llvm::enumerate(op.getOpOperands()))
+          if (isa<RankedTensorType>(operand.get().getType()) &&
+              results[i] != wholeOf(operand.get().getType()))
+            operand.set(reshard(b, operand.get(), results[i], op.getLoc()));
+        continue;
+      }
+      setShardings(&op, [&](unsigned i) { return wholeOf(op.getResult(i).getType()); });
+      if (!isControlFlow(&op)) {
+        if (failed(verifyWholeCalls(&op)))
+          return failure();
+        continue;
+      }
+      for (Region &region : op.getRegions())
+        if (!region.empty() && failed(visit(region.front())))
+          return failure();
+    }
+    return success();
+  }
+
+  LogicalResult visitCall(func::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    OpBuilder b(call);
+    for (auto [i, operand] : llvm::enumerate(call->getOpOperands())) {
+      Type type = operand.get().getType();
+      if (!isa<RankedTensorType>(type))
+        continue;
+      FailureOr<LayoutId> id = read(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(), type,
+                                    call.getLoc());
+      if (failed(id))
+        return failure();
+      if (*id != wholeOf(type))
+        operand.set(reshard(b, operand.get(), *id, call.getLoc()));
+    }
+    SmallVector<LayoutId> produced(call.getNumResults());
+    b.setInsertionPointAfter(call);
+    for (auto [i, result] : llvm::enumerate(call.getResults())) {
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
+      FailureOr<LayoutId> id = read(callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(),
+                                    result.getType(), call.getLoc());
+      if (failed(id))
+        return failure();
+      produced[i] = *id;
+      reshardAll(b, result, *id, call.getLoc());
+    }
+    setShardings(call, [&](unsigned i) { return produced[i]; });
+    return success();
+  }
+
+  void setShardings(Operation *op, function_ref<LayoutId(unsigned)> layoutOf) {
+    SmallVector<Attribute> attrs;
+    for (OpResult result : op->getResults())
+      attrs.push_back(table.getAttr(isa<RankedTensorType>(result.getType())
+                                        ? layoutOf(result.getResultNumber())
+                                        : table.getReplicated(0)));
+    if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      op->setAttr(kShardingsAttr, ArrayAttr::get(op->getContext(), attrs));
+  }
+
+  func::FuncOp func;
+  LayoutTable table;
+  SmallVector<LayoutId> results;
+};
+
+} // namespace
+
+LogicalResult spmd::makeWhole(func::FuncOp func, FunctionMeshes &meshes) {
+  return WholeFunction(func, meshes).run();
+}
+
+LogicalResult spmd::verifyWholeCalls(Operation *op) {
+  WalkResult walk = op->walk([&](func::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    auto isCut = [](Attribute attr) {
+      auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
+      return sharding && llvm::any_of(sharding.getDims(), [](DimShardingAttr dim) {
+               return !dim.getEntries().empty();
+             });
+    };
+    bool cut = false;
+    for (unsigned i = 0; callee && i < callee.getNumArguments(); ++i)
+      cut |= isCut(callee.getArgAttr(i, kShardingAttr));
+    for (unsigned i = 0; callee && i < callee.getNumResults(); ++i)
+      cut |= isCut(callee.getResultAttr(i, kShardingAttr));
+    if (!cut)
+      return WalkResult::advance();
+    InFlightDiagnostic diag =
+        call.emitError() << "call of @" << callee.getName() << " in the body of " << op->getName()
+                         << ", which computes on whole values, expected a callee whose arguments "
+                            "and results are whole";
+    diag.attachNote(callee.getLoc()) << "callee is here";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}

@@ -1,0 +1,23 @@
+//===- PinShardings.cpp - --spmd-pin-shardings ----------------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Passes.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDPINSHARDINGSPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+struct PinShardingsPass : public spmd::impl::SPMDPinShardingsPassBase<PinShardingsPass> {
+  void runOnOperation() override {
+    if (failed(verifyPhaseAtMost(getOperation(), Phase::Annotated, getArgument())))
+      return signalPassFailure();
+    if (getPhase(getOperation()) < int(Phase::Annotated))
+      makeConstraintsOfShardings(getOperation());
+  }
+};
+} // namespace

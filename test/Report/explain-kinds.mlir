@@ -1,0 +1,237 @@
+// One function per kind of explanation: where an axis may come from, and what may stop one. `explain.mlir` has the ways
+// to select and to print, and the kinds that need several values.
+// RUN: shard-opt %s --spmd-explain -o /dev/null 2>&1 | sed "s/ at [^ ]*mlir:[0-9:]*//" | FileCheck %s
+// RUN: shard-opt %s --spmd-explain=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// RUN: shard-opt %s --spmd-explain=format=remarks --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+spmd.mesh @m = <["x"=2, "y"=4]>
+
+//===--- where an axis comes from -----------------------------------------===//
+
+// An argument, a result, a constraint.
+// CHECK-LABEL: @annotations
+// CHECK: %arg0
+// CHECK-NEXT: dim 0 has "x"
+// CHECK-NEXT: given on argument %arg0
+// CHECK: %0 : tensor<8x8xf32>  [{"x", ?}, {"y", ?}]
+// CHECK: dim 1 has "y"
+// CHECK-NEXT: from dim 1 of %1 through spmd.with_sharding_constraint
+// CHECK-NEXT: given on spmd.with_sharding_constraint
+// CHECK: %2 : tensor<8x8xf32>  [{"y", ?}, {?}]
+// CHECK-NEXT: dim 0 has "y"
+// CHECK-NEXT: from dim 0 of result1 through func.return
+// CHECK-NEXT: given on function result result1
+func.func @annotations(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>}, %b: tensor<8x8xf32>)
+    -> (tensor<8x8xf32>, tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}) {
+  %0 = math.exp %a : tensor<8x8xf32>
+  %1 = spmd.with_sharding_constraint %0 <@m, [{?}, {"y"}]> : tensor<8x8xf32>
+  %2 = math.tanh %b : tensor<8x8xf32>
+  return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// A tied result names itself, not the argument that shares its layout.
+// CHECK-LABEL: @tied
+// CHECK: %arg0 : tensor<8xf32>  [{"x"}]
+// CHECK-NEXT: dim 0 has "x"
+// CHECK-NEXT: given on function result result0
+func.func @tied(%a: tensor<8xf32>) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>, spmd.tied = 0}) {
+  %0 = math.exp %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// So does the member of a group that is annotated.
+// CHECK-LABEL: @group
+// CHECK: %arg0 : tensor<8xf32>  [{"x"}]
+// CHECK-NEXT: dim 0 has "x"
+// CHECK-NEXT: given on argument %arg1
+func.func @group(%a: tensor<8xf32>, %b: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
+  spmd.sharding_group %a "g" : tensor<8xf32>
+  spmd.sharding_group %b "g" : tensor<8xf32>
+  return
+}
+
+// Through the start of a loop into its body, out of it, and through a call.
+// CHECK-LABEL: @loop
+// CHECK: %1 : tensor<8xf32>  [{"x", ?}]
+// CHECK-NEXT: dim 0 has "x"
+// CHECK-NEXT: from dim 0 of %0 through func.call
+// CHECK-NEXT: from dim 0 of %arg0 through scf.for
+// CHECK-NEXT: given on argument %arg0
+func.func @loop(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}, %n: index) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%v = %a) -> tensor<8xf32> {
+    %2 = math.exp %v : tensor<8xf32>
+    scf.yield %2 : tensor<8xf32>
+  }
+  %1 = func.call @helper(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+func.func private @helper(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = math.tanh %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// A callee with layouts of its own gives them to both sides of its calls.
+// CHECK-LABEL: @caller
+// CHECK: %0 : tensor<8xf32>  [{"x", ?}]
+// CHECK-NEXT: dim 0 has "x"
+// CHECK-NEXT: from dim 0 of a value through func.call
+// CHECK-NEXT: given on argument #0 of @callee
+// CHECK: %1 : tensor<8xf32>  [{"y"}]
+// CHECK-NEXT: dim 0 has "y"
+// CHECK-NEXT: given on result #0 of @callee
+func.func @caller(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = math.exp %a : tensor<8xf32>
+  %1 = func.call @callee(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+func.func @callee(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}]>}) {
+  %0 = math.exp %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+//===--- what stops an axis -----------------------------------------------===//
+
+// CHECK-LABEL: @closed
+// CHECK: %arg1
+// CHECK: dim 0 lacks "x": the dim is closed (arith.addf)
+// JSON-LABEL: "name": "closed"
+// JSON: "stopped": [
+// JSON: "axis": "\"x\""
+// JSON-NEXT: "reason": "the dim is closed"
+// JSON-NEXT: "op": "arith.addf"
+// REMARK: [Missed] explain-stopped | {{.*}}Function=closed | {{.*}}dim 0 lacks "x": the dim is closed
+func.func @closed(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}, %b: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{}]>}) -> tensor<8xf32> {
+  %0 = arith.addf %a, %b : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Behind "x" only 3 are left.
+// CHECK-LABEL: @indivisible
+// CHECK: %arg1
+// CHECK: dim 0 lacks "y": size 6 is not divisible by 8
+func.func @indivisible(%a: tensor<24xf32> {spmd.sharding = #spmd.sharding<@m, [{"x", "y"}]>},
+                       %b: tensor<6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x", ?}]>}) -> tensor<24xf32> {
+  %e = tensor.empty() : tensor<6x4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<6xf32>) outs(%e : tensor<6x4xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  } -> tensor<6x4xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<6x4xf32> into tensor<24xf32>
+  %2 = arith.addf %1, %a : tensor<24xf32>
+  return %2 : tensor<24xf32>
+}
+
+// CHECK-LABEL: @in_use
+// CHECK: %arg1
+// CHECK: dim 0 lacks "x": the axis is in use on dim 1
+func.func @in_use(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>},
+                  %b: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"x"}]>}) -> tensor<8x8xf32> {
+  %0 = arith.addf %a, %b : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: @other_cut
+// CHECK: %arg1
+// CHECK: dim 0 lacks "y": the axis cuts the dim in another way
+func.func @other_cut(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}]>},
+                     %b: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{2, "y", ?}]>}) -> tensor<16xf32> {
+  %0 = arith.addf %a, %b : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+
+// CHECK-LABEL: @kept_free
+// CHECK: %arg1
+// CHECK: dim 0 lacks "x": the axis must not be used (replicated)
+func.func @kept_free(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>},
+                     %b: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{?}], replicated = {"x"}>}) -> tensor<8xf32> {
+  %0 = arith.addf %a, %b : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Half of the axis is free and arrives; the other must not be used.
+// CHECK-LABEL: @half_free
+// CHECK: %arg1 : tensor<8xf32>  [{"y":(1)2, ?}], replicated = {"y":(2)2}
+// CHECK: dim 0 has "y":(1)2
+// CHECK: dim 0 lacks "y": the axis must not be used (replicated)
+func.func @half_free(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}]>},
+                     %b: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{?}], replicated = {"y":(2)2}>}) -> tensor<8xf32> {
+  %0 = arith.addf %a, %b : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// The way that is open brings it.
+// CHECK-LABEL: @barrier
+// CHECK: %arg0
+// CHECK: dim 1 lacks "y": spmd.propagation_barrier lets nothing pass this way
+// CHECK: %0 : tensor<8x8xf32>  [{"x", ?}, {"y", ?}]
+func.func @barrier(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>}) -> (tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"y"}]>}) {
+  %0 = spmd.propagation_barrier %a allow = forward : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: @whole
+// CHECK: %0
+// CHECK: lacks "x": linalg.softmax keeps dim 0 of %arg0 whole
+func.func @whole(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %0 = linalg.softmax dimension(0) ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// A written rule that says so.
+// CHECK-LABEL: @written_whole
+// CHECK: %0
+// CHECK: dim 0 lacks "x": arith.addf keeps this dim whole
+func.func @written_whole(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = arith.addf %a, %a {spmd.sharding_rule = #spmd.rule<([i], [i]) -> ([i]) {i=8}, replicated = {i}>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// CHECK-LABEL: @no_rule
+// CHECK: %0
+// CHECK: lacks "x": linalg.winograd_filter_transform has no sharding rule
+func.func @no_rule(%a: tensor<2x3x3x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}, {}]>}) -> tensor<6x6x4x2xf32> {
+  %e = tensor.empty() : tensor<6x6x4x2xf32>
+  %0 = linalg.winograd_filter_transform fmr(F_4_3) ins(%a : tensor<2x3x3x4xf32>) outs(%e : tensor<6x6x4x2xf32>) -> tensor<6x6x4x2xf32>
+  return %0 : tensor<6x6x4x2xf32>
+}
+
+// 4 does not fit the factors 3 and 4.
+// CHECK-LABEL: @misfit
+// CHECK: %expanded
+// CHECK: lacks "y": tensor.expand_shape cannot hand on this cut of dim 0 of %arg0
+func.func @misfit(%a: tensor<12xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}]>}) -> tensor<3x4xf32> {
+  %0 = tensor.expand_shape %a [[0, 1]] output_shape [3, 4] : tensor<12xf32> into tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+
+// The stronger of two that disagree.
+// CHECK-LABEL: @conflict
+// CHECK: %0 : tensor<16xf32>  [{"y", ?}]
+// CHECK: dim 0 lacks "x": lost a conflict at arith.addf: {{.*}} s as chosen, {{.*}} s with it
+// REMARK: [Missed] explain-stopped | {{.*}}Function=conflict | {{.*}}lost a conflict at arith.addf: {{.*}} s as chosen, {{.*}} s with it
+func.func @conflict(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>},
+                    %b: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}]>}) -> tensor<16xf32> {
+  %0 = arith.addf %a, %b : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+
+// CHECK-LABEL: @priority
+// CHECK: %0 : tensor<16xf32>  [{"x", ?}]
+// CHECK: dim 0 lacks "y": it came at priority 1, after "x" at priority 0
+// CHECK: %1 : tensor<16xf32>  [{"y", ?}]
+// CHECK-NEXT: dim 0 has "y"
+// CHECK-NEXT: from dim 0 of %arg1 through math.exp
+// CHECK-NEXT: given on argument %arg1 at priority 1
+// JSON-LABEL: "name": "priority"
+// JSON: "given": "argument %arg1"
+// JSON-NEXT: "priority": 1
+func.func @priority(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>},
+                    %b: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}p1]>}) -> (tensor<16xf32>, tensor<16xf32>) {
+  %0 = arith.addf %a, %b : tensor<16xf32>
+  %1 = math.exp %b : tensor<16xf32>
+  return %0, %1 : tensor<16xf32>, tensor<16xf32>
+}
