@@ -73,9 +73,9 @@ private:
 
   FailureOr<LayoutId> read(Attribute attr, Type type, Location loc) {
     auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
-    if (!sharding || hasNoElements(cast<RankedTensorType>(type)))
+    if (!sharding)
       return wholeOf(type);
-    return table.read(sharding, [&] { return emitError(loc); });
+    return table.read(sharding, cast<RankedTensorType>(type), [&] { return emitError(loc); });
   }
 
   Value reshard(OpBuilder &b, Value value, LayoutId to, Location loc) {

@@ -3,7 +3,7 @@
 spmd.mesh @pod = <["x"=2]>
 
 // CHECK-DAG: warning: 1 ops without a sharding rule are replicated; list them with --remarks-filter=spmd
-// CHECK-DAG: remark: [Missed] no-rule | Category:spmd | Function=main | Remark="linalg.winograd_filter_transform has no sharding rule and is replicated"
+// CHECK-DAG: remark: [Missed] no-rule | Category:spmd | Function=main | Bytes=1152, Reason="it does not implement ShardingRuleOpInterface", Remark="linalg.winograd_filter_transform has no sharding rule and is replicated", Suggestion="implement the interface, or write spmd.sharding_rule on it"
 // CHECK-DAG: remark: [Analysis] default-cost | Category:spmd | Function=main | Remark="mesh @pod has no link costs: alpha = 1.0E-05 s, beta = 1.0E-10 s/byte on every axis"
 // CHECK-DAG: remark: [Passed] reshard | Category:spmd | Function=main | Axes=x, Bytes=288, Reason="the layouts differ", Remark="linalg.winograd_filter_transform needs [{}, {}, {}, {}], an argument gives [{"x"}, {}, {}, {}]: all_gather"
 // CHECK-DAG: remark: [Missed] dropped-constraint

