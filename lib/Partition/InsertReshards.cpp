@@ -12,9 +12,10 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionIndex.h"
 #include "shardkit/Propagation/Propagation.h"
+#include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/RuleTable.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "shardkit/Rules/ControlFlow.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::spmd {
@@ -74,13 +75,19 @@ public:
   int64_t tripCount = kDefaultTripCount;
 
 private:
-  struct OpPlan {
-    Operation *op;
-    ShardingRule rule;
+  /// How an op computes.
+  struct Choice {
     /// Per operand of the rule: the layout it needs; nothing for scalars.
     SmallVector<std::optional<LayoutId>, 4> needs;
     /// Per result: what the op hands out.
     SmallVector<std::optional<LayoutId>, 1> produced;
+  };
+  struct OpPlan : Choice {
+    Operation *op;
+    /// Null for an op that hands its operands on as they are.
+    const ShardingRule *rule = nullptr;
+    /// Tensors that the body captures: operands of the rule behind the op's own.
+    SmallVector<Value, 0> captured;
   };
 
   FailureOr<LayoutId> read(ShardingAttr attr, Type type, Location loc) {
@@ -155,7 +162,6 @@ private:
     OpPlan plan;
     plan.op = op;
     for (auto [operand, id] : llvm::zip(op->getOperands(), needs)) {
-      plan.rule.addOperand(operand);
       plan.needs.push_back(id);
       if (id)
         need(operand, *id);
@@ -312,7 +318,6 @@ private:
       FailureOr<LayoutId> pinned = read(attr, op->getResult(0).getType(), op->getLoc());
       if (failed(pinned))
         return failure();
-      plan.rule.addOperand(op->getOperand(0));
       plan.needs.push_back(*pinned);
       plan.produced.push_back(*pinned);
       need(op->getOperand(0), *pinned);
@@ -326,74 +331,88 @@ private:
       if (failed(verifyWholeCalls(op)))
         return failure();
     }
-    plan.rule = getShardingRule(op);
-    const ShardingRule &rule = plan.rule;
+    ShardingRule rule = getShardingRule(op);
+    // What the choice depends on, as numbers: ops alike choose alike.
+    SmallVector<int64_t, 16> key;
     SmallVector<TensorLayout> layouts;
-    for (const ShardingRule::Tensor &tensor : rule.operands()) {
+    auto addLayout = [&](RankedTensorType type, std::optional<LayoutId> id, Block *block) {
+      layouts.push_back({type, id});
+      layouts.back().count = countExecutions(block, tripCount);
+      key.append({id ? int64_t(*id) : -1, layouts.back().count});
+    };
+    for (auto [t, tensor] : llvm::enumerate(rule.operands())) {
       auto it = values.find(tensor.value);
-      layouts.push_back({dyn_cast<RankedTensorType>(tensor.value.getType()), {}});
-      if (it != values.end() && tensor.role != OperandRole::ShapeOnly)
-        layouts.back().layout = it->second.home;
-      layouts.back().count = countExecutions(Value(tensor.value).getParentBlock(), tripCount);
+      bool counts = it != values.end() && tensor.role != OperandRole::ShapeOnly;
+      addLayout(tensor.type, counts ? std::optional(it->second.home) : std::nullopt,
+                Value(tensor.value).getParentBlock());
+      if (t >= op->getNumOperands())
+        plan.captured.push_back(tensor.value);
     }
     ArrayAttr shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
     for (auto [i, tensor] : llvm::enumerate(rule.results())) {
-      layouts.push_back({dyn_cast<RankedTensorType>(tensor.value.getType()), {}});
-      layouts.back().count = countExecutions(op->getBlock(), tripCount);
-      if (!shardings || !isa<RankedTensorType>(tensor.value.getType()))
-        continue;
-      FailureOr<LayoutId> home =
-          read(cast<ShardingAttr>(shardings[i]), tensor.value.getType(), op->getLoc());
-      if (failed(home))
-        return failure();
-      layouts.back().layout = *home;
+      std::optional<LayoutId> home;
+      if (shardings && tensor.type) {
+        FailureOr<LayoutId> given =
+            read(cast<ShardingAttr>(shardings[i]), tensor.type, op->getLoc());
+        if (failed(given))
+          return failure();
+        home = *given;
+      }
+      addLayout(tensor.type, home, op->getBlock());
     }
+    plan.rule = rules.intern(std::move(rule));
 
     if (!op->hasAttr(kComputeAttr) && carriesPartial(op)) {
       // A sum of partial sums is completed once.
       LayoutId partial = values.find(op->getOperand(0))->second.produced;
-      for (unsigned t = 0; t < rule.numOperands(); ++t) {
-        plan.needs.push_back(partial);
-        need(op->getOperand(t), partial);
-      }
+      plan.needs.assign(plan.rule->numOperands(), partial);
       plan.produced.push_back(partial);
-      unsigned result = rule.numOperands();
-      define(op->getResult(0), partial,
-             layouts[result].layout ? *layouts[result].layout : table.getComplete(partial));
-      plans.push_back(std::move(plan));
-      return success();
+    } else if (op->hasAttr(kComputeAttr)) {
+      FailureOr<FactorAxes> axes = readCompute(op, *plan.rule);
+      if (failed(axes))
+        return failure();
+      static_cast<Choice &>(plan) = getChoice(op, *plan.rule, layouts, *axes);
+    } else {
+      key.push_back(int64_t(reinterpret_cast<uintptr_t>(plan.rule)));
+      StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
+      auto [it, isNew] = choices.try_emplace(bytes);
+      if (isNew || op->getContext()->getRemarkEngine())
+        it->second = getChoice(op, *plan.rule, layouts,
+                               chooseCompute(*plan.rule, layouts, table));
+      static_cast<Choice &>(plan) = it->second;
     }
-
-    FailureOr<FactorAxes> chosen = readCompute(op, rule);
-    if (failed(chosen))
-      return failure();
-    FactorAxes axes =
-        chosen->empty() ? chooseCompute(rule, layouts, table) : std::move(*chosen);
-    if (op->getContext()->getRemarkEngine())
-      remarkReplicated(op, rule, layouts, axes);
-    for (auto [t, tensor] : llvm::enumerate(rule.operands())) {
-      if (!isa<RankedTensorType>(tensor.value.getType())) {
-        plan.needs.push_back(std::nullopt);
-        continue;
+    for (unsigned t = 0; t < plan.needs.size(); ++t)
+      if (plan.needs[t] && plan.rule->tensor(t).role != OperandRole::ShapeOnly)
+        need(getOperand(plan, t), *plan.needs[t]);
+    for (auto [i, produced] : llvm::enumerate(plan.produced))
+      if (produced) {
+        std::optional<LayoutId> home = layouts[plan.rule->numOperands() + i].layout;
+        define(op->getResult(i), *produced, home ? *home : table.getComplete(*produced));
       }
-      LayoutId id = table.intern(getTensorSharding(rule, t, axes));
-      plan.needs.push_back(id);
-      if (tensor.role != OperandRole::ShapeOnly)
-        need(tensor.value, id);
-    }
-    for (auto [i, tensor] : llvm::enumerate(rule.results())) {
-      if (!isa<RankedTensorType>(tensor.value.getType())) {
-        plan.produced.push_back(std::nullopt);
-        continue;
-      }
-      unsigned t = rule.numOperands() + i;
-      LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
-      LayoutId home = layouts[t].layout ? *layouts[t].layout : table.getComplete(produced);
-      plan.produced.push_back(produced);
-      define(tensor.value, produced, home);
-    }
     plans.push_back(std::move(plan));
     return success();
+  }
+
+  static Value getOperand(const OpPlan &plan, unsigned t) {
+    unsigned own = plan.op->getNumOperands();
+    return t < own ? plan.op->getOperand(t) : plan.captured[t - own];
+  }
+
+  Choice getChoice(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
+                   const FactorAxes &axes) {
+    if (op->getContext()->getRemarkEngine())
+      remarkReplicated(op, rule, layouts, axes);
+    Choice choice;
+    auto layoutOf = [&](unsigned t) -> std::optional<LayoutId> {
+      if (!rule.tensor(t).type)
+        return std::nullopt;
+      return table.intern(getTensorSharding(rule, t, axes));
+    };
+    for (unsigned t = 0; t < rule.numOperands(); ++t)
+      choice.needs.push_back(layoutOf(t));
+    for (unsigned i = 0; i < rule.numResults(); ++i)
+      choice.produced.push_back(layoutOf(rule.numOperands() + i));
+    return choice;
   }
 
   /// Says where an op computes whole tensors although its operands are cut.
@@ -435,11 +454,12 @@ private:
         << remark::suggest("cut other dims of its operands");
   }
 
-  /// How an op shall compute, where `spmd.compute` says so; empty where not.
+  /// How an op shall compute, as `spmd.compute` on it says.
   FailureOr<FactorAxes> readCompute(Operation *op, const ShardingRule &rule) {
     auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
     if (!attr)
-      return FactorAxes();
+      return op->emitError() << "spmd.compute is no #spmd.factors, expected the axes of each "
+                                "factor of the sharding rule";
     auto factors = meshes.read(attr, [&] { return op->emitError(); });
     if (failed(factors))
       return failure();
@@ -536,15 +556,17 @@ private:
 
   void apply(OpPlan &plan) {
     Operation *op = plan.op;
-    for (auto [t, tensor] : llvm::enumerate(plan.rule.operands())) {
-      if (!plan.needs[t])
+    for (auto [t, needed] : llvm::enumerate(plan.needs)) {
+      if (!needed)
         continue;
       bool captured = t >= op->getNumOperands();
-      // Earlier rewrites may have replaced the value that the rule names.
-      Value old = captured ? resolve(tensor.value) : op->getOperand(t);
-      Value value = tensor.role == OperandRole::ShapeOnly
-                        ? getEmpty(old, *plan.needs[t], op)
-                        : get(old, *plan.needs[t], op);
+      bool shapeOnly =
+          plan.rule && plan.rule->tensor(t).role == OperandRole::ShapeOnly;
+      // Earlier rewrites may have replaced a value that the body captures.
+      Value old = captured ? resolve(getOperand(plan, t)) : op->getOperand(t);
+      Value value = shapeOnly
+                        ? getEmpty(old, *needed, op)
+                        : get(old, *needed, op);
       if (value == old)
         continue;
       if (!captured)
@@ -569,14 +591,24 @@ private:
       consumed.push_back(op);
       return;
     }
+    if (llvm::any_of(plan.produced, [](auto id) { return id.has_value(); }))
+      setShardings(op, plan.produced);
+  }
+
+  void setShardings(Operation *op, ArrayRef<std::optional<LayoutId>> layouts) {
     SmallVector<Attribute> attrs;
-    bool any = false;
-    for (std::optional<LayoutId> id : plan.produced) {
-      any |= id.has_value();
+    for (std::optional<LayoutId> id : layouts)
       attrs.push_back(table.getAttr(id ? *id : table.getReplicated(0)));
+    ArrayAttr attr;
+    if (layouts.size() == 1) { // lists of one are few
+      if (*layouts[0] >= single.size())
+        single.resize(*layouts[0] + 1);
+      ArrayAttr &known = single[*layouts[0]];
+      attr = known = known ? known : ArrayAttr::get(op->getContext(), attrs);
+    } else {
+      attr = ArrayAttr::get(op->getContext(), attrs);
     }
-    if (any)
-      op->setAttr(kShardingsAttr, ArrayAttr::get(op->getContext(), attrs));
+    op->setDiscardableAttr(shardingsName, attr);
   }
 
   Value resolve(Value value) {
@@ -679,8 +711,7 @@ private:
     Operation *clone = b.clone(*def);
     if (auto fill = dyn_cast<linalg::FillOp>(def))
       clone->setOperand(1, materialize(fill.getOutputs().front(), complete, clone));
-    clone->setAttr(kShardingsAttr,
-                   ArrayAttr::get(b.getContext(), {Attribute(table.getAttr(id))}));
+    setShardings(clone, {id});
     return materialized[{value, id}] = clone->getResult(0);
   }
 
@@ -697,8 +728,7 @@ private:
     OpBuilder b(consumer);
     auto empty = tensor::EmptyOp::create(b, consumer->getLoc(), type.getShape(),
                                          type.getElementType());
-    empty->setAttr(kShardingsAttr,
-                   ArrayAttr::get(b.getContext(), {Attribute(table.getAttr(id))}));
+    setShardings(empty, {id});
     return empty.getResult();
   }
 
@@ -720,9 +750,13 @@ private:
   FunctionMeshes &meshes;
   const Mesh &mesh;
   LayoutTable table;
+  StringAttr shardingsName = StringAttr::get(func.getContext(), kShardingsAttr);
+  SmallVector<ArrayAttr> single; // `spmd.shardings` of one result, per layout
   llvm::DenseMap<Value, ValueState> values;
   SmallVector<std::optional<LayoutId>> resultLayouts;
   std::vector<OpPlan> plans;
+  RuleTable rules;
+  llvm::StringMap<Choice> choices;
   llvm::DenseMap<std::pair<Value, LayoutId>, Value> materialized;
   llvm::DenseMap<Value, Value> replaced;
   /// What terminators of regions hand out.
