@@ -355,6 +355,14 @@ private:
                         [](const DimEntry &entry) { return entry.isGap(); });
   }
 
+  /// True for a dim of a shared output of scf.forall that stays whole.
+  static bool isPartlyWritten(Value value, unsigned d) {
+    auto result = dyn_cast_or_null<OpResult>(value);
+    auto loop = result ? dyn_cast<scf::ForallOp>(result.getOwner()) : scf::ForallOp();
+    return loop && isControlFlow(loop) &&
+           getPartlyWrittenDims(loop, result.getResultNumber()).test(d);
+  }
+
   /// Priority of the annotation that an axis on a value came from.
   int64_t getPriority(ValueId place, const DimEntry &entry) {
     for (auto [d, dim] : llvm::enumerate(run.get(place).dims))
@@ -374,6 +382,8 @@ private:
     Flow needed = t < node.rule->numOperands() ? Flow::Backward : Flow::Forward;
     if (!(uint8_t(node.flow) & uint8_t(needed)))
       return opName(node.op) + " lets nothing pass this way";
+    if (!dim.open && isPartlyWritten(valueOf[place], d))
+      return "an iteration of scf.forall writes a part of the dim";
     if (!dim.open)
       return "the dim is closed";
     if (overlaps(entry, sharding.replicated, mesh))

@@ -167,6 +167,22 @@ func.func @whole(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}
   return %0 : tensor<8xf32>
 }
 
+// A loop that writes row by row.
+// CHECK-LABEL: @rows
+// CHECK: %1 : tensor<8x8xf32>  [{}, {"y", ?}]
+// CHECK: dim 0 lacks "x": an iteration of scf.forall writes a part of the dim (scf.forall)
+func.func @rows(%a: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<8x8xf32> {
+  %0 = math.exp %a : tensor<8x8xf32>
+  %1 = scf.forall (%i) in (8) shared_outs(%o = %0) -> (tensor<8x8xf32>) {
+    %s = tensor.extract_slice %o[%i, 0] [1, 8] [1, 1] : tensor<8x8xf32> to tensor<1x8xf32>
+    %t = math.exp %s : tensor<1x8xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %t into %o[%i, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<8x8xf32>
+    }
+  }
+  return %1 : tensor<8x8xf32>
+}
+
 // A written rule that says so.
 // CHECK-LABEL: @written_whole
 // CHECK: %0
