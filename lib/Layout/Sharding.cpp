@@ -293,6 +293,18 @@ verifyEntry(const DimEntry &entry, const Mesh &mesh, bool gapsAllowed,
   return std::nullopt;
 }
 
+Sharding mlir::spmd::getFreeSharding(const Sharding &sharding, ArrayRef<int64_t> shape,
+                                     ArrayRef<int64_t> inside) {
+  Sharding free = sharding;
+  for (auto [dim, size, local] : llvm::zip(free.dims, shape, inside)) {
+    if (size == local || local <= 0)
+      continue;
+    auto parts = splitDim(dim.entries, {size / local, local});
+    dim.entries = parts ? canonicalize((*parts)[1]) : DimEntries();
+  }
+  return free;
+}
+
 std::optional<ShardingError>
 mlir::spmd::verifySharding(const Sharding &sharding, const Mesh &mesh,
                            ArrayRef<int64_t> shape, bool allowUneven) {

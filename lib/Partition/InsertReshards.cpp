@@ -207,7 +207,33 @@ private:
     auto results = readResults(op);
     if (failed(results))
       return failure();
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    if (auto manual = dyn_cast<ManualComputationOp>(op)) {
+      // Closed, as they are now.
+      SmallVector<std::optional<LayoutId>> operands, inside, handed;
+      auto known = op->getAttrOfType<ArrayAttr>(kOperandShardingsAttr);
+      for (auto [i, operand] : llvm::enumerate(manual.getInputs())) {
+        FailureOr<LayoutId> id =
+            read(known ? cast<ShardingAttr>(known[i]) : manual.getInSharding(i),
+                 operand.getType(), op->getLoc());
+        if (failed(id) || failed(verifySpelling(manual, *id)))
+          return failure();
+        operands.push_back(*id);
+        inside.push_back(
+            getInside(*id, operand.getType(), manual.getBody().getArgument(i).getType()));
+      }
+      Operation *terminator = manual.getBody().front().getTerminator();
+      for (auto [result, value, id] :
+           llvm::zip(op->getResults(), terminator->getOperands(), *results)) {
+        if (failed(verifySpelling(manual, *id)))
+          return failure();
+        handed.push_back(getInside(*id, result.getType(), value.getType()));
+      }
+      handOn(op, operands, *results);
+      defineAll(manual.getBody().getArguments(), inside);
+      terminatorNeeds[terminator] = std::move(handed);
+      if (failed(decideBlock(manual.getBody().front())))
+        return failure();
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       handOn(op, behind(loop.getNumControlOperands(), *results), *results);
       defineAll(loop.getRegionIterArgs(), *results);
       terminatorNeeds[loop.getBody()->getTerminator()] = *results;
@@ -259,6 +285,21 @@ private:
     return success();
   }
 
+  /// A manual computation names one mesh.
+  LogicalResult verifySpelling(ManualComputationOp op, LayoutId id) {
+    ShardingAttr attr = meshes.getAttr(table.get(id), op.getMesh());
+    if (attr.getMesh() == op.getMesh())
+      return success();
+    return op.emitError() << "layout " << meshes.toString(table.get(id))
+                          << " at the border of a manual computation has no spelling on mesh "
+                          << op.getMesh() << ", expected its free axes to be of that mesh";
+  }
+
+  /// What is left of a layout inside a manual computation.
+  LayoutId getInside(LayoutId id, Type outside, Type inside) {
+    return table.intern(getFreeSharding(table.get(id), getShape(outside), getShape(inside)));
+  }
+
   /// A slice is written in the layout of the shared output it goes to.
   void decideSliceWrite(tensor::ParallelInsertSliceOp write) {
     ShardingRule rule = getShardingRule(write);
@@ -281,13 +322,14 @@ private:
     }
     if (auto call = dyn_cast<func::CallOp>(op))
       return decideCall(call);
-    if (isControlFlow(op))
+    if (isControlFlow(op) || isa<ManualComputationOp>(op))
       return decideRegions(op);
     if (isa<ShardingGroupOp>(op)) {
       consumed.push_back(op);
       return success();
     }
-    if (isa<ManualComputationOp, StageBoundaryOp, CollectiveOpInterface>(op))
+    if (isa<StageBoundaryOp>(op) ||
+        (isa<CollectiveOpInterface>(op) && !op->getParentOfType<ManualComputationOp>()))
       return op->emitError() << op->getName()
                              << " is not supported by insert-reshards yet";
     OpPlan plan;
@@ -593,6 +635,17 @@ private:
     }
     if (llvm::any_of(plan.produced, [](auto id) { return id.has_value(); }))
       setShardings(op, plan.produced);
+    if (auto manual = dyn_cast<ManualComputationOp>(op)) {
+      auto toList = [&](ArrayRef<std::optional<LayoutId>> ids) {
+        SmallVector<Attribute> attrs;
+        for (auto id : ids)
+          attrs.push_back(meshes.getAttr(table.get(*id), manual.getMesh()));
+        return ArrayAttr::get(op->getContext(), attrs);
+      };
+      manual.setInShardingsAttr(toList(plan.needs));
+      manual.setOutShardingsAttr(toList(plan.produced));
+      op->removeAttr(kOperandShardingsAttr);
+    }
   }
 
   void setShardings(Operation *op, ArrayRef<std::optional<LayoutId>> layouts) {

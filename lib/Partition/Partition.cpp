@@ -47,6 +47,9 @@ public:
     for (auto &[op, loops] : rebased)
       rebaseIndices(op, loops, meshes);
     writeSignature();
+    // All values are local now, and no layout is looked up any more.
+    for (ManualComputationOp op : manual)
+      inlineManual(op);
     return success();
   }
 
@@ -102,9 +105,13 @@ private:
         if (failed(setLayout(result, attr, op.getLoc())))
           return failure();
       }
-      if (!isControlFlow(&op))
+      if (!isControlFlow(&op) && !isa<ManualComputationOp>(op))
         continue;
-      if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (auto manual = dyn_cast<ManualComputationOp>(op)) {
+        for (auto [i, arg] : llvm::enumerate(manual.getBody().getArguments()))
+          if (failed(setInside(manual, i, arg)))
+            return failure();
+      } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
         setLayouts(loop.getRegionIterArgs(), loop.getResults());
       } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
         setLayouts(loop.getBeforeArguments(), loop.getInits());
@@ -117,6 +124,32 @@ private:
           return failure();
     }
     return success();
+  }
+
+  /// What the manual axes leave of an operand.
+  LogicalResult setInside(ManualComputationOp op, unsigned i, BlockArgument arg) {
+    auto outside = cast<RankedTensorType>(op.getInputs()[i].getType());
+    auto inside = cast<RankedTensorType>(arg.getType());
+    FailureOr<LayoutId> id =
+        table.read(op.getInSharding(i), outside, [&] { return op.emitError(); });
+    if (failed(id))
+      return failure();
+    layouts[arg] =
+        table.intern(getFreeSharding(table.get(*id), outside.getShape(), inside.getShape()));
+    globalTypes[arg] = inside;
+    return success();
+  }
+
+  /// The body of a manual computation, all of whose values are local.
+  static void inlineManual(ManualComputationOp op) {
+    Block &body = op.getBody().front();
+    Operation *terminator = body.getTerminator();
+    for (auto [arg, operand] : llvm::zip(body.getArguments(), op.getInputs()))
+      arg.replaceAllUsesWith(operand);
+    op->replaceAllUsesWith(terminator->getOperands());
+    terminator->erase();
+    op->getBlock()->getOperations().splice(op->getIterator(), body.getOperations());
+    op->erase();
   }
 
   void setLayouts(ValueRange values, ValueRange likes) {
@@ -154,8 +187,8 @@ private:
   }
 
   LogicalResult partition(Operation *op) {
-    if (isa<WithShardingConstraintOp, ManualComputationOp, PropagationBarrierOp,
-            ShardingGroupOp, StageBoundaryOp>(op))
+    if (isa<WithShardingConstraintOp, PropagationBarrierOp, ShardingGroupOp,
+            StageBoundaryOp>(op))
       return op->emitError() << op->getName()
                              << " in phase resharded, expected it to be "
                                 "consumed by --spmd-insert-reshards";
@@ -183,7 +216,7 @@ private:
 
     makeAttributesLocal(op, {[&](Value value) { return globalTypes.lookup(value); },
                              [&](Value value) { return getLocalType(value); }});
-    if (isControlFlow(op) || isa<scf::InParallelOp>(op))
+    if (isControlFlow(op) || isa<scf::InParallelOp, ManualComputationOp>(op))
       for (Region &region : op->getRegions())
         if (!region.empty() && failed(partitionBlock(region.front())))
           return failure();
@@ -193,6 +226,8 @@ private:
     op->removeAttr(kShardingsAttr);
     op->removeAttr(kComputeAttr);
     op->removeAttr(kRuleAttr);
+    if (auto computation = dyn_cast<ManualComputationOp>(op))
+      manual.push_back(computation); // inner ones first
     return success();
   }
 
@@ -232,6 +267,7 @@ private:
   LayoutTable table;
   llvm::DenseMap<Value, RankedTensorType> globalTypes;
   llvm::DenseMap<Value, LayoutId> layouts;
+  SmallVector<ManualComputationOp> manual;
 };
 
 struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {

@@ -8,11 +8,13 @@ using namespace mlir::spmd;
 
 FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   auto addMesh = [&](Attribute attr, Location loc) {
-    auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
-    if (!sharding || (!meshes.empty() && meshes.back().first == sharding.getMesh()))
+    auto mesh = dyn_cast_or_null<FlatSymbolRefAttr>(attr);
+    if (auto sharding = dyn_cast_or_null<ShardingAttr>(attr))
+      mesh = sharding.getMesh();
+    if (!mesh || (!meshes.empty() && meshes.back().first == mesh))
       return;
-    if (llvm::none_of(meshes, [&](auto &m) { return m.first == sharding.getMesh(); }))
-      meshes.emplace_back(sharding.getMesh(), loc);
+    if (llvm::none_of(meshes, [&](auto &m) { return m.first == mesh; }))
+      meshes.emplace_back(mesh, loc);
   };
   MLIRContext *context = func.getContext();
   auto ofValue = StringAttr::get(context, kShardingAttr);
@@ -32,6 +34,12 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
       addMesh(constraint.getShardingAttr(), op->getLoc());
     } else if (auto reshard = dyn_cast<ReshardOp>(op)) {
       addMesh(reshard.getShardingAttr(), op->getLoc());
+    } else if (auto manual = dyn_cast<ManualComputationOp>(op)) {
+      for (ArrayAttr list : {manual.getInShardings(), manual.getOutShardings()})
+        for (Attribute attr : list)
+          addMesh(attr, op->getLoc());
+    } else if (auto coordinate = dyn_cast<DeviceCoordinateOp>(op)) {
+      addMesh(coordinate.getMeshAttr(), op->getLoc());
     } else if (auto call = dyn_cast<func::CallOp>(op)) {
       calls.push_back(call);
     } else if (auto group = dyn_cast<ShardingGroupOp>(op)) {

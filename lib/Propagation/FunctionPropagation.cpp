@@ -10,11 +10,12 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-static Sharding getOpenSharding(int64_t rank) {
+Sharding FunctionPropagation::getOpenSharding(int64_t rank) const {
   Sharding sharding;
   sharding.dims.resize(rank);
   for (DimSharding &dim : sharding.dims)
     dim.open = true;
+  sharding.replicated = manualAxes;
   return sharding;
 }
 
@@ -35,7 +36,17 @@ FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorT
   auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
   if (!sharding)
     return getOpenSharding(type.getRank());
-  return meshes.read(sharding, [&] { return emitError(loc); });
+  FailureOr<Sharding> given = meshes.read(sharding, [&] { return emitError(loc); });
+  if (failed(given) || manualAxes.empty())
+    return given;
+  for (const DimSharding &dim : given->dims)
+    if (overlaps(dim.entries, manualAxes, mesh))
+      return emitError(loc) << "sharding " << meshes.toString(*given)
+                            << " inside a manual computation uses manual axes, expected only the "
+                               "others: all but "
+                            << meshes.toString(manualAxes);
+  given->replicated.append(manualAxes);
+  return given;
 }
 
 LogicalResult FunctionPropagation::read() {
@@ -240,6 +251,9 @@ LogicalResult FunctionPropagation::readConstraint(WithShardingConstraintOp op) {
 }
 
 LogicalResult FunctionPropagation::readCall(func::CallOp call) {
+  if (!manualAxes.empty())
+    return call.emitError() << "call of @" << call.getCallee()
+                            << " inside a manual computation, expected it to be inlined";
   func::FuncOp callee = calls.getCallee(call);
   if (callee && !calls.keepsSignature(callee)) {
     for (Value result : call.getResults())
@@ -292,9 +306,13 @@ ShardingAttr FunctionPropagation::getClosed(Value value) {
 LogicalResult FunctionPropagation::readOp(Operation *op) {
   if (isCreation(op) || isa<ShardingGroupOp>(op))
     return success();
-  if (isa<ManualComputationOp, StageBoundaryOp>(op))
+  if (isa<StageBoundaryOp>(op))
     return op->emitError() << op->getName() << " is not supported by propagation yet";
+  if ((isa<CollectiveOpInterface, DeviceCoordinateOp>(op)) && failed(verifyLocalOp(op)))
+    return failure();
   ops.push_back(op);
+  if (auto manual = dyn_cast<ManualComputationOp>(op))
+    return readManual(manual);
   if (auto constraint = dyn_cast<WithShardingConstraintOp>(op))
     return readConstraint(constraint);
   if (auto barrier = dyn_cast<PropagationBarrierOp>(op)) {
@@ -541,6 +559,12 @@ void FunctionPropagation::write() {
     if (place >= 0)
       complete(signature.result(i), place);
   signature.write();
+  for (auto &[op, places] : manualOperands) {
+    SmallVector<Attribute> operands;
+    for (ValueId place : places)
+      operands.push_back(attrOf(place));
+    op->setDiscardableAttr(kOperandShardingsAttr, ArrayAttr::get(context, operands));
+  }
   auto name = StringAttr::get(context, kShardingsAttr);
   SmallVector<ArrayAttr> single(shardings.size()); // lists of one
   SmallVector<Attribute> list;

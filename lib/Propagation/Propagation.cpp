@@ -143,22 +143,39 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
 Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId to,
                                              Value defined, Flow flow) {
   auto [source, level] = ids.lookup(from);
+  return addIdentity(op, source, level, from.getParentBlock(), to, defined, flow);
+}
+
+Propagation::NodeId Propagation::addIdentity(Operation *op, ValueId from, unsigned level,
+                                             Block *block, ValueId to, Value defined,
+                                             Flow flow) {
   ShardingRule rule;
-  SmallVector<int32_t> factors;
-  for (int64_t size : values[source].type.getShape())
-    factors.push_back(rule.addFactor(
-        size, ShapedType::isDynamic(size) ? FactorKind::Whole : FactorKind::Parallel));
-  rule.addOperand(from);
-  rule.addDims(factors);
+  ArrayRef<int64_t> sizes[2] = {values[from].type.getShape(), values[to].type.getShape()};
+  SmallVector<SmallVector<int32_t, 2>> dims[2];
+  for (auto [a, b] : llvm::zip(sizes[0], sizes[1])) {
+    bool dynamic = ShapedType::isDynamic(a);
+    int32_t common = rule.addFactor(
+        std::min(a, b), dynamic ? FactorKind::Whole : FactorKind::Parallel);
+    for (auto [list, size, other] : {std::tie(dims[0], a, b), std::tie(dims[1], b, a)}) {
+      list.emplace_back();
+      if (!dynamic && size > other)
+        list.back().push_back(rule.addFactor(size / std::max<int64_t>(other, 1)));
+      list.back().push_back(common);
+    }
+  }
+  rule.addOperand(Value()).type = values[from].type;
+  for (const auto &factors : dims[0])
+    rule.addDim(factors);
   rule.addResult(Value()).type = values[to].type;
-  rule.addDims(factors);
+  for (const auto &factors : dims[1])
+    rule.addDim(factors);
   Node node{op, rules.intern(std::move(rule)), 0, level + 1, flow};
   node.handsOn = true;
   if (auto it = ids.find(defined); defined && it != ids.end())
     it->second.level = std::max(it->second.level, node.level);
-  node.counts = internCounts(SmallVector<int64_t, 2>(2, countExecutions(from.getParentBlock())));
+  node.counts = internCounts(SmallVector<int64_t, 2>(2, countExecutions(block)));
   values[to].level = std::max(values[to].level, node.level);
-  return addNode(node, {int32_t(source), int32_t(to)});
+  return addNode(node, {int32_t(from), int32_t(to)});
 }
 
 //===----------------------------------------------------------------------===//

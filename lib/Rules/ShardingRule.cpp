@@ -433,4 +433,5 @@ void spmd::registerShardingRules(DialectRegistry &registry) {
   registerTensorShardingRules(registry);
   registerTensorIndexShardingRules(registry);
   registerTosaShardingRules(registry);
+  registerCollectiveShardingRules(registry);
 }

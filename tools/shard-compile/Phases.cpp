@@ -4,6 +4,9 @@
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
 using namespace mlir;
 using namespace mlir::spmd;
 
@@ -13,8 +16,30 @@ LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options) {
   return pm.run(module);
 }
 
+/// Functions that name another one as their reference get its body.
+static LogicalResult takeReferences(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>()) {
+    auto name = func->getAttrOfType<FlatSymbolRefAttr>(kReferenceAttr);
+    if (!name)
+      continue;
+    auto other = module.lookupSymbol<func::FuncOp>(name.getAttr());
+    if (!other || other.isExternal() || other->hasAttr(kReferenceAttr) ||
+        other.getFunctionType() != func.getFunctionType())
+      return func.emitError() << "spmd.reference of @" << func.getName() << " is " << name
+                              << ", expected a function of type " << func.getFunctionType()
+                              << " with a body and no reference of its own";
+    Region body;
+    IRMapping map;
+    other.getBody().cloneInto(&body, map);
+    func.getBody().takeBody(body);
+  }
+  return success();
+}
+
 OwningOpRef<ModuleOp> spmd::makeReference(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
+  if (failed(takeReferences(*copy)))
+    return {};
   PassManager pm(module.getContext());
   pm.addPass(createSPMDStripPass());
   if (failed(pm.run(*copy)))

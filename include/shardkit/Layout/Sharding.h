@@ -108,6 +108,12 @@ splitDim(llvm::ArrayRef<DimEntry> entries, llvm::ArrayRef<int64_t> factorSizes);
 DimEntries joinDim(llvm::ArrayRef<DimEntries> factors,
                    llvm::ArrayRef<int64_t> factorSizes);
 
+/// The sharding of what remains of a value of `shape` when the major parts of its
+/// dims have been cut off (by manual axes) down to `inside`.
+///   [{"m", "f"}, {}] of 8x4, inside 4x4 (m = 2) -> [{"f"}, {}]
+Sharding getFreeSharding(const Sharding &sharding, llvm::ArrayRef<int64_t> shape,
+                         llvm::ArrayRef<int64_t> inside);
+
 /// Legality of a sharding of a value of `shape` on `mesh`. `reason` names the
 /// class as the acceptance vectors do (unknown_axis, axis_reused, sub_axis_size,
 /// gap_not_dividing, rank_mismatch, ...), `message` is for users, lower-case,

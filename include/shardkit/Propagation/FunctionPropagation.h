@@ -57,6 +57,11 @@ private:
   LogicalResult readSharedOutput(scf::ForallOp loop, unsigned i);
   LogicalResult readConstraint(WithShardingConstraintOp op);
   LogicalResult readCall(func::CallOp call);
+  LogicalResult readManual(ManualComputationOp op);
+  /// What a collective or coordinate that a user wrote needs around it.
+  LogicalResult verifyLocalOp(Operation *op);
+  /// Nothing given; manual axes around the op are not to be used.
+  Sharding getOpenSharding(int64_t rank) const;
   LogicalResult readResults();
   /// Adds a value with nothing given, or what its group has.
   LogicalResult addOpen(Value value);
@@ -88,6 +93,10 @@ private:
   llvm::DenseMap<Value, StringAttr> groupOf;
   llvm::DenseMap<StringAttr, ValueId> groups;
   std::vector<Given> annotations;
+  /// Axes that the manual computations around the op being read own.
+  DimEntries manualAxes;
+  /// Places of the operands of manual computations.
+  std::vector<std::pair<ManualComputationOp, SmallVector<ValueId>>> manualOperands;
   unsigned unknownOps = 0;
 };
 

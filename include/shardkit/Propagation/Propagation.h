@@ -81,6 +81,12 @@ public:
   /// to be there, if it does, rather than one that goes back to where it was.
   NodeId addIdentity(Operation *op, Value from, ValueId to, Value defined = {},
                      Flow flow = Flow::Both);
+  /// The same from a place. Of a dim that is longer on one side the major part
+  /// stays behind: manual axes at the border of their region.
+  NodeId addIdentity(Operation *op, ValueId from, ValueId to, Value defined = {},
+                     Flow flow = Flow::Both) {
+    return addIdentity(op, from, values[from].level, op->getBlock(), to, defined, flow);
+  }
 
   /// Propagates to the fixpoint.
   void run();
@@ -170,6 +176,8 @@ private:
   };
 
   NodeId addNode(Node node, ArrayRef<int32_t> tensors);
+  NodeId addIdentity(Operation *op, ValueId from, unsigned level, Block *block, ValueId to,
+                     Value defined, Flow flow);
   int64_t countExecutions(Block *block);
   /// How often a reshard of tensor `t` of an op runs.
   int64_t getCount(const Node &node, unsigned t) const {

@@ -182,6 +182,7 @@ void registerElementwiseShardingRules(DialectRegistry &registry);
 void registerRelayoutShardingRules(DialectRegistry &registry);
 void registerTensorShardingRules(DialectRegistry &registry);
 void registerTensorIndexShardingRules(DialectRegistry &registry);
+void registerCollectiveShardingRules(DialectRegistry &registry);
 void registerTosaShardingRules(DialectRegistry &registry);
 
 } // namespace mlir::spmd

@@ -108,22 +108,29 @@ static LogicalResult checkSharding(const Site &site) {
   return success();
 }
 
-static LogicalResult checkShardings(const Site &site) {
+/// One sharding for each of the results or operands of an op.
+static LogicalResult checkShardingList(const Site &site, TypeRange types, StringRef what) {
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
   if (!list || !llvm::all_of(list, llvm::IsaPred<ShardingAttr, OrtAttr>))
     return site.wrongKind("an array of shardings");
   // shardings_c1
-  if (list.size() != site.op->getNumResults())
-    return site.emitError()
-           << "attribute '" << kShardingsAttr << "' has " << list.size()
-           << " shardings, expected one for each of "
-           << site.op->getNumResults() << " results of " << site.describe();
-  for (auto [i, attr, type] :
-       llvm::enumerate(list, site.op->getResultTypes()))
+  if (list.size() != types.size())
+    return site.emitError() << "attribute '" << site.attr.getName().getValue() << "' has "
+                            << list.size() << " shardings, expected one for each of "
+                            << types.size() << " " << what << "s of " << site.describe();
+  for (auto [i, attr, type] : llvm::enumerate(list, types))
     if (!isa<OrtAttr>(attr) &&
-        failed(checkShardingOf(site, attr, type, "result #" + Twine(i))))
+        failed(checkShardingOf(site, attr, type, what + " #" + Twine(i))))
       return failure();
   return success();
+}
+
+static LogicalResult checkShardings(const Site &site) {
+  return checkShardingList(site, site.op->getResultTypes(), "result");
+}
+
+static LogicalResult checkOperandShardings(const Site &site) {
+  return checkShardingList(site, site.op->getOperandTypes(), "operand");
 }
 
 static LogicalResult checkAxisResources(const Site &site) {
@@ -415,6 +422,7 @@ static const Known kKnown[] = {
     {kShardingAttr, kArgument | kResult, checkSharding},
     {kGivenAttr, kArgument | kResult, checkSharding},
     {kShardingsAttr, kOp, checkShardings},
+    {kOperandShardingsAttr, kOp, checkOperandShardings},
     {kComputeAttr, kOp, checkCompute},
     {kRuleAttr, kOp, checkRule},
     {kPhaseAttr, kModule, checkPhase},

@@ -103,21 +103,44 @@ FailureOr<Sharding> FunctionMeshes::read(ShardingAttr attr, EmitErrorFn emitErro
   return std::move(*common);
 }
 
+FailureOr<DimEntries> FunctionMeshes::readEntries(FlatSymbolRefAttr mesh,
+                                                  ArrayRef<DimEntryAttr> attrs,
+                                                  EmitErrorFn emitError) const {
+  std::optional<unsigned> view = findView(mesh);
+  if (!view)
+    return emitForeign(mesh, names, emitError);
+  FailureOr<DimEntries> entries = toDimEntries(attrs, views->getView(*view), emitError);
+  if (failed(entries) || views->size() == 1)
+    return entries;
+  std::optional<DimEntries> common = views->toCommon(*entries, *view);
+  if (!common)
+    return emitNoDigits(mesh, names.front(), emitError);
+  return std::move(*common);
+}
+
 FailureOr<SmallVector<DimEntries>> FunctionMeshes::read(FactorsAttr attr,
                                                         EmitErrorFn emitError) const {
-  std::optional<unsigned> view = findView(attr.getMesh());
-  if (!view)
-    return emitForeign(attr.getMesh(), names, emitError);
-  auto factors = toFactors(attr, views->getView(*view), emitError);
-  if (failed(factors) || views->size() == 1)
-    return factors;
-  for (DimEntries &entries : *factors) {
-    std::optional<DimEntries> common = views->toCommon(entries, *view);
-    if (!common)
-      return emitNoDigits(attr.getMesh(), names.front(), emitError);
-    entries = std::move(*common);
+  SmallVector<DimEntries> factors;
+  for (DimShardingAttr factor : attr.getFactors()) {
+    FailureOr<DimEntries> entries = readEntries(attr.getMesh(), factor.getEntries(), emitError);
+    if (failed(entries))
+      return failure();
+    factors.push_back(std::move(*entries));
   }
   return factors;
+}
+
+FailureOr<DimEntries> FunctionMeshes::read(AxesAttr attr, EmitErrorFn emitError) const {
+  return readEntries(attr.getMesh(), attr.getAxes(), emitError);
+}
+
+FailureOr<DimEntries> FunctionMeshes::readAxes(FlatSymbolRefAttr mesh, ArrayAttr axes,
+                                               EmitErrorFn emitError) const {
+  SmallVector<DimEntryAttr> attrs;
+  for (Attribute axis : axes)
+    attrs.push_back(
+        DimEntryAttr::wholeAxis(mesh.getContext(), cast<StringAttr>(axis).getValue()));
+  return readEntries(mesh, attrs, emitError);
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,6 +17,8 @@ namespace mlir::spmd {
 // Names of discardable attributes.
 inline constexpr llvm::StringLiteral kShardingAttr = "spmd.sharding";
 inline constexpr llvm::StringLiteral kShardingsAttr = "spmd.shardings";
+/// What propagation hands on of the operands of a manual computation.
+inline constexpr llvm::StringLiteral kOperandShardingsAttr = "spmd.operand_shardings";
 inline constexpr llvm::StringLiteral kGivenAttr = "spmd.given";
 inline constexpr llvm::StringLiteral kComputeAttr = "spmd.compute";
 inline constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";

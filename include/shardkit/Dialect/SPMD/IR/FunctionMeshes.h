@@ -30,6 +30,15 @@ public:
 
   FailureOr<Sharding> read(ShardingAttr attr, EmitErrorFn emitError) const;
   FailureOr<SmallVector<DimEntries>> read(FactorsAttr attr, EmitErrorFn emitError) const;
+  FailureOr<DimEntries> read(AxesAttr attr, EmitErrorFn emitError) const;
+  /// Whole axes of a mesh by name.
+  FailureOr<DimEntries> readAxes(FlatSymbolRefAttr mesh, ArrayAttr axes,
+                                 EmitErrorFn emitError) const;
+  /// True if ranks of a mesh are the ranks that are computed with.
+  bool hasCommonOrder(FlatSymbolRefAttr mesh) const {
+    std::optional<unsigned> view = findView(mesh);
+    return view && views->hasCommonOrder(*view);
+  }
   /// On `preferred` where it has the axes.
   ShardingAttr getAttr(const Sharding &sharding, FlatSymbolRefAttr preferred = {});
   FactorsAttr getAttr(ArrayRef<DimEntries> factors);
@@ -53,6 +62,8 @@ public:
   }
 
 private:
+  FailureOr<DimEntries> readEntries(FlatSymbolRefAttr mesh, ArrayRef<DimEntryAttr> attrs,
+                                    EmitErrorFn emitError) const;
   std::optional<unsigned> findView(FlatSymbolRefAttr name) const;
   /// Calls `fn(name, mesh, view)` for each view until it returns true; then with
   /// the common mesh and no view. `preferred` comes first.

@@ -132,6 +132,13 @@ def SPMD_ManualComputationOp : SPMD_Op<"manual_computation",
       return ::llvm::cast<::mlir::spmd::ShardingAttr>(getOutShardings()[i]);
     }
     bool isManualAxis(::llvm::StringRef axis);
+    /// The mesh that all shardings name; null where there are none.
+    ::mlir::FlatSymbolRefAttr getMesh() {
+      for (::mlir::ArrayAttr list : {getInShardings(), getOutShardings()})
+        if (!list.empty())
+          return ::llvm::cast<::mlir::spmd::ShardingAttr>(list[0]).getMesh();
+      return {};
+    }
   }];
 }
 

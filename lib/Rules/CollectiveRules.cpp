@@ -1,0 +1,56 @@
+//===- CollectiveRules.cpp - Collectives that users write -----------------===//
+//
+// In a manual computation a collective moves what the manual axes cut; a dim of
+// which it moves nothing may be cut by the others.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Rules/ShardingRule.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+template <typename OpTy>
+struct CollectiveModel : ShardingRuleOpInterface::ExternalModel<CollectiveModel<OpTy>, OpTy> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto collective = cast<CollectiveOpInterface>(op);
+    // An exchange names its global type, which would have to follow.
+    bool movesBlocks = collective.getKind() == CollectiveKind::CollectivePermute ||
+                       collective.getKind() == CollectiveKind::Exchange;
+    auto isMoved = [](ShardingAttr attr, unsigned d) {
+      return attr && !attr.getDims()[d].getEntries().empty();
+    };
+    ShardingRule rule;
+    auto from = cast<RankedTensorType>(op->getOperand(0).getType()),
+         to = cast<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<int32_t> factors;
+    for (auto [d, size, other] : llvm::enumerate(from.getShape(), to.getShape())) {
+      bool stays = size == other && !ShapedType::isDynamic(size) && !movesBlocks &&
+                   !isMoved(collective.getFromSharding(), d) &&
+                   !isMoved(collective.getToSharding(), d);
+      factors.push_back(stays ? rule.addFactor(size) : -1);
+    }
+    rule.addOperand(op->getOperand(0));
+    rule.addDims(factors);
+    rule.addResult(op->getResult(0));
+    rule.addDims(factors);
+    return rule;
+  }
+};
+
+} // namespace
+
+void spmd::registerCollectiveShardingRules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, SPMDDialect *) {
+    AllGatherOp::attachInterface<CollectiveModel<AllGatherOp>>(*context);
+    AllReduceOp::attachInterface<CollectiveModel<AllReduceOp>>(*context);
+    AllSliceOp::attachInterface<CollectiveModel<AllSliceOp>>(*context);
+    AllToAllOp::attachInterface<CollectiveModel<AllToAllOp>>(*context);
+    CollectivePermuteOp::attachInterface<CollectiveModel<CollectivePermuteOp>>(*context);
+    ExchangeOp::attachInterface<CollectiveModel<ExchangeOp>>(*context);
+    ReduceScatterOp::attachInterface<CollectiveModel<ReduceScatterOp>>(*context);
+  });
+}
