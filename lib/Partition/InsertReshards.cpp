@@ -47,7 +47,7 @@ public:
   LogicalResult run() {
     if (!func.getBody().hasOneBlock()) {
       droppedConstraints += dropAnnotations(func, "the function has several blocks");
-      return makeWhole(func, meshes);
+      return makeWhole(func, meshes, forbidImplicit);
     }
     if (failed(readSignature()))
       return failure();

@@ -35,7 +35,8 @@ namespace {
 
 class WholeFunction {
 public:
-  WholeFunction(func::FuncOp func, FunctionMeshes &meshes) : func(func), table(meshes) {}
+  WholeFunction(func::FuncOp func, FunctionMeshes &meshes, bool forbidImplicit)
+      : func(func), meshes(meshes), table(meshes), forbidImplicit(forbidImplicit) {}
 
   LogicalResult run() {
     OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
@@ -63,7 +64,7 @@ public:
     for (Block &block : func.getBody())
       if (failed(visit(block)))
         return failure();
-    return success();
+    return failure(foundImplicit);
   }
 
 private:
@@ -78,7 +79,26 @@ private:
     return table.read(sharding, cast<RankedTensorType>(type), [&] { return emitError(loc); });
   }
 
-  Value reshard(OpBuilder &b, Value value, LayoutId to, Location loc) {
+  Value reshard(OpBuilder &b, Value value, LayoutId from, LayoutId to, Location loc) {
+    auto [bytes, kinds, axes] =
+        table.getMove(from, to, cast<RankedTensorType>(value.getType()));
+    if (bytes > 0 && forbidImplicit) {
+      emitError(loc) << "implicit reshard of " << value.getType() << " from "
+                     << meshes.toString(table.get(from)) << " to "
+                     << meshes.toString(table.get(to)) << " (" << kinds << ", " << bytes
+                     << " bytes), as the function has several blocks, expected one block: lift "
+                        "its control flow, for instance with --lift-cf-to-scf";
+      foundImplicit = true;
+    }
+    if (bytes > 0)
+      remark::passed(loc, remark::RemarkOpts::name("reshard")
+                              .category("spmd")
+                              .function(func.getName()))
+          << remark::add("{0} becomes {1}: {2}", meshes.toString(table.get(from)),
+                         meshes.toString(table.get(to)), kinds)
+          << remark::metric("Bytes", bytes) << remark::metric("Axes", axes)
+          << remark::reason("the function has several blocks")
+          << remark::suggest("lift its control flow, for instance with --lift-cf-to-scf");
     return ReshardOp::create(b, loc, value.getType(), value, table.getAttr(to));
   }
 
@@ -86,7 +106,7 @@ private:
   void reshardAll(OpBuilder &b, Value value, LayoutId id, Location loc) {
     if (id == wholeOf(value.getType()))
       return;
-    Value whole = reshard(b, value, wholeOf(value.getType()), loc);
+    Value whole = reshard(b, value, id, wholeOf(value.getType()), loc);
     value.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
@@ -104,7 +124,8 @@ private:
         for (auto [i, operand] : llvm::enumerate(op.getOpOperands()))
           if (isa<RankedTensorType>(operand.get().getType()) &&
               results[i] != wholeOf(operand.get().getType()))
-            operand.set(reshard(b, operand.get(), results[i], op.getLoc()));
+            operand.set(reshard(b, operand.get(), wholeOf(operand.get().getType()), results[i],
+                                op.getLoc()));
         continue;
       }
       setShardings(&op, [&](unsigned i) { return wholeOf(op.getResult(i).getType()); });
@@ -132,7 +153,7 @@ private:
       if (failed(id))
         return failure();
       if (*id != wholeOf(type))
-        operand.set(reshard(b, operand.get(), *id, call.getLoc()));
+        operand.set(reshard(b, operand.get(), wholeOf(type), *id, call.getLoc()));
     }
     SmallVector<LayoutId> produced(call.getNumResults());
     b.setInsertionPointAfter(call);
@@ -161,14 +182,16 @@ private:
   }
 
   func::FuncOp func;
+  FunctionMeshes &meshes;
   LayoutTable table;
+  bool forbidImplicit, foundImplicit = false;
   SmallVector<LayoutId> results;
 };
 
 } // namespace
 
-LogicalResult spmd::makeWhole(func::FuncOp func, FunctionMeshes &meshes) {
-  return WholeFunction(func, meshes).run();
+LogicalResult spmd::makeWhole(func::FuncOp func, FunctionMeshes &meshes, bool forbidImplicit) {
+  return WholeFunction(func, meshes, forbidImplicit).run();
 }
 
 LogicalResult spmd::verifyWholeCalls(Operation *op) {

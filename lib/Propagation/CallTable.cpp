@@ -130,8 +130,14 @@ const CallTable::Summary &CallTable::getSummary(func::FuncOp func) {
       classes.unite(loop.getYieldOp().getOperands(), loop.getBeforeArguments());
       classes.unite(loop.getResults(), loop.getAfterArguments());
     } else if (auto loop = dyn_cast<scf::ForallOp>(op); loop && isControlFlow(op)) {
-      classes.unite(loop.getOutputs(), loop.getRegionIterArgs());
-      classes.unite(loop.getResults(), loop.getRegionIterArgs());
+      for (auto [i, arg] : llvm::enumerate(loop.getRegionIterArgs())) {
+        llvm::SmallBitVector whole = getPartlyWrittenDims(loop, i);
+        for (unsigned d = 0; d < whole.size(); ++d)
+          if (!whole.test(d)) {
+            classes.unite(loop.getOutputs()[i], d, arg, d);
+            classes.unite(loop.getResult(i), d, arg, d);
+          }
+      }
     } else if (isControlFlow(op)) {
       for (Region &region : op->getRegions())
         if (!region.empty())

@@ -3,8 +3,11 @@
 // RUN: shard-opt %s --allow-unregistered-dialect --split-input-file --spmd-propagate --spmd-insert-reshards --spmd-partition --remarks-filter=spmd 2>%t.remarks | FileCheck %s -enable-var-scope
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 
+// RUN: not shard-opt %s --split-input-file --spmd-propagate --spmd-forbid-implicit-reshard 2>&1 | FileCheck %s --check-prefix=STRICT
+// STRICT: error: implicit reshard of 'tensor<8x12xi32>' from [{"x"}, {"y"}] to [{}, {}] (all_gather, 384 bytes), as the function has several blocks, expected one block
 // REMARK-DAG: [Missed] replicated | {{.*}}Reason="it has several blocks", Remark="function @blocks computes on whole values", Suggestion="lift its control flow first, for instance with --lift-cf-to-scf"
 // REMARK-DAG: [Missed] dropped-constraint | {{.*}}Reason="the function has several blocks", Remark="spmd.with_sharding_constraint is dropped"
+// REMARK-DAG: [Passed] reshard | {{.*}}Function=blocks | Axes="x,y", Bytes=384, Reason="the function has several blocks", Remark="[{"x"}, {"y"}] becomes [{}, {}]: all_gather"
 // REMARK-DAG: warning: 1 ops without a sharding rule are replicated
 // REMARK-DAG: warning: 1 constraints are dropped
 spmd.mesh @m = <["x"=2, "y"=2]>

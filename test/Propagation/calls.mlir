@@ -48,3 +48,24 @@ func.func @helper(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}
   %0 = math.tanh %a : tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
 }
+
+// -----
+
+// What a loop writes in part is not related through a call either.
+spmd.mesh @m = <["x"=2, "y"=2]>
+
+// CHECK: func.func private @rows_spmd0(%{{.*}}: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> (tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"y"}]>})
+func.func private @rows(%a: tensor<8x6xf32>) -> tensor<8x6xf32> {
+  %0 = scf.forall (%i) in (8) shared_outs(%o = %a) -> (tensor<8x6xf32>) {
+    %s = tensor.extract_slice %o[%i, 0] [1, 6] [1, 1] : tensor<8x6xf32> to tensor<6xf32>
+    %t = math.tanh %s : tensor<6xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %t into %o[%i, 0] [1, 6] [1, 1] : tensor<6xf32> into tensor<8x6xf32>
+    }
+  }
+  return %0 : tensor<8x6xf32>
+}
+func.func @main(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<8x6xf32> {
+  %0 = call @rows(%a) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}

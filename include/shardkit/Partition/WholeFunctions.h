@@ -15,7 +15,8 @@ unsigned dropAnnotations(Operation *root, StringRef reason);
 /// Makes a function of several blocks compute on whole values: its arguments are
 /// gathered where it begins, and what it returns, or hands to a call, is brought
 /// to the layout that is asked for right before. Every op gets `spmd.shardings`.
-LogicalResult makeWhole(func::FuncOp func, FunctionMeshes &meshes);
+/// Each reshard that moves data is a remark, with `forbidImplicit` an error.
+LogicalResult makeWhole(func::FuncOp func, FunctionMeshes &meshes, bool forbidImplicit);
 
 /// An error at each call in the regions of an op that computes on whole values
 /// if the callee's arguments or results are cut: nothing could bring them there.
