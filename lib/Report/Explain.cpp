@@ -428,7 +428,8 @@ private:
         entries.pop_back();
     instead[f].assign(wanted.begin(), wanted.end());
     if (chosen == instead)
-      return "a conflict with what was there first";
+      return "the dim is cut by " + meshes.toString(dim.entries) + ", and " + opName(node.op) +
+             " computes with " + meshes.toString(wanted);
     SmallVector<TensorLayout> tensors = run.getTensorLayouts(node);
     for (auto [tensor, id] : llvm::zip(tensors, run.getTensors(node)))
       if (id == int32_t(place))

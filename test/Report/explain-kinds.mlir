@@ -236,3 +236,25 @@ func.func @priority(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   %1 = math.exp %b : tensor<16xf32>
   return %0, %1 : tensor<16xf32>, tensor<16xf32>
 }
+
+// What an op computes with, where a value has something else.
+// CHECK-LABEL: @outvoted
+// CHECK: %arg2 : tensor<16xf32>  [{"y", ?}]
+// CHECK: dim 0 lacks "x": the dim is cut by "y", and math.fma computes with "x"
+// REMARK: [Missed] explain-stopped | {{.*}}Function=outvoted | {{.*}}the dim is cut by "y", and math.fma computes with "x"
+func.func @outvoted(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>},
+                    %b: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>},
+                    %c: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"y", ?}]>}) -> tensor<16xf32> {
+  %0 = math.fma %a, %b, %c : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+
+// CHECK-LABEL: @partial
+// CHECK: %arg0 : tensor<16xf32>  [{?}], unreduced = {"y"}
+// CHECK-NEXT: dim 0 lacks "y": the value is partial over the axis
+// JSON: "reason": "the value is partial over the axis"
+func.func @partial(%a: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{?}], unreduced = {"y"}>},
+                   %b: tensor<16xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}]>}) -> tensor<16xf32> {
+  %0 = arith.addf %a, %b : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
