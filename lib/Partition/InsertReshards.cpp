@@ -13,6 +13,7 @@
 #include "shardkit/Propagation/FunctionIndex.h"
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/Linearity.h"
 #include "shardkit/Rules/RuleTable.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -404,11 +405,11 @@ private:
     }
     plan.rule = rules.intern(std::move(rule));
 
-    if (!op->hasAttr(kComputeAttr) && carriesPartial(op)) {
-      // A sum of partial sums is completed once.
-      LayoutId partial = values.find(op->getOperand(0))->second.produced;
-      plan.needs.assign(plan.rule->numOperands(), partial);
-      plan.produced.push_back(partial);
+    std::optional<Choice> carried;
+    if (!op->hasAttr(kComputeAttr))
+      carried = carryPartial(op, *plan.rule);
+    if (carried) {
+      static_cast<Choice &>(plan) = std::move(*carried);
     } else if (op->hasAttr(kComputeAttr)) {
       FailureOr<FactorAxes> axes = readCompute(op, *plan.rule);
       if (failed(axes))
@@ -526,22 +527,63 @@ private:
     return axes;
   }
 
-  /// True for a sum or difference of values that are partial sums over the same
-  /// axes and that nothing else reads.
-  bool carriesPartial(Operation *op) {
-    if (!isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp>(op))
-      return false;
-    std::optional<LayoutId> common;
-    for (Value operand : op->getOperands()) {
+  /// How an op computes whose operands are all partial sums over the same axes and
+  /// that sums pass through: the result is partial as they are, and is completed
+  /// once, behind the last of such ops. Nothing where another choice is due: an
+  /// operand has other users too, or there is one operand and nothing to add it to.
+  std::optional<Choice> carryPartial(Operation *op, const ShardingRule &rule) {
+    if (!isAdditive(op))
+      return std::nullopt;
+    std::optional<LayoutId> first;
+    unsigned read = 0;
+    FactorAxes axes;
+    for (unsigned t = 0; t < rule.numOperands(); ++t) {
+      if (rule.tensor(t).role == OperandRole::ShapeOnly)
+        continue;
+      Value operand = op->getOperand(t);
       auto it = values.find(operand);
       if (it == values.end() || !table.isPartial(it->second.produced) ||
-          table.get(it->second.produced).unreducedKind != ReductionKind::Sum ||
-          !llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }) ||
-          (common && *common != it->second.produced))
-        return false;
-      common = it->second.produced;
+          !llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }))
+        return std::nullopt;
+      ++read;
+      const Sharding &own = table.get(it->second.produced);
+      if (!first) {
+        first = it->second.produced;
+        if (own.unreducedKind != ReductionKind::Sum)
+          return std::nullopt;
+        for (unsigned f = 0; f < rule.numFactors(); ++f)
+          axes.push_back(projectFactor(rule, t, f, own).value_or(DimEntries()));
+      }
+      const Sharding &common = table.get(*first);
+      if (own.unreduced != common.unreduced || own.unreducedKind != common.unreducedKind ||
+          it->second.produced != getPartial(rule, t, axes, common))
+        return std::nullopt;
     }
-    return common.has_value();
+    if (!first || (read == 1 && !(op->hasOneUse() && isAdditive(*op->user_begin()))))
+      return std::nullopt;
+    for (auto [f, entries] : llvm::enumerate(axes))
+      if (!entries.empty() && rule.factor(f).kind == FactorKind::Whole)
+        return std::nullopt;
+    Choice choice;
+    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+      LayoutId id = rule.tensor(t).role == OperandRole::ShapeOnly
+                        ? table.intern(getTensorSharding(rule, t, axes))
+                        : getPartial(rule, t, axes, table.get(*first));
+      if (t < rule.numOperands())
+        choice.needs.push_back(id);
+      else
+        choice.produced.push_back(id);
+    }
+    return choice;
+  }
+
+  /// What a tensor of a rule has, and is partial over the axes that `like` is.
+  LayoutId getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
+                      const Sharding &like) {
+    Sharding sharding = getTensorSharding(rule, t, axes);
+    sharding.unreduced = like.unreduced;
+    sharding.unreducedKind = like.unreducedKind;
+    return table.intern(std::move(sharding));
   }
 
   /// A call hands its operands over in the layouts of the callee.
