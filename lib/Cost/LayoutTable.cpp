@@ -66,7 +66,8 @@ SmallVector<PlanStep, 3> LayoutTable::getPlan(LayoutId from, LayoutId to,
   const Mesh &mesh = meshes.getMesh();
   Layout source = Layout::get(shardings[from], mesh, type.getShape());
   Layout target = Layout::get(shardings[to], mesh, type.getShape());
-  return planReshard(source, target, &mesh);
+  return costs.planReshard(source, target,
+                           getElementBytes(type.getElementType()));
 }
 
 LayoutTable::Move LayoutTable::getMove(LayoutId from, LayoutId to,

@@ -1,7 +1,7 @@
 //===- Transfer.cpp - A change of layout as loops over strides ------------===//
 
 #include "Atoms.h"
-#include "shardkit/Layout/Plan.h"
+#include "Segments.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::spmd;
@@ -176,6 +176,25 @@ static void closeCycles(const Atoms &atoms, const SmallVectorImpl<bool> &busy,
   }
 }
 
+/// Exact intersections, where the layouts do not cut each other evenly.
+static void intersect(const Layout &from, const Layout &to,
+                      Transfer &transfer) {
+  auto isAtom = [](int64_t size, ArrayRef<TransferPart> parts) {
+    return parts.size() == 1 && parts[0].size == size;
+  };
+  for (TransferSegment &segment : cutSegments(from, to)) {
+    if (!isAtom(segment.size, segment.src) ||
+        !isAtom(segment.size, segment.dst)) {
+      transfer.segments.push_back(std::move(segment));
+      continue;
+    }
+    const TransferPart &src = segment.src[0], &dst = segment.dst[0];
+    if (!src.isRank || !dst.isRank || src.stride != dst.stride)
+      transfer.atoms.push_back(
+          {segment.size, src.isRank, dst.isRank, src.stride, dst.stride});
+  }
+}
+
 std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
                                                     const Layout &toLayout) {
   const Layout *from = &fromLayout, *to = &toLayout;
@@ -185,7 +204,8 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
     fromRest = *from;
     toRest = *to;
     removeCommonDigits(fromRest, toRest);
-    if (!fromRest.uneven.empty() || !toRest.uneven.empty())
+    if ((!fromRest.uneven.empty() || !toRest.uneven.empty()) &&
+        from->shape != to->shape)
       return std::nullopt;
     from = &fromRest;
     to = &toRest;
@@ -197,9 +217,13 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
       return std::nullopt;
     transfer.reduce.assign(reduce->begin(), reduce->end());
   }
-  auto atoms = align(*from, *to, /*atDims=*/false);
-  if (!atoms)
-    return std::nullopt;
+  std::optional<Atoms> atoms;
+  if (from->uneven.empty() && to->uneven.empty())
+    atoms = align(*from, *to, /*atDims=*/false);
+  if (!atoms) {
+    intersect(*from, *to, transfer);
+    return transfer;
+  }
 
   unsigned n = atoms->numIndex();
   transfer.atoms.resize(n);

@@ -133,7 +133,8 @@ FailureOr<Value> spmd::lowerReshard(OpBuilder &b, Location loc, Value input,
   Layout source = Layout::get(from, mesh, globalType.getShape());
   Layout target = Layout::get(to, mesh, globalType.getShape());
   Value value = input;
-  for (const PlanStep &step : planReshard(source, target, &mesh)) {
+  for (const PlanStep &step : CostModel(mesh).planReshard(
+           source, target, getElementBytes(globalType.getElementType()))) {
     FailureOr<Value> next = emitStep(b, loc, value, step, meshes);
     if (failed(next))
       return failure();

@@ -28,8 +28,8 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   removeCommonDigits(from, to);
   std::optional<Transfer> transfer = computeTransfer(from, to);
   if (!transfer)
-    return op.emitError("the layouts of this collective do not cut each other evenly, "
-                        "expected sizes that the mesh axes divide");
+    return op.emitError("the partial ranks of this collective are no rank digits, "
+                        "expected whole (sub-)axes");
   out.id = *op.getCollectiveId();
   out.kind = stringifyCollectiveKind(op.getKind()).str();
   if (auto reduction = op.getReduction())
@@ -44,6 +44,14 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   out.outElements = outType.getNumElements();
   for (const TransferAtom &atom : transfer->atoms)
     out.atoms.push_back({atom.size, atom.srcIsRank, atom.srcStride, atom.dstIsRank, atom.dstStride});
+  for (const TransferSegment &segment : transfer->segments) {
+    manifest::Segment &entry = out.segments.emplace_back();
+    entry.size = segment.size;
+    for (const TransferPart &part : segment.src)
+      entry.source.push_back({part.size, part.isRank, part.stride});
+    for (const TransferPart &part : segment.dst)
+      entry.destination.push_back({part.size, part.isRank, part.stride});
+  }
   PlanStep step{op.getKind(), from, to, getMovedRanks(from, to)};
   for (RankDigit digit : out.reduction ? transfer->reduce : step.group)
     out.group.push_back({digit.stride, digit.size});
