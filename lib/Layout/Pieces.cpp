@@ -19,7 +19,7 @@ int64_t Piece::numRanks() const {
 
 std::pair<Pieces, Pieces> detail::cutPieces(const Layout &a, const Layout &b,
                                             const Mesh *mesh) {
-  SmallVector<int64_t, 16> index, ranks;
+  SmallVector<int64_t, 16> index, ranks, axes;
   int64_t n = 1;
   for (int64_t size : llvm::reverse(a.shape))
     index.push_back(n *= size);
@@ -35,9 +35,12 @@ std::pair<Pieces, Pieces> detail::cutPieces(const Layout &a, const Layout &b,
   if (mesh) {
     int64_t stride = 1;
     for (const MeshAxis &axis : llvm::reverse(mesh->axes))
-      ranks.push_back(stride *= axis.size);
+      axes.push_back(stride *= axis.size);
   }
-  SmallVector<Digit, 4> digits[2] = {a.digits, b.digits};
+  // Between axes first: what is cut there can be placed on its own.
+  SmallVector<Digit, 4> digits[2] = {a.digits, b.digits}, none;
+  for (auto &list : digits)
+    cutEvenly(list, none, index, axes);
   cutEvenly(digits[0], digits[1], index, ranks);
 
   Pieces result[2];
@@ -135,12 +138,20 @@ CollectiveKind detail::nameMove(ArrayRef<Piece> a, ArrayRef<Piece> m) {
     return CollectiveKind::AllGather;
   if (blocks(a) == blocks(m))
     return CollectiveKind::CollectivePermute;
+  // To local places, so that each device keeps an equal share of its block.
   SmallVector<RankDigit, 2> ranks[2];
+  auto isApart = [](const Piece &x, const Piece &y) {
+    return x.lo % y.hi == 0 || y.lo % x.hi == 0;
+  };
   for (auto [from, to, side] : {std::tuple(a, m, 0), std::tuple(m, a, 1)})
     for (const Piece &piece : from) {
       if (llvm::is_contained(to, piece))
         continue;
-      if (piece.uneven >= 0 || !isLocal(piece, to))
+      if (piece.uneven >= 0 ||
+          llvm::any_of(to, [&](const Piece &other) {
+            return other.uneven < 0 && !isApart(piece, other);
+          }) ||
+          !isLocal(piece, to))
         return CollectiveKind::Exchange;
       ranks[side].append(piece.ranks);
     }

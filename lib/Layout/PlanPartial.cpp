@@ -29,7 +29,7 @@ struct Node {
 class Search {
 public:
   /// More layouts than this are not looked at.
-  static constexpr size_t limit = 160;
+  static constexpr size_t limit = 256;
 
   Search(const Planner &planner, const Layout &in, const Layout &out,
          ArrayRef<RankDigit> reduce)
@@ -38,8 +38,14 @@ public:
     cutReduced(reduce);
   }
 
+  /// Which ranks may be put at free places on the way: only those to be combined,
+  /// or others too. Ranks that own nothing: a slice, a smaller reduction and a
+  /// gather can be cheaper than the reduction. Ranks that move: out of the way
+  /// of a reduce_scatter.
+  enum class Places { All, Combined, None };
+
   /// False if there are too many layouts.
-  bool listNodes(bool freePlaces) {
+  bool listNodes(Places places) {
     nodes.clear();
     candidates.clear();
     Pieces fixed;
@@ -49,8 +55,8 @@ public:
     for (const Piece &piece : outPieces)
       if (!llvm::is_contained(fixed, piece))
         candidates.push_back(piece);
-    if (freePlaces)
-      addFreePlaces(fixed);
+    if (places != Places::None)
+      addFreePlaces(fixed, places == Places::All);
     return addNodes(0, fixed);
   }
 
@@ -129,9 +135,9 @@ private:
       partial.assign(reduce.begin(), reduce.end());
   }
 
-  /// The major part of every stretch of the index that no border cuts, and of
-  /// what a digit leaves behind, for each of the ranks to be combined.
-  void addFreePlaces(ArrayRef<Piece> fixed) {
+  /// The major part of every stretch of the index that no border cuts, for each
+  /// of the ranks to be combined and, in what these leave, for others.
+  void addFreePlaces(ArrayRef<Piece> fixed, bool others) {
     SmallVector<int64_t, 16> borders;
     int64_t n = 1;
     borders.push_back(1);
@@ -141,16 +147,36 @@ private:
       for (const Piece &piece : *pieces)
         if (piece.uneven < 0)
           borders.append({piece.lo, piece.hi});
-    llvm::sort(borders);
-    borders.erase(llvm::unique(borders), borders.end());
-    for (const RankDigit &rank : partial)
+    auto add = [&](const RankDigit &rank) {
+      llvm::sort(borders);
+      borders.erase(llvm::unique(borders), borders.end());
+      SmallVector<int64_t, 8> cuts;
       for (unsigned i = borders.size(); i-- > 1;) {
         int64_t lo = borders[i - 1], hi = borders[i];
         if (hi % lo != 0 || (hi / lo) % rank.size != 0)
           continue;
         Piece piece{hi / rank.size, hi, {rank}};
+        cuts.push_back(piece.lo);
         if (isLocal(piece, fixed) && !llvm::is_contained(candidates, piece))
           candidates.push_back(piece);
+      }
+      return cuts;
+    };
+    SmallVector<int64_t, 16> cuts;
+    for (const RankDigit &rank : partial)
+      cuts.append(add(rank));
+    if (!others)
+      return;
+    borders.append(cuts);
+    for (const Piece &piece : inPieces)
+      if (piece.uneven < 0 && !llvm::is_contained(fixed, piece))
+        add(piece.ranks[0]);
+    if (const Mesh *mesh = planner.getMesh())
+      for (unsigned axis = 0; axis < mesh->axes.size(); ++axis) {
+        RankDigit rank{mesh->axisStride(axis), mesh->axes[axis].size};
+        Piece probe{1, 1, {rank}};
+        if (rank.size > 1 && isFree(probe, inPieces) && isFree(probe, in.partial))
+          add(rank);
       }
   }
 
@@ -240,8 +266,9 @@ void Planner::planPartial(const Layout &in, const Layout &out,
                           ArrayRef<RankDigit> reduce,
                           ReshardPlan &steps) const {
   Search search(*this, in, out, reduce);
-  for (bool freePlaces : {true, false})
-    if (search.listNodes(freePlaces))
+  using Places = Search::Places;
+  for (Places places : {Places::All, Places::Combined, Places::None})
+    if (search.listNodes(places))
       if (std::optional<ReshardPlan> plan = search.run()) {
         for (PlanStep &step : *plan)
           add(steps, std::move(step));

@@ -289,9 +289,15 @@ static void checkStep(const PlanStep &step, int64_t numDevices) {
     case CollectiveKind::AllReduce:
       EXPECT_TRUE(keeps && within);
       break;
-    case CollectiveKind::AllToAll:
+    case CollectiveKind::AllToAll: {
       EXPECT_EQ(has.size(), wants.size());
+      // An equal share from each device of the group.
+      size_t devices = groupOf(rank, step.group).size(), kept = 0;
+      for (int64_t i : wants)
+        kept += std::binary_search(has.begin(), has.end(), i);
+      EXPECT_EQ(kept * devices, wants.size());
       break;
+    }
     case CollectiveKind::CollectivePermute:
     case CollectiveKind::Exchange:
       break;
@@ -310,8 +316,9 @@ static void checkStep(const PlanStep &step, int64_t numDevices) {
 }
 
 void shardkit_test::checkPlan(const Layout &from, const Layout &to,
-                              int64_t numDevices, bool expectBound) {
-  auto plan = planReshard(from, to);
+                              int64_t numDevices, bool expectBound,
+                              const Mesh *mesh) {
+  auto plan = planReshard(from, to, {mesh});
   SCOPED_TRACE("plan " + from.toString() + "  ->  " + to.toString() + "\n" +
                toString(plan));
   if (plan.empty()) {
@@ -328,6 +335,8 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to,
     const PlanStep &step = plan[i];
     if (i)
       EXPECT_EQ(plan[i - 1].to, step.from);
+    if (mesh)
+      EXPECT_TRUE(step.from.toSharding(*mesh).has_value());
     checkStep(step, numDevices);
     auto volume = bruteVolume(step.from, step.to, numDevices);
     EXPECT_EQ(receivedElements(step.from, step.to, numDevices), volume.total);
@@ -368,6 +377,84 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to,
   }
   if (expectBound)
     EXPECT_EQ(total, bruteVolume(from, to, numDevices).total);
+}
+
+//===----------------------------------------------------------------------===//
+// All layouts
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Puts parts of axes, one after the other, behind what a dim has already.
+class Enumerator {
+public:
+  Enumerator(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven)
+      : mesh(mesh), shape(shape), uneven(uneven) {
+    current.dims.resize(shape.size());
+    addDim(0);
+  }
+  std::vector<Layout> layouts;
+
+private:
+  void addDim(unsigned d) {
+    if (d == shape.size()) {
+      Layout layout = Layout::get(current, mesh, shape);
+      if (seen.insert(layout.toString()).second)
+        layouts.push_back(layout);
+      return;
+    }
+    addDim(d + 1);
+    DimEntries &list = current.dims[d].entries;
+    int64_t total = totalFactor(list);
+    bool divides = shape[d] % total == 0;
+    for (unsigned a = 0; a < mesh.axes.size(); ++a)
+      for (int64_t n = mesh.axes[a].size, pre = 1; pre < n; ++pre)
+        for (int64_t size = 2; pre * size <= n; ++size) {
+          DimEntry entry{static_cast<int32_t>(a), pre, size};
+          if (n % (pre * size) != 0 || isUsed(entry))
+            continue;
+          for (int64_t gap = 1; gap * total * size <= shape[d]; ++gap)
+            if (shape[d] % (gap * total * size) == 0)
+              with(d, gap, entry);
+          // Whole axes, all of them, and nothing else.
+          bool whole = size == n && llvm::all_of(list, [&](const DimEntry &e) {
+                         return !e.isGap() && e.size == mesh.axes[e.axis].size;
+                       });
+          if (uneven && whole && (!divides || shape[d] % (total * size) != 0))
+            with(d, 1, entry);
+        }
+  }
+
+  void with(unsigned d, int64_t gap, const DimEntry &entry) {
+    DimEntries &list = current.dims[d].entries;
+    size_t before = list.size();
+    if (gap > 1)
+      list.push_back(DimEntry::gap(gap));
+    list.push_back(entry);
+    if (!verifySharding(current, mesh, shape, uneven))
+      addDim(d);
+    list.resize(before);
+  }
+
+  bool isUsed(const DimEntry &entry) const {
+    return llvm::any_of(current.dims, [&](const DimSharding &dim) {
+      return llvm::any_of(dim.entries, [&](const DimEntry &other) {
+        return !other.isGap() && overlaps(entry, other, mesh);
+      });
+    });
+  }
+
+  const Mesh &mesh;
+  llvm::ArrayRef<int64_t> shape;
+  bool uneven;
+  Sharding current;
+  std::set<std::string> seen;
+};
+} // namespace
+
+std::vector<Layout> shardkit_test::allLayouts(const Mesh &mesh,
+                                              llvm::ArrayRef<int64_t> shape,
+                                              bool uneven) {
+  return Enumerator(mesh, shape, uneven).layouts;
 }
 
 //===----------------------------------------------------------------------===//

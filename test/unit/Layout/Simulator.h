@@ -53,9 +53,14 @@ bool sameBuffers(const Layout &layout, const Buffers &a, const Buffers &b);
 Buffers runTransfer(const Transfer &transfer, int64_t localElements,
                     const Buffers &in, int64_t &received);
 
-/// Checks a plan step by step and runs it. All failures name the plan.
+/// Checks a plan step by step and runs it. All failures name the plan. With a
+/// mesh, every layout on the way is one of its shardings.
 void checkPlan(const Layout &from, const Layout &to, int64_t numDevices,
-               bool expectBound);
+               bool expectBound, const Mesh *mesh = nullptr);
+/// Every layout that a complete value can have on the mesh: all sub-axes, gaps
+/// and orders; with `uneven` also dims that the axes do not divide.
+std::vector<Layout> allLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
+                               bool uneven);
 std::string toString(llvm::ArrayRef<PlanStep> plan);
 /// `all_slice all_gather`
 std::string kinds(llvm::ArrayRef<PlanStep> plan);
