@@ -97,7 +97,9 @@ CollectiveCost CostModel::getCost(const PlanStep &step,
   case CollectiveKind::Exchange: {
     int64_t devices = mesh.numDevices();
     // The device that receives most sets the time.
-    MoveVolume volume = moveVolume(step.from, step.to, devices);
+    MoveVolume volume = step.order.empty()
+                            ? moveVolume(step.from, step.to, devices)
+                            : moveVolume(step.from, step.to, step.order);
     if (volume.total == 0)
       return cost;
     cost.bytes = volume.largest * elementBytes;

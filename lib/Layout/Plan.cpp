@@ -63,8 +63,9 @@ static int64_t coveredRanks(const Layout &a, const Layout &b) {
 
 Planner::Planner(const Layout &from, const Layout &to,
                  const ReshardOptions &options)
-    : options(options), devices(options.mesh ? options.mesh->numDevices()
-                                             : coveredRanks(from, to)) {}
+    : options(options), devices(!options.order.empty() ? options.order.size()
+                                : options.mesh ? options.mesh->numDevices()
+                                               : coveredRanks(from, to)) {}
 
 bool Planner::isLegal(const Layout &layout) const {
   return layout.fitsShape() &&
@@ -82,7 +83,10 @@ static double receivedPerDevice(const PlanStep &step, int64_t devices) {
   case CollectiveKind::ReduceScatter:
     return (k - 1) / k * step.from.numLocalElements();
   default:
-    return static_cast<double>(receivedElements(step.from, step.to, devices)) /
+    return static_cast<double>(
+               step.order.empty()
+                   ? receivedElements(step.from, step.to, devices)
+                   : moveVolume(step.from, step.to, step.order).total) /
            devices;
   }
 }
@@ -93,6 +97,13 @@ Price Planner::price(const PlanStep &step) const {
   return {options.seconds ? options.seconds(step)
                           : receivedPerDevice(step, devices),
           step.kind == CollectiveKind::Exchange, 1};
+}
+
+Price Planner::price(ArrayRef<PlanStep> steps) const {
+  Price sum;
+  for (const PlanStep &step : steps)
+    sum = sum + price(step);
+  return sum;
 }
 
 bool Price::operator<(const Price &o) const {
@@ -106,7 +117,7 @@ bool Price::operator<(const Price &o) const {
 }
 
 void Planner::add(ReshardPlan &steps, PlanStep step) {
-  if (step.from != step.to)
+  if (step.from != step.to || !step.order.empty())
     steps.push_back(std::move(step));
 }
 
@@ -114,10 +125,8 @@ void Planner::add(ReshardPlan &steps, PlanStep step) {
 // Complete values
 //===----------------------------------------------------------------------===//
 
-/// `pieces` with every piece of `goal` whose place is local and whose ranks own
-/// nothing.
-static Pieces sliceAll(const Planner &planner, Pieces pieces,
-                       ArrayRef<Piece> goal, const Layout &like) {
+Pieces detail::sliceAll(const Planner &planner, Pieces pieces,
+                        ArrayRef<Piece> goal, const Layout &like) {
   for (const Piece &piece : goal) {
     if (!isLocal(piece, pieces) || !isFree(piece, pieces) ||
         !isFree(piece, like.partial))
@@ -129,11 +138,8 @@ static Pieces sliceAll(const Planner &planner, Pieces pieces,
   return pieces;
 }
 
-/// The sets of pieces that a gather can join last, each with `out`: ranks of `a`
-/// that `out` leaves free, where they are or at a place that `a` gives up.
-///   [{"x"}, {"y"}] -> [{}, {}]: both stay
-///   [{"x"}, {"y"}] -> [{}, {"x"}]: y moves to the rows, M = [{"y"}, {"x"}]
-static std::vector<Pieces> gatherChoices(ArrayRef<Piece> a, ArrayRef<Piece> out) {
+std::vector<Pieces> detail::gatherChoices(ArrayRef<Piece> a,
+                                          ArrayRef<Piece> out) {
   SmallVector<const Piece *, 8> movable, places;
   for (const Piece &piece : a) {
     if (isLocal(piece, out))
@@ -188,11 +194,9 @@ void Planner::planComplete(const Layout &in, const Layout &out,
     add(tail, {nameMove(a, m), sliced, middle, movedRanks(a, m)});
     add(tail, {CollectiveKind::AllGather, middle, out, movedRanks(m, outPieces)});
     int64_t volume = 0;
-    Price sum;
-    for (const PlanStep &step : tail) {
+    for (const PlanStep &step : tail)
       volume += moveVolume(step.from, step.to, devices).total;
-      sum = sum + price(step);
-    }
+    Price sum = price(tail);
     if (volume != bound || (best && !(sum < *best)))
       continue;
     best = sum;
@@ -228,6 +232,13 @@ Ranks mlir::spmd::addedPartial(const Layout &from, const Layout &to) {
 ReshardPlan mlir::spmd::planReshard(const Layout &from, const Layout &to,
                                     const ReshardOptions &options) {
   ReshardPlan steps;
+  bool reorders = false;
+  for (size_t rank = 0; rank < options.order.size(); ++rank)
+    reorders |= options.order[rank] != static_cast<int64_t>(rank);
+  if (reorders) {
+    Planner(from, to, options).planReorder(from, to, from.partial, steps);
+    return steps;
+  }
   if (from == to)
     return steps;
   Layout goal = to;

@@ -8,6 +8,7 @@
 #define SHARDKIT_LIB_LAYOUT_PLANNER_H
 
 #include "Pieces.h"
+#include <vector>
 
 namespace mlir::spmd::detail {
 
@@ -35,18 +36,37 @@ public:
   void planPartial(const Layout &in, const Layout &out,
                    llvm::ArrayRef<RankDigit> reduce, ReshardPlan &steps) const;
 
+  /// Leads `in`, partial over `reduce`, to the complete `out`, whose ranks are in
+  /// another order, at the bound of the complete value.
+  void planReorder(const Layout &in, const Layout &out,
+                   llvm::ArrayRef<RankDigit> reduce, ReshardPlan &steps) const;
+
   /// True if a value can have this layout on the way.
   bool isLegal(const Layout &layout) const;
   Price price(const PlanStep &step) const;
+  Price price(llvm::ArrayRef<PlanStep> steps) const;
   const Mesh *getMesh() const { return options.mesh; }
   int64_t numDevices() const { return devices; }
   /// Appends a step, unless it is none.
   static void add(ReshardPlan &steps, PlanStep step);
 
 private:
+  void cross(const Layout &in, const Layout &out, ReshardPlan &steps) const;
+
   const ReshardOptions &options;
   int64_t devices;
 };
+
+/// `pieces` with every piece of `goal` whose place is local and whose ranks own
+/// nothing.
+Pieces sliceAll(const Planner &planner, Pieces pieces,
+                llvm::ArrayRef<Piece> goal, const Layout &like);
+/// The sets of pieces that a gather can join last, each with `out`: ranks of `a`
+/// that `out` leaves free, where they are or at a place that `a` gives up.
+///   [{"x"}, {"y"}] -> [{}, {}]: both stay
+///   [{"x"}, {"y"}] -> [{}, {"x"}]: y moves to the rows, M = [{"y"}, {"x"}]
+std::vector<Pieces> gatherChoices(llvm::ArrayRef<Piece> a,
+                                  llvm::ArrayRef<Piece> out);
 
 } // namespace mlir::spmd::detail
 

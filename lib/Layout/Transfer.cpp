@@ -177,7 +177,7 @@ static void closeCycles(const Atoms &atoms, const SmallVectorImpl<bool> &busy,
 }
 
 /// Exact intersections, where the layouts do not cut each other evenly.
-static void intersect(const Layout &from, const Layout &to,
+static void intersect(const Layout &from, const Layout &to, bool reorders,
                       Transfer &transfer) {
   auto isAtom = [](int64_t size, ArrayRef<TransferPart> parts) {
     return parts.size() == 1 && parts[0].size == size;
@@ -189,27 +189,28 @@ static void intersect(const Layout &from, const Layout &to,
       continue;
     }
     const TransferPart &src = segment.src[0], &dst = segment.dst[0];
-    if (!src.isRank || !dst.isRank || src.stride != dst.stride)
+    if (reorders || !src.isRank || !dst.isRank || src.stride != dst.stride)
       transfer.atoms.push_back(
           {segment.size, src.isRank, dst.isRank, src.stride, dst.stride});
   }
 }
 
 std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
-                                                    const Layout &toLayout) {
+                                                    const Layout &toLayout,
+                                                    bool reorders) {
   const Layout *from = &fromLayout, *to = &toLayout;
   Layout fromRest, toRest;
-  if (!from->uneven.empty() || !to->uneven.empty()) {
+  if (!reorders && (!from->uneven.empty() || !to->uneven.empty())) {
     // Uneven dims that are the same on both sides are padded buffers that stay.
     fromRest = *from;
     toRest = *to;
     removeCommonDigits(fromRest, toRest);
-    if ((!fromRest.uneven.empty() || !toRest.uneven.empty()) &&
-        from->shape != to->shape)
-      return std::nullopt;
     from = &fromRest;
     to = &toRest;
   }
+  if ((!from->uneven.empty() || !to->uneven.empty()) &&
+      from->shape != to->shape)
+    return std::nullopt;
   Transfer transfer;
   if (!from->partial.empty()) {
     auto reduce = subtract(from->partial, to->partial);
@@ -221,7 +222,7 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
   if (from->uneven.empty() && to->uneven.empty())
     atoms = align(*from, *to, /*atDims=*/false);
   if (!atoms) {
-    intersect(*from, *to, transfer);
+    intersect(*from, *to, reorders, transfer);
     return transfer;
   }
 
@@ -238,14 +239,16 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
     fromStride *= atom.srcIsRank ? 1 : atom.size;
     toStride *= atom.dstIsRank ? 1 : atom.size;
   }
-  // An atom of one rank digit on both sides is no loop.
-  llvm::erase_if(transfer.atoms, [](const TransferAtom &atom) {
-    return atom.srcIsRank && atom.dstIsRank && atom.srcStride == atom.dstStride;
-  });
-
-  SmallVector<bool, 12> busy(atoms->numRank(), false);
-  atoms->rankAtoms(from->partial, busy);
-  closeCycles(*atoms, busy, transfer.atoms);
+  if (!reorders) {
+    // An atom of one rank digit on both sides is no loop.
+    llvm::erase_if(transfer.atoms, [](const TransferAtom &atom) {
+      return atom.srcIsRank && atom.dstIsRank &&
+             atom.srcStride == atom.dstStride;
+    });
+    SmallVector<bool, 12> busy(atoms->numRank(), false);
+    atoms->rankAtoms(from->partial, busy);
+    closeCycles(*atoms, busy, transfer.atoms);
+  }
 
   // Join neighbours that are one loop.
   unsigned kept = 0;

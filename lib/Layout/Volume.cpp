@@ -24,16 +24,17 @@ static bool owns(ArrayRef<TransferPart> parts, int64_t value, int64_t rank) {
   return true;
 }
 
-/// Elements of a segment that the rank owns in `to`, and those in both.
+/// Elements of a segment that the device owns in `to`, and those in both.
 static std::pair<int64_t, int64_t> countSegment(const TransferSegment &segment,
-                                                int64_t rank) {
+                                                int64_t fromRank,
+                                                int64_t toRank) {
   int64_t mine = 0, common = 0;
   for (int64_t i = 0; i < segment.size;) {
     int64_t run = std::min({runLength(segment.src, i), runLength(segment.dst, i),
                             segment.size - i});
-    if (owns(segment.dst, i, rank)) {
+    if (owns(segment.dst, i, toRank)) {
       mine += run;
-      common += owns(segment.src, i, rank) ? run : 0;
+      common += owns(segment.src, i, fromRank) ? run : 0;
     }
     i += run;
   }
@@ -88,7 +89,7 @@ static MoveVolume countSegments(const Layout &from, const Layout &to,
     }
     int64_t mine = 1, common = 1;
     for (const TransferSegment &segment : segments) {
-      auto [to, both] = countSegment(segment, rank);
+      auto [to, both] = countSegment(segment, rank, rank);
       mine *= to;
       common *= both;
     }
@@ -173,6 +174,25 @@ MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to,
                                       devices / counted);
   for (auto [size, chunk] : chunks)
     volume.largest = volume.largest / size * chunk;
+  return volume;
+}
+
+MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to,
+                                  ArrayRef<int64_t> order) {
+  if (from.numElements() == 0)
+    return {};
+  SmallVector<TransferSegment, 6> segments = cutSegments(from, to);
+  MoveVolume volume;
+  for (int64_t rank = 0; rank < static_cast<int64_t>(order.size()); ++rank) {
+    int64_t mine = 1, common = 1;
+    for (const TransferSegment &segment : segments) {
+      auto [to, both] = countSegment(segment, rank, order[rank]);
+      mine *= to;
+      common *= both;
+    }
+    volume.total += mine - common;
+    volume.largest = std::max(volume.largest, mine - common);
+  }
   return volume;
 }
 

@@ -3,6 +3,7 @@
 #include "Describe.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardkit/Cost/CostModel.h"
+#include "shardkit/Layout/MeshViews.h"
 #include "shardkit/Target/CPU/CPUOps.h"
 
 using namespace mlir;
@@ -25,6 +26,19 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   Layout from, to;
   if (failed(op.getLayouts(*fromMesh, *toMesh, from, to)))
     return failure();
+  if (!fromMesh->sameDevices(*toMesh)) {
+    // Ranks are those of the source mesh.
+    ShardingError error;
+    std::optional<MeshViews> views = MeshViews::get({fromMesh, toMesh}, error);
+    std::optional<Sharding> target = to.toSharding(*toMesh);
+    if (views && target)
+      target = views->toCommon(*target, 1);
+    if (!views || !target)
+      return op.emitError() << "meshes @" << fromMesh->name << " and @" << toMesh->name
+                            << " do not list the same devices in orders that permute axes, "
+                               "expected views of one mesh";
+    to = Layout::get(*target, views->getCommon(), to.shape);
+  }
   removeCommonDigits(from, to);
   std::optional<Transfer> transfer = computeTransfer(from, to);
   if (!transfer)

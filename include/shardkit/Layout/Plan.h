@@ -20,6 +20,9 @@ struct PlanStep {
   Layout from, to;
   /// Rank digits along which data moves (for reductions: those combined).
   llvm::SmallVector<RankDigit, 2> group;
+  /// Where `to` counts the devices in another order than `from`: the rank that
+  /// each device has in `to`, by its rank in `from`. Empty: the same.
+  llvm::ArrayRef<int64_t> order = {};
 };
 
 using ReshardPlan = llvm::SmallVector<PlanStep, 3>;
@@ -31,7 +34,16 @@ struct ReshardOptions {
   /// Predicted time of a step; `CostModel::planReshard` fills it in. Without it
   /// plans are compared by the elements that devices receive.
   llvm::function_ref<double(const PlanStep &)> seconds = nullptr;
+  /// The rank that each device has in `to`, by its rank in `from`; empty: the
+  /// same. Steps up to one that has `PlanStep::order` (which refers to this
+  /// list) count ranks as `from` does, later ones as `to`. Orders that only
+  /// permute digits need none of this: see MeshViews.h. With an order, `to` must
+  /// be complete and `mesh` is not used for layouts behind that step.
+  llvm::ArrayRef<int64_t> order = {};
 };
+/// The order between two meshes of the same devices; nothing if they have others.
+std::optional<llvm::SmallVector<int64_t>> rankOrder(const Mesh &from,
+                                                    const Mesh &to);
 
 /// Collectives that lead from `from` to `to` (of the same shape) on one device
 /// order; empty when equal.
@@ -69,6 +81,10 @@ struct MoveVolume {
   int64_t total = 0, largest = 0;
 };
 MoveVolume moveVolume(const Layout &from, const Layout &to, int64_t numDevices);
+/// The same where the ranks of `to` are in another order (see ReshardOptions):
+/// device by device, by interval arithmetic.
+MoveVolume moveVolume(const Layout &from, const Layout &to,
+                      llvm::ArrayRef<int64_t> order);
 
 /// A step seen on the local value that all its devices share: the digits that
 /// stay as they are on both sides are taken out of the index space.
@@ -114,7 +130,12 @@ struct Transfer {
 /// not written, unless the dim is the same on both sides. Digits partial in
 /// `from` and not in `to` become `reduce`; nothing if those are no rank digits
 /// (half an axis of 6 less a third of it), or if uneven dims change their shape.
-std::optional<Transfer> computeTransfer(const Layout &from, const Layout &to);
+///
+/// `reorders`: ranks of `to` are counted in another order than those of `from`.
+/// Then all that is said of r holds for its number on the side in question, and
+/// no loop is left out.
+std::optional<Transfer> computeTransfer(const Layout &from, const Layout &to,
+                                        bool reorders = false);
 
 } // namespace mlir::spmd
 

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Simulator.h"
+#include <algorithm>
+#include <numeric>
 
 using namespace shardkit_test;
 
@@ -107,4 +109,96 @@ TEST(Exhaustive, ViewsOfTheSameDevicesMeetTheBound) {
       }
   }
   EXPECT_GT(pairs, 2000u);
+}
+
+/// Runs a plan between two orders of the devices, and counts what it receives.
+static void checkReorder(const Layout &from, const Layout &to,
+                         llvm::ArrayRef<int64_t> order) {
+  int64_t devices = order.size(), total = 0, bound = 0;
+  ReshardPlan plan = planReshard(from, to, {nullptr, nullptr, order});
+  SCOPED_TRACE(toString(plan));
+  Layout cur = from;
+  Buffers data = makeBuffers(from, devices);
+  unsigned crossings = 0;
+  for (const PlanStep &step : plan) {
+    EXPECT_EQ(step.from, cur);
+    bool reorders = !step.order.empty();
+    auto transfer = computeTransfer(step.from, step.to, reorders);
+    ASSERT_TRUE(transfer.has_value());
+    int64_t received = 0;
+    data = runTransfer(*transfer, step.to.numLocalElements(), data, received,
+                       step.order);
+    MoveVolume volume = reorders ? moveVolume(step.from, step.to, order)
+                                 : moveVolume(step.from, step.to, devices);
+    if (step.from.partial.empty())
+      EXPECT_EQ(received, volume.total);
+    if (step.kind == CollectiveKind::AllSlice)
+      EXPECT_EQ(received, 0);
+    total += received;
+    crossings += reorders;
+    cur = step.to;
+  }
+  EXPECT_EQ(crossings, 1u);
+  EXPECT_EQ(cur, to);
+  EXPECT_TRUE(sameBuffers(to, data, makeBuffers(to, devices)));
+  if (!from.partial.empty())
+    return;
+  for (int64_t rank = 0; rank < devices; ++rank) {
+    auto has = from.ownedIndices(rank), wants = to.ownedIndices(order[rank]);
+    for (int64_t i : wants)
+      bound += !std::binary_search(has.begin(), has.end(), i);
+  }
+  EXPECT_EQ(total, bound);
+}
+
+TEST(Exhaustive, OtherDeviceOrdersMeetTheBound) {
+  for (auto [a, b, size] :
+       std::initializer_list<std::tuple<Mesh, Mesh, Shape>>{
+           {mesh({4}), mesh({4}), {8}},
+           {mesh({2, 2}), mesh({2, 2}), {4, 2}},
+           {mesh({2, 3}), mesh({3, 2}), {6, 4}},
+           {mesh({5}), mesh({5}), {7, 2}}}) {
+    std::vector<Layout> sources = allLayouts(a, size, true),
+                        targets = allLayouts(b, size, true);
+    llvm::SmallVector<int64_t> order(a.numDevices());
+    std::iota(order.begin(), order.end(), 0);
+    for (int round = 0; round < 6; ++round) {
+      // The reverse order first: it permutes values of digits, not digits.
+      if (round)
+        std::shuffle(order.begin(), order.end(), std::mt19937(round));
+      else
+        std::reverse(order.begin(), order.end());
+      if (std::is_sorted(order.begin(), order.end()))
+        continue;
+      for (const Layout &from : sources)
+        for (const Layout &to : targets) {
+          checkReorder(from, to, order);
+          if (HasFailure())
+            return;
+        }
+      for (Layout from : sources) {
+        if (!from.digits.empty() || !from.uneven.empty())
+          continue;
+        from.partial = {{1, a.axes.back().size}};
+        for (const Layout &to : targets)
+          checkReorder(from, to, order);
+      }
+    }
+  }
+}
+
+TEST(Plan, OrdersOfDevices) {
+  Mesh a = mesh({2, 2}), b = mesh({2, 2}), c = mesh({4});
+  a.deviceIds = {10, 11, 12, 13};
+  b.deviceIds = {12, 10, 11, 13};
+  EXPECT_EQ(*rankOrder(a, b), (llvm::SmallVector<int64_t>{1, 2, 0, 3}));
+  EXPECT_FALSE(rankOrder(a, c));
+  // Whole blocks change their device.
+  Layout l = layout("[{\"x\", \"y\"}]", a, {8});
+  auto order = *rankOrder(a, b);
+  ReshardPlan plan = planReshard(l, l, {nullptr, nullptr, order});
+  EXPECT_EQ(kinds(plan), "collective_permute");
+  // Everyone has everything: each device takes its part.
+  plan = planReshard(Layout::replicated({8}), l, {nullptr, nullptr, order});
+  EXPECT_EQ(kinds(plan), "all_slice");
 }

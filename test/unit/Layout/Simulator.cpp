@@ -153,7 +153,8 @@ static std::vector<TransferSegment> loopsOf(const Transfer &transfer) {
 
 Buffers shardkit_test::runTransfer(const Transfer &transfer,
                                    int64_t localElements, const Buffers &in,
-                                   int64_t &received) {
+                                   int64_t &received,
+                                   llvm::ArrayRef<int64_t> order) {
   int64_t iterations = 1, combined = 1;
   for (const RankDigit &digit : transfer.reduce)
     combined *= digit.size;
@@ -167,10 +168,12 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
     iterations *= isFixed(loop) ? 1 : loop.size;
 
   Buffers out(in.size(), std::vector<int64_t>(localElements, pad));
-  for (int64_t rank = 0; rank < static_cast<int64_t>(in.size()); ++rank) {
+  for (int64_t own = 0; own < static_cast<int64_t>(in.size()); ++own) {
+    // The device has rank `own` in `from` and `rank` in `to`.
+    int64_t rank = order.empty() ? own : order[own];
     std::vector<bool> written(localElements, false);
     for (int64_t v = 0; v < iterations; ++v) {
-      int64_t rest = v, source = rank, from = 0, to = 0;
+      int64_t rest = v, source = own, from = 0, to = 0;
       bool mine = true;
       for (size_t i = loops.size(); i-- > 0;) {
         const TransferSegment &loop = loops[i];
@@ -197,7 +200,7 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
             from += digits % part.size * part.stride;
           else
             source += (digits % part.size -
-                       (rank / part.stride) % part.size) *
+                       (own / part.stride) % part.size) *
                       part.stride;
         }
         EXPECT_EQ(digits, 0) << "the parts of a segment are too few";
@@ -213,7 +216,7 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
                    digit.stride;
           digits /= digit.size;
         }
-        received += other != rank;
+        received += other != own;
         sum += in.at(other).at(from);
       }
       EXPECT_FALSE(written.at(to)) << "an element is written twice";
