@@ -113,11 +113,12 @@ CollectiveCost CostModel::getCost(const PlanStep &step,
 }
 
 ReshardPlan CostModel::planReshard(const Layout &from, const Layout &to,
-                                   int64_t elementBytes) const {
+                                   int64_t elementBytes,
+                                   const Mesh *views) const {
   auto seconds = [&](const PlanStep &step) {
     return getCost(step, elementBytes).seconds;
   };
-  return spmd::planReshard(from, to, {&mesh, seconds});
+  return spmd::planReshard(from, to, {views ? views : &mesh, seconds});
 }
 
 double CostModel::getSeconds(llvm::ArrayRef<PlanStep> plan,
