@@ -18,7 +18,7 @@ int64_t Piece::numRanks() const {
 }
 
 std::pair<Pieces, Pieces> detail::cutPieces(const Layout &a, const Layout &b,
-                                            const Mesh *mesh) {
+                                            const Mesh *mesh, bool coarse) {
   SmallVector<int64_t, 16> index, ranks, axes;
   int64_t n = 1;
   for (int64_t size : llvm::reverse(a.shape))
@@ -41,7 +41,8 @@ std::pair<Pieces, Pieces> detail::cutPieces(const Layout &a, const Layout &b,
   SmallVector<Digit, 4> digits[2] = {a.digits, b.digits}, none;
   for (auto &list : digits)
     cutEvenly(list, none, index, axes);
-  cutEvenly(digits[0], digits[1], index, ranks);
+  if (!coarse)
+    cutEvenly(digits[0], digits[1], index, ranks);
 
   Pieces result[2];
   for (unsigned i : {0, 1}) {

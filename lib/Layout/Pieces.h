@@ -26,9 +26,9 @@ struct Piece {
 using Pieces = llvm::SmallVector<Piece, 8>;
 
 /// Two layouts of one shape as pieces, cut at each other's borders wherever this
-/// divides, and between the axes of the mesh.
+/// divides, and between the axes of the mesh; with `coarse` only there.
 std::pair<Pieces, Pieces> cutPieces(const Layout &a, const Layout &b,
-                                    const Mesh *mesh);
+                                    const Mesh *mesh, bool coarse = false);
 
 /// The layout of these pieces, with the shape and the partial ranks of `like`.
 Layout layoutOf(llvm::ArrayRef<Piece> pieces, const Layout &like);

@@ -32,9 +32,10 @@ public:
   static constexpr size_t limit = 256;
 
   Search(const Planner &planner, const Layout &in, const Layout &out,
-         ArrayRef<RankDigit> reduce)
+         ArrayRef<RankDigit> reduce, bool coarse)
       : planner(planner), in(in), out(out) {
-    std::tie(inPieces, outPieces) = cutPieces(in, out, planner.getMesh());
+    std::tie(inPieces, outPieces) =
+        cutPieces(in, out, planner.getMesh(), coarse);
     cutReduced(reduce);
   }
 
@@ -100,8 +101,14 @@ public:
       }
     }
     ReshardPlan plan;
-    for (int i = target; i != source; i = previous[i])
-      plan.push_back(*connect(nodes[previous[i]], nodes[i]));
+    for (int i = target; i != source; i = previous[i]) {
+      PlanStep step = *connect(nodes[previous[i]], nodes[i]);
+      // An exchange that happens to move nothing.
+      if (step.kind == CollectiveKind::Exchange &&
+          moveVolume(step.from, step.to, planner.numDevices()).total == 0)
+        step.kind = CollectiveKind::AllSlice;
+      plan.push_back(std::move(step));
+    }
     std::reverse(plan.begin(), plan.end());
     return plan;
   }
@@ -228,11 +235,8 @@ private:
     if (b.partial & ~a.partial)
       return std::nullopt;
     if (a.partial == b.partial) {
-      CollectiveKind kind = nameMove(a.pieces, b.pieces);
-      if (kind == CollectiveKind::Exchange &&
-          moveVolume(a.layout, b.layout, planner.numDevices()).total == 0)
-        kind = CollectiveKind::AllSlice;
-      return PlanStep{kind, a.layout, b.layout, movedRanks(a.pieces, b.pieces)};
+      return PlanStep{nameMove(a.pieces, b.pieces), a.layout, b.layout,
+                      movedRanks(a.pieces, b.pieces)};
     }
     // Combined ranks are given places, or all devices get the result.
     SmallVector<RankDigit, 2> combined, placed;
@@ -265,15 +269,21 @@ private:
 void Planner::planPartial(const Layout &in, const Layout &out,
                           ArrayRef<RankDigit> reduce,
                           ReshardPlan &steps) const {
-  Search search(*this, in, out, reduce);
+  // As many choices as there is room for. Whole axes come before few places.
   using Places = Search::Places;
-  for (Places places : {Places::All, Places::Combined, Places::None})
-    if (search.listNodes(places))
-      if (std::optional<ReshardPlan> plan = search.run()) {
-        for (PlanStep &step : *plan)
-          add(steps, std::move(step));
-        return;
-      }
+  for (auto [places, coarse] :
+       {std::pair(Places::All, false), std::pair(Places::All, true),
+        std::pair(Places::Combined, false), std::pair(Places::Combined, true),
+        std::pair(Places::None, false)}) {
+    Search search(*this, in, out, reduce, coarse);
+    if (!search.listNodes(places))
+      continue;
+    if (std::optional<ReshardPlan> plan = search.run()) {
+      for (PlanStep &step : *plan)
+        add(steps, std::move(step));
+      return;
+    }
+  }
   // Too many ways, or no common borders: combine, then move.
   Layout complete = in;
   complete.partial = out.partial;

@@ -2,6 +2,7 @@
 
 #include "Atoms.h"
 #include "Segments.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::spmd;
@@ -13,32 +14,81 @@ using llvm::SmallVector;
 // Layouts that do not cut each other: segments
 //===----------------------------------------------------------------------===//
 
-/// True if the rank owns the place `value` of a segment on one side.
-static bool owns(ArrayRef<TransferPart> parts, int64_t value, int64_t rank) {
-  for (unsigned i = parts.size(); i-- > 0;) {
-    const TransferPart &part = parts[i];
-    if (part.isRank && value % part.size != (rank / part.stride) % part.size)
-      return false;
-    value /= part.size;
+namespace {
+/// How many elements of a segment the ranks own, by their coordinates on it.
+class SegmentCount {
+public:
+  explicit SegmentCount(const TransferSegment &segment) {
+    for (auto [parts, side] : {std::pair(ArrayRef(segment.src), &src),
+                               std::pair(ArrayRef(segment.dst), &dst)})
+      for (const TransferPart &part : parts)
+        if (part.isRank)
+          side->push_back({part.stride, part.size});
+    // One walk over the runs of elements with one owner on each side.
+    for (int64_t i = 0; i < segment.size;) {
+      int64_t run = std::min({runLength(segment.src, i),
+                              runLength(segment.dst, i), segment.size - i});
+      int64_t from = owner(segment.src, i), to = owner(segment.dst, i);
+      if (mine.size() <= static_cast<size_t>(to))
+        mine.resize(to + 1, 0);
+      mine[to] += run;
+      common[{from, to}] += run;
+      i += run;
+    }
   }
-  return true;
+
+  /// Elements that the device owns in `to`, and those it owns in both.
+  std::pair<int64_t, int64_t> count(int64_t fromRank, int64_t toRank) const {
+    int64_t from = coordinate(src, fromRank), to = coordinate(dst, toRank);
+    if (static_cast<size_t>(to) >= mine.size())
+      return {0, 0};
+    return {mine[to], common.lookup({from, to})};
+  }
+
+private:
+  static int64_t owner(ArrayRef<TransferPart> parts, int64_t value) {
+    int64_t result = 0, scale = 1;
+    for (const TransferPart &part : llvm::reverse(parts)) {
+      if (part.isRank) {
+        result += value % part.size * scale;
+        scale *= part.size;
+      }
+      value /= part.size;
+    }
+    return result;
+  }
+  static int64_t coordinate(ArrayRef<RankDigit> digits, int64_t rank) {
+    int64_t result = 0;
+    for (const RankDigit &digit : digits)
+      result = result * digit.size + (rank / digit.stride) % digit.size;
+    return result;
+  }
+
+  SmallVector<RankDigit, 2> src, dst;
+  SmallVector<int64_t, 8> mine;
+  llvm::SmallDenseMap<std::pair<int64_t, int64_t>, int64_t, 16> common;
+};
+} // namespace
+
+static SmallVector<SegmentCount, 6>
+countEach(ArrayRef<TransferSegment> segments) {
+  SmallVector<SegmentCount, 6> counts;
+  for (const TransferSegment &segment : segments)
+    counts.emplace_back(segment);
+  return counts;
 }
 
-/// Elements of a segment that the device owns in `to`, and those in both.
-static std::pair<int64_t, int64_t> countSegment(const TransferSegment &segment,
-                                                int64_t fromRank,
-                                                int64_t toRank) {
-  int64_t mine = 0, common = 0;
-  for (int64_t i = 0; i < segment.size;) {
-    int64_t run = std::min({runLength(segment.src, i), runLength(segment.dst, i),
-                            segment.size - i});
-    if (owns(segment.dst, i, toRank)) {
-      mine += run;
-      common += owns(segment.src, i, fromRank) ? run : 0;
-    }
-    i += run;
+/// Adds what one device receives.
+static void addDevice(ArrayRef<SegmentCount> counts, int64_t fromRank,
+                      int64_t toRank, MoveVolume &volume) {
+  int64_t mine = 1, common = 1;
+  for (const SegmentCount &segment : counts) {
+    auto [to, both] = segment.count(fromRank, toRank);
+    mine *= to;
+    common *= both;
   }
-  return {mine, common};
+  volume.total += mine - common;
+  volume.largest = std::max(volume.largest, mine - common);
 }
 
 /// Rank digits that cover those that own something, each on its own or, where
@@ -69,14 +119,14 @@ involvedRanks(ArrayRef<TransferSegment> segments, int64_t numDevices) {
   return digits;
 }
 
-/// Sums over the ranks by walking the runs of elements with one owner. Works
-/// for all layouts. The ranks are enumerated over the digits that some side
+/// Sums over the ranks. Works for all layouts. The ranks are enumerated over the digits that some side
 /// uses, not over the whole mesh: with dims that are not divided evenly the
 /// ranks have different shares, and there is no closed form.
 static MoveVolume countSegments(const Layout &from, const Layout &to,
                                 int64_t numDevices) {
   SmallVector<TransferSegment, 6> segments = cutSegments(from, to);
   SmallVector<RankDigit, 8> digits = involvedRanks(segments, numDevices);
+  SmallVector<SegmentCount, 6> counts = countEach(segments);
   int64_t involved = 1;
   for (const RankDigit &digit : digits)
     involved *= digit.size;
@@ -87,14 +137,7 @@ static MoveVolume countSegments(const Layout &from, const Layout &to,
       rank += (rest % digit.size) * digit.stride;
       rest /= digit.size;
     }
-    int64_t mine = 1, common = 1;
-    for (const TransferSegment &segment : segments) {
-      auto [to, both] = countSegment(segment, rank, rank);
-      mine *= to;
-      common *= both;
-    }
-    volume.total += mine - common;
-    volume.largest = std::max(volume.largest, mine - common);
+    addDevice(counts, rank, rank, volume);
   }
   volume.total *= numDevices / involved;
   return volume;
@@ -181,18 +224,10 @@ MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to,
                                   ArrayRef<int64_t> order) {
   if (from.numElements() == 0)
     return {};
-  SmallVector<TransferSegment, 6> segments = cutSegments(from, to);
+  SmallVector<SegmentCount, 6> counts = countEach(cutSegments(from, to));
   MoveVolume volume;
-  for (int64_t rank = 0; rank < static_cast<int64_t>(order.size()); ++rank) {
-    int64_t mine = 1, common = 1;
-    for (const TransferSegment &segment : segments) {
-      auto [to, both] = countSegment(segment, rank, order[rank]);
-      mine *= to;
-      common *= both;
-    }
-    volume.total += mine - common;
-    volume.largest = std::max(volume.largest, mine - common);
-  }
+  for (int64_t rank = 0; rank < static_cast<int64_t>(order.size()); ++rank)
+    addDevice(counts, rank, order[rank], volume);
   return volume;
 }
 
