@@ -193,6 +193,22 @@ static void intersect(const Layout &from, const Layout &to, bool reorders,
       transfer.atoms.push_back(
           {segment.size, src.isRank, dst.isRank, src.stride, dst.stride});
   }
+
+  // Ranks of the destination that own nothing in `from` choose a replica. A rank
+  // that owns an element differs nowhere from the source, so it is the source.
+  SmallVector<RankDigit, 2> taken = from.partial;
+  for (const Digit &digit : from.digits)
+    taken.push_back({digit.stride, digit.size()});
+  for (const UnevenDim &u : from.uneven)
+    taken.append(u.ranks.begin(), u.ranks.end());
+  for (const TransferSegment &segment : transfer.segments)
+    for (const TransferPart &part : segment.dst) {
+      RankDigit rank{part.stride, part.size};
+      if (part.isRank && llvm::none_of(taken, [&](const RankDigit &other) {
+            return overlap(rank, other);
+          }))
+        transfer.spread.push_back(rank);
+    }
 }
 
 std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,

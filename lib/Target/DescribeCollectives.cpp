@@ -66,6 +66,8 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
     for (const TransferPart &part : segment.dst)
       entry.destination.push_back({part.size, part.isRank, part.stride});
   }
+  for (const RankDigit &digit : transfer->spread)
+    out.spread.push_back({digit.stride, digit.size});
   PlanStep step{op.getKind(), from, to, getMovedRanks(from, to)};
   for (RankDigit digit : out.reduction ? transfer->reduce : step.group)
     out.group.push_back({digit.stride, digit.size});

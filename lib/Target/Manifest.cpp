@@ -50,6 +50,8 @@ static Json toJson(const Collective &collective) {
       json["segments"].push_back(
           {segment.size, parts(segment.source), parts(segment.destination)});
   }
+  if (!collective.spread.empty())
+    json["spread"] = collective.spread;
   json["group"] = collective.group;
   json["bytes"] = collective.bytes;
   json["loc"] = collective.loc;

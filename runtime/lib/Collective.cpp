@@ -99,11 +99,13 @@ void CollectivePlan::addSegment(const Segment &segment, int rank,
         value = i;
         for (size_t k = segment.source.size(); k-- > 0;) {
           const SegmentPart &from = segment.source[k];
-          if (from.isRank)
+          if (from.isRank) {
             part.sources[0] = replaceDigit(part.sources[0], from.stride,
                                            from.size, value % from.size);
-          else
+            part.shift += rank / from.stride % from.size - value % from.size;
+          } else {
             source += value % from.size * from.stride;
+          }
           value /= from.size;
         }
         part.source += source;
@@ -149,6 +151,7 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
     if (atom.sourceIsRank && !atom.destinationIsRank)
       spreads.push_back({atom.size, atom.sourceStride, atom.destinationStride});
   }
+  digits.insert(digits.end(), info.spread.begin(), info.spread.end());
   for (const Segment &segment : info.segments) {
     int64_t places = 1;
     for (const SegmentPart &part : segment.destination)
@@ -198,6 +201,13 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
     }
     for (const Segment &segment : info.segments)
       addSegment(segment, rank, pieces);
+    for (Piece &piece : pieces)
+      for (const RankDigit &digit : info.spread) {
+        int64_t value = (rank / digit.stride + piece.shift) % digit.size;
+        piece.sources[0] =
+            replaceDigit(piece.sources[0], digit.stride, digit.size,
+                         value < 0 ? value + digit.size : value);
+      }
     // Start with the pieces behind the own rank, so that members do not all
     // read from the same peer at once.
     auto own = std::find_if(pieces.begin(), pieces.end(), [&](const Piece &p) {

@@ -88,6 +88,11 @@ Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
                        " or more");
     }
   }
+  for (const RankDigit &digit : collective.spread) {
+    SK_RETURN_IF_ERROR(
+        checkDigit(digit.stride, digit.size, devices, "spread"));
+    sources.push_back(digit);
+  }
   for (const RankDigit &digit : collective.group)
     SK_RETURN_IF_ERROR(
         checkDigit(digit.stride, digit.size, devices, "group"));

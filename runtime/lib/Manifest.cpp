@@ -280,6 +280,11 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
       collective.segments.push_back({in.asInteger(entry[0], "segments"),
                                      parts(entry[1]), parts(entry[2])});
     }
+  if (in.has("spread"))
+    for (const Json &entry : in.array("spread")) {
+      std::vector<int64_t> v = in.asIntegers(entry, "spread", 2);
+      collective.spread.push_back({v[0], v[1]});
+    }
   for (const Json &entry : in.array("group")) {
     std::vector<int64_t> v = in.asIntegers(entry, "group", 2);
     collective.group.push_back({v[0], v[1]});
@@ -294,8 +299,8 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   Json extra = Json::object();
   static const std::set<std::string> known = {
       "id",          "kind",         "axes",  "dtype", "reduction",
-      "in_elements", "out_elements", "atoms", "segments", "group",
-      "bytes",       "loc"};
+      "in_elements", "out_elements", "atoms", "segments", "spread",
+      "group",       "bytes",        "loc"};
   for (auto &[key, value] : at.json().items())
     if (!known.count(key))
       extra[key] = value;

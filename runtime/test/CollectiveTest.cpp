@@ -98,7 +98,7 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
     while (true) {
       bool mine = true;
       int source = r;
-      int64_t from = 0, to = 0;
+      int64_t from = 0, to = 0, shift = 0;
       for (size_t k = 0; k < info.atoms.size(); ++k) {
         const Atom &atom = info.atoms[k];
         if (atom.destinationIsRank)
@@ -124,13 +124,20 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
         value = index[info.atoms.size() + k];
         for (size_t p = segment.source.size(); p-- > 0;) {
           const SegmentPart &part = segment.source[p];
-          if (part.isRank)
+          if (part.isRank) {
             source = withDigit(source, part.stride, part.size,
                                value % part.size);
-          else
+            shift += r / part.stride % part.size - value % part.size;
+          } else {
             from += value % part.size * part.stride;
+          }
           value /= part.size;
         }
+      }
+      for (const RankDigit &digit : info.spread) {
+        int64_t value = (r / digit.stride % digit.size + shift) % digit.size;
+        source = withDigit(source, digit.stride, digit.size,
+                           (value + digit.size) % digit.size);
       }
       if (mine) {
         received += source != r;
@@ -333,6 +340,18 @@ TEST(Collective, exactIntersectionsFollowTheDefinition) {
           source.empty() ? std::vector{y} : std::vector<RankDigit>(),
           destination.empty() ? std::vector{x} : std::vector<RankDigit>(),
           info.inElements, info.outElements));
+    auto readsFrom = [&](int64_t stride) {
+      return std::any_of(info.segments.begin(), info.segments.end(),
+                         [&](const Segment &segment) {
+                           return std::any_of(
+                               segment.source.begin(), segment.source.end(),
+                               [&](const SegmentPart &part) {
+                                 return part.isRank && part.stride == stride;
+                               });
+                         });
+    };
+    if (!readsFrom(1) && random() % 2)
+      info.spread.push_back(y);
     Status valid = validateCollective(info, ranks);
     ASSERT_TRUE(valid.ok()) << valid.message();
     Buffers in = randomInputs(info, ranks, random);

@@ -116,6 +116,10 @@ struct Transfer {
   llvm::SmallVector<TransferAtom, 6> atoms;
   /// Empty where the layouts cut each other evenly.
   llvm::SmallVector<TransferSegment, 1> segments;
+  /// With segments, ranks that choose among replicas, so that senders share the
+  /// work: such a digit of the source is the one of r plus, for each source rank
+  /// of the segments, what r has there less what the source has, modulo its size.
+  llvm::SmallVector<RankDigit, 1> spread;
   /// Ranks to combine, in ascending order, for reductions.
   llvm::SmallVector<RankDigit, 2> reduce;
 };

@@ -67,7 +67,7 @@ struct Collective {
   int64_t inElements = 0, outElements = 0;
   std::vector<Atom> atoms;
   std::vector<Segment> segments;
-  std::vector<std::array<int64_t, 2>> group;
+  std::vector<std::array<int64_t, 2>> spread, group;
   int64_t bytes = 0;
   std::string loc;
 };

@@ -154,7 +154,10 @@ static std::vector<TransferSegment> loopsOf(const Transfer &transfer) {
 Buffers shardkit_test::runTransfer(const Transfer &transfer,
                                    int64_t localElements, const Buffers &in,
                                    int64_t &received,
-                                   llvm::ArrayRef<int64_t> order) {
+                                   llvm::ArrayRef<int64_t> order,
+                                   std::vector<int64_t> *sent) {
+  if (sent)
+    sent->assign(in.size(), 0);
   int64_t iterations = 1, combined = 1;
   for (const RankDigit &digit : transfer.reduce)
     combined *= digit.size;
@@ -173,10 +176,12 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
     int64_t rank = order.empty() ? own : order[own];
     std::vector<bool> written(localElements, false);
     for (int64_t v = 0; v < iterations; ++v) {
-      int64_t rest = v, source = own, from = 0, to = 0;
+      int64_t rest = v, source = own, from = 0, to = 0,
+              shift = 0;
       bool mine = true;
       for (size_t i = loops.size(); i-- > 0;) {
         const TransferSegment &loop = loops[i];
+        bool isSegment = i < transfer.segments.size();
         int64_t value;
         if (isFixed(loop)) {
           value = (rank / loop.dst[0].stride) % loop.size;
@@ -196,17 +201,23 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
         digits = value;
         for (size_t k = loop.src.size(); k-- > 0; digits /= loop.src[k].size) {
           const TransferPart &part = loop.src[k];
-          if (!part.isRank)
+          if (!part.isRank) {
             from += digits % part.size * part.stride;
-          else
-            source += (digits % part.size -
-                       (own / part.stride) % part.size) *
-                      part.stride;
+            continue;
+          }
+          int64_t change = digits % part.size - (own / part.stride) % part.size;
+          source += change * part.stride;
+          shift -= isSegment ? change : 0;
         }
         EXPECT_EQ(digits, 0) << "the parts of a segment are too few";
       }
       if (!mine)
         continue;
+      for (const RankDigit &digit : transfer.spread) {
+        int64_t had = (own / digit.stride) % digit.size;
+        int64_t gets = ((had + shift) % digit.size + digit.size) % digit.size;
+        source += (gets - had) * digit.stride;
+      }
       int64_t sum = 0;
       for (int64_t k = 0; k < combined; ++k) {
         int64_t other = source, digits = k;
@@ -217,6 +228,8 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
           digits /= digit.size;
         }
         received += other != own;
+        if (sent && other != own)
+          ++(*sent)[other];
         sum += in.at(other).at(from);
       }
       EXPECT_FALSE(written.at(to)) << "an element is written twice";

@@ -50,10 +50,11 @@ bool sameBuffers(const Layout &layout, const Buffers &a, const Buffers &b);
 
 /// Runs one step by its transfer (sum for reductions). Counts the elements that
 /// ranks read from other ranks. With an order, `in` is by rank in the layout
-/// before and the result by rank in the layout after.
+/// before and the result by rank in the layout after. `sent` counts by sender.
 Buffers runTransfer(const Transfer &transfer, int64_t localElements,
                     const Buffers &in, int64_t &received,
-                    llvm::ArrayRef<int64_t> order = {});
+                    llvm::ArrayRef<int64_t> order = {},
+                    std::vector<int64_t> *sent = nullptr);
 
 /// Checks a plan step by step and runs it. All failures name the plan. With a
 /// mesh, every layout on the way is one of its shardings.

@@ -2,6 +2,7 @@
 
 #include "Simulator.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 
 using namespace shardkit_test;
 
@@ -142,6 +143,22 @@ static bool hasCommonDim(const Layout &a, const Layout &b) {
   return llvm::any_of(a.uneven, [&](const UnevenDim &u) {
     return llvm::is_contained(b.uneven, u);
   });
+}
+
+TEST(Transfer, SendersShareTheWork) {
+  // Each block of 3 is held by 3 devices. Read from the replica with the own y,
+  // one of them would send 9 elements and others none; the mean is 3.
+  Mesh m = mesh({4, 3});
+  Layout from = layout("[{\"x\"}]", m, {12}), to = layout("[{\"y\"}]", m, {12});
+  auto t = computeTransfer(from, to);
+  ASSERT_TRUE(t.has_value());
+  EXPECT_EQ(t->spread, (llvm::SmallVector<RankDigit, 1>{{1, 3}}));
+  int64_t received = 0;
+  std::vector<int64_t> sent;
+  Buffers out = runTransfer(*t, 4, makeBuffers(from, 12), received, {}, &sent);
+  EXPECT_TRUE(sameBuffers(to, out, makeBuffers(to, 12)));
+  EXPECT_EQ(received, 36);
+  EXPECT_LE(*std::max_element(sent.begin(), sent.end()), 4);
 }
 
 TEST(Transfer, UnevenDimsAreIntersected) {

@@ -39,7 +39,8 @@ private:
   struct Piece {
     std::vector<int> sources;
     int64_t source, destination;
-    size_t loops = 0; ///< Index in loopSets_.
+    size_t loops = 0;  ///< Index in loopSets_.
+    int64_t shift = 0; ///< Of the digits that choose among replicas.
   };
   static std::vector<Loop> joinLoops(std::vector<Loop> loops);
   /// Splits pieces at the runs of a segment that `rank` receives.

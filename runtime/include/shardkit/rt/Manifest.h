@@ -99,6 +99,7 @@ struct CollectiveInfo {
   int64_t inElements = 0, outElements = 0;
   std::vector<Atom> atoms;
   std::vector<Segment> segments;
+  std::vector<RankDigit> spread; ///< Choose among replicas of the source.
   std::vector<RankDigit> group;
   int64_t bytes = 0;
   std::string loc;
