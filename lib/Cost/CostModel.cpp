@@ -7,7 +7,7 @@ using namespace mlir::spmd;
 
 llvm::SmallVector<RankDigit, 2>
 mlir::spmd::getMovedRanks(const Layout &from, const Layout &to) {
-  llvm::SmallVector<RankDigit, 4> ranks;
+  llvm::SmallVector<RankDigit, 2> ranks;
   auto addDiffering = [&](const Layout &a, const Layout &b) {
     for (const Digit &digit : a.digits)
       if (!llvm::is_contained(b.digits, digit))
@@ -21,20 +21,8 @@ mlir::spmd::getMovedRanks(const Layout &from, const Layout &to) {
   };
   addDiffering(from, to);
   addDiffering(to, from);
-  llvm::sort(ranks, [](const RankDigit &a, const RankDigit &b) {
-    return a.stride < b.stride;
-  });
-  llvm::SmallVector<RankDigit, 2> moved;
-  for (const RankDigit &digit : ranks) {
-    if (moved.empty() || digit.stride > moved.back().stride * moved.back().size) {
-      moved.push_back(digit);
-      continue;
-    }
-    // Overlapping or adjoining: one longer digit.
-    RankDigit &last = moved.back();
-    last.size = std::max(last.stride * last.size, digit.stride * digit.size) / last.stride;
-  }
-  return moved;
+  joinRanks(ranks);
+  return ranks;
 }
 
 bool CostModel::touches(unsigned axis, llvm::ArrayRef<RankDigit> group) const {
@@ -108,16 +96,29 @@ CollectiveCost CostModel::getCost(const PlanStep &step,
     break;
   case CollectiveKind::Exchange: {
     int64_t devices = mesh.numDevices();
-    int64_t total = receivedElements(step.from, step.to, devices) * elementBytes;
-    // Exchanges are symmetric over the devices of a group.
-    cost.bytes = (total + devices - 1) / devices;
+    // The device that receives most sets the time.
+    MoveVolume volume = step.order.empty()
+                            ? moveVolume(step.from, step.to, devices)
+                            : moveVolume(step.from, step.to, step.order);
+    if (volume.total == 0)
+      return cost;
+    cost.bytes = volume.largest * elementBytes;
     share = 1;
-    cost.received = cost.bytes * n;
+    cost.received = volume.total * elementBytes / (devices / n);
     break;
   }
   }
   cost.seconds = alpha + beta * share * cost.bytes;
   return cost;
+}
+
+ReshardPlan CostModel::planReshard(const Layout &from, const Layout &to,
+                                   int64_t elementBytes,
+                                   const Mesh *views) const {
+  auto seconds = [&](const PlanStep &step) {
+    return getCost(step, elementBytes).seconds;
+  };
+  return spmd::planReshard(from, to, {views ? views : &mesh, seconds});
 }
 
 double CostModel::getSeconds(llvm::ArrayRef<PlanStep> plan,

@@ -61,16 +61,27 @@ ShardingAttr LayoutTable::getAttr(LayoutId id) {
   return attrs[id];
 }
 
-SmallVector<PlanStep, 3> LayoutTable::getPlan(LayoutId from, LayoutId to,
-                                              RankedTensorType type) const {
-  const Mesh &mesh = meshes.getMesh();
-  Layout source = Layout::get(shardings[from], mesh, type.getShape());
-  Layout target = Layout::get(shardings[to], mesh, type.getShape());
-  return planReshard(source, target, &mesh);
+const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to,
+                                                    RankedTensorType type) {
+  auto [it, inserted] = plans.try_emplace({from, to, type});
+  if (inserted) {
+    const Mesh &mesh = meshes.getMesh();
+    Layout source = Layout::get(shardings[from], mesh, type.getShape());
+    Layout target = Layout::get(shardings[to], mesh, type.getShape());
+    int64_t bytes = getElementBytes(type.getElementType());
+    it->second.plan = costs.planReshard(source, target, bytes, &mesh);
+    it->second.seconds = costs.getSeconds(it->second.plan, bytes);
+  }
+  return it->second;
+}
+
+const ReshardPlan &LayoutTable::getPlan(LayoutId from, LayoutId to,
+                                        RankedTensorType type) {
+  return getPlanned(from, to, type).plan;
 }
 
 LayoutTable::Move LayoutTable::getMove(LayoutId from, LayoutId to,
-                                       RankedTensorType type) const {
+                                       RankedTensorType type) {
   Move move;
   for (const PlanStep &step : getPlan(from, to, type)) {
     CollectiveCost cost = costs.getCost(step, getElementBytes(type.getElementType()));
@@ -86,11 +97,5 @@ LayoutTable::Move LayoutTable::getMove(LayoutId from, LayoutId to,
 
 double LayoutTable::getSeconds(LayoutId from, LayoutId to,
                                RankedTensorType type) {
-  if (from == to)
-    return 0;
-  auto [it, inserted] = seconds.try_emplace({from, to, type}, 0.0);
-  if (inserted)
-    it->second = costs.getSeconds(getPlan(from, to, type),
-                                  getElementBytes(type.getElementType()));
-  return it->second;
+  return from == to ? 0 : getPlanned(from, to, type).seconds;
 }

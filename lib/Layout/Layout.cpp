@@ -1,8 +1,9 @@
 //===- Layout.cpp ---------------------------------------------------------===//
 
-#include "shardkit/Layout/Layout.h"
+#include "Atoms.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <numeric>
 
 using namespace mlir::spmd;
 using llvm::ArrayRef;
@@ -55,6 +56,27 @@ void mlir::spmd::coalesce(SmallVectorImpl<RankDigit> &digits) {
     return a.stride > b.stride;
   });
   joinNeighbours(digits);
+}
+
+void mlir::spmd::joinRanks(SmallVectorImpl<RankDigit> &digits) {
+  llvm::sort(digits, [](const RankDigit &a, const RankDigit &b) {
+    return a.stride != b.stride ? a.stride < b.stride : a.size < b.size;
+  });
+  // Joining may reach a digit that stood apart before.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (unsigned i = 1; i < digits.size() && !changed; ++i)
+      for (unsigned j = 0; j < i && !changed; ++j) {
+        RankDigit &a = digits[j], &b = digits[i];
+        if (!detail::overlap(a, b))
+          continue;
+        int64_t lo = std::gcd(a.stride, b.stride);
+        a = {lo, std::lcm(a.stride * a.size, b.stride * b.size) / lo};
+        digits.erase(digits.begin() + i);
+        changed = true;
+      }
+  }
+  coalesce(digits);
 }
 
 int64_t Layout::numElements() const {

@@ -1,7 +1,7 @@
 //===- Transfer.cpp - A change of layout as loops over strides ------------===//
 
 #include "Atoms.h"
-#include "shardkit/Layout/Plan.h"
+#include "Segments.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::spmd;
@@ -176,20 +176,57 @@ static void closeCycles(const Atoms &atoms, const SmallVectorImpl<bool> &busy,
   }
 }
 
+/// Exact intersections, where the layouts do not cut each other evenly.
+static void intersect(const Layout &from, const Layout &to, bool reorders,
+                      Transfer &transfer) {
+  auto isAtom = [](int64_t size, ArrayRef<TransferPart> parts) {
+    return parts.size() == 1 && parts[0].size == size;
+  };
+  for (TransferSegment &segment : cutSegments(from, to)) {
+    if (!isAtom(segment.size, segment.src) ||
+        !isAtom(segment.size, segment.dst)) {
+      transfer.segments.push_back(std::move(segment));
+      continue;
+    }
+    const TransferPart &src = segment.src[0], &dst = segment.dst[0];
+    if (reorders || !src.isRank || !dst.isRank || src.stride != dst.stride)
+      transfer.atoms.push_back(
+          {segment.size, src.isRank, dst.isRank, src.stride, dst.stride});
+  }
+
+  // Ranks of the destination that own nothing in `from` choose a replica. A rank
+  // that owns an element differs nowhere from the source, so it is the source.
+  SmallVector<RankDigit, 2> taken = from.partial;
+  for (const Digit &digit : from.digits)
+    taken.push_back({digit.stride, digit.size()});
+  for (const UnevenDim &u : from.uneven)
+    taken.append(u.ranks.begin(), u.ranks.end());
+  for (const TransferSegment &segment : transfer.segments)
+    for (const TransferPart &part : segment.dst) {
+      RankDigit rank{part.stride, part.size};
+      if (part.isRank && llvm::none_of(taken, [&](const RankDigit &other) {
+            return overlap(rank, other);
+          }))
+        transfer.spread.push_back(rank);
+    }
+}
+
 std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
-                                                    const Layout &toLayout) {
+                                                    const Layout &toLayout,
+                                                    bool reorders) {
   const Layout *from = &fromLayout, *to = &toLayout;
   Layout fromRest, toRest;
-  if (!from->uneven.empty() || !to->uneven.empty()) {
+  if (!reorders && (!from->uneven.empty() || !to->uneven.empty())) {
     // Uneven dims that are the same on both sides are padded buffers that stay.
     fromRest = *from;
     toRest = *to;
     removeCommonDigits(fromRest, toRest);
-    if (!fromRest.uneven.empty() || !toRest.uneven.empty())
-      return std::nullopt;
     from = &fromRest;
     to = &toRest;
   }
+  if ((!from->uneven.empty() || !to->uneven.empty()) &&
+      from->shape != to->shape)
+    return std::nullopt;
   Transfer transfer;
   if (!from->partial.empty()) {
     auto reduce = subtract(from->partial, to->partial);
@@ -197,9 +234,13 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
       return std::nullopt;
     transfer.reduce.assign(reduce->begin(), reduce->end());
   }
-  auto atoms = align(*from, *to, /*atDims=*/false);
-  if (!atoms)
-    return std::nullopt;
+  std::optional<Atoms> atoms;
+  if (from->uneven.empty() && to->uneven.empty())
+    atoms = align(*from, *to, /*atDims=*/false);
+  if (!atoms) {
+    intersect(*from, *to, reorders, transfer);
+    return transfer;
+  }
 
   unsigned n = atoms->numIndex();
   transfer.atoms.resize(n);
@@ -214,14 +255,16 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
     fromStride *= atom.srcIsRank ? 1 : atom.size;
     toStride *= atom.dstIsRank ? 1 : atom.size;
   }
-  // An atom of one rank digit on both sides is no loop.
-  llvm::erase_if(transfer.atoms, [](const TransferAtom &atom) {
-    return atom.srcIsRank && atom.dstIsRank && atom.srcStride == atom.dstStride;
-  });
-
-  SmallVector<bool, 12> busy(atoms->numRank(), false);
-  atoms->rankAtoms(from->partial, busy);
-  closeCycles(*atoms, busy, transfer.atoms);
+  if (!reorders) {
+    // An atom of one rank digit on both sides is no loop.
+    llvm::erase_if(transfer.atoms, [](const TransferAtom &atom) {
+      return atom.srcIsRank && atom.dstIsRank &&
+             atom.srcStride == atom.dstStride;
+    });
+    SmallVector<bool, 12> busy(atoms->numRank(), false);
+    atoms->rankAtoms(from->partial, busy);
+    closeCycles(*atoms, busy, transfer.atoms);
+  }
 
   // Join neighbours that are one loop.
   unsigned kept = 0;

@@ -1,9 +1,9 @@
 //===- Volume.cpp - How many elements a change of layout receives ---------===//
 
 #include "Atoms.h"
-#include "shardkit/Layout/Plan.h"
+#include "Segments.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-#include <numeric>
 
 using namespace mlir::spmd;
 using namespace mlir::spmd::detail;
@@ -11,180 +11,137 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 //===----------------------------------------------------------------------===//
-// Layouts that do not cut each other: intervals
+// Layouts that do not cut each other: segments
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// "The element belongs to the ranks whose digits have the value
-/// (i mod hi) / lo." A digit of a layout, or an uneven dim (where lo does not
-/// divide hi).
-struct Owner {
-  int64_t lo, hi;
-  SmallVector<RankDigit, 2> ranks;
-  bool isTo;
-  int64_t base; // the index interval is [base, hi); base < lo where uneven
-
-  int64_t coordinate(int64_t rank) const {
-    int64_t k = 0;
-    for (const RankDigit &digit : ranks)
-      k = k * digit.size + (rank / digit.stride) % digit.size;
-    return k;
-  }
-};
-
-/// Sums over the ranks by walking the runs of elements with one owner. Works
-/// for all layouts. The index is split into segments that no owner straddles,
-/// so the walk is over the runs of one segment, never over all elements. The
-/// ranks are enumerated over the digits that some owner uses (all ranks if
-/// these digits do not nest), not over the whole mesh: with dims that are not
-/// divided evenly the ranks have different shares, and there is no closed form.
-class IntervalCount {
+/// How many elements of a segment the ranks own, by their coordinates on it.
+class SegmentCount {
 public:
-  IntervalCount(const Layout &from, const Layout &to) {
-    add(from, false);
-    add(to, true);
-    borders.push_back(1);
-    borders.push_back(from.numElements());
-    for (const Layout *layout : {&from, &to}) {
-      int64_t b = 1;
-      for (int64_t size : llvm::reverse(layout->shape))
-        borders.push_back(b *= size);
+  explicit SegmentCount(const TransferSegment &segment) {
+    for (auto [parts, side] : {std::pair(ArrayRef(segment.src), &src),
+                               std::pair(ArrayRef(segment.dst), &dst)})
+      for (const TransferPart &part : parts)
+        if (part.isRank)
+          side->push_back({part.stride, part.size});
+    // One walk over the runs of elements with one owner on each side.
+    for (int64_t i = 0; i < segment.size;) {
+      int64_t run = std::min({runLength(segment.src, i),
+                              runLength(segment.dst, i), segment.size - i});
+      int64_t from = owner(segment.src, i), to = owner(segment.dst, i);
+      if (mine.size() <= static_cast<size_t>(to))
+        mine.resize(to + 1, 0);
+      mine[to] += run;
+      common[{from, to}] += run;
+      i += run;
     }
-    for (const Owner &owner : owners) {
-      borders.push_back(owner.base);
-      borders.push_back(owner.hi);
-    }
-    llvm::sort(borders);
-    borders.erase(llvm::unique(borders), borders.end());
-    // Keep the borders that every owner is on one side of.
-    llvm::erase_if(borders, [&](int64_t c) {
-      return llvm::any_of(owners, [c](const Owner &owner) {
-        return !(owner.hi <= c ? c % owner.hi == 0
-                               : c <= owner.base && owner.base % c == 0);
-      });
-    });
-    // Of borders that do not divide each other (none lies inside an owner),
-    // the smaller one.
-    unsigned n = 1;
-    for (unsigned i = 1; i < borders.size(); ++i)
-      if (borders[i] % borders[n - 1] == 0 &&
-          borders.back() % borders[i] == 0)
-        borders[n++] = borders[i];
-    borders.truncate(n);
   }
 
-  MoveVolume run(int64_t numDevices) {
-    SmallVector<int64_t, 12> ranks{1};
-    for (const Owner &owner : owners)
-      for (const RankDigit &digit : owner.ranks) {
-        ranks.push_back(digit.stride);
-        ranks.push_back(digit.stride * digit.size);
-      }
-    llvm::sort(ranks);
-    ranks.erase(llvm::unique(ranks), ranks.end());
-    bool nested = true;
-    for (unsigned i = 1; i < ranks.size(); ++i)
-      nested &= ranks[i] % ranks[i - 1] == 0;
-
-    SmallVector<RankDigit, 8> digits;
-    int64_t involved = 1;
-    for (unsigned i = 0; nested && i + 1 < ranks.size(); ++i) {
-      bool used = llvm::any_of(owners, [&](const Owner &owner) {
-        return llvm::any_of(owner.ranks, [&](const RankDigit &digit) {
-          return ranks[i] >= digit.stride &&
-                 ranks[i] < digit.stride * digit.size;
-        });
-      });
-      if (!used)
-        continue;
-      digits.push_back({ranks[i], ranks[i + 1] / ranks[i]});
-      involved *= digits.back().size;
-    }
-    if (!nested) {
-      digits.push_back({1, numDevices});
-      involved = numDevices;
-    }
-
-    MoveVolume volume;
-    for (int64_t v = 0; v < involved; ++v) {
-      int64_t rank = 0, rest = v;
-      for (const RankDigit &digit : digits) {
-        rank += (rest % digit.size) * digit.stride;
-        rest /= digit.size;
-      }
-      int64_t mine = 1, common = 1;
-      // A dim of size 1 has no interval; all of it is coordinate 0's.
-      for (const Owner &owner : owners)
-        if (owner.base == owner.hi && owner.coordinate(rank) != 0) {
-          common = 0;
-          mine = owner.isTo ? 0 : mine;
-        }
-      for (unsigned i = 0; i + 1 < borders.size(); ++i) {
-        auto [to, both] = countSegment(borders[i], borders[i + 1], rank);
-        mine *= to;
-        common *= both;
-      }
-      volume.total += mine - common;
-      volume.largest = std::max(volume.largest, mine - common);
-    }
-    volume.total *= numDevices / involved;
-    return volume;
+  /// Elements that the device owns in `to`, and those it owns in both.
+  std::pair<int64_t, int64_t> count(int64_t fromRank, int64_t toRank) const {
+    int64_t from = coordinate(src, fromRank), to = coordinate(dst, toRank);
+    if (static_cast<size_t>(to) >= mine.size())
+      return {0, 0};
+    return {mine[to], common.lookup({from, to})};
   }
 
 private:
-  void add(const Layout &layout, bool isTo) {
-    for (const Digit &digit : layout.digits)
-      owners.push_back({digit.lo, digit.hi, {{digit.stride, digit.size()}},
-                        isTo, digit.lo});
-    for (const UnevenDim &u : layout.uneven) {
-      int64_t b = 1;
-      for (unsigned e = u.dim + 1; e < layout.shape.size(); ++e)
-        b *= layout.shape[e];
-      int64_t size = layout.shape[u.dim];
-      owners.push_back({b * u.chunk(size), b * size, u.ranks, isTo, b});
+  static int64_t owner(ArrayRef<TransferPart> parts, int64_t value) {
+    int64_t result = 0, scale = 1;
+    for (const TransferPart &part : llvm::reverse(parts)) {
+      if (part.isRank) {
+        result += value % part.size * scale;
+        scale *= part.size;
+      }
+      value /= part.size;
     }
+    return result;
+  }
+  static int64_t coordinate(ArrayRef<RankDigit> digits, int64_t rank) {
+    int64_t result = 0;
+    for (const RankDigit &digit : digits)
+      result = result * digit.size + (rank / digit.stride) % digit.size;
+    return result;
   }
 
-  /// Elements of [0, hi / lo) that the rank owns in `to`, and in both.
-  std::pair<int64_t, int64_t> countSegment(int64_t lo, int64_t hi,
-                                           int64_t rank) {
-    struct Run {
-      int64_t lo, hi, value;
-      bool isTo;
-    };
-    SmallVector<Run, 4> runs;
-    for (const Owner &owner : owners) {
-      if (owner.base < lo || owner.hi > hi || owner.base == owner.hi)
-        continue;
-      runs.push_back({owner.lo / lo, owner.hi / lo, owner.coordinate(rank),
-                      owner.isTo});
-    }
-    int64_t size = hi / lo;
-    if (runs.empty())
-      return {size, size};
-    int64_t mine = 0, common = 0;
-    for (int64_t i = 0; i < size;) {
-      int64_t next = size;
-      bool inTo = true, inFrom = true;
-      for (const Run &run : runs) {
-        int64_t phase = i % run.hi, end = (phase / run.lo + 1) * run.lo;
-        next = std::min(next, i - phase + std::min(end, run.hi));
-        if (phase / run.lo != run.value)
-          (run.isTo ? inTo : inFrom) = false;
-      }
-      if (inTo) {
-        mine += next - i;
-        common += inFrom ? next - i : 0;
-      }
-      i = next;
-    }
-    return {mine, common};
-  }
-
-  SmallVector<Owner, 8> owners;
-  SmallVector<int64_t, 16> borders;
+  SmallVector<RankDigit, 2> src, dst;
+  SmallVector<int64_t, 8> mine;
+  llvm::SmallDenseMap<std::pair<int64_t, int64_t>, int64_t, 16> common;
 };
 } // namespace
+
+static SmallVector<SegmentCount, 6>
+countEach(ArrayRef<TransferSegment> segments) {
+  SmallVector<SegmentCount, 6> counts;
+  for (const TransferSegment &segment : segments)
+    counts.emplace_back(segment);
+  return counts;
+}
+
+/// Adds what one device receives.
+static void addDevice(ArrayRef<SegmentCount> counts, int64_t fromRank,
+                      int64_t toRank, MoveVolume &volume) {
+  int64_t mine = 1, common = 1;
+  for (const SegmentCount &segment : counts) {
+    auto [to, both] = segment.count(fromRank, toRank);
+    mine *= to;
+    common *= both;
+  }
+  volume.total += mine - common;
+  volume.largest = std::max(volume.largest, mine - common);
+}
+
+/// Rank digits that cover those that own something, each on its own or, where
+/// they do not nest, all ranks.
+static SmallVector<RankDigit, 8>
+involvedRanks(ArrayRef<TransferSegment> segments, int64_t numDevices) {
+  SmallVector<RankDigit, 8> used;
+  SmallVector<int64_t, 12> borders{1};
+  for (const TransferSegment &segment : segments)
+    for (ArrayRef<TransferPart> parts : {ArrayRef(segment.src), ArrayRef(segment.dst)})
+      for (const TransferPart &part : parts)
+        if (part.isRank) {
+          used.push_back({part.stride, part.size});
+          borders.append({part.stride, part.stride * part.size});
+        }
+  llvm::sort(borders);
+  borders.erase(llvm::unique(borders), borders.end());
+  SmallVector<RankDigit, 8> digits;
+  for (unsigned i = 0; i + 1 < borders.size(); ++i) {
+    if (borders[i + 1] % borders[i] != 0)
+      return {{1, numDevices}};
+    if (llvm::any_of(used, [&](const RankDigit &digit) {
+          return borders[i] >= digit.stride &&
+                 borders[i] < digit.stride * digit.size;
+        }))
+      digits.push_back({borders[i], borders[i + 1] / borders[i]});
+  }
+  return digits;
+}
+
+/// Sums over the ranks. Works for all layouts. The ranks are enumerated over the digits that some side
+/// uses, not over the whole mesh: with dims that are not divided evenly the
+/// ranks have different shares, and there is no closed form.
+static MoveVolume countSegments(const Layout &from, const Layout &to,
+                                int64_t numDevices) {
+  SmallVector<TransferSegment, 6> segments = cutSegments(from, to);
+  SmallVector<RankDigit, 8> digits = involvedRanks(segments, numDevices);
+  SmallVector<SegmentCount, 6> counts = countEach(segments);
+  int64_t involved = 1;
+  for (const RankDigit &digit : digits)
+    involved *= digit.size;
+  MoveVolume volume;
+  for (int64_t v = 0; v < involved; ++v) {
+    int64_t rank = 0, rest = v;
+    for (const RankDigit &digit : digits) {
+      rank += (rest % digit.size) * digit.stride;
+      rest /= digit.size;
+    }
+    addDevice(counts, rank, rank, volume);
+  }
+  volume.total *= numDevices / involved;
+  return volume;
+}
 
 //===----------------------------------------------------------------------===//
 // Layouts that cut each other evenly: closed form
@@ -224,7 +181,9 @@ MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to,
     if (auto atoms = align(from, to, /*atDims=*/false);
         atoms && numDevices % atoms->rank.back() == 0)
       return closedForm(*atoms, numDevices);
-    return IntervalCount(from, to).run(numDevices);
+    Layout a = from, b = to; // what stays in place has equal shares
+    removeCommonDigits(a, b);
+    return countSegments(a, b, numDevices);
   }
 
   // Dims with the same chunks on both sides: their ranks own nothing else, and
@@ -248,14 +207,27 @@ MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to,
   std::optional<Atoms> atoms;
   if (a.uneven.empty() && b.uneven.empty())
     atoms = align(a, b, /*atDims=*/false);
+  else
+    removeCommonDigits(a, b);
   volume = atoms ? closedForm(*atoms, atoms->rank.back())
-                 : IntervalCount(a, b).run(numDevices);
+                 : countSegments(a, b, numDevices);
   // Both are in units of other numbers of ranks than `devices`.
   int64_t counted = atoms ? atoms->rank.back() : numDevices;
   volume.total = static_cast<int64_t>(static_cast<__int128>(volume.total) *
                                       devices / counted);
   for (auto [size, chunk] : chunks)
     volume.largest = volume.largest / size * chunk;
+  return volume;
+}
+
+MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to,
+                                  ArrayRef<int64_t> order) {
+  if (from.numElements() == 0)
+    return {};
+  SmallVector<SegmentCount, 6> counts = countEach(cutSegments(from, to));
+  MoveVolume volume;
+  for (int64_t rank = 0; rank < static_cast<int64_t>(order.size()); ++rank)
+    addDevice(counts, rank, order[rank], volume);
   return volume;
 }
 

@@ -197,8 +197,8 @@ private:
       OpBuilder b(op);
       FailureOr<Value> value =
           lowerReshard(b, op->getLoc(), input, globalTypes.lookup(reshard.getResult()),
-                       getSharding(input), getSharding(reshard.getResult()),
-                       meshes);
+                       layouts.lookup(input), layouts.lookup(reshard.getResult()),
+                       table);
       if (failed(value))
         return failure();
       // Later ops see the local value in the layout of the reshard.

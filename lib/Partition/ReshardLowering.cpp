@@ -126,24 +126,24 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input,
 }
 
 FailureOr<Value> spmd::lowerReshard(OpBuilder &b, Location loc, Value input,
-                                    RankedTensorType globalType,
-                                    const Sharding &from, const Sharding &to,
-                                    FunctionMeshes &meshes) {
-  const Mesh &mesh = meshes.getMesh();
-  Layout source = Layout::get(from, mesh, globalType.getShape());
-  Layout target = Layout::get(to, mesh, globalType.getShape());
+                                    RankedTensorType globalType, LayoutId from,
+                                    LayoutId to, LayoutTable &table) {
+  FunctionMeshes &meshes = table.getMeshes();
   Value value = input;
-  for (const PlanStep &step : planReshard(source, target, &mesh)) {
+  for (const PlanStep &step : table.getPlan(from, to, globalType)) {
     FailureOr<Value> next = emitStep(b, loc, value, step, meshes);
     if (failed(next))
       return failure();
     value = *next;
   }
-  SmallVector<RankDigit, 2> added = addedPartial(source, target);
+  const Sharding &target = table.get(to);
+  SmallVector<RankDigit, 2> added = addedPartial(
+      Layout::get(table.get(from), meshes.getMesh(), globalType.getShape()),
+      Layout::get(target, meshes.getMesh(), globalType.getShape()));
   if (added.empty())
     return value;
   FailureOr<FunctionMeshes::Spelled> axes = spellRanks(loc, added, meshes);
   if (failed(axes))
     return failure();
-  return maskPartial(b, loc, value, *axes, to.unreducedKind);
+  return maskPartial(b, loc, value, *axes, target.unreducedKind);
 }

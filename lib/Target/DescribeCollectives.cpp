@@ -3,6 +3,7 @@
 #include "Describe.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardkit/Cost/CostModel.h"
+#include "shardkit/Layout/MeshViews.h"
 #include "shardkit/Target/CPU/CPUOps.h"
 
 using namespace mlir;
@@ -25,11 +26,24 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   Layout from, to;
   if (failed(op.getLayouts(*fromMesh, *toMesh, from, to)))
     return failure();
+  if (!fromMesh->sameDevices(*toMesh)) {
+    // Ranks are those of the source mesh.
+    ShardingError error;
+    std::optional<MeshViews> views = MeshViews::get({fromMesh, toMesh}, error);
+    std::optional<Sharding> target = to.toSharding(*toMesh);
+    if (views && target)
+      target = views->toCommon(*target, 1);
+    if (!views || !target)
+      return op.emitError() << "meshes @" << fromMesh->name << " and @" << toMesh->name
+                            << " do not list the same devices in orders that permute axes, "
+                               "expected views of one mesh";
+    to = Layout::get(*target, views->getCommon(), to.shape);
+  }
   removeCommonDigits(from, to);
   std::optional<Transfer> transfer = computeTransfer(from, to);
   if (!transfer)
-    return op.emitError("the layouts of this collective do not cut each other evenly, "
-                        "expected sizes that the mesh axes divide");
+    return op.emitError("the partial ranks of this collective are no rank digits, "
+                        "expected whole (sub-)axes");
   out.id = *op.getCollectiveId();
   out.kind = stringifyCollectiveKind(op.getKind()).str();
   if (auto reduction = op.getReduction())
@@ -44,6 +58,16 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   out.outElements = outType.getNumElements();
   for (const TransferAtom &atom : transfer->atoms)
     out.atoms.push_back({atom.size, atom.srcIsRank, atom.srcStride, atom.dstIsRank, atom.dstStride});
+  for (const TransferSegment &segment : transfer->segments) {
+    manifest::Segment &entry = out.segments.emplace_back();
+    entry.size = segment.size;
+    for (const TransferPart &part : segment.src)
+      entry.source.push_back({part.size, part.isRank, part.stride});
+    for (const TransferPart &part : segment.dst)
+      entry.destination.push_back({part.size, part.isRank, part.stride});
+  }
+  for (const RankDigit &digit : transfer->spread)
+    out.spread.push_back({digit.stride, digit.size});
   PlanStep step{op.getKind(), from, to, getMovedRanks(from, to)};
   for (RankDigit digit : out.reduction ? transfer->reduce : step.group)
     out.group.push_back({digit.stride, digit.size});

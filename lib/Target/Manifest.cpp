@@ -38,6 +38,20 @@ static Json toJson(const Collective &collective) {
     atoms.push_back({atom.size, atom.sourceIsRank ? "rank" : "local", atom.sourceStride,
                      atom.destinationIsRank ? "rank" : "local", atom.destinationStride});
   json["atoms"] = atoms;
+  if (!collective.segments.empty()) {
+    auto parts = [](const std::vector<SegmentPart> &list) {
+      Json result = Json::array();
+      for (const SegmentPart &part : list)
+        result.push_back({part.size, part.isRank ? "rank" : "local", part.stride});
+      return result;
+    };
+    json["segments"] = Json::array();
+    for (const Segment &segment : collective.segments)
+      json["segments"].push_back(
+          {segment.size, parts(segment.source), parts(segment.destination)});
+  }
+  if (!collective.spread.empty())
+    json["spread"] = collective.spread;
   json["group"] = collective.group;
   json["bytes"] = collective.bytes;
   json["loc"] = collective.loc;

@@ -40,34 +40,26 @@ std::vector<std::vector<int>> classesOf(const std::vector<RankDigit> &digits,
   return classes;
 }
 
+using Parts = std::vector<SegmentPart>;
+
+/// How many places from `value` on are side by side on one rank.
+int64_t runLength(const Parts &parts, int64_t value) {
+  if (parts.empty() || parts.back().isRank)
+    return 1;
+  return parts.back().size - value % parts.back().size;
+}
+
 } // namespace
 
-CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
-    : info_(info), elementSize_(dtypeSize(info.dtype)) {
-  const int ranks = world.size();
-  std::vector<RankDigit> digits = info.group;
-  struct Spread { // A source rank digit that becomes a place in the output.
-    int64_t size, stride, destination;
-  };
-  std::vector<Spread> spreads;
-  for (const Atom &atom : info.atoms) {
-    if (atom.sourceIsRank)
-      digits.push_back({atom.sourceStride, atom.size});
-    if (atom.destinationIsRank)
-      digits.push_back({atom.destinationStride, atom.size});
-    if (!atom.sourceIsRank && !atom.destinationIsRank)
-      loops_.push_back({atom.size, atom.sourceStride, atom.destinationStride});
-    if (atom.sourceIsRank && !atom.destinationIsRank)
-      spreads.push_back({atom.size, atom.sourceStride, atom.destinationStride});
-  }
-  // Join the local loops where both sides are contiguous.
-  std::erase_if(loops_, [](const Loop &loop) { return loop.size == 1; });
-  std::sort(loops_.begin(), loops_.end(),
-                   [](const Loop &a, const Loop &b) {
-                     return a.destination > b.destination;
-                   });
+/// Destination-major; neighbours that are contiguous on both sides become one.
+std::vector<CollectivePlan::Loop>
+CollectivePlan::joinLoops(std::vector<Loop> loops) {
+  std::erase_if(loops, [](const Loop &loop) { return loop.size == 1; });
+  std::sort(loops.begin(), loops.end(), [](const Loop &a, const Loop &b) {
+    return a.destination > b.destination;
+  });
   std::vector<Loop> joined;
-  for (const Loop &loop : loops_) {
+  for (const Loop &loop : loops) {
     if (!joined.empty() && joined.back().source == loop.size * loop.source &&
         joined.back().destination == loop.size * loop.destination)
       joined.back() = {joined.back().size * loop.size, loop.source,
@@ -77,7 +69,100 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
   }
   if (joined.empty())
     joined.push_back({1, 1, 1});
-  loops_ = std::move(joined);
+  return joined;
+}
+
+void CollectivePlan::addSegment(const Segment &segment, int rank,
+                                std::vector<Piece> &pieces) {
+  std::vector<Piece> next;
+  for (int64_t i = 0; i < segment.size;) {
+    int64_t run =
+        std::min({runLength(segment.source, i),
+                  runLength(segment.destination, i), segment.size - i});
+    bool mine = true;
+    int64_t destination = 0, value = i;
+    for (size_t k = segment.destination.size(); k-- > 0;) {
+      const SegmentPart &part = segment.destination[k];
+      if (part.isRank)
+        mine &= value % part.size == rank / part.stride % part.size;
+      else
+        destination += value % part.size * part.stride;
+      value /= part.size;
+    }
+    if (mine) {
+      auto stride = [](const Parts &parts) {
+        return parts.empty() || parts.back().isRank ? 1 : parts.back().stride;
+      };
+      for (const Piece &piece : pieces) {
+        Piece part = piece;
+        int64_t source = 0;
+        value = i;
+        for (size_t k = segment.source.size(); k-- > 0;) {
+          const SegmentPart &from = segment.source[k];
+          if (from.isRank) {
+            part.sources[0] = replaceDigit(part.sources[0], from.stride,
+                                           from.size, value % from.size);
+            part.shift += rank / from.stride % from.size - value % from.size;
+          } else {
+            source += value % from.size * from.stride;
+          }
+          value /= from.size;
+        }
+        part.source += source;
+        part.destination += destination;
+        std::vector<Loop> with = loopSets_[piece.loops];
+        with.push_back({run, stride(segment.source), stride(segment.destination)});
+        with = joinLoops(std::move(with));
+        auto same = [&](const std::vector<Loop> &set) {
+          return std::equal(set.begin(), set.end(), with.begin(), with.end(),
+                            [](const Loop &a, const Loop &b) {
+                              return a.size == b.size && a.source == b.source &&
+                                     a.destination == b.destination;
+                            });
+        };
+        part.loops = size_t(std::find_if(loopSets_.begin(), loopSets_.end(), same) -
+                       loopSets_.begin());
+        if (part.loops == loopSets_.size())
+          loopSets_.push_back(std::move(with));
+        next.push_back(std::move(part));
+      }
+    }
+    i += run;
+  }
+  pieces = std::move(next);
+}
+
+CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
+    : info_(info), elementSize_(dtypeSize(info.dtype)) {
+  const int ranks = world.size();
+  std::vector<RankDigit> digits = info.group;
+  struct Spread { // A source rank digit that becomes a place in the output.
+    int64_t size, stride, destination;
+  };
+  std::vector<Spread> spreads;
+  std::vector<Loop> loops;
+  for (const Atom &atom : info.atoms) {
+    if (atom.sourceIsRank)
+      digits.push_back({atom.sourceStride, atom.size});
+    if (atom.destinationIsRank)
+      digits.push_back({atom.destinationStride, atom.size});
+    if (!atom.sourceIsRank && !atom.destinationIsRank)
+      loops.push_back({atom.size, atom.sourceStride, atom.destinationStride});
+    if (atom.sourceIsRank && !atom.destinationIsRank)
+      spreads.push_back({atom.size, atom.sourceStride, atom.destinationStride});
+  }
+  digits.insert(digits.end(), info.spread.begin(), info.spread.end());
+  for (const Segment &segment : info.segments) {
+    int64_t places = 1;
+    for (const SegmentPart &part : segment.destination)
+      places *= part.size;
+    padded_ |= places > segment.size;
+    for (const Parts *parts : {&segment.source, &segment.destination})
+      for (const SegmentPart &part : *parts)
+        if (part.isRank)
+          digits.push_back({part.stride, part.size});
+  }
+  loopSets_.push_back(joinLoops(std::move(loops)));
 
   std::vector<std::vector<int>> groupClass = classesOf(info.group, ranks);
   std::vector<const std::vector<int> *> reduceWith(static_cast<size_t>(ranks));
@@ -114,6 +199,15 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
                           piece.destination + i * spread.destination});
       pieces = std::move(next);
     }
+    for (const Segment &segment : info.segments)
+      addSegment(segment, rank, pieces);
+    for (Piece &piece : pieces)
+      for (const RankDigit &digit : info.spread) {
+        int64_t value = (rank / digit.stride + piece.shift) % digit.size;
+        piece.sources[0] =
+            replaceDigit(piece.sources[0], digit.stride, digit.size,
+                         value < 0 ? value + digit.size : value);
+      }
     // Start with the pieces behind the own rank, so that members do not all
     // read from the same peer at once.
     auto own = std::find_if(pieces.begin(), pieces.end(), [&](const Piece &p) {
@@ -128,9 +222,10 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
         source = group.indexOf(source);
     }
   }
+  const std::vector<Loop> &all = loopSets_[0];
   shared_ = info.reduction != Reduction::None && spreads.empty() &&
-            loops_.size() == 1 && loops_[0].source == 1 &&
-            loops_[0].destination == 1 &&
+            info.segments.empty() && all.size() == 1 && all[0].source == 1 &&
+            all[0].destination == 1 &&
             info.outElements * elementSize_ >= sharedBytes;
   for (const Atom &atom : info.atoms)
     shared_ &= atom.size == 1 || !(atom.sourceIsRank || atom.destinationIsRank);
@@ -141,14 +236,15 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
 }
 
 int64_t CollectivePlan::receivedBytes(int rank) const {
-  int64_t perPiece = elementSize_;
-  for (const Loop &loop : loops_)
-    perPiece *= loop.size;
   int64_t bytes = 0;
   int self = groups_[size_t(rank)]->indexOf(rank);
-  for (const Piece &piece : pieces_[size_t(rank)])
+  for (const Piece &piece : pieces_[size_t(rank)]) {
+    int64_t size = elementSize_;
+    for (const Loop &loop : loopSets_[piece.loops])
+      size *= loop.size;
     for (int source : piece.sources)
-      bytes += source == self ? 0 : perPiece;
+      bytes += source == self ? 0 : size;
+  }
   return bytes;
 }
 
@@ -176,7 +272,7 @@ bool CollectivePlan::run(int rank, const void *in, void *out) {
     return false;
   }
   if (shared_ && group.size() > 1) {
-    int64_t count = loops_[0].size;
+    int64_t count = loopSets_[0][0].size;
     int64_t part = (count + group.size() - 1) / group.size();
     part = (part + 63) / 64 * 64;
     auto range = [&](int member) {
@@ -221,15 +317,18 @@ void copyLoop(const char *from, int64_t fromStride, char *to, int64_t toStride,
 } // namespace
 
 void CollectivePlan::compute(int rank, Group &group, void *out) {
-  const size_t outer = loops_.size() - 1;
-  const Loop &inner = loops_[outer];
-  for (const Loop &loop : loops_)
-    if (loop.size == 0)
+  for (const Atom &atom : info_.atoms)
+    if (atom.size == 0)
       return;
+  if (padded_)
+    std::memset(out, 0, size_t(info_.outElements * elementSize_));
   std::vector<const void *> sources;
-  std::vector<int64_t> index(outer);
+  std::vector<int64_t> index;
   for (const Piece &piece : pieces_[size_t(rank)]) {
-    std::fill(index.begin(), index.end(), 0);
+    const std::vector<Loop> &loops = loopSets_[piece.loops];
+    const size_t outer = loops.size() - 1;
+    const Loop &inner = loops[outer];
+    index.assign(outer, 0);
     int64_t source = piece.source, destination = piece.destination;
     while (true) {
       char *to = static_cast<char *>(out) + destination * elementSize_;
@@ -260,13 +359,13 @@ void CollectivePlan::compute(int rank, Group &group, void *out) {
       bool done = true;
       while (k > 0 && done) {
         --k;
-        source += loops_[k].source;
-        destination += loops_[k].destination;
-        if (++index[k] < loops_[k].size) {
+        source += loops[k].source;
+        destination += loops[k].destination;
+        if (++index[k] < loops[k].size) {
           done = false;
         } else {
-          source -= loops_[k].size * loops_[k].source;
-          destination -= loops_[k].size * loops_[k].destination;
+          source -= loops[k].size * loops[k].source;
+          destination -= loops[k].size * loops[k].destination;
           index[k] = 0;
         }
       }

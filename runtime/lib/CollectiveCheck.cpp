@@ -59,6 +59,40 @@ Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
     else
       writes.emplace_back(atom.size, atom.destinationStride);
   }
+  for (const Segment &segment : collective.segments) {
+    empty |= segment.size == 0;
+    for (const auto *parts : {&segment.source, &segment.destination}) {
+      int64_t places = 1;
+      for (const SegmentPart &part : *parts) {
+        int64_t reach;
+        if (part.size < 1 || part.stride < 0 || segment.size < 0)
+          return invalid("'segments' has a number that is too small");
+        if (__builtin_mul_overflow(places, part.size, &places) ||
+            __builtin_mul_overflow(part.size - 1, part.stride, &reach))
+          return invalid("'segments' overflow");
+        bool isSource = parts == &segment.source;
+        if (part.isRank) {
+          SK_RETURN_IF_ERROR(
+              checkDigit(part.stride, part.size, devices, "segments"));
+          if (isSource)
+            sources.push_back({part.stride, part.size});
+        } else if (!isSource) {
+          writes.emplace_back(part.size, part.stride);
+        } else if (__builtin_add_overflow(lastRead, reach, &lastRead)) {
+          return invalid("'segments' overflow");
+        }
+      }
+      if (places < segment.size)
+        return invalid("'segments' has parts for " + std::to_string(places) +
+                       " elements, expected " + std::to_string(segment.size) +
+                       " or more");
+    }
+  }
+  for (const RankDigit &digit : collective.spread) {
+    SK_RETURN_IF_ERROR(
+        checkDigit(digit.stride, digit.size, devices, "spread"));
+    sources.push_back(digit);
+  }
   for (const RankDigit &digit : collective.group)
     SK_RETURN_IF_ERROR(
         checkDigit(digit.stride, digit.size, devices, "group"));

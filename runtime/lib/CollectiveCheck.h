@@ -7,8 +7,9 @@
 
 namespace shardkit::rt {
 
-/// Checks that the atoms write every element of the output exactly once, read
-/// inside the input, and name rank digits that exist.
+/// Checks that atoms and segments write every element of the output at most
+/// once (exactly once but for padding), read inside the input, and name rank
+/// digits that exist.
 Status validateCollective(const CollectiveInfo &collective, int64_t devices);
 
 } // namespace shardkit::rt

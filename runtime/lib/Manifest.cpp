@@ -245,14 +245,14 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   collective.outElements = in.integer("out_elements");
   if (collective.inElements < 0 || collective.outElements < 0)
     in.fail("'in_elements' and 'out_elements' are negative, expected counts");
+  auto isRank = [&](const Json &json, const char *key) {
+    if (json != "rank" && json != "local")
+      in.fail("'" + std::string(key) +
+              "' has a side that is neither 'local' nor 'rank'");
+    return json == "rank";
+  };
   for (const Json &entry : in.array("atoms")) {
-    auto side = [&](const Json &json) {
-      if (json == "rank")
-        return true;
-      if (json != "local")
-        in.fail("'atoms' has a side that is neither 'local' nor 'rank'");
-      return false;
-    };
+    auto side = [&](const Json &json) { return isRank(json, "atoms"); };
     if (!entry.is_array() || entry.size() != 5)
       in.fail("'atoms' has an entry that is not [size, side, stride, side, "
               "stride]");
@@ -260,6 +260,31 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
                                 in.asInteger(entry[2], "atoms"), side(entry[3]),
                                 in.asInteger(entry[4], "atoms")});
   }
+  if (in.has("segments"))
+    for (const Json &entry : in.array("segments")) {
+      auto parts = [&](const Json &json) {
+        std::vector<SegmentPart> result;
+        if (!json.is_array())
+          in.fail("'segments' has a side that is no list of parts");
+        for (const Json &part : json) {
+          if (!part.is_array() || part.size() != 3)
+            in.fail("'segments' has a part that is not [size, side, stride]");
+          result.push_back({in.asInteger(part[0], "segments"),
+                            isRank(part[1], "segments"),
+                            in.asInteger(part[2], "segments")});
+        }
+        return result;
+      };
+      if (!entry.is_array() || entry.size() != 3)
+        in.fail("'segments' has an entry that is not [size, parts, parts]");
+      collective.segments.push_back({in.asInteger(entry[0], "segments"),
+                                     parts(entry[1]), parts(entry[2])});
+    }
+  if (in.has("spread"))
+    for (const Json &entry : in.array("spread")) {
+      std::vector<int64_t> v = in.asIntegers(entry, "spread", 2);
+      collective.spread.push_back({v[0], v[1]});
+    }
   for (const Json &entry : in.array("group")) {
     std::vector<int64_t> v = in.asIntegers(entry, "group", 2);
     collective.group.push_back({v[0], v[1]});
@@ -274,8 +299,8 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   Json extra = Json::object();
   static const std::set<std::string> known = {
       "id",          "kind",         "axes",  "dtype", "reduction",
-      "in_elements", "out_elements", "atoms", "group", "bytes",
-      "loc"};
+      "in_elements", "out_elements", "atoms", "segments", "spread",
+      "group",       "bytes",        "loc"};
   for (auto &[key, value] : at.json().items())
     if (!known.count(key))
       extra[key] = value;

@@ -87,12 +87,19 @@ double combine(Reduction reduction, DType dtype, double a, double b) {
 void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
                       const Buffers &out) {
   for (int r = 0; r < ranks; ++r) {
-    std::vector<int64_t> index(info.atoms.size(), 0);
+    std::vector<int64_t> index, sizes;
+    for (const Atom &atom : info.atoms)
+      sizes.push_back(atom.size);
+    for (const Segment &segment : info.segments)
+      sizes.push_back(segment.size);
+    index.assign(sizes.size(), 0);
+    int64_t received = 0;
+    std::vector<bool> written(size_t(info.outElements), false);
     while (true) {
       bool mine = true;
       int source = r;
-      int64_t from = 0, to = 0;
-      for (size_t k = 0; k < index.size(); ++k) {
+      int64_t from = 0, to = 0, shift = 0;
+      for (size_t k = 0; k < info.atoms.size(); ++k) {
         const Atom &atom = info.atoms[k];
         if (atom.destinationIsRank)
           mine &= index[k] == r / atom.destinationStride % atom.size;
@@ -103,7 +110,38 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
         else
           from += index[k] * atom.sourceStride;
       }
+      for (size_t k = 0; k < info.segments.size(); ++k) {
+        const Segment &segment = info.segments[k];
+        int64_t value = index[info.atoms.size() + k];
+        for (size_t p = segment.destination.size(); p-- > 0;) {
+          const SegmentPart &part = segment.destination[p];
+          if (part.isRank)
+            mine &= value % part.size == r / part.stride % part.size;
+          else
+            to += value % part.size * part.stride;
+          value /= part.size;
+        }
+        value = index[info.atoms.size() + k];
+        for (size_t p = segment.source.size(); p-- > 0;) {
+          const SegmentPart &part = segment.source[p];
+          if (part.isRank) {
+            source = withDigit(source, part.stride, part.size,
+                               value % part.size);
+            shift += r / part.stride % part.size - value % part.size;
+          } else {
+            from += value % part.size * part.stride;
+          }
+          value /= part.size;
+        }
+      }
+      for (const RankDigit &digit : info.spread) {
+        int64_t value = (r / digit.stride % digit.size + shift) % digit.size;
+        source = withDigit(source, digit.stride, digit.size,
+                           (value + digit.size) % digit.size);
+      }
       if (mine) {
+        received += source != r;
+        written[size_t(to)] = true;
         std::vector<int> members = {source};
         if (info.reduction != Reduction::None)
           for (const RankDigit &digit : info.group) {
@@ -124,10 +162,19 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
             << info.kind << " rank " << r << " element " << to;
       }
       size_t k = index.size();
-      while (k > 0 && ++index[k - 1] == info.atoms[k - 1].size)
+      while (k > 0 && ++index[k - 1] == sizes[k - 1])
         index[--k] = 0;
       if (k == 0)
         break;
+    }
+    for (int64_t i = 0; i < info.outElements; ++i)
+      if (!written[size_t(i)])
+        ASSERT_EQ(getElement(info.dtype, out[size_t(r)].data(), i), 0)
+            << info.kind << " rank " << r << " padding " << i;
+    if (info.reduction == Reduction::None) {
+      World world(ranks, 30);
+      EXPECT_EQ(CollectivePlan(info, world).receivedBytes(r),
+                received * dtypeSize(info.dtype));
     }
   }
 }
@@ -229,6 +276,114 @@ TEST(Collective, randomMovesFollowTheDefinition) {
     if (HasFatalFailure())
       return;
   }
+}
+
+/// A loop of n elements that each side cuts in its own way: blocks over some
+/// ranks, whole blocks dealt in turn, or in place.
+Segment randomSegment(std::mt19937 &random, int64_t n,
+                      std::vector<RankDigit> sourceRanks,
+                      std::vector<RankDigit> destinationRanks,
+                      int64_t &inElements, int64_t &outElements) {
+  auto cut = [&](std::vector<RankDigit> ranks, int64_t &elements) {
+    std::shuffle(ranks.begin(), ranks.end(), random);
+    std::vector<SegmentPart> parts;
+    int64_t places = 1, local = 1;
+    for (const RankDigit &rank : ranks) {
+      parts.push_back({rank.size, true, rank.stride});
+      places *= rank.size;
+    }
+    // Blocks, padded where n is not divided; then a gap in front, if it fits.
+    int64_t block = (n + places - 1) / places;
+    if (block % 2 == 0 && n % (places * 2) == 0 && random() % 2) {
+      parts.insert(parts.begin(), {2, false, elements * (block / 2)});
+      block /= 2;
+      local *= 2;
+    }
+    parts.push_back({block, false, elements});
+    elements *= local * block;
+    return parts;
+  };
+  Segment segment{n, {}, {}};
+  segment.source = cut(std::move(sourceRanks), inElements);
+  segment.destination = cut(std::move(destinationRanks), outElements);
+  return segment;
+}
+
+TEST(Collective, exactIntersectionsFollowTheDefinition) {
+  std::mt19937 random(17);
+  for (int round = 0; round < 600; ++round) {
+    const int64_t axes[2] = {2 + int64_t(random() % 2),
+                             1 + int64_t(random() % 4)};
+    const int ranks = int(axes[0] * axes[1]);
+    const RankDigit x{axes[1], axes[0]}, y{1, axes[1]}, all{1, ranks};
+    CollectiveInfo info;
+    info.kind = "exchange";
+    info.dtype = allDTypes[random() % kNumDTypes];
+    info.inElements = info.outElements = 1;
+    // One segment after the other, with a loop between.
+    std::vector<std::vector<RankDigit>> sides = {{}, {x}, {y}, {x, y}, {all}};
+    auto any = [&] { return sides[random() % sides.size()]; };
+    std::vector<RankDigit> source = any(), destination = any();
+    info.segments.push_back(randomSegment(
+        random, 1 + int64_t(random() % 13), source, destination,
+        info.inElements, info.outElements));
+    if (random() % 2) {
+      int64_t n = 1 + int64_t(random() % 3);
+      info.atoms.push_back({n, false, info.inElements, false, info.outElements});
+      info.inElements *= n;
+      info.outElements *= n;
+    }
+    // The ranks that are left, on another dim.
+    if (random() % 2)
+      info.segments.push_back(randomSegment(
+          random, 1 + int64_t(random() % 7),
+          source.empty() ? std::vector{y} : std::vector<RankDigit>(),
+          destination.empty() ? std::vector{x} : std::vector<RankDigit>(),
+          info.inElements, info.outElements));
+    auto readsFrom = [&](int64_t stride) {
+      return std::any_of(info.segments.begin(), info.segments.end(),
+                         [&](const Segment &segment) {
+                           return std::any_of(
+                               segment.source.begin(), segment.source.end(),
+                               [&](const SegmentPart &part) {
+                                 return part.isRank && part.stride == stride;
+                               });
+                         });
+    };
+    if (!readsFrom(1) && random() % 2)
+      info.spread.push_back(y);
+    Status valid = validateCollective(info, ranks);
+    ASSERT_TRUE(valid.ok()) << valid.message();
+    Buffers in = randomInputs(info, ranks, random);
+    expectDefinition(info, ranks, in, runOnThreads(info, ranks, in));
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+TEST(Collective, segmentsOfTooFewPlacesAreRefused) {
+  // 5 elements in 2 chunks of 3, from whole to halves.
+  CollectiveInfo info;
+  info.kind = "all_slice";
+  info.inElements = 5;
+  info.outElements = 3;
+  info.segments = {{5, {{5, false, 1}}, {{2, true, 1}, {3, false, 1}}}};
+  EXPECT_TRUE(validateCollective(info, 2).ok());
+  info.segments[0].destination[1].size = 2;
+  info.outElements = 2;
+  EXPECT_NE(validateCollective(info, 2).message().find("parts for 4 elements"),
+            std::string::npos);
+  info.segments[0].destination[1].size = 3;
+  info.outElements = 4;
+  EXPECT_NE(validateCollective(info, 2).message().find("exactly once"),
+            std::string::npos);
+  info.outElements = 3;
+  info.inElements = 4;
+  EXPECT_NE(validateCollective(info, 2).message().find("read input element 4"),
+            std::string::npos);
+  info.inElements = 5;
+  EXPECT_NE(validateCollective(info, 3).message().find("3 devices do not have"),
+            std::string::npos);
 }
 
 TEST(Collective, allReduceOfEveryKindTypeAndSize) {

@@ -172,6 +172,37 @@ const Failure failures[] = {
        collective(m)["atoms"][0] = {32, "rank", 1, "local", 1};
      },
      "which 4 devices do not have"},
+    {"segmentsEntry",
+     [](Json &m) { collective(m)["segments"] =
+           Json::array({Json::array({5, Json::array()})}); },
+     "'segments' has an entry that is not"},
+    {"segmentsSides",
+     [](Json &m) { collective(m)["segments"] =
+           Json::array({Json::array({5, "local", "local"})}); },
+     "'segments' has a side that is no list of parts"},
+    {"segmentsPart",
+     [](Json &m) {
+       collective(m)["segments"] =
+           Json::array({{5, Json::array({{5, "local"}}), Json::array()}});
+     },
+     "'segments' has a part that is not [size, side, stride]"},
+    {"segmentsPlaces",
+     [](Json &m) {
+       Json four = Json::array({{4, "local", 32}});
+       collective(m)["segments"] = Json::array({{5, four, four}});
+     },
+     "'segments' has parts for 4 elements, expected 5 or more"},
+    {"segmentsDigit",
+     [](Json &m) {
+       Json three = Json::array({{3, "rank", 1}});
+       collective(m)["segments"] = Json::array({{3, three, three}});
+     },
+     "a rank digit of 'segments' has stride 1 and size 3"},
+    {"spreadDigit", [](Json &m) { collective(m)["spread"] = Json::array({{1, 3}}); },
+     "a rank digit of 'spread' has stride 1 and size 3"},
+    {"spreadOverlap",
+     [](Json &m) { collective(m)["spread"] = {{1, 2}, {1, 4}}; },
+     "the rank digits of 'atoms' overlap"},
     {"groupDigit", [](Json &m) { collective(m)["group"][0] = {1, 3}; },
      "a rank digit of 'group' has stride 1 and size 3"},
     {"groupOverlap",

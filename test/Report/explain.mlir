@@ -23,7 +23,7 @@
 // CHECK: %arg2 (c) : tensor<6x6xf32>
 // CHECK: lacks "x": test.opaque has no sharding rule
 // CHECK: %0 : tensor<16x6xf32>  [{"y", ?}, {?}]
-// CHECK: dim 0 lacks "x": lost a conflict at arith.addf: 2.00E-05 s as chosen, 3.00E-05 s with it
+// CHECK: dim 0 lacks "x": lost a conflict at arith.addf: 2.00E-05 s as chosen, 2.00E-05 s with it
 // CHECK: %expanded : tensor<3x4xf32>
 // CHECK: lacks "y": tensor.expand_shape cannot hand on this cut of dim 0 of %arg3 (d)
 // CHECK: %extracted_slice : tensor<4xf32>

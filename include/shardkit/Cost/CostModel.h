@@ -35,6 +35,12 @@ public:
 
   /// Cost of one step of a plan on elements of `elementBytes` bytes.
   CollectiveCost getCost(const PlanStep &step, int64_t elementBytes) const;
+  /// The plan of the lowest predicted time among those that receive least (see
+  /// Plan.h). Layouts on the way are shardings of `views`, a mesh over the same
+  /// devices, or else of this one.
+  ReshardPlan planReshard(const Layout &from, const Layout &to,
+                          int64_t elementBytes,
+                          const Mesh *views = nullptr) const;
   /// Seconds of a whole plan.
   double getSeconds(llvm::ArrayRef<PlanStep> plan, int64_t elementBytes) const;
   /// Names of the axes that a group of rank digits runs over, in mesh order.

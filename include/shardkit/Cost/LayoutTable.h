@@ -43,10 +43,9 @@ public:
     int64_t bytes = 0;       // the sum of the B of the cost formulas
     std::string kinds, axes; // of the steps that move data, by commas
   };
-  Move getMove(LayoutId from, LayoutId to, RankedTensorType type) const;
-  /// Collectives of that reshard.
-  SmallVector<PlanStep, 3> getPlan(LayoutId from, LayoutId to,
-                                   RankedTensorType type) const;
+  Move getMove(LayoutId from, LayoutId to, RankedTensorType type);
+  /// Collectives of that reshard, planned once. Valid until the next call.
+  const ReshardPlan &getPlan(LayoutId from, LayoutId to, RankedTensorType type);
   const CostModel &getCosts() const { return costs; }
   const Mesh &getMesh() const { return meshes.getMesh(); }
   FunctionMeshes &getMeshes() { return meshes; }
@@ -58,7 +57,12 @@ private:
   std::vector<ShardingAttr> attrs;
   llvm::StringMap<LayoutId> ids;
   llvm::DenseMap<Attribute, LayoutId> known;
-  llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> seconds;
+  struct Planned {
+    ReshardPlan plan;
+    double seconds;
+  };
+  const Planned &getPlanned(LayoutId from, LayoutId to, RankedTensorType type);
+  llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, Planned> plans;
 };
 
 } // namespace mlir::spmd

@@ -105,6 +105,9 @@ struct Layout {
 /// of size 1, sorts.
 void coalesce(llvm::SmallVectorImpl<Digit> &digits);
 void coalesce(llvm::SmallVectorImpl<RankDigit> &digits);
+/// Digits that cover all of these: those that overlap become one.
+///   (1, 2), (2, 2) -> (1, 4)     (3, 2), (1, 2) of 6 ranks -> (1, 6)
+void joinRanks(llvm::SmallVectorImpl<RankDigit> &digits);
 
 /// A row-major reshape (layouts.md 4.2): what stays sharded without moving a
 /// byte, and what must be gathered before it.

@@ -9,12 +9,12 @@
 namespace mlir::spmd {
 
 /// Emits the collectives that lead the local value `input` of a value of
-/// `globalType` from one sharding to another, and returns the local result. A
+/// `globalType` from one layout to another, and returns the local result. A
 /// complete value that becomes partial is kept by the first shard and replaced
 /// by the neutral element on the others. Reports where a step has no spelling.
 FailureOr<Value> lowerReshard(OpBuilder &b, Location loc, Value input,
-                              RankedTensorType globalType, const Sharding &from,
-                              const Sharding &to, FunctionMeshes &meshes);
+                              RankedTensorType globalType, LayoutId from,
+                              LayoutId to, LayoutTable &table);
 
 /// Coordinates of this device on (sub-)axes, as they are spelled.
 SmallVector<Value> getCoordinates(OpBuilder &b, Location loc,

@@ -47,6 +47,17 @@ struct Atom {
   int64_t destinationStride;
 };
 
+struct SegmentPart {
+  int64_t size;
+  bool isRank;
+  int64_t stride;
+};
+
+struct Segment {
+  int64_t size;
+  std::vector<SegmentPart> source, destination;
+};
+
 struct Collective {
   int64_t id = 0;
   std::string kind;
@@ -55,7 +66,8 @@ struct Collective {
   std::optional<std::string> reduction;
   int64_t inElements = 0, outElements = 0;
   std::vector<Atom> atoms;
-  std::vector<std::array<int64_t, 2>> group;
+  std::vector<Segment> segments;
+  std::vector<std::array<int64_t, 2>> spread, group;
   int64_t bytes = 0;
   std::string loc;
 };

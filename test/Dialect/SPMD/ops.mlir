@@ -131,7 +131,7 @@ func.func @computes(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>, %c: tensor<8x16xf
 }
 
 // CHECK-LABEL: func.func @local_view
-func.func @local_view(%0: tensor<8x4xf32>, %1: tensor<2x8xf32>, %2: tensor<4x16xf32>) {
+func.func @local_view(%0: tensor<8x4xf32>, %1: tensor<2x8xf32>, %2: tensor<4x16xf32>, %u: tensor<4x7xf32>) {
   // CHECK: spmd.device_coordinate @pod "model" : index
   %i = spmd.device_coordinate @pod "model" : index
   // CHECK: spmd.all_gather %{{.*}} <@pod, [{}, {2, "model"}]> : tensor<8x4xf32> -> tensor<8x16xf32>
@@ -151,6 +151,13 @@ func.func @local_view(%0: tensor<8x4xf32>, %1: tensor<2x8xf32>, %2: tensor<4x16x
   // An exchange may be uneven: 7 rows over 4 devices are 2, 2, 2 and 1.
   // CHECK: spmd.exchange %{{.*}} of tensor<7x8xf32> <@pod, [{"model"}, {}]> to <@pod, [{}, {"model"}]> : tensor<2x8xf32> -> tensor<7x2xf32>
   %10 = spmd.exchange %1 of tensor<7x8xf32> <@pod, [{"model"}, {}]> to <@pod, [{}, {"model"}]> : tensor<2x8xf32> -> tensor<7x2xf32>
+  // So may slices, gathers and reduce_scatters.
+  // CHECK: spmd.all_slice %{{.*}} <@pod, [{}, {"model"}]> : tensor<4x7xf32> -> tensor<4x2xf32>
+  %u0 = spmd.all_slice %u <@pod, [{}, {"model"}]> : tensor<4x7xf32> -> tensor<4x2xf32>
+  // CHECK: spmd.all_gather %{{.*}} <@pod, [{}, {"model"}]> : tensor<4x2xf32> -> tensor<4x7xf32>
+  %u1 = spmd.all_gather %u0 <@pod, [{}, {"model"}]> : tensor<4x2xf32> -> tensor<4x7xf32>
+  // CHECK: spmd.reduce_scatter %{{.*}} sum <@pod, [{}, {"model"}]> : tensor<4x7xf32> -> tensor<4x2xf32>
+  %u2 = spmd.reduce_scatter %u1 sum <@pod, [{}, {"model"}]> : tensor<4x7xf32> -> tensor<4x2xf32>
   // CHECK: spmd.collective_permute %{{.*}} of tensor<8x16xf32> <@pod, [{"data"}, {}]> to <@turned, [{"u"}, {}]> : tensor<4x16xf32> -> tensor<4x16xf32>
   %11 = spmd.collective_permute %2 of tensor<8x16xf32> <@pod, [{"data"}, {}]> to <@turned, [{"u"}, {}]> : tensor<4x16xf32> -> tensor<4x16xf32>
   // CHECK: spmd.broadcast %{{.*}} <@pod, {"model"}> root = 2 : tensor<8x4xf32>

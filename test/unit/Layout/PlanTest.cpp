@@ -11,14 +11,13 @@ struct PlanCase {
 } // namespace
 
 static void checkCases(const Mesh &m, Shape shape,
-                       std::initializer_list<PlanCase> cases,
-                       bool expectBound = true) {
+                       std::initializer_list<PlanCase> cases) {
   for (const PlanCase &c : cases) {
     SCOPED_TRACE(std::string(c.from) + " -> " + c.to);
     Layout from = layout(c.from, m, shape), to = layout(c.to, m, shape);
     EXPECT_EQ(kinds(planReshard(from, to)), c.expected);
     checkPlan(from, to, m.numDevices(),
-              expectBound && from.partial.empty() && to.partial.empty());
+              from.partial.empty() && to.partial.empty());
   }
 }
 
@@ -78,7 +77,7 @@ TEST(Plan, PartialDigitsAreScatteredWhereTheResultWantsThem) {
        {"[{}, {}], unreduced = {\"x\", \"y\"}", "[{\"x\"}, {}]",
         "reduce_scatter all_reduce"},
        {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{}, {}]",
-        "all_reduce all_gather"},
+        "reduce_scatter all_gather"},
        {"[{}, {}], unreduced = {\"x\", \"y\"}",
         "[{}, {}], unreduced = {\"y\"}", "all_reduce"},
        {"[{}, {}], unreduced = {\"x\"}", "[{\"y\"}, {}], unreduced = {\"x\"}",
@@ -93,7 +92,7 @@ TEST(Plan, PartialDigitsAreScatteredWhereTheResultWantsThem) {
         "reduce_scatter collective_permute all_gather"},
        // With an exchange between the halves of an all-reduce it moves less.
        {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{}, {\"y\"}]",
-        "reduce_scatter all_to_all all_gather"}});
+        "reduce_scatter collective_permute all_gather"}});
 }
 
 TEST(Plan, AReductionWithoutAFreePlaceReplicates) {
@@ -104,46 +103,42 @@ TEST(Plan, AReductionWithoutAFreePlaceReplicates) {
              {{"[], unreduced = {\"x\"}", "[]", "all_reduce"}});
 }
 
-TEST(Plan, UnevenDimsAreGatheredThenSliced) {
+TEST(Plan, UnevenDimsAreIntersected) {
   checkCases(mesh({2, 2}), {5, 4},
              {{"[{\"x\"}, {}]", "[{}, {}]", "all_gather"},
               {"[{}, {}]", "[{\"x\"}, {}]", "all_slice"},
               {"[{\"x\"}, {\"y\"}]", "[{\"x\"}, {}]", "all_gather"},
               {"[{\"x\"}, {}]", "[{\"x\"}, {\"y\"}]", "all_slice"},
-              {"[{\"x\"}, {}]", "[{\"x\", \"y\"}, {}]",
-               "all_gather all_slice"},
-              {"[{\"x\"}, {}]", "[{}, {\"x\"}]", "all_gather all_slice"},
-              {"[{}, {\"x\"}]", "[{\"x\"}, {}]", "all_gather all_slice"},
+              {"[{\"x\"}, {}]", "[{\"x\", \"y\"}, {}]", "exchange"},
+              {"[{\"x\"}, {}]", "[{}, {\"x\"}]", "exchange"},
+              {"[{}, {\"x\"}]", "[{\"x\"}, {}]", "exchange"},
+              {"[{\"x\"}, {}]", "[{\"y\"}, {}]", "collective_permute"},
+              {"[{\"x\"}, {\"y\"}]", "[{\"y\"}, {}]", "exchange"},
               {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"x\"}, {\"y\"}]",
                "reduce_scatter"},
               {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"y\"}, {}]",
-               "all_reduce all_gather all_slice"}},
-             /*expectBound=*/false);
+               "reduce_scatter exchange"}});
 }
 
-TEST(Plan, MisalignedDigitsAreGathered) {
+TEST(Plan, MisalignedDigitsAreIntersected) {
   // 2 x 3 against 3 x 2.
   Mesh m = mesh({2, 3});
   checkCases(m, {6, 4},
-             {{"[{\"x\"}, {}]", "[{\"y\"}, {}]", "all_gather all_slice"},
-              {"[{\"x\"}, {}]", "[{\"y\", \"x\"}, {}]",
-               "all_gather all_slice"}},
-             /*expectBound=*/false);
+             {{"[{\"x\"}, {}]", "[{\"y\"}, {}]", "exchange"},
+              {"[{\"x\"}, {}]", "[{\"y\", \"x\"}, {}]", "exchange"}});
   // Slices that nothing stands in the way of still come first.
   checkCases(mesh({2, 3, 2}), {6, 4},
              {{"[{\"x\"}, {}]", "[{\"y\"}, {\"z\"}]",
-               "all_slice all_gather all_slice"},
+               "all_slice exchange"},
               {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"y\"}, {\"z\"}]",
-               "all_slice all_reduce all_gather all_slice"}},
-             /*expectBound=*/false);
+               "exchange reduce_scatter all_gather"}});
   // Rank digits that do not nest.
   Mesh six = mesh({6});
   checkCases(six, {12, 4},
              {{"[{\"x\":(1)2}, {}]", "[{\"x\":(3)2}, {}]",
-               "all_gather all_slice"},
+               "collective_permute"},
               {"[{\"x\":(1)2}, {}], unreduced = {\"x\":(2)3}",
-               "[{\"x\":(1)3}, {}]", "all_reduce all_gather all_slice"}},
-             /*expectBound=*/false);
+               "[{\"x\":(1)3}, {}]", "all_reduce exchange"}});
 }
 
 TEST(Plan, CompleteToPartialIsTheCallersBusiness) {

@@ -1,6 +1,7 @@
 //===- Simulator.cpp ------------------------------------------------------===//
 
 #include "Simulator.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <map>
 #include <set>
@@ -139,35 +140,83 @@ bool shardkit_test::sameBuffers(const Layout &layout, const Buffers &a,
   return true;
 }
 
+/// A loop of a transfer as a segment.
+static std::vector<TransferSegment> loopsOf(const Transfer &transfer) {
+  std::vector<TransferSegment> loops(transfer.segments.begin(),
+                                     transfer.segments.end());
+  for (const TransferAtom &atom : transfer.atoms)
+    loops.push_back({atom.size,
+                     {{atom.size, atom.srcIsRank, atom.srcStride}},
+                     {{atom.size, atom.dstIsRank, atom.dstStride}}});
+  return loops;
+}
+
 Buffers shardkit_test::runTransfer(const Transfer &transfer,
                                    int64_t localElements, const Buffers &in,
-                                   int64_t &received) {
+                                   int64_t &received,
+                                   llvm::ArrayRef<int64_t> order,
+                                   std::vector<int64_t> *sent) {
+  if (sent)
+    sent->assign(in.size(), 0);
   int64_t iterations = 1, combined = 1;
   for (const RankDigit &digit : transfer.reduce)
     combined *= digit.size;
-  for (const TransferAtom &atom : transfer.atoms)
-    iterations *= atom.dstIsRank ? 1 : atom.size;
-  EXPECT_EQ(iterations, localElements);
+  std::vector<TransferSegment> loops = loopsOf(transfer);
+  // A loop over a rank of the destination has one value of interest.
+  auto isFixed = [](const TransferSegment &loop) {
+    return loop.dst.size() == 1 && loop.dst[0].isRank &&
+           loop.dst[0].size == loop.size;
+  };
+  for (const TransferSegment &loop : loops)
+    iterations *= isFixed(loop) ? 1 : loop.size;
 
-  Buffers out(in.size(), std::vector<int64_t>(localElements, pad - 1));
-  for (int64_t rank = 0; rank < static_cast<int64_t>(in.size()); ++rank)
+  Buffers out(in.size(), std::vector<int64_t>(localElements, pad));
+  for (int64_t own = 0; own < static_cast<int64_t>(in.size()); ++own) {
+    // The device has rank `own` in `from` and `rank` in `to`.
+    int64_t rank = order.empty() ? own : order[own];
+    std::vector<bool> written(localElements, false);
     for (int64_t v = 0; v < iterations; ++v) {
-      int64_t rest = v, source = rank, from = 0, to = 0;
-      for (size_t i = transfer.atoms.size(); i-- > 0;) {
-        const TransferAtom &atom = transfer.atoms[i];
+      int64_t rest = v, source = own, from = 0, to = 0,
+              shift = 0;
+      bool mine = true;
+      for (size_t i = loops.size(); i-- > 0;) {
+        const TransferSegment &loop = loops[i];
+        bool isSegment = i < transfer.segments.size();
         int64_t value;
-        if (atom.dstIsRank) {
-          value = (rank / atom.dstStride) % atom.size;
+        if (isFixed(loop)) {
+          value = (rank / loop.dst[0].stride) % loop.size;
         } else {
-          value = rest % atom.size;
-          rest /= atom.size;
-          to += value * atom.dstStride;
+          value = rest % loop.size;
+          rest /= loop.size;
         }
-        if (atom.srcIsRank)
-          source += (value - (rank / atom.srcStride) % atom.size) *
-                    atom.srcStride;
-        else
-          from += value * atom.srcStride;
+        int64_t digits = value;
+        for (size_t k = loop.dst.size(); k-- > 0; digits /= loop.dst[k].size) {
+          const TransferPart &part = loop.dst[k];
+          if (!part.isRank)
+            to += digits % part.size * part.stride;
+          else if (digits % part.size != (rank / part.stride) % part.size)
+            mine = false;
+        }
+        EXPECT_EQ(digits, 0) << "the parts of a segment are too few";
+        digits = value;
+        for (size_t k = loop.src.size(); k-- > 0; digits /= loop.src[k].size) {
+          const TransferPart &part = loop.src[k];
+          if (!part.isRank) {
+            from += digits % part.size * part.stride;
+            continue;
+          }
+          int64_t change = digits % part.size - (own / part.stride) % part.size;
+          source += change * part.stride;
+          shift -= isSegment ? change : 0;
+        }
+        EXPECT_EQ(digits, 0) << "the parts of a segment are too few";
+      }
+      if (!mine)
+        continue;
+      for (const RankDigit &digit : transfer.spread) {
+        int64_t had = (own / digit.stride) % digit.size;
+        int64_t gets = ((had + shift) % digit.size + digit.size) % digit.size;
+        source += (gets - had) * digit.stride;
       }
       int64_t sum = 0;
       for (int64_t k = 0; k < combined; ++k) {
@@ -178,11 +227,17 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
                    digit.stride;
           digits /= digit.size;
         }
-        received += other != rank;
+        received += other != own;
+        if (sent && other != own)
+          ++(*sent)[other];
         sum += in.at(other).at(from);
       }
+      EXPECT_FALSE(written.at(to)) << "an element is written twice";
+      written[to] = true;
       out[rank].at(to) = sum;
     }
+    EXPECT_TRUE(!transfer.segments.empty() || llvm::all_equal(written));
+  }
   return out;
 }
 
@@ -250,9 +305,15 @@ static void checkStep(const PlanStep &step, int64_t numDevices) {
     case CollectiveKind::AllReduce:
       EXPECT_TRUE(keeps && within);
       break;
-    case CollectiveKind::AllToAll:
+    case CollectiveKind::AllToAll: {
       EXPECT_EQ(has.size(), wants.size());
+      // An equal share from each device of the group.
+      size_t devices = groupOf(rank, step.group).size(), kept = 0;
+      for (int64_t i : wants)
+        kept += std::binary_search(has.begin(), has.end(), i);
+      EXPECT_EQ(kept * devices, wants.size());
       break;
+    }
     case CollectiveKind::CollectivePermute:
     case CollectiveKind::Exchange:
       break;
@@ -271,8 +332,9 @@ static void checkStep(const PlanStep &step, int64_t numDevices) {
 }
 
 void shardkit_test::checkPlan(const Layout &from, const Layout &to,
-                              int64_t numDevices, bool expectBound) {
-  auto plan = planReshard(from, to);
+                              int64_t numDevices, bool expectBound,
+                              const Mesh *mesh) {
+  auto plan = planReshard(from, to, {mesh});
   SCOPED_TRACE("plan " + from.toString() + "  ->  " + to.toString() + "\n" +
                toString(plan));
   if (plan.empty()) {
@@ -283,24 +345,21 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to,
   EXPECT_EQ(plan.back().to, to);
   EXPECT_LE(plan.size(), 6u);
 
-  bool even = from.uneven.empty() && to.uneven.empty();
   Buffers data = makeBuffers(from, numDevices);
   int64_t total = 0;
   for (size_t i = 0; i < plan.size(); ++i) {
     const PlanStep &step = plan[i];
     if (i)
       EXPECT_EQ(plan[i - 1].to, step.from);
+    if (mesh)
+      EXPECT_TRUE(step.from.toSharding(*mesh).has_value());
     checkStep(step, numDevices);
     auto volume = bruteVolume(step.from, step.to, numDevices);
     EXPECT_EQ(receivedElements(step.from, step.to, numDevices), volume.total);
     total += volume.total;
 
     auto transfer = computeTransfer(step.from, step.to);
-    if (!transfer) {
-      EXPECT_FALSE(even) << "no transfer for step " << i;
-      data = makeBuffers(step.to, numDevices);
-      continue;
-    }
+    ASSERT_TRUE(transfer.has_value()) << "no transfer for step " << i;
     int64_t received = 0;
     Buffers next =
         runTransfer(*transfer, step.to.numLocalElements(), data, received);
@@ -308,7 +367,11 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to,
       EXPECT_TRUE(
           sameBuffers(step.to, next, makeBuffers(step.to, numDevices)))
           << "step " << i;
-    if (step.from.partial.empty() && even)
+    // Uneven dims that stay are moved with their padding.
+    bool padded = llvm::any_of(step.from.uneven, [&](const UnevenDim &u) {
+      return llvm::is_contained(step.to.uneven, u);
+    });
+    if (step.from.partial.empty() && !padded)
       EXPECT_EQ(received, volume.total) << "step " << i;
 
     // The same move seen on the shared local value.
@@ -330,6 +393,84 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to,
   }
   if (expectBound)
     EXPECT_EQ(total, bruteVolume(from, to, numDevices).total);
+}
+
+//===----------------------------------------------------------------------===//
+// All layouts
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Puts parts of axes, one after the other, behind what a dim has already.
+class Enumerator {
+public:
+  Enumerator(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven)
+      : mesh(mesh), shape(shape), uneven(uneven) {
+    current.dims.resize(shape.size());
+    addDim(0);
+  }
+  std::vector<Layout> layouts;
+
+private:
+  void addDim(unsigned d) {
+    if (d == shape.size()) {
+      Layout layout = Layout::get(current, mesh, shape);
+      if (seen.insert(layout.toString()).second)
+        layouts.push_back(layout);
+      return;
+    }
+    addDim(d + 1);
+    DimEntries &list = current.dims[d].entries;
+    int64_t total = totalFactor(list);
+    bool divides = shape[d] % total == 0;
+    for (unsigned a = 0; a < mesh.axes.size(); ++a)
+      for (int64_t n = mesh.axes[a].size, pre = 1; pre < n; ++pre)
+        for (int64_t size = 2; pre * size <= n; ++size) {
+          DimEntry entry{static_cast<int32_t>(a), pre, size};
+          if (n % (pre * size) != 0 || isUsed(entry))
+            continue;
+          for (int64_t gap = 1; gap * total * size <= shape[d]; ++gap)
+            if (shape[d] % (gap * total * size) == 0)
+              with(d, gap, entry);
+          // Whole axes, all of them, and nothing else.
+          bool whole = size == n && llvm::all_of(list, [&](const DimEntry &e) {
+                         return !e.isGap() && e.size == mesh.axes[e.axis].size;
+                       });
+          if (uneven && whole && (!divides || shape[d] % (total * size) != 0))
+            with(d, 1, entry);
+        }
+  }
+
+  void with(unsigned d, int64_t gap, const DimEntry &entry) {
+    DimEntries &list = current.dims[d].entries;
+    size_t before = list.size();
+    if (gap > 1)
+      list.push_back(DimEntry::gap(gap));
+    list.push_back(entry);
+    if (!verifySharding(current, mesh, shape, uneven))
+      addDim(d);
+    list.resize(before);
+  }
+
+  bool isUsed(const DimEntry &entry) const {
+    return llvm::any_of(current.dims, [&](const DimSharding &dim) {
+      return llvm::any_of(dim.entries, [&](const DimEntry &other) {
+        return !other.isGap() && overlaps(entry, other, mesh);
+      });
+    });
+  }
+
+  const Mesh &mesh;
+  llvm::ArrayRef<int64_t> shape;
+  bool uneven;
+  Sharding current;
+  std::set<std::string> seen;
+};
+} // namespace
+
+std::vector<Layout> shardkit_test::allLayouts(const Mesh &mesh,
+                                              llvm::ArrayRef<int64_t> shape,
+                                              bool uneven) {
+  return Enumerator(mesh, shape, uneven).layouts;
 }
 
 //===----------------------------------------------------------------------===//

@@ -49,13 +49,21 @@ int64_t elementValue(int64_t index);
 bool sameBuffers(const Layout &layout, const Buffers &a, const Buffers &b);
 
 /// Runs one step by its transfer (sum for reductions). Counts the elements that
-/// ranks read from other ranks.
+/// ranks read from other ranks. With an order, `in` is by rank in the layout
+/// before and the result by rank in the layout after. `sent` counts by sender.
 Buffers runTransfer(const Transfer &transfer, int64_t localElements,
-                    const Buffers &in, int64_t &received);
+                    const Buffers &in, int64_t &received,
+                    llvm::ArrayRef<int64_t> order = {},
+                    std::vector<int64_t> *sent = nullptr);
 
-/// Checks a plan step by step and runs it. All failures name the plan.
+/// Checks a plan step by step and runs it. All failures name the plan. With a
+/// mesh, every layout on the way is one of its shardings.
 void checkPlan(const Layout &from, const Layout &to, int64_t numDevices,
-               bool expectBound);
+               bool expectBound, const Mesh *mesh = nullptr);
+/// Every layout that a complete value can have on the mesh: all sub-axes, gaps
+/// and orders; with `uneven` also dims that the axes do not divide.
+std::vector<Layout> allLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
+                               bool uneven);
 std::string toString(llvm::ArrayRef<PlanStep> plan);
 /// `all_slice all_gather`
 std::string kinds(llvm::ArrayRef<PlanStep> plan);

@@ -1,6 +1,8 @@
 //===- TransferTest.cpp - Moves as loops over strides ---------------------===//
 
 #include "Simulator.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 
 using namespace shardkit_test;
 
@@ -86,15 +88,103 @@ TEST(Transfer, APermuteSendsEachBlockOnce) {
   EXPECT_EQ(sends, std::vector<int>(9, 1));
 }
 
-TEST(Transfer, ThereIsNoneWhereCutsDoNotDivide) {
+/// Runs the transfer and compares; every element that is not there is received
+/// once, and nothing else.
+static Transfer checkTransfer(const char *from, const Mesh &a, const char *to,
+                              const Mesh &b, Shape shape) {
+  SCOPED_TRACE(std::string(from) + " -> " + to);
+  Layout source = layout(from, a, shape), target = layout(to, b, shape);
+  auto transfer = computeTransfer(source, target);
+  EXPECT_TRUE(transfer.has_value());
+  if (!transfer)
+    return {};
+  int64_t devices = a.numDevices(), received = 0;
+  Buffers out = runTransfer(*transfer, target.numLocalElements(),
+                            makeBuffers(source, devices), received);
+  EXPECT_TRUE(sameBuffers(target, out, makeBuffers(target, devices)));
+  EXPECT_EQ(received, bruteVolume(source, target, devices).total);
+  return *transfer;
+}
+
+TEST(Transfer, WhereCutsDoNotDivideEachSideCountsForItself) {
   Mesh m = mesh({2, 3});
-  EXPECT_FALSE(computeTransfer(layout("[{\"x\"}]", m, {6}),
-                               layout("[{\"y\"}]", m, {6})));
-  EXPECT_FALSE(computeTransfer(layout("[{\"x\"}]", m, {5}),
-                               layout("[{}]", m, {5})));
+  Transfer t = checkTransfer("[{\"x\"}, {}]", m, "[{\"y\"}, {}]", m, {6, 2});
+  ASSERT_EQ(t.segments.size(), 1u);
+  const TransferSegment &s = t.segments[0];
+  EXPECT_EQ(s.size, 6);
+  auto check = [](const TransferPart &part, int64_t size, bool isRank,
+                  int64_t stride) {
+    EXPECT_EQ(part.size, size);
+    EXPECT_EQ(part.isRank, isRank);
+    EXPECT_EQ(part.stride, stride);
+  };
+  ASSERT_EQ(s.src.size(), 2u);
+  check(s.src[0], 2, true, 3);
+  check(s.src[1], 3, false, 2);
+  ASSERT_EQ(s.dst.size(), 2u);
+  check(s.dst[0], 3, true, 1);
+  check(s.dst[1], 2, false, 2);
+  ASSERT_EQ(t.atoms.size(), 1u); // the columns
+
+  // Interleaved on both sides: a segment as long as the devices need.
+  t = checkTransfer("[{9, \"x\"}]", m, "[{6, \"y\"}]", m, {36});
+  ASSERT_EQ(t.segments.size(), 0u + 1);
+  EXPECT_EQ(t.segments[0].size, 6);
+  // Rank digits that do not nest.
+  Mesh six = mesh({6});
+  checkTransfer("[{\"x\":(1)2}, {}]", six, "[{\"x\":(3)2}, {}]", six, {12, 4});
+  checkTransfer("[{\"x\":(1)3}, {}]", six, "[{\"x\":(3)2}, {}]", six, {12, 4});
+  // Views of one device list.
+  checkTransfer("[{\"x\"}, {\"y\"}]", mesh({3, 4}), "[{\"x\"}, {\"y\"}]",
+                mesh({2, 6}), {12, 12});
+}
+
+static bool hasCommonDim(const Layout &a, const Layout &b) {
+  return llvm::any_of(a.uneven, [&](const UnevenDim &u) {
+    return llvm::is_contained(b.uneven, u);
+  });
+}
+
+TEST(Transfer, SendersShareTheWork) {
+  // Each block of 3 is held by 3 devices. Read from the replica with the own y,
+  // one of them would send 9 elements and others none; the mean is 3.
+  Mesh m = mesh({4, 3});
+  Layout from = layout("[{\"x\"}]", m, {12}), to = layout("[{\"y\"}]", m, {12});
+  auto t = computeTransfer(from, to);
+  ASSERT_TRUE(t.has_value());
+  EXPECT_EQ(t->spread, (llvm::SmallVector<RankDigit, 1>{{1, 3}}));
+  int64_t received = 0;
+  std::vector<int64_t> sent;
+  Buffers out = runTransfer(*t, 4, makeBuffers(from, 12), received, {}, &sent);
+  EXPECT_TRUE(sameBuffers(to, out, makeBuffers(to, 12)));
+  EXPECT_EQ(received, 36);
+  EXPECT_LE(*std::max_element(sent.begin(), sent.end()), 4);
+}
+
+TEST(Transfer, UnevenDimsAreIntersected) {
+  Mesh m = mesh({2, 3});
+  Transfer t = checkTransfer("[{\"x\"}, {}]", m, "[{}, {}]", m, {5, 4});
+  ASSERT_EQ(t.segments.size(), 1u);
+  EXPECT_EQ(t.segments[0].size, 5);
+  ASSERT_EQ(t.segments[0].src.size(), 2u); // 2 chunks of 3: one is padding
+  EXPECT_EQ(t.segments[0].src[1].size, 3);
+  for (const char *from : {"[{}, {}]", "[{\"x\"}, {}]", "[{\"y\"}, {}]",
+                           "[{\"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]",
+                           "[{\"y\"}, {\"x\"}]", "[{}, {\"y\", \"x\"}]"})
+    for (const char *to : {"[{}, {}]", "[{}, {\"x\"}]", "[{\"y\"}, {}]",
+                           "[{\"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]",
+                           "[{\"x\"}, {\"y\"}]", "[{}, {\"y\"}]"})
+      for (Shape shape : {Shape{5, 4}, Shape{4, 7}, Shape{1, 9}, Shape{10, 1}})
+        if (!hasCommonDim(layout(from, m, shape), layout(to, m, shape)))
+          checkTransfer(from, m, to, m, shape);
   // Uneven on both sides alike: padded buffers that stay.
-  EXPECT_TRUE(computeTransfer(layout("[{\"x\"}, {\"y\"}]", m, {5, 6}),
-                              layout("[{\"x\"}, {}]", m, {5, 6})));
+  auto same = computeTransfer(layout("[{\"x\"}, {\"y\"}]", m, {5, 6}),
+                              layout("[{\"x\"}, {}]", m, {5, 6}));
+  ASSERT_TRUE(same.has_value());
+  EXPECT_TRUE(same->segments.empty());
+  // A dim cut unevenly is no part of another shape.
+  EXPECT_FALSE(computeTransfer(layout("[{\"x\"}]", m, {5}),
+                               Layout::replicated({5, 1})));
 }
 
 TEST(Transfer, AValueWithoutDimsIsOneElement) {

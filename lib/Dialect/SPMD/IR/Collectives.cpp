@@ -15,8 +15,9 @@ using namespace mlir::spmd;
 // Layouts of operand and result
 //===----------------------------------------------------------------------===//
 
-/// The layout of a value of `shape` under a closed reading of `attr`. Only a
-/// grouped exchange can move what the axes do not divide.
+/// The layout of a value of `shape` under a closed reading of `attr`. What the
+/// axes do not divide has padded parts; an all_to_all cannot have them, since
+/// its global shape is derived from the parts.
 static FailureOr<Layout> getLayout(Operation *op, ShardingAttr attr,
                                    const Mesh &mesh, ArrayRef<int64_t> shape,
                                    const Twine &what, bool allowUneven) {
@@ -176,7 +177,7 @@ LogicalResult AllGatherOp::getLayouts(const Mesh &fromMesh, const Mesh &,
                                       Layout &from, Layout &to) {
   ArrayRef<int64_t> shape = getType().getShape();
   FailureOr<Layout> layout = getLayout(getOperation(), getSharding(), fromMesh,
-                                       shape, "the result", false);
+                                       shape, "the result", true);
   if (failed(layout))
     return failure();
   from = std::move(*layout);
@@ -204,7 +205,7 @@ LogicalResult AllSliceOp::getLayouts(const Mesh &, const Mesh &toMesh,
                                      Layout &from, Layout &to) {
   ArrayRef<int64_t> shape = getInput().getType().getShape();
   FailureOr<Layout> layout = getLayout(getOperation(), getSharding(), toMesh,
-                                       shape, "the operand", false);
+                                       shape, "the operand", true);
   if (failed(layout))
     return failure();
   from = Layout::replicated(shape);
@@ -275,7 +276,7 @@ LogicalResult ReduceScatterOp::getLayouts(const Mesh &fromMesh, const Mesh &,
                                           Layout &from, Layout &to) {
   ArrayRef<int64_t> shape = getInput().getType().getShape();
   FailureOr<Layout> target = getLayout(getOperation(), getSharding(), fromMesh,
-                                       shape, "the operand", false);
+                                       shape, "the operand", true);
   if (failed(target))
     return failure();
   FailureOr<Sharding> sharding =

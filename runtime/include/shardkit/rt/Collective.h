@@ -34,19 +34,28 @@ private:
   struct Loop {
     int64_t size, source, destination;
   };
-  /// One source rank (or, reducing, the ranks combined) at fixed offsets.
+  /// One source rank (or, reducing, the ranks combined) at fixed offsets, and
+  /// the loops from there.
   struct Piece {
     std::vector<int> sources;
     int64_t source, destination;
+    size_t loops = 0;  ///< Index in loopSets_.
+    int64_t shift = 0; ///< Of the digits that choose among replicas.
   };
+  static std::vector<Loop> joinLoops(std::vector<Loop> loops);
+  /// Splits pieces at the runs of a segment that `rank` receives.
+  void addSegment(const Segment &segment, int rank, std::vector<Piece> &pieces);
   void compute(int rank, Group &group, void *out);
 
   const CollectiveInfo &info_;
   int64_t elementSize_;
-  std::vector<Loop> loops_; ///< Destination-major, joined.
+  /// Loops, destination-major and joined. The first are those of the atoms;
+  /// others have the run of a segment too.
+  std::vector<std::vector<Loop>> loopSets_;
   std::vector<std::vector<Piece>> pieces_; ///< Per rank; sources are indices
                                            ///< in the group.
   std::vector<Group *> groups_;            ///< Per rank.
+  bool padded_ = false; ///< Some elements of the output are never written.
   bool shared_ = false; ///< All members compute the same contiguous buffer.
 };
 

@@ -75,6 +75,17 @@ struct Atom {
   bool destinationIsRank;
   int64_t destinationStride;
 };
+/// A loop whose index each side writes as a number of its own parts, major to
+/// minor. Their sizes may multiply to more than the loop has: padding.
+struct SegmentPart {
+  int64_t size;
+  bool isRank;
+  int64_t stride;
+};
+struct Segment {
+  int64_t size;
+  std::vector<SegmentPart> source, destination;
+};
 struct RankDigit {
   int64_t stride, size;
 };
@@ -87,6 +98,8 @@ struct CollectiveInfo {
   Reduction reduction = Reduction::None;
   int64_t inElements = 0, outElements = 0;
   std::vector<Atom> atoms;
+  std::vector<Segment> segments;
+  std::vector<RankDigit> spread; ///< Choose among replicas of the source.
   std::vector<RankDigit> group;
   int64_t bytes = 0;
   std::string loc;

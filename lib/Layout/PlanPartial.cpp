@@ -1,0 +1,294 @@
+//===- PlanPartial.cpp - The cheapest way to a complete value -------------===//
+//
+// A reduction can come before or after a move, at once or in two halves with a
+// move between; which is cheapest depends on sizes and links. So the layouts
+// that a value can have on the way are listed: every rank piece is where `in`
+// has it, where `out` wants it, nowhere, or (those to be combined) still partial
+// or at a free place. The plan is a shortest path over them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Atoms.h"
+#include "Planner.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::spmd;
+using namespace mlir::spmd::detail;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+
+namespace {
+/// A layout on the way: pieces, and which ranks are still partial (a bit each).
+struct Node {
+  Pieces pieces;
+  uint32_t partial;
+  Layout layout;
+};
+
+class Search {
+public:
+  /// More layouts than this are not looked at.
+  static constexpr size_t limit = 256;
+
+  Search(const Planner &planner, const Layout &in, const Layout &out,
+         ArrayRef<RankDigit> reduce, bool coarse)
+      : planner(planner), in(in), out(out) {
+    std::tie(inPieces, outPieces) =
+        cutPieces(in, out, planner.getMesh(), coarse);
+    cutReduced(reduce);
+  }
+
+  /// Which ranks may be put at free places on the way: only those to be combined,
+  /// or others too. Ranks that own nothing: a slice, a smaller reduction and a
+  /// gather can be cheaper than the reduction. Ranks that move: out of the way
+  /// of a reduce_scatter.
+  enum class Places { All, Combined, None };
+
+  /// False if there are too many layouts.
+  bool listNodes(Places places) {
+    nodes.clear();
+    candidates.clear();
+    Pieces fixed;
+    for (const Piece &piece : inPieces)
+      // What stays where it is is never taken away.
+      (llvm::is_contained(outPieces, piece) ? fixed : candidates).push_back(piece);
+    for (const Piece &piece : outPieces)
+      if (!llvm::is_contained(fixed, piece))
+        candidates.push_back(piece);
+    if (places != Places::None)
+      addFreePlaces(fixed, places == Places::All);
+    return addNodes(0, fixed);
+  }
+
+  /// Dijkstra. Nothing if no path leads to `out`.
+  std::optional<ReshardPlan> run() {
+    unsigned n = nodes.size();
+    SmallVector<std::optional<Price>, 0> best(n);
+    SmallVector<int, 0> previous(n, -1);
+    SmallVector<bool, 0> done(n, false);
+    int source = -1, target = -1;
+    for (unsigned i = 0; i < n; ++i) {
+      if (nodes[i].layout == in)
+        source = i;
+      if (nodes[i].layout == out)
+        target = i;
+    }
+    if (source < 0 || target < 0)
+      return std::nullopt;
+    best[source] = Price();
+    while (!done[target]) {
+      int next = -1;
+      for (unsigned i = 0; i < n; ++i)
+        if (!done[i] && best[i] && (next < 0 || *best[i] < *best[next]))
+          next = i;
+      if (next < 0)
+        return std::nullopt;
+      done[next] = true;
+      if (next == target)
+        break;
+      for (unsigned i = 0; i < n; ++i) {
+        if (done[i])
+          continue;
+        std::optional<PlanStep> step = connect(nodes[next], nodes[i]);
+        if (!step)
+          continue;
+        Price price = *best[next] + planner.price(*step);
+        if (best[i] && !(price < *best[i]))
+          continue;
+        best[i] = price;
+        previous[i] = next;
+      }
+    }
+    ReshardPlan plan;
+    for (int i = target; i != source; i = previous[i]) {
+      PlanStep step = *connect(nodes[previous[i]], nodes[i]);
+      // An exchange that happens to move nothing.
+      if (step.kind == CollectiveKind::Exchange &&
+          moveVolume(step.from, step.to, planner.numDevices()).total == 0)
+        step.kind = CollectiveKind::AllSlice;
+      plan.push_back(std::move(step));
+    }
+    std::reverse(plan.begin(), plan.end());
+    return plan;
+  }
+
+private:
+  /// The ranks to be combined, cut where pieces and the mesh have borders.
+  void cutReduced(ArrayRef<RankDigit> reduce) {
+    SmallVector<int64_t, 16> borders;
+    for (const Pieces *pieces : {&inPieces, &outPieces})
+      for (const Piece &piece : *pieces)
+        for (const RankDigit &rank : piece.ranks)
+          borders.append({rank.stride, rank.stride * rank.size});
+    if (const Mesh *mesh = planner.getMesh()) {
+      int64_t stride = 1;
+      for (const MeshAxis &axis : llvm::reverse(mesh->axes))
+        borders.push_back(stride *= axis.size);
+    }
+    llvm::sort(borders);
+    for (RankDigit rank : reduce) {
+      for (int64_t c : borders) {
+        int64_t end = rank.stride * rank.size;
+        if (c <= rank.stride || c >= end || c % rank.stride != 0 || end % c != 0)
+          continue;
+        partial.push_back({rank.stride, c / rank.stride});
+        rank = {c, end / c};
+      }
+      partial.push_back(rank);
+    }
+    // Many parts (of many axes) are combined together.
+    if (partial.size() > 4)
+      partial.assign(reduce.begin(), reduce.end());
+  }
+
+  /// The major part of every stretch of the index that no border cuts, for each
+  /// of the ranks to be combined and, in what these leave, for others.
+  void addFreePlaces(ArrayRef<Piece> fixed, bool others) {
+    SmallVector<int64_t, 16> borders;
+    int64_t n = 1;
+    borders.push_back(1);
+    for (int64_t size : llvm::reverse(in.shape))
+      borders.push_back(n *= size);
+    for (const Pieces *pieces : {&inPieces, &outPieces})
+      for (const Piece &piece : *pieces)
+        if (piece.uneven < 0)
+          borders.append({piece.lo, piece.hi});
+    auto add = [&](const RankDigit &rank) {
+      llvm::sort(borders);
+      borders.erase(llvm::unique(borders), borders.end());
+      SmallVector<int64_t, 8> cuts;
+      for (unsigned i = borders.size(); i-- > 1;) {
+        int64_t lo = borders[i - 1], hi = borders[i];
+        if (hi % lo != 0 || (hi / lo) % rank.size != 0)
+          continue;
+        Piece piece{hi / rank.size, hi, {rank}};
+        cuts.push_back(piece.lo);
+        if (isLocal(piece, fixed) && !llvm::is_contained(candidates, piece))
+          candidates.push_back(piece);
+      }
+      return cuts;
+    };
+    SmallVector<int64_t, 16> cuts;
+    for (const RankDigit &rank : partial)
+      cuts.append(add(rank));
+    if (!others)
+      return;
+    borders.append(cuts);
+    for (const Piece &piece : inPieces)
+      if (piece.uneven < 0 && !llvm::is_contained(fixed, piece))
+        add(piece.ranks[0]);
+    if (const Mesh *mesh = planner.getMesh())
+      for (unsigned axis = 0; axis < mesh->axes.size(); ++axis) {
+        RankDigit rank{mesh->axisStride(axis), mesh->axes[axis].size};
+        Piece probe{1, 1, {rank}};
+        if (rank.size > 1 && isFree(probe, inPieces) && isFree(probe, in.partial))
+          add(rank);
+      }
+  }
+
+  Layout withPartial(ArrayRef<Piece> pieces, uint32_t mask) const {
+    Layout layout = layoutOf(pieces, out);
+    if (mask == 0)
+      return layout;
+    for (unsigned i = 0; i < partial.size(); ++i)
+      if (mask >> i & 1)
+        layout.partial.push_back(partial[i]);
+    coalesce(layout.partial);
+    layout.partialKind = in.partialKind;
+    return layout;
+  }
+
+  /// Every choice of candidates from `first` on, with every set of partial ranks
+  /// that own nothing.
+  bool addNodes(unsigned first, const Pieces &pieces) {
+    if (first < candidates.size()) {
+      const Piece &piece = candidates[first];
+      if (isLocal(piece, pieces) && isFree(piece, pieces) &&
+          isFree(piece, out.partial)) {
+        Pieces more = pieces;
+        more.push_back(piece);
+        if (!addNodes(first + 1, more))
+          return false;
+      }
+      return addNodes(first + 1, pieces);
+    }
+    uint32_t open = 0;
+    for (unsigned i = 0; i < partial.size(); ++i) {
+      Piece probe{1, 1, {partial[i]}};
+      if (isFree(probe, pieces))
+        open |= 1u << i;
+    }
+    for (uint32_t mask = open;; mask = (mask - 1) & open) {
+      Layout layout = withPartial(pieces, mask);
+      if (layout == in || layout == out || planner.isLegal(layout))
+        nodes.push_back({pieces, mask, std::move(layout)});
+      if (nodes.size() > limit)
+        return false;
+      if (mask == 0)
+        return true;
+    }
+  }
+
+  /// The collective that leads from one layout to the other, if one does.
+  std::optional<PlanStep> connect(const Node &a, const Node &b) const {
+    if (b.partial & ~a.partial)
+      return std::nullopt;
+    if (a.partial == b.partial) {
+      return PlanStep{nameMove(a.pieces, b.pieces), a.layout, b.layout,
+                      movedRanks(a.pieces, b.pieces)};
+    }
+    // Combined ranks are given places, or all devices get the result.
+    SmallVector<RankDigit, 2> combined, placed;
+    for (unsigned i = 0; i < partial.size(); ++i)
+      if ((a.partial & ~b.partial) >> i & 1)
+        combined.push_back(partial[i]);
+    for (const Piece &piece : a.pieces)
+      if (!llvm::is_contained(b.pieces, piece))
+        return std::nullopt;
+    for (const Piece &piece : b.pieces)
+      if (!llvm::is_contained(a.pieces, piece))
+        placed.append(piece.ranks);
+    coalesce(combined);
+    coalesce(placed);
+    if (!placed.empty() && placed != combined)
+      return std::nullopt;
+    return PlanStep{placed.empty() ? CollectiveKind::AllReduce
+                                   : CollectiveKind::ReduceScatter,
+                    a.layout, b.layout, combined};
+  }
+
+  const Planner &planner;
+  const Layout &in, &out;
+  Pieces inPieces, outPieces, candidates;
+  SmallVector<RankDigit, 4> partial;
+  std::vector<Node> nodes;
+};
+} // namespace
+
+void Planner::planPartial(const Layout &in, const Layout &out,
+                          ArrayRef<RankDigit> reduce,
+                          ReshardPlan &steps) const {
+  // As many choices as there is room for. Whole axes come before few places.
+  using Places = Search::Places;
+  for (auto [places, coarse] :
+       {std::pair(Places::All, false), std::pair(Places::All, true),
+        std::pair(Places::Combined, false), std::pair(Places::Combined, true),
+        std::pair(Places::None, false)}) {
+    Search search(*this, in, out, reduce, coarse);
+    if (!search.listNodes(places))
+      continue;
+    if (std::optional<ReshardPlan> plan = search.run()) {
+      for (PlanStep &step : *plan)
+        add(steps, std::move(step));
+      return;
+    }
+  }
+  // Too many ways, or no common borders: combine, then move.
+  Layout complete = in;
+  complete.partial = out.partial;
+  complete.partialKind = out.partialKind;
+  add(steps, {CollectiveKind::AllReduce, in, complete,
+              SmallVector<RankDigit, 2>(reduce)});
+  planComplete(complete, out, steps);
+}

@@ -1,0 +1,204 @@
+//===- Segments.cpp -------------------------------------------------------===//
+
+#include "Segments.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+
+using namespace mlir::spmd;
+using namespace mlir::spmd::detail;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+
+std::pair<int64_t, int64_t> detail::dimInterval(ArrayRef<int64_t> shape,
+                                                unsigned dim) {
+  int64_t b = 1;
+  for (int64_t size : shape.drop_front(dim + 1))
+    b *= size;
+  return {b, b * shape[dim]};
+}
+
+//===----------------------------------------------------------------------===//
+// cutEvenly
+//===----------------------------------------------------------------------===//
+
+/// Splits `digits[i]` at index border `c`; false if that is no cut.
+static bool splitAt(SmallVectorImpl<Digit> &digits, unsigned i, int64_t c) {
+  Digit &digit = digits[i];
+  if (c <= digit.lo || c >= digit.hi || c % digit.lo != 0 || digit.hi % c != 0)
+    return false;
+  Digit major{c, digit.hi, digit.stride * (c / digit.lo)};
+  digit.hi = c;
+  digits.push_back(major);
+  return true;
+}
+
+void detail::cutEvenly(SmallVectorImpl<Digit> &a, SmallVectorImpl<Digit> &b,
+                       ArrayRef<int64_t> indexBorders,
+                       ArrayRef<int64_t> rankBorders) {
+  SmallVector<int64_t, 24> index(indexBorders), rank(rankBorders);
+  for (const SmallVectorImpl<Digit> *list : {&a, &b})
+    for (const Digit &digit : *list) {
+      index.append({digit.lo, digit.hi});
+      rank.append({digit.stride, digit.stride * digit.size()});
+    }
+  auto normalize = [](SmallVectorImpl<int64_t> &borders) {
+    llvm::sort(borders);
+    borders.erase(llvm::unique(borders), borders.end());
+  };
+  // A cut adds a border to the other side; as many rounds as there are cuts.
+  for (bool changed = true; changed;) {
+    changed = false;
+    normalize(index);
+    normalize(rank);
+    for (SmallVectorImpl<Digit> *list : {&a, &b})
+      for (unsigned i = 0; i < list->size(); ++i) {
+        for (int64_t c : index)
+          if (splitAt(*list, i, c)) {
+            rank.push_back((*list)[i].stride * (*list)[i].size());
+            changed = true;
+            break;
+          }
+        const Digit digit = (*list)[i];
+        for (int64_t c : rank)
+          if (c > digit.stride && c % digit.stride == 0 &&
+              splitAt(*list, i, digit.lo * (c / digit.stride))) {
+            index.push_back((*list)[i].hi);
+            changed = true;
+            break;
+          }
+        if (changed)
+          break;
+      }
+  }
+  for (SmallVectorImpl<Digit> *list : {&a, &b})
+    llvm::sort(*list,
+               [](const Digit &x, const Digit &y) { return x.lo > y.lo; });
+}
+
+//===----------------------------------------------------------------------===//
+// cutSegments
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A digit or an uneven dim. From `base` on the owner of an element depends on
+/// its index: an uneven dim in chunks of 4 of 6 elements on base 1 has base 2.
+struct Owner {
+  int64_t base, hi;
+  bool isTo;
+  const UnevenDim *uneven;
+  Digit digit;
+  int64_t chunk; // local elements behind the ranks, in units of base
+};
+} // namespace
+
+static bool respects(const Owner &owner, int64_t border) {
+  return owner.hi <= border
+             ? border % owner.hi == 0
+             : border <= owner.base && owner.base % border == 0;
+}
+
+SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
+                                                    const Layout &to) {
+  SmallVector<Digit, 4> digits[2] = {
+      from.digits, to.digits};
+  int64_t n = from.numElements();
+  SmallVector<int64_t, 64> borders{1, n};
+  for (const Layout *layout : {&from, &to}) {
+    int64_t b = 1;
+    for (int64_t size : llvm::reverse(layout->shape))
+      borders.push_back(b *= size);
+  }
+  cutEvenly(digits[0], digits[1], borders, {});
+
+  SmallVector<Owner, 8> owners, points; // points: of dims of size 1
+  for (bool isTo : {false, true}) {
+    const Layout &layout = isTo ? to : from;
+    for (const Digit &digit : digits[isTo])
+      owners.push_back({digit.lo, digit.hi, isTo, nullptr, digit, 1});
+    for (const UnevenDim &u : layout.uneven) {
+      auto [b, top] = dimInterval(layout.shape, u.dim);
+      int64_t chunk = u.chunk(layout.shape[u.dim]);
+      int64_t unit = std::gcd(chunk, layout.shape[u.dim]);
+      Owner owner{b * unit, top, isTo, &u, {}, chunk / unit};
+      (owner.base == owner.hi ? points : owners).push_back(owner);
+    }
+  }
+
+  // Borders that every owner is on one side of. Common multiples and divisors
+  // keep segments short: devices, not elements.
+  SmallVector<int64_t, 16> ends;
+  for (const Owner &owner : owners)
+    ends.append({owner.base, owner.hi});
+  for (int64_t a : ends)
+    for (int64_t b : ends) {
+      int64_t common = std::gcd(a, b);
+      borders.push_back(common);
+      if (a / common <= n / b)
+        borders.push_back(a / common * b);
+    }
+  llvm::sort(borders);
+  borders.erase(llvm::unique(borders), borders.end());
+  llvm::erase_if(borders, [&](int64_t c) {
+    return n % c != 0 || llvm::any_of(owners, [c](const Owner &owner) {
+             return !respects(owner, c);
+           });
+  });
+  // Of borders that do not divide each other (nothing lies between), the smaller.
+  unsigned kept = 1;
+  for (unsigned i = 1; i < borders.size(); ++i)
+    if (borders[i] % borders[kept - 1] == 0)
+      borders[kept++] = borders[i];
+  borders.truncate(kept);
+
+  SmallVector<TransferSegment, 6> segments;
+  int64_t strides[2] = {1, 1};
+  auto addLocal = [&](SmallVectorImpl<TransferPart> &parts, int64_t size,
+                      int64_t &stride) {
+    if (size == 1)
+      return;
+    parts.push_back({size, false, stride});
+    stride *= size;
+  };
+  // A part's rank digits are pushed minor to major like all else, then turned.
+  auto addOwner = [&](SmallVectorImpl<TransferPart> &parts, const Owner &owner,
+                      int64_t &stride) {
+    if (!owner.uneven) {
+      parts.push_back({owner.digit.size(), true, owner.digit.stride});
+      return;
+    }
+    addLocal(parts, owner.chunk, stride);
+    for (const RankDigit &rank : llvm::reverse(owner.uneven->ranks))
+      parts.push_back({rank.size, true, rank.stride});
+  };
+  llvm::sort(owners,
+             [](const Owner &a, const Owner &b) { return a.base < b.base; });
+  for (unsigned i = 0; i + 1 < borders.size(); ++i) {
+    int64_t lo = borders[i], hi = borders[i + 1];
+    TransferSegment segment{hi / lo, {}, {}};
+    for (bool isTo : {false, true}) {
+      auto &parts = isTo ? segment.dst : segment.src;
+      int64_t cur = lo;
+      for (const Owner &owner : owners) {
+        if (owner.isTo != isTo || owner.base < lo || owner.hi > hi)
+          continue;
+        addLocal(parts, owner.base / cur, strides[isTo]);
+        addOwner(parts, owner, strides[isTo]);
+        cur = owner.hi;
+      }
+      addLocal(parts, hi / cur, strides[isTo]);
+      std::reverse(parts.begin(), parts.end());
+    }
+    segments.push_back(std::move(segment));
+  }
+  // A dim of size 1 on an axis: the first device has its element.
+  for (const Owner &owner : points) {
+    TransferSegment segment{1, {}, {}};
+    addOwner(owner.isTo ? segment.dst : segment.src, owner, strides[owner.isTo]);
+    auto &parts = owner.isTo ? segment.dst : segment.src;
+    std::reverse(parts.begin(), parts.end());
+    segments.push_back(std::move(segment));
+  }
+  std::reverse(segments.begin(), segments.end());
+  return segments;
+}
