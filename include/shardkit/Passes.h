@@ -41,6 +41,8 @@ struct PhaseOptions {
   std::string mesh;
   std::string conflicts = "cost", reshapeGaps = "allow";
   int64_t tripCount = 100;
+  /// What tests put into padding: "", lowest, ones or zero.
+  std::string fillPadding;
 };
 
 /// How far the IR has come (`spmd.phase` of the module).

@@ -116,10 +116,17 @@ def SPMDPartitionPass : Pass<"spmd-partition", "::mlir::ModuleOp"> {
   let summary = "Turn the global program into the local program of each device";
   let description = [{
     Retypes every operation in place to its local shape, lowers each reshard to
-    collectives, rebases `linalg.index`, and leaves `spmd.sharding` and
-    `spmd.global_type` on arguments and results. Phase: resharded to partitioned.
+    collectives, rebases `linalg.index`, keeps padding lanes of uneven dims out
+    of results, and leaves `spmd.sharding` and `spmd.global_type` on arguments
+    and results. Phase: resharded to partitioned.
   }];
+  let options = [
+    Option<"fillPadding", "fill-padding", "std::string", /*default=*/"\"\"",
+           "For tests: fill the padding lanes of every value with `lowest` (NaN, "
+           "the least integer), `ones` (NaN, -1) or `zero`; results must not change">
+  ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

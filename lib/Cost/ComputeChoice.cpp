@@ -1,6 +1,7 @@
 //===- ComputeChoice.cpp - How an op computes -----------------------------===//
 
 #include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Rules/PaddingNeeds.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -137,7 +138,7 @@ private:
         for (int32_t f : rule.dimFactors(tensor, d))
           if (rule.factor(f).kind != FactorKind::Whole)
             if (auto entries = projectFactor(rule, t, f, sharding))
-              if (rule.factor(f).size % totalFactor(*entries) == 0)
+              if (canCut(rule.factor(f), *entries, table.getMesh()))
                 offer(f, *entries);
     }
     for (auto &list : candidates) {

@@ -252,6 +252,16 @@ DimEntries mlir::spmd::joinDim(ArrayRef<DimEntries> factors,
   return result;
 }
 
+bool mlir::spmd::divides(ArrayRef<DimEntry> entries, int64_t size) {
+  return size % totalFactor(entries) == 0;
+}
+
+bool mlir::spmd::mayLeaveRest(ArrayRef<DimEntry> entries, const Mesh &mesh) {
+  return llvm::all_of(canonicalize(entries), [&](const DimEntry &entry) {
+    return !entry.isGap() && entry.size == mesh.axes[entry.axis].size;
+  });
+}
+
 static ShardingError makeError(const char *reason, std::string message,
                                int64_t dim) {
   return ShardingError{reason, std::move(message), dim};

@@ -11,11 +11,28 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+Value spmd::getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries,
+                          int64_t size, ArrayRef<Value> coordinates) {
+  Value chunk = coordinates.front();
+  for (auto [entry, coordinate] : llvm::zip(entries.drop_front(), coordinates.drop_front())) {
+    Value radix = arith::ConstantIndexOp::create(b, loc, entry.size);
+    chunk = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, chunk, radix), coordinate);
+  }
+  int64_t length = llvm::divideCeil(size, deviceFactor(entries));
+  if (length == 1)
+    return chunk;
+  return arith::MulIOp::create(b, loc, chunk, arith::ConstantIndexOp::create(b, loc, length));
+}
+
 /// The global index of local index `local` on a dim of `size` with `entries`:
 /// every local digit goes to its place, every device digit adds its coordinate.
+/// An uneven dim is cut into equal chunks; padding lanes have indices beyond it.
 static Value getGlobalIndex(OpBuilder &b, Location loc, Value local,
                             const CutLoop &loop,
                             ArrayRef<Value> coordinates) {
+  if (!divides(loop.entries, loop.size))
+    return arith::AddIOp::create(
+        b, loc, local, getChunkStart(b, loc, loop.entries, loop.size, coordinates));
   int64_t globalUnit = loop.size;
   int64_t localUnit = loop.size / deviceFactor(loop.entries);
   auto constant = [&](int64_t value) -> Value {

@@ -14,6 +14,7 @@
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/Linearity.h"
+#include "shardkit/Rules/PaddingNeeds.h"
 #include "shardkit/Rules/RuleTable.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -92,7 +93,12 @@ private:
   };
 
   FailureOr<LayoutId> read(ShardingAttr attr, Type type, Location loc) {
-    return table.read(attr, cast<RankedTensorType>(type), [&] { return emitError(loc); });
+    auto tensor = cast<RankedTensorType>(type);
+    FailureOr<LayoutId> id = table.read(attr, tensor, [&] { return emitError(loc); });
+    if (succeeded(id))
+      for (auto [size, dim] : llvm::zip(tensor.getShape(), table.get(*id).dims))
+        hasUneven |= !divides(dim.entries, size);
+    return id;
   }
 
   static int64_t rankOf(Value value) {
@@ -403,6 +409,8 @@ private:
       }
       addLayout(tensor.type, home, op->getBlock());
     }
+    if (hasUneven)
+      markUnevenFactors(rule, op);
     plan.rule = rules.intern(std::move(rule));
 
     std::optional<Choice> carried;
@@ -515,7 +523,7 @@ private:
     for (auto [f, entries] : llvm::enumerate(*factors)) {
       const Factor &factor = rule.factor(f);
       if (!entries.empty() &&
-          (factor.kind == FactorKind::Whole || factor.size % totalFactor(entries) != 0 ||
+          (factor.kind == FactorKind::Whole || !canCut(factor, entries, meshes.getMesh()) ||
            overlaps(entries, used, mesh)))
         return op->emitError() << "spmd.compute cuts factor " << f << " of size " << factor.size
                                << " by {" << meshes.toString(entries)
@@ -849,6 +857,8 @@ private:
   SmallVector<ArrayAttr> single; // `spmd.shardings` of one result, per layout
   llvm::DenseMap<Value, ValueState> values;
   SmallVector<std::optional<LayoutId>> resultLayouts;
+  /// Whether any value is given axes that do not divide a dim of it.
+  bool hasUneven = false;
   std::vector<OpPlan> plans;
   RuleTable rules;
   llvm::StringMap<Choice> choices;

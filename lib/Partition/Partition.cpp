@@ -9,11 +9,16 @@
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/LocalAttributes.h"
+#include "shardkit/Partition/Padding.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionIndex.h"
 
 #include "shardkit/Rules/ControlFlow.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDPARTITIONPASS
@@ -27,26 +32,35 @@ namespace {
 
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes)
-      : func(func), meshes(meshes), table(meshes) {}
+  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill)
+      : func(func), meshes(meshes), table(meshes), padding(meshes), fill(fill) {}
 
   LogicalResult run() {
     if (failed(readLayouts()))
       return failure();
     // Rules are read before any type changes.
     SmallVector<std::pair<Operation *, SmallVector<CutLoop>>> rebased;
-    func.getBody().walk([&](Operation *op) {
+    auto shardingOf = [&](Value value) {
+      return layouts.contains(value) ? &getSharding(value) : nullptr;
+    };
+    WalkResult walk = func.getBody().walk([&](Operation *op) {
       if (readsIndices(op))
-        rebased.emplace_back(op, getCutLoops(op, [&](Value value) {
-          return layouts.contains(value) ? &getSharding(value) : nullptr;
-        }));
+        rebased.emplace_back(op, getCutLoops(op, shardingOf));
+      return hasUneven && failed(padding.collect(op, shardingOf)) ? WalkResult::interrupt()
+                                                                  : WalkResult::advance();
     });
+    if (walk.wasInterrupted())
+      return failure();
     for (Block &block : func.getBody())
       if (failed(partitionBlock(block)))
         return failure();
     for (auto &[op, loops] : rebased)
       rebaseIndices(op, loops, meshes);
     writeSignature();
+    if (fill != PaddingFill::None)
+      for (auto &[value, dims] : padded)
+        padding.fill(value, dims, fill);
+    padding.apply();
     // All values are local now, and no layout is looked up any more.
     for (ManualComputationOp op : manual)
       inlineManual(op);
@@ -60,6 +74,7 @@ private:
     FailureOr<LayoutId> id = table.read(attr, type, [&] { return emitError(loc); });
     if (failed(id))
       return failure();
+    hasUneven |= !getUnevenDims(table.get(*id), type.getShape()).empty();
     layouts[value] = *id;
     return success();
   }
@@ -176,10 +191,22 @@ private:
     return table.get(layouts.lookup(value));
   }
 
+  void makeLocal(Value value) {
+    value.setType(getLocalType(value));
+    notePadding(value);
+  }
+
+  void notePadding(Value value) {
+    if (hasUneven && fill != PaddingFill::None)
+      if (auto dims = getUnevenDims(getSharding(value), globalTypes.lookup(value).getShape());
+          !dims.empty())
+        padded.emplace_back(value, std::move(dims));
+  }
+
   LogicalResult partitionBlock(Block &block) {
     for (BlockArgument arg : block.getArguments())
       if (layouts.contains(arg))
-        arg.setType(getLocalType(arg));
+        makeLocal(arg);
     for (Operation &op : llvm::make_early_inc_range(block))
       if (failed(partition(&op)))
         return failure();
@@ -209,6 +236,7 @@ private:
         reshard.getResult().replaceAllUsesWith(input);
       } else {
         reshard.getResult().replaceAllUsesWith(*value);
+        notePadding(*value);
       }
       op->erase();
       return success();
@@ -222,7 +250,7 @@ private:
           return failure();
     for (Value result : op->getResults())
       if (layouts.contains(result))
-        result.setType(getLocalType(result));
+        makeLocal(result);
     op->removeAttr(kShardingsAttr);
     op->removeAttr(kComputeAttr);
     op->removeAttr(kRuleAttr);
@@ -268,11 +296,30 @@ private:
   llvm::DenseMap<Value, RankedTensorType> globalTypes;
   llvm::DenseMap<Value, LayoutId> layouts;
   SmallVector<ManualComputationOp> manual;
+  /// Whether any value has an uneven dim.
+  bool hasUneven = false;
+  Padding padding;
+  PaddingFill fill;
+  /// Values to be filled, with their uneven dims.
+  std::vector<std::pair<Value, SmallVector<UnevenLoop, 1>>> padded;
 };
 
 struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    auto fill = llvm::StringSwitch<std::optional<PaddingFill>>(fillPadding)
+                    .Case("", PaddingFill::None)
+                    .Case("lowest", PaddingFill::Lowest)
+                    .Case("ones", PaddingFill::Ones)
+                    .Case("zero", PaddingFill::Zero)
+                    .Default(std::nullopt);
+    if (!fill) {
+      emitError(module.getLoc()) << "unknown fill-padding=" << fillPadding
+                                 << ", expected lowest, ones or zero";
+      return signalPassFailure();
+    }
     if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
       return signalPassFailure();
     // Layouts that disagree have no reshard between them yet.
@@ -295,7 +342,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
         return signalPassFailure();
       if (!*own)
         continue;
-      if (failed(FunctionPartitioner(func, **own).run()))
+      if (failed(FunctionPartitioner(func, **own, *fill).run()))
         return signalPassFailure();
     }
     setPhase(module, Phase::Partitioned);

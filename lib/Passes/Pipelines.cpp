@@ -30,8 +30,11 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     insert.tripCount = phaseOptions.tripCount;
     pm.addPass(createSPMDInsertReshardsPass(insert));
   }
-  if (from < Phase::Partitioned)
-    pm.addPass(createSPMDPartitionPass());
+  if (from < Phase::Partitioned) {
+    SPMDPartitionPassOptions partition;
+    partition.fillPadding = phaseOptions.fillPadding;
+    pm.addPass(createSPMDPartitionPass(partition));
+  }
   if (from < Phase::Final)
     pm.addPass(createSPMDNumberCollectivesPass());
 }

@@ -118,7 +118,10 @@ LogicalResult FunctionPropagation::readArguments() {
              << " has axis resources, expected shardings; run "
                 "--spmd-resolve-axis-resources first";
     FailureOr<Sharding> given = readGiven(getGiven(attrs), type, arg.getLoc());
-    if (failed(given) || failed(addGiven(arg, std::move(*given), arg.getLoc())))
+    if (failed(given))
+      return failure();
+    remarkPadding(*given, type, "argument #" + Twine(arg.getArgNumber()), arg.getLoc());
+    if (failed(addGiven(arg, std::move(*given), arg.getLoc())))
       return failure();
     propagation.setBoundary(propagation.getId(arg));
   }
@@ -144,6 +147,7 @@ LogicalResult FunctionPropagation::readResults() {
     FailureOr<Sharding> given = readGiven(getGiven(attrs), type, func.getLoc());
     if (failed(given))
       return failure();
+    remarkPadding(*given, type, "result #" + Twine(i), func.getLoc());
     if (auto tied = dyn_cast_or_null<IntegerAttr>(attrs.get(kTiedAttr))) {
       BlockArgument arg = func.getArgument(tied.getInt());
       results.back() = propagation.getId(arg);
@@ -244,7 +248,10 @@ LogicalResult FunctionPropagation::readConstraint(WithShardingConstraintOp op) {
                               "--spmd-resolve-axis-resources first";
   auto type = cast<RankedTensorType>(op.getType());
   FailureOr<Sharding> given = readGiven(op.getShardingAttr(), type, op.getLoc());
-  if (failed(given) || failed(addGiven(op.getResult(), std::move(*given), op.getLoc())))
+  if (failed(given))
+    return failure();
+  remarkPadding(*given, type, "the constrained value", op.getLoc());
+  if (failed(addGiven(op.getResult(), std::move(*given), op.getLoc())))
     return failure();
   handOn(op, op.getInput(), propagation.getId(op.getResult()), op.getResult());
   return success();
@@ -439,6 +446,21 @@ LogicalResult FunctionPropagation::readSharedOutput(scf::ForallOp loop, unsigned
       << remark::reason("an iteration writes a part of them")
       << remark::suggest("write whole dims, or use linalg ops, whose loops are cut");
   return success();
+}
+
+void FunctionPropagation::remarkPadding(const Sharding &given, RankedTensorType type,
+                                        const Twine &what, Location loc) {
+  for (auto [d, dim] : llvm::enumerate(given.dims)) {
+    int64_t size = type.getDimSize(d), devices = deviceFactor(dim.entries);
+    if (size <= 0 || divides(dim.entries, size))
+      continue;
+    int64_t chunk = llvm::divideCeil(size, devices);
+    remark::analysis(loc, remark::RemarkOpts::name("padding").category("spmd").function(func.getName()))
+        << remark::add("dim {0} of {1} (size {2}) is cut by {3} (size {4}) into chunks of {5}: "
+                       "{6} % of what the devices hold is padding",
+                       d, what.str(), size, meshes.toString(dim.entries), devices, chunk,
+                       100 * (chunk * devices - size) / (chunk * devices));
+  }
 }
 
 void FunctionPropagation::remarkUnknown(Operation *op) {

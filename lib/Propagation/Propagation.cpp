@@ -1,10 +1,12 @@
 //===- Propagation.cpp - Fixpoint over sharding rules ---------------------===//
 
 #include "shardkit/Propagation/Propagation.h"
+#include "shardkit/Rules/PaddingNeeds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include <map>
 
 using namespace mlir;
@@ -136,6 +138,7 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
     it->second.level = node.level;
     values[it->second.id].level = node.level;
   }
+  node.isOwnRule = !isa<CallOpInterface>(op);
   node.rule = rules.intern(std::move(rule));
   return addNode(node, places);
 }
@@ -163,6 +166,12 @@ Propagation::NodeId Propagation::addIdentity(Operation *op, ValueId from, unsign
       list.back().push_back(common);
     }
   }
+  // What goes into and comes out of local view is cut evenly.
+  bool isManual = isa<ManualComputationOp>(op) ||
+                  isa_and_present<ManualComputationOp>(op->getParentOp());
+  for (auto [a, b] : llvm::zip(dims[0], dims[1]))
+    if (!isManual && a.size() == 1 && b.size() == 1)
+      rule.setMayLeaveRest(a.front(), true);
   rule.addOperand(Value()).type = values[from].type;
   for (const auto &factors : dims[0])
     rule.addDim(factors);
@@ -211,10 +220,15 @@ void Propagation::run() {
   }
   // Per priority the places that have something to say then.
   std::map<int64_t, SmallVector<ValueId>> rounds;
+  bool uneven = false;
   for (ValueId id = 0; id < values.size(); ++id)
-    for (const DimSharding &dim : get(id).dims)
-      if (dim.priority != 0 || !dim.entries.empty())
+    for (auto [d, dim] : llvm::enumerate(get(id).dims))
+      if (dim.priority != 0 || !dim.entries.empty()) {
         rounds[dim.priority].push_back(id);
+        uneven |= !divides(dim.entries, values[id].type.getDimSize(d));
+      }
+  if (uneven)
+    markUneven();
 
   for (const auto &[current, places] : rounds) {
     priority = current;
@@ -226,6 +240,16 @@ void Propagation::run() {
         again = sweep(/*backward=*/false, stage);
         again |= sweep(/*backward=*/true, stage);
       }
+  }
+}
+
+void Propagation::markUneven() {
+  for (Node &node : nodes) {
+    if (!node.isOwnRule)
+      continue;
+    ShardingRule rule = getShardingRule(node.op);
+    markUnevenFactors(rule, node.op);
+    node.rule = rules.intern(std::move(rule));
   }
 }
 
@@ -333,17 +357,11 @@ void dropCommonAxes(DimEntries &a, DimEntries &b, const Mesh &mesh) {
     b.pop_back();
 }
 
-/// The leading entries whose product divides `size`.
-DimEntries getDividing(ArrayRef<DimEntry> entries, int64_t size) {
-  DimEntries kept;
-  int64_t total = 1;
-  for (const DimEntry &entry : entries) {
-    total *= entry.size;
-    if (size % total != 0)
-      break;
-    kept.push_back(entry);
-  }
-  return canonicalize(kept);
+/// What several agree on may be a part of each that leaves a rest: nobody asked
+/// for that.
+void dropRest(DimEntries &entries, int64_t size) {
+  if (!divides(entries, size))
+    entries.clear();
 }
 } // namespace
 
@@ -355,14 +373,15 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
   auto offer = [&](int32_t f, ArrayRef<DimEntry> given) {
     if (given.empty() || rule.factor(f).kind == FactorKind::Whole)
       return;
-    DimEntries entries = getDividing(canonicalize(given), rule.factor(f).size);
-    if (entries.empty())
+    DimEntries entries = canonicalize(given);
+    if (entries.empty() || !canCut(rule.factor(f), entries, mesh))
       return;
     if (!asked[f] || isPrefix(chosen[f], entries)) {
       chosen[f] = std::move(entries);
     } else if (!isPrefix(entries, chosen[f])) {
       agreed = false;
       chosen[f] = getCommonPrefix(entries, chosen[f]);
+      dropRest(chosen[f], rule.factor(f).size);
     }
     asked[f] = true;
   };
@@ -393,8 +412,11 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
     for (unsigned g = f + 1; g < chosen.size(); ++g)
       if (overlaps(chosen[f], chosen[g], mesh)) {
         agreed = false;
-        if (options.conflicts == Conflicts::Basic)
+        if (options.conflicts == Conflicts::Basic) {
           dropCommonAxes(chosen[f], chosen[g], mesh);
+          dropRest(chosen[f], rule.factor(f).size);
+          dropRest(chosen[g], rule.factor(g).size);
+        }
       }
   if (agreement)
     *agreement = agreed;
@@ -585,18 +607,22 @@ Sharding Propagation::extend(const Sharding &from, RankedTensorType type,
       endAtGap(wanted, dim.entries);
     if (!dim.open || wanted.empty() || !isPrefix(dim.entries, wanted))
       continue;
-    // The longest part that this place can take.
+    // The longest part that this place can take; what leaves a rest, whole.
+    bool uneven = !divides(wanted, type.getDimSize(d));
     DimEntries taken;
     int64_t total = 1;
     for (const DimEntry &entry : wanted) {
       DimEntry part = getFreePart(sharding, d, entry);
       total *= part.size;
-      if ((part.size == 1 && entry.size != 1) || type.getDimSize(d) % total != 0)
+      if ((part.size == 1 && entry.size != 1) ||
+          (!uneven && type.getDimSize(d) % total != 0))
         break;
       taken.push_back(part);
       if (part.size != entry.size)
         break;
     }
+    if (uneven && taken != wanted)
+      continue;
     taken = canonicalize(taken);
     if (isPrefix(dim.entries, taken))
       dim.entries = std::move(taken);
@@ -672,6 +698,12 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
         dropCommonAxes(merged[d], merged[e], mesh);
       }
   }
+  if (!agreed && options.conflicts == Conflicts::Basic)
+    for (auto [d, entries] : llvm::enumerate(merged))
+      if (llvm::none_of(distinct, [&, d = d](const Proposal *p) {
+            return dimLists[p->dims][d] == merged[d];
+          }))
+        dropRest(entries, values[id].type.getDimSize(d));
   if (agreed || options.conflicts == Conflicts::Basic)
     return take(intern(std::move(merged)));
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Report/Explain.h"
+#include "shardkit/Rules/PaddingNeeds.h"
 
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Passes.h"
@@ -395,7 +396,8 @@ private:
         return "the axis is in use on dim " + std::to_string(e);
     if (overlaps(entry, dim.entries, mesh))
       return "the axis cuts the dim in another way";
-    if (size % (totalFactor(dim.entries) * entry.size) != 0)
+    if (size % (totalFactor(dim.entries) * entry.size) != 0 &&
+        !canCut(node.rule->factor(f), wanted, mesh))
       return "size " + std::to_string(size) + " is not divisible by " +
              std::to_string(totalFactor(dim.entries) * entry.size);
     if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))

@@ -22,7 +22,7 @@ void ShardingRule::appendKey(SmallVectorImpl<int64_t> &key) const {
   key.append({isContraction | isFallback << 1, operandCount, int64_t(factors.size()),
               int64_t(tensors.size())});
   for (const Factor &factor : factors)
-    key.append({factor.size, int64_t(factor.kind)});
+    key.append({factor.size, int64_t(factor.kind) | int64_t(factor.mayLeaveRest) << 8});
   for (const Tensor &tensor : tensors)
     key.append({int64_t(reinterpret_cast<uintptr_t>(tensor.type.getAsOpaquePointer())),
                 int64_t(tensor.role) | int64_t(tensor.reduction) << 8 |

@@ -27,7 +27,8 @@ std::optional<std::string> spmd::dtypeName(Type type) {
 // Extents
 //===----------------------------------------------------------------------===//
 
-/// Digits of the flat index owned by rank digits, the rest loops.
+/// Digits of the flat index owned by rank digits, the rest loops. An uneven dim
+/// is a loop over its chunk; what lies between uneven dims is taken at once.
 static void describeExtents(const Layout &layout, manifest::Value &out) {
   int64_t n = layout.numElements();
   if (n == 0) {
@@ -36,15 +37,37 @@ static void describeExtents(const Layout &layout, manifest::Value &out) {
   }
   // (size, global stride) of the parts that stay local, major to minor.
   SmallVector<std::pair<int64_t, int64_t>> parts;
-  int64_t hi = n;
-  for (const Digit &digit : layout.digits) {
-    if (hi / digit.hi > 1)
-      parts.emplace_back(hi / digit.hi, digit.hi);
-    out.offset.push_back({digit.stride, digit.size(), digit.lo});
-    hi = digit.lo;
+  auto describeEven = [&](int64_t top, int64_t bottom) {
+    for (const Digit &digit : layout.digits) {
+      int64_t lo = std::max(digit.lo, bottom), hi = std::min(digit.hi, top);
+      if (lo >= hi)
+        continue;
+      if (top / hi > 1)
+        parts.emplace_back(top / hi, hi);
+      out.offset.push_back({digit.stride * (lo / digit.lo), hi / lo, lo});
+      top = lo;
+    }
+    if (top > bottom)
+      parts.emplace_back(top / bottom, bottom);
+  };
+  int64_t top = n, unit = n;
+  for (auto [d, size] : llvm::enumerate(layout.shape)) {
+    int64_t above = unit;
+    unit /= size;
+    for (const UnevenDim &dim : layout.uneven) {
+      if (dim.dim != d)
+        continue;
+      describeEven(top, above);
+      manifest::UnevenLoop &loop = out.uneven.emplace_back();
+      loop.loop = parts.size();
+      loop.size = size;
+      for (const RankDigit &rank : dim.ranks)
+        loop.ranks.push_back({rank.stride, rank.size});
+      parts.emplace_back(dim.chunk(size), unit);
+      top = unit;
+    }
   }
-  if (hi > 1)
-    parts.emplace_back(hi, 1);
+  describeEven(top, 1);
   int64_t local = 1;
   for (auto [size, stride] : llvm::reverse(parts)) {
     out.loops.insert(out.loops.begin(), {size, stride, local});
@@ -163,7 +186,7 @@ struct Describer {
       FailureOr<Sharding> sharding = toSharding(attr, *m, emit);
       if (failed(sharding))
         return failure();
-      if (auto error = verifySharding(*sharding, *m, global, /*allowUneven=*/false))
+      if (auto error = verifySharding(*sharding, *m, global, /*allowUneven=*/true))
         return emitError(loc) << error->message;
       layout = Layout::get(*sharding, *m, global);
       if (!layout.partial.empty())

@@ -15,6 +15,9 @@ static Json toJson(const Value &value) {
   if (value.sharding)
     json["sharding"] = *value.sharding;
   json["extents"] = {{"offset", value.offset}, {"loops", value.loops}};
+  for (const UnevenLoop &uneven : value.uneven)
+    json["extents"]["uneven"].push_back(
+        {{"loop", uneven.loop}, {"size", uneven.size}, {"ranks", uneven.ranks}});
   if (value.range)
     json["range"] = *value.range;
   if (value.tied)

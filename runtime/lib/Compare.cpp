@@ -53,7 +53,7 @@ Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local,
     const T *mine = static_cast<const T *>(local);
     const T *theirs = static_cast<const T *>(reference);
     forEachPiece(
-        coalesceLoops(value.extents), value.extents.base(rank),
+        coalesceLoops(value.extents, rank), value.extents.base(rank),
         [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
           total.elements += n;
           for (int64_t i = 0; i < n; ++i) {

@@ -8,9 +8,13 @@
 
 namespace shardkit::rt {
 
-std::vector<ExtentLoop> coalesceLoops(const Extents &extents) {
-  std::vector<ExtentLoop> loops;
-  for (const ExtentLoop &loop : extents.loops)
+std::vector<ExtentLoop> coalesceLoops(const Extents &extents, int64_t rank) {
+  std::vector<ExtentLoop> loops, own = extents.loops;
+  for (const UnevenLoop &dim : extents.uneven) {
+    int64_t &size = own[size_t(dim.loop)].size;
+    size = std::clamp(dim.size - dim.coordinate(rank) * size, int64_t(0), size);
+  }
+  for (const ExtentLoop &loop : own)
     if (loop.size != 1)
       loops.push_back(loop);
   std::sort(loops.begin(), loops.end(),
@@ -40,6 +44,9 @@ bool isReplica(const Extents &extents, int64_t rank) {
   for (const OffsetDigit &digit : extents.offset)
     if (digit.globalStride != 0)
       first += (rank / digit.rankStride) % digit.size * digit.rankStride;
+  for (const UnevenLoop &dim : extents.uneven)
+    for (const RankDigit &digit : dim.ranks)
+      first += rank / digit.stride % digit.size * digit.stride;
   return first != rank;
 }
 
@@ -77,6 +84,33 @@ Status validateExtents(const Extents &extents, int64_t localElements,
            !__builtin_add_overflow(last, reach, &last);
   };
   bool empty = false;
+  // Loops of uneven dims reach as far as their dims do.
+  std::vector<const UnevenLoop *> unevenOf(extents.loops.size());
+  for (const UnevenLoop &dim : extents.uneven) {
+    if (dim.loop < 0 || dim.loop >= int64_t(extents.loops.size()) ||
+        unevenOf[size_t(dim.loop)])
+      return invalid("extents 'uneven' names loop " + std::to_string(dim.loop) +
+                     ", expected one of " +
+                     std::to_string(extents.loops.size()) + ", each once");
+    unevenOf[size_t(dim.loop)] = &dim;
+    int64_t covered = extents.loops[size_t(dim.loop)].size;
+    for (const RankDigit &digit : dim.ranks) {
+      int64_t reach;
+      if (digit.size < 1 || digit.stride < 1 ||
+          __builtin_mul_overflow(digit.stride, digit.size, &reach) ||
+          devices % reach != 0)
+        return invalid("extents 'uneven' has a rank digit that does not fit " +
+                       std::to_string(devices) + " devices");
+      if (__builtin_mul_overflow(covered, digit.size, &covered))
+        return invalid("extents overflow");
+      if (digit.size > 1)
+        rank.emplace_back(digit.stride, digit.size);
+    }
+    if (dim.size < 1 || covered < dim.size)
+      return invalid("extents 'uneven' has size " + std::to_string(dim.size) +
+                     ", expected 1 to " + std::to_string(covered) +
+                     ", the chunks of all ranks");
+  }
   for (const OffsetDigit &digit : extents.offset) {
     if (digit.size < 1 || digit.rankStride < 1 || digit.globalStride < 0)
       return invalid("extents offset [" + std::to_string(digit.rankStride) +
@@ -100,17 +134,19 @@ Status validateExtents(const Extents &extents, int64_t localElements,
   for (size_t i = 1; i < rank.size(); ++i)
     if (rank[i].first % (rank[i - 1].first * rank[i - 1].second) != 0)
       return invalid("extents offset digits overlap in the rank");
-  for (const ExtentLoop &loop : extents.loops) {
+  for (size_t i = 0; i < extents.loops.size(); ++i) {
+    const ExtentLoop &loop = extents.loops[i];
+    int64_t reached = unevenOf[i] ? unevenOf[i]->size : loop.size;
     if (loop.size < 0 || loop.globalStride < 0 || loop.localStride < 0)
       return invalid("extents loop [" + std::to_string(loop.size) + ", " +
                      std::to_string(loop.globalStride) + ", " +
                      std::to_string(loop.localStride) +
                      "], expected no negative number");
     empty |= loop.size == 0;
-    if (loop.size > 0 && !extend(loop.size, loop.globalStride))
+    if (reached > 0 && !extend(reached, loop.globalStride))
       return invalid("extents overflow");
     local.emplace_back(loop.size, loop.localStride);
-    global.emplace_back(loop.size, loop.globalStride);
+    global.emplace_back(reached, loop.globalStride);
   }
   if (!isMixedRadix(local, localElements))
     return invalid("extents do not write every one of the " +
@@ -168,7 +204,7 @@ void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize,
                  const void *global, void *local) {
   const char *from = static_cast<const char *>(global);
   char *to = static_cast<char *>(local);
-  forEachPiece(coalesceLoops(extents), extents.base(rank),
+  forEachPiece(coalesceLoops(extents, rank), extents.base(rank),
                [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
                  copyPiece(to + l * elementSize, ls, from + g * elementSize, gs,
                            n, elementSize);
@@ -179,7 +215,7 @@ void scatterLocal(const Extents &extents, int64_t rank, int64_t elementSize,
                   const void *local, void *global) {
   const char *from = static_cast<const char *>(local);
   char *to = static_cast<char *>(global);
-  forEachPiece(coalesceLoops(extents), extents.base(rank),
+  forEachPiece(coalesceLoops(extents, rank), extents.base(rank),
                [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
                  copyPiece(to + g * elementSize, gs, from + l * elementSize, ls,
                            n, elementSize);

@@ -132,7 +132,7 @@ private:
 Status loadExtents(const ValueInfo &value, const Extents &extents,
                    const TensorSource &source, int64_t rank, void *local,
                    Buffer &staging, LoadCounters &counters) {
-  std::vector<ExtentLoop> loops = coalesceLoops(extents);
+  std::vector<ExtentLoop> loops = coalesceLoops(extents, rank);
   int64_t base = extents.base(rank);
   int64_t size = dtypeSize(value.dtype);
   char *to = static_cast<char *>(local);

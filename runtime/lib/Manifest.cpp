@@ -128,6 +128,17 @@ Extents readExtents(const JsonAt &at) {
     std::vector<int64_t> v = in.asIntegers(entry, "loops", 3);
     extents.loops.push_back({v[0], v[1], v[2]});
   }
+  if (in.has("uneven"))
+    for (const Json &entry : in.array("uneven")) {
+      JsonAt dim(entry, at.where());
+      dim.expectObject();
+      UnevenLoop loop{dim.integer("loop"), dim.integer("size"), {}};
+      for (const Json &digit : dim.array("ranks")) {
+        std::vector<int64_t> v = dim.asIntegers(digit, "ranks", 2);
+        loop.ranks.push_back({v[0], v[1]});
+      }
+      extents.uneven.push_back(std::move(loop));
+    }
   return extents;
 }
 

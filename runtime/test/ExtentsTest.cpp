@@ -88,10 +88,10 @@ TEST(Extents, validOnesAreAcceptedAndEnumerateTheDefinition) {
 
 TEST(Extents, coalescedLoopsJoinRowsThatAreWhole) {
   Extents rows{{{1, 2, 32}}, {{4, 8, 8}, {8, 1, 1}}};
-  ASSERT_EQ(coalesceLoops(rows).size(), 1u);
-  EXPECT_EQ(coalesceLoops(rows)[0].size, 32);
+  ASSERT_EQ(coalesceLoops(rows, 0).size(), 1u);
+  EXPECT_EQ(coalesceLoops(rows, 0)[0].size, 32);
   Extents columns{{{1, 2, 4}}, {{4, 8, 4}, {4, 1, 1}}};
-  EXPECT_EQ(coalesceLoops(columns).size(), 2u);
+  EXPECT_EQ(coalesceLoops(columns, 0).size(), 2u);
 }
 
 TEST(Extents, replicasAreRanksThatAnEarlierOneCovers) {

@@ -3,6 +3,7 @@
 
   gen_random.py --seed 1 --count 200 -o random.mlir
   gen_random.py --seed 1 --count 200 --only 17        one function of the same
+  gen_random.py --seed 1 --count 200 --uneven         dims that axes do not divide
 
 Each function is a chain of ops on tensors of rank 0 to 4, on one of several
 meshes of 1 to 8 devices, with shardings (sub-axes and gaps too) on arguments,
@@ -47,8 +48,8 @@ class Skip(Exception):
 
 
 class Function(ElementSteps):
-    def __init__(self, rng, name):
-        self.rng, self.name = rng, name
+    def __init__(self, rng, name, uneven=False):
+        self.rng, self.name, self.uneven = rng, name, uneven
         self.mesh = rng.randrange(len(MESHES))
         self.sizes = MESHES[self.mesh]
         self.element = rng.choice(["i8", "i16", "i32", "i32", "i64", "f16",
@@ -108,19 +109,25 @@ class Function(ElementSteps):
         dims = [[] for _ in shape]
         total = [1] * len(shape)
         left = []
+        plain = [True] * len(shape)   # whole axes only, no gaps
         for axis, pre, size in pieces:
-            fits = [d for d, n in enumerate(shape) if n % (total[d] * size) == 0]
+            whole = size == self.sizes[axis]
+            uneven = self.uneven and whole and rng.random() < 0.6
+            fits = [d for d, n in enumerate(shape) if n % (total[d] * size) == 0
+                    or (uneven and plain[d])]
             if not fits or rng.random() < 0.25:
                 left.append((axis, pre, size))
                 continue
             d = rng.choice(fits)
-            gaps = divisors(shape[d] // (total[d] * size))
+            gaps = (divisors(shape[d] // (total[d] * size))
+                    if shape[d] % (total[d] * size) == 0 else [])
             if gaps and rng.random() < 0.15:
                 gap = rng.choice(gaps)
                 dims[d].append(str(gap))
                 total[d] *= gap
+                plain[d] = False
             total[d] *= size
-            whole = size == self.sizes[axis]
+            plain[d] &= whole
             dims[d].append(f'"{AXES[axis]}"' +
                            ("" if whole else f":({pre}){size}"))
         text = ", ".join(
@@ -659,6 +666,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--only", type=int, help="this function alone")
+    parser.add_argument("--uneven", action="store_true",
+                        help="axes also on dims that they do not divide")
     parser.add_argument("-o", "--output", default="-")
     args = parser.parse_args()
     out = []
@@ -672,7 +681,7 @@ def main():
     for i in range(args.count):
         if args.only is None or args.only == i:
             rng = random.Random(f"{args.seed}.{i}")
-            out.append(Function(rng, f"f{i}").build())
+            out.append(Function(rng, f"f{i}", args.uneven).build())
     text = "\n".join(out)
     if args.output == "-":
         print(text)

@@ -33,6 +33,7 @@ static cl::opt<std::string> conflicts("conflicts", cl::desc("cost or basic: as o
 static cl::opt<std::string> reshapeGaps("reshape-gaps", cl::desc("allow, forbid-at-boundary or forbid: as of --spmd-propagate"), cl::init("allow"), cl::cat(category));
 static cl::opt<int64_t> tripCount("trip-count", cl::desc("Trips of loops without constant bounds: as of --spmd-propagate"), cl::init(100), cl::cat(category));
 static cl::opt<std::string> emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"), cl::cat(category));
+static cl::opt<std::string> fillPadding("fill-padding", cl::desc("For tests: what the padding of uneven shards holds: lowest, ones or zero"), cl::cat(category));
 static cl::opt<std::string> remarksFilter("remarks-filter", cl::desc("Print remarks whose category matches"), cl::value_desc("regex"), cl::cat(category));
 static cl::opt<bool> allowUnregistered("allow-unregistered-dialect", cl::desc("Parse operations of unknown dialects (they cannot be compiled)"), cl::cat(category));
 
@@ -119,7 +120,7 @@ static int compile() {
   if (withReference)
     if (!(reference = spmd::makeReference(*module)))
       return failedWith("'" + input + "' has no unsharded form");
-  if (failed(spmd::runPhases(*module, {mesh, conflicts, reshapeGaps, tripCount})))
+  if (failed(spmd::runPhases(*module, {mesh, conflicts, reshapeGaps, tripCount, fillPadding})))
     return failedWith("'" + input + "' cannot be compiled");
   spmd::BundleOptions options;
   options.target = target;

@@ -37,7 +37,8 @@ double getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensor
                          const FactorAxes &axes, LayoutTable &table);
 
 /// The assignment of axes to factors whose reshards cost least. A contraction
-/// uses every axis that one of its tensors carries, wherever it divides.
+/// uses every axis that one of its tensors carries, wherever it divides. What a
+/// tensor carries unevenly may be kept; nothing uneven is ever made up.
 FactorAxes chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
                          LayoutTable &table);
 

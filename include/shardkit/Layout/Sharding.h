@@ -73,6 +73,12 @@ int64_t deviceFactor(llvm::ArrayRef<DimEntry> entries);
 /// Product of all sizes, gaps included: what must divide the dim when even.
 int64_t totalFactor(llvm::ArrayRef<DimEntry> entries);
 
+/// True if the axes and gaps divide a dim of `size`.
+bool divides(llvm::ArrayRef<DimEntry> entries, int64_t size);
+/// True if a dim may be cut by these entries although they do not divide it:
+/// whole axes and no gaps.
+bool mayLeaveRest(llvm::ArrayRef<DimEntry> entries, const Mesh &mesh);
+
 /// Canonical form of a dim on `mesh`: no entries of size 1, no trailing gap,
 /// neighbouring gaps multiplied, neighbouring consecutive sub-axes joined.
 ///   {"x":(1)2, "x":(2)2} with x=4 -> {"x"}      {2, 3, "x", 1, 5} -> {6, "x"}

@@ -5,6 +5,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
 
 namespace mlir::spmd {
@@ -18,6 +19,11 @@ struct CutLoop {
   /// Indices into captured tensors that are cut like the loop: they stay local.
   SmallVector<OpOperand *, 1> localUses;
 };
+
+/// First global index of the chunk that a device has of an uneven dim of `size`;
+/// `coordinates` are its coordinates on `entries`.
+Value getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, int64_t size,
+                    ArrayRef<Value> coordinates);
 
 /// The cut loops of an op whose body reads indices (`readsIndices`), before any
 /// type changes; `getSharding` is that of a tensor, null for one that

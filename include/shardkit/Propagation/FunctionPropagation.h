@@ -77,6 +77,10 @@ private:
   void note(ValueId place, const Sharding &sharding, Value value, Operation *op = nullptr,
             unsigned index = 0);
   void remarkUnknown(Operation *op);
+  /// Says of each dim that is given axes which do not divide it what share of the
+  /// shards is padding.
+  void remarkPadding(const Sharding &given, RankedTensorType type, const Twine &what,
+                     Location loc);
 
   func::FuncOp func;
   FunctionMeshes &meshes;

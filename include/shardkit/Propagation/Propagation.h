@@ -123,6 +123,8 @@ public:
     // part, and whether it is to be visited.
     uint8_t stage[2] = {kViews, kViews};
     bool dirty[2] = {false, false};
+    /// Whether the rule is that of the op (no call, nothing handed on).
+    bool isOwnRule = false;
   };
   /// One dim of one place got longer, `node` having proposed it.
   struct Extension {
@@ -185,6 +187,9 @@ private:
   }
   unsigned internCounts(ArrayRef<int64_t> counts);
   bool isActive(const DimSharding &dim) const { return dim.priority <= priority; }
+  /// Finds out which ops can be computed on padded shards; asked only where
+  /// something is given unevenly.
+  void markUneven();
   /// Has an op visited again, in one direction or both.
   void touch(NodeId node, Flow directions = Flow::Both);
   void touchAround(ValueId place);

@@ -27,6 +27,9 @@ enum class FactorKind : uint8_t {
 struct Factor {
   int64_t size;
   FactorKind kind;
+  /// Whether axes may leave a rest, so that the last shards are padded. Found out
+  /// only where something is given that way (`markUnevenFactors`).
+  bool mayLeaveRest = false;
 };
 
 /// Role of an operand beyond being read.
@@ -81,6 +84,7 @@ public:
     return factors.size() - 1;
   }
   void setKind(int32_t f, FactorKind kind) { factors[f].kind = kind; }
+  void setMayLeaveRest(int32_t f, bool may) { factors[f].mayLeaveRest = may; }
   /// Operands are added before results.
   Tensor &addOperand(Value value) {
     ++operandCount;

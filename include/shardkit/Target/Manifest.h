@@ -29,11 +29,19 @@ struct Program {
   std::string hash;
 };
 
+/// A loop that ends early on the last ranks: it runs over the part of a dim of
+/// `size` that the chunk of its coordinate covers.
+struct UnevenLoop {
+  int64_t loop, size;
+  std::vector<std::array<int64_t, 2>> ranks;
+};
+
 struct Value {
   std::string name, kind, dtype;
   std::vector<int64_t> globalShape, localShape;
   std::optional<std::string> sharding;
   std::vector<std::array<int64_t, 3>> offset, loops;
+  std::vector<UnevenLoop> uneven;
   std::optional<std::array<int64_t, 2>> range;
   std::optional<int64_t> tied;
   bool exact = false;

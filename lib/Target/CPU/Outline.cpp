@@ -83,6 +83,9 @@ struct Outline : spmd::impl::SpmdCpuOutlineBase<Outline> {
     auto func = func::FuncOp::create(
         loc, "nest", b.getFunctionType(ValueRange(params).getTypes(), {}));
     func.setPrivate();
+    // The parts that a program is compiled in have such functions each.
+    func->setAttr("llvm.linkage",
+                  LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
     for (auto [i, param] : llvm::enumerate(params))
       if (isa<MemRefType>(param.getType()) &&
           llvm::count_if(params, [&](Value other) {

@@ -197,7 +197,8 @@ LogicalResult ManualComputationOp::verifySymbolUses(
     // manual_computation_c3
     ShardingAttr sharding = getInSharding(i);
     if (failed(verifyShardingOf(sharding, operand.getType(), *mesh,
-                                "operand #" + Twine(i), emitError)))
+                                "operand #" + Twine(i), emitError,
+                                /*allowUneven=*/false)))
       return failure();
     // manual_computation_c5
     FailureOr<RankedTensorType> local =
@@ -218,7 +219,8 @@ LogicalResult ManualComputationOp::verifySymbolUses(
     // manual_computation_c3
     ShardingAttr sharding = getOutSharding(i);
     if (failed(verifyShardingOf(sharding, result.getType(), *mesh,
-                                "result #" + Twine(i), emitError)))
+                                "result #" + Twine(i), emitError,
+                                /*allowUneven=*/false)))
       return failure();
     // manual_computation_c6
     FailureOr<RankedTensorType> local =

@@ -87,7 +87,7 @@ FailureOr<Mesh> getMeshOrEmit(Operation *op, FlatSymbolRefAttr name,
 LogicalResult verifySharding(Operation *op, ShardingAttr sharding, Type type,
                              const llvm::Twine &what,
                              SymbolTableCollection &symbolTable,
-                             bool allowUneven = false);
+                             bool allowUneven = true);
 
 } // namespace mlir::spmd
 

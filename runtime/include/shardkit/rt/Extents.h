@@ -2,7 +2,10 @@
 //
 // Element `l` of rank r's local buffer is element
 //   base(r) + sum_k i_k * loops[k].globalStride,  l = sum_k i_k * loops[k].localStride
-// of the row-major global value. Nothing here grows with the number of ranks.
+// of the row-major global value. A loop over a dim that the ranks do not divide
+// ends early on the last ranks: their buffers end in padding, which is never
+// read from nor written to a global value. Nothing here grows with the number of
+// ranks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,36 +26,59 @@ struct ExtentLoop {
   int64_t size, globalStride, localStride;
 };
 
+struct RankDigit {
+  int64_t stride, size;
+};
+/// The loop with this index runs over a part of a dim of `size`: the chunk whose
+/// number is the coordinate of the rank on `ranks` (major to minor).
+struct UnevenLoop {
+  int64_t loop, size;
+  std::vector<RankDigit> ranks;
+
+  int64_t coordinate(int64_t rank) const {
+    int64_t result = 0;
+    for (const RankDigit &digit : ranks)
+      result = result * digit.size + rank / digit.stride % digit.size;
+    return result;
+  }
+};
+
 struct Extents {
   std::vector<OffsetDigit> offset;
   std::vector<ExtentLoop> loops;
+  std::vector<UnevenLoop> uneven = {};
 
-  /// The global offset of local element 0 of `rank`.
+  /// The global offset of local element 0 of `rank`; beyond the value where the
+  /// rank holds nothing.
   int64_t base(int64_t rank) const {
     int64_t result = 0;
     for (const OffsetDigit &digit : offset)
       result += (rank / digit.rankStride) % digit.size * digit.globalStride;
+    for (const UnevenLoop &dim : uneven) {
+      const ExtentLoop &loop = loops[size_t(dim.loop)];
+      result += dim.coordinate(rank) * loop.size * loop.globalStride;
+    }
     return result;
   }
 
   /// The whole value on one device.
   static Extents identity(int64_t elements) {
-    return {{}, {{elements, 1, 1}}};
+    return {{}, {{elements, 1, 1}}, {}};
   }
 };
 
-/// The loops without those of size 1, major to minor in the global value, with
-/// neighbours joined where both strides are contiguous. Unless the extents are
+/// The loops of `rank` without those of size 1, major to minor in the global
+/// value, with neighbours joined where both strides are contiguous. Unless the extents are
 /// empty the result's last loop has the smallest global stride; a rank that
 /// holds one element has no loop.
-std::vector<ExtentLoop> coalesceLoops(const Extents &extents);
+std::vector<ExtentLoop> coalesceLoops(const Extents &extents, int64_t rank);
 
 /// True if one of the ranks before `rank` holds the same elements as `rank`.
 /// (Replicas: the first rank is the one that writes.)
 bool isReplica(const Extents &extents, int64_t rank);
 
-/// Checks that the loops write every local element exactly once, that every
-/// rank's elements lie inside the global value and, with `coverGlobal`, that
+/// Checks that the loops write every local element exactly once (on a rank
+/// without padding), that every rank's elements lie inside the global value and, with `coverGlobal`, that
 /// the ranks together hold every global element.
 Status validateExtents(const Extents &extents, int64_t localElements,
                        int64_t globalElements, int64_t devices,

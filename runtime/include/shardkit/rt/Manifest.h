@@ -86,10 +86,6 @@ struct Segment {
   int64_t size;
   std::vector<SegmentPart> source, destination;
 };
-struct RankDigit {
-  int64_t stride, size;
-};
-
 struct CollectiveInfo {
   int64_t id = 0;
   std::string kind;

@@ -41,7 +41,7 @@ def SPMD_Dialect : Dialect {
     * (sharding_c1) the mesh exists
     * (sharding_c2) every axis belongs to the mesh and is used at most once
     * (sharding_c3) one entry per dimension of the value
-    * (sharding_c4) axes and gaps divide the dimension
+    * (sharding_c4) axes and gaps divide the dimension; whole axes without gaps may leave a rest (uneven: the last shards are padded)
     * (sharding_c5) results of public functions are not unreduced
     * (shardings_c1) one sharding per result
     * (tied_c1) the argument exists; (tied_c2) types are equal; (tied_c3) layouts are equal

@@ -13,15 +13,16 @@
 namespace mlir::spmd {
 
 /// Checks a sharding of a value of `type` on `mesh`: axis names, reuse, rank,
-/// sub-axes and gaps, and that its axes divide every dimension. `what` names the
-/// value in diagnostics ("argument #1", "result #0", "operand").
+/// sub-axes and gaps. `what` names the value in diagnostics ("argument #1",
+/// "result #0", "operand"). Without `allowUneven` its axes must divide every
+/// dimension; with it whole axes may leave a rest (padding).
 LogicalResult verifyShardingOf(ShardingAttr attr, Type type, const Mesh &mesh,
                                const llvm::Twine &what, EmitErrorFn emitError,
-                               bool allowUneven = false);
+                               bool allowUneven = true);
 /// The same on plain data.
 LogicalResult verifyShardingOf(const Sharding &sharding, Type type,
                                const Mesh &mesh, const llvm::Twine &what,
-                               EmitErrorFn emitError, bool allowUneven = false);
+                               EmitErrorFn emitError, bool allowUneven = true);
 
 /// Reports that no mesh is called `name`, with a note that lists those there are.
 void emitUnknownMesh(FlatSymbolRefAttr name, Operation *from,

@@ -1,0 +1,46 @@
+//===- PaddingNeeds.h - Ops on padded shards --------------------*- C++ -*-===//
+//
+// Where the axes of a factor do not divide it, every shard is as long as the
+// longest and the last ones end in padding lanes, which hold anything. This file
+// knows, per op, what keeps them out of results and keeps them from doing harm.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RULES_PADDINGNEEDS_H
+#define SHARDKIT_RULES_PADDINGNEEDS_H
+
+#include "shardkit/Rules/ShardingRule.h"
+
+namespace mlir::spmd {
+
+/// What an op needs so that padding lanes of one factor do no harm. By default
+/// nothing: the op may run on them as it is.
+struct PaddingNeeds {
+  /// Operands of which these lanes must hold `value`.
+  struct Mask {
+    unsigned operand;
+    TypedAttr value;
+  };
+  llvm::SmallVector<Mask, 2> masks;
+  /// What the body does on these lanes.
+  enum class Body : uint8_t {
+    Run,    ///< all that it does elsewhere
+    Select, ///< its results are those that the outputs hold already
+    Skip,   ///< likewise (zero where there is no output); nothing is computed
+  } body = Body::Run;
+};
+
+/// Nothing if the op has no form on padded shards of factor `f`: the factor
+/// shares a dim with others, or it is not known what the op does there.
+std::optional<PaddingNeeds> getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f);
+
+/// Notes in the rule of an op which factors may be cut unevenly.
+void markUnevenFactors(ShardingRule &rule, Operation *op);
+
+/// True if a factor may be cut by `entries`: they divide it, or they are whole
+/// axes that leave a rest and the op has a form on padded shards.
+bool canCut(const Factor &factor, llvm::ArrayRef<DimEntry> entries, const Mesh &mesh);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_RULES_PADDINGNEEDS_H

@@ -1,0 +1,294 @@
+//===- PaddingNeeds.cpp - Ops on padded shards ----------------------------===//
+//
+// A parallel factor keeps lanes apart, so padding is harmless there unless what
+// it holds can trap (a division), be used as a place to read (an extract, a
+// gather) or keep a loop from ending. A reduction must not see it at all.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Rules/PaddingNeeds.h"
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+using Needs = std::optional<PaddingNeeds>;
+
+static bool hasFactor(const ShardingRule &rule, const ShardingRule::Tensor &tensor,
+                      int32_t f) {
+  for (unsigned d = 0; d < tensor.numDims; ++d)
+    if (llvm::is_contained(rule.dimFactors(tensor, d), f))
+      return true;
+  return false;
+}
+
+/// A dim is cut unevenly as a whole or not at all.
+static bool isAlone(const ShardingRule &rule, int32_t f) {
+  for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    for (unsigned d = 0; d < tensor.numDims; ++d) {
+      ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
+      if (factors.size() > 1 && llvm::is_contained(factors, f) &&
+          (rule.factor(f).size == 1 || llvm::any_of(factors, [&](int32_t g) {
+             return g != f && rule.factor(g).size != 1;
+           })))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// The value x for which op(acc, x) is acc, bit by bit: a sum that starts from
+/// -0.0 stays -0.0.
+static TypedAttr getExactNeutral(ReductionKind kind, Type type) {
+  if (auto floatType = dyn_cast<FloatType>(type); floatType && kind == ReductionKind::Sum)
+    return FloatAttr::get(floatType, APFloat::getZero(floatType.getFloatSemantics(), true));
+  return getNeutralElement(kind, type);
+}
+
+static TypedAttr getOne(Type type) {
+  if (auto floatType = dyn_cast<FloatType>(type))
+    return FloatAttr::get(floatType, 1.0);
+  return IntegerAttr::get(type, 1);
+}
+
+static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
+
+//===----------------------------------------------------------------------===//
+// Bodies over an index space
+//===----------------------------------------------------------------------===//
+
+/// True if a captured tensor is read at a place that padding lanes of loop `f`
+/// may move out of its bounds: at anything computed, or at the index of the loop
+/// where the tensor is not cut along with it.
+static bool readsAnywhere(Operation *op, const ShardingRule &rule, int32_t f,
+                          tensor::ExtractOp extract) {
+  const ShardingRule::Tensor *captured = nullptr;
+  for (const ShardingRule::Tensor &tensor :
+       rule.operands().drop_front(op->getNumOperands()))
+    if (tensor.value == extract.getTensor())
+      captured = &tensor;
+  for (auto [d, index] : llvm::enumerate(extract.getIndices())) {
+    if (matchPattern(index, m_Constant()) ||
+        !getIndexedBody(op)->isAncestor(index.getParentRegion()))
+      continue;
+    int64_t loop = getLoopOfIndex(op, index);
+    if (loop < 0)
+      return true;
+    if (loop == f &&
+        (!captured || !llvm::is_contained(rule.dimFactors(*captured, d), f)))
+      return true;
+  }
+  return false;
+}
+
+/// True if the body must not run on lanes that hold anything.
+static bool isUnsafeOnPadding(Operation *op, const ShardingRule &rule, int32_t f) {
+  Region *body = getIndexedBody(op);
+  for (Operation &inner : body->front().without_terminator())
+    if (!isSpeculatable(&inner))
+      return true;
+  return body
+      ->walk([&](Operation *inner) {
+        if (isa<math::IPowIOp>(inner)) // lowered to a division
+          return WalkResult::interrupt();
+        auto extract = dyn_cast<tensor::ExtractOp>(inner);
+        return extract && readsAnywhere(op, rule, f, extract) ? WalkResult::interrupt()
+                                                          : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The input that `value` is, seen through conversions that keep zero.
+static BlockArgument getConvertedInput(Value value, Block *body) {
+  while (Operation *def = value.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
+             arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp>(def))
+      return {};
+    value = def->getOperand(0);
+  }
+  auto arg = cast<BlockArgument>(value);
+  return arg.getOwner() == body ? arg : BlockArgument();
+}
+
+/// Matches acc + x * y of the op's two inputs: zeros in them add nothing. Such an
+/// op is kept as it is for libraries. Returns whether the product is of integers.
+static std::optional<bool> matchSumOfProducts(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      !isa<FloatType, IntegerType>(body->getArgument(0).getType()) ||
+      !isa<FloatType, IntegerType>(body->getArgument(1).getType()))
+    return std::nullopt;
+  Operation *add = body->getTerminator()->getOperand(0).getDefiningOp();
+  if (!add || !isa<arith::AddFOp, arith::AddIOp>(add))
+    return std::nullopt;
+  BlockArgument acc = body->getArgument(2);
+  if (add->getOperand(0) != acc && add->getOperand(1) != acc)
+    return std::nullopt;
+  Operation *mul = add->getOperand(add->getOperand(0) == acc ? 1 : 0).getDefiningOp();
+  if (!mul || !isa<arith::MulFOp, arith::MulIOp>(mul))
+    return std::nullopt;
+  BlockArgument x = getConvertedInput(mul->getOperand(0), body);
+  BlockArgument y = getConvertedInput(mul->getOperand(1), body);
+  if (!x || !y || x.getArgNumber() + y.getArgNumber() != 1)
+    return std::nullopt;
+  return isa<arith::MulIOp>(mul);
+}
+
+/// Zeros in both factors of a product: 0 * inf is NaN. -0.0 * 0.0 is -0.0, which
+/// adds nothing to any sum; of integers one zero is enough.
+static Needs maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA,
+                         TypedAttr zeroB, bool integers) {
+  bool hasA = hasFactor(rule, rule.operands()[0], f);
+  bool hasB = hasFactor(rule, rule.operands()[1], f);
+  if (hasA && hasB && !integers)
+    return PaddingNeeds{{{0, zeroA}, {1, zeroB}}};
+  if (!integers)
+    return std::nullopt;
+  return PaddingNeeds{{hasA ? PaddingNeeds::Mask{0, zeroA} : PaddingNeeds::Mask{1, zeroB}}};
+}
+
+static Needs getNeedsOfBody(Operation *op, const ShardingRule &rule, int32_t f) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  bool unsafe = isUnsafeOnPadding(op, rule, f);
+  bool reduces = rule.factor(f).kind == FactorKind::Reduction;
+  if (!unsafe && !reduces)
+    return PaddingNeeds();
+  if (linalgOp && !unsafe)
+    if (std::optional<bool> integers = matchSumOfProducts(linalgOp))
+      if (Needs needs = maskProduct(
+              rule, f, getExactNeutral(ReductionKind::Sum, elementOf(op->getOperand(0))),
+              getNeutralElement(ReductionKind::Sum, elementOf(op->getOperand(1))),
+              *integers))
+        return needs;
+  for (Value result : op->getResults())
+    if (!elementOf(result).isIntOrIndexOrFloat())
+      return std::nullopt;
+  if (linalgOp && op->getNumResults() != linalgOp.getNumDpsInits())
+    return std::nullopt;
+  return PaddingNeeds{{}, unsafe ? PaddingNeeds::Body::Skip : PaddingNeeds::Body::Select};
+}
+
+//===----------------------------------------------------------------------===//
+// Other ops
+//===----------------------------------------------------------------------===//
+
+/// Operand `index` must hold `value`, if it has the factor at all.
+static Needs maskOperand(const ShardingRule &rule, int32_t f, unsigned index,
+                         TypedAttr value) {
+  if (!hasFactor(rule, rule.operands()[index], f))
+    return PaddingNeeds();
+  return PaddingNeeds{{{index, value}}};
+}
+
+static Needs getNeedsOfElementwise(Operation *op, const ShardingRule &rule, int32_t f) {
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+          arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op))
+    return maskOperand(rule, f, 1, getOne(elementOf(op->getOperand(1))));
+  if (isa<math::IPowIOp>(op)) // 0 to a negative power is a division by zero
+    return maskOperand(rule, f, 0, getOne(elementOf(op->getOperand(0))));
+  if (op->getNumRegions() == 0 && isSpeculatable(op))
+    return PaddingNeeds();
+  return std::nullopt;
+}
+
+/// The zero point that a quantized operand is counted from.
+static TypedAttr getZeroPoint(Value zeroPoint, Type element) {
+  DenseElementsAttr constant;
+  if (!matchPattern(zeroPoint, m_Constant(&constant)) || !constant.isSplat())
+    return {};
+  auto value = constant.getSplatValue<Attribute>();
+  if (auto number = dyn_cast<IntegerAttr>(value); number && number.getType() == element)
+    return number;
+  if (auto number = dyn_cast<FloatAttr>(value); number && number.getValue().isZero())
+    return getExactNeutral(ReductionKind::Sum, element);
+  return {};
+}
+
+/// The sum over input channels.
+static Needs getNeedsOfTosaProduct(Operation *op, const ShardingRule &rule, int32_t f,
+                                   Value zeroPointA, Value zeroPointB) {
+  if (rule.factor(f).kind != FactorKind::Reduction)
+    return PaddingNeeds();
+  Type a = elementOf(op->getOperand(0)), b = elementOf(op->getOperand(1));
+  TypedAttr zeroA = getZeroPoint(zeroPointA, a), zeroB = getZeroPoint(zeroPointB, b);
+  if (!zeroA || !zeroB)
+    return std::nullopt;
+  if (isa<FloatType>(b))
+    zeroB = getNeutralElement(ReductionKind::Sum, b);
+  return maskProduct(rule, f, zeroA, zeroB, !isa<FloatType>(a));
+}
+
+static Needs getNeedsOfTosa(Operation *op, const ShardingRule &rule, int32_t f) {
+  return llvm::TypeSwitch<Operation *, Needs>(op)
+      .Case<tosa::ReduceSumOp, tosa::ReduceProductOp, tosa::ReduceAllOp, tosa::ReduceAnyOp,
+            tosa::ReduceMaxOp, tosa::ReduceMinOp>([&](Operation *op) -> Needs {
+        if (rule.factor(f).kind != FactorKind::Reduction)
+          return PaddingNeeds();
+        return maskOperand(rule, f, 0,
+                           getExactNeutral(rule.results().front().reduction,
+                                           elementOf(op->getOperand(0))));
+      })
+      .Case([&](tosa::MatMulOp op) {
+        return getNeedsOfTosaProduct(op, rule, f, op.getAZp(), op.getBZp());
+      })
+      .Case<tosa::Conv2DOp, tosa::Conv3DOp, tosa::TransposeConv2DOp>([&](auto op) {
+        return getNeedsOfTosaProduct(op, rule, f, op.getInputZp(), op.getWeightZp());
+      })
+      .Case([&](tosa::IntDivOp op) {
+        return maskOperand(rule, f, 1, getOne(elementOf(op.getInput2())));
+      })
+      .Case<tosa::GatherOp, tosa::ScatterOp>([&](Operation *op) {
+        return maskOperand(rule, f, 1, getNeutralElement(ReductionKind::Sum,
+                                                         elementOf(op->getOperand(1))));
+      })
+      .Default([&](Operation *) -> Needs {
+        if (rule.factor(f).kind != FactorKind::Parallel)
+          return std::nullopt;
+        return PaddingNeeds();
+      });
+}
+
+Needs spmd::getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
+  if (rule.factor(f).kind == FactorKind::Whole || !isAlone(rule, f))
+    return std::nullopt;
+  // What a written rule means for lanes beyond the dim nobody has said.
+  if (op->hasAttr(kRuleAttr))
+    return std::nullopt;
+  if (getIndexedBody(op))
+    return getNeedsOfBody(op, rule, f);
+  if (isa<tosa::TosaOp>(op))
+    return getNeedsOfTosa(op, rule, f);
+  if (op->hasTrait<OpTrait::Elementwise>())
+    return getNeedsOfElementwise(op, rule, f);
+  if (rule.factor(f).kind != FactorKind::Parallel)
+    return std::nullopt;
+  if (auto gather = dyn_cast<tensor::GatherOp>(op))
+    return maskOperand(rule, f, 1, getNeutralElement(ReductionKind::Sum,
+                                                     elementOf(gather.getIndices())));
+  // They move whole lanes, or compute on floats alone.
+  if (isa<tensor::TensorDialect>(op->getDialect()) ||
+      isa<linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, arith::ConstantOp,
+          WithShardingConstraintOp, ReshardOp>(op))
+    return PaddingNeeds();
+  return std::nullopt;
+}
+
+void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
+  for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
+    rule.setMayLeaveRest(f, getPaddingNeeds(op, rule, f).has_value());
+}
+
+bool spmd::canCut(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
+  return divides(entries, factor.size) || (factor.mayLeaveRest && mayLeaveRest(entries, mesh));
+}
