@@ -110,4 +110,49 @@ TEST(Extents, emptyAndScalarValues) {
   EXPECT_EQ(copy, 5);
 }
 
+/// 5 x 6 on 4 chunks of rows and 2 of columns: rows 2, 2, 1, 0.
+Extents unevenRows() {
+  return {{{1, 2, 3}}, {{2, 6, 3}, {3, 1, 1}}, {{0, 5, {{4, 2}, {2, 2}}}}};
+}
+
+TEST(Extents, theLastRanksOfAnUnevenDimHoldLess) {
+  Extents extents = unevenRows();
+  Status valid = validateExtents(extents, 6, 30, 8, true);
+  ASSERT_TRUE(valid.ok()) << valid.message();
+  std::vector<int32_t> global(30), back(30, -1);
+  std::iota(global.begin(), global.end(), 0);
+  const int64_t rows[] = {2, 2, 1, 0};
+  for (int64_t rank = 0; rank < 8; ++rank) {
+    std::vector<int32_t> local(6, -1);
+    gatherLocal(extents, rank, 4, global.data(), local.data());
+    int64_t chunk = rank / 2, column = rank % 2 * 3;
+    for (int64_t i = 0; i < 2; ++i)
+      for (int64_t j = 0; j < 3; ++j)
+        EXPECT_EQ(local[size_t(3 * i + j)],
+                  i < rows[chunk] ? (2 * chunk + i) * 6 + column + j : -1);
+    EXPECT_FALSE(isReplica(extents, rank));
+    scatterLocal(extents, rank, 4, local.data(), back.data());
+  }
+  EXPECT_EQ(back, global);
+}
+
+TEST(Extents, unevenLoopsThatAreNoChunksAreRefused) {
+  auto message = [](auto change) {
+    Extents extents = unevenRows();
+    change(extents.uneven[0]);
+    return validateExtents(extents, 6, 30, 8, true).message();
+  };
+  EXPECT_NE(message([](UnevenLoop &u) { u.loop = 2; }).find("names loop 2"),
+            std::string::npos);
+  EXPECT_NE(message([](UnevenLoop &u) { u.size = 9; }).find("expected 1 to 8"),
+            std::string::npos);
+  EXPECT_NE(message([](UnevenLoop &u) { u.size = 4; }).find("do not cover"),
+            std::string::npos);
+  EXPECT_NE(message([](UnevenLoop &u) { u.ranks[0].stride = 3; })
+                .find("does not fit 8 devices"),
+            std::string::npos);
+  EXPECT_NE(message([](UnevenLoop &u) { u.ranks[1].stride = 1; }).find("overlap"),
+            std::string::npos);
+}
+
 } // namespace

@@ -19,12 +19,3 @@ module {
     return
   }
 }
-
-// -----
-
-spmd.mesh @pod = <["x"=4]>
-// expected-error@+2 {{dim 0 of argument #0 (size 6) cannot be split by axis "x" (size 4), expected a multiple of 4}}
-// expected-note@+1 {{legal axis products for size 6: 1, 2, 3, 6}}
-func.func @uneven(%a: tensor<6xf32> {spmd.axis_resources = #spmd.axis_resources<["x"]>}) {
-  return
-}

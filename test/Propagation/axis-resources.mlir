@@ -18,3 +18,10 @@ func.func @forms(%a: tensor<8x4x16x6xf32> {spmd.axis_resources = #spmd.axis_reso
   %0 = spmd.with_sharding_constraint %b axis_resources ["data", ?] : tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
 }
+
+// Axes may leave a rest.
+// CHECK-LABEL: func.func @uneven
+// CHECK-SAME: spmd.sharding = #spmd.sharding<@pod, [{"x", "y"}, {"data"}]>
+func.func @uneven(%a: tensor<3x1xf32> {spmd.axis_resources = #spmd.axis_resources<[["x", "y"], "data"]>}) {
+  return
+}

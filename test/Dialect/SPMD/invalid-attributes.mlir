@@ -76,35 +76,39 @@ func.func @f(%0: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@pod, [{"y"}]>}
 
 // -----
 
-// sharding_c4
+// sharding_c4: whole axes alone may leave a rest
 spmd.mesh @pod = <["x"=4, "y"=2]>
-// expected-error @+2 {{dim 0 of argument #1 (size 6) cannot be split by axis "x" (size 4), expected a multiple of 4}}
+// expected-error @+3 {{illegal sharding of argument #1: dimension 0 of size 5 is sharded as {"x":(1)2}, expected a product that divides it (only whole axes may leave a rest)}}
+// expected-note @+2 {{available axes: "x"=4, "y"=2}}
+// expected-note @+1 {{legal axis products for size 5: 1, 5}}
+func.func @f(%0: tensor<8xf32>, %1: tensor<5xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x":(1)2}]>}) { return }
+
+// -----
+
+// sharding_c4: several axes, one of them in part
+spmd.mesh @pod = <["x"=4, "y"=2]>
+// expected-error @+3 {{illegal sharding of argument #0: dimension 1 of size 6 is sharded as {"y", "x":(2)2}, expected a product that divides it (only whole axes may leave a rest)}}
+// expected-note @+2 {{available axes: "x"=4, "y"=2}}
 // expected-note @+1 {{legal axis products for size 6: 1, 2, 3, 6}}
-func.func @f(%0: tensor<8xf32>, %1: tensor<6xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}]>}) { return }
+func.func @f(%0: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@pod, [{}, {"y", "x":(2)2}]>}) { return }
 
 // -----
 
-// sharding_c4: several axes
-spmd.mesh @pod = <["x"=4, "y"=2]>
-// expected-error @+2 {{dim 1 of argument #0 (size 12) cannot be split by axes "x", "y" (size 8), expected a multiple of 8}}
-// expected-note @+1 {{legal axis products for size 12: 1, 2, 3, 4, 6, 12}}
-func.func @f(%0: tensor<8x12xf32> {spmd.sharding = #spmd.sharding<@pod, [{}, {"x", "y"}]>}) { return }
-
-// -----
-
-// sharding_c4: a dim of size one
+// sharding_c4: a gap on a dim of size one
 spmd.mesh @pod = <["x"=4]>
-// expected-error @+2 {{dim 0 of argument #0 (size 1) cannot be split by axis "x" (size 4), expected a multiple of 4}}
+// expected-error @+3 {{illegal sharding of argument #0: dimension 0 of size 1 is sharded as {2, "x"}, expected a product that divides it (only whole axes may leave a rest)}}
+// expected-note @+2 {{available axes: "x"=4}}
 // expected-note @+1 {{legal axis products for size 1: 1}}
-func.func @f(%0: tensor<1xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}]>}) { return }
+func.func @f(%0: tensor<1xf32> {spmd.sharding = #spmd.sharding<@pod, [{2, "x"}]>}) { return }
 
 // -----
 
-// sharding_c4: a dim smaller than the axis, on a result
+// sharding_c4: a gap on a dim smaller than the axis, on a result
 spmd.mesh @pod = <["x"=4]>
-// expected-error @+2 {{dim 0 of result #0 (size 2) cannot be split by axis "x" (size 4), expected a multiple of 4}}
+// expected-error @+3 {{illegal sharding of result #0: dimension 0 of size 2 is sharded as {2, "x"}, expected a product that divides it (only whole axes may leave a rest)}}
+// expected-note @+2 {{available axes: "x"=4}}
 // expected-note @+1 {{legal axis products for size 2: 1, 2}}
-func.func private @f() -> (tensor<2xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}]>})
+func.func private @f() -> (tensor<2xf32> {spmd.sharding = #spmd.sharding<@pod, [{2, "x"}]>})
 
 // -----
 

@@ -106,9 +106,10 @@ func.func @f(%0: tensor<8xf32>) {
 // with_sharding_constraint_c2, sharding_c4
 spmd.mesh @pod = <["x"=4]>
 func.func @f(%0: tensor<6xf32>) {
-  // expected-error @+2 {{dim 0 of the value (size 6) cannot be split by axis "x" (size 4), expected a multiple of 4}}
+  // expected-error @+3 {{illegal sharding of the value: dimension 0 of size 6 is sharded as {2, "x"}, expected a product that divides it (only whole axes may leave a rest)}}
+  // expected-note @+2 {{available axes: "x"=4}}
   // expected-note @+1 {{legal axis products for size 6: 1, 2, 3, 6}}
-  %1 = spmd.with_sharding_constraint %0 <@pod, [{"x"}]> : tensor<6xf32>
+  %1 = spmd.with_sharding_constraint %0 <@pod, [{2, "x"}]> : tensor<6xf32>
   return
 }
 

@@ -6,10 +6,11 @@
 // RUN: %python -c "import json; assert not json.load(open(r'%t/report.json'))['collectives']"
 // RUN: shard-run %t/views.mlir --random-inputs=1 --verify=exact
 
-// 18 columns on 4 devices: an error until padding exists.
-// RUN: not shard-opt %t/uneven.mlir --spmd-pipeline-default 2>&1 | FileCheck %s --check-prefix=UNEVEN --implicit-check-not=error:
-// UNEVEN: uneven.mlir:2:{{[0-9]+}}: error: dim 1 of argument #0 (size 18) cannot be split by axis "model" (size 4), expected a multiple of 4
-// UNEVEN: note: legal axis products for size 18: 1, 2, 3, 6, 9, 18
+// 18 columns on 4 devices, 5 each and 3 for the last: no part of a merged dim.
+// RUN: shard-opt %t/uneven.mlir --spmd-pipeline-default | FileCheck %s --check-prefix=UNEVEN
+// RUN: shard-run %t/uneven.mlir --random-inputs=1 --verify=exact --compile-option=--fill-padding=lowest
+// UNEVEN: %[[A:.*]] = spmd.all_gather %{{.*}} <@pod, [{}, {"model"}]> {{.*}} : tensor<8x5xf32> -> tensor<8x18xf32>
+// UNEVEN: tensor.collapse_shape %[[A]]
 
 //--- views.mlir
 spmd.mesh @pod = <["dummy"=1, "model"=4]>
