@@ -570,7 +570,8 @@ private:
     if (!first || (read == 1 && !(op->hasOneUse() && isAdditive(*op->user_begin()))))
       return std::nullopt;
     for (auto [f, entries] : llvm::enumerate(axes))
-      if (!entries.empty() && rule.factor(f).kind == FactorKind::Whole)
+      if (!entries.empty() && (rule.factor(f).kind == FactorKind::Whole ||
+                               !canCut(rule.factor(f), entries, meshes.getMesh())))
         return std::nullopt;
     Choice choice;
     for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
