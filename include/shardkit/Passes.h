@@ -42,7 +42,7 @@ struct PhaseOptions {
   std::string conflicts = "cost", reshapeGaps = "allow";
   int64_t tripCount = 100;
   /// What tests put into padding: "", lowest, ones or zero.
-  std::string fillPadding;
+  std::string fillPadding = "";
 };
 
 /// How far the IR has come (`spmd.phase` of the module).

@@ -7,7 +7,7 @@
 // RUN: shard-run %t/bundle --weights %t/w.safetensors --input x=%t/x.npy --output-dir=%t/out --report=%t/run.json
 // RUN: %python -c "import sys; a, b = (open(f, 'rb').read()[-120:] for f in sys.argv[1:]); assert a == b" %t/x.npy %t/out/x.npy
 // RUN: %python -c "import sys; a, b = (open(f, 'rb').read()[-168:] for f in sys.argv[1:]); assert a == b" %t/w.safetensors %t/out/w.npy
-// RUN: %python -c "import json; needed = json.load(open(r'%t/run.json'))['runs'][0]['load']['bytes_needed']; assert needed == [72, 72, 72, 72, 48, 48, 24, 0], needed"
+// RUN: %python -c "import json; needed = json.load(open(r'%t/run.json'))['run']['functions'][0]['load']['bytes_needed']; assert needed == [72, 72, 72, 72, 48, 48, 24, 0], needed"
 // RUN: FileCheck %s --check-prefix=MANIFEST < %t/bundle/manifest.json
 // MANIFEST: "uneven": [
 // MANIFEST: "loop": 0,
