@@ -252,6 +252,14 @@ DimEntries mlir::spmd::joinDim(ArrayRef<DimEntries> factors,
   return result;
 }
 
+//   x = 4, y = 2, size       | divides   mayLeaveRest
+//   {"x"},         8         | yes       yes
+//   {"x"},         6         | no        yes
+//   {"x", "y"},    1         | no        yes    smaller than the axes
+//   {"x":(1)2},    5         | no        no     a part of an axis
+//   {"x":(1)2, "x":(2)2}, 5  | no        yes    the whole axis, written in parts
+//   {2, "x"},      6         | no        no     a gap
+//   {},            5         | yes       yes
 bool mlir::spmd::divides(ArrayRef<DimEntry> entries, int64_t size) {
   return size % totalFactor(entries) == 0;
 }

@@ -12,6 +12,7 @@
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Index/IR/IndexOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -92,6 +93,21 @@ static bool readsAnywhere(Operation *op, const ShardingRule &rule, int32_t f,
   return false;
 }
 
+/// True for an integer op that traps on some operands, or that is lowered to one.
+/// Upstream calls remainders speculatable.
+static bool mayTrap(Operation *op) {
+  if (isa<math::IPowIOp>(op))
+    return true;
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+           arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp, index::DivSOp, index::DivUOp,
+           index::CeilDivSOp, index::CeilDivUOp, index::FloorDivSOp, index::RemSOp,
+           index::RemUOp>(op))
+    return false;
+  APInt divisor;
+  return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() ||
+         divisor.isAllOnes();
+}
+
 /// True if the body must not run on lanes that hold anything.
 static bool isUnsafeOnPadding(Operation *op, const ShardingRule &rule, int32_t f) {
   Region *body = getIndexedBody(op);
@@ -100,7 +116,7 @@ static bool isUnsafeOnPadding(Operation *op, const ShardingRule &rule, int32_t f
       return true;
   return body
       ->walk([&](Operation *inner) {
-        if (isa<math::IPowIOp>(inner)) // lowered to a division
+        if (mayTrap(inner))
           return WalkResult::interrupt();
         auto extract = dyn_cast<tensor::ExtractOp>(inner);
         return extract && readsAnywhere(op, rule, f, extract) ? WalkResult::interrupt()
@@ -197,7 +213,7 @@ static Needs getNeedsOfElementwise(Operation *op, const ShardingRule &rule, int3
     return maskOperand(rule, f, 1, getOne(elementOf(op->getOperand(1))));
   if (isa<math::IPowIOp>(op)) // 0 to a negative power is a division by zero
     return maskOperand(rule, f, 0, getOne(elementOf(op->getOperand(0))));
-  if (op->getNumRegions() == 0 && isSpeculatable(op))
+  if (op->getNumRegions() == 0 && isSpeculatable(op) && !mayTrap(op))
     return PaddingNeeds();
   return std::nullopt;
 }

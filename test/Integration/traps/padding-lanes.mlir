@@ -4,7 +4,7 @@
 // RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest | FileCheck %s
 // RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--fill-padding=ones | FileCheck %s
 // RUN: shard-run %s --random-inputs=4 --verify=exact --compile-option=--fill-padding=zero | FileCheck %s
-// CHECK: 16 functions, {{[0-9]+}} results, all equal bit by bit
+// CHECK: 17 functions, {{[0-9]+}} results, all equal bit by bit
 
 spmd.mesh @m = <["x"=4, "y"=2]>
 #i = affine_map<(i) -> (i)>
@@ -107,6 +107,17 @@ func.func @division_in_a_body(%a: tensor<5x6xi32> {spmd.sharding = #spmd.shardin
     linalg.yield %t : i32
   } -> tensor<6xi32>
   return %0, %1 : tensor<5x6xi32>, tensor<6xi32>
+}
+
+func.func @division_in_a_map(%a: tensor<5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [-50, 50]},
+                             %b: tensor<5x6xi32> {spmd.range = [1, 9]}) -> tensor<5x6xi32> {
+  %e = tensor.empty() : tensor<5x6xi32>
+  %0 = linalg.map ins(%a, %b : tensor<5x6xi32>, tensor<5x6xi32>) outs(%e : tensor<5x6xi32>)
+    (%x: i32, %y: i32, %o: i32) {
+      %q = arith.remsi %x, %y : i32
+      linalg.yield %q : i32
+    }
+  return %0 : tensor<5x6xi32>
 }
 
 // Bodies that read indices, and other tensors at places computed from them or

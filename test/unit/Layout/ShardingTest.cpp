@@ -135,6 +135,27 @@ TEST(Sharding, JoinDimTruthTable) {
   EXPECT_EQ(join({"{\"x\"}"}, m4, {1}), "{\"x\"}");
 }
 
+TEST(Sharding, WhatMayLeaveARestTruthTable) {
+  Mesh m = mesh({4, 2});
+  struct Row {
+    DimEntries entries;
+    int64_t size;
+    bool divides, mayLeaveRest;
+  } rows[] = {
+      {{{0, 1, 4}}, 8, true, true},
+      {{{0, 1, 4}}, 6, false, true},
+      {{{0, 1, 4}, {1, 1, 2}}, 1, false, true},
+      {{{0, 1, 2}}, 5, false, false},
+      {{{0, 1, 2}, {0, 2, 2}}, 5, false, true},
+      {{DimEntry::gap(2), {0, 1, 4}}, 6, false, false},
+      {{}, 5, true, true},
+  };
+  for (const Row &row : rows) {
+    EXPECT_EQ(divides(row.entries, row.size), row.divides) << text(row.entries, m);
+    EXPECT_EQ(mayLeaveRest(row.entries, m), row.mayLeaveRest) << text(row.entries, m);
+  }
+}
+
 TEST(Sharding, PrintsWhatItParses) {
   Mesh m = namedMesh({{"x", 2}, {"y", 4}, {"z", 3}, {"w", 5}});
   for (std::string s :
