@@ -20,8 +20,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-SmallVector<UnevenLoop, 1> spmd::getUnevenDims(const Sharding &sharding,
-                                               ArrayRef<int64_t> shape) {
+SmallVector<UnevenLoop, 1> spmd::getUnevenDims(const Sharding &sharding, ArrayRef<int64_t> shape) {
   SmallVector<UnevenLoop, 1> dims;
   for (auto [d, dim] : llvm::enumerate(sharding.dims))
     if (!divides(dim.entries, shape[d]))
@@ -92,8 +91,7 @@ Value Padding::getCount(OpBuilder &b, Location loc, const UnevenLoop &loop) {
 }
 
 /// True in lanes whose every index is less than its count.
-static Value isInside(OpBuilder &b, Location loc, ArrayRef<Value> indices,
-                      ArrayRef<Value> counts) {
+static Value isInside(OpBuilder &b, Location loc, ArrayRef<Value> indices, ArrayRef<Value> counts) {
   Value inside;
   for (auto [index, count] : llvm::zip_equal(indices, counts)) {
     Value less = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, count);
@@ -136,8 +134,8 @@ static void skipBody(Block *body, Value inside, ValueRange otherwise) {
                                   /*withElseRegion=*/true);
   Block *then = branch.thenBlock();
   Operation *first = inside.getDefiningOp()->getNextNode();
-  for (Operation &op : llvm::make_early_inc_range(
-           llvm::make_range(first->getIterator(), branch->getIterator())))
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::make_range(first->getIterator(), branch->getIterator())))
     if (!isa<linalg::IndexOp>(op))
       op.moveBefore(then, then->end());
   b.setInsertionPointToEnd(then);
@@ -166,9 +164,8 @@ void Padding::guard(const Guard &guard) {
   rewriter.setInsertionPointToStart(body);
   SmallVector<Value> indices, otherwise;
   for (const UnevenLoop &loop : guard.loops)
-    indices.push_back(linalgOp
-                          ? Value(linalg::IndexOp::create(rewriter, loc, loop.position))
-                          : Value(body->getArgument(loop.position)));
+    indices.push_back(linalgOp ? Value(linalg::IndexOp::create(rewriter, loc, loop.position))
+                               : Value(body->getArgument(loop.position)));
   Operation *terminator = body->getTerminator();
   for (auto [i, yielded] : llvm::enumerate(terminator->getOperands())) {
     if (linalgOp)

@@ -25,8 +25,7 @@ using namespace mlir::spmd;
 
 using Needs = std::optional<PaddingNeeds>;
 
-static bool hasFactor(const ShardingRule &rule, const ShardingRule::Tensor &tensor,
-                      int32_t f) {
+static bool hasFactor(const ShardingRule &rule, const ShardingRule::Tensor &tensor, int32_t f) {
   for (unsigned d = 0; d < tensor.numDims; ++d)
     if (llvm::is_contained(rule.dimFactors(tensor, d), f))
       return true;
@@ -40,9 +39,8 @@ static bool isAlone(const ShardingRule &rule, int32_t f) {
     for (unsigned d = 0; d < tensor.numDims; ++d) {
       ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
       if (factors.size() > 1 && llvm::is_contained(factors, f) &&
-          (rule.factor(f).size == 1 || llvm::any_of(factors, [&](int32_t g) {
-             return g != f && rule.factor(g).size != 1;
-           })))
+          (rule.factor(f).size == 1 ||
+           llvm::any_of(factors, [&](int32_t g) { return g != f && rule.factor(g).size != 1; })))
         return false;
     }
   }
@@ -75,8 +73,7 @@ static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()
 static bool readsAnywhere(Operation *op, const ShardingRule &rule, int32_t f,
                           tensor::ExtractOp extract) {
   const ShardingRule::Tensor *captured = nullptr;
-  for (const ShardingRule::Tensor &tensor :
-       rule.operands().drop_front(op->getNumOperands()))
+  for (const ShardingRule::Tensor &tensor : rule.operands().drop_front(op->getNumOperands()))
     if (tensor.value == extract.getTensor())
       captured = &tensor;
   for (auto [d, index] : llvm::enumerate(extract.getIndices())) {
@@ -86,8 +83,7 @@ static bool readsAnywhere(Operation *op, const ShardingRule &rule, int32_t f,
     int64_t loop = getLoopOfIndex(op, index);
     if (loop < 0)
       return true;
-    if (loop == f &&
-        (!captured || !llvm::is_contained(rule.dimFactors(*captured, d), f)))
+    if (loop == f && (!captured || !llvm::is_contained(rule.dimFactors(*captured, d), f)))
       return true;
   }
   return false;
@@ -100,8 +96,8 @@ static bool mayTrap(Operation *op) {
     return true;
   if (!isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
            arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp, index::DivSOp, index::DivUOp,
-           index::CeilDivSOp, index::CeilDivUOp, index::FloorDivSOp, index::RemSOp,
-           index::RemUOp>(op))
+           index::CeilDivSOp, index::CeilDivUOp, index::FloorDivSOp, index::RemSOp, index::RemUOp>(
+          op))
     return false;
   APInt divisor;
   return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() ||
@@ -120,7 +116,7 @@ static bool isUnsafeOnPadding(Operation *op, const ShardingRule &rule, int32_t f
           return WalkResult::interrupt();
         auto extract = dyn_cast<tensor::ExtractOp>(inner);
         return extract && readsAnywhere(op, rule, f, extract) ? WalkResult::interrupt()
-                                                          : WalkResult::advance();
+                                                              : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -128,8 +124,8 @@ static bool isUnsafeOnPadding(Operation *op, const ShardingRule &rule, int32_t f
 /// The input that `value` is, seen through conversions that keep zero.
 static BlockArgument getConvertedInput(Value value, Block *body) {
   while (Operation *def = value.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
-             arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp>(def))
+    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
+             arith::SIToFPOp, arith::UIToFPOp>(def))
       return {};
     value = def->getOperand(0);
   }
@@ -163,8 +159,8 @@ static std::optional<bool> matchSumOfProducts(linalg::LinalgOp op) {
 
 /// Zeros in both factors of a product: 0 * inf is NaN. -0.0 * 0.0 is -0.0, which
 /// adds nothing to any sum; of integers one zero is enough.
-static Needs maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA,
-                         TypedAttr zeroB, bool integers) {
+static Needs maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA, TypedAttr zeroB,
+                         bool integers) {
   bool hasA = hasFactor(rule, rule.operands()[0], f);
   bool hasB = hasFactor(rule, rule.operands()[1], f);
   if (hasA && hasB && !integers)
@@ -184,8 +180,7 @@ static Needs getNeedsOfBody(Operation *op, const ShardingRule &rule, int32_t f) 
     if (std::optional<bool> integers = matchSumOfProducts(linalgOp))
       if (Needs needs = maskProduct(
               rule, f, getExactNeutral(ReductionKind::Sum, elementOf(op->getOperand(0))),
-              getNeutralElement(ReductionKind::Sum, elementOf(op->getOperand(1))),
-              *integers))
+              getNeutralElement(ReductionKind::Sum, elementOf(op->getOperand(1))), *integers))
         return needs;
   for (Value result : op->getResults())
     if (!elementOf(result).isIntOrIndexOrFloat())
@@ -200,8 +195,7 @@ static Needs getNeedsOfBody(Operation *op, const ShardingRule &rule, int32_t f) 
 //===----------------------------------------------------------------------===//
 
 /// Operand `index` must hold `value`, if it has the factor at all.
-static Needs maskOperand(const ShardingRule &rule, int32_t f, unsigned index,
-                         TypedAttr value) {
+static Needs maskOperand(const ShardingRule &rule, int32_t f, unsigned index, TypedAttr value) {
   if (!hasFactor(rule, rule.operands()[index], f))
     return PaddingNeeds();
   return PaddingNeeds{{{index, value}}};
@@ -251,9 +245,9 @@ static Needs getNeedsOfTosa(Operation *op, const ShardingRule &rule, int32_t f) 
             tosa::ReduceMaxOp, tosa::ReduceMinOp>([&](Operation *op) -> Needs {
         if (rule.factor(f).kind != FactorKind::Reduction)
           return PaddingNeeds();
-        return maskOperand(rule, f, 0,
-                           getExactNeutral(rule.results().front().reduction,
-                                           elementOf(op->getOperand(0))));
+        return maskOperand(
+            rule, f, 0,
+            getExactNeutral(rule.results().front().reduction, elementOf(op->getOperand(0))));
       })
       .Case([&](tosa::MatMulOp op) {
         return getNeedsOfTosaProduct(op, rule, f, op.getAZp(), op.getBZp());
@@ -265,8 +259,8 @@ static Needs getNeedsOfTosa(Operation *op, const ShardingRule &rule, int32_t f) 
         return maskOperand(rule, f, 1, getOne(elementOf(op.getInput2())));
       })
       .Case<tosa::GatherOp, tosa::ScatterOp>([&](Operation *op) {
-        return maskOperand(rule, f, 1, getNeutralElement(ReductionKind::Sum,
-                                                         elementOf(op->getOperand(1))));
+        return maskOperand(rule, f, 1,
+                           getNeutralElement(ReductionKind::Sum, elementOf(op->getOperand(1))));
       })
       .Default([&](Operation *) -> Needs {
         if (rule.factor(f).kind != FactorKind::Parallel)
@@ -290,8 +284,8 @@ Needs spmd::getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) 
   if (rule.factor(f).kind != FactorKind::Parallel)
     return std::nullopt;
   if (auto gather = dyn_cast<tensor::GatherOp>(op))
-    return maskOperand(rule, f, 1, getNeutralElement(ReductionKind::Sum,
-                                                     elementOf(gather.getIndices())));
+    return maskOperand(rule, f, 1,
+                       getNeutralElement(ReductionKind::Sum, elementOf(gather.getIndices())));
   // They move whole lanes, or compute on floats alone.
   if (isa<tensor::TensorDialect>(op->getDialect()) ||
       isa<linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, arith::ConstantOp,

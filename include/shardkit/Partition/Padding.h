@@ -3,9 +3,9 @@
 #ifndef SHARDKIT_PARTITION_PADDING_H
 #define SHARDKIT_PARTITION_PADDING_H
 
+#include "mlir/IR/Builders.h"
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "shardkit/Rules/PaddingNeeds.h"
-#include "mlir/IR/Builders.h"
 
 namespace mlir::spmd {
 
