@@ -1,0 +1,601 @@
+//===- ComputePlan.cpp - How the ops of a function compute ----------------===//
+
+#include "shardkit/Partition/ComputePlan.h"
+
+#include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Partition/WholeFunctions.h"
+#include "shardkit/Propagation/Propagation.h"
+#include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/Linearity.h"
+#include "shardkit/Rules/PaddingNeeds.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+bool spmd::isPin(Operation *op) {
+  return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op);
+}
+
+namespace {
+
+class ComputeDecider {
+public:
+  ComputeDecider(ComputePlan &plan, int64_t tripCount)
+      : plan(plan), func(plan.func), meshes(plan.meshes), mesh(meshes.getMesh()),
+        table(plan.table), values(plan.values), tripCount(tripCount) {}
+
+  LogicalResult run() {
+    if (failed(readSignature()) || failed(decideBlock(func.getBody().front())))
+      return failure();
+    emitDefaultCosts();
+    return success();
+  }
+
+private:
+  FailureOr<LayoutId> read(ShardingAttr attr, Type type, Location loc) {
+    auto tensor = cast<RankedTensorType>(type);
+    FailureOr<LayoutId> id = table.read(attr, tensor, [&] { return emitError(loc); });
+    if (succeeded(id))
+      for (auto [size, dim] : llvm::zip(tensor.getShape(), table.get(*id).dims))
+        hasUneven |= !divides(dim.entries, size);
+    return id;
+  }
+
+  static int64_t rankOf(Value value) {
+    return cast<RankedTensorType>(value.getType()).getRank();
+  }
+
+  LogicalResult readSignature() {
+    for (BlockArgument arg : func.getArguments()) {
+      if (!isa<RankedTensorType>(arg.getType()))
+        continue;
+      LayoutId id = table.getReplicated(rankOf(arg));
+      if (auto attr = func.getArgAttrOfType<ShardingAttr>(arg.getArgNumber(), kShardingAttr)) {
+        FailureOr<LayoutId> given = read(attr, arg.getType(), arg.getLoc());
+        if (failed(given))
+          return failure();
+        id = *given;
+      }
+      define(arg, id, id);
+    }
+    for (unsigned i = 0; i < func.getNumResults(); ++i) {
+      auto type = dyn_cast<RankedTensorType>(func.getResultTypes()[i]);
+      plan.results.push_back(std::nullopt);
+      if (!type)
+        continue;
+      plan.results.back() = table.getReplicated(type.getRank());
+      if (auto attr = func.getResultAttrOfType<ShardingAttr>(i, kShardingAttr)) {
+        FailureOr<LayoutId> given = read(attr, type, func.getLoc());
+        if (failed(given))
+          return failure();
+        plan.results.back() = *given;
+      }
+    }
+    return success();
+  }
+
+  void define(Value value, LayoutId produced, LayoutId home) {
+    ValueLayouts &state = values[value];
+    state.produced = produced;
+    state.home = home;
+    state.available = {{produced, value}};
+  }
+
+  void need(Value value, LayoutId id) {
+    auto it = values.find(value);
+    if (it != values.end() && !llvm::is_contained(it->second.needs, id))
+      it->second.needs.push_back(id);
+  }
+
+  LogicalResult decideBlock(Block &block) {
+    for (Operation &op : block) {
+      if (isCreation(&op))
+        plan.creations.push_back(&op);
+      else if (failed(decide(&op)))
+        return failure();
+    }
+    return success();
+  }
+
+  /// An op that hands its operands on, each in a given layout: a terminator, a
+  /// loop.
+  void handOn(Operation *op, ArrayRef<std::optional<LayoutId>> needs,
+              ArrayRef<std::optional<LayoutId>> produced = {}) {
+    OpPlan own;
+    own.op = op;
+    for (auto [operand, id] : llvm::zip(op->getOperands(), needs)) {
+      own.needs.push_back(id);
+      if (id)
+        need(operand, *id);
+    }
+    own.produced.assign(produced.begin(), produced.end());
+    plan.ops.push_back(std::move(own));
+  }
+
+  /// The layouts of the values that a region op hands in and out, per result.
+  FailureOr<SmallVector<std::optional<LayoutId>>> readResults(Operation *op) {
+    SmallVector<std::optional<LayoutId>> layouts;
+    auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      layouts.push_back(std::nullopt);
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
+      layouts.back() = table.getReplicated(rankOf(result));
+      if (!shardings)
+        continue;
+      FailureOr<LayoutId> given =
+          read(cast<ShardingAttr>(shardings[i]), result.getType(), op->getLoc());
+      if (failed(given))
+        return failure();
+      layouts.back() = *given;
+    }
+    return layouts;
+  }
+
+  void defineAll(ValueRange values, ArrayRef<std::optional<LayoutId>> layouts) {
+    for (auto [value, id] : llvm::zip(values, layouts))
+      if (id)
+        define(value, *id, *id);
+  }
+
+  static SmallVector<std::optional<LayoutId>>
+  behind(unsigned scalars, ArrayRef<std::optional<LayoutId>> layouts) {
+    SmallVector<std::optional<LayoutId>> needs(scalars);
+    needs.append(layouts.begin(), layouts.end());
+    return needs;
+  }
+
+  LogicalResult decideRegions(Operation *op) {
+    auto results = readResults(op);
+    if (failed(results))
+      return failure();
+    if (auto manual = dyn_cast<ManualComputationOp>(op)) {
+      // Closed, as they are now.
+      SmallVector<std::optional<LayoutId>> operands, inside, handed;
+      auto known = op->getAttrOfType<ArrayAttr>(kOperandShardingsAttr);
+      for (auto [i, operand] : llvm::enumerate(manual.getInputs())) {
+        FailureOr<LayoutId> id =
+            read(known ? cast<ShardingAttr>(known[i]) : manual.getInSharding(i),
+                 operand.getType(), op->getLoc());
+        if (failed(id) || failed(verifySpelling(manual, *id)))
+          return failure();
+        operands.push_back(*id);
+        inside.push_back(
+            getInside(*id, operand.getType(), manual.getBody().getArgument(i).getType()));
+      }
+      Operation *terminator = manual.getBody().front().getTerminator();
+      for (auto [result, value, id] :
+           llvm::zip(op->getResults(), terminator->getOperands(), *results)) {
+        if (failed(verifySpelling(manual, *id)))
+          return failure();
+        handed.push_back(getInside(*id, result.getType(), value.getType()));
+      }
+      handOn(op, operands, *results);
+      defineAll(manual.getBody().getArguments(), inside);
+      terminatorNeeds[terminator] = std::move(handed);
+      if (failed(decideBlock(manual.getBody().front())))
+        return failure();
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      handOn(op, behind(loop.getNumControlOperands(), *results), *results);
+      defineAll(loop.getRegionIterArgs(), *results);
+      terminatorNeeds[loop.getBody()->getTerminator()] = *results;
+      if (failed(decideBlock(*loop.getBody())))
+        return failure();
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      SmallVector<std::optional<LayoutId>> carried;
+      for (Value init : loop.getInits()) {
+        auto it = values.find(init);
+        carried.push_back(std::nullopt);
+        if (it != values.end())
+          carried.back() = it->second.home;
+        else if (isa<RankedTensorType>(init.getType()))
+          carried.back() = table.getReplicated(rankOf(init));
+      }
+      handOn(op, carried, *results);
+      defineAll(loop.getBeforeArguments(), carried);
+      defineAll(loop.getAfterArguments(), *results);
+      terminatorNeeds[loop.getConditionOp()] = behind(1, *results);
+      terminatorNeeds[loop.getYieldOp()] = carried;
+      if (failed(decideBlock(*loop.getBeforeBody())) ||
+          failed(decideBlock(*loop.getAfterBody())))
+        return failure();
+    } else if (auto loop = dyn_cast<scf::ForallOp>(op)) {
+      // Whatever is asked for, dims that are written in part are whole.
+      for (auto [i, id] : llvm::enumerate(*results)) {
+        Sharding sharding = table.get(*id);
+        for (unsigned d : getPartlyWrittenDims(loop, i).set_bits())
+          sharding.dims[d].entries.clear();
+        id = table.intern(std::move(sharding));
+      }
+      handOn(op, behind(op->getNumOperands() - results->size(), *results), *results);
+      defineAll(loop.getRegionIterArgs(), *results);
+      if (failed(decideBlock(*loop.getBody())))
+        return failure();
+      for (tensor::ParallelInsertSliceOp write : getSliceWrites(loop))
+        decideSliceWrite(write);
+    } else {
+      handOn(op, {}, *results);
+      for (Region &region : op->getRegions()) {
+        if (region.empty())
+          continue;
+        terminatorNeeds[region.front().getTerminator()] = *results;
+        if (failed(decideBlock(region.front())))
+          return failure();
+      }
+    }
+    defineAll(op->getResults(), *results);
+    return success();
+  }
+
+  /// A manual computation names one mesh.
+  LogicalResult verifySpelling(ManualComputationOp op, LayoutId id) {
+    ShardingAttr attr = meshes.getAttr(table.get(id), op.getMesh());
+    if (attr.getMesh() == op.getMesh())
+      return success();
+    return op.emitError() << "layout " << meshes.toString(table.get(id))
+                          << " at the border of a manual computation has no spelling on mesh "
+                          << op.getMesh() << ", expected its free axes to be of that mesh";
+  }
+
+  /// What is left of a layout inside a manual computation.
+  LayoutId getInside(LayoutId id, Type outside, Type inside) {
+    return table.intern(getFreeSharding(table.get(id), getShape(outside), getShape(inside)));
+  }
+
+  /// A slice is written in the layout of the shared output it goes to.
+  void decideSliceWrite(tensor::ParallelInsertSliceOp write) {
+    ShardingRule rule = getShardingRule(write);
+    LayoutId dest = values.find(write.getDest())->second.home;
+    FactorAxes axes(rule.numFactors());
+    for (auto [f, entries] : llvm::enumerate(axes))
+      if (auto own = projectFactor(rule, 1, f, table.get(dest)))
+        entries = std::move(*own);
+    handOn(write, {table.intern(getTensorSharding(rule, 0, axes)), dest});
+  }
+
+  LogicalResult decide(Operation *op) {
+    if (isa<func::ReturnOp>(op)) {
+      handOn(op, plan.results);
+      return success();
+    }
+    if (op->hasTrait<OpTrait::IsTerminator>()) {
+      handOn(op, terminatorNeeds.lookup(op));
+      return success();
+    }
+    if (auto call = dyn_cast<func::CallOp>(op))
+      return decideCall(call);
+    if (isControlFlow(op) || isa<ManualComputationOp>(op))
+      return decideRegions(op);
+    if (isa<ShardingGroupOp>(op)) {
+      plan.consumed.push_back(op);
+      return success();
+    }
+    if (isa<StageBoundaryOp>(op) ||
+        (isa<CollectiveOpInterface>(op) && !op->getParentOfType<ManualComputationOp>()))
+      return op->emitError() << op->getName()
+                             << " is not supported by insert-reshards yet";
+    OpPlan own;
+    own.op = op;
+
+    // A constraint or reshard pins its result: nothing to choose, and nothing to
+    // do where nobody reads it.
+    if (isPin(op) && op->use_empty()) {
+      plan.ops.push_back(std::move(own));
+      return success();
+    }
+    if (isPin(op)) {
+      ShardingAttr attr;
+      if (auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr))
+        attr = cast<ShardingAttr>(shardings[0]);
+      else if (auto constraint = dyn_cast<WithShardingConstraintOp>(op))
+        attr = constraint.getShardingAttr();
+      else if (auto reshard = dyn_cast<ReshardOp>(op))
+        attr = reshard.getShardingAttr();
+      else if (auto it = values.find(op->getOperand(0)); it != values.end())
+        attr = table.getAttr(it->second.home);
+      else
+        attr = table.getAttr(table.getReplicated(rankOf(op->getOperand(0))));
+      if (!attr)
+        return op->emitError()
+               << "constraint has axis resources, expected a sharding; run "
+                  "--spmd-resolve-axis-resources first";
+      FailureOr<LayoutId> pinned = read(attr, op->getResult(0).getType(), op->getLoc());
+      if (failed(pinned))
+        return failure();
+      own.needs.push_back(*pinned);
+      own.produced.push_back(*pinned);
+      need(op->getOperand(0), *pinned);
+      define(op->getResult(0), *pinned, *pinned);
+      plan.ops.push_back(std::move(own));
+      return success();
+    }
+
+    if (op->getNumRegions() > 0 && !isa<linalg::LinalgOp>(op)) {
+      plan.droppedConstraints += dropAnnotations(op, "the op around it computes on whole values");
+      if (failed(verifyWholeCalls(op)))
+        return failure();
+    }
+    ShardingRule rule = getShardingRule(op);
+    // What the choice depends on, as numbers: ops alike choose alike.
+    SmallVector<int64_t, 16> key;
+    SmallVector<TensorLayout> layouts;
+    auto addLayout = [&](RankedTensorType type, std::optional<LayoutId> id, Block *block) {
+      layouts.push_back({type, id});
+      layouts.back().count = countExecutions(block, tripCount);
+      key.append({id ? int64_t(*id) : -1, layouts.back().count});
+    };
+    for (auto [t, tensor] : llvm::enumerate(rule.operands())) {
+      auto it = values.find(tensor.value);
+      bool counts = it != values.end() && tensor.role != OperandRole::ShapeOnly;
+      addLayout(tensor.type, counts ? std::optional(it->second.home) : std::nullopt,
+                Value(tensor.value).getParentBlock());
+      if (t >= op->getNumOperands())
+        own.captured.push_back(tensor.value);
+    }
+    ArrayAttr shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
+    for (auto [i, tensor] : llvm::enumerate(rule.results())) {
+      std::optional<LayoutId> home;
+      if (shardings && tensor.type) {
+        FailureOr<LayoutId> given =
+            read(cast<ShardingAttr>(shardings[i]), tensor.type, op->getLoc());
+        if (failed(given))
+          return failure();
+        home = *given;
+      }
+      addLayout(tensor.type, home, op->getBlock());
+    }
+    if (hasUneven)
+      markUnevenFactors(rule, op);
+    own.rule = plan.rules.intern(std::move(rule));
+
+    std::optional<ComputeLayouts> carried;
+    if (!op->hasAttr(kComputeAttr))
+      carried = carryPartial(op, *own.rule);
+    if (carried) {
+      static_cast<ComputeLayouts &>(own) = std::move(*carried);
+    } else if (op->hasAttr(kComputeAttr)) {
+      FailureOr<FactorAxes> axes = readCompute(op, *own.rule);
+      if (failed(axes))
+        return failure();
+      static_cast<ComputeLayouts &>(own) = getChoice(op, *own.rule, layouts, *axes);
+    } else {
+      key.push_back(int64_t(reinterpret_cast<uintptr_t>(own.rule)));
+      StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
+      auto [it, isNew] = choices.try_emplace(bytes);
+      if (isNew || op->getContext()->getRemarkEngine())
+        it->second = getChoice(op, *own.rule, layouts,
+                               chooseCompute(*own.rule, layouts, table));
+      static_cast<ComputeLayouts &>(own) = it->second;
+    }
+    for (unsigned t = 0; t < own.needs.size(); ++t)
+      if (own.needs[t] && own.rule->tensor(t).role != OperandRole::ShapeOnly)
+        need(own.getOperand(t), *own.needs[t]);
+    for (auto [i, produced] : llvm::enumerate(own.produced))
+      if (produced) {
+        std::optional<LayoutId> home = layouts[own.rule->numOperands() + i].layout;
+        define(op->getResult(i), *produced, home ? *home : table.getComplete(*produced));
+      }
+    plan.ops.push_back(std::move(own));
+    return success();
+  }
+
+  ComputeLayouts getChoice(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
+                   const FactorAxes &axes) {
+    if (op->getContext()->getRemarkEngine())
+      remarkReplicated(op, rule, layouts, axes);
+    ComputeLayouts choice;
+    auto layoutOf = [&](unsigned t) -> std::optional<LayoutId> {
+      if (!rule.tensor(t).type)
+        return std::nullopt;
+      return table.intern(getTensorSharding(rule, t, axes));
+    };
+    for (unsigned t = 0; t < rule.numOperands(); ++t)
+      choice.needs.push_back(layoutOf(t));
+    for (unsigned i = 0; i < rule.numResults(); ++i)
+      choice.produced.push_back(layoutOf(rule.numOperands() + i));
+    return choice;
+  }
+
+  /// Says where an op computes whole tensors although its operands are cut.
+  void remarkReplicated(Operation *op, const ShardingRule &rule,
+                        ArrayRef<TensorLayout> layouts, const FactorAxes &axes) {
+    if (rule.isFallback || llvm::any_of(axes, [](const DimEntries &list) { return !list.empty(); }))
+      return;
+    DimEntries cut;
+    bool mayCut = false;
+    for (unsigned t = 0; t < rule.numOperands(); ++t) {
+      if (!layouts[t].layout)
+        continue;
+      const Sharding &sharding = table.get(*layouts[t].layout);
+      for (auto [d, dim] : llvm::enumerate(sharding.dims))
+        for (const DimEntry &entry : dim.entries) {
+          if (!entry.isGap() && !llvm::is_contained(cut, entry))
+            cut.push_back(entry);
+          for (int32_t f : rule.dimFactors(rule.tensor(t), d))
+            mayCut |= rule.factor(f).kind != FactorKind::Whole;
+        }
+    }
+    int64_t bytes = 0;
+    for (Value result : op->getResults())
+      if (auto type = dyn_cast<RankedTensorType>(result.getType()); type && type.hasStaticShape())
+        bytes += type.getNumElements() * getElementBytes(type.getElementType());
+    if (cut.empty() || bytes == 0)
+      return;
+    llvm::sort(cut);
+    std::string names;
+    for (const DimEntry &entry : cut)
+      names += (names.empty() ? "" : ",") + meshes.getAxisName(entry);
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("replicated")
+                                     .category("spmd")
+                                     .function(func.getName()))
+        << remark::add("{0} computes whole tensors on every device", op->getName().getStringRef())
+        << remark::metric("Bytes", bytes) << remark::metric("Axes", names)
+        << remark::reason("{0}", mayCut ? "no cut of it costs less in reshards"
+                                        : "it keeps the dims whole that its operands are cut along")
+        << remark::suggest("cut other dims of its operands");
+  }
+
+  /// How an op shall compute, as `spmd.compute` on it says.
+  FailureOr<FactorAxes> readCompute(Operation *op, const ShardingRule &rule) {
+    auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
+    if (!attr)
+      return op->emitError() << "spmd.compute is no #spmd.factors, expected the axes of each "
+                                "factor of the sharding rule";
+    auto factors = meshes.read(attr, [&] { return op->emitError(); });
+    if (failed(factors))
+      return failure();
+    if (factors->size() != rule.numFactors())
+      return op->emitError() << "spmd.compute has " << factors->size()
+                             << " factors, expected the " << rule.numFactors()
+                             << " of the sharding rule";
+    FactorAxes axes;
+    DimEntries used;
+    for (auto [f, entries] : llvm::enumerate(*factors)) {
+      const Factor &factor = rule.factor(f);
+      if (!entries.empty() &&
+          (factor.kind == FactorKind::Whole || !canCut(factor, entries, meshes.getMesh()) ||
+           overlaps(entries, used, mesh)))
+        return op->emitError() << "spmd.compute cuts factor " << f << " of size " << factor.size
+                               << " by {" << meshes.toString(entries)
+                               << "}, expected axes that divide it, used once, and none on a "
+                                  "factor that stays whole";
+      used.append(entries.begin(), entries.end());
+      axes.push_back(canonicalize(entries));
+    }
+    return axes;
+  }
+
+  /// How an op computes whose operands are all partial sums over the same axes and
+  /// that sums pass through: the result is partial as they are, and is completed
+  /// once, behind the last of such ops. Nothing where another choice is due: an
+  /// operand has other users too, or there is one operand and nothing to add it to.
+  std::optional<ComputeLayouts> carryPartial(Operation *op, const ShardingRule &rule) {
+    if (!isAdditive(op))
+      return std::nullopt;
+    std::optional<LayoutId> first;
+    unsigned read = 0;
+    FactorAxes axes;
+    for (unsigned t = 0; t < rule.numOperands(); ++t) {
+      if (rule.tensor(t).role == OperandRole::ShapeOnly)
+        continue;
+      Value operand = op->getOperand(t);
+      auto it = values.find(operand);
+      if (it == values.end() || !table.isPartial(it->second.produced) ||
+          !llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }))
+        return std::nullopt;
+      ++read;
+      const Sharding &own = table.get(it->second.produced);
+      if (!first) {
+        first = it->second.produced;
+        if (own.unreducedKind != ReductionKind::Sum)
+          return std::nullopt;
+        for (unsigned f = 0; f < rule.numFactors(); ++f)
+          axes.push_back(projectFactor(rule, t, f, own).value_or(DimEntries()));
+      }
+      const Sharding &common = table.get(*first);
+      if (own.unreduced != common.unreduced || own.unreducedKind != common.unreducedKind ||
+          it->second.produced != getPartial(rule, t, axes, common))
+        return std::nullopt;
+    }
+    if (!first || (read == 1 && !(op->hasOneUse() && isAdditive(*op->user_begin()))))
+      return std::nullopt;
+    for (auto [f, entries] : llvm::enumerate(axes))
+      if (!entries.empty() && (rule.factor(f).kind == FactorKind::Whole ||
+                               !canCut(rule.factor(f), entries, meshes.getMesh())))
+        return std::nullopt;
+    ComputeLayouts choice;
+    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+      LayoutId id = rule.tensor(t).role == OperandRole::ShapeOnly
+                        ? table.intern(getTensorSharding(rule, t, axes))
+                        : getPartial(rule, t, axes, table.get(*first));
+      if (t < rule.numOperands())
+        choice.needs.push_back(id);
+      else
+        choice.produced.push_back(id);
+    }
+    return choice;
+  }
+
+  /// What a tensor of a rule has, and is partial over the axes that `like` is.
+  LayoutId getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
+                      const Sharding &like) {
+    Sharding sharding = getTensorSharding(rule, t, axes);
+    sharding.unreduced = like.unreduced;
+    sharding.unreducedKind = like.unreducedKind;
+    return table.intern(std::move(sharding));
+  }
+
+  /// A call hands its operands over in the layouts of the callee.
+  LogicalResult decideCall(func::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getCalleeAttr());
+    auto layoutOf = [&](Attribute attr, Type type) -> FailureOr<std::optional<LayoutId>> {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor)
+        return std::optional<LayoutId>();
+      auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
+      if (!sharding)
+        return std::optional(table.getReplicated(tensor.getRank()));
+      FailureOr<LayoutId> id = read(sharding, type, call.getLoc());
+      if (failed(id))
+        return failure();
+      return std::optional(*id);
+    };
+    SmallVector<std::optional<LayoutId>> needs, produced;
+    for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
+      auto id = layoutOf(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(),
+                         operand.getType());
+      if (failed(id))
+        return failure();
+      needs.push_back(*id);
+    }
+    for (auto [i, result] : llvm::enumerate(call.getResults())) {
+      auto id = layoutOf(callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(),
+                         result.getType());
+      if (failed(id))
+        return failure();
+      produced.push_back(*id);
+    }
+    handOn(call, needs, produced);
+    defineAll(call.getResults(), produced);
+    return success();
+  }
+
+  /// Says once per function where the choices rest on default costs.
+  void emitDefaultCosts() {
+    const Mesh &costs = meshes.getCostMesh();
+    if (!costs.alpha.empty() && !costs.beta.empty())
+      return;
+    remark::analysis(func.getLoc(), remark::RemarkOpts::name("default-cost")
+                                        .category("spmd")
+                                        .function(func.getName()))
+        << remark::add("mesh @{0} has no link costs: alpha = {1:E1} s, beta = {2:E1} "
+                       "s/byte on every axis",
+                       costs.name, CostModel::kDefaultAlpha, CostModel::kDefaultBeta)
+        << remark::suggest("give the mesh alpha and beta");
+  }
+
+  ComputePlan &plan;
+  func::FuncOp func;
+  FunctionMeshes &meshes;
+  const Mesh &mesh;
+  LayoutTable &table;
+  llvm::DenseMap<Value, ValueLayouts> &values;
+  int64_t tripCount;
+  /// Whether any value is given axes that do not divide a dim of it.
+  bool hasUneven = false;
+  /// By what they depend on: ops alike choose alike.
+  llvm::StringMap<ComputeLayouts> choices;
+  /// What terminators of regions hand out.
+  llvm::DenseMap<Operation *, SmallVector<std::optional<LayoutId>>> terminatorNeeds;
+};
+
+} // namespace
+
+LogicalResult spmd::decideCompute(ComputePlan &plan, int64_t tripCount) {
+  return ComputeDecider(plan, tripCount).run();
+}
