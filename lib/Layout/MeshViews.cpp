@@ -60,7 +60,8 @@ static std::optional<SmallVector<RankDigit>> peel(SmallVector<int64_t> order) {
   return digits;
 }
 
-std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingError &error) {
+std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingError &error,
+                                        bool flat) {
   MeshViews result;
   int64_t n = meshes.front()->numDevices();
   for (const Mesh *mesh : meshes) {
@@ -116,7 +117,7 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
   borders.erase(llvm::unique(borders), borders.end());
   SmallVector<int64_t> kept;
   for (int64_t border : borders)
-    if (llvm::all_of(borders, [&](int64_t other) {
+    if ((!flat || border == 1 || border == n) && llvm::all_of(borders, [&](int64_t other) {
           return border % other == 0 || other % border == 0;
         }))
       kept.push_back(border);

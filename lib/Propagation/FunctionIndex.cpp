@@ -9,8 +9,10 @@ using namespace mlir::spmd;
 FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   auto addMesh = [&](Attribute attr, Location loc) {
     auto mesh = dyn_cast_or_null<FlatSymbolRefAttr>(attr);
-    if (auto sharding = dyn_cast_or_null<ShardingAttr>(attr))
+    if (auto sharding = dyn_cast_or_null<ShardingAttr>(attr)) {
       mesh = sharding.getMesh();
+      shardings.insert(sharding);
+    }
     if (!mesh || (!meshes.empty() && meshes.back().first == mesh))
       return;
     if (llvm::none_of(meshes, [&](auto &m) { return m.first == mesh; }))
@@ -67,5 +69,9 @@ FunctionIndex::getMeshes(const MeshCache &cache) const {
   auto result = FunctionMeshes::get(func->getParentOfType<ModuleOp>(), named, cache);
   if (failed(result))
     return failure();
+  if (named.size() > 1 && llvm::any_of(shardings, [&](ShardingAttr attr) {
+        return !result->canRead(attr);
+      }))
+    result->flatten();
   return std::optional(std::move(*result));
 }

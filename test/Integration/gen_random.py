@@ -22,6 +22,10 @@ from random_elements import ElementSteps
 
 MESHES = [[1], [2], [3], [4], [5], [6], [8], [2, 2], [2, 3], [3, 2], [2, 4],
           [4, 2], [1, 4], [2, 1, 3], [2, 2, 2]]
+# Views of the same devices: sizes and device order, by group.
+VIEWS = [[([6], None), ([2, 3], None), ([3, 2], None), ([2, 1, 3], None)],
+         [([8], None), ([2, 4], None), ([4, 2], None), ([2, 2, 2], None),
+          ([4, 2], [0, 4, 1, 5, 2, 6, 3, 7]), ([2, 2, 2], [0, 4, 2, 6, 1, 5, 3, 7])]]
 AXES = "xyz"
 SIZES = [1, 2, 2, 3, 4, 4, 5, 6, 8, 8, 12, 16]
 MAX_ELEMENTS = 1536
@@ -48,10 +52,15 @@ class Skip(Exception):
 
 
 class Function(ElementSteps):
-    def __init__(self, rng, name, uneven=False):
+    def __init__(self, rng, name, uneven=False, views=False):
         self.rng, self.name, self.uneven = rng, name, uneven
-        self.mesh = rng.randrange(len(MESHES))
-        self.sizes = MESHES[self.mesh]
+        mesh = rng.randrange(len(MESHES))
+        self.meshes = [(f"m{mesh}", MESHES[mesh])]
+        if views:
+            group = rng.randrange(len(VIEWS))
+            self.meshes = [(f"v{group}_{i}", sizes)
+                           for i, (sizes, _) in enumerate(VIEWS[group])]
+            self.meshes = rng.sample(self.meshes, rng.randrange(2, 4))
         self.element = rng.choice(["i8", "i16", "i32", "i32", "i64", "f16",
                                    "bf16", "f32", "f32", "f64"])
         self.is_float = self.element[0] != "i"
@@ -98,7 +107,9 @@ class Function(ElementSteps):
         """A random legal sharding of a value of this shape."""
         rng = self.rng
         pieces = []
-        for axis, size in enumerate(self.sizes):
+        mesh, sizes = (rng.choice(self.meshes) if len(self.meshes) > 1
+                       else self.meshes[0])
+        for axis, size in enumerate(sizes):
             splits = [d for d in divisors(size) if d < size]
             if splits and rng.random() < 0.3:
                 at = rng.choice(splits)
@@ -111,7 +122,7 @@ class Function(ElementSteps):
         left = []
         plain = [True] * len(shape)   # whole axes only, no gaps
         for axis, pre, size in pieces:
-            whole = size == self.sizes[axis]
+            whole = size == sizes[axis]
             uneven = self.uneven and whole and rng.random() < 0.6
             fits = [d for d, n in enumerate(shape) if n % (total[d] * size) == 0
                     or (uneven and plain[d])]
@@ -134,9 +145,9 @@ class Function(ElementSteps):
             "{" + ", ".join(d + ["?"] * (rng.random() < 0.4)) + "}"
             for d in dims)
         replicated = [f'"{AXES[a]}"' for a, _, s in left
-                      if s == self.sizes[a] and rng.random() < 0.1]
+                      if s == sizes[a] and rng.random() < 0.1]
         more = f", replicated = {{{', '.join(replicated)}}}" if replicated else ""
-        return f"<@m{self.mesh}, [{text}]{more}>"
+        return f"<@{mesh}, [{text}]{more}>"
 
     # -- values ------------------------------------------------------------
 
@@ -668,6 +679,8 @@ def main():
     parser.add_argument("--only", type=int, help="this function alone")
     parser.add_argument("--uneven", action="store_true",
                         help="axes also on dims that they do not divide")
+    parser.add_argument("--views", action="store_true",
+                        help="several meshes per function, views of the same devices")
     parser.add_argument("-o", "--output", default="-")
     args = parser.parse_args()
     out = []
@@ -677,11 +690,16 @@ def main():
         if i % 4 == 3:   # some meshes have their devices in another order
             ids = f", device_ids={list(reversed(range(math.prod(sizes))))}"
         out.append(f"spmd.mesh @m{i} = <[{mesh}]{ids}>")
+    for g, group in enumerate(VIEWS if args.views else []):
+        for i, (sizes, order) in enumerate(group):
+            mesh = ", ".join(f'"{AXES[a]}"={s}' for a, s in enumerate(sizes))
+            ids = f", device_ids={order}" if order else ""
+            out.append(f"spmd.mesh @v{g}_{i} = <[{mesh}]{ids}>")
     out.append("")
     for i in range(args.count):
         if args.only is None or args.only == i:
             rng = random.Random(f"{args.seed}.{i}")
-            out.append(Function(rng, f"f{i}", args.uneven).build())
+            out.append(Function(rng, f"f{i}", args.uneven, args.views).build())
     text = "\n".join(out)
     if args.output == "-":
         print(text)

@@ -10,6 +10,9 @@
 //                                                 other stay inside an axis
 //   one mesh                         that mesh
 //
+// A sub-axis of one view that crosses a border of another needs the flat mesh, of
+// one axis, which has every digit.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDKIT_LAYOUT_MESHVIEWS_H
@@ -25,7 +28,7 @@ public:
   /// devices (`error.reason`: mesh_devices), or has them in an order that is no
   /// permutation of digits (mesh_order). The meshes must outlive the views.
   static std::optional<MeshViews> get(llvm::ArrayRef<const Mesh *> meshes,
-                                      ShardingError &error);
+                                      ShardingError &error, bool flat = false);
 
   const Mesh &getCommon() const { return common; }
   unsigned size() const { return views.size(); }

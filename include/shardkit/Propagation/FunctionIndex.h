@@ -24,6 +24,8 @@ struct FunctionIndex {
   SmallVector<Operation *> annotated;
   /// Meshes that are named, each with the first place that does.
   SmallVector<std::pair<FlatSymbolRefAttr, Location>, 1> meshes;
+  /// Distinct shardings.
+  llvm::SmallSetVector<ShardingAttr, 16> shardings;
 };
 
 } // namespace mlir::spmd

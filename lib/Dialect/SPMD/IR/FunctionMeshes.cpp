@@ -60,6 +60,26 @@ FunctionMeshes::get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Locat
   return result;
 }
 
+void FunctionMeshes::flatten() {
+  SmallVector<const Mesh *> meshes;
+  for (unsigned v = 0; v < views->size(); ++v)
+    meshes.push_back(&views->getView(v));
+  ShardingError error;
+  views = MeshViews::get(meshes, error, /*flat=*/true);
+}
+
+bool FunctionMeshes::canRead(ShardingAttr attr) const {
+  std::optional<unsigned> view = findView(attr.getMesh());
+  if (!view || views->size() == 1)
+    return true;
+  // What does not name axes of its mesh has its own error.
+  ScopedDiagnosticHandler quiet(attr.getContext(), [](Diagnostic &) { return success(); });
+  FailureOr<Sharding> sharding = toSharding(attr, views->getView(*view), [&] {
+    return emitError(UnknownLoc::get(attr.getContext()));
+  });
+  return failed(sharding) || views->toCommon(*sharding, *view);
+}
+
 std::optional<unsigned> FunctionMeshes::findView(FlatSymbolRefAttr name) const {
   auto it = llvm::find(names, name);
   if (it == names.end())

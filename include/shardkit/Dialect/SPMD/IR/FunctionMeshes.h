@@ -22,6 +22,10 @@ public:
   static FailureOr<FunctionMeshes>
   get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Location>> named,
       const MeshCache &meshes);
+  /// Has all digits of the devices' order spelled, for shardings that `canRead`
+  /// says no of.
+  void flatten();
+  bool canRead(ShardingAttr attr) const;
 
   /// What shardings are computed with.
   const Mesh &getMesh() const { return views->getCommon(); }
