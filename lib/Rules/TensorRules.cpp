@@ -177,11 +177,12 @@ struct ExtractSliceModel
   }
 };
 
-struct InsertSliceModel
-    : ShardingRuleOpInterface::ExternalModel<InsertSliceModel,
-                                             tensor::InsertSliceOp> {
+/// Also what an iteration of scf.forall writes of a shared output; nothing comes
+/// out of that op, the loop does it.
+template <typename OpTy>
+struct InsertSliceModel : ShardingRuleOpInterface::ExternalModel<InsertSliceModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
-    auto slice = cast<tensor::InsertSliceOp>(op);
+    auto slice = cast<OpTy>(op);
     ShardingRule rule;
     SliceFactors factors(rule, slice, slice.getDestType().getShape(),
                          slice.getSourceType(), slice.getDroppedDims());
@@ -190,27 +191,10 @@ struct InsertSliceModel
     rule.addOperand(slice.getDest());
     rule.addDims(factors.whole);
     addScalarOperands(rule, op->getOperands().drop_front(2));
-    rule.addResult(slice.getResult());
-    rule.addDims(factors.whole);
-    return rule;
-  }
-};
-
-/// What an iteration of scf.forall writes of a shared output. Nothing comes out:
-/// the loop does that.
-struct ParallelInsertSliceModel
-    : ShardingRuleOpInterface::ExternalModel<ParallelInsertSliceModel,
-                                             tensor::ParallelInsertSliceOp> {
-  ShardingRule getShardingRule(Operation *op) const {
-    auto slice = cast<tensor::ParallelInsertSliceOp>(op);
-    ShardingRule rule;
-    SliceFactors factors(rule, slice, slice.getDestType().getShape(),
-                         slice.getSourceType(), slice.getDroppedDims());
-    rule.addOperand(slice.getSource());
-    rule.addDims(factors.part);
-    rule.addOperand(slice.getDest());
-    rule.addDims(factors.whole);
-    addScalarOperands(rule, op->getOperands().drop_front(2));
+    for (Value result : op->getResults()) {
+      rule.addResult(result);
+      rule.addDims(factors.whole);
+    }
     return rule;
   }
 };
@@ -273,8 +257,8 @@ void spmd::registerTensorShardingRules(DialectRegistry &registry) {
     tensor::ExpandShapeOp::attachInterface<ReassociationModel<tensor::ExpandShapeOp>>(*context);
     tensor::CollapseShapeOp::attachInterface<ReassociationModel<tensor::CollapseShapeOp>>(*context);
     tensor::ExtractSliceOp::attachInterface<ExtractSliceModel>(*context);
-    tensor::InsertSliceOp::attachInterface<InsertSliceModel>(*context);
-    tensor::ParallelInsertSliceOp::attachInterface<ParallelInsertSliceModel>(*context);
+    tensor::InsertSliceOp::attachInterface<InsertSliceModel<tensor::InsertSliceOp>>(*context);
+    tensor::ParallelInsertSliceOp::attachInterface<InsertSliceModel<tensor::ParallelInsertSliceOp>>(*context);
     tensor::PadOp::attachInterface<PadModel>(*context);
     tensor::ConcatOp::attachInterface<ConcatModel>(*context);
   });
