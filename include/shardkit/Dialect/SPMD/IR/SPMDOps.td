@@ -100,7 +100,12 @@ def SPMD_ManualComputationOp : SPMD_Op<"manual_computation",
   let summary = "a region written in local view over some axes";
   let description = [{
     Inside the region a dimension has its size divided by the manual axes that
-    split it; axes not listed stay free, and types are global in them.
+    split it; axes not listed stay free, and types are global in them. The
+    shardings pin operands and results as constraints do; free axes propagate in
+    and out, manual ones are not used inside. Collectives in the region are over
+    manual axes, and all devices must reach them alike. Partition puts the body in
+    the place of the op. The function's `spmd.reference = @f` names what
+    `shard-run --verify` compares with.
 
     Constraints:
     * (manual_computation_c1) one in-sharding per operand and one out-sharding per result
