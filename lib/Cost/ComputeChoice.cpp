@@ -47,6 +47,35 @@ Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t,
   return sharding;
 }
 
+Sharding spmd::getNeededSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
+                                 const Sharding &has) {
+  Sharding sharding = getTensorSharding(rule, t, axes);
+  for (auto [d, dim] : llvm::enumerate(sharding.dims))
+    if (rule.getWindow(rule.tensor(t), d) && has.dims[d].entries.empty())
+      dim.entries.clear();
+  return sharding;
+}
+
+SmallVector<UnevenDim, 1> spmd::getWindows(const ShardingRule &rule, unsigned t,
+                                           const FactorAxes &axes, const Mesh &mesh) {
+  SmallVector<UnevenDim, 1> windows;
+  const ShardingRule::Tensor &tensor = rule.tensor(t);
+  for (unsigned d = 0; d < tensor.numDims; ++d) {
+    const DimWindow *window = rule.getWindow(tensor, d);
+    if (!window)
+      continue;
+    int32_t f = rule.dimFactors(tensor, d).front();
+    if (axes[f].empty())
+      continue;
+    UnevenDim &own = windows.emplace_back();
+    own.dim = d;
+    for (const DimEntry &entry : axes[f])
+      own.ranks.push_back(getRankDigit(entry, mesh));
+    own.window = window->ofChunk(llvm::divideCeil(rule.factor(f).size, own.count()));
+  }
+  return windows;
+}
+
 std::optional<DimEntries> spmd::projectFactor(const ShardingRule &rule,
                                               unsigned t, int32_t f,
                                               const Sharding &sharding) {
@@ -97,9 +126,16 @@ double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> 
         seconds += tensor.count * table.getSeconds(own, complete, tensor.type);
       else
         seconds += tensor.count * table.getSeconds(own, *tensor.layout, tensor.type);
-    } else if (tensor.layout &&
-               !isExtension(table.get(*tensor.layout), table.get(own), tensor.openDims)) {
-      seconds += tensor.count * table.getSeconds(*tensor.layout, own, tensor.type);
+    } else if (tensor.layout) {
+      SmallVector<UnevenDim, 1> windows;
+      if (rule.hasWindows()) {
+        own = table.intern(getNeededSharding(rule, t, axes, table.get(*tensor.layout)));
+        windows = getWindows(rule, t, axes, table.getMesh());
+      }
+      if (!isExtension(table.get(*tensor.layout), table.get(own), tensor.openDims))
+        seconds += tensor.count * table.getSeconds(*tensor.layout, own, tensor.type);
+      if (!windows.empty())
+        seconds += tensor.count * table.getSeconds(own, windows, tensor.type);
     }
   }
   return seconds;

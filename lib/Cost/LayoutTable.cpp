@@ -80,6 +80,21 @@ const ReshardPlan &LayoutTable::getPlan(LayoutId from, LayoutId to,
   return getPlanned(from, to, type).plan;
 }
 
+double LayoutTable::getSeconds(LayoutId id, ArrayRef<UnevenDim> windows,
+                               RankedTensorType type) {
+  const Mesh &mesh = meshes.getMesh();
+  PlanStep step{CollectiveKind::Exchange, Layout::get(shardings[id], mesh, type.getShape()), {}, {}};
+  Sharding rest = shardings[id];
+  for (const UnevenDim &window : windows)
+    rest.dims[window.dim].entries.clear();
+  step.to = Layout::get(rest, mesh, type.getShape());
+  step.to.uneven.append(windows.begin(), windows.end());
+  llvm::sort(step.to.uneven,
+             [](const UnevenDim &a, const UnevenDim &b) { return a.dim < b.dim; });
+  step.group = getMovedRanks(step.from, step.to);
+  return costs.getCost(step, getElementBytes(type.getElementType())).seconds;
+}
+
 LayoutTable::Move LayoutTable::getMove(LayoutId from, LayoutId to,
                                        RankedTensorType type) {
   Move move;

@@ -257,6 +257,8 @@ std::optional<Sharding> Layout::toSharding(const Mesh &mesh) const {
     top = b;
   }
   for (const UnevenDim &u : uneven) {
+    if (u.window)
+      return std::nullopt;
     DimEntries &entries = sharding.dims[u.dim].entries;
     for (const RankDigit &rank : u.ranks)
       if (!appendAxes(rank, mesh, entries))
@@ -281,7 +283,8 @@ SmallVector<int64_t> Layout::ownedIndices(int64_t rank) const {
       for (unsigned e = u.dim + 1; e < shape.size(); ++e)
         b *= shape[e];
       int64_t coordinate = (i / b) % shape[u.dim];
-      owned &= coordinate / u.chunk(shape[u.dim]) == u.coordinate(rank);
+      auto [begin, end] = u.places(u.coordinate(rank), shape[u.dim]);
+      owned &= begin <= coordinate && coordinate < end;
     }
     if (owned)
       result.push_back(i);
@@ -307,6 +310,9 @@ std::string Layout::toString() const {
     os << " uneven " << u.dim << " {";
     printRanks(u.ranks);
     os << '}';
+    if (u.window)
+      os << " * " << u.window->step << " + [" << u.window->offset << ", "
+         << u.window->offset + u.window->size << ')';
   }
   if (!partial.empty()) {
     os << " partial(" << stringifyReductionKind(partialKind) << ") {";

@@ -98,6 +98,11 @@ static bool respects(const Owner &owner, int64_t border) {
              : border <= owner.base && owner.base % border == 0;
 }
 
+static void setWindow(TransferSegment &segment, const UnevenDim &dim) {
+  if (dim.window)
+    segment.window = {dim.window->step, dim.window->offset};
+}
+
 SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
                                                     const Layout &to) {
   SmallVector<Digit, 4> digits[2] = {
@@ -119,7 +124,7 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
     for (const UnevenDim &u : layout.uneven) {
       auto [b, top] = dimInterval(layout.shape, u.dim);
       int64_t chunk = u.chunk(layout.shape[u.dim]);
-      int64_t unit = std::gcd(chunk, layout.shape[u.dim]);
+      int64_t unit = u.window ? 1 : std::gcd(chunk, layout.shape[u.dim]);
       Owner owner{b * unit, top, isTo, &u, {}, chunk / unit};
       (owner.base == owner.hi ? points : owners).push_back(owner);
     }
@@ -184,6 +189,8 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
           continue;
         addLocal(parts, owner.base / cur, strides[isTo]);
         addOwner(parts, owner, strides[isTo]);
+        if (owner.uneven)
+          setWindow(segment, *owner.uneven);
         cur = owner.hi;
       }
       addLocal(parts, hi / cur, strides[isTo]);
@@ -197,6 +204,7 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
     addOwner(owner.isTo ? segment.dst : segment.src, owner, strides[owner.isTo]);
     auto &parts = owner.isTo ? segment.dst : segment.src;
     std::reverse(parts.begin(), parts.end());
+    setWindow(segment, *owner.uneven);
     segments.push_back(std::move(segment));
   }
   std::reverse(segments.begin(), segments.end());

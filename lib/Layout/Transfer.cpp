@@ -183,7 +183,7 @@ static void intersect(const Layout &from, const Layout &to, bool reorders,
     return parts.size() == 1 && parts[0].size == size;
   };
   for (TransferSegment &segment : cutSegments(from, to)) {
-    if (!isAtom(segment.size, segment.src) ||
+    if (segment.window || !isAtom(segment.size, segment.src) ||
         !isAtom(segment.size, segment.dst)) {
       transfer.segments.push_back(std::move(segment));
       continue;

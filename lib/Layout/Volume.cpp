@@ -24,6 +24,10 @@ public:
       for (const TransferPart &part : parts)
         if (part.isRank)
           side->push_back({part.stride, part.size});
+    if (segment.window) {
+      countWindows(segment);
+      return;
+    }
     // One walk over the runs of elements with one owner on each side.
     for (int64_t i = 0; i < segment.size;) {
       int64_t run = std::min({runLength(segment.src, i),
@@ -46,6 +50,24 @@ public:
   }
 
 private:
+  /// What each window has in common with the source.
+  void countWindows(const TransferSegment &segment) {
+    int64_t windows = 1, length = 1;
+    for (const TransferPart &part : segment.dst)
+      (part.isRank ? windows : length) *= part.size;
+    mine.resize(windows, 0);
+    for (int64_t k = 0; k < windows; ++k) {
+      int64_t begin = segment.window->step * k + segment.window->offset;
+      int64_t end = std::min(begin + length, segment.size);
+      for (int64_t i = std::max<int64_t>(begin, 0); i < end;) {
+        int64_t run = std::min(runLength(segment.src, i), end - i);
+        mine[k] += run;
+        common[{owner(segment.src, i), k}] += run;
+        i += run;
+      }
+    }
+  }
+
   static int64_t owner(ArrayRef<TransferPart> parts, int64_t value) {
     int64_t result = 0, scale = 1;
     for (const TransferPart &part : llvm::reverse(parts)) {

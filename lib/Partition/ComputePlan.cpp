@@ -348,7 +348,7 @@ private:
       }
       addLayout(tensor.type, home, op->getBlock());
     }
-    if (hasUneven)
+    if (hasUneven || rule.hasWindows())
       markUnevenFactors(rule, op);
     own.rule = plan.rules.intern(std::move(rule));
 
@@ -393,8 +393,13 @@ private:
         return std::nullopt;
       return table.intern(getTensorSharding(rule, t, axes));
     };
-    for (unsigned t = 0; t < rule.numOperands(); ++t)
+    for (unsigned t = 0; t < rule.numOperands(); ++t) {
       choice.needs.push_back(layoutOf(t));
+      if (!choice.needs.back() || !rule.hasWindows())
+        continue;
+      LayoutId has = layouts[t].layout.value_or(table.getReplicated(layouts[t].type.getRank()));
+      choice.needs.back() = table.intern(getNeededSharding(rule, t, axes, table.get(has)));
+    }
     for (unsigned i = 0; i < rule.numResults(); ++i)
       choice.produced.push_back(layoutOf(rule.numOperands() + i));
     return choice;

@@ -55,8 +55,23 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
             expand.getStaticOutputShape(), expand.getResult(), types));
       })
       .Case([&](tensor::ExtractSliceOp slice) {
-        slice.setStaticSizes(
-            getLocalSizes(slice.getStaticSizes(), slice.getSource(), types));
+        // A cut dim is taken as a whole, or one of several equal parts of it is.
+        ArrayRef<int64_t> global = types.getGlobal(slice.getSource()).getShape();
+        ArrayRef<int64_t> local = types.getLocal(slice.getSource()).getShape();
+        ArrayRef<int64_t> result = types.getLocal(slice.getResult()).getShape();
+        SmallVector<int64_t> offsets(slice.getStaticOffsets()), sizes(slice.getStaticSizes());
+        llvm::SmallBitVector dropped = slice.getDroppedDims();
+        for (unsigned d = 0, next = 0; d < sizes.size(); ++d) {
+          if (dropped.test(d))
+            continue;
+          if (!ShapedType::isDynamic(sizes[d]))
+            sizes[d] = result[next];
+          ++next;
+          if (local[d] != global[d] && offsets[d] > 0)
+            offsets[d] = offsets[d] / (global[d] / local[d]);
+        }
+        slice.setStaticOffsets(offsets);
+        slice.setStaticSizes(sizes);
       })
       .Case([&](tensor::InsertSliceOp slice) {
         slice.setStaticSizes(

@@ -11,6 +11,7 @@
 #include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Partition/Padding.h"
 #include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Partition/Windows.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionIndex.h"
 
@@ -33,7 +34,7 @@ namespace {
 class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill)
-      : func(func), meshes(meshes), table(meshes), padding(meshes), fill(fill) {}
+      : func(func), meshes(meshes), table(meshes), padding(meshes), windows(meshes), fill(fill) {}
 
   LogicalResult run() {
     if (failed(readLayouts()))
@@ -46,6 +47,7 @@ public:
     WalkResult walk = func.getBody().walk([&](Operation *op) {
       if (readsIndices(op))
         rebased.emplace_back(op, getCutLoops(op, shardingOf));
+      windows.collect(op, shardingOf);
       return hasUneven && failed(padding.collect(op, shardingOf)) ? WalkResult::interrupt()
                                                                   : WalkResult::advance();
     });
@@ -61,6 +63,7 @@ public:
       for (auto &[value, dims] : padded)
         padding.fill(value, dims, fill);
     padding.apply();
+    windows.finish();
     // All values are local now, and no layout is looked up any more.
     for (ManualComputationOp op : manual)
       inlineManual(op);
@@ -248,6 +251,19 @@ private:
       for (Region &region : op->getRegions())
         if (!region.empty() && failed(partitionBlock(region.front())))
           return failure();
+    if (windows.contains(op)) {
+      auto shardingOf = [&](Value value) -> const Sharding & { return getSharding(value); };
+      auto typeOf = [&](Value value) { return globalTypes.lookup(value); };
+      if (Value local = windows.lower(op, {shardingOf, typeOf})) {
+        Value result = op->getResult(0);
+        layouts[local] = layouts.lookup(result);
+        globalTypes[local] = globalTypes.lookup(result);
+        result.replaceAllUsesWith(local);
+        notePadding(local);
+        op->erase();
+        return success();
+      }
+    }
     for (Value result : op->getResults())
       if (layouts.contains(result))
         makeLocal(result);
@@ -299,6 +315,7 @@ private:
   /// Whether any value has an uneven dim.
   bool hasUneven = false;
   Padding padding;
+  Windows windows;
   PaddingFill fill;
   /// Values to be filled, with their uneven dims.
   std::vector<std::pair<Value, SmallVector<UnevenLoop, 1>>> padded;

@@ -139,6 +139,7 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
     values[it->second.id].level = node.level;
   }
   node.isOwnRule = !isa<CallOpInterface>(op);
+  hasWindows |= rule.hasWindows();
   node.rule = rules.intern(std::move(rule));
   return addNode(node, places);
 }
@@ -220,7 +221,7 @@ void Propagation::run() {
   }
   // Per priority the places that have something to say then.
   std::map<int64_t, SmallVector<ValueId>> rounds;
-  bool uneven = false;
+  bool uneven = hasWindows;
   for (ValueId id = 0; id < values.size(); ++id)
     for (auto [d, dim] : llvm::enumerate(get(id).dims))
       if (dim.priority != 0 || !dim.entries.empty()) {
@@ -365,6 +366,13 @@ void dropRest(DimEntries &entries, int64_t size) {
 }
 } // namespace
 
+/// True for axes that a dim of `size` may be given because another is read in windows
+/// along it: it is about as long, so what leaves a rest pads it by a quarter at most.
+static bool mayBegin(ArrayRef<DimEntry> entries, int64_t size) {
+  int64_t shards = deviceFactor(entries);
+  return divides(entries, size) || int64_t(llvm::divideCeil(size, shards)) * shards * 4 <= size * 5;
+}
+
 FactorAxes Propagation::choose(const Node &node, bool *agreement) {
   const ShardingRule &rule = *node.rule;
   FactorAxes chosen(rule.numFactors());
@@ -396,7 +404,9 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
       if (factors.empty() || dim.entries.empty() || !isActive(dim))
         continue;
       if (factors.size() == 1) {
-        offer(factors.front(), dim.entries);
+        if (!rule.getWindow(tensor, d) ||
+            mayBegin(dim.entries, rule.factor(factors.front()).size))
+          offer(factors.front(), dim.entries);
         continue;
       }
       sizes.clear();
@@ -520,6 +530,9 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
       DimEntries &entries = dims[d];
       if (factors.size() == 1) {
         entries = chosen[factors.front()];
+        if (rule.getWindow(tensor, d) &&
+            !mayBegin(entries, values[places[t]].type.getDimSize(d)))
+          entries.clear();
       } else if (!factors.empty()) {
         sizes.clear();
         parts.clear();

@@ -18,8 +18,7 @@ struct CollectiveModel : ShardingRuleOpInterface::ExternalModel<CollectiveModel<
   ShardingRule getShardingRule(Operation *op) const {
     auto collective = cast<CollectiveOpInterface>(op);
     // An exchange names its global type, which would have to follow.
-    bool movesBlocks = collective.getKind() == CollectiveKind::CollectivePermute ||
-                       collective.getKind() == CollectiveKind::Exchange;
+    bool movesBlocks = isa<CollectivePermuteOp, ExchangeOp, HaloExchangeOp>(op);
     auto isMoved = [](ShardingAttr attr, unsigned d) {
       return attr && !attr.getDims()[d].getEntries().empty();
     };
@@ -51,6 +50,7 @@ void spmd::registerCollectiveShardingRules(DialectRegistry &registry) {
     AllToAllOp::attachInterface<CollectiveModel<AllToAllOp>>(*context);
     CollectivePermuteOp::attachInterface<CollectiveModel<CollectivePermuteOp>>(*context);
     ExchangeOp::attachInterface<CollectiveModel<ExchangeOp>>(*context);
+    HaloExchangeOp::attachInterface<CollectiveModel<HaloExchangeOp>>(*context);
     ReduceScatterOp::attachInterface<CollectiveModel<ReduceScatterOp>>(*context);
   });
 }

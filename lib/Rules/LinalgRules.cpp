@@ -66,6 +66,52 @@ SmallVector<int64_t, 8> getLoopRanges(linalg::LinalgOp op, ArrayRef<AffineMap> m
   return llvm::is_contained(ranges, -1) ? op.getStaticLoopRanges() : ranges;
 }
 
+/// Windows of a dim that is read at a sum of loops, all forwards:
+///   d1 * 2 + d4 * 3, d1 < 8, d4 < 3     loop 1, stride 2, length 7
+/// The longest loop is the one that may be cut. Nothing for other expressions.
+struct LoopWindows {
+  int32_t loop;
+  DimWindow window;
+};
+std::optional<LoopWindows> matchWindows(AffineExpr expr, ArrayRef<int64_t> ranges) {
+  SmallVector<std::pair<unsigned, int64_t>, 2> terms; // loop, coefficient
+  DimWindow window;
+  SmallVector<AffineExpr> stack{expr};
+  while (!stack.empty()) {
+    AffineExpr e = stack.pop_back_val();
+    if (auto constant = dyn_cast<AffineConstantExpr>(e)) {
+      window.offset += constant.getValue();
+    } else if (auto dim = dyn_cast<AffineDimExpr>(e)) {
+      terms.push_back({dim.getPosition(), 1});
+    } else if (auto sum = dyn_cast<AffineBinaryOpExpr>(e); sum && e.getKind() == AffineExprKind::Add) {
+      stack.append({sum.getRHS(), sum.getLHS()});
+    } else if (sum && e.getKind() == AffineExprKind::Mul) {
+      auto dim = dyn_cast<AffineDimExpr>(sum.getLHS());
+      auto factor = dyn_cast<AffineConstantExpr>(sum.getRHS());
+      if (!dim || !factor || factor.getValue() < 1)
+        return std::nullopt;
+      terms.push_back({dim.getPosition(), factor.getValue()});
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (terms.empty())
+    return std::nullopt;
+  auto longest = terms.begin();
+  for (auto it = terms.begin(); it != terms.end(); ++it) {
+    if (ShapedType::isDynamic(ranges[it->first]) ||
+        llvm::count_if(terms, [&](auto &other) { return other.first == it->first; }) > 1)
+      return std::nullopt;
+    if (ranges[it->first] > ranges[longest->first])
+      longest = it;
+  }
+  window.stride = longest->second;
+  for (auto it = terms.begin(); it != terms.end(); ++it)
+    if (it != longest)
+      window.length += it->second * (ranges[it->first] - 1);
+  return LoopWindows{int32_t(longest->first), window};
+}
+
 ShardingRule getLinalgRule(linalg::LinalgOp op) {
   ShardingRule rule;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -78,26 +124,30 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
                           : FactorKind::Parallel;
     rule.addFactor(range, kind);
   }
-  auto keepWhole = [&](AffineExpr expr) {
-    expr.walk([&](AffineExpr e) {
-      if (auto dim = dyn_cast<AffineDimExpr>(e))
-        rule.setKind(dim.getPosition(), FactorKind::Whole);
-    });
-  };
-  auto addMappedDims = [&](AffineMap map, Value value) {
+  auto addMappedDims = [&](AffineMap map, Value value, bool mayHaveWindows) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type)
       return;
     for (auto [d, expr] : llvm::enumerate(map.getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
-      // A window or a constant: whole. A dim that is not as long as its loop
-      // (it may be longer where the op reads a part) is whole as well.
       if (dim && type.getDimSize(d) == ranges[dim.getPosition()]) {
         rule.addDim({(int32_t)dim.getPosition()});
         continue;
       }
-      keepWhole(expr);
-      rule.addDim({});
+      // A dim that is not as long as its loop (it may be longer where the op reads
+      // a part) is whole, as is a constant, and the loops over a window are.
+      std::optional<LoopWindows> windows;
+      if (!dim && !type.isDynamicDim(d) && mayHaveWindows)
+        windows = matchWindows(expr, ranges);
+      expr.walk([&](AffineExpr e) {
+        if (auto loop = dyn_cast<AffineDimExpr>(e);
+            loop && (!windows || int32_t(loop.getPosition()) != windows->loop))
+          rule.setKind(loop.getPosition(), FactorKind::Whole);
+      });
+      if (windows)
+        rule.addWindows(windows->loop, windows->window);
+      else
+        rule.addDim({});
     }
   };
 
@@ -113,7 +163,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
       if (op->getNumResults() > 0)
         tensor.result = i - numInputs;
     }
-    addMappedDims(maps[i], operand);
+    addMappedDims(maps[i], operand, i < numInputs);
   }
 
   addCapturedOperands(rule, op, ranges);
@@ -129,7 +179,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
           if (rule.factor(f).kind == FactorKind::Reduction)
             rule.setKind(f, FactorKind::Whole);
     }
-    addMappedDims(maps[numInputs + i], result);
+    addMappedDims(maps[numInputs + i], result, false);
   }
   // A loop is cut only where a shard of it writes its own part of each result
   // (parallel) or a part of each sum (reduction).

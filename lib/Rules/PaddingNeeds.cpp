@@ -275,6 +275,9 @@ Needs spmd::getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) 
   // What a written rule means for lanes beyond the dim nobody has said.
   if (op->hasAttr(kRuleAttr))
     return std::nullopt;
+  // Lanes beyond a sum read windows that others own: real elements.
+  if (rule.factor(f).hasWindows && rule.factor(f).kind == FactorKind::Reduction)
+    return std::nullopt;
   if (getIndexedBody(op))
     return getNeedsOfBody(op, rule, f);
   if (isa<tosa::TosaOp>(op))
@@ -300,5 +303,7 @@ void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
 }
 
 bool spmd::canCut(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
+  if (factor.hasWindows && !mayLeaveRest(entries, mesh))
+    return false;
   return divides(entries, factor.size) || (factor.mayLeaveRest && mayLeaveRest(entries, mesh));
 }

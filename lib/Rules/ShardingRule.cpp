@@ -28,8 +28,10 @@ void ShardingRule::appendKey(SmallVectorImpl<int64_t> &key) const {
                 int64_t(tensor.role) | int64_t(tensor.reduction) << 8 |
                     int64_t(tensor.result) << 16,
                 tensor.numDims});
-  for (auto [first, count] : dims)
-    key.push_back(count);
+  for (const Dim &dim : dims)
+    key.push_back(int64_t(dim.count) << 32 | uint32_t(dim.window));
+  for (const DimWindow &window : windows)
+    key.append({window.stride, window.offset, window.length});
   for (int32_t f : factorIds)
     key.push_back(f);
 }
@@ -79,8 +81,10 @@ void spmd::keepUncuttableWhole(ShardingRule &rule) {
       int64_t product = 1;
       for (int32_t f : factors)
         product *= rule.factor(f).size;
+      bool isWhole = empty || (rule.getWindow(tensor, d) ? type.isDynamicDim(d)
+                                                         : product != type.getDimSize(d));
       for (int32_t f : factors) {
-        if (empty || product != type.getDimSize(d) || llvm::is_contained(seen, f))
+        if (isWhole || llvm::is_contained(seen, f))
           rule.setKind(f, FactorKind::Whole);
         seen.push_back(f);
       }

@@ -135,112 +135,203 @@ struct ReshapeModel
   }
 };
 
-/// Describes the dims of `whole` (the larger tensor) and of `part`, its slice:
-/// a dim that the slice covers fully is one factor of both.
-struct SliceFactors {
-  SmallVector<int32_t> whole, part;
-
-  SliceFactors(ShardingRule &rule, OffsetSizeAndStrideOpInterface op,
-               ArrayRef<int64_t> wholeShape, RankedTensorType partType,
-               const llvm::SmallBitVector &dropped) {
-    for (auto [d, size] : llvm::enumerate(wholeShape)) {
-      auto is = [](OpFoldResult value, int64_t expected) {
-        return getConstantIntValue(value) == expected;
-      };
-      bool full = !ShapedType::isDynamic(size) &&
-                  is(op.getMixedOffsets()[d], 0) &&
-                  is(op.getMixedSizes()[d], size) &&
-                  is(op.getMixedStrides()[d], 1);
-      whole.push_back(full ? rule.addFactor(size) : -1);
-      if (!dropped.test(d))
-        part.push_back(whole.back());
-      else
-        whole.back() = -1;
-    }
-  }
+/// How a slice of static position takes a dim.
+struct SlicedDim {
+  bool full = false;    // all of it
+  bool aligned = false; // one of several equal parts, of more than one element
+  DimWindow window;     // else, where the position is known
+  bool isKnown = false;
 };
 
+SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t size) {
+  SlicedDim dim;
+  auto offset = getConstantIntValue(op.getMixedOffsets()[d]);
+  auto length = getConstantIntValue(op.getMixedSizes()[d]);
+  auto stride = getConstantIntValue(op.getMixedStrides()[d]);
+  if (ShapedType::isDynamic(size) || !offset || !length || !stride || *stride < 1)
+    return dim;
+  dim.isKnown = true;
+  dim.full = *offset == 0 && *length == size && *stride == 1;
+  dim.aligned = *stride == 1 && *length > 1 && size % *length == 0 && *offset % *length == 0;
+  dim.window = {*stride, *offset, 1};
+  return dim;
+}
+
+/// A dim that is sliced fully is one factor of both. One of several equal parts is
+/// the minor factor of the dim, the major one stays whole: cut as `{3, "x"}`, every
+/// shard has its part of each third. Any other slice reads windows.
 struct ExtractSliceModel
     : ShardingRuleOpInterface::ExternalModel<ExtractSliceModel,
                                              tensor::ExtractSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::ExtractSliceOp>(op);
     ShardingRule rule;
-    SliceFactors factors(rule, slice, slice.getSourceType().getShape(),
-                         slice.getType(), slice.getDroppedDims());
     rule.addOperand(slice.getSource());
-    rule.addDims(factors.whole);
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    SmallVector<int32_t> result;
+    for (auto [d, size] : llvm::enumerate(slice.getSourceType().getShape())) {
+      SlicedDim dim = getSlicedDim(slice, d, size);
+      if (dropped.test(d) || !dim.isKnown) {
+        rule.addDim({});
+        if (!dropped.test(d))
+          result.push_back(-1);
+        continue;
+      }
+      int64_t length = slice.getType().getDimSize(result.size());
+      int32_t f = rule.addFactor(length);
+      if (dim.full)
+        rule.addDim(f);
+      else if (dim.aligned)
+        rule.addDim({rule.addFactor(size / length, FactorKind::Whole), f});
+      else
+        rule.addWindows(f, dim.window);
+      result.push_back(f);
+    }
     addScalarOperands(rule, op->getOperands().drop_front());
     rule.addResult(slice.getResult());
-    rule.addDims(factors.part);
-    return rule;
-  }
-};
-
-/// Also what an iteration of scf.forall writes of a shared output; nothing comes
-/// out of that op, the loop does it.
-template <typename OpTy>
-struct InsertSliceModel : ShardingRuleOpInterface::ExternalModel<InsertSliceModel<OpTy>, OpTy> {
-  ShardingRule getShardingRule(Operation *op) const {
-    auto slice = cast<OpTy>(op);
-    ShardingRule rule;
-    SliceFactors factors(rule, slice, slice.getDestType().getShape(),
-                         slice.getSourceType(), slice.getDroppedDims());
-    rule.addOperand(slice.getSource());
-    rule.addDims(factors.part);
-    rule.addOperand(slice.getDest());
-    rule.addDims(factors.whole);
-    addScalarOperands(rule, op->getOperands().drop_front(2));
-    for (Value result : op->getResults()) {
-      rule.addResult(result);
-      rule.addDims(factors.whole);
-    }
-    return rule;
-  }
-};
-
-/// Dims without padding are shared; the body may read other tensors at the place
-/// that is computed.
-struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp> {
-  ShardingRule getShardingRule(Operation *op) const {
-    auto pad = cast<tensor::PadOp>(op);
-    ShardingRule rule;
-    SmallVector<int32_t> source, result;
-    ArrayRef<int64_t> sourceShape = pad.getSourceType().getShape();
-    ArrayRef<int64_t> resultShape = pad.getResultType().getShape();
-    for (auto [d, size] : llvm::enumerate(resultShape)) {
-      bool unpadded = sourceShape[d] == size &&
-                      getConstantIntValue(pad.getMixedLowPad()[d]) == 0 &&
-                      getConstantIntValue(pad.getMixedHighPad()[d]) == 0;
-      result.push_back(rule.addFactor(
-          size, unpadded ? parallelIfStatic(size) : FactorKind::Whole));
-      source.push_back(unpadded ? result.back() : -1);
-    }
-    rule.addOperand(pad.getSource());
-    rule.addDims(source);
-    addScalarOperands(rule, op->getOperands().drop_front());
-    addCapturedOperands(rule, op, resultShape);
-    rule.addResult(pad.getResult());
     rule.addDims(result);
     return rule;
   }
 };
 
+/// The factors are the dims of the destination. The source is read in windows
+/// along those that it covers in part.
+struct InsertSliceModel
+    : ShardingRuleOpInterface::ExternalModel<InsertSliceModel, tensor::InsertSliceOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto slice = cast<tensor::InsertSliceOp>(op);
+    ShardingRule rule;
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    SmallVector<int32_t> factors;
+    rule.addOperand(slice.getSource());
+    for (auto [d, size] : llvm::enumerate(slice.getDestType().getShape())) {
+      SlicedDim dim = getSlicedDim(slice, d, size);
+      // One place, wherever it is: the shard that has it writes it.
+      bool isPlace = getConstantIntValue(slice.getMixedSizes()[d]) == 1 && size != 1 &&
+                     getConstantIntValue(slice.getMixedStrides()[d]) == 1 &&
+                     !ShapedType::isDynamic(size);
+      bool isCut = isPlace || (dim.isKnown && (dim.full || dim.window.stride == 1));
+      int32_t f = isCut ? rule.addFactor(size) : -1;
+      factors.push_back(f);
+      if (isPlace)
+        rule.setHasWindows(f);
+      if (dropped.test(d))
+        continue;
+      if (isPlace || !isCut)
+        rule.addDim({});
+      else if (dim.full)
+        rule.addDim(f);
+      else
+        rule.addWindows(f, {1, -dim.window.offset, 1});
+    }
+    rule.addOperand(slice.getDest());
+    rule.addDims(factors);
+    addScalarOperands(rule, op->getOperands().drop_front(2));
+    rule.addResult(slice.getResult());
+    rule.addDims(factors);
+    return rule;
+  }
+};
+
+/// What an iteration of scf.forall writes of a shared output; nothing comes out of
+/// that op, the loop does it. Only dims that are written fully may be cut.
+struct ParallelInsertSliceModel
+    : ShardingRuleOpInterface::ExternalModel<ParallelInsertSliceModel,
+                                             tensor::ParallelInsertSliceOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto slice = cast<tensor::ParallelInsertSliceOp>(op);
+    ShardingRule rule;
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    SmallVector<int32_t> part, whole;
+    for (auto [d, size] : llvm::enumerate(slice.getDestType().getShape())) {
+      bool full = getSlicedDim(slice, d, size).full && !dropped.test(d);
+      whole.push_back(full ? rule.addFactor(size) : -1);
+      if (!dropped.test(d))
+        part.push_back(whole.back());
+    }
+    rule.addOperand(slice.getSource());
+    rule.addDims(part);
+    rule.addOperand(slice.getDest());
+    rule.addDims(whole);
+    addScalarOperands(rule, op->getOperands().drop_front(2));
+    return rule;
+  }
+};
+
+/// The factors are the dims of the result. A padded dim of the source is read in
+/// windows, where the padding is one value; the body may read other tensors at the
+/// place that is computed, and then padded dims stay whole.
+struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    auto pad = cast<tensor::PadOp>(op);
+    ShardingRule rule;
+    ArrayRef<int64_t> sourceShape = pad.getSourceType().getShape();
+    ArrayRef<int64_t> resultShape = pad.getResultType().getShape();
+    bool isConstant = pad.getConstantPaddingValue() != nullptr;
+    for (int64_t size : resultShape)
+      rule.addFactor(size, parallelIfStatic(size));
+    rule.addOperand(pad.getSource());
+    for (int32_t d = 0; d < int32_t(sourceShape.size()); ++d) {
+      int64_t size = sourceShape[d];
+      auto low = getConstantIntValue(pad.getMixedLowPad()[d]);
+      auto high = getConstantIntValue(pad.getMixedHighPad()[d]);
+      if (low == 0 && high == 0 && size == resultShape[d]) {
+        rule.addDim(d);
+      } else if (isConstant && low && high && *low >= 0 && *high >= 0 &&
+                 !ShapedType::isDynamic(size)) {
+        rule.addWindows(d, {1, -*low, 1});
+      } else {
+        rule.setKind(d, FactorKind::Whole);
+        rule.addDim({});
+      }
+    }
+    addScalarOperands(rule, op->getOperands().drop_front());
+    addCapturedOperands(rule, op, resultShape);
+    rule.addResult(pad.getResult());
+    rule.addDims(llvm::to_vector(llvm::seq<int32_t>(0, resultShape.size())));
+    return rule;
+  }
+};
+
+/// Equal parts are joined as the digits of the dim (part, place in it), others in
+/// windows along the result.
 struct ConcatModel
     : ShardingRuleOpInterface::ExternalModel<ConcatModel, tensor::ConcatOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto concat = cast<tensor::ConcatOp>(op);
     ShardingRule rule;
-    SmallVector<int32_t> factors;
-    for (auto [d, size] : llvm::enumerate(concat.getResultType().getShape()))
-      factors.push_back(d == concat.getDim() ? -1
-                                             : rule.addFactor(size, parallelIfStatic(size)));
+    ArrayRef<int64_t> shape = concat.getResultType().getShape();
+    unsigned joined = concat.getDim();
+    int64_t length = getShape(op->getOperand(0))[joined];
+    bool isStatic = !ShapedType::isDynamic(shape[joined]), areEqual = isStatic;
+    for (Value operand : op->getOperands()) {
+      isStatic &= !ShapedType::isDynamic(getShape(operand)[joined]);
+      areEqual &= getShape(operand)[joined] == length;
+    }
+    bool isAlone = op->getNumOperands() == 1;
+    areEqual &= length > 1 && !isAlone;
+    for (auto [d, size] : llvm::enumerate(shape))
+      rule.addFactor(d == joined && areEqual ? length : size,
+                     d == joined && !isStatic ? FactorKind::Whole : parallelIfStatic(size));
+    int64_t start = 0;
     for (Value operand : op->getOperands()) {
       rule.addOperand(operand);
-      rule.addDims(factors);
+      for (int32_t d = 0; d < int32_t(shape.size()); ++d)
+        if (d != int32_t(joined) || areEqual || isAlone)
+          rule.addDim(d);
+        else if (isStatic)
+          rule.addWindows(d, {1, -start, 1});
+        else
+          rule.addDim({});
+      start += getShape(operand)[joined];
     }
+    int32_t part = areEqual ? rule.addFactor(op->getNumOperands(), FactorKind::Whole) : -1;
     rule.addResult(concat.getResult());
-    rule.addDims(factors);
+    for (int32_t d = 0; d < int32_t(shape.size()); ++d)
+      if (d != int32_t(joined) || !areEqual)
+        rule.addDim(d);
+      else
+        rule.addDim({part, d});
     return rule;
   }
 };
@@ -257,8 +348,8 @@ void spmd::registerTensorShardingRules(DialectRegistry &registry) {
     tensor::ExpandShapeOp::attachInterface<ReassociationModel<tensor::ExpandShapeOp>>(*context);
     tensor::CollapseShapeOp::attachInterface<ReassociationModel<tensor::CollapseShapeOp>>(*context);
     tensor::ExtractSliceOp::attachInterface<ExtractSliceModel>(*context);
-    tensor::InsertSliceOp::attachInterface<InsertSliceModel<tensor::InsertSliceOp>>(*context);
-    tensor::ParallelInsertSliceOp::attachInterface<InsertSliceModel<tensor::ParallelInsertSliceOp>>(*context);
+    tensor::InsertSliceOp::attachInterface<InsertSliceModel>(*context);
+    tensor::ParallelInsertSliceOp::attachInterface<ParallelInsertSliceModel>(*context);
     tensor::PadOp::attachInterface<PadModel>(*context);
     tensor::ConcatOp::attachInterface<ConcatModel>(*context);
   });

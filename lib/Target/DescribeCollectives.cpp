@@ -65,6 +65,8 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
       entry.source.push_back({part.size, part.isRank, part.stride});
     for (const TransferPart &part : segment.dst)
       entry.destination.push_back({part.size, part.isRank, part.stride});
+    if (segment.window)
+      entry.window = {segment.window->step, segment.window->offset};
   }
   for (const RankDigit &digit : transfer->spread)
     out.spread.push_back({digit.stride, digit.size});

@@ -49,9 +49,12 @@ static Json toJson(const Collective &collective) {
       return result;
     };
     json["segments"] = Json::array();
-    for (const Segment &segment : collective.segments)
-      json["segments"].push_back(
-          {segment.size, parts(segment.source), parts(segment.destination)});
+    for (const Segment &segment : collective.segments) {
+      Json entry = {segment.size, parts(segment.source), parts(segment.destination)};
+      if (segment.window)
+        entry.push_back(*segment.window);
+      json["segments"].push_back(std::move(entry));
+    }
   }
   if (!collective.spread.empty())
     json["spread"] = collective.spread;

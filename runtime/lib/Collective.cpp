@@ -42,6 +42,11 @@ std::vector<std::vector<int>> classesOf(const std::vector<RankDigit> &digits,
 
 using Parts = std::vector<SegmentPart>;
 
+/// Elements between two such places.
+int64_t minorStride(const Parts &parts) {
+  return parts.empty() || parts.back().isRank ? 1 : parts.back().stride;
+}
+
 /// How many places from `value` on are side by side on one rank.
 int64_t runLength(const Parts &parts, int64_t value) {
   if (parts.empty() || parts.back().isRank)
@@ -72,9 +77,28 @@ CollectivePlan::joinLoops(std::vector<Loop> loops) {
   return joined;
 }
 
-void CollectivePlan::addSegment(const Segment &segment, int rank,
-                                std::vector<Piece> &pieces) {
-  std::vector<Piece> next;
+std::vector<CollectivePlan::Run> CollectivePlan::getRuns(const Segment &segment,
+                                                         int rank) {
+  std::vector<Run> runs;
+  if (segment.window) {
+    int64_t coordinate = 0, length = 1, stride = 1;
+    for (const SegmentPart &part : segment.destination) {
+      if (part.isRank) {
+        coordinate = coordinate * part.size + rank / part.stride % part.size;
+      } else {
+        length = part.size;
+        stride = part.stride;
+      }
+    }
+    int64_t begin = segment.window->step * coordinate + segment.window->offset;
+    int64_t end = std::min(begin + length, segment.size);
+    for (int64_t i = std::max<int64_t>(begin, 0); i < end;) {
+      int64_t run = std::min(runLength(segment.source, i), end - i);
+      runs.push_back({i, {run, 1, stride}, (i - begin) * stride});
+      i += run;
+    }
+    return runs;
+  }
   for (int64_t i = 0; i < segment.size;) {
     int64_t run =
         std::min({runLength(segment.source, i),
@@ -89,46 +113,49 @@ void CollectivePlan::addSegment(const Segment &segment, int rank,
         destination += value % part.size * part.stride;
       value /= part.size;
     }
-    if (mine) {
-      auto stride = [](const Parts &parts) {
-        return parts.empty() || parts.back().isRank ? 1 : parts.back().stride;
-      };
-      for (const Piece &piece : pieces) {
-        Piece part = piece;
-        int64_t source = 0;
-        value = i;
-        for (size_t k = segment.source.size(); k-- > 0;) {
-          const SegmentPart &from = segment.source[k];
-          if (from.isRank) {
-            part.sources[0] = replaceDigit(part.sources[0], from.stride,
-                                           from.size, value % from.size);
-            part.shift += rank / from.stride % from.size - value % from.size;
-          } else {
-            source += value % from.size * from.stride;
-          }
-          value /= from.size;
-        }
-        part.source += source;
-        part.destination += destination;
-        std::vector<Loop> with = loopSets_[piece.loops];
-        with.push_back({run, stride(segment.source), stride(segment.destination)});
-        with = joinLoops(std::move(with));
-        auto same = [&](const std::vector<Loop> &set) {
-          return std::equal(set.begin(), set.end(), with.begin(), with.end(),
-                            [](const Loop &a, const Loop &b) {
-                              return a.size == b.size && a.source == b.source &&
-                                     a.destination == b.destination;
-                            });
-        };
-        part.loops = size_t(std::find_if(loopSets_.begin(), loopSets_.end(), same) -
-                       loopSets_.begin());
-        if (part.loops == loopSets_.size())
-          loopSets_.push_back(std::move(with));
-        next.push_back(std::move(part));
-      }
-    }
+    if (mine)
+      runs.push_back({i, {run, 1, minorStride(segment.destination)}, destination});
     i += run;
   }
+  return runs;
+}
+
+void CollectivePlan::addSegment(const Segment &segment, int rank,
+                                std::vector<Piece> &pieces) {
+  std::vector<Piece> next;
+  for (const Run &run : getRuns(segment, rank))
+    for (const Piece &piece : pieces) {
+      Piece part = piece;
+      int64_t source = 0, value = run.begin;
+      for (size_t k = segment.source.size(); k-- > 0;) {
+        const SegmentPart &from = segment.source[k];
+        if (from.isRank) {
+          part.sources[0] = replaceDigit(part.sources[0], from.stride,
+                                         from.size, value % from.size);
+          part.shift += rank / from.stride % from.size - value % from.size;
+        } else {
+          source += value % from.size * from.stride;
+        }
+        value /= from.size;
+      }
+      part.source += source;
+      part.destination += run.destination;
+      std::vector<Loop> with = loopSets_[piece.loops];
+      with.push_back({run.loop.size, minorStride(segment.source), run.loop.destination});
+      with = joinLoops(std::move(with));
+      auto same = [&](const std::vector<Loop> &set) {
+        return std::equal(set.begin(), set.end(), with.begin(), with.end(),
+                          [](const Loop &a, const Loop &b) {
+                            return a.size == b.size && a.source == b.source &&
+                                   a.destination == b.destination;
+                          });
+      };
+      part.loops = size_t(std::find_if(loopSets_.begin(), loopSets_.end(), same) -
+                          loopSets_.begin());
+      if (part.loops == loopSets_.size())
+        loopSets_.push_back(std::move(with));
+      next.push_back(std::move(part));
+    }
   pieces = std::move(next);
 }
 
@@ -156,7 +183,7 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
     int64_t places = 1;
     for (const SegmentPart &part : segment.destination)
       places *= part.size;
-    padded_ |= places > segment.size;
+    padded_ |= places > segment.size || segment.window;
     for (const Parts *parts : {&segment.source, &segment.destination})
       for (const SegmentPart &part : *parts)
         if (part.isRank)

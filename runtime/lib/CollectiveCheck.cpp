@@ -32,6 +32,30 @@ Status checkDisjoint(std::vector<RankDigit> digits, const char *what) {
   return {};
 }
 
+/// Ranks, then the places of one window at most; no place overflows.
+Status checkWindow(const Segment &segment) {
+  int64_t windows = 1, length = 1, locals = 0;
+  for (const SegmentPart &part : segment.destination) {
+    if (part.isRank && locals > 0)
+      return invalid("'segments' has a window with a rank part behind the local one");
+    if (!part.isRank) {
+      ++locals;
+      length = part.size;
+    } else if (__builtin_mul_overflow(windows, part.size, &windows)) {
+      return invalid("'segments' overflow");
+    }
+  }
+  if (locals > 1)
+    return invalid("'segments' has a window with more than one local part");
+  int64_t last, end;
+  if (__builtin_mul_overflow(windows - 1, segment.window->step, &last) ||
+      __builtin_add_overflow(last, segment.window->offset, &last) ||
+      __builtin_add_overflow(last, length, &end) ||
+      __builtin_add_overflow(segment.window->offset, length, &end))
+    return invalid("'segments' overflow");
+  return {};
+}
+
 } // namespace
 
 Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
@@ -82,7 +106,10 @@ Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
           return invalid("'segments' overflow");
         }
       }
-      if (places < segment.size)
+      bool isWindow = segment.window && parts == &segment.destination;
+      if (isWindow)
+        SK_RETURN_IF_ERROR(checkWindow(segment));
+      if (places < segment.size && !isWindow)
         return invalid("'segments' has parts for " + std::to_string(places) +
                        " elements, expected " + std::to_string(segment.size) +
                        " or more");

@@ -286,10 +286,15 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
         }
         return result;
       };
-      if (!entry.is_array() || entry.size() != 3)
-        in.fail("'segments' has an entry that is not [size, parts, parts]");
-      collective.segments.push_back({in.asInteger(entry[0], "segments"),
-                                     parts(entry[1]), parts(entry[2])});
+      if (!entry.is_array() || entry.size() < 3 || entry.size() > 4)
+        in.fail("'segments' has an entry that is not [size, parts, parts] or "
+                "[size, parts, parts, window]");
+      Segment &segment = collective.segments.emplace_back();
+      segment = {in.asInteger(entry[0], "segments"), parts(entry[1]), parts(entry[2])};
+      if (entry.size() == 4) {
+        std::vector<int64_t> v = in.asIntegers(entry[3], "segments", 2);
+        segment.window = {v[0], v[1]};
+      }
     }
   if (in.has("spread"))
     for (const Json &entry : in.array("spread")) {

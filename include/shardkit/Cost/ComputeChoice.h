@@ -17,6 +17,16 @@ using FactorAxes = SmallVector<DimEntries, 8>;
 Sharding getTensorSharding(const ShardingRule &rule, unsigned t,
                            const FactorAxes &axes);
 
+/// The same for an operand that has a layout: a dim that it has whole is read in
+/// windows as it is, and needs no cut.
+Sharding getNeededSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
+                           const Sharding &has);
+
+/// The windows in which tensor `t` is read, one per dim that has a window and is
+/// cut, in order of the dims.
+SmallVector<UnevenDim, 1> getWindows(const ShardingRule &rule, unsigned t,
+                                     const FactorAxes &axes, const Mesh &mesh);
+
 /// What is known of a tensor of a rule where an op chooses how it computes.
 struct TensorLayout {
   /// Its type; null for what is no ranked tensor.
@@ -32,7 +42,7 @@ struct TensorLayout {
 
 /// Predicted seconds of the reshards before and after an op that computes with
 /// `axes`, each as often as it runs: operands are brought to where they are needed, results completed and
-/// brought to where they shall be.
+/// brought to where they shall be. Halos count as part of what an operand needs.
 double getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
                          const FactorAxes &axes, LayoutTable &table);
 

@@ -38,6 +38,8 @@ public:
   /// Predicted seconds from one layout to another of a value of `type`. A
   /// complete value that becomes partial costs nothing by itself.
   double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);
+  /// Predicted seconds of a halo exchange of a value in layout `id`.
+  double getSeconds(LayoutId id, ArrayRef<UnevenDim> windows, RankedTensorType type);
   /// What that reshard moves, as remarks say it.
   struct Move {
     int64_t bytes = 0;       // the sum of the B of the cost formulas

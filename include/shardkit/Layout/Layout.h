@@ -37,20 +37,40 @@ RankDigit getRankDigit(const DimEntry &entry, const Mesh &mesh);
 /// border between axes does not divide it.
 bool appendAxes(const RankDigit &rank, const Mesh &mesh, DimEntries &entries);
 
+/// Places [step * k + offset, step * k + offset + size) of a dim, held by the
+/// device with coordinate k: windows of neighbours may overlap and reach beyond
+/// the dim on both sides.
+///   dim of 32 over 4, a window of 3 around each place: step 8, offset -1, size 10
+struct Window {
+  int64_t step, offset, size;
+  bool operator==(const Window &o) const {
+    return step == o.step && offset == o.offset && size == o.size;
+  }
+};
+
 /// A dim of `size` elements cut into ceil(size / count) chunks over the rank
-/// digits (major to minor); the device with coordinate k owns chunk k.
+/// digits (major to minor); the device with coordinate k owns chunk k, or, where
+/// it has a window, holds that. No sharding denotes windows: they are what a halo
+/// exchange leads to.
 struct UnevenDim {
   unsigned dim;
   llvm::SmallVector<RankDigit, 2> ranks;
+  std::optional<Window> window = std::nullopt;
   bool operator==(const UnevenDim &o) const {
-    return dim == o.dim && ranks == o.ranks;
+    return dim == o.dim && ranks == o.ranks && window == o.window;
   }
   /// Number of chunks.
   int64_t count() const;
   /// Elements of a chunk of a dim of `size`, the last ones may have fewer.
   int64_t chunk(int64_t size) const {
     int64_t n = count();
-    return (size + n - 1) / n;
+    return window ? window->size : (size + n - 1) / n;
+  }
+  /// The places of a dim of `size` that chunk `k` has: [begin, end), empty where
+  /// end is not greater.
+  std::pair<int64_t, int64_t> places(int64_t k, int64_t size) const {
+    int64_t begin = window ? window->step * k + window->offset : k * chunk(size);
+    return {std::max<int64_t>(begin, 0), std::min(begin + chunk(size), size)};
   }
   /// Chunk that a rank owns.
   int64_t coordinate(int64_t rank) const {

@@ -111,6 +111,13 @@ struct TransferPart {
 struct TransferSegment {
   int64_t size;
   llvm::SmallVector<TransferPart, 3> src, dst;
+  /// Set where the destination holds windows: ranks of `dst` with coordinate k
+  /// hold places [step * k + offset, ...), as many as the local part behind the
+  /// ranks has (1 without one). What is not in [0, size) is padding.
+  struct Window {
+    int64_t step, offset;
+  };
+  std::optional<Window> window = std::nullopt;
 };
 struct Transfer {
   llvm::SmallVector<TransferAtom, 6> atoms;

@@ -188,7 +188,7 @@ private:
   unsigned internCounts(ArrayRef<int64_t> counts);
   bool isActive(const DimSharding &dim) const { return dim.priority <= priority; }
   /// Finds out which ops can be computed on padded shards; asked only where
-  /// something is given unevenly.
+  /// something is given unevenly or read in windows, which begins such cuts.
   void markUneven();
   /// Has an op visited again, in one direction or both.
   void touch(NodeId node, Flow directions = Flow::Both);
@@ -231,6 +231,7 @@ private:
   /// Per direction and level: nodes to visit.
   std::vector<SmallVector<NodeId, 2>> dirtyAt[2];
   llvm::BitVector dirtyLevels[2];
+  bool hasWindows = false; // of any rule
   bool recording = false;
   std::vector<Extension> extensions;
 };

@@ -10,7 +10,7 @@
 #ifndef SHARDKIT_RULES_SHARDINGRULE_H
 #define SHARDKIT_RULES_SHARDINGRULE_H
 
-#include "shardkit/Layout/Sharding.h"
+#include "shardkit/Layout/Layout.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OpDefinition.h"
@@ -27,9 +27,26 @@ enum class FactorKind : uint8_t {
 struct Factor {
   int64_t size;
   FactorKind kind;
+  /// Whether a dim follows it in windows (DimWindow), or what a shard does depends
+  /// on where its part begins: it is cut by whole axes.
+  bool hasWindows = false;
   /// Whether axes may leave a rest, so that the last shards are padded. Found out
   /// only where something is given that way (`markUnevenFactors`).
   bool mayLeaveRest = false;
+};
+
+/// How a dim follows a factor that is not equal to it: place i of the factor reads
+/// places stride * i + offset ... of the dim, `length` of them, as far as the dim
+/// has them. A shard then reads a window of the dim, which may reach into what its
+/// neighbours hold.
+///   dim 2 * i + 3 * k of a convolution, k < 3      stride 2, offset 0, length 7
+///   elements 5 to 9 of a slice                     stride 1, offset 5, length 1
+struct DimWindow {
+  int64_t stride = 1, offset = 0, length = 1;
+  /// What a shard of `chunk` places of the factor reads.
+  Window ofChunk(int64_t chunk) const {
+    return {stride * chunk, offset, stride * (chunk - 1) + length};
+  }
 };
 
 /// Role of an operand beyond being read.
@@ -68,8 +85,16 @@ public:
   /// Factors of dim `d` of tensor `t`, major to minor; empty for a dim of size 1
   /// or one that no factor describes (it stays whole).
   llvm::ArrayRef<int32_t> dimFactors(const Tensor &t, unsigned d) const {
-    auto [first, count] = dims[t.firstDim + d];
-    return llvm::ArrayRef(factorIds).slice(first, count);
+    const Dim &dim = dims[t.firstDim + d];
+    return llvm::ArrayRef(factorIds).slice(dim.first, dim.count);
+  }
+  /// How dim `d` of tensor `t` follows its only factor; null where they are equal.
+  const DimWindow *getWindow(const Tensor &t, unsigned d) const {
+    int32_t window = dims[t.firstDim + d].window;
+    return window < 0 ? nullptr : &windows[window];
+  }
+  bool hasWindows() const {
+    return llvm::any_of(factors, [](const Factor &f) { return f.hasWindows; });
   }
   const Factor &factor(int32_t f) const { return factors[f]; }
   llvm::ArrayRef<Factor> getFactors() const { return factors; }
@@ -93,7 +118,7 @@ public:
   Tensor &addResult(Value value) { return addTensor(value); }
   /// Describes the next dim of the tensor added last.
   void addDim(llvm::ArrayRef<int32_t> dimFactorIds) {
-    dims.push_back({(uint32_t)factorIds.size(), (uint32_t)dimFactorIds.size()});
+    dims.push_back({(uint32_t)factorIds.size(), (uint32_t)dimFactorIds.size(), -1});
     factorIds.append(dimFactorIds.begin(), dimFactorIds.end());
     ++tensors.back().numDims;
   }
@@ -102,6 +127,15 @@ public:
     for (int32_t f : factorPerDim)
       addDim(f < 0 ? llvm::ArrayRef<int32_t>() : llvm::ArrayRef<int32_t>(f));
   }
+
+  /// Describes the next dim as windows along a factor.
+  void addWindows(int32_t f, DimWindow window) {
+    addDim(f);
+    dims.back().window = windows.size();
+    windows.push_back(window);
+    setHasWindows(f);
+  }
+  void setHasWindows(int32_t f) { factors[f].hasWindows = true; }
 
   //===--- interning (RuleTable) ------------------------------------------===//
   /// All that the rule says of types, not of values, as numbers.
@@ -122,7 +156,12 @@ private:
   }
   llvm::SmallVector<Factor, 8> factors;
   llvm::SmallVector<Tensor, 4> tensors;
-  llvm::SmallVector<std::pair<uint32_t, uint32_t>, 12> dims;
+  struct Dim {
+    uint32_t first, count;
+    int32_t window;
+  };
+  llvm::SmallVector<Dim, 12> dims;
+  llvm::SmallVector<DimWindow, 0> windows;
   llvm::SmallVector<int32_t, 12> factorIds;
   unsigned operandCount = 0;
 };

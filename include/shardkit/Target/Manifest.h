@@ -64,6 +64,7 @@ struct SegmentPart {
 struct Segment {
   int64_t size;
   std::vector<SegmentPart> source, destination;
+  std::optional<std::array<int64_t, 2>> window = std::nullopt; ///< step, offset
 };
 
 struct Collective {

@@ -403,6 +403,80 @@ LogicalResult ExchangeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 }
 
 //===----------------------------------------------------------------------===//
+// HaloExchangeOp: halo_exchange_c1 to halo_exchange_c5
+//===----------------------------------------------------------------------===//
+
+CollectiveKind HaloExchangeOp::getKind() {
+  bool moves = llvm::any_of(getFrom().getDims(), [](DimShardingAttr dim) {
+    return !dim.getEntries().empty();
+  });
+  return moves ? CollectiveKind::Exchange : CollectiveKind::AllSlice;
+}
+std::optional<ReductionKind> HaloExchangeOp::getReduction() { return {}; }
+ShardingAttr HaloExchangeOp::getFromSharding() { return getFrom(); }
+ShardingAttr HaloExchangeOp::getToSharding() { return getTo(); }
+FlatSymbolRefAttr HaloExchangeOp::getFromMesh() { return getFrom().getMesh(); }
+FlatSymbolRefAttr HaloExchangeOp::getToMesh() { return getTo().getMesh(); }
+
+LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh,
+                                         Layout &from, Layout &to) {
+  // halo_exchange_c1
+  if (failed(getMoveLayouts(getOperation(), getGlobalType(), getFrom(), getTo(), fromMesh,
+                            toMesh, from, to, /*allowUneven=*/true)))
+    return failure();
+  ArrayRef<int64_t> shape = getShape(getGlobalType()), result = getType().getShape();
+  if (getFrom().getMesh() != getTo().getMesh())
+    return emitOpError() << "shardings name meshes " << getFrom().getMesh() << " and "
+                         << getTo().getMesh() << ", expected one mesh";
+  if (result.size() != shape.size())
+    return emitOpError() << "result has " << result.size() << " dimensions, expected "
+                         << shape.size();
+  // halo_exchange_c2
+  ArrayRef<int64_t> dims = getDims();
+  if (dims.empty() || getSteps().size() != dims.size() || getOffsets().size() != dims.size())
+    return emitOpError() << "has " << dims.size() << " dims, " << getSteps().size()
+                         << " steps and " << getOffsets().size()
+                         << " offsets, expected one of each per window";
+  for (auto [i, d] : llvm::enumerate(dims))
+    if (d < 0 || d >= int64_t(shape.size()) || (i > 0 && d <= dims[i - 1]))
+      return emitOpError() << "dims are [" << dims << "], expected rising numbers of the "
+                           << shape.size() << " dimensions";
+  FailureOr<Sharding> source = toSharding(getFrom(), fromMesh, [&] { return emitOpError(); });
+  FailureOr<Sharding> target = toSharding(getTo(), toMesh, [&] { return emitOpError(); });
+  if (failed(source) || failed(target))
+    return failure();
+  to = Layout::replicated(shape);
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    const DimEntries &own = source->dims[d].entries, &entries = target->dims[d].entries;
+    bool hasWindow = llvm::is_contained(dims, int64_t(d));
+    if (hasWindow == entries.empty() || (hasWindow && !mayLeaveRest(entries, toMesh)))
+      return emitOpError() << "dimension " << d << " has " << (hasWindow ? "a" : "no")
+                           << " window, expected the result's sharding to have "
+                           << (hasWindow ? "whole axes" : "no axis") << " there";
+    // halo_exchange_c3
+    if (own != entries && !(own.empty() && hasWindow))
+      return emitOpError() << "dimension " << d
+                           << " is cut by different axes in operand and result, expected the "
+                              "same, or none in the operand";
+    if (!hasWindow)
+      continue;
+    unsigned i = llvm::find(dims, int64_t(d)) - dims.begin();
+    UnevenDim &window = to.uneven.emplace_back();
+    window.dim = d;
+    for (const DimEntry &entry : entries)
+      window.ranks.push_back(getRankDigit(entry, toMesh));
+    window.window = {getSteps()[i], getOffsets()[i], result[d]};
+  }
+  return success();
+}
+
+LogicalResult HaloExchangeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (failed(verifyElementTypes(getOperation(), getGlobalType(), getInput().getType())))
+    return failure();
+  return verifyCollective(*this, symbolTable);
+}
+
+//===----------------------------------------------------------------------===//
 // BroadcastOp
 //===----------------------------------------------------------------------===//
 

@@ -43,6 +43,13 @@ private:
     int64_t shift = 0; ///< Of the digits that choose among replicas.
   };
   static std::vector<Loop> joinLoops(std::vector<Loop> loops);
+  /// Places of a segment from `begin` on that `rank` receives side by side.
+  struct Run {
+    int64_t begin;
+    Loop loop; ///< Of the output; the source side is not known here.
+    int64_t destination;
+  };
+  static std::vector<Run> getRuns(const Segment &segment, int rank);
   /// Splits pieces at the runs of a segment that `rank` receives.
   void addSegment(const Segment &segment, int rank, std::vector<Piece> &pieces);
   void compute(int rank, Group &group, void *out);

@@ -85,6 +85,13 @@ struct SegmentPart {
 struct Segment {
   int64_t size;
   std::vector<SegmentPart> source, destination;
+  /// Where set, the destination holds windows: the rank with coordinate k on its
+  /// rank parts has places [step * k + offset, ...), as many as the local part
+  /// behind them has; what is not in [0, size) is padding.
+  struct Window {
+    int64_t step, offset;
+  };
+  std::optional<Window> window = std::nullopt;
 };
 struct CollectiveInfo {
   int64_t id = 0;

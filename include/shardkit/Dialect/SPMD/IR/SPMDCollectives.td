@@ -161,6 +161,38 @@ def SPMD_ExchangeOp : SPMD_MoveOp<"exchange"> {
   }];
 }
 
+def SPMD_HaloExchangeOp : SPMD_CollectiveOp<"halo_exchange"> {
+  let summary = "every device receives a window of a cut dimension";
+  let description = [{
+    Window i is one of dimension `dims[i]`: the device with coordinate k on the
+    axes that `to` has there receives places `steps[i] * k + offsets[i]` on, as
+    many as the result is long. Windows may overlap (the halo of a convolution)
+    and reach beyond the dimension; what is not in it is zero. Where `from` is
+    whole on all these dimensions nothing moves. Dimensions without a window are
+    the same on both sides.
+
+    Constraints:
+    * (halo_exchange_c1) both shardings are legal for the global type and not unreduced
+    * (halo_exchange_c2) dims are rising, belong to the value, and have a step and an offset each; `to` cuts exactly these, by whole axes
+    * (halo_exchange_c3) a dim has the same axes in `from` as in `to`, or none and a window
+    * (halo_exchange_c4) the operand has the local shape of `from`, the result that of the windows
+    * (halo_exchange_c5) element types are equal
+
+    ```mlir
+    %1 = spmd.halo_exchange %0 of tensor<8x16xf32> <@pod, [{"data"}, {} ]> to <@pod, [{"data"}, {} ]> dims = [0] steps = [4] offsets = [-1] : tensor<4x16xf32> -> tensor<6x16xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, TypeAttrOf<AnyRankedTensor>:$global_type,
+                       SPMD_ShardingAttr:$from, SPMD_ShardingAttr:$to,
+                       DenseI64ArrayAttr:$dims, DenseI64ArrayAttr:$steps,
+                       DenseI64ArrayAttr:$offsets, OptionalAttr<I64Attr>:$id);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = [{
+    $input `of` $global_type $from `to` $to `dims` `=` $dims `steps` `=` $steps
+    `offsets` `=` $offsets attr-dict `:` type($input) `->` type($result)
+  }];
+}
+
 def SPMD_BroadcastOp : SPMD_Op<"broadcast",
     [NoMemoryEffect, AllTypesMatch<["input", "result"]>,
      DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
