@@ -320,6 +320,8 @@ private:
         return failure();
     }
     ShardingRule rule = getShardingRule(op);
+    if (!meshes.isSingle())
+      rule.keepWindowsWhole(); // as in propagation
     // What the choice depends on, as numbers: ops alike choose alike.
     SmallVector<int64_t, 16> key;
     SmallVector<TensorLayout> layouts;

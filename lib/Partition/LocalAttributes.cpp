@@ -10,14 +10,15 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Sizes of a slice of `tensor`: those of dims that are cut are local.
+/// Sizes of a slice of `tensor`: those of dims that are cut, and that it covers, are
+/// local.
 static SmallVector<int64_t> getLocalSizes(ArrayRef<int64_t> sizes, Value tensor,
                                           const TensorTypes &types) {
   SmallVector<int64_t> result(sizes);
   ArrayRef<int64_t> global = types.getGlobal(tensor).getShape();
   ArrayRef<int64_t> local = types.getLocal(tensor).getShape();
   for (auto [d, size] : llvm::enumerate(result))
-    if (local[d] != global[d])
+    if (local[d] != global[d] && size == global[d])
       size = local[d];
   return result;
 }

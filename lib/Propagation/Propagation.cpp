@@ -139,7 +139,12 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
     values[it->second.id].level = node.level;
   }
   node.isOwnRule = !isa<CallOpInterface>(op);
-  hasWindows |= rule.hasWindows();
+  if (rule.hasWindows()) {
+    // What leaves a rest needs whole axes, on the mesh that spells them too.
+    if (!table.getMeshes().isSingle())
+      rule.keepWindowsWhole();
+    hasWindows = true;
+  }
   node.rule = rules.intern(std::move(rule));
   return addNode(node, places);
 }
@@ -249,6 +254,8 @@ void Propagation::markUneven() {
     if (!node.isOwnRule)
       continue;
     ShardingRule rule = getShardingRule(node.op);
+    if (!table.getMeshes().isSingle())
+      rule.keepWindowsWhole();
     markUnevenFactors(rule, node.op);
     node.rule = rules.intern(std::move(rule));
   }
@@ -366,13 +373,6 @@ void dropRest(DimEntries &entries, int64_t size) {
 }
 } // namespace
 
-/// True for axes that a dim of `size` may be given because another is read in windows
-/// along it: it is about as long, so what leaves a rest pads it by a quarter at most.
-static bool mayBegin(ArrayRef<DimEntry> entries, int64_t size) {
-  int64_t shards = deviceFactor(entries);
-  return divides(entries, size) || int64_t(llvm::divideCeil(size, shards)) * shards * 4 <= size * 5;
-}
-
 FactorAxes Propagation::choose(const Node &node, bool *agreement) {
   const ShardingRule &rule = *node.rule;
   FactorAxes chosen(rule.numFactors());
@@ -405,7 +405,7 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
         continue;
       if (factors.size() == 1) {
         if (!rule.getWindow(tensor, d) ||
-            mayBegin(dim.entries, rule.factor(factors.front()).size))
+            mayBeginCut(dim.entries, rule.factor(factors.front()).size))
           offer(factors.front(), dim.entries);
         continue;
       }
@@ -531,7 +531,7 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
       if (factors.size() == 1) {
         entries = chosen[factors.front()];
         if (rule.getWindow(tensor, d) &&
-            !mayBegin(entries, values[places[t]].type.getDimSize(d)))
+            !mayBeginCut(entries, values[places[t]].type.getDimSize(d)))
           entries.clear();
       } else if (!factors.empty()) {
         sizes.clear();

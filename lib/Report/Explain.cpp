@@ -400,6 +400,9 @@ private:
         !canCut(node.rule->factor(f), wanted, mesh))
       return "size " + std::to_string(size) + " is not divisible by " +
              std::to_string(totalFactor(dim.entries) * entry.size);
+    if (node.rule->factor(f).hasWindows && !mayBeginCut(wanted, size))
+      return "cut by " + std::to_string(deviceFactor(wanted)) + ", size " + std::to_string(size) +
+             " would be padded by more than a quarter";
     if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
       return "the axis would leave a gap, and reshape-gaps=" +
              std::string(run.getOptions().gaps == Propagation::Gaps::Forbid ? "forbid"

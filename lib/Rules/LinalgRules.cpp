@@ -80,7 +80,9 @@ std::optional<LoopWindows> matchWindows(AffineExpr expr, ArrayRef<int64_t> range
   while (!stack.empty()) {
     AffineExpr e = stack.pop_back_val();
     if (auto constant = dyn_cast<AffineConstantExpr>(e)) {
-      window.offset += constant.getValue();
+      if (constant.getValue() < 0)
+        return std::nullopt;
+      window.length += constant.getValue(); // the op keeps adding it
     } else if (auto dim = dyn_cast<AffineDimExpr>(e)) {
       terms.push_back({dim.getPosition(), 1});
     } else if (auto sum = dyn_cast<AffineBinaryOpExpr>(e); sum && e.getKind() == AffineExprKind::Add) {

@@ -307,3 +307,8 @@ bool spmd::canCut(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &
     return false;
   return divides(entries, factor.size) || (factor.mayLeaveRest && mayLeaveRest(entries, mesh));
 }
+
+bool spmd::mayBeginCut(ArrayRef<DimEntry> entries, int64_t size) {
+  int64_t shards = deviceFactor(entries);
+  return divides(entries, size) || int64_t(llvm::divideCeil(size, shards)) * shards * 4 <= size * 5;
+}

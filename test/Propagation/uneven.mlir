@@ -25,14 +25,15 @@ func.func @carried(%a: tensor<5x3xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 
 spmd.mesh @m = <["x"=4, "y"=2]>
 
-// A dim of one element too; a dim that is joined or sliced has none of it.
+// A dim of one element too; a dim that is joined has none of it; a slice
+// about as long goes on with it.
 // REMARK: Function=stopped | Remark="dim 0 of argument #0 (size 1) is cut by "x" (size 4) into chunks of 1: 75 % of what the devices hold is padding"
 // REMARK: Function=stopped | Remark="dim 1 of argument #0 (size 7) is cut by "y" (size 2) into chunks of 4: 12 % of what the devices hold is padding"
 // CHECK-LABEL: func.func @stopped
 // CHECK: math.exp %{{.*}} {spmd.shardings = [#spmd.sharding<@m, [{"x", ?}, {"y", ?}]>]}
 // CHECK: tensor.collapse_shape %{{.*}} {spmd.shardings = [#spmd.sharding<@m, [{?}]>]}
 // CHECK: tensor.concat {{.*}}[{"x", ?}, {?}]>
-// CHECK: tensor.extract_slice {{.*}}[{"x", ?}, {?}]>
+// CHECK: tensor.extract_slice {{.*}}[{"x", ?}, {"y", ?}]>
 func.func @stopped(%a: tensor<1x7xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> (tensor<35xf32>, tensor<1x14xf32>, tensor<1x4xf32>) {
   %0 = math.exp %a : tensor<1x7xf32>
   %b = tensor.empty() : tensor<5x1x7xf32>

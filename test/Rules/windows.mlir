@@ -31,10 +31,10 @@ func.func @conv_channels(%a: tensor<4x5x5x6xi32> {spmd.sharding = #spmd.sharding
   return %r : tensor<4x4x4x5xi32>
 }
 
-// A cut spatial dim is made whole.
+// A cut spatial dim is read in windows: 4 rows over 3 devices, 2 each.
 // CHECK-LABEL: func.func @conv_spatial
-// CHECK: spmd.all_gather
-// CHECK: linalg.conv_2d_nchw_fchw {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x3x6x6xi32>
+// CHECK: spmd.halo_exchange {{.*}} dims = [2] steps = [2] offsets = [0] {{.*}} : tensor<2x3x2x6xi32> -> tensor<2x3x4x6xi32>
+// CHECK: linalg.conv_2d_nchw_fchw {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x3x4x6xi32>
 func.func @conv_spatial(%a: tensor<2x3x6x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {"y"}, {}]>, spmd.range = [-9, 9]},
                         %w: tensor<4x3x3x3xi32> {spmd.range = [-9, 9]}) -> tensor<2x4x4x4xi32> {
   %e = arith.constant dense<0> : tensor<2x4x4x4xi32>

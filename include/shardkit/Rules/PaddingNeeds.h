@@ -41,6 +41,10 @@ void markUnevenFactors(ShardingRule &rule, Operation *op);
 /// axes that leave a rest and the op has a form on padded shards.
 bool canCut(const Factor &factor, llvm::ArrayRef<DimEntry> entries, const Mesh &mesh);
 
+/// True for axes that a dim of `size` may be given because another is read in windows
+/// along it: they divide it, or pad it by a quarter at most.
+bool mayBeginCut(llvm::ArrayRef<DimEntry> entries, int64_t size);
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_RULES_PADDINGNEEDS_H

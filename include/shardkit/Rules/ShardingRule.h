@@ -136,6 +136,11 @@ public:
     setHasWindows(f);
   }
   void setHasWindows(int32_t f) { factors[f].hasWindows = true; }
+  void keepWindowsWhole() {
+    for (Factor &factor : factors)
+      if (factor.hasWindows)
+        factor.kind = FactorKind::Whole;
+  }
 
   //===--- interning (RuleTable) ------------------------------------------===//
   /// All that the rule says of types, not of values, as numbers.

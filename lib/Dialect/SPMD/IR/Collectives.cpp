@@ -421,10 +421,15 @@ FlatSymbolRefAttr HaloExchangeOp::getToMesh() { return getTo().getMesh(); }
 LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh,
                                          Layout &from, Layout &to) {
   // halo_exchange_c1
-  if (failed(getMoveLayouts(getOperation(), getGlobalType(), getFrom(), getTo(), fromMesh,
-                            toMesh, from, to, /*allowUneven=*/true)))
-    return failure();
   ArrayRef<int64_t> shape = getShape(getGlobalType()), result = getType().getShape();
+  FailureOr<Layout> operandLayout = getLayout(getOperation(), getFrom(), fromMesh, shape,
+                                              "the global value", /*allowUneven=*/true);
+  if (failed(operandLayout))
+    return failure();
+  from = std::move(*operandLayout);
+  if (!getTo().getUnreduced().empty() || getTo().getRank() != int64_t(shape.size()))
+    return emitOpError() << "sharding of the result has " << getTo().getRank()
+                         << " dimensions, expected a complete one of " << shape.size();
   if (getFrom().getMesh() != getTo().getMesh())
     return emitOpError() << "shardings name meshes " << getFrom().getMesh() << " and "
                          << getTo().getMesh() << ", expected one mesh";
@@ -449,10 +454,11 @@ LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMes
   for (auto [d, size] : llvm::enumerate(shape)) {
     const DimEntries &own = source->dims[d].entries, &entries = target->dims[d].entries;
     bool hasWindow = llvm::is_contained(dims, int64_t(d));
-    if (hasWindow == entries.empty() || (hasWindow && !mayLeaveRest(entries, toMesh)))
+    bool hasGap = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); });
+    if (hasWindow == entries.empty() || hasGap)
       return emitOpError() << "dimension " << d << " has " << (hasWindow ? "a" : "no")
                            << " window, expected the result's sharding to have "
-                           << (hasWindow ? "whole axes" : "no axis") << " there";
+                           << (hasWindow ? "axes and no gap" : "no axis") << " there";
     // halo_exchange_c3
     if (own != entries && !(own.empty() && hasWindow))
       return emitOpError() << "dimension " << d

@@ -29,6 +29,9 @@ public:
 
   /// What shardings are computed with.
   const Mesh &getMesh() const { return views->getCommon(); }
+  /// True if the function names one mesh only, so that all whole axes are spelled as
+  /// such.
+  bool isSingle() const { return names.size() == 1; }
   /// The mesh whose link costs count: the first that has any.
   const Mesh &getCostMesh() const { return *costMesh; }
 

@@ -172,8 +172,8 @@ def SPMD_HaloExchangeOp : SPMD_CollectiveOp<"halo_exchange"> {
     the same on both sides.
 
     Constraints:
-    * (halo_exchange_c1) both shardings are legal for the global type and not unreduced
-    * (halo_exchange_c2) dims are rising, belong to the value, and have a step and an offset each; `to` cuts exactly these, by whole axes
+    * (halo_exchange_c1) `from` is legal for the global type, both shardings have its rank and are not unreduced
+    * (halo_exchange_c2) dims are rising, belong to the value, and have a step and an offset each; `to` cuts exactly these, without gaps
     * (halo_exchange_c3) a dim has the same axes in `from` as in `to`, or none and a window
     * (halo_exchange_c4) the operand has the local shape of `from`, the result that of the windows
     * (halo_exchange_c5) element types are equal

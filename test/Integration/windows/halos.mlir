@@ -1,0 +1,130 @@
+// Ops that read cut dims in windows: only halos move, results are exact.
+// REQUIRES: shard-compile, shard-run
+// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-run %s --random-inputs=1 --verify=exact
+// RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
+// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--fill-padding=ones
+
+spmd.mesh @m = <["x"=4]>
+spmd.mesh @g = <["x"=2, "y"=3]>
+
+// A padded image: one row of each neighbour, once, although the image is padded
+// and then convolved.
+// CHECK-LABEL: func.func @convolution
+// CHECK: spmd.halo_exchange {{.*}} dims = [1] steps = [8] offsets = [-1] {{.*}} : tensor<2x8x8x3xi32> -> tensor<2x10x8x3xi32>
+// CHECK-NOT: spmd.{{all|halo|exchange|reduce}}
+// CHECK: linalg.conv_2d_nhwc_hwcf ins({{.*}} : tensor<2x10x10x3xi32>, tensor<3x3x3x5xi32>)
+// CHECK-NOT: spmd.{{all|halo|exchange|reduce}}
+// CHECK: return
+func.func @convolution(%x: tensor<2x32x8x3xi32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"x"}, {?}, {?}]>, spmd.range = [-9, 9]},
+                       %k: tensor<3x3x3x5xi32> {spmd.range = [-9, 9]}) -> tensor<2x32x8x5xi32> {
+  %c = arith.constant 0 : i32
+  %p = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%a: index, %b: index, %d: index, %e: index):
+    tensor.yield %c : i32
+  } : tensor<2x32x8x3xi32> to tensor<2x34x10x3xi32>
+  %e = tensor.empty() : tensor<2x32x8x5xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<2x32x8x5xi32>) -> tensor<2x32x8x5xi32>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%p, %k : tensor<2x34x10x3xi32>, tensor<3x3x3x5xi32>) outs(%f : tensor<2x32x8x5xi32>) -> tensor<2x32x8x5xi32>
+  return %r : tensor<2x32x8x5xi32>
+}
+
+// Both spatial dims, stride and dilation, uneven: 13 = ceil((33 - 9) / 2) + 1 rows
+// over 2, 9 columns over 3; the padding is no zero.
+// CHECK-LABEL: func.func @strided
+// CHECK: spmd.halo_exchange {{.*}} dims = [1, 2]
+// CHECK-NOT: spmd.{{all|halo|exchange|reduce}}
+// CHECK: return
+func.func @strided(%x: tensor<1x31x12x2xi32> {spmd.sharding = #spmd.sharding<@g, [{?}, {"x"}, {"y"}, {?}]>, spmd.range = [-9, 9]},
+                   %k: tensor<5x4x2x3xi32> {spmd.range = [-9, 9]}) -> tensor<1x13x9x3xi32> {
+  %c = arith.constant 0 : i32
+  %c7 = arith.constant 7 : i32
+  %p = tensor.pad %x low[0, 2, 0, 0] high[0, 0, 0, 0] {
+  ^bb0(%a: index, %b: index, %d: index, %e: index):
+    tensor.yield %c7 : i32
+  } : tensor<1x31x12x2xi32> to tensor<1x33x12x2xi32>
+  %e = tensor.empty() : tensor<1x13x9x3xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<1x13x9x3xi32>) -> tensor<1x13x9x3xi32>
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<[2, 1]> : tensor<2xi64>, dilations = dense<[2, 1]> : tensor<2xi64>}
+    ins(%p, %k : tensor<1x33x12x2xi32>, tensor<5x4x2x3xi32>) outs(%f : tensor<1x13x9x3xi32>) -> tensor<1x13x9x3xi32>
+  return %r : tensor<1x13x9x3xi32>
+}
+
+// Two windows of one value: the larger one moves.
+// CHECK-LABEL: func.func @same_halo_once
+// CHECK-COUNT-1: spmd.halo_exchange {{.*}} steps = [4] offsets = [0] {{.*}} -> tensor<8x4xi32>
+// CHECK-NOT: spmd.{{all|halo|exchange|reduce}}
+// CHECK: return
+func.func @same_halo_once(%x: tensor<20x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>, spmd.range = [-99, 99]}) -> (tensor<16x4xi32>, tensor<16x4xi32>) {
+  %c = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<16x4xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<16x4xi32>) -> tensor<16x4xi32>
+  %k = tensor.empty() : tensor<5xi32>
+  %l = tensor.empty() : tensor<3xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0 + d2, d1)>, affine_map<(d0, d1, d2) -> (d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %k : tensor<20x4xi32>, tensor<5xi32>) outs(%f : tensor<16x4xi32>) {
+  ^bb0(%a: i32, %b: i32, %acc: i32):
+    %s = arith.addi %acc, %a : i32
+    linalg.yield %s : i32
+  } -> tensor<16x4xi32>
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0 + d2 + 1, d1)>, affine_map<(d0, d1, d2) -> (d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %l : tensor<20x4xi32>, tensor<3xi32>) outs(%f : tensor<16x4xi32>) {
+  ^bb0(%a: i32, %b: i32, %acc: i32):
+    %s = arith.addi %acc, %a : i32
+    linalg.yield %s : i32
+  } -> tensor<16x4xi32>
+  return %r, %q : tensor<16x4xi32>, tensor<16x4xi32>
+}
+
+// The gradient of the kernel: the sum runs over the dim that is cut.
+// CHECK-LABEL: func.func @kernel_gradient
+// CHECK: spmd.halo_exchange
+// CHECK: linalg.generic
+// CHECK: spmd.all_reduce {{.*}} sum <@m, {"x"}> {{.*}} : tensor<3x2x5xi32>
+// CHECK: return
+func.func @kernel_gradient(%x: tensor<18x2xi32> {spmd.sharding = #spmd.sharding<@m, [{?}, {?}]>, spmd.range = [-99, 99]},
+                           %g: tensor<16x5xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [-99, 99]}) -> (tensor<3x2x5xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}, {}]>}) {
+  %c = arith.constant 0 : i32
+  %y = spmd.with_sharding_constraint %x <@m, [{"x"}, {}]> : tensor<18x2xi32>
+  %e = tensor.empty() : tensor<3x2x5xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<3x2x5xi32>) -> tensor<3x2x5xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d3 + d0, d1)>, affine_map<(d0, d1, d2, d3) -> (d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%y, %g : tensor<18x2xi32>, tensor<16x5xi32>) outs(%f : tensor<3x2x5xi32>) {
+  ^bb0(%a: i32, %b: i32, %acc: i32):
+    %m = arith.muli %a, %b : i32
+    %s = arith.addi %acc, %m : i32
+    linalg.yield %s : i32
+  } -> tensor<3x2x5xi32>
+  return %r : tensor<3x2x5xi32>
+}
+
+// Lanes beyond the image hold the least value there is.
+// CHECK-LABEL: func.func @pooling
+// CHECK: spmd.halo_exchange
+// CHECK: arith.select
+// CHECK: linalg.pooling_nhwc_max
+func.func @pooling(%x: tensor<1x16x6x2xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"x"}, {?}, {?}]>}) -> tensor<1x8x3x2xf32> {
+  %least = arith.constant 0xFF800000 : f32
+  %p = tensor.pad %x low[0, 1, 0, 0] high[0, 0, 1, 0] {
+  ^bb0(%a: index, %b: index, %d: index, %e: index):
+    tensor.yield %least : f32
+  } : tensor<1x16x6x2xf32> to tensor<1x17x7x2xf32>
+  %e = tensor.empty() : tensor<1x8x3x2xf32>
+  %f = linalg.fill ins(%least : f32) outs(%e : tensor<1x8x3x2xf32>) -> tensor<1x8x3x2xf32>
+  %k = tensor.empty() : tensor<3x3xf32>
+  %r = linalg.pooling_nhwc_max {strides = dense<2> : tensor<2xi64>} ins(%p, %k : tensor<1x17x7x2xf32>, tensor<3x3xf32>) outs(%f : tensor<1x8x3x2xf32>) -> tensor<1x8x3x2xf32>
+  return %r : tensor<1x8x3x2xf32>
+}
+
+// A window as large as the dim is a reduction over it.
+// CHECK-LABEL: func.func @global_pooling
+// CHECK: linalg.pooling_nhwc_sum
+// CHECK: spmd.all_reduce
+func.func @global_pooling(%x: tensor<2x16x6x3xi32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"x"}, {?}, {?}]>, spmd.range = [-99, 99]}) -> tensor<2x1x1x3xi32> {
+  %c = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<2x1x1x3xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<2x1x1x3xi32>) -> tensor<2x1x1x3xi32>
+  %k = tensor.empty() : tensor<16x6xi32>
+  %r = linalg.pooling_nhwc_sum ins(%x, %k : tensor<2x16x6x3xi32>, tensor<16x6xi32>) outs(%f : tensor<2x1x1x3xi32>) -> tensor<2x1x1x3xi32>
+  return %r : tensor<2x1x1x3xi32>
+}
