@@ -113,7 +113,22 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
       for (size_t k = 0; k < info.segments.size(); ++k) {
         const Segment &segment = info.segments[k];
         int64_t value = index[info.atoms.size() + k];
-        for (size_t p = segment.destination.size(); p-- > 0;) {
+        if (segment.window) {
+          // Its place in the window of rank r, if it is in that.
+          int64_t coordinate = 0, length = 1, stride = 1;
+          for (const SegmentPart &part : segment.destination) {
+            if (part.isRank) {
+              coordinate = coordinate * part.size + r / part.stride % part.size;
+            } else {
+              length = part.size;
+              stride = part.stride;
+            }
+          }
+          int64_t place = value - segment.window->step * coordinate - segment.window->offset;
+          mine &= place >= 0 && place < length;
+          to += place * stride;
+        }
+        for (size_t p = segment.window ? 0 : segment.destination.size(); p-- > 0;) {
           const SegmentPart &part = segment.destination[p];
           if (part.isRank)
             mine &= value % part.size == r / part.stride % part.size;
@@ -352,6 +367,11 @@ TEST(Collective, exactIntersectionsFollowTheDefinition) {
     };
     if (!readsFrom(1) && random() % 2)
       info.spread.push_back(y);
+    // Windows instead of chunks: as many places as a chunk has.
+    for (Segment &segment : info.segments)
+      if (random() % 2 && segment.destination.size() > 0 &&
+          (segment.destination.size() == 1 || segment.destination[0].isRank))
+        segment.window = {int64_t(random() % 5) - 1, int64_t(random() % 7) - 3};
     Status valid = validateCollective(info, ranks);
     ASSERT_TRUE(valid.ok()) << valid.message();
     Buffers in = randomInputs(info, ranks, random);
@@ -373,6 +393,17 @@ TEST(Collective, segmentsOfTooFewPlacesAreRefused) {
   info.outElements = 2;
   EXPECT_NE(validateCollective(info, 2).message().find("parts for 4 elements"),
             std::string::npos);
+  // A window may have any number of places.
+  info.segments[0].window = {2, -1};
+  EXPECT_TRUE(validateCollective(info, 2).ok());
+  std::swap(info.segments[0].destination[0], info.segments[0].destination[1]);
+  EXPECT_NE(validateCollective(info, 2).message().find("behind the local one"),
+            std::string::npos);
+  std::swap(info.segments[0].destination[0], info.segments[0].destination[1]);
+  info.segments[0].window->step = INT64_MAX;
+  info.segments[0].window->offset = INT64_MAX;
+  EXPECT_NE(validateCollective(info, 2).message().find("overflow"), std::string::npos);
+  info.segments[0].window.reset();
   info.segments[0].destination[1].size = 3;
   info.outElements = 4;
   EXPECT_NE(validateCollective(info, 2).message().find("exactly once"),

@@ -353,3 +353,73 @@ func.func @f() {
   %0 = spmd.device_coordinate @pod "z" : index
   return
 }
+
+// -----
+
+// halo_exchange_c1
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<2xf32>) {
+  // expected-error @+1 {{sharding of the result has 2 dimensions, expected a complete one of 1}}
+  %1 = spmd.halo_exchange %0 of tensor<8xf32> <@pod, [{"x"}]> to <@pod, [{"x"}, {}]> dims = [0] steps = [2] offsets = [-1] : tensor<2xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// halo_exchange_c2: one step and one offset per dim
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<2xf32>) {
+  // expected-error @+1 {{has 1 dims, 2 steps and 1 offsets, expected one of each per window}}
+  %1 = spmd.halo_exchange %0 of tensor<8xf32> <@pod, [{"x"}]> to <@pod, [{"x"}]> dims = [0] steps = [2, 2] offsets = [-1] : tensor<2xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// halo_exchange_c2: a dim of the value
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<2xf32>) {
+  // expected-error @+1 {{dims are [1], expected rising numbers of the 1 dimensions}}
+  %1 = spmd.halo_exchange %0 of tensor<8xf32> <@pod, [{"x"}]> to <@pod, [{"x"}]> dims = [1] steps = [2] offsets = [-1] : tensor<2xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// halo_exchange_c2: the window is that of a coordinate
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<2x8xf32>) {
+  // expected-error @+1 {{dimension 0 has no window, expected the result's sharding to have no axis there}}
+  %1 = spmd.halo_exchange %0 of tensor<8x8xf32> <@pod, [{"x"}, {}]> to <@pod, [{"x"}, {}]> dims = [1] steps = [2] offsets = [-1] : tensor<2x8xf32> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+// halo_exchange_c3
+spmd.mesh @pod = <["x"=4, "y"=4]>
+func.func @f(%0: tensor<2xf32>) {
+  // expected-error @+1 {{dimension 0 is cut by different axes in operand and result, expected the same, or none in the operand}}
+  %1 = spmd.halo_exchange %0 of tensor<8xf32> <@pod, [{"x"}]> to <@pod, [{"y"}]> dims = [0] steps = [2] offsets = [-1] : tensor<2xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// halo_exchange_c4: a dim without window
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<2x8xf32>) {
+  // expected-error @+1 {{result has type 'tensor<4x7xf32>', expected 'tensor<4x8xf32>'}}
+  %1 = spmd.halo_exchange %0 of tensor<8x8xf32> <@pod, [{"x"}, {}]> to <@pod, [{"x"}, {}]> dims = [0] steps = [2] offsets = [-1] : tensor<2x8xf32> -> tensor<4x7xf32>
+  return
+}
+
+// -----
+
+// halo_exchange_c5
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<2xf32>) {
+  // expected-error @+1 {{element types are 'f32' and 'bf16', expected equal ones}}
+  %1 = spmd.halo_exchange %0 of tensor<8xf32> <@pod, [{"x"}]> to <@pod, [{"x"}]> dims = [0] steps = [2] offsets = [-1] : tensor<2xf32> -> tensor<4xbf16>
+  return
+}

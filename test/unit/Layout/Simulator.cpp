@@ -164,11 +164,18 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
   std::vector<TransferSegment> loops = loopsOf(transfer);
   // A loop over a rank of the destination has one value of interest.
   auto isFixed = [](const TransferSegment &loop) {
-    return loop.dst.size() == 1 && loop.dst[0].isRank &&
+    return !loop.window && loop.dst.size() == 1 && loop.dst[0].isRank &&
            loop.dst[0].size == loop.size;
   };
+  // Of a window, the loop runs over its places.
+  auto countOf = [](const TransferSegment &loop) {
+    if (!loop.window)
+      return loop.size;
+    bool hasPlaces = !loop.dst.empty() && !loop.dst.back().isRank;
+    return hasPlaces ? loop.dst.back().size : int64_t(1);
+  };
   for (const TransferSegment &loop : loops)
-    iterations *= isFixed(loop) ? 1 : loop.size;
+    iterations *= isFixed(loop) ? 1 : countOf(loop);
 
   Buffers out(in.size(), std::vector<int64_t>(localElements, pad));
   for (int64_t own = 0; own < static_cast<int64_t>(in.size()); ++own) {
@@ -186,11 +193,24 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
         if (isFixed(loop)) {
           value = (rank / loop.dst[0].stride) % loop.size;
         } else {
-          value = rest % loop.size;
-          rest /= loop.size;
+          value = rest % countOf(loop);
+          rest /= countOf(loop);
         }
         int64_t digits = value;
-        for (size_t k = loop.dst.size(); k-- > 0; digits /= loop.dst[k].size) {
+        if (loop.window) {
+          int64_t coordinate = 0;
+          for (const TransferPart &part : loop.dst)
+            if (part.isRank)
+              coordinate = coordinate * part.size + (rank / part.stride) % part.size;
+            else
+              to += value * part.stride;
+          value += loop.window->step * coordinate + loop.window->offset;
+          mine &= value >= 0 && value < loop.size;
+          if (!mine)
+            continue;
+          digits = 0;
+        }
+        for (size_t k = loop.window ? 0 : loop.dst.size(); k-- > 0; digits /= loop.dst[k].size) {
           const TransferPart &part = loop.dst[k];
           if (!part.isRank)
             to += digits % part.size * part.stride;

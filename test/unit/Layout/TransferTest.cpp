@@ -196,3 +196,76 @@ TEST(Transfer, AValueWithoutDimsIsOneElement) {
   checkPlan(layout("[], unreduced = {\"x\"}", m, {}), Layout::replicated({}), 2,
             false);
 }
+
+TEST(Transfer, WindowsReceiveWhatTheyLack) {
+  Random random(7);
+  int64_t moved = 0, outside = 0;
+  for (int n = 0; n < 3000; ++n) {
+    Mesh m = random.mesh();
+    Shape shape = random.shape(3, 300);
+    if (shape.empty() || llvm::is_contained(shape, 0))
+      continue;
+    // Some dims on whole axes, and windows of some of these or of whole dims.
+    Sharding from, rest;
+    from.dims.resize(shape.size());
+    rest.dims.resize(shape.size());
+    Layout to = Layout::replicated(shape);
+    for (int32_t a = 0; a < int32_t(m.axes.size()); ++a) {
+      DimSharding &dim = from.dims[random.below(shape.size())];
+      if (random.below(4) && m.axes[a].size > 1)
+        dim.entries.push_back({a, 1, m.axes[a].size});
+    }
+    for (unsigned d = 0; d < shape.size(); ++d) {
+      DimEntries entries = from.dims[d].entries;
+      if (entries.empty() || random.below(4) == 0) {
+        rest.dims[d] = from.dims[d];
+        continue;
+      }
+      UnevenDim &dim = to.uneven.emplace_back();
+      dim.dim = d;
+      for (const DimEntry &entry : entries)
+        dim.ranks.push_back(getRankDigit(entry, m));
+      dim.window = {random.below(5) - 1, random.below(7) - 3, 1 + random.below(6)};
+      if (random.below(3) == 0)
+        from.dims[d].entries.clear(); // a window of a dim that is whole
+    }
+    if (to.uneven.empty())
+      continue;
+    Layout source = Layout::get(from, m, shape), others = Layout::get(rest, m, shape);
+    to.digits = others.digits;
+    for (const UnevenDim &u : others.uneven)
+      to.uneven.push_back(u);
+    llvm::sort(to.uneven, [](auto &a, auto &b) { return a.dim < b.dim; });
+
+    int64_t devices = m.numDevices();
+    MoveVolume brute = bruteVolume(source, to, devices);
+    MoveVolume volume = moveVolume(source, to, devices);
+    EXPECT_EQ(volume.total, brute.total) << source.toString() << " -> " << to.toString();
+    Layout a = source, b = to;
+    removeCommonDigits(a, b);
+    auto transfer = computeTransfer(a, b);
+    ASSERT_TRUE(transfer.has_value()) << source.toString() << " -> " << to.toString();
+    int64_t received = 0;
+    Buffers in = makeBuffers(source, devices);
+    Buffers out = runTransfer(*transfer, to.numLocalElements(), in, received);
+    if (!hasCommonDim(source, to)) // else padding moves along
+      EXPECT_EQ(received, brute.total) << source.toString() << " -> " << to.toString();
+    moved += received;
+    // Row-major over the local shape of `to`.
+    llvm::SmallVector<int64_t, 4> local = to.localShape();
+    for (int64_t rank = 0; rank < devices; ++rank) {
+      llvm::SmallVector<int64_t> owned = to.ownedIndices(rank);
+      size_t next = 0;
+      for (int64_t value : out[rank]) {
+        outside += value == pad;
+        if (value != pad) {
+          ASSERT_LT(next, owned.size());
+          ASSERT_EQ(value, elementValue(owned[next++]));
+        }
+      }
+      EXPECT_EQ(next, owned.size()) << source.toString() << " -> " << to.toString();
+    }
+  }
+  EXPECT_GT(moved, 1000);
+  EXPECT_GT(outside, 1000);
+}
