@@ -37,8 +37,8 @@ Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t,
   // Combining the init once per shard is no error for max and the like.
   if (isInit && isIdempotent(result.reduction))
     return sharding;
-  for (auto [f, factor] : llvm::enumerate(rule.getFactors()))
-    if (factor.kind == FactorKind::Reduction)
+  for (unsigned f = 0; f < rule.numFactors(); ++f)
+    if (rule.isPartial(result, f))
       for (const DimEntry &entry : axes[f])
         if (!entry.isGap())
           sharding.unreduced.push_back(entry);
@@ -177,10 +177,11 @@ private:
               if (canCut(rule.factor(f), *entries, table.getMesh()))
                 offer(f, *entries);
     }
-    for (auto &list : candidates) {
+    for (auto [f, list] : llvm::enumerate(candidates)) {
       if (list.empty())
         list.push_back({});
-      if (list.size() > 1 && !llvm::is_contained(list, DimEntries()))
+      // What is looked up may cost more to complete than the table to gather.
+      if ((list.size() > 1 || rule.factor(f).kind == FactorKind::Indexed) && !llvm::is_contained(list, DimEntries()))
         list.push_back({});
       // The first of equals wins: axes on early factors, in mesh order.
       llvm::sort(list, [](const DimEntries &a, const DimEntries &b) {

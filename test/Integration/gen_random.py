@@ -79,6 +79,10 @@ class Function(ElementSteps):
     def emit(self, text):
         self.lines.append("  " + text)
 
+    def emit_pair(self, text, reference):
+        """What upstream does not lower, and what it is compared with."""
+        self.lines.append(("  " + text, "  " + reference))
+
     def let(self, text):
         """A new name for what `text` computes."""
         name = self.fresh()
@@ -665,11 +669,19 @@ class Function(ElementSteps):
             if rng.random() < 0.4:
                 attr = f" {{spmd.sharding = #spmd.sharding{self.sharding(shape)}}}"
             types.append(self.tensor(shape) + attr)
-        head = (f"func.func @{self.name}({', '.join(self.args)}) -> "
-                f"({', '.join(types)}) {{")
+        signature = f"({', '.join(self.args)}) -> ({', '.join(types)})"
         tail = (f"  return {', '.join(v[0] for v in results)} : "
                 f"{', '.join(self.tensor(v[1]) for v in results)}")
-        return "\n".join([head] + self.lines + [tail, "}", ""])
+        def side(k):
+            return [line if isinstance(line, str) else line[k] for line in self.lines]
+        if side(0) == side(1):
+            return "\n".join([f"func.func @{self.name}{signature} {{"] + side(0) +
+                             [tail, "}", ""])
+        return "\n".join([f"func.func @{self.name}{signature} "
+                          f"attributes {{spmd.reference = @{self.name}_reference}} {{"] +
+                         side(0) + [tail, "}"] +
+                         [f"func.func private @{self.name}_reference{signature} {{"] +
+                         side(1) + [tail, "}", ""])
 
 
 def main():

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "shardkit/Rules/IndexedOps.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -38,13 +39,14 @@ static LogicalResult checkType(Operation *op, Type type) {
   return success();
 }
 
-static bool isSupportedOp(Operation *op) {
+/// `expands`: what upstream has no lowering for becomes loops.
+static bool isSupportedOp(Operation *op, bool expands) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (dialect == "linalg")
     return isa<linalg::LinalgOp, linalg::SoftmaxOp, linalg::PackOp,
                linalg::UnPackOp, linalg::YieldOp, linalg::IndexOp>(op);
   if (dialect == "tensor")
-    return !isa<tensor::GatherOp, tensor::ScatterOp>(op);
+    return expands || !isa<tensor::GatherOp, tensor::ScatterOp>(op);
   if (dialect == "func")
     return isa<func::FuncOp, func::ReturnOp>(op);
   if (dialect == "math")
@@ -56,14 +58,14 @@ static bool isSupportedOp(Operation *op) {
   return dialects.contains(dialect);
 }
 
-static LogicalResult checkSupported(func::FuncOp func) {
+static LogicalResult checkSupported(func::FuncOp func, bool expands) {
   if (!func.getBody().hasOneBlock())
     return func.emitError("function '")
            << func.getSymName()
            << "' has unstructured control flow, expected one block (lift it first, "
               "for instance with --lift-cf-to-scf)";
   WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isSupportedOp(op)) {
+    if (!isSupportedOp(op, expands)) {
       InFlightDiagnostic diag = op->emitError()
                                 << "'" << op->getName()
                                 << "' cannot be compiled for cpu, expected upstream linalg, "
@@ -72,6 +74,9 @@ static LogicalResult checkSupported(func::FuncOp func) {
       StringRef dialect = op->getName().getDialectNamespace();
       if (isa<func::CallOp>(op))
         diag.attachNote() << "the callee is recursive or has no body, so the call could not be inlined";
+      else if (isSupportedOp(op, /*expands=*/true))
+        diag.attachNote() << "upstream does not lower it: compare with a second function named by "
+                             "spmd.reference";
       else if (dialect == "spmd")
         diag.attachNote() << "global-view operations must be partitioned first (--spmd-partition)";
       else
@@ -123,6 +128,21 @@ static void emptyZeroElementValues(func::FuncOp func) {
     }
     if (isOpTriviallyDead(op))
       op->erase();
+  }
+}
+
+/// Rows that are read and written at places that data say.
+static void expandAddressed(func::FuncOp func) {
+  SmallVector<Operation *> ops;
+  func.walk([&](Operation *op) {
+    if (isa<tensor::GatherOp, tensor::ScatterOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder builder(op);
+    op->getResult(0).replaceAllUsesWith(
+        spmd::expandAddressing(builder, op, *spmd::getAddressing(op)));
+    op->erase();
   }
 }
 
@@ -459,8 +479,10 @@ struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
   }
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    if (failed(checkSupported(func)))
+    if (failed(checkSupported(func, /*expands=*/regions)))
       return signalPassFailure();
+    if (regions)
+      expandAddressed(func);
     emptyZeroElementValues(func);
     if (failed(applyPatternsGreedily(func, patterns)))
       return signalPassFailure();
