@@ -247,8 +247,16 @@ static bool isStaticTensor(Type type) {
   return tensor && tensor.hasStaticShape();
 }
 
-/// True if `value` is `root` after a chain of in-place updates, each the only
-/// use of the one before.
+/// True if nothing but `update` uses a value, or reads an element of it before.
+static bool isReadOnlyBefore(Value value, Operation *update) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return user == update || (isa<tensor::ExtractOp>(user) && user->getBlock() == update->getBlock() &&
+                              user->isBeforeInBlock(update));
+  });
+}
+
+/// True if `value` is `root` after a chain of in-place updates, each the last use
+/// of the one before.
 static bool isUpdateOf(Value value, Value root) {
   while (value != root) {
     Operation *op = value.getDefiningOp();
@@ -264,7 +272,7 @@ static bool isUpdateOf(Value value, Value root) {
       value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
     else
       return false;
-    if (!value.hasOneUse())
+    if (!isReadOnlyBefore(value, op))
       return false;
   }
   return true;
@@ -473,6 +481,9 @@ struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
             UnitStrides<tensor::ExtractSliceOp>, UnitStrides<tensor::InsertSliceOp>>(context);
     set.add<ConcatToInserts>(context, /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(set);
+    // A loop that runs once would leave what it yields in the buffer of its init,
+    // which may be an argument.
+    scf::ForOp::getCanonicalizationPatterns(set, context);
     set.add<LowerPack<linalg::PackOp>, LowerPack<linalg::UnPackOp>>(context);
     patterns = std::move(set);
     return success();

@@ -49,7 +49,7 @@ func.func public @columns(%ids: tensor<6x1xi32> {spmd.sharding = #spmd.sharding<
   return %r : tensor<6x4xf32>
 }
 
-// Two coordinates in the order that the dims are listed in, both dims cut, one of
+// Two coordinates, both dims cut, one of
 // them unevenly; the addressed dims stay as dims of size 1. The batch is padded.
 func.func public @pairs(%at: tensor<5x2xindex> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>, spmd.range = [0, 7]},
                  %table: tensor<8x6x7xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {"y"}]>, spmd.range = [-99, 99]}) -> tensor<5x1x6x1xi32>
@@ -146,4 +146,16 @@ func.func private @of_itself_reference(%a: tensor<12x1xindex>) -> tensor<12x1xin
     linalg.yield %v : index
   } -> tensor<12x1xindex>
   return %r : tensor<12x1xindex>
+}
+
+// One row of one element: the loop runs once and must not write to the argument.
+func.func public @write_one(%row: tensor<1xi32>, %to: tensor<12xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<12xi32>
+    attributes {spmd.reference = @write_one_reference} {
+  %at = arith.constant dense<7> : tensor<1x1xi64>
+  %r = tensor.scatter %row into %to[%at] scatter_dims([0]) unique : (tensor<1xi32>, tensor<12xi32>, tensor<1x1xi64>) -> tensor<12xi32>
+  return %r : tensor<12xi32>
+}
+func.func private @write_one_reference(%row: tensor<1xi32>, %to: tensor<12xi32>) -> tensor<12xi32> {
+  %r = tensor.insert_slice %row into %to[7] [1] [1] : tensor<1xi32> into tensor<12xi32>
+  return %r : tensor<12xi32>
 }
