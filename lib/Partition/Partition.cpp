@@ -7,6 +7,7 @@
 
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Partition/Candidates.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Partition/Lookups.h"
@@ -35,7 +36,7 @@ namespace {
 class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill)
-      : func(func), meshes(meshes), table(meshes), lookups(meshes), padding(meshes), windows(meshes), fill(fill) {}
+      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table), padding(meshes), windows(meshes), fill(fill) {}
 
   LogicalResult run() {
     if (failed(readLayouts()))
@@ -50,6 +51,7 @@ public:
         rebased.emplace_back(op, getCutLoops(op, shardingOf));
       windows.collect(op, shardingOf);
       lookups.collect(op, shardingOf);
+      candidates.collect(op, shardingOf);
       return hasUneven && failed(padding.collect(op, shardingOf)) ? WalkResult::interrupt()
                                                                   : WalkResult::advance();
     });
@@ -65,6 +67,8 @@ public:
     if (fill != PaddingFill::None)
       for (auto &[value, dims] : padded)
         padding.fill(value, dims, fill);
+    if (failed(candidates.pick()))
+      return failure();
     padding.apply();
     windows.finish();
     lookups.expandOps();
@@ -319,6 +323,7 @@ private:
   /// Whether any value has an uneven dim.
   bool hasUneven = false;
   Lookups lookups;
+  Candidates candidates;
   Padding padding;
   Windows windows;
   PaddingFill fill;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Rules/Selections.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -170,18 +171,20 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
 
   bool reduces = llvm::is_contained(iterators, utils::IteratorType::reduction);
   bool looksUp = rule.numFactors() > iterators.size();
+  FactorKind reduced = FactorKind::Reduction;
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     ShardingRule::Tensor &tensor = rule.addResult(result);
     if (reduces || looksUp) {
       if (std::optional<ReductionKind> kind = matchReduction(op, i))
         tensor.reduction = *kind;
-      else // not associative: the reduction stays whole
-        for (unsigned f = 0; f < iterators.size(); ++f)
-          if (rule.factor(f).kind == FactorKind::Reduction)
-            rule.setKind(f, FactorKind::Whole);
+      else if (reduced == FactorKind::Reduction) // not associative, or a choice
+        reduced = isSelection(op) ? FactorKind::Selection : FactorKind::Whole;
     }
     addMappedDims(maps[numInputs + i], result, false);
   }
+  for (unsigned f = 0; f < iterators.size(); ++f)
+    if (rule.factor(f).kind == FactorKind::Reduction)
+      rule.setKind(f, reduced);
   // A loop is cut only where a shard of it writes its own part of each result
   // (parallel) or a part of each sum (reduction).
   SmallVector<bool, 8> written;

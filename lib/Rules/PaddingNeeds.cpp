@@ -157,7 +157,7 @@ static Needs maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA, T
 static Needs getNeedsOfBody(Operation *op, const ShardingRule &rule, int32_t f) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   bool unsafe = isUnsafeOnPadding(op, rule, f);
-  bool reduces = rule.factor(f).kind == FactorKind::Reduction;
+  bool reduces = rule.factor(f).kind != FactorKind::Parallel;
   if (!unsafe && !reduces)
     return PaddingNeeds();
   if (linalgOp && !unsafe)
@@ -291,6 +291,9 @@ void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
 
 bool spmd::canCut(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
   if (factor.hasWindows && !mayLeaveRest(entries, mesh))
+    return false;
+  if (factor.kind == FactorKind::Selection &&
+      llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); }))
     return false;
   return divides(entries, factor.size) || (factor.mayLeaveRest && mayLeaveRest(entries, mesh));
 }

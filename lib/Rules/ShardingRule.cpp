@@ -389,13 +389,13 @@ TypedAttr spmd::getExactNeutral(ReductionKind kind, Type type) {
   return getNeutralElement(kind, type);
 }
 
-bool spmd::isNeutralFill(Value value, ReductionKind kind) {
+Attribute spmd::getFillElement(Value value) {
   Operation *def = value.getDefiningOp();
-  if (!def)
-    return false;
-  if (isa<tensor::EmptyOp>(def))
-    return true;
+  while (isa_and_present<WithShardingConstraintOp, ReshardOp>(def))
+    def = def->getOperand(0).getDefiningOp();
   Attribute scalar;
+  if (!def)
+    return scalar;
   if (auto fill = dyn_cast<linalg::FillOp>(def)) {
     matchPattern(fill.value(), m_Constant(&scalar));
   } else if (auto splat = dyn_cast<tensor::SplatOp>(def)) {
@@ -404,6 +404,13 @@ bool spmd::isNeutralFill(Value value, ReductionKind kind) {
     if (auto dense = dyn_cast<SplatElementsAttr>(constant.getValue()))
       scalar = dense.getSplatValue<Attribute>();
   }
+  return scalar;
+}
+
+bool spmd::isNeutralFill(Value value, ReductionKind kind) {
+  if (value.getDefiningOp<tensor::EmptyOp>())
+    return true;
+  Attribute scalar = getFillElement(value);
   Type element = getElementTypeOrSelf(value.getType());
   if (!scalar || !element.isIntOrIndexOrFloat())
     return false;

@@ -636,7 +636,9 @@ class Function(ElementSteps):
             if elements(shape) <= MAX_ELEMENTS:
                 return shape
 
-    def build(self):
+    def build(self, reference=True):
+        """The function, and what upstream lowers of it where it does not lower
+        all (`reference`)."""
         rng = self.rng
         shape = self.random_shape()
         self.add_argument(shape)
@@ -674,7 +676,7 @@ class Function(ElementSteps):
                 f"{', '.join(self.tensor(v[1]) for v in results)}")
         def side(k):
             return [line if isinstance(line, str) else line[k] for line in self.lines]
-        if side(0) == side(1):
+        if not reference or side(0) == side(1):
             return "\n".join([f"func.func @{self.name}{signature} {{"] + side(0) +
                              [tail, "}", ""])
         return "\n".join([f"func.func @{self.name}{signature} "

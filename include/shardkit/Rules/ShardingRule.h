@@ -29,6 +29,9 @@ enum class FactorKind : uint8_t {
   /// owns. A result without the factor is partial: one shard has what was looked
   /// up, the others what changes nothing.
   Indexed,
+  /// Every shard picks a candidate, and then all pick among these (argmax). Results
+  /// are complete; the axes follow the order of the factor (no gaps).
+  Selection,
   Whole      ///< must not be sharded (ordered, windowed, opaque)
 };
 
@@ -237,6 +240,8 @@ TypedAttr getNeutralElement(ReductionKind kind, Type type);
 /// The value x for which op(acc, x) is acc, bit by bit: a sum that starts from
 /// -0.0 stays -0.0.
 TypedAttr getExactNeutral(ReductionKind kind, Type type);
+/// The element that a tensor holds everywhere, if it is a fill or splat of a constant.
+Attribute getFillElement(Value value);
 /// True if `value` is known to hold the neutral element (or nothing defined)
 /// everywhere: a fill or splat of it, or tensor.empty.
 bool isNeutralFill(Value value, ReductionKind kind);
