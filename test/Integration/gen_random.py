@@ -703,7 +703,11 @@ def main():
         ids = ""
         if i % 4 == 3:   # some meshes have their devices in another order
             ids = f", device_ids={list(reversed(range(math.prod(sizes))))}"
-        out.append(f"spmd.mesh @m{i} = <[{mesh}]{ids}>")
+        costs = ""
+        if i % 2:   # on some, bytes count rather than calls
+            each = ", ".join(["1.0e-9"] * len(sizes))
+            costs = f" {{alpha = [{each}], beta = [{each}]}}"
+        out.append(f"spmd.mesh @m{i} = <[{mesh}]{ids}>{costs}")
     for g, group in enumerate(VIEWS if args.views else []):
         for i, (sizes, order) in enumerate(group):
             mesh = ", ".join(f'"{AXES[a]}"={s}' for a, s in enumerate(sizes))
