@@ -266,6 +266,9 @@ static bool isUpdateOf(Value value, Value root) {
       value = insert.getDest();
     else if (auto insert = dyn_cast<tensor::InsertOp>(op))
       value = insert.getDest();
+    else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+             linalgOp && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops())
+      return false; // fusion reads what it has in its output as an input
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
       value = dps.getTiedOpOperand(cast<OpResult>(value))->get();
     else if (auto loop = dyn_cast<scf::ForOp>(op)) // normalised before: updates its init

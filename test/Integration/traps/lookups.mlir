@@ -213,7 +213,12 @@ func.func @uneven(%a: tensor<5xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>
 }
 
 // Zeros keep their sign, NaN and infinities are as they were.
-func.func @signs(%a: tensor<2xi32> {spmd.range = [0, 12]}, %bits: tensor<48xi32> {spmd.sharding = #spmd.sharding<@m, [{"x", "y"}]>, spmd.range = [0, 4]}) -> tensor<2xi32> {
+// CHECK-LABEL: func.func @signs
+// CHECK-NOT: spmd.all_gather
+// CHECK: arith.constant -0.0
+// CHECK: spmd.all_reduce
+// CHECK: return
+func.func @signs(%a: tensor<8xi32> {spmd.range = [0, 12]}, %bits: tensor<48xi32> {spmd.sharding = #spmd.sharding<@m, [{"x", "y"}]>, spmd.range = [0, 4]}) -> tensor<8xi32> {
   %values = arith.constant dense<[-0.0, 0.0, 0x7F800000, -1.0]> : tensor<4xf32>
   %e = tensor.empty() : tensor<48xf32>
   %t = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel"]} ins(%bits : tensor<48xi32>) outs(%e : tensor<48xf32>) {
@@ -222,15 +227,15 @@ func.func @signs(%a: tensor<2xi32> {spmd.range = [0, 12]}, %bits: tensor<48xi32>
     %p = tensor.extract %values[%i] : tensor<4xf32>
     linalg.yield %p : f32
   } -> tensor<48xf32>
-  %f = tensor.empty() : tensor<2xf32>
-  %r = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel"]} ins(%a : tensor<2xi32>) outs(%f : tensor<2xf32>) {
+  %f = tensor.empty() : tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel"]} ins(%a : tensor<8xi32>) outs(%f : tensor<8xf32>) {
   ^bb0(%x: i32, %o: f32):
     %i = arith.index_cast %x : i32 to index
     %p = tensor.extract %t[%i] : tensor<48xf32>
     linalg.yield %p : f32
-  } -> tensor<2xf32>
-  %s = arith.bitcast %r : tensor<2xf32> to tensor<2xi32>
-  return %s : tensor<2xi32>
+  } -> tensor<8xf32>
+  %s = arith.bitcast %r : tensor<8xf32> to tensor<8xi32>
+  return %s : tensor<8xi32>
 }
 
 // A place that every device knows, and one that is computed from a loop.
@@ -253,4 +258,72 @@ func.func @known_places(%t: tensor<48xi32> {spmd.sharding = #spmd.sharding<@m, [
     tensor.yield %p : i32
   } : tensor<6xi32>
   return %r, %g : tensor<6xi32>, tensor<6xi32>
+}
+
+// The gradient of an embedding by comparing: each shard has its own rows.
+// CHECK-LABEL: func.func @gradient
+// CHECK-NOT: spmd.all
+// CHECK: spmd.all_reduce %{{.*}} sum <@m, {"y"}>
+// CHECK-NOT: spmd.all
+// CHECK: return
+func.func @gradient(%ids: tensor<6xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}]>, spmd.range = [0, 10]}, %d: tensor<6x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>, spmd.range = [-99, 99]})
+    -> (tensor<10x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  %z = arith.constant dense<0> : tensor<10x4xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(v, j, b) -> (b)>, affine_map<(v, j, b) -> (b, j)>, affine_map<(v, j, b) -> (v, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%ids, %d : tensor<6xi32>, tensor<6x4xi32>) outs(%z : tensor<10x4xi32>) {
+  ^bb0(%id: i32, %x: i32, %acc: i32):
+    %c0 = arith.constant 0 : i32
+    %v = linalg.index 0 : index
+    %at = arith.index_cast %id : i32 to index
+    %is = arith.cmpi eq, %at, %v : index
+    %p = arith.select %is, %x, %c0 : i32
+    %s = arith.addi %acc, %p : i32
+    linalg.yield %s : i32
+  } -> tensor<10x4xi32>
+  return %r : tensor<10x4xi32>
+}
+
+// The same row by row: rows may be the same, so that each reads what is there. A loop
+// over places keeps the table whole.
+func.func @gradient_loop(%ids: tensor<6xi32> {spmd.range = [0, 10]}, %d: tensor<6x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}]>, spmd.range = [-99, 99]},
+                         %table: tensor<10x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [-99, 99]}) -> (tensor<10x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  %r = scf.for %k = %c0 to %c6 step %c1 iter_args(%t = %table) -> tensor<10x4xi32> {
+    %id = tensor.extract %ids[%k] : tensor<6xi32>
+    %at = arith.index_cast %id : i32 to index
+    %old = tensor.extract_slice %t[%at, 0] [1, 4] [1, 1] : tensor<10x4xi32> to tensor<4xi32>
+    %row = tensor.extract_slice %d[%k, 0] [1, 4] [1, 1] : tensor<6x4xi32> to tensor<4xi32>
+    %new = arith.addi %old, %row : tensor<4xi32>
+    %next = tensor.insert_slice %new into %t[%at, 0] [1, 4] [1, 1] : tensor<4xi32> into tensor<10x4xi32>
+    scf.yield %next : tensor<10x4xi32>
+  }
+  return %r : tensor<10x4xi32>
+}
+
+// In a loop the table is gathered once where that costs less than completing each
+// result.
+// CHECK-LABEL: func.func @in_a_loop
+// CHECK: spmd.all_gather
+// CHECK: scf.for
+// CHECK-NOT: spmd.all
+// CHECK: return
+func.func @in_a_loop(%ids: tensor<50x4xi32> {spmd.range = [0, 40]}, %table: tensor<40xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>, spmd.range = [-99, 99]}) -> tensor<4xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c50 = arith.constant 50 : index
+  %z = arith.constant dense<0> : tensor<4xi32>
+  %r = scf.for %k = %c0 to %c50 step %c1 iter_args(%t = %z) -> tensor<4xi32> {
+    %row = tensor.extract_slice %ids[%k, 0] [1, 4] [1, 1] : tensor<50x4xi32> to tensor<4xi32>
+    %s = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel"]} ins(%row : tensor<4xi32>) outs(%t : tensor<4xi32>) {
+    ^bb0(%x: i32, %o: i32):
+      %i = arith.index_cast %x : i32 to index
+      %p = tensor.extract %table[%i] : tensor<40xi32>
+      %n = arith.addi %o, %p : i32
+      linalg.yield %n : i32
+    } -> tensor<4xi32>
+    scf.yield %s : tensor<4xi32>
+  }
+  return %r : tensor<4xi32>
 }

@@ -148,3 +148,19 @@ func.func @nan_beside_index(%a: tensor<1200xf32> {spmd.sharding = #spmd.sharding
   } -> (tensor<f32>, tensor<index>)
   return %r#0, %r#1 : tensor<f32>, tensor<index>
 }
+
+// Several outputs of a named reduction, uneven.
+// CHECK-LABEL: func.func @named
+// CHECK-NOT: spmd.all_gather %arg
+// CHECK: return
+func.func @named(%a: tensor<997x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [0, 9]}, %at: tensor<997x4xi32> {spmd.range = [0, 1000]}) -> (tensor<4xi32>, tensor<4xi32>) {
+  %low = arith.constant dense<-1> : tensor<4xi32>
+  %r:2 = linalg.reduce ins(%a, %at : tensor<997x4xi32>, tensor<997x4xi32>) outs(%low, %low : tensor<4xi32>, tensor<4xi32>) dimensions = [0]
+    (%x: i32, %k: i32, %best: i32, %i: i32) {
+      %c = arith.cmpi slt, %best, %x : i32
+      %v = arith.select %c, %x, %best : i32
+      %w = arith.select %c, %k, %i : i32
+      linalg.yield %v, %w : i32, i32
+    }
+  return %r#0, %r#1 : tensor<4xi32>, tensor<4xi32>
+}
