@@ -37,8 +37,8 @@ Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t,
   // Combining the init once per shard is no error for max and the like.
   if (isInit && isIdempotent(result.reduction))
     return sharding;
-  for (auto [f, factor] : llvm::enumerate(rule.getFactors()))
-    if (factor.kind == FactorKind::Reduction)
+  for (unsigned f = 0; f < rule.numFactors(); ++f)
+    if (rule.isPartial(result, f))
       for (const DimEntry &entry : axes[f])
         if (!entry.isGap())
           sharding.unreduced.push_back(entry);
@@ -97,6 +97,28 @@ std::optional<DimEntries> spmd::projectFactor(const ShardingRule &rule,
   return std::nullopt;
 }
 
+/// Predicted seconds to gather a candidate of each shard, for each result.
+static double getPickSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
+                             const FactorAxes &axes, LayoutTable &table) {
+  double seconds = 0;
+  for (auto [f, factor] : llvm::enumerate(rule.getFactors())) {
+    if (factor.kind != FactorKind::Selection || axes[f].empty())
+      continue;
+    for (unsigned t = rule.numOperands(); t < tensors.size(); ++t) {
+      RankedTensorType type = rule.tensor(t).type;
+      Sharding from = getTensorSharding(rule, t, axes);
+      from.dims.insert(from.dims.begin(), DimSharding());
+      Sharding to = from;
+      from.dims.front().entries = axes[f];
+      SmallVector<int64_t> shape(type.getShape());
+      shape.insert(shape.begin(), deviceFactor(axes[f]));
+      seconds += tensors[t].count * table.getSeconds(table.intern(std::move(from)),
+                                                     table.intern(std::move(to)), type.clone(shape));
+    }
+  }
+  return seconds;
+}
+
 /// True if a tensor in `layout` becomes `wanted` by taking axes on open dims.
 static bool isExtension(const Sharding &layout, const Sharding &wanted,
                         uint64_t openDims) {
@@ -113,7 +135,7 @@ static bool isExtension(const Sharding &layout, const Sharding &wanted,
 
 double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
                                const FactorAxes &axes, LayoutTable &table) {
-  double seconds = 0;
+  double seconds = getPickSeconds(rule, tensors, axes, table);
   for (auto [t, tensor] : llvm::enumerate(tensors)) {
     if (!tensor.type)
       continue;
@@ -177,10 +199,14 @@ private:
               if (canCut(rule.factor(f), *entries, table.getMesh()))
                 offer(f, *entries);
     }
-    for (auto &list : candidates) {
+    for (auto [f, list] : llvm::enumerate(candidates)) {
       if (list.empty())
         list.push_back({});
-      if (list.size() > 1 && !llvm::is_contained(list, DimEntries()))
+      // What is looked up may cost more to complete than the table to gather, and
+      // candidates than the whole.
+      FactorKind kind = rule.factor(f).kind;
+      if ((list.size() > 1 || kind == FactorKind::Indexed || kind == FactorKind::Selection) &&
+          !llvm::is_contained(list, DimEntries()))
         list.push_back({});
       // The first of equals wins: axes on early factors, in mesh order.
       llvm::sort(list, [](const DimEntries &a, const DimEntries &b) {

@@ -63,6 +63,45 @@ static Value getGlobalIndex(OpBuilder &b, Location loc, Value local,
   return sum;
 }
 
+OwnedIndex spmd::getOwnedIndex(OpBuilder &b, Location loc, Value global,
+                               ArrayRef<DimEntry> entries, int64_t size,
+                               ArrayRef<Value> coordinates) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  auto isBelow = [&](Value value, int64_t bound) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, value, constant(bound));
+  };
+  if (llvm::none_of(entries, [](const DimEntry &entry) { return entry.isGap(); })) {
+    Value start = getChunkStart(b, loc, entries, size, coordinates);
+    Value local = arith::SubIOp::create(b, loc, global, start);
+    return {local, isBelow(local, llvm::divideCeil(size, deviceFactor(entries)))};
+  }
+  // Every local digit goes to its place, every device digit must be the device's.
+  int64_t globalUnit = size, localUnit = size / deviceFactor(entries);
+  OwnedIndex result{Value(), isBelow(global, size)};
+  auto add = [&](Value digit, int64_t unit) {
+    if (unit != 1)
+      digit = arith::MulIOp::create(b, loc, digit, constant(unit));
+    result.index = result.index ? Value(arith::AddIOp::create(b, loc, result.index, digit)) : digit;
+  };
+  for (const DimEntry &entry : entries) {
+    globalUnit /= entry.size;
+    Value digit = arith::DivUIOp::create(b, loc, global, constant(globalUnit));
+    digit = arith::RemUIOp::create(b, loc, digit, constant(entry.size));
+    if (entry.isGap()) {
+      localUnit /= entry.size;
+      add(digit, localUnit);
+      continue;
+    }
+    Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, digit, coordinates.front());
+    coordinates = coordinates.drop_front();
+    result.owned = arith::AndIOp::create(b, loc, result.owned, here);
+  }
+  add(arith::RemUIOp::create(b, loc, global, constant(globalUnit)), 1);
+  return result;
+}
+
 SmallVector<CutLoop>
 spmd::getCutLoops(Operation *op,
                   llvm::function_ref<const Sharding *(Value)> getSharding) {
@@ -70,6 +109,8 @@ spmd::getCutLoops(Operation *op,
   ShardingRule rule = getOwnShardingRule(op);
   SmallVector<CutLoop> loops;
   for (unsigned f = 0; f < rule.numFactors(); ++f) {
+    if (rule.factor(f).kind == FactorKind::Indexed)
+      continue; // no loop
     CutLoop loop{f, rule.factor(f).size, {}, {}};
     for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
       const ShardingRule::Tensor &tensor = rule.tensor(t);

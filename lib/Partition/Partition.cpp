@@ -7,8 +7,10 @@
 
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Partition/Candidates.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/LocalAttributes.h"
+#include "shardkit/Partition/Lookups.h"
 #include "shardkit/Partition/Padding.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Partition/Windows.h"
@@ -34,7 +36,7 @@ namespace {
 class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill)
-      : func(func), meshes(meshes), table(meshes), padding(meshes), windows(meshes), fill(fill) {}
+      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table), padding(meshes), windows(meshes), fill(fill) {}
 
   LogicalResult run() {
     if (failed(readLayouts()))
@@ -48,6 +50,8 @@ public:
       if (readsIndices(op))
         rebased.emplace_back(op, getCutLoops(op, shardingOf));
       windows.collect(op, shardingOf);
+      lookups.collect(op, shardingOf);
+      candidates.collect(op, shardingOf);
       return hasUneven && failed(padding.collect(op, shardingOf)) ? WalkResult::interrupt()
                                                                   : WalkResult::advance();
     });
@@ -58,12 +62,16 @@ public:
         return failure();
     for (auto &[op, loops] : rebased)
       rebaseIndices(op, loops, meshes);
+    lookups.makeBodiesLocal();
     writeSignature();
     if (fill != PaddingFill::None)
       for (auto &[value, dims] : padded)
         padding.fill(value, dims, fill);
+    if (failed(candidates.pick()))
+      return failure();
     padding.apply();
     windows.finish();
+    lookups.expandOps();
     // All values are local now, and no layout is looked up any more.
     for (ManualComputationOp op : manual)
       inlineManual(op);
@@ -314,6 +322,8 @@ private:
   SmallVector<ManualComputationOp> manual;
   /// Whether any value has an uneven dim.
   bool hasUneven = false;
+  Lookups lookups;
+  Candidates candidates;
   Padding padding;
   Windows windows;
   PaddingFill fill;

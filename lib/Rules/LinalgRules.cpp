@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Rules/Selections.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,12 +14,8 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-namespace {
-
-/// How partial results of output `i` combine: the yielded value must be one
-/// associative op of the accumulator and a value that does not depend on it.
-std::optional<ReductionKind> matchReduction(linalg::LinalgOp op, unsigned numInputs,
-                                            unsigned i) {
+std::optional<ReductionKind> spmd::matchReduction(linalg::LinalgOp op, unsigned i) {
+  unsigned numInputs = op.getNumDpsInputs();
   Block *body = op.getBlock();
   BlockArgument acc = body->getArgument(numInputs + i);
   Operation *combiner =
@@ -52,6 +49,8 @@ std::optional<ReductionKind> matchReduction(linalg::LinalgOp op, unsigned numInp
   }
   return matchCombiner(combiner);
 }
+
+namespace {
 
 /// Sizes of the loops: of a dim that is indexed by a loop alone, where there is
 /// one (windows are the rare case).
@@ -171,18 +170,21 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   addCapturedOperands(rule, op, ranges);
 
   bool reduces = llvm::is_contained(iterators, utils::IteratorType::reduction);
+  bool looksUp = rule.numFactors() > iterators.size();
+  FactorKind reduced = FactorKind::Reduction;
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     ShardingRule::Tensor &tensor = rule.addResult(result);
-    if (reduces) {
-      if (std::optional<ReductionKind> kind = matchReduction(op, numInputs, i))
+    if (reduces || looksUp) {
+      if (std::optional<ReductionKind> kind = matchReduction(op, i))
         tensor.reduction = *kind;
-      else // not associative: the reduction stays whole
-        for (unsigned f = 0; f < iterators.size(); ++f)
-          if (rule.factor(f).kind == FactorKind::Reduction)
-            rule.setKind(f, FactorKind::Whole);
+      else if (reduced == FactorKind::Reduction) // not associative, or a choice
+        reduced = isSelection(op) ? FactorKind::Selection : FactorKind::Whole;
     }
     addMappedDims(maps[numInputs + i], result, false);
   }
+  for (unsigned f = 0; f < iterators.size(); ++f)
+    if (rule.factor(f).kind == FactorKind::Reduction)
+      rule.setKind(f, reduced);
   // A loop is cut only where a shard of it writes its own part of each result
   // (parallel) or a part of each sum (reduction).
   SmallVector<bool, 8> written;

@@ -25,13 +25,6 @@ using namespace mlir::spmd;
 
 using Needs = std::optional<PaddingNeeds>;
 
-static bool hasFactor(const ShardingRule &rule, const ShardingRule::Tensor &tensor, int32_t f) {
-  for (unsigned d = 0; d < tensor.numDims; ++d)
-    if (llvm::is_contained(rule.dimFactors(tensor, d), f))
-      return true;
-  return false;
-}
-
 /// A dim is cut unevenly as a whole or not at all.
 static bool isAlone(const ShardingRule &rule, int32_t f) {
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
@@ -45,14 +38,6 @@ static bool isAlone(const ShardingRule &rule, int32_t f) {
     }
   }
   return true;
-}
-
-/// The value x for which op(acc, x) is acc, bit by bit: a sum that starts from
-/// -0.0 stays -0.0.
-static TypedAttr getExactNeutral(ReductionKind kind, Type type) {
-  if (auto floatType = dyn_cast<FloatType>(type); floatType && kind == ReductionKind::Sum)
-    return FloatAttr::get(floatType, APFloat::getZero(floatType.getFloatSemantics(), true));
-  return getNeutralElement(kind, type);
 }
 
 static TypedAttr getOne(Type type) {
@@ -89,9 +74,8 @@ static bool readsAnywhere(Operation *op, const ShardingRule &rule, int32_t f,
   return false;
 }
 
-/// True for an integer op that traps on some operands, or that is lowered to one.
 /// Upstream calls remainders speculatable.
-static bool mayTrap(Operation *op) {
+bool spmd::mayTrap(Operation *op) {
   if (isa<math::IPowIOp>(op))
     return true;
   if (!isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
@@ -161,8 +145,8 @@ static std::optional<bool> matchSumOfProducts(linalg::LinalgOp op) {
 /// adds nothing to any sum; of integers one zero is enough.
 static Needs maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA, TypedAttr zeroB,
                          bool integers) {
-  bool hasA = hasFactor(rule, rule.operands()[0], f);
-  bool hasB = hasFactor(rule, rule.operands()[1], f);
+  bool hasA = rule.hasFactor(rule.operands()[0], f);
+  bool hasB = rule.hasFactor(rule.operands()[1], f);
   if (hasA && hasB && !integers)
     return PaddingNeeds{{{0, zeroA}, {1, zeroB}}};
   if (!integers)
@@ -173,7 +157,7 @@ static Needs maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA, T
 static Needs getNeedsOfBody(Operation *op, const ShardingRule &rule, int32_t f) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   bool unsafe = isUnsafeOnPadding(op, rule, f);
-  bool reduces = rule.factor(f).kind == FactorKind::Reduction;
+  bool reduces = rule.factor(f).kind != FactorKind::Parallel;
   if (!unsafe && !reduces)
     return PaddingNeeds();
   if (linalgOp && !unsafe)
@@ -196,7 +180,7 @@ static Needs getNeedsOfBody(Operation *op, const ShardingRule &rule, int32_t f) 
 
 /// Operand `index` must hold `value`, if it has the factor at all.
 static Needs maskOperand(const ShardingRule &rule, int32_t f, unsigned index, TypedAttr value) {
-  if (!hasFactor(rule, rule.operands()[index], f))
+  if (!rule.hasFactor(rule.operands()[index], f))
     return PaddingNeeds();
   return PaddingNeeds{{{index, value}}};
 }
@@ -278,6 +262,9 @@ Needs spmd::getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) 
   // Lanes beyond a sum read windows that others own: real elements.
   if (rule.factor(f).hasWindows && rule.factor(f).kind == FactorKind::Reduction)
     return std::nullopt;
+  // No data lead to padding.
+  if (rule.factor(f).kind == FactorKind::Indexed)
+    return PaddingNeeds();
   if (getIndexedBody(op))
     return getNeedsOfBody(op, rule, f);
   if (isa<tosa::TosaOp>(op))
@@ -304,6 +291,9 @@ void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
 
 bool spmd::canCut(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
   if (factor.hasWindows && !mayLeaveRest(entries, mesh))
+    return false;
+  if (factor.kind == FactorKind::Selection &&
+      llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); }))
     return false;
   return divides(entries, factor.size) || (factor.mayLeaveRest && mayLeaveRest(entries, mesh));
 }

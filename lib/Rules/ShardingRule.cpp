@@ -4,6 +4,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Rules/IndexedOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -17,6 +18,13 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 #include "shardkit/Rules/ShardingRuleOpInterface.cpp.inc"
+
+bool ShardingRule::hasFactor(const Tensor &t, int32_t f) const {
+  for (unsigned d = 0; d < t.numDims; ++d)
+    if (llvm::is_contained(dimFactors(t, d), f))
+      return true;
+  return false;
+}
 
 void ShardingRule::appendKey(SmallVectorImpl<int64_t> &key) const {
   key.append({isContraction | isFallback << 1, operandCount, int64_t(factors.size()),
@@ -130,11 +138,14 @@ static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
     bool described = i < written && attr.getOperandRank(i) == int64_t(tensor.numDims);
     // A body reads captured tensors at the indices of its loops: what it reads
     // otherwise stays whole.
+    auto isLoop = [&](ArrayRef<int32_t> factors) {
+      return !factors.empty() && own.factor(factors.front()).kind != FactorKind::Indexed;
+    };
     bool captured = i >= op->getNumOperands() && getIndexedBody(op);
     for (unsigned d = 0; d < tensor.numDims; ++d) {
       ArrayRef<int64_t> factors =
           described ? attr.getOperandDim(i, d) : ArrayRef<int64_t>();
-      if (captured && own.dimFactors(tensor, d).empty()) {
+      if (captured && !isLoop(own.dimFactors(tensor, d))) {
         setWhole(factors);
         factors = {};
       }
@@ -307,6 +318,9 @@ void spmd::addCapturedOperands(ShardingRule &rule, Operation *op,
           !region->isAncestor(operand.getParentRegion()))
         captured.insert(operand);
   });
+  if (captured.empty())
+    return;
+  BodyLookups lookups(op);
   for (Value value : captured) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int32_t> loops = matchCapturedDims(op, value);
@@ -314,6 +328,8 @@ void spmd::addCapturedOperands(ShardingRule &rule, Operation *op,
     for (auto [d, loop] : llvm::enumerate(loops)) {
       if (loop >= 0 && type.getDimSize(d) == sizes[loop])
         rule.addDim({loop});
+      else if (int32_t f = lookups.getFactor(rule, value, d); f >= 0)
+        rule.addDim({f});
       else
         rule.addDim({});
     }
@@ -367,13 +383,19 @@ TypedAttr spmd::getNeutralElement(ReductionKind kind, Type type) {
   return b.getIntegerAttr(type, value);
 }
 
-bool spmd::isNeutralFill(Value value, ReductionKind kind) {
+TypedAttr spmd::getExactNeutral(ReductionKind kind, Type type) {
+  if (auto floatType = dyn_cast<FloatType>(type); floatType && kind == ReductionKind::Sum)
+    return FloatAttr::get(floatType, APFloat::getZero(floatType.getFloatSemantics(), true));
+  return getNeutralElement(kind, type);
+}
+
+Attribute spmd::getFillElement(Value value) {
   Operation *def = value.getDefiningOp();
-  if (!def)
-    return false;
-  if (isa<tensor::EmptyOp>(def))
-    return true;
+  while (isa_and_present<WithShardingConstraintOp, ReshardOp>(def))
+    def = def->getOperand(0).getDefiningOp();
   Attribute scalar;
+  if (!def)
+    return scalar;
   if (auto fill = dyn_cast<linalg::FillOp>(def)) {
     matchPattern(fill.value(), m_Constant(&scalar));
   } else if (auto splat = dyn_cast<tensor::SplatOp>(def)) {
@@ -382,6 +404,13 @@ bool spmd::isNeutralFill(Value value, ReductionKind kind) {
     if (auto dense = dyn_cast<SplatElementsAttr>(constant.getValue()))
       scalar = dense.getSplatValue<Attribute>();
   }
+  return scalar;
+}
+
+bool spmd::isNeutralFill(Value value, ReductionKind kind) {
+  if (value.getDefiningOp<tensor::EmptyOp>())
+    return true;
+  Attribute scalar = getFillElement(value);
   Type element = getElementTypeOrSelf(value.getType());
   if (!scalar || !element.isIntOrIndexOrFloat())
     return false;

@@ -1,6 +1,6 @@
 //===- TensorIndexRules.cpp - Tensors read or made element by element -----===//
 
-#include "shardkit/Rules/ShardingRule.h"
+#include "shardkit/Rules/IndexedOps.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -81,67 +81,12 @@ struct GenerateModel
   }
 };
 
-/// Rows of the source picked by coordinates: one result row per coordinate
-/// tuple. The dims that coordinates address stay whole.
-struct GatherModel
-    : ShardingRuleOpInterface::ExternalModel<GatherModel, tensor::GatherOp> {
+/// gather, scatter.
+template <typename OpTy>
+struct AddressingModel
+    : ShardingRuleOpInterface::ExternalModel<AddressingModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
-    auto gather = cast<tensor::GatherOp>(op);
-    ShardingRule rule;
-    ArrayRef<int64_t> source = getShape(gather.getSource());
-    ArrayRef<int64_t> indices = getShape(gather.getIndices());
-    ArrayRef<int64_t> gathered = gather.getGatherDims();
-    SmallVector<int32_t> batch, slice, result;
-    for (int64_t size : indices.drop_back())
-      batch.push_back(rule.addFactor(size));
-    bool keepsRank = getShape(gather.getResult()).size() ==
-                     batch.size() + source.size();
-    result = batch;
-    for (auto [d, size] : llvm::enumerate(source)) {
-      bool whole = llvm::is_contained(gathered, int64_t(d));
-      slice.push_back(whole ? -1 : rule.addFactor(size));
-      if (!whole || keepsRank)
-        result.push_back(slice.back());
-    }
-    rule.addOperand(gather.getSource());
-    rule.addDims(slice);
-    rule.addOperand(gather.getIndices());
-    rule.addDims(batch);
-    rule.addDim({}); // the coordinates
-    rule.addResult(gather.getResult());
-    rule.addDims(result);
-    return rule;
-  }
-};
-
-/// Whole slices written at coordinates: the dims of a slice are free, the dims
-/// that coordinates address and the rows written stay whole.
-struct ScatterModel
-    : ShardingRuleOpInterface::ExternalModel<ScatterModel, tensor::ScatterOp> {
-  ShardingRule getShardingRule(Operation *op) const {
-    auto scatter = cast<tensor::ScatterOp>(op);
-    ShardingRule rule;
-    ArrayRef<int64_t> dest = getShape(scatter.getDest());
-    ArrayRef<int64_t> scattered = scatter.getScatterDims();
-    size_t rows = getShape(scatter.getIndices()).size() - 1;
-    bool keepsRank =
-        getShape(scatter.getSource()).size() == rows + dest.size();
-    SmallVector<int32_t> slice, source(rows, -1);
-    for (auto [d, size] : llvm::enumerate(dest)) {
-      bool whole = llvm::is_contained(scattered, int64_t(d));
-      slice.push_back(whole ? -1 : rule.addFactor(size));
-      if (!whole || keepsRank)
-        source.push_back(slice.back());
-    }
-    rule.addOperand(scatter.getSource());
-    rule.addDims(source);
-    rule.addOperand(scatter.getDest());
-    rule.addDims(slice);
-    rule.addOperand(scatter.getIndices());
-    addWholeDims(rule, scatter.getIndices());
-    rule.addResult(scatter.getResult());
-    rule.addDims(slice);
-    return rule;
+    return getAddressingRule(op, *getAddressing(op));
   }
 };
 
@@ -155,7 +100,7 @@ void spmd::registerTensorIndexShardingRules(DialectRegistry &registry) {
     tensor::DimOp::attachInterface<ShapeQueryModel<tensor::DimOp>>(*context);
     tensor::RankOp::attachInterface<ShapeQueryModel<tensor::RankOp>>(*context);
     tensor::GenerateOp::attachInterface<GenerateModel>(*context);
-    tensor::GatherOp::attachInterface<GatherModel>(*context);
-    tensor::ScatterOp::attachInterface<ScatterModel>(*context);
+    tensor::GatherOp::attachInterface<AddressingModel<tensor::GatherOp>>(*context);
+    tensor::ScatterOp::attachInterface<AddressingModel<tensor::ScatterOp>>(*context);
   });
 }

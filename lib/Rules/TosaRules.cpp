@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/Rules/ShardingRule.h"
+#include "shardkit/Rules/IndexedOps.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -337,29 +337,7 @@ ShardingRule getSameDimsRule(Operation *op) {
   return std::move(b.rule);
 }
 
-/// values [N, K, C], indices [N, W]: rows W of each batch, picked from K.
-ShardingRule getGatherRule(Operation *op) {
-  auto gather = cast<tosa::GatherOp>(op);
-  RuleBuilder b;
-  ArrayRef<int64_t> out = getShape(gather.getOutput());
-  int32_t n = b.factor(out[0]), w = b.factor(out[1]), c = b.factor(out[2]);
-  b.operand(gather.getValues(), {n, -1, c});
-  b.operand(gather.getIndices(), {n, w});
-  b.result(gather.getOutput(), {n, w, c});
-  return std::move(b.rule);
-}
-
-ShardingRule getScatterRule(Operation *op) {
-  auto scatter = cast<tosa::ScatterOp>(op);
-  RuleBuilder b;
-  ArrayRef<int64_t> out = getShape(scatter.getValuesOut());
-  int32_t n = b.factor(out[0]), c = b.factor(out[2]);
-  b.operand(scatter.getValuesIn(), {n, -1, c});
-  b.operand(scatter.getIndices(), {n, -1});
-  b.operand(scatter.getInput(), {n, -1, c});
-  b.result(scatter.getValuesOut(), {n, -1, c});
-  return std::move(b.rule);
-}
+ShardingRule getGatherRule(Operation *op) { return getAddressingRule(op, *getAddressing(op)); }
 
 template <typename OpTy, RuleFn fn>
 struct TosaModel
@@ -411,7 +389,6 @@ void spmd::registerTosaShardingRules(DialectRegistry &registry) {
     attach<getTransposeRule, TransposeOp>(context);
     attach<getReshapeRule, ReshapeOp>(context);
     attach<getSameDimsRule, SliceOp, PadOp, TileOp>(context);
-    attach<getGatherRule, GatherOp>(context);
-    attach<getScatterRule, ScatterOp>(context);
+    attach<getGatherRule, GatherOp, ScatterOp>(context);
   });
 }

@@ -79,6 +79,10 @@ class Function(ElementSteps):
     def emit(self, text):
         self.lines.append("  " + text)
 
+    def emit_pair(self, text, reference):
+        """What upstream does not lower, and what it is compared with."""
+        self.lines.append(("  " + text, "  " + reference))
+
     def let(self, text):
         """A new name for what `text` computes."""
         name = self.fresh()
@@ -632,7 +636,9 @@ class Function(ElementSteps):
             if elements(shape) <= MAX_ELEMENTS:
                 return shape
 
-    def build(self):
+    def build(self, reference=True):
+        """The function, and what upstream lowers of it where it does not lower
+        all (`reference`)."""
         rng = self.rng
         shape = self.random_shape()
         self.add_argument(shape)
@@ -665,11 +671,19 @@ class Function(ElementSteps):
             if rng.random() < 0.4:
                 attr = f" {{spmd.sharding = #spmd.sharding{self.sharding(shape)}}}"
             types.append(self.tensor(shape) + attr)
-        head = (f"func.func @{self.name}({', '.join(self.args)}) -> "
-                f"({', '.join(types)}) {{")
+        signature = f"({', '.join(self.args)}) -> ({', '.join(types)})"
         tail = (f"  return {', '.join(v[0] for v in results)} : "
                 f"{', '.join(self.tensor(v[1]) for v in results)}")
-        return "\n".join([head] + self.lines + [tail, "}", ""])
+        def side(k):
+            return [line if isinstance(line, str) else line[k] for line in self.lines]
+        if not reference or side(0) == side(1):
+            return "\n".join([f"func.func @{self.name}{signature} {{"] + side(0) +
+                             [tail, "}", ""])
+        return "\n".join([f"func.func @{self.name}{signature} "
+                          f"attributes {{spmd.reference = @{self.name}_reference}} {{"] +
+                         side(0) + [tail, "}"] +
+                         [f"func.func private @{self.name}_reference{signature} {{"] +
+                         side(1) + [tail, "}", ""])
 
 
 def main():
@@ -689,7 +703,11 @@ def main():
         ids = ""
         if i % 4 == 3:   # some meshes have their devices in another order
             ids = f", device_ids={list(reversed(range(math.prod(sizes))))}"
-        out.append(f"spmd.mesh @m{i} = <[{mesh}]{ids}>")
+        costs = ""
+        if i % 2:   # on some, bytes count rather than calls
+            each = ", ".join(["1.0e-9"] * len(sizes))
+            costs = f" {{alpha = [{each}], beta = [{each}]}}"
+        out.append(f"spmd.mesh @m{i} = <[{mesh}]{ids}>{costs}")
     for g, group in enumerate(VIEWS if args.views else []):
         for i, (sizes, order) in enumerate(group):
             mesh = ", ".join(f'"{AXES[a]}"={s}' for a, s in enumerate(sizes))

@@ -109,7 +109,7 @@ def main():
     programs = []
     for i in range(options.count):
         rng = random.Random(f"{options.seed}.{i}")
-        programs.append(Program(generator.Function(rng, f"f{i}").build()))
+        programs.append(Program(generator.Function(rng, f"f{i}").build(reference=False)))
     plain = head + "\n".join(p.text() for p in programs)
     rng = random.Random(options.seed)
     shuffled = head + "\n".join(p.text(rng) for p in programs)

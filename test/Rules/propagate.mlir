@@ -48,13 +48,13 @@ func.func @gather(%a: tensor<10x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 
 // -----
 
-// Only dims of the slice.
+// Dims of the slice and those that are addressed, not the rows.
 spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK-LABEL: func.func @scatter
 // CHECK-SAME: %arg0: tensor<4x6xf32> {{[^%]*}}[{?}, {"y", ?}]
 // CHECK-SAME: %arg1: tensor<10x6xf32> {{[^%]*}}[{"x"}, {"y"}]
 // CHECK-SAME: %arg2: tensor<4x1xindex> {{[^%]*}}[{?}, {?}]
-// CHECK: tensor.scatter {{.*}}[#spmd.sharding<@m, [{?}, {"y", ?}]>]
+// CHECK: tensor.scatter {{.*}}[#spmd.sharding<@m, [{"x", ?}, {"y", ?}]>]
 func.func @scatter(%s: tensor<4x6xf32>, %d: tensor<10x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}, %i: tensor<4x1xindex>) -> tensor<10x6xf32> {
   %0 = tensor.scatter %s into %d[%i] scatter_dims([0]) unique : (tensor<4x6xf32>, tensor<10x6xf32>, tensor<4x1xindex>) -> tensor<10x6xf32>
   return %0 : tensor<10x6xf32>

@@ -222,6 +222,42 @@ func.func @gather(%a: tensor<2x5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x
   return %r : tensor<2x4x6xi32>
 }
 
+// Addressed rows that are cut: looked up where they are, summed.
+// CHECK-LABEL: func.func @gather_cut
+// CHECK-NOT: spmd.all_gather
+// CHECK: tensor.extract %{{.*}} : tensor<1x20x6xi32>
+// CHECK: spmd.all_reduce %{{.*}} sum <@m, {"y"}>
+// CHECK: return
+func.func @gather_cut(%a: tensor<2x60x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}, {}]>, spmd.range = [-99, 99]},
+                      %i: tensor<2x4xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [0, 60]}) -> tensor<2x4x6xi32> {
+  %r = tosa.gather %a, %i : (tensor<2x60x6xi32>, tensor<2x4xi32>) -> tensor<2x4x6xi32>
+  return %r : tensor<2x4x6xi32>
+}
+
+// Rows that are written: batch, channels and the addressed dim.
+// CHECK-LABEL: func.func @scatter(
+// CHECK-NOT: spmd.all_{{gather|reduce|to_all}}
+// CHECK: tosa.scatter {{.*}} : (tensor<1x5x2xi32>, tensor<1x4xi32>, tensor<1x4x2xi32>) -> tensor<1x5x2xi32>
+// CHECK-LABEL: func.func @scatter_cut
+// CHECK-NOT: spmd.all
+// CHECK: scf.for
+// CHECK: tensor.insert %{{.*}} : tensor<1x20x6xi32>
+// CHECK-NOT: spmd.all
+// CHECK: return
+func.func @scatter(%a: tensor<2x5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {"y"}]>, spmd.range = [-99, 99]},
+                   %b: tensor<2x4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {"y"}]>, spmd.range = [-99, 99]}) -> tensor<2x5x6xi32> {
+  %i = "tosa.const"() {values = dense<[[3, 0, 4, 1], [2, 1, 4, 0]]> : tensor<2x4xi32>} : () -> tensor<2x4xi32>
+  %j = spmd.with_sharding_constraint %i <@m, [{"x"}, {}]> : tensor<2x4xi32>
+  %r = tosa.scatter %a, %j, %b : (tensor<2x5x6xi32>, tensor<2x4xi32>, tensor<2x4x6xi32>) -> tensor<2x5x6xi32>
+  return %r : tensor<2x5x6xi32>
+}
+func.func @scatter_cut(%a: tensor<2x60x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}, {}]>, spmd.range = [-99, 99]},
+                       %i: tensor<2x1xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [0, 60]},
+                       %b: tensor<2x1x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>, spmd.range = [-99, 99]}) -> tensor<2x60x6xi32> {
+  %r = tosa.scatter %a, %i, %b : (tensor<2x60x6xi32>, tensor<2x1xi32>, tensor<2x1x6xi32>) -> tensor<2x60x6xi32>
+  return %r : tensor<2x60x6xi32>
+}
+
 // A table is whole, though it is as long as the operand.
 // CHECK-LABEL: func.func @table
 // CHECK: spmd.all_gather

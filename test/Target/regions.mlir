@@ -27,6 +27,23 @@ func.func @fibonacci(%a: tensor<8xi32>, %b: tensor<8xi32>) -> (tensor<8xi32>, te
   return %0#0, %0#1 : tensor<8xi32>, tensor<8xi32>
 }
 
+// An update that fusion takes out of place.
+func.func @accumulate(%a: tensor<9x8xi32>, %b: tensor<8xi32>) -> tensor<8xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %0 = scf.for %k = %c0 to %c9 step %c1 iter_args(%t = %b) -> tensor<8xi32> {
+    %row = tensor.extract_slice %a[%k, 0] [1, 8] [1, 1] : tensor<9x8xi32> to tensor<8xi32>
+    %1 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%row : tensor<8xi32>) outs(%t : tensor<8xi32>) {
+    ^bb0(%x: i32, %o: i32):
+      %s = arith.subi %x, %o : i32
+      linalg.yield %s : i32
+    } -> tensor<8xi32>
+    scf.yield %1 : tensor<8xi32>
+  }
+  return %0 : tensor<8xi32>
+}
+
 // The same through views: rows shift by one, halves change places.
 func.func @views(%a: tensor<4x2xi32>, %b: tensor<2x4xi32>) -> (tensor<4x2xi32>, tensor<2x4xi32>) {
   %c0 = arith.constant 0 : index

@@ -42,7 +42,8 @@ struct TensorLayout {
 
 /// Predicted seconds of the reshards before and after an op that computes with
 /// `axes`, each as often as it runs: operands are brought to where they are needed, results completed and
-/// brought to where they shall be. Halos count as part of what an operand needs.
+/// brought to where they shall be, candidates of a selection gathered. Halos count as
+/// part of what an operand needs.
 double getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
                          const FactorAxes &axes, LayoutTable &table);
 

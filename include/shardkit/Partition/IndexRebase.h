@@ -25,6 +25,15 @@ struct CutLoop {
 Value getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, int64_t size,
                     ArrayRef<Value> coordinates);
 
+/// Where a global index of a dim of `size` that is cut by `entries` is: the index in
+/// the shard that has it, and whether this device does. The index may be anything
+/// where it does not; one beyond the dim is in no shard, or in padding.
+struct OwnedIndex {
+  Value index, owned;
+};
+OwnedIndex getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRef<DimEntry> entries,
+                         int64_t size, ArrayRef<Value> coordinates);
+
 /// The cut loops of an op whose body reads indices (`readsIndices`), before any
 /// type changes; `getSharding` is that of a tensor, null for one that
 /// has none (in the body of an op that is computed whole).

@@ -34,6 +34,9 @@ struct PaddingNeeds {
 /// shares a dim with others, or it is not known what the op does there.
 std::optional<PaddingNeeds> getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f);
 
+/// True for an integer op that traps on some operands, or that is lowered to one.
+bool mayTrap(Operation *op);
+
 /// Notes in the rule of an op which factors may be cut unevenly.
 void markUnevenFactors(ShardingRule &rule, Operation *op);
 

@@ -15,13 +15,24 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OpDefinition.h"
 
+namespace mlir::linalg {
+class LinalgOp;
+} // namespace mlir::linalg
+
 namespace mlir::spmd {
 
 /// What sharding a factor means.
 enum class FactorKind : uint8_t {
   Parallel,  ///< every shard computes its own part
   Reduction, ///< shards hold partial results
-  Whole      ///< must not be sharded (indexed, ordered, windowed, opaque)
+  /// Places along it come from data: every shard reads or writes those that it
+  /// owns. A result without the factor is partial: one shard has what was looked
+  /// up, the others what changes nothing.
+  Indexed,
+  /// Every shard picks a candidate, and then all pick among these (argmax). Results
+  /// are complete; the axes follow the order of the factor (no gaps).
+  Selection,
+  Whole      ///< must not be sharded (ordered, windowed, opaque)
 };
 
 struct Factor {
@@ -97,6 +108,12 @@ public:
     return llvm::any_of(factors, [](const Factor &f) { return f.hasWindows; });
   }
   const Factor &factor(int32_t f) const { return factors[f]; }
+  bool hasFactor(const Tensor &t, int32_t f) const;
+  /// True if `result` is partial over the axes of factor `f`.
+  bool isPartial(const Tensor &result, int32_t f) const {
+    return factors[f].kind == FactorKind::Reduction ||
+           (factors[f].kind == FactorKind::Indexed && !hasFactor(result, f));
+  }
   llvm::ArrayRef<Factor> getFactors() const { return factors; }
   /// Contractions and the like, whose compute is worth spreading.
   bool isContraction = false;
@@ -193,7 +210,7 @@ struct ReshapeFactors {
 
 //===--- ops with a body over an index space ------------------------------===//
 // Structured ops, tensor.generate and tensor.pad: factor k of their own rule is
-// loop k (dim k of the result), whatever its kind.
+// loop k (dim k of the result), whatever its kind; indexed factors come behind.
 
 /// The region that runs over an index space, null for other ops.
 Region *getIndexedBody(Operation *op);
@@ -203,7 +220,10 @@ bool readsIndices(Operation *op);
 int64_t getLoopOfIndex(Operation *op, Value index);
 /// Adds the tensors that the body captures as operands, in order of first use: a
 /// dim that is read at exactly the index of loop k, of `sizes[k]`, by every use
-/// has factor k, others have none.
+/// has factor k; one that is read at one other place per run of the body has an
+/// indexed factor, the same for all dims of that size that are read at that
+/// place, if the op can do without what another shard owns (IndexedOps.h); others
+/// have none.
 void addCapturedOperands(ShardingRule &rule, Operation *op,
                          llvm::ArrayRef<int64_t> sizes);
 
@@ -217,12 +237,21 @@ bool hasNoElements(RankedTensorType type);
 /// Neutral element of a reduction for elements of `type` (an integer, index or
 /// float type).
 TypedAttr getNeutralElement(ReductionKind kind, Type type);
+/// The value x for which op(acc, x) is acc, bit by bit: a sum that starts from
+/// -0.0 stays -0.0.
+TypedAttr getExactNeutral(ReductionKind kind, Type type);
+/// The element that a tensor holds everywhere, if it is a fill or splat of a constant.
+Attribute getFillElement(Value value);
 /// True if `value` is known to hold the neutral element (or nothing defined)
 /// everywhere: a fill or splat of it, or tensor.empty.
 bool isNeutralFill(Value value, ReductionKind kind);
 /// The kind of reduction that a scalar op computes, if it is one; booleans are
 /// treated as what they are (a sum of i1 is xor).
 std::optional<ReductionKind> matchCombiner(Operation *op);
+/// How partial results of output `i` of a structured op combine: the yielded value
+/// must be one associative op of the accumulator and a value that does not depend
+/// on it.
+std::optional<ReductionKind> matchReduction(linalg::LinalgOp op, unsigned i);
 
 void registerShardingRules(DialectRegistry &registry);
 void registerLinalgShardingRules(DialectRegistry &registry);

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "shardkit/Rules/IndexedOps.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -38,13 +39,14 @@ static LogicalResult checkType(Operation *op, Type type) {
   return success();
 }
 
-static bool isSupportedOp(Operation *op) {
+/// `expands`: what upstream has no lowering for becomes loops.
+static bool isSupportedOp(Operation *op, bool expands) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (dialect == "linalg")
     return isa<linalg::LinalgOp, linalg::SoftmaxOp, linalg::PackOp,
                linalg::UnPackOp, linalg::YieldOp, linalg::IndexOp>(op);
   if (dialect == "tensor")
-    return !isa<tensor::GatherOp, tensor::ScatterOp>(op);
+    return expands || !isa<tensor::GatherOp, tensor::ScatterOp>(op);
   if (dialect == "func")
     return isa<func::FuncOp, func::ReturnOp>(op);
   if (dialect == "math")
@@ -56,14 +58,14 @@ static bool isSupportedOp(Operation *op) {
   return dialects.contains(dialect);
 }
 
-static LogicalResult checkSupported(func::FuncOp func) {
+static LogicalResult checkSupported(func::FuncOp func, bool expands) {
   if (!func.getBody().hasOneBlock())
     return func.emitError("function '")
            << func.getSymName()
            << "' has unstructured control flow, expected one block (lift it first, "
               "for instance with --lift-cf-to-scf)";
   WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isSupportedOp(op)) {
+    if (!isSupportedOp(op, expands)) {
       InFlightDiagnostic diag = op->emitError()
                                 << "'" << op->getName()
                                 << "' cannot be compiled for cpu, expected upstream linalg, "
@@ -72,6 +74,9 @@ static LogicalResult checkSupported(func::FuncOp func) {
       StringRef dialect = op->getName().getDialectNamespace();
       if (isa<func::CallOp>(op))
         diag.attachNote() << "the callee is recursive or has no body, so the call could not be inlined";
+      else if (isSupportedOp(op, /*expands=*/true))
+        diag.attachNote() << "upstream does not lower it: compare with a second function named by "
+                             "spmd.reference";
       else if (dialect == "spmd")
         diag.attachNote() << "global-view operations must be partitioned first (--spmd-partition)";
       else
@@ -123,6 +128,21 @@ static void emptyZeroElementValues(func::FuncOp func) {
     }
     if (isOpTriviallyDead(op))
       op->erase();
+  }
+}
+
+/// Rows that are read and written at places that data say.
+static void expandAddressed(func::FuncOp func) {
+  SmallVector<Operation *> ops;
+  func.walk([&](Operation *op) {
+    if (isa<tensor::GatherOp, tensor::ScatterOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder builder(op);
+    op->getResult(0).replaceAllUsesWith(
+        spmd::expandAddressing(builder, op, *spmd::getAddressing(op)));
+    op->erase();
   }
 }
 
@@ -227,8 +247,16 @@ static bool isStaticTensor(Type type) {
   return tensor && tensor.hasStaticShape();
 }
 
-/// True if `value` is `root` after a chain of in-place updates, each the only
-/// use of the one before.
+/// True if nothing but `update` uses a value, or reads an element of it before.
+static bool isReadOnlyBefore(Value value, Operation *update) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return user == update || (isa<tensor::ExtractOp>(user) && user->getBlock() == update->getBlock() &&
+                              user->isBeforeInBlock(update));
+  });
+}
+
+/// True if `value` is `root` after a chain of in-place updates, each the last use
+/// of the one before.
 static bool isUpdateOf(Value value, Value root) {
   while (value != root) {
     Operation *op = value.getDefiningOp();
@@ -238,13 +266,16 @@ static bool isUpdateOf(Value value, Value root) {
       value = insert.getDest();
     else if (auto insert = dyn_cast<tensor::InsertOp>(op))
       value = insert.getDest();
+    else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+             linalgOp && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops())
+      return false; // fusion reads what it has in its output as an input
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
       value = dps.getTiedOpOperand(cast<OpResult>(value))->get();
     else if (auto loop = dyn_cast<scf::ForOp>(op)) // normalised before: updates its init
       value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
     else
       return false;
-    if (!value.hasOneUse())
+    if (!isReadOnlyBefore(value, op))
       return false;
   }
   return true;
@@ -453,14 +484,19 @@ struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
             UnitStrides<tensor::ExtractSliceOp>, UnitStrides<tensor::InsertSliceOp>>(context);
     set.add<ConcatToInserts>(context, /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(set);
+    // A loop that runs once would leave what it yields in the buffer of its init,
+    // which may be an argument.
+    scf::ForOp::getCanonicalizationPatterns(set, context);
     set.add<LowerPack<linalg::PackOp>, LowerPack<linalg::UnPackOp>>(context);
     patterns = std::move(set);
     return success();
   }
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    if (failed(checkSupported(func)))
+    if (failed(checkSupported(func, /*expands=*/regions)))
       return signalPassFailure();
+    if (regions)
+      expandAddressed(func);
     emptyZeroElementValues(func);
     if (failed(applyPatternsGreedily(func, patterns)))
       return signalPassFailure();

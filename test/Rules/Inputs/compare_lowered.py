@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 LOWER = ("builtin.module(func.func(tosa-optional-decompositions,"
-         "tosa-to-linalg-named,tosa-to-linalg,tosa-to-tensor,"
+         "tosa-to-scf,tosa-to-linalg-named,tosa-to-linalg,tosa-to-tensor,"
          "tosa-to-arith{include-apply-rescale=true},canonicalize))")
 
 

@@ -10,7 +10,8 @@ def SpmdCpuLegalize : Pass<"spmd-cpu-legalize", "::mlir::func::FuncOp"> {
   let description = [{
     Stops with one error at the first op or type that code generation cannot
     take. Then: local-view collectives become `spmd_cpu` ops; values without
-    elements become `tensor.empty`; pad, concat and softmax are decomposed;
+    elements become `tensor.empty`; pad, concat and softmax are decomposed, gather
+    and scatter become loops (not on the reference side: upstream does not lower them);
     loops and branches yield into the buffers of their own iteration arguments
     (`bufferization.materialize_in_destination`), so that bufferization never
     has to return an allocation from a region.

@@ -1,0 +1,106 @@
+//===- Candidates.cpp - Pick among what the shards have picked ------------===//
+
+#include "shardkit/Partition/Candidates.h"
+#include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Rules/Selections.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+void Candidates::collect(Operation *op,
+                         llvm::function_ref<const Sharding *(Value)> getSharding) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || linalgOp.getNumReductionLoops() != 1)
+    return;
+  bool isReduction = true; // as nearly all are
+  for (unsigned i = 0; i < op->getNumResults(); ++i)
+    isReduction &= matchReduction(linalgOp, i).has_value();
+  if (isReduction)
+    return;
+  ShardingRule rule = getShardingRule(op);
+  CutSelection cut{linalgOp, {}, {}, {}};
+  for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
+    if (rule.factor(f).kind == FactorKind::Selection)
+      for (unsigned t = 0; t < rule.numOperands() && cut.entries.empty(); ++t)
+        if (const Sharding *sharding = getSharding(rule.tensor(t).value))
+          cut.entries = projectFactor(rule, t, f, *sharding).value_or(DimEntries());
+  if (cut.entries.empty())
+    return;
+  for (Value result : op->getResults()) {
+    cut.globalTypes.push_back(cast<RankedTensorType>(result.getType()));
+    cut.shardings.push_back(*getSharding(result));
+  }
+  selections.push_back(std::move(cut));
+}
+
+LogicalResult Candidates::pick() {
+  for (CutSelection &cut : selections) {
+    linalg::LinalgOp op = cut.op;
+    Location loc = op.getLoc();
+    OpBuilder b(op->getContext());
+    b.setInsertionPointAfter(op);
+    int64_t shards = deviceFactor(cut.entries);
+    SmallVector<Value> gathered;
+    llvm::SmallPtrSet<Operation *, 2> expanded;
+    for (auto [result, type, sharding] :
+         llvm::zip(op->getResults(), cut.globalTypes, cut.shardings)) {
+      auto local = cast<RankedTensorType>(result.getType());
+      SmallVector<int64_t> shape(local.getShape()), globalShape(type.getShape());
+      shape.insert(shape.begin(), 1);
+      globalShape.insert(globalShape.begin(), shards);
+      SmallVector<ReassociationIndices> groups;
+      for (int64_t d = 0; d < local.getRank(); ++d) {
+        groups.push_back({d + 1});
+        if (d == 0)
+          groups.back().insert(groups.back().begin(), 0);
+      }
+      auto expand = tensor::ExpandShapeOp::create(b, loc, local.clone(shape), result, groups);
+      expanded.insert(expand);
+      Sharding from = sharding;
+      from.dims.insert(from.dims.begin(), DimSharding());
+      Sharding to = from;
+      from.dims.front().entries = cut.entries;
+      FailureOr<Value> all = lowerReshard(b, loc, expand, type.clone(globalShape),
+                                          table.intern(from), table.intern(to), table);
+      if (failed(all))
+        return failure();
+      gathered.push_back(*all);
+    }
+    // The same loops, the reduced one over shards.
+    SmallVector<utils::IteratorType> loops = op.getIteratorTypesArray();
+    AffineExpr shard =
+        b.getAffineDimExpr(llvm::find(loops, utils::IteratorType::reduction) - loops.begin());
+    SmallVector<AffineMap> maps, outMaps;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      outMaps.push_back(op.getMatchingIndexingMap(&init));
+      maps.push_back(outMaps.back().insertResult(shard, 0));
+    }
+    llvm::append_range(maps, outMaps);
+    std::optional<Selection> selection = getSelection(op);
+    auto generic = linalg::GenericOp::create(
+        b, loc, op->getResultTypes(), gathered, op.getDpsInits(), maps, loops,
+        [&](OpBuilder &b, Location loc, ValueRange args) {
+          IRMapping map;
+          map.map(selection->candidate, args.take_front(gathered.size()));
+          map.map(op.getRegionOutputArgs(), args.drop_front(gathered.size()));
+          // Constants may stand in the body.
+          for (Operation *inner : selection->ops) {
+            for (Value operand : inner->getOperands())
+              if (!map.contains(operand) && operand.getParentBlock() == op.getBlock())
+                b.clone(*operand.getDefiningOp(), map);
+            b.clone(*inner, map);
+          }
+          SmallVector<Value> yielded;
+          for (Value value : op.getBlock()->getTerminator()->getOperands())
+            yielded.push_back(map.lookup(value));
+          linalg::YieldOp::create(b, loc, yielded);
+        });
+    for (auto [result, picked] : llvm::zip(op->getResults(), generic.getResults()))
+      result.replaceAllUsesExcept(picked, expanded);
+  }
+  return success();
+}

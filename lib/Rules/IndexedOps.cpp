@@ -1,0 +1,252 @@
+//===- IndexedOps.cpp - Places that come from data ------------------------===//
+
+#include "shardkit/Rules/IndexedOps.h"
+
+#include "shardkit/Rules/PaddingNeeds.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+//===----------------------------------------------------------------------===//
+// Bodies that look up elements of captured tensors
+//===----------------------------------------------------------------------===//
+
+static bool hasNeutralSum(Value value) {
+  return getElementTypeOrSelf(value.getType()).isIntOrIndexOrFloat();
+}
+
+bool BodyLookups::collect() {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp && !isa<tensor::GenerateOp>(op))
+    return false;
+  if (!llvm::all_of(op->getResults(), hasNeutralSum))
+    return false;
+  Block *body = &getIndexedBody(op)->front();
+  if (linalgOp) {
+    if (op->getNumResults() != linalgOp.getNumDpsInits())
+      return false;
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      if (!body->getArgument(linalgOp.getNumDpsInputs() + i).use_empty() &&
+          !matchReduction(linalgOp, i))
+        return false;
+  }
+  SmallVector<Value> places;
+  for (Operation &inner : body->without_terminator())
+    if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
+      llvm::append_range(places, extract.getIndices());
+  while (!places.empty()) {
+    Operation *def = places.pop_back_val().getDefiningOp();
+    if (def && def->getBlock() == body && feeding.insert(def).second)
+      llvm::append_range(places, def->getOperands());
+  }
+  for (Operation &inner : body->without_terminator()) {
+    bool runsAsBefore = feeding.contains(&inner);
+    if (inner.getNumRegions() > 0 ||
+        (!runsAsBefore && (!isSpeculatable(&inner) || mayTrap(&inner))))
+      return false;
+  }
+  return true;
+}
+
+int32_t BodyLookups::getFactor(ShardingRule &rule, Value captured, unsigned d) {
+  int64_t size = cast<RankedTensorType>(captured.getType()).getDimSize(d);
+  if (ShapedType::isDynamic(size))
+    return -1;
+  if (!allowed)
+    allowed = collect();
+  if (!*allowed)
+    return -1;
+  Region *body = getIndexedBody(op);
+  Value place;
+  for (OpOperand &use : captured.getUses()) {
+    if (!body->isAncestor(use.getOwner()->getParentRegion()))
+      continue;
+    auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner());
+    if (!extract || feeding.contains(extract) || (place && place != extract.getIndices()[d]))
+      return -1;
+    place = extract.getIndices()[d];
+  }
+  auto [it, isNew] = factors.try_emplace({place, size}, -1);
+  if (isNew)
+    it->second = rule.addFactor(size, FactorKind::Indexed);
+  return it->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops that address rows
+//===----------------------------------------------------------------------===//
+
+static int64_t getRank(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
+
+/// Dims that one coordinate each addresses; the others go along the dims of the
+/// rows behind the batch, which may have the addressed ones as dims of size 1.
+static void setAddressed(Addressing &addressing, ArrayRef<int64_t> dims) {
+  int64_t rank = getRank(addressing.table), next = addressing.batch;
+  bool keepsRank = getRank(addressing.rows) == addressing.batch + rank;
+  for (int64_t d = 0; d < rank; ++d) {
+    auto *it = llvm::find(dims, d);
+    bool addressed = it != dims.end();
+    addressing.coordinate.push_back(addressed ? it - dims.begin() : -1);
+    addressing.along.push_back(addressed ? -1 : next);
+    next += !addressed || keepsRank;
+  }
+}
+
+std::optional<Addressing> spmd::getAddressing(Operation *op) {
+  if (!isa<tensor::GatherOp, tensor::ScatterOp, tosa::GatherOp, tosa::ScatterOp>(op) ||
+      !llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
+                    llvm::IsaPred<RankedTensorType>))
+    return std::nullopt;
+  Addressing a;
+  a.writes = isa<tensor::ScatterOp, tosa::ScatterOp>(op);
+  a.hasTuples = isa<tensor::GatherOp, tensor::ScatterOp>(op);
+  // tensor.scatter has the rows first, tosa.scatter last.
+  a.tableOperand = isa<tensor::ScatterOp>(op);
+  a.indicesOperand = a.tableOperand + 1;
+  a.table = op->getOperand(a.tableOperand);
+  a.indices = op->getOperand(a.indicesOperand);
+  a.rows = a.writes ? op->getOperand(isa<tensor::ScatterOp>(op) ? 0 : 2) : op->getResult(0);
+  a.batch = getRank(a.indices) - a.hasTuples;
+  if (auto gather = dyn_cast<tensor::GatherOp>(op)) {
+    setAddressed(a, gather.getGatherDims());
+  } else if (auto scatter = dyn_cast<tensor::ScatterOp>(op)) {
+    setAddressed(a, scatter.getScatterDims());
+  } else { // table N, K, C; indices N, W; rows N, W, C
+    a.coordinate = {-1, 0, -1};
+    a.along = {0, -1, 2};
+  }
+  return a;
+}
+
+ShardingRule spmd::getAddressingRule(Operation *op, const Addressing &a) {
+  ShardingRule rule;
+  auto factor = [&](Value value, int64_t d, FactorKind kind) {
+    int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(d);
+    return rule.addFactor(size, ShapedType::isDynamic(size) ? FactorKind::Whole : kind);
+  };
+  SmallVector<int32_t> rows(getRank(a.rows), -1), table;
+  // Rows that are written stay together: the last one wins, or nothing is written
+  // twice, and nobody has them all.
+  if (!a.writes)
+    for (int64_t r = 0; r < a.batch; ++r)
+      rows[r] = factor(a.rows, r, FactorKind::Parallel);
+  for (auto [d, along] : llvm::enumerate(a.along)) {
+    if (along < 0) {
+      bool may = a.writes || hasNeutralSum(a.table);
+      table.push_back(factor(a.table, d, may ? FactorKind::Indexed : FactorKind::Whole));
+      continue;
+    }
+    if (rows[along] < 0)
+      rows[along] = factor(a.rows, along, FactorKind::Parallel);
+    table.push_back(rows[along]);
+  }
+  SmallVector<int32_t> indices(ArrayRef(rows).take_front(a.batch));
+  indices.resize(getRank(a.indices), -1);
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    rule.addOperand(operand);
+    rule.addDims(i == a.tableOperand ? table : i == a.indicesOperand ? indices : rows);
+  }
+  rule.addResult(op->getResult(0));
+  rule.addDims(a.writes ? table : rows);
+  return rule;
+}
+
+/// Loops of the rows as indices -> indices into the table, and whether all are in
+/// this shard (null: always).
+static std::pair<SmallVector<Value>, Value> getPlaces(OpBuilder &b, Location loc,
+                                                      const Addressing &a, ValueRange loops,
+                                                      LocalPlaceFn localize) {
+  SmallVector<Value> places;
+  Value owned;
+  for (auto [d, along] : llvm::enumerate(a.along)) {
+    if (along >= 0) {
+      places.push_back(loops[along]);
+      continue;
+    }
+    SmallVector<Value> at(loops.take_front(a.batch));
+    if (a.hasTuples)
+      at.push_back(arith::ConstantIndexOp::create(b, loc, a.coordinate[d]));
+    Value place = tensor::ExtractOp::create(b, loc, a.indices, at);
+    if (!place.getType().isIndex())
+      place = arith::IndexCastOp::create(b, loc, b.getIndexType(), place);
+    if (localize) {
+      LocalPlace local = localize(b, loc, a.coordinate[d], place);
+      place = local.index;
+      if (local.owned)
+        owned = owned ? Value(arith::AndIOp::create(b, loc, owned, local.owned)) : local.owned;
+    }
+    places.push_back(place);
+  }
+  return {places, owned};
+}
+
+static Value expandRead(OpBuilder &b, Operation *op, const Addressing &a, LocalPlaceFn localize) {
+  Location loc = op->getLoc();
+  auto type = cast<RankedTensorType>(a.rows.getType());
+  SmallVector<OpFoldResult> sizes(type.getRank(), b.getIndexAttr(1));
+  for (int64_t r = 0; r < a.batch; ++r)
+    sizes[r] = tensor::getMixedSize(b, loc, a.indices, r);
+  for (auto [d, along] : llvm::enumerate(a.along))
+    if (along >= a.batch)
+      sizes[along] = tensor::getMixedSize(b, loc, a.table, d);
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      b, loc, TypeRange{empty.getType()}, ValueRange{}, ValueRange{empty},
+      ArrayRef<AffineMap>{b.getMultiDimIdentityMap(type.getRank())}, iterators,
+      [&](OpBuilder &b, Location loc, ValueRange) {
+        SmallVector<Value> loops;
+        for (int64_t r = 0; r < type.getRank(); ++r)
+          loops.push_back(linalg::IndexOp::create(b, loc, r));
+        auto [places, owned] = getPlaces(b, loc, a, loops, localize);
+        Value element = tensor::ExtractOp::create(b, loc, a.table, places);
+        if (owned) {
+          Value neutral = arith::ConstantOp::create(
+              b, loc, getExactNeutral(ReductionKind::Sum, type.getElementType()));
+          element = arith::SelectOp::create(b, loc, owned, element, neutral);
+        }
+        linalg::YieldOp::create(b, loc, element);
+      });
+  Value result = generic.getResult(0);
+  if (result.getType() != type)
+    result = tensor::CastOp::create(b, loc, type, result);
+  return result;
+}
+
+static Value expandWrite(OpBuilder &b, Operation *op, const Addressing &a, LocalPlaceFn localize) {
+  Location loc = op->getLoc();
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
+  SmallVector<Value> ends, loops;
+  for (int64_t r = 0, rank = getRank(a.rows); r < rank; ++r)
+    ends.push_back(getValueOrCreateConstantIndexOp(b, loc, tensor::getMixedSize(b, loc, a.rows, r)));
+  std::function<Value(OpBuilder &, Value)> write = [&](OpBuilder &b, Value table) -> Value {
+    if (loops.size() < ends.size()) {
+      auto loop = scf::ForOp::create(b, loc, zero, ends[loops.size()], one, ValueRange{table});
+      loops.push_back(loop.getInductionVar());
+      OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
+      Value next = write(inside, loop.getRegionIterArg(0));
+      scf::YieldOp::create(inside, loc, next);
+      return loop.getResult(0);
+    }
+    auto [places, owned] = getPlaces(b, loc, a, loops, localize);
+    Value element = tensor::ExtractOp::create(b, loc, a.rows, loops);
+    if (owned) {
+      Value old = tensor::ExtractOp::create(b, loc, table, places);
+      element = arith::SelectOp::create(b, loc, owned, element, old);
+    }
+    return tensor::InsertOp::create(b, loc, element, table, places);
+  };
+  return write(b, a.table);
+}
+
+Value spmd::expandAddressing(OpBuilder &b, Operation *op, const Addressing &addressing,
+                             LocalPlaceFn localize) {
+  return addressing.writes ? expandWrite(b, op, addressing, localize)
+                           : expandRead(b, op, addressing, localize);
+}

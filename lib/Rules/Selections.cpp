@@ -1,0 +1,286 @@
+//===- Selections.cpp - Reductions that pick one of many ------------------===//
+
+#include "shardkit/Rules/Selections.h"
+#include "shardkit/Rules/ShardingRule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+/// An element: a float, or an integer as if of 64 bits.
+struct Element {
+  double number = 0;
+  int64_t integer = 0;
+  bool operator==(const Element &o) const {
+    return integer == o.integer && std::signbit(number) == std::signbit(o.number) &&
+           (number == o.number || (std::isnan(number) && std::isnan(o.number)));
+  }
+};
+
+/// Three places on a line are all that three candidates can tell apart: per sign,
+/// since integers are compared with or without it.
+SmallVector<Element> getDomain(Type type) {
+  SmallVector<Element> domain;
+  if (isa<FloatType>(type)) {
+    for (double number : {-1.0, -0.0, 0.0, 1.0, std::nan("")})
+      domain.push_back({number, 0});
+  } else {
+    bool boolean = type.isInteger(1);
+    for (int64_t integer = boolean ? 0 : -3; integer < (boolean ? 2 : 3); ++integer)
+      domain.push_back({0, integer});
+  }
+  return domain;
+}
+
+bool compare(arith::CmpFPredicate predicate, double a, double b) {
+  using P = arith::CmpFPredicate;
+  bool unordered = std::isnan(a) || std::isnan(b);
+  switch (predicate) {
+  case P::AlwaysFalse:
+    return false;
+  case P::OEQ:
+    return !unordered && a == b;
+  case P::OGT:
+    return !unordered && a > b;
+  case P::OGE:
+    return !unordered && a >= b;
+  case P::OLT:
+    return !unordered && a < b;
+  case P::OLE:
+    return !unordered && a <= b;
+  case P::ONE:
+    return !unordered && a != b;
+  case P::ORD:
+    return !unordered;
+  case P::UEQ:
+    return unordered || a == b;
+  case P::UGT:
+    return unordered || a > b;
+  case P::UGE:
+    return unordered || a >= b;
+  case P::ULT:
+    return unordered || a < b;
+  case P::ULE:
+    return unordered || a <= b;
+  case P::UNE:
+    return unordered || a != b;
+  case P::UNO:
+    return unordered;
+  case P::AlwaysTrue:
+    return true;
+  }
+  llvm_unreachable("unknown predicate");
+}
+
+bool compare(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
+  using P = arith::CmpIPredicate;
+  switch (predicate) {
+  case P::eq:
+    return a == b;
+  case P::ne:
+    return a != b;
+  case P::slt:
+    return a < b;
+  case P::sle:
+    return a <= b;
+  case P::sgt:
+    return a > b;
+  case P::sge:
+    return a >= b;
+  case P::ult:
+    return uint64_t(a) < uint64_t(b);
+  case P::ule:
+    return uint64_t(a) <= uint64_t(b);
+  case P::ugt:
+    return uint64_t(a) > uint64_t(b);
+  case P::uge:
+    return uint64_t(a) >= uint64_t(b);
+  }
+  llvm_unreachable("unknown predicate");
+}
+
+/// The ops that compare and pick, and nothing else: what they do depends on the
+/// order of elements alone. Logic is on booleans.
+bool isOrderOnly(Operation *op) {
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return !compare.getLhs().getType().isInteger(1);
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+    return op->getResult(0).getType().isInteger(1);
+  return isa<arith::CmpFOp, arith::SelectOp>(op);
+}
+
+using Elements = llvm::SmallDenseMap<Value, Element, 8>;
+
+Element evaluate(Operation *op, const Elements &known) {
+  auto get = [&](unsigned i) {
+    Value value = op->getOperand(i);
+    auto it = known.find(value);
+    if (it != known.end())
+      return it->second;
+    APInt constant; // a boolean
+    bool isKnown = matchPattern(value, m_ConstantInt(&constant));
+    (void)isKnown;
+    assert(isKnown && "getSelection lets nothing else pass");
+    return Element{0, int64_t(constant.getZExtValue())};
+  };
+  if (auto cmp = dyn_cast<arith::CmpFOp>(op))
+    return {0, compare(cmp.getPredicate(), get(0).number, get(1).number)};
+  if (auto cmp = dyn_cast<arith::CmpIOp>(op))
+    return {0, compare(cmp.getPredicate(), get(0).integer, get(1).integer)};
+  if (isa<arith::AndIOp>(op))
+    return {0, get(0).integer & get(1).integer};
+  if (isa<arith::OrIOp>(op))
+    return {0, get(0).integer | get(1).integer};
+  if (isa<arith::XOrIOp>(op))
+    return {0, get(0).integer ^ get(1).integer};
+  assert(isa<arith::SelectOp>(op) && "as isOrderOnly says");
+  return get(0).integer ? get(1) : get(2);
+}
+
+/// Whether `element` may stand for what the init holds. One that is no zero is below,
+/// beside or above all that it is compared with.
+bool mayBeInit(const Element &element, Type type, Attribute init) {
+  auto value = dyn_cast_or_null<FloatAttr>(init);
+  if (!value || !isa<FloatType>(type) || value.getValue().isZero())
+    return true;
+  return std::isnan(element.number) == value.getValue().isNaN() && element.number != 0;
+}
+
+/// Evaluates the selection on all pairs of candidates of the domain. An output holds
+/// what is reached from its init, so that a shard that starts from it as well hands
+/// out a b with, for all a and b that are reached and every candidate e,
+///   a (b e) = (a b) e,  a init = a
+/// which makes a (init e1 .. en) = a e1 .. en.
+bool isSound(const Selection &selection, ArrayRef<Value> held, ValueRange yielded,
+             ArrayRef<Attribute> inits) {
+  SmallVector<SmallVector<Element>> domains;
+  size_t count = 1;
+  for (Value value : held) {
+    domains.push_back(getDomain(value.getType()));
+    count *= domains.back().size();
+  }
+  if (count > 64)
+    return false;
+  SmallVector<SmallVector<Element, 2>> tuples;
+  for (size_t i = 0; i < count; ++i) {
+    tuples.emplace_back();
+    size_t rest = i;
+    for (const auto &domain : domains) {
+      tuples.back().push_back(domain[rest % domain.size()]);
+      rest /= domain.size();
+    }
+  }
+  std::vector<size_t> product(count * count);
+  for (size_t a = 0; a < count; ++a)
+    for (size_t b = 0; b < count; ++b) {
+      Elements known;
+      for (unsigned i = 0; i < held.size(); ++i) {
+        known[held[i]] = tuples[a][i];
+        known[selection.candidate[i]] = tuples[b][i];
+      }
+      for (Operation *op : selection.ops)
+        known[op->getResult(0)] = evaluate(op, known);
+      SmallVector<Element, 2> result;
+      for (Value value : yielded)
+        result.push_back(known.find(value)->second);
+      product[a * count + b] = llvm::find(tuples, result) - tuples.begin();
+    }
+  auto times = [&](size_t a, size_t b) { return product[a * count + b]; };
+  for (size_t init = 0; init < count; ++init) {
+    bool isInit = true;
+    for (unsigned i = 0; i < held.size(); ++i)
+      isInit &= mayBeInit(tuples[init][i], held[i].getType(), inits[i]);
+    if (!isInit)
+      continue;
+    llvm::SmallSetVector<size_t, 32> reached;
+    reached.insert(init);
+    for (size_t i = 0; i < reached.size(); ++i)
+      for (size_t e = 0; e < count; ++e)
+        reached.insert(times(reached[i], e));
+    for (size_t a : reached) {
+      if (times(a, init) != a)
+        return false;
+      for (size_t b : reached)
+        for (size_t e = 0; e < count; ++e)
+          if (times(a, times(b, e)) != times(times(a, b), e))
+            return false;
+    }
+  }
+  return true;
+}
+
+} // namespace
+
+std::optional<Selection> spmd::getSelection(linalg::LinalgOp op) {
+  unsigned numInputs = op.getNumDpsInputs(), count = op->getNumResults();
+  if (op.getNumReductionLoops() != 1 || count == 0 || count > 2 || op.getNumDpsInits() != count ||
+      op->getNumRegions() != 1)
+    return std::nullopt;
+  Block *body = op.getBlock();
+  ArrayRef<BlockArgument> arguments = body->getArguments();
+  SmallVector<Value> held(arguments.drop_front(numInputs));
+  for (Value value : held)
+    if (!value.getType().isIntOrIndexOrFloat())
+      return std::nullopt;
+  // Ops that depend on what the outputs hold, and what else they read.
+  Selection selection;
+  llvm::SmallSetVector<Value, 8> dependent(held.begin(), held.end()), read;
+  for (Operation &inner : body->without_terminator()) {
+    if (inner.getNumRegions() > 0)
+      return std::nullopt;
+    if (llvm::none_of(inner.getOperands(), [&](Value value) { return dependent.contains(value); }))
+      continue;
+    if (!isOrderOnly(&inner))
+      return std::nullopt;
+    for (Value value : inner.getOperands())
+      if (!dependent.contains(value) &&
+          !(value.getType().isInteger(1) && matchPattern(value, m_Constant())))
+        read.insert(value);
+    dependent.insert(inner.getResult(0));
+    selection.ops.push_back(&inner);
+  }
+  // An output holds what it has held or its element of the candidate.
+  ValueRange yielded = body->getTerminator()->getOperands();
+  for (unsigned i = 0; i < count; ++i) {
+    Value candidate;
+    SmallVector<Value> stack{yielded[i]};
+    while (!stack.empty()) {
+      Value value = stack.pop_back_val();
+      if (value == held[i])
+        continue;
+      auto select = value.getDefiningOp<arith::SelectOp>();
+      if (select && dependent.contains(value)) {
+        stack.append({select.getTrueValue(), select.getFalseValue()});
+        continue;
+      }
+      if (dependent.contains(value) || (candidate && candidate != value))
+        return std::nullopt;
+      candidate = value;
+    }
+    if (!candidate || !dependent.contains(yielded[i]) ||
+        llvm::is_contained(selection.candidate, candidate))
+      return std::nullopt;
+    selection.candidate.push_back(candidate);
+  }
+  for (Value value : read)
+    if (!llvm::is_contained(selection.candidate, value))
+      return std::nullopt;
+  return selection;
+}
+
+bool spmd::isSelection(linalg::LinalgOp op) {
+  std::optional<Selection> selection = getSelection(op);
+  if (!selection)
+    return false;
+  SmallVector<Attribute> inits;
+  for (Value init : op.getDpsInits())
+    inits.push_back(getFillElement(init));
+  return isSound(*selection, SmallVector<Value>(op.getRegionOutputArgs()),
+                 op.getBlock()->getTerminator()->getOperands(), inits);
+}
