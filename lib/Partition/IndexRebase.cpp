@@ -122,7 +122,8 @@ spmd::getCutLoops(Operation *op,
           loop.entries = *entries;
       if (t >= op->getNumOperands() && t < rule.numOperands())
         for (unsigned d = 0; d < tensor.numDims; ++d)
-          if (llvm::is_contained(rule.dimFactors(tensor, d), int32_t(f)))
+          if (!rule.getWindow(tensor, d) &&
+              llvm::is_contained(rule.dimFactors(tensor, d), int32_t(f)))
             getIndexedBody(op)->walk([&](tensor::ExtractOp extract) {
               if (extract.getTensor() == tensor.value)
                 loop.localUses.push_back(&extract.getIndicesMutable()[d]);

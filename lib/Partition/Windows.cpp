@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -20,7 +21,13 @@ using namespace mlir::spmd;
 
 /// True for ops whose rule may have windows; most have none, and need not be asked.
 static bool mayReadWindows(Operation *op) {
-  if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp, tensor::ConcatOp>(op))
+  if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp, tensor::ConcatOp,
+          tosa::SliceOp, tosa::ReverseOp>(op))
+    return true;
+  if (getIndexedBody(op) && readsIndices(op) &&
+      getIndexedBody(op)
+          ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+          .wasInterrupted())
     return true;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp && linalgOp.hasPureTensorSemantics() &&
@@ -35,7 +42,7 @@ void Windows::collect(Operation *op,
                       llvm::function_ref<const Sharding *(Value)> getSharding) {
   if (!mayReadWindows(op))
     return;
-  Plan plan{getShardingRule(op), {}};
+  Plan plan{getShardingRule(op), {}, {}};
   if (!plan.rule.hasWindows())
     return;
   bool isCut = false;
@@ -47,8 +54,15 @@ void Windows::collect(Operation *op,
           axes = std::move(*own);
     isCut |= plan.rule.factor(f).hasWindows && !axes.empty();
   }
-  if (isCut)
-    plans.try_emplace(op, std::move(plan));
+  if (!isCut)
+    return;
+  for (unsigned t = op->getNumOperands(); t < plan.rule.numOperands(); ++t)
+    if (Region *body = getIndexedBody(op))
+      body->walk([&](tensor::ExtractOp extract) {
+        if (extract.getTensor() == plan.rule.tensor(t).value)
+          plan.reads.push_back({extract, t});
+      });
+  plans.try_emplace(op, std::move(plan));
 }
 
 SmallVector<Windows::CutWindow, 2> Windows::getCutWindows(const Plan &plan, unsigned t) const {
@@ -359,14 +373,47 @@ Value Windows::lowerConcat(tensor::ConcatOp op, const Plan &plan, const ValueInf
       .getResult(0);
 }
 
+/// The body goes on computing global places; what it reads begins at the window.
+void Windows::lowerReads(Operation *op, const Plan &plan, const ValueInfo &values) {
+  OpBuilder b(op);
+  llvm::SmallDenseMap<unsigned, Value> fetched;
+  for (auto [extract, t] : plan.reads) {
+    Value tensor = extract.getTensor();
+    const Sharding &sharding = values.getSharding(tensor);
+    SmallVector<CutWindow, 2> windows = getCutWindows(plan, t);
+    // A dim that is whole is read at the global place as it is.
+    llvm::erase_if(windows, [&](const CutWindow &window) {
+      return sharding.dims[window.dim].entries.empty();
+    });
+    if (windows.empty())
+      continue;
+    Value &value = fetched[t];
+    b.setInsertionPoint(op);
+    if (!value)
+      value = createWindow(b, op->getLoc(), tensor, sharding, values.getGlobalType(tensor), windows);
+    SmallVector<Value> begins;
+    for (const CutWindow &window : windows)
+      begins.push_back(makeBegin(b, op->getLoc(), getCoordinate(b, op->getLoc(), window.entries),
+                                 window.window));
+    b.setInsertionPoint(extract);
+    for (auto [window, begin] : llvm::zip(windows, begins)) {
+      OpOperand &index = extract.getIndicesMutable()[window.dim];
+      index.set(arith::SubIOp::create(b, extract.getLoc(), index.get(), begin));
+    }
+    extract.getTensorMutable().set(value);
+  }
+}
+
 Value Windows::lower(Operation *op, const ValueInfo &values) {
   const Plan &plan = plans.find(op)->second;
-  if (auto pad = dyn_cast<tensor::PadOp>(op))
+  // Padding that is computed per place is on dims that stay whole.
+  if (auto pad = dyn_cast<tensor::PadOp>(op); pad && pad.getConstantPaddingValue())
     return lowerPad(pad, plan, values);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return lowerInsert(insert, plan, values);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     return lowerConcat(concat, plan, values);
+  lowerReads(op, plan, values);
   OpBuilder b(op);
   for (unsigned t = 0; t < op->getNumOperands(); ++t) {
     if (!plan.rule.tensor(t).type)
@@ -380,6 +427,15 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
       for (const CutWindow &window : windows)
         offsets[window.dim] = 0;
       slice.setStaticOffsets(offsets);
+    } else if (auto slice = dyn_cast<tosa::SliceOp>(op); slice && t == 0) {
+      SmallVector<int64_t> start;
+      auto constant = slice.getStart().getDefiningOp<tosa::ConstShapeOp>();
+      for (const APInt &value : constant.getValues().getValues<APInt>())
+        start.push_back(value.getSExtValue());
+      for (const CutWindow &window : windows)
+        start[window.dim] = 0;
+      slice.getStartMutable().assign(tosa::ConstShapeOp::create(
+          b, op->getLoc(), constant.getType(), b.getIndexTensorAttr(start)));
     }
   }
   return {};

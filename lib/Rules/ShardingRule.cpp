@@ -306,6 +306,71 @@ static SmallVector<int32_t> matchCapturedDims(Operation *op, Value captured) {
   return loops;
 }
 
+namespace {
+/// stride * (index of a loop) + offset; without a loop (-1) the offset alone.
+struct AffinePlace {
+  int64_t loop = -1, stride = 0, offset = 0;
+};
+} // namespace
+
+static std::optional<AffinePlace> matchAffinePlace(Operation *op, Value value) {
+  if (int64_t loop = getLoopOfIndex(op, value); loop >= 0)
+    return AffinePlace{loop, 1, 0};
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return AffinePlace{-1, 0, *constant};
+  Operation *def = value.getDefiningOp();
+  if (isa_and_present<arith::IndexCastOp>(def))
+    return matchAffinePlace(op, def->getOperand(0));
+  if (!isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp>(def))
+    return std::nullopt;
+  std::optional<AffinePlace> a = matchAffinePlace(op, def->getOperand(0));
+  std::optional<AffinePlace> b = a ? matchAffinePlace(op, def->getOperand(1)) : std::nullopt;
+  if (!b || (a->loop >= 0 && b->loop >= 0))
+    return std::nullopt;
+  int64_t loop = std::max(a->loop, b->loop);
+  if (isa<arith::MulIOp>(def)) {
+    int64_t factor = a->loop >= 0 ? b->offset : a->offset;
+    const AffinePlace &place = a->loop >= 0 ? *a : *b;
+    return AffinePlace{loop, place.stride * factor, place.offset * factor};
+  }
+  int64_t sign = isa<arith::SubIOp>(def) ? -1 : 1;
+  return AffinePlace{loop, a->stride + sign * b->stride, a->offset + sign * b->offset};
+}
+
+/// Per dim of a captured tensor the loop along which every use reads it, if it is one,
+/// and the window of all uses around a place of it.
+static SmallVector<std::pair<int32_t, DimWindow>> matchCapturedWindows(Operation *op,
+                                                                       Value captured) {
+  Region &region = *getIndexedBody(op);
+  auto type = cast<RankedTensorType>(captured.getType());
+  SmallVector<std::pair<int32_t, DimWindow>> windows(type.getRank(), {-1, {}});
+  bool first = true;
+  for (OpOperand &use : captured.getUses()) {
+    if (!region.isAncestor(use.getOwner()->getParentRegion()))
+      continue;
+    auto extract = dyn_cast<tensor::ExtractOp>(use.getOwner());
+    if (!extract)
+      return SmallVector<std::pair<int32_t, DimWindow>>(type.getRank(), {-1, {}});
+    for (auto [d, index] : llvm::enumerate(extract.getIndices())) {
+      std::optional<AffinePlace> place = matchAffinePlace(op, index);
+      auto &[loop, window] = windows[d];
+      if (!place || place->loop < 0 || place->stride == 0 ||
+          (!first && (loop != place->loop || window.stride != place->stride))) {
+        loop = -2; // whatever other uses do
+      } else if (first) {
+        loop = place->loop;
+        window = {place->stride, place->offset, 1};
+      } else if (loop >= 0) {
+        int64_t end = std::max(window.offset + window.length, place->offset + 1);
+        window.offset = std::min(window.offset, place->offset);
+        window.length = end - window.offset;
+      }
+    }
+    first = false;
+  }
+  return windows;
+}
+
 void spmd::addCapturedOperands(ShardingRule &rule, Operation *op,
                                ArrayRef<int64_t> sizes) {
   Region *region = getIndexedBody(op);
@@ -324,10 +389,14 @@ void spmd::addCapturedOperands(ShardingRule &rule, Operation *op,
   for (Value value : captured) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int32_t> loops = matchCapturedDims(op, value);
+    auto windows = matchCapturedWindows(op, value);
     rule.addOperand(value);
     for (auto [d, loop] : llvm::enumerate(loops)) {
       if (loop >= 0 && type.getDimSize(d) == sizes[loop])
         rule.addDim({loop});
+      else if (auto [along, window] = windows[d];
+               along >= 0 && !ShapedType::isDynamic(sizes[along]) && !type.isDynamicDim(d))
+        rule.addWindows(along, window);
       else if (int32_t f = lookups.getFactor(rule, value, d); f >= 0)
         rule.addDim({f});
       else

@@ -315,7 +315,46 @@ SmallVector<int64_t> getConstShape(Value shape) {
   return values;
 }
 
-/// slice, pad, tile: a dim that is taken over as it is is free.
+/// The dim that is reversed is read in windows from its end.
+ShardingRule getReverseRule(Operation *op) {
+  auto reverse = cast<tosa::ReverseOp>(op);
+  RuleBuilder b;
+  SmallVector<int32_t> factors = b.factorsOf(reverse.getOutput());
+  ArrayRef<int64_t> shape = getShape(reverse.getOutput());
+  b.rule.addOperand(reverse.getInput1());
+  for (int32_t d = 0; d < int32_t(shape.size()); ++d)
+    if (d == int32_t(reverse.getAxis()) && factors[d] >= 0)
+      b.rule.addWindows(factors[d], {-1, shape[d] - 1, 1});
+    else
+      b.rule.addDim(factors[d] < 0 ? ArrayRef<int32_t>() : ArrayRef<int32_t>(factors[d]));
+  b.result(reverse.getOutput(), factors);
+  return std::move(b.rule);
+}
+
+/// A dim that is taken over as it is is free, any other is read in windows.
+ShardingRule getSliceRule(Operation *op) {
+  auto slice = cast<tosa::SliceOp>(op);
+  RuleBuilder b;
+  SmallVector<int64_t> start = getConstShape(slice.getStart());
+  ArrayRef<int64_t> in = getShape(slice.getInput1()), out = getShape(slice.getOutput());
+  SmallVector<int32_t> factors;
+  b.rule.addOperand(slice.getInput1());
+  for (auto [d, size] : llvm::enumerate(out)) {
+    bool known = d < start.size() && !ShapedType::isDynamic(size) && !ShapedType::isDynamic(in[d]);
+    factors.push_back(known ? b.factor(size) : -1);
+    if (!known)
+      b.rule.addDim({});
+    else if (in[d] == size && start[d] == 0)
+      b.rule.addDim(factors.back());
+    else
+      b.rule.addWindows(factors.back(), {1, start[d], 1});
+  }
+  b.wholeOperands(op->getOperands().drop_front());
+  b.result(slice.getOutput(), factors);
+  return std::move(b.rule);
+}
+
+/// pad, tile: a dim that is taken over as it is is free.
 ShardingRule getSameDimsRule(Operation *op) {
   RuleBuilder b;
   Value input = op->getOperand(0), result = op->getResult(0);
@@ -327,8 +366,6 @@ ShardingRule getSameDimsRule(Operation *op) {
     bool same = known && in == getShape(result)[d];
     if (same && isa<tosa::PadOp>(op))
       same = shape[2 * d] == 0 && shape[2 * d + 1] == 0;
-    else if (same && isa<tosa::SliceOp>(op))
-      same = shape[d] == 0; // where it starts
     factors.push_back(same ? b.factor(in) : -1);
   }
   b.operand(input, factors);
@@ -385,10 +422,12 @@ void spmd::registerTosaShardingRules(DialectRegistry &registry) {
     attach<getPoolRule, AvgPool2dOp, MaxPool2dOp, ResizeOp>(context);
     attach<getFFTRule, FFT2dOp, RFFT2dOp>(context);
     attachAxis<ReduceSumOp, ReduceProductOp, ReduceAllOp, ReduceAnyOp,
-               ReduceMaxOp, ReduceMinOp, ArgMaxOp, ReverseOp, ConcatOp>(context);
+               ReduceMaxOp, ReduceMinOp, ArgMaxOp, ConcatOp>(context);
     attach<getTransposeRule, TransposeOp>(context);
     attach<getReshapeRule, ReshapeOp>(context);
-    attach<getSameDimsRule, SliceOp, PadOp, TileOp>(context);
+    attach<getReverseRule, ReverseOp>(context);
+    attach<getSliceRule, SliceOp>(context);
+    attach<getSameDimsRule, PadOp, TileOp>(context);
     attach<getGatherRule, GatherOp, ScatterOp>(context);
   });
 }

@@ -279,3 +279,17 @@ func.func @rescale(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   %r = tosa.rescale %a, %m, %s, %zi, %zo {scale32 = true, rounding_mode = SINGLE_ROUND, per_channel = true, input_unsigned = false, output_unsigned = false} : (tensor<4x6xi32>, tensor<6xi32>, tensor<6xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<4x6xi8>
   return %r : tensor<4x6xi8>
 }
+
+// Reversed and sliced dims are read in windows.
+// CHECK-LABEL: func.func @windows
+// CHECK: spmd.halo_exchange {{.*}} dims = [1] steps = [-2] offsets = [4]
+// CHECK: tosa.reverse {{.*}} -> tensor<3x2xi32>
+// CHECK: spmd.halo_exchange {{.*}} dims = [1] steps = [2] offsets = [1]
+// CHECK: tosa.slice {{.*}} -> tensor<3x2xi32>
+func.func @windows(%a: tensor<6x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [-99, 99]}) -> (tensor<6x6xi32>, tensor<6x5xi32>) {
+  %0 = tosa.reverse %a {axis = 1 : i32} : (tensor<6x6xi32>) -> tensor<6x6xi32>
+  %start = tosa.const_shape {values = dense<[0, 1]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %size = tosa.const_shape {values = dense<[6, 5]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %1 = tosa.slice %0, %start, %size : (tensor<6x6xi32>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<6x5xi32>
+  return %0, %1 : tensor<6x6xi32>, tensor<6x5xi32>
+}

@@ -42,6 +42,8 @@ private:
   struct Plan {
     ShardingRule rule;
     FactorAxes axes;
+    /// Reads of tensors that the body captures, with their operands of the rule.
+    SmallVector<std::pair<tensor::ExtractOp, unsigned>, 0> reads;
   };
   /// A window of one dim.
   struct CutWindow {
@@ -69,6 +71,7 @@ private:
   Value createPadded(OpBuilder &b, Location loc, const Padded &padded,
                      ArrayRef<CutWindow> windows);
   Value getCoordinate(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries);
+  void lowerReads(Operation *op, const Plan &plan, const ValueInfo &values);
   Value lowerPad(tensor::PadOp op, const Plan &plan, const ValueInfo &values);
   Value lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const ValueInfo &values);
   Value lowerConcat(tensor::ConcatOp op, const Plan &plan, const ValueInfo &values);

@@ -52,11 +52,13 @@ struct Factor {
 /// neighbours hold.
 ///   dim 2 * i + 3 * k of a convolution, k < 3      stride 2, offset 0, length 7
 ///   elements 5 to 9 of a slice                     stride 1, offset 5, length 1
+///   a dim of 8, reversed                           stride -1, offset 7, length 1
 struct DimWindow {
   int64_t stride = 1, offset = 0, length = 1;
   /// What a shard of `chunk` places of the factor reads.
   Window ofChunk(int64_t chunk) const {
-    return {stride * chunk, offset, stride * (chunk - 1) + length};
+    int64_t reach = stride * (chunk - 1);
+    return {stride * chunk, offset + std::min<int64_t>(reach, 0), std::abs(reach) + length};
   }
 };
 
