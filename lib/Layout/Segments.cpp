@@ -178,7 +178,22 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
   };
   llvm::sort(owners,
              [](const Owner &a, const Owner &b) { return a.base < b.base; });
-  for (unsigned i = 0; i + 1 < borders.size(); ++i) {
+  // A dim of size 1 on an axis: the first device has its element, or a window of it.
+  llvm::sort(points, [](const Owner &a, const Owner &b) {
+    return std::tuple(a.base, b.uneven->dim, a.isTo) < std::tuple(b.base, a.uneven->dim, b.isTo);
+  });
+  auto *point = points.begin();
+  for (unsigned i = 0; i < borders.size(); ++i) {
+    for (; point != points.end() && point->base <= borders[i]; ++point) {
+      TransferSegment segment{1, {}, {}};
+      auto &parts = point->isTo ? segment.dst : segment.src;
+      addOwner(parts, *point, strides[point->isTo]);
+      std::reverse(parts.begin(), parts.end());
+      setWindow(segment, *point->uneven);
+      segments.push_back(std::move(segment));
+    }
+    if (i + 1 == borders.size())
+      break;
     int64_t lo = borders[i], hi = borders[i + 1];
     TransferSegment segment{hi / lo, {}, {}};
     for (bool isTo : {false, true}) {
@@ -196,15 +211,6 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
       addLocal(parts, hi / cur, strides[isTo]);
       std::reverse(parts.begin(), parts.end());
     }
-    segments.push_back(std::move(segment));
-  }
-  // A dim of size 1 on an axis: the first device has its element.
-  for (const Owner &owner : points) {
-    TransferSegment segment{1, {}, {}};
-    addOwner(owner.isTo ? segment.dst : segment.src, owner, strides[owner.isTo]);
-    auto &parts = owner.isTo ? segment.dst : segment.src;
-    std::reverse(parts.begin(), parts.end());
-    setWindow(segment, *owner.uneven);
     segments.push_back(std::move(segment));
   }
   std::reverse(segments.begin(), segments.end());

@@ -115,3 +115,16 @@ func.func @swap_halves(%x: tensor<5x16xi32> {spmd.sharding = #spmd.sharding<@m, 
   %r = tensor.concat dim(1) %b, %a : (tensor<5x8xi32>, tensor<5x8xi32>) -> tensor<5x16xi32>
   return %r : tensor<5x16xi32>
 }
+
+// One column on two devices, padded to three on each.
+// CHECK-LABEL: func.func @pad_one
+// CHECK: spmd.halo_exchange {{.*}} dims = [1] steps = [3] offsets = [-2]
+func.func @pad_one(%a: tensor<2x1xi32> {spmd.sharding = #spmd.sharding<@g, [{}, {"x"}]>, spmd.range = [5, 9]}) -> tensor<6x6xi32> {
+  %c = arith.constant 3 : i32
+  %p = tensor.pad %a low[1, 2] high[3, 3] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %c : i32
+  } : tensor<2x1xi32> to tensor<6x6xi32>
+  %r = spmd.with_sharding_constraint %p <@g, [{}, {"x"}]> : tensor<6x6xi32>
+  return %r : tensor<6x6xi32>
+}

@@ -263,6 +263,27 @@ TEST(Transfer, WindowsReceiveWhatTheyLack) {
           ASSERT_EQ(value, elementValue(owned[next++]));
         }
       }
+      // And where it stands: every place of the local buffer has its element.
+      for (int64_t place = 0; place < int64_t(out[rank].size()); ++place) {
+        int64_t flat = 0, rest = place, scale = 1;
+        bool inside = true;
+        for (unsigned d = shape.size(); d-- > 0; scale *= shape[d]) {
+          int64_t lane = rest % local[d];
+          rest /= local[d];
+          for (const UnevenDim &u : to.uneven)
+            if (u.dim == d && u.window) {
+              lane += u.window->step * u.coordinate(rank) + u.window->offset;
+              inside &= lane >= 0 && lane < shape[d];
+            } else if (u.dim == d) {
+              lane += u.coordinate(rank) * u.chunk(shape[d]);
+              inside &= lane < shape[d];
+            }
+          flat += lane * scale;
+        }
+        if (others.digits.empty())
+          ASSERT_EQ(out[rank][place], inside ? elementValue(flat) : pad)
+              << source.toString() << " -> " << to.toString();
+      }
       EXPECT_EQ(next, owned.size()) << source.toString() << " -> " << to.toString();
     }
   }
