@@ -199,14 +199,10 @@ private:
               if (canCut(rule.factor(f), *entries, table.getMesh()))
                 offer(f, *entries);
     }
-    for (auto [f, list] : llvm::enumerate(candidates)) {
+    for (auto &list : candidates) {
       if (list.empty())
         list.push_back({});
-      // What is looked up may cost more to complete than the table to gather, and
-      // candidates than the whole.
-      FactorKind kind = rule.factor(f).kind;
-      if ((list.size() > 1 || kind == FactorKind::Indexed || kind == FactorKind::Selection) &&
-          !llvm::is_contained(list, DimEntries()))
+      if (list.size() > 1 && !llvm::is_contained(list, DimEntries()))
         list.push_back({});
       // The first of equals wins: axes on early factors, in mesh order.
       llvm::sort(list, [](const DimEntries &a, const DimEntries &b) {
@@ -217,6 +213,13 @@ private:
       for (auto &list : candidates)
         if (list.size() == 1 && !list.front().empty())
           list.push_back(DimEntries());
+    // What is looked up may cost more to complete than the table to gather, and
+    // candidates than the whole.
+    for (auto [f, list] : llvm::enumerate(candidates))
+      if ((rule.factor(f).kind == FactorKind::Indexed ||
+           rule.factor(f).kind == FactorKind::Selection) &&
+          !llvm::is_contained(list, DimEntries()))
+        list.push_back(DimEntries());
     limit();
   }
 

@@ -42,7 +42,7 @@ static Value maskPartial(OpBuilder &b, Location loc, Value value,
   }
   Value neutral = arith::ConstantOp::create(
       b, loc,
-      DenseElementsAttr::get(type, Attribute(getNeutralElement(kind, type.getElementType()))));
+      DenseElementsAttr::get(type, Attribute(getExactNeutral(kind, type.getElementType()))));
   return arith::SelectOp::create(b, loc, first, value, neutral);
 }
 

@@ -184,7 +184,9 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   }
   for (unsigned f = 0; f < iterators.size(); ++f)
     if (rule.factor(f).kind == FactorKind::Reduction)
-      rule.setKind(f, reduced);
+      rule.setKind(f, reduced == FactorKind::Selection && rule.factor(f).hasWindows
+                          ? FactorKind::Whole
+                          : reduced);
   // A loop is cut only where a shard of it writes its own part of each result
   // (parallel) or a part of each sum (reduction).
   SmallVector<bool, 8> written;

@@ -21,7 +21,7 @@ func.func @seq(%h: tensor<8x64xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x
 // The init of a cut contraction counts once: the other shards start from zero.
 // CHECK-LABEL: func.func @init
 // CHECK-SAME: %[[R:[^:]*]]: tensor<8x16xf32> {spmd.global_type = tensor<8x16xf32>, spmd.sharding = #spmd.sharding<@m, [{}, {}]>})
-// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<8x16xf32>
+// CHECK: %[[ZERO:.*]] = arith.constant dense<-0.000000e+00> : tensor<8x16xf32>
 // CHECK: spmd.device_coordinate @m "x"
 // CHECK: spmd.device_coordinate @m "y"
 // CHECK: %[[ONCE:.*]] = arith.select %{{.*}}, %[[R]], %[[ZERO]] : tensor<8x16xf32>

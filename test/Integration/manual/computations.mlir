@@ -103,3 +103,30 @@ func.func private @nested_whole(%x: tensor<8x12xi32>) -> tensor<8x12xi32> {
   %0 = arith.muli %x, %n : tensor<8x12xi32>
   return %0 : tensor<8x12xi32>
 }
+
+// A lookup in a table that a free axis cuts.
+func.func @lookup(%ids: tensor<6xi32> {spmd.sharding = #spmd.sharding<@pod, [{"data"}]>, spmd.range = [0, 40]}, %table: tensor<40x4xf32> {spmd.sharding = #spmd.sharding<@pod, [{"model"}, {}]>}) -> tensor<6x4xf32> attributes {spmd.reference = @lookup_reference} {
+  %0 = spmd.manual_computation (%ids, %table) in [<@pod, [{"data"}]>, <@pod, [{?}, {?}]>] out [<@pod, [{"data"}, {?}]>] axes ["data"] (%i: tensor<3xi32>, %t: tensor<40x4xf32>) {
+    %e = tensor.empty() : tensor<3x4xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%i : tensor<3xi32>) outs(%e : tensor<3x4xf32>) {
+    ^bb0(%id: i32, %o: f32):
+      %row = arith.index_cast %id : i32 to index
+      %j = linalg.index 1 : index
+      %v = tensor.extract %t[%row, %j] : tensor<40x4xf32>
+      linalg.yield %v : f32
+    } -> tensor<3x4xf32>
+    spmd.return %r : tensor<3x4xf32>
+  } : (tensor<6xi32>, tensor<40x4xf32>) -> tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
+}
+func.func private @lookup_reference(%ids: tensor<6xi32>, %t: tensor<40x4xf32>) -> tensor<6x4xf32> {
+    %e = tensor.empty() : tensor<6x4xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<6xi32>) outs(%e : tensor<6x4xf32>) {
+    ^bb0(%id: i32, %o: f32):
+      %row = arith.index_cast %id : i32 to index
+      %j = linalg.index 1 : index
+      %v = tensor.extract %t[%row, %j] : tensor<40x4xf32>
+      linalg.yield %v : f32
+    } -> tensor<6x4xf32>
+  return %r : tensor<6x4xf32>
+}

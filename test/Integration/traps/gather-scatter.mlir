@@ -5,6 +5,7 @@
 // RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--fill-padding=ones
 
 spmd.mesh @m = <["x"=2, "y"=3]>
+spmd.mesh @bytes = <["x"=2, "y"=3]> {alpha = [1.0e-9, 1.0e-9], beta = [1.0e-9, 1.0e-9]}
 #i = affine_map<(i) -> (i)>
 #ij = affine_map<(i, j) -> (i, j)>
 #ijk = affine_map<(i, j, k) -> (i, j, k)>
@@ -158,4 +159,54 @@ func.func public @write_one(%row: tensor<1xi32>, %to: tensor<12xi32> {spmd.shard
 func.func private @write_one_reference(%row: tensor<1xi32>, %to: tensor<12xi32>) -> tensor<12xi32> {
   %r = tensor.insert_slice %row into %to[7] [1] [1] : tensor<1xi32> into tensor<12xi32>
   return %r : tensor<12xi32>
+}
+
+// The label's logit, picked and written by coordinates of which one counts the batch:
+// where bytes count, indices are gathered and not the logits.
+// CHECK-LABEL: func.func public @label
+// CHECK-NOT: spmd.all_gather %arg
+// CHECK: spmd.all_gather %{{.*}} : tensor<4x2xi32> -> tensor<12x2xi32>
+// CHECK-NOT: spmd.all_gather
+// CHECK: spmd.all_reduce %{{.*}} sum <@bytes, {"x", "y"}>
+// CHECK-NOT: spmd.all
+// CHECK: return
+func.func public @label(%logits: tensor<12x64xf32> {spmd.sharding = #spmd.sharding<@bytes, [{"y"}, {"x"}]>}, %labels: tensor<12xi32> {spmd.range = [0, 64], spmd.sharding = #spmd.sharding<@bytes, [{"y"}]>}) -> (tensor<12xf32>, tensor<12x64xf32>) attributes {spmd.reference = @label_reference} {
+  %e = tensor.empty() : tensor<12x2xi32>
+  %at = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, #ij], iterator_types = ["parallel", "parallel"]} ins(%labels : tensor<12xi32>) outs(%e : tensor<12x2xi32>) {
+  ^bb0(%l: i32, %o: i32):
+    %i = linalg.index 0 : index
+    %k = linalg.index 1 : index
+    %c0 = arith.constant 0 : index
+    %is = arith.cmpi eq, %k, %c0 : index
+    %n = arith.index_cast %i : index to i32
+    %s = arith.select %is, %n, %l : i32
+    linalg.yield %s : i32
+  } -> tensor<12x2xi32>
+  %p = tensor.gather %logits[%at] gather_dims([0, 1]) : (tensor<12x64xf32>, tensor<12x2xi32>) -> tensor<12xf32>
+  %m = arith.constant dense<-1.0> : tensor<12xf32>
+  %q = arith.addf %p, %m : tensor<12xf32>
+  %r = tensor.scatter %q into %logits[%at] scatter_dims([0, 1]) unique : (tensor<12xf32>, tensor<12x64xf32>, tensor<12x2xi32>) -> tensor<12x64xf32>
+  return %p, %r : tensor<12xf32>, tensor<12x64xf32>
+}
+func.func private @label_reference(%logits: tensor<12x64xf32>, %labels: tensor<12xi32>) -> (tensor<12xf32>, tensor<12x64xf32>) {
+  %e = tensor.empty() : tensor<12xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%labels : tensor<12xi32>) outs(%e : tensor<12xf32>) {
+  ^bb0(%l: i32, %o: f32):
+    %i = linalg.index 0 : index
+    %k = arith.index_cast %l : i32 to index
+    %v = tensor.extract %logits[%i, %k] : tensor<12x64xf32>
+    linalg.yield %v : f32
+  } -> tensor<12xf32>
+  %f = tensor.empty() : tensor<12x64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, #ij, #ij], iterator_types = ["parallel", "parallel"]} ins(%labels, %logits : tensor<12xi32>, tensor<12x64xf32>) outs(%f : tensor<12x64xf32>) {
+  ^bb0(%l: i32, %x: f32, %o: f32):
+    %j = linalg.index 1 : index
+    %k = arith.index_cast %l : i32 to index
+    %c1 = arith.constant -1.0 : f32
+    %is = arith.cmpi eq, %j, %k : index
+    %y = arith.addf %x, %c1 : f32
+    %s = arith.select %is, %y, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<12x64xf32>
+  return %p, %r : tensor<12xf32>, tensor<12x64xf32>
 }

@@ -327,3 +327,21 @@ func.func @in_a_loop(%ids: tensor<50x4xi32> {spmd.range = [0, 40]}, %table: tens
   }
   return %r : tensor<4xi32>
 }
+
+// What costs more, where it is asked for.
+// CHECK-LABEL: func.func @as_told
+// CHECK-NOT: spmd.all_gather %arg
+// CHECK: spmd.all_reduce %{{.*}} sum <@m, {"x"}> {{.*}} : tensor<20x4xf32>
+// CHECK: return
+func.func @as_told(%ids: tensor<60xi32> {spmd.range = [0, 4]},
+                     %table: tensor<4x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<60x4xf32> {
+  %e = tensor.empty() : tensor<60x4xf32>
+  %r = linalg.generic {indexing_maps = [#first, #ij], iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<60xi32>) outs(%e : tensor<60x4xf32>) attrs = {spmd.compute = #spmd.factors<@m, [{"y"}, {}, {"x"}]>} {
+  ^bb0(%id: i32, %o: f32):
+    %row = arith.index_cast %id : i32 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %table[%row, %j] : tensor<4x4xf32>
+    linalg.yield %v : f32
+  } -> tensor<60x4xf32>
+  return %r : tensor<60x4xf32>
+}

@@ -66,3 +66,13 @@ func.func @alternating(%a: tensor<3x8xi64> {spmd.sharding = #spmd.sharding<@m, [
   }
   return %r : tensor<3xi64>
 }
+
+// What stands for the init elsewhere must not turn a sum of negative zeros positive.
+func.func @negative_zeros(%a: tensor<12x5xi8> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [0, 1]}) -> tensor<5xi32> {
+  %f = arith.sitofp %a : tensor<12x5xi8> to tensor<12x5xf32>
+  %n = arith.negf %f : tensor<12x5xf32>
+  %init = arith.constant dense<-0.0> : tensor<5xf32>
+  %r = linalg.reduce { arith.addf } ins(%n : tensor<12x5xf32>) outs(%init : tensor<5xf32>) dimensions = [0]
+  %bits = arith.bitcast %r : tensor<5xf32> to tensor<5xi32>
+  return %bits : tensor<5xi32>
+}
