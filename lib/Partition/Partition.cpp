@@ -35,8 +35,10 @@ namespace {
 
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill)
-      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table), padding(meshes), windows(meshes), fill(fill) {}
+  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
+                      bool keepLayouts)
+      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table),
+        padding(meshes), windows(meshes), fill(fill), keepLayouts(keepLayouts) {}
 
   LogicalResult run() {
     if (failed(readLayouts()))
@@ -207,6 +209,19 @@ private:
     notePadding(value);
   }
 
+  /// Leaves layouts and global types of the results on an op, for reports.
+  void noteLayouts(Operation *op) {
+    auto unit = UnitAttr::get(op->getContext());
+    SmallVector<Attribute> attrs, types;
+    for (Value result : op->getResults()) {
+      bool known = layouts.contains(result);
+      attrs.push_back(known ? Attribute(table.getAttr(layouts.lookup(result))) : unit);
+      types.push_back(known ? Attribute(TypeAttr::get(globalTypes.lookup(result))) : unit);
+    }
+    op->setDiscardableAttr(kLayoutsAttr, ArrayAttr::get(op->getContext(), attrs));
+    op->setDiscardableAttr(kGlobalTypesAttr, ArrayAttr::get(op->getContext(), types));
+  }
+
   void notePadding(Value value) {
     if (hasUneven && fill != PaddingFill::None)
       if (auto dims = getUnevenDims(getSharding(value), globalTypes.lookup(value).getShape());
@@ -248,6 +263,8 @@ private:
       } else {
         reshard.getResult().replaceAllUsesWith(*value);
         notePadding(*value);
+        if (keepLayouts)
+          noteLayouts(value->getDefiningOp());
       }
       op->erase();
       return success();
@@ -278,6 +295,8 @@ private:
     op->removeAttr(kShardingsAttr);
     op->removeAttr(kComputeAttr);
     op->removeAttr(kRuleAttr);
+    if (keepLayouts && llvm::any_of(op->getResults(), [&](Value v) { return layouts.contains(v); }))
+      noteLayouts(op);
     if (auto computation = dyn_cast<ManualComputationOp>(op))
       manual.push_back(computation); // inner ones first
     return success();
@@ -327,6 +346,7 @@ private:
   Padding padding;
   Windows windows;
   PaddingFill fill;
+  bool keepLayouts;
   /// Values to be filled, with their uneven dims.
   std::vector<std::pair<Value, SmallVector<UnevenLoop, 1>>> padded;
 };
@@ -369,7 +389,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
         return signalPassFailure();
       if (!*own)
         continue;
-      if (failed(FunctionPartitioner(func, **own, *fill).run()))
+      if (failed(FunctionPartitioner(func, **own, *fill, keepLayouts).run()))
         return signalPassFailure();
     }
     setPhase(module, Phase::Partitioned);
