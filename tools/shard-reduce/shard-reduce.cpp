@@ -1,5 +1,6 @@
 //===- shard-reduce.cpp - Reduces IR that shows a fault -------------------===//
 
+#include "ReducePass.h"
 #include "shardkit/InitAllDialects.h"
 #include "shardkit/InitAllPasses.h"
 #include "mlir/IR/MLIRContext.h"
@@ -11,6 +12,7 @@
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::spmd::registerAllPasses();
+  mlir::spmd::registerReducePass();
 
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
