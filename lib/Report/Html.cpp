@@ -190,7 +190,7 @@ private:
       if (c.function != function)
         continue;
       os << "<tr id=\"c" << i << "\">";
-      cell(c.id);
+      cell(std::to_string(c.id));
       cell(c.kind + (c.reduction.empty() ? "" : " " + c.reduction));
       cell(llvm::join(c.axes, ","));
       cell(c.bytes);

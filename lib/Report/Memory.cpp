@@ -169,6 +169,17 @@ private:
     add(result, beginOf(op), endOf(op));
   }
 
+  /// What a body gets of a value that a loop carries: counted around the loop, and
+  /// free to be written when the body is done with it.
+  void carry(BlockArgument arg) {
+    if (!arg || !isa<RankedTensorType>(arg.getType()))
+      return;
+    bufferOf[arg] = buffers.size();
+    int64_t begin = beginOf(arg.getOwner()->getParentOp());
+    buffers.push_back({begin, begin, 0, arg});
+    extend(buffers.back(), arg, begin);
+  }
+
   void visit(Block &block) {
     for (Operation &op : block)
       visit(&op);
@@ -181,15 +192,17 @@ private:
     };
     if (auto loop = dyn_cast<scf::WhileOp>(op)) {
       addResults(beginOf(op));
-      for (auto [arg, init] : llvm::zip(loop.getBeforeArguments(), loop.getInits()))
+      for (auto [arg, init] : llvm::zip(loop.getBeforeArguments(), loop.getInits())) {
         write(arg, init, op);
-      for (auto [arg, result] : llvm::zip(loop.getAfterArguments(), loop.getResults()))
-        share(arg, result, endOf(op));
+        carry(arg);
+      }
+      for (BlockArgument arg : loop.getAfterArguments())
+        carry(arg);
     } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op); loop && hasBodies(op)) {
       for (OpOperand &init : loop.getInitsMutable())
         if (OpResult result = loop.getTiedLoopResult(&init)) {
           write(result, init.get(), op);
-          share(loop.getTiedLoopRegionIterArg(&init), result, endOf(op));
+          carry(loop.getTiedLoopRegionIterArg(&init));
         }
     } else if (hasBodies(op)) {
       addResults(endOf(op)); // takes over what a branch yields
