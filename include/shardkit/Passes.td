@@ -117,7 +117,8 @@ def SPMDPartitionPass : Pass<"spmd-partition", "::mlir::ModuleOp"> {
   let description = [{
     Retypes every operation in place to its local shape, lowers each reshard to
     collectives, rebases `linalg.index`, keeps padding lanes of uneven dims out
-    of results, and leaves `spmd.sharding` and `spmd.global_type` on arguments
+    of results, makes dynamic sizes local, with a check that a size can be cut
+    where that is not known, and leaves `spmd.sharding` and `spmd.global_type` on arguments
     and results. Phase: resharded to partitioned.
   }];
   let options = [
@@ -126,9 +127,13 @@ def SPMDPartitionPass : Pass<"spmd-partition", "::mlir::ModuleOp"> {
            "the least integer), `ones` (NaN, -1) or `zero`; results must not change">,
     Option<"keepLayouts", "keep-layouts", "bool", /*default=*/"false",
            "Leave layout and global type of each result on its op, as "
-           "`spmd.layouts` and `spmd.global_types`: --spmd-report then knows them">
+           "`spmd.layouts` and `spmd.global_types`: --spmd-report then knows them">,
+    Option<"dynamicChecks", "dynamic-checks", "bool", /*default=*/"true",
+           "Whether dynamic sizes may be checked at run time (cf.assert); an error "
+           "where that would be needed if not">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
@@ -203,6 +208,7 @@ def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
            "How often a loop is taken to run whose bounds are not constant">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }

@@ -66,8 +66,13 @@ const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to,
   auto [it, inserted] = plans.try_emplace({from, to, type});
   if (inserted) {
     const Mesh &mesh = meshes.getMesh();
-    Layout source = Layout::get(shardings[from], mesh, type.getShape());
-    Layout target = Layout::get(shardings[to], mesh, type.getShape());
+    // A dynamic dim is taken to be one that all axes together divide.
+    SmallVector<int64_t> shape(type.getShape());
+    for (int64_t &size : shape)
+      if (ShapedType::isDynamic(size))
+        size = mesh.numDevices();
+    Layout source = Layout::get(shardings[from], mesh, shape);
+    Layout target = Layout::get(shardings[to], mesh, shape);
     int64_t bytes = getElementBytes(type.getElementType());
     it->second.plan = costs.planReshard(source, target, bytes, &mesh);
     it->second.seconds = costs.getSeconds(it->second.plan, bytes);

@@ -7,7 +7,10 @@
 
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
-#include "shardkit/Partition/Candidates.h"
+  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
+                      bool keepLayouts)
+      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table),
+        padding(meshes), windows(meshes), fill(fill), keepLayouts(keepLayouts) {}
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Partition/Lookups.h"
@@ -19,6 +22,7 @@
 
 #include "shardkit/Rules/ControlFlow.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -36,9 +40,11 @@ namespace {
 class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
-                      bool keepLayouts)
+  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
+                      bool keepLayouts, bool dynamicChecks)
       : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table),
-        padding(meshes), windows(meshes), fill(fill), keepLayouts(keepLayouts) {}
+        padding(meshes), windows(meshes), fill(fill), keepLayouts(keepLayouts),
+        dynamicSizes(meshes, dynamicChecks) {}
 
   LogicalResult run() {
     if (failed(readLayouts()))
@@ -195,7 +201,7 @@ private:
     const Sharding &sharding = table.get(layouts.lookup(value));
     SmallVector<int64_t> shape(type.getShape());
     for (auto [size, dim] : llvm::zip(shape, sharding.dims))
-      if (int64_t shards = deviceFactor(dim.entries); shards > 1)
+      if (int64_t shards = deviceFactor(dim.entries); shards > 1 && !ShapedType::isDynamic(size))
         size = (size + shards - 1) / shards;
     return type.clone(shape);
   }
@@ -270,6 +276,10 @@ private:
       return success();
     }
 
+    if (failed(dynamicSizes.makeLocal(
+            op, [&](Value value) { return globalTypes.lookup(value); },
+            [&](Value value) -> const Sharding & { return getSharding(value); })))
+      return failure();
     makeAttributesLocal(op, {[&](Value value) { return globalTypes.lookup(value); },
                              [&](Value value) { return getLocalType(value); }});
     if (isControlFlow(op) || isa<scf::InParallelOp, ManualComputationOp>(op))
@@ -347,6 +357,7 @@ private:
   Windows windows;
   PaddingFill fill;
   bool keepLayouts;
+  DynamicSizes dynamicSizes;
   /// Values to be filled, with their uneven dims.
   std::vector<std::pair<Value, SmallVector<UnevenLoop, 1>>> padded;
 };
@@ -389,7 +400,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
         return signalPassFailure();
       if (!*own)
         continue;
-      if (failed(FunctionPartitioner(func, **own, *fill, keepLayouts).run()))
+      if (failed(FunctionPartitioner(func, **own, *fill, keepLayouts, dynamicChecks).run()))
         return signalPassFailure();
     }
     setPhase(module, Phase::Partitioned);

@@ -6,6 +6,7 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Report/Report.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

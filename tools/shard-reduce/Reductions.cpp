@@ -113,10 +113,18 @@ static bool returnOnly(ModuleOp module, unsigned index) {
   return true;
 }
 
+/// With its twin, if it has one: results of the two go together.
+static func::FuncOp getReference(func::FuncOp func) {
+  auto name = func->getAttrOfType<FlatSymbolRefAttr>(kReferenceAttr);
+  return name ? func->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getAttr())
+              : func::FuncOp();
+}
 template <typename Fn> static void forEachResult(ModuleOp module, Fn fn) {
-  for (func::FuncOp func : getFunctions(module))
-    for (unsigned i = 0; i < func.getNumResults(); ++i)
-      fn(func, i);
+  for (auto func : module.getOps<func::FuncOp>())
+    if (!func.isExternal() && func.getBody().hasOneBlock() &&
+        SymbolTable::symbolKnownUseEmpty(func, module))
+      for (unsigned i = 0; i < func.getNumResults(); ++i)
+        fn(func, i);
 }
 static unsigned countResults(ModuleOp module) { return countOf(module, [](auto m, auto fn) { forEachResult(m, fn); }); }
 static bool dropResult(ModuleOp module, unsigned index) {
@@ -125,8 +133,11 @@ static bool dropResult(ModuleOp module, unsigned index) {
   forEachResult(module, [&](func::FuncOp func, unsigned i) {
     if (next++ != index || func.getNumResults() < 2)
       return;
-    getReturn(func)->eraseOperand(i);
-    (void)func.eraseResult(i);
+    for (func::FuncOp both : {func, getReference(func)})
+      if (both) {
+        getReturn(both)->eraseOperand(i);
+        (void)both.eraseResult(i);
+      }
     done = true;
   });
   return done;
