@@ -59,8 +59,9 @@ FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d,
   if (!allowChecks) {
     InFlightDiagnostic diag =
         op->emitError() << "dim " << d << " of " << type << " is cut by "
-                        << meshes.toString(entries) << ", and nothing says that its size is a multiple of "
-                        << total << ", expected the size of a dim that is cut alike, or dynamic-checks";
+                        << meshes.toString(entries)
+                        << ", and nothing says that its size is a multiple of " << total
+                        << ", expected the size of a dim that is cut alike, or dynamic-checks";
     if (Operation *def = size.getDefiningOp())
       diag.attachNote(def->getLoc()) << "the size is computed here";
     return diag;
@@ -71,10 +72,10 @@ FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d,
   Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest,
                                      arith::ConstantIndexOp::create(b, loc, 0));
   std::string message;
-  llvm::raw_string_ostream(message) << "size of dim " << d << " of " << type
-                                    << " is no multiple of " << total << ", as its sharding "
-                                    << meshes.toString(entries) << " needs";
+  llvm::raw_string_ostream(message)
+      << "size of dim " << d << " of " << type << " is no multiple of " << total
+      << ", as its sharding " << meshes.toString(entries) << " needs";
   cf::AssertOp::create(b, loc, even, b.getStringAttr(message));
-  return Value(arith::DivUIOp::create(b, loc, size,
-                                      arith::ConstantIndexOp::create(b, loc, deviceFactor(entries))));
+  return Value(arith::DivUIOp::create(
+      b, loc, size, arith::ConstantIndexOp::create(b, loc, deviceFactor(entries))));
 }

@@ -85,7 +85,8 @@ private:
     for (size_t i = 0; i + kWindow <= n; ++i) {
       // Shifted: the map keeps two keys for itself.
       size_t hash = size_t(llvm::hash_combine_range(signatures.begin() + i,
-                                                    signatures.begin() + i + kWindow)) >> 2;
+                                                    signatures.begin() + i + kWindow)) >>
+                    2;
       auto [it, isNew] = lastAt.try_emplace(hash, i);
       if (!isNew) {
         ++votes[i - it->second];

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_LIB_REPORT_GRAPH_H
 #define SHARDKIT_LIB_REPORT_GRAPH_H
 
-#include "shardkit/Report/PartitionedValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardkit/Report/PartitionedValues.h"
 
 namespace mlir::spmd {
 
@@ -27,8 +27,8 @@ struct FunctionGraph {
   std::vector<GraphNode> nodes; // in program order, arguments before their first user
   std::vector<GraphEdge> edges;
   unsigned levels = 0;
-  double width = 0;      // of the widest level
-  int64_t notDrawn = 0;  // ops beyond the most that are drawn
+  double width = 0;     // of the widest level
+  int64_t notDrawn = 0; // ops beyond the most that are drawn
 };
 
 /// Lays out the ops of a function that compute tensors; what is made out of nothing

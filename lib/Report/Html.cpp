@@ -42,10 +42,18 @@ struct Escaped {
 raw_ostream &operator<<(raw_ostream &os, Escaped escaped) {
   for (char c : escaped.text)
     switch (c) {
-    case '&': os << "&amp;"; break;
-    case '<': os << "&lt;"; break;
-    case '>': os << "&gt;"; break;
-    case '"': os << "&quot;"; break;
+    case '&':
+      os << "&amp;";
+      break;
+    case '<':
+      os << "&lt;";
+      break;
+    case '>':
+      os << "&gt;";
+      break;
+    case '"':
+      os << "&quot;";
+      break;
     default:
       // Control characters are not to be had in XML at all.
       os << ((unsigned char)c < 0x20 && c != '\n' && c != '\t' ? '?' : c);
@@ -115,9 +123,7 @@ private:
   void cell(StringRef text) { os << "<td>" << Escaped{text} << "</td>"; }
   void code(StringRef text) { os << "<td><code>" << Escaped{text} << "</code></td>"; }
   void cell(int64_t number) { os << "<td class=\"n\">" << getCount(number) << "</td>"; }
-  void seconds(double value) {
-    os << "<td class=\"n\">" << llvm::format("%.3e", value) << "</td>";
-  }
+  void seconds(double value) { os << "<td class=\"n\">" << llvm::format("%.3e", value) << "</td>"; }
 
   void printTotals() {
     os << "<h2>Totals</h2>\n";
@@ -158,8 +164,8 @@ private:
   }
 
   void printMemory(const FunctionMemory &memory) {
-    os << "<h3>Memory of a device</h3>\n<p>Peak " << getCount(memory.peakBytes) << " bytes, of them "
-       << getCount(memory.argumentBytes) << " of arguments, at <code>"
+    os << "<h3>Memory of a device</h3>\n<p>Peak " << getCount(memory.peakBytes)
+       << " bytes, of them " << getCount(memory.argumentBytes) << " of arguments, at <code>"
        << Escaped{memory.op + (memory.at.empty() ? "" : " " + memory.at)} << "</code>.";
     if (memory.dynamicValues > 0)
       os << " " << memory.dynamicValues << " values of dynamic size are not counted.";
@@ -226,9 +232,10 @@ private:
   void printReplicated() {
     os << "<h2>Copies that axes could cut</h2>\n";
     if (report.replicated.empty()) {
-      os << (report.layoutsKnown ? "<p>None.</p>\n"
-                                 : "<p>Not known: the layouts of values are gone. Report the module "
-                                   "before it is partitioned, or with keep-layouts.</p>\n");
+      os << (report.layoutsKnown
+                 ? "<p>None.</p>\n"
+                 : "<p>Not known: the layouts of values are gone. Report the module "
+                   "before it is partitioned, or with keep-layouts.</p>\n");
       return;
     }
     os << "<p>" << std::min<size_t>(top, report.replicated.size()) << " of "
@@ -259,7 +266,8 @@ private:
   void printGraph(const FunctionGraph &graph, StringRef function) {
     if (graph.nodes.empty())
       return;
-    os << "<h3>Graph</h3>\n<p>Width of an edge: bytes on a device. Hover for types, layouts and reasons.";
+    os << "<h3>Graph</h3>\n<p>Width of an edge: bytes on a device. Hover for types, layouts and "
+          "reasons.";
     if (llvm::any_of(graph.nodes, [](const GraphNode &node) { return node.times > 1; }))
       os << " Stretches that repeat are drawn once (&#215; how often).";
     if (graph.notDrawn > 0)
@@ -289,8 +297,10 @@ private:
        << y1 + 18 << " " << x2 << " " << y2 - 18 << " " << x2 << " " << y2 << "\">";
     if (edge.value) {
       DescribedValue value = values.describe(edge.value);
-      os << "<title>" << Escaped{value.name} << "\n" << getCount(bytes) << " bytes\n"
-         << Escaped{value.localType} << "\n" << Escaped{value.sharding} << "</title>";
+      os << "<title>" << Escaped{value.name} << "\n"
+         << getCount(bytes) << " bytes\n"
+         << Escaped{value.localType} << "\n"
+         << Escaped{value.sharding} << "</title>";
     }
     os << "</path>\n";
   }
@@ -298,12 +308,12 @@ private:
   void printNode(const GraphNode &node, StringRef function) {
     auto collective = collectives.find(node.op);
     bool moves = node.op && collective != collectives.end();
-    StringRef kind = moves                               ? "collective"
-                     : !node.op                          ? "argument"
-                     : isControlFlow(node.op)            ? "flow"
-                                                         : "op";
-    std::string label = !node.op ? values.getName(node.value)
-                                 : node.op->getName().getStringRef().str();
+    StringRef kind = moves                    ? "collective"
+                     : !node.op               ? "argument"
+                     : isControlFlow(node.op) ? "flow"
+                                              : "op";
+    std::string label =
+        !node.op ? values.getName(node.value) : node.op->getName().getStringRef().str();
     if (moves && !report.collectives[collective->second].axes.empty())
       label = report.collectives[collective->second].kind + " {" +
               llvm::join(report.collectives[collective->second].axes, ",") + "}";
@@ -339,8 +349,8 @@ private:
   }
 
   void printMove(const ReportCollective &c) {
-    os << "#" << c.id << ", " << getCount(c.bytes) << " bytes, "
-       << llvm::format("%.3e", c.cost) << " s";
+    os << "#" << c.id << ", " << getCount(c.bytes) << " bytes, " << llvm::format("%.3e", c.cost)
+       << " s";
     if (c.count > 1)
       os << ", " << getCount(c.count) << " times";
     os << "\n" << Escaped{c.reason} << "\n";

@@ -21,9 +21,9 @@ namespace {
 
 struct Buffer {
   int64_t begin, end, bytes;
-  Value value;             // that it was made for; null for what a callee holds
+  Value value; // that it was made for; null for what a callee holds
   Operation *call = nullptr;
-  int64_t nested = -1; // the last op that reads it in its body
+  int64_t nested = -1;    // the last op that reads it in its body
   int64_t lastWrite = -1; // by an op in place: a list of these
   bool writable = true;
 };

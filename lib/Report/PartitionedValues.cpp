@@ -25,12 +25,12 @@ std::string spmd::getShardingText(Attribute sharding) {
 
 PartitionedValues::PartitionedValues(ModuleOp module, bool fromSource)
     : meshes(module), fromSource(fromSource), names(std::make_unique<ValueNames>(module)) {
-  layoutsOnOps = module
-                     .walk([](Operation *op) {
-                       return op->hasAttr(kLayoutsAttr) ? WalkResult::interrupt()
-                                                        : WalkResult::advance();
-                     })
-                     .wasInterrupted();
+  layoutsOnOps =
+      module
+          .walk([](Operation *op) {
+            return op->hasAttr(kLayoutsAttr) ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
 }
 PartitionedValues::~PartitionedValues() = default;
 

@@ -55,14 +55,13 @@ std::string ValueNames::get(Value value) const {
 }
 
 bool ValueNames::matches(Value value, StringRef selection) const {
-  return selection == printed.lookup(value) ||
-         selection == StringRef(userNames.lookup(value)) ||
+  return selection == printed.lookup(value) || selection == StringRef(userNames.lookup(value)) ||
          selection == getLocName(value.getLoc()) || isAt(value.getLoc(), selection);
 }
 
 void ValueNames::list(Value value, SmallVectorImpl<std::string> &names) const {
-  for (std::string name : {printed.lookup(value), userNames.lookup(value),
-                           getLocName(value.getLoc())})
+  for (std::string name :
+       {printed.lookup(value), userNames.lookup(value), getLocName(value.getLoc())})
     if (!name.empty())
       names.push_back(name);
 }

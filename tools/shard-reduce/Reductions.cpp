@@ -88,7 +88,9 @@ template <typename Fn> static void forEachOp(ModuleOp module, Fn fn) {
       if (op.getNumResults() > 0 && isa<RankedTensorType>(op.getResult(0).getType()))
         fn(func, &op);
 }
-static unsigned countOps(ModuleOp module) { return countOf(module, [](auto m, auto fn) { forEachOp(m, fn); }); }
+static unsigned countOps(ModuleOp module) {
+  return countOf(module, [](auto m, auto fn) { forEachOp(m, fn); });
+}
 static std::pair<func::FuncOp, Operation *> getOp(ModuleOp module, unsigned index) {
   std::pair<func::FuncOp, Operation *> found;
   unsigned next = 0;
@@ -126,7 +128,9 @@ template <typename Fn> static void forEachResult(ModuleOp module, Fn fn) {
       for (unsigned i = 0; i < func.getNumResults(); ++i)
         fn(func, i);
 }
-static unsigned countResults(ModuleOp module) { return countOf(module, [](auto m, auto fn) { forEachResult(m, fn); }); }
+static unsigned countResults(ModuleOp module) {
+  return countOf(module, [](auto m, auto fn) { forEachResult(m, fn); });
+}
 static bool dropResult(ModuleOp module, unsigned index) {
   unsigned next = 0;
   bool done = false;
@@ -246,8 +250,9 @@ static bool replaceByArgument(ModuleOp module, unsigned index) {
 
 /// Calls `fn(sharding, set)` for each sharding that stands somewhere; `set` puts
 /// another in its place, or takes it away (null) where there need be none.
-static void forEachSharding(ModuleOp module,
-                            llvm::function_ref<void(ShardingAttr, llvm::function_ref<bool(ShardingAttr)>)> fn) {
+static void
+forEachSharding(ModuleOp module,
+                llvm::function_ref<void(ShardingAttr, llvm::function_ref<bool(ShardingAttr)>)> fn) {
   module.walk([&](Operation *op) {
     if (auto func = dyn_cast<func::FuncOp>(op)) {
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
@@ -275,8 +280,7 @@ static void forEachSharding(ModuleOp module,
             pin.setShardingAttr(other);
           return bool(other); // the op goes by replaceByOperand
         });
-    } else if (auto list = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
-               list && list.size() == 1) {
+    } else if (auto list = op->getAttrOfType<ArrayAttr>(kShardingsAttr); list && list.size() == 1) {
       if (auto attr = dyn_cast<ShardingAttr>(list[0]))
         fn(attr, [&](ShardingAttr other) {
           if (other)

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_PARTITION_DYNAMICSIZES_H
 #define SHARDKIT_PARTITION_DYNAMICSIZES_H
 
-#include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "mlir/IR/Builders.h"
+#include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 
 namespace mlir::spmd {
 

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_REPORT_MEMORY_H
 #define SHARDKIT_REPORT_MEMORY_H
 
-#include "shardkit/Report/PartitionedValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardkit/Report/PartitionedValues.h"
 
 namespace mlir::spmd {
 

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_REPORT_PARTITIONEDVALUES_H
 #define SHARDKIT_REPORT_PARTITIONEDVALUES_H
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include <memory>
 
 namespace mlir::spmd {

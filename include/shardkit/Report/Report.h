@@ -48,7 +48,7 @@ struct Report {
   std::vector<ReportCollective> collectives;
   std::map<std::string, int64_t> bytesByKind, bytesByAxis;
   double totalCost = 0;
-  std::vector<FunctionMemory> memory;  // a function each, in order
+  std::vector<FunctionMemory> memory;      // a function each, in order
   std::vector<ReplicatedValue> replicated; // the most bytes first
   /// Whether layouts inside functions are known; without them little is replicated
   /// for certain.
