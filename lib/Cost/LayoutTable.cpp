@@ -66,11 +66,12 @@ const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to,
   auto [it, inserted] = plans.try_emplace({from, to, type});
   if (inserted) {
     const Mesh &mesh = meshes.getMesh();
-    // A dynamic dim is taken to be one that all axes together divide.
+    // A dynamic dim is taken to be one that all axes and gaps together divide.
     SmallVector<int64_t> shape(type.getShape());
-    for (int64_t &size : shape)
+    for (auto [d, size] : llvm::enumerate(shape))
       if (ShapedType::isDynamic(size))
-        size = mesh.numDevices();
+        size = mesh.numDevices() * totalFactor(shardings[from].dims[d].entries) *
+               totalFactor(shardings[to].dims[d].entries);
     Layout source = Layout::get(shardings[from], mesh, shape);
     Layout target = Layout::get(shardings[to], mesh, shape);
     int64_t bytes = getElementBytes(type.getElementType());

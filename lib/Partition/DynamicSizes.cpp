@@ -58,9 +58,8 @@ FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d,
   int64_t total = totalFactor(entries);
   if (!allowChecks) {
     InFlightDiagnostic diag =
-        op->emitError() << "dim " << d << " of " << type << " is cut by "
-                        << meshes.toString(entries)
-                        << ", and nothing says that its size is a multiple of " << total
+        op->emitError() << "dim " << d << " of " << type << " is cut by {"
+                        << meshes.toString(entries) << "}, and nothing says that its size is a multiple of " << total
                         << ", expected the size of a dim that is cut alike, or dynamic-checks";
     if (Operation *def = size.getDefiningOp())
       diag.attachNote(def->getLoc()) << "the size is computed here";
@@ -74,7 +73,7 @@ FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d,
   std::string message;
   llvm::raw_string_ostream(message)
       << "size of dim " << d << " of " << type << " is no multiple of " << total
-      << ", as its sharding " << meshes.toString(entries) << " needs";
+      << ", as its sharding {" << meshes.toString(entries) << "} needs";
   cf::AssertOp::create(b, loc, even, b.getStringAttr(message));
   return Value(arith::DivUIOp::create(
       b, loc, size, arith::ConstantIndexOp::create(b, loc, deviceFactor(entries))));
