@@ -51,7 +51,7 @@ class Program:
                 defined = re.match(r"\s*%(\w+)", chunk[0]).group(1)
                 chunk[-1] += f' loc("{defined}")'
                 text = "\n".join(chunk)
-                inside = re.findall(r"%(v\d+)(?::\d+)? =|\(%(v\d+)(?:\)|:)", text)
+                inside = re.findall(r"%(v\d+)(?::\d+)? =|forall \(%(v\d+)\)|\(%(v\d+):", text)
                 read = set(re.findall(r"%(v\d+)", text)) - {n for pair in inside for n in pair}
                 self.ops.append((defined, read, text))
             chunk = []
