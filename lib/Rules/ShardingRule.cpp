@@ -131,7 +131,8 @@ ShardingRule spmd::getOwnShardingRule(Operation *op) {
   else
     return getFallbackRule(op);
   keepUncuttableWhole(rule);
-  if (!takesDynamicCuts(op))
+  // What a body captures may be read at places that depend on its size.
+  if (!takesDynamicCuts(op) || rule.numOperands() > op->getNumOperands())
     keepDynamicWhole(rule);
   return rule;
 }
