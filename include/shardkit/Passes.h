@@ -33,6 +33,8 @@ struct DefaultPipelineOptions
       *this, "reshape-gaps", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init("allow")};
   Option<int64_t> tripCount{
       *this, "trip-count", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init(100)};
+  Option<bool> keepLayouts{
+      *this, "keep-layouts", llvm::cl::desc("As of --spmd-partition"), llvm::cl::init(false)};
 };
 
 /// What the phases have to be told; the names are those of the pass options.
@@ -43,6 +45,8 @@ struct PhaseOptions {
   int64_t tripCount = 100;
   /// What tests put into padding: "", lowest, ones or zero.
   std::string fillPadding = "";
+  /// Whether partition leaves the layouts of values on their ops.
+  bool keepLayouts = false;
 };
 
 /// How far the IR has come (`spmd.phase` of the module).
@@ -52,8 +56,9 @@ void setPhase(ModuleOp module, Phase phase);
 /// One error if the module is past `last`, the phase that a pass produces.
 LogicalResult verifyPhaseAtMost(ModuleOp module, Phase last, StringRef pass);
 
-/// Adds the phases that come after `from`, up to Final.
-void buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions);
+/// Adds the phases that come after `from`, up to `last`.
+void buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions,
+                 Phase last = Phase::Final);
 void registerPipelines();
 
 } // namespace mlir::spmd

@@ -117,15 +117,23 @@ def SPMDPartitionPass : Pass<"spmd-partition", "::mlir::ModuleOp"> {
   let description = [{
     Retypes every operation in place to its local shape, lowers each reshard to
     collectives, rebases `linalg.index`, keeps padding lanes of uneven dims out
-    of results, and leaves `spmd.sharding` and `spmd.global_type` on arguments
+    of results, makes dynamic sizes local, with a check that a size can be cut
+    where that is not known, and leaves `spmd.sharding` and `spmd.global_type` on arguments
     and results. Phase: resharded to partitioned.
   }];
   let options = [
     Option<"fillPadding", "fill-padding", "std::string", /*default=*/"\"\"",
            "For tests: fill the padding lanes of every value with `lowest` (NaN, "
-           "the least integer), `ones` (NaN, -1) or `zero`; results must not change">
+           "the least integer), `ones` (NaN, -1) or `zero`; results must not change">,
+    Option<"keepLayouts", "keep-layouts", "bool", /*default=*/"false",
+           "Leave layout and global type of each result on its op, as "
+           "`spmd.layouts` and `spmd.global_types`: --spmd-report then knows them">,
+    Option<"dynamicChecks", "dynamic-checks", "bool", /*default=*/"true",
+           "Whether dynamic sizes may be checked at run time (cf.assert); an error "
+           "where that would be needed if not">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
@@ -172,16 +180,37 @@ def SPMDListRulesPass : Pass<"spmd-list-rules", "::mlir::ModuleOp"> {
 def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
   let summary = "Report collectives, bytes, costs and what each device holds";
   let description = [{
-    For a partitioned module: arguments and results with global and local types,
-    every collective with its axes, bytes and predicted time, and totals by kind
-    and axis.
+    Arguments and results with global and local types, every collective with its
+    axes, bytes and predicted time, totals by kind and axis, the peak of the
+    memory that a device needs with the largest values there, and values that
+    axes could cut which hold copies of them now (docs/Report.md).
+
+    A module that is not partitioned yet is taken through the phases that are
+    left, on a copy; values then have the names they have there, and the page of
+    `format=html` says why each has its layout. Of a module that is partitioned
+    the layouts of arguments and results are known, and those of other values
+    where --spmd-partition=keep-layouts left them. The module stays as it is.
   }];
   let options = [
     Option<"format", "format", "std::string", /*default=*/"\"text\"",
-           "text or json">,
+           "text, json, remarks or html">,
     Option<"output", "output", "std::string", /*default=*/"\"\"",
-           "File to write; standard error if empty">
+           "File to write; standard error if empty">,
+    Option<"top", "top", "int64_t", /*default=*/"10",
+           "How many of the largest values, and of the replicated ones, are listed">,
+    Option<"mesh", "mesh", "std::string", /*default=*/"\"\"",
+           "As of --spmd-pipeline-default, for a module that is not partitioned">,
+    Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
+           "As of --spmd-propagate, likewise">,
+    Option<"reshapeGaps", "reshape-gaps", "std::string", /*default=*/"\"allow\"",
+           "As of --spmd-propagate, likewise">,
+    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
+           "How often a loop is taken to run whose bounds are not constant">
   ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def SPMDRequireCompletePass : Pass<"spmd-require-complete", "::mlir::ModuleOp"> {

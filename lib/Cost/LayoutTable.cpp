@@ -66,8 +66,14 @@ const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to,
   auto [it, inserted] = plans.try_emplace({from, to, type});
   if (inserted) {
     const Mesh &mesh = meshes.getMesh();
-    Layout source = Layout::get(shardings[from], mesh, type.getShape());
-    Layout target = Layout::get(shardings[to], mesh, type.getShape());
+    // A dynamic dim is taken to be one that all axes and gaps together divide.
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [d, size] : llvm::enumerate(shape))
+      if (ShapedType::isDynamic(size))
+        size = mesh.numDevices() * totalFactor(shardings[from].dims[d].entries) *
+               totalFactor(shardings[to].dims[d].entries);
+    Layout source = Layout::get(shardings[from], mesh, shape);
+    Layout target = Layout::get(shardings[to], mesh, shape);
     int64_t bytes = getElementBytes(type.getElementType());
     it->second.plan = costs.planReshard(source, target, bytes, &mesh);
     it->second.seconds = costs.getSeconds(it->second.plan, bytes);

@@ -261,7 +261,7 @@ DimEntries mlir::spmd::joinDim(ArrayRef<DimEntries> factors,
 //   {2, "x"},      6         | no        no     a gap
 //   {},            5         | yes       yes
 bool mlir::spmd::divides(ArrayRef<DimEntry> entries, int64_t size) {
-  return size % totalFactor(entries) == 0;
+  return size < 0 || size % totalFactor(entries) == 0;
 }
 
 bool mlir::spmd::mayLeaveRest(ArrayRef<DimEntry> entries, const Mesh &mesh) {

@@ -103,7 +103,8 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
       .Case([&](tensor::DimOp dim) {
         auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
         std::optional<int64_t> d = dim.getConstantIndex();
-        if (!type || !d || *d >= type.getRank() || !isCut(dim.getSource()))
+        if (!type || !d || *d >= type.getRank() || !isCut(dim.getSource()) ||
+            types.getGlobal(dim.getSource()).isDynamicDim(*d))
           return;
         OpBuilder b(op);
         dim.getResult().replaceAllUsesWith(arith::ConstantIndexOp::create(

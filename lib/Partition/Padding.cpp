@@ -228,5 +228,10 @@ void Padding::fill(Value value, ArrayRef<UnevenLoop> dims, PaddingFill with) {
   OpBuilder b(value.getContext());
   b.setInsertionPointAfterValue(value);
   Value filled = createMasked(b, value.getLoc(), value, dims, content);
-  value.replaceAllUsesExcept(filled, filled.getDefiningOp());
+  // A shared output is written as it is.
+  value.replaceUsesWithIf(filled, [&](OpOperand &use) {
+    auto write = dyn_cast<tensor::ParallelInsertSliceOp>(use.getOwner());
+    return use.getOwner() != filled.getDefiningOp() &&
+           !(write && use.getOperandNumber() == write.getDestMutable().getOperandNumber());
+  });
 }

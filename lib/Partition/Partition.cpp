@@ -7,7 +7,10 @@
 
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
-#include "shardkit/Partition/Candidates.h"
+  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
+                      bool keepLayouts)
+      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table),
+        padding(meshes), windows(meshes), fill(fill), keepLayouts(keepLayouts) {}
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Partition/Lookups.h"
@@ -19,6 +22,7 @@
 
 #include "shardkit/Rules/ControlFlow.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -35,8 +39,12 @@ namespace {
 
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill)
-      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table), padding(meshes), windows(meshes), fill(fill) {}
+  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
+  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
+                      bool keepLayouts, bool dynamicChecks)
+      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table),
+        padding(meshes), windows(meshes), fill(fill), keepLayouts(keepLayouts),
+        dynamicSizes(meshes, dynamicChecks) {}
 
   LogicalResult run() {
     if (failed(readLayouts()))
@@ -193,7 +201,7 @@ private:
     const Sharding &sharding = table.get(layouts.lookup(value));
     SmallVector<int64_t> shape(type.getShape());
     for (auto [size, dim] : llvm::zip(shape, sharding.dims))
-      if (int64_t shards = deviceFactor(dim.entries); shards > 1)
+      if (int64_t shards = deviceFactor(dim.entries); shards > 1 && !ShapedType::isDynamic(size))
         size = (size + shards - 1) / shards;
     return type.clone(shape);
   }
@@ -205,6 +213,19 @@ private:
   void makeLocal(Value value) {
     value.setType(getLocalType(value));
     notePadding(value);
+  }
+
+  /// Leaves layouts and global types of the results on an op, for reports.
+  void noteLayouts(Operation *op) {
+    auto unit = UnitAttr::get(op->getContext());
+    SmallVector<Attribute> attrs, types;
+    for (Value result : op->getResults()) {
+      bool known = layouts.contains(result);
+      attrs.push_back(known ? Attribute(table.getAttr(layouts.lookup(result))) : unit);
+      types.push_back(known ? Attribute(TypeAttr::get(globalTypes.lookup(result))) : unit);
+    }
+    op->setDiscardableAttr(kLayoutsAttr, ArrayAttr::get(op->getContext(), attrs));
+    op->setDiscardableAttr(kGlobalTypesAttr, ArrayAttr::get(op->getContext(), types));
   }
 
   void notePadding(Value value) {
@@ -248,11 +269,17 @@ private:
       } else {
         reshard.getResult().replaceAllUsesWith(*value);
         notePadding(*value);
+        if (keepLayouts)
+          noteLayouts(value->getDefiningOp());
       }
       op->erase();
       return success();
     }
 
+    if (failed(dynamicSizes.makeLocal(
+            op, [&](Value value) { return globalTypes.lookup(value); },
+            [&](Value value) -> const Sharding & { return getSharding(value); })))
+      return failure();
     makeAttributesLocal(op, {[&](Value value) { return globalTypes.lookup(value); },
                              [&](Value value) { return getLocalType(value); }});
     if (isControlFlow(op) || isa<scf::InParallelOp, ManualComputationOp>(op))
@@ -278,6 +305,8 @@ private:
     op->removeAttr(kShardingsAttr);
     op->removeAttr(kComputeAttr);
     op->removeAttr(kRuleAttr);
+    if (keepLayouts && llvm::any_of(op->getResults(), [&](Value v) { return layouts.contains(v); }))
+      noteLayouts(op);
     if (auto computation = dyn_cast<ManualComputationOp>(op))
       manual.push_back(computation); // inner ones first
     return success();
@@ -327,6 +356,8 @@ private:
   Padding padding;
   Windows windows;
   PaddingFill fill;
+  bool keepLayouts;
+  DynamicSizes dynamicSizes;
   /// Values to be filled, with their uneven dims.
   std::vector<std::pair<Value, SmallVector<UnevenLoop, 1>>> padded;
 };
@@ -369,7 +400,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
         return signalPassFailure();
       if (!*own)
         continue;
-      if (failed(FunctionPartitioner(func, **own, *fill).run()))
+      if (failed(FunctionPartitioner(func, **own, *fill, keepLayouts, dynamicChecks).run()))
         return signalPassFailure();
     }
     setPhase(module, Phase::Partitioned);

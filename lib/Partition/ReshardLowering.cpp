@@ -130,6 +130,14 @@ FailureOr<Value> spmd::lowerReshard(OpBuilder &b, Location loc, Value input,
                                     LayoutId to, LayoutTable &table) {
   FunctionMeshes &meshes = table.getMeshes();
   Value value = input;
+  if (!globalType.hasStaticShape() &&
+      (!table.getPlan(from, to, globalType).empty() || table.isPartial(to) != table.isPartial(from)))
+    return emitError(loc) << "reshard of a value of dynamic size, " << globalType << ", from "
+                          << meshes.toString(table.get(from)) << " to "
+                          << meshes.toString(table.get(to))
+                          << ", expected equal layouts where sizes are not known";
+  if (!globalType.hasStaticShape())
+    return value;
   for (const PlanStep &step : table.getPlan(from, to, globalType)) {
     FailureOr<Value> next = emitStep(b, loc, value, step, meshes);
     if (failed(next))

@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 void spmd::buildPhases(OpPassManager &pm, Phase from,
-                       const PhaseOptions &phaseOptions) {
-  if (from < Phase::Propagated) {
+                       const PhaseOptions &phaseOptions, Phase last) {
+  if (from < Phase::Propagated && last >= Phase::Propagated) {
     SPMDResolveAxisResourcesPassOptions options;
     options.mesh = phaseOptions.mesh;
     pm.addPass(createSPMDResolveAxisResourcesPass(options));
@@ -25,17 +25,18 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     propagate.tripCount = phaseOptions.tripCount;
     pm.addPass(createSPMDPropagatePass(propagate));
   }
-  if (from < Phase::Resharded) {
+  if (from < Phase::Resharded && last >= Phase::Resharded) {
     SPMDInsertReshardsPassOptions insert;
     insert.tripCount = phaseOptions.tripCount;
     pm.addPass(createSPMDInsertReshardsPass(insert));
   }
-  if (from < Phase::Partitioned) {
+  if (from < Phase::Partitioned && last >= Phase::Partitioned) {
     SPMDPartitionPassOptions partition;
     partition.fillPadding = phaseOptions.fillPadding;
+    partition.keepLayouts = phaseOptions.keepLayouts;
     pm.addPass(createSPMDPartitionPass(partition));
   }
-  if (from < Phase::Final)
+  if (from < Phase::Final && last >= Phase::Final)
     pm.addPass(createSPMDNumberCollectivesPass());
 }
 
@@ -45,8 +46,9 @@ void spmd::registerPipelines() {
       "All IR phases in order: resolve axis resources, inline, propagate, "
       "insert reshards, partition, number collectives",
       [](OpPassManager &pm, const DefaultPipelineOptions &options) {
-        buildPhases(pm, Phase::Written,
-                    {options.mesh, options.conflicts, options.reshapeGaps, options.tripCount});
+        PhaseOptions phases{options.mesh, options.conflicts, options.reshapeGaps, options.tripCount};
+        phases.keepLayouts = options.keepLayouts;
+        buildPhases(pm, Phase::Written, phases);
       });
   PassPipelineRegistration<>(
       "spmd-forbid-implicit-reshard",

@@ -46,6 +46,15 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
     return success();
   };
 
+  // What it has of the manual axes is part of the types inside: no more may come.
+  auto keepManual = [&](Sharding &given) {
+    for (const DimEntry &axis : axes)
+      if (llvm::none_of(given.dims, [&](const DimSharding &dim) {
+            return overlaps(axis, dim.entries, mesh);
+          }))
+        given.replicated.push_back(axis);
+  };
+
   SmallVector<ValueId> operands;
   for (auto [i, operand] : llvm::enumerate(op.getInputs())) {
     BlockArgument arg = op.getBody().getArgument(i);
@@ -55,6 +64,7 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
     FailureOr<Sharding> given = readGiven(op.getInSharding(i), type, op.getLoc());
     if (failed(given))
       return failure();
+    keepManual(*given);
     operands.push_back(propagation.addPlace(type, std::move(*given)));
     handOn(op, operand, operands.back());
   }
@@ -78,7 +88,10 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
       return failure();
     FailureOr<Sharding> given =
         readGiven(op.getOutSharding(i), cast<RankedTensorType>(result.getType()), op.getLoc());
-    if (failed(given) || failed(addGiven(result, std::move(*given), op.getLoc())))
+    if (failed(given))
+      return failure();
+    keepManual(*given);
+    if (failed(addGiven(result, std::move(*given), op.getLoc())))
       return failure();
     if (propagation.contains(handed))
       propagation.addIdentity(terminator, handed, propagation.getId(result), result);

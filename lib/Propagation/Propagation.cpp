@@ -20,8 +20,7 @@ bool spmd::isCreation(Operation *op) {
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return fill.getNumResults() == 1 &&
            isCreation(fill.getOutputs().front().getDefiningOp());
-  return isa<tensor::EmptyOp, tensor::SplatOp>(op) &&
-         cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
+  return isa<tensor::EmptyOp, tensor::SplatOp>(op);
 }
 
 static StringRef toBytes(ArrayRef<int64_t> key) {
@@ -161,10 +160,14 @@ Propagation::NodeId Propagation::addIdentity(Operation *op, ValueId from, unsign
   ShardingRule rule;
   ArrayRef<int64_t> sizes[2] = {values[from].type.getShape(), values[to].type.getShape()};
   SmallVector<SmallVector<int32_t, 2>> dims[2];
+  // What goes into and comes out of local view is cut evenly.
+  bool isManual = isa<ManualComputationOp>(op) ||
+                  isa_and_present<ManualComputationOp>(op->getParentOp());
   for (auto [a, b] : llvm::zip(sizes[0], sizes[1])) {
     bool dynamic = ShapedType::isDynamic(a);
+    // Whether manual axes cut it is not seen from its size.
     int32_t common = rule.addFactor(
-        std::min(a, b), dynamic ? FactorKind::Whole : FactorKind::Parallel);
+        std::min(a, b), dynamic && isManual ? FactorKind::Whole : FactorKind::Parallel);
     for (auto [list, size, other] : {std::tie(dims[0], a, b), std::tie(dims[1], b, a)}) {
       list.emplace_back();
       if (!dynamic && size > other)
@@ -172,11 +175,8 @@ Propagation::NodeId Propagation::addIdentity(Operation *op, ValueId from, unsign
       list.back().push_back(common);
     }
   }
-  // What goes into and comes out of local view is cut evenly.
-  bool isManual = isa<ManualComputationOp>(op) ||
-                  isa_and_present<ManualComputationOp>(op->getParentOp());
-  for (auto [a, b] : llvm::zip(dims[0], dims[1]))
-    if (!isManual && a.size() == 1 && b.size() == 1)
+  for (auto [a, b, size] : llvm::zip(dims[0], dims[1], sizes[0]))
+    if (!isManual && !ShapedType::isDynamic(size) && a.size() == 1 && b.size() == 1)
       rule.setMayLeaveRest(a.front(), true);
   rule.addOperand(Value()).type = values[from].type;
   for (const auto &factors : dims[0])
@@ -628,7 +628,7 @@ Sharding Propagation::extend(const Sharding &from, RankedTensorType type,
       DimEntry part = getFreePart(sharding, d, entry);
       total *= part.size;
       if ((part.size == 1 && entry.size != 1) ||
-          (!uneven && type.getDimSize(d) % total != 0))
+          (!uneven && !type.isDynamicDim(d) && type.getDimSize(d) % total != 0))
         break;
       taken.push_back(part);
       if (part.size != entry.size)

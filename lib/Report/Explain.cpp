@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Report/Explain.h"
+#include "ValueNames.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 
-#include "mlir/IR/AsmState.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -23,73 +23,8 @@ using namespace mlir::spmd;
 
 namespace {
 
-/// Names of values as the input prints them, and the other names they go by.
-class ValueNames {
-public:
-  explicit ValueNames(ModuleOp module) : state(module) {
-    module.walk([&](func::FuncOp func) {
-      for (BlockArgument arg : func.getArguments())
-        for (StringRef name : {kNameAttr, kWeightAttr})
-          if (auto text = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), name))
-            userNames[arg] = text.getValue();
-    });
-    module.walk([&](Operation *op) {
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (BlockArgument arg : block.getArguments())
-            add(arg);
-      for (Value result : op->getResults())
-        add(result);
-    });
-  }
-
-  std::string get(Value value) const {
-    std::string name = printed.lookup(value);
-    std::string user = userNames.lookup(value);
-    if (user.empty())
-      user = getLocName(value.getLoc());
-    if (name.empty())
-      return user.empty() ? "a value" : user;
-    return user.empty() ? name : name + " (" + user + ")";
-  }
-
-  bool matches(Value value, StringRef selection) const {
-    return selection == printed.lookup(value) ||
-           selection == StringRef(userNames.lookup(value)) ||
-           selection == getLocName(value.getLoc()) || isAt(value.getLoc(), selection);
-  }
-
-  void list(Value value, SmallVectorImpl<std::string> &names) const {
-    for (std::string name : {printed.lookup(value), userNames.lookup(value),
-                             getLocName(value.getLoc())})
-      if (!name.empty())
-        names.push_back(name);
-  }
-
-private:
-  void add(Value value) {
-    if (!isa<RankedTensorType>(value.getType()))
-      return;
-    llvm::raw_string_ostream os(printed[value]);
-    value.printAsOperand(os, state);
-  }
-  static std::string getLocName(Location loc) {
-    if (auto name = dyn_cast<NameLoc>(loc))
-      return name.getName().str();
-    return "";
-  }
-  /// `file:line`; of the file the last parts of its path do.
-  static bool isAt(Location loc, StringRef selection) {
-    auto file = loc->findInstanceOf<FileLineColLoc>();
-    auto [path, line] = selection.rsplit(':');
-    unsigned number;
-    return file && !line.getAsInteger(10, number) && file.getLine() == number &&
-           file.getFilename().getValue().ends_with(path);
-  }
-
-  AsmState state;
-  llvm::DenseMap<Value, std::string> printed, userNames;
-};
+/// Whether a value is to be explained, or (with no value) a result of the function.
+using SelectFn = llvm::function_ref<bool(func::FuncOp, Value, StringRef)>;
 
 class FunctionExplainer {
 public:
@@ -102,8 +37,9 @@ public:
       given.push_back(run.get(id));
   }
 
-  /// After the run.
-  ExplainedFunction explain(StringRef selection) {
+  /// After the run, the values that `wants` takes; it is asked for results of the
+  /// function by their names, with no value.
+  ExplainedFunction explain(SelectFn wants) {
     for (auto [i, extension] : llvm::enumerate(run.getExtensions()))
       extensionsOf[{extension.place, extension.dim}].push_back(i);
     SmallVector<Value> selected;
@@ -113,7 +49,7 @@ public:
       Value &known = valueOf[run.getId(value)];
       if (!known)
         known = value;
-      if (selection.empty() || names.matches(value, selection))
+      if (wants(func, value, ""))
         selected.push_back(value);
     };
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -129,7 +65,7 @@ public:
       function.values.push_back(
           explain(run.getId(value), names.get(value), value.getLoc()));
     for (auto [i, place] : llvm::enumerate(tables.getResultPlaces()))
-      if (place >= 0 && (selection.empty() || selection == resultName(i)))
+      if (place >= 0 && wants(func, Value(), resultName(i)))
         function.values.push_back(explain(place, resultName(i), func.getLoc()));
     return function;
   }
@@ -460,20 +396,18 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<ExplainedFunction>>
-spmd::explain(ModuleOp module, StringRef selection, const Propagation::Options &options) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  ValueNames names(*copy);
-  if (getPhase(*copy) < int(Phase::Annotated))
-    makeConstraintsOfShardings(*copy);
-  MeshCache meshes(*copy);
-  CallTable calls(*copy);
+/// Propagates a copy, `module`, and explains what is selected.
+static FailureOr<std::vector<ExplainedFunction>>
+explainCopy(ModuleOp module, const ValueNames &names, const Propagation::Options &options,
+            SelectFn wants) {
+  if (getPhase(module) < int(Phase::Annotated))
+    makeConstraintsOfShardings(module);
+  MeshCache meshes(module);
+  CallTable calls(module);
   if (failed(calls.verify()))
     return failure();
   std::vector<ExplainedFunction> functions;
-  bool any = false;
-  SmallVector<std::string> known;
-  for (auto func : copy->getOps<func::FuncOp>()) {
+  for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
     auto own = calls.getIndex(func).getMeshes(meshes);
@@ -487,22 +421,44 @@ spmd::explain(ModuleOp module, StringRef selection, const Propagation::Options &
     FunctionExplainer explainer(func, tables, **own, names);
     tables.getPropagation().record();
     tables.run();
-    functions.push_back(explainer.explain(selection));
-    any |= !functions.back().values.empty();
+    functions.push_back(explainer.explain(wants));
+  }
+  return functions;
+}
+
+FailureOr<std::vector<ExplainedFunction>>
+spmd::explain(ModuleOp module, StringRef selection, const Propagation::Options &options) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  ValueNames names(*copy);
+  auto functions = explainCopy(*copy, names, options, [&](func::FuncOp, Value value, StringRef result) {
+    return selection.empty() || (value ? names.matches(value, selection) : selection == result);
+  });
+  if (failed(functions) || selection.empty() ||
+      llvm::any_of(*functions, [](const ExplainedFunction &f) { return !f.values.empty(); }))
+    return functions;
+  SmallVector<std::string> known;
+  copy->walk([&](func::FuncOp func) {
     func.walk([&](Operation *op) {
       for (Value result : op->getResults())
         names.list(result, known);
     });
     for (BlockArgument arg : func.getArguments())
       names.list(arg, known);
-  }
-  if (!any && !selection.empty()) {
-    SmallVector<StringRef> refs(known.begin(), known.end());
-    return emitError(module.getLoc())
-           << "no value is called \"" << selection << "\", expected for instance "
-           << nearestNames(selection, refs) << ", or file:line";
-  }
-  return functions;
+  });
+  SmallVector<StringRef> refs(known.begin(), known.end());
+  return emitError(module.getLoc())
+         << "no value is called \"" << selection << "\", expected for instance "
+         << nearestNames(selection, refs) << ", or file:line";
+}
+
+FailureOr<std::vector<ExplainedFunction>>
+spmd::explain(ModuleOp module, llvm::function_ref<bool(StringRef, StringRef)> wants,
+              const Propagation::Options &options) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  ValueNames names(*copy);
+  return explainCopy(*copy, names, options, [&](func::FuncOp func, Value value, StringRef) {
+    return value && wants(func.getName(), names.get(value));
+  });
 }
 
 void spmd::printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os) {

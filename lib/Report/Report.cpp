@@ -7,6 +7,7 @@
 
 #include "shardkit/Rules/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include <nlohmann/json.hpp>
@@ -21,13 +22,6 @@ template <typename T> static std::string print(T value) {
   return text;
 }
 
-static int64_t getBytes(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape())
-    return 0;
-  return getElementBytes(tensor.getElementType()) * tensor.getNumElements();
-}
-
 static ReportValue describe(std::string name, Type local, Attribute global,
                             Attribute sharding) {
   ReportValue value;
@@ -39,17 +33,40 @@ static ReportValue describe(std::string name, Type local, Attribute global,
     globalType = type.getValue();
   value.globalType = print(globalType);
   value.globalBytes = getBytes(globalType);
-  if (sharding) {
-    // Without the prefix `#spmd.sharding`.
-    std::string text = print(sharding);
-    value.sharding = text.substr(text.find('<'));
-  }
+  value.sharding = getShardingText(sharding);
   return value;
 }
 
-FailureOr<Report> spmd::buildReport(ModuleOp module) {
+/// Why a collective is there: what it completes or brings to its user. Collectives
+/// that follow each other lead from one op to another together.
+static std::string getReason(CollectiveOpInterface op, const PartitionedValues &values) {
+  Value from = op->getOperand(0), to = op->getResult(0);
+  while (isa_and_nonnull<CollectiveOpInterface>(from.getDefiningOp()))
+    from = from.getDefiningOp()->getOperand(0);
+  Operation *user = nullptr;
+  while (!to.use_empty()) {
+    for (Operation *other : to.getUsers()) // the list ends with the first in the program
+      user = other;
+    if (!isa<CollectiveOpInterface>(user))
+      break;
+    to = user->getResult(0);
+  }
+  std::string producer = values.getName(from);
+  if (Operation *def = from.getDefiningOp())
+    producer = def->getName().getStringRef().str() + " (" + producer + ")";
+  std::string needed = user ? user->getName().getStringRef().str() : "nothing";
+  std::string reason = op.getReduction() ? "completes a partial result of " + producer + " for " + needed
+                                         : needed + " needs another layout than " + producer + " has";
+  ShardingAttr source = values.getLayout(from), target = values.getLayout(to);
+  if (source && target)
+    reason += ": " + getShardingText(source) + " to " + getShardingText(target);
+  return reason;
+}
+
+FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &values,
+                                    const ReportOptions &options) {
   Report report;
-  MeshCache meshes(module);
+  const MeshCache &meshes = values.getMeshes();
   for (const MeshCache::Entry &entry : meshes.entries()) {
     ReportMesh mesh{entry.mesh->name, {}, {}};
     for (const MeshAxis &axis : entry.mesh->axes)
@@ -95,7 +112,7 @@ FailureOr<Report> spmd::buildReport(ModuleOp module) {
       CostModel costs(*from);
       CollectiveCost cost = costs.getCost(
           step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
-      ReportCollective entry;
+      ReportCollective entry(op->getLoc());
       entry.id = op.getCollectiveId().value_or(next);
       ++next;
       entry.function = func.getName().str();
@@ -107,8 +124,9 @@ FailureOr<Report> spmd::buildReport(ModuleOp module) {
       entry.bytes = cost.bytes;
       entry.received = cost.received;
       entry.cost = cost.seconds;
-      entry.count = countExecutions(op->getBlock(), kDefaultTripCount);
+      entry.count = countExecutions(op->getBlock(), options.tripCount);
       entry.loc = getLocationText(op->getLoc());
+      entry.reason = getReason(op, values);
       // A slice moves nothing between devices.
       report.bytesByKind[entry.kind] += entry.bytes * entry.count;
       if (entry.bytes > 0)
@@ -120,10 +138,22 @@ FailureOr<Report> spmd::buildReport(ModuleOp module) {
     if (walk.wasInterrupted())
       return failure();
   }
+  report.memory = computeMemory(module, values, options.top);
+  report.layoutsKnown = values.knowLayouts();
+  if (report.layoutsKnown)
+    report.replicated = findReplicated(module, values);
   return report;
 }
 
-void spmd::printText(const Report &report, raw_ostream &os) {
+/// `"model" on dim 0, ...`
+static std::string getUsableText(const ReplicatedValue &value) {
+  std::string text;
+  for (auto &[axis, dim] : value.usable)
+    text += (text.empty() ? "" : ", ") + axis + " on dim " + std::to_string(dim);
+  return text;
+}
+
+void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
   for (const ReportMesh &mesh : report.meshes) {
     os << "mesh @" << mesh.name << ":";
     for (auto &[name, size] : mesh.axes)
@@ -166,6 +196,29 @@ void spmd::printText(const Report &report, raw_ostream &os) {
     if (!header)
       os << "  no collectives\n";
   }
+  for (const FunctionMemory &memory : report.memory) {
+    os << "memory of @" << memory.function << "\n    peak "
+       << llvm::right_justify(std::to_string(memory.peakBytes), 16) << " B  at " << memory.op
+       << (memory.at.empty() ? "" : " " + memory.at) << "\n";
+    os << "    arguments " << llvm::right_justify(std::to_string(memory.argumentBytes), 11) << " B\n";
+    for (const HeldValue &held : memory.largest)
+      os << "    " << llvm::right_justify(std::to_string(held.bytes), 21) << " B  " << held.name
+         << "  " << held.localType << (held.sharding.empty() ? "" : "  " + held.sharding)
+         << (held.loc.empty() ? "" : "  " + held.loc) << "\n";
+    if (memory.dynamicValues > 0)
+      os << "    " << memory.dynamicValues << " values of dynamic size are not counted\n";
+  }
+  if (!report.layoutsKnown)
+    os << "replicated values: not known, the layouts of values are gone; report the module before it "
+          "is partitioned, or with keep-layouts\n";
+  if (!report.replicated.empty()) {
+    os << "replicated, " << std::min<size_t>(top, report.replicated.size()) << " of "
+       << report.replicated.size() << "\n";
+    for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top))
+      os << "    " << llvm::right_justify(std::to_string(value.wasted), 21) << " B  @"
+         << value.function << " " << value.name << "  " << value.localType << "  could be cut by "
+         << getUsableText(value) << (value.loc.empty() ? "" : "  " + value.loc) << "\n";
+  }
   os << "totals\n";
   for (auto &[kind, bytes] : report.bytesByKind)
     os << "    " << llvm::left_justify(kind, 20) << llvm::right_justify(std::to_string(bytes), 14) << " B\n";
@@ -175,7 +228,7 @@ void spmd::printText(const Report &report, raw_ostream &os) {
   os << "    " << llvm::left_justify("predicted time", 20) << llvm::format("%14.3e", report.totalCost) << " s\n";
 }
 
-void spmd::printJSON(const Report &report, raw_ostream &os) {
+void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
   using json = nlohmann::ordered_json;
   json root = {{"version", 1}, {"meshes", json::array()}, {"functions", json::array()},
                {"collectives", json::array()}};
@@ -212,10 +265,76 @@ void spmd::printJSON(const Report &report, raw_ostream &os) {
     entry["count"] = c.count;
     entry["cost"] = c.cost;
     entry["loc"] = c.loc;
+    entry["reason"] = c.reason;
     root["collectives"].push_back(entry);
   }
   root["totals"] = {{"bytes_by_kind", report.bytesByKind},
                     {"bytes_by_axis", report.bytesByAxis},
                     {"cost", report.totalCost}};
+  auto describe = [](const DescribedValue &value, json first) {
+    first.update({{"name", value.name},
+                  {"global_type", value.globalType},
+                  {"sharding", value.sharding},
+                  {"local_type", value.localType},
+                  {"loc", value.loc}});
+    return first;
+  };
+  json memories = json::array();
+  const FunctionMemory *peak = nullptr;
+  auto listLargest = [&](const FunctionMemory &memory) {
+    json largest = json::array();
+    for (const HeldValue &held : memory.largest)
+      largest.push_back(describe(held, {{"bytes", held.bytes}}));
+    return largest;
+  };
+  for (const FunctionMemory &memory : report.memory) {
+    if (!peak || memory.peakBytes > peak->peakBytes)
+      peak = &memory;
+    json entry = {{"name", memory.function},
+                  {"peak_bytes", memory.peakBytes},
+                  {"argument_bytes", memory.argumentBytes},
+                  {"at", memory.at},
+                  {"op", memory.op},
+                  {"largest", listLargest(memory)}};
+    if (memory.dynamicValues > 0)
+      entry["uncounted_dynamic_values"] = memory.dynamicValues;
+    memories.push_back(entry);
+  }
+  root["memory"] = {{"peak_bytes", peak ? peak->peakBytes : 0},
+                    {"at", peak ? peak->at : ""},
+                    {"largest", peak ? listLargest(*peak) : json::array()},
+                    {"functions", memories}};
+  root["replicated"] = report.layoutsKnown ? json::array() : json();
+  for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top)) {
+    json usable = json::array();
+    for (auto &[axis, dim] : value.usable)
+      usable.push_back({{"axis", axis}, {"dim", dim}});
+    root["replicated"].push_back(describe(value, {{"function", value.function},
+                                                  {"bytes", value.bytes},
+                                                  {"wasted", value.wasted},
+                                                  {"usable", usable}}));
+  }
   os << root.dump(1) << "\n";
+}
+
+void spmd::emitRemarks(const Report &report, unsigned top) {
+  auto options = [](StringRef name, StringRef function) {
+    return remark::RemarkOpts::name(name).category("spmd").function(function);
+  };
+  for (const ReportCollective &c : report.collectives)
+    remark::analysis(c.location, options("collective", c.function))
+        << remark::add("{0} #{1}", c.kind, c.id) << remark::metric("Bytes", c.bytes)
+        << remark::metric("Axes", llvm::join(c.axes, ","))
+        << remark::metric("Count", c.count) << remark::metric("Reason", c.reason);
+  for (const FunctionMemory &memory : report.memory)
+    remark::analysis(memory.location, options("memory", memory.function))
+        << remark::add("the peak of the memory of @{0} is here", memory.function)
+        << remark::metric("Bytes", memory.peakBytes)
+        << remark::metric("Largest", memory.largest.empty() ? "" : memory.largest.front().name);
+  for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top))
+    remark::missed(value.location, options("replicated", value.function))
+        << remark::add("devices hold copies of {0}", value.name)
+        << remark::metric("Bytes", value.wasted)
+        << remark::metric("Axes", getUsableText(value))
+        << remark::suggest("cut it by {0}", getUsableText(value));
 }

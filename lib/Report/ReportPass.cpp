@@ -1,10 +1,14 @@
 //===- ReportPass.cpp - --spmd-report -------------------------------------===//
 
+#include "Html.h"
 #include "Output.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Report/Report.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDREPORTPASS
@@ -21,27 +25,92 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     markAllAnalysesPreserved();
-    if (format != "text" && format != "json") {
+    if (!llvm::is_contained({"text", "json", "remarks", "html"}, StringRef(format))) {
       emitError(module.getLoc()) << "unknown report format \"" << format
-                         << "\", expected text or json";
+                                 << "\", expected text, json, remarks or html";
       return signalPassFailure();
     }
-    if (getPhase(module) < int(Phase::Partitioned)) {
-      emitError(module.getLoc()) << "report of a module that is not partitioned, "
-                            "expected phase \"partitioned\" or \"final\"";
+    if (top < 0) {
+      emitError(module.getLoc()) << "top=" << top << ", expected 0 or more";
       return signalPassFailure();
     }
-    FailureOr<Report> report = buildReport(module);
+    auto options = Propagation::parseOptions(module.getLoc(), conflicts, reshapeGaps, tripCount);
+    if (failed(options) || failed(report(module, *options)))
+      signalPassFailure();
+  }
+
+  LogicalResult report(ModuleOp module, const Propagation::Options &options) {
+    OwningOpRef<ModuleOp> partitioned, propagated;
+    bool fromSource = getPhase(module) < int(Phase::Partitioned);
+    if (fromSource) {
+      partitioned = module.clone();
+      if (failed(partition(*partitioned, propagated)))
+        return failure();
+      module = *partitioned;
+    }
+    PartitionedValues values(module, fromSource);
+    FailureOr<Report> report =
+        buildReport(module, values, {.top = unsigned(top), .tripCount = tripCount});
     if (failed(report))
-      return signalPassFailure();
+      return failure();
+    if (format == "remarks") {
+      emitRemarks(*report, top);
+      return success();
+    }
     std::string text;
     llvm::raw_string_ostream os(text);
     if (format == "json")
-      printJSON(*report, os);
-    else
-      printText(*report, os);
-    if (failed(writeOutput(module.getLoc(), output, text)))
-      signalPassFailure();
+      printJSON(*report, top, os);
+    else if (format == "text")
+      printText(*report, top, os);
+    else if (failed(printPage(module, *report, values, propagated.get(), options, os)))
+      return failure();
+    return writeOutput(module.getLoc(), output, text);
+  }
+
+  /// Takes a copy of the module through the phases that are left. `propagated`:
+  /// the module after propagation, if it comes by there and a page is wanted.
+  LogicalResult partition(ModuleOp copy, OwningOpRef<ModuleOp> &propagated) {
+    // What the phases remark they will remark again when they run for good.
+    ScopedDiagnosticHandler errorsOnly(copy.getContext(), [](Diagnostic &diag) {
+      return failure(diag.getSeverity() == DiagnosticSeverity::Error);
+    });
+    PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount};
+    phases.keepLayouts = true;
+    auto run = [&](Phase last) {
+      PassManager pm(copy.getContext());
+      buildPhases(pm, Phase(getPhase(copy)), phases, last);
+      return pm.run(copy);
+    };
+    if (failed(run(Phase::Propagated)))
+      return failure();
+    if (format == "html" && getPhase(copy) == int(Phase::Propagated))
+      propagated = copy.clone();
+    noteOrigins(copy);
+    return run(Phase::Final);
+  }
+
+  LogicalResult printPage(ModuleOp module, const Report &report, const PartitionedValues &values,
+                          ModuleOp propagated, const Propagation::Options &options,
+                          raw_ostream &os) {
+    std::vector<DrawnFunction> functions;
+    for (auto func : module.getOps<func::FuncOp>())
+      if (!func.isExternal() && !func.isPrivate())
+        functions.push_back({func, layOut(func, values)});
+    std::vector<ExplainedFunction> reasons;
+    if (propagated) {
+      DrawnNames names = getDrawnNames(functions, values);
+      auto wants = [&](StringRef function, StringRef name) {
+        auto it = names.find(function);
+        return it != names.end() && it->second.contains(name);
+      };
+      auto explained = explain(propagated, wants, options);
+      if (failed(explained))
+        return failure();
+      reasons = std::move(*explained);
+    }
+    printHTML(report, top, functions, values, reasons, os);
+    return success();
   }
 };
 } // namespace

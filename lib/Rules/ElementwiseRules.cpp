@@ -20,9 +20,7 @@ SmallVector<int32_t> addResultFactors(ShardingRule &rule, Value result) {
   SmallVector<int32_t> factors;
   if (auto type = dyn_cast<RankedTensorType>(result.getType()))
     for (int64_t size : type.getShape())
-      factors.push_back(rule.addFactor(size, ShapedType::isDynamic(size)
-                                                 ? FactorKind::Whole
-                                                 : FactorKind::Parallel));
+      factors.push_back(rule.addFactor(size));
   return factors;
 }
 

@@ -119,8 +119,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   SmallVector<int64_t, 8> ranges = getLoopRanges(op, maps);
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (auto [range, iterator] : llvm::zip(ranges, iterators)) {
-    FactorKind kind = ShapedType::isDynamic(range) ? FactorKind::Whole
-                      : iterator == utils::IteratorType::reduction
+    FactorKind kind = iterator == utils::IteratorType::reduction
                           ? FactorKind::Reduction
                           : FactorKind::Parallel;
     rule.addFactor(range, kind);

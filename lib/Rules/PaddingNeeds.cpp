@@ -287,6 +287,12 @@ Needs spmd::getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) 
 void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
     rule.setMayLeaveRest(f, getPaddingNeeds(op, rule, f).has_value());
+  // What is padding of a dynamic dim would be known at run time only.
+  for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t)
+    for (unsigned d = 0; d < rule.tensor(t).numDims; ++d)
+      if (rule.tensor(t).type && rule.tensor(t).type.isDynamicDim(d))
+        for (int32_t f : rule.dimFactors(rule.tensor(t), d))
+          rule.setMayLeaveRest(f, false);
 }
 
 bool spmd::canCut(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {

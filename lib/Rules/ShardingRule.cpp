@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
@@ -74,7 +75,7 @@ static ShardingRule getFallbackRule(Operation *op) {
 
 /// What holds whatever the op: a factor that one tensor has on two dims (a
 /// diagonal) cannot be cut, nor can the dims of a tensor without elements, nor
-/// one whose size its factors do not make up (a dynamic one, a longer one).
+/// one whose size its factors do not make up (a longer one).
 void spmd::keepUncuttableWhole(ShardingRule &rule) {
   SmallVector<int32_t> seen;
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
@@ -90,13 +91,34 @@ void spmd::keepUncuttableWhole(ShardingRule &rule) {
       for (int32_t f : factors)
         product *= rule.factor(f).size;
       bool isWhole = empty || (rule.getWindow(tensor, d) ? type.isDynamicDim(d)
-                                                         : product != type.getDimSize(d));
+                      : type.isDynamicDim(d)   ? factors.size() != 1
+                                               : product != type.getDimSize(d));
       for (int32_t f : factors) {
         if (isWhole || llvm::is_contained(seen, f))
           rule.setKind(f, FactorKind::Whole);
         seen.push_back(f);
       }
     }
+  }
+}
+
+/// Dims of dynamic size can be cut in ops that do not depend on it, or where
+/// partition makes the size that they ask for local (DynamicSizes.h).
+static bool takesDynamicCuts(Operation *op) {
+  if (isa<linalg::LinalgOp>(op))
+    return !readsIndices(op);
+  return isa<tensor::EmptyOp, tensor::SplatOp, tensor::CastOp, tensor::DimOp, tensor::RankOp,
+             WithShardingConstraintOp, ReshardOp>(op) ||
+         (op->hasTrait<OpTrait::Elementwise>() && !isa<tosa::TosaOp>(op));
+}
+
+static void keepDynamicWhole(ShardingRule &rule) {
+  for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    for (unsigned d = 0; d < tensor.numDims; ++d)
+      if (tensor.type && tensor.type.isDynamicDim(d))
+        for (int32_t f : rule.dimFactors(tensor, d))
+          rule.setKind(f, FactorKind::Whole);
   }
 }
 
@@ -109,6 +131,9 @@ ShardingRule spmd::getOwnShardingRule(Operation *op) {
   else
     return getFallbackRule(op);
   keepUncuttableWhole(rule);
+  // What a body captures may be read at places that depend on its size.
+  if (!takesDynamicCuts(op) || rule.numOperands() > op->getNumOperands())
+    keepDynamicWhole(rule);
   return rule;
 }
 

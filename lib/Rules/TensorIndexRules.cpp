@@ -37,8 +37,8 @@ struct WholeModel
   }
 };
 
-/// dim, rank: a scalar that does not depend on elements. A static size is made a
-/// constant by partition; a dynamic dim stays whole as everywhere.
+/// dim, rank: a scalar that does not depend on elements. Partition makes it the
+/// global size, where it is known which dim is asked for.
 template <typename OpTy>
 struct ShapeQueryModel
     : ShardingRuleOpInterface::ExternalModel<ShapeQueryModel<OpTy>, OpTy> {
@@ -46,7 +46,7 @@ struct ShapeQueryModel
     ShardingRule rule;
     Value source = op->getOperand(0);
     auto type = dyn_cast<RankedTensorType>(source.getType());
-    bool any = type && type.hasStaticShape();
+    bool any = bool(type);
     if constexpr (std::is_same_v<OpTy, tensor::DimOp>)
       any &= cast<OpTy>(op).getConstantIndex().has_value();
     rule.addOperand(source);

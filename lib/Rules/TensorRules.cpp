@@ -31,13 +31,13 @@ struct CreationModel
     addScalarOperands(rule, op->getOperands());
     rule.addResult(op->getResult(0));
     for (int64_t size : getShape(op->getResult(0)))
-      rule.addDim({rule.addFactor(size, parallelIfStatic(size))});
+      rule.addDim({rule.addFactor(size)});
     return rule;
   }
 };
 
-/// cast, bitcast: the same shape in and out; a dim whose static size changes
-/// stays whole.
+/// cast, bitcast: the same shape in and out. Where a size is known on one side
+/// only, it is the one.
 template <typename OpTy>
 struct CastModel
     : ShardingRuleOpInterface::ExternalModel<CastModel<OpTy>, OpTy> {
@@ -48,8 +48,7 @@ struct CastModel
     auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (source && result)
       for (auto [in, out] : llvm::zip(source.getShape(), result.getShape()))
-        factors.push_back(rule.addFactor(
-            out, in == out ? parallelIfStatic(out) : FactorKind::Whole));
+        factors.push_back(rule.addFactor(ShapedType::isDynamic(out) ? in : out));
     rule.addOperand(op->getOperand(0));
     if (source)
       for (size_t d = 0; d < source.getShape().size(); ++d)

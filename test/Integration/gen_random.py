@@ -7,7 +7,7 @@
 
 Each function is a chain of ops on tensors of rank 0 to 4, on one of several
 meshes of 1 to 8 devices, with shardings (sub-axes and gaps too) on arguments,
-results, ops and constraints. Integers wrap; floats are small integers whose
+results, ops and constraints, in loops, branches and manual computations too. Integers wrap; floats are small integers whose
 bound is tracked, so that every partial sum is exact in the type: sharded and
 unsharded runs must agree bit for bit.
 """
@@ -19,9 +19,11 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from random_elements import ElementSteps
+from random_regions import RegionSteps
 
-MESHES = [[1], [2], [3], [4], [5], [6], [8], [2, 2], [2, 3], [3, 2], [2, 4],
-          [4, 2], [1, 4], [2, 1, 3], [2, 2, 2]]
+MESHES = [[1], [2], [3], [4], [5], [6], [7], [8], [2, 2], [2, 3], [3, 2], [2, 4],
+          [4, 2], [1, 4], [6, 1], [1, 1, 2], [2, 1, 2], [2, 1, 3], [1, 3, 2],
+          [2, 2, 2]]
 # Views of the same devices: sizes and device order, by group.
 VIEWS = [[([6], None), ([2, 3], None), ([3, 2], None), ([2, 1, 3], None)],
          [([8], None), ([2, 4], None), ([4, 2], None), ([2, 2, 2], None),
@@ -51,7 +53,7 @@ class Skip(Exception):
     """This step has nothing to work on, or would leave the exact range."""
 
 
-class Function(ElementSteps):
+class Function(ElementSteps, RegionSteps):
     def __init__(self, rng, name, uneven=False, views=False):
         self.rng, self.name, self.uneven = rng, name, uneven
         mesh = rng.randrange(len(MESHES))
@@ -61,6 +63,9 @@ class Function(ElementSteps):
             self.meshes = [(f"v{group}_{i}", sizes)
                            for i, (sizes, _) in enumerate(VIEWS[group])]
             self.meshes = rng.sample(self.meshes, rng.randrange(2, 4))
+        # Collectives that are written need ranks in the order of all meshes.
+        self.one_order = not views or all(
+            VIEWS[group][int(name.split("_")[1])][1] is None for name, _ in self.meshes)
         self.element = rng.choice(["i8", "i16", "i32", "i32", "i64", "f16",
                                    "bf16", "f32", "f32", "f64"])
         self.is_float = self.element[0] != "i"
@@ -146,8 +151,8 @@ class Function(ElementSteps):
             dims[d].append(f'"{AXES[axis]}"' +
                            ("" if whole else f":({pre}){size}"))
         text = ", ".join(
-            "{" + ", ".join(d + ["?"] * (rng.random() < 0.4)) + "}"
-            for d in dims)
+            "{" + ", ".join(d + ["?"] * (rng.random() < 0.4)) + "}" +
+            ("p1" if rng.random() < 0.05 else "") for d in dims)
         replicated = [f'"{AXES[a]}"' for a, _, s in left
                       if s == sizes[a] and rng.random() < 0.1]
         more = f", replicated = {{{', '.join(replicated)}}}" if replicated else ""
@@ -627,7 +632,7 @@ class Function(ElementSteps):
         "einsum": 4, "matmul": 2, "two_results": 1, "index": 2, "capture": 2,
         "window": 1, "collapse": 2, "expand": 2, "extract_slice": 1,
         "insert_slice": 1, "pad": 1, "concat": 1, "clamp": 1,
-        **ElementSteps.MORE_STEPS}
+        **ElementSteps.MORE_STEPS, **RegionSteps.MORE_STEPS}
 
     def random_shape(self):
         while True:
@@ -701,10 +706,12 @@ def main():
     for i, sizes in enumerate(MESHES):
         mesh = ", ".join(f'"{AXES[a]}"={s}' for a, s in enumerate(sizes))
         ids = ""
-        if i % 4 == 3:   # some meshes have their devices in another order
-            ids = f", device_ids={list(reversed(range(math.prod(sizes))))}"
+        if i % 2:   # some meshes have their devices in another order
+            order = list(range(math.prod(sizes)))
+            random.Random(i).shuffle(order)
+            ids = f", device_ids={order}"
         costs = ""
-        if i % 2:   # on some, bytes count rather than calls
+        if i % 3 == 1:   # on some, bytes count rather than calls
             each = ", ".join(["1.0e-9"] * len(sizes))
             costs = f" {{alpha = [{each}], beta = [{each}]}}"
         out.append(f"spmd.mesh @m{i} = <[{mesh}]{ids}>{costs}")

@@ -30,9 +30,10 @@ class Program:
     """A generated function as arguments and ops, each with its name as location."""
 
     def __init__(self, text):
-        head, *body = text.strip().split("\n")
+        # What a function with manual computations is compared with does not matter.
+        head, *body = text.split("func.func private")[0].strip().split("\n")
         name, args, results = re.match(
-            r"func.func @(\w+)\((.*)\) -> \((.*)\) \{$", head).groups()
+            r"func.func @(\w+)\((.*)\) -> \((.*)\)(?: attributes .*)? \{$", head).groups()
         self.name, self.results = name, results
         self.args = [f'{a} loc("{a.split(":")[0][1:]}")'
                      for a in re.split(r", (?=%arg\d)", args)]
@@ -50,7 +51,9 @@ class Program:
                 defined = re.match(r"\s*%(\w+)", chunk[0]).group(1)
                 chunk[-1] += f' loc("{defined}")'
                 text = "\n".join(chunk)
-                self.ops.append((defined, set(re.findall(r"%(v\d+)", text)) - {defined}, text))
+                inside = re.findall(r"%(v\d+)(?::\d+)? =|forall \(%(v\d+)\)|\(%(v\d+):", text)
+                read = set(re.findall(r"%(v\d+)", text)) - {n for pair in inside for n in pair}
+                self.ops.append((defined, read, text))
             chunk = []
 
     def text(self, rng=None):

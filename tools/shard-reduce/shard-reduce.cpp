@@ -1,16 +1,18 @@
 //===- shard-reduce.cpp - Reduces IR that shows a fault -------------------===//
 
-#include "shardkit/InitAllDialects.h"
-#include "shardkit/InitAllPasses.h"
+#include "ReducePass.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "shardkit/InitAllDialects.h"
+#include "shardkit/InitAllPasses.h"
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::spmd::registerAllPasses();
+  mlir::spmd::registerReducePass();
 
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);

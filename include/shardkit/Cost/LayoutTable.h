@@ -46,7 +46,8 @@ public:
     std::string kinds, axes; // of the steps that move data, by commas
   };
   Move getMove(LayoutId from, LayoutId to, RankedTensorType type);
-  /// Collectives of that reshard, planned once. Valid until the next call.
+  /// Collectives of that reshard, planned once; those of a value of dynamic size
+  /// are for predictions only. Valid until the next call.
   const ReshardPlan &getPlan(LayoutId from, LayoutId to, RankedTensorType type);
   const CostModel &getCosts() const { return costs; }
   const Mesh &getMesh() const { return meshes.getMesh(); }

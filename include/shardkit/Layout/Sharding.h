@@ -73,7 +73,8 @@ int64_t deviceFactor(llvm::ArrayRef<DimEntry> entries);
 /// Product of all sizes, gaps included: what must divide the dim when even.
 int64_t totalFactor(llvm::ArrayRef<DimEntry> entries);
 
-/// True if the axes and gaps divide a dim of `size`.
+/// True if the axes and gaps divide a dim of `size`; a size that is not known
+/// (negative) is taken to be one that they divide.
 bool divides(llvm::ArrayRef<DimEntry> entries, int64_t size);
 /// True if a dim may be cut by these entries although they do not divide it:
 /// whole axes and no gaps.

@@ -53,6 +53,12 @@ struct ExplainedFunction {
 FailureOr<std::vector<ExplainedFunction>> explain(ModuleOp module, StringRef selection,
                                                   const Propagation::Options &options);
 
+/// The same for the values that `wants` takes, asked with the name of the function
+/// and the name that the result calls the value.
+FailureOr<std::vector<ExplainedFunction>>
+explain(ModuleOp module, llvm::function_ref<bool(StringRef, StringRef)> wants,
+        const Propagation::Options &options);
+
 void printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os);
 void printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os);
 /// One remark per axis (`passed`) and per axis that did not arrive (`missed`).

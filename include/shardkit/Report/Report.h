@@ -1,17 +1,16 @@
 //===- Report.h - What a partitioned program moves and holds ----*- C++ -*-===//
 //
-// One analysis result, several printers.
+// One analysis result, several printers (docs/Report.md).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDKIT_REPORT_REPORT_H
 #define SHARDKIT_REPORT_REPORT_H
 
-#include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/SmallVector.h"
+#include "shardkit/Report/Memory.h"
+#include "shardkit/Report/Replicated.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
-#include <string>
 
 namespace mlir::spmd {
 
@@ -21,13 +20,15 @@ struct ReportValue {
 };
 
 struct ReportCollective {
+  explicit ReportCollective(Location location) : location(location) {}
   int64_t id = -1;
-  std::string function, kind, reduction, loc;
+  std::string function, kind, reduction, loc, reason;
   std::vector<std::string> axes;
   int64_t bytes = 0;    // B of the cost formulas
   int64_t received = 0; // bytes received, summed over the group's devices
   int64_t count = 1;    // executions per run of the function
   double cost = 0;      // seconds of one execution
+  Location location;    // for remarks
 };
 
 struct ReportFunction {
@@ -47,12 +48,28 @@ struct Report {
   std::vector<ReportCollective> collectives;
   std::map<std::string, int64_t> bytesByKind, bytesByAxis;
   double totalCost = 0;
+  std::vector<FunctionMemory> memory;      // a function each, in order
+  std::vector<ReplicatedValue> replicated; // the most bytes first
+  /// Whether layouts inside functions are known; without them little is replicated
+  /// for certain.
+  bool layoutsKnown = false;
+};
+
+struct ReportOptions {
+  /// How many of the largest values are kept per function.
+  unsigned top = 10;
+  /// Trips of loops whose bounds are not constant.
+  int64_t tripCount;
 };
 
 /// Reads a partitioned module; reports where an op does not say what it moves.
-FailureOr<Report> buildReport(ModuleOp module);
-void printText(const Report &report, raw_ostream &os);
-void printJSON(const Report &report, raw_ostream &os);
+FailureOr<Report> buildReport(ModuleOp module, const PartitionedValues &values,
+                              const ReportOptions &options);
+/// The first `top` replicated values are printed.
+void printText(const Report &report, unsigned top, raw_ostream &os);
+void printJSON(const Report &report, unsigned top, raw_ostream &os);
+/// A remark per collective, per function and its peak, and per replicated value.
+void emitRemarks(const Report &report, unsigned top);
 
 } // namespace mlir::spmd
 

@@ -296,3 +296,20 @@ func.func @f() {
   %0 = tensor.empty() {spmd.stage = -1 : i64} : tensor<8xf32>
   return
 }
+
+// -----
+
+// What partition keeps for reports: an entry per result.
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{expected a list with an entry per result, unit where there is none}}
+  %1 = math.sin %0 {spmd.layouts = 1} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{expected a list with an entry per result, unit where there is none}}
+  %1 = math.sin %0 {spmd.global_types = [tensor<8xf32>, tensor<8xf32>]} : tensor<8xf32>
+  return
+}

@@ -404,6 +404,15 @@ static LogicalResult checkStage(const Site &site) {
   return success();
 }
 
+/// A list with an entry of type `Entry` per result, unit where there is nothing.
+template <typename Entry> static LogicalResult checkPerResult(const Site &site) {
+  auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
+  if (!list || list.size() != site.op->getNumResults() ||
+      !llvm::all_of(list, llvm::IsaPred<Entry, UnitAttr>))
+    return site.wrongKind("a list with an entry per result, unit where there is none");
+  return success();
+}
+
 static LogicalResult checkNothing(const Site &) { return success(); }
 
 //===----------------------------------------------------------------------===//
@@ -437,6 +446,9 @@ static const Known kKnown[] = {
     {kSegmentsAttr, kArgument, checkSegments},
     {kLoadAttr, kArgument, checkFunctionRef},
     {kStageAttr, kOp, checkStage},
+    {kLayoutsAttr, kOp, checkPerResult<ShardingAttr>},
+    {kGlobalTypesAttr, kOp, checkPerResult<TypeAttr>},
+    {kOriginsAttr, kOp, checkPerResult<StringAttr>},
     {kScheduleAttr, kFunction | kModule | kOp, checkNothing},
 };
 

@@ -34,6 +34,12 @@ inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
 inline constexpr llvm::StringLiteral kSegmentsAttr = "spmd.segments";
 inline constexpr llvm::StringLiteral kLoadAttr = "spmd.load";
 inline constexpr llvm::StringLiteral kStageAttr = "spmd.stage";
+// What partition leaves on ops for reports, a list of one entry per result: the
+// layout and the global type of the value (unit for what is no tensor), and what
+// the value was called before.
+inline constexpr llvm::StringLiteral kLayoutsAttr = "spmd.layouts";
+inline constexpr llvm::StringLiteral kGlobalTypesAttr = "spmd.global_types";
+inline constexpr llvm::StringLiteral kOriginsAttr = "spmd.origins";
 inline constexpr llvm::StringLiteral kScheduleAttr = "spmd.schedule";
 
 /// Values of `spmd.phase`, in order.

@@ -1,0 +1,80 @@
+//===- DynamicSizes.cpp - Sizes that are known at run time ----------------===//
+
+#include "shardkit/Partition/DynamicSizes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+LogicalResult DynamicSizes::makeLocal(Operation *op,
+                                      llvm::function_ref<RankedTensorType(Value)> getGlobal,
+                                      llvm::function_ref<const Sharding &(Value)> getSharding) {
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    std::optional<int64_t> d = dim.getConstantIndex();
+    auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+    if (!type || !d || *d < 0 || *d >= type.getRank() ||
+        !getGlobal(dim.getSource()).isDynamicDim(*d))
+      return success();
+    const DimEntries &entries = getSharding(dim.getSource()).dims[*d].entries;
+    int64_t shards = deviceFactor(entries);
+    if (shards == 1)
+      return success();
+    OpBuilder b(op->getContext());
+    b.setInsertionPointAfter(op);
+    Value count = arith::ConstantIndexOp::create(b, op->getLoc(), shards);
+    Value size = arith::MulIOp::create(b, op->getLoc(), dim.getResult(), count);
+    dim.getResult().replaceAllUsesExcept(size, size.getDefiningOp());
+    asked[size] = {dim.getResult(), entries};
+    return success();
+  }
+  if (!isa<tensor::EmptyOp, tensor::SplatOp>(op))
+    return success();
+  Value result = op->getResult(0);
+  RankedTensorType type = getGlobal(result);
+  // The sizes of the dynamic dims in order, behind the value of a splat.
+  unsigned operand = isa<tensor::SplatOp>(op) ? 1 : 0;
+  for (auto [d, dim] : llvm::enumerate(getSharding(result).dims)) {
+    if (!type.isDynamicDim(d))
+      continue;
+    OpOperand &size = op->getOpOperand(operand++);
+    if (deviceFactor(dim.entries) == 1)
+      continue;
+    FailureOr<Value> local = getLocal(op, size.get(), d, type, dim.entries);
+    if (failed(local))
+      return failure();
+    size.set(*local);
+  }
+  return success();
+}
+
+FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d,
+                                        RankedTensorType type, ArrayRef<DimEntry> entries) {
+  auto known = asked.find(size);
+  if (known != asked.end() && ArrayRef(known->second.entries) == entries)
+    return known->second.local;
+  int64_t total = totalFactor(entries);
+  if (!allowChecks) {
+    InFlightDiagnostic diag =
+        op->emitError() << "dim " << d << " of " << type << " is cut by {"
+                        << meshes.toString(entries) << "}, and nothing says that its size is a multiple of " << total
+                        << ", expected the size of a dim that is cut alike, or dynamic-checks";
+    if (Operation *def = size.getDefiningOp())
+      diag.attachNote(def->getLoc()) << "the size is computed here";
+    return diag;
+  }
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  Value rest = arith::RemUIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, total));
+  Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest,
+                                     arith::ConstantIndexOp::create(b, loc, 0));
+  std::string message;
+  llvm::raw_string_ostream(message)
+      << "size of dim " << d << " of " << type << " is no multiple of " << total
+      << ", as its sharding {" << meshes.toString(entries) << "} needs";
+  cf::AssertOp::create(b, loc, even, b.getStringAttr(message));
+  return Value(arith::DivUIOp::create(
+      b, loc, size, arith::ConstantIndexOp::create(b, loc, deviceFactor(entries))));
+}

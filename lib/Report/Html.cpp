@@ -1,0 +1,428 @@
+//===- Html.cpp - A report as one page ------------------------------------===//
+
+#include "Html.h"
+
+#include "shardkit/Rules/ControlFlow.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+static constexpr unsigned kMostSteps = 8; // of a way that an axis came
+static constexpr double kBoxWidth = 170, kBoxHeight = 30, kRow = 66;
+
+static constexpr StringLiteral kStyle = R"(
+body { font: 14px sans-serif; margin: 24px; color: #222; }
+h1 { font-size: 20px; } h2 { font-size: 17px; margin-top: 28px; } h3 { font-size: 15px; }
+table { border-collapse: collapse; margin: 6px 0; }
+th, td { border: 1px solid #ccc; padding: 2px 8px; text-align: left; font-size: 13px; vertical-align: top; }
+td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+code { font-size: 12px; }
+.graph { overflow: auto; max-height: 85vh; border: 1px solid #ccc; }
+svg text { font: 11px sans-serif; pointer-events: none; }
+svg rect { fill: #eef2f7; stroke: #8a9bb0; }
+svg g.argument rect { fill: #f4f4ea; stroke: #b0ab80; }
+svg g.flow rect { fill: #ece8f5; stroke: #8d7fb5; }
+svg g.collective rect { fill: #fbd9c8; stroke: #c8501e; stroke-width: 2; }
+svg g:hover rect { stroke: #000; stroke-width: 2; }
+svg path { fill: none; stroke: #7d8fa6; stroke-opacity: 0.55; }
+svg path.collective { stroke: #c8501e; }
+svg path:hover { stroke: #000; stroke-opacity: 1; }
+)";
+
+namespace {
+
+/// Text between tags or in an attribute in double quotes.
+struct Escaped {
+  StringRef text;
+};
+raw_ostream &operator<<(raw_ostream &os, Escaped escaped) {
+  for (char c : escaped.text)
+    switch (c) {
+    case '&':
+      os << "&amp;";
+      break;
+    case '<':
+      os << "&lt;";
+      break;
+    case '>':
+      os << "&gt;";
+      break;
+    case '"':
+      os << "&quot;";
+      break;
+    default:
+      // Control characters are not to be had in XML at all.
+      os << ((unsigned char)c < 0x20 && c != '\n' && c != '\t' ? '?' : c);
+    }
+  return os;
+}
+
+std::string getCount(int64_t number) {
+  std::string digits = std::to_string(number), text;
+  for (auto [i, c] : llvm::enumerate(digits)) {
+    if (i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-')
+      text += ',';
+    text += c;
+  }
+  return text;
+}
+
+class Page {
+public:
+  Page(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions,
+       const PartitionedValues &values, ArrayRef<ExplainedFunction> reasons, raw_ostream &os)
+      : report(report), top(top), functions(functions), values(values), os(os) {
+    for (const ExplainedFunction &function : reasons)
+      for (const ExplainedValue &value : function.values)
+        explained[function.name].try_emplace(value.name, &value);
+    size_t next = 0;
+    for (const DrawnFunction &drawn : functions) {
+      DrawnFunction own = drawn; // ops are only read
+      own.func.walk<WalkOrder::PreOrder>([&](CollectiveOpInterface op) {
+        if (next < report.collectives.size())
+          collectives[op] = next++;
+      });
+    }
+  }
+
+  void print() {
+    os << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+       << "<title>Sharding report</title>\n<style>" << kStyle << "</style>\n</head>\n<body>\n"
+       << "<h1>Sharding report</h1>\n";
+    printMeshes();
+    printTotals();
+    for (const DrawnFunction &function : functions)
+      printFunction(function);
+    printReplicated();
+    os << "</body>\n</html>\n";
+  }
+
+private:
+  void printMeshes() {
+    os << "<ul>\n";
+    for (const ReportMesh &mesh : report.meshes) {
+      os << "<li>mesh <b>@" << Escaped{mesh.name} << "</b>:";
+      for (auto &[name, size] : mesh.axes)
+        os << " " << Escaped{name} << "=" << size;
+      os << "</li>\n";
+    }
+    os << "</ul>\n";
+  }
+
+  void begin(std::initializer_list<StringRef> columns) {
+    os << "<table>\n<tr>";
+    for (StringRef column : columns)
+      os << "<th>" << Escaped{column} << "</th>";
+    os << "</tr>\n";
+  }
+  void end() { os << "</table>\n"; }
+  void cell(StringRef text) { os << "<td>" << Escaped{text} << "</td>"; }
+  void code(StringRef text) { os << "<td><code>" << Escaped{text} << "</code></td>"; }
+  void cell(int64_t number) { os << "<td class=\"n\">" << getCount(number) << "</td>"; }
+  void seconds(double value) { os << "<td class=\"n\">" << llvm::format("%.3e", value) << "</td>"; }
+
+  void printTotals() {
+    os << "<h2>Totals</h2>\n";
+    begin({"of", "bytes"});
+    for (auto &[kind, bytes] : report.bytesByKind) {
+      os << "<tr>";
+      cell(kind);
+      cell(bytes);
+      os << "</tr>\n";
+    }
+    for (auto &[axes, bytes] : report.bytesByAxis) {
+      os << "<tr>";
+      cell("on {" + axes + "}");
+      cell(bytes);
+      os << "</tr>\n";
+    }
+    os << "<tr>";
+    cell("predicted time, s");
+    seconds(report.totalCost);
+    os << "</tr>\n";
+    end();
+  }
+
+  void printFunction(const DrawnFunction &drawn) {
+    DrawnFunction own = drawn;
+    std::string name = own.func.getName().str();
+    os << "<h2>@" << Escaped{name} << "</h2>\n";
+    for (const FunctionMemory &memory : report.memory)
+      if (memory.function == name)
+        printMemory(memory);
+    printCollectives(name);
+    for (const ReportFunction &function : report.functions)
+      if (function.name == name) {
+        printValues("Arguments", function.arguments);
+        printValues("Results", function.results);
+      }
+    printGraph(drawn.graph, name);
+  }
+
+  void printMemory(const FunctionMemory &memory) {
+    os << "<h3>Memory of a device</h3>\n<p>Peak " << getCount(memory.peakBytes)
+       << " bytes, of them " << getCount(memory.argumentBytes) << " of arguments, at <code>"
+       << Escaped{memory.op + (memory.at.empty() ? "" : " " + memory.at)} << "</code>.";
+    if (memory.dynamicValues > 0)
+      os << " " << memory.dynamicValues << " values of dynamic size are not counted.";
+    os << "</p>\n";
+    begin({"held there", "bytes", "local type", "global type", "layout", "location"});
+    for (const HeldValue &held : memory.largest) {
+      os << "<tr>";
+      cell(held.name);
+      cell(held.bytes);
+      code(held.localType);
+      code(held.globalType);
+      code(held.sharding);
+      cell(held.loc);
+      os << "</tr>\n";
+    }
+    end();
+  }
+
+  void printCollectives(StringRef function) {
+    os << "<h3>Collectives</h3>\n";
+    if (llvm::none_of(report.collectives,
+                      [&](const ReportCollective &c) { return c.function == function; })) {
+      os << "<p>None.</p>\n";
+      return;
+    }
+    begin({"id", "kind", "axes", "bytes", "received", "times", "s each", "location", "reason"});
+    for (auto [i, c] : llvm::enumerate(report.collectives)) {
+      if (c.function != function)
+        continue;
+      os << "<tr id=\"c" << i << "\">";
+      cell(std::to_string(c.id));
+      cell(c.kind + (c.reduction.empty() ? "" : " " + c.reduction));
+      cell(llvm::join(c.axes, ","));
+      cell(c.bytes);
+      cell(c.received);
+      cell(c.count);
+      seconds(c.cost);
+      cell(c.loc);
+      cell(c.reason);
+      os << "</tr>\n";
+    }
+    end();
+  }
+
+  void printValues(StringRef title, const std::vector<ReportValue> &list) {
+    if (list.empty())
+      return;
+    os << "<details" << (list.size() <= 20 ? " open=\"open\"" : "") << "><summary>" << title << " ("
+       << list.size() << ")</summary>\n";
+    begin({"name", "global type", "layout", "local type", "bytes"});
+    for (const ReportValue &value : list) {
+      os << "<tr>";
+      cell(value.name);
+      code(value.globalType);
+      code(value.sharding);
+      code(value.localType);
+      cell(value.localBytes);
+      os << "</tr>\n";
+    }
+    end();
+    os << "</details>\n";
+  }
+
+  void printReplicated() {
+    os << "<h2>Copies that axes could cut</h2>\n";
+    if (report.replicated.empty()) {
+      os << (report.layoutsKnown
+                 ? "<p>None.</p>\n"
+                 : "<p>Not known: the layouts of values are gone. Report the module "
+                   "before it is partitioned, or with keep-layouts.</p>\n");
+      return;
+    }
+    os << "<p>" << std::min<size_t>(top, report.replicated.size()) << " of "
+       << report.replicated.size() << " values.</p>\n";
+    begin({"value", "function", "wasted bytes", "bytes", "could be cut by", "local type",
+           "global type", "layout", "location"});
+    for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top)) {
+      std::string usable;
+      for (auto &[axis, dim] : value.usable)
+        usable += (usable.empty() ? "" : ", ") + axis + " on dim " + std::to_string(dim);
+      os << "<tr>";
+      cell(value.name);
+      cell("@" + value.function);
+      cell(value.wasted);
+      cell(value.bytes);
+      cell(usable);
+      code(value.localType);
+      code(value.globalType);
+      code(value.sharding);
+      cell(value.loc);
+      os << "</tr>\n";
+    }
+    end();
+  }
+
+  //===--- the drawing ------------------------------------------------------===//
+
+  void printGraph(const FunctionGraph &graph, StringRef function) {
+    if (graph.nodes.empty())
+      return;
+    os << "<h3>Graph</h3>\n<p>Width of an edge: bytes on a device. Hover for types, layouts and "
+          "reasons.";
+    if (llvm::any_of(graph.nodes, [](const GraphNode &node) { return node.times > 1; }))
+      os << " Stretches that repeat are drawn once (&#215; how often).";
+    if (graph.notDrawn > 0)
+      os << " " << getCount(graph.notDrawn) << " more ops are not drawn.";
+    double height = graph.levels * kRow + 10;
+    os << "</p>\n<div class=\"graph\"><svg width=\"" << int64_t(graph.width + 20) << "\" height=\""
+       << int64_t(height) << "\">\n";
+    for (const GraphEdge &edge : graph.edges)
+      printEdge(graph, edge);
+    for (const GraphNode &node : graph.nodes)
+      printNode(node, function);
+    os << "</svg></div>\n";
+  }
+
+  static double getTop(const GraphNode &node) { return 8 + node.level * kRow; }
+
+  void printEdge(const FunctionGraph &graph, const GraphEdge &edge) {
+    const GraphNode &from = graph.nodes[edge.from], &to = graph.nodes[edge.to];
+    int64_t bytes = edge.value ? getBytes(edge.value.getType()) : 0;
+    double width = bytes > 0 ? 0.7 + 0.25 * llvm::Log2_64(bytes) : 0.7;
+    int64_t x1 = from.x + 8 + kBoxWidth / 2, y1 = getTop(from) + kBoxHeight;
+    int64_t x2 = to.x + 8 + kBoxWidth / 2, y2 = getTop(to);
+    bool moves = isa_and_nonnull<CollectiveOpInterface>(from.op) ||
+                 isa_and_nonnull<CollectiveOpInterface>(to.op);
+    os << "<path" << (moves ? " class=\"collective\"" : "") << " stroke-width=\""
+       << llvm::format("%.1f", width) << "\" d=\"M" << x1 << " " << y1 << "C" << x1 << " "
+       << y1 + 18 << " " << x2 << " " << y2 - 18 << " " << x2 << " " << y2 << "\">";
+    if (edge.value) {
+      DescribedValue value = values.describe(edge.value);
+      os << "<title>" << Escaped{value.name} << "\n"
+         << getCount(bytes) << " bytes\n"
+         << Escaped{value.localType} << "\n"
+         << Escaped{value.sharding} << "</title>";
+    }
+    os << "</path>\n";
+  }
+
+  void printNode(const GraphNode &node, StringRef function) {
+    auto collective = collectives.find(node.op);
+    bool moves = node.op && collective != collectives.end();
+    StringRef kind = moves                    ? "collective"
+                     : !node.op               ? "argument"
+                     : isControlFlow(node.op) ? "flow"
+                                              : "op";
+    std::string label =
+        !node.op ? values.getName(node.value) : node.op->getName().getStringRef().str();
+    if (moves && !report.collectives[collective->second].axes.empty())
+      label = report.collectives[collective->second].kind + " {" +
+              llvm::join(report.collectives[collective->second].axes, ",") + "}";
+    int64_t x = node.x + 8, y = getTop(node);
+    if (moves)
+      os << "<a href=\"#c" << collective->second << "\">";
+    os << "<g class=\"" << kind << "\"><title>";
+    if (node.op) {
+      os << Escaped{node.op->getName().getStringRef()};
+      std::string loc = getLocationText(node.op->getLoc());
+      if (!loc.empty())
+        os << " at " << Escaped{loc};
+      os << "\n";
+      if (moves)
+        printMove(report.collectives[collective->second]);
+      for (Value result : node.op->getResults())
+        printValue(result, function);
+    } else {
+      printValue(node.value, function);
+    }
+    os << "</title><rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << int64_t(kBoxWidth)
+       << "\" height=\"" << int64_t(kBoxHeight) << "\" rx=\"4\"/>";
+    constexpr size_t kMostLetters = 27;
+    if (label.size() > kMostLetters)
+      label = label.substr(0, kMostLetters - 3) + "...";
+    os << "<text x=\"" << x + 6 << "\" y=\"" << y + 19 << "\">" << Escaped{label};
+    if (node.times > 1)
+      os << " &#215;" << node.times;
+    os << "</text></g>";
+    if (moves)
+      os << "</a>";
+    os << "\n";
+  }
+
+  void printMove(const ReportCollective &c) {
+    os << "#" << c.id << ", " << getCount(c.bytes) << " bytes, " << llvm::format("%.3e", c.cost)
+       << " s";
+    if (c.count > 1)
+      os << ", " << getCount(c.count) << " times";
+    os << "\n" << Escaped{c.reason} << "\n";
+  }
+
+  void printValue(Value value, StringRef function) {
+    if (!isa<RankedTensorType>(value.getType()))
+      return;
+    DescribedValue described = values.describe(value);
+    os << "\n" << Escaped{described.name} << "\nlocal " << Escaped{described.localType} << "\n";
+    if (!described.globalType.empty())
+      os << "global " << Escaped{described.globalType} << "\n";
+    if (!described.sharding.empty())
+      os << "layout " << Escaped{described.sharding} << "\n";
+    auto own = explained.find(function);
+    if (own == explained.end())
+      return;
+    auto it = own->second.find(described.name);
+    if (it != own->second.end())
+      printReasons(*it->second);
+  }
+
+  void printReasons(const ExplainedValue &value) {
+    os << "propagated " << Escaped{value.sharding} << "\n";
+    for (const ExplainedAxis &axis : value.axes) {
+      os << "dim " << axis.dim << " has " << Escaped{axis.axis} << "\n";
+      for (const ExplainedStep &step : ArrayRef(axis.steps).take_front(kMostSteps)) {
+        os << "  from dim " << step.dim << " of " << Escaped{step.value} << " through "
+           << Escaped{step.op};
+        if (!step.loc.empty())
+          os << " at " << Escaped{step.loc};
+        os << "\n";
+      }
+      if (axis.steps.size() > kMostSteps)
+        os << "  and " << axis.steps.size() - kMostSteps << " more steps\n";
+      os << "  given on " << Escaped{axis.given} << "\n";
+    }
+    for (const StoppedAxis &axis : ArrayRef(value.stopped).take_front(kMostSteps)) {
+      if (axis.dim >= 0)
+        os << "dim " << axis.dim << " ";
+      os << "lacks " << Escaped{axis.axis} << ": " << Escaped{axis.reason} << "\n";
+    }
+  }
+
+  const Report &report;
+  unsigned top;
+  ArrayRef<DrawnFunction> functions;
+  const PartitionedValues &values;
+  raw_ostream &os;
+  DrawnNames explained;
+  llvm::DenseMap<Operation *, size_t> collectives;
+};
+
+} // namespace
+
+DrawnNames spmd::getDrawnNames(ArrayRef<DrawnFunction> functions, const PartitionedValues &values) {
+  DrawnNames names;
+  for (const DrawnFunction &drawn : functions) {
+    DrawnFunction own = drawn;
+    auto &list = names[own.func.getName()];
+    for (const GraphNode &node : drawn.graph.nodes)
+      if (!node.op)
+        list.try_emplace(values.getName(node.value), nullptr);
+      else
+        for (Value result : node.op->getResults())
+          list.try_emplace(values.getName(result), nullptr);
+  }
+  return names;
+}
+
+void spmd::printHTML(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions,
+                     const PartitionedValues &values, ArrayRef<ExplainedFunction> reasons,
+                     raw_ostream &os) {
+  Page(report, top, functions, values, reasons, os).print();
+}

@@ -1,0 +1,67 @@
+//===- ValueNames.cpp - What values are called ----------------------------===//
+
+#include "ValueNames.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+static std::string getLocName(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().str();
+  return "";
+}
+
+/// `file:line`; of the file the last parts of its path do.
+static bool isAt(Location loc, StringRef selection) {
+  auto file = loc->findInstanceOf<FileLineColLoc>();
+  auto [path, line] = selection.rsplit(':');
+  unsigned number;
+  return file && !line.getAsInteger(10, number) && file.getLine() == number &&
+         file.getFilename().getValue().ends_with(path);
+}
+
+ValueNames::ValueNames(ModuleOp module) : state(module) {
+  module.walk([&](func::FuncOp func) {
+    for (BlockArgument arg : func.getArguments())
+      for (StringRef name : {kNameAttr, kWeightAttr})
+        if (auto text = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), name))
+          userNames[arg] = text.getValue();
+  });
+  module.walk([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument arg : block.getArguments())
+          add(arg);
+    for (Value result : op->getResults())
+      add(result);
+  });
+}
+
+void ValueNames::add(Value value) {
+  if (!isa<RankedTensorType>(value.getType()))
+    return;
+  llvm::raw_string_ostream os(printed[value]);
+  value.printAsOperand(os, state);
+}
+
+std::string ValueNames::get(Value value) const {
+  std::string name = printed.lookup(value);
+  std::string user = userNames.lookup(value);
+  if (user.empty())
+    user = getLocName(value.getLoc());
+  if (name.empty())
+    return user.empty() ? "a value" : user;
+  return user.empty() ? name : name + " (" + user + ")";
+}
+
+bool ValueNames::matches(Value value, StringRef selection) const {
+  return selection == printed.lookup(value) || selection == StringRef(userNames.lookup(value)) ||
+         selection == getLocName(value.getLoc()) || isAt(value.getLoc(), selection);
+}
+
+void ValueNames::list(Value value, SmallVectorImpl<std::string> &names) const {
+  for (std::string name :
+       {printed.lookup(value), userNames.lookup(value), getLocName(value.getLoc())})
+    if (!name.empty())
+      names.push_back(name);
+}

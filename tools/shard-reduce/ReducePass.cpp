@@ -1,0 +1,104 @@
+//===- ReducePass.cpp - --spmd-reduce -------------------------------------===//
+
+#include "ReducePass.h"
+#include "Reductions.h"
+
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Reducer/Tester.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+struct ReducePass : public PassWrapper<ReducePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReducePass)
+  ReducePass() = default;
+  ReducePass(const ReducePass &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const override { return "spmd-reduce"; }
+  StringRef getDescription() const override {
+    return "Make a sharded program that shows a fault smaller: drop results and "
+           "annotations, replace ops by operands and arguments, shrink meshes";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, SPMDDialect>();
+  }
+
+  Option<std::string> test{*this, "test",
+                           llvm::cl::desc("Script that is run with a file; it exits with "
+                                          "0 where the fault is gone")};
+  ListOption<std::string> testArgs{*this, "test-arg",
+                                   llvm::cl::desc("Arguments of the script before the file")};
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (!llvm::sys::fs::can_execute(test)) {
+      emitError(module.getLoc()) << "test=\"" << test << "\" cannot be executed, expected a script";
+      return signalPassFailure();
+    }
+    std::vector<std::string> arguments(testArgs.begin(), testArgs.end());
+    Tester tester;
+    tester.setTestScript(test);
+    tester.setTestScriptArgs(arguments);
+    auto isInteresting = [&](ModuleOp candidate) {
+      return tester.isInteresting(candidate).first == Tester::Interestingness::True;
+    };
+    if (!isInteresting(module)) {
+      emitError(module.getLoc()) << "the test script does not find the program interesting, "
+                                    "expected exit status other than 0";
+      return signalPassFailure();
+    }
+    OwningOpRef<ModuleOp> best = module.clone();
+    // An edit may make another possible that was not before.
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (const Reduction &reduction : getReductions())
+        for (unsigned i = 0; i < reduction.count(*best);) {
+          OwningOpRef<ModuleOp> candidate = best->clone();
+          // Only what makes it smaller: edits must come to an end.
+          if (apply(reduction, *candidate, i) && getSize(*candidate) < getSize(*best) &&
+              isInteresting(*candidate)) {
+            best = std::move(candidate);
+            changed = true; // number i is another edit now
+          } else {
+            ++i;
+          }
+        }
+    }
+    module.getBodyRegion().takeBody(best->getBodyRegion());
+  }
+
+  /// Ops, then what is printed of them, then devices.
+  static std::tuple<unsigned, size_t, int64_t> getSize(ModuleOp module) {
+    unsigned ops = 0;
+    int64_t devices = 0;
+    module.walk([&](Operation *op) {
+      ++ops;
+      if (auto mesh = dyn_cast<MeshOp>(op))
+        for (MeshAxisAttr axis : mesh.getMesh().getAxes())
+          devices += axis.getSize();
+    });
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    module.print(os);
+    return {ops, text.size(), devices};
+  }
+
+  static bool apply(const Reduction &reduction, ModuleOp candidate, unsigned index) {
+    if (!reduction.apply(candidate, index))
+      return false;
+    eraseUnused(candidate);
+    // Edits need not know what the verifier wants.
+    ScopedDiagnosticHandler quiet(candidate.getContext(), [](Diagnostic &) { return success(); });
+    return succeeded(verify(candidate));
+  }
+};
+} // namespace
+
+void spmd::registerReducePass() { PassRegistration<ReducePass>(); }
