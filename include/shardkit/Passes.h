@@ -33,6 +33,22 @@ struct DefaultPipelineOptions
       *this, "reshape-gaps", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init("allow")};
   Option<int64_t> tripCount{
       *this, "trip-count", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init(100)};
+  Option<bool> carrySums{
+      *this, "carry-sums", llvm::cl::desc("As of --spmd-insert-reshards"), llvm::cl::init(true)};
+  Option<bool> hoist{
+      *this, "hoist", llvm::cl::desc("Run --spmd-hoist-collectives"), llvm::cl::init(true)};
+  Option<int64_t> memoryBudget{*this, "memory-budget",
+                               llvm::cl::desc("As of --spmd-hoist-collectives"),
+                               llvm::cl::init(0)};
+  Option<bool> delay{
+      *this, "delay", llvm::cl::desc("Run --spmd-delay-collectives"), llvm::cl::init(true)};
+  Option<bool> combine{
+      *this, "combine", llvm::cl::desc("Run --spmd-combine-collectives"), llvm::cl::init(true)};
+  Option<int64_t> combineBytes{*this, "combine-bytes",
+                               llvm::cl::desc("max-bytes of --spmd-combine-collectives"),
+                               llvm::cl::init(-1)};
+  Option<bool> overlap{
+      *this, "overlap", llvm::cl::desc("Run --spmd-overlap-collectives"), llvm::cl::init(true)};
 };
 
 /// What the phases have to be told; the names are those of the pass options.
@@ -43,6 +59,9 @@ struct PhaseOptions {
   int64_t tripCount = 100;
   /// What tests put into padding: "", lowest, ones or zero.
   std::string fillPadding = "";
+  /// Which collective optimisations run, and with what (docs/Collectives.md).
+  bool carrySums = true, hoist = true, delay = true, combine = true, overlap = true;
+  int64_t memoryBudget = 0, combineBytes = -1;
 };
 
 /// How far the IR has come (`spmd.phase` of the module).

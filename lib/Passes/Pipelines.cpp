@@ -9,6 +9,26 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions) {
+  if (phaseOptions.hoist) {
+    SPMDHoistCollectivesPassOptions hoist;
+    hoist.memoryBudget = phaseOptions.memoryBudget;
+    pm.addPass(createSPMDHoistCollectivesPass(hoist));
+  }
+  if (phaseOptions.delay)
+    pm.addPass(createSPMDDelayCollectivesPass());
+  if (phaseOptions.combine) {
+    SPMDCombineCollectivesPassOptions combine;
+    combine.maxBytes = phaseOptions.combineBytes;
+    pm.addPass(createSPMDCombineCollectivesPass(combine));
+  }
+  if (phaseOptions.overlap) {
+    SPMDOverlapCollectivesPassOptions overlap;
+    overlap.tripCount = phaseOptions.tripCount;
+    pm.addPass(createSPMDOverlapCollectivesPass(overlap));
+  }
+}
+
 void spmd::buildPhases(OpPassManager &pm, Phase from,
                        const PhaseOptions &phaseOptions) {
   if (from < Phase::Propagated) {
@@ -28,6 +48,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
   if (from < Phase::Resharded) {
     SPMDInsertReshardsPassOptions insert;
     insert.tripCount = phaseOptions.tripCount;
+    insert.carrySums = phaseOptions.carrySums;
     pm.addPass(createSPMDInsertReshardsPass(insert));
   }
   if (from < Phase::Partitioned) {
@@ -35,18 +56,31 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     partition.fillPadding = phaseOptions.fillPadding;
     pm.addPass(createSPMDPartitionPass(partition));
   }
-  if (from < Phase::Final)
+  if (from < Phase::Final) {
+    buildCollectives(pm, phaseOptions);
     pm.addPass(createSPMDNumberCollectivesPass());
+  }
 }
 
 void spmd::registerPipelines() {
   PassPipelineRegistration<DefaultPipelineOptions>(
       "spmd-pipeline-default",
       "All IR phases in order: resolve axis resources, inline, propagate, "
-      "insert reshards, partition, number collectives",
+      "insert reshards, partition, optimise and number collectives",
       [](OpPassManager &pm, const DefaultPipelineOptions &options) {
-        buildPhases(pm, Phase::Written,
-                    {options.mesh, options.conflicts, options.reshapeGaps, options.tripCount});
+        PhaseOptions phases;
+        phases.mesh = options.mesh;
+        phases.conflicts = options.conflicts;
+        phases.reshapeGaps = options.reshapeGaps;
+        phases.tripCount = options.tripCount;
+        phases.carrySums = options.carrySums;
+        phases.hoist = options.hoist;
+        phases.memoryBudget = options.memoryBudget;
+        phases.delay = options.delay;
+        phases.combine = options.combine;
+        phases.combineBytes = options.combineBytes;
+        phases.overlap = options.overlap;
+        buildPhases(pm, Phase::Written, phases);
       });
   PassPipelineRegistration<>(
       "spmd-forbid-implicit-reshard",

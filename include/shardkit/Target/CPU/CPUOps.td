@@ -80,6 +80,46 @@ def SpmdCpu_CollectiveOp : SpmdCpu_Op<"collective"> {
   }];
 }
 
+def SpmdCpu_StartOp : Op<SpmdCpu_Dialect, "start", [
+    AttrSizedResultSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface, [
+      "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
+      "getAliasingValues", "bufferize"]>]> {
+  let summary = "Starts a collective, by the id under which the manifest lists it";
+  let description = [{
+    ```mlir
+    %held, %begun = spmd_cpu.start 3 %x, %init
+                      : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x8xf32>, tensor<4x16xf32>
+    %r = spmd_cpu.done 3 %held, %begun
+           : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x16xf32>
+    ```
+    The results are the operands, which belong to the runtime until the done that
+    takes them: `%held` is read and `%begun` written all that time.
+  }];
+  let arguments = (ins I64Attr:$id, AnyShaped:$input, AnyShaped:$init);
+  let results = (outs Optional<AnyRankedTensor>:$held, Optional<AnyRankedTensor>:$begun);
+  let assemblyFormat = [{
+    $id $input `,` $init attr-dict `:` type($input) `,` type($init)
+    (`->` type($held)^ `,` type($begun))?
+  }];
+}
+
+def SpmdCpu_DoneOp : Op<SpmdCpu_Dialect, "done", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface, [
+      "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
+      "getAliasingValues", "bufferize"]>]> {
+  let summary = "Waits for a collective that was started";
+  let description = [{
+    See `spmd_cpu.start`.
+  }];
+  let arguments = (ins I64Attr:$id, AnyShaped:$held, AnyShaped:$begun);
+  let results = (outs Optional<AnyRankedTensor>:$result);
+  let assemblyFormat = [{
+    $id $held `,` $begun attr-dict `:` type($held) `,` type($begun) (`->` type($result)^)?
+  }];
+}
+
 def SpmdCpu_CoordinateOp : Op<SpmdCpu_Dialect, "coordinate", [Pure]> {
   let summary = "(rank / stride) mod size";
   let arguments = (ins I64Attr:$stride, I64Attr:$size);
