@@ -49,6 +49,9 @@ struct DefaultPipelineOptions
                                llvm::cl::init(-1)};
   Option<bool> overlap{
       *this, "overlap", llvm::cl::desc("Run --spmd-overlap-collectives"), llvm::cl::init(true)};
+  Option<double> overlapShare{*this, "overlap-share",
+                              llvm::cl::desc("min-share of --spmd-overlap-collectives"),
+                              llvm::cl::init(0.01)};
 };
 
 /// What the phases have to be told; the names are those of the pass options.
@@ -62,6 +65,7 @@ struct PhaseOptions {
   /// Which collective optimisations run, and with what (docs/Collectives.md).
   bool carrySums = true, hoist = true, delay = true, combine = true, overlap = true;
   int64_t memoryBudget = 0, combineBytes = -1;
+  double overlapShare = 0.01;
 };
 
 /// How far the IR has come (`spmd.phase` of the module).

@@ -184,6 +184,9 @@ def SPMDOverlapCollectivesPass : Pass<"spmd-overlap-collectives", "::mlir::Modul
     in front as the compute in between hides its time. Phase: partitioned.
   }];
   let options = [
+    Option<"minShare", "min-share", "double", /*default=*/"0.01",
+           "Leave a collective as it is where compute hides less than this share of "
+           "its time">,
     Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
            "As of --spmd-propagate">
   ];

@@ -82,7 +82,7 @@ struct OverlapCollectivesPass
         first = op;
       }
     }
-    if (hidden == 0)
+    if (hidden == 0 || hidden < minShare * seconds)
       return success();
     if (!start) {
       startTogether(unit.members, first, user);
@@ -95,6 +95,10 @@ struct OverlapCollectivesPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (!(minShare >= 0)) {
+      emitError(module.getLoc()) << "min-share=" << minShare << ", expected 0 or more";
+      return signalPassFailure();
+    }
     if (tripCount < 1) {
       emitError(module.getLoc()) << "trip-count=" << tripCount << ", expected a positive number";
       return signalPassFailure();

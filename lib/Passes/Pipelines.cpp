@@ -25,6 +25,7 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
   if (phaseOptions.overlap) {
     SPMDOverlapCollectivesPassOptions overlap;
     overlap.tripCount = phaseOptions.tripCount;
+    overlap.minShare = phaseOptions.overlapShare;
     pm.addPass(createSPMDOverlapCollectivesPass(overlap));
   }
 }
@@ -80,6 +81,7 @@ void spmd::registerPipelines() {
         phases.combine = options.combine;
         phases.combineBytes = options.combineBytes;
         phases.overlap = options.overlap;
+        phases.overlapShare = options.overlapShare;
         buildPhases(pm, Phase::Written, phases);
       });
   PassPipelineRegistration<>(

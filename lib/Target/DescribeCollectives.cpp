@@ -96,11 +96,10 @@ static void lowerStarted(OpBuilder &builder, StartOp start) {
     Value input = member->getOperand(0);
     builder.setInsertionPoint(start);
     Value init = bufferization::AllocTensorOp::create(builder, member.getLoc(), type, ValueRange());
-    auto started = cpu::StartOp::create(builder, member.getLoc(), input.getType(), type, id,
-                                        input, init);
+    auto started = cpu::StartOp::create(builder, member.getLoc(), type, id, input, init);
     builder.setInsertionPoint(done);
     auto taken = cpu::DoneOp::create(builder, member.getLoc(), type, id,
-                                     started.getHeld(), started.getBegun());
+                                     input, started.getBegun());
     done.getResult(i).replaceAllUsesWith(taken.getResult());
   }
   done.erase();

@@ -41,6 +41,7 @@ static cl::opt<bool> delay("delay", cl::desc("Place collectives where least is h
 static cl::opt<bool> combine("combine", cl::desc("Let small collectives of one group travel together"), cl::init(true), cl::cat(category));
 static cl::opt<int64_t> combineBytes("combine-bytes", cl::desc("Largest collective for --combine; -1: by latency"), cl::init(-1), cl::cat(category));
 static cl::opt<bool> overlap("overlap", cl::desc("Start collectives early and wait for them late"), cl::init(true), cl::cat(category));
+static cl::opt<double> overlapShare("overlap-share", cl::desc("Least share of its time that compute hides where --overlap splits a collective"), cl::init(0.01), cl::cat(category));
 static cl::opt<std::string> remarksFilter("remarks-filter", cl::desc("Print remarks whose category matches"), cl::value_desc("regex"), cl::cat(category));
 static cl::opt<bool> allowUnregistered("allow-unregistered-dialect", cl::desc("Parse operations of unknown dialects (they cannot be compiled)"), cl::cat(category));
 
@@ -129,7 +130,7 @@ static int compile() {
       return failedWith("'" + input + "' has no unsharded form");
   spmd::PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount, fillPadding,
                             carrySums, hoist, delay, combine, overlap,
-                            memoryBudget, combineBytes};
+                            memoryBudget, combineBytes, overlapShare};
   if (failed(spmd::runPhases(*module, phases)))
     return failedWith("'" + input + "' cannot be compiled");
   spmd::BundleOptions options;

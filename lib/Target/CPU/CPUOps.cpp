@@ -140,7 +140,9 @@ bool StartOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &)
   return operand.getOperandNumber() == 1;
 }
 AliasingValueList StartOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
-  return {{getOperation()->getResult(operand.getOperandNumber()), BufferRelation::Equivalent}};
+  if (operand.getOperandNumber() == 1)
+    return {{getBegun(), BufferRelation::Equivalent}};
+  return {};
 }
 bool DoneOp::bufferizesToMemoryRead(OpOperand &, const AnalysisState &) { return true; }
 bool DoneOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
@@ -222,23 +224,29 @@ LogicalResult StartOp::bufferize(RewriterBase &rewriter, const BufferizationOpti
   FailureOr<Value> init = getBuffer(rewriter, getInit(), options, state);
   if (failed(input) || failed(init))
     return failure();
-  // What is not contiguous is copied; the copy is held as well.
-  Value held = withStrides(rewriter, loc, *input, /*contiguous=*/true);
-  if (held != *input)
-    memref::CopyOp::create(rewriter, loc, *input, held);
+  Value contiguous = withStrides(rewriter, loc, *input, /*contiguous=*/true);
+  if (contiguous != *input)
+    memref::CopyOp::create(rewriter, loc, *input, contiguous);
   Value begun = withStrides(rewriter, loc, *init, /*contiguous=*/true);
-  StartOp::create(rewriter, loc, Type(), Type(), getIdAttr(), held, begun);
-  replaceOpWithBufferizedValues(rewriter, *this, {held, begun});
+  StartOp::create(rewriter, loc, Type(), getIdAttr(), contiguous, begun);
+  replaceOpWithBufferizedValues(rewriter, *this, begun);
   return success();
 }
 LogicalResult DoneOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                 BufferizationState &state) {
   rewriter.setInsertionPoint(*this);
-  FailureOr<Value> held = getBuffer(rewriter, getHeld(), options, state);
   FailureOr<Value> begun = getBuffer(rewriter, getBegun(), options, state);
-  if (failed(held) || failed(begun))
+  if (failed(begun))
     return failure();
-  DoneOp::create(rewriter, getLoc(), Type(), getIdAttr(), *held, *begun);
+  // The buffers of the start: its input may have been copied.
+  Value input;
+  for (Operation *user : begun->getUsers())
+    if (auto start = dyn_cast<StartOp>(user); start && start.getId() == getId())
+      input = start.getInput();
+  if (!input)
+    return emitOpError("takes another buffer than the one that was started, expected the "
+                       "output of spmd_cpu.start ") << getId();
+  DoneOp::create(rewriter, getLoc(), Type(), getIdAttr(), input, *begun);
   replaceOpWithBufferizedValues(rewriter, *this, *begun);
   return success();
 }

@@ -81,26 +81,25 @@ def SpmdCpu_CollectiveOp : SpmdCpu_Op<"collective"> {
 }
 
 def SpmdCpu_StartOp : Op<SpmdCpu_Dialect, "start", [
-    AttrSizedResultSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<BufferizableOpInterface, [
       "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
       "getAliasingValues", "bufferize"]>]> {
   let summary = "Starts a collective, by the id under which the manifest lists it";
   let description = [{
     ```mlir
-    %held, %begun = spmd_cpu.start 3 %x, %init
-                      : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x8xf32>, tensor<4x16xf32>
-    %r = spmd_cpu.done 3 %held, %begun
+    %begun = spmd_cpu.start 3 %x, %init
+               : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x16xf32>
+    %r = spmd_cpu.done 3 %x, %begun
            : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x16xf32>
     ```
-    The results are the operands, which belong to the runtime until the done that
-    takes them: `%held` is read and `%begun` written all that time.
+    Both operands belong to the runtime until the done, which takes the same input:
+    it is read and the output written all that time.
   }];
   let arguments = (ins I64Attr:$id, AnyShaped:$input, AnyShaped:$init);
-  let results = (outs Optional<AnyRankedTensor>:$held, Optional<AnyRankedTensor>:$begun);
+  let results = (outs Optional<AnyRankedTensor>:$begun);
   let assemblyFormat = [{
-    $id $input `,` $init attr-dict `:` type($input) `,` type($init)
-    (`->` type($held)^ `,` type($begun))?
+    $id $input `,` $init attr-dict `:` type($input) `,` type($init) (`->` type($begun)^)?
   }];
 }
 
@@ -113,10 +112,10 @@ def SpmdCpu_DoneOp : Op<SpmdCpu_Dialect, "done", [
   let description = [{
     See `spmd_cpu.start`.
   }];
-  let arguments = (ins I64Attr:$id, AnyShaped:$held, AnyShaped:$begun);
+  let arguments = (ins I64Attr:$id, AnyShaped:$input, AnyShaped:$begun);
   let results = (outs Optional<AnyRankedTensor>:$result);
   let assemblyFormat = [{
-    $id $held `,` $begun attr-dict `:` type($held) `,` type($begun) (`->` type($result)^)?
+    $id $input `,` $begun attr-dict `:` type($input) `,` type($begun) (`->` type($result)^)?
   }];
 }
 
