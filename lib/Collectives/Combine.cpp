@@ -92,8 +92,9 @@ struct CombineCollectivesPass
     }
     for (SmallVector<Candidate> &candidates : classes) {
       // By where they end; equal ends in program order.
-      llvm::stable_sort(candidates,
-                        [](const Candidate &a, const Candidate &b) { return a.last < b.last; });
+      llvm::sort(candidates, [&](const Candidate &a, const Candidate &b) {
+        return std::pair(a.last, position.lookup(a.op)) < std::pair(b.last, position.lookup(b.op));
+      });
       while (candidates.size() > 1) {
         unsigned place = candidates.front().last;
         SmallVector<Candidate> together, rest;

@@ -35,17 +35,18 @@ static bool isUniform(Value value) {
   }
   Operation *def = value.getDefiningOp();
   return def->hasTrait<OpTrait::ConstantLike>() ||
-         (isa_and_nonnull<arith::ArithDialect>(def->getDialect()) && !isa<TensorType>(value.getType()) &&
-          llvm::all_of(def->getOperands(), isUniform));
+         (isa_and_nonnull<arith::ArithDialect>(def->getDialect()) &&
+          !isa<TensorType>(value.getType()) && llvm::all_of(def->getOperands(), isUniform));
 }
 
 /// True if all devices run the loop equally often: it says so, or has collectives
 /// in every trip already.
 static bool runsAlike(scf::ForOp loop) {
-  return llvm::any_of(*loop.getBody(), [](Operation &op) {
-           auto collective = dyn_cast<CollectiveOpInterface>(op);
-           return collective && collective.getKind() != CollectiveKind::AllSlice;
-         }) ||
+  return llvm::any_of(*loop.getBody(),
+                      [](Operation &op) {
+                        auto collective = dyn_cast<CollectiveOpInterface>(op);
+                        return collective && collective.getKind() != CollectiveKind::AllSlice;
+                      }) ||
          llvm::all_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
                       isUniform);
 }
@@ -147,9 +148,9 @@ struct HoistCollectivesPass
         continue;
       sink(func, *budget);
       if (int64_t peak = getPeakBytes(func); peak > *budget)
-        remark::missed(func.getLoc(), remark::RemarkOpts::name("memory-budget")
-                                          .category("spmd")
-                                          .function(func.getName()))
+        remark::missed(
+            func.getLoc(),
+            remark::RemarkOpts::name("memory-budget").category("spmd").function(func.getName()))
             << remark::add("{0} bytes are live at once, the budget is {1}", peak, *budget)
             << remark::metric("Bytes", peak)
             << remark::suggest("cut what is largest along further axes");

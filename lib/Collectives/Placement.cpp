@@ -41,9 +41,8 @@ SmallVector<Block *> spmd::getBlocks(func::FuncOp func) {
 LogicalResult spmd::verifyLocalView(ModuleOp module, StringRef pass) {
   int phase = getPhase(module);
   if (phase >= 0 && phase < int(Phase::Partitioned))
-    return emitError(module.getLoc())
-           << pass << " of a module in phase \"" << kPhases[phase]
-           << "\", expected \"partitioned\"; run --spmd-partition first";
+    return emitError(module.getLoc()) << pass << " of a module in phase \"" << kPhases[phase]
+                                      << "\", expected \"partitioned\"; run --spmd-partition first";
   return verifyPhaseAtMost(module, Phase::Partitioned, pass);
 }
 

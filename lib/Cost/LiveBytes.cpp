@@ -45,8 +45,8 @@ static int64_t getPeak(Block *block) {
   SmallVector<int64_t> inside(position.size() + 1, 0);
   for (Operation &op : *block) {
     unsigned at = position.lookup(&op);
-    bool counts = !isView(&op) && !isa<tensor::EmptyOp>(op) &&
-                  !op.hasTrait<OpTrait::ConstantLike>();
+    bool counts =
+        !isView(&op) && !isa<tensor::EmptyOp>(op) && !op.hasTrait<OpTrait::ConstantLike>();
     for (Value result : op.getResults())
       if (int64_t bytes = counts ? getBytes(result.getType()) : 0) {
         change[at] += bytes;

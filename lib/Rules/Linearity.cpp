@@ -21,11 +21,12 @@ static Degree getDegree(Operation *op, ArrayRef<Degree> operands) {
   if (llvm::all_of(operands, [](Degree d) { return d == Degree::Constant; }))
     return Degree::Constant;
   bool allLinear = llvm::all_of(operands, [](Degree d) { return d == Degree::Linear; });
-  if (allLinear && isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp,
-                       arith::ExtFOp>(op))
+  if (allLinear &&
+      isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp, arith::ExtFOp>(
+          op))
     return Degree::Linear;
-  if (isa<arith::MulFOp, arith::MulIOp>(op) &&
-      llvm::count(operands, Degree::Linear) == 1 && llvm::count(operands, Degree::Constant) == 1)
+  if (isa<arith::MulFOp, arith::MulIOp>(op) && llvm::count(operands, Degree::Linear) == 1 &&
+      llvm::count(operands, Degree::Constant) == 1)
     return Degree::Linear;
   return Degree::Other;
 }
@@ -64,9 +65,8 @@ bool spmd::isLinear(Operation *op, const llvm::SmallBitVector &marked) {
     return marked.count() == 1 && marked.find_first() < 2;
   return marked == getReadTensors(op) &&
          isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp,
-             tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
-             tensor::ExtractSliceOp, tensor::ConcatOp, tosa::AddOp, tosa::SubOp,
-             tosa::TransposeOp>(op);
+             tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp, tensor::ExtractSliceOp,
+             tensor::ConcatOp, tosa::AddOp, tosa::SubOp, tosa::TransposeOp>(op);
 }
 
 bool spmd::isAdditive(Operation *op) { return isLinear(op, getReadTensors(op)); }

@@ -48,9 +48,8 @@ Status StartedPlan::start(int rank, int64_t id, const void *in, void *out) {
 
 Status StartedPlan::done(int rank, int64_t id, const void *in, void *out, bool &waited) {
   State &state = states_[size_t(rank)];
-  auto plan = std::find_if(plans_.begin(), plans_.end(), [&](const CollectivePlan *p) {
-    return p->info().id == id;
-  });
+  auto plan = std::find_if(plans_.begin(), plans_.end(),
+                           [&](const CollectivePlan *p) { return p->info().id == id; });
   size_t i = size_t(plan - plans_.begin());
   if (state.handed < plans_.size() || i != state.taken)
     return internalError("the program waits for collective " + std::to_string(id) +
