@@ -35,6 +35,8 @@ struct DefaultPipelineOptions
       *this, "trip-count", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init(100)};
   Option<bool> carrySums{
       *this, "carry-sums", llvm::cl::desc("As of --spmd-insert-reshards"), llvm::cl::init(true)};
+  Option<bool> merge{
+      *this, "merge", llvm::cl::desc("Run --spmd-merge-reductions"), llvm::cl::init(true)};
   Option<bool> hoist{
       *this, "hoist", llvm::cl::desc("Run --spmd-hoist-collectives"), llvm::cl::init(true)};
   Option<int64_t> memoryBudget{*this, "memory-budget",
@@ -63,7 +65,7 @@ struct PhaseOptions {
   /// What tests put into padding: "", lowest, ones or zero.
   std::string fillPadding = "";
   /// Which collective optimisations run, and with what (docs/Collectives.md).
-  bool carrySums = true, hoist = true, delay = true, combine = true, overlap = true;
+  bool carrySums = true, merge = true, hoist = true, delay = true, combine = true, overlap = true;
   int64_t memoryBudget = 0, combineBytes = -1;
   double overlapShare = 0.01;
 };

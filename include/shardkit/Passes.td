@@ -133,6 +133,21 @@ def SPMDPartitionPass : Pass<"spmd-partition", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def SPMDMergeReductionsPass : Pass<"spmd-merge-reductions", "::mlir::ModuleOp"> {
+  let summary = "Reduce sums of all-reduces once";
+  let description = [{
+    A sum or difference of all-reduces over the same axes becomes one all-reduce of
+    the sum; what a loop adds to an argument by all-reduces alone is reduced once
+    behind it. For reductions that users write in manual computations:
+    insert-reshards carries partial sums by itself. Phase: partitioned.
+  }];
+  let options = [
+    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
+           "As of --spmd-propagate">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect"];
+}
+
 def SPMDHoistCollectivesPass : Pass<"spmd-hoist-collectives", "::mlir::ModuleOp"> {
   let summary = "Move collectives out of loops that do not change what they move";
   let description = [{

@@ -29,7 +29,7 @@ struct DelayCollectivesPass
     if (!last)
       return nullptr;
     for (Operation *user : op->getOperand(0).getUsers()) {
-      Operation *here = block->findAncestorOpInBlock(*user);
+      Operation *here = getUserIn(block, user);
       if (here != op && last->isBeforeInBlock(here))
         last = here;
     }

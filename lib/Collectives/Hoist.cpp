@@ -93,7 +93,7 @@ struct HoistCollectivesPass
   static scf::ForOp getOnlyLoop(Operation *op) {
     Operation *only = nullptr;
     for (Operation *user : op->getUsers()) {
-      Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+      Operation *here = getUserIn(op->getBlock(), user);
       if (here == user || (only && here != only))
         return nullptr;
       only = here;

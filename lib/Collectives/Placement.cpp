@@ -9,11 +9,16 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+Operation *spmd::getUserIn(Block *block, Operation *user) {
+  Operation *here = block->findAncestorOpInBlock(*user);
+  return here ? here : block->getTerminator();
+}
+
 Operation *spmd::getFirstUser(ValueRange values, Block *block) {
   Operation *first = nullptr;
   for (Value value : values)
     for (Operation *user : value.getUsers()) {
-      Operation *here = block->findAncestorOpInBlock(*user);
+      Operation *here = getUserIn(block, user);
       if (!first || here->isBeforeInBlock(first))
         first = here;
     }

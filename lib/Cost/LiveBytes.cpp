@@ -26,8 +26,8 @@ static unsigned getEnd(Value value, Block *block,
   unsigned end = 0;
   for (Operation *user : value.getUsers()) {
     Operation *here = block->findAncestorOpInBlock(*user);
-    if (!here)
-      continue;
+    if (!here) // another block
+      here = block->getTerminator();
     end = std::max(end, position.lookup(here) + 1);
     if (isView(user) && user->getBlock() == block)
       end = std::max(end, getEnd(user->getResult(0), block, position));

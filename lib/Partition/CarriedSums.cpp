@@ -3,6 +3,7 @@
 #include "CarriedSums.h"
 
 #include "shardkit/Rules/Linearity.h"
+#include "shardkit/Rules/PaddingNeeds.h"
 
 using namespace mlir;
 using namespace mlir::spmd;

@@ -10,6 +10,11 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions) {
+  if (phaseOptions.merge) {
+    SPMDMergeReductionsPassOptions merge;
+    merge.tripCount = phaseOptions.tripCount;
+    pm.addPass(createSPMDMergeReductionsPass(merge));
+  }
   if (phaseOptions.hoist) {
     SPMDHoistCollectivesPassOptions hoist;
     hoist.memoryBudget = phaseOptions.memoryBudget;
@@ -75,6 +80,7 @@ void spmd::registerPipelines() {
         phases.reshapeGaps = options.reshapeGaps;
         phases.tripCount = options.tripCount;
         phases.carrySums = options.carrySums;
+        phases.merge = options.merge;
         phases.hoist = options.hoist;
         phases.memoryBudget = options.memoryBudget;
         phases.delay = options.delay;

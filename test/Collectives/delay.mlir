@@ -90,4 +90,18 @@ func.func @branch(%c: i1, %a: tensor<8xf32>, %b: tensor<16xf32>) -> tensor<16xf3
   }
   return %2 : tensor<16xf32>
 }
+
+// A user in a later block counts as the end of this one.
+// CHECK-LABEL: func.func @blocks
+// CHECK: math.exp
+// CHECK-NEXT: spmd.all_gather
+// CHECK-NEXT: cf.br
+func.func @blocks(%a: tensor<8xf32>, %b: tensor<16xf32>) -> tensor<16xf32> {
+  %0 = spmd.all_gather %a <@m, [{"x"}]> : tensor<8xf32> -> tensor<16xf32>
+  %1 = math.exp %b : tensor<16xf32>
+  cf.br ^next
+^next:
+  %2 = arith.addf %0, %1 : tensor<16xf32>
+  return %2 : tensor<16xf32>
+}
 }

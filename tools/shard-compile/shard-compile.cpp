@@ -35,6 +35,7 @@ static cl::opt<int64_t> tripCount("trip-count", cl::desc("Trips of loops without
 static cl::opt<std::string> emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"), cl::cat(category));
 static cl::opt<std::string> fillPadding("fill-padding", cl::desc("For tests: what the padding of uneven shards holds: lowest, ones or zero"), cl::cat(category));
 static cl::opt<bool> carrySums("carry-sums", cl::desc("Keep partial sums partial as long as that is cheaper: as of --spmd-insert-reshards"), cl::init(true), cl::cat(category));
+static cl::opt<bool> merge("merge", cl::desc("Reduce sums of all-reduces once"), cl::init(true), cl::cat(category));
 static cl::opt<bool> hoist("hoist", cl::desc("Move collectives out of loops"), cl::init(true), cl::cat(category));
 static cl::opt<int64_t> memoryBudget("memory-budget", cl::desc("Bytes that a device may hold, for --hoist; 0: the mesh's memory"), cl::init(0), cl::cat(category));
 static cl::opt<bool> delay("delay", cl::desc("Place collectives where least is held"), cl::init(true), cl::cat(category));
@@ -129,7 +130,7 @@ static int compile() {
     if (!(reference = spmd::makeReference(*module)))
       return failedWith("'" + input + "' has no unsharded form");
   spmd::PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount, fillPadding,
-                            carrySums, hoist, delay, combine, overlap,
+                            carrySums, merge, hoist, delay, combine, overlap,
                             memoryBudget, combineBytes, overlapShare};
   if (failed(spmd::runPhases(*module, phases)))
     return failedWith("'" + input + "' cannot be compiled");

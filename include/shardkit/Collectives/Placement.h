@@ -13,6 +13,10 @@
 
 namespace mlir::spmd {
 
+/// The op of `block` that a user is, or is in; the block's terminator for a user in
+/// another block of the function.
+Operation *getUserIn(Block *block, Operation *user);
+
 /// The first op of `block` that reads one of the values, itself or in a region;
 /// null if none does. The values are defined in the block.
 Operation *getFirstUser(ValueRange values, Block *block);
