@@ -39,7 +39,8 @@ static void mergeOperands(Operation *op) {
   if (op->getNumOperands() < 2 || !isAdditive(op))
     return;
   SmallVector<AllReduceOp> sums;
-  for (unsigned t : getReadTensors(op).set_bits()) {
+  llvm::SmallBitVector read = getReadTensors(op);
+  for (unsigned t : read.set_bits()) {
     AllReduceOp sum = getOwnSum(op->getOperand(t), op);
     if (!sum || (!sums.empty() && sum.getAxes() != sums.front().getAxes()))
       return;

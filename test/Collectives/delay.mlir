@@ -59,8 +59,8 @@ func.func @rises(%a: tensor<8xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor
 // CHECK-LABEL: func.func @lives_on
 // CHECK: [[E:%.*]] = math.exp
 // CHECK-NEXT: math.sin
-// CHECK-NEXT: [[S:%.*]] = spmd.all_slice %arg0
 // CHECK-NEXT: [[T:%.*]] = spmd.reduce_scatter [[E]]
+// CHECK-NEXT: [[S:%.*]] = spmd.all_slice %arg0
 // CHECK-NEXT: arith.addf [[S]], [[T]]
 func.func @lives_on(%a: tensor<8xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<8xf32>) {
   %0 = math.exp %a : tensor<8xf32>
