@@ -35,6 +35,27 @@ struct DefaultPipelineOptions
       *this, "trip-count", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init(100)};
   Option<bool> keepLayouts{
       *this, "keep-layouts", llvm::cl::desc("As of --spmd-partition"), llvm::cl::init(false)};
+  Option<bool> carrySums{
+      *this, "carry-sums", llvm::cl::desc("As of --spmd-insert-reshards"), llvm::cl::init(true)};
+  Option<bool> merge{
+      *this, "merge", llvm::cl::desc("Run --spmd-merge-reductions"), llvm::cl::init(true)};
+  Option<bool> hoist{
+      *this, "hoist", llvm::cl::desc("Run --spmd-hoist-collectives"), llvm::cl::init(true)};
+  Option<int64_t> memoryBudget{*this, "memory-budget",
+                               llvm::cl::desc("As of --spmd-hoist-collectives"),
+                               llvm::cl::init(0)};
+  Option<bool> delay{
+      *this, "delay", llvm::cl::desc("Run --spmd-delay-collectives"), llvm::cl::init(true)};
+  Option<bool> combine{
+      *this, "combine", llvm::cl::desc("Run --spmd-combine-collectives"), llvm::cl::init(true)};
+  Option<int64_t> combineBytes{*this, "combine-bytes",
+                               llvm::cl::desc("max-bytes of --spmd-combine-collectives"),
+                               llvm::cl::init(-1)};
+  Option<bool> overlap{
+      *this, "overlap", llvm::cl::desc("Run --spmd-overlap-collectives"), llvm::cl::init(true)};
+  Option<double> overlapShare{*this, "overlap-share",
+                              llvm::cl::desc("min-share of --spmd-overlap-collectives"),
+                              llvm::cl::init(0.01)};
 };
 
 /// What the phases have to be told; the names are those of the pass options.
@@ -47,6 +68,10 @@ struct PhaseOptions {
   std::string fillPadding = "";
   /// Whether partition leaves the layouts of values on their ops.
   bool keepLayouts = false;
+  /// Which collective optimisations run, and with what (docs/Collectives.md).
+  bool carrySums = true, merge = true, hoist = true, delay = true, combine = true, overlap = true;
+  int64_t memoryBudget = 0, combineBytes = -1;
+  double overlapShare = 0.01;
 };
 
 /// How far the IR has come (`spmd.phase` of the module).

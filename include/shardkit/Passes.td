@@ -107,7 +107,10 @@ def SPMDInsertReshardsPass : Pass<"spmd-insert-reshards", "::mlir::ModuleOp"> {
            "An error at each reshard that moves data and that no constraint asks "
            "for, with its bytes">,
     Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
-           "As of --spmd-propagate">
+           "As of --spmd-propagate">,
+    Option<"carrySums", "carry-sums", "bool", /*default=*/"true",
+           "Keep partial sums partial through ops that are linear in them, where "
+           "that costs less, and through loops that add them up (docs/Collectives.md)">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
@@ -136,6 +139,81 @@ def SPMDPartitionPass : Pass<"spmd-partition", "::mlir::ModuleOp"> {
                            "::mlir::cf::ControlFlowDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def SPMDMergeReductionsPass : Pass<"spmd-merge-reductions", "::mlir::ModuleOp"> {
+  let summary = "Reduce sums of all-reduces once";
+  let description = [{
+    A sum or difference of all-reduces over the same axes becomes one all-reduce of
+    the sum; what a loop adds to an argument by all-reduces alone is reduced once
+    behind it. For reductions that users write in manual computations:
+    insert-reshards carries partial sums by itself. Phase: partitioned.
+  }];
+  let options = [
+    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
+           "As of --spmd-propagate">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect"];
+}
+
+def SPMDHoistCollectivesPass : Pass<"spmd-hoist-collectives", "::mlir::ModuleOp"> {
+  let summary = "Move collectives out of loops that do not change what they move";
+  let description = [{
+    A collective whose operand comes from outside a loop is moved before it, where
+    the function then still fits its budget. Where a function does not fit, gathers
+    that one loop alone reads go into it, the largest first, until it does; only
+    into loops that all devices run alike. What is live at once is estimated as
+    `getPeakBytes` says (docs/Collectives.md). Phase: partitioned.
+  }];
+  let options = [
+    Option<"memoryBudget", "memory-budget", "int64_t", /*default=*/"0",
+           "Bytes that a device may hold; 0: the mesh's `memory`, without one any "
+           "number">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDDelayCollectivesPass : Pass<"spmd-delay-collectives", "::mlir::ModuleOp"> {
+  let summary = "Place collectives in their blocks where least is held";
+  let description = [{
+    A collective that makes a value larger, or whose operand lives on, sinks to
+    right before its first user; one that makes it smaller rises to the last other
+    use of its operand. Views of its result go with it. Phase: partitioned.
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDCombineCollectivesPass : Pass<"spmd-combine-collectives", "::mlir::ModuleOp"> {
+  let summary = "Let small collectives of one group travel together";
+  let description = [{
+    all_reduce, all_gather and reduce_scatter of one kind, group, reduction and
+    element type that do not wait for each other and have a place in common in
+    their block become one `spmd.start`, right before the first that reads one of
+    them. The bits stay the same. Phase: partitioned.
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"-1",
+           "Combine collectives of at most so many bytes; -1: those whose latency "
+           "(alpha) is more than the rest of their time">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDOverlapCollectivesPass : Pass<"spmd-overlap-collectives", "::mlir::ModuleOp"> {
+  let summary = "Start collectives early and wait for them late";
+  let description = [{
+    A collective with independent compute before its first user becomes a pair of
+    `spmd.start` and `spmd.done`, the done right before that user, the start as far
+    in front as the compute in between hides its time. Phase: partitioned.
+  }];
+  let options = [
+    Option<"minShare", "min-share", "double", /*default=*/"0.01",
+           "Leave a collective as it is where compute hides less than this share of "
+           "its time">,
+    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
+           "As of --spmd-propagate">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
 def SPMDNumberCollectivesPass

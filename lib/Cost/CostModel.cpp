@@ -5,26 +5,6 @@
 
 using namespace mlir::spmd;
 
-llvm::SmallVector<RankDigit, 2>
-mlir::spmd::getMovedRanks(const Layout &from, const Layout &to) {
-  llvm::SmallVector<RankDigit, 2> ranks;
-  auto addDiffering = [&](const Layout &a, const Layout &b) {
-    for (const Digit &digit : a.digits)
-      if (!llvm::is_contained(b.digits, digit))
-        ranks.push_back({digit.stride, digit.size()});
-    for (const UnevenDim &dim : a.uneven)
-      if (!llvm::is_contained(b.uneven, dim))
-        ranks.append(dim.ranks.begin(), dim.ranks.end());
-    for (const RankDigit &digit : a.partial)
-      if (!llvm::is_contained(b.partial, digit))
-        ranks.push_back(digit);
-  };
-  addDiffering(from, to);
-  addDiffering(to, from);
-  joinRanks(ranks);
-  return ranks;
-}
-
 bool CostModel::touches(unsigned axis, llvm::ArrayRef<RankDigit> group) const {
   int64_t low = mesh.axisStride(axis), high = low * mesh.axes[axis].size;
   return llvm::any_of(group, [&](const RankDigit &digit) {

@@ -19,6 +19,26 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
+llvm::SmallVector<RankDigit, 2>
+mlir::spmd::getMovedRanks(const Layout &from, const Layout &to) {
+  llvm::SmallVector<RankDigit, 2> ranks;
+  auto addDiffering = [&](const Layout &a, const Layout &b) {
+    for (const Digit &digit : a.digits)
+      if (!llvm::is_contained(b.digits, digit))
+        ranks.push_back({digit.stride, digit.size()});
+    for (const UnevenDim &dim : a.uneven)
+      if (!llvm::is_contained(b.uneven, dim))
+        ranks.append(dim.ranks.begin(), dim.ranks.end());
+    for (const RankDigit &digit : a.partial)
+      if (!llvm::is_contained(b.partial, digit))
+        ranks.push_back(digit);
+  };
+  addDiffering(from, to);
+  addDiffering(to, from);
+  joinRanks(ranks);
+  return ranks;
+}
+
 using Ranks = SmallVector<RankDigit, 2>;
 
 llvm::StringRef mlir::spmd::stringifyCollectiveKind(CollectiveKind kind) {

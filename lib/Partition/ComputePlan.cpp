@@ -2,12 +2,12 @@
 
 #include "shardkit/Partition/ComputePlan.h"
 
+#include "CarriedSums.h"
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/WholeFunctions.h"
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Rules/ControlFlow.h"
-#include "shardkit/Rules/Linearity.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -24,9 +24,10 @@ namespace {
 
 class ComputeDecider {
 public:
-  ComputeDecider(ComputePlan &plan, int64_t tripCount)
+  ComputeDecider(ComputePlan &plan, int64_t tripCount, bool carriesSums)
       : plan(plan), func(plan.func), meshes(plan.meshes), mesh(meshes.getMesh()),
-        table(plan.table), values(plan.values), tripCount(tripCount) {}
+        table(plan.table), values(plan.values), sums(plan), tripCount(tripCount),
+        carriesSums(carriesSums) {}
 
   LogicalResult run() {
     if (failed(readSignature()) || failed(decideBlock(func.getBody().front())))
@@ -180,11 +181,7 @@ private:
       if (failed(decideBlock(manual.getBody().front())))
         return failure();
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      handOn(op, behind(loop.getNumControlOperands(), *results), *results);
-      defineAll(loop.getRegionIterArgs(), *results);
-      terminatorNeeds[loop.getBody()->getTerminator()] = *results;
-      if (failed(decideBlock(*loop.getBody())))
-        return failure();
+      return decideLoop(loop, *results);
     } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
       SmallVector<std::optional<LayoutId>> carried;
       for (Value init : loop.getInits()) {
@@ -355,8 +352,8 @@ private:
     own.rule = plan.rules.intern(std::move(rule));
 
     std::optional<ComputeLayouts> carried;
-    if (!op->hasAttr(kComputeAttr))
-      carried = carryPartial(op, *own.rule);
+    if (carriesSums && !op->hasAttr(kComputeAttr))
+      carried = sums.carry(op, *own.rule, layouts);
     if (carried) {
       static_cast<ComputeLayouts &>(own) = std::move(*carried);
     } else if (op->hasAttr(kComputeAttr)) {
@@ -387,7 +384,7 @@ private:
 
   ComputeLayouts getChoice(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
                    const FactorAxes &axes) {
-    if (op->getContext()->getRemarkEngine())
+    if (!tentative && op->getContext()->getRemarkEngine())
       remarkReplicated(op, rule, layouts, axes);
     ComputeLayouts choice;
     auto layoutOf = [&](unsigned t) -> std::optional<LayoutId> {
@@ -476,64 +473,84 @@ private:
     return axes;
   }
 
-  /// How an op computes whose operands are all partial sums over the same axes and
-  /// that sums pass through: the result is partial as they are, and is completed
-  /// once, behind the last of such ops. Nothing where another choice is due: an
-  /// operand has other users too, or there is one operand and nothing to add it to.
-  std::optional<ComputeLayouts> carryPartial(Operation *op, const ShardingRule &rule) {
-    if (!isAdditive(op))
-      return std::nullopt;
-    std::optional<LayoutId> first;
-    unsigned read = 0;
-    FactorAxes axes;
-    for (unsigned t = 0; t < rule.numOperands(); ++t) {
-      if (rule.tensor(t).role == OperandRole::ShapeOnly)
-        continue;
-      Value operand = op->getOperand(t);
-      auto it = values.find(operand);
-      if (it == values.end() || !table.isPartial(it->second.produced) ||
-          !llvm::all_of(operand.getUsers(), [&](Operation *user) { return user == op; }))
-        return std::nullopt;
-      ++read;
-      const Sharding &own = table.get(it->second.produced);
-      if (!first) {
-        first = it->second.produced;
-        if (own.unreducedKind != ReductionKind::Sum)
-          return std::nullopt;
-        for (unsigned f = 0; f < rule.numFactors(); ++f)
-          axes.push_back(projectFactor(rule, t, f, own).value_or(DimEntries()));
+  //===--- sums that a loop adds up ----------------------------------------===//
+
+  /// Decides the body of a loop. Where all that it adds to an argument is partial
+  /// in one way, the argument stays partial and is completed once, behind the
+  /// loop: found by deciding the body as if nothing were, and once more if so.
+  /// `carried`: the layouts of the arguments, changed to partial ones.
+  LogicalResult decideLoop(scf::ForOp loop, ArrayRef<std::optional<LayoutId>> homes) {
+    SmallVector<std::optional<LayoutId>> carried(homes);
+    SmallVector<SmallVector<Operation *, 2>> chains;
+    bool found = false;
+    for (unsigned i = 0; i < homes.size(); ++i) {
+      chains.push_back(carriesSums && homes[i] ? CarriedSums::getAccumulation(loop, i)
+                                               : SmallVector<Operation *, 2>());
+      found |= !chains.back().empty();
+    }
+    int64_t trips = getTripCount(loop, tripCount);
+    if (found && trips > 1) {
+      State state = save();
+      ++tentative;
+      LogicalResult decided = decideBody(loop, carried, homes);
+      --tentative;
+      if (failed(decided))
+        return failure();
+      llvm::DenseMap<Operation *, const OpPlan *> plans;
+      for (const OpPlan &own : llvm::drop_begin(plan.ops, state.ops))
+        plans[own.op] = &own;
+      found = false;
+      for (auto [i, chain] : llvm::enumerate(chains)) {
+        std::optional<LayoutId> added;
+        if (!chain.empty())
+          added = sums.getAddedLayout(loop, i, chain, plans);
+        if (!added)
+          continue;
+        // What is added is completed once and not in every trip; the init is
+        // brought to where that is.
+        Value init = loop.getInitArgs()[i];
+        auto type = cast<RankedTensorType>(init.getType());
+        auto known = state.values.find(init);
+        double each = table.getSeconds(*added, *homes[i], type), once = each;
+        if (known != state.values.end())
+          once += table.getSeconds(known->second.home, *added, type);
+        if (once < trips * each) {
+          carried[i] = *added;
+          found = true;
+        }
       }
-      const Sharding &common = table.get(*first);
-      if (own.unreduced != common.unreduced || own.unreducedKind != common.unreducedKind ||
-          it->second.produced != getPartial(rule, t, axes, common))
-        return std::nullopt;
+      restore(std::move(state));
     }
-    if (!first || (read == 1 && !(op->hasOneUse() && isAdditive(*op->user_begin()))))
-      return std::nullopt;
-    for (auto [f, entries] : llvm::enumerate(axes))
-      if (!entries.empty() && (rule.factor(f).kind == FactorKind::Whole ||
-                               !canCut(rule.factor(f), entries, meshes.getMesh())))
-        return std::nullopt;
-    ComputeLayouts choice;
-    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
-      LayoutId id = rule.tensor(t).role == OperandRole::ShapeOnly
-                        ? table.intern(getTensorSharding(rule, t, axes))
-                        : getPartial(rule, t, axes, table.get(*first));
-      if (t < rule.numOperands())
-        choice.needs.push_back(id);
-      else
-        choice.produced.push_back(id);
-    }
-    return choice;
+    return decideBody(loop, carried, homes);
   }
 
-  /// What a tensor of a rule has, and is partial over the axes that `like` is.
-  LayoutId getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
-                      const Sharding &like) {
-    Sharding sharding = getTensorSharding(rule, t, axes);
-    sharding.unreduced = like.unreduced;
-    sharding.unreducedKind = like.unreducedKind;
-    return table.intern(std::move(sharding));
+  LogicalResult decideBody(scf::ForOp loop, ArrayRef<std::optional<LayoutId>> carried,
+                           ArrayRef<std::optional<LayoutId>> homes) {
+    handOn(loop, behind(loop.getNumControlOperands(), carried), carried);
+    auto defineCarried = [&](ValueRange list) {
+      for (auto [value, id, home] : llvm::zip(list, carried, homes))
+        if (id)
+          define(value, *id, *home);
+    };
+    defineCarried(loop.getRegionIterArgs());
+    terminatorNeeds[loop.getBody()->getTerminator()].assign(carried.begin(), carried.end());
+    if (failed(decideBlock(*loop.getBody())))
+      return failure();
+    defineCarried(loop.getResults());
+    return success();
+  }
+
+  /// What a decision changes, to take it back.
+  struct State {
+    llvm::DenseMap<Value, ValueLayouts> values;
+    size_t ops, creations, consumed;
+  };
+  State save() { return {values, plan.ops.size(), plan.creations.size(), plan.consumed.size()}; }
+  void restore(State state) {
+    values = std::move(state.values);
+    plan.ops.resize(state.ops);
+    plan.creations.resize(state.creations);
+    plan.consumed.resize(state.consumed);
   }
 
   /// A call hands its operands over in the layouts of the callee.
@@ -592,7 +609,12 @@ private:
   const Mesh &mesh;
   LayoutTable &table;
   llvm::DenseMap<Value, ValueLayouts> &values;
+  CarriedSums sums;
   int64_t tripCount;
+  /// Whether partial sums go through what is linear in them.
+  bool carriesSums;
+  /// Above 0 while a body is decided to see what it adds up.
+  unsigned tentative = 0;
   /// Whether any value is given axes that do not divide a dim of it.
   bool hasUneven = false;
   /// By what they depend on: ops alike choose alike.
@@ -603,6 +625,6 @@ private:
 
 } // namespace
 
-LogicalResult spmd::decideCompute(ComputePlan &plan, int64_t tripCount) {
-  return ComputeDecider(plan, tripCount).run();
+LogicalResult spmd::decideCompute(ComputePlan &plan, int64_t tripCount, bool carriesSums) {
+  return ComputeDecider(plan, tripCount, carriesSums).run();
 }

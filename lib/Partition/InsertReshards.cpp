@@ -298,7 +298,7 @@ struct InsertReshardsPass
         continue;
       }
       ComputePlan plan(func, **own);
-      if (failed(decideCompute(plan, tripCount)))
+      if (failed(decideCompute(plan, tripCount, carrySums)))
         return signalPassFailure();
       ReshardInserter inserter(plan, forbidImplicit);
       inserter.run();

@@ -9,6 +9,32 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions) {
+  if (phaseOptions.merge) {
+    SPMDMergeReductionsPassOptions merge;
+    merge.tripCount = phaseOptions.tripCount;
+    pm.addPass(createSPMDMergeReductionsPass(merge));
+  }
+  if (phaseOptions.hoist) {
+    SPMDHoistCollectivesPassOptions hoist;
+    hoist.memoryBudget = phaseOptions.memoryBudget;
+    pm.addPass(createSPMDHoistCollectivesPass(hoist));
+  }
+  if (phaseOptions.delay)
+    pm.addPass(createSPMDDelayCollectivesPass());
+  if (phaseOptions.combine) {
+    SPMDCombineCollectivesPassOptions combine;
+    combine.maxBytes = phaseOptions.combineBytes;
+    pm.addPass(createSPMDCombineCollectivesPass(combine));
+  }
+  if (phaseOptions.overlap) {
+    SPMDOverlapCollectivesPassOptions overlap;
+    overlap.tripCount = phaseOptions.tripCount;
+    overlap.minShare = phaseOptions.overlapShare;
+    pm.addPass(createSPMDOverlapCollectivesPass(overlap));
+  }
+}
+
 void spmd::buildPhases(OpPassManager &pm, Phase from,
                        const PhaseOptions &phaseOptions, Phase last) {
   if (from < Phase::Propagated && last >= Phase::Propagated) {
@@ -28,6 +54,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
   if (from < Phase::Resharded && last >= Phase::Resharded) {
     SPMDInsertReshardsPassOptions insert;
     insert.tripCount = phaseOptions.tripCount;
+    insert.carrySums = phaseOptions.carrySums;
     pm.addPass(createSPMDInsertReshardsPass(insert));
   }
   if (from < Phase::Partitioned && last >= Phase::Partitioned) {
@@ -36,17 +63,32 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     partition.keepLayouts = phaseOptions.keepLayouts;
     pm.addPass(createSPMDPartitionPass(partition));
   }
-  if (from < Phase::Final && last >= Phase::Final)
+  if (from < Phase::Final && last >= Phase::Final) {
+    buildCollectives(pm, phaseOptions);
     pm.addPass(createSPMDNumberCollectivesPass());
+  }
 }
 
 void spmd::registerPipelines() {
   PassPipelineRegistration<DefaultPipelineOptions>(
       "spmd-pipeline-default",
       "All IR phases in order: resolve axis resources, inline, propagate, "
-      "insert reshards, partition, number collectives",
+      "insert reshards, partition, optimise and number collectives",
       [](OpPassManager &pm, const DefaultPipelineOptions &options) {
-        PhaseOptions phases{options.mesh, options.conflicts, options.reshapeGaps, options.tripCount};
+        PhaseOptions phases;
+        phases.mesh = options.mesh;
+        phases.conflicts = options.conflicts;
+        phases.reshapeGaps = options.reshapeGaps;
+        phases.tripCount = options.tripCount;
+        phases.carrySums = options.carrySums;
+        phases.merge = options.merge;
+        phases.hoist = options.hoist;
+        phases.memoryBudget = options.memoryBudget;
+        phases.delay = options.delay;
+        phases.combine = options.combine;
+        phases.combineBytes = options.combineBytes;
+        phases.overlap = options.overlap;
+        phases.overlapShare = options.overlapShare;
         phases.keepLayouts = options.keepLayouts;
         buildPhases(pm, Phase::Written, phases);
       });

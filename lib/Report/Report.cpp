@@ -2,7 +2,7 @@
 
 #include "shardkit/Report/Report.h"
 
-#include "shardkit/Cost/CostModel.h"
+#include "shardkit/Cost/CollectiveMove.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
 #include "shardkit/Rules/ControlFlow.h"
@@ -123,7 +123,7 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
         entry.axes.push_back(std::move(axis));
       entry.bytes = cost.bytes;
       entry.received = cost.received;
-      entry.cost = cost.seconds;
+      entry.cost = cost.seconds - (travelsAlong(op) ? costs.getLatency(step.group) : 0);
       entry.count = countExecutions(op->getBlock(), options.tripCount);
       entry.loc = getLocationText(op->getLoc());
       entry.reason = getReason(op, values);

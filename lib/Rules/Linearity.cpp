@@ -10,35 +10,73 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// Each input once per element of the result, in a body of sums and differences.
-static bool isAdditive(linalg::LinalgOp op) {
-  if (op->getNumResults() != 1 || op.getNumParallelLoops() != op.getNumLoops() ||
-      op.getNumDpsInputs() == 0)
-    return false;
-  for (OpOperand &operand : op->getOpOperands())
-    if (isa<RankedTensorType>(operand.get().getType())
-            ? !op.getMatchingIndexingMap(&operand).isPermutation()
-            : true)
-      return false;
-  Block *body = op.getBlock();
-  for (BlockArgument arg : body->getArguments())
-    if (int64_t uses = std::distance(arg.use_begin(), arg.use_end());
-        arg.getArgNumber() < op.getNumDpsInputs() ? uses != 1 : uses != 0)
-      return false;
-  for (Operation &inner : body->without_terminator())
-    if (!isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp>(inner) ||
-        !inner.hasOneUse() || llvm::any_of(inner.getOperands(), [&](Value value) {
-          return value.getParentBlock() != body;
-        }))
-      return false;
-  return body->getTerminator()->getOperand(0).getParentBlock() == body;
+namespace {
+
+/// How a scalar of a body depends on the marked operands.
+enum class Degree { Constant, Linear, Other };
+
+} // namespace
+
+static Degree getDegree(Operation *op, ArrayRef<Degree> operands) {
+  if (llvm::all_of(operands, [](Degree d) { return d == Degree::Constant; }))
+    return Degree::Constant;
+  bool allLinear = llvm::all_of(operands, [](Degree d) { return d == Degree::Linear; });
+  if (allLinear &&
+      isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp, arith::ExtFOp>(
+          op))
+    return Degree::Linear;
+  if (isa<arith::MulFOp, arith::MulIOp>(op) && llvm::count(operands, Degree::Linear) == 1 &&
+      llvm::count(operands, Degree::Constant) == 1)
+    return Degree::Linear;
+  return Degree::Other;
 }
 
-bool spmd::isAdditive(Operation *op) {
-  if (op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
+static bool isLinear(linalg::LinalgOp op, const llvm::SmallBitVector &marked) {
+  Block *body = op.getBlock();
+  llvm::DenseMap<Value, Degree> degrees;
+  for (auto [operand, arg] : llvm::zip(op->getOpOperands(), body->getArguments()))
+    degrees[arg] = marked.test(operand.getOperandNumber()) ? Degree::Linear : Degree::Constant;
+  auto degreeOf = [&](Value value) {
+    auto it = degrees.find(value);
+    return it == degrees.end() ? Degree::Constant : it->second; // from outside
+  };
+  for (Operation &inner : body->without_terminator()) {
+    if (inner.getNumRegions() > 0)
+      return false;
+    SmallVector<Degree, 3> operands;
+    for (Value operand : inner.getOperands())
+      operands.push_back(degreeOf(operand));
+    Degree degree = getDegree(&inner, operands);
+    for (Value result : inner.getResults())
+      degrees[result] = degree;
+  }
+  return llvm::all_of(body->getTerminator()->getOperands(),
+                      [&](Value value) { return degreeOf(value) == Degree::Linear; });
+}
+
+bool spmd::isLinear(Operation *op, const llvm::SmallBitVector &marked) {
+  if (marked.none() || op->getNumResults() != 1 ||
+      !isa<RankedTensorType>(op->getResult(0).getType()))
     return false;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-    return ::isAdditive(linalgOp);
-  return isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp,
-             tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp, tosa::TransposeOp>(op);
+    return ::isLinear(linalgOp, marked);
+  if (isa<arith::MulFOp, arith::MulIOp>(op) ||
+      (isa<tosa::MulOp>(op) && isa<FloatType>(getElementTypeOrSelf(op->getOperand(0)))))
+    return marked.count() == 1 && marked.find_first() < 2;
+  return marked == getReadTensors(op) &&
+         isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp,
+             tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp, tensor::ExtractSliceOp,
+             tensor::ConcatOp, tosa::AddOp, tosa::SubOp, tosa::TransposeOp>(op);
+}
+
+bool spmd::isAdditive(Operation *op) { return isLinear(op, getReadTensors(op)); }
+
+llvm::SmallBitVector spmd::getReadTensors(Operation *op) {
+  llvm::SmallBitVector read(op->getNumOperands());
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  for (OpOperand &operand : op->getOpOperands())
+    read[operand.getOperandNumber()] =
+        isa<RankedTensorType>(operand.get().getType()) &&
+        !(linalgOp && linalgOp.getMatchingBlockArgument(&operand).use_empty());
+  return read;
 }

@@ -1,6 +1,7 @@
 //===- DescribeCollectives.cpp - Collectives as moves in closed form ------===//
 
 #include "Describe.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardkit/Cost/CostModel.h"
 #include "shardkit/Layout/MeshViews.h"
@@ -77,12 +78,40 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   for (std::string &axis : costs.getAxes(step.group))
     out.axes.push_back(std::move(axis));
   out.bytes = costs.getCost(step, getElementBytes(inType.getElementType())).bytes;
+  if (auto start = dyn_cast<StartOp>(op->getParentOp()))
+    out.with = *(*start.getBody().getOps<CollectiveOpInterface>().begin()).getCollectiveId();
   out.loc = getLocationText(op.getLoc());
   return success();
 }
 
+/// Buffers are handed over where the collectives start and taken back where they
+/// are done. An output is allocated, not `tensor.empty`: it would else be computed
+/// in place of something that is written before then.
+static void lowerStarted(OpBuilder &builder, StartOp start) {
+  DoneOp done = start.getDone();
+  for (auto [i, member] :
+       llvm::enumerate(llvm::to_vector(start.getBody().getOps<CollectiveOpInterface>()))) {
+    auto id = builder.getI64IntegerAttr(*member.getCollectiveId());
+    auto type = cast<RankedTensorType>(member->getResult(0).getType());
+    Value input = member->getOperand(0);
+    builder.setInsertionPoint(start);
+    Value init = bufferization::AllocTensorOp::create(builder, member.getLoc(), type, ValueRange());
+    auto started = cpu::StartOp::create(builder, member.getLoc(), type, id, input, init);
+    builder.setInsertionPoint(done);
+    auto taken = cpu::DoneOp::create(builder, member.getLoc(), type, id,
+                                     input, started.getBegun());
+    done.getResult(i).replaceAllUsesWith(taken.getResult());
+  }
+  done.erase();
+  start.erase();
+}
+
 LogicalResult spmd::lowerCollectives(func::FuncOp func, const MeshCache &meshes) {
   OpBuilder builder(func.getContext());
+  SmallVector<StartOp> starts;
+  func.walk([&](StartOp op) { starts.push_back(op); });
+  for (StartOp start : starts)
+    lowerStarted(builder, start);
   for (CollectiveOpInterface op : collectivesOf(func)) {
     builder.setInsertionPoint(op);
     auto type = cast<RankedTensorType>(op->getResult(0).getType());

@@ -115,6 +115,12 @@ struct Movement {
         result = isa<func::FuncOp>(v.getParentBlock()->getParentOp());
         continue;
       }
+      if (auto done = dyn_cast<DoneOp>(op)) { // as the collective that was started
+        auto start = done.getInputs().front().getDefiningOp<StartOp>();
+        stack.push_back(start.getBody().front().getTerminator()->getOperand(
+            cast<OpResult>(v).getResultNumber()));
+        continue;
+      }
       result = moves(op);
       if (isa<IndexType>(v.getType()))
         result = true;

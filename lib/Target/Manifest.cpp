@@ -60,6 +60,8 @@ static Json toJson(const Collective &collective) {
     json["spread"] = collective.spread;
   json["group"] = collective.group;
   json["bytes"] = collective.bytes;
+  if (collective.with)
+    json["with"] = *collective.with;
   json["loc"] = collective.loc;
   return json;
 }

@@ -11,6 +11,10 @@
 
 using namespace shardkit::rt;
 
+static double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 static int32_t fail(sk_context *ctx, Status status) {
   ctx->status = int32_t(status.code());
   ctx->world->fail(
@@ -22,37 +26,78 @@ static int32_t aborted(sk_context *ctx) {
   return ctx->status = int32_t(Code::Aborted);
 }
 
-int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out) {
+/// An error unless the manifest lists collective `id` in this form.
+static Status check(sk_context *ctx, int64_t id, bool isStarted) {
+  if (!ctx->plans || id < 0 || id >= int64_t(ctx->plans->plans.size()))
+    return internalError("the program asks for collective " + std::to_string(id) +
+                         ", which the manifest does not list");
+  if (bool(ctx->plans->started[size_t(id)]) != isStarted)
+    return internalError("the program " + std::string(isStarted ? "starts" : "performs") +
+                         " collective " + std::to_string(id) + ", which the manifest lists " +
+                         (isStarted ? "as one that is not started" : "as started"));
+  return {};
+}
+
+/// `call` with what is common to all that ranks do together: errors, records.
+template <typename Fn>
+static int32_t guarded(sk_context *ctx, int64_t id, bool isStarted, Fn &&call) {
   if (ctx->status)
     return ctx->status;
   try {
     if (ctx->world->failed())
       return aborted(ctx);
-    if (!ctx->plans || id < 0 || id >= int64_t(ctx->plans->size()))
-      return fail(ctx, internalError("the program asks for collective " +
-                                     std::to_string(id) +
-                                     ", which the manifest does not list"));
+    Status status = check(ctx, id, isStarted);
+    if (!status.ok())
+      return fail(ctx, status);
     RankRecord &record = ctx->world->record(ctx->rank);
     record.collective.store(id, std::memory_order_relaxed);
-    record.inside.store(true, std::memory_order_relaxed);
-    auto start = std::chrono::steady_clock::now();
-    bool ok = (*ctx->plans)[size_t(id)]->run(ctx->rank, in, out);
-    if (!ok)
-      return aborted(ctx);
-    record.inside.store(false, std::memory_order_relaxed);
-    if (ctx->stats) {
-      double seconds = std::chrono::duration<double>(
-                           std::chrono::steady_clock::now() - start)
-                           .count();
-      CollectiveStats &stats = (*ctx->stats)[size_t(id)];
-      ++stats.count;
-      stats.seconds += seconds;
-      stats.maxSeconds = std::max(stats.maxSeconds, seconds);
-    }
-    return 0;
+    return call(record);
   } catch (const std::exception &error) {
     return fail(ctx, internalError(error.what()));
   }
+}
+
+static void count(sk_context *ctx, int64_t id, double seconds) {
+  if (!ctx->stats)
+    return;
+  CollectiveStats &stats = (*ctx->stats)[size_t(id)];
+  ++stats.count;
+  stats.seconds += seconds;
+  stats.maxSeconds = std::max(stats.maxSeconds, seconds);
+}
+
+int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out) {
+  return guarded(ctx, id, false, [&](RankRecord &record) -> int32_t {
+    record.inside.store(true, std::memory_order_relaxed);
+    auto start = std::chrono::steady_clock::now();
+    if (!ctx->plans->plans[size_t(id)]->run(ctx->rank, in, out))
+      return aborted(ctx);
+    record.inside.store(false, std::memory_order_relaxed);
+    count(ctx, id, secondsSince(start));
+    return 0;
+  });
+}
+
+int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *out) {
+  return guarded(ctx, id, true, [&](RankRecord &) -> int32_t {
+    Status status = ctx->plans->started[size_t(id)]->start(ctx->rank, id, in, out);
+    return status.ok() ? 0 : fail(ctx, status);
+  });
+}
+
+int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *out) {
+  return guarded(ctx, id, true, [&](RankRecord &record) -> int32_t {
+    record.inside.store(true, std::memory_order_relaxed);
+    auto start = std::chrono::steady_clock::now();
+    bool waited = false;
+    Status status = ctx->plans->started[size_t(id)]->done(ctx->rank, id, in, out, waited);
+    if (!status.ok())
+      return status.code() == Code::Aborted ? aborted(ctx) : fail(ctx, status);
+    record.inside.store(false, std::memory_order_relaxed);
+    // What the ranks wait and compute for all is counted with the first.
+    count(ctx, id, waited ? secondsSince(start) : 0);
+    return 0;
+  });
 }
 
 int64_t sk_coordinate(sk_context *ctx, int64_t stride, int64_t size) {

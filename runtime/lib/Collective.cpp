@@ -275,6 +275,11 @@ int64_t CollectivePlan::receivedBytes(int rank) const {
   return bytes;
 }
 
+std::string CollectivePlan::describe() const {
+  return "collective " + std::to_string(info_.id) + " (" + info_.kind +
+         (info_.loc.empty() ? "" : " at " + info_.loc) + ")";
+}
+
 bool CollectivePlan::run(int rank, const void *in, void *out) {
   Group &group = *groups_[size_t(rank)];
   int index = group.indexOf(rank);
@@ -282,11 +287,8 @@ bool CollectivePlan::run(int rank, const void *in, void *out) {
   slot.in = in;
   slot.out = out;
   slot.id = info_.id;
-  auto describe = [&] {
-    return "collective " + std::to_string(info_.id) + " (" + info_.kind +
-           (info_.loc.empty() ? "" : " at " + info_.loc) + ")";
-  };
-  if (!group.arrive(index, describe))
+  auto text = [&] { return describe(); };
+  if (!group.arrive(index, text))
     return false;
   for (int peer = 0; peer < group.size(); ++peer) {
     if (group.slot(peer).id == info_.id)
@@ -298,36 +300,46 @@ bool CollectivePlan::run(int rank, const void *in, void *out) {
         std::to_string(group.slot(peer).id)));
     return false;
   }
-  if (shared_ && group.size() > 1) {
-    int64_t count = loopSets_[0][0].size;
-    int64_t part = (count + group.size() - 1) / group.size();
-    part = (part + 63) / 64 * 64;
-    auto range = [&](int member) {
-      int64_t begin = std::min(count, member * part);
-      return std::pair(begin, std::min(count, begin + part) - begin);
-    };
-    std::vector<const void *> sources;
-    auto [begin, length] = range(index);
-    for (int source : pieces_[size_t(rank)][0].sources)
-      sources.push_back(static_cast<const char *>(group.slot(source).in) +
-                        begin * elementSize_);
-    reduceStrided(info_.reduction, info_.dtype, sources.data(),
-                  int64_t(sources.size()), 1,
-                  static_cast<char *>(out) + begin * elementSize_, 1, length);
-    if (!group.arrive(index, describe))
+  compute(rank, group, out);
+  if (isShared(group)) {
+    if (!group.arrive(index, text))
       return false;
-    for (int step = 1; step < group.size(); ++step) {
-      int peer = (index + step) % group.size();
-      auto [from, size] = range(peer);
-      std::memcpy(static_cast<char *>(out) + from * elementSize_,
-                  static_cast<const char *>(group.slot(peer).out) +
-                      from * elementSize_,
-                  size_t(size * elementSize_));
-    }
-  } else {
-    compute(rank, group, out);
+    copyParts(rank, group, out);
   }
-  return group.arrive(index, describe);
+  return group.arrive(index, text);
+}
+
+std::pair<int64_t, int64_t> CollectivePlan::partOf(int member, const Group &group) const {
+  int64_t count = loopSets_[0][0].size;
+  int64_t part = (count + group.size() - 1) / group.size();
+  part = (part + 63) / 64 * 64;
+  int64_t begin = std::min(count, member * part);
+  return {begin, std::min(count, begin + part) - begin};
+}
+
+void CollectivePlan::compute(int rank, Group &group, void *out) {
+  if (!isShared(group))
+    return computeWhole(rank, group, out);
+  std::vector<const void *> sources;
+  auto [begin, length] = partOf(group.indexOf(rank), group);
+  for (int source : pieces_[size_t(rank)][0].sources)
+    sources.push_back(static_cast<const char *>(group.slot(source).in) +
+                      begin * elementSize_);
+  reduceStrided(info_.reduction, info_.dtype, sources.data(),
+                int64_t(sources.size()), 1,
+                static_cast<char *>(out) + begin * elementSize_, 1, length);
+}
+
+void CollectivePlan::copyParts(int rank, Group &group, void *out) {
+  int index = group.indexOf(rank);
+  for (int step = 1; step < group.size(); ++step) {
+    int peer = (index + step) % group.size();
+    auto [from, size] = partOf(peer, group);
+    std::memcpy(static_cast<char *>(out) + from * elementSize_,
+                static_cast<const char *>(group.slot(peer).out) +
+                    from * elementSize_,
+                size_t(size * elementSize_));
+  }
 }
 
 namespace {
@@ -343,7 +355,7 @@ void copyLoop(const char *from, int64_t fromStride, char *to, int64_t toStride,
 
 } // namespace
 
-void CollectivePlan::compute(int rank, Group &group, void *out) {
+void CollectivePlan::computeWhole(int rank, Group &group, void *out) {
   for (const Atom &atom : info_.atoms)
     if (atom.size == 0)
       return;

@@ -14,7 +14,7 @@
 struct sk_context {
   int rank = 0;
   shardkit::rt::World *world = nullptr;
-  std::vector<std::unique_ptr<shardkit::rt::CollectivePlan>> *plans = nullptr;
+  shardkit::rt::FunctionPlans *plans = nullptr;
   std::vector<shardkit::rt::CollectiveStats> *stats = nullptr;
   int32_t status = 0; ///< Sticky.
   shardkit::rt::ContractionCache contractions;

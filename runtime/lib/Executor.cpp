@@ -104,10 +104,9 @@ struct LocalExecutor::Impl {
   std::vector<std::unique_ptr<Worker>> workers;
 
   /// Groups and plans of the functions on one number of ranks.
-  using Plans = std::vector<std::unique_ptr<CollectivePlan>>;
   struct Ranks {
     std::unique_ptr<World> world;
-    std::unordered_map<const FunctionInfo *, Plans> plans;
+    std::unordered_map<const FunctionInfo *, std::unique_ptr<FunctionPlans>> plans;
   };
   std::map<int64_t, Ranks> ranks;
 
@@ -197,14 +196,15 @@ Status LocalExecutor::run(const FunctionInfo &function, sk_program program,
   if (!ranks.world)
     ranks.world = std::make_unique<World>(int(devices), impl_->timeout);
   World &world = *ranks.world;
-  Impl::Plans &plans = ranks.plans[&function];
-  if (plans.empty())
-    for (const CollectiveInfo &info : function.collectives)
-      plans.push_back(std::make_unique<CollectivePlan>(info, world));
+  std::unique_ptr<FunctionPlans> &known = ranks.plans[&function];
+  if (!known)
+    known = std::make_unique<FunctionPlans>(function, world);
+  SK_RETURN_IF_ERROR(known->status);
+  FunctionPlans &plans = *known;
   if (stats) {
     stats->collectives.resize(size_t(devices));
     for (auto &perRank : stats->collectives)
-      perRank.resize(plans.size());
+      perRank.resize(plans.plans.size());
   }
   world.startRun(function);
   impl_->grow(devices);

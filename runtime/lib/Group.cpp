@@ -48,21 +48,28 @@ int Group::indexOf(int rank) const {
 }
 
 bool Group::arrive(int index, const std::function<std::string()> &describe) {
-  if (ranks_.size() == 1)
-    return !world_.failed();
+  return wait(index, post(index), describe);
+}
+
+Group::Ticket Group::post(int index) {
   uint32_t generation = generation_.load(std::memory_order_acquire);
-  if (generation & 1)
-    return false;
   uint64_t mine =
       slots_[size_t(index)].arrivals.fetch_add(1, std::memory_order_release) +
       1;
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 ==
       uint32_t(ranks_.size())) {
     arrived_.store(0, std::memory_order_relaxed);
-    uint32_t before = generation_.fetch_add(2, std::memory_order_release);
-    futexWakeAll(generation_);
-    return !(before & 1);
+    generation_.fetch_add(2, std::memory_order_release);
+    if (ranks_.size() > 1)
+      futexWakeAll(generation_);
   }
+  return {generation, mine};
+}
+
+bool Group::wait(int index, Ticket ticket, const std::function<std::string()> &describe) {
+  auto [generation, mine] = ticket;
+  if (generation & 1)
+    return false;
   // With a core for every rank a peer is often just behind.
   static const unsigned cores = std::thread::hardware_concurrency();
   int spins = unsigned(world_.size()) <= cores ? 300 : 0;
@@ -118,6 +125,12 @@ Group &World::group(const std::vector<int> &ranks) {
   return *group;
 }
 
+Group &World::makeGroup(const std::vector<int> &ranks) {
+  std::lock_guard lock(mutex_);
+  ownGroups_.push_back(std::make_unique<Group>(*this, ranks));
+  return *ownGroups_.back();
+}
+
 void World::fail(Status status) {
   std::lock_guard lock(mutex_);
   if (failed_.load(std::memory_order_relaxed))
@@ -125,6 +138,8 @@ void World::fail(Status status) {
   status_ = std::move(status);
   failed_.store(true, std::memory_order_release);
   for (auto &[ranks, group] : groups_)
+    group->wakeAll();
+  for (auto &group : ownGroups_)
     group->wakeAll();
 }
 

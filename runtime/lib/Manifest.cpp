@@ -308,6 +308,7 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   collective.bytes = in.integerOr("bytes", 0);
   if (collective.bytes < 0)
     in.fail("'bytes' is negative");
+  collective.with = in.integerOr("with", -1);
   collective.loc = in.stringOr("loc", "");
   Status status = validateCollective(collective, devices);
   if (!status.ok())
@@ -316,7 +317,7 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   static const std::set<std::string> known = {
       "id",          "kind",         "axes",  "dtype", "reduction",
       "in_elements", "out_elements", "atoms", "segments", "spread",
-      "group",       "bytes",        "loc"};
+      "group",       "bytes",        "with",  "loc"};
   for (auto &[key, value] : at.json().items())
     if (!known.count(key))
       extra[key] = value;
@@ -394,6 +395,14 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest) {
       function.collectives.push_back(
           readCollective(JsonAt(json, in.where()), function.collectives.size(),
                          devices));
+  // Those that are started together follow each other.
+  for (size_t i = 0; i < function.collectives.size(); ++i) {
+    int64_t with = function.collectives[i].with;
+    if (with != -1 && with != int64_t(i) &&
+        (i == 0 || with < 0 || function.collectives[i - 1].with != with))
+      in.fail("collective " + std::to_string(i) + " is started with " + std::to_string(with) +
+              ", expected itself or what the one before it is started with");
+  }
   if (in.has("reference")) {
     const Json &json = in.member("reference");
     JsonAt reference(json, in.where() + ", reference");

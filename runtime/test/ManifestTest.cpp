@@ -146,6 +146,8 @@ const Failure failures[] = {
        x(m)["range"] = {0, 130};
      },
      "with low < high in i8"},
+    {"collectiveWith", [](Json &m) { collective(m)["with"] = 1; },
+     "collective 0 is started with 1, expected itself or what the one before it is started with"},
     {"collectiveId", [](Json &m) { collective(m)["id"] = 1; },
      "function 'main', collective 0: 'id' is 1, expected 0"},
     {"collectiveKind", [](Json &m) { collective(m)["kind"] = "gossip"; },

@@ -34,6 +34,15 @@ static cl::opt<std::string> reshapeGaps("reshape-gaps", cl::desc("allow, forbid-
 static cl::opt<int64_t> tripCount("trip-count", cl::desc("Trips of loops without constant bounds: as of --spmd-propagate"), cl::init(100), cl::cat(category));
 static cl::opt<std::string> emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"), cl::cat(category));
 static cl::opt<std::string> fillPadding("fill-padding", cl::desc("For tests: what the padding of uneven shards holds: lowest, ones or zero"), cl::cat(category));
+static cl::opt<bool> carrySums("carry-sums", cl::desc("Keep partial sums partial as long as that is cheaper: as of --spmd-insert-reshards"), cl::init(true), cl::cat(category));
+static cl::opt<bool> merge("merge", cl::desc("Reduce sums of all-reduces once"), cl::init(true), cl::cat(category));
+static cl::opt<bool> hoist("hoist", cl::desc("Move collectives out of loops"), cl::init(true), cl::cat(category));
+static cl::opt<int64_t> memoryBudget("memory-budget", cl::desc("Bytes that a device may hold, for --hoist; 0: the mesh's memory"), cl::init(0), cl::cat(category));
+static cl::opt<bool> delay("delay", cl::desc("Place collectives where least is held"), cl::init(true), cl::cat(category));
+static cl::opt<bool> combine("combine", cl::desc("Let small collectives of one group travel together"), cl::init(true), cl::cat(category));
+static cl::opt<int64_t> combineBytes("combine-bytes", cl::desc("Largest collective for --combine; -1: by latency"), cl::init(-1), cl::cat(category));
+static cl::opt<bool> overlap("overlap", cl::desc("Start collectives early and wait for them late"), cl::init(true), cl::cat(category));
+static cl::opt<double> overlapShare("overlap-share", cl::desc("Least share of its time that compute hides where --overlap splits a collective"), cl::init(0.01), cl::cat(category));
 static cl::opt<std::string> remarksFilter("remarks-filter", cl::desc("Print remarks whose category matches"), cl::value_desc("regex"), cl::cat(category));
 static cl::opt<bool> allowUnregistered("allow-unregistered-dialect", cl::desc("Parse operations of unknown dialects (they cannot be compiled)"), cl::cat(category));
 
@@ -120,7 +129,10 @@ static int compile() {
   if (withReference)
     if (!(reference = spmd::makeReference(*module)))
       return failedWith("'" + input + "' has no unsharded form");
-  if (failed(spmd::runPhases(*module, {mesh, conflicts, reshapeGaps, tripCount, fillPadding})))
+  spmd::PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount, fillPadding,
+                            carrySums, merge, hoist, delay, combine, overlap,
+                            memoryBudget, combineBytes, overlapShare};
+  if (failed(spmd::runPhases(*module, phases)))
     return failedWith("'" + input + "' cannot be compiled");
   spmd::BundleOptions options;
   options.target = target;

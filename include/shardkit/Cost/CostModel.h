@@ -20,11 +20,6 @@ struct CollectiveCost {
   double seconds = 0;
 };
 
-/// Rank digits along which data moves from one layout to the other: those that
-/// own or combine something on one side and not the same on the other.
-///   [{"x"}, {"y"}] -> [{"x"}, {}]: y
-llvm::SmallVector<RankDigit, 2> getMovedRanks(const Layout &from, const Layout &to);
-
 class CostModel {
 public:
   static constexpr double kDefaultAlpha = 1.0e-5; // s
@@ -35,6 +30,9 @@ public:
 
   /// Cost of one step of a plan on elements of `elementBytes` bytes.
   CollectiveCost getCost(const PlanStep &step, int64_t elementBytes) const;
+  /// Seconds of a group's `alpha`: what a collective saves that travels together
+  /// with another one.
+  double getLatency(llvm::ArrayRef<RankDigit> group) const { return getLink(group).first; }
   /// The plan of the lowest predicted time among those that receive least (see
   /// Plan.h). Layouts on the way are shardings of `views`, a mesh over the same
   /// devices, or else of this one.

@@ -27,6 +27,11 @@ struct PlanStep {
 
 using ReshardPlan = llvm::SmallVector<PlanStep, 3>;
 
+/// Rank digits along which data moves from one layout to the other: those that
+/// own or combine something on one side and not the same on the other.
+///   [{"x"}, {"y"}] -> [{"x"}, {}]: y
+llvm::SmallVector<RankDigit, 2> getMovedRanks(const Layout &from, const Layout &to);
+
 struct ReshardOptions {
   /// Every layout on the way is a sharding of this mesh. Without one, any layout
   /// may be.

@@ -67,9 +67,10 @@ bool isPin(Operation *op);
 
 /// Decides, in program order, how every op computes on the layouts that
 /// propagation left: as `spmd.compute` says, else where its reshards cost least.
-/// `tripCount`: trips of loops whose bounds are not constant. The IR stays as it
-/// is, but for annotations inside ops that compute on whole values.
-LogicalResult decideCompute(ComputePlan &plan, int64_t tripCount);
+/// `tripCount`: trips of loops whose bounds are not constant. `carriesSums`:
+/// partial sums stay partial through what is linear in them, loops included. The
+/// IR stays as it is, but for annotations inside ops that compute on whole values.
+LogicalResult decideCompute(ComputePlan &plan, int64_t tripCount, bool carriesSums);
 
 } // namespace mlir::spmd
 

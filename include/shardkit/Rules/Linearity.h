@@ -4,16 +4,27 @@
 #define SHARDKIT_RULES_LINEARITY_H
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::spmd {
 
-/// True if every element of the op's only result is a sum or difference of
-/// elements of its tensor operands, each read once at most, so that
-///   f(a + a', b + b') = f(a, b) + f(a', b')
-/// Partial sums may then go through the op and be completed behind it.
-///   arith.addf, linalg.transpose, tensor.collapse_shape   yes
-///   arith.mulf, a sum with a constant, a broadcast        no
+/// True if the op's only result is linear in the marked tensor operands taken
+/// together, the others held fixed:
+///   f(a + a', b + b', c) = f(a, b, c) + f(a', b', c)     a, b marked
+/// Partial sums of the marked operands may then go through the op and be
+/// completed behind it, if the others are complete. An init that the op adds to
+/// counts as an operand. Division is left out: its quotients are rounded.
+///   marked               arith.addf: both    arith.mulf: one    matmul: a and init
+///   linear               yes                 yes                yes
+///   others marked        one: no             both: no           a alone: no; a, b, init: no
+bool isLinear(Operation *op, const llvm::SmallBitVector &marked);
+
+/// True if the op is linear in all its tensor operands that it reads: a sum, a
+/// difference, a view, a transpose.
 bool isAdditive(Operation *op);
+
+/// The tensor operands whose elements the op reads.
+llvm::SmallBitVector getReadTensors(Operation *op);
 
 } // namespace mlir::spmd
 

@@ -78,6 +78,7 @@ struct Collective {
   std::vector<Segment> segments;
   std::vector<std::array<int64_t, 2>> spread, group;
   int64_t bytes = 0;
+  std::optional<int64_t> with;
   std::string loc;
 };
 

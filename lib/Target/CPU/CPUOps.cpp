@@ -87,6 +87,25 @@ void CollectiveOp::getEffects(
   e.emplace_back(MemoryEffects::Write::get());
 }
 
+static void addStartedEffects(
+    Operation *op, SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<MemRefType>(operand.get().getType()))
+      e.emplace_back(operand.getOperandNumber() == 0
+                         ? static_cast<MemoryEffects::Effect *>(MemoryEffects::Read::get())
+                         : MemoryEffects::Write::get(),
+                     &operand);
+  e.emplace_back(MemoryEffects::Write::get());
+}
+void StartOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  addStartedEffects(*this, e);
+}
+void DoneOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  addStartedEffects(*this, e);
+}
+
 bool ContractOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
   return !isDpsInit(&operand) || !getOverwrite();
 }
@@ -109,6 +128,29 @@ AliasingValueList CollectiveOp::getAliasingValues(OpOperand &operand,
                                                   const AnalysisState &) {
   if (isDpsInit(&operand))
     return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
+  return {};
+}
+
+// Between the two the input is read and the output written, at any time: the done
+// reads both, so that nothing may write the one or the other before it.
+bool StartOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
+  return operand.getOperandNumber() == 0;
+}
+bool StartOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
+  return operand.getOperandNumber() == 1;
+}
+AliasingValueList StartOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
+  if (operand.getOperandNumber() == 1)
+    return {{getBegun(), BufferRelation::Equivalent}};
+  return {};
+}
+bool DoneOp::bufferizesToMemoryRead(OpOperand &, const AnalysisState &) { return true; }
+bool DoneOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
+  return operand.getOperandNumber() == 1;
+}
+AliasingValueList DoneOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
+  if (operand.getOperandNumber() == 1)
+    return {{getResult(), BufferRelation::Equivalent}};
   return {};
 }
 
@@ -172,6 +214,41 @@ LogicalResult CollectiveOp::bufferize(RewriterBase &rewriter,
                                       const BufferizationOptions &options,
                                       BufferizationState &state) {
   return bufferizeDps(*this, rewriter, options, state, true, false);
+}
+
+LogicalResult StartOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
+                                 BufferizationState &state) {
+  Location loc = getLoc();
+  rewriter.setInsertionPoint(*this);
+  FailureOr<Value> input = getBuffer(rewriter, getInput(), options, state);
+  FailureOr<Value> init = getBuffer(rewriter, getInit(), options, state);
+  if (failed(input) || failed(init))
+    return failure();
+  Value contiguous = withStrides(rewriter, loc, *input, /*contiguous=*/true);
+  if (contiguous != *input)
+    memref::CopyOp::create(rewriter, loc, *input, contiguous);
+  Value begun = withStrides(rewriter, loc, *init, /*contiguous=*/true);
+  StartOp::create(rewriter, loc, Type(), getIdAttr(), contiguous, begun);
+  replaceOpWithBufferizedValues(rewriter, *this, begun);
+  return success();
+}
+LogicalResult DoneOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
+                                BufferizationState &state) {
+  rewriter.setInsertionPoint(*this);
+  FailureOr<Value> begun = getBuffer(rewriter, getBegun(), options, state);
+  if (failed(begun))
+    return failure();
+  // The buffers of the start: its input may have been copied.
+  Value input;
+  for (Operation *user : begun->getUsers())
+    if (auto start = dyn_cast<StartOp>(user); start && start.getId() == getId())
+      input = start.getInput();
+  if (!input)
+    return emitOpError("takes another buffer than the one that was started, expected the "
+                       "output of spmd_cpu.start ") << getId();
+  DoneOp::create(rewriter, getLoc(), Type(), getIdAttr(), input, *begun);
+  replaceOpWithBufferizedValues(rewriter, *this, *begun);
+  return success();
 }
 
 #define GET_OP_CLASSES

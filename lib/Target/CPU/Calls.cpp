@@ -190,6 +190,14 @@ struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
                              ValueRange{context, constant(collective.getId()),
                                         pointerTo(b, loc, collective.getInput()),
                                         pointerTo(b, loc, collective.getInit())});
+      } else if (isa<StartOp, DoneOp>(op)) {
+        auto callee =
+            declare(b, isa<StartOp>(op) ? "sk_collective_start" : "sk_collective_done",
+                    {ptr, i64, ptr, ptr}, i32);
+        func::CallOp::create(
+            b, loc, callee,
+            ValueRange{context, constant(op->getAttrOfType<IntegerAttr>("id").getInt()),
+                       pointerTo(b, loc, op->getOperand(0)), pointerTo(b, loc, op->getOperand(1))});
       } else if (auto coordinate = dyn_cast<CoordinateOp>(op)) {
         auto callee = declare(b, "sk_coordinate", {ptr, i64, i64}, i64);
         auto call = func::CallOp::create(

@@ -118,9 +118,41 @@ struct TileGroups : spmd::impl::SpmdCpuTileGroupsBase<TileGroups> {
     }
   }
 
+  /// True if an op of the group reads an argument of a loop, or a view of one.
+  bool readsLoopArgument(Group &group) {
+    if (isa<func::FuncOp>(group.root->getParentOp()))
+      return false;
+    for (Operation &op : *group.root->getBlock()) {
+      auto it = members.find(&op);
+      if (it == members.end() || it->second.group != &group)
+        continue;
+      for (Value value : op.getOperands()) {
+        while (Operation *def = value.getDefiningOp()) {
+          if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+                   tensor::ExtractSliceOp>(def))
+            break;
+          value = def->getOperand(0);
+        }
+        auto arg = dyn_cast<BlockArgument>(value);
+        if (arg && isa<RankedTensorType>(arg.getType()) &&
+            !isa<func::FuncOp>(arg.getOwner()->getParentOp()))
+          return true;
+      }
+    }
+    return false;
+  }
+
   LogicalResult tile(Group &group, const Member &root) {
     IRRewriter rewriter(&getContext());
     rewriter.setInsertionPoint(group.root);
+    // A result in the place of a loop's argument that the group reads could not be
+    // written part by part. It would go there where it is yielded.
+    if (readsLoopArgument(group))
+      for (OpOperand &init : group.root.getDpsInitsMutable())
+        if (!group.root.payloadUsesValueFromOperand(&init))
+          init.set(bufferization::AllocTensorOp::create(
+              rewriter, group.root.getLoc(), cast<RankedTensorType>(init.get().getType()),
+              ValueRange()));
     SmallVector<OpFoldResult> sizes(group.root.getNumLoops(), rewriter.getIndexAttr(0));
     for (unsigned loop : root.outer)
       sizes[loop] = rewriter.getIndexAttr(1);

@@ -130,6 +130,23 @@ func.func @computes(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>, %c: tensor<8x16xf
   return %0 : tensor<8x16xf32>
 }
 
+// CHECK-LABEL: func.func @started
+func.func @started(%x: tensor<8x4xf32>, %y: tensor<16xf32>) -> (tensor<8x4xf32>, tensor<16xf32>) {
+  // CHECK: %[[S:.*]]:2 = spmd.start {
+  // CHECK-NEXT: %[[A:.*]] = spmd.all_reduce
+  // CHECK-NEXT: %[[B:.*]] = spmd.all_reduce
+  // CHECK-NEXT: spmd.return %[[A]], %[[B]] : tensor<8x4xf32>, tensor<16xf32>
+  // CHECK-NEXT: } : tensor<8x4xf32>, tensor<16xf32>
+  // CHECK-NEXT: spmd.done %[[S]]#0, %[[S]]#1 : tensor<8x4xf32>, tensor<16xf32>
+  %1:2 = spmd.start {
+    %a = spmd.all_reduce %x sum <@pod, {"model"}> : tensor<8x4xf32>
+    %b = spmd.all_reduce %y sum <@pod, {"model"}> : tensor<16xf32>
+    spmd.return %a, %b : tensor<8x4xf32>, tensor<16xf32>
+  } : tensor<8x4xf32>, tensor<16xf32>
+  %2:2 = spmd.done %1#0, %1#1 : tensor<8x4xf32>, tensor<16xf32>
+  return %2#0, %2#1 : tensor<8x4xf32>, tensor<16xf32>
+}
+
 // CHECK-LABEL: func.func @local_view
 func.func @local_view(%0: tensor<8x4xf32>, %1: tensor<2x8xf32>, %2: tensor<4x16xf32>, %u: tensor<4x7xf32>) {
   // CHECK: spmd.device_coordinate @pod "model" : index

@@ -80,6 +80,45 @@ def SpmdCpu_CollectiveOp : SpmdCpu_Op<"collective"> {
   }];
 }
 
+def SpmdCpu_StartOp : Op<SpmdCpu_Dialect, "start", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface, [
+      "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
+      "getAliasingValues", "bufferize"]>]> {
+  let summary = "Starts a collective, by the id under which the manifest lists it";
+  let description = [{
+    ```mlir
+    %begun = spmd_cpu.start 3 %x, %init
+               : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x16xf32>
+    %r = spmd_cpu.done 3 %x, %begun
+           : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x16xf32>
+    ```
+    Both operands belong to the runtime until the done, which takes the same input:
+    it is read and the output written all that time.
+  }];
+  let arguments = (ins I64Attr:$id, AnyShaped:$input, AnyShaped:$init);
+  let results = (outs Optional<AnyRankedTensor>:$begun);
+  let assemblyFormat = [{
+    $id $input `,` $init attr-dict `:` type($input) `,` type($init) (`->` type($begun)^)?
+  }];
+}
+
+def SpmdCpu_DoneOp : Op<SpmdCpu_Dialect, "done", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface, [
+      "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
+      "getAliasingValues", "bufferize"]>]> {
+  let summary = "Waits for a collective that was started";
+  let description = [{
+    See `spmd_cpu.start`.
+  }];
+  let arguments = (ins I64Attr:$id, AnyShaped:$input, AnyShaped:$begun);
+  let results = (outs Optional<AnyRankedTensor>:$result);
+  let assemblyFormat = [{
+    $id $input `,` $begun attr-dict `:` type($input) `,` type($begun) (`->` type($result)^)?
+  }];
+}
+
 def SpmdCpu_CoordinateOp : Op<SpmdCpu_Dialect, "coordinate", [Pure]> {
   let summary = "(rank / stride) mod size";
   let arguments = (ins I64Attr:$stride, I64Attr:$size);

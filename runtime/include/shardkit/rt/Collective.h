@@ -13,6 +13,8 @@
 #include "shardkit/rt/Group.h"
 #include "shardkit/rt/Manifest.h"
 
+#include <memory>
+
 namespace shardkit::rt {
 
 class CollectivePlan {
@@ -27,10 +29,13 @@ public:
   /// Called by every rank of the world with its own contiguous buffers. False
   /// when the world failed.
   bool run(int rank, const void *in, void *out);
+  /// "collective 3 (all_reduce at model.mlir:12:8)" for messages.
+  std::string describe() const;
   /// Bytes that `rank` takes from others, in one execution.
   int64_t receivedBytes(int rank) const;
 
 private:
+  friend class StartedPlan;
   struct Loop {
     int64_t size, source, destination;
   };
@@ -52,7 +57,15 @@ private:
   static std::vector<Run> getRuns(const Segment &segment, int rank);
   /// Splits pieces at the runs of a segment that `rank` receives.
   void addSegment(const Segment &segment, int rank, std::vector<Piece> &pieces);
+  /// Computes the output of `rank` from the inputs published in `group`; where
+  /// work is shared (`isShared`) its part only, which `copyParts` completes once
+  /// all members have computed theirs.
   void compute(int rank, Group &group, void *out);
+  void copyParts(int rank, Group &group, void *out);
+  bool isShared(const Group &group) const { return shared_ && group.size() > 1; }
+  /// Elements that a member computes where work is shared: begin, count.
+  std::pair<int64_t, int64_t> partOf(int member, const Group &group) const;
+  void computeWhole(int rank, Group &group, void *out);
 
   const CollectiveInfo &info_;
   int64_t elementSize_;
@@ -64,6 +77,45 @@ private:
   std::vector<Group *> groups_;            ///< Per rank.
   bool padded_ = false; ///< Some elements of the output are never written.
   bool shared_ = false; ///< All members compute the same contiguous buffer.
+};
+
+/// Collectives that are started together (`with` in the manifest) and done later:
+/// the ranks meet once for all of them.
+class StartedPlan {
+public:
+  StartedPlan(std::vector<CollectivePlan *> plans, World &world);
+
+  /// Takes the buffers of the next of the collectives, in order; with those of the
+  /// last one the rank has come. Never waits.
+  Status start(int rank, int64_t id, const void *in, void *out);
+  /// Waits for the others and computes all outputs, in the first call after the
+  /// start; the calls for the other collectives find it done. Error `Aborted`
+  /// when the world failed. `waited`: whether this call did the work.
+  Status done(int rank, int64_t id, const void *in, void *out, bool &waited);
+
+private:
+  /// Where a rank is. Handed and taken count collectives.
+  struct alignas(64) State {
+    size_t handed = 0, taken = 0;
+    Group::Ticket ticket;
+  };
+  bool finish(int rank);
+
+  std::vector<CollectivePlan *> plans_;
+  /// Per collective and rank, for its buffers; the first one's are met in.
+  std::vector<std::vector<Group *>> groups_;
+  std::vector<State> states_;
+};
+
+/// The plans of all collectives of a function on the ranks of a world.
+struct FunctionPlans {
+  FunctionPlans(const FunctionInfo &function, World &world);
+
+  std::vector<std::unique_ptr<CollectivePlan>> plans; ///< By id.
+  /// By id; null for collectives that are not started.
+  std::vector<std::shared_ptr<StartedPlan>> started;
+  /// That collectives started together have the same ranks.
+  Status status;
 };
 
 } // namespace shardkit::rt

@@ -45,6 +45,15 @@ public:
   /// the text in front of ", rank 3 (...) missing".
   bool arrive(int index, const std::function<std::string()> &describe);
 
+  /// `arrive` in two halves: `post` says that this member has come and never
+  /// waits, `wait` waits for the others. A member posts again only after that.
+  struct Ticket {
+    uint32_t generation = 0;
+    uint64_t arrivals = 0;
+  };
+  Ticket post(int index);
+  bool wait(int index, Ticket ticket, const std::function<std::string()> &describe);
+
 private:
   friend class World;
   void wakeAll();
@@ -74,6 +83,8 @@ public:
   RankRecord &record(int rank) { return records_[size_t(rank)]; }
   /// The group of exactly these ranks (ascending); made once.
   Group &group(const std::vector<int> &ranks);
+  /// A group of its own, for meetings that others may come in between.
+  Group &makeGroup(const std::vector<int> &ranks);
 
   /// Records the first error and wakes every waiter.
   void fail(Status status);
@@ -92,6 +103,7 @@ private:
   mutable std::mutex mutex_;
   Status status_;
   std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
+  std::vector<std::unique_ptr<Group>> ownGroups_;
 };
 
 } // namespace shardkit::rt

@@ -105,6 +105,9 @@ struct CollectiveInfo {
   std::vector<RankDigit> spread; ///< Choose among replicas of the source.
   std::vector<RankDigit> group;
   int64_t bytes = 0;
+  /// The first of those that are started together, itself included; -1 for one
+  /// that is not started and done apart.
+  int64_t with = -1;
   std::string loc;
   /// What else the compiler said (cost, received, reason ...): a JSON object
   /// that reports pass through.

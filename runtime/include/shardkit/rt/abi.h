@@ -39,6 +39,14 @@ typedef int32_t (*sk_program)(sk_context *ctx, void *const *args,
  * once it is not 0, every later collective of this run returns at once. */
 SK_EXPORT int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out);
 
+/* Collectives in two halves, for those that the manifest lists `with` another or
+ * with themselves. Those that are started together are handed over in order of
+ * their ids and done in the same order, with the same buffers. Until done has
+ * returned for all of them the inputs stay as they are and the outputs are not
+ * touched. Start never waits. */
+SK_EXPORT int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *out);
+SK_EXPORT int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *out);
+
 /* (rank / stride) mod size. */
 SK_EXPORT int64_t sk_coordinate(sk_context *ctx, int64_t stride, int64_t size);
 

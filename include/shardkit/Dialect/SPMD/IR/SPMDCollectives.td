@@ -193,6 +193,59 @@ def SPMD_HaloExchangeOp : SPMD_CollectiveOp<"halo_exchange"> {
   }];
 }
 
+// Both have an effect: a start must neither be removed nor become one with
+// another, since each is a meeting of devices.
+def SPMD_StartOp : SPMD_Op<"start",
+    [SingleBlock, MemoryEffects<[MemWrite]>,
+     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "starts collectives, which travel together";
+  let description = [{
+    The devices meet once for all collectives of the region. Their results may be
+    read behind the `spmd.done` that takes them; what they read must not change
+    before it.
+
+    Constraints:
+    * (start_c1) the region holds collectives that move data, at least one, and hands out their results in order
+    * (start_c2) no collective of the region reads the result of another
+    * (start_c3) all of them move data among the same devices
+    * (start_c4) one `spmd.done` of the same block takes all results in order, and nothing else reads them
+
+    ```mlir
+    %1:2 = spmd.start {
+      %a = spmd.all_reduce %x sum <@pod, {"model"}> : tensor<8x4xf32>
+      %b = spmd.all_reduce %y sum <@pod, {"model"}> : tensor<16xf32>
+      spmd.return %a, %b : tensor<8x4xf32>, tensor<16xf32>
+    } : tensor<8x4xf32>, tensor<16xf32>
+    %2:2 = spmd.done %1#0, %1#1 : tensor<8x4xf32>, tensor<16xf32>
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<SPMD_Tensor>:$results);
+  let assemblyFormat = "$body attr-dict `:` type($results)";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The op that takes the results.
+    DoneOp getDone();
+  }];
+}
+
+def SPMD_DoneOp : SPMD_Op<"done",
+    [MemoryEffects<[MemWrite]>, AllTypesMatch<["inputs", "results"]>]> {
+  let summary = "waits for collectives that were started";
+  let description = [{
+    Constraints:
+    * (done_c1) the operands are all results of one `spmd.start` of the same block, in order
+
+    ```mlir
+    %2 = spmd.done %1 : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<SPMD_Tensor>:$inputs);
+  let results = (outs Variadic<SPMD_Tensor>:$results);
+  let assemblyFormat = "$inputs attr-dict `:` type($inputs)";
+  let hasVerifier = 1;
+}
+
 def SPMD_BroadcastOp : SPMD_Op<"broadcast",
     [NoMemoryEffect, AllTypesMatch<["input", "result"]>,
      DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {

@@ -148,8 +148,8 @@ def SPMD_ManualComputationOp : SPMD_Op<"manual_computation",
 }
 
 def SPMD_ReturnOp : SPMD_Op<"return",
-    [Pure, Terminator, HasParent<"ManualComputationOp">]> {
-  let summary = "ends a manual computation";
+    [Pure, Terminator, ParentOneOf<["ManualComputationOp", "StartOp"]>]> {
+  let summary = "ends a manual computation, or what starts together";
   let arguments = (ins Variadic<SPMD_Tensor>:$results);
   let assemblyFormat = "($results^ `:` type($results))? attr-dict";
 }

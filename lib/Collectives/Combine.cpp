@@ -1,0 +1,135 @@
+//===- Combine.cpp - Small collectives travel together --------------------===//
+//
+// A collective may stand anywhere between the op that gives its operand and its
+// first user. Those of one kind, group, reduction and element type that have a
+// place in common go there together. The places are chosen as the fewest points
+// that lie in every such interval: the end of the one that ends first, and on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Collectives/Placement.h"
+#include "shardkit/Passes.h"
+
+#include <map>
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDCOMBINECOLLECTIVESPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+/// What collectives have in common that may travel together.
+using Key = SmallVector<uint64_t, 8>;
+
+struct Candidate {
+  CollectiveOpInterface op;
+  /// It may stand before any of the ops numbered first to last.
+  unsigned first, last;
+};
+
+struct CombineCollectivesPass
+    : public spmd::impl::SPMDCombineCollectivesPassBase<CombineCollectivesPass> {
+  using Base::Base;
+
+  /// What travels with it must match; nothing for a collective that is not to be
+  /// combined.
+  std::optional<Key> getKey(CollectiveOpInterface op, const CollectiveMove &move) {
+    switch (op.getKind()) {
+    case CollectiveKind::AllGather:
+    case CollectiveKind::AllReduce:
+    case CollectiveKind::ReduceScatter:
+      break;
+    default:
+      return std::nullopt;
+    }
+    double transfer = move.cost.seconds - move.latency;
+    bool isSmall = maxBytes >= 0 ? move.cost.bytes <= maxBytes : transfer < move.latency;
+    if (!isSmall || move.cost.seconds == 0)
+      return std::nullopt;
+    Key key{uint64_t(op.getKind()), op.getReduction() ? 1 + uint64_t(*op.getReduction()) : 0,
+            uint64_t(reinterpret_cast<uintptr_t>(op.getFromMesh().getAsOpaquePointer())),
+            uint64_t(reinterpret_cast<uintptr_t>(
+                getElementTypeOrSelf(op->getResult(0).getType()).getAsOpaquePointer()))};
+    for (const RankDigit &digit : move.step.group)
+      key.append({uint64_t(digit.stride), uint64_t(digit.size)});
+    return key;
+  }
+
+  LogicalResult combine(Block *block, const MeshCache &meshes) {
+    llvm::DenseMap<Operation *, unsigned> position;
+    SmallVector<Operation *> ops;
+    for (Operation &op : *block) {
+      position[&op] = ops.size();
+      ops.push_back(&op);
+    }
+    std::map<Key, unsigned> keys; // only looked up: pointers give no order
+    SmallVector<SmallVector<Candidate>> classes;
+    for (Operation *op : ops) {
+      auto collective = dyn_cast<CollectiveOpInterface>(op);
+      if (!collective || collective.getKind() == CollectiveKind::AllSlice || op->use_empty())
+        continue;
+      FailureOr<CollectiveMove> move = getMove(collective, meshes);
+      if (failed(move))
+        return failure();
+      std::optional<Key> key = getKey(collective, *move);
+      if (!key)
+        continue;
+      auto [it, isNew] = keys.try_emplace(*key, classes.size());
+      if (isNew)
+        classes.emplace_back();
+      // Behind the op that gives the operand; behind itself where that may move as
+      // well, to its first user at most.
+      Operation *def = getProducer(op->getOperand(0), block);
+      unsigned first = 0;
+      if (def)
+        first = 1 + position.lookup(isa<CollectiveOpInterface>(def) ? op : def);
+      Operation *user = getFirstUser(op->getResults(), block);
+      classes[it->second].push_back({collective, first, position.lookup(user)});
+    }
+    for (SmallVector<Candidate> &candidates : classes) {
+      // By where they end; equal ends in program order.
+      llvm::sort(candidates, [&](const Candidate &a, const Candidate &b) {
+        return std::pair(a.last, position.lookup(a.op)) < std::pair(b.last, position.lookup(b.op));
+      });
+      while (candidates.size() > 1) {
+        unsigned place = candidates.front().last;
+        SmallVector<Candidate> together, rest;
+        for (const Candidate &candidate : candidates)
+          (candidate.first <= place ? together : rest).push_back(candidate);
+        if (together.size() > 1) {
+          llvm::sort(together, [&](const Candidate &a, const Candidate &b) {
+            return position.lookup(a.op) < position.lookup(b.op);
+          });
+          SmallVector<CollectiveOpInterface> members;
+          for (const Candidate &candidate : together)
+            members.push_back(candidate.op);
+          // Their first user as things stand now: it may have moved.
+          SmallVector<Value> results;
+          for (CollectiveOpInterface member : members)
+            results.push_back(member->getResult(0));
+          Operation *at = getFirstUser(results, block);
+          startTogether(members, at, at);
+        }
+        candidates = std::move(rest);
+      }
+    }
+    return success();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyLocalView(module, getArgument())))
+      return signalPassFailure();
+    MeshCache meshes(module);
+    for (auto func : module.getOps<func::FuncOp>())
+      for (Block *block : getBlocks(func))
+        if (failed(combine(block, meshes)))
+          return signalPassFailure();
+  }
+};
+
+} // namespace

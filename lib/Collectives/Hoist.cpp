@@ -1,0 +1,161 @@
+//===- Hoist.cpp - Collectives that a loop repeats, within a budget -------===//
+//
+// What does not change in a loop is moved once, before it, as long as the larger
+// value fits beside what is live in the loop. Where a function holds more than
+// its budget, gathers go back into the only loop that reads them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Collectives/Placement.h"
+#include "shardkit/Cost/LiveBytes.h"
+#include "shardkit/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDHOISTCOLLECTIVESPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// True if a scalar is known to be the same on every device.
+static bool isUniform(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = arg.getOwner()->getParentOp();
+    if (isa<func::FuncOp>(parent))
+      return !isa<TensorType>(arg.getType());
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    return loop && arg == loop.getInductionVar() &&
+           llvm::all_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
+                        isUniform);
+  }
+  Operation *def = value.getDefiningOp();
+  return def->hasTrait<OpTrait::ConstantLike>() ||
+         (isa_and_nonnull<arith::ArithDialect>(def->getDialect()) &&
+          !isa<TensorType>(value.getType()) && llvm::all_of(def->getOperands(), isUniform));
+}
+
+/// True if all devices run the loop equally often: it says so, or has collectives
+/// in every trip already.
+static bool runsAlike(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(),
+                      [](Operation &op) {
+                        auto collective = dyn_cast<CollectiveOpInterface>(op);
+                        return collective && collective.getKind() != CollectiveKind::AllSlice;
+                      }) ||
+         llvm::all_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
+                      isUniform);
+}
+
+namespace {
+
+struct HoistCollectivesPass
+    : public spmd::impl::SPMDHoistCollectivesPassBase<HoistCollectivesPass> {
+  using Base::Base;
+
+  /// Bytes that a function may hold; nothing for any number.
+  std::optional<int64_t> getBudget(func::FuncOp func, const MeshCache &meshes) {
+    if (memoryBudget > 0)
+      return memoryBudget;
+    std::optional<int64_t> least;
+    func.walk([&](CollectiveOpInterface op) {
+      const Mesh *mesh = meshes.lookup(op.getFromMesh());
+      if (mesh && mesh->memory)
+        least = std::min(least.value_or(*mesh->memory), *mesh->memory);
+    });
+    return least;
+  }
+
+  static bool fits(func::FuncOp func, std::optional<int64_t> budget) {
+    return !budget || getPeakBytes(func) <= *budget;
+  }
+
+  /// Out of a loop, with the views on the way.
+  static void hoist(scf::ForOp loop, func::FuncOp func, std::optional<int64_t> budget) {
+    for (Operation &op : llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
+      if ((!isa<CollectiveOpInterface>(op) && !isView(&op)) ||
+          !llvm::all_of(op.getOperands(),
+                        [&](Value value) { return loop.isDefinedOutsideOfLoop(value); }))
+        continue;
+      Operation *next = op.getNextNode();
+      op.moveBefore(loop);
+      if (!fits(func, budget))
+        op.moveBefore(next);
+    }
+  }
+
+  /// The op of the block of `op` that all users of its result are in, if that is
+  /// one loop.
+  static scf::ForOp getOnlyLoop(Operation *op) {
+    Operation *only = nullptr;
+    for (Operation *user : op->getUsers()) {
+      Operation *here = getUserIn(op->getBlock(), user);
+      if (here == user || (only && here != only))
+        return nullptr;
+      only = here;
+    }
+    return dyn_cast_or_null<scf::ForOp>(only);
+  }
+
+  /// Into loops, the largest first, until the function fits.
+  static void sink(func::FuncOp func, int64_t budget) {
+    SmallVector<Operation *> gathers;
+    func.walk([&](CollectiveOpInterface op) {
+      if (getBytes(op->getResult(0).getType()) > getBytes(op->getOperand(0).getType()))
+        gathers.push_back(op);
+    });
+    llvm::stable_sort(gathers, [](Operation *a, Operation *b) {
+      return getBytes(a->getResult(0).getType()) > getBytes(b->getResult(0).getType());
+    });
+    for (Operation *op : gathers) {
+      if (getPeakBytes(func) <= budget)
+        return;
+      // Outermost loop first; inner ones as far as that helps.
+      while (scf::ForOp loop = getOnlyLoop(op)) {
+        if (!runsAlike(loop))
+          break;
+        int64_t before = getPeakBytes(func);
+        Operation *next = op->getNextNode();
+        op->moveBefore(getFirstUser(op->getResults(), loop.getBody()));
+        if (getPeakBytes(func) < before)
+          continue;
+        op->moveBefore(next);
+        break;
+      }
+    }
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (memoryBudget < 0) {
+      emitError(module.getLoc()) << "memory-budget=" << memoryBudget
+                                 << ", expected a number of bytes, 0 for the mesh's memory";
+      return signalPassFailure();
+    }
+    if (failed(verifyLocalView(module, getArgument())))
+      return signalPassFailure();
+    MeshCache meshes(module);
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      std::optional<int64_t> budget = getBudget(func, meshes);
+      func.walk([&](scf::ForOp loop) { hoist(loop, func, budget); }); // inner ones first
+      if (fits(func, budget))
+        continue;
+      sink(func, *budget);
+      if (int64_t peak = getPeakBytes(func); peak > *budget)
+        remark::missed(
+            func.getLoc(),
+            remark::RemarkOpts::name("memory-budget").category("spmd").function(func.getName()))
+            << remark::add("{0} bytes are live at once, the budget is {1}", peak, *budget)
+            << remark::metric("Bytes", peak)
+            << remark::suggest("cut what is largest along further axes");
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,143 @@
+//===- Merge.cpp - Sums of reductions are reduced once --------------------===//
+//
+//   all_reduce(a) + all_reduce(b)  ->  all_reduce(a + b)
+//   for { s += all_reduce(p) }     ->  for { t += p }  s + all_reduce(t)
+//
+// Insert-reshards carries partial sums itself; this is for reductions that users
+// write. Both hold whatever else devices hold, so nothing need be known of it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Collectives/Placement.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/Linearity.h"
+#include "shardkit/Rules/ShardingRule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDMERGEREDUCTIONSPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// The all-reduce of sums in the block of `op` that gives a value which only `op`
+/// reads.
+static AllReduceOp getOwnSum(Value value, Operation *op) {
+  auto reduce = value.getDefiningOp<AllReduceOp>();
+  bool fits = reduce && reduce->getBlock() == op->getBlock() &&
+              reduce.getReductionKind().getValue() == ReductionKind::Sum &&
+              llvm::all_of(value.getUsers(), [&](Operation *user) { return user == op; });
+  return fits ? reduce : AllReduceOp();
+}
+
+/// A sum or difference of all-reduces over the same axes.
+static void mergeOperands(Operation *op) {
+  if (op->getNumOperands() < 2 || !isAdditive(op))
+    return;
+  SmallVector<AllReduceOp> sums;
+  llvm::SmallBitVector read = getReadTensors(op);
+  for (unsigned t : read.set_bits()) {
+    AllReduceOp sum = getOwnSum(op->getOperand(t), op);
+    if (!sum || (!sums.empty() && sum.getAxes() != sums.front().getAxes()))
+      return;
+    if (!llvm::is_contained(sums, sum))
+      sums.push_back(sum);
+  }
+  if (sums.size() < 2)
+    return;
+  Value result = op->getResult(0);
+  OpBuilder b(op->getContext());
+  b.setInsertionPointAfter(op);
+  auto merged = AllReduceOp::create(b, sums.front()->getLoc(), result.getType(), result,
+                                    sums.front().getReductionKindAttr(), sums.front().getAxesAttr(),
+                                    IntegerAttr());
+  result.replaceAllUsesExcept(merged.getResult(), merged);
+  for (AllReduceOp sum : sums) {
+    sum.getResult().replaceAllUsesWith(sum.getInput());
+    sum.erase();
+  }
+}
+
+/// An iteration argument to which the body adds an all-reduce, or from which it
+/// takes one, and nothing else.
+static void mergeTrips(scf::ForOp loop, unsigned i) {
+  BlockArgument sum = loop.getRegionIterArg(i);
+  auto type = dyn_cast<RankedTensorType>(sum.getType());
+  if (!type || !type.hasStaticShape() || !sum.hasOneUse())
+    return;
+  OpOperand &use = *sum.use_begin();
+  Operation *op = use.getOwner();
+  bool isSum = isa<arith::AddFOp, arith::AddIOp>(op) ||
+               (isa<arith::SubFOp, arith::SubIOp>(op) && use.getOperandNumber() == 0);
+  if (!isSum || op->getBlock() != loop.getBody() || !op->hasOneUse())
+    return;
+  OpOperand &yielded = *op->use_begin();
+  if (yielded.getOwner() != loop.getBody()->getTerminator() || yielded.getOperandNumber() != i)
+    return;
+  OpOperand &other = op->getOpOperand(1 - use.getOperandNumber());
+  AllReduceOp reduce = getOwnSum(other.get(), op);
+  if (!reduce)
+    return;
+  OpBuilder b(loop);
+  Location loc = reduce.getLoc();
+  Value init = loop.getInitArgs()[i], result = loop.getResult(i);
+  bool isZero = isNeutralFill(init, ReductionKind::Sum);
+  if (!isZero)
+    loop.getInitArgsMutable()[i].set(arith::ConstantOp::create(
+        b, loc,
+        DenseElementsAttr::get(
+            type, Attribute(getNeutralElement(ReductionKind::Sum, type.getElementType())))));
+  b.setInsertionPointAfter(loop);
+  auto merged = AllReduceOp::create(b, loc, type, result, reduce.getReductionKindAttr(),
+                                    reduce.getAxesAttr(), IntegerAttr());
+  Value total = merged.getResult();
+  SmallPtrSet<Operation *, 2> own{merged};
+  if (!isZero) {
+    total = isa<FloatType>(type.getElementType())
+                ? arith::AddFOp::create(b, op->getLoc(), init, total).getResult()
+                : arith::AddIOp::create(b, op->getLoc(), init, total).getResult();
+    own.insert(total.getDefiningOp());
+  }
+  result.replaceAllUsesExcept(total, own);
+  other.set(reduce.getInput());
+  reduce.erase();
+}
+
+namespace {
+
+struct MergeReductionsPass : public spmd::impl::SPMDMergeReductionsPassBase<MergeReductionsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (tripCount < 1) {
+      emitError(module.getLoc()) << "trip-count=" << tripCount << ", expected a positive number";
+      return signalPassFailure();
+    }
+    if (failed(verifyLocalView(module, getArgument())))
+      return signalPassFailure();
+    for (auto func : module.getOps<func::FuncOp>()) {
+      // Loops behind what is in them, so that a sum may leave several.
+      SmallVector<Operation *> ops;
+      func.walk([&](Operation *op) {
+        if (!isa<AllReduceOp>(op))
+          ops.push_back(op);
+      });
+      for (Operation *op : ops) {
+        if (auto loop = dyn_cast<scf::ForOp>(op)) {
+          if (getTripCount(loop, tripCount) > 1)
+            for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i)
+              mergeTrips(loop, i);
+        } else {
+          mergeOperands(op);
+        }
+      }
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,115 @@
+//===- Overlap.cpp - Collectives run beside what does not need them -------===//
+//
+// A collective is done right before its first user. It starts before as much
+// independent compute as hides its time, and no sooner, since its result takes
+// memory from then on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Collectives/Placement.h"
+#include "shardkit/Passes.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDOVERLAPCOLLECTIVESPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+struct OverlapCollectivesPass
+    : public spmd::impl::SPMDOverlapCollectivesPassBase<OverlapCollectivesPass> {
+  using Base::Base;
+
+  /// Collectives that start together, or one.
+  struct Unit {
+    Operation *op; // the collective or the start
+    SmallVector<CollectiveOpInterface> members;
+  };
+
+  LogicalResult overlap(Block *block, const MeshCache &meshes) {
+    SmallVector<Unit> units;
+    for (Operation &op : *block) {
+      Unit unit{&op, {}};
+      if (auto start = dyn_cast<StartOp>(op))
+        llvm::append_range(unit.members, start.getBody().getOps<CollectiveOpInterface>());
+      else if (auto collective = dyn_cast<CollectiveOpInterface>(op);
+               collective && collective.getKind() != CollectiveKind::AllSlice && !op.use_empty())
+        unit.members.push_back(collective);
+      else
+        continue;
+      units.push_back(std::move(unit));
+    }
+    for (Unit &unit : units)
+      if (failed(overlap(unit, block, meshes)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult overlap(Unit &unit, Block *block, const MeshCache &meshes) {
+    auto start = dyn_cast<StartOp>(unit.op);
+    double seconds = 0;
+    const Mesh *mesh = nullptr;
+    for (CollectiveOpInterface member : unit.members) {
+      FailureOr<CollectiveMove> move = getMove(member, meshes);
+      if (failed(move))
+        return failure();
+      seconds += move->cost.seconds - (travelsAlong(member) ? move->latency : 0);
+      mesh = move->mesh;
+    }
+    Operation *user =
+        getFirstUser(start ? start.getDone()->getResults() : unit.op->getResults(), block);
+    if (!user) // nobody reads what was started
+      return success();
+    // What it reads, to stay behind.
+    llvm::SmallPtrSet<Operation *, 4> producers;
+    for (CollectiveOpInterface member : unit.members)
+      if (Operation *def = getProducer(member->getOperand(0), block))
+        producers.insert(def);
+    // Where it starts: as far in front of the user as hides it.
+    Operation *first = user;
+    double hidden = 0;
+    for (Operation *op = user->getPrevNode(); op && hidden < seconds; op = op->getPrevNode()) {
+      if (producers.contains(op))
+        break;
+      if (op == unit.op || (start && op == start.getDone()))
+        continue;
+      if (double more = getComputeSeconds(op, *mesh, tripCount)) {
+        hidden += more;
+        first = op;
+      }
+    }
+    if (hidden == 0 || hidden < minShare * seconds)
+      return success();
+    if (!start) {
+      startTogether(unit.members, first, user);
+      return success();
+    }
+    start->moveBefore(first);
+    start.getDone()->moveBefore(user);
+    return success();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (!(minShare >= 0)) {
+      emitError(module.getLoc()) << "min-share=" << minShare << ", expected 0 or more";
+      return signalPassFailure();
+    }
+    if (tripCount < 1) {
+      emitError(module.getLoc()) << "trip-count=" << tripCount << ", expected a positive number";
+      return signalPassFailure();
+    }
+    if (failed(verifyLocalView(module, getArgument())))
+      return signalPassFailure();
+    MeshCache meshes(module);
+    for (auto func : module.getOps<func::FuncOp>())
+      for (Block *block : getBlocks(func))
+        if (failed(overlap(block, meshes)))
+          return signalPassFailure();
+  }
+};
+
+} // namespace

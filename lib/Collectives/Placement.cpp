@@ -1,0 +1,74 @@
+//===- Placement.cpp - Where in its block a collective may stand ----------===//
+
+#include "shardkit/Collectives/Placement.h"
+
+#include "shardkit/Passes.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+Operation *spmd::getUserIn(Block *block, Operation *user) {
+  Operation *here = block->findAncestorOpInBlock(*user);
+  return here ? here : block->getTerminator();
+}
+
+Operation *spmd::getFirstUser(ValueRange values, Block *block) {
+  Operation *first = nullptr;
+  for (Value value : values)
+    for (Operation *user : value.getUsers()) {
+      Operation *here = getUserIn(block, user);
+      if (!first || here->isBeforeInBlock(first))
+        first = here;
+    }
+  return first;
+}
+
+Operation *spmd::getProducer(Value value, Block *block) {
+  Operation *def = value.getDefiningOp();
+  return def && def->getBlock() == block ? def : nullptr;
+}
+
+SmallVector<Block *> spmd::getBlocks(func::FuncOp func) {
+  SmallVector<Block *> blocks;
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<StartOp, linalg::LinalgOp>(op))
+      return WalkResult::skip();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        blocks.push_back(&block);
+    return WalkResult::advance();
+  });
+  return blocks;
+}
+
+LogicalResult spmd::verifyLocalView(ModuleOp module, StringRef pass) {
+  int phase = getPhase(module);
+  if (phase >= 0 && phase < int(Phase::Partitioned))
+    return emitError(module.getLoc()) << pass << " of a module in phase \"" << kPhases[phase]
+                                      << "\", expected \"partitioned\"; run --spmd-partition first";
+  return verifyPhaseAtMost(module, Phase::Partitioned, pass);
+}
+
+StartOp spmd::startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *start,
+                            Operation *done) {
+  SmallVector<Type> types;
+  SmallVector<Value> results;
+  for (CollectiveOpInterface op : ops) {
+    results.push_back(op->getResult(0));
+    types.push_back(op->getResult(0).getType());
+  }
+  Location loc = ops.front()->getLoc();
+  OpBuilder b(start);
+  auto together = StartOp::create(b, loc, types);
+  b.setInsertionPoint(done);
+  auto taken = DoneOp::create(b, loc, types, together.getResults());
+  for (auto [value, result] : llvm::zip(results, taken.getResults()))
+    value.replaceAllUsesWith(result);
+  b.createBlock(&together.getBody());
+  auto end = ReturnOp::create(b, loc, results);
+  for (CollectiveOpInterface op : ops)
+    op->moveBefore(end);
+  return together;
+}

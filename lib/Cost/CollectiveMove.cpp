@@ -1,0 +1,58 @@
+//===- CollectiveMove.cpp - What a collective of the IR moves -------------===//
+
+#include "shardkit/Cost/CollectiveMove.h"
+#include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/ShardingRule.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+FailureOr<CollectiveMove> spmd::getMove(CollectiveOpInterface op, const MeshCache &meshes) {
+  auto emit = [&] { return op.emitError(); };
+  CollectiveMove move;
+  move.mesh = meshes.lookupOrEmit(op.getFromMesh(), emit);
+  const Mesh *to = meshes.lookupOrEmit(op.getToMesh(), emit);
+  if (!move.mesh || !to || failed(op.getLayouts(*move.mesh, *to, move.step.from, move.step.to)))
+    return failure();
+  move.step.kind = op.getKind();
+  move.step.group = getMovedRanks(move.step.from, move.step.to);
+  CostModel costs(*move.mesh);
+  move.cost =
+      costs.getCost(move.step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
+  move.latency = std::min(costs.getLatency(move.step.group), move.cost.seconds);
+  return move;
+}
+
+bool spmd::travelsAlong(Operation *op) {
+  return isa_and_nonnull<StartOp>(op->getParentOp()) && op != &op->getBlock()->front();
+}
+
+double spmd::getComputeSeconds(Operation *op, const Mesh &mesh, int64_t tripCount) {
+  if (isa<linalg::FillOp>(op)) // made where it is used, if at all
+    return 0;
+  double operations = 0;
+  for (Type type : op->getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.hasStaticShape())
+      operations += tensor.getNumElements();
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    double space = linalgOp.getNumReductionLoops() > 0 ? 2 : 1;
+    for (int64_t range : linalgOp.getStaticLoopRanges())
+      space *= ShapedType::isDynamic(range) ? 1 : range;
+    operations = space;
+  } else if (op->getNumRegions() > 0) {
+    double inside = 0;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Operation &inner : block)
+          inside += getComputeSeconds(&inner, mesh, tripCount);
+    return inside * getTripCount(op, tripCount);
+  } else if (isa<tensor::EmptyOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+                 CollectiveOpInterface, DoneOp>(op) ||
+             op->hasTrait<OpTrait::ConstantLike>()) {
+    return 0;
+  }
+  return operations / mesh.flops.value_or(CostModel::kDefaultFlops);
+}

@@ -1,0 +1,131 @@
+// RUN: shard-opt %s --spmd-combine-collectives | FileCheck %s
+// RUN: shard-opt %s --spmd-combine-collectives=max-bytes=64 | FileCheck %s --check-prefix=BYTES
+
+module attributes {spmd.phase = "partitioned"} {
+spmd.mesh @m = <["x"=2, "y"=2]>
+
+// Of one kind, group, reduction and element type, with a place in common: before the first user, in program order.
+// CHECK-LABEL: func.func @together
+// CHECK-NEXT: arith.negf
+// CHECK-NEXT: [[S:%.*]]:2 = spmd.start {
+// CHECK-NEXT: [[A:%.*]] = spmd.all_reduce %arg0 sum
+// CHECK-NEXT: [[B:%.*]] = spmd.all_reduce %arg1 sum
+// CHECK-NEXT: spmd.return [[A]], [[B]] : tensor<8xf32>, tensor<4x4xf32>
+// CHECK-NEXT: } : tensor<8xf32>, tensor<4x4xf32>
+// CHECK-NEXT: [[D:%.*]]:2 = spmd.done [[S]]#0, [[S]]#1
+// CHECK-NEXT: arith.addf [[D]]#0
+// CHECK-NEXT: return %{{.*}}, [[D]]#1
+func.func @together(%a: tensor<8xf32>, %b: tensor<4x4xf32>, %c: tensor<8xf32>) -> (tensor<8xf32>, tensor<4x4xf32>) {
+  %0 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<8xf32>
+  %n = arith.negf %c : tensor<8xf32>
+  %1 = spmd.all_reduce %b sum <@m, {"x"}> : tensor<4x4xf32>
+  %2 = arith.addf %0, %n : tensor<8xf32>
+  return %2, %1 : tensor<8xf32>, tensor<4x4xf32>
+}
+
+// Gathers and scatters too, also where their dims differ.
+// CHECK-LABEL: func.func @gathers
+// CHECK: spmd.start {
+// CHECK-NEXT: spmd.all_gather %arg0
+// CHECK-NEXT: spmd.all_gather %arg1
+// CHECK: spmd.start {
+// CHECK-NEXT: spmd.reduce_scatter
+// CHECK-NEXT: spmd.reduce_scatter
+func.func @gathers(%a: tensor<8xf32>, %b: tensor<4x4xf32>) -> (tensor<16xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<2x4xf32>) {
+  %0 = spmd.all_gather %a <@m, [{"x"}]> : tensor<8xf32> -> tensor<16xf32>
+  %1 = spmd.all_gather %b <@m, [{}, {"x"}]> : tensor<4x4xf32> -> tensor<4x8xf32>
+  %2 = spmd.reduce_scatter %a sum <@m, [{"x"}]> : tensor<8xf32> -> tensor<4xf32>
+  %3 = spmd.reduce_scatter %b sum <@m, [{"x"}, {}]> : tensor<4x4xf32> -> tensor<2x4xf32>
+  return %0, %1, %2, %3 : tensor<16xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<2x4xf32>
+}
+
+// Not where one waits for another, directly or through other ops.
+// CHECK-LABEL: func.func @dependent
+// CHECK-NOT: spmd.start
+// CHECK: return
+func.func @dependent(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<8xf32>
+  %1 = spmd.all_reduce %0 sum <@m, {"x"}> : tensor<8xf32>
+  %2 = arith.negf %1 : tensor<8xf32>
+  %3 = spmd.all_reduce %2 sum <@m, {"x"}> : tensor<8xf32>
+  return %3 : tensor<8xf32>
+}
+
+// One that reads another is not drawn in front of it by a third.
+// CHECK-LABEL: func.func @chain
+// CHECK: [[S:%.*]]:2 = spmd.start {
+// CHECK-NEXT: spmd.all_reduce %arg0
+// CHECK-NEXT: spmd.all_reduce %arg1
+// CHECK: [[D:%.*]]:2 = spmd.done
+// CHECK-NEXT: arith.negf [[D]]#1
+// CHECK-NEXT: spmd.all_reduce [[D]]#0
+func.func @chain(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<8xf32>
+  %1 = spmd.all_reduce %b sum <@m, {"x"}> : tensor<8xf32>
+  %2 = arith.negf %1 : tensor<8xf32>
+  %3 = spmd.all_reduce %0 sum <@m, {"x"}> : tensor<8xf32>
+  return %3, %2 : tensor<8xf32>, tensor<8xf32>
+}
+
+// Not where group, reduction or element type differ.
+// CHECK-LABEL: func.func @different
+// CHECK-NOT: spmd.start
+// CHECK: return
+func.func @different(%a: tensor<8xf32>, %b: tensor<8xf64>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf64>) {
+  %0 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<8xf32>
+  %1 = spmd.all_reduce %a sum <@m, {"y"}> : tensor<8xf32>
+  %2 = spmd.all_reduce %a max <@m, {"x"}> : tensor<8xf32>
+  %3 = spmd.all_reduce %b sum <@m, {"x"}> : tensor<8xf64>
+  return %0, %1, %2, %3 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf64>
+}
+
+// Nor where they have no place in common: a user of the one comes before what the other reads.
+// CHECK-LABEL: func.func @apart
+// CHECK-NOT: spmd.start
+// CHECK: return
+func.func @apart(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<8xf32>
+  %1 = arith.negf %0 : tensor<8xf32>
+  %2 = arith.negf %b : tensor<8xf32>
+  %3 = spmd.all_reduce %2 sum <@m, {"x"}> : tensor<8xf32>
+  return %1, %3 : tensor<8xf32>, tensor<8xf32>
+}
+
+// Never into or out of a branch or a loop.
+// CHECK-LABEL: func.func @branch
+// CHECK-NOT: spmd.start
+// CHECK: scf.if
+// CHECK: [[S:%.*]]:2 = spmd.start {
+// CHECK-NEXT: spmd.all_reduce %arg1
+// CHECK-NEXT: spmd.all_reduce %arg2
+// CHECK: scf.yield
+// CHECK-NOT: spmd.start
+// CHECK: return
+func.func @branch(%c: i1, %a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<8xf32>
+  %1 = scf.if %c -> tensor<8xf32> {
+    %2 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<8xf32>
+    %3 = spmd.all_reduce %b sum <@m, {"x"}> : tensor<8xf32>
+    %4 = arith.addf %2, %3 : tensor<8xf32>
+    scf.yield %4 : tensor<8xf32>
+  } else {
+    scf.yield %b : tensor<8xf32>
+  }
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// What takes long anyway travels alone: more than 100 KB at the default costs; or what the option says.
+// CHECK-LABEL: func.func @large
+// CHECK-NOT: spmd.start
+// CHECK: return
+// BYTES-LABEL: func.func @together
+// BYTES: spmd.start
+// BYTES-LABEL: func.func @gathers
+// BYTES: spmd.all_gather
+// BYTES-NEXT: spmd.all_gather
+func.func @large(%a: tensor<65536xf32>, %b: tensor<65536xf32>) -> (tensor<65536xf32>, tensor<65536xf32>) {
+  %0 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<65536xf32>
+  %1 = spmd.all_reduce %b sum <@m, {"x"}> : tensor<65536xf32>
+  return %0, %1 : tensor<65536xf32>, tensor<65536xf32>
+}
+}
