@@ -7,10 +7,8 @@
 
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
-  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
-                      bool keepLayouts)
-      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table),
-        padding(meshes), windows(meshes), fill(fill), keepLayouts(keepLayouts) {}
+#include "shardkit/Partition/Candidates.h"
+#include "shardkit/Partition/DynamicSizes.h"
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/LocalAttributes.h"
 #include "shardkit/Partition/Lookups.h"
@@ -39,7 +37,6 @@ namespace {
 
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
   FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
                       bool keepLayouts, bool dynamicChecks)
       : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table),
