@@ -78,12 +78,14 @@ static ShardingRule getFallbackRule(Operation *op) {
 /// one whose size its factors do not make up (a longer one).
 void spmd::keepUncuttableWhole(ShardingRule &rule) {
   SmallVector<int32_t> seen;
+  bool isStatic = true;
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
     const ShardingRule::Tensor &tensor = rule.tensor(t);
     RankedTensorType type = tensor.type;
     if (!type)
       continue;
     bool empty = hasNoElements(type);
+    isStatic &= type.hasStaticShape();
     seen.clear();
     for (unsigned d = 0; d < tensor.numDims; ++d) {
       ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
@@ -100,6 +102,11 @@ void spmd::keepUncuttableWhole(ShardingRule &rule) {
       }
     }
   }
+  // Results of these are completed by moving them, which have sizes that are known.
+  for (unsigned f = 0; f < rule.numFactors() && !isStatic; ++f)
+    if (FactorKind kind = rule.factor(f).kind;
+        kind == FactorKind::Indexed || kind == FactorKind::Selection)
+      rule.setKind(f, FactorKind::Whole);
 }
 
 /// Dims of dynamic size can be cut in ops that do not depend on it, or where
@@ -163,14 +170,16 @@ static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
     bool described = i < written && attr.getOperandRank(i) == int64_t(tensor.numDims);
     // A body reads captured tensors at the indices of its loops: what it reads
     // otherwise stays whole.
-    auto isLoop = [&](ArrayRef<int32_t> factors) {
-      return !factors.empty() && own.factor(factors.front()).kind != FactorKind::Indexed;
+    auto isLoop = [&](unsigned d) {
+      ArrayRef<int32_t> factors = own.dimFactors(tensor, d);
+      return !factors.empty() && !own.getWindow(tensor, d) &&
+             own.factor(factors.front()).kind != FactorKind::Indexed;
     };
     bool captured = i >= op->getNumOperands() && getIndexedBody(op);
     for (unsigned d = 0; d < tensor.numDims; ++d) {
       ArrayRef<int64_t> factors =
           described ? attr.getOperandDim(i, d) : ArrayRef<int64_t>();
-      if (captured && !isLoop(own.dimFactors(tensor, d))) {
+      if (captured && !isLoop(d)) {
         setWhole(factors);
         factors = {};
       }

@@ -62,11 +62,11 @@ func.func @scatter(%s: tensor<4x6xf32>, %d: tensor<10x6xf32> {spmd.sharding = #s
 
 // -----
 
-// A generated tensor and what it captures at the place itself; reversed: not.
+// A generated tensor and what it captures at the place itself, and from the end.
 spmd.mesh @m = <["x"=2, "y"=3]>
 // CHECK-LABEL: func.func @generate
 // CHECK-SAME: %arg0: tensor<6x4xf32> {{[^%]*}}[{"y", ?}, {"x", ?}]
-// CHECK-SAME: %arg1: tensor<4x6xf32> {{[^%]*}}[{?}, {"y", ?}]
+// CHECK-SAME: %arg1: tensor<4x6xf32> {{[^%]*}}[{"x", ?}, {"y", ?}]
 func.func @generate(%a: tensor<6x4xf32>, %b: tensor<4x6xf32>) -> (tensor<6x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}]>}) {
   %c3 = arith.constant 3 : index
   %0 = tensor.generate {
