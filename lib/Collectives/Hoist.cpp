@@ -132,7 +132,7 @@ struct HoistCollectivesPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (memoryBudget < 0) {
-      emitError(module.getLoc()) << "memory-budget=" << memoryBudget
+      emitError(module.getLoc()) << "memory-budget=" << memoryBudget.getValue()
                                  << ", expected a number of bytes, 0 for the mesh's memory";
       return signalPassFailure();
     }

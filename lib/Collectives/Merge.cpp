@@ -86,11 +86,15 @@ static void mergeTrips(scf::ForOp loop, unsigned i) {
   Location loc = reduce.getLoc();
   Value init = loop.getInitArgs()[i], result = loop.getResult(i);
   bool isZero = isNeutralFill(init, ReductionKind::Sum);
-  if (!isZero)
-    loop.getInitArgsMutable()[i].set(arith::ConstantOp::create(
-        b, loc,
-        DenseElementsAttr::get(
-            type, Attribute(getNeutralElement(ReductionKind::Sum, type.getElementType())))));
+  if (!isZero) {
+    // -0.0 changes no float that it is added to.
+    Type element = type.getElementType();
+    TypedAttr zero = getNeutralElement(ReductionKind::Sum, element);
+    if (isa<FloatType>(element))
+      zero = b.getFloatAttr(element, -0.0);
+    loop.getInitArgsMutable()[i].set(
+        arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(zero))));
+  }
   b.setInsertionPointAfter(loop);
   auto merged = AllReduceOp::create(b, loc, type, result, reduce.getReductionKindAttr(),
                                     reduce.getAxesAttr(), IntegerAttr());
@@ -115,7 +119,8 @@ struct MergeReductionsPass : public spmd::impl::SPMDMergeReductionsPassBase<Merg
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (tripCount < 1) {
-      emitError(module.getLoc()) << "trip-count=" << tripCount << ", expected a positive number";
+      emitError(module.getLoc()) << "trip-count=" << tripCount.getValue()
+                                 << ", expected a positive number";
       return signalPassFailure();
     }
     if (failed(verifyLocalView(module, getArgument())))

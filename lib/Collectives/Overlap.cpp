@@ -95,11 +95,12 @@ struct OverlapCollectivesPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (!(minShare >= 0)) {
-      emitError(module.getLoc()) << "min-share=" << minShare << ", expected 0 or more";
+      emitError(module.getLoc()) << "min-share=" << minShare.getValue() << ", expected 0 or more";
       return signalPassFailure();
     }
     if (tripCount < 1) {
-      emitError(module.getLoc()) << "trip-count=" << tripCount << ", expected a positive number";
+      emitError(module.getLoc()) << "trip-count=" << tripCount.getValue()
+                                 << ", expected a positive number";
       return signalPassFailure();
     }
     if (failed(verifyLocalView(module, getArgument())))

@@ -64,6 +64,16 @@ StartOp spmd::startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *star
   auto together = StartOp::create(b, loc, types);
   b.setInsertionPoint(done);
   auto taken = DoneOp::create(b, loc, types, together.getResults());
+  // What partition leaves on ops for the report (`keep-layouts`).
+  for (StringRef name : {kLayoutsAttr, kGlobalTypesAttr, kOriginsAttr}) {
+    SmallVector<Attribute> all;
+    for (CollectiveOpInterface op : ops)
+      if (auto own = op->getAttrOfType<ArrayAttr>(name))
+        llvm::append_range(all, own);
+    if (all.size() == ops.size())
+      for (Operation *op : {together.getOperation(), taken.getOperation()})
+        op->setDiscardableAttr(name, b.getArrayAttr(all));
+  }
   for (auto [value, result] : llvm::zip(results, taken.getResults()))
     value.replaceAllUsesWith(result);
   b.createBlock(&together.getBody());

@@ -272,7 +272,7 @@ struct InsertReshardsPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (tripCount < 1) {
-      emitError(module.getLoc()) << "trip-count=" << tripCount << ", expected a positive number";
+      emitError(module.getLoc()) << "trip-count=" << tripCount.getValue() << ", expected a positive number";
       return signalPassFailure();
     }
     if (failed(verifyPhaseAtMost(module, Phase::Resharded, getArgument())))

@@ -216,6 +216,17 @@ private:
     } else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
                    tensor::ReshapeOp, tosa::ReshapeOp>(op)) {
       return share(op->getResult(0), op->getOperand(0), endOf(op));
+    } else if (auto start = dyn_cast<StartOp>(op)) {
+      addResults(beginOf(op));
+      // What is read while it runs is kept until it is done.
+      for (Operation &member : start.getBody().front().without_terminator())
+        if (auto it = bufferOf.find(member.getOperand(0)); it != bufferOf.end())
+          buffers[it->second].end = std::max(buffers[it->second].end, endOf(start.getDone()));
+      return;
+    } else if (isa<DoneOp>(op)) {
+      for (auto [result, begun] : llvm::zip(op->getResults(), op->getOperands()))
+        share(result, begun, endOf(op));
+      return;
     } else if (auto call = dyn_cast<func::CallOp>(op)) {
       Held held = callee(call);
       buffers.push_back({beginOf(op), beginOf(op), held.peak - held.arguments, Value(), op});

@@ -48,7 +48,7 @@ func.func @apart(%p: i1, %a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>
 // What a loop adds up, and takes off: out of two loops. An init that is not zero is added behind.
 // CHECK-LABEL: func.func @loop
 // CHECK: arith.constant dense<0.000000e+00>
-// CHECK-NEXT: [[Z:%.*]] = arith.constant dense<0.000000e+00>
+// CHECK-NEXT: [[Z:%.*]] = arith.constant dense<-0.000000e+00>
 // CHECK-NEXT: [[L:%.*]]:2 = scf.for {{.*}} iter_args(%{{[^,]*}}, [[T:%.*]] = [[Z]])
 // CHECK-NOT: spmd.
 // CHECK: arith.subf [[T]], %arg1

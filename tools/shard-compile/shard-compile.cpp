@@ -129,9 +129,16 @@ static int compile() {
   if (withReference)
     if (!(reference = spmd::makeReference(*module)))
       return failedWith("'" + input + "' has no unsharded form");
-  spmd::PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount, fillPadding,
-                            carrySums, merge, hoist, delay, combine, overlap,
-                            memoryBudget, combineBytes, overlapShare};
+  spmd::PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount, fillPadding};
+  phases.carrySums = carrySums;
+  phases.merge = merge;
+  phases.hoist = hoist;
+  phases.memoryBudget = memoryBudget;
+  phases.delay = delay;
+  phases.combine = combine;
+  phases.combineBytes = combineBytes;
+  phases.overlap = overlap;
+  phases.overlapShare = overlapShare;
   if (failed(spmd::runPhases(*module, phases)))
     return failedWith("'" + input + "' cannot be compiled");
   spmd::BundleOptions options;
