@@ -8,13 +8,6 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-int64_t spmd::getBytes(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape())
-    return 0;
-  return getElementBytes(tensor.getElementType()) * tensor.getNumElements();
-}
-
 std::string spmd::getShardingText(Attribute sharding) {
   if (!sharding)
     return "";

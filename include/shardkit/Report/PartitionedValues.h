@@ -4,6 +4,7 @@
 #define SHARDKIT_REPORT_PARTITIONEDVALUES_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "shardkit/Cost/LiveBytes.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include <memory>
 
@@ -16,9 +17,6 @@ class ValueNames;
 struct DescribedValue {
   std::string name, globalType, sharding, localType, loc;
 };
-
-/// Bytes of a tensor of a static type; 0 for any other.
-int64_t getBytes(Type type);
 
 /// Names, layouts and global types of the values of a partitioned module, from
 /// what arguments and results carry and what --spmd-partition=keep-layouts left
