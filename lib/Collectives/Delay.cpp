@@ -26,7 +26,7 @@ struct DelayCollectivesPass
   /// gives it if there is none. Null where the value comes from elsewhere.
   static Operation *getEarliest(Operation *op, Block *block) {
     Operation *last = getProducer(op->getOperand(0), block);
-    if (!last)
+    if (!last || last->hasTrait<OpTrait::ConstantLike>()) // constants stay anyway
       return nullptr;
     for (Operation *user : op->getOperand(0).getUsers()) {
       Operation *here = getUserIn(block, user);
