@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Collectives/Placement.h"
-#include "shardkit/Cost/LiveBytes.h"
+#include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -162,7 +162,7 @@ private:
         FailureOr<LayoutId> id =
             read(known ? cast<ShardingAttr>(known[i]) : manual.getInSharding(i),
                  operand.getType(), op->getLoc());
-        if (failed(id) || failed(verifySpelling(manual, *id)))
+        if (failed(id) || failed(makeSpellable(manual, *id)))
           return failure();
         operands.push_back(*id);
         inside.push_back(
@@ -171,7 +171,7 @@ private:
       Operation *terminator = manual.getBody().front().getTerminator();
       for (auto [result, value, id] :
            llvm::zip(op->getResults(), terminator->getOperands(), *results)) {
-        if (failed(verifySpelling(manual, *id)))
+        if (failed(makeSpellable(manual, *id)))
           return failure();
         handed.push_back(getInside(*id, result.getType(), value.getType()));
       }
@@ -228,14 +228,28 @@ private:
     return success();
   }
 
-  /// A manual computation names one mesh.
-  LogicalResult verifySpelling(ManualComputationOp op, LayoutId id) {
-    ShardingAttr attr = meshes.getAttr(table.get(id), op.getMesh());
-    if (attr.getMesh() == op.getMesh())
+  /// A manual computation names one mesh: free axes that it does not have are left
+  /// out, minor ones first.
+  LogicalResult makeSpellable(ManualComputationOp op, LayoutId &id) {
+    auto isSpelled = [&](const Sharding &sharding) {
+      return meshes.getAttr(sharding, op.getMesh()).getMesh() == op.getMesh();
+    };
+    Sharding sharding = table.get(id);
+    if (isSpelled(sharding))
       return success();
-    return op.emitError() << "layout " << meshes.toString(table.get(id))
-                          << " at the border of a manual computation has no spelling on mesh "
-                          << op.getMesh() << ", expected its free axes to be of that mesh";
+    for (DimSharding &dim : sharding.dims) {
+      Sharding alone;
+      alone.dims.push_back(dim);
+      while (!alone.dims[0].entries.empty() && !isSpelled(alone))
+        alone.dims[0].entries.pop_back();
+      dim.entries = alone.dims[0].entries;
+    }
+    if (!isSpelled(sharding))
+      return op.emitError() << "layout " << meshes.toString(table.get(id))
+                            << " at the border of a manual computation has no spelling on mesh "
+                            << op.getMesh() << ", expected its free axes to be of that mesh";
+    id = table.intern(std::move(sharding));
+    return success();
   }
 
   /// What is left of a layout inside a manual computation.

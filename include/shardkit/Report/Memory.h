@@ -25,11 +25,7 @@ struct FunctionMemory {
 };
 
 /// The memory of the functions of a partitioned module that are not private, in
-/// order. A buffer is counted from the op that makes it to its last use, arguments
-/// and constants throughout; an op in destination style whose output buffer ends
-/// there, and is no argument or constant, writes in place; views and casts share
-/// the buffer of what they look at (docs/Report.md). `top`: how many values are
-/// listed. Linear in ops and uses.
+/// order (LiveBuffers). `top`: how many values are listed.
 std::vector<FunctionMemory> computeMemory(ModuleOp module, const PartitionedValues &values,
                                           unsigned top);
 

@@ -4,7 +4,7 @@
 #define SHARDKIT_REPORT_PARTITIONEDVALUES_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "shardkit/Cost/LiveBytes.h"
+#include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include <memory>
 

@@ -1,6 +1,7 @@
 // Manual computations on one of several views, over partial sums, and with branches that all devices take alike.
 // RUN: shard-run %s --random-inputs=1 --verify=exact
 // RUN: shard-run %s --random-inputs=2 --verify=exact
+// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--overlap-share=0
 
 spmd.mesh @a = <["x"=2, "y"=4]>
 spmd.mesh @b = <["u"=4, "v"=2]>
@@ -101,4 +102,30 @@ func.func private @order_whole(%x: tensor<8x12xi32>, %y: tensor<8x12xi32>) -> te
     linalg.yield %s : i32
   }
   return %2 : tensor<8xi32>
+}
+
+// The border names a mesh that lacks the free axis of the operand: it is left there.
+spmd.mesh @c = <["x"=3, "y"=2]>
+spmd.mesh @d = <["x"=2, "k"=1, "z"=3]>
+func.func @border(%x: tensor<3x16xi32> {spmd.sharding = #spmd.sharding<@c, [{"x"}, {"y"}]>, spmd.range = [-50, 50]}) -> tensor<3x16xi32>
+    attributes {spmd.reference = @border_whole} {
+  %0 = spmd.manual_computation (%x) in [<@d, [{"k"}, {?}]>] out [<@d, [{"k"}, {?}]>] axes ["k"] (%a: tensor<3x16xi32>) {
+    %1 = spmd.all_reduce %a sum <@d, {"k"}> : tensor<3x16xi32>
+    %2 = arith.addi %1, %a : tensor<3x16xi32>
+    spmd.return %2 : tensor<3x16xi32>
+  } : (tensor<3x16xi32>) -> tensor<3x16xi32>
+  return %0 : tensor<3x16xi32>
+}
+func.func private @border_whole(%x: tensor<3x16xi32> {spmd.range = [-50, 50]}) -> tensor<3x16xi32> {
+  %0 = arith.addi %x, %x : tensor<3x16xi32>
+  return %0 : tensor<3x16xi32>
+}
+
+// A move between two views is started while something else is computed.
+func.func @moved(%x: tensor<12x16xi32> {spmd.sharding = #spmd.sharding<@c, [{"x"}, {}]>, spmd.range = [-50, 50]},
+                 %y: tensor<12x16xi32> {spmd.sharding = #spmd.sharding<@d, [{"z"}, {}]>, spmd.range = [-50, 50]}) -> (tensor<12x16xi32> {spmd.sharding = #spmd.sharding<@d, [{"z"}, {}]>}) {
+  %0 = spmd.with_sharding_constraint %x <@d, [{"z"}, {}]> : tensor<12x16xi32>
+  %1 = arith.muli %y, %y : tensor<12x16xi32>
+  %2 = arith.addi %0, %1 : tensor<12x16xi32>
+  return %2 : tensor<12x16xi32>
 }

@@ -51,8 +51,9 @@ LogicalResult StartOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     if (failed(from) || failed(to) || failed(op.getLayouts(*from, *to, source, target)))
       return failure();
     SmallVector<RankDigit, 2> own = getMovedRanks(source, target);
-    if ((ranks && (*ranks != own || mesh != op.getFromMesh())) ||
-        op.getFromMesh() != op.getToMesh())
+    bool isAlone = llvm::hasSingleElement(getBody().front().without_terminator());
+    if (!isAlone && ((ranks && (*ranks != own || mesh != op.getFromMesh())) ||
+                     op.getFromMesh() != op.getToMesh()))
       return op->emitOpError() << "moves data among other devices than the rest of its "
                                   "spmd.start, expected the same axes of one mesh";
     ranks = std::move(own);
