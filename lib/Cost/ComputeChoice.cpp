@@ -119,6 +119,15 @@ static double getPickSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> te
   return seconds;
 }
 
+DimEntries spmd::findCut(const ShardingRule &rule, int32_t f,
+                         llvm::function_ref<const Sharding *(Value)> getSharding) {
+  for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t)
+    if (const Sharding *sharding = getSharding(rule.tensor(t).value))
+      if (auto entries = projectFactor(rule, t, f, *sharding); entries && !entries->empty())
+        return std::move(*entries);
+  return {};
+}
+
 /// True if a tensor in `layout` becomes `wanted` by taking axes on open dims.
 static bool isExtension(const Sharding &layout, const Sharding &wanted,
                         uint64_t openDims) {

@@ -24,10 +24,8 @@ void Candidates::collect(Operation *op,
   ShardingRule rule = getShardingRule(op);
   CutSelection cut{linalgOp, {}, {}, {}};
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
-    if (rule.factor(f).kind == FactorKind::Selection)
-      for (unsigned t = 0; t < rule.numOperands() && cut.entries.empty(); ++t)
-        if (const Sharding *sharding = getSharding(rule.tensor(t).value))
-          cut.entries = projectFactor(rule, t, f, *sharding).value_or(DimEntries());
+    if (rule.factor(f).kind == FactorKind::Selection && cut.entries.empty())
+      cut.entries = findCut(rule, f, getSharding);
   if (cut.entries.empty())
     return;
   for (Value result : op->getResults()) {

@@ -111,26 +111,18 @@ spmd::getCutLoops(Operation *op,
   for (unsigned f = 0; f < rule.numFactors(); ++f) {
     if (rule.factor(f).kind == FactorKind::Indexed)
       continue; // no loop
-    CutLoop loop{f, rule.factor(f).size, {}, {}};
-    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
-      const ShardingRule::Tensor &tensor = rule.tensor(t);
-      const Sharding *sharding = getSharding(tensor.value);
-      if (!sharding)
-        continue;
-      if (auto entries = projectFactor(rule, t, f, *sharding))
-        if (loop.entries.empty())
-          loop.entries = *entries;
-      if (t >= op->getNumOperands() && t < rule.numOperands())
-        for (unsigned d = 0; d < tensor.numDims; ++d)
-          if (!rule.getWindow(tensor, d) &&
-              llvm::is_contained(rule.dimFactors(tensor, d), int32_t(f)))
-            getIndexedBody(op)->walk([&](tensor::ExtractOp extract) {
-              if (extract.getTensor() == tensor.value)
-                loop.localUses.push_back(&extract.getIndicesMutable()[d]);
-            });
-    }
-    if (!loop.entries.empty())
-      loops.push_back(std::move(loop));
+    CutLoop loop{f, rule.factor(f).size, findCut(rule, f, getSharding), {}};
+    if (loop.entries.empty())
+      continue;
+    for (const ShardingRule::Tensor &tensor : rule.operands().drop_front(op->getNumOperands()))
+      for (unsigned d = 0; d < tensor.numDims; ++d)
+        if (!rule.getWindow(tensor, d) &&
+            llvm::is_contained(rule.dimFactors(tensor, d), int32_t(f)))
+          getIndexedBody(op)->walk([&](tensor::ExtractOp extract) {
+            if (extract.getTensor() == tensor.value)
+              loop.localUses.push_back(&extract.getIndicesMutable()[d]);
+          });
+    loops.push_back(std::move(loop));
   }
   return loops;
 }

@@ -42,11 +42,7 @@ LogicalResult Padding::collect(Operation *op,
   Guard guard{op, PaddingNeeds::Body::Run, {}};
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
     const Factor &factor = rule.factor(f);
-    DimEntries entries;
-    for (unsigned t = 0; t < rule.numOperands() + rule.numResults() && entries.empty(); ++t)
-      if (const Sharding *sharding = getSharding(rule.tensor(t).value))
-        if (auto own = projectFactor(rule, t, f, *sharding))
-          entries = std::move(*own);
+    DimEntries entries = findCut(rule, f, getSharding);
     if (factor.kind == FactorKind::Whole || divides(entries, factor.size))
       continue;
     std::optional<PaddingNeeds> needs = getPaddingNeeds(op, rule, f);

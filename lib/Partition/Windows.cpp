@@ -29,9 +29,12 @@ static bool mayReadWindows(Operation *op) {
           ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
           .wasInterrupted())
     return true;
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  return linalgOp && linalgOp.hasPureTensorSemantics() &&
-         llvm::any_of(linalgOp.getIndexingMapsArray(), [](AffineMap map) {
+  // A named op builds its maps when asked.
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic)
+    return isa<linalg::ConvolutionOpInterface>(op);
+  return generic.hasPureTensorSemantics() &&
+         llvm::any_of(generic.getIndexingMapsArray(), [](AffineMap map) {
            return llvm::any_of(map.getResults(), [](AffineExpr expr) {
              return isa<AffineBinaryOpExpr>(expr);
            });
@@ -48,10 +51,7 @@ void Windows::collect(Operation *op,
   bool isCut = false;
   plan.axes.resize(plan.rule.numFactors());
   for (auto [f, axes] : llvm::enumerate(plan.axes)) {
-    for (unsigned t = 0; t < plan.rule.numOperands() + plan.rule.numResults() && axes.empty(); ++t)
-      if (const Sharding *sharding = getSharding(plan.rule.tensor(t).value))
-        if (auto own = projectFactor(plan.rule, t, f, *sharding))
-          axes = std::move(*own);
+    axes = findCut(plan.rule, f, getSharding);
     isCut |= plan.rule.factor(f).hasWindows && !axes.empty();
   }
   if (!isCut)
@@ -185,8 +185,8 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded,
   SmallVector<CutWindow, 2> reaching;
   for (const CutWindow &window : windows) {
     int64_t last = (deviceFactor(window.entries) - 1) * window.window.step;
-    bool reaches = window.window.offset < 0 ||
-                   last + window.window.offset + window.window.size >
+    bool reaches = window.window.offset + std::min<int64_t>(last, 0) < 0 ||
+                   window.window.offset + std::max<int64_t>(last, 0) + window.window.size >
                        padded.sourceType.getDimSize(window.dim);
     if (reaches && (padded.low[window.dim] != 0 || padded.high[window.dim] != 0))
       reaching.push_back(window);

@@ -58,6 +58,11 @@ FactorAxes chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensor
 std::optional<DimEntries> projectFactor(const ShardingRule &rule, unsigned t,
                                         int32_t f, const Sharding &sharding);
 
+/// The axes that factor `f` is cut by: those of the first tensor of the rule whose
+/// layout says any. `getSharding` is null for what has no layout.
+DimEntries findCut(const ShardingRule &rule, int32_t f,
+                   llvm::function_ref<const Sharding *(Value)> getSharding);
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_COST_COMPUTECHOICE_H

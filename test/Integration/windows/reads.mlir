@@ -92,3 +92,21 @@ func.func @whole_table(%a: tensor<16x4xi32> {spmd.sharding = #spmd.sharding<@m, 
   } -> tensor<16x4xi32>
   return %r : tensor<16x4xi32>
 }
+
+// Backwards through a padding that is no zero.
+// CHECK-LABEL: func.func @padded_and_reversed
+func.func @padded_and_reversed(%a: tensor<16xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>, spmd.range = [-99, 99]}) -> tensor<18xi32> {
+  %c = arith.constant 7 : i32
+  %p = tensor.pad %a low[2] high[0] {
+  ^bb0(%i: index):
+    tensor.yield %c : i32
+  } : tensor<16xi32> to tensor<18xi32>
+  %c17 = arith.constant 17 : index
+  %r = tensor.generate {
+  ^bb0(%i: index):
+    %k = arith.subi %c17, %i : index
+    %x = tensor.extract %p[%k] : tensor<18xi32>
+    tensor.yield %x : i32
+  } : tensor<18xi32>
+  return %r : tensor<18xi32>
+}
