@@ -51,14 +51,16 @@ public:
     auto shardingOf = [&](Value value) {
       return layouts.contains(value) ? &getSharding(value) : nullptr;
     };
-    WalkResult walk = func.getBody().walk([&](Operation *op) {
+    WalkResult walk = func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (readsIndices(op))
         rebased.emplace_back(op, getCutLoops(op, shardingOf));
       windows.collect(op, shardingOf);
       lookups.collect(op, shardingOf);
       candidates.collect(op, shardingOf);
-      return hasUneven && failed(padding.collect(op, shardingOf)) ? WalkResult::interrupt()
-                                                                  : WalkResult::advance();
+      if (hasUneven && failed(padding.collect(op, shardingOf)))
+        return WalkResult::interrupt();
+      // What a body computes are elements, without layouts.
+      return getIndexedBody(op) ? WalkResult::skip() : WalkResult::advance();
     });
     if (walk.wasInterrupted())
       return failure();
