@@ -128,3 +128,25 @@ func.func @pad_one(%a: tensor<2x1xi32> {spmd.sharding = #spmd.sharding<@g, [{}, 
   %r = spmd.with_sharding_constraint %p <@g, [{}, {"x"}]> : tensor<6x6xi32>
   return %r : tensor<6x6xi32>
 }
+
+spmd.mesh @turned = <["x"=3, "y"=2], device_ids=[5, 0, 3, 1, 4, 2]>
+// One column joined with itself behind a dim that is whole.
+// CHECK-LABEL: func.func @ones
+func.func @ones(%a: tensor<3x1xi64> {spmd.sharding = #spmd.sharding<@turned, [{}, {"x"}]>, spmd.range = [-99, 99]}) -> (tensor<3x2xi64> {spmd.sharding = #spmd.sharding<@turned, [{}, {"x"}]>}) {
+  %r = tensor.concat dim(1) %a, %a : (tensor<3x1xi64>, tensor<3x1xi64>) -> tensor<3x2xi64>
+  return %r : tensor<3x2xi64>
+}
+
+// Two dims cut unevenly, on devices in another order: joined along one, padded along the other.
+// CHECK-LABEL: func.func @both
+// CHECK-COUNT-3: spmd.halo_exchange
+func.func @both(%a: tensor<7x5x4xi32> {spmd.sharding = #spmd.sharding<@turned, [{"y"}, {"x"}, {}]>, spmd.range = [-99, 99]},
+                %b: tensor<7x9x4xi32> {spmd.sharding = #spmd.sharding<@turned, [{"y"}, {"x"}, {}]>, spmd.range = [-99, 99]}) -> (tensor<9x14x4xi32> {spmd.sharding = #spmd.sharding<@turned, [{"y"}, {"x"}, {}]>}) {
+  %c = arith.constant 77 : i32
+  %r = tensor.concat dim(1) %a, %b : (tensor<7x5x4xi32>, tensor<7x9x4xi32>) -> tensor<7x14x4xi32>
+  %p = tensor.pad %r low[1, 0, 0] high[1, 0, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %c : i32
+  } : tensor<7x14x4xi32> to tensor<9x14x4xi32>
+  return %p : tensor<9x14x4xi32>
+}
