@@ -67,6 +67,42 @@ def SPMDExportPlanPass : Pass<"spmd-export-plan", "::mlir::ModuleOp"> {
   ];
 }
 
+def SPMDImportOrtPass : Pass<"spmd-import-ort", "::mlir::ModuleOp"> {
+  let summary = "Turn ONNX Runtime's specs into shardings";
+  let description = [{
+    Replaces every `#spmd.ort`, a spec and a device mesh per tensor, by a sharding on
+    a mesh of the module that has the devices; where none has, a mesh is added.
+    Repeated devices become gaps. Specs that are no layout, or that do not divide a
+    dim, are errors. A file gives the specs of the arguments and results of a
+    function: `{"inputs": [{"spec", "mesh_shape", "mesh_elements"} ], "outputs":
+    [...]}`, null where nothing is given. The default pipeline does this first.
+    Phase: up to propagated.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", /*default=*/"\"\"",
+           "A file of specs to write on a function first">,
+    Option<"function", "function", "std::string", /*default=*/"\"\"",
+           "The function that the file is about; may be left out where one is public">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDExportOrtPass : Pass<"spmd-export-ort", "::mlir::ModuleOp"> {
+  let summary = "Write shardings as ONNX Runtime's specs";
+  let description = [{
+    The inverse of --spmd-import-ort: every sharding becomes `#spmd.ort`, or, with a
+    file, those of a function are written there and the module stays as it is.
+    Shardings that no device list can say (partial, uneven, parts of axes that do not
+    nest) are errors. Open dims are written closed.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", /*default=*/"\"\"",
+           "The file to write; - is standard output">,
+    Option<"function", "function", "std::string", /*default=*/"\"\"",
+           "The function to write; may be left out where one is public">
+  ];
+}
+
 def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
   let summary = "Complete partial shardings by propagation";
   let description = [{

@@ -89,10 +89,7 @@ std::optional<DimEntries> spmd::projectFactor(const ShardingRule &rule,
     SmallVector<int64_t> sizes;
     for (int32_t g : factors)
       sizes.push_back(rule.factor(g).size);
-    auto parts = splitDim(sharding.dims[d].entries, sizes);
-    if (!parts)
-      return std::nullopt;
-    return canonicalize((*parts)[llvm::find(factors, f) - factors.begin()]);
+    return splitDim(sharding.dims[d].entries, sizes)[llvm::find(factors, f) - factors.begin()];
   }
   return std::nullopt;
 }
@@ -136,7 +133,7 @@ static bool isExtension(const Sharding &layout, const Sharding &wanted,
   for (auto [d, dims] : llvm::enumerate(llvm::zip(layout.dims, wanted.dims))) {
     auto &[have, want] = dims;
     bool open = d < 64 && (openDims >> d & 1);
-    if (have.entries != want.entries && !(open && isPrefix(have.entries, want.entries)))
+    if (have.entries != want.entries && !(open && isRefinement(have.entries, want.entries)))
       return false;
   }
   return true;

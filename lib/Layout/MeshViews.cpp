@@ -96,8 +96,9 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
     }
     result.views.push_back(std::move(view));
   }
-  if (result.views.size() == 1) {
+  if (result.views.size() == 1 && (!flat || meshes.front()->axes.size() <= 1)) {
     result.common = *meshes.front();
+    result.single = true;
     return result;
   }
 
@@ -235,7 +236,7 @@ respell(ArrayRef<DimEntry> entries, const Mesh &from, const Mesh &to,
 
 std::optional<DimEntries> MeshViews::toCommon(ArrayRef<DimEntry> entries, unsigned v) const {
   const View &view = views[v];
-  if (view.mesh == &common || views.size() == 1)
+  if (single)
     return DimEntries(entries);
   return respell(entries, *view.mesh, common,
                  [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
@@ -245,7 +246,7 @@ std::optional<DimEntries> MeshViews::toCommon(ArrayRef<DimEntry> entries, unsign
 
 std::optional<DimEntries> MeshViews::fromCommon(ArrayRef<DimEntry> entries, unsigned v) const {
   const View &view = views[v];
-  if (views.size() == 1)
+  if (single)
     return DimEntries(entries);
   return respell(entries, common, *view.mesh,
                  [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {

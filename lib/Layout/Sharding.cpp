@@ -149,20 +149,53 @@ bool mlir::spmd::isPrefix(ArrayRef<DimEntry> prefix, ArrayRef<DimEntry> longer) 
   return true;
 }
 
+//   isRefinement                          | result
+//   {4, "y"}, {"x", 2, "y"}   x = 2       | yes    the gap is filled in part
+//   {4, "y"}, {"x", "y"}      x = 4       | yes
+//   {4, "y"}, {"x", "y"}      x = 2       | no     "y" stands elsewhere
+//   {"x":(1)2, 2, "y"}, {"x", "y"}  x = 4 | yes    "x" goes on in the gap
+//   {"x"}, {"x":(1)2}                     | no     coarser
+//   {}, {"x"}                             | yes
+bool mlir::spmd::isRefinement(ArrayRef<DimEntry> entries, ArrayRef<DimEntry> finer) {
+  int64_t at = 1; // product of what stands before
+  for (const DimEntry &entry : entries) {
+    int64_t end = at * entry.size;
+    if (!entry.isGap()) {
+      int64_t start = 1;
+      bool found = false;
+      for (const DimEntry &other : finer) {
+        int64_t stop = start * other.size;
+        found |= other.axis == entry.axis && start <= at && stop >= end && at % start == 0 &&
+                 stop % end == 0 && entry.pre == other.pre * (at / start);
+        start = stop;
+      }
+      if (!found)
+        return false;
+    }
+    at = end;
+  }
+  return true;
+}
+
 //   splitDim                               | result
 //   {"x"} x=4,        [2, 4]               | [{"x":(1)2}, {"x":(2)2}]
 //   {2, "x"} x=2,     [2, 4]               | [{}, {"x"}]
 //   {"x", 2, "y"} 2,2 [2, 2, 4]            | [{"x"}, {}, {"y"}]
 //   {"x", "y"} 2,2,   [8, 3]               | [{"x", "y"}, {}]
-//   {"x"} x=3,        [2, 6]               | nothing: 6 does not fit in 2 x 6
-//   {2, "x"} x=2,     [3, 4]               | nothing: the digit straddles
+//   {"x"} x=6,        [4, 3]               | [{"x":(1)2}, {}]  "x":(2)3 straddles
+//   {"x"} x=3,        [2, 6]               | [{}, {}]          3 does not divide 2
+//   {2, "x"} x=2,     [3, 4]               | [{}, {}]          the digit straddles
 //   {"x"} x=4,        [5]                  | [{"x"}]           one factor: as it is
 //   {"x"} x=4,        [1, 5, 1]            | [{}, {"x"}, {}]   likewise
-std::optional<SmallVector<DimEntries>>
-mlir::spmd::splitDim(ArrayRef<DimEntry> entries,
-                     ArrayRef<int64_t> factorSizes) {
+SmallVector<DimEntries> mlir::spmd::splitDim(ArrayRef<DimEntry> entries,
+                                             ArrayRef<int64_t> factorSizes, bool *fits) {
   SmallVector<DimEntries> result(factorSizes.size());
   DimEntries canonical = canonicalize(entries);
+  auto setFits = [&](bool value) {
+    if (fits)
+      *fits = value;
+  };
+  setFits(true);
   if (canonical.empty())
     return result;
 
@@ -173,43 +206,46 @@ mlir::spmd::splitDim(ArrayRef<DimEntry> entries,
     if (factorSizes[f] != 1)
       big = f, ++numBig;
   if (numBig <= 1) {
-    if (factorSizes.empty())
-      return std::nullopt;
-    result[big] = std::move(canonical);
+    setFits(!factorSizes.empty());
+    if (!factorSizes.empty())
+      result[big] = std::move(canonical);
     return result;
   }
   int64_t size = 1;
   for (int64_t factor : factorSizes) {
-    if (factor <= 0)
-      return std::nullopt;
+    if (factor <= 0) {
+      setFits(false);
+      return result;
+    }
     size *= factor;
   }
-  if (size % totalFactor(canonical) != 0)
-    return std::nullopt;
-
-  unsigned f = 0;
-  int64_t top = size, bottom = size / factorSizes[0]; // interval of factor f
-  int64_t free = top; // end of what is left of factor f
-  int64_t hi = size;
-  for (const DimEntry &entry : canonical) {
-    int64_t lo = hi / entry.size;
-    if (!entry.isGap()) {
-      for (int64_t end = hi; end > lo;) {
-        while (end <= bottom) {
-          top = free = bottom;
-          bottom = top / factorSizes[++f];
-        }
-        int64_t start = std::max(lo, bottom);
-        if (start % lo != 0 || end % start != 0 || start % bottom != 0 ||
-            free % end != 0)
-          return std::nullopt;
-        append(result[f], DimEntry::gap(free / end));
-        append(result[f], {entry.axis, entry.pre * (hi / end), end / start});
-        end = free = start;
-      }
-    }
-    hi = lo;
+  if (size % totalFactor(canonical) != 0) {
+    setFits(false);
+    return result;
   }
+
+  int64_t top = size; // end of a factor
+  for (auto [factor, list] : llvm::zip(factorSizes, result)) {
+    int64_t bottom = top / factor, free = top, hi = size;
+    for (const DimEntry &entry : canonical) {
+      int64_t lo = hi / entry.size;
+      if (!entry.isGap() && lo < top && hi > bottom) {
+        int64_t up = bottom / std::gcd(lo, bottom), end = std::gcd(hi, top);
+        int64_t start = up <= size / lo ? lo * up : size; // else beyond the dim
+        if (start < end && end % start == 0) {
+          append(list, DimEntry::gap(free / end));
+          append(list, {entry.axis, entry.pre * (hi / end), end / start});
+          free = start;
+        }
+      }
+      hi = lo;
+    }
+    top = bottom;
+  }
+  int64_t kept = 1;
+  for (const DimEntries &list : result)
+    kept *= deviceFactor(list);
+  setFits(kept == deviceFactor(canonical));
   return result;
 }
 
@@ -317,8 +353,7 @@ Sharding mlir::spmd::getFreeSharding(const Sharding &sharding, ArrayRef<int64_t>
   for (auto [dim, size, local] : llvm::zip(free.dims, shape, inside)) {
     if (size == local || local <= 0)
       continue;
-    auto parts = splitDim(dim.entries, {size / local, local});
-    dim.entries = parts ? canonicalize((*parts)[1]) : DimEntries();
+    dim.entries = splitDim(dim.entries, {size / local, local})[1];
   }
   return free;
 }

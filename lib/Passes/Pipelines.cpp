@@ -38,6 +38,7 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
 void spmd::buildPhases(OpPassManager &pm, Phase from,
                        const PhaseOptions &phaseOptions, Phase last) {
   if (from < Phase::Propagated && last >= Phase::Propagated) {
+    pm.addPass(createSPMDImportOrtPass());
     SPMDResolveAxisResourcesPassOptions options;
     options.mesh = phaseOptions.mesh;
     pm.addPass(createSPMDResolveAxisResourcesPass(options));

@@ -72,20 +72,13 @@ private:
 
   //===--- meshes ---------------------------------------------------------===//
 
-  static MeshAttr toMeshAttr(MLIRContext *context, const Mesh &mesh) {
-    SmallVector<MeshAxisAttr> axes;
-    for (const MeshAxis &axis : mesh.axes)
-      axes.push_back(MeshAxisAttr::get(context, axis.name, axis.size));
-    return MeshAttr::get(context, axes, mesh.deviceIds);
-  }
-
   LogicalResult addMeshes() {
     MLIRContext *context = module.getContext();
     OpBuilder b(context);
     b.setInsertionPointToStart(module.getBody());
     for (const PlanMesh &entry : plan.meshes) {
       const Mesh &mesh = entry.mesh;
-      MeshAttr attr = toMeshAttr(context, mesh);
+      MeshAttr attr = toAttr(context, mesh);
       if (Operation *existing = SymbolTable::lookupSymbolIn(module, mesh.name)) {
         auto old = dyn_cast<MeshOp>(existing);
         if (!old) {
@@ -99,12 +92,7 @@ private:
           return failure();
         continue;
       }
-      auto costs = [&](ArrayRef<double> list) {
-        return list.empty() ? ArrayAttr() : b.getF64ArrayAttr(list);
-      };
-      MeshOp::create(b, entry.loc, b.getStringAttr(mesh.name), attr, costs(mesh.alpha),
-                     costs(mesh.beta), mesh.flops ? b.getF64FloatAttr(*mesh.flops) : FloatAttr(),
-                     mesh.memory ? b.getI64IntegerAttr(*mesh.memory) : IntegerAttr());
+      createMesh(b, entry.loc, mesh.name, mesh);
     }
     return success();
   }

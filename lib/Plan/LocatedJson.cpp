@@ -1,9 +1,11 @@
 //===- LocatedJson.cpp - JSON with places, for messages -------------------===//
 
 #include "LocatedJson.h"
+#include "shardkit/Plan/Names.h"
 
 #include <nlohmann/json.hpp>
 
+using namespace mlir;
 using namespace mlir::spmd;
 
 const LocatedJson *LocatedJson::find(llvm::StringRef key) const {
@@ -44,9 +46,9 @@ private:
 };
 
 /// Builds the tree from the events of the parser.
-class Builder {
+class JsonBuilder {
 public:
-  Builder(llvm::StringRef text, LocatedJson &root, const char *const &reached)
+  JsonBuilder(llvm::StringRef text, LocatedJson &root, const char *const &reached)
       : text(text), root(root), reached(reached) {}
 
   std::optional<JsonError> error;
@@ -149,8 +151,82 @@ private:
 
 std::optional<JsonError> mlir::spmd::parseLocatedJson(llvm::StringRef text, LocatedJson &value) {
   const char *reached = text.begin();
-  Builder builder(text, value, reached);
+  JsonBuilder builder(text, value, reached);
   nlohmann::json::sax_parse(CountingIterator(text.begin(), &reached),
                             CountingIterator(text.end(), &reached), &builder);
   return builder.error;
+}
+
+//===----------------------------------------------------------------------===//
+// JsonFile
+//===----------------------------------------------------------------------===//
+
+LogicalResult JsonFile::parse(LocatedJson &root, llvm::StringRef what) {
+  if (std::optional<JsonError> error = parseLocatedJson(text, root))
+    return emitError(error->offset) << error->message;
+  if (root.kind != LocatedJson::Object)
+    return emitError(root.offset) << what << " is " << describe(root) << ", expected an object";
+  return success();
+}
+
+Location JsonFile::locate(size_t offset) {
+  if (offset < lastOffset)
+    lastOffset = lineStart = 0, line = 1;
+  for (; lastOffset < offset; ++lastOffset)
+    if (text[lastOffset] == '\n') {
+      ++line;
+      lineStart = lastOffset + 1;
+    }
+  return FileLineColLoc::get(context, name, line, offset - lineStart + 1);
+}
+
+std::string JsonFile::describe(const LocatedJson &value) {
+  switch (value.kind) {
+  case LocatedJson::Null: return "null";
+  case LocatedJson::Bool: return value.boolean ? "true" : "false";
+  case LocatedJson::Integer: return std::to_string(value.integer);
+  case LocatedJson::Real: return "a number";
+  case LocatedJson::String: return "\"" + value.text + "\"";
+  case LocatedJson::Array: return "a list";
+  case LocatedJson::Object: return "an object";
+  }
+  llvm_unreachable("no such kind");
+}
+
+LogicalResult JsonFile::checkKeys(const LocatedJson &object,
+                                  llvm::ArrayRef<llvm::StringRef> known) {
+  for (const LocatedJson::Member &member : object.members)
+    if (!llvm::is_contained(known, member.key))
+      return emitError(member.offset) << "unknown key \"" << member.key
+                                      << "\", expected one of "
+                                      << listNearest(member.key, known);
+  return success();
+}
+
+FailureOr<llvm::SmallVector<int64_t>> JsonFile::readIntegers(const LocatedJson &object,
+                                                             llvm::StringRef key) {
+  const LocatedJson *list = object.find(key);
+  if (!list || list->kind != LocatedJson::Array ||
+      !llvm::all_of(list->items, [](const LocatedJson &v) {
+        return v.kind == LocatedJson::Integer;
+      }))
+    return emitError(list ? list->offset : object.offset)
+           << "\"" << key << "\" is " << (list ? describe(*list) : "missing")
+           << ", expected a list of integers";
+  llvm::SmallVector<int64_t> integers;
+  for (const LocatedJson &item : list->items)
+    integers.push_back(item.integer);
+  return integers;
+}
+
+LogicalResult JsonFile::readText(const LocatedJson &object, llvm::StringRef key,
+                                 std::string &out) {
+  const LocatedJson *value = object.find(key);
+  if (!value)
+    return success();
+  if (!value->isString() || value->text.empty())
+    return emitError(value->offset)
+           << "\"" << key << "\" is " << describe(*value) << ", expected a name";
+  out = value->text;
+  return success();
 }

@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_LIB_PLAN_LOCATEDJSON_H
 #define SHARDKIT_LIB_PLAN_LOCATEDJSON_H
 
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <optional>
@@ -43,6 +44,39 @@ struct JsonError {
 
 /// Parses `text` into `value`; a key that an object has twice is an error too.
 std::optional<JsonError> parseLocatedJson(llvm::StringRef text, LocatedJson &value);
+
+/// A file that is read, for messages at places in it.
+class JsonFile {
+public:
+  /// `text` and `name` must outlive it.
+  JsonFile(llvm::StringRef text, llvm::StringRef name, MLIRContext *context)
+      : text(text), name(name), context(context) {}
+
+  /// Parses all of it, an object; one error otherwise. `what` it is, for messages.
+  LogicalResult parse(LocatedJson &root, llvm::StringRef what);
+  Location locate(size_t offset);
+  InFlightDiagnostic emitError(size_t offset) {
+    return mlir::emitError(locate(offset)) << prefix;
+  }
+  /// A value for messages: `"x"`, `3`, `a list`.
+  static std::string describe(const LocatedJson &value);
+  LogicalResult checkKeys(const LocatedJson &object, llvm::ArrayRef<llvm::StringRef> known);
+  /// A list of integers: the member `key` of `object`.
+  FailureOr<llvm::SmallVector<int64_t>> readIntegers(const LocatedJson &object,
+                                                     llvm::StringRef key);
+  /// The text of a member that must be a string and not empty; `out` stays as it is
+  /// if there is no such member.
+  LogicalResult readText(const LocatedJson &object, llvm::StringRef key, std::string &out);
+
+  llvm::StringRef text, name;
+  MLIRContext *context;
+  std::string prefix; // of messages
+
+private:
+  // Offsets mostly grow from call to call.
+  size_t lastOffset = 0, lineStart = 0;
+  unsigned line = 1;
+};
 
 } // namespace mlir::spmd
 

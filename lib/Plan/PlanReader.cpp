@@ -21,20 +21,13 @@ StringRef spmd::stringifyPlanTarget(PlanTarget target) {
 
 namespace {
 
-class PlanReader {
+class PlanReader : JsonFile {
 public:
-  PlanReader(StringRef text, StringRef file, MLIRContext *context)
-      : text(text), file(file), context(context) {}
+  using JsonFile::JsonFile;
 
   FailureOr<ShardingPlan> read() {
     LocatedJson root;
-    if (std::optional<JsonError> error = parseLocatedJson(text, root)) {
-      emitError(error->offset) << error->message;
-      return failure();
-    }
-    if (root.kind != LocatedJson::Object)
-      return emitError(root.offset) << "plan is " << describe(root) << ", expected an object";
-    if (failed(checkKeys(root, {"version", "meshes", "rules"})))
+    if (failed(parse(root, "plan")) || failed(checkKeys(root, {"version", "meshes", "rules"})))
       return failure();
     const LocatedJson *version = root.find("version");
     if (!version)
@@ -64,56 +57,6 @@ public:
   }
 
 private:
-  Location locate(size_t offset) {
-    // Offsets mostly grow from call to call.
-    if (offset < lastOffset)
-      lastOffset = lineStart = 0, line = 1;
-    for (; lastOffset < offset; ++lastOffset)
-      if (text[lastOffset] == '\n') {
-        ++line;
-        lineStart = lastOffset + 1;
-      }
-    return FileLineColLoc::get(context, file, line, offset - lineStart + 1);
-  }
-  InFlightDiagnostic emitError(size_t offset) {
-    return mlir::emitError(locate(offset)) << prefix;
-  }
-
-  static std::string describe(const LocatedJson &value) {
-    switch (value.kind) {
-    case LocatedJson::Null: return "null";
-    case LocatedJson::Bool: return value.boolean ? "true" : "false";
-    case LocatedJson::Integer: return std::to_string(value.integer);
-    case LocatedJson::Real: return "a number";
-    case LocatedJson::String: return "\"" + value.text + "\"";
-    case LocatedJson::Array: return "a list";
-    case LocatedJson::Object: return "an object";
-    }
-    llvm_unreachable("no such kind");
-  }
-
-  LogicalResult checkKeys(const LocatedJson &object, ArrayRef<StringRef> known) {
-    for (const LocatedJson::Member &member : object.members)
-      if (!llvm::is_contained(known, member.key))
-        return emitError(member.offset) << "unknown key \"" << member.key
-                                        << "\", expected one of "
-                                        << listNearest(member.key, known);
-    return success();
-  }
-
-  /// The text of a member that must be a string and not empty; `out` stays as
-  /// it is if there is no such member.
-  LogicalResult readText(const LocatedJson &object, StringRef key, std::string &out) {
-    const LocatedJson *value = object.find(key);
-    if (!value)
-      return success();
-    if (!value->isString() || value->text.empty())
-      return emitError(value->offset)
-             << "\"" << key << "\" is " << describe(*value) << ", expected a name";
-    out = value->text;
-    return success();
-  }
-
   //===--- meshes ---------------------------------------------------------===//
 
   LogicalResult readMesh(const LocatedJson &object, ShardingPlan &plan) {
@@ -305,13 +248,6 @@ private:
                                      << message;
     return success();
   }
-
-  StringRef text, file;
-  MLIRContext *context;
-  /// How messages start.
-  std::string prefix;
-  size_t lastOffset = 0, lineStart = 0;
-  unsigned line = 1;
 };
 
 } // namespace

@@ -46,6 +46,8 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
       calls.push_back(call);
     } else if (auto group = dyn_cast<ShardingGroupOp>(op)) {
       groups.push_back(group);
+    } else if (isReshape(op)) {
+      reshapes.push_back(op);
     }
     if (auto shardings = dyn_cast_or_null<ArrayAttr>(op->getDiscardableAttr(ofOp))) {
       if (!isConstraint)

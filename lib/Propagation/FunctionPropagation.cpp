@@ -33,6 +33,9 @@ static Attribute getGiven(const NamedAttrList &attrs) {
 
 FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorType type,
                                                    Location loc) {
+  if (isa_and_nonnull<OrtAttr>(attr))
+    return emitError(loc) << "spec of ONNX Runtime, expected a sharding; run --spmd-import-ort "
+                             "first";
   auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
   if (!sharding)
     return getOpenSharding(type.getRank());
@@ -49,6 +52,25 @@ FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorT
   return given;
 }
 
+FailureOr<std::unique_ptr<FunctionPropagation>>
+FunctionPropagation::compute(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
+                             const Propagation::Options &options, bool record,
+                             llvm::function_ref<void(FunctionPropagation &)> onRead) {
+  while (true) {
+    auto result = std::make_unique<FunctionPropagation>(func, meshes, calls, options);
+    if (failed(result->read()))
+      return failure();
+    if (onRead)
+      onRead(*result);
+    if (record)
+      result->propagation.record();
+    result->propagation.run();
+    if (!result->propagation.wantsFlatMesh() || meshes.isFlat())
+      return std::move(result);
+    meshes.flatten();
+  }
+}
+
 LogicalResult FunctionPropagation::read() {
   if (failed(readGroups()) || failed(readArguments()))
     return failure();
@@ -57,11 +79,14 @@ LogicalResult FunctionPropagation::read() {
       return failure();
   } else {
     ++unknownOps;
-    remark::missed(func.getLoc(),
-                   remark::RemarkOpts::name("replicated").category("spmd").function(func.getName()))
-        << remark::add("function @{0} computes on whole values", func.getName())
-        << remark::reason("it has several blocks")
-        << remark::suggest("lift its control flow first, for instance with --lift-cf-to-scf");
+    remarks.push_back([func = func]() mutable {
+      remark::missed(func.getLoc(), remark::RemarkOpts::name("replicated")
+                                        .category("spmd")
+                                        .function(func.getName()))
+          << remark::add("function @{0} computes on whole values", func.getName())
+          << remark::reason("it has several blocks")
+          << remark::suggest("lift its control flow first, for instance with --lift-cf-to-scf");
+    });
   }
   return readResults();
 }
@@ -247,7 +272,9 @@ LogicalResult FunctionPropagation::readConstraint(WithShardingConstraintOp op) {
     return op->emitError() << "constraint has axis resources, expected a sharding; run "
                               "--spmd-resolve-axis-resources first";
   auto type = cast<RankedTensorType>(op.getType());
-  FailureOr<Sharding> given = readGiven(op.getShardingAttr(), type, op.getLoc());
+  FailureOr<Sharding> given =
+      readGiven(op.getOrtAttr() ? Attribute(op.getOrtAttr()) : op.getShardingAttr(), type,
+                op.getLoc());
   if (failed(given))
     return failure();
   remarkPadding(*given, type, "the constrained value", op.getLoc());
@@ -455,11 +482,14 @@ void FunctionPropagation::remarkPadding(const Sharding &given, RankedTensorType 
     if (size <= 0 || divides(dim.entries, size))
       continue;
     int64_t chunk = llvm::divideCeil(size, devices);
-    remark::analysis(loc, remark::RemarkOpts::name("padding").category("spmd").function(func.getName()))
-        << remark::add("dim {0} of {1} (size {2}) is cut by {3} (size {4}) into chunks of {5}: "
-                       "{6} % of what the devices hold is padding",
-                       d, what.str(), size, meshes.toString(dim.entries), devices, chunk,
-                       100 * (chunk * devices - size) / (chunk * devices));
+    remarks.push_back([=, d = d, func = func, what = what.str(),
+                       axes = meshes.toString(dim.entries)]() mutable {
+      remark::analysis(loc, remark::RemarkOpts::name("padding").category("spmd").function(func.getName()))
+          << remark::add("dim {0} of {1} (size {2}) is cut by {3} (size {4}) into chunks of {5}: "
+                         "{6} % of what the devices hold is padding",
+                         d, what, size, axes, devices, chunk,
+                         100 * (chunk * devices - size) / (chunk * devices));
+    });
   }
 }
 
@@ -479,16 +509,25 @@ void FunctionPropagation::remarkUnknown(Operation *op) {
   bool severalBlocks = llvm::any_of(op->getRegions(), [](Region &region) {
     return !region.empty() && !region.hasOneBlock();
   });
-  remark::missed(op->getLoc(), remark::RemarkOpts::name("no-rule")
-                                   .category("spmd")
-                                   .function(func.getName()))
-      << remark::add("{0} has no sharding rule and is replicated", op->getName().getStringRef())
-      << remark::metric("Bytes", bytes)
-      << remark::reason("{0}", severalBlocks ? "a region of it has several blocks"
-                                             : "it does not implement ShardingRuleOpInterface")
-      << remark::suggest("{0}", severalBlocks
-                                    ? "lift its control flow, for instance with --lift-cf-to-scf"
-                                    : "implement the interface, or write spmd.sharding_rule on it");
+  remarks.push_back([=, func = func]() mutable {
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("no-rule")
+                                     .category("spmd")
+                                     .function(func.getName()))
+        << remark::add("{0} has no sharding rule and is replicated", op->getName().getStringRef())
+        << remark::metric("Bytes", bytes)
+        << remark::reason("{0}", severalBlocks ? "a region of it has several blocks"
+                                               : "it does not implement ShardingRuleOpInterface")
+        << remark::suggest("{0}", severalBlocks
+                                      ? "lift its control flow, for instance with --lift-cf-to-scf"
+                                      : "implement the interface, or write spmd.sharding_rule on it");
+  });
+}
+
+void FunctionPropagation::emitRemarks() {
+  for (const std::function<void()> &emit : remarks)
+    emit();
+  remarks.clear();
+  remarkConflicts();
 }
 
 void FunctionPropagation::remarkConflicts() {

@@ -29,9 +29,11 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
       return signalPassFailure();
     MeshCache meshes(module);
     CallTable calls(module);
-    if (getPhase(module) < int(Phase::Annotated))
-      for (auto func : module.getOps<func::FuncOp>())
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (getPhase(module) < int(Phase::Annotated))
         makeConstraintsOfShardings(calls.getIndex(func).annotated);
+      splitReshapes(calls.getIndex(func).reshapes);
+    }
     if (failed(calls.verify()))
       return signalPassFailure();
     Run run{meshes, calls, {}, 0};
@@ -76,20 +78,19 @@ private:
       return failure();
     if (!*meshes)
       return success(); // no mesh: one device
-    FunctionPropagation propagation(func, **meshes, run.calls, options);
-    if (failed(propagation.read()))
+    auto propagation = FunctionPropagation::compute(func, **meshes, run.calls, options);
+    if (failed(propagation))
       return failure();
-    propagation.run();
-    propagation.remarkConflicts();
-    propagation.write();
-    run.unknownOps += propagation.getNumUnknownOps();
+    (*propagation)->emitRemarks();
+    (*propagation)->write();
+    run.unknownOps += (*propagation)->getNumUnknownOps();
     // Each call gets a copy of its callee with its own layouts.
     for (func::CallOp call : copied) {
       SmallVector<ShardingAttr> arguments, results;
       for (Value operand : call.getOperands())
-        arguments.push_back(propagation.getClosed(operand));
+        arguments.push_back((*propagation)->getClosed(operand));
       for (Value result : call.getResults())
-        results.push_back(propagation.getClosed(result));
+        results.push_back((*propagation)->getClosed(result));
       auto [copy, isNew] = run.calls.specialize(run.calls.getCallee(call), arguments, results);
       call.setCallee(copy.getName());
       // Settled now, as the copy's own.

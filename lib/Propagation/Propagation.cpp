@@ -54,7 +54,8 @@ FailureOr<Propagation::Options> Propagation::parseOptions(Location loc, StringRe
 Propagation::ValueId Propagation::addPlace(RankedTensorType type, Sharding given) {
   for (DimSharding &dim : given.dims)
     dim.entries = canonicalize(dim.entries);
-  values.push_back({shardings.intern(std::move(given)), type, 0, {}});
+  ShardingId id = shardings.intern(std::move(given));
+  values.push_back({id, id, type, 0, {}});
   return values.size() - 1;
 }
 
@@ -69,7 +70,7 @@ void Propagation::addValue(Value value, ValueId place) {
 }
 
 void Propagation::setGiven(ValueId id, Sharding given) {
-  values[id].sharding = shardings.intern(std::move(given));
+  values[id].sharding = values[id].given = shardings.intern(std::move(given));
 }
 
 Propagation::NodeId Propagation::addNode(Node node, ArrayRef<int32_t> places) {
@@ -373,6 +374,35 @@ void dropRest(DimEntries &entries, int64_t size) {
 }
 } // namespace
 
+/// True if more of a dim that was split into `parts` would fit the factors if axes
+/// that are neighbours on the dim and on the mesh were one axis.
+///   {"x", "y"} x=2, y=3, factors [3, 4]: as one axis of 6 it is [3, 2]
+static bool fitsBetterJoined(ArrayRef<DimEntry> entries, ArrayRef<int64_t> sizes,
+                             ArrayRef<DimEntries> parts, const Mesh &mesh) {
+  DimEntries joined;
+  std::optional<RankDigit> last;
+  for (const DimEntry &entry : entries) {
+    if (entry.isGap()) {
+      last.reset();
+      joined.push_back(entry);
+      continue;
+    }
+    RankDigit digit = getRankDigit(entry, mesh);
+    if (last && last->stride == digit.stride * digit.size)
+      joined.back().size *= digit.size;
+    else // a name of its own, so that nothing else is joined
+      joined.push_back({int32_t(joined.size()), 1, digit.size});
+    last = digit;
+  }
+  auto countDevices = [](ArrayRef<DimEntries> parts) {
+    int64_t count = 1;
+    for (const DimEntries &part : parts)
+      count *= deviceFactor(part);
+    return count;
+  };
+  return countDevices(splitDim(joined, sizes)) > countDevices(parts);
+}
+
 FactorAxes Propagation::choose(const Node &node, bool *agreement) {
   const ShardingRule &rule = *node.rule;
   FactorAxes chosen(rule.numFactors());
@@ -384,9 +414,9 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
     DimEntries entries = canonicalize(given);
     if (entries.empty() || !canCut(rule.factor(f), entries, mesh))
       return;
-    if (!asked[f] || isPrefix(chosen[f], entries)) {
+    if (!asked[f] || isRefinement(chosen[f], entries)) {
       chosen[f] = std::move(entries);
-    } else if (!isPrefix(entries, chosen[f])) {
+    } else if (!isRefinement(entries, chosen[f])) {
       agreed = false;
       chosen[f] = getCommonPrefix(entries, chosen[f]);
       dropRest(chosen[f], rule.factor(f).size);
@@ -412,9 +442,11 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
       sizes.clear();
       for (int32_t f : factors)
         sizes.push_back(rule.factor(f).size);
-      if (auto parts = splitDim(dim.entries, sizes))
-        for (auto [f, part] : llvm::zip(factors, *parts))
-          offer(f, part);
+      bool fits;
+      SmallVector<DimEntries> parts = splitDim(dim.entries, sizes, &fits);
+      needsFlatMesh |= !fits && fitsBetterJoined(dim.entries, sizes, parts, mesh);
+      for (auto [f, part] : llvm::zip(factors, parts))
+        offer(f, part);
     }
   }
   // An axis that two factors want is a conflict too.
@@ -546,7 +578,7 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
       if (options.gaps == Gaps::Forbid && mustEndAtGap(node, t, d))
         endAtGap(entries, dim.entries);
       news |= dim.open && !entries.empty() && entries != dim.entries &&
-              isPrefix(dim.entries, entries);
+              isRefinement(dim.entries, entries);
     }
     if (news)
       result.push_back({t, intern(std::move(dims))});
@@ -577,11 +609,14 @@ ShardingId Propagation::extend(ValueId id, DimsId dims) {
   const Place &place = values[id];
   if (options.gaps == Gaps::ForbidAtBoundary && place.boundary)
     return shardings.intern(
-        extend(shardings.get(place.sharding), place.type, dimLists[dims], /*noGaps=*/true));
-  auto [it, isNew] = extended.try_emplace({place.sharding, dims, place.type}, 0);
+        extend(shardings.get(place.sharding), shardings.get(place.given), place.type,
+               dimLists[dims], /*noGaps=*/true));
+  auto [it, isNew] =
+      extended.try_emplace({{place.sharding, place.given}, dims, place.type}, 0);
   if (isNew)
     it->second = shardings.intern(
-        extend(shardings.get(place.sharding), place.type, dimLists[dims], /*noGaps=*/false));
+        extend(shardings.get(place.sharding), shardings.get(place.given), place.type,
+               dimLists[dims], /*noGaps=*/false));
   return it->second;
 }
 
@@ -610,15 +645,19 @@ DimEntry Propagation::getFreePart(const Sharding &sharding, unsigned d, DimEntry
   return entry;
 }
 
-Sharding Propagation::extend(const Sharding &from, RankedTensorType type,
-                             ArrayRef<DimEntries> dims, bool noGaps) const {
+Sharding Propagation::extend(const Sharding &from, const Sharding &given,
+                             RankedTensorType type, ArrayRef<DimEntries> dims,
+                             bool noGaps) const {
   Sharding sharding = from;
   for (auto [d, list] : llvm::enumerate(dims)) {
     DimSharding &dim = sharding.dims[d];
     DimEntries wanted = list;
     if (noGaps)
       endAtGap(wanted, dim.entries);
-    if (!dim.open || wanted.empty() || !isPrefix(dim.entries, wanted))
+    auto mayBecome = [&](ArrayRef<DimEntry> entries) {
+      return isRefinement(dim.entries, entries) && isPrefix(given.dims[d].entries, entries);
+    };
+    if (!dim.open || wanted.empty() || !mayBecome(wanted))
       continue;
     // The longest part that this place can take; what leaves a rest, whole.
     bool uneven = !divides(wanted, type.getDimSize(d));
@@ -637,7 +676,7 @@ Sharding Propagation::extend(const Sharding &from, RankedTensorType type,
     if (uneven && taken != wanted)
       continue;
     taken = canonicalize(taken);
-    if (isPrefix(dim.entries, taken))
+    if (mayBecome(taken))
       dim.entries = std::move(taken);
   }
   return sharding;
@@ -651,7 +690,7 @@ bool Propagation::update(ValueId id, ShardingId sharding, ArrayRef<Proposal> pro
       if (dim.entries == get(id).dims[d].entries)
         continue;
       const Proposal *source = llvm::find_if(proposals, [&](const Proposal &proposal) {
-        return isPrefix(dim.entries, dimLists[proposal.dims][d]);
+        return isRefinement(dim.entries, dimLists[proposal.dims][d]);
       });
       extensions.push_back({id, unsigned(d), dim.entries,
                             (source == proposals.end() ? proposals.begin() : source)->node});
@@ -696,9 +735,9 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
   for (unsigned d = 0; d < rank; ++d) {
     for (const Proposal *proposal : distinct) {
       const DimEntries &entries = dimsOf(proposal)[d];
-      if (entries.empty() || isPrefix(entries, merged[d]))
+      if (entries.empty() || isRefinement(entries, merged[d]))
         continue;
-      if (isPrefix(merged[d], entries)) {
+      if (isRefinement(merged[d], entries)) {
         merged[d] = entries;
         continue;
       }

@@ -410,18 +410,19 @@ explainCopy(ModuleOp module, const ValueNames &names, const Propagation::Options
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
+    splitReshapes(calls.getIndex(func).reshapes);
     auto own = calls.getIndex(func).getMeshes(meshes);
     if (failed(own))
       return failure();
     if (!*own)
       continue;
-    FunctionPropagation tables(func, **own, calls, options);
-    if (failed(tables.read()))
+    std::optional<FunctionExplainer> explainer;
+    auto tables = FunctionPropagation::compute(
+        func, **own, calls, options, /*record=*/true,
+        [&](FunctionPropagation &tables) { explainer.emplace(func, tables, **own, names); });
+    if (failed(tables))
       return failure();
-    FunctionExplainer explainer(func, tables, **own, names);
-    tables.getPropagation().record();
-    tables.run();
-    functions.push_back(explainer.explain(wants));
+    functions.push_back(explainer->explain(wants));
   }
   return functions;
 }

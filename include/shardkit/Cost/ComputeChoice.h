@@ -53,8 +53,8 @@ double getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensor
 FactorAxes chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
                          LayoutTable &table);
 
-/// Entries of factor `f` as the given layout of tensor `t` has them; nothing if
-/// the tensor does not have the factor or its digits do not fit it.
+/// Entries of factor `f` as the given layout of tensor `t` has them, as far as they
+/// fit it (splitDim); nothing if the tensor does not have the factor.
 std::optional<DimEntries> projectFactor(const ShardingRule &rule, unsigned t,
                                         int32_t f, const Sharding &sharding);
 

@@ -31,6 +31,8 @@ public:
                                       ShardingError &error, bool flat = false);
 
   const Mesh &getCommon() const { return common; }
+  /// True if the common mesh is the only one.
+  bool isSingle() const { return single; }
   unsigned size() const { return views.size(); }
   const Mesh &getView(unsigned view) const { return *views[view].mesh; }
   /// True if ranks of a view are ranks of the common mesh.
@@ -59,6 +61,7 @@ private:
 
   llvm::SmallVector<View, 1> views;
   Mesh common;
+  bool single = false;
 };
 
 } // namespace mlir::spmd

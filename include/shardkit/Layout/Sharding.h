@@ -99,14 +99,24 @@ bool overlaps(llvm::ArrayRef<DimEntry> a, llvm::ArrayRef<DimEntry> b,
 ///   {"x"} of {"x", "y"}: yes   {"x":(1)2} of {"x"}: yes   {"y"} of {"x", "y"}: no
 bool isPrefix(llvm::ArrayRef<DimEntry> prefix, llvm::ArrayRef<DimEntry> longer);
 
+/// True if `finer` has the digits of `entries` where they stand, and perhaps
+/// further ones behind them or in their gaps:
+///   {4, "y"} of {"x", 2, "y"}, x = 2: yes   {"y"} of {"x", "y"}: no
+bool isRefinement(llvm::ArrayRef<DimEntry> entries, llvm::ArrayRef<DimEntry> finer);
+
 /// Splits the entries of a dim of size prod(factorSizes) at the borders between
 /// its factors (major to minor). An entry that spans a border is cut there
-/// (sub-axes); nothing if a cut does not divide. A single factor (others of
-/// size 1) takes all entries, also where they do not divide it.
-///   {"x"} x=4, factors [2, 4] -> [{"x":(1)2}, {"x":(2)2}]
+/// (sub-axes). Of an entry that a border does not divide, what fits a factor is
+/// kept and the rest left out: an entry [lo, hi) of the index keeps the part
+/// [lcm(lo, b), gcd(hi, B)) on the factor [b, B), where the one divides the other.
+/// A single factor (others of size 1) takes all entries, also where they do not
+/// divide it. `fits` says whether nothing was left out.
+///   {"x"} x=4, factors [2, 4]  -> [{"x":(1)2}, {"x":(2)2}]
 ///   {2, "x"} x=2, factors [2, 4] -> [{}, {"x"}]
-std::optional<llvm::SmallVector<DimEntries>>
-splitDim(llvm::ArrayRef<DimEntry> entries, llvm::ArrayRef<int64_t> factorSizes);
+///   {"x"} x=8, factors [12, 64] -> [{"x":(1)4}, {}], "x":(4)2 is left out
+llvm::SmallVector<DimEntries> splitDim(llvm::ArrayRef<DimEntry> entries,
+                                       llvm::ArrayRef<int64_t> factorSizes,
+                                       bool *fits = nullptr);
 
 /// Inverse of splitDim: the entries of the dim made of these factors, with the
 /// gaps that keep each factor's digits in place. Canonical. The entries of a

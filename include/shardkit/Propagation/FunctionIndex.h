@@ -20,6 +20,8 @@ struct FunctionIndex {
   func::FuncOp func;
   SmallVector<func::CallOp> calls;
   SmallVector<ShardingGroupOp> groups;
+  /// Ops that splitReshapes looks at.
+  SmallVector<Operation *> reshapes;
   /// Ops that carry `spmd.shardings`, constraints left out.
   SmallVector<Operation *> annotated;
   /// Meshes that are named, each with the first place that does.

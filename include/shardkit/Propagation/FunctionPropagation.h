@@ -6,6 +6,8 @@
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Propagation/CallTable.h"
 #include "shardkit/Propagation/Propagation.h"
+#include <functional>
+#include <memory>
 
 namespace mlir::spmd {
 
@@ -18,10 +20,16 @@ public:
       : func(func), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes),
         propagation(table, options), signature(func) {}
 
-  LogicalResult read();
-  void run() { propagation.run(); }
-  /// Says where tensors of an op disagree, after the run.
-  void remarkConflicts();
+  /// Reads and propagates. Where a reshape regroups axes that are beside each other,
+  /// 2 x 3 as 3 x 2, this is on the mesh that has the devices on one axis, which
+  /// `meshes` then has. `record`: keep what happens during the run; `onRead` is
+  /// called before it.
+  static FailureOr<std::unique_ptr<FunctionPropagation>>
+  compute(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
+          const Propagation::Options &options, bool record = false,
+          llvm::function_ref<void(FunctionPropagation &)> onRead = {});
+  /// Says what ops are replicated, what is padded, where tensors of an op disagree.
+  void emitRemarks();
   /// Writes `spmd.sharding`, `spmd.given` and `spmd.shardings`.
   void write();
 
@@ -48,6 +56,8 @@ public:
 private:
   using ValueId = Propagation::ValueId;
 
+  LogicalResult read();
+  void remarkConflicts();
   FailureOr<Sharding> readGiven(Attribute attr, RankedTensorType type, Location loc);
   LogicalResult readGroups();
   LogicalResult readArguments();
@@ -102,6 +112,8 @@ private:
   /// Places of the operands of manual computations.
   std::vector<std::pair<ManualComputationOp, SmallVector<ValueId>>> manualOperands;
   unsigned unknownOps = 0;
+  /// What is said once the run counts.
+  std::vector<std::function<void()>> remarks;
 };
 
 } // namespace mlir::spmd

@@ -104,7 +104,7 @@ public:
   enum Stage : uint8_t { kViews, kContractions, kBroadcasts, kNumStages };
 
   struct Place {
-    ShardingId sharding;
+    ShardingId sharding, given;
     RankedTensorType type;
     unsigned level;
     SmallVector<NodeId, 4> nodes; // that read or define it, each once
@@ -133,6 +133,10 @@ public:
     DimEntries entries; // all that the dim has then
     NodeId node;
   };
+
+  /// True if a reshape had to leave an axis out that it could have passed on if the
+  /// axes beside each other on a dim were one (a mesh of 2 x 3 as one of 3 x 2).
+  bool wantsFlatMesh() const { return needsFlatMesh; }
 
   /// Keeps what happens during the run: extensions, in order.
   void record() { recording = true; }
@@ -203,7 +207,8 @@ private:
   void resolve(MutableArrayRef<Proposal> proposals, bool backward);
   /// The sharding of a place once it has taken what it can.
   ShardingId extend(ValueId place, DimsId dims);
-  Sharding extend(const Sharding &sharding, RankedTensorType type,
+  /// `given` is kept as it is written: gaps in it are not filled.
+  Sharding extend(const Sharding &sharding, const Sharding &given, RankedTensorType type,
                   ArrayRef<DimEntries> dims, bool noGaps) const;
   DimEntry getFreePart(const Sharding &sharding, unsigned dim, DimEntry entry) const;
   bool update(ValueId place, ShardingId sharding, ArrayRef<Proposal> proposals);
@@ -227,11 +232,13 @@ private:
   /// What was computed: suggestions per rule, direction and shardings (of the
   /// current priority), extended shardings.
   llvm::StringMap<SmallVector<Suggestion, 2>> suggestions;
-  llvm::DenseMap<std::tuple<ShardingId, DimsId, Type>, ShardingId> extended;
+  llvm::DenseMap<std::tuple<std::pair<ShardingId, ShardingId>, DimsId, Type>, ShardingId>
+      extended;
   /// Per direction and level: nodes to visit.
   std::vector<SmallVector<NodeId, 2>> dirtyAt[2];
   llvm::BitVector dirtyLevels[2];
   bool hasWindows = false; // of any rule
+  bool needsFlatMesh = false;
   bool recording = false;
   std::vector<Extension> extensions;
 };

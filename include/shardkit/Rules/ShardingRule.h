@@ -199,16 +199,37 @@ ShardingRule getShardingRule(Operation *op);
 ShardingRule getOwnShardingRule(Operation *op);
 /// All tensors have the shape of the (first) result; scalar operands are shared.
 ShardingRule getElementwiseShardingRule(Operation *op);
-/// Factors of two row-major shapes of equal element count, a list per dim: every
-/// border between two dims of one that is also a border of the other or divides
-/// one of its dims is a border between factors. Where dims cannot be cut into
-/// common factors (4x6 and 3x8) their lists are empty.
+/// Dims of two row-major shapes of equal element count that hold the same part of
+/// the index: from the common border behind it to the one in front of it, half-open.
+///   6x5 and 2x3x5: [0, 1) and [0, 2), [1, 2) and [2, 3)
+struct ReshapeGroup {
+  unsigned fromBegin, fromEnd, toBegin, toEnd;
+  int64_t size; // dynamic for a size that is not known, the same on both sides
+  /// Whether the borders inside divide each other, so that its dims are products of
+  /// common factors: 2x6 and 4x3, not 4x6 and 3x8.
+  bool refines;
+};
+/// Groups, major to minor; nothing where sizes are not known, except one on either
+/// side at the same place, or where there are no elements.
+std::optional<llvm::SmallVector<ReshapeGroup>> getReshapeGroups(llvm::ArrayRef<int64_t> from,
+                                                                llvm::ArrayRef<int64_t> to);
+/// Factors of two such shapes, a list per dim: every border between two dims of one
+/// that is also a border of the other or divides one of its dims is a border between
+/// factors. The lists of dims in groups that do not refine are empty (splitReshapes
+/// takes such reshapes apart).
 ///   12 and 3x4: [(a b)], [a][b]     2x6 and 4x3: [a][(b c)], [(a b)][c]
 struct ReshapeFactors {
   ReshapeFactors(ShardingRule &rule, llvm::ArrayRef<int64_t> from,
                  llvm::ArrayRef<int64_t> to);
   llvm::SmallVector<llvm::SmallVector<int32_t, 2>> from, to;
 };
+/// True for ops that keep the elements in row-major order: the ops of which
+/// splitReshapes takes some apart.
+bool isReshape(Operation *op);
+/// Replaces a reshape whose dims have no common factors by a collapse to the groups
+/// of dims and an expand from them: on a joined dim every digit can be said. So is
+/// one of dynamic shape where its groups are known. Others stay.
+void splitReshapes(llvm::ArrayRef<Operation *> reshapes);
 
 //===--- ops with a body over an index space ------------------------------===//
 // Structured ops, tensor.generate and tensor.pad: factor k of their own rule is

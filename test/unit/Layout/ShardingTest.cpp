@@ -95,26 +95,41 @@ TEST(Sharding, SplitDimTruthTable) {
   Mesh m2 = namedMesh({{"x", 2}, {"y", 2}}), m3 = mesh({3}), m4 = mesh({4});
   auto split = [](const std::string &list, const Mesh &m,
                   std::vector<int64_t> factors) -> std::string {
-    auto result = splitDim(entries(list, m), factors);
-    if (!result)
-      return "nothing";
+    bool fits;
     std::string all;
-    for (const DimEntries &factor : *result)
+    for (const DimEntries &factor : splitDim(entries(list, m), factors, &fits))
       all += text(factor, m);
-    return all;
+    return all + (fits ? "" : " in part");
   };
   EXPECT_EQ(split("{\"x\"}", m4, {2, 4}), "{\"x\":(1)2}{\"x\":(2)2}");
   EXPECT_EQ(split("{2, \"x\"}", m2, {2, 4}), "{}{\"x\"}");
   EXPECT_EQ(split("{\"x\", 2, \"y\"}", m2, {2, 2, 4}), "{\"x\"}{}{\"y\"}");
   EXPECT_EQ(split("{\"x\", \"y\"}", m2, {8, 3}), "{\"x\", \"y\"}{}");
-  EXPECT_EQ(split("{\"x\"}", m3, {2, 6}), "nothing");
-  EXPECT_EQ(split("{2, \"x\"}", m2, {3, 4}), "nothing");
+  EXPECT_EQ(split("{\"x\"}", mesh({6}), {4, 3}), "{\"x\":(1)2}{} in part");
+  EXPECT_EQ(split("{\"x\"}", mesh({8}), {12, 64}), "{\"x\":(1)4}{} in part");
+  EXPECT_EQ(split("{\"x\"}", m3, {2, 6}), "{}{} in part");
+  EXPECT_EQ(split("{2, \"x\"}", m2, {3, 4}), "{}{} in part");
   EXPECT_EQ(split("{\"x\"}", m4, {5}), "{\"x\"}");
   EXPECT_EQ(split("{\"x\"}", m4, {1, 5, 1}), "{}{\"x\"}{}");
-  EXPECT_EQ(split("{\"x\"}", m4, {5, 2}), "nothing");
+  EXPECT_EQ(split("{\"x\"}", m4, {5, 2}), "{}{} in part");
   EXPECT_EQ(split("{}", m4, {5, 2}), "{}{}");
   EXPECT_EQ(split("{\"x\"}", m4, {0}), "{\"x\"}");
-  EXPECT_EQ(split("{\"x\"}", m4, {0, 2}), "nothing");
+  EXPECT_EQ(split("{\"x\"}", m4, {0, 2}), "{}{} in part");
+}
+
+TEST(Sharding, IsRefinementTruthTable) {
+  Mesh m2 = namedMesh({{"x", 2}, {"y", 2}}), m4 = namedMesh({{"x", 4}, {"y", 2}});
+  auto check = [](const char *list, const char *finer, const Mesh &m) {
+    return isRefinement(entries(list, m), entries(finer, m));
+  };
+  EXPECT_TRUE(check("{4, \"y\"}", "{\"x\", 2, \"y\"}", m2));
+  EXPECT_TRUE(check("{4, \"y\"}", "{\"x\", \"y\"}", m4));
+  EXPECT_FALSE(check("{4, \"y\"}", "{\"x\", \"y\"}", m2));
+  EXPECT_TRUE(check("{\"x\":(1)2, 2, \"y\"}", "{\"x\", \"y\"}", m4));
+  EXPECT_FALSE(check("{\"x\"}", "{\"x\":(1)2}", m4));
+  EXPECT_TRUE(check("{}", "{\"x\"}", m4));
+  EXPECT_TRUE(check("{\"x\"}", "{\"x\", \"y\"}", m4));
+  EXPECT_FALSE(check("{\"y\"}", "{\"x\", \"y\"}", m4));
 }
 
 TEST(Sharding, JoinDimTruthTable) {

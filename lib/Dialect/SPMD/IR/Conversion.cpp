@@ -55,6 +55,27 @@ Mesh spmd::toMesh(MeshOp op) {
   return mesh;
 }
 
+MeshAttr spmd::toAttr(MLIRContext *context, const Mesh &mesh) {
+  SmallVector<MeshAxisAttr> axes;
+  for (const MeshAxis &axis : mesh.axes)
+    axes.push_back(MeshAxisAttr::get(context, axis.name, axis.size));
+  ArrayRef<int64_t> ids = mesh.deviceIds;
+  bool iota = llvm::all_of(llvm::enumerate(ids), [](auto id) {
+    return id.value() == int64_t(id.index());
+  });
+  return MeshAttr::get(context, axes, iota ? ArrayRef<int64_t>() : ids);
+}
+
+MeshOp spmd::createMesh(OpBuilder &b, Location loc, StringRef name, const Mesh &mesh) {
+  auto costs = [&](ArrayRef<double> list) {
+    return list.empty() ? ArrayAttr() : b.getF64ArrayAttr(list);
+  };
+  return MeshOp::create(b, loc, b.getStringAttr(name), toAttr(b.getContext(), mesh),
+                        costs(mesh.alpha), costs(mesh.beta),
+                        mesh.flops ? b.getF64FloatAttr(*mesh.flops) : FloatAttr(),
+                        mesh.memory ? b.getI64IntegerAttr(*mesh.memory) : IntegerAttr());
+}
+
 MeshOp spmd::lookupMesh(Operation *from, FlatSymbolRefAttr mesh) {
   return SymbolTable::lookupNearestSymbolFrom<MeshOp>(from, mesh);
 }

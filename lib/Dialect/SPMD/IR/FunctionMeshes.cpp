@@ -70,7 +70,7 @@ void FunctionMeshes::flatten() {
 
 bool FunctionMeshes::canRead(ShardingAttr attr) const {
   std::optional<unsigned> view = findView(attr.getMesh());
-  if (!view || views->size() == 1)
+  if (!view || views->isSingle())
     return true;
   // What does not name axes of its mesh has its own error.
   ScopedDiagnosticHandler quiet(attr.getContext(), [](Diagnostic &) { return success(); });
@@ -115,7 +115,7 @@ FailureOr<Sharding> FunctionMeshes::read(ShardingAttr attr, EmitErrorFn emitErro
   if (!view)
     return emitForeign(attr.getMesh(), names, emitError);
   FailureOr<Sharding> sharding = toSharding(attr, views->getView(*view), emitError);
-  if (failed(sharding) || views->size() == 1)
+  if (failed(sharding) || views->isSingle())
     return sharding;
   std::optional<Sharding> common = views->toCommon(*sharding, *view);
   if (!common)
@@ -130,7 +130,7 @@ FailureOr<DimEntries> FunctionMeshes::readEntries(FlatSymbolRefAttr mesh,
   if (!view)
     return emitForeign(mesh, names, emitError);
   FailureOr<DimEntries> entries = toDimEntries(attrs, views->getView(*view), emitError);
-  if (failed(entries) || views->size() == 1)
+  if (failed(entries) || views->isSingle())
     return entries;
   std::optional<DimEntries> common = views->toCommon(*entries, *view);
   if (!common)
@@ -175,18 +175,10 @@ FlatSymbolRefAttr FunctionMeshes::getCommonName() {
   for (unsigned i = 0; SymbolTable::lookupSymbolIn(module, name); ++i)
     name = mesh.name + "_common" + std::to_string(i);
   MLIRContext *context = module.getContext();
-  SmallVector<MeshAxisAttr> axes;
-  for (const MeshAxis &axis : mesh.axes)
-    axes.push_back(MeshAxisAttr::get(context, axis.name, axis.size));
   OpBuilder b(context);
   auto first = SymbolTable::lookupSymbolIn(module, names.front().getAttr());
   b.setInsertionPointAfter(first);
-  MeshOp::create(b, first->getLoc(), b.getStringAttr(name),
-                 MeshAttr::get(context, axes, mesh.deviceIds),
-                 mesh.alpha.empty() ? nullptr : b.getF64ArrayAttr(mesh.alpha),
-                 mesh.beta.empty() ? nullptr : b.getF64ArrayAttr(mesh.beta),
-                 mesh.flops ? b.getF64FloatAttr(*mesh.flops) : nullptr,
-                 mesh.memory ? b.getI64IntegerAttr(*mesh.memory) : nullptr);
+  createMesh(b, first->getLoc(), name, mesh);
   return commonName = FlatSymbolRefAttr::get(context, name);
 }
 

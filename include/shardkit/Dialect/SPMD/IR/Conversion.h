@@ -69,6 +69,10 @@ using EmitErrorFn = llvm::function_ref<InFlightDiagnostic()>;
 Mesh toMesh(MeshOp op);
 Mesh toMesh(llvm::StringRef name, MeshAttr attr);
 
+/// A mesh as an op, called `name`; an iota device list is left out.
+MeshOp createMesh(OpBuilder &b, Location loc, llvm::StringRef name, const Mesh &mesh);
+MeshAttr toAttr(MLIRContext *context, const Mesh &mesh);
+
 /// The mesh called `mesh` in the nearest symbol table; null if there is none.
 /// Scans the module: passes use a MeshCache.
 MeshOp lookupMesh(Operation *from, FlatSymbolRefAttr mesh);

@@ -23,15 +23,16 @@ public:
   get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Location>> named,
       const MeshCache &meshes);
   /// Has all digits of the devices' order spelled, for shardings that `canRead`
-  /// says no of.
+  /// says no of, or that a reshape makes.
   void flatten();
+  bool isFlat() const { return views->getCommon().axes.size() <= 1; }
   bool canRead(ShardingAttr attr) const;
 
   /// What shardings are computed with.
   const Mesh &getMesh() const { return views->getCommon(); }
   /// True if the function names one mesh only, so that all whole axes are spelled as
   /// such.
-  bool isSingle() const { return names.size() == 1; }
+  bool isSingle() const { return views->isSingle(); }
   /// The mesh whose link costs count: the first that has any.
   const Mesh &getCostMesh() const { return *costMesh; }
 
