@@ -336,6 +336,29 @@ def SPMDRequireCompletePass : Pass<"spmd-require-complete", "::mlir::ModuleOp"> 
   }];
 }
 
+def SPMDExplainReshapePass : Pass<"spmd-explain-reshape", "::mlir::ModuleOp"> {
+  let summary = "Say for every reshape what it keeps and what is gathered";
+  let description = [{
+    Propagates a copy of the module from what is given and prints, for each reshape:
+    the axes that stay where they are, those that no dim of the result can hold,
+    the layout that is left, the bytes received against the fewest possible, and how
+    the operand could be written so that nothing is gathered. The module stays as it
+    is. Accepts phases up to propagated.
+  }];
+  let options = [
+    Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
+           "As of --spmd-propagate">,
+    Option<"reshapeGaps", "reshape-gaps", "std::string", /*default=*/"\"allow\"",
+           "As of --spmd-propagate">,
+    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
+           "As of --spmd-propagate">,
+    Option<"format", "format", "std::string", /*default=*/"\"text\"",
+           "text, json or remarks">,
+    Option<"output", "output", "std::string", /*default=*/"\"\"",
+           "File to write; standard error if empty">
+  ];
+}
+
 def SPMDExplainPass : Pass<"spmd-explain", "::mlir::ModuleOp"> {
   let summary = "Say for every axis where it comes from, and what stopped others";
   let description = [{

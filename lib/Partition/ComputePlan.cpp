@@ -330,6 +330,8 @@ private:
       if (failed(verifyWholeCalls(op)))
         return failure();
     }
+    if (isa<tensor::ExtractSliceOp>(op))
+      op->removeAttr(kWindowsAttr); // decided here
     ShardingRule rule = getShardingRule(op);
     if (!meshes.isSingle())
       rule.keepWindowsWhole(); // as in propagation
@@ -361,6 +363,9 @@ private:
       }
       addLayout(tensor.type, home, op->getBlock());
     }
+    if (isa<tensor::ExtractSliceOp>(op) && !op->hasAttr(kComputeAttr) &&
+        preferWindows(op, rule, layouts))
+      rule = getShardingRule(op);
     if (hasUneven || rule.hasWindows())
       markUnevenFactors(rule, op);
     own.rule = plan.rules.intern(std::move(rule));
@@ -394,6 +399,26 @@ private:
       }
     plan.ops.push_back(std::move(own));
     return success();
+  }
+
+  /// Marks a slice that costs less where it reads windows than where it takes a part
+  /// of a dim as a digit.
+  bool preferWindows(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts) {
+    if (!meshes.isSingle())
+      return false;
+    auto getSeconds = [&](const ShardingRule &rule) {
+      return getReshardSeconds(rule, layouts, chooseCompute(rule, layouts, table), table);
+    };
+    double digits = getSeconds(rule);
+    if (digits == 0)
+      return false;
+    op->setAttr(kWindowsAttr, UnitAttr::get(op->getContext()));
+    ShardingRule windows = getShardingRule(op);
+    markUnevenFactors(windows, op);
+    if (windows.hasWindows() && getSeconds(windows) < digits)
+      return true;
+    op->removeAttr(kWindowsAttr);
+    return false;
   }
 
   ComputeLayouts getChoice(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,

@@ -304,6 +304,7 @@ private:
     op->removeAttr(kShardingsAttr);
     op->removeAttr(kComputeAttr);
     op->removeAttr(kRuleAttr);
+    op->removeAttr(kWindowsAttr);
     if (keepLayouts && llvm::any_of(op->getResults(), [&](Value v) { return layouts.contains(v); }))
       noteLayouts(op);
     if (auto computation = dyn_cast<ManualComputationOp>(op))

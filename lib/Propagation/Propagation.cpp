@@ -227,14 +227,13 @@ void Propagation::run() {
   }
   // Per priority the places that have something to say then.
   std::map<int64_t, SmallVector<ValueId>> rounds;
-  bool uneven = hasWindows;
   for (ValueId id = 0; id < values.size(); ++id)
     for (auto [d, dim] : llvm::enumerate(get(id).dims))
       if (dim.priority != 0 || !dim.entries.empty()) {
         rounds[dim.priority].push_back(id);
-        uneven |= !divides(dim.entries, values[id].type.getDimSize(d));
+        hasUneven |= !divides(dim.entries, values[id].type.getDimSize(d));
       }
-  if (uneven)
+  if (hasUneven || hasWindows)
     markUneven();
 
   for (const auto &[current, places] : rounds) {

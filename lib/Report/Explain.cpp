@@ -243,14 +243,24 @@ private:
         continue;
       for (auto [d, dim] : llvm::enumerate(run.get(other).dims)) {
         ArrayRef<int32_t> factors = rule.dimFactors(rule.tensor(u), d);
-        if (dim.entries.empty() ||
-            (!factors.empty() && projectFactor(rule, u, factors.front(), run.get(other))))
+        if (dim.entries.empty())
+          continue;
+        bool fits = false, any = false;
+        if (!factors.empty()) {
+          SmallVector<int64_t> sizes;
+          for (int32_t f : factors)
+            sizes.push_back(rule.factor(f).size);
+          for (const DimEntries &part : splitDim(dim.entries, sizes, &fits))
+            any |= !part.empty();
+        }
+        if (fits)
           continue;
         std::string which = "dim " + std::to_string(d) + " of " + nameOf(other);
         std::string reason = rule.isFallback ? " has no sharding rule"
                              : factors.empty() ? " keeps " + which + " whole"
-                                               : " cannot hand on this cut of " + which +
-                                                     ", made of " + describeFactors(rule, factors) +
+                                               : (any ? " can hand on only a part of this cut of "
+                                                      : " cannot hand on this cut of ") +
+                                                     which + ", made of " + describeFactors(rule, factors) +
                                                      ": not divisible";
         add(stopped, {-1, meshes.toString(dim.entries), opName(node.op) + reason,
                       opName(node.op), node.op ? getLocationText(node.op->getLoc()) : ""});
@@ -398,7 +408,7 @@ private:
 
 /// Propagates a copy, `module`, and explains what is selected.
 static FailureOr<std::vector<ExplainedFunction>>
-explainCopy(ModuleOp module, const ValueNames &names, const Propagation::Options &options,
+explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &options,
             SelectFn wants) {
   if (getPhase(module) < int(Phase::Annotated))
     makeConstraintsOfShardings(module);
@@ -410,7 +420,8 @@ explainCopy(ModuleOp module, const ValueNames &names, const Propagation::Options
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
-    splitReshapes(calls.getIndex(func).reshapes);
+    splitReshapes(calls.getIndex(func).reshapes,
+                  [&](Value from, Value to) { names.rename(from, to); });
     auto own = calls.getIndex(func).getMeshes(meshes);
     if (failed(own))
       return failure();

@@ -1,12 +1,14 @@
-//===- ExplainPass.cpp - --spmd-explain -----------------------------------===//
+//===- ExplainPass.cpp - --spmd-explain and --spmd-explain-reshape --------===//
 
 #include "Output.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Report/Explain.h"
+#include "shardkit/Report/ExplainReshape.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDEXPLAINPASS
+#define GEN_PASS_DEF_SPMDEXPLAINRESHAPEPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
 
@@ -14,35 +16,60 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
-  using Base::Base;
-
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    markAllAnalysesPreserved();
-    if (failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
-      return signalPassFailure();
-    if (!llvm::is_contained({"text", "json", "remarks"}, StringRef(format))) {
-      emitError(module.getLoc()) << "unknown format \"" << format
-                                 << "\", expected text, json or remarks";
-      return signalPassFailure();
-    }
-    auto options = Propagation::parseOptions(module.getLoc(), conflicts, reshapeGaps, tripCount);
+/// What both passes do: `run` explains, with the options of propagation.
+template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn run) {
+  ModuleOp module = pass.getOperation();
+  auto write = [&]() -> LogicalResult {
+    if (failed(verifyPhaseAtMost(module, Phase::Propagated, pass.getArgument())))
+      return failure();
+    if (!llvm::is_contained({"text", "json", "remarks"}, StringRef(pass.format)))
+      return emitError(module.getLoc()) << "unknown format \"" << pass.format
+                                        << "\", expected text, json or remarks";
+    auto options = Propagation::parseOptions(module.getLoc(), pass.conflicts, pass.reshapeGaps,
+                                             pass.tripCount);
     if (failed(options))
-      return signalPassFailure();
-    auto functions = explain(module, value, *options);
+      return failure();
+    auto functions = run(module, *options);
     if (failed(functions))
-      return signalPassFailure();
-    if (format == "remarks")
-      return emitRemarks(*functions);
+      return failure();
+    if (pass.format == "remarks") {
+      emitRemarks(*functions);
+      return success();
+    }
     std::string text;
     llvm::raw_string_ostream os(text);
-    if (format == "json")
+    if (pass.format == "json")
       printJSON(*functions, os);
     else
       printText(*functions, os);
-    if (failed(writeOutput(module.getLoc(), output, text)))
-      signalPassFailure();
+    return writeOutput(module.getLoc(), pass.output, text);
+  };
+  pass.markUnchanged();
+  if (failed(write()))
+    pass.fail();
+}
+
+struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
+  using Base::Base;
+  using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::reshapeGaps,
+      Base::tripCount;
+  void markUnchanged() { markAllAnalysesPreserved(); }
+  void fail() { signalPassFailure(); }
+
+  void runOnOperation() override {
+    explainModule(*this, [&](ModuleOp module, const Propagation::Options &options) {
+      return explain(module, value, options);
+    });
   }
+};
+
+struct ExplainReshapePass : public spmd::impl::SPMDExplainReshapePassBase<ExplainReshapePass> {
+  using Base::Base;
+  using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::reshapeGaps,
+      Base::tripCount;
+  void markUnchanged() { markAllAnalysesPreserved(); }
+  void fail() { signalPassFailure(); }
+
+  void runOnOperation() override { explainModule(*this, explainReshapes); }
 };
 } // namespace

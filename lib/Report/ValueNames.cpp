@@ -54,6 +54,11 @@ std::string ValueNames::get(Value value) const {
   return user.empty() ? name : name + " (" + user + ")";
 }
 
+void ValueNames::rename(Value from, Value to) {
+  printed[to] = printed.lookup(from);
+  userNames[to] = userNames.lookup(from);
+}
+
 bool ValueNames::matches(Value value, StringRef selection) const {
   return selection == printed.lookup(value) || selection == StringRef(userNames.lookup(value)) ||
          selection == getLocName(value.getLoc()) || isAt(value.getLoc(), selection);

@@ -11,14 +11,16 @@
 namespace mlir::spmd {
 
 /// Names of the tensors of a module as it prints them, and the other names they
-/// go by: NameLocs, `spmd.name`, `spmd.weight`. Stays valid as long as the module
-/// is not changed.
+/// go by: NameLocs, `spmd.name`, `spmd.weight`. Valid as long as the module
+/// is not changed, but for values that are renamed.
 class ValueNames {
 public:
   explicit ValueNames(ModuleOp module);
 
   /// `%12`, with the other name in brackets where there is one.
   std::string get(Value value) const;
+  /// Calls a new value what another was called.
+  void rename(Value from, Value to);
   /// Whether `selection` is one of the names, or `file:line` of the value.
   bool matches(Value value, StringRef selection) const;
   /// Appends all names of a value.

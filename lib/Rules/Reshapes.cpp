@@ -112,7 +112,7 @@ ReshapeFactors::ReshapeFactors(ShardingRule &rule, ArrayRef<int64_t> fromShape,
 
 bool spmd::isReshape(Operation *op) { return isa<tensor::ReshapeOp, tosa::ReshapeOp>(op); }
 
-static void splitReshape(Operation *op) {
+static void splitReshape(Operation *op, llvm::function_ref<void(Value, Value)> onReplace) {
   Value source = op->getOperand(0);
   auto from = dyn_cast<RankedTensorType>(source.getType());
   auto to = dyn_cast<RankedTensorType>(op->getResult(0).getType());
@@ -168,11 +168,14 @@ static void splitReshape(Operation *op) {
     }
     value = tensor::ExpandShapeOp::create(b, loc, to, value, toGroups, sizes);
   }
+  if (onReplace)
+    onReplace(op->getResult(0), value);
   op->getResult(0).replaceAllUsesWith(value);
   op->erase();
 }
 
-void spmd::splitReshapes(ArrayRef<Operation *> reshapes) {
+void spmd::splitReshapes(ArrayRef<Operation *> reshapes,
+                         llvm::function_ref<void(Value, Value)> onReplace) {
   for (Operation *op : reshapes)
-    splitReshape(op);
+    splitReshape(op, onReplace);
 }

@@ -1,5 +1,6 @@
 //===- TensorRules.cpp - Views, slices and creation of tensors ------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -158,7 +159,8 @@ SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t si
 
 /// A dim that is sliced fully is one factor of both. One of several equal parts is
 /// the minor factor of the dim, the major one stays whole: cut as `{3, "x"}`, every
-/// shard has its part of each third. Any other slice reads windows.
+/// shard has its part of each third. Any other slice reads windows, and so does that
+/// one where `spmd.windows` says so: of a dim that is cut otherwise, less moves.
 struct ExtractSliceModel
     : ShardingRuleOpInterface::ExternalModel<ExtractSliceModel,
                                              tensor::ExtractSliceOp> {
@@ -180,7 +182,7 @@ struct ExtractSliceModel
       int32_t f = rule.addFactor(length);
       if (dim.full)
         rule.addDim(f);
-      else if (dim.aligned)
+      else if (dim.aligned && !op->hasAttr(kWindowsAttr))
         rule.addDim({rule.addFactor(size / length, FactorKind::Whole), f});
       else
         rule.addWindows(f, dim.window);

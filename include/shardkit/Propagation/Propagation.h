@@ -136,7 +136,8 @@ public:
 
   /// True if a reshape had to leave an axis out that it could have passed on if the
   /// axes beside each other on a dim were one (a mesh of 2 x 3 as one of 3 x 2).
-  bool wantsFlatMesh() const { return needsFlatMesh; }
+  /// Uneven dims are cut by whole axes, which it does not have.
+  bool wantsFlatMesh() const { return needsFlatMesh && !hasUneven; }
 
   /// Keeps what happens during the run: extensions, in order.
   void record() { recording = true; }
@@ -238,6 +239,7 @@ private:
   std::vector<SmallVector<NodeId, 2>> dirtyAt[2];
   llvm::BitVector dirtyLevels[2];
   bool hasWindows = false; // of any rule
+  bool hasUneven = false;  // given
   bool needsFlatMesh = false;
   bool recording = false;
   std::vector<Extension> extensions;

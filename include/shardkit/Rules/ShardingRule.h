@@ -228,8 +228,10 @@ struct ReshapeFactors {
 bool isReshape(Operation *op);
 /// Replaces a reshape whose dims have no common factors by a collapse to the groups
 /// of dims and an expand from them: on a joined dim every digit can be said. So is
-/// one of dynamic shape where its groups are known. Others stay.
-void splitReshapes(llvm::ArrayRef<Operation *> reshapes);
+/// one of dynamic shape where its groups are known. Others stay. `onReplace`: called
+/// with a result before it is replaced, and with what replaces it.
+void splitReshapes(llvm::ArrayRef<Operation *> reshapes,
+                   llvm::function_ref<void(Value, Value)> onReplace = {});
 
 //===--- ops with a body over an index space ------------------------------===//
 // Structured ops, tensor.generate and tensor.pad: factor k of their own rule is

@@ -413,6 +413,10 @@ template <typename Entry> static LogicalResult checkPerResult(const Site &site) 
   return success();
 }
 
+static LogicalResult checkUnit(const Site &site) {
+  return isa<UnitAttr>(site.attr.getValue()) ? success() : site.wrongKind("no value");
+}
+
 static LogicalResult checkNothing(const Site &) { return success(); }
 
 //===----------------------------------------------------------------------===//
@@ -434,6 +438,7 @@ static const Known kKnown[] = {
     {kOperandShardingsAttr, kOp, checkOperandShardings},
     {kComputeAttr, kOp, checkCompute},
     {kRuleAttr, kOp, checkRule},
+    {kWindowsAttr, kOp, checkUnit},
     {kPhaseAttr, kModule, checkPhase},
     {kTiedAttr, kResult, checkTied},
     {kWeightAttr, kArgument, checkWeight},

@@ -28,6 +28,9 @@ inline constexpr llvm::StringLiteral kNameAttr = "spmd.name";
 inline constexpr llvm::StringLiteral kGlobalTypeAttr = "spmd.global_type";
 inline constexpr llvm::StringLiteral kRangeAttr = "spmd.range";
 inline constexpr llvm::StringLiteral kRuleAttr = "spmd.sharding_rule";
+/// On a slice that is one of several equal parts: its cut dims are read in windows
+/// of a dim that is cut as it is, not as a digit of the dim.
+inline constexpr llvm::StringLiteral kWindowsAttr = "spmd.windows";
 inline constexpr llvm::StringLiteral kAxisResourcesAttr = "spmd.axis_resources";
 inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
 inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";

@@ -1,0 +1,307 @@
+//===- ExplainReshape.cpp - What reshapes do to shardings -----------------===//
+
+#include "shardkit/Report/ExplainReshape.h"
+#include "ValueNames.h"
+#include "shardkit/Layout/Plan.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Propagation/FunctionPropagation.h"
+#include "shardkit/Report/Explain.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Remarks.h"
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// Rank digits of `all` without those of `kept`, which are parts of them.
+static SmallVector<RankDigit> subtract(ArrayRef<Digit> all, ArrayRef<Digit> kept) {
+  SmallVector<RankDigit> rest;
+  for (const Digit &digit : all) {
+    SmallVector<RankDigit> inside;
+    for (const Digit &part : kept)
+      if (part.stride >= digit.stride && part.stride < digit.stride * digit.size())
+        inside.push_back({part.stride, part.size()});
+    llvm::sort(inside, [](auto &a, auto &b) { return a.stride > b.stride; });
+    int64_t top = digit.stride * digit.size();
+    auto cut = [&](int64_t low) {
+      if (low < top)
+        rest.push_back({low, top / low});
+    };
+    for (const RankDigit &part : inside) {
+      cut(part.stride * part.size);
+      top = part.stride;
+    }
+    cut(digit.stride);
+  }
+  return rest;
+}
+
+namespace {
+
+class ReshapeExplainer {
+public:
+  ReshapeExplainer(FunctionPropagation &tables, FunctionMeshes &meshes, const ValueNames &names)
+      : run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), table(meshes),
+        names(names) {}
+
+  /// `from` and `to` are the value before and after.
+  ExplainedReshape explain(Operation *op, StringRef opName, Value from, Value to) {
+    auto fromType = cast<RankedTensorType>(from.getType());
+    auto toType = cast<RankedTensorType>(to.getType());
+    Sharding before = run.get(run.getId(from)), after = run.get(run.getId(to));
+    ExplainedReshape own{opName.str(), getLocationText(op->getLoc()), op->getLoc(),
+                         names.get(from), toText(fromType), meshes.toString(before),
+                         names.get(to), toText(toType), meshes.toString(after),
+                         {}, {}, {}};
+    Layout in = Layout::get(before, mesh, fromType.getShape());
+    Layout out = Layout::get(after, mesh, toType.getShape());
+    ReshapeResult reshaped = reshape(in, toType.getShape());
+    own.kept = spell(toRanks(reshaped.result.digits));
+    own.gathered = spell(subtract(in.digits, reshaped.result.digits));
+    if (auto native = reshaped.result.toSharding(mesh))
+      own.native = meshes.toString(*native);
+    for (const UnevenDim &dim : in.uneven)
+      (llvm::is_contained(reshaped.gathered.uneven, dim) ? own.kept : own.gathered) +=
+          spell(dim.ranks);
+
+    // Digits do not know of shapes: the move is that of a value of one dim, uneven
+    // dims apart, which are moved in the shape of one side.
+    if (in.uneven.empty() && out.uneven.empty()) {
+      int64_t bytes = getElementBytes(fromType.getElementType());
+      Layout flatIn = in, flatOut = out;
+      flatIn.shape = flatOut.shape = {in.numElements()};
+      own.lowerBound = receivedElements(flatIn, flatOut, mesh.numDevices()) * bytes;
+      LayoutId a = flatten(before, fromType), b = flatten(after, toType);
+      auto type = RankedTensorType::get(flatIn.shape, fromType.getElementType());
+      own.steps = table.getMove(a, b, type).kinds;
+      for (const PlanStep &step : table.getPlan(a, b, type))
+        own.received += receivedElements(step.from, step.to, mesh.numDevices()) * bytes;
+    }
+    if (!reshaped.free)
+      suggest(own, before, in, reshaped);
+    return own;
+  }
+
+private:
+  static std::string toText(Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return text;
+  }
+
+  static SmallVector<RankDigit> toRanks(ArrayRef<Digit> digits) {
+    SmallVector<RankDigit> ranks;
+    for (const Digit &digit : digits)
+      ranks.push_back({digit.stride, digit.size()});
+    return ranks;
+  }
+
+  std::string spell(ArrayRef<RankDigit> ranks) {
+    DimEntries entries;
+    for (const RankDigit &digit : ranks)
+      if (!appendAxes(digit, mesh, entries))
+        return "parts of axes";
+    return meshes.toString(entries);
+  }
+
+  /// The sharding of the value with its dims joined to one.
+  LayoutId flatten(const Sharding &sharding, RankedTensorType type) {
+    SmallVector<DimEntries> parts;
+    for (const DimSharding &dim : sharding.dims)
+      parts.push_back(dim.entries);
+    Sharding flat;
+    flat.dims.emplace_back().entries = joinDim(parts, type.getShape());
+    return table.intern(std::move(flat));
+  }
+
+  /// The operand without what does not fit: cut so from the start, with that many
+  /// copies, it needs no gather.
+  void suggest(ExplainedReshape &own, const Sharding &before, const Layout &in,
+               const ReshapeResult &reshaped) {
+    if (reshaped.gathered.shape != in.shape)
+      return;
+    auto fitting = reshaped.gathered.toSharding(mesh);
+    if (!fitting)
+      return;
+    int64_t copies = 1;
+    for (const auto &[dim, kept] : llvm::zip(before.dims, fitting->dims))
+      copies *= deviceFactor(dim.entries) / deviceFactor(kept.entries);
+    own.suggestion = "write " + own.operand + " as " + meshes.toString(*fitting) +
+                     ": nothing is gathered then, " + std::to_string(copies) +
+                     " devices hold each element";
+  }
+
+  Propagation &run;
+  FunctionMeshes &meshes;
+  const Mesh &mesh;
+  LayoutTable table;
+  const ValueNames &names;
+};
+
+} // namespace
+
+/// The reshapes of a function, a collapse and the expand that splitReshapes has made
+/// of one op together.
+static void forEachReshape(func::FuncOp func,
+                           llvm::function_ref<void(Operation *, StringRef, Value, Value)> visit) {
+  auto isHalf = [](tensor::CollapseShapeOp collapse) {
+    auto expand = collapse->hasOneUse()
+                      ? dyn_cast<tensor::ExpandShapeOp>(*collapse->user_begin())
+                      : tensor::ExpandShapeOp();
+    return expand && expand.getLoc() == collapse.getLoc() ? expand : tensor::ExpandShapeOp();
+  };
+  func.walk([&](Operation *op) {
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+      if (auto expand = isHalf(collapse))
+        return visit(op, "tensor.reshape", collapse.getSrc(), expand.getResult());
+      return visit(op, op->getName().getStringRef(), collapse.getSrc(), collapse.getResult());
+    }
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+      auto collapse = expand.getSrc().getDefiningOp<tensor::CollapseShapeOp>();
+      if (collapse && isHalf(collapse))
+        return;
+      return visit(op, op->getName().getStringRef(), expand.getSrc(), expand.getResult());
+    }
+    if (isReshape(op))
+      visit(op, op->getName().getStringRef(), op->getOperand(0), op->getResult(0));
+  });
+}
+
+FailureOr<std::vector<ExplainedReshapes>>
+spmd::explainReshapes(ModuleOp original, const Propagation::Options &options) {
+  OwningOpRef<ModuleOp> module = original.clone();
+  ValueNames names(*module);
+  if (getPhase(*module) < int(Phase::Annotated))
+    makeConstraintsOfShardings(*module);
+  MeshCache cache(*module);
+  CallTable calls(*module);
+  if (failed(calls.verify()))
+    return failure();
+  std::vector<ExplainedReshapes> functions;
+  for (auto func : module->getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      continue;
+    const FunctionIndex &index = calls.getIndex(func);
+    splitReshapes(index.reshapes, [&](Value from, Value to) { names.rename(from, to); });
+    auto meshes = index.getMeshes(cache);
+    if (failed(meshes))
+      return failure();
+    if (!*meshes)
+      continue;
+    auto tables = FunctionPropagation::compute(func, **meshes, calls, options);
+    if (failed(tables))
+      return failure();
+    ReshapeExplainer explainer(**tables, **meshes, names);
+    ExplainedReshapes &own = functions.emplace_back();
+    own.function = func.getName().str();
+    forEachReshape(func, [&](Operation *op, StringRef name, Value from, Value to) {
+      auto takesPart = [&](Value value) {
+        auto type = dyn_cast<RankedTensorType>(value.getType());
+        return type && type.hasStaticShape() && type.getNumElements() > 0 &&
+               (*tables)->getPropagation().contains(value);
+      };
+      if (takesPart(from) && takesPart(to))
+        own.reshapes.push_back(explainer.explain(op, name, from, to));
+    });
+  }
+  // Where what is suggested could be written.
+  auto given = explain(
+      original,
+      [&](StringRef function, StringRef value) {
+        return llvm::any_of(functions, [&](const ExplainedReshapes &f) {
+          return f.function == function &&
+                 llvm::any_of(f.reshapes, [&](const ExplainedReshape &r) {
+                   return r.operand == value && !r.suggestion.empty();
+                 });
+        });
+      },
+      options);
+  if (failed(given))
+    return failure();
+  for (const ExplainedFunction &from : *given)
+    for (ExplainedReshapes &function : functions)
+      for (ExplainedReshape &own : function.reshapes)
+        for (const ExplainedValue &value : from.values) {
+          if (own.suggestion.empty() || from.name != function.function ||
+              value.name != own.operand)
+            continue;
+          SmallVector<StringRef> places;
+          for (const ExplainedAxis &axis : value.axes)
+            if (!llvm::is_contained(places, axis.given) && !axis.steps.empty())
+              places.push_back(axis.given);
+          if (!places.empty())
+            own.suggestion += "; its axes are given on " + llvm::join(places, ", ");
+        }
+  return functions;
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+void spmd::printText(ArrayRef<ExplainedReshapes> functions, llvm::raw_ostream &os) {
+  for (const ExplainedReshapes &function : functions) {
+    if (function.reshapes.empty())
+      continue;
+    os << "@" << function.function << "\n";
+    for (const ExplainedReshape &own : function.reshapes) {
+      os << "  " << own.op;
+      if (!own.loc.empty())
+        os << " at " << own.loc;
+      os << "\n    from " << own.operand << " : " << own.operandType << "  "
+         << own.operandSharding << "\n    to " << own.result << " : " << own.resultType << "  "
+         << own.resultSharding << "\n";
+      os << "    kept {" << own.kept << "}, gathered {" << own.gathered << "}";
+      if (!own.native.empty() && !own.gathered.empty())
+        os << ", which leaves " << own.native;
+      os << "\n    received " << own.received << " bytes by all devices, the fewest possible are "
+         << own.lowerBound;
+      if (!own.steps.empty())
+        os << ": " << own.steps;
+      os << "\n";
+      if (!own.suggestion.empty())
+        os << "    suggestion: " << own.suggestion << "\n";
+    }
+  }
+}
+
+void spmd::printJSON(ArrayRef<ExplainedReshapes> functions, llvm::raw_ostream &os) {
+  using Json = nlohmann::ordered_json;
+  Json root{{"version", 1}, {"functions", Json::array()}};
+  for (const ExplainedReshapes &function : functions) {
+    Json reshapes = Json::array();
+    for (const ExplainedReshape &own : function.reshapes)
+      reshapes.push_back(
+          {{"op", own.op},
+           {"loc", own.loc},
+           {"operand", {{"name", own.operand}, {"type", own.operandType}, {"sharding", own.operandSharding}}},
+           {"result", {{"name", own.result}, {"type", own.resultType}, {"sharding", own.resultSharding}}},
+           {"kept", own.kept},
+           {"gathered", own.gathered},
+           {"native", own.native},
+           {"received", own.received},
+           {"lower_bound", own.lowerBound},
+           {"steps", own.steps},
+           {"suggestion", own.suggestion}});
+    root["functions"].push_back({{"name", function.function}, {"reshapes", reshapes}});
+  }
+  os << root.dump(2) << "\n";
+}
+
+void spmd::emitRemarks(ArrayRef<ExplainedReshapes> functions) {
+  for (const ExplainedReshapes &function : functions)
+    for (const ExplainedReshape &own : function.reshapes) {
+      auto options =
+          remark::RemarkOpts::name("explain-reshape").category("spmd").function(function.function);
+      auto remark = own.received == 0 ? remark::passed(own.location, options)
+                                      : remark::missed(own.location, options);
+      remark << remark::add("{0} {1} to {2} {3}: kept {{{4}}, gathered {{{5}}", own.operand,
+                            own.operandSharding, own.result, own.resultSharding, own.kept,
+                            own.gathered)
+             << remark::metric("Bytes", own.received)
+             << remark::metric("LowerBound", own.lowerBound);
+      if (!own.suggestion.empty())
+        remark << remark::suggest("{0}", own.suggestion);
+    }
+}
