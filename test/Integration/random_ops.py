@@ -12,7 +12,7 @@ import sys
 
 import gen_random
 
-SEEDS, COUNT = range(1, 17), 150
+SEEDS, COUNT = range(1, 41), 150
 OP = re.compile(r"\b(?:arith|complex|func|linalg|math|scf|tensor|tosa)\.[a-z][a-z_0-9]*(?:\.[a-z_]+)?")
 # Attributes and types, not ops.
 NO_OPS = {"linalg.elementwise_kind", "tosa.shape"}

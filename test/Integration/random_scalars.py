@@ -193,8 +193,8 @@ class ScalarSteps:
             else:
                 r = op("math.roundeven", op("math.powf", a, self.number(float(power), shape)))
         else:
-            low = op("arith.minimumf", b, self.number(1.0, shape))
-            r = self.let(f"math.clampf {a} to [{low}, {self.number(3.0, shape)}] : {self.tensor(shape)}")
+            # max(min(a, 3), b), as upstream describes it.
+            r = self.let(f"math.clampf {a} to [{self.number(3.0, shape)}, {b}] : {self.tensor(shape)}")
             bound = max(bound_b, 3)
         self.add_value(r, shape, bound)
 

@@ -49,3 +49,8 @@ OwningOpRef<ModuleOp> spmd::makeReference(ModuleOp module) {
     return {};
   return copy;
 }
+
+void spmd::dropReferences(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>())
+    func->removeAttr(kReferenceAttr);
+}

@@ -130,6 +130,7 @@ static int compile() {
   if (withReference)
     if (!(reference = spmd::makeReference(*module)))
       return failedWith("'" + input + "' has no unsharded form");
+  spmd::dropReferences(*module);
   spmd::PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount, fillPadding};
   phases.inlineCalls = inlineCalls;
   phases.carrySums = carrySums;
