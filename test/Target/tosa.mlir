@@ -1,11 +1,8 @@
 // tosa goes through upstream's passes to linalg: on both sides of a comparison, with what is in its branches and loops.
 // REQUIRES: shard-compile, shard-run
-// RUN: split-file %s %t
-// RUN: shard-run %t/ops.mlir --random-inputs=1 --verify=exact | FileCheck %s
-// RUN: not shard-compile %t/custom.mlir -o %t/bundle 2>&1 | FileCheck %s --check-prefix=CUSTOM
+// RUN: shard-run %s --random-inputs=1 --verify=exact | FileCheck %s
 // CHECK: verify: 2 functions, 5 results, all equal bit by bit
 
-//--- ops.mlir
 spmd.mesh @m = <["x"=2, "y"=3]>
 func.func @convolution(%a: tensor<2x5x6x6xi8> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}, {"y"}]>, spmd.range = [-9, 10]}, %w: tensor<5x3x3x6xi8> {spmd.range = [-9, 10]}, %b: tensor<5xi32> {spmd.range = [-9, 10]}) -> (tensor<2x5x4x5xi32>, tensor<2x1x4x5xi32>) {
   %za = "tosa.const"() {values = dense<3> : tensor<1xi8>} : () -> tensor<1xi8>
@@ -38,11 +35,4 @@ func.func @control(%a: tensor<4x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   }
   %2 = tosa.transpose %0 {perms = array<i32: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
   return %0, %1#0, %2 : tensor<4x6xf32>, tensor<4x6xf32>, tensor<6x4xf32>
-}
-
-//--- custom.mlir
-func.func @custom(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // CUSTOM: custom.mlir:3:8: error: {{.*}}'tosa.custom'
-  %0 = tosa.custom %a {domain_name = "d", operator_name = "o", implementation_attrs = ""} : (tensor<4xf32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
 }
