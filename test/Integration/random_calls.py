@@ -51,7 +51,8 @@ class CallSteps:
         rng = self.rng
         self.require(len(self.meshes) == 1)
         a, shape, bound = self.need(lambda v: v[1])
-        self.require(self.fits(bound * (bound + 1)))
+        b, _, bound_b = self.pick(lambda v: v[1] == shape)
+        self.require(self.fits(bound * (bound + 1) + bound_b))
         lost = [d for d in range(len(shape)) if rng.random() < 0.5] or [0]
         t = self.tensor(shape)
         u = self.tensor(["?" if d in lost else n for d, n in enumerate(shape)])
@@ -67,7 +68,9 @@ class CallSteps:
         else:
             e = self.let(f"tensor.empty({', '.join(sizes)}) : {u}")
             r = self.let(f"linalg.{rng.choice(['add', 'sub'])} ins({x}, {y} : {u}, {u}) outs({e} : {u}) -> {u}")
+        # What follows reads another value: upstream folds casts into some of what reads them, which may move it.
         r = self.let(f"tensor.cast {r} : {u} to {t}")
+        r = self.let(f"{self.op('sub')} {b}, {r} : {t}")
         if not self.is_float and rng.random() < 0.5:   # the sizes are the whole value's
             n = self.let(f"arith.index_cast {sizes[0]} : index to {self.element}")
             if rng.random() < 0.5:
@@ -76,4 +79,4 @@ class CallSteps:
                 n = self.let(f"arith.addi {n}, {k} : {self.element}")
             n = self.let(f"tensor.splat {n} : {t}")
             r = self.let(f"arith.addi {r}, {n} : {t}")
-        self.add_value(r, shape, bound * (bound + 1))
+        self.add_value(r, shape, bound * (bound + 1) + bound_b)
