@@ -35,6 +35,8 @@ struct DefaultPipelineOptions
       *this, "trip-count", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init(100)};
   Option<bool> keepLayouts{
       *this, "keep-layouts", llvm::cl::desc("As of --spmd-partition"), llvm::cl::init(false)};
+  Option<bool> inlineCalls{
+      *this, "inline", llvm::cl::desc("Inline private functions first"), llvm::cl::init(true)};
   Option<bool> carrySums{
       *this, "carry-sums", llvm::cl::desc("As of --spmd-insert-reshards"), llvm::cl::init(true)};
   Option<bool> merge{
@@ -68,6 +70,9 @@ struct PhaseOptions {
   std::string fillPadding = "";
   /// Whether partition leaves the layouts of values on their ops.
   bool keepLayouts = false;
+  /// Whether private functions are inlined, so that each call is sharded as its
+  /// operands are; else they are copied per signature.
+  bool inlineCalls = true;
   /// Which collective optimisations run, and with what (docs/Collectives.md).
   bool carrySums = true, merge = true, hoist = true, delay = true, combine = true, overlap = true;
   int64_t memoryBudget = 0, combineBytes = -1;

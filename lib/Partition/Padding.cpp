@@ -103,7 +103,7 @@ Value Padding::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<Un
   for (const UnevenLoop &dim : dims)
     counts.push_back(getCount(b, loc, dim));
   Value constant = arith::ConstantOp::create(b, loc, with);
-  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, value), type.getElementType());
   AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
   return linalg::GenericOp::create(
@@ -221,13 +221,16 @@ void Padding::fill(Value value, ArrayRef<UnevenLoop> dims, PaddingFill with) {
       content = getNeutralElement(
           with == PaddingFill::Lowest ? ReductionKind::Max : ReductionKind::And, element);
   }
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : value.getUses()) {
+    // A shared output is written as it is.
+    auto write = dyn_cast<tensor::ParallelInsertSliceOp>(use.getOwner());
+    if (!write || use.getOperandNumber() != write.getDestMutable().getOperandNumber())
+      uses.push_back(&use);
+  }
   OpBuilder b(value.getContext());
   b.setInsertionPointAfterValue(value);
   Value filled = createMasked(b, value.getLoc(), value, dims, content);
-  // A shared output is written as it is.
-  value.replaceUsesWithIf(filled, [&](OpOperand &use) {
-    auto write = dyn_cast<tensor::ParallelInsertSliceOp>(use.getOwner());
-    return use.getOwner() != filled.getDefiningOp() &&
-           !(write && use.getOperandNumber() == write.getDestMutable().getOperandNumber());
-  });
+  for (OpOperand *use : uses)
+    use->set(filled);
 }

@@ -42,9 +42,8 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     SPMDResolveAxisResourcesPassOptions options;
     options.mesh = phaseOptions.mesh;
     pm.addPass(createSPMDResolveAxisResourcesPass(options));
-    // Private helpers are inlined, so that each call is sharded as its operands
-    // are.
-    pm.addPass(createInlinerPass());
+    if (phaseOptions.inlineCalls)
+      pm.addPass(createInlinerPass());
     pm.addPass(createSymbolDCEPass());
     SPMDPropagatePassOptions propagate;
     propagate.conflicts = phaseOptions.conflicts;
@@ -81,6 +80,7 @@ void spmd::registerPipelines() {
         phases.conflicts = options.conflicts;
         phases.reshapeGaps = options.reshapeGaps;
         phases.tripCount = options.tripCount;
+        phases.inlineCalls = options.inlineCalls;
         phases.carrySums = options.carrySums;
         phases.merge = options.merge;
         phases.hoist = options.hoist;

@@ -12,14 +12,19 @@ bound is tracked, so that every partial sum is exact in the type: sharded and
 unsharded runs must agree bit for bit.
 """
 import argparse
+import copy
 import math
 import os
 import random
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from random_calls import CallSteps
 from random_elements import ElementSteps
+from random_named import NamedSteps
 from random_regions import RegionSteps
+from random_scalars import ScalarSteps
+from random_tosa import TosaSteps
 
 MESHES = [[1], [2], [3], [4], [5], [6], [7], [8], [2, 2], [2, 3], [3, 2], [2, 4],
           [4, 2], [1, 4], [6, 1], [1, 1, 2], [2, 1, 2], [2, 1, 3], [1, 3, 2],
@@ -53,7 +58,8 @@ class Skip(Exception):
     """This step has nothing to work on, or would leave the exact range."""
 
 
-class Function(ElementSteps, RegionSteps):
+class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
+               TosaSteps):
     def __init__(self, rng, name, uneven=False, views=False):
         self.rng, self.name, self.uneven = rng, name, uneven
         mesh = rng.randrange(len(MESHES))
@@ -66,10 +72,21 @@ class Function(ElementSteps, RegionSteps):
         # Collectives that are written need ranks in the order of all meshes.
         self.one_order = not views or all(
             VIEWS[group][int(name.split("_")[1])][1] is None for name, _ in self.meshes)
-        self.element = rng.choice(["i8", "i16", "i32", "i32", "i64", "f16",
-                                   "bf16", "f32", "f32", "f64"])
+        self.flavour = rng.choice(self.FLAVOURS)
+        self.element = rng.choice(self.TOSA_ELEMENTS if self.flavour == "tosa" else
+                                  ["i8", "i16", "i32", "i32", "i64", "f16", "bf16", "f32", "f32", "f64"])
         self.is_float = self.element[0] != "i"
         self.lines, self.args, self.values, self.next = [], [], [], 0
+        self.callees, self.depth = [], 0
+
+    def callee(self):
+        """A private function without arguments so far, on the same meshes."""
+        other = copy.copy(self)
+        self.next += 1
+        other.name = f"{self.name}_{self.next}"
+        other.lines, other.args, other.values, other.next = [], [], [], 0
+        other.callees, other.depth = [], self.depth + 1
+        return other
 
     # -- spelling ----------------------------------------------------------
 
@@ -101,8 +118,8 @@ class Function(ElementSteps, RegionSteps):
         return self.let(f"arith.constant dense<{self.literal(value)}> : "
                         f"{self.tensor(shape)}")
 
-    def empty(self, shape):
-        return self.let(f"tensor.empty() : {self.tensor(shape)}")
+    def empty(self, shape, element=None):
+        return self.let(f"tensor.empty() : {self.tensor(shape, element)}")
 
     def op(self, kind):
         """add, sub, mul, max, min as an arith op of the element type."""
@@ -173,19 +190,26 @@ class Function(ElementSteps, RegionSteps):
     def define(self, text, shape, bound):
         self.add_value(self.let(text), shape, bound)
 
-    def add_argument(self, shape):
+    def argument(self, shape, element=None, low=-3, high=4):
+        """A new argument of integers in [low, high): (name, bound)."""
         rng = self.rng
+        element = element or self.element
+        is_float = element[0] != "i"
         name = f"%arg{len(self.args)}"
-        element = "i8" if self.is_float else self.element
-        attrs = ["spmd.range = [-3, 4]"]
+        stored = "i8" if is_float else element
+        attrs = [f"spmd.range = [{low}, {high}]"]
         if rng.random() < 0.7:
             attrs.append(f"spmd.sharding = #spmd.sharding{self.sharding(shape)}")
-        self.args.append(f"{name}: {self.tensor(shape, element)} "
+        self.args.append(f"{name}: {self.tensor(shape, stored)} "
                          f"{{{', '.join(attrs)}}}")
-        if self.is_float:
+        if is_float:
             name = self.let(f"arith.sitofp {name} : "
-                            f"{self.tensor(shape, element)} to {self.tensor(shape)}")
-        self.add_value(name, shape, 3)
+                            f"{self.tensor(shape, stored)} to {self.tensor(shape, element)}")
+        return name, max(-low, high - 1)
+
+    def add_argument(self, shape):
+        name, bound = self.argument(shape)
+        self.add_value(name, shape, bound)
 
     def pick(self, test=lambda v: True):
         """A value, the later the likelier."""
@@ -626,13 +650,28 @@ class Function(ElementSteps, RegionSteps):
 
     # -- the whole ---------------------------------------------------------
 
-    STEPS = {
-        "elementwise": 5, "select": 1, "constant": 1, "fill": 1,
-        "constraint": 3, "transpose": 2, "broadcast": 2, "reduce": 3,
-        "einsum": 4, "matmul": 2, "two_results": 1, "index": 2, "capture": 2,
-        "window": 1, "collapse": 2, "expand": 2, "extract_slice": 1,
-        "insert_slice": 1, "pad": 1, "concat": 1, "clamp": 1,
-        **ElementSteps.MORE_STEPS, **RegionSteps.MORE_STEPS}
+    # How likely each step is. A function has one of these as its flavour, more often than the others.
+    GROUPS = {
+        "basic": {
+            "elementwise": 5, "select": 1, "constant": 1, "fill": 1, "constraint": 3, "transpose": 2, "broadcast": 2,
+            "reduce": 3, "einsum": 4, "matmul": 2, "two_results": 1, "index": 2, "capture": 2, "window": 1,
+            "collapse": 2, "expand": 2, "extract_slice": 1, "insert_slice": 1, "pad": 1, "concat": 1, "clamp": 1},
+        "elements": ElementSteps.MORE_STEPS, "regions": {**RegionSteps.MORE_STEPS, **CallSteps.MORE_STEPS},
+        "named": NamedSteps.MORE_STEPS, "scalars": ScalarSteps.MORE_STEPS, "tosa": TosaSteps.MORE_STEPS}
+    FLAVOURS = ["", "basic", "elements", "named", "regions", "scalars", "tosa", "tosa"]
+    # What tosa computes with.
+    TOSA_ELEMENTS = ["i8", "i8", "i16", "i32", "i32", "f16", "bf16", "f32", "f32"]
+
+    def steps(self):
+        """What this function is made of: {step: weight}."""
+        steps = {}
+        for group, weights in self.GROUPS.items():
+            if group == "tosa" and self.flavour != "tosa":
+                continue
+            total = sum(weights.values())
+            share = (3 if group == "basic" else 1) * (6 if group == self.flavour else 1)
+            steps |= {step: weight * share / total for step, weight in weights.items()}
+        return steps
 
     def random_shape(self):
         while True:
@@ -652,24 +691,39 @@ class Function(ElementSteps, RegionSteps):
             if again is not shape:
                 rng.shuffle(again)
             self.add_argument(tuple(again))
-        names = list(self.STEPS)
-        weights = list(self.STEPS.values())
-        length, done = rng.randrange(3, 11), 0
+        self.random_steps(rng.randrange(3, 11))
+        results = self.results()
+        sides = self.sides("", results)
+        if reference and len(sides) == 2:
+            attr = f" attributes {{spmd.reference = @{self.name}_reference}}"
+            sides[0] = sides[0].replace(") {\n", f"){attr} {{\n", 1)
+        return "\n".join(self.callees + sides[:2 if reference else 1])
+
+    def random_steps(self, length):
+        """Takes `length` steps, or as many as 200 tries allow."""
+        steps = self.steps()
+        names, weights = list(steps), list(steps.values())
+        done = 0
         for _ in range(200):
             if done == length:
                 break
-            step = rng.choices(names, weights)[0]
-            mark = len(self.lines), len(self.values), len(self.args)
+            step = self.rng.choices(names, weights)[0]
+            tables = self.lines, self.values, self.args, self.callees
+            marks = [len(table) for table in tables]
             try:
                 getattr(self, "step_" + step)()
                 done += 1
             except Skip:
-                del self.lines[mark[0]:]
-                del self.values[mark[1]:]
-                del self.args[mark[2]:]
-        results = [self.values[-1]]
-        results += rng.sample(self.values, min(len(self.values),
-                                               rng.randrange(0, 3)))
+                for table, mark in zip(tables, marks):
+                    del table[mark:]
+
+    def results(self):
+        rng = self.rng
+        return [self.values[-1]] + rng.sample(self.values, min(len(self.values), rng.randrange(0, 3)))
+
+    def sides(self, visibility, results):
+        """The function, and as a private one what upstream lowers of it if it does not lower all."""
+        rng = self.rng
         types = []
         for _, shape, _ in results:
             attr = ""
@@ -681,14 +735,12 @@ class Function(ElementSteps, RegionSteps):
                 f"{', '.join(self.tensor(v[1]) for v in results)}")
         def side(k):
             return [line if isinstance(line, str) else line[k] for line in self.lines]
-        if not reference or side(0) == side(1):
-            return "\n".join([f"func.func @{self.name}{signature} {{"] + side(0) +
-                             [tail, "}", ""])
-        return "\n".join([f"func.func @{self.name}{signature} "
-                          f"attributes {{spmd.reference = @{self.name}_reference}} {{"] +
-                         side(0) + [tail, "}"] +
-                         [f"func.func private @{self.name}_reference{signature} {{"] +
-                         side(1) + [tail, "}", ""])
+        def text(head, k):
+            return "\n".join([f"func.func {head}{signature} {{"] + side(k) + [tail, "}", ""])
+        texts = [text(f"{visibility}@{self.name}", 0)]
+        if side(0) != side(1):
+            texts.append(text(f"private @{self.name}_reference", 1))
+        return texts
 
 
 def main():

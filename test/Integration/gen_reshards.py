@@ -15,8 +15,9 @@ gen_random.SIZES = [2, 3, 4, 6, 6, 8, 12, 12, 18, 24]
 
 
 class Reshards(gen_random.Function):
-    STEPS = {"constraint": 12, "einsum": 3, "reduce": 3, "elementwise": 1,
-             "transpose": 1}
+    GROUPS = {"basic": {"constraint": 12, "einsum": 3, "reduce": 3, "elementwise": 1,
+                        "transpose": 1}}
+    FLAVOURS = [""]
 
 
 gen_random.Function = Reshards

@@ -3,7 +3,8 @@ computations with collectives, which a second function says in global view."""
 
 
 class RegionSteps:
-    MORE_STEPS = {"for": 1, "if": 1, "forall": 2, "manual": 3, "barrier": 1}
+    MORE_STEPS = {"for": 1, "if": 1, "while": 1, "switch": 1, "execute": 1, "parallel": 1,
+                  "forall": 2, "manual": 3, "barrier": 1}
 
     def block(self, head, body, tail):
         """A region; `body` emits what is in it."""
@@ -72,6 +73,102 @@ class RegionSteps:
         branch(rng.choice(["sub", "min"]))()
         self.emit("}")
         self.add_value(r, shape, bound + other_bound)
+
+    def step_while(self):
+        """A loop that ends when it has counted, or when an element says so: some carried values are tested, others
+        come out changed once more."""
+        rng = self.rng
+        name, shape, bound = self.pick()
+        other, _, other_bound = self.pick(lambda v: v[1] == shape)
+        trips = rng.randrange(0, 4)
+        total = bound + (trips + 1) * other_bound
+        self.require(self.fits(total))
+        t, at = self.tensor(shape), self.place(shape)
+        count, one = self.index(trips), self.index(1)
+        zero = self.let(f"arith.constant {self.literal(0)} : {self.element}")
+        none = self.index(0)
+        r, before, k = self.fresh(), self.fresh(), self.fresh()
+        after, left = self.fresh(), self.fresh()
+        self.emit(f"{r}:2 = scf.while ({before} = {name}, {k} = {count}) : ({t}, index) -> ({t}, index) {{")
+        c = self.let(f"arith.cmpi ugt, {k}, {none} : index")
+        if rng.random() < 0.5:
+            e = self.let(f"tensor.extract {before}[{at}] : {t}")
+            test = "cmpf one" if self.is_float else "cmpi ne"
+            d = self.let(f"arith.{test}, {e}, {zero} : {self.element}")
+            c = self.let(f"arith.andi {c}, {d} : i1")
+        out = before
+        if rng.random() < 0.5:
+            out = self.let(f"{self.op(rng.choice(['add', 'max']))} {self.maybe_pinned(before, shape)}, {other} : {t}")
+        self.emit(f"scf.condition({c}) {out}, {k} : {t}, index")
+        self.emit("} do {")
+        self.emit(f"^bb0({after}: {t}, {left}: index):")
+        if out == before:
+            s = self.let(f"{self.op(rng.choice(['add', 'sub']))} {self.maybe_pinned(after, shape)}, {other} : {t}")
+        else:
+            s = self.maybe_pinned(after, shape)
+        less = self.let(f"arith.subi {left}, {one} : index")
+        self.emit(f"scf.yield {s}, {less} : {t}, index")
+        self.emit("}")
+        self.add_value(f"{r}#0", shape, total)
+
+    def step_switch(self):
+        """One of three by an argument."""
+        rng = self.rng
+        name, shape, bound = self.pick()
+        other, _, other_bound = self.pick(lambda v: v[1] == shape)
+        total = bound + other_bound
+        self.require(self.fits(total))
+        which, _ = self.argument((), "i32", 0, 4)
+        i = self.let(f"tensor.extract {which}[] : tensor<i32>")
+        i = self.let(f"arith.index_cast {i} : i32 to index")
+        r, t = self.fresh(), self.tensor(shape)
+        self.emit(f"{r} = scf.index_switch {i} -> {t}")
+        for head in ("case 0 {", "case 2 {", "default {"):
+            def body():
+                s = self.let(f"{self.op(rng.choice(['add', 'sub', 'max', 'min']))} {name}, {other} : {t}")
+                self.emit(f"scf.yield {self.maybe_pinned(s, shape)} : {t}")
+            self.block(head, body, "}")
+        self.add_value(r, shape, total)
+
+    def step_execute(self):
+        rng = self.rng
+        name, shape, bound = self.pick()
+        other, _, other_bound = self.pick(lambda v: v[1] == shape)
+        total = bound + other_bound
+        self.require(self.fits(total))
+        r, t = self.fresh(), self.tensor(shape)
+
+        def body():
+            s = self.let(f"{self.op(rng.choice(['add', 'sub']))} {self.maybe_pinned(name, shape)}, {other} : {t}")
+            self.emit(f"scf.yield {self.maybe_pinned(s, shape)} : {t}")
+
+        self.block(f"{r} = scf.execute_region -> {t} {{", body, "}")
+        self.add_value(r, shape, total)
+
+    def step_parallel(self):
+        """The sum or the greatest of elements along a dim, which iterations give one by one."""
+        rng = self.rng
+        name, shape, bound = self.need(lambda v: v[1])
+        d = rng.randrange(len(shape))
+        kind = rng.choice(["add", "max"])
+        total = 3 + bound * shape[d] if kind == "add" else max(bound, 3)
+        self.require(self.fits(total))
+        low, high, step = self.index(0), self.index(shape[d]), self.index(1)
+        at = [self.index(rng.randrange(n)) for n in shape]
+        start = self.let(f"arith.constant {self.literal(rng.randrange(-3, 4))} : {self.element}")
+        r, i, e = self.fresh(), self.fresh(), self.element
+        at[d] = i
+
+        def body():
+            v = self.let(f"tensor.extract {name}[{', '.join(at)}] : {self.tensor(shape)}")
+            self.emit(f"scf.reduce({v} : {e}) {{")
+            self.emit(f"^bb0(%l: {e}, %r: {e}):")
+            self.emit(f"  %s = {self.op(kind)} %l, %r : {e}")
+            self.emit(f"  scf.reduce.return %s : {e}")
+            self.emit("}")
+
+        self.block(f"{r} = scf.parallel ({i}) = ({low}) to ({high}) step ({step}) init ({start}) -> {e} {{", body, "}")
+        self.define(f"tensor.splat {r} : {self.tensor(shape)}", shape, total)
 
     def step_forall(self):
         """Iterations that each write a slice of a dim of a shared output."""

@@ -1,10 +1,7 @@
-// tosa ops on padded shards, with NaN and the least integers in the padding:
-// results after upstream has lowered the local programs are those of the global.
-// RUN: shard-opt %s --spmd-propagate --spmd-insert-reshards --spmd-partition=fill-padding=lowest --spmd-number-collectives -o %t.lowest.mlir
-// RUN: FileCheck %s < %t.lowest.mlir
-// RUN: %python %S/Inputs/compare_lowered.py %s %t.lowest.mlir %t.lowest
-// RUN: shard-opt %s --spmd-propagate --spmd-insert-reshards --spmd-partition=fill-padding=zero --spmd-number-collectives -o %t.zero.mlir
-// RUN: %python %S/Inputs/compare_lowered.py %s %t.zero.mlir %t.zero
+// tosa ops on padded shards, with NaN and the least integers in the padding: results are those of the whole program.
+// RUN: shard-opt %s --spmd-propagate --spmd-insert-reshards --spmd-partition=fill-padding=lowest --spmd-number-collectives | FileCheck %s
+// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--fill-padding=lowest
+// RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--fill-padding=zero
 
 spmd.mesh @m = <["x"=4, "y"=2]>
 

@@ -1,8 +1,6 @@
-// tosa: the local program of each op, and its results after upstream has lowered
-// it to linalg, beside those of the unpartitioned program lowered likewise.
-// RUN: shard-opt %s --spmd-pipeline-default -o %t.local.mlir
-// RUN: FileCheck %s < %t.local.mlir
-// RUN: %python %S/Inputs/compare_lowered.py %s %t.local.mlir %t
+// tosa: the local program of each op, and its results beside those of the unpartitioned program.
+// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-run %s --random-inputs=1 --verify=exact
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 spmd.mesh @s = <["x"=4, "y"=2]>

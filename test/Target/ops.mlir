@@ -28,3 +28,39 @@ func.func @unpack(%x: tensor<2x3x4x4xf32>) -> (tensor<8x12xf32>, tensor<7x12xf32
   %1 = linalg.unpack %x inner_dims_pos = [0, 1] inner_tiles = [4, 4] into %f : tensor<2x3x4x4xf32> -> tensor<7x12xf32>
   return %0, %1 : tensor<8x12xf32>, tensor<7x12xf32>
 }
+
+
+// From f64 to bf16 at once: by f32, rounded to the nearest, the second number would become 0x3F80. And what LLVM has no test for.
+func.func @narrow(%x: tensor<6xf64>) -> tensor<6xbf16> attributes {spmd.reference = @narrow_reference} {
+  %0 = arith.constant dense<[1.00390625, 1.0039062500000002, -1.0039062500000002, 1.0e300, 0x7FF8000000000000, -1.0e-320]> : tensor<6xf64>
+  %zero = arith.constant dense<0.0> : tensor<6xf64>
+  %big = arith.constant dense<1.0e308> : tensor<6xf64>
+  %same = arith.cmpf olt, %x, %big : tensor<6xf64>
+  %1 = arith.select %same, %0, %zero : tensor<6xi1>, tensor<6xf64>
+  %2 = arith.truncf %1 : tensor<6xf64> to tensor<6xbf16>
+  return %2 : tensor<6xbf16>
+}
+func.func private @narrow_reference(%x: tensor<6xf64>) -> tensor<6xbf16> {
+  %0 = arith.constant dense<[0x3F80, 0x3F81, 0xBF81, 0x7F80, 0x7FC0, 0x8000]> : tensor<6xbf16>
+  return %0 : tensor<6xbf16>
+}
+
+func.func @tests(%x: tensor<5xf32>) -> (tensor<5xi1>, tensor<5xi1>, tensor<5xf32>) attributes {spmd.reference = @tests_reference} {
+  %0 = arith.constant dense<[0x7F800000, 0xFF800000, 0x7FC00000, 0x00000001, 0x00800000]> : tensor<5xf32>
+  %one = arith.constant dense<1.0> : tensor<5xf32>
+  %two = arith.constant dense<2.0> : tensor<5xf32>
+  %size = math.absf %x : tensor<5xf32>
+  %same = arith.cmpf olt, %size, %two : tensor<5xf32>
+  %1 = arith.select %same, %0, %x : tensor<5xi1>, tensor<5xf32>
+  %2 = math.isinf %1 : tensor<5xf32>
+  %3 = math.isnormal %1 : tensor<5xf32>
+  // max(min(., 2), 1): so says upstream's description.
+  %4 = math.clampf %1 to [%two, %one] : tensor<5xf32>
+  return %2, %3, %4 : tensor<5xi1>, tensor<5xi1>, tensor<5xf32>
+}
+func.func private @tests_reference(%x: tensor<5xf32>) -> (tensor<5xi1>, tensor<5xi1>, tensor<5xf32>) {
+  %0 = arith.constant dense<[true, true, false, false, false]> : tensor<5xi1>
+  %1 = arith.constant dense<[false, false, false, false, true]> : tensor<5xi1>
+  %2 = arith.constant dense<[2.0, 1.0, 0x7FC00000, 1.0, 1.0]> : tensor<5xf32>
+  return %0, %1, %2 : tensor<5xi1>, tensor<5xi1>, tensor<5xf32>
+}

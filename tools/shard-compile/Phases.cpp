@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -41,8 +42,15 @@ OwningOpRef<ModuleOp> spmd::makeReference(ModuleOp module) {
   if (failed(takeReferences(*copy)))
     return {};
   PassManager pm(module.getContext());
+  // What only the sharded program calls need not have an unsharded form.
+  pm.addPass(createSymbolDCEPass());
   pm.addPass(createSPMDStripPass());
   if (failed(pm.run(*copy)))
     return {};
   return copy;
+}
+
+void spmd::dropReferences(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>())
+    func->removeAttr(kReferenceAttr);
 }

@@ -14,6 +14,10 @@ LogicalResult runPhases(ModuleOp module, const PhaseOptions &options);
 /// Null after an error.
 OwningOpRef<ModuleOp> makeReference(ModuleOp module);
 
+/// Forgets which functions are references, so that private ones need not be
+/// sharded.
+void dropReferences(ModuleOp module);
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_TOOLS_SHARD_COMPILE_PHASES_H

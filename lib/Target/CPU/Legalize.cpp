@@ -1,6 +1,7 @@
 //===- Legalize.cpp - Refuse what cannot be compiled, normalise the rest --===//
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -200,6 +201,73 @@ struct BitcastToArith : OpRewritePattern<tensor::BitcastOp> {
   LogicalResult matchAndRewrite(tensor::BitcastOp op,
                                 PatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), op.getSource());
+    return success();
+  }
+};
+
+/// From f64 to bf16 LLVM calls a function that libgcc has from GCC 13 on only. By
+/// f32, rounded to odd (what is lost sets the last bit), so that nothing is
+/// rounded twice.
+struct TruncateByOdd : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    Type from = op.getIn().getType();
+    if (!getElementTypeOrSelf(from).isF64() || !getElementTypeOrSelf(op.getType()).isBF16() ||
+        op.getRoundingmode())
+      return failure();
+    Location loc = op.getLoc();
+    auto like = [&](Type element) -> Type {
+      auto shaped = dyn_cast<ShapedType>(from);
+      return shaped ? Type(shaped.clone(element)) : element;
+    };
+    Type f32 = like(rewriter.getF32Type()), i32 = like(rewriter.getI32Type());
+    auto number = [&](int32_t value) -> Value {
+      TypedAttr attr = rewriter.getI32IntegerAttr(value);
+      if (auto shaped = dyn_cast<ShapedType>(i32))
+        attr = DenseElementsAttr::get(shaped, Attribute(attr));
+      return arith::ConstantOp::create(rewriter, loc, attr);
+    };
+    Value near = arith::TruncFOp::create(rewriter, loc, f32, op.getIn());
+    Value back = arith::ExtFOp::create(rewriter, loc, from, near);
+    Value lost = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::ONE, back, op.getIn());
+    Value away = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGT,
+                                       math::AbsFOp::create(rewriter, loc, back),
+                                       math::AbsFOp::create(rewriter, loc, op.getIn()));
+    Value bits = arith::BitcastOp::create(rewriter, loc, i32, near);
+    Value toZero = arith::SelectOp::create(
+        rewriter, loc, away, arith::SubIOp::create(rewriter, loc, bits, number(1)), bits);
+    Value odd = arith::OrIOp::create(rewriter, loc, toZero, number(1));
+    bits = arith::SelectOp::create(rewriter, loc, lost, odd, bits);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(),
+                                                 arith::BitcastOp::create(rewriter, loc, f32, bits));
+    return success();
+  }
+};
+
+/// Upstream lowers isnan and isfinite, not these.
+template <typename TestOp> struct TestByCompare : OpRewritePattern<TestOp> {
+  using OpRewritePattern<TestOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(TestOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type type = op.getOperand().getType();
+    const llvm::fltSemantics &semantics =
+        cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics();
+    auto compare = [&](arith::CmpFPredicate predicate, Value value, const APFloat &with) -> Value {
+      TypedAttr attr = rewriter.getFloatAttr(getElementTypeOrSelf(type), with);
+      if (auto shaped = dyn_cast<ShapedType>(type))
+        attr = DenseElementsAttr::get(shaped, Attribute(attr));
+      return arith::CmpFOp::create(rewriter, loc, predicate, value,
+                                   arith::ConstantOp::create(rewriter, loc, attr));
+    };
+    Value size = math::AbsFOp::create(rewriter, loc, op.getOperand());
+    APFloat infinity = APFloat::getInf(semantics);
+    if constexpr (std::is_same_v<TestOp, math::IsInfOp>) {
+      rewriter.replaceOp(op, compare(arith::CmpFPredicate::OEQ, size, infinity));
+    } else {
+      Value finite = compare(arith::CmpFPredicate::OLT, size, infinity);
+      Value large = compare(arith::CmpFPredicate::OGE, size, APFloat::getSmallestNormalized(semantics));
+      rewriter.replaceOpWithNewOp<arith::AndIOp>(op, finite, large);
+    }
     return success();
   }
 };
@@ -480,10 +548,12 @@ struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
   using Base::Base;
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
-    set.add<DecomposeSoftmax, BitcastToArith, linalg::DecomposePadOpPattern,
+    set.add<DecomposeSoftmax, BitcastToArith, TruncateByOdd, TestByCompare<math::IsInfOp>,
+            TestByCompare<math::IsNormalOp>, linalg::DecomposePadOpPattern,
             UnitStrides<tensor::ExtractSliceOp>, UnitStrides<tensor::InsertSliceOp>>(context);
     set.add<ConcatToInserts>(context, /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(set);
+    math::populateExpansionPatterns(set, {"clampf"});
     // A loop that runs once would leave what it yields in the buffer of its init,
     // which may be an argument.
     scf::ForOp::getCanonicalizationPatterns(set, context);

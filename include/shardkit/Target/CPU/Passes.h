@@ -37,6 +37,9 @@ inline constexpr llvm::StringLiteral kArenaBytesAttr = "spmd_cpu.arena_bytes";
 /// LLVM IR that code generation needs.
 void registerCPUTarget(DialectRegistry &registry);
 
+/// Upstream's passes from tosa to linalg on tensors, for both sides of a
+/// comparison; for modules that have tosa ops.
+void buildLowerTosa(OpPassManager &pm);
 /// Passes on one module of functions without calls: fusion and tiling on
 /// tensors, the same and on to memrefs, and from there to LLVM dialect.
 void buildToTensor(OpPassManager &pm);
