@@ -99,7 +99,7 @@ MeshInfo readMesh(const JsonAt &at) {
 DType readDType(const JsonAt &at) {
   std::string name = at.string("dtype");
   std::optional<DType> dtype = parseDType(name);
-  if (!dtype)
+  if (!dtype || !isComputeType(*dtype))
     at.fail("'dtype' is '" + name +
             "', expected one of f64 f32 f16 bf16 i64 i32 i16 i8 i1");
   return *dtype;

@@ -2,7 +2,8 @@
 
 #include "Support.h"
 
-#include "shardkit/rt/TensorFile.h"
+#include "shardkit/rt/Formats/Npy.h"
+#include "shardkit/rt/Formats/Safetensors.h"
 
 #include <nlohmann/json.hpp>
 

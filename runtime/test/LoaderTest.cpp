@@ -2,7 +2,8 @@
 
 #include "Support.h"
 
-#include "shardkit/rt/Loader.h"
+#include "shardkit/rt/Formats/Safetensors.h"
+#include "shardkit/rt/Loading/Loader.h"
 
 #include <cmath>
 #include <numeric>

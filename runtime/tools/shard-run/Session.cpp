@@ -2,6 +2,9 @@
 
 #include "Session.h"
 
+#include "shardkit/rt/Formats/Npy.h"
+#include "shardkit/rt/Formats/Safetensors.h"
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>

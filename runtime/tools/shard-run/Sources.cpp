@@ -2,6 +2,9 @@
 
 #include "Sources.h"
 
+#include "shardkit/rt/Formats/Npy.h"
+#include "shardkit/rt/Formats/Safetensors.h"
+
 #include <algorithm>
 #include <set>
 

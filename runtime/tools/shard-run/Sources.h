@@ -5,7 +5,7 @@
 
 #include "Options.h"
 
-#include "shardkit/rt/Loader.h"
+#include "shardkit/rt/Loading/Loader.h"
 
 namespace shardkit::run {
 

@@ -1,6 +1,6 @@
 //===- Loader.cpp - Each rank reads what it owns ----------------------------===//
 
-#include "shardkit/rt/Loader.h"
+#include "shardkit/rt/Loading/Loader.h"
 
 #include <chrono>
 #include <cstring>
@@ -18,7 +18,7 @@ Status checkSource(const ValueInfo &value, const TensorSource &source) {
         ", bytes " + std::to_string(stored->offset) + " to " +
         std::to_string(stored->offset + stored->bytes) + ")");
   };
-  if (stored->dtype != value.dtype)
+  if (!stored->dtype || !sameBits(*stored->dtype, value.dtype))
     return fail("stored as " + stored->storedType + ", expected " +
                 dtypeName(value.dtype));
   if (stored->shape != value.globalShape)

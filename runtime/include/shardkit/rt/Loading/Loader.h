@@ -12,7 +12,7 @@
 #include "shardkit/rt/Buffer.h"
 #include "shardkit/rt/Manifest.h"
 #include "shardkit/rt/Random.h"
-#include "shardkit/rt/TensorFile.h"
+#include "shardkit/rt/Formats/WeightSet.h"
 
 #include <variant>
 
