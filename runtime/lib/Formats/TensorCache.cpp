@@ -5,7 +5,10 @@
 #include "Md5.h"
 #include "StrictJson.h"
 
+#include "shardkit/rt/Formats/ShardInfo.h"
+
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -15,37 +18,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 namespace {
-
-struct CacheType {
-  const char *name;
-  int bits;
-  std::optional<DType> dtype;
-};
-const CacheType cacheTypes[] = {
-    {"float64", 64, DType::F64},
-    {"float32", 32, DType::F32},
-    {"float16", 16, DType::F16},
-    {"bfloat16", 16, DType::BF16},
-    {"int64", 64, DType::I64},
-    {"int32", 32, DType::I32},
-    {"int16", 16, DType::I16},
-    {"int8", 8, DType::I8},
-    {"uint64", 64, DType::U64},
-    {"uint32", 32, DType::U32},
-    {"uint16", 16, DType::U16},
-    {"uint8", 8, DType::U8},
-    {"bool", 8, DType::I1},
-    {"int4", 4, DType::I4},
-    {"uint4", 4, DType::U4},
-    {"float8_e4m3fn", 8, DType::F8E4M3FN},
-    {"float8_e5m2", 8, DType::F8E5M2},
-    {"float8_e4m3fnuz", 8, DType::F8E4M3FNUZ},
-    {"float8_e5m2fnuz", 8, DType::F8E5M2FNUZ},
-    {"float8_e8m0fnu", 8, DType::F8E8M0FNU},
-    // Names of older versions.
-    {"e4m3_float8", 8, DType::F8E4M3FN},
-    {"e5m2_float8", 8, DType::F8E5M2},
-    {"float4_e2m1fn", 4, std::nullopt}};
 
 Status readRecord(const Json &json, const std::shared_ptr<File> &file, int64_t fileBytes,
                   StoredTensor &tensor) {
@@ -61,13 +33,11 @@ Status readRecord(const Json &json, const std::shared_ptr<File> &file, int64_t f
   if (!json["dtype"].is_string() || !json["format"].is_string())
     return fail("dtype or format is not a string");
   tensor.storedType = json["dtype"].get<std::string>();
-  const CacheType *type = nullptr;
-  for (const CacheType &candidate : cacheTypes)
-    if (tensor.storedType == candidate.name)
-      type = &candidate;
-  if (!type)
+  tensor.dtype = parseTvmDType(tensor.storedType);
+  // Listed, but no program has it.
+  bool isF4 = tensor.storedType == "float4_e2m1fn";
+  if (!tensor.dtype && !isF4)
     return fail("unknown dtype " + quoteName(tensor.storedType));
-  tensor.dtype = type->dtype;
   if (!json["shape"].is_array() || json["shape"].size() > 64)
     return fail("shape is not a list");
   for (const Json &entry : json["shape"]) {
@@ -77,7 +47,7 @@ Status readRecord(const Json &json, const std::shared_ptr<File> &file, int64_t f
     tensor.shape.push_back(size);
   }
   std::optional<int64_t> count = numElements(tensor.shape);
-  int64_t bits = type->bits;
+  int64_t bits = isF4 ? 4 : dtypeBits(*tensor.dtype);
   std::string format = json["format"].get<std::string>();
   if (format == "f32-to-bf16") {
     if (tensor.dtype == DType::F32) {
@@ -210,12 +180,8 @@ Status writeTensorCache(const std::string &directory, const std::vector<TensorCo
     if (!count || !names.insert(tensor.name).second)
       return invalid(directory + ": tensor " + quoteName(tensor.name) +
                      " appears twice or is too large");
-    const CacheType *type = nullptr;
-    for (const CacheType &candidate : cacheTypes)
-      if (!type && candidate.dtype == tensor.dtype)
-        type = &candidate;
     bool narrow = options.f32ToBf16 && tensor.dtype == DType::F32;
-    int64_t bits = narrow ? 16 : type->bits, bytes = (*count * bits + 7) / 8;
+    int64_t bits = narrow ? 16 : dtypeBits(tensor.dtype), bytes = (*count * bits + 7) / 8;
     if (writer && writer->written() + bytes > options.maxFileBytes)
       SK_RETURN_IF_ERROR(finish());
     if (!writer) {
@@ -224,7 +190,7 @@ Status writeTensorCache(const std::string &directory, const std::vector<TensorCo
     }
     records.push_back({{"name", tensor.name},
                        {"shape", tensor.shape},
-                       {"dtype", type->name},
+                       {"dtype", tvmDTypeName(tensor.dtype)},
                        {"format", options.f32ToBf16 ? "f32-to-bf16" : "raw"},
                        {"nbytes", bytes},
                        {"byteOffset", writer->written()}});
