@@ -2,6 +2,8 @@
 
 #include "shardkit/rt/File.h"
 
+#include "Md5.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -160,6 +162,25 @@ Expected<std::unique_ptr<FileWriter>> FileWriter::create(const std::string &path
   return std::unique_ptr<FileWriter>(new FileWriter(path, temporary, fd));
 }
 
+FileWriter::FileWriter(std::string path, std::string temporary, int fd)
+    : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+
+void FileWriter::keepMd5() { md5_ = std::make_unique<Md5>(); }
+std::string FileWriter::md5() const { return md5_ ? md5_->hex() : std::string(); }
+
+Expected<std::string> fileMd5(const std::string &path) {
+  SK_ASSIGN_OR_RETURN(std::shared_ptr<File> file, File::open(path));
+  Md5 md5;
+  std::vector<char> block(4 << 20);
+  for (int64_t at = 0; at < file->size();) {
+    int64_t n = std::min<int64_t>(int64_t(block.size()), file->size() - at);
+    SK_RETURN_IF_ERROR(file->read(block.data(), at, n));
+    md5.add(block.data(), n);
+    at += n;
+  }
+  return md5.hex();
+}
+
 FileWriter::~FileWriter() {
   if (fd_ < 0)
     return;
@@ -178,6 +199,8 @@ Status FileWriter::write(const void *data, int64_t bytes) {
     done += put;
   }
   written_ += bytes;
+  if (md5_)
+    md5_->add(data, bytes);
   return {};
 }
 

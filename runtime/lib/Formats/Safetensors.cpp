@@ -209,6 +209,8 @@ Status writeSafetensors(const std::string &path, std::vector<TensorContent> tens
   for (int i = 0; i < 8; ++i)
     length += char(uint64_t(text.size()) >> (8 * i));
   SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> writer, FileWriter::create(path));
+  if (options.md5)
+    writer->keepMd5();
   SK_RETURN_IF_ERROR(writer->write(length.data(), 8));
   SK_RETURN_IF_ERROR(writer->write(text.data(), int64_t(text.size())));
   std::vector<char> block;
@@ -222,7 +224,39 @@ Status writeSafetensors(const std::string &path, std::vector<TensorContent> tens
       SK_RETURN_IF_ERROR(writer->write(block.data(), n * size));
     }
   }
+  if (options.md5)
+    *options.md5 = writer->md5();
   return writer->commit();
+}
+
+Status writeSafetensorsSet(const std::string &directory, const std::vector<TensorContent> &tensors,
+                           int64_t maxFileBytes) {
+  std::vector<std::vector<TensorContent>> files(1);
+  int64_t bytes = 0, total = 0;
+  for (const TensorContent &tensor : tensors) {
+    int64_t own = numElements(tensor.shape).value_or(0) * dtypeSize(tensor.dtype);
+    if (!files.back().empty() && bytes + own > maxFileBytes) {
+      files.emplace_back();
+      bytes = 0;
+    }
+    files.back().push_back(tensor);
+    bytes += own;
+    total += own;
+  }
+  if (files.size() == 1)
+    return writeSafetensors(directory + "/model.safetensors", files[0]);
+  nlohmann::ordered_json index = {{"metadata", {{"total_size", total}}},
+                                  {"weight_map", nlohmann::ordered_json::object()}};
+  for (size_t i = 0; i < files.size(); ++i) {
+    char name[64];
+    std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", i + 1, files.size());
+    SK_RETURN_IF_ERROR(writeSafetensors(directory + "/" + name, files[i]));
+    for (const TensorContent &tensor : files[i])
+      index["weight_map"][tensor.name] = name;
+  }
+  std::string text = index.dump(2) + "\n";
+  return writeFile(directory + "/model.safetensors.index.json",
+                   {{text.data(), int64_t(text.size())}});
 }
 
 Status writeSafetensors(const std::string &path, const std::vector<TensorRef> &tensors) {

@@ -2,7 +2,6 @@
 
 #include "shardkit/rt/Formats/TensorCache.h"
 
-#include "Md5.h"
 #include "StrictJson.h"
 
 #include "shardkit/rt/Formats/ShardInfo.h"
@@ -151,43 +150,20 @@ Status readTensorCache(const std::string &path, const OpenOptions &options, Weig
                                                                       : status.withContext(path);
 }
 
-Status writeTensorCache(const std::string &directory, const std::vector<TensorContent> &tensors,
-                        const TensorCacheOptions &options) {
-  nlohmann::ordered_json top = {{"metadata", Json::object()}, {"records", Json::array()}};
+Expected<std::string> writeTensorCacheFile(const std::string &directory, const std::string &name,
+                                           const std::vector<TensorContent> &tensors,
+                                           const TensorCacheOptions &options) {
   nlohmann::ordered_json records = nlohmann::ordered_json::array();
-  std::unique_ptr<FileWriter> writer;
-  std::string name;
-  Md5 md5;
-  auto finish = [&]() -> Status {
-    if (!writer)
-      return {};
-    int64_t bytes = writer->written();
-    SK_RETURN_IF_ERROR(writer->commit());
-    top["records"].push_back({{"dataPath", name},
-                              {"format", "raw-shard"},
-                              {"nbytes", bytes},
-                              {"records", records},
-                              {"md5sum", md5.hex()}});
-    writer.reset();
-    records.clear();
-    md5 = Md5();
-    return {};
-  };
-  std::set<std::string> names;
+  SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> writer,
+                      FileWriter::create((fs::path(directory) / name).string()));
+  writer->keepMd5();
   std::vector<char> block, packed;
   for (const TensorContent &tensor : tensors) {
     std::optional<int64_t> count = numElements(tensor.shape);
-    if (!count || !names.insert(tensor.name).second)
-      return invalid(directory + ": tensor " + quoteName(tensor.name) +
-                     " appears twice or is too large");
+    if (!count)
+      return invalid(directory + ": tensor " + quoteName(tensor.name) + " is too large");
     bool narrow = options.f32ToBf16 && tensor.dtype == DType::F32;
     int64_t bits = narrow ? 16 : dtypeBits(tensor.dtype), bytes = (*count * bits + 7) / 8;
-    if (writer && writer->written() + bytes > options.maxFileBytes)
-      SK_RETURN_IF_ERROR(finish());
-    if (!writer) {
-      name = "params_shard_" + std::to_string(top["records"].size()) + ".bin";
-      SK_ASSIGN_OR_RETURN(writer, FileWriter::create((fs::path(directory) / name).string()));
-    }
     records.push_back({{"name", tensor.name},
                        {"shape", tensor.shape},
                        {"dtype", tvmDTypeName(tensor.dtype)},
@@ -218,19 +194,60 @@ Status writeTensorCache(const std::string &directory, const std::vector<TensorCo
         data = packed.data();
         length = (n + 1) / 2;
       }
-      md5.add(data, length);
       SK_RETURN_IF_ERROR(writer->write(data, length));
     }
   }
-  SK_RETURN_IF_ERROR(finish());
-  std::string text;
+  nlohmann::ordered_json entry = {{"dataPath", name},
+                                  {"format", "raw-shard"},
+                                  {"nbytes", writer->written()},
+                                  {"records", records},
+                                  {"md5sum", writer->md5()}};
+  SK_RETURN_IF_ERROR(writer->commit());
   try {
-    text = top.dump(2) + "\n";
+    return entry.dump();
   } catch (const Json::exception &) {
     return invalid(directory + ": a tensor has a name that is not UTF-8");
   }
+}
+
+Status writeTensorCacheIndex(const std::string &directory,
+                             const std::vector<std::string> &entries) {
+  nlohmann::ordered_json top = {{"metadata", Json::object()}, {"records", Json::array()}};
+  for (const std::string &entry : entries)
+    top["records"].push_back(nlohmann::ordered_json::parse(entry));
+  std::string text = top.dump(2) + "\n";
   return writeFile((fs::path(directory) / "tensor-cache.json").string(),
                    {{text.data(), int64_t(text.size())}});
+}
+
+Status writeTensorCache(const std::string &directory, const std::vector<TensorContent> &tensors,
+                        const TensorCacheOptions &options) {
+  std::set<std::string> names;
+  std::vector<std::string> entries;
+  std::vector<TensorContent> file;
+  int64_t bytes = 0;
+  auto finish = [&]() -> Status {
+    if (file.empty())
+      return {};
+    auto entry = writeTensorCacheFile(
+        directory, "params_shard_" + std::to_string(entries.size()) + ".bin", file, options);
+    SK_RETURN_IF_ERROR(entry.status());
+    entries.push_back(*entry);
+    file.clear();
+    bytes = 0;
+    return {};
+  };
+  for (const TensorContent &tensor : tensors) {
+    if (!names.insert(tensor.name).second)
+      return invalid(directory + ": tensor " + quoteName(tensor.name) + " appears twice");
+    int64_t own = numElements(tensor.shape).value_or(0) * dtypeSize(tensor.dtype);
+    if (bytes > 0 && bytes + own > options.maxFileBytes)
+      SK_RETURN_IF_ERROR(finish());
+    file.push_back(tensor);
+    bytes += own;
+  }
+  SK_RETURN_IF_ERROR(finish());
+  return writeTensorCacheIndex(directory, entries);
 }
 
 } // namespace shardkit::rt

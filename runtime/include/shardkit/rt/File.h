@@ -15,6 +15,8 @@ struct iovec;
 
 namespace shardkit::rt {
 
+class Md5;
+
 /// An open file; reads are positional and may come from any thread.
 class File {
 public:
@@ -67,16 +69,22 @@ public:
 
   Status write(const void *data, int64_t bytes);
   int64_t written() const { return written_; }
+  /// From now on md5() is that of what is written.
+  void keepMd5();
+  std::string md5() const;
   /// With `durable` the bytes are on the device when this returns.
   Status commit(bool durable = false);
 
 private:
-  FileWriter(std::string path, std::string temporary, int fd)
-      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+  FileWriter(std::string path, std::string temporary, int fd);
   std::string path_, temporary_;
   int fd_;
   int64_t written_ = 0;
+  std::unique_ptr<Md5> md5_;
 };
+
+/// The MD5 of a file's content, as 32 hexadecimal digits.
+Expected<std::string> fileMd5(const std::string &path);
 
 /// Writes `parts` one after the other, by a FileWriter.
 struct FilePart {

@@ -26,6 +26,13 @@ struct TensorCacheOptions {
   /// A data file ends with the tensor that passes this size.
   int64_t maxFileBytes = int64_t(1) << 30;
 };
+/// Writes one data file; the result is its entry of the list of records.
+Expected<std::string> writeTensorCacheFile(const std::string &directory, const std::string &name,
+                                           const std::vector<TensorContent> &tensors,
+                                           const TensorCacheOptions &options = {});
+Status writeTensorCacheIndex(const std::string &directory,
+                             const std::vector<std::string> &entries);
+
 /// Writes `directory`/tensor-cache.json (last) and params_shard_*.bin.
 Status writeTensorCache(const std::string &directory, const std::vector<TensorContent> &tensors,
                         const TensorCacheOptions &options = {});

@@ -1,7 +1,7 @@
 //===- Md5.h - The checksum of TVM's tensor cache (RFC 1321) ----*- C++ -*-===//
 
-#ifndef SHARDKIT_RT_FORMATS_MD5_H
-#define SHARDKIT_RT_FORMATS_MD5_H
+#ifndef SHARDKIT_RT_MD5_H
+#define SHARDKIT_RT_MD5_H
 
 #include <cstdint>
 #include <string>
@@ -23,4 +23,4 @@ private:
 
 } // namespace shardkit::rt
 
-#endif // SHARDKIT_RT_FORMATS_MD5_H
+#endif // SHARDKIT_RT_MD5_H
