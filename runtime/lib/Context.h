@@ -8,9 +8,15 @@
 #include "shardkit/rt/Executor.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
-/// One per rank thread; the fields of a run are set before each step.
+namespace shardkit::rt {
+class HostFunctions;
+}
+
+/// One per rank thread; the fields of a run are set before each step. Or one of a
+/// user of loader.h, who has functions and a message alone.
 struct sk_context {
   int rank = 0;
   shardkit::rt::World *world = nullptr;
@@ -18,6 +24,9 @@ struct sk_context {
   std::vector<shardkit::rt::CollectiveStats> *stats = nullptr;
   int32_t status = 0; ///< Sticky.
   shardkit::rt::ContractionCache contractions;
+  /// Of a context outside of programs (loader.h).
+  shardkit::rt::HostFunctions *functions = nullptr;
+  std::string message;
 };
 
 #endif // SHARDKIT_RT_CONTEXT_H

@@ -6,17 +6,30 @@
 
 namespace shardkit::rt {
 
-static constexpr std::array<const char *, kNumDTypes> names = {
-    "f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "i1"};
-static constexpr std::array<int64_t, kNumDTypes> sizes = {8, 4, 2, 2, 8,
-                                                          4, 2, 1, 1};
+namespace {
+struct TypeInfo {
+  const char *name;
+  int8_t bits; ///< In files that pack.
+};
+constexpr std::array<TypeInfo, kNumStoredDTypes> types = {
+    {{"f64", 64},      {"f32", 32},    {"f16", 16},        {"bf16", 16},      {"i64", 64},
+     {"i32", 32},      {"i16", 16},    {"i8", 8},          {"i1", 8},         {"u64", 64},
+     {"u32", 32},      {"u16", 16},    {"u8", 8},          {"f8E4M3FN", 8},   {"f8E5M2", 8},
+     {"f8E4M3FNUZ", 8}, {"f8E5M2FNUZ", 8}, {"f8E8M0FNU", 8}, {"i4", 4},       {"u4", 4}}};
+} // namespace
 
-const char *dtypeName(DType dtype) { return names[size_t(dtype)]; }
-int64_t dtypeSize(DType dtype) { return sizes[size_t(dtype)]; }
+const char *dtypeName(DType dtype) { return types[size_t(dtype)].name; }
+int64_t dtypeBits(DType dtype) { return types[size_t(dtype)].bits; }
+int64_t dtypeSize(DType dtype) { return (dtypeBits(dtype) + 7) / 8; }
+
+bool sameBits(DType a, DType b) {
+  auto isInteger = [](DType t) { return !isFloat(t) && t != DType::I1; };
+  return a == b || (isInteger(a) && isInteger(b) && dtypeBits(a) == dtypeBits(b));
+}
 
 std::optional<DType> parseDType(std::string_view name) {
-  for (size_t i = 0; i < names.size(); ++i)
-    if (name == names[i])
+  for (size_t i = 0; i < types.size(); ++i)
+    if (name == types[i].name)
       return DType(i);
   return std::nullopt;
 }

@@ -277,4 +277,20 @@ Status LocalExecutor::runReference(const FunctionInfo &function,
   return {};
 }
 
+Status LocalExecutor::call(sk_program program, int64_t rank, int64_t ranks,
+                           void *const *arguments, void *const *results, int64_t arenaBytes) {
+  World world(int(ranks), 60);
+  sk_context context;
+  context.rank = int(rank);
+  context.world = &world;
+  Buffer arena(arenaBytes);
+  int32_t returned = program(&context, arguments, results, arena.data());
+  if (world.failed())
+    return world.status();
+  if (returned != 0)
+    return internalError("rank " + std::to_string(rank) + ": the program returned status " +
+                         std::to_string(returned));
+  return {};
+}
+
 } // namespace shardkit::rt

@@ -37,7 +37,7 @@ std::vector<ExtentLoop> coalesceLoops(const Extents &extents, int64_t rank) {
   return merged;
 }
 
-bool isReplica(const Extents &extents, int64_t rank) {
+int64_t firstOwner(const Extents &extents, int64_t rank) {
   // The first rank with the same elements has zero in every digit that does not
   // move the base.
   int64_t first = 0;
@@ -47,7 +47,89 @@ bool isReplica(const Extents &extents, int64_t rank) {
   for (const UnevenLoop &dim : extents.uneven)
     for (const RankDigit &digit : dim.ranks)
       first += rank / digit.stride % digit.size * digit.stride;
-  return first != rank;
+  return first;
+}
+
+bool isReplica(const Extents &extents, int64_t rank) { return firstOwner(extents, rank) != rank; }
+
+DistinctShard distinctShard(const Extents &extents, int64_t rank) {
+  struct Digit {
+    int64_t globalStride, size, value;
+  };
+  std::vector<Digit> digits;
+  for (const OffsetDigit &digit : extents.offset)
+    if (digit.globalStride != 0)
+      digits.push_back({digit.globalStride, digit.size, rank / digit.rankStride % digit.size});
+  for (const UnevenLoop &dim : extents.uneven) {
+    int64_t count = 1;
+    for (const RankDigit &digit : dim.ranks)
+      count *= digit.size;
+    const ExtentLoop &loop = extents.loops[size_t(dim.loop)];
+    digits.push_back({loop.globalStride * loop.size, count, dim.coordinate(rank)});
+  }
+  std::sort(digits.begin(), digits.end(),
+            [](const Digit &a, const Digit &b) { return a.globalStride > b.globalStride; });
+  DistinctShard shard;
+  for (const Digit &digit : digits) {
+    shard.index = shard.index * digit.size + digit.value;
+    shard.count *= digit.size;
+  }
+  return shard;
+}
+
+ShardMap::ShardMap(const Extents &extents) {
+  std::vector<bool> isUneven(extents.loops.size());
+  for (const UnevenLoop &dim : extents.uneven) {
+    const ExtentLoop &loop = extents.loops[size_t(dim.loop)];
+    isUneven[size_t(dim.loop)] = true;
+    digits_.push_back({dim.size, loop.globalStride, loop.localStride, loop.size, dim.ranks});
+  }
+  for (const OffsetDigit &digit : extents.offset)
+    if (digit.size > 1 && digit.globalStride != 0)
+      digits_.push_back(
+          {digit.size, digit.globalStride, 0, 0, {{digit.rankStride, digit.size}}});
+  for (size_t i = 0; i < extents.loops.size(); ++i)
+    if (const ExtentLoop &loop = extents.loops[i]; !isUneven[i] && loop.size > 1)
+      digits_.push_back({loop.size, loop.globalStride, loop.localStride, 0, {}});
+  std::sort(digits_.begin(), digits_.end(),
+            [](const Digit &a, const Digit &b) { return a.globalStride < b.globalStride; });
+}
+
+ShardMap::Place ShardMap::find(int64_t global) const {
+  Place place;
+  bool contiguous = true;
+  int64_t run = 1; // Product of the digits so far that keep local order.
+  int64_t within = 0;
+  for (const Digit &digit : digits_) {
+    int64_t value = global / digit.globalStride % digit.size;
+    int64_t inside = value, length = digit.size;
+    if (!digit.ranks.empty()) {
+      int64_t coordinate = digit.chunk ? value / digit.chunk : value;
+      if (digit.chunk) {
+        inside = value % digit.chunk;
+        length = std::min(digit.chunk, digit.size - coordinate * digit.chunk);
+      } else {
+        inside = 0;
+        length = 1;
+      }
+      for (size_t k = digit.ranks.size(); k-- > 0;) {
+        place.rank += coordinate % digit.ranks[k].size * digit.ranks[k].stride;
+        coordinate /= digit.ranks[k].size;
+      }
+    }
+    place.local += inside * digit.localStride;
+    // A digit continues the run if it is the next in the local buffer too.
+    if (contiguous && digit.globalStride == run && (digit.localStride == run || length == 1)) {
+      within += inside * run;
+      run *= length;
+      if (length != digit.size)
+        contiguous = false;
+    } else {
+      contiguous = false;
+    }
+  }
+  place.run = run - within;
+  return place;
 }
 
 namespace {
@@ -73,11 +155,17 @@ bool isMixedRadix(std::vector<std::pair<int64_t, int64_t>> digits,
 
 } // namespace
 
-Status validateExtents(const Extents &extents, int64_t localElements,
-                       int64_t globalElements, int64_t devices,
-                       bool coverGlobal) {
-  std::vector<std::pair<int64_t, int64_t>> local, global, rank;
+namespace {
+
+using Digits = std::vector<std::pair<int64_t, int64_t>>; ///< [size, stride]
+
+/// What holds of one piece: digits that fit the devices, no element beyond the
+/// global value. `reach` is the last local element of a rank without padding.
+Status checkDigits(const Extents &extents, int64_t globalElements, int64_t devices, Digits &local,
+                   Digits &global, int64_t &reachLocal) {
+  Digits rank;
   int64_t last = 0;
+  reachLocal = 0;
   auto extend = [&](int64_t size, int64_t stride) {
     int64_t reach;
     return !__builtin_mul_overflow(size - 1, stride, &reach) &&
@@ -145,16 +233,109 @@ Status validateExtents(const Extents &extents, int64_t localElements,
     empty |= loop.size == 0;
     if (reached > 0 && !extend(reached, loop.globalStride))
       return invalid("extents overflow");
+    int64_t reach;
+    if (loop.size > 0 && (__builtin_mul_overflow(loop.size - 1, loop.localStride, &reach) ||
+                          __builtin_add_overflow(reachLocal, reach, &reachLocal)))
+      return invalid("extents overflow");
     local.emplace_back(loop.size, loop.localStride);
     global.emplace_back(reached, loop.globalStride);
   }
-  if (!isMixedRadix(local, localElements))
-    return invalid("extents do not write every one of the " +
-                   std::to_string(localElements) +
-                   " local elements exactly once");
   if (!empty && last >= globalElements)
     return invalid("extents reach global element " + std::to_string(last) +
                    ", expected less than " + std::to_string(globalElements));
+  return {};
+}
+
+/// The loops of a piece, its first local element and its last.
+struct Box {
+  Digits loops; ///< By stride, the largest first; neighbours joined; none of size 1.
+  int64_t base, last;
+};
+
+void normalise(Box &box) {
+  std::erase_if(box.loops, [](auto &loop) { return loop.first == 1; });
+  std::sort(box.loops.begin(), box.loops.end(),
+            [](auto &a, auto &b) { return a.second > b.second; });
+  Digits merged;
+  for (auto [size, stride] : box.loops) {
+    if (!merged.empty() && merged.back().second == size * stride)
+      merged.back() = {merged.back().first * size, stride};
+    else
+      merged.emplace_back(size, stride);
+  }
+  box.loops = std::move(merged);
+  box.last = box.base;
+  for (auto [size, stride] : box.loops)
+    box.last += (size - 1) * stride;
+}
+
+/// True if the boxes enumerate [begin, begin + count) exactly once. Boxes that
+/// follow one another are told apart; those that interleave must share their
+/// outermost loop, which is then taken off all of them.
+bool boxesCover(std::vector<Box> boxes, int64_t begin, int64_t count) {
+  if (boxes.empty())
+    return count == 0;
+  for (Box &box : boxes)
+    normalise(box);
+  if (boxes.size() == 1)
+    return boxes[0].base == begin && isMixedRadix(boxes[0].loops, count);
+  std::sort(boxes.begin(), boxes.end(), [](const Box &a, const Box &b) { return a.base < b.base; });
+  if (boxes[0].base != begin)
+    return false;
+  std::vector<size_t> starts = {0};
+  int64_t last = boxes[0].last;
+  for (size_t i = 1; i < boxes.size(); ++i) {
+    if (boxes[i].base > last)
+      starts.push_back(i);
+    last = std::max(last, boxes[i].last);
+  }
+  if (starts.size() > 1) {
+    for (size_t k = 0; k < starts.size(); ++k) {
+      size_t end = k + 1 < starts.size() ? starts[k + 1] : boxes.size();
+      int64_t from = boxes[starts[k]].base;
+      int64_t to = end < boxes.size() ? boxes[end].base : begin + count;
+      if (!boxesCover({boxes.begin() + int64_t(starts[k]), boxes.begin() + int64_t(end)}, from,
+                      to - from))
+        return false;
+    }
+    return true;
+  }
+  int64_t stride = 0;
+  for (const Box &box : boxes)
+    if (!box.loops.empty())
+      stride = std::max(stride, box.loops[0].second);
+  if (stride == 0 || count % stride != 0)
+    return false;
+  for (Box &box : boxes) {
+    if (box.loops.empty())
+      return false;
+    auto &[size, own] = box.loops[0];
+    if (own != stride) {
+      // [6, s] is [2, 3 s] of [3, s].
+      if (stride % own != 0 || size % (stride / own) != 0)
+        return false;
+      std::pair<int64_t, int64_t> inner(stride / own, own);
+      size /= stride / own;
+      own = stride;
+      box.loops.insert(box.loops.begin() + 1, inner);
+    }
+    if (box.loops[0].first != count / stride)
+      return false;
+    box.loops.erase(box.loops.begin());
+  }
+  return boxesCover(std::move(boxes), begin, stride);
+}
+
+} // namespace
+
+Status validateExtents(const Extents &extents, int64_t localElements, int64_t globalElements,
+                       int64_t devices, bool coverGlobal) {
+  Digits local, global;
+  int64_t reach = 0;
+  SK_RETURN_IF_ERROR(checkDigits(extents, globalElements, devices, local, global, reach));
+  if (!isMixedRadix(local, localElements))
+    return invalid("extents do not write every one of the " + std::to_string(localElements) +
+                   " local elements exactly once");
   if (coverGlobal && !isMixedRadix(global, globalElements)) {
     // Digits that do not move the base replicate; they cover nothing twice.
     std::erase_if(global, [](auto &digit) { return digit.second == 0; });
@@ -162,6 +343,45 @@ Status validateExtents(const Extents &extents, int64_t localElements,
       return invalid("extents of all ranks together do not cover the " +
                      std::to_string(globalElements) + " global elements");
   }
+  return {};
+}
+
+Status validatePieces(const std::vector<ExtentPiece> &pieces,
+                      const std::vector<int64_t> &sourceElements, int64_t localElements,
+                      int64_t devices) {
+  std::vector<Box> boxes;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const ExtentPiece &piece = pieces[i];
+    auto fail = [&](const std::string &message) {
+      return invalid("piece " + std::to_string(i) + ": " + message);
+    };
+    if (piece.source < 0 || piece.source >= int64_t(sourceElements.size()))
+      return fail("'source' is " + std::to_string(piece.source) + ", expected less than " +
+                  std::to_string(sourceElements.size()));
+    int64_t elements = sourceElements[size_t(piece.source)], reach = 0;
+    if (piece.globalBase < 0 || piece.globalBase > elements || piece.localBase < 0 ||
+        piece.localBase > localElements)
+      return fail("'base' [" + std::to_string(piece.globalBase) + ", " +
+                  std::to_string(piece.localBase) + "] lies outside of " +
+                  std::to_string(elements) + " stored and " + std::to_string(localElements) +
+                  " local elements");
+    Digits local, global;
+    Status status = checkDigits(piece.extents, elements - piece.globalBase, devices, local, global,
+                                reach);
+    if (!status.ok())
+      return fail(status.message());
+    bool empty = std::any_of(local.begin(), local.end(), [](auto &loop) { return loop.first == 0; });
+    if (empty)
+      continue;
+    if (reach >= localElements - piece.localBase)
+      return fail("it reaches local element " + std::to_string(piece.localBase) + " + " +
+                  std::to_string(reach) + ", expected less than " +
+                  std::to_string(localElements));
+    boxes.push_back({std::move(local), piece.localBase, 0});
+  }
+  if (!boxesCover(std::move(boxes), 0, localElements))
+    return invalid("the pieces do not write every one of the " + std::to_string(localElements) +
+                   " local elements exactly once");
   return {};
 }
 

@@ -2,10 +2,17 @@
 
 #include "shardkit/rt/File.h"
 
+#include "Md5.h"
+
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace shardkit::rt {
@@ -13,7 +20,8 @@ namespace shardkit::rt {
 static std::string systemError() { return std::strerror(errno); }
 
 Expected<std::shared_ptr<File>> File::open(const std::string &path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK a pipe in place of a file would block here.
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return Status(errno == ENOENT ? Code::NotFound : Code::IO,
                   path + ": cannot be opened: " + systemError());
@@ -25,56 +33,194 @@ Expected<std::shared_ptr<File>> File::open(const std::string &path) {
   return std::shared_ptr<File>(new File(path, fd, int64_t(info.st_size)));
 }
 
-File::~File() { ::close(fd_); }
+Expected<std::shared_ptr<File>> File::fromMemory(const void *data, int64_t bytes,
+                                                 const std::string &path) {
+  int fd = ::memfd_create("shardkit", MFD_CLOEXEC);
+  if (fd < 0)
+    return ioError(path + ": no memory file: " + systemError());
+  std::shared_ptr<File> file(new File(path, fd, bytes));
+  for (int64_t done = 0; done < bytes;) {
+    ssize_t put = ::pwrite(fd, static_cast<const char *>(data) + done, size_t(bytes - done), done);
+    if (put <= 0)
+      return ioError(path + ": no memory file: " + systemError());
+    done += put;
+  }
+  return file;
+}
+
+File::~File() {
+  if (map_)
+    ::munmap(map_, size_t(size_));
+  if (direct_ >= 0)
+    ::close(direct_);
+  ::close(fd_);
+}
+
+Status File::rangeError(int64_t offset, int64_t bytes, int64_t got) const {
+  std::string range =
+      "bytes " + std::to_string(offset) + " to " + std::to_string(offset + bytes);
+  if (got < 0)
+    return ioError(path_ + ": " + range + " cannot be read: " + systemError());
+  struct stat info;
+  int64_t end = ::fstat(fd_, &info) == 0 ? int64_t(info.st_size) : size_;
+  return ioError(path_ + ": " + range + " lie beyond the end at " + std::to_string(end));
+}
 
 Status File::read(void *to, int64_t offset, int64_t bytes) const {
   char *at = static_cast<char *>(to);
-  int64_t done = 0;
-  while (done < bytes) {
+  for (int64_t done = 0; done < bytes;) {
     ssize_t got = ::pread(fd_, at + done, size_t(bytes - done), offset + done);
     if (got < 0 && errno == EINTR)
       continue;
-    std::string range = "bytes " + std::to_string(offset) + " to " +
-                        std::to_string(offset + bytes);
-    if (got < 0)
-      return ioError(path_ + ": " + range + " cannot be read: " +
-                     systemError());
-    if (got == 0)
-      return ioError(path_ + ": " + range + " lie beyond the end at " +
-                     std::to_string(offset + done));
+    if (got <= 0)
+      return rangeError(offset, bytes, got);
     done += got;
   }
   return {};
 }
 
-Status writeFile(const std::string &path, const std::vector<FilePart> &parts) {
-  std::string temporary = path + ".tmp" + std::to_string(::getpid());
-  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                  0666);
-  if (fd < 0)
-    return ioError(path + ": cannot be written: " + systemError());
-  for (const FilePart &part : parts) {
-    const char *at = static_cast<const char *>(part.data);
-    for (int64_t done = 0; done < part.bytes;) {
-      ssize_t put = ::write(fd, at + done, size_t(part.bytes - done));
-      if (put < 0 && errno == EINTR)
-        continue;
-      if (put <= 0) {
-        Status status =
-            ioError(path + ": cannot be written: " + systemError());
-        ::close(fd);
-        ::unlink(temporary.c_str());
-        return status;
-      }
-      done += put;
+Status File::read(std::vector<::iovec> &parts, int64_t offset) const {
+  const int64_t begin = offset;
+  int64_t bytes = 0;
+  for (const ::iovec &part : parts)
+    bytes += int64_t(part.iov_len);
+  for (size_t next = 0; next < parts.size();) {
+    int count = int(std::min<size_t>(parts.size() - next, IOV_MAX));
+    ssize_t got = ::preadv(fd_, parts.data() + next, count, offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return rangeError(begin, bytes, got);
+    offset += got;
+    size_t before = next;
+    while (next < parts.size() && got >= ssize_t(parts[next].iov_len))
+      got -= ssize_t(parts[next++].iov_len);
+    if (got > 0) {
+      parts[next].iov_base = static_cast<char *>(parts[next].iov_base) + got;
+      parts[next].iov_len -= size_t(got);
+    } else if (next == before) {
+      return rangeError(begin, bytes, 0);
     }
   }
-  if (::close(fd) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    Status status = ioError(path + ": cannot be written: " + systemError());
-    ::unlink(temporary.c_str());
+  return {};
+}
+
+Expected<bool> File::readDirect(void *to, int64_t offset, int64_t bytes) const {
+  std::call_once(directOnce_, [&] {
+    // By the descriptor: the name may mean another file by now.
+    std::string self = "/proc/self/fd/" + std::to_string(fd_);
+    direct_ = ::open(self.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
+  });
+  if (direct_ < 0)
+    return false;
+  char *at = static_cast<char *>(to);
+  int64_t wanted = std::min(bytes, size_ - offset);
+  for (int64_t done = 0; done < wanted;) {
+    ssize_t got = ::pread(direct_, at + done, size_t(bytes - done), offset + done);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0 && errno == EINVAL && done == 0)
+      return false;
+    if (got <= 0)
+      return rangeError(offset, wanted, got);
+    done += got;
+    if (done < wanted && done % directAlignment != 0) {
+      // What is left cannot be asked for in this way.
+      SK_RETURN_IF_ERROR(read(at + done, offset + done, wanted - done));
+      break;
+    }
+  }
+  return true;
+}
+
+const char *File::map() const {
+  std::call_once(mapOnce_, [&] {
+    if (size_ == 0)
+      return;
+    void *map = ::mmap(nullptr, size_t(size_), PROT_READ, MAP_SHARED, fd_, 0);
+    if (map == MAP_FAILED)
+      return;
+    ::madvise(map, size_t(size_), MADV_SEQUENTIAL);
+    map_ = map;
+  });
+  return static_cast<const char *>(map_);
+}
+
+bool File::isCached(int64_t offset) const {
+  char byte;
+  ::iovec part{&byte, 1};
+  return ::preadv2(fd_, &part, 1, offset, RWF_NOWAIT) == 1;
+}
+
+Expected<std::unique_ptr<FileWriter>> FileWriter::create(const std::string &path) {
+  static std::atomic<int> counter{0};
+  std::string temporary =
+      path + ".tmp" + std::to_string(::getpid()) + "." + std::to_string(counter++);
+  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return ioError(path + ": cannot be written: " + systemError());
+  return std::unique_ptr<FileWriter>(new FileWriter(path, temporary, fd));
+}
+
+FileWriter::FileWriter(std::string path, std::string temporary, int fd)
+    : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+
+void FileWriter::keepMd5() { md5_ = std::make_unique<Md5>(); }
+std::string FileWriter::md5() const { return md5_ ? md5_->hex() : std::string(); }
+
+Expected<std::string> fileMd5(const std::string &path) {
+  SK_ASSIGN_OR_RETURN(std::shared_ptr<File> file, File::open(path));
+  Md5 md5;
+  std::vector<char> block(4 << 20);
+  for (int64_t at = 0; at < file->size();) {
+    int64_t n = std::min<int64_t>(int64_t(block.size()), file->size() - at);
+    SK_RETURN_IF_ERROR(file->read(block.data(), at, n));
+    md5.add(block.data(), n);
+    at += n;
+  }
+  return md5.hex();
+}
+
+FileWriter::~FileWriter() {
+  if (fd_ < 0)
+    return;
+  ::close(fd_);
+  ::unlink(temporary_.c_str());
+}
+
+Status FileWriter::write(const void *data, int64_t bytes) {
+  const char *at = static_cast<const char *>(data);
+  for (int64_t done = 0; done < bytes;) {
+    ssize_t put = ::write(fd_, at + done, size_t(bytes - done));
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put <= 0)
+      return ioError(path_ + ": cannot be written: " + systemError());
+    done += put;
+  }
+  written_ += bytes;
+  if (md5_)
+    md5_->add(data, bytes);
+  return {};
+}
+
+Status FileWriter::commit(bool durable) {
+  int fd = fd_;
+  bool failed = durable && ::fsync(fd) != 0;
+  fd_ = -1;
+  if (::close(fd) != 0 || failed || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    Status status = ioError(path_ + ": cannot be written: " + systemError());
+    ::unlink(temporary_.c_str());
     return status;
   }
   return {};
+}
+
+Status writeFile(const std::string &path, const std::vector<FilePart> &parts) {
+  SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> writer, FileWriter::create(path));
+  for (const FilePart &part : parts)
+    SK_RETURN_IF_ERROR(writer->write(part.data, part.bytes));
+  return writer->commit();
 }
 
 } // namespace shardkit::rt

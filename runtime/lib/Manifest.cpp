@@ -56,162 +56,6 @@ bool reductionApplies(Reduction reduction, DType dtype) {
 
 namespace {
 
-constexpr int64_t maxDevices = 1 << 24;
-
-MeshInfo readMesh(const JsonAt &at) {
-  at.expectObject();
-  MeshInfo mesh;
-  mesh.name = at.string("name");
-  JsonAt in(at.json(), "mesh '" + mesh.name + "'");
-  int64_t size = 1;
-  std::set<std::string> names;
-  for (const Json &axis : in.array("axes")) {
-    if (!axis.is_array() || axis.size() != 2 || !axis[0].is_string())
-      in.fail("'axes' has an entry that is not [name, size]");
-    std::string name = axis[0].get<std::string>();
-    int64_t extent = in.asInteger(axis[1], "axes");
-    if (name.empty() || !names.insert(name).second)
-      in.fail("axis '" + name + "' is empty or appears twice");
-    if (extent < 1)
-      in.fail("axis '" + name + "' has size " + std::to_string(extent) +
-              ", expected at least 1");
-    if (__builtin_mul_overflow(size, extent, &size) || size > maxDevices)
-      in.fail("more than " + std::to_string(maxDevices) + " devices");
-    mesh.axes.emplace_back(std::move(name), extent);
-  }
-  if (in.has("device_ids")) {
-    mesh.deviceIds = in.integers("device_ids");
-    if (int64_t(mesh.deviceIds.size()) != size)
-      in.fail("'device_ids' has " + std::to_string(mesh.deviceIds.size()) +
-              " entries, expected " + std::to_string(size));
-    std::set<int64_t> seen;
-    for (int64_t id : mesh.deviceIds)
-      if (id < 0 || !seen.insert(id).second)
-        in.fail("device id " + std::to_string(id) +
-                " is negative or appears twice");
-  } else {
-    for (int64_t i = 0; i < size; ++i)
-      mesh.deviceIds.push_back(i);
-  }
-  return mesh;
-}
-
-DType readDType(const JsonAt &at) {
-  std::string name = at.string("dtype");
-  std::optional<DType> dtype = parseDType(name);
-  if (!dtype)
-    at.fail("'dtype' is '" + name +
-            "', expected one of f64 f32 f16 bf16 i64 i32 i16 i8 i1");
-  return *dtype;
-}
-
-void readShape(const JsonAt &at, const char *key, Shape &shape,
-               int64_t &elements) {
-  shape = at.integers(key);
-  std::optional<int64_t> count = numElements(shape);
-  if (!count)
-    at.fail("'" + std::string(key) + "' has a negative size or is too large");
-  elements = *count;
-}
-
-Extents readExtents(const JsonAt &at) {
-  const Json &json = at.member("extents");
-  JsonAt in(json, at.where());
-  if (!json.is_object())
-    in.fail("'extents' is not an object");
-  Extents extents;
-  for (const Json &entry : in.array("offset")) {
-    std::vector<int64_t> v = in.asIntegers(entry, "offset", 3);
-    extents.offset.push_back({v[0], v[1], v[2]});
-  }
-  for (const Json &entry : in.array("loops")) {
-    std::vector<int64_t> v = in.asIntegers(entry, "loops", 3);
-    extents.loops.push_back({v[0], v[1], v[2]});
-  }
-  if (in.has("uneven"))
-    for (const Json &entry : in.array("uneven")) {
-      JsonAt dim(entry, at.where());
-      dim.expectObject();
-      UnevenLoop loop{dim.integer("loop"), dim.integer("size"), {}};
-      for (const Json &digit : dim.array("ranks")) {
-        std::vector<int64_t> v = dim.asIntegers(digit, "ranks", 2);
-        loop.ranks.push_back({v[0], v[1]});
-      }
-      extents.uneven.push_back(std::move(loop));
-    }
-  return extents;
-}
-
-bool integerRange(DType dtype, int64_t &lo, int64_t &hi) {
-  if (isFloat(dtype))
-    return false;
-  int bits = dtype == DType::I1 ? 1 : int(dtypeSize(dtype) * 8);
-  lo = dtype == DType::I1 ? 0 : INT64_MIN >> (64 - bits);
-  hi = dtype == DType::I1 ? 1 : INT64_MAX >> (64 - bits);
-  return true;
-}
-
-ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
-                    int64_t devices, size_t numArguments) {
-  std::string what = isResult ? "result" : "argument";
-  at.expectObject();
-  ValueInfo value;
-  value.name =
-      at.stringOr("name", (isResult ? "result" : "arg") + std::to_string(index));
-  JsonAt in(at.json(), at.where() + ", " + what + " '" + value.name + "'");
-  if (value.name.empty())
-    in.fail("the name is empty");
-  std::string kind = in.stringOr("kind", isResult ? "result" : "input");
-  if (isResult ? kind != "result" : kind != "input" && kind != "weight")
-    in.fail("'kind' is '" + kind + "', expected " +
-            (isResult ? "'result'" : "'input' or 'weight'"));
-  value.kind = isResult            ? ValueKind::Result
-               : kind == "weight" ? ValueKind::Weight
-                                   : ValueKind::Input;
-  value.dtype = readDType(in);
-  readShape(in, "global_shape", value.globalShape, value.globalElements);
-  readShape(in, "local_shape", value.localShape, value.localElements);
-  if (value.globalShape.size() != value.localShape.size())
-    in.fail("'local_shape' has rank " + std::to_string(value.localShape.size()) +
-            ", expected " + std::to_string(value.globalShape.size()));
-  for (size_t d = 0; d < value.globalShape.size(); ++d)
-    if (value.localShape[d] > value.globalShape[d])
-      in.fail("'local_shape' is " + shapeString(value.localShape) +
-              ", expected no more than " + shapeString(value.globalShape));
-  value.sharding = in.stringOr("sharding", "");
-  value.extents = readExtents(in);
-  Status extents =
-      validateExtents(value.extents, value.localElements, value.globalElements,
-                      devices, /*coverGlobal=*/isResult);
-  if (!extents.ok())
-    in.fail(extents.message());
-  if (in.has("range")) {
-    std::vector<int64_t> range = in.integers("range");
-    int64_t lo, hi;
-    if (!integerRange(value.dtype, lo, hi))
-      in.fail("'range' on a value of " + std::string(dtypeName(value.dtype)) +
-              ", expected an integer type");
-    if (range.size() != 2 || range[0] >= range[1] || range[0] < lo ||
-        range[1] - 1 > hi)
-      in.fail("'range' is not [low, high] with low < high in " +
-              std::string(dtypeName(value.dtype)));
-    value.range = {range[0], range[1]};
-  }
-  if (isResult && in.has("tied")) {
-    int64_t tied = in.integer("tied");
-    if (tied < 0 || tied >= int64_t(numArguments))
-      in.fail("'tied' is " + std::to_string(tied) + ", expected less than " +
-              std::to_string(numArguments));
-    value.tied = tied;
-  }
-  if (in.has("exact")) {
-    if (!in.member("exact").is_boolean())
-      in.fail("'exact' is not a boolean");
-    value.exact = in.member("exact").get<bool>();
-  }
-  return value;
-}
-
 CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   at.expectObject();
   JsonAt in(at.json(), at.where() + ", collective " + std::to_string(index));
@@ -325,22 +169,6 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   return collective;
 }
 
-EntryPoint readEntry(const JsonAt &at, size_t numPrograms) {
-  EntryPoint entry;
-  entry.program = at.integer("program");
-  if (entry.program < 0 || entry.program >= int64_t(numPrograms))
-    at.fail("'program' is " + std::to_string(entry.program) +
-            ", expected less than " + std::to_string(numPrograms));
-  entry.symbol = at.string("symbol");
-  if (entry.symbol.empty())
-    at.fail("'symbol' is empty");
-  entry.arenaBytes = at.integer("arena_bytes");
-  if (entry.arenaBytes < 0 || entry.arenaBytes > (int64_t(1) << 50))
-    at.fail("'arena_bytes' is " + std::to_string(entry.arenaBytes) +
-            ", expected a size");
-  return entry;
-}
-
 FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest) {
   at.expectObject();
   FunctionInfo function;
@@ -367,7 +195,7 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest) {
   for (const Json &json : in.array("arguments")) {
     ValueInfo value =
         readValue(JsonAt(json, in.where()), false, function.arguments.size(),
-                  devices, 0);
+                  devices, 0, manifest.programs.size());
     // Two arguments may read parts of one stored weight, not one input.
     if (value.kind == ValueKind::Input && !names.insert(value.name).second)
       in.fail("two inputs are named '" + value.name + "'");
@@ -377,7 +205,7 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest) {
   for (const Json &json : in.array("results")) {
     ValueInfo value =
         readValue(JsonAt(json, in.where()), true, function.results.size(),
-                  devices, function.arguments.size());
+                  devices, function.arguments.size(), manifest.programs.size());
     if (!names.insert(value.name).second)
       in.fail("two results are named '" + value.name + "'");
     if (value.tied) {

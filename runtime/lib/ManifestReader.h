@@ -3,6 +3,8 @@
 #ifndef SHARDKIT_RT_MANIFESTREADER_H
 #define SHARDKIT_RT_MANIFESTREADER_H
 
+#include "shardkit/rt/Manifest.h"
+
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -90,6 +92,17 @@ private:
   const Json *json_;
   std::string where_;
 };
+
+// These throw ManifestError.
+
+MeshInfo readMesh(const JsonAt &at);
+/// Programs compute with some types only; weights can be of `any`.
+DType readDType(const JsonAt &at, bool any = false);
+EntryPoint readEntry(const JsonAt &at, size_t numPrograms);
+ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devices,
+                    size_t numArguments, size_t numPrograms, bool anyType = false);
+/// [function, [shape, dtype], extra inputs...]
+HostCall readHostCall(const nlohmann::json &entry, const JsonAt &in);
 
 } // namespace shardkit::rt
 

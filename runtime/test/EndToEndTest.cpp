@@ -2,7 +2,8 @@
 
 #include "Support.h"
 
-#include "shardkit/rt/TensorFile.h"
+#include "shardkit/rt/Formats/Npy.h"
+#include "shardkit/rt/Formats/Safetensors.h"
 
 #include <nlohmann/json.hpp>
 
@@ -122,7 +123,7 @@ TEST_F(EndToEnd, readsInputsAndWeightsAndWritesResults) {
                           (dir_ / "results") + " --verify=exact" +
                           " --output-format=" + format);
       EXPECT_EQ(result.status, 0) << result.out;
-      EXPECT_TRUE(contains(result.out, "384 B owned per device, 1920 B read in all")) << result.out;
+      EXPECT_TRUE(contains(result.out, "384 B owned per device, 1024 B read in all")) << result.out;
       StoredTensor stored;
       if (format == "npy")
         stored = *openNpy(dir_ / "results/y.npy");
@@ -167,7 +168,7 @@ TEST_F(EndToEnd, userErrors) {
   expectError(bundle_ + " --random-inputs=x", "--random-inputs=x, expected");
   expectError(bundle_ + " --bogus", "--bogus");
   expectError(bundle_ + " --backend=mpi", "--backend=mpi");
-  expectError(bundle_ + " --load=presharded", "--load=presharded");
+  expectError(bundle_ + " --load=other", "--load=other, expected direct, root-scatter or presharded");
   expectError(bundle_ + " --verify=maybe", "--verify=maybe");
   expectError(bundle_ + " --repeat=0", "--repeat=0");
   expectError(bundle_ + " --output-format=csv", "--output-format=csv");

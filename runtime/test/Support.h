@@ -89,6 +89,8 @@ inline void setElement(DType dtype, void *data, int64_t i, double value) {
   case DType::I1:
     static_cast<uint8_t *>(data)[i] = uint8_t(int64_t(value) & 1);
     break;
+  default:
+    FAIL() << dtypeName(dtype);
   }
 }
 

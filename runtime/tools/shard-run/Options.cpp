@@ -64,7 +64,7 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                "shard-run");
   Options options;
   std::vector<std::string> inputs, ranges, passThrough;
-  std::string deviceMap, backend = "local", load = "direct", seed, verify,
+  std::string deviceMap, backend = "local", load = "direct", io = "auto", seed, verify,
                          autoShard;
   double rtol = -1, atol = -1;
   // Options that may be repeated take one value each, so that a positional
@@ -80,7 +80,10 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                  "beside this program compiles")
       ->required();
   app.add_option("--weights", options.weights,
-                 "A .safetensors file, its index, or a directory with either");
+                 "A .safetensors file, its index, tensor-cache.json, .npz, or a "
+                 "directory with one of these");
+  app.add_flag("--follow-links", options.followLinks,
+               "Weight files may be links that leave their directory");
   repeated("--input", inputs, "NAME=FILE.npy, or FILE.safetensors");
   app.add_option("--output-dir", options.outputDir,
                  "Where results are written; nothing is written without it");
@@ -89,7 +92,14 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_option("--backend", backend, "local: threads of this process");
   app.add_option("--device-map", deviceMap,
                  "Physical device of each logical rank, 0,2,1,3");
-  app.add_option("--load", load, "direct: each rank reads what it owns");
+  app.add_option("--load", load, "direct: each rank reads what it owns; root-scatter: rank 0 reads "
+                 "and scatters; presharded: NAME_shard-K-of-N, no communication");
+  app.add_option("--io", io,
+                 "auto, pread, direct (past the page cache) or mmap");
+  app.add_option("--readers", options.load.readers,
+                 "Threads that read weights; default by the cores");
+  repeated("--shard-functions", options.shardFunctions,
+           "A library with int sk_register(sk_context *)");
   app.add_option("--function", options.function,
                  "The public function to run; default the only one");
   app.add_option("--random-inputs", seed,
@@ -135,9 +145,17 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   if (backend != "local")
     return invalid("--backend=" + backend +
                    ", this build of the runtime has: local");
-  if (load != "direct")
-    return invalid("--load=" + load +
-                   ", this build of the runtime has: direct");
+  auto mode = parseLoadMode(load);
+  if (!mode)
+    return invalid("--load=" + load + ", expected direct, root-scatter or presharded");
+  options.load.mode = *mode;
+  auto ioMode = parseIoMode(io);
+  if (!ioMode)
+    return invalid("--io=" + io + ", expected auto, pread, direct or mmap");
+  options.load.io = *ioMode;
+  if (options.load.readers < 0 || options.load.readers > maxReaders)
+    return invalid("--readers=" + std::to_string(options.load.readers) + ", expected 1 to " +
+                   std::to_string(maxReaders));
   if (options.outputFormat != "npy" && options.outputFormat != "safetensors")
     return invalid("--output-format=" + options.outputFormat +
                    ", expected npy or safetensors");

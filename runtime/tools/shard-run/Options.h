@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_TOOLS_SHARDRUN_OPTIONS_H
 #define SHARDKIT_TOOLS_SHARDRUN_OPTIONS_H
 
-#include "shardkit/rt/Status.h"
+#include "shardkit/rt/Loading/LoadPlan.h"
 
 #include <cstdint>
 #include <map>
@@ -17,6 +17,9 @@ namespace shardkit::run {
 struct Options {
   std::string program; ///< A bundle or an IR file.
   std::string weights;
+  bool followLinks = false;
+  rt::LoadOptions load;
+  std::vector<std::string> shardFunctions; ///< Libraries.
   std::vector<std::pair<std::string, std::string>> inputs; ///< Name, file.
   std::vector<std::string> inputFiles; ///< .safetensors with named tensors.
   std::string outputDir;

@@ -97,20 +97,23 @@ void printSummary(const FunctionRecord &record) {
               function.name.c_str(), function.devices,
               function.devices == 1 ? "" : "s", function.collectives.size(),
               function.collectives.size() == 1 ? "" : "s");
-  int64_t read = 0, least = INT64_MAX, most = 0;
-  for (const LoadCounters &counters : record.load) {
-    read += counters.bytesRead;
+  const LoadStats &load = record.load;
+  int64_t least = INT64_MAX, most = 0;
+  for (const LoadCounters &counters : load.ranks) {
     least = std::min(least, counters.bytesNeeded);
     most = std::max(most, counters.bytesNeeded);
   }
   std::printf("load: %.1f ms", record.loadSeconds * 1e3);
-  if (read && least == most)
-    std::printf(", %s owned per device, %s read in all",
-                sizeText(most).c_str(), sizeText(read).c_str());
-  else if (read)
-    std::printf(", %s to %s owned per device, %s read in all",
-                sizeText(least).c_str(), sizeText(most).c_str(),
-                sizeText(read).c_str());
+  if (load.total.bytesRead) {
+    std::string owned = sizeText(most);
+    if (least != most)
+      owned = sizeText(least) + " to " + owned;
+    std::printf(", %s owned per device, %s read in all", owned.c_str(),
+                sizeText(load.total.bytesRead).c_str());
+    if (load.total.bytesRead >= 10'000'000 && load.total.seconds > 0)
+      std::printf(", %.2f GB/s, %s staging", double(load.total.bytesRead) / load.total.seconds / 1e9,
+                  sizeText(load.stagingBytes).c_str());
+  }
   std::printf("\n");
   if (record.steps.size() == 1)
     std::printf("step: %.3f ms\n", record.steps[0] * 1e3);
@@ -215,17 +218,22 @@ Status writeReport(const std::string &path, const Bundle &bundle,
       addMeasured(entries[known->second], record, id);
     }
     Json read = Json::array(), needed = Json::array();
-    for (const LoadCounters &counters : record.load) {
+    for (const LoadCounters &counters : record.load.ranks) {
       read.push_back(counters.bytesRead);
       needed.push_back(counters.bytesNeeded);
     }
     Json run = {{"function", function.name},
                 {"devices", function.devices},
                 {"load",
-                 {{"mode", "direct"},
+                 {{"mode", loadModeName(options.load.mode)},
                   {"seconds", record.loadSeconds},
                   {"bytes_read", read},
-                  {"bytes_needed", needed}}},
+                  {"bytes_needed", needed},
+                  {"requests", record.load.total.requests},
+                  {"readers", record.load.readers},
+                  {"staging_bytes", record.load.stagingBytes},
+                  {"scatters", record.load.scatters},
+                  {"broadcasts", record.load.broadcasts}}},
                 {"steps",
                  {{"count", record.steps.size()},
                   {"min_seconds", record.minStep()},

@@ -2,10 +2,15 @@
 
 #include "Session.h"
 
+#include "shardkit/rt/Formats/Npy.h"
+#include "shardkit/rt/Formats/Safetensors.h"
+
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <set>
+#include <unistd.h>
 
 using namespace shardkit::rt;
 
@@ -34,6 +39,10 @@ Expected<FunctionRecord> Session::run(const FunctionInfo &function) {
   // Everything that can be wrong is found before anything is allocated.
   SK_ASSIGN_OR_RETURN(std::vector<TensorSource> arguments,
                       sources_.resolve(function));
+  for (const ValueInfo &value : function.arguments)
+    if (value.load && !value.load->chain.empty())
+      SK_RETURN_IF_ERROR(
+          functions_.check(value.load->chain).withContext("weight '" + value.name + "'"));
   SK_ASSIGN_OR_RETURN(sk_program program,
                       bundle_.entry(function, function.entry));
   if (options_.verify && !function.reference)
@@ -44,23 +53,10 @@ Expected<FunctionRecord> Session::run(const FunctionInfo &function) {
   FunctionRecord record;
   record.function = &function;
   const size_t devices = size_t(function.devices);
-  if (memory_.size() < devices) {
+  if (memory_.size() < devices)
     memory_.resize(devices);
-    staging_.resize(devices);
-  }
-  record.load.resize(devices);
   auto start = std::chrono::steady_clock::now();
-  SK_RETURN_IF_ERROR(executor_.forEachRank(
-      function.devices, [&](int64_t rank) -> Status {
-        RankMemory &memory = memory_[size_t(rank)];
-        memory.bind(function);
-        for (size_t i = 0; i < arguments.size(); ++i)
-          SK_RETURN_IF_ERROR(loadLocal(function.arguments[i], arguments[i],
-                                       rank, memory.argument(i),
-                                       staging_[size_t(rank)],
-                                       record.load[size_t(rank)]));
-        return {};
-      }));
+  SK_RETURN_IF_ERROR(load(function, arguments, record));
   record.loadSeconds = std::chrono::duration<double>(
                            std::chrono::steady_clock::now() - start)
                            .count();
@@ -79,6 +75,85 @@ Expected<FunctionRecord> Session::run(const FunctionInfo &function) {
   return record;
 }
 
+/// Progress on a terminal, nothing elsewhere.
+static void showProgress(int64_t done, int64_t all) {
+  std::fprintf(stderr, "\r\033[Kload: %.2f of %.2f GB%s", double(done) / 1e9, double(all) / 1e9,
+               done >= all ? "\r\033[K" : "");
+}
+
+Status Session::load(const FunctionInfo &function, const std::vector<TensorSource> &arguments,
+                     FunctionRecord &record) {
+  // Random arguments are made by each rank; files are read for all ranks together.
+  SK_RETURN_IF_ERROR(executor_.forEachRank(function.devices, [&](int64_t rank) -> Status {
+    RankMemory &memory = memory_[size_t(rank)];
+    memory.bind(function);
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (const auto *random = std::get_if<RandomTensor>(&arguments[i])) {
+        const ValueInfo &value = function.arguments[i];
+        char *to = static_cast<char *>(memory.argument(i));
+        int64_t size = dtypeSize(value.dtype);
+        forEachPiece(coalesceLoops(value.extents, rank), value.extents.base(rank),
+                     [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+                       random->fill(to + l * size, ls, g, gs, n);
+                     });
+      }
+    return {};
+  }));
+  LoadPlan plan;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!std::holds_alternative<RandomTensor>(arguments[i]))
+      for (int64_t rank = 0; rank < function.devices; ++rank)
+        plan.add(function.arguments[i], arguments[i], rank, memory_[size_t(rank)].argument(i));
+  auto programs = [&](const EntryPoint &entry, int64_t rank, void *const *stored,
+                      void *local) -> Status {
+    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(function, entry));
+    return LocalExecutor::call(program, rank, function.devices, stored, &local,
+                               entry.arenaBytes);
+  };
+  LoadOptions options = options_.load;
+  if (::isatty(2))
+    options.progress = showProgress;
+  record.load.ranks.resize(size_t(function.devices));
+  return plan.run(options, &functions_, programs, record.load);
+}
+
+Status Session::loadReference(const FunctionInfo &function, size_t argument,
+                              const TensorSource &source) {
+  const ValueInfo &value = function.arguments[argument];
+  void *to = reference_.argument(argument);
+  if (const auto *random = std::get_if<RandomTensor>(&source)) {
+    random->fill(to, 1, 0, 1, value.globalElements);
+    return {};
+  }
+  LoadPlan plan;
+  LoadStats stats;
+  const auto *stored = std::get_if<StoredSource>(&source);
+  if (stored && !value.load) {
+    plan.addWhole(stored->tensors[0], value.dtype, to);
+    return plan.run(options_.load, nullptr, nullptr, stats);
+  }
+  if (stored && value.load->reference) {
+    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(function, *value.load->reference));
+    std::vector<Buffer> buffers;
+    std::vector<void *> pointers;
+    for (size_t i = 0; i < stored->tensors.size(); ++i) {
+      const LoadSource &tensor = value.load->sources[i];
+      buffers.emplace_back(tensor.elements * dtypeSize(tensor.dtype));
+      pointers.push_back(buffers.back().data());
+      plan.addWhole(stored->tensors[i], tensor.dtype, pointers.back());
+    }
+    SK_RETURN_IF_ERROR(plan.run(options_.load, nullptr, nullptr, stats));
+    return LocalExecutor::call(program, 0, 1, pointers.data(), &to,
+                               value.load->reference->arenaBytes);
+  }
+  // Nothing else has the whole argument: what the ranks hold of it is it.
+  for (int64_t rank = 0; rank < function.devices; ++rank)
+    if (!isReplica(value.extents, rank))
+      scatterLocal(value.extents, rank, dtypeSize(value.dtype),
+                   memory_[size_t(rank)].argument(argument), to);
+  return {};
+}
+
 Status Session::verify(const FunctionInfo &function,
                        const std::vector<TensorSource> &arguments,
                        FunctionRecord &record) {
@@ -86,8 +161,7 @@ Status Session::verify(const FunctionInfo &function,
                       bundle_.entry(function, *function.reference));
   reference_.bind(function, /*global=*/true);
   for (size_t i = 0; i < arguments.size(); ++i)
-    SK_RETURN_IF_ERROR(loadGlobal(function.arguments[i], arguments[i],
-                                  reference_.argument(i)));
+    SK_RETURN_IF_ERROR(loadReference(function, i, arguments[i]));
   SK_RETURN_IF_ERROR(
       executor_.runReference(function, program, reference_));
   // Every rank's part is compared, replicas too.

@@ -9,14 +9,15 @@
 #include "shardkit/rt/Bundle.h"
 #include "shardkit/rt/Compare.h"
 #include "shardkit/rt/Executor.h"
+#include "shardkit/rt/HostFunctions.h"
 
 namespace shardkit::run {
 
 /// What was measured while one function ran.
 struct FunctionRecord {
   const rt::FunctionInfo *function = nullptr;
-  double loadSeconds = 0;
-  std::vector<rt::LoadCounters> load; ///< Per rank.
+  double loadSeconds = 0; ///< Random arguments included.
+  rt::LoadStats load;
   std::vector<double> steps;          ///< Seconds.
   rt::RunStats stats;
   std::vector<int64_t> localBytes; ///< Per rank: arguments, results and arena.
@@ -30,8 +31,9 @@ struct FunctionRecord {
 /// Runs functions one after the other; threads and memory are kept.
 class Session {
 public:
-  Session(const Options &options, rt::Bundle &bundle, const Sources &sources)
-      : options_(options), bundle_(bundle), sources_(sources),
+  Session(const Options &options, rt::Bundle &bundle, const Sources &sources,
+          const rt::HostFunctions &functions)
+      : options_(options), bundle_(bundle), sources_(sources), functions_(functions),
         executor_(options.timeout) {}
 
   rt::Expected<FunctionRecord> run(const rt::FunctionInfo &function);
@@ -41,6 +43,10 @@ public:
   bool stuck() const { return executor_.stuck(); }
 
 private:
+  rt::Status load(const rt::FunctionInfo &function,
+                  const std::vector<rt::TensorSource> &arguments, FunctionRecord &record);
+  rt::Status loadReference(const rt::FunctionInfo &function, size_t argument,
+                           const rt::TensorSource &source);
   rt::Status verify(const rt::FunctionInfo &function,
                     const std::vector<rt::TensorSource> &arguments,
                     FunctionRecord &record);
@@ -48,9 +54,9 @@ private:
   const Options &options_;
   rt::Bundle &bundle_;
   const Sources &sources_;
+  const rt::HostFunctions &functions_;
   rt::LocalExecutor executor_;
   std::vector<rt::RankMemory> memory_;
-  std::vector<rt::Buffer> staging_;
   rt::RankMemory reference_;
 };
 

@@ -2,6 +2,9 @@
 
 #include "Sources.h"
 
+#include "shardkit/rt/Formats/Npy.h"
+#include "shardkit/rt/Formats/Safetensors.h"
+
 #include <algorithm>
 #include <set>
 
@@ -10,24 +13,6 @@ using namespace shardkit::rt;
 namespace shardkit::run {
 
 namespace {
-
-/// Levenshtein distance, for "did you mean".
-size_t distance(const std::string &a, const std::string &b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1,
-                         diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
 
 std::string list(const std::set<std::string> &names) {
   std::string text;
@@ -38,23 +23,6 @@ std::string list(const std::set<std::string> &names) {
     text += (text.empty() ? "'" : ", '") + name + "'";
   }
   return text.empty() ? "none" : text;
-}
-
-/// What the set offers instead of `name`.
-std::string choices(const std::string &name, const WeightSet &set) {
-  std::string best;
-  size_t least = name.size() / 3 + 2;
-  for (const auto &[candidate, tensor] : set.tensors)
-    if (size_t d = distance(name, candidate); d < least && d < name.size()) {
-      least = d;
-      best = candidate;
-    }
-  if (!best.empty())
-    return ", did you mean '" + best + "'";
-  std::set<std::string> names;
-  for (const auto &entry : set.tensors)
-    names.insert(entry.first);
-  return names.empty() ? "" : ": " + list(names);
 }
 
 std::string typeOf(const ValueInfo &value) {
@@ -98,7 +66,9 @@ Sources::open(const Options &options,
     }
   }
   if (!options.weights.empty()) {
-    SK_ASSIGN_OR_RETURN(WeightSet weights, openWeights(options.weights));
+    OpenOptions open;
+    open.followLinks = options.followLinks;
+    SK_ASSIGN_OR_RETURN(SourceSet weights, SourceSet::open(options.weights, open));
     sources.weights_ = std::move(weights);
   }
   for (const auto &[name, range] : options.ranges) {
@@ -110,20 +80,15 @@ Sources::open(const Options &options,
   return sources;
 }
 
-Expected<TensorSource> Sources::find(const ValueInfo &value) const {
+Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) const {
   auto input = inputs_.find(value.name);
   if (input != inputs_.end())
-    return TensorSource(input->second);
+    return TensorSource(StoredSource::whole(input->second));
   bool weight = value.kind == ValueKind::Weight;
-  if (weight && weights_) {
-    auto tensor = weights_->tensors.find(value.name);
-    if (tensor != weights_->tensors.end())
-      return TensorSource(tensor->second);
-    return notFound("missing weight '" + value.name + "' (" + typeOf(value) +
-                    "), " + weights_->path + " holds " +
-                    std::to_string(weights_->tensors.size()) + " tensors" +
-                    choices(value.name, *weights_));
-  }
+  if (weight && weights_)
+    return options_->load.mode == LoadMode::Presharded
+               ? weights_->findPresharded(value, devices)
+               : weights_->find(value);
   if (!options_->randomSeed)
     return notFound(std::string(weight ? "weight" : "input") + " '" +
                     value.name + "' (" + typeOf(value) + ") is not given, use " +
@@ -134,6 +99,7 @@ Expected<TensorSource> Sources::find(const ValueInfo &value) const {
   auto given = options_->ranges.find(value.name);
   if (given != options_->ranges.end() && !isFloat(value.dtype))
     range = given->second;
+  // A loading function does not see random stored tensors: the argument is random.
   return TensorSource(
       RandomTensor::forValue(value, *options_->randomSeed, range));
 }
@@ -142,7 +108,7 @@ Expected<std::vector<TensorSource>>
 Sources::resolve(const FunctionInfo &function) const {
   std::vector<TensorSource> sources;
   for (const ValueInfo &value : function.arguments) {
-    SK_ASSIGN_OR_RETURN(TensorSource source, find(value));
+    SK_ASSIGN_OR_RETURN(TensorSource source, find(value, function.devices));
     SK_RETURN_IF_ERROR(checkSource(value, source));
     sources.push_back(std::move(source));
   }

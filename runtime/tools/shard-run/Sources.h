@@ -5,7 +5,7 @@
 
 #include "Options.h"
 
-#include "shardkit/rt/Loader.h"
+#include "shardkit/rt/Loading/LoadPlan.h"
 
 namespace shardkit::run {
 
@@ -23,10 +23,10 @@ public:
   resolve(const rt::FunctionInfo &function) const;
 
 private:
-  rt::Expected<rt::TensorSource> find(const rt::ValueInfo &value) const;
+  rt::Expected<rt::TensorSource> find(const rt::ValueInfo &value, int64_t devices) const;
   const Options *options_ = nullptr;
   std::map<std::string, rt::StoredTensor> inputs_;
-  std::optional<rt::WeightSet> weights_;
+  std::optional<rt::SourceSet> weights_;
 };
 
 } // namespace shardkit::run

@@ -62,7 +62,12 @@ static int run(const Options &options, const std::string &bundlePath) {
   if (!sources.ok())
     return fail(sources.status());
 
-  Session session(options, **bundle, *sources);
+  HostFunctions hostFunctions;
+  for (const std::string &library : options.shardFunctions)
+    if (Status status = hostFunctions.loadLibrary(library); !status.ok())
+      return fail(status);
+
+  Session session(options, **bundle, *sources, hostFunctions);
   std::vector<FunctionRecord> records;
   const bool lineEach = options.verbose || functions->size() <= 16;
   bool mismatch = false;

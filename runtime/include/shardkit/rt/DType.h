@@ -1,7 +1,8 @@
 //===- DType.h - Element types ----------------------------------*- C++ -*-===//
 //
 // The element types of abi.h with their names, sizes and conversions. f16 and
-// bf16 exist in memory only; arithmetic happens in f32.
+// bf16 exist in memory only; arithmetic happens in f32. Programs compute with
+// the first nine; the others can be stored, loaded, moved and converted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,15 +30,35 @@ enum class DType : int32_t {
   I16 = SK_I16,
   I8 = SK_I8,
   I1 = SK_I1,
+  U64 = SK_U64,
+  U32 = SK_U32,
+  U16 = SK_U16,
+  U8 = SK_U8,
+  F8E4M3FN = SK_F8E4M3FN,
+  F8E5M2 = SK_F8E5M2,
+  F8E4M3FNUZ = SK_F8E4M3FNUZ,
+  F8E5M2FNUZ = SK_F8E5M2FNUZ,
+  F8E8M0FNU = SK_F8E8M0FNU,
+  I4 = SK_I4,
+  U4 = SK_U4,
 };
+/// Those that programs compute with.
 inline constexpr int kNumDTypes = 9;
+inline constexpr int kNumStoredDTypes = 20;
+inline bool isComputeType(DType dtype) { return int(dtype) < kNumDTypes; }
 
-/// "f64" ... "i1", as in manifests.
+/// "f64" ... "u4", as in manifests.
 const char *dtypeName(DType dtype);
 std::optional<DType> parseDType(std::string_view name);
-/// Bytes per element; i1 takes one byte.
+/// Bytes per element in memory; i1, i4 and u4 take one byte.
 int64_t dtypeSize(DType dtype);
-inline bool isFloat(DType dtype) { return dtype <= DType::BF16; }
+/// Bits per element in files that pack: 4 for i4 and u4, else those in memory.
+int64_t dtypeBits(DType dtype);
+inline bool isFloat(DType dtype) {
+  return dtype <= DType::BF16 || (dtype >= DType::F8E4M3FN && dtype <= DType::F8E8M0FNU);
+}
+/// Same bits in memory: equal, or integers of one width.
+bool sameBits(DType a, DType b);
 
 using Shape = std::vector<int64_t>;
 /// "4x8"; "scalar" for rank 0.
@@ -99,7 +120,7 @@ struct Bool {
   uint8_t value;
 };
 
-/// Calls fn(T{}) with the memory type of `dtype`.
+/// Calls fn(T{}) with the memory type of `dtype`, one that programs compute with.
 template <typename Fn> decltype(auto) dispatch(DType dtype, Fn &&fn) {
   switch (dtype) {
   case DType::F64:
@@ -118,7 +139,7 @@ template <typename Fn> decltype(auto) dispatch(DType dtype, Fn &&fn) {
     return fn(int16_t{});
   case DType::I8:
     return fn(int8_t{});
-  case DType::I1:
+  default:
     break;
   }
   return fn(Bool{});

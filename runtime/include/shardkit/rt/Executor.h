@@ -68,6 +68,11 @@ public:
   Status runReference(const FunctionInfo &function, sk_program program,
                       RankMemory &memory);
 
+  /// Runs a program without collectives as `rank` of `ranks`, on this thread: a
+  /// shard function.
+  static Status call(sk_program program, int64_t rank, int64_t ranks, void *const *arguments,
+                     void *const *results, int64_t arenaBytes);
+
   /// A rank did not return after the step failed. Its thread still uses the
   /// program and the memory of that step: leave both alone, end the process
   /// with _exit.

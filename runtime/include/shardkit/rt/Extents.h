@@ -84,6 +84,51 @@ Status validateExtents(const Extents &extents, int64_t localElements,
                        int64_t globalElements, int64_t devices,
                        bool coverGlobal);
 
+/// One of several parts that make a local buffer up, perhaps from other tensors:
+/// local element `l` of the extents is element localBase + l, global element g
+/// is element globalBase + g of its source.
+struct ExtentPiece {
+  int64_t source = 0, globalBase = 0, localBase = 0;
+  Extents extents;
+};
+
+/// Checks that the pieces together write every local element exactly once (on a
+/// rank without padding) and that none reaches beyond its source. Pieces that
+/// lie in one another more finely than nested loops do are refused.
+Status validatePieces(const std::vector<ExtentPiece> &pieces,
+                      const std::vector<int64_t> &sourceElements, int64_t localElements,
+                      int64_t devices);
+
+/// Which of the distinct shards a rank holds, and how many there are; shards are
+/// numbered by where they start, and ranks with the same elements share one.
+struct DistinctShard {
+  int64_t index = 0, count = 1;
+};
+DistinctShard distinctShard(const Extents &extents, int64_t rank);
+/// The first rank that holds what `rank` holds.
+int64_t firstOwner(const Extents &extents, int64_t rank);
+
+/// Which rank holds a global element, and where. For extents of which all ranks
+/// together cover the global value (validateExtents with coverGlobal).
+class ShardMap {
+public:
+  explicit ShardMap(const Extents &extents);
+  struct Place {
+    int64_t rank = 0;  ///< The first of those that hold it.
+    int64_t local = 0;
+    int64_t run = 1;   ///< So many elements follow one another in both.
+  };
+  Place find(int64_t global) const;
+
+private:
+  struct Digit {
+    int64_t size, globalStride, localStride; ///< 0 for a digit of the rank.
+    int64_t chunk;                           ///< Of an uneven dim, else 0.
+    std::vector<RankDigit> ranks;            ///< Empty for a plain loop.
+  };
+  std::vector<Digit> digits_; ///< By global stride, the finest first.
+};
+
 /// Calls fn(globalOffset, localOffset, count, globalStride, localStride) for
 /// every innermost piece of `rank`, ascending in the outer loops.
 template <typename Fn>

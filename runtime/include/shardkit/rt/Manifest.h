@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace shardkit::rt {
@@ -33,6 +34,40 @@ struct ProgramInfo {
 
 enum class ValueKind { Input, Weight, Result };
 
+/// Where the code of a function is.
+struct EntryPoint {
+  int64_t program = 0;
+  std::string symbol;
+  int64_t arenaBytes = 0;
+};
+
+/// A step of a chain of host functions: f(input, extras..., output).
+struct HostCall {
+  std::string function;
+  Shape shape; ///< Of the output.
+  DType dtype = DType::F32;
+  std::vector<std::variant<int64_t, double, std::string>> extras;
+};
+
+struct LoadSource {
+  std::string name;
+  DType dtype = DType::F32;
+  Shape shape;
+  int64_t elements = 0;
+};
+
+/// How an argument is made from stored tensors where it is not one of them:
+/// pieces where data only moves, else a compiled function
+/// `(stored..., rank) -> local`, else a chain of host functions on one tensor.
+struct LoadInfo {
+  std::vector<LoadSource> sources;
+  std::vector<ExtentPiece> pieces;
+  std::optional<EntryPoint> function;
+  std::vector<HostCall> chain;
+  /// The whole argument from the stored tensors, for --verify.
+  std::optional<EntryPoint> reference;
+};
+
 struct ValueInfo {
   std::string name;
   ValueKind kind = ValueKind::Input;
@@ -41,6 +76,7 @@ struct ValueInfo {
   int64_t globalElements = 0, localElements = 0;
   std::string sharding; ///< As text, for people.
   Extents extents;
+  std::optional<LoadInfo> load; ///< Absent: the stored tensor of that name.
   std::optional<std::pair<int64_t, int64_t>> range; ///< Of random integers.
   std::optional<int64_t> tied; ///< Of a result: the argument it updates.
   bool exact = false; ///< Of a result: computed by moving data alone.
@@ -114,13 +150,6 @@ struct CollectiveInfo {
   std::string extra;
 };
 
-/// Where the code of a function is.
-struct EntryPoint {
-  int64_t program = 0;
-  std::string symbol;
-  int64_t arenaBytes = 0;
-};
-
 struct FunctionInfo {
   std::string name;
   int64_t mesh = -1; ///< Index, -1 for one device.
@@ -137,6 +166,29 @@ struct Manifest {
   std::vector<ProgramInfo> programs;
   std::vector<FunctionInfo> functions;
 };
+
+/// The weights of one program, or of a set cut for some mesh: what loading and
+/// shard-weights need to know, without programs.
+struct WeightManifest {
+  std::string path;
+  MeshInfo mesh; ///< No axes on one device.
+  int64_t devices = 1;
+  std::vector<ValueInfo> weights; ///< Names differ, but for parts of one stored tensor.
+  /// Of presharded.json: true where every rank has its own copy of every shard.
+  bool perRank = false;
+  std::string configuration; ///< Hash of the above; empty unless presharded.
+  struct File {
+    std::string path;
+    int64_t bytes = 0;
+    std::string checksum;
+  };
+  std::vector<File> files; ///< Of presharded.json.
+};
+WeightManifest weightsOf(const Manifest &manifest, const FunctionInfo &function);
+Expected<WeightManifest> parseWeightManifest(const std::string &text, const std::string &fileName);
+std::string weightManifestText(const WeightManifest &manifest);
+/// 16 hexadecimal digits over mesh, names, types, shardings and extents.
+std::string configurationHash(const WeightManifest &manifest);
 
 /// Parses and validates `text`. `fileName` is what errors name. With a
 /// `bundleDir` the program files must exist there with their sizes.

@@ -24,7 +24,12 @@ extern "C" {
 typedef struct sk_context sk_context;
 
 enum sk_dtype {
-  SK_F64 = 0, SK_F32, SK_F16, SK_BF16, SK_I64, SK_I32, SK_I16, SK_I8, SK_I1
+  SK_F64 = 0, SK_F32, SK_F16, SK_BF16, SK_I64, SK_I32, SK_I16, SK_I8, SK_I1,
+  /* Stored, loaded and moved, but not computed with. i4 and u4 take a byte each
+   * in memory. */
+  SK_U64, SK_U32, SK_U16, SK_U8, SK_F8E4M3FN, SK_F8E5M2, SK_F8E4M3FNUZ, SK_F8E5M2FNUZ,
+  SK_F8E8M0FNU, SK_I4, SK_U4,
+  SK_STRING = 64 /* Of an extra argument of a shard function only. */
 };
 
 /* Entry point of a program: arguments and results are row-major local buffers

@@ -1,0 +1,51 @@
+//===- ShardInfo.h - TVM's shard_info.json ----------------------*- C++ -*-===//
+//
+// Parameter name -> chain of functions that are applied in order:
+//   {"x_0": [["tests.disco.shard_dim_1", [[2, 64, 64], "float16"], 2]]}
+// Each is called as f(input, extras..., output); slice k of the last output goes
+// to rank k. A parameter that is not listed goes to every rank whole.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_FORMATS_SHARDINFO_H
+#define SHARDKIT_RT_FORMATS_SHARDINFO_H
+
+#include "shardkit/rt/Formats/WeightSet.h"
+#include "shardkit/rt/Manifest.h"
+
+namespace shardkit::rt {
+
+/// "float16", "int8", ... as TVM spells types.
+std::optional<DType> parseTvmDType(const std::string &name);
+const char *tvmDTypeName(DType dtype);
+
+using ShardInfo = std::map<std::string, std::vector<HostCall>>;
+Expected<ShardInfo> parseShardInfo(const std::string &text, const std::string &fileName);
+Expected<ShardInfo> readShardInfo(const std::string &path);
+
+/// What a loader needs to know to load `set` on `ranks` by `info`, parameters in
+/// the order of `parameters` (empty: by name, numbers in names by value). An
+/// error for a listed name that the set lacks, a leading dim other than `ranks`
+/// and an index that nothing has.
+Expected<WeightManifest> manifestOf(const ShardInfo &info, const WeightSet &set, int64_t ranks,
+                                    const std::vector<std::string> &parameters = {});
+
+/// The weights of a manifest for TVM: one call of "shardkit.shard" for each that
+/// is not whole on every rank. Its extras are integers, all that TVM's reader
+/// takes: the number of ranks, then the extents in closed form, each list after
+/// its length: offset [rank_stride, size, global_stride], loops [size,
+/// global_stride, local_stride], uneven [loop, size, digits of ranks [stride,
+/// size]]. Weights with loading functions keep their chain; those made of
+/// several tensors or by compiled functions are an error that names them.
+Expected<std::string> shardInfoText(const WeightManifest &manifest);
+
+/// The extras of "shardkit.shard" read back.
+struct ShardCall {
+  int64_t ranks = 0;
+  Extents extents;
+};
+Expected<ShardCall> parseShardCall(const std::vector<int64_t> &extras);
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_FORMATS_SHARDINFO_H

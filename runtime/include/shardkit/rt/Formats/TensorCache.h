@@ -1,0 +1,42 @@
+//===- TensorCache.h - TVM's tensor-cache.json ------------------*- C++ -*-===//
+//
+// {"metadata": {}, "records": [{"dataPath": "params_shard_0.bin",
+//   "format": "raw-shard", "nbytes": N, "md5sum": "...", "records": [
+//   {"name", "shape", "dtype", "format": "raw" | "f32-to-bf16", "nbytes",
+//    "byteOffset"}]}]}
+// Formerly named ndarray-cache.json. f32-to-bf16 counts for float32 alone: TVM's
+// writer stamps it on every record.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_FORMATS_TENSORCACHE_H
+#define SHARDKIT_RT_FORMATS_TENSORCACHE_H
+
+#include "shardkit/rt/Formats/WeightSet.h"
+
+namespace shardkit::rt {
+
+Status readTensorCache(const std::string &path, const OpenOptions &options, WeightSet &set);
+/// The same of a text; the data files lie in `directory`. Errors name no file.
+Status parseTensorCache(const std::string &text, const std::string &directory,
+                        const OpenOptions &options, WeightSet &set);
+
+struct TensorCacheOptions {
+  bool f32ToBf16 = false;
+  /// A data file ends with the tensor that passes this size.
+  int64_t maxFileBytes = int64_t(1) << 30;
+};
+/// Writes one data file; the result is its entry of the list of records.
+Expected<std::string> writeTensorCacheFile(const std::string &directory, const std::string &name,
+                                           const std::vector<TensorContent> &tensors,
+                                           const TensorCacheOptions &options = {});
+Status writeTensorCacheIndex(const std::string &directory,
+                             const std::vector<std::string> &entries);
+
+/// Writes `directory`/tensor-cache.json (last) and params_shard_*.bin.
+Status writeTensorCache(const std::string &directory, const std::vector<TensorContent> &tensors,
+                        const TensorCacheOptions &options = {});
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_FORMATS_TENSORCACHE_H

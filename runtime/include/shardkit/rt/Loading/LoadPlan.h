@@ -1,0 +1,116 @@
+//===- LoadPlan.h - What a node reads, and in which pieces ------*- C++ -*-===//
+//
+// A plan collects what the ranks of this node hold of which arguments; run()
+// reads every byte of a file that any of them needs at most once. The unit of
+// work is a block of a stored tensor: its pieces for all ranks are enumerated in
+// closed form, sorted by their place in the file, joined to large requests, and
+// read straight into the destinations (one request may fill many) or, where runs
+// are short or the elements are stored in another form, through a staging
+// buffer of the reader. Blocks are handed to as many readers as asked for;
+// nothing waits between weights.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_LOADING_LOADPLAN_H
+#define SHARDKIT_RT_LOADING_LOADPLAN_H
+
+#include "shardkit/rt/Loading/Source.h"
+
+#include <functional>
+
+namespace shardkit::rt {
+
+class HostFunctions;
+
+enum class LoadMode { Direct, RootScatter, Presharded };
+const char *loadModeName(LoadMode mode);
+std::optional<LoadMode> parseLoadMode(const std::string &name);
+
+/// Auto: buffered reads of what the page cache holds; for the rest the faster of
+/// buffered and direct, by the first blocks of this load.
+enum class IoMode { Auto, Pread, Direct, Mmap };
+const char *ioModeName(IoMode mode);
+std::optional<IoMode> parseIoMode(const std::string &name);
+
+struct LoadOptions {
+  LoadMode mode = LoadMode::Direct;
+  IoMode io = IoMode::Auto;
+  int readers = 0; ///< 0: chosen, at most maxReaders.
+  /// Called now and then with bytes read so far and an estimate of all, one call
+  /// at a time, from any reader.
+  std::function<void(int64_t, int64_t)> progress;
+};
+inline constexpr int maxReaders = 6;
+/// A block, and the staging memory of one reader: with all readers and what
+/// describes their pieces, less than 64 MiB.
+inline constexpr int64_t blockBytes = 8 << 20;
+
+struct LoadCounters {
+  int64_t bytesNeeded = 0; ///< From files: what the ranks own.
+  int64_t bytesRead = 0;   ///< From files: what was read to get it.
+  int64_t requests = 0;
+  double seconds = 0;
+  void add(const LoadCounters &other);
+};
+
+struct LoadStats {
+  std::vector<LoadCounters> ranks; ///< Seconds of all are those of the load.
+  LoadCounters total;
+  int readers = 0;
+  int64_t stagingBytes = 0; ///< Most that was allocated beside the destinations.
+  int64_t bytesDirect = 0, bytesMapped = 0; ///< Of bytesRead, past the page cache; by mmap.
+  /// Communication of root-scatter; 0 in the other modes.
+  int64_t scatters = 0, broadcasts = 0;
+  void add(const LoadStats &other);
+};
+
+/// Runs a compiled shard function for one rank.
+using ShardProgram = std::function<Status(const EntryPoint &entry, int64_t rank,
+                                          void *const *stored, void *local)>;
+
+class LoadPlan {
+public:
+  /// `rank`'s part of `value` shall be in `local`. `source` was checked
+  /// (checkSource) and outlives the plan, as `value` does; it is not random.
+  void add(const ValueInfo &value, const TensorSource &source, int64_t rank, void *local);
+  /// `global` shall be the whole value, made from the stored tensor of that name.
+  void addWhole(const SourceTensor &source, DType dtype, void *global);
+
+  /// `functions` and `programs` may be null where no weight needs them.
+  Status run(const LoadOptions &options, const HostFunctions *functions,
+             const ShardProgram &programs, LoadStats &stats) const;
+
+private:
+  friend class LoadRun;
+  struct Target {
+    std::vector<ExtentLoop> loops; ///< Coalesced, global strides descending.
+    int64_t base;                  ///< In elements of the source.
+    char *local;
+    int64_t rank;
+    int64_t elements;
+  };
+  struct Request {
+    const SourceTensor *source = nullptr;
+    SourceTensor own; ///< Where `source` is made for the plan.
+    DType dtype = DType::F32;
+    std::string name;
+    std::vector<Target> targets;
+  };
+  /// Whole stored tensors through a function.
+  struct Call {
+    const ValueInfo *value;
+    const StoredSource *source;
+    std::vector<std::pair<int64_t, void *>> ranks;
+  };
+  Request &request(const SourceTensor &source, const std::string &name);
+  void addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base, char *local);
+
+  std::vector<std::unique_ptr<Request>> requests_;
+  std::map<std::tuple<const File *, int64_t, const void *>, Request *> known_;
+  std::vector<Call> calls_;
+  std::map<const ValueInfo *, size_t> callOf_;
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_LOADING_LOADPLAN_H

@@ -1,0 +1,76 @@
+//===- Source.h - Where the elements of an argument come from ---*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_LOADING_SOURCE_H
+#define SHARDKIT_RT_LOADING_SOURCE_H
+
+#include "shardkit/rt/Formats/WeightSet.h"
+#include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Random.h"
+
+#include <memory>
+#include <variant>
+
+namespace shardkit::rt {
+
+/// One tensor as a loading function sees it: stored whole, or in the shards of a
+/// presharded set, of whatever number of ranks.
+struct SourceTensor {
+  StoredTensor whole; ///< Its name, type and shape; the bytes too if there is no map.
+  std::shared_ptr<const ShardMap> map;
+  std::map<int64_t, StoredTensor> shards; ///< By the first rank that owns each.
+};
+
+/// The tensors that an argument is made from: those of its LoadInfo, else one.
+struct StoredSource {
+  std::vector<SourceTensor> tensors;
+  static StoredSource whole(StoredTensor tensor) {
+    return {{SourceTensor{std::move(tensor), nullptr, {}}}};
+  }
+};
+
+/// What each rank holds, stored as it is (NAME_shard-K-of-N).
+struct PreshardedSource {
+  std::vector<StoredTensor> ranks;
+};
+
+/// Where a global value comes from: files, or the random generator.
+using TensorSource = std::variant<StoredSource, PreshardedSource, RandomTensor>;
+
+/// Checks dtype, shape and byte range of `source` against `value`; the message
+/// names the value, the file and the byte range. Allocates nothing.
+Status checkSource(const ValueInfo &value, const TensorSource &source);
+
+/// A weight set as loaders see it: names of whole tensors, whether they are
+/// stored whole or, with presharded.json, in shards.
+class SourceSet {
+public:
+  static Expected<SourceSet> open(const std::string &path, const OpenOptions &options = {});
+
+  const WeightSet &stored() const { return set_; }
+  /// Set if the set holds presharded.json.
+  const std::optional<WeightManifest> &presharded() const { return presharded_; }
+  std::vector<std::string> names() const;
+
+  /// The source of a weight, checked against it. A missing one is an error that
+  /// names the nearest stored name.
+  Expected<TensorSource> find(const ValueInfo &value) const;
+  /// For --load=presharded: the shard of every rank. With presharded.json the
+  /// weight must have been cut in the same way.
+  Expected<TensorSource> findPresharded(const ValueInfo &value, int64_t devices) const;
+
+private:
+  Expected<SourceTensor> findTensor(const std::string &name) const;
+  Status missing(const std::string &what, const std::string &name) const;
+  WeightSet set_;
+  std::optional<WeightManifest> presharded_;
+  std::map<std::string, size_t> logical_; ///< Index into presharded_->weights.
+};
+
+/// What differs between two ways to cut a set, one fact after the other; empty
+/// if nothing does.
+std::string configurationDiff(const ValueInfo &stored, int64_t storedDevices,
+                              const ValueInfo &wanted, int64_t wantedDevices);
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_LOADING_SOURCE_H

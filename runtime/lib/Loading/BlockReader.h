@@ -1,0 +1,83 @@
+//===- BlockReader.h - The pieces of one block, read and placed -*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_LOADING_BLOCKREADER_H
+#define SHARDKIT_RT_LOADING_BLOCKREADER_H
+
+#include "shardkit/rt/Buffer.h"
+#include "shardkit/rt/Loading/LoadPlan.h"
+
+#include <atomic>
+#include <sys/uio.h>
+
+namespace shardkit::rt {
+
+/// How requests are made: fixed, or measured (IoMode::Auto). Shared by readers.
+class IoChooser {
+public:
+  explicit IoChooser(IoMode mode) : mode_(mode) {}
+  /// `measure`: the caller shall say how long it took.
+  IoMode choose(const File &file, int64_t offset, int64_t bytes, bool &measure);
+  void record(IoMode mode, int64_t bytes, double seconds);
+
+private:
+  static constexpr int64_t probes = 4; ///< Of each kind before one is chosen.
+  const IoMode mode_;
+  struct Measured {
+    std::atomic<int64_t> asked{0}, done{0}, bytes{0}, nanoseconds{0};
+  } buffered_, direct_;
+};
+
+/// Used by one thread. start(), add() for each piece, finish().
+class BlockReader {
+public:
+  /// Elements first + i * stride of a stored tensor to element i * toStride at
+  /// `to`, i < count.
+  struct Piece {
+    int64_t first, stride;
+    char *to;
+    int64_t toStride, count, rank;
+  };
+  static constexpr int64_t maxPieces = 1 << 14;
+
+  /// With `wholeBlocks` blocks are read as they are and cut in memory, as a root
+  /// does that scatters.
+  BlockReader(IoChooser &io, bool wholeBlocks) : io_(io), wholeBlocks_(wholeBlocks) {}
+
+  void start(const StoredTensor &stored);
+  void add(const Piece &piece);
+  void add(int64_t first, int64_t stride, char *to, int64_t toStride, int64_t count,
+           int64_t rank) {
+    add({first, stride, to, toStride, count, rank});
+  }
+  /// Reads what was added; elements [begin, begin + count) are the block.
+  Status finish(int64_t begin, int64_t count);
+
+  int64_t takeNewBytes() { return std::exchange(newBytes_, 0); }
+  void addTo(LoadStats &stats) const;
+
+private:
+  struct Item {
+    int64_t begin, end; ///< Bytes of the stored tensor.
+    Piece piece;
+  };
+  Status readGroup(size_t first, size_t last);
+  Status readStraight(size_t first, size_t last);
+  Status readStaged(size_t first, size_t last, int64_t begin, int64_t end);
+  void place(size_t first, size_t last, const char *block, int64_t begin);
+  char *staging(int64_t bytes);
+  LoadCounters &counters(int64_t rank);
+
+  IoChooser &io_;
+  const bool wholeBlocks_;
+  const StoredTensor *stored_ = nullptr;
+  std::vector<Item> items_;
+  std::vector<::iovec> parts_;
+  std::vector<std::pair<size_t, size_t>> copies_; ///< Item, and whose bytes it has.
+  Buffer staging_;
+  std::vector<LoadCounters> ranks_;
+  int64_t newBytes_ = 0, direct_ = 0, mapped_ = 0, most_ = 0;
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_LOADING_BLOCKREADER_H

@@ -1,0 +1,467 @@
+//===- LoadPlan.cpp - What a node reads, and in which pieces ----------------===//
+
+#include "shardkit/rt/Loading/LoadPlan.h"
+
+#include "BlockReader.h"
+
+#include "shardkit/rt/HostFunctions.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <sched.h>
+#include <thread>
+
+namespace shardkit::rt {
+
+static double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+const char *loadModeName(LoadMode mode) {
+  static const char *const names[] = {"direct", "root-scatter", "presharded"};
+  return names[int(mode)];
+}
+std::optional<LoadMode> parseLoadMode(const std::string &name) {
+  for (LoadMode mode : {LoadMode::Direct, LoadMode::RootScatter, LoadMode::Presharded})
+    if (name == loadModeName(mode))
+      return mode;
+  return std::nullopt;
+}
+const char *ioModeName(IoMode mode) {
+  static const char *const names[] = {"auto", "pread", "direct", "mmap"};
+  return names[int(mode)];
+}
+std::optional<IoMode> parseIoMode(const std::string &name) {
+  for (IoMode mode : {IoMode::Auto, IoMode::Pread, IoMode::Direct, IoMode::Mmap})
+    if (name == ioModeName(mode))
+      return mode;
+  return std::nullopt;
+}
+
+void LoadCounters::add(const LoadCounters &other) {
+  bytesNeeded += other.bytesNeeded;
+  bytesRead += other.bytesRead;
+  requests += other.requests;
+  seconds += other.seconds;
+}
+
+void LoadStats::add(const LoadStats &other) {
+  ranks.resize(std::max(ranks.size(), other.ranks.size()));
+  for (size_t r = 0; r < other.ranks.size(); ++r)
+    ranks[r].add(other.ranks[r]);
+  total.add(other.total);
+  readers = std::max(readers, other.readers);
+  stagingBytes = std::max(stagingBytes, other.stagingBytes);
+  bytesDirect += other.bytesDirect;
+  bytesMapped += other.bytesMapped;
+  scatters += other.scatters;
+  broadcasts += other.broadcasts;
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+LoadPlan::Request &LoadPlan::request(const SourceTensor &source, const std::string &name) {
+  std::tuple<const File *, int64_t, const void *> key(source.whole.file.get(),
+                                                      source.whole.offset, source.map.get());
+  Request *&known = known_[key];
+  if (!known) {
+    requests_.push_back(std::make_unique<Request>());
+    known = requests_.back().get();
+    known->source = &source;
+    known->dtype = *source.whole.dtype;
+    known->name = name;
+  }
+  return *known;
+}
+
+void LoadPlan::addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base,
+                         char *local) {
+  Target target{coalesceLoops(extents, rank), base + extents.base(rank), local, rank, 1};
+  for (const ExtentLoop &loop : target.loops)
+    target.elements *= loop.size;
+  if (target.elements > 0)
+    request.targets.push_back(std::move(target));
+}
+
+void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t rank,
+                   void *local) {
+  char *to = static_cast<char *>(local);
+  if (const auto *shards = std::get_if<PreshardedSource>(&source)) {
+    const StoredTensor &stored = shards->ranks[size_t(rank)];
+    std::tuple<const File *, int64_t, const void *> key(stored.file.get(), stored.offset, nullptr);
+    Request *&known = known_[key];
+    if (!known) {
+      requests_.push_back(std::make_unique<Request>());
+      known = requests_.back().get();
+      known->own.whole = stored;
+      known->source = &known->own;
+      known->dtype = *stored.dtype;
+      known->name = value.name;
+    }
+    return addTarget(*known, Extents::identity(value.localElements), rank, 0, to);
+  }
+  const StoredSource &stored = std::get<StoredSource>(source);
+  if (!value.load)
+    return addTarget(request(stored.tensors[0], value.name), value.extents, rank, 0, to);
+  if (value.load->function || !value.load->chain.empty()) {
+    auto [place, added] = callOf_.emplace(&value, calls_.size());
+    if (added)
+      calls_.push_back({&value, &stored, {}});
+    calls_[place->second].ranks.emplace_back(rank, local);
+    return;
+  }
+  for (const ExtentPiece &piece : value.load->pieces)
+    addTarget(request(stored.tensors[size_t(piece.source)], value.name), piece.extents, rank,
+              piece.globalBase, to + piece.localBase * dtypeSize(value.dtype));
+}
+
+void LoadPlan::addWhole(const SourceTensor &source, DType, void *global) {
+  addTarget(request(source, source.whole.name),
+            Extents::identity(numElements(source.whole.shape).value_or(0)), 0, 0,
+            static_cast<char *>(global));
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Calls fn(global, local, count, globalStride, localStride) for the pieces of a
+/// target with elements in [begin, end); none reaches out of it.
+template <typename Fn>
+void forEachPieceIn(const std::vector<ExtentLoop> &loops, int64_t base, int64_t begin, int64_t end,
+                    Fn &&fn) {
+  if (loops.empty()) {
+    if (base >= begin && base < end)
+      fn(base, int64_t(0), int64_t(1), int64_t(1), int64_t(1));
+    return;
+  }
+  // spans[k]: elements from the first to the last of loops k and those inside.
+  std::vector<int64_t> spans(loops.size() + 1, 1);
+  for (size_t k = loops.size(); k-- > 0;)
+    spans[k] = spans[k + 1] + (loops[k].size - 1) * loops[k].globalStride;
+  auto visit = [&](auto &self, size_t k, int64_t global, int64_t local) -> void {
+    const ExtentLoop &loop = loops[k];
+    int64_t first = 0, last = loop.size; // [first, last)
+    if (loop.globalStride > 0) {
+      int64_t below = begin - (global + spans[k + 1] - 1);
+      if (below > 0)
+        first = (below + loop.globalStride - 1) / loop.globalStride;
+      int64_t above = end - global; // Starts below this.
+      last = above <= 0 ? 0
+                        : std::min(loop.size, (above + loop.globalStride - 1) / loop.globalStride);
+    } else if (global >= end || global + spans[k + 1] <= begin) {
+      return;
+    }
+    if (first >= last)
+      return;
+    if (k + 1 == loops.size()) {
+      if (loop.globalStride > 0)
+        return fn(global + first * loop.globalStride, local + first * loop.localStride,
+                  last - first, loop.globalStride, loop.localStride);
+      for (int64_t i = first; i < last; ++i)
+        fn(global, local + i * loop.localStride, int64_t(1), int64_t(1), int64_t(1));
+      return;
+    }
+    for (int64_t i = first; i < last; ++i)
+      self(self, k + 1, global + i * loop.globalStride, local + i * loop.localStride);
+  };
+  visit(visit, 0, base, 0);
+}
+
+int availableCores() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0)
+    return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+} // namespace
+
+/// One run of a plan: its blocks, handed out in order.
+class LoadRun {
+public:
+  LoadRun(const LoadPlan &plan, const LoadOptions &options, LoadStats &stats)
+      : plan_(plan), options_(options), stats_(stats), io_(options.io) {}
+
+  Status run() {
+    bool root = options_.mode == LoadMode::RootScatter;
+    for (const auto &request : plan_.requests_)
+      if (!request->targets.empty())
+        order_.push_back(request.get());
+    // Files are read from front to back.
+    std::sort(order_.begin(), order_.end(), [](const auto *a, const auto *b) {
+      return std::pair(place(*a), a->name) < std::pair(place(*b), b->name);
+    });
+    int64_t needed = 0, blocks = 0;
+    for (const LoadPlan::Request *request : order_) {
+      firstBlock_.push_back(blocks);
+      blockElements_.push_back(elementsPerBlock(*request));
+      int64_t elements = numElements(request->source->whole.shape).value_or(0);
+      blocks += (elements + blockElements_.back() - 1) / blockElements_.back();
+      int64_t size = dtypeSize(request->dtype);
+      for (const LoadPlan::Target &target : request->targets) {
+        stats_.ranks.resize(std::max(stats_.ranks.size(), size_t(target.rank + 1)));
+        stats_.ranks[size_t(target.rank)].bytesNeeded += target.elements * size;
+        needed += target.elements * size;
+      }
+      if (root)
+        ++(isScatter(*request) ? stats_.scatters : stats_.broadcasts);
+    }
+    firstBlock_.push_back(blocks);
+    expected_ = needed;
+    stats_.total.bytesNeeded = needed;
+    int readers = options_.readers > 0 ? std::min(options_.readers, maxReaders)
+                                       : std::clamp(availableCores(), 2, maxReaders);
+    // For little data threads cost more than they bring.
+    if (root || blocks <= 1 || needed < (2 << 20))
+      readers = 1;
+    readers = int(std::min<int64_t>(readers, std::max<int64_t>(1, blocks)));
+    stats_.readers = readers;
+    std::vector<std::thread> threads;
+    for (int i = 1; i < readers; ++i)
+      threads.emplace_back([this] { work(); });
+    work();
+    for (std::thread &thread : threads)
+      thread.join();
+    if (options_.progress && status_.ok())
+      options_.progress(read_.load(), read_.load());
+    return status_;
+  }
+
+private:
+  static std::pair<std::string, int64_t> place(const LoadPlan::Request &request) {
+    const SourceTensor &source = *request.source;
+    const StoredTensor &stored =
+        source.map && !source.shards.empty() ? source.shards.begin()->second : source.whole;
+    return {stored.file->path(), stored.offset};
+  }
+
+  /// Ranks hold different elements.
+  static bool isScatter(const LoadPlan::Request &request) {
+    for (const LoadPlan::Target &target : request.targets)
+      if (target.base != request.targets[0].base ||
+          target.elements != request.targets[0].elements)
+        return true;
+    return request.targets.size() == 1 &&
+           request.targets[0].elements < numElements(request.source->whole.shape);
+  }
+
+  /// Blocks of blockBytes, smaller where so many pieces lie in one that their
+  /// description would take as much memory as the block.
+  static int64_t elementsPerBlock(const LoadPlan::Request &request) {
+    int64_t size = dtypeSize(request.dtype);
+    int64_t most = (blockBytes - 2 * File::directAlignment) / size;
+    double pieces = 0, elements = double(numElements(request.source->whole.shape).value_or(0));
+    for (const LoadPlan::Target &target : request.targets)
+      pieces += double(target.elements) / double(target.loops.empty() ? 1 : target.loops.back().size);
+    double perElement = pieces / std::max(1.0, elements);
+    if (perElement * double(most) > double(BlockReader::maxPieces))
+      most = int64_t(double(BlockReader::maxPieces) / perElement);
+    // Even: packed nibbles of a block start with a byte.
+    return std::max<int64_t>(256, most / 256 * 256);
+  }
+
+  void work() {
+    BlockReader reader(io_, options_.mode == LoadMode::RootScatter);
+    try {
+      while (!failed_.load(std::memory_order_relaxed)) {
+        int64_t block = next_.fetch_add(1, std::memory_order_relaxed);
+        if (block >= firstBlock_.back())
+          break;
+        size_t k = size_t(std::upper_bound(firstBlock_.begin(), firstBlock_.end(), block) -
+                          firstBlock_.begin() - 1);
+        Status status = readBlock(reader, *order_[k], (block - firstBlock_[k]) * blockElements_[k],
+                                  blockElements_[k]);
+        if (!status.ok())
+          fail(status.withContext("weight " + quoteName(order_[k]->name)));
+        report(reader);
+      }
+    } catch (const std::bad_alloc &) {
+      fail(internalError("out of memory for staging"));
+    }
+    std::lock_guard lock(mutex_);
+    reader.addTo(stats_);
+  }
+
+  void fail(Status status) {
+    std::lock_guard lock(mutex_);
+    if (status_.ok())
+      status_ = std::move(status);
+    failed_.store(true);
+  }
+
+  void report(BlockReader &reader) {
+    read_.fetch_add(reader.takeNewBytes(), std::memory_order_relaxed);
+    if (!options_.progress)
+      return;
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || now() - reported_ < 0.1)
+      return;
+    reported_ = now();
+    options_.progress(read_.load(), std::max(expected_, read_.load()));
+  }
+
+  Status readBlock(BlockReader &reader, const LoadPlan::Request &request, int64_t begin,
+                   int64_t count) {
+    const SourceTensor &source = *request.source;
+    int64_t elements = *numElements(source.whole.shape);
+    int64_t end = std::min(elements, begin + count);
+    int64_t size = dtypeSize(request.dtype);
+    if (!source.map) {
+      reader.start(source.whole);
+      for (const LoadPlan::Target &target : request.targets)
+        forEachPieceIn(target.loops, target.base, begin, end,
+                       [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+                         reader.add(g, gs, target.local + l * size, ls, n, target.rank);
+                       });
+      return reader.finish(begin, end - begin);
+    }
+    // The pieces of each shard of the set, in the order of the ranks.
+    std::map<int64_t, std::vector<BlockReader::Piece>> pieces;
+    size_t pending = 0;
+    auto flush = [&]() -> Status {
+      for (auto &[rank, list] : pieces) {
+        auto shard = source.shards.find(rank);
+        if (shard == source.shards.end())
+          return internalError("no shard of rank " + std::to_string(rank));
+        reader.start(shard->second);
+        for (const BlockReader::Piece &piece : list)
+          reader.add(piece);
+        SK_RETURN_IF_ERROR(reader.finish(-1, 0));
+      }
+      pieces.clear();
+      pending = 0;
+      return {};
+    };
+    Status status;
+    for (const LoadPlan::Target &target : request.targets)
+      forEachPieceIn(
+          target.loops, target.base, begin, end,
+          [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+            for (int64_t i = 0; i < n && status.ok();) {
+              ShardMap::Place at = source.map->find(g + i * gs);
+              // Elements that follow one another here and there.
+              int64_t run = gs == 1 && ls == 1 ? std::min(at.run, n - i) : 1;
+              std::vector<BlockReader::Piece> &list = pieces[at.rank];
+              char *to = target.local + (l + i * ls) * size;
+              BlockReader::Piece *last = list.empty() ? nullptr : &list.back();
+              if (last && run == 1 && last->rank == target.rank && last->toStride == ls &&
+                  at.local > last->first &&
+                  to == last->to + last->count * ls * size &&
+                  (last->count == 1 ||
+                   at.local == last->first + last->count * last->stride)) {
+                if (last->count == 1)
+                  last->stride = at.local - last->first;
+                ++last->count;
+              } else {
+                list.push_back({at.local, 1, to, run == 1 ? ls : 1, run, target.rank});
+                if (++pending >= BlockReader::maxPieces)
+                  status = flush();
+              }
+              i += run;
+            }
+          });
+    return status.ok() ? flush() : status;
+  }
+
+  const LoadPlan &plan_;
+  const LoadOptions &options_;
+  LoadStats &stats_;
+  IoChooser io_;
+  std::vector<const LoadPlan::Request *> order_;
+  std::vector<int64_t> firstBlock_, blockElements_;
+  std::atomic<int64_t> next_{0}, read_{0};
+  int64_t expected_ = 0;
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  Status status_;
+  double reported_ = 0;
+};
+
+namespace {
+
+/// Reads the stored tensors of a call whole and applies its function.
+Status runCall(const ValueInfo &value, const StoredSource &source,
+               const std::vector<std::pair<int64_t, void *>> &ranks, const LoadOptions &options,
+               const HostFunctions *functions, const ShardProgram &programs, LoadStats &stats) {
+  const LoadInfo &load = *value.load;
+  std::vector<Buffer> stored;
+  std::vector<void *> pointers;
+  LoadPlan plan;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < source.tensors.size(); ++i) {
+    int64_t size = load.sources[i].elements * dtypeSize(load.sources[i].dtype);
+    stored.emplace_back(size);
+    pointers.push_back(stored.back().data());
+    plan.addWhole(source.tensors[i], load.sources[i].dtype, stored.back().data());
+    bytes += size;
+  }
+  LoadStats part;
+  LoadOptions whole = options;
+  whole.mode = LoadMode::Direct;
+  whole.progress = nullptr;
+  SK_RETURN_IF_ERROR(plan.run(whole, nullptr, nullptr, part));
+  part.total.seconds = 0;
+  for (LoadCounters &counters : part.ranks)
+    counters.seconds = 0;
+  if (load.function) {
+    if (!programs)
+      return internalError("no program for its loading function");
+    for (auto [rank, local] : ranks)
+      SK_RETURN_IF_ERROR(programs(*load.function, rank, pointers.data(), local));
+  } else {
+    Buffer output;
+    SK_RETURN_IF_ERROR(functions->apply(load.chain, load.sources[0], pointers[0], output));
+    int64_t slices = load.chain.back().shape[0], sliceBytes = value.localBytes();
+    for (auto [rank, local] : ranks) {
+      // One slice for each rank, or one for each distinct shard.
+      DistinctShard shard = distinctShard(value.extents, rank);
+      int64_t k = slices == shard.count ? shard.index : rank;
+      std::memcpy(local, static_cast<const char *>(output.data()) + k * sliceBytes,
+                  size_t(sliceBytes));
+    }
+    bytes += output.bytes();
+  }
+  stats.add(part);
+  stats.stagingBytes = std::max(stats.stagingBytes, bytes + part.stagingBytes);
+  if (options.mode == LoadMode::RootScatter)
+    ++stats.scatters;
+  return {};
+}
+
+} // namespace
+
+Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions,
+                     const ShardProgram &programs, LoadStats &stats) const {
+  double start = now();
+  // Names that nothing has are found before anything is read.
+  for (const Call &call : calls_)
+    if (!call.value->load->chain.empty()) {
+      if (!functions)
+        return notFound("weight " + quoteName(call.value->name) +
+                        ": its shard functions are not registered");
+      SK_RETURN_IF_ERROR(functions->check(call.value->load->chain)
+                             .withContext("weight " + quoteName(call.value->name)));
+    }
+  LoadStats own;
+  SK_RETURN_IF_ERROR(LoadRun(*this, options, own).run());
+  for (const Call &call : calls_)
+    SK_RETURN_IF_ERROR(
+        runCall(*call.value, *call.source, call.ranks, options, functions, programs, own)
+            .withContext("weight " + quoteName(call.value->name)));
+  own.total.seconds = now() - start;
+  for (LoadCounters &counters : own.ranks)
+    counters.seconds = own.total.seconds;
+  stats.add(own);
+  return {};
+}
+
+} // namespace shardkit::rt

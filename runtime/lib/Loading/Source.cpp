@@ -1,0 +1,302 @@
+//===- Source.cpp - Where the elements of an argument come from -------------===//
+
+#include "shardkit/rt/Loading/Source.h"
+
+#include "../Formats/StrictJson.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace shardkit::rt {
+
+namespace {
+
+std::string place(const StoredTensor &stored) {
+  return " (" + stored.file->path() + ", bytes " + std::to_string(stored.offset) + " to " +
+         std::to_string(stored.offset + stored.bytes) + ")";
+}
+
+Status checkTensor(const StoredTensor &stored, DType dtype, const Shape &shape) {
+  if (!stored.dtype || !sameBits(*stored.dtype, dtype))
+    return invalid("stored as " + stored.storedType + ", expected " + dtypeName(dtype) +
+                   place(stored));
+  if (stored.shape != shape)
+    return invalid("stored with shape " + shapeString(stored.shape) + ", expected " +
+                   shapeString(shape) + place(stored));
+  std::optional<int64_t> count = numElements(stored.shape);
+  if (!count || stored.bytes != stored.byteRange(0, *count).second || stored.offset < 0 ||
+      stored.bytes > stored.file->size() || stored.offset > stored.file->size() - stored.bytes)
+    return invalid("the file is truncated, it has " + std::to_string(stored.file->size()) +
+                   " bytes" + place(stored));
+  return {};
+}
+
+/// Levenshtein distance, for "did you mean".
+size_t distance(const std::string &a, const std::string &b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string typeOf(const ValueInfo &value) {
+  return std::string(dtypeName(value.dtype)) + " " + shapeString(value.globalShape);
+}
+
+bool sameExtents(const Extents &a, const Extents &b) {
+  auto key = [](const Extents &e) {
+    // Digits of size 1 may be left out; order says nothing.
+    std::vector<std::vector<int64_t>> parts;
+    for (const OffsetDigit &d : e.offset)
+      if (d.size > 1 && d.globalStride != 0)
+        parts.push_back({0, d.rankStride, d.size, d.globalStride});
+    std::vector<bool> uneven(e.loops.size());
+    for (const UnevenLoop &u : e.uneven) {
+      const ExtentLoop &l = e.loops[size_t(u.loop)];
+      uneven[size_t(u.loop)] = true;
+      parts.push_back({1, u.size, l.size, l.globalStride, l.localStride});
+      for (const RankDigit &d : u.ranks)
+        if (d.size > 1) {
+          parts.back().push_back(d.stride);
+          parts.back().push_back(d.size);
+        }
+    }
+    Extents plain;
+    for (size_t i = 0; i < e.loops.size(); ++i)
+      if (!uneven[i])
+        plain.loops.push_back(e.loops[i]);
+    for (const ExtentLoop &l : coalesceLoops(plain, 0))
+      parts.push_back({2, l.size, l.globalStride, l.localStride});
+    std::sort(parts.begin(), parts.end());
+    return parts;
+  };
+  return key(a) == key(b);
+}
+
+} // namespace
+
+Status checkSource(const ValueInfo &value, const TensorSource &source) {
+  std::string context = std::string(value.kind == ValueKind::Weight ? "weight" : "input") + " " +
+                        quoteName(value.name);
+  if (const auto *shards = std::get_if<PreshardedSource>(&source)) {
+    for (size_t rank = 0; rank < shards->ranks.size(); ++rank) {
+      Status status = checkTensor(shards->ranks[rank], value.dtype, value.localShape);
+      if (!status.ok())
+        return status.withContext(context + ", rank " + std::to_string(rank));
+    }
+    return {};
+  }
+  const auto *stored = std::get_if<StoredSource>(&source);
+  if (!stored)
+    return {};
+  size_t expected = value.load ? value.load->sources.size() : 1;
+  if (stored->tensors.size() != expected)
+    return internalError(context + ": " + std::to_string(stored->tensors.size()) +
+                         " stored tensors, expected " + std::to_string(expected));
+  for (size_t i = 0; i < expected; ++i) {
+    const SourceTensor &tensor = stored->tensors[i];
+    DType dtype = value.load ? value.load->sources[i].dtype : value.dtype;
+    const Shape &shape = value.load ? value.load->sources[i].shape : value.globalShape;
+    if (!tensor.map) {
+      SK_RETURN_IF_ERROR(checkTensor(tensor.whole, dtype, shape).withContext(context));
+      continue;
+    }
+    if (!tensor.whole.dtype || !sameBits(*tensor.whole.dtype, dtype) ||
+        tensor.whole.shape != shape)
+      return invalid(context + ": presharded from " + tensor.whole.storedType + " " +
+                     shapeString(tensor.whole.shape) + ", expected " + dtypeName(dtype) + " " +
+                     shapeString(shape));
+  }
+  return {};
+}
+
+std::string configurationDiff(const ValueInfo &stored, int64_t storedDevices,
+                              const ValueInfo &wanted, int64_t wantedDevices) {
+  std::string diff;
+  auto add = [&](const std::string &what, const std::string &a, const std::string &b) {
+    if (a != b)
+      diff += (diff.empty() ? "" : "; ") + what + " " + a + " there, " + b + " here";
+  };
+  add("devices", std::to_string(storedDevices), std::to_string(wantedDevices));
+  if (!sameBits(stored.dtype, wanted.dtype))
+    add("dtype", dtypeName(stored.dtype), dtypeName(wanted.dtype));
+  add("global shape", shapeString(stored.globalShape), shapeString(wanted.globalShape));
+  add("local shape", shapeString(stored.localShape), shapeString(wanted.localShape));
+  if (!sameExtents(stored.extents, wanted.extents))
+    add("sharding", stored.sharding.empty() ? "another" : stored.sharding,
+        wanted.sharding.empty() ? "not that" : wanted.sharding == stored.sharding
+            ? wanted.sharding + " (on another mesh)" : wanted.sharding);
+  return diff;
+}
+
+Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &options) {
+  SourceSet result;
+  SK_ASSIGN_OR_RETURN(result.set_, openWeights(path, options));
+  std::string file = result.set_.presharded;
+  if (file.empty())
+    return result;
+  SK_ASSIGN_OR_RETURN(std::string text, readMetadata(file));
+  SK_ASSIGN_OR_RETURN(WeightManifest manifest, parseWeightManifest(text, file));
+  auto fail = [&](const std::string &message) { return invalid(file + ": " + message); };
+  std::string directory = std::filesystem::path(file).parent_path().string();
+  for (const WeightManifest::File &listed : manifest.files) {
+    auto full = resolveInside(directory, listed.path, options);
+    if (!full.ok())
+      return full.status().withContext(file);
+    std::error_code error;
+    int64_t bytes = int64_t(std::filesystem::file_size(*full, error));
+    if (error)
+      return notFound(file + ": the file " + quoteName(listed.path) + " cannot be found");
+    if (bytes != listed.bytes)
+      return fail("the file " + quoteName(listed.path) + " has " + std::to_string(bytes) +
+                  " bytes, expected " + std::to_string(listed.bytes));
+  }
+  for (size_t i = 0; i < manifest.weights.size(); ++i) {
+    const ValueInfo &value = manifest.weights[i];
+    if (!result.logical_.emplace(value.name, i).second)
+      return fail("weight " + quoteName(value.name) + " appears twice");
+    // Every distinct shard is there, and fits.
+    for (int64_t rank = 0; rank < manifest.devices; ++rank) {
+      if (!manifest.perRank && isReplica(value.extents, rank))
+        continue;
+      std::string name = shardName(value.name, rank, manifest.devices);
+      auto found = result.set_.tensors.find(name);
+      if (found == result.set_.tensors.end())
+        return fail("weight " + quoteName(value.name) + ", rank " + std::to_string(rank) +
+                    ": the set has no tensor " + quoteName(name));
+      Status status = checkTensor(found->second, value.dtype, value.localShape);
+      if (!status.ok())
+        return status.withContext(file + ": " + quoteName(name));
+    }
+  }
+  result.presharded_ = std::move(manifest);
+  return result;
+}
+
+std::vector<std::string> SourceSet::names() const {
+  std::vector<std::string> names;
+  for (const auto &entry : logical_)
+    names.push_back(entry.first);
+  if (!presharded_)
+    for (const auto &entry : set_.tensors)
+      names.push_back(entry.first);
+  return names;
+}
+
+Status SourceSet::missing(const std::string &what, const std::string &name) const {
+  std::vector<std::string> known = names();
+  std::string text = "missing " + what + ", " + set_.path + " holds " +
+                     std::to_string(known.size()) + " tensors";
+  std::string best;
+  size_t least = name.size() / 3 + 2;
+  for (const std::string &candidate : known)
+    if (candidate.size() < 512 && name.size() < 512)
+      if (size_t d = distance(name, candidate); d < least && d < name.size()) {
+        least = d;
+        best = candidate;
+      }
+  if (!best.empty())
+    return notFound(text + ", did you mean " + quoteName(best));
+  for (size_t i = 0; i < known.size() && i < 21; ++i)
+    text += (i ? ", " : ": ") + (i < 20 ? quoteName(known[i]) : "...");
+  return notFound(text);
+}
+
+Expected<SourceTensor> SourceSet::findTensor(const std::string &name) const {
+  SourceTensor result;
+  if (auto found = logical_.find(name); found != logical_.end()) {
+    const ValueInfo &value = presharded_->weights[found->second];
+    result.whole.name = name;
+    result.whole.storedType = dtypeName(value.dtype);
+    result.whole.dtype = value.dtype;
+    result.whole.shape = value.globalShape;
+    result.map = std::make_shared<ShardMap>(value.extents);
+    for (int64_t rank = 0; rank < presharded_->devices; ++rank)
+      if (!isReplica(value.extents, rank))
+        result.shards.emplace(
+            rank, set_.tensors.at(shardName(name, rank, presharded_->devices)));
+    return result;
+  }
+  auto found = set_.tensors.find(name);
+  if (presharded_ || found == set_.tensors.end())
+    return notFound("");
+  result.whole = found->second;
+  return result;
+}
+
+Expected<TensorSource> SourceSet::find(const ValueInfo &value) const {
+  StoredSource source;
+  std::vector<std::string> names;
+  if (value.load)
+    for (const LoadSource &s : value.load->sources)
+      names.push_back(s.name);
+  else
+    names.push_back(value.name);
+  for (const std::string &name : names) {
+    auto tensor = findTensor(name);
+    if (!tensor.ok()) {
+      // A TVM set that was cut for its own number of ranks.
+      auto shard = set_.tensors.lower_bound(name + "_shard-");
+      if (shard != set_.tensors.end())
+        if (auto parsed = parseShardName(shard->first); parsed && parsed->name == name)
+          return notFound("weight " + quoteName(name) + ": " + set_.path +
+                          " holds it presharded for " + std::to_string(parsed->ranks) +
+                          " ranks and has no presharded.json, expected --load=presharded on " +
+                          std::to_string(parsed->ranks) + " ranks");
+      return missing(value.load ? "stored tensor " + quoteName(name) + " of weight " +
+                                      quoteName(value.name)
+                                : "weight " + quoteName(name) + " (" + typeOf(value) + ")",
+                     name);
+    }
+    source.tensors.push_back(std::move(*tensor));
+  }
+  TensorSource result = std::move(source);
+  SK_RETURN_IF_ERROR(checkSource(value, result));
+  return result;
+}
+
+Expected<TensorSource> SourceSet::findPresharded(const ValueInfo &value, int64_t devices) const {
+  if (presharded_) {
+    auto found = logical_.find(value.name);
+    if (found == logical_.end())
+      return missing("weight " + quoteName(value.name) + " (" + typeOf(value) + ")", value.name);
+    std::string diff = configurationDiff(presharded_->weights[found->second],
+                                         presharded_->devices, value, devices);
+    if (!diff.empty())
+      return invalid("weight " + quoteName(value.name) + ": " + set_.path +
+                     " was cut in another way: " + diff + "; --load=direct takes it as it is");
+  }
+  PreshardedSource source;
+  for (int64_t rank = 0; rank < devices; ++rank) {
+    int64_t owner =
+        presharded_ && !presharded_->perRank ? firstOwner(value.extents, rank) : rank;
+    std::string name = shardName(value.name, owner, devices);
+    auto found = set_.tensors.find(name);
+    if (found == set_.tensors.end()) {
+      auto other = set_.tensors.lower_bound(value.name + "_shard-");
+      if (other != set_.tensors.end())
+        if (auto parsed = parseShardName(other->first);
+            parsed && parsed->name == value.name && parsed->ranks != devices)
+          return invalid("weight " + quoteName(value.name) + ": " + set_.path +
+                         " holds it presharded for " + std::to_string(parsed->ranks) +
+                         " ranks, expected " + std::to_string(devices));
+      return missing("shard " + quoteName(name) + " of rank " + std::to_string(rank), name);
+    }
+    source.ranks.push_back(found->second);
+  }
+  TensorSource result = std::move(source);
+  SK_RETURN_IF_ERROR(checkSource(value, result));
+  return result;
+}
+
+} // namespace shardkit::rt

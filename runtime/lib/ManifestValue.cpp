@@ -1,0 +1,281 @@
+//===- ManifestValue.cpp - Meshes, arguments and results of a manifest ------===//
+
+#include "ManifestReader.h"
+
+#include "shardkit/rt/Formats/StoredTensor.h"
+
+#include <set>
+
+namespace shardkit::rt {
+
+using Json = nlohmann::json;
+
+static constexpr int64_t maxDevices = 1 << 24;
+
+MeshInfo readMesh(const JsonAt &at) {
+  at.expectObject();
+  MeshInfo mesh;
+  mesh.name = at.string("name");
+  JsonAt in(at.json(), "mesh '" + mesh.name + "'");
+  int64_t size = 1;
+  std::set<std::string> names;
+  for (const Json &axis : in.array("axes")) {
+    if (!axis.is_array() || axis.size() != 2 || !axis[0].is_string())
+      in.fail("'axes' has an entry that is not [name, size]");
+    std::string name = axis[0].get<std::string>();
+    int64_t extent = in.asInteger(axis[1], "axes");
+    if (name.empty() || !names.insert(name).second)
+      in.fail("axis '" + name + "' is empty or appears twice");
+    if (extent < 1)
+      in.fail("axis '" + name + "' has size " + std::to_string(extent) +
+              ", expected at least 1");
+    if (__builtin_mul_overflow(size, extent, &size) || size > maxDevices)
+      in.fail("more than " + std::to_string(maxDevices) + " devices");
+    mesh.axes.emplace_back(std::move(name), extent);
+  }
+  if (in.has("device_ids")) {
+    mesh.deviceIds = in.integers("device_ids");
+    if (int64_t(mesh.deviceIds.size()) != size)
+      in.fail("'device_ids' has " + std::to_string(mesh.deviceIds.size()) +
+              " entries, expected " + std::to_string(size));
+    std::set<int64_t> seen;
+    for (int64_t id : mesh.deviceIds)
+      if (id < 0 || !seen.insert(id).second)
+        in.fail("device id " + std::to_string(id) +
+                " is negative or appears twice");
+  } else {
+    for (int64_t i = 0; i < size; ++i)
+      mesh.deviceIds.push_back(i);
+  }
+  return mesh;
+}
+
+/// Programs compute with some types only; weights can be of any.
+DType readDType(const JsonAt &at, bool any) {
+  std::string name = at.string("dtype");
+  std::optional<DType> dtype = parseDType(name);
+  if (!dtype || (!any && !isComputeType(*dtype)))
+    at.fail("'dtype' is '" + name +
+            "', expected one of f64 f32 f16 bf16 i64 i32 i16 i8 i1" +
+            (any ? " u64 u32 u16 u8 i4 u4 f8E4M3FN f8E5M2 f8E4M3FNUZ f8E5M2FNUZ f8E8M0FNU" : ""));
+  return *dtype;
+}
+
+namespace {
+
+void readShape(const JsonAt &at, const char *key, Shape &shape,
+               int64_t &elements) {
+  shape = at.integers(key);
+  std::optional<int64_t> count = numElements(shape);
+  if (!count)
+    at.fail("'" + std::string(key) + "' has a negative size or is too large");
+  elements = *count;
+}
+
+Extents readExtentsIn(const JsonAt &in) {
+  Extents extents;
+  for (const Json &entry : in.array("offset")) {
+    std::vector<int64_t> v = in.asIntegers(entry, "offset", 3);
+    extents.offset.push_back({v[0], v[1], v[2]});
+  }
+  for (const Json &entry : in.array("loops")) {
+    std::vector<int64_t> v = in.asIntegers(entry, "loops", 3);
+    extents.loops.push_back({v[0], v[1], v[2]});
+  }
+  if (in.has("uneven"))
+    for (const Json &entry : in.array("uneven")) {
+      JsonAt dim(entry, in.where());
+      dim.expectObject();
+      UnevenLoop loop{dim.integer("loop"), dim.integer("size"), {}};
+      for (const Json &digit : dim.array("ranks")) {
+        std::vector<int64_t> v = dim.asIntegers(digit, "ranks", 2);
+        loop.ranks.push_back({v[0], v[1]});
+      }
+      extents.uneven.push_back(std::move(loop));
+    }
+  return extents;
+}
+
+Extents readExtents(const JsonAt &at) {
+  const Json &json = at.member("extents");
+  JsonAt in(json, at.where());
+  if (!json.is_object())
+    in.fail("'extents' is not an object");
+  return readExtentsIn(in);
+}
+
+} // namespace
+
+EntryPoint readEntry(const JsonAt &at, size_t numPrograms) {
+  EntryPoint entry;
+  entry.program = at.integer("program");
+  if (entry.program < 0 || entry.program >= int64_t(numPrograms))
+    at.fail("'program' is " + std::to_string(entry.program) +
+            ", expected less than " + std::to_string(numPrograms));
+  entry.symbol = at.string("symbol");
+  if (entry.symbol.empty())
+    at.fail("'symbol' is empty");
+  entry.arenaBytes = at.integer("arena_bytes");
+  if (entry.arenaBytes < 0 || entry.arenaBytes > (int64_t(1) << 50))
+    at.fail("'arena_bytes' is " + std::to_string(entry.arenaBytes) +
+            ", expected a size");
+  return entry;
+}
+
+namespace {
+
+LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, size_t numPrograms) {
+  const Json &json = at.member("load");
+  JsonAt in(json, at.where() + ", load");
+  in.expectObject();
+  LoadInfo load;
+  std::vector<int64_t> elements;
+  for (const Json &entry : in.array("sources")) {
+    JsonAt source(entry, in.where());
+    source.expectObject();
+    LoadSource &added = load.sources.emplace_back();
+    added.name = source.string("name");
+    if (added.name.empty())
+      in.fail("a source has no name");
+    JsonAt named(entry, in.where() + ", source '" + added.name + "'");
+    added.dtype = readDType(named, /*any=*/true);
+    readShape(named, "shape", added.shape, added.elements);
+    elements.push_back(added.elements);
+  }
+  if (load.sources.empty())
+    in.fail("'sources' is empty");
+  if (int(in.has("pieces")) + int(in.has("function")) + int(in.has("chain")) != 1)
+    in.fail("expected one of 'pieces', 'function' and 'chain'");
+  if (in.has("pieces")) {
+    for (const Json &entry : in.array("pieces")) {
+      JsonAt at(entry, in.where() + ", piece " + std::to_string(load.pieces.size()));
+      at.expectObject();
+      ExtentPiece piece;
+      piece.source = at.integerOr("source", 0);
+      if (at.has("base")) {
+        std::vector<int64_t> base = at.asIntegers(at.array("base"), "base", 2);
+        piece.globalBase = base[0];
+        piece.localBase = base[1];
+      }
+      piece.extents = readExtentsIn(at);
+      if (piece.source >= 0 && piece.source < int64_t(load.sources.size()) &&
+          !sameBits(load.sources[size_t(piece.source)].dtype, value.dtype))
+        at.fail("the source is " +
+                std::string(dtypeName(load.sources[size_t(piece.source)].dtype)) +
+                ", expected " + dtypeName(value.dtype));
+      load.pieces.push_back(std::move(piece));
+    }
+    Status status = validatePieces(load.pieces, elements, value.localElements, devices);
+    if (!status.ok())
+      in.fail(status.message());
+  } else if (in.has("function")) {
+    JsonAt function(in.member("function"), in.where() + ", function");
+    function.expectObject();
+    load.function = readEntry(function, numPrograms);
+  } else {
+    if (load.sources.size() != 1)
+      in.fail("'chain' has " + std::to_string(load.sources.size()) + " sources, expected 1");
+    for (const Json &entry : in.array("chain"))
+      load.chain.push_back(readHostCall(entry, in));
+    if (load.chain.empty())
+      in.fail("'chain' is empty");
+    const HostCall &last = load.chain.back();
+    int64_t distinct = distinctShard(value.extents, 0).count;
+    if (last.shape.empty() || (last.shape[0] != distinct && last.shape[0] != devices))
+      in.fail("'" + last.function + "' gives " + shapeString(last.shape) +
+              ", expected a leading dim of " + std::to_string(distinct) +
+              ", the number of shards" +
+              (distinct == devices ? "" : ", or " + std::to_string(devices)));
+    if (last.dtype != value.dtype ||
+        Shape(last.shape.begin() + 1, last.shape.end()) != value.localShape)
+      in.fail("'" + last.function + "' gives " + dtypeName(last.dtype) + " " +
+              shapeString(last.shape) + ", expected slices of " + dtypeName(value.dtype) + " " +
+              shapeString(value.localShape));
+  }
+  if (in.has("reference")) {
+    JsonAt reference(in.member("reference"), in.where() + ", reference");
+    reference.expectObject();
+    load.reference = readEntry(reference, numPrograms);
+  }
+  return load;
+}
+
+bool integerRange(DType dtype, int64_t &lo, int64_t &hi) {
+  if (isFloat(dtype))
+    return false;
+  int bits = dtype == DType::I1 ? 1 : int(dtypeSize(dtype) * 8);
+  lo = dtype == DType::I1 ? 0 : INT64_MIN >> (64 - bits);
+  hi = dtype == DType::I1 ? 1 : INT64_MAX >> (64 - bits);
+  return true;
+}
+
+} // namespace
+
+ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
+                    int64_t devices, size_t numArguments, size_t numPrograms,
+                    bool anyType) {
+  std::string what = isResult ? "result" : "argument";
+  at.expectObject();
+  ValueInfo value;
+  value.name =
+      at.stringOr("name", (isResult ? "result" : "arg") + std::to_string(index));
+  JsonAt in(at.json(), at.where() + ", " + what + " '" + value.name + "'");
+  if (value.name.empty())
+    in.fail("the name is empty");
+  std::string kind = in.stringOr("kind", isResult ? "result" : "input");
+  if (isResult ? kind != "result" : kind != "input" && kind != "weight")
+    in.fail("'kind' is '" + kind + "', expected " +
+            (isResult ? "'result'" : "'input' or 'weight'"));
+  value.kind = isResult            ? ValueKind::Result
+               : kind == "weight" ? ValueKind::Weight
+                                   : ValueKind::Input;
+  value.dtype = readDType(in, anyType);
+  readShape(in, "global_shape", value.globalShape, value.globalElements);
+  readShape(in, "local_shape", value.localShape, value.localElements);
+  if (value.globalShape.size() != value.localShape.size())
+    in.fail("'local_shape' has rank " + std::to_string(value.localShape.size()) +
+            ", expected " + std::to_string(value.globalShape.size()));
+  for (size_t d = 0; d < value.globalShape.size(); ++d)
+    if (value.localShape[d] > value.globalShape[d])
+      in.fail("'local_shape' is " + shapeString(value.localShape) +
+              ", expected no more than " + shapeString(value.globalShape));
+  value.sharding = in.stringOr("sharding", "");
+  value.extents = readExtents(in);
+  Status extents =
+      validateExtents(value.extents, value.localElements, value.globalElements,
+                      devices, /*coverGlobal=*/isResult || anyType);
+  if (!extents.ok())
+    in.fail(extents.message());
+  if (in.has("load")) {
+    if (value.kind != ValueKind::Weight)
+      in.fail("'load' stands on a value that is no weight");
+    value.load = readLoad(in, value, devices, numPrograms);
+  }
+  if (in.has("range")) {
+    std::vector<int64_t> range = in.integers("range");
+    int64_t lo, hi;
+    if (!integerRange(value.dtype, lo, hi))
+      in.fail("'range' on a value of " + std::string(dtypeName(value.dtype)) +
+              ", expected an integer type");
+    if (range.size() != 2 || range[0] >= range[1] || range[0] < lo ||
+        range[1] - 1 > hi)
+      in.fail("'range' is not [low, high] with low < high in " +
+              std::string(dtypeName(value.dtype)));
+    value.range = {range[0], range[1]};
+  }
+  if (isResult && in.has("tied")) {
+    int64_t tied = in.integer("tied");
+    if (tied < 0 || tied >= int64_t(numArguments))
+      in.fail("'tied' is " + std::to_string(tied) + ", expected less than " +
+              std::to_string(numArguments));
+    value.tied = tied;
+  }
+  if (in.has("exact")) {
+    if (!in.member("exact").is_boolean())
+      in.fail("'exact' is not a boolean");
+    value.exact = in.member("exact").get<bool>();
+  }
+  return value;
+}
+
+} // namespace shardkit::rt

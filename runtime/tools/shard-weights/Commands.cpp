@@ -1,0 +1,213 @@
+//===- Commands.cpp - shard, preshard, verify, convert ----------------------===//
+
+#include "Setup.h"
+
+#include "shardkit/rt/Formats/Npy.h"
+#include "shardkit/rt/Formats/Safetensors.h"
+#include "shardkit/rt/Formats/ShardInfo.h"
+#include "shardkit/rt/Formats/TensorCache.h"
+#include "shardkit/rt/Loading/Preshard.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <sys/resource.h>
+
+using namespace shardkit::rt;
+namespace fs = std::filesystem;
+
+namespace shardkit::weights {
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void summary(const char *what, const LoadStats &stats, double seconds) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  std::printf("%s: %s needed, %s read, %.2f s, %.2f GB/s, peak memory %s\n", what,
+              sizeText(stats.total.bytesNeeded).c_str(), sizeText(stats.total.bytesRead).c_str(),
+              seconds, seconds > 0 ? double(stats.total.bytesRead) / seconds / 1e9 : 0,
+              sizeText(int64_t(usage.ru_maxrss) * 1024).c_str());
+}
+
+Status makeDirectory(const std::string &path, const SourceSet &set) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error)
+    return ioError(path + ": cannot be created: " + error.message());
+  for (const StoredFile &file : set.stored().files)
+    if (fs::equivalent(fs::path(file.path).parent_path(), path, error))
+      return invalid(path + ": holds the source itself, expected another directory");
+  return {};
+}
+
+Status needManifest(const Cut &cut) {
+  return cut.manifest ? Status()
+                      : invalid("nothing says how to cut, expected --manifest=BUNDLE_OR_FILE or "
+                                "--shard-info=FILE with --ranks=N");
+}
+
+} // namespace
+
+Status shard(const Options &options) {
+  SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
+  SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, &set));
+  SK_RETURN_IF_ERROR(needManifest(cut));
+  const WeightManifest &manifest = *cut.manifest;
+  if (options.rank >= manifest.devices)
+    return invalid("--rank=" + std::to_string(options.rank) + ", expected less than " +
+                   std::to_string(manifest.devices));
+  std::vector<TensorSource> sources;
+  for (const ValueInfo &value : manifest.weights) {
+    SK_ASSIGN_OR_RETURN(TensorSource source, set.find(value));
+    sources.push_back(std::move(source));
+    if (value.load)
+      SK_RETURN_IF_ERROR(cut.functions->check(value.load->chain)
+                             .withContext("weight " + quoteName(value.name)));
+  }
+  SK_RETURN_IF_ERROR(makeDirectory(options.output, set));
+  double start = now();
+  LoadStats stats;
+  LoadOptions load = withProgress(options.load);
+  for (int64_t rank = 0; rank < manifest.devices; ++rank) {
+    if (options.rank >= 0 && rank != options.rank)
+      continue;
+    std::vector<TensorContent> contents;
+    for (size_t w = 0; w < manifest.weights.size(); ++w)
+      contents.push_back(shardContent(manifest.weights[w], sources[w], rank,
+                                      manifest.weights[w].name, load, cut.functions.get(),
+                                      cut.programs, &stats));
+    std::string path = options.output + "/rank-" + std::to_string(rank) + ".safetensors";
+    SK_RETURN_IF_ERROR(writeSafetensors(path, contents));
+    std::printf("wrote %s\n", path.c_str());
+  }
+  summary("shard", stats, now() - start);
+  return {};
+}
+
+Status preshard(const Options &options) {
+  SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
+  SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, &set));
+  SK_RETURN_IF_ERROR(needManifest(cut));
+  PreshardOptions preshard;
+  preshard.tvmLayout = options.layout == "tvm";
+  preshard.maxFileBytes = options.maxFileBytes;
+  preshard.load = withProgress(options.load);
+  preshard.log = [](const std::string &line) { std::printf("%s\n", line.c_str()); };
+  double start = now();
+  SK_ASSIGN_OR_RETURN(PreshardResult result,
+                      rt::preshard(*cut.manifest, set, options.output, preshard,
+                                   cut.functions.get(), cut.programs));
+  std::printf("%lld files, %s, %lld of them kept from an earlier run\n",
+              static_cast<long long>(result.files), sizeText(result.bytes).c_str(),
+              static_cast<long long>(result.kept));
+  summary("preshard", result.load, now() - start);
+  return {};
+}
+
+Status verify(const Options &options) {
+  SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
+  std::optional<SourceSet> source;
+  if (!options.source.empty()) {
+    SK_ASSIGN_OR_RETURN(source, openSet(options.source, options));
+  }
+  SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, source ? &*source : &set));
+  SK_ASSIGN_OR_RETURN(VerifyResult result,
+                      verifySet(set, source ? &*source : nullptr,
+                                cut.manifest ? &*cut.manifest : nullptr, options.load,
+                                cut.functions.get(), cut.programs));
+  std::printf("%s: %lld weights", options.set.c_str(), static_cast<long long>(result.weights));
+  if (result.shards)
+    std::printf(" in %lld shards cover every element once",
+                static_cast<long long>(result.shards));
+  std::printf(", sizes right, %lld checksum%s right%s\n", static_cast<long long>(result.checksums),
+              result.checksums == 1 ? "" : "s",
+              result.values ? ", every value equal to the source" : "");
+  return {};
+}
+
+/// A whole tensor, joined from its shards when it is first asked for.
+static TensorContent wholeContent(const std::string &name, const TensorSource &source,
+                                  const LoadOptions &load) {
+  const SourceTensor &tensor = std::get<StoredSource>(source).tensors[0];
+  if (!tensor.map)
+    return contentOf(tensor.whole);
+  DType dtype = *tensor.whole.dtype;
+  int64_t elements = numElements(tensor.whole.shape).value_or(0), size = dtypeSize(dtype);
+  auto buffer = std::make_shared<Buffer>();
+  return {name, dtype, tensor.whole.shape,
+          [=, &tensor](int64_t first, int64_t count, void *to) -> Status {
+            if (first == 0) {
+              *buffer = Buffer(elements * size);
+              LoadPlan plan;
+              plan.addWhole(tensor, dtype, buffer->data());
+              LoadStats stats;
+              SK_RETURN_IF_ERROR(plan.run(load, nullptr, nullptr, stats));
+            }
+            std::memcpy(to, static_cast<const char *>(buffer->data()) + first * size,
+                        size_t(count * size));
+            if (first + count == elements)
+              *buffer = Buffer();
+            return {};
+          }};
+}
+
+Status convert(const Options &options) {
+  SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
+  std::vector<std::pair<std::string, TensorSource>> sources;
+  auto add = [&](const std::string &name, DType dtype, const Shape &shape) -> Status {
+    ValueInfo value;
+    value.name = name;
+    value.kind = ValueKind::Weight;
+    value.dtype = dtype;
+    value.globalShape = shape;
+    SK_ASSIGN_OR_RETURN(TensorSource source, set.find(value));
+    sources.emplace_back(name, std::move(source));
+    return {};
+  };
+  if (set.presharded()) {
+    for (const ValueInfo &value : set.presharded()->weights)
+      SK_RETURN_IF_ERROR(add(value.name, value.dtype, value.globalShape));
+  } else {
+    for (const auto &[name, tensor] : set.stored().tensors) {
+      if (!tensor.dtype)
+        return invalid("tensor " + quoteName(name) + " is " + tensor.storedType +
+                       ", which cannot be converted");
+      SK_RETURN_IF_ERROR(add(name, *tensor.dtype, tensor.shape));
+    }
+  }
+  LoadOptions load = withProgress(options.load);
+  std::vector<TensorContent> contents;
+  for (const auto &[name, source] : sources)
+    contents.push_back(wholeContent(name, source, load));
+  if (options.format == "npz") {
+    SK_RETURN_IF_ERROR(writeNpz(options.output, contents));
+  } else {
+    SK_RETURN_IF_ERROR(makeDirectory(options.output, set));
+    if (options.format == "tensor-cache") {
+      TensorCacheOptions cache;
+      cache.f32ToBf16 = options.f32ToBf16;
+      cache.maxFileBytes = options.maxFileBytes;
+      SK_RETURN_IF_ERROR(writeTensorCache(options.output, contents, cache));
+    } else {
+      SK_RETURN_IF_ERROR(writeSafetensorsSet(options.output, contents, options.maxFileBytes));
+    }
+  }
+  std::printf("wrote %zu tensors to %s\n", contents.size(), options.output.c_str());
+  return {};
+}
+
+Status exportShardInfo(const Options &options) {
+  SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, nullptr));
+  SK_ASSIGN_OR_RETURN(std::string text, shardInfoText(*cut.manifest));
+  SK_RETURN_IF_ERROR(writeFile(options.output, {{text.data(), int64_t(text.size())}}));
+  std::printf("wrote %s\n", options.output.c_str());
+  return {};
+}
+
+} // namespace shardkit::weights

@@ -1,0 +1,102 @@
+//===- Setup.cpp - Options that several commands share ----------------------===//
+
+#include "Setup.h"
+
+#include "shardkit/rt/Executor.h"
+#include "shardkit/rt/Formats/ShardInfo.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+using namespace shardkit::rt;
+
+namespace shardkit::weights {
+
+Expected<SourceSet> openSet(const std::string &path, const Options &options) {
+  OpenOptions open;
+  open.followLinks = options.followLinks;
+  return SourceSet::open(path, open);
+}
+
+static Expected<Cut> openBundle(const Options &options, Cut cut) {
+  SK_ASSIGN_OR_RETURN(cut.bundle, Bundle::open(options.manifest));
+  const Manifest &manifest = cut.bundle->manifest();
+  const FunctionInfo *chosen = nullptr;
+  std::string names;
+  for (const FunctionInfo &function : manifest.functions) {
+    if (options.function.empty() ? manifest.functions.size() == 1
+                                 : function.name == options.function)
+      chosen = &function;
+    names += (names.empty() ? "" : ", ") + function.name;
+  }
+  if (!chosen)
+    return notFound(options.manifest + ": choose one function with --function: " + names);
+  cut.manifest = weightsOf(manifest, *chosen);
+  cut.manifest->path = options.manifest;
+  Bundle *bundle = cut.bundle.get();
+  cut.programs = [bundle, chosen](const EntryPoint &entry, int64_t rank, void *const *stored,
+                                  void *local) -> Status {
+    SK_ASSIGN_OR_RETURN(sk_program program, bundle->entry(*chosen, entry));
+    return LocalExecutor::call(program, rank, chosen->devices, stored, &local, entry.arenaBytes);
+  };
+  return cut;
+}
+
+Expected<Cut> openCut(const Options &options, const SourceSet *set) {
+  Cut cut;
+  cut.functions = std::make_unique<HostFunctions>();
+  for (const std::string &library : options.shardFunctions)
+    SK_RETURN_IF_ERROR(cut.functions->loadLibrary(library));
+  if (!options.manifest.empty() && !options.shardInfo.empty())
+    return invalid("--manifest and --shard-info both say how to cut, expected one");
+  if (!options.manifest.empty()) {
+    std::error_code error;
+    if (std::filesystem::is_directory(options.manifest, error) &&
+        std::filesystem::exists(options.manifest + "/manifest.json", error))
+      return openBundle(options, std::move(cut));
+    std::string file = std::filesystem::is_directory(options.manifest, error)
+                           ? options.manifest + "/presharded.json"
+                           : options.manifest;
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream)
+      return notFound(file + ": cannot be read; expected a bundle directory or a weight manifest");
+    std::ostringstream text;
+    text << stream.rdbuf();
+    SK_ASSIGN_OR_RETURN(cut.manifest, parseWeightManifest(text.str(), file));
+  } else if (!options.shardInfo.empty()) {
+    if (options.ranks < 1)
+      return invalid("--shard-info needs --ranks=N");
+    SK_ASSIGN_OR_RETURN(ShardInfo info, readShardInfo(options.shardInfo));
+    SK_ASSIGN_OR_RETURN(cut.manifest, manifestOf(info, set->stored(), options.ranks));
+  }
+  return cut;
+}
+
+std::string sizeText(int64_t bytes) {
+  char text[32];
+  if (bytes < 10'000)
+    std::snprintf(text, sizeof text, "%" PRId64 " B", bytes);
+  else if (bytes < 10'000'000)
+    std::snprintf(text, sizeof text, "%.1f kB", double(bytes) / 1e3);
+  else if (bytes < 10'000'000'000)
+    std::snprintf(text, sizeof text, "%.1f MB", double(bytes) / 1e6);
+  else
+    std::snprintf(text, sizeof text, "%.1f GB", double(bytes) / 1e9);
+  return text;
+}
+
+LoadOptions withProgress(const LoadOptions &load) {
+  LoadOptions result = load;
+  if (::isatty(2))
+    result.progress = [](int64_t done, int64_t all) {
+      std::fprintf(stderr, "\r\033[Kread %s of %s%s", sizeText(done).c_str(),
+                   sizeText(all).c_str(), done >= all ? "\r\033[K" : "");
+    };
+  return result;
+}
+
+} // namespace shardkit::weights

@@ -1,0 +1,56 @@
+//===- Setup.h - Options that several commands share ------------*- C++ -*-===//
+
+#ifndef SHARDKIT_TOOLS_SHARDWEIGHTS_SETUP_H
+#define SHARDKIT_TOOLS_SHARDWEIGHTS_SETUP_H
+
+#include "shardkit/rt/Bundle.h"
+#include "shardkit/rt/HostFunctions.h"
+#include "shardkit/rt/Loading/LoadPlan.h"
+
+#include <memory>
+
+namespace shardkit::weights {
+
+struct Options {
+  std::string set;    ///< The weight set.
+  std::string output; ///< A directory, or a file where that is what a format is.
+  // How the weights are cut.
+  std::string manifest;  ///< A bundle, or a weight manifest.
+  std::string function;  ///< Of a bundle.
+  std::string shardInfo; ///< TVM's; with `ranks`.
+  int64_t ranks = 0;
+  std::vector<std::string> shardFunctions;
+  bool followLinks = false;
+  rt::LoadOptions load;
+  // Of single commands.
+  std::string layout = "shared", format, source;
+  int64_t rank = -1, maxFileBytes = int64_t(2) << 30;
+  bool f32ToBf16 = false;
+};
+
+/// What cuts a set: the manifest, and where its functions are.
+struct Cut {
+  std::optional<rt::WeightManifest> manifest;
+  std::unique_ptr<rt::Bundle> bundle;
+  std::unique_ptr<rt::HostFunctions> functions;
+  rt::ShardProgram programs;
+};
+
+/// `set` may be null unless shard info is given.
+rt::Expected<Cut> openCut(const Options &options, const rt::SourceSet *set);
+rt::Expected<rt::SourceSet> openSet(const std::string &path, const Options &options);
+
+std::string sizeText(int64_t bytes);
+/// Progress in bytes on a terminal, nothing elsewhere.
+rt::LoadOptions withProgress(const rt::LoadOptions &load);
+
+rt::Status inspect(const Options &options);
+rt::Status shard(const Options &options);
+rt::Status preshard(const Options &options);
+rt::Status verify(const Options &options);
+rt::Status convert(const Options &options);
+rt::Status exportShardInfo(const Options &options);
+
+} // namespace shardkit::weights
+
+#endif // SHARDKIT_TOOLS_SHARDWEIGHTS_SETUP_H

@@ -1,0 +1,148 @@
+//===- shard-weights.cpp - Inspects, cuts, verifies and converts weights ----===//
+//
+// Exit status: 0, or 1 and one "error:" line on stderr. Never links MLIR.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Setup.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+using namespace shardkit;
+using namespace shardkit::weights;
+
+static int fail(const std::string &message) {
+  std::fflush(stdout);
+  std::string line = message;
+  for (char &c : line)
+    if (c == '\n')
+      c = ' ';
+  std::fprintf(stderr, "error: %s\n", line.c_str());
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  CLI::App app("Inspects, cuts, verifies and converts weight sets: .safetensors (single, indexed, "
+               "presharded), TVM's tensor cache, .npz.",
+               "shard-weights");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "shard-weights 0.1.0");
+  Options options;
+  std::string io = "auto";
+
+  auto withSet = [&](CLI::App *command) {
+    command->add_option("SET", options.set, "A file, an index, or a directory")->required();
+    command->add_flag("--follow-links", options.followLinks,
+                      "Data files may be links that leave their directory");
+    command->add_option("--readers", options.load.readers, "Threads that read");
+    command->add_option("--io", io, "auto, pread, direct or mmap");
+  };
+  auto withCut = [&](CLI::App *command) {
+    command->add_option("--manifest", options.manifest,
+                        "What cuts: a bundle, a weight manifest, or a presharded set");
+    command->add_option("--function", options.function, "Of a bundle with several");
+    command->add_option("--shard-info", options.shardInfo, "TVM's shard_info.json, with --ranks");
+    command->add_option("--ranks", options.ranks, "Number of ranks of --shard-info");
+    command
+        ->add_option("--shard-functions", options.shardFunctions,
+                     "A library with int sk_register(sk_context *)")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  auto withOutput = [&](CLI::App *command, const char *text) {
+    command->add_option("-o,--output", options.output, text)->required();
+  };
+
+  CLI::App *inspectCommand =
+      app.add_subcommand("inspect", "Names, types, shapes, shards, places in files");
+  withSet(inspectCommand);
+  withCut(inspectCommand);
+  CLI::App *shardCommand =
+      app.add_subcommand("shard", "Write what each rank holds, under the arguments' names");
+  withSet(shardCommand);
+  withCut(shardCommand);
+  withOutput(shardCommand, "A directory: rank-K.safetensors");
+  shardCommand->add_option("--rank", options.rank, "Only this rank (from 0)");
+  CLI::App *preshardCommand = app.add_subcommand(
+      "preshard", "Write NAME_shard-K-of-N that ranks load without communication; goes on where "
+                  "an earlier run broke off");
+  withSet(preshardCommand);
+  withCut(preshardCommand);
+  withOutput(preshardCommand, "A directory");
+  preshardCommand->add_option("--layout", options.layout,
+                              "shared: what ranks have in common is stored once; tvm: a tensor "
+                              "cache in which no file is read by two ranks");
+  preshardCommand->add_option("--max-file-bytes", options.maxFileBytes, "Size to split files at");
+  CLI::App *verifyCommand =
+      app.add_subcommand("verify", "Sizes, cover, checksums; with --source every value");
+  withSet(verifyCommand);
+  withCut(verifyCommand);
+  verifyCommand->add_option("--source", options.source, "The set that it was cut from");
+  CLI::App *convertCommand = app.add_subcommand(
+      "convert", "Between formats; a presharded set becomes a whole one");
+  withSet(convertCommand);
+  withOutput(convertCommand, "A directory, or a file for npz");
+  convertCommand->add_option("--format", options.format, "safetensors, tensor-cache or npz")
+      ->required();
+  convertCommand->add_flag("--f32-to-bf16", options.f32ToBf16,
+                           "tensor-cache: store f32 as bf16, rounded");
+  convertCommand->add_option("--max-file-bytes", options.maxFileBytes, "Size to split files at");
+  CLI::App *exportCommand =
+      app.add_subcommand("shard-info", "Write TVM's shard_info.json for a manifest");
+  exportCommand->add_option("MANIFEST", options.manifest, "A bundle or a weight manifest")
+      ->required();
+  exportCommand->add_option("--function", options.function, "Of a bundle with several");
+  withOutput(exportCommand, "The file");
+
+  try {
+    std::vector<std::string> arguments;
+    for (int i = argc - 1; i >= 1; --i)
+      arguments.push_back(argv[i]); // CLI11 wants them reversed.
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp &) {
+    for (CLI::App *command : app.get_subcommands()) {
+      std::fputs(command->help().c_str(), stdout);
+      return 0;
+    }
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+  } catch (const CLI::CallForVersion &) {
+    std::printf("%s\n", app.version().c_str());
+    return 0;
+  } catch (const CLI::ParseError &error) {
+    return fail(error.what());
+  }
+  auto ioMode = rt::parseIoMode(io);
+  if (!ioMode)
+    return fail("--io=" + io + ", expected auto, pread, direct or mmap");
+  options.load.io = *ioMode;
+  if (options.load.readers < 0 || options.load.readers > rt::maxReaders)
+    return fail("--readers=" + std::to_string(options.load.readers) + ", expected 1 to " +
+                std::to_string(rt::maxReaders));
+  if (options.layout != "shared" && options.layout != "tvm")
+    return fail("--layout=" + options.layout + ", expected shared or tvm");
+  if (convertCommand->parsed() && options.format != "safetensors" &&
+      options.format != "tensor-cache" && options.format != "npz")
+    return fail("--format=" + options.format + ", expected safetensors, tensor-cache or npz");
+  if (options.f32ToBf16 && options.format != "tensor-cache")
+    return fail("--f32-to-bf16 is of --format=tensor-cache");
+  if (options.maxFileBytes < 1)
+    return fail("--max-file-bytes, expected a positive number");
+  if (shardCommand->parsed() && shardCommand->count("--rank") && options.rank < 0)
+    return fail("--rank=" + std::to_string(options.rank) + ", expected a rank");
+  try {
+    rt::Status status = inspectCommand->parsed()    ? inspect(options)
+                        : shardCommand->parsed()    ? shard(options)
+                        : preshardCommand->parsed() ? weights::preshard(options)
+                        : verifyCommand->parsed()   ? verify(options)
+                        : convertCommand->parsed()  ? convert(options)
+                                                    : exportShardInfo(options);
+    return status.ok() ? 0 : fail(status.message());
+  } catch (const std::bad_alloc &) {
+    return fail("out of memory");
+  } catch (const std::exception &error) {
+    return fail(error.what());
+  }
+}
