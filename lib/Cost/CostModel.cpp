@@ -70,13 +70,9 @@ CollectiveCost CostModel::getCost(const PlanStep &step,
     cost.received = (n - 1) * fromBytes;
     break;
   case CollectiveKind::CollectivePermute:
-    cost.bytes = toBytes;
-    share = 1;
-    cost.received = n * toBytes;
-    break;
   case CollectiveKind::Exchange: {
     int64_t devices = mesh.numDevices();
-    // The device that receives most sets the time.
+    // The device that receives most sets the time; some may have what they need.
     MoveVolume volume = step.order.empty()
                             ? moveVolume(step.from, step.to, devices)
                             : moveVolume(step.from, step.to, step.order);

@@ -743,6 +743,11 @@ class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
         return texts
 
 
+def mesh_costs(i):
+    """Alpha and beta of each axis of mesh `i`, or "": on some, bytes count rather than calls."""
+    return ("1.0e-9", "1.0e-9") if i % 3 == 1 else ""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
@@ -762,10 +767,10 @@ def main():
             order = list(range(math.prod(sizes)))
             random.Random(i).shuffle(order)
             ids = f", device_ids={order}"
-        costs = ""
-        if i % 3 == 1:   # on some, bytes count rather than calls
-            each = ", ".join(["1.0e-9"] * len(sizes))
-            costs = f" {{alpha = [{each}], beta = [{each}]}}"
+        costs = mesh_costs(i)
+        if costs:
+            alpha, beta = (", ".join([cost] * len(sizes)) for cost in costs)
+            costs = f" {{alpha = [{alpha}], beta = [{beta}]}}"
         out.append(f"spmd.mesh @m{i} = <[{mesh}]{ids}>{costs}")
     for g, group in enumerate(VIEWS if args.views else []):
         for i, (sizes, order) in enumerate(group):

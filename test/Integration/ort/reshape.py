@@ -1,7 +1,9 @@
-"""The reshape cases. `generate OUT.mlir`, `specs OUT.json NAME`, or `check BUNDLE`: no
-collective anywhere, and every device owns exactly what the case says."""
+"""The reshape cases. `generate OUT.mlir`; `check BUNDLE`: no collective anywhere, and every
+device owns exactly what the case says; `roundtrip IR`: the specs in it are those of the
+cases."""
 
 import os
+import re
 import sys
 
 import ort_cases as ort
@@ -36,5 +38,17 @@ def check(bundle):
     print(f"{len(CASES)} cases: no collective, every device owns what it shall")
 
 
+def roundtrip(path):
+    text = sys.stdin.read() if path == "-" else open(path).read()
+    for case in CASES:
+        head = re.search(rf"func\.func @{case['name']}\(.*", text).group(0)
+        have = re.findall(r"#spmd\.ort<[^>]*>", head)
+        want = [ort.ort(case[f"{side}_spec"], case[f"{side}_mesh_shape"], case[f"{side}_mesh_elements"])
+                for side in ("in", "out")]
+        if have != want:
+            sys.exit(f"{case['name']}: {have}, expected {want}")
+    print(f"{len(CASES)} cases come back as they were")
+
+
 if __name__ == "__main__":
-    {"generate": generate, "check": check}[sys.argv[1]](sys.argv[2])
+    {"generate": generate, "check": check, "roundtrip": roundtrip}[sys.argv[1]](sys.argv[2])

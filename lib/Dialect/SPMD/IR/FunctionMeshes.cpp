@@ -171,6 +171,11 @@ FlatSymbolRefAttr FunctionMeshes::getCommonName() {
   if (commonName)
     return commonName;
   const Mesh &mesh = views->getCommon();
+  // That of another function, where it is the same.
+  for (auto op : module.getOps<MeshOp>())
+    if (op.getMesh() == toAttr(module.getContext(), mesh) && toMesh(op).alpha == mesh.alpha &&
+        toMesh(op).beta == mesh.beta)
+      return commonName = FlatSymbolRefAttr::get(op.getSymNameAttr());
   std::string name = mesh.name + "_common";
   for (unsigned i = 0; SymbolTable::lookupSymbolIn(module, name); ++i)
     name = mesh.name + "_common" + std::to_string(i);
