@@ -408,8 +408,6 @@ private:
   /// Marks a slice that costs less where it reads windows than where it takes a part
   /// of a dim as a digit.
   bool preferWindows(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts) {
-    if (!meshes.isSingle())
-      return false;
     auto getSeconds = [&](const ShardingRule &rule) {
       return getReshardSeconds(rule, layouts, chooseCompute(rule, layouts, table), table);
     };

@@ -314,12 +314,12 @@ struct ConcatModel
 
 ShardingRule spmd::getConcatRule(Operation *op, unsigned joined) {
   ShardingRule rule;
-  ArrayRef<int64_t> shape = getShape(op->getResult(0));
-  int64_t length = getShape(op->getOperand(0))[joined];
+  ArrayRef<int64_t> shape = ::getShape(op->getResult(0));
+  int64_t length = ::getShape(op->getOperand(0))[joined];
   bool isStatic = !ShapedType::isDynamic(shape[joined]), areEqual = isStatic;
   for (Value operand : op->getOperands()) {
-    isStatic &= !ShapedType::isDynamic(getShape(operand)[joined]);
-    areEqual &= getShape(operand)[joined] == length;
+    isStatic &= !ShapedType::isDynamic(::getShape(operand)[joined]);
+    areEqual &= ::getShape(operand)[joined] == length;
   }
   bool isAlone = op->getNumOperands() == 1;
   areEqual &= length > 1 && !isAlone;
@@ -336,7 +336,7 @@ ShardingRule spmd::getConcatRule(Operation *op, unsigned joined) {
         rule.addWindows(d, {1, -start, 1});
       else
         rule.addDim({});
-    start += getShape(operand)[joined];
+    start += ::getShape(operand)[joined];
   }
   int32_t part = areEqual ? rule.addFactor(op->getNumOperands(), FactorKind::Whole) : -1;
   rule.addResult(op->getResult(0));

@@ -396,7 +396,9 @@ ShardingRule getPadRule(Operation *op) {
   Value input = op->getOperand(0), result = op->getResult(0);
   SmallVector<int64_t> pad = getConstShape(op->getOperand(1));
   ArrayRef<int64_t> in = getShape(input), out = getShape(result);
-  bool known = pad.size() == 2 * in.size();
+  // Its value becomes a constant of arith, which knows no unsigned integers.
+  bool known = pad.size() == 2 * in.size() &&
+               !getElementTypeOrSelf(input.getType()).isUnsignedInteger();
   SmallVector<int32_t> factors;
   b.rule.addOperand(input);
   for (auto [d, size] : llvm::enumerate(out)) {

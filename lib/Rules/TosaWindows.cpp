@@ -14,13 +14,15 @@ static ArrayRef<int64_t> getShape(Value value) {
   return type ? type.getShape() : ArrayRef<int64_t>();
 }
 
-/// The value that a zero point stands for; null where it is not known.
+/// The value that a zero point stands for; null where it is not known, or no constant of
+/// arith.
 static TypedAttr getZeroPoint(Value zeroPoint, Value input) {
   DenseElementsAttr constant;
   if (!matchPattern(zeroPoint, m_Constant(&constant)) || !constant.isSplat())
     return {};
   auto value = constant.getSplatValue<TypedAttr>();
-  return value.getType() == getElementTypeOrSelf(input.getType()) ? value : TypedAttr();
+  Type element = getElementTypeOrSelf(input.getType());
+  return value.getType() == element && !element.isUnsignedInteger() ? value : TypedAttr();
 }
 
 namespace {
@@ -51,9 +53,9 @@ static std::optional<Windowed> getWindowed(Operation *op) {
       })
       .Case([](tosa::MaxPool2dOp op) {
         Type element = getElementTypeOrSelf(op.getInput().getType());
+        bool isKnown = element.isIntOrFloat() && !element.isUnsignedInteger();
         return Windowed{op.getPad(), op.getStride(), {}, llvm::to_vector(op.getKernel()),
-                        element.isIntOrFloat() ? getNeutralElement(ReductionKind::Max, element)
-                                               : TypedAttr()};
+                        isKnown ? getNeutralElement(ReductionKind::Max, element) : TypedAttr()};
       })
       .Case([](tosa::AvgPool2dOp op) {
         return Windowed{op.getPad(), op.getStride(), {}, llvm::to_vector(op.getKernel()), {}};

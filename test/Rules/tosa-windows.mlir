@@ -1,8 +1,9 @@
 // tosa ops that read cut dims in windows: only halos move, and the numbers are those of
 // the unpartitioned program.
-// RUN: shard-opt %s --spmd-pipeline-default -o %t.local.mlir
-// RUN: FileCheck %s < %t.local.mlir
-// RUN: %python %S/Inputs/compare_lowered.py %s %t.local.mlir %t
+// RUN: shard-opt %s --spmd-pipeline-default | FileCheck %s
+// RUN: shard-run %s --random-inputs=1 --verify=exact
+// RUN: shard-run %s --random-inputs=2 --verify=exact --compile-option=--fill-padding=lowest
+// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--fill-padding=ones
 
 spmd.mesh @m = <["x"=4]>
 spmd.mesh @g = <["x"=2, "y"=3]>
