@@ -51,6 +51,23 @@ def SPMDApplyPlanPass : Pass<"spmd-apply-plan", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
+def SPMDSpecializeShapesPass : Pass<"spmd-specialize-shapes", "::mlir::ModuleOp"> {
+  let summary = "Give arguments of dynamic size the sizes that they will have";
+  let description = [{
+    `shapes=x=8x16,y=8` gives all arguments of public functions that are called `x`
+    (`spmd.weight`, else `spmd.name`, else `arg0`) the shape 8x16, and so on. What
+    that makes known of other values follows: sizes are folded, casts go through ops,
+    branches and loops, and results that are known become static. Values that stay
+    dynamic stay right. To be run before a copy of the unsharded program is made, and
+    with helpers inlined. Phase: up to annotated.
+  }];
+  let options = [
+    ListOption<"shapes", "shapes", "std::string", "NAME=SIZExSIZE..., one per argument">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def SPMDExportPlanPass : Pass<"spmd-export-plan", "::mlir::ModuleOp"> {
   let summary = "Write the shardings of the module into a plan file";
   let description = [{
@@ -273,6 +290,20 @@ def SPMDStripPass : Pass<"spmd-strip", "::mlir::ModuleOp"> {
            "Remove what a plan can give back: shardings, constraints, how ops "
            "compute, meshes without a use. Names and all else stay">
   ];
+}
+
+def SPMDDecomposePass : Pass<"spmd-decompose", "::mlir::ModuleOp"> {
+  let summary = "Lower ops that have no form on a part of a dim";
+  let description = [{
+    `tosa.avg_pool2d` with padding counts the places of each window that are no
+    padding, which differs from device to device where the image is cut. Upstream's
+    lowering of it to linalg says so by indices and can be cut, so that only halos
+    move. Ops with a rule written on them, of dynamic shape, and modules without a
+    mesh are left alone. Phase: up to annotated.
+  }];
+  let dependentDialects = [
+    "::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect"];
 }
 
 def SPMDListRulesPass : Pass<"spmd-list-rules", "::mlir::ModuleOp"> {

@@ -71,7 +71,7 @@ SmallVector<UnevenDim, 1> spmd::getWindows(const ShardingRule &rule, unsigned t,
     own.dim = d;
     for (const DimEntry &entry : axes[f])
       own.ranks.push_back(getRankDigit(entry, mesh));
-    own.window = window->ofChunk(llvm::divideCeil(rule.factor(f).size, own.count()));
+    own.window = window->ofChunk(llvm::divideCeil(rule.factor(f).size, own.count()), own.count());
   }
   return windows;
 }

@@ -80,7 +80,10 @@ private:
   }
 
   void define(Value value, LayoutId produced, LayoutId home) {
-    ValueLayouts &state = values[value];
+    auto [it, isNew] = values.try_emplace(value);
+    ValueLayouts &state = it->second;
+    if (tentative)
+      changes.push_back({value, isNew ? std::nullopt : std::optional(state)});
     state.produced = produced;
     state.home = home;
     state.available = {{produced, value}};
@@ -88,8 +91,11 @@ private:
 
   void need(Value value, LayoutId id) {
     auto it = values.find(value);
-    if (it != values.end() && !llvm::is_contained(it->second.needs, id))
-      it->second.needs.push_back(id);
+    if (it == values.end() || llvm::is_contained(it->second.needs, id))
+      return;
+    if (tentative)
+      changes.push_back({value, it->second});
+    it->second.needs.push_back(id);
   }
 
   LogicalResult decideBlock(Block &block) {
@@ -232,7 +238,7 @@ private:
   /// out, minor ones first.
   LogicalResult makeSpellable(ManualComputationOp op, LayoutId &id) {
     auto isSpelled = [&](const Sharding &sharding) {
-      return meshes.getAttr(sharding, op.getMesh()).getMesh() == op.getMesh();
+      return meshes.getAttrOn(sharding, op.getMesh()).getMesh() == op.getMesh();
     };
     Sharding sharding = table.get(id);
     if (isSpelled(sharding))
@@ -333,8 +339,6 @@ private:
     if (isa<tensor::ExtractSliceOp>(op))
       op->removeAttr(kWindowsAttr); // decided here
     ShardingRule rule = getShardingRule(op);
-    if (!meshes.isSingle())
-      rule.keepWindowsWhole(); // as in propagation
     // What the choice depends on, as numbers: ops alike choose alike.
     SmallVector<int64_t, 16> key;
     SmallVector<TensorLayout> layouts;
@@ -404,8 +408,6 @@ private:
   /// Marks a slice that costs less where it reads windows than where it takes a part
   /// of a dim as a digit.
   bool preferWindows(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts) {
-    if (!meshes.isSingle())
-      return false;
     auto getSeconds = [&](const ShardingRule &rule) {
       return getReshardSeconds(rule, layouts, chooseCompute(rule, layouts, table), table);
     };
@@ -517,8 +519,23 @@ private:
   /// Decides the body of a loop. Where all that it adds to an argument is partial
   /// in one way, the argument stays partial and is completed once, behind the
   /// loop: found by deciding the body as if nothing were, and once more if so.
-  /// `carried`: the layouts of the arguments, changed to partial ones.
   LogicalResult decideLoop(scf::ForOp loop, ArrayRef<std::optional<LayoutId>> homes) {
+    // A loop around it that is decided twice adds nothing to what this one reads, so
+    // that what was found the first time holds: each body is decided once per loop
+    // around it, not twice.
+    if (!carriedOf.contains(loop)) {
+      auto carried = findCarried(loop, homes);
+      if (failed(carried))
+        return failure();
+      carriedOf[loop] = *carried;
+    }
+    SmallVector<std::optional<LayoutId>> carried = carriedOf[loop];
+    return decideBody(loop, carried, homes);
+  }
+
+  /// The layouts of the arguments of a loop: its homes, partial where that is better.
+  FailureOr<SmallVector<std::optional<LayoutId>>>
+  findCarried(scf::ForOp loop, ArrayRef<std::optional<LayoutId>> homes) {
     SmallVector<std::optional<LayoutId>> carried(homes);
     SmallVector<SmallVector<Operation *, 2>> chains;
     bool found = false;
@@ -528,39 +545,36 @@ private:
       found |= !chains.back().empty();
     }
     int64_t trips = getTripCount(loop, tripCount);
-    if (found && trips > 1) {
-      State state = save();
-      ++tentative;
-      LogicalResult decided = decideBody(loop, carried, homes);
-      --tentative;
-      if (failed(decided))
-        return failure();
-      llvm::DenseMap<Operation *, const OpPlan *> plans;
-      for (const OpPlan &own : llvm::drop_begin(plan.ops, state.ops))
-        plans[own.op] = &own;
-      found = false;
-      for (auto [i, chain] : llvm::enumerate(chains)) {
-        std::optional<LayoutId> added;
-        if (!chain.empty())
-          added = sums.getAddedLayout(loop, i, chain, plans);
-        if (!added)
-          continue;
-        // What is added is completed once and not in every trip; the init is
-        // brought to where that is.
-        Value init = loop.getInitArgs()[i];
-        auto type = cast<RankedTensorType>(init.getType());
-        auto known = state.values.find(init);
-        double each = table.getSeconds(*added, *homes[i], type), once = each;
-        if (known != state.values.end())
-          once += table.getSeconds(known->second.home, *added, type);
-        if (once < trips * each) {
-          carried[i] = *added;
-          found = true;
-        }
-      }
-      restore(std::move(state));
+    if (!found || trips <= 1)
+      return carried;
+    State state = save();
+    ++tentative;
+    LogicalResult decided = decideBody(loop, carried, homes);
+    if (failed(decided))
+      return failure();
+    llvm::DenseMap<Operation *, const OpPlan *> plans;
+    for (const OpPlan &own : llvm::drop_begin(plan.ops, state.ops))
+      plans[own.op] = &own;
+    for (auto [i, chain] : llvm::enumerate(chains)) {
+      std::optional<LayoutId> added;
+      if (!chain.empty())
+        added = sums.getAddedLayout(loop, i, chain, plans);
+      if (!added)
+        continue;
+      // What is added is completed once and not in every trip; the init is brought to
+      // where that is.
+      Value init = loop.getInitArgs()[i];
+      auto type = cast<RankedTensorType>(init.getType());
+      auto known = values.find(init);
+      double each = table.getSeconds(*added, *homes[i], type), once = each;
+      if (known != values.end())
+        once += table.getSeconds(known->second.home, *added, type);
+      if (once < trips * each)
+        carried[i] = *added;
     }
-    return decideBody(loop, carried, homes);
+    restore(state);
+    --tentative;
+    return carried;
   }
 
   LogicalResult decideBody(scf::ForOp loop, ArrayRef<std::optional<LayoutId>> carried,
@@ -579,14 +593,22 @@ private:
     return success();
   }
 
-  /// What a decision changes, to take it back.
+  /// How much there was before a decision that is taken back.
   struct State {
-    llvm::DenseMap<Value, ValueLayouts> values;
-    size_t ops, creations, consumed;
+    size_t changes, ops, creations, consumed;
   };
-  State save() { return {values, plan.ops.size(), plan.creations.size(), plan.consumed.size()}; }
-  void restore(State state) {
-    values = std::move(state.values);
+  State save() {
+    return {changes.size(), plan.ops.size(), plan.creations.size(), plan.consumed.size()};
+  }
+  void restore(const State &state) {
+    while (changes.size() > state.changes) {
+      auto &[value, before] = changes.back();
+      if (before)
+        values[value] = std::move(*before);
+      else
+        values.erase(value);
+      changes.pop_back();
+    }
     plan.ops.resize(state.ops);
     plan.creations.resize(state.creations);
     plan.consumed.resize(state.consumed);
@@ -654,6 +676,10 @@ private:
   bool carriesSums;
   /// Above 0 while a body is decided to see what it adds up.
   unsigned tentative = 0;
+  /// What it changes meanwhile: values, and what was known of them before.
+  std::vector<std::pair<Value, std::optional<ValueLayouts>>> changes;
+  /// Per loop that was decided: the layouts of its arguments.
+  llvm::DenseMap<Operation *, SmallVector<std::optional<LayoutId>>> carriedOf;
   /// Whether any value is given axes that do not divide a dim of it.
   bool hasUneven = false;
   /// By what they depend on: ops alike choose alike.

@@ -93,7 +93,7 @@ private:
       auto toList = [&](ArrayRef<std::optional<LayoutId>> ids) {
         SmallVector<Attribute> attrs;
         for (auto id : ids)
-          attrs.push_back(meshes.getAttr(table.get(*id), manual.getMesh()));
+          attrs.push_back(meshes.getAttrOn(table.get(*id), manual.getMesh()));
         return ArrayAttr::get(op->getContext(), attrs);
       };
       manual.setInShardingsAttr(toList(own.needs));

@@ -13,6 +13,7 @@
 #include "shardkit/Rules/IndexedOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -23,7 +24,7 @@ void Lookups::collect(Operation *op, llvm::function_ref<const Sharding *(Value)>
   Region *body = getIndexedBody(op);
   std::optional<Addressing> addressing;
   if (body ? body->front().getOps<tensor::ExtractOp>().empty()
-           : !(addressing = getAddressing(op)).has_value())
+           : !isa<tensor::ExtractSliceOp>(op) && !(addressing = getAddressing(op)).has_value())
     return;
   ShardingRule rule = getShardingRule(op);
   CutOp own{op, {}};
@@ -102,24 +103,77 @@ void Lookups::makeBodiesLocal() {
   }
 }
 
+/// A slice at places that are known at run time, as a loop over its elements.
+/// `localize`: where a global place along a dim is; the index alone where it is whole.
+static Value
+expandSlice(OpBuilder &b, tensor::ExtractSliceOp op,
+            llvm::function_ref<LocalPlace(OpBuilder &b, Location loc, unsigned d, Value global)>
+                localize) {
+  Location loc = op.getLoc();
+  RankedTensorType type = op.getType();
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, loc, TypeRange{type}, ValueRange{}, ValueRange{empty},
+             ArrayRef<AffineMap>{b.getMultiDimIdentityMap(type.getRank())}, loops,
+             [&](OpBuilder &b, Location loc, ValueRange) {
+               SmallVector<Value> places;
+               Value owned;
+               for (unsigned d = 0, next = 0; d < dropped.size(); ++d) {
+                 Value place = getValueOrCreateConstantIndexOp(b, loc, op.getMixedOffsets()[d]);
+                 if (!dropped.test(d)) {
+                   Value lane = linalg::IndexOp::create(b, loc, next++);
+                   Value stride =
+                       getValueOrCreateConstantIndexOp(b, loc, op.getMixedStrides()[d]);
+                   place = arith::AddIOp::create(
+                       b, loc, place, arith::MulIOp::create(b, loc, lane, stride));
+                 }
+                 LocalPlace local = localize(b, loc, d, place);
+                 places.push_back(local.index);
+                 if (local.owned)
+                   owned = owned ? Value(arith::AndIOp::create(b, loc, owned, local.owned))
+                                 : local.owned;
+               }
+               Value element = tensor::ExtractOp::create(b, loc, op.getSource(), places);
+               Value neutral = arith::ConstantOp::create(
+                   b, loc, getExactNeutral(ReductionKind::Sum, type.getElementType()));
+               linalg::YieldOp::create(
+                   b, loc, Value(arith::SelectOp::create(b, loc, owned, element, neutral)));
+             })
+      .getResult(0);
+}
+
 void Lookups::expandOps() {
   for (const CutOp &cut : ops) {
     Operation *op = cut.op;
     OpBuilder outside(op), b(op);
-    std::optional<Addressing> addressing = getAddressing(op);
     SmallVector<FunctionMeshes::Spelled> axes;
     SmallVector<SmallVector<Value>> coordinates;
     for (const CutDim &dim : cut.dims) {
       axes.push_back(meshes.spell(dim.entries));
       coordinates.push_back(getCoordinates(outside, op->getLoc(), axes.back()));
     }
-    Value result = expandAddressing(
-        b, op, *addressing, [&](OpBuilder &b, Location loc, unsigned k, Value global) -> LocalPlace {
-          for (auto [i, dim] : llvm::enumerate(cut.dims))
-            if (addressing->coordinate[dim.dim] == k)
-              return getLocalPlace(b, loc, global, dim.size, axes[i], coordinates[i]);
-          return {global, Value()};
-        });
+    auto localizeAt = [&](OpBuilder &b, Location loc, Value global,
+                          llvm::function_ref<bool(unsigned dim)> isAt) -> LocalPlace {
+      for (auto [i, dim] : llvm::enumerate(cut.dims))
+        if (isAt(dim.dim))
+          return getLocalPlace(b, loc, global, dim.size, axes[i], coordinates[i]);
+      return {global, Value()};
+    };
+    Value result;
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      result = expandSlice(b, slice, [&](OpBuilder &b, Location loc, unsigned d, Value global) {
+        return localizeAt(b, loc, global, [&](unsigned dim) { return dim == d; });
+      });
+    } else {
+      std::optional<Addressing> addressing = getAddressing(op);
+      result = expandAddressing(
+          b, op, *addressing, [&](OpBuilder &b, Location loc, unsigned k, Value global) {
+            return localizeAt(b, loc, global,
+                              [&](unsigned dim) { return addressing->coordinate[dim] == k; });
+          });
+    }
     op->getResult(0).replaceAllUsesWith(result);
     op->erase();
   }

@@ -66,7 +66,7 @@ LogicalResult Padding::collect(Operation *op,
     }
     if (needs->body != PaddingNeeds::Body::Run) {
       guard.body = std::max(guard.body, needs->body);
-      guard.loops.push_back({unsigned(f), factor.size, entries});
+      guard.loops.push_back({unsigned(needs->loop), factor.size, entries});
     }
   }
   if (!guard.loops.empty())

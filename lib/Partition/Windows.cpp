@@ -4,6 +4,7 @@
 
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Rules/TosaWindows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -22,7 +23,9 @@ using namespace mlir::spmd;
 /// True for ops whose rule may have windows; most have none, and need not be asked.
 static bool mayReadWindows(Operation *op) {
   if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp, tensor::ConcatOp,
-          tosa::SliceOp, tosa::ReverseOp>(op))
+          tosa::SliceOp, tosa::ReverseOp, tosa::PadOp, tosa::ConcatOp, tosa::Conv2DOp,
+          tosa::Conv3DOp, tosa::DepthwiseConv2DOp, tosa::TransposeConv2DOp, tosa::MaxPool2dOp,
+          tosa::AvgPool2dOp>(op))
     return true;
   if (getIndexedBody(op) && readsIndices(op) &&
       getIndexedBody(op)
@@ -45,7 +48,7 @@ void Windows::collect(Operation *op,
                       llvm::function_ref<const Sharding *(Value)> getSharding) {
   if (!mayReadWindows(op))
     return;
-  Plan plan{getShardingRule(op), {}, {}};
+  Plan plan{getShardingRule(op), {}, {}, {}};
   if (!plan.rule.hasWindows())
     return;
   bool isCut = false;
@@ -62,6 +65,8 @@ void Windows::collect(Operation *op,
         if (extract.getTensor() == plan.rule.tensor(t).value)
           plan.reads.push_back({extract, t});
       });
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    plan.dropped = insert.getDroppedDims();
   plans.try_emplace(op, std::move(plan));
 }
 
@@ -86,6 +91,10 @@ Value Windows::getCoordinate(OpBuilder &b, Location loc, ArrayRef<DimEntry> entr
 
 static Value makeConstant(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+static bool isZero(Value value) {
+  return matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero());
 }
 
 /// The first place of a window on this device.
@@ -141,7 +150,7 @@ Value Windows::createFetch(OpBuilder &b, Location loc, Value value, const Shardi
   ShardingAttr target = meshes.getAttr(to);
   auto exchange = HaloExchangeOp::create(
       b, loc, type.clone(local), value, TypeAttr::get(type.clone(global)),
-      meshes.getAttr(from, target.getMesh()), target, b.getDenseI64ArrayAttr(dims),
+      meshes.getAttrOn(from, target.getMesh()), target, b.getDenseI64ArrayAttr(dims),
       b.getDenseI64ArrayAttr(steps), b.getDenseI64ArrayAttr(offsets), IntegerAttr());
   halos.push_back(exchange);
   return exchange.getResult();
@@ -180,15 +189,22 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded,
     made.push_back(value.getDefiningOp());
   }
   // Lanes beyond the source are zero already.
-  if (matchPattern(padded.padding, m_PosZeroFloat()) || matchPattern(padded.padding, m_Zero()))
+  if (isZero(padded.padding))
     return value;
+  llvm::erase_if(windows, [&](const CutWindow &window) {
+    return padded.low[window.dim] == 0 && padded.high[window.dim] == 0;
+  });
+  return createMasked(b, loc, value, windows, padded.sourceType, padded.padding);
+}
+
+Value Windows::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<CutWindow> windows,
+                            RankedTensorType globalType, Value padding) {
   SmallVector<CutWindow, 2> reaching;
   for (const CutWindow &window : windows) {
     int64_t last = (deviceFactor(window.entries) - 1) * window.window.step;
-    bool reaches = window.window.offset + std::min<int64_t>(last, 0) < 0 ||
-                   window.window.offset + std::max<int64_t>(last, 0) + window.window.size >
-                       padded.sourceType.getDimSize(window.dim);
-    if (reaches && (padded.low[window.dim] != 0 || padded.high[window.dim] != 0))
+    if (window.window.offset + std::min<int64_t>(last, 0) < 0 ||
+        window.window.offset + std::max<int64_t>(last, 0) + window.window.size >
+            globalType.getDimSize(window.dim))
       reaching.push_back(window);
   }
   if (reaching.empty())
@@ -197,11 +213,11 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded,
   for (const CutWindow &window : reaching) {
     begins.push_back(
         makeBegin(b, loc, getCoordinate(b, loc, window.entries), window.window));
-    sizes.push_back(makeConstant(b, loc, padded.sourceType.getDimSize(window.dim)));
+    sizes.push_back(makeConstant(b, loc, globalType.getDimSize(window.dim)));
   }
   Value zero = makeConstant(b, loc, 0);
   auto type = cast<RankedTensorType>(value.getType());
-  AffineMap identity = b.getMultiDimIdentityMap(rank);
+  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
   Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
   auto masked = createElementwise(
       b, loc, value, {identity, identity}, empty,
@@ -211,7 +227,7 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded,
           Value lane = linalg::IndexOp::create(inner, loc, window.dim);
           Value place = arith::AddIOp::create(inner, loc, begin, lane);
           kept = arith::SelectOp::create(inner, loc, isWithin(inner, loc, place, zero, size),
-                                         kept, padded.padding);
+                                         kept, padding);
         }
         return kept;
       });
@@ -240,75 +256,141 @@ static int64_t getChunk(const ShardingRule &rule, int32_t f, ArrayRef<DimEntry> 
   return llvm::divideCeil(rule.factor(f).size, deviceFactor(entries));
 }
 
-Value Windows::lowerPad(tensor::PadOp op, const Plan &plan, const ValueInfo &values) {
-  Value source = op.getSource();
-  Padded padded{source,
-                {},
-                op.getConstantPaddingValue(),
-                {},
-                {},
-                values.getGlobalType(source),
-                values.getGlobalType(op.getResult()),
-                values.getSharding(source)};
-  for (auto [d, low, high] : llvm::enumerate(op.getMixedLowPad(), op.getMixedHighPad())) {
-    padded.low.push_back(*getConstantIntValue(low));
-    padded.high.push_back(*getConstantIntValue(high));
-    if (plan.axes[d].empty() || !plan.rule.getWindow(plan.rule.tensor(0), d))
-      continue;
-    int64_t chunk = getChunk(plan.rule, d, plan.axes[d]);
-    padded.windows.push_back({unsigned(d), plan.axes[d], {chunk, 0, chunk}});
+/// What a padding op says: per dim how much before and behind, and the value, which is
+/// made anew where it stands in the body or is an element.
+static Value readPadding(OpBuilder &b, Operation *op, SmallVectorImpl<int64_t> &low,
+                         SmallVectorImpl<int64_t> &high) {
+  if (auto pad = dyn_cast<tosa::PadOp>(op)) {
+    auto constant = pad.getPadding().getDefiningOp<tosa::ConstShapeOp>();
+    for (auto [i, places] : llvm::enumerate(constant.getValues().getValues<APInt>()))
+      (i % 2 ? high : low).push_back(places.getSExtValue());
+    DenseElementsAttr value;
+    if (matchPattern(pad.getPadConst(), m_Constant(&value)) && value.isSplat())
+      return arith::ConstantOp::create(b, op->getLoc(), value.getSplatValue<TypedAttr>());
+    auto type = cast<RankedTensorType>(pad.getPadConst().getType());
+    SmallVector<Value> first(type.getRank(), makeConstant(b, op->getLoc(), 0));
+    return tensor::ExtractOp::create(b, op->getLoc(), pad.getPadConst(), first);
   }
+  auto pad = cast<tensor::PadOp>(op);
+  for (auto [before, behind] : llvm::zip(pad.getMixedLowPad(), pad.getMixedHighPad())) {
+    low.push_back(*getConstantIntValue(before));
+    high.push_back(*getConstantIntValue(behind));
+  }
+  Value value = pad.getConstantPaddingValue();
+  if (Operation *constant = value.getDefiningOp(); constant && op->isProperAncestor(constant))
+    value = b.clone(*constant)->getResult(0);
+  return value;
+}
+
+Value Windows::lowerPad(Operation *op, const Plan &plan, const ValueInfo &values) {
   OpBuilder b(op);
-  // A constant in the body stays where it is; it is made anew outside.
-  if (Operation *constant = padded.padding.getDefiningOp();
-      constant && op->isProperAncestor(constant))
-    padded.padding = b.clone(*constant)->getResult(0);
-  Value result = createPadded(b, op.getLoc(), padded, {});
+  Value source = op->getOperand(0);
+  Padded padded;
+  padded.source = source;
+  padded.padding = readPadding(b, op, padded.low, padded.high);
+  padded.sourceType = values.getGlobalType(source);
+  padded.resultType = values.getGlobalType(op->getResult(0));
+  padded.sourceSharding = values.getSharding(source);
+  const ShardingRule &rule = plan.rule;
+  for (unsigned d = 0; d < padded.low.size(); ++d) {
+    if (!rule.getWindow(rule.tensor(0), d))
+      continue;
+    int32_t f = rule.dimFactors(rule.tensor(0), d).front();
+    int64_t chunk = getChunk(rule, f, plan.axes[f]);
+    if (!plan.axes[f].empty())
+      padded.windows.push_back({d, plan.axes[f], {chunk, 0, chunk}});
+  }
+  Value result = createPadded(b, op->getLoc(), padded, {});
   paddedValues.try_emplace(result, std::move(padded));
   return result;
+}
+
+/// How an insertion writes a cut dim: places low, low + stride, ... below high.
+namespace {
+struct InsertedDim {
+  unsigned dim;
+  int64_t stride;
+  Value begin, low, high; ///< begin: the first place of this device
+  Value sourceBegin;      ///< the first element that it has of the source
+  /// Whether the elements that it has are those of its lanes, or one.
+  bool isAtLane;
+};
+} // namespace
+
+/// Whether a lane of the destination is written, and with which element of the source
+/// (a valid one in any case); null where that is the element at the lane, or the only one.
+static std::pair<Value, Value> getInserted(OpBuilder &b, Location loc, const InsertedDim &cut) {
+  Value lane = linalg::IndexOp::create(b, loc, cut.dim);
+  Value place = arith::AddIOp::create(b, loc, cut.begin, lane);
+  Value written = isWithin(b, loc, place, cut.low, cut.high);
+  if (cut.isAtLane)
+    return {written, Value()};
+  Value zero = makeConstant(b, loc, 0);
+  Value element = arith::SelectOp::create(
+      b, loc, written, arith::SubIOp::create(b, loc, place, cut.low), zero);
+  if (cut.stride != 1) {
+    Value stride = makeConstant(b, loc, cut.stride);
+    Value rest = arith::RemUIOp::create(b, loc, element, stride);
+    Value hits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, zero);
+    written = arith::AndIOp::create(b, loc, written, hits);
+    element = arith::DivUIOp::create(b, loc, element, stride);
+  }
+  element = arith::SubIOp::create(b, loc, element, cut.sourceBegin);
+  return {written, arith::SelectOp::create(b, loc, written, element, zero)};
 }
 
 Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const ValueInfo &values) {
   OpBuilder b(op);
   Location loc = op.getLoc();
+  SmallVector<CutWindow, 2> windows = getCutWindows(plan, 0);
   Value source = createWindow(b, loc, op.getSource(), values.getSharding(op.getSource()),
-                              values.getGlobalType(op.getSource()), getCutWindows(plan, 0));
+                              values.getGlobalType(op.getSource()), windows);
   auto type = cast<RankedTensorType>(op.getDest().getType());
-  llvm::SmallBitVector dropped = op.getDroppedDims();
+  const llvm::SmallBitVector &dropped = plan.dropped;
   SmallVector<OpFoldResult> offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(),
                             strides = op.getMixedStrides();
-  SmallVector<AffineExpr> read; // the source at a place of the part that is written
-  struct Cut {
-    unsigned dim;
-    Value begin, low, high;
-  };
-  SmallVector<Cut> cuts;
-  bool isAll = true;
+  SmallVector<InsertedDim> cuts;
+  // Per dim of the source: what it runs along where all do so at their lanes, the cut
+  // (-1: none) and the dim of the destination.
+  SmallVector<AffineExpr> read;
+  SmallVector<int> cutOf;
+  SmallVector<unsigned> laneOf;
+  bool isAffine = true;
   SmallVector<int64_t> part;
+  bool isAll = true;
   const ShardingRule &rule = plan.rule;
   const ShardingRule::Tensor &dest = rule.tensor(1);
   for (unsigned d = 0; d < dest.numDims; ++d) {
     ArrayRef<int32_t> factors = rule.dimFactors(dest, d);
     bool isCut = !factors.empty() && !plan.axes[factors.front()].empty();
-    if (isCut && rule.factor(factors.front()).hasWindows) {
+    bool isWindow = isCut && rule.factor(factors.front()).hasWindows;
+    if (!dropped.test(d)) {
+      laneOf.push_back(d);
+      cutOf.push_back(isWindow ? int(cuts.size()) : -1);
+      read.push_back(isWindow && getConstantIntValue(sizes[d]) == 1 ? b.getAffineConstantExpr(0)
+                                                                    : b.getAffineDimExpr(d));
+    }
+    if (isWindow) {
       const DimEntries &entries = plan.axes[factors.front()];
-      int64_t chunk = type.getDimSize(d);
-      Value low = getValueOrCreateConstantIndexOp(b, loc, offsets[d]);
-      Value high = arith::AddIOp::create(b, loc, low,
-                                         getValueOrCreateConstantIndexOp(b, loc, sizes[d]));
-      cuts.push_back({d,
-                      makeBegin(b, loc, getCoordinate(b, loc, entries), {chunk, 0, chunk}),
-                      low, high});
-      if (!dropped.test(d))
-        read.push_back(getConstantIntValue(sizes[d]) == 1 ? b.getAffineConstantExpr(0)
-                                                          : b.getAffineDimExpr(d));
+      int64_t chunk = type.getDimSize(d), stride = *getConstantIntValue(strides[d]);
+      Value coordinate = getCoordinate(b, loc, entries);
+      InsertedDim cut{d, stride, makeBegin(b, loc, coordinate, {chunk, 0, chunk}),
+                      getValueOrCreateConstantIndexOp(b, loc, offsets[d]), Value(),
+                      makeConstant(b, loc, 0), getConstantIntValue(sizes[d]) == 1};
+      int64_t reach = (*getConstantIntValue(sizes[d]) - 1) * stride + 1;
+      cut.high = arith::AddIOp::create(b, loc, cut.low, makeConstant(b, loc, reach));
+      for (const CutWindow &window : windows)
+        if (!dropped.test(d) && window.dim == cutOf.size() - 1) {
+          cut.sourceBegin = makeBegin(b, loc, coordinate, window.window);
+          cut.isAtLane |= stride == 1;
+        }
+      isAffine &= cut.isAtLane;
+      cuts.push_back(cut);
       offsets[d] = b.getIndexAttr(0);
       sizes[d] = b.getIndexAttr(chunk);
-    } else {
-      if (isCut)
-        sizes[d] = b.getIndexAttr(type.getDimSize(d));
-      if (!dropped.test(d))
-        read.push_back(b.getAffineDimExpr(d));
+      strides[d] = b.getIndexAttr(1);
+    } else if (isCut) {
+      sizes[d] = b.getIndexAttr(type.getDimSize(d));
     }
     isAll &= getConstantIntValue(sizes[d]) == type.getDimSize(d) &&
              getConstantIntValue(offsets[d]) == 0;
@@ -318,32 +400,41 @@ Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const Val
   if (!isAll)
     written = tensor::ExtractSliceOp::create(b, loc, type.clone(part), written, offsets, sizes,
                                              strides);
-  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-  AffineMap map = AffineMap::get(type.getRank(), 0, read, b.getContext());
-  written = createElementwise(b, loc, source, {map, identity}, written,
-                              [&](OpBuilder &inner, Location loc, ValueRange args) {
-                                Value kept = args[0];
-                                for (const Cut &cut : cuts) {
-                                  Value lane = linalg::IndexOp::create(inner, loc, cut.dim);
-                                  Value place =
-                                      arith::AddIOp::create(inner, loc, cut.begin, lane);
-                                  kept = arith::SelectOp::create(
-                                      inner, loc,
-                                      isWithin(inner, loc, place, cut.low, cut.high), kept,
-                                      args[1]);
-                                }
-                                return kept;
-                              })
+  SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(type.getRank())};
+  if (isAffine)
+    maps.insert(maps.begin(), AffineMap::get(type.getRank(), 0, read, b.getContext()));
+  written = createElementwise(
+                b, loc, isAffine ? ValueRange(source) : ValueRange(), maps, written,
+                [&](OpBuilder &inner, Location loc, ValueRange args) -> Value {
+                  Value all;
+                  SmallVector<Value> elements, at;
+                  for (const InsertedDim &cut : cuts) {
+                    auto [one, element] = getInserted(inner, loc, cut);
+                    all = all ? Value(arith::AndIOp::create(inner, loc, all, one)) : one;
+                    elements.push_back(element);
+                  }
+                  if (isAffine)
+                    return arith::SelectOp::create(inner, loc, all, args[0], args[1]);
+                  for (auto [d, cut] : llvm::enumerate(cutOf))
+                    if (cut >= 0 && elements[cut])
+                      at.push_back(elements[cut]);
+                    else if (cut >= 0 && isa<AffineConstantExpr>(read[d]))
+                      at.push_back(makeConstant(inner, loc, 0));
+                    else
+                      at.push_back(linalg::IndexOp::create(inner, loc, laneOf[d]));
+                  Value element = tensor::ExtractOp::create(inner, loc, source, at);
+                  return arith::SelectOp::create(inner, loc, all, element, args[0]);
+                })
                 .getResult(0);
   if (isAll)
     return written;
   return tensor::InsertSliceOp::create(b, loc, written, op.getDest(), offsets, sizes, strides);
 }
 
-Value Windows::lowerConcat(tensor::ConcatOp op, const Plan &plan, const ValueInfo &values) {
+Value Windows::lowerConcat(Operation *op, unsigned dim, const Plan &plan,
+                           const ValueInfo &values) {
   OpBuilder b(op);
-  Location loc = op.getLoc();
-  unsigned dim = op.getDim();
+  Location loc = op->getLoc();
   const DimEntries &entries = plan.axes[dim];
   int64_t chunk = getChunk(plan.rule, dim, entries), end = 0;
   Value begin = makeBegin(b, loc, getCoordinate(b, loc, entries), {chunk, 0, chunk});
@@ -404,15 +495,45 @@ void Windows::lowerReads(Operation *op, const Plan &plan, const ValueInfo &value
   }
 }
 
+/// A convolution or pooling that has its windows of `value`: what it would pad itself
+/// is in them.
+void Windows::lowerOwnWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
+                              ArrayRef<CutWindow> windows) {
+  OwnWindows own = getOwnWindows(op);
+  SmallVector<CutWindow, 2> padded;
+  for (const OwnWindow &dim : own.dims) {
+    const CutWindow *window = llvm::find_if(windows, [&](auto &w) { return w.dim == dim.dim; });
+    if (window == windows.end())
+      continue;
+    if (dim.readsBeyond)
+      padded.push_back(*window);
+    int32_t f = plan.rule.dimFactors(plan.rule.tensor(0), dim.dim).front();
+    setOwnWindow(op, dim, getChunk(plan.rule, f, plan.axes[f]), window->window.size);
+  }
+  if (padded.empty())
+    return;
+  OpBuilder b(op);
+  Value padding = arith::ConstantOp::create(b, op->getLoc(), own.padding);
+  // What lies beyond the dim is zero, or what pads the value that was seen through.
+  auto it = paddedValues.find(value);
+  if (isZero(padding) && (it == paddedValues.end() || isZero(it->second.padding)))
+    padding.getDefiningOp()->erase();
+  else
+    op->setOperand(0, createMasked(b, op->getLoc(), op->getOperand(0), padded, type, padding));
+}
+
 Value Windows::lower(Operation *op, const ValueInfo &values) {
   const Plan &plan = plans.find(op)->second;
   // Padding that is computed per place is on dims that stay whole.
-  if (auto pad = dyn_cast<tensor::PadOp>(op); pad && pad.getConstantPaddingValue())
-    return lowerPad(pad, plan, values);
+  if (auto pad = dyn_cast<tensor::PadOp>(op);
+      isa<tosa::PadOp>(op) || (pad && pad.getConstantPaddingValue()))
+    return lowerPad(op, plan, values);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return lowerInsert(insert, plan, values);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
-    return lowerConcat(concat, plan, values);
+    return lowerConcat(op, concat.getDim(), plan, values);
+  if (auto concat = dyn_cast<tosa::ConcatOp>(op))
+    return lowerConcat(op, concat.getAxis(), plan, values);
   lowerReads(op, plan, values);
   OpBuilder b(op);
   for (unsigned t = 0; t < op->getNumOperands(); ++t) {
@@ -422,6 +543,8 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
     Value operand = op->getOperand(t);
     op->setOperand(t, createWindow(b, op->getLoc(), operand, values.getSharding(operand),
                                    values.getGlobalType(operand), windows));
+    if (t == 0 && !windows.empty())
+      lowerOwnWindows(op, plan, operand, values.getGlobalType(operand), windows);
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
       SmallVector<int64_t> offsets(slice.getStaticOffsets());
       for (const CutWindow &window : windows)

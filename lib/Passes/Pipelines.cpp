@@ -42,6 +42,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     SPMDResolveAxisResourcesPassOptions options;
     options.mesh = phaseOptions.mesh;
     pm.addPass(createSPMDResolveAxisResourcesPass(options));
+    pm.addPass(createSPMDDecomposePass());
     if (phaseOptions.inlineCalls)
       pm.addPass(createInlinerPass());
     pm.addPass(createSymbolDCEPass());
@@ -72,7 +73,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
 void spmd::registerPipelines() {
   PassPipelineRegistration<DefaultPipelineOptions>(
       "spmd-pipeline-default",
-      "All IR phases in order: resolve axis resources, inline, propagate, "
+      "All IR phases in order: resolve axis resources, decompose, inline, propagate, "
       "insert reshards, partition, optimise and number collectives",
       [](OpPassManager &pm, const DefaultPipelineOptions &options) {
         PhaseOptions phases;

@@ -197,6 +197,10 @@ ShardingRule CallTable::getRule(func::CallOp call) {
                                                 : ArrayRef<int32_t>());
   }
   keepUncuttableWhole(rule);
+  // Arguments and results may be cut unevenly: what the callee cannot compute so it
+  // makes whole itself.
+  for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
+    rule.setMayLeaveRest(f, !ShapedType::isDynamic(rule.factor(f).size));
   return rule;
 }
 

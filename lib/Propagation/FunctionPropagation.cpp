@@ -601,24 +601,29 @@ void FunctionPropagation::write() {
     return attrs[id];
   };
   ShardingAttr none = meshes.getAttr(Sharding());
-  auto complete = [&](NamedAttrList &list, ValueId id) {
+  auto complete = [&](NamedAttrList &list, ValueId id, Type type) {
     Attribute own = getGiven(list);
     if (!own)
       own = meshes.getAttr(getOpenSharding(propagation.get(id).dims.size()));
     // On the mesh that the user chose, where it has the axes.
     ShardingAttr completed = attrOf(id);
-    if (FlatSymbolRefAttr mesh = cast<ShardingAttr>(own).getMesh(); mesh != completed.getMesh())
-      completed = meshes.getAttr(propagation.get(id), mesh);
+    if (FlatSymbolRefAttr mesh = cast<ShardingAttr>(own).getMesh(); mesh != completed.getMesh()) {
+      const Sharding &sharding = propagation.get(id);
+      bool isEven = llvm::all_of(
+          llvm::zip(sharding.dims, cast<RankedTensorType>(type).getShape()),
+          [](auto dim) { return divides(std::get<0>(dim).entries, std::get<1>(dim)); });
+      completed = isEven ? meshes.getAttrOn(sharding, mesh) : meshes.getAttr(sharding, mesh);
+    }
     list.set(kShardingAttr, completed);
     if (own != completed)
       list.set(kGivenAttr, own);
   };
   for (BlockArgument arg : func.getArguments())
     if (propagation.contains(arg))
-      complete(signature.arg(arg.getArgNumber()), propagation.getId(arg));
+      complete(signature.arg(arg.getArgNumber()), propagation.getId(arg), arg.getType());
   for (auto [i, place] : llvm::enumerate(results))
     if (place >= 0)
-      complete(signature.result(i), place);
+      complete(signature.result(i), place, func.getResultTypes()[i]);
   signature.write();
   for (auto &[op, places] : manualOperands) {
     SmallVector<Attribute> operands;

@@ -139,12 +139,7 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
     values[it->second.id].level = node.level;
   }
   node.isOwnRule = !isa<CallOpInterface>(op);
-  if (rule.hasWindows()) {
-    // What leaves a rest needs whole axes, on the mesh that spells them too.
-    if (!table.getMeshes().isSingle())
-      rule.keepWindowsWhole();
-    hasWindows = true;
-  }
+  hasWindows |= rule.hasWindows();
   node.rule = rules.intern(std::move(rule));
   return addNode(node, places);
 }
@@ -254,8 +249,6 @@ void Propagation::markUneven() {
     if (!node.isOwnRule)
       continue;
     ShardingRule rule = getShardingRule(node.op);
-    if (!table.getMeshes().isSingle())
-      rule.keepWindowsWhole();
     markUnevenFactors(rule, node.op);
     node.rule = rules.intern(std::move(rule));
   }

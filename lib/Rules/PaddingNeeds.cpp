@@ -253,12 +253,26 @@ static Needs getNeedsOfTosa(Operation *op, const ShardingRule &rule, int32_t f) 
       });
 }
 
-Needs spmd::getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
-  if (rule.factor(f).kind == FactorKind::Whole || !isAlone(rule, f))
-    return std::nullopt;
-  // What a written rule means for lanes beyond the dim nobody has said.
-  if (op->hasAttr(kRuleAttr))
-    return std::nullopt;
+/// The factor of the op's own rule that is of the same kind, and makes up the same dims
+/// alone, as factor `f` of the rule that is written on it; -1 if there is none.
+static int32_t getOwnFactor(const ShardingRule &own, const ShardingRule &rule, int32_t f) {
+  int32_t result = -1;
+  for (bool verify : {false, true})
+    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t)
+      for (unsigned d = 0; d < rule.tensor(t).numDims; ++d) {
+        ArrayRef<int32_t> written = rule.dimFactors(rule.tensor(t), d);
+        ArrayRef<int32_t> factors = own.dimFactors(own.tensor(t), d);
+        bool isHere = llvm::is_contained(written, f);
+        if (!verify && isHere && result < 0 && factors.size() == 1)
+          result = factors.front();
+        if (verify && (isHere != llvm::is_contained(factors, result) ||
+                       (isHere && own.getWindow(own.tensor(t), d))))
+          return -1;
+      }
+  return result >= 0 && own.factor(result).kind == rule.factor(f).kind ? result : -1;
+}
+
+static Needs getNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
   // Lanes beyond a sum read windows that others own: real elements.
   if (rule.factor(f).hasWindows && rule.factor(f).kind == FactorKind::Reduction)
     return std::nullopt;
@@ -284,6 +298,24 @@ Needs spmd::getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) 
   return std::nullopt;
 }
 
+Needs spmd::getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
+  if (rule.factor(f).kind == FactorKind::Whole || !isAlone(rule, f))
+    return std::nullopt;
+  Needs needs;
+  int32_t loop = f;
+  if (!op->hasAttr(kRuleAttr)) {
+    needs = getNeeds(op, rule, f);
+  } else {
+    ShardingRule own = getOwnShardingRule(op);
+    loop = getOwnFactor(own, rule, f);
+    if (loop >= 0)
+      needs = getNeeds(op, own, loop);
+  }
+  if (needs)
+    needs->loop = loop;
+  return needs;
+}
+
 void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
     rule.setMayLeaveRest(f, getPaddingNeeds(op, rule, f).has_value());
@@ -297,6 +329,9 @@ void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
 
 bool spmd::canCut(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
   if (factor.hasWindows && !mayLeaveRest(entries, mesh))
+    return false;
+  if (int64_t shards = deviceFactor(entries);
+      shards > 1 && llvm::divideCeil(factor.size, shards) % factor.granule != 0)
     return false;
   if (factor.kind == FactorKind::Selection &&
       llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); }))

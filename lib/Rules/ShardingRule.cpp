@@ -31,7 +31,8 @@ void ShardingRule::appendKey(SmallVectorImpl<int64_t> &key) const {
   key.append({isContraction | isFallback << 1, operandCount, int64_t(factors.size()),
               int64_t(tensors.size())});
   for (const Factor &factor : factors)
-    key.append({factor.size, int64_t(factor.kind) | int64_t(factor.mayLeaveRest) << 8});
+    key.append({factor.size, int64_t(factor.kind) | int64_t(factor.mayLeaveRest) << 8,
+                factor.granule});
   for (const Tensor &tensor : tensors)
     key.append({int64_t(reinterpret_cast<uintptr_t>(tensor.type.getAsOpaquePointer())),
                 int64_t(tensor.role) | int64_t(tensor.reduction) << 8 |
@@ -40,9 +41,22 @@ void ShardingRule::appendKey(SmallVectorImpl<int64_t> &key) const {
   for (const Dim &dim : dims)
     key.push_back(int64_t(dim.count) << 32 | uint32_t(dim.window));
   for (const DimWindow &window : windows)
-    key.append({window.stride, window.offset, window.length});
+    key.append({window.stride, window.offset, window.length, window.divisor});
   for (int32_t f : factorIds)
     key.push_back(f);
+}
+
+Window DimWindow::ofChunk(int64_t chunk, int64_t count) const {
+  int64_t reach = stride * (chunk - 1);
+  if (divisor == 1)
+    return {stride * chunk, offset + std::min<int64_t>(reach, 0), std::abs(reach) + length};
+  assert(stride > 0 && "a factor that is finer than its dim runs forwards");
+  auto floorDiv = [&](int64_t a) { return llvm::divideFloorSigned(a, divisor); };
+  int64_t step = floorDiv(stride * chunk), begin = floorDiv(offset);
+  // What the steps fall behind by is largest at the last shard.
+  int64_t behind = (stride * chunk - step * divisor) * (count - 1);
+  int64_t end = floorDiv(behind + reach + offset + length - 1);
+  return {step, begin, std::max<int64_t>(end - begin + 1, 1)};
 }
 
 static ShardingRule getFallbackRule(Operation *op) {

@@ -135,32 +135,38 @@ struct ReshapeModel
   }
 };
 
-/// How a slice of static position takes a dim.
+/// How a slice of static length and stride takes a dim.
 struct SlicedDim {
-  bool full = false;    // all of it
-  bool aligned = false; // one of several equal parts, of more than one element
-  DimWindow window;     // else, where the position is known
-  bool isKnown = false;
+  bool isStatic = false;
+  int64_t length = 0, stride = 1;
+  std::optional<int64_t> offset; // else it is known when the program runs
+  bool full = false;             // all of it
+  bool aligned = false;          // one of several equal parts, of more than one element
 };
 
 SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t size) {
   SlicedDim dim;
-  auto offset = getConstantIntValue(op.getMixedOffsets()[d]);
   auto length = getConstantIntValue(op.getMixedSizes()[d]);
   auto stride = getConstantIntValue(op.getMixedStrides()[d]);
-  if (ShapedType::isDynamic(size) || !offset || !length || !stride || *stride < 1)
+  if (ShapedType::isDynamic(size) || !length || !stride || *stride < 1)
     return dim;
-  dim.isKnown = true;
-  dim.full = *offset == 0 && *length == size && *stride == 1;
-  dim.aligned = *stride == 1 && *length > 1 && size % *length == 0 && *offset % *length == 0;
-  dim.window = {*stride, *offset, 1};
+  dim.isStatic = true;
+  dim.length = *length;
+  dim.stride = *stride;
+  dim.offset = getConstantIntValue(op.getMixedOffsets()[d]);
+  if (*length == size && *stride == 1)
+    dim.offset = 0; // whatever computes it
+  dim.full = dim.offset == 0 && *length == size && *stride == 1;
+  dim.aligned = dim.offset && *stride == 1 && *length > 1 && size % *length == 0 &&
+                *dim.offset % *length == 0;
   return dim;
 }
 
 /// A dim that is sliced fully is one factor of both. One of several equal parts is
 /// the minor factor of the dim, the major one stays whole: cut as `{3, "x"}`, every
 /// shard has its part of each third. Any other slice reads windows, and so does that
-/// one where `spmd.windows` says so: of a dim that is cut otherwise, less moves.
+/// one where `spmd.windows` says so: of a dim that is cut otherwise, less moves. Where
+/// the place is known at run time only, every shard takes what it owns.
 struct ExtractSliceModel
     : ShardingRuleOpInterface::ExternalModel<ExtractSliceModel,
                                              tensor::ExtractSliceOp> {
@@ -172,8 +178,13 @@ struct ExtractSliceModel
     SmallVector<int32_t> result;
     for (auto [d, size] : llvm::enumerate(slice.getSourceType().getShape())) {
       SlicedDim dim = getSlicedDim(slice, d, size);
-      if (dropped.test(d) || !dim.isKnown) {
-        rule.addDim({});
+      bool isIndexed = dim.isStatic && !dim.offset && size > 1 &&
+                       slice.getSourceType().getElementType().isIntOrIndexOrFloat();
+      if (isIndexed)
+        rule.addDim(rule.addFactor(size, FactorKind::Indexed));
+      if (isIndexed || dropped.test(d) || !dim.isStatic || !dim.offset) {
+        if (!isIndexed)
+          rule.addDim({});
         if (!dropped.test(d))
           result.push_back(-1);
         continue;
@@ -185,7 +196,7 @@ struct ExtractSliceModel
       else if (dim.aligned && !op->hasAttr(kWindowsAttr))
         rule.addDim({rule.addFactor(size / length, FactorKind::Whole), f});
       else
-        rule.addWindows(f, dim.window);
+        rule.addWindows(f, {dim.stride, *dim.offset, 1});
       result.push_back(f);
     }
     addScalarOperands(rule, op->getOperands().drop_front());
@@ -207,23 +218,21 @@ struct InsertSliceModel
     rule.addOperand(slice.getSource());
     for (auto [d, size] : llvm::enumerate(slice.getDestType().getShape())) {
       SlicedDim dim = getSlicedDim(slice, d, size);
-      // One place, wherever it is: the shard that has it writes it.
-      bool isPlace = getConstantIntValue(slice.getMixedSizes()[d]) == 1 && size != 1 &&
-                     getConstantIntValue(slice.getMixedStrides()[d]) == 1 &&
-                     !ShapedType::isDynamic(size);
-      bool isCut = isPlace || (dim.isKnown && (dim.full || dim.window.stride == 1));
-      int32_t f = isCut ? rule.addFactor(size) : -1;
+      int32_t f = dim.isStatic ? rule.addFactor(size) : -1;
       factors.push_back(f);
-      if (isPlace)
+      // One place, or a part at a place that is known at run time: all have it, and
+      // write of it what is theirs.
+      bool isShared = dim.isStatic && !dim.full && (dim.length == 1 || !dim.offset);
+      if (isShared)
         rule.setHasWindows(f);
       if (dropped.test(d))
         continue;
-      if (isPlace || !isCut)
+      if (isShared || !dim.isStatic)
         rule.addDim({});
       else if (dim.full)
         rule.addDim(f);
-      else
-        rule.addWindows(f, {1, -dim.window.offset, 1});
+      else // element i is written to place offset + stride * i
+        rule.addWindows(f, {1, dim.stride - 1 - *dim.offset, 2 - dim.stride, dim.stride});
     }
     rule.addOperand(slice.getDest());
     rule.addDims(factors);
@@ -294,50 +303,50 @@ struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp
   }
 };
 
-/// Equal parts are joined as the digits of the dim (part, place in it), others in
-/// windows along the result.
 struct ConcatModel
     : ShardingRuleOpInterface::ExternalModel<ConcatModel, tensor::ConcatOp> {
   ShardingRule getShardingRule(Operation *op) const {
-    auto concat = cast<tensor::ConcatOp>(op);
-    ShardingRule rule;
-    ArrayRef<int64_t> shape = concat.getResultType().getShape();
-    unsigned joined = concat.getDim();
-    int64_t length = getShape(op->getOperand(0))[joined];
-    bool isStatic = !ShapedType::isDynamic(shape[joined]), areEqual = isStatic;
-    for (Value operand : op->getOperands()) {
-      isStatic &= !ShapedType::isDynamic(getShape(operand)[joined]);
-      areEqual &= getShape(operand)[joined] == length;
-    }
-    bool isAlone = op->getNumOperands() == 1;
-    areEqual &= length > 1 && !isAlone;
-    for (auto [d, size] : llvm::enumerate(shape))
-      rule.addFactor(d == joined && areEqual ? length : size,
-                     d == joined && !isStatic ? FactorKind::Whole : parallelIfStatic(size));
-    int64_t start = 0;
-    for (Value operand : op->getOperands()) {
-      rule.addOperand(operand);
-      for (int32_t d = 0; d < int32_t(shape.size()); ++d)
-        if (d != int32_t(joined) || areEqual || isAlone)
-          rule.addDim(d);
-        else if (isStatic)
-          rule.addWindows(d, {1, -start, 1});
-        else
-          rule.addDim({});
-      start += getShape(operand)[joined];
-    }
-    int32_t part = areEqual ? rule.addFactor(op->getNumOperands(), FactorKind::Whole) : -1;
-    rule.addResult(concat.getResult());
-    for (int32_t d = 0; d < int32_t(shape.size()); ++d)
-      if (d != int32_t(joined) || !areEqual)
-        rule.addDim(d);
-      else
-        rule.addDim({part, d});
-    return rule;
+    return getConcatRule(op, cast<tensor::ConcatOp>(op).getDim());
   }
 };
 
 } // namespace
+
+ShardingRule spmd::getConcatRule(Operation *op, unsigned joined) {
+  ShardingRule rule;
+  ArrayRef<int64_t> shape = ::getShape(op->getResult(0));
+  int64_t length = ::getShape(op->getOperand(0))[joined];
+  bool isStatic = !ShapedType::isDynamic(shape[joined]), areEqual = isStatic;
+  for (Value operand : op->getOperands()) {
+    isStatic &= !ShapedType::isDynamic(::getShape(operand)[joined]);
+    areEqual &= ::getShape(operand)[joined] == length;
+  }
+  bool isAlone = op->getNumOperands() == 1;
+  areEqual &= length > 1 && !isAlone;
+  for (auto [d, size] : llvm::enumerate(shape))
+    rule.addFactor(d == joined && areEqual ? length : size,
+                   d == joined && !isStatic ? FactorKind::Whole : parallelIfStatic(size));
+  int64_t start = 0;
+  for (Value operand : op->getOperands()) {
+    rule.addOperand(operand);
+    for (int32_t d = 0; d < int32_t(shape.size()); ++d)
+      if (d != int32_t(joined) || areEqual || isAlone)
+        rule.addDim(d);
+      else if (isStatic)
+        rule.addWindows(d, {1, -start, 1});
+      else
+        rule.addDim({});
+    start += ::getShape(operand)[joined];
+  }
+  int32_t part = areEqual ? rule.addFactor(op->getNumOperands(), FactorKind::Whole) : -1;
+  rule.addResult(op->getResult(0));
+  for (int32_t d = 0; d < int32_t(shape.size()); ++d)
+    if (d != int32_t(joined) || !areEqual)
+      rule.addDim(d);
+    else
+      rule.addDim({part, d});
+  return rule;
+}
 
 void spmd::registerTensorShardingRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {

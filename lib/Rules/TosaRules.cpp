@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Rules/IndexedOps.h"
+#include "shardkit/Rules/TosaWindows.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -66,6 +67,22 @@ struct RuleBuilder {
         if (factors[d] >= 0 && size == rule.factor(factors[d]).size)
           own[d] = factors[d];
     operand(value, own);
+  }
+  /// Operand 0 of a convolution or pooling, whose dims with a window follow new
+  /// factors of the result.
+  void windowedOperand(Operation *op, ArrayRef<int32_t> factors, MutableArrayRef<int32_t> result) {
+    OwnWindows own = getOwnWindows(op);
+    rule.addOperand(op->getOperand(0));
+    for (auto [d, f] : llvm::enumerate(factors)) {
+      auto it = llvm::find_if(own.dims, [&](const OwnWindow &w) { return w.dim == d; });
+      if (it == own.dims.end()) {
+        rule.addDim(f < 0 ? ArrayRef<int32_t>() : ArrayRef<int32_t>(f));
+        continue;
+      }
+      result[d] = factor(getShape(op->getResult(0))[d]);
+      rule.addWindows(result[d], it->window);
+      rule.setGranule(result[d], it->granule);
+    }
   }
   /// A bias per channel, or one for all; counted once where a reduction is cut.
   void bias(Value value, ArrayRef<int32_t> channel) {
@@ -162,8 +179,8 @@ ShardingRule getMatMulRule(Operation *op) {
   return std::move(b.rule);
 }
 
-/// Batch and output channels are free, input channels are summed; windows stay
-/// whole. Covers conv2d, conv3d and transpose_conv2d.
+/// Batch and output channels are free, input channels are summed; dims in between are
+/// read in windows. Covers conv2d, conv3d and transpose_conv2d.
 ShardingRule getConvRule(Operation *op) {
   RuleBuilder b;
   Value input = op->getOperand(0), weight = op->getOperand(1),
@@ -176,7 +193,7 @@ ShardingRule getConvRule(Operation *op) {
   in[0] = out[0] = n;
   kernel[0] = out[rank - 1] = oc;
   in[rank - 1] = kernel[rank - 1] = ic;
-  b.operand(input, in);
+  b.windowedOperand(op, in, out);
   b.operand(weight, kernel);
   b.bias(op->getOperand(2), oc);
   b.wholeOperands(op->getOperands().drop_front(3));
@@ -192,24 +209,26 @@ ShardingRule getDepthwiseRule(Operation *op) {
         result = op->getResult(0);
   int32_t n = b.factor(getShape(input)[0]), c = b.factor(getShape(weight)[2]),
           m = b.factor(getShape(weight)[3]);
-  b.operand(input, {n, -1, -1, c});
+  SmallVector<int32_t> out = {n, -1, -1};
+  b.windowedOperand(op, {n, -1, -1, c}, out);
   b.operand(weight, {-1, -1, c, m});
   b.bias(op->getOperand(2), {c, m});
   b.wholeOperands(op->getOperands().drop_front(3));
   b.rule.addResult(result);
-  b.rule.addDims({n, -1, -1});
+  b.rule.addDims(out);
   b.rule.addDim({c, m});
   b.rule.isContraction = true;
   return std::move(b.rule);
 }
 
-/// avg_pool2d, max_pool2d, resize: batch and channels are free.
+/// avg_pool2d, max_pool2d: batch and channels are free, other dims are read in
+/// windows. Resize: they stay whole.
 ShardingRule getPoolRule(Operation *op) {
   RuleBuilder b;
   Value result = op->getResult(0);
   SmallVector<int32_t> factors = {b.factor(getShape(result)[0]), -1, -1,
                                   b.factor(getShape(result)[3])};
-  b.operand(op->getOperand(0), factors);
+  b.windowedOperand(op, SmallVector<int32_t>(factors), factors);
   b.wholeOperands(op->getOperands().drop_front());
   b.result(result, factors);
   return std::move(b.rule);
@@ -243,7 +262,7 @@ template <typename OpTy> std::optional<ReductionKind> getReduction(OpTy op) {
     return ignoresNan(op) ? ReductionKind::MaxNum : ReductionKind::Max;
   else if constexpr (std::is_same_v<OpTy, tosa::ReduceMinOp>)
     return ignoresNan(op) ? ReductionKind::MinNum : ReductionKind::Min;
-  return std::nullopt; // argmax, reverse, concat: ordered
+  return std::nullopt; // argmax: ordered
 }
 
 bool isReducible(Type element) {
@@ -252,7 +271,7 @@ bool isReducible(Type element) {
          element.isSignlessInteger(16) || element.isSignlessInteger(32);
 }
 
-/// One axis is reduced, reversed or concatenated, others are free.
+/// One axis is reduced, others are free.
 template <typename OpTy> ShardingRule getAxisRule(Operation *op) {
   auto axisOp = cast<OpTy>(op);
   RuleBuilder b;
@@ -278,6 +297,10 @@ template <typename OpTy> ShardingRule getAxisRule(Operation *op) {
   tensor.reduction = reduction.value_or(ReductionKind::Sum);
   b.rule.addDims(out);
   return std::move(b.rule);
+}
+
+ShardingRule getTosaConcatRule(Operation *op) {
+  return getConcatRule(op, cast<tosa::ConcatOp>(op).getAxis());
 }
 
 ShardingRule getTransposeRule(Operation *op) {
@@ -354,21 +377,41 @@ ShardingRule getSliceRule(Operation *op) {
   return std::move(b.rule);
 }
 
-/// pad, tile: a dim that is taken over as it is is free.
-ShardingRule getSameDimsRule(Operation *op) {
+/// A dim that is taken over as it is is free.
+ShardingRule getTileRule(Operation *op) {
   RuleBuilder b;
   Value input = op->getOperand(0), result = op->getResult(0);
-  SmallVector<int64_t> shape = getConstShape(op->getOperand(1));
-  size_t perDim = isa<tosa::PadOp>(op) ? 2 : 1;
-  bool known = shape.size() == perDim * getRank(input);
   SmallVector<int32_t> factors;
-  for (auto [d, in] : llvm::enumerate(getShape(input))) {
-    bool same = known && in == getShape(result)[d];
-    if (same && isa<tosa::PadOp>(op))
-      same = shape[2 * d] == 0 && shape[2 * d + 1] == 0;
-    factors.push_back(same ? b.factor(in) : -1);
-  }
+  for (auto [in, out] : llvm::zip(getShape(input), getShape(result)))
+    factors.push_back(in == out && !ShapedType::isDynamic(in) ? b.factor(in) : -1);
   b.operand(input, factors);
+  b.wholeOperands(op->getOperands().drop_front());
+  b.result(result, factors);
+  return std::move(b.rule);
+}
+
+/// A dim that is taken over as it is is free, a padded one is read in windows.
+ShardingRule getPadRule(Operation *op) {
+  RuleBuilder b;
+  Value input = op->getOperand(0), result = op->getResult(0);
+  SmallVector<int64_t> pad = getConstShape(op->getOperand(1));
+  ArrayRef<int64_t> in = getShape(input), out = getShape(result);
+  // Its value becomes a constant of arith, which knows no unsigned integers.
+  bool known = pad.size() == 2 * in.size() &&
+               !getElementTypeOrSelf(input.getType()).isUnsignedInteger();
+  SmallVector<int32_t> factors;
+  b.rule.addOperand(input);
+  for (auto [d, size] : llvm::enumerate(out)) {
+    bool same = known && pad[2 * d] == 0 && pad[2 * d + 1] == 0 && in[d] == size;
+    bool isCut = same || (known && !ShapedType::isDynamic(in[d]) && !ShapedType::isDynamic(size));
+    factors.push_back(isCut ? b.factor(size) : -1);
+    if (!isCut)
+      b.rule.addDim({});
+    else if (same)
+      b.rule.addDim(factors.back());
+    else
+      b.rule.addWindows(factors.back(), {1, -pad[2 * d], 1});
+  }
   b.wholeOperands(op->getOperands().drop_front());
   b.result(result, factors);
   return std::move(b.rule);
@@ -422,12 +465,14 @@ void spmd::registerTosaShardingRules(DialectRegistry &registry) {
     attach<getPoolRule, AvgPool2dOp, MaxPool2dOp, ResizeOp>(context);
     attach<getFFTRule, FFT2dOp, RFFT2dOp>(context);
     attachAxis<ReduceSumOp, ReduceProductOp, ReduceAllOp, ReduceAnyOp,
-               ReduceMaxOp, ReduceMinOp, ArgMaxOp, ConcatOp>(context);
+               ReduceMaxOp, ReduceMinOp, ArgMaxOp>(context);
+    attach<getTosaConcatRule, ConcatOp>(context);
     attach<getTransposeRule, TransposeOp>(context);
     attach<getReshapeRule, ReshapeOp>(context);
     attach<getReverseRule, ReverseOp>(context);
     attach<getSliceRule, SliceOp>(context);
-    attach<getSameDimsRule, PadOp, TileOp>(context);
+    attach<getPadRule, PadOp>(context);
+    attach<getTileRule, TileOp>(context);
     attach<getGatherRule, GatherOp, ScatterOp>(context);
   });
 }

@@ -77,6 +77,22 @@ static LogicalResult addProgram(ModuleOp module, cpu::CodegenOptions codegen, St
   return success();
 }
 
+static LogicalResult writeFile(Location loc, StringRef dir, StringRef name, StringRef text) {
+  SmallString<128> path(dir);
+  llvm::sys::path::append(path, name);
+  std::error_code ec;
+  llvm::raw_fd_ostream file(path, ec);
+  if (!ec) {
+    file << text;
+    file.close();
+    ec = file.error();
+    file.clear_error();
+  }
+  if (ec)
+    return emitError(loc) << "cannot write " << path << ": " << ec.message();
+  return success();
+}
+
 LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
                                 const BundleOptions &options, StringRef dir) {
   Location loc = module.getLoc();
@@ -156,17 +172,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
     }
   }
 
-  SmallString<128> path(dir);
-  llvm::sys::path::append(path, "manifest.json");
-  std::error_code ec;
-  llvm::raw_fd_ostream file(path, ec);
-  if (!ec) {
-    file << manifest::toJson(out);
-    file.close();
-    ec = file.error();
-    file.clear_error();
-  }
-  if (ec)
-    return emitError(loc) << "cannot write " << path << ": " << ec.message();
-  return success();
+  if (!options.report.empty() && failed(writeFile(loc, dir, "report.json", options.report)))
+    return failure();
+  return writeFile(loc, dir, "manifest.json", manifest::toJson(out));
 }

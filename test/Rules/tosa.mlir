@@ -113,7 +113,7 @@ func.func @depthwise(%a: tensor<2x5x6x6xi8> {spmd.sharding = #spmd.sharding<@m, 
   return %r : tensor<2x4x4x12xi32>
 }
 
-// A cut spatial dim is gathered, channels stay cut.
+// A cut spatial dim is read in windows, channels stay cut.
 // CHECK-LABEL: func.func @pools
 // CHECK: spmd.all_gather %{{.*}} <@m, [{}, {"x"}, {}, {}]>
 // CHECK: tosa.max_pool2d {{.*}} : (tensor<2x6x8x2xi8>) -> tensor<2x3x4x2xi8>
@@ -195,11 +195,14 @@ func.func @slice_pad_tile(%a: tensor<6x9xi32> {spmd.sharding = #spmd.sharding<@m
   return %2 : tensor<6x14xi32>
 }
 
-// One axis is ordered, the other is free.
+// Joined and reversed dims are read in windows, argmax is whole.
 // CHECK-LABEL: func.func @ordered
-// CHECK: tosa.concat %{{.*}}, %{{.*}} {axis = 1 : i32} : (tensor<3x6xi32>, tensor<3x3xi32>) -> tensor<3x9xi32>
-// CHECK: tosa.reverse %{{.*}} {axis = 1 : i32} : (tensor<3x9xi32>) -> tensor<3x9xi32>
-// CHECK: tosa.transpose %{{.*}} {perms = array<i32: 1, 0>} : (tensor<3x9xi32>) -> tensor<9x3xi32>
+// CHECK-DAG: spmd.halo_exchange %{{.*}} steps = [3] offsets = [0] {{.*}} -> tensor<3x3xi32>
+// CHECK-DAG: spmd.halo_exchange %{{.*}} steps = [3] offsets = [-6] {{.*}} -> tensor<3x3xi32>
+// CHECK: arith.select
+// CHECK: tosa.reverse %{{.*}} {axis = 1 : i32} : (tensor<3x3xi32>) -> tensor<3x3xi32>
+// CHECK: tosa.transpose %{{.*}} {perms = array<i32: 1, 0>} : (tensor<3x3xi32>) -> tensor<3x3xi32>
+// CHECK: spmd.all_gather
 // CHECK: tosa.argmax %{{.*}} {axis = 0 : i32} : (tensor<9x3xi32>) -> tensor<3xi32>
 func.func @ordered(%a: tensor<6x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>, spmd.range = [-99, 99]},
                    %b: tensor<6x3xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>, spmd.range = [-99, 99]}) -> (tensor<9x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, tensor<6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {

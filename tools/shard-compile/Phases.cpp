@@ -3,6 +3,7 @@
 #include "Phases.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Report/Report.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -11,9 +12,50 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options) {
+LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options, std::string *report) {
+  auto run = [&](const PhaseOptions &options, Phase last) {
+    PassManager pm(module.getContext());
+    buildPhases(pm, Phase(getPhase(module)), options, last);
+    return pm.run(module);
+  };
+  if (!report)
+    return run(options, Phase::Final);
+  // Values are called what they are called after propagation, as in --spmd-report.
+  bool fromSource = getPhase(module) < int(Phase::Partitioned);
+  PhaseOptions keeping = options;
+  keeping.keepLayouts = true;
+  if (fromSource) {
+    if (failed(run(keeping, Phase::Propagated)))
+      return failure();
+    noteOrigins(module);
+  }
+  if (failed(run(keeping, Phase::Final)))
+    return failure();
+  PartitionedValues values(module, fromSource);
+  ReportOptions reportOptions;
+  reportOptions.tripCount = options.tripCount;
+  FailureOr<Report> built = buildReport(module, values, reportOptions);
+  if (failed(built))
+    return failure();
+  llvm::raw_string_ostream os(*report);
+  printJSON(*built, reportOptions.top, os);
+  module.walk([](Operation *op) {
+    for (StringRef name : {kLayoutsAttr, kGlobalTypesAttr, kOriginsAttr})
+      op->removeDiscardableAttr(name);
+  });
+  return success();
+}
+
+LogicalResult spmd::specializeShapes(ModuleOp module, ArrayRef<std::string> shapes) {
+  if (shapes.empty())
+    return success();
   PassManager pm(module.getContext());
-  buildPhases(pm, Phase(getPhase(module)), options);
+  pm.addPass(createSPMDPinShardingsPass());
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  SPMDSpecializeShapesPassOptions options;
+  llvm::append_range(options.shapes, shapes);
+  pm.addPass(createSPMDSpecializeShapesPass(options));
   return pm.run(module);
 }
 

@@ -7,8 +7,12 @@
 
 namespace mlir::spmd {
 
-/// Runs the phases that `module` still needs, up to local view.
-LogicalResult runPhases(ModuleOp module, const PhaseOptions &options);
+/// Gives arguments of dynamic size the sizes `NAME=8x16`, before all else.
+LogicalResult specializeShapes(ModuleOp module, ArrayRef<std::string> shapes);
+
+/// Runs the phases that `module` still needs, up to local view. `report`, if not null,
+/// becomes the JSON text of --spmd-report.
+LogicalResult runPhases(ModuleOp module, const PhaseOptions &options, std::string *report);
 
 /// The module as one device runs it: a copy without annotations and meshes.
 /// Null after an error.

@@ -44,6 +44,7 @@ static cl::opt<bool> combine("combine", cl::desc("Let small collectives of one g
 static cl::opt<int64_t> combineBytes("combine-bytes", cl::desc("Largest collective for --combine; -1: by latency"), cl::init(-1), cl::cat(category));
 static cl::opt<bool> overlap("overlap", cl::desc("Start collectives early and wait for them late"), cl::init(true), cl::cat(category));
 static cl::opt<double> overlapShare("overlap-share", cl::desc("Least share of its time that compute hides where --overlap splits a collective"), cl::init(0.01), cl::cat(category));
+static cl::list<std::string> shapes("shapes", cl::CommaSeparated, cl::desc("Sizes of arguments of dynamic size: as of --spmd-specialize-shapes"), cl::value_desc("NAME=SIZExSIZE"), cl::cat(category));
 static cl::opt<std::string> remarksFilter("remarks-filter", cl::desc("Print remarks whose category matches"), cl::value_desc("regex"), cl::cat(category));
 static cl::opt<bool> allowUnregistered("allow-unregistered-dialect", cl::desc("Parse operations of unknown dialects (they cannot be compiled)"), cl::cat(category));
 
@@ -126,6 +127,8 @@ static int compile() {
   if (!module)
     return failedWith("'" + input + "' is not an IR file");
 
+  if (failed(spmd::specializeShapes(*module, shapes)))
+    return failedWith("'" + input + "' cannot be compiled");
   OwningOpRef<ModuleOp> reference;
   if (withReference)
     if (!(reference = spmd::makeReference(*module)))
@@ -142,9 +145,9 @@ static int compile() {
   phases.combineBytes = combineBytes;
   phases.overlap = overlap;
   phases.overlapShare = overlapShare;
-  if (failed(spmd::runPhases(*module, phases)))
-    return failedWith("'" + input + "' cannot be compiled");
   spmd::BundleOptions options;
+  if (failed(spmd::runPhases(*module, phases, emitStage.empty() ? &options.report : nullptr)))
+    return failedWith("'" + input + "' cannot be compiled");
   options.target = target;
   options.cpu = cpu;
   options.optLevel = optLevel;

@@ -44,6 +44,8 @@ private:
     FactorAxes axes;
     /// Reads of tensors that the body captures, with their operands of the rule.
     SmallVector<std::pair<tensor::ExtractOp, unsigned>, 0> reads;
+    /// Dims of the destination that an inserted slice lacks: local sizes do not say.
+    llvm::SmallBitVector dropped;
   };
   /// A window of one dim.
   struct CutWindow {
@@ -70,11 +72,16 @@ private:
                      RankedTensorType globalType, ArrayRef<CutWindow> windows);
   Value createPadded(OpBuilder &b, Location loc, const Padded &padded,
                      ArrayRef<CutWindow> windows);
+  /// A fetched value with `padding` in the lanes that lie beyond the dim.
+  Value createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<CutWindow> windows,
+                     RankedTensorType globalType, Value padding);
   Value getCoordinate(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries);
   void lowerReads(Operation *op, const Plan &plan, const ValueInfo &values);
-  Value lowerPad(tensor::PadOp op, const Plan &plan, const ValueInfo &values);
+  Value lowerPad(Operation *op, const Plan &plan, const ValueInfo &values);
   Value lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const ValueInfo &values);
-  Value lowerConcat(tensor::ConcatOp op, const Plan &plan, const ValueInfo &values);
+  Value lowerConcat(Operation *op, unsigned dim, const Plan &plan, const ValueInfo &values);
+  void lowerOwnWindows(Operation *op, const Plan &plan, Value value, RankedTensorType type,
+                       ArrayRef<CutWindow> windows);
   void joinHalos();
 
   FunctionMeshes &meshes;

@@ -28,10 +28,13 @@ struct PaddingNeeds {
     Select, ///< its results are those that the outputs hold already
     Skip,   ///< likewise (zero where there is no output); nothing is computed
   } body = Body::Run;
+  /// The factor among those of the op's own rule: the loop of a body.
+  int32_t loop = -1;
 };
 
 /// Nothing if the op has no form on padded shards of factor `f`: the factor
-/// shares a dim with others, or it is not known what the op does there.
+/// shares a dim with others, or it is not known what the op does there: a written rule
+/// must mean by the factor what the op's own rule does.
 std::optional<PaddingNeeds> getPaddingNeeds(Operation *op, const ShardingRule &rule, int32_t f);
 
 /// True for an integer op that traps on some operands, or that is lowered to one.

@@ -44,6 +44,8 @@ struct Factor {
   /// Whether axes may leave a rest, so that the last shards are padded. Found out
   /// only where something is given that way (`markUnevenFactors`).
   bool mayLeaveRest = false;
+  /// What the elements of a shard must be a multiple of.
+  int64_t granule = 1;
 };
 
 /// How a dim follows a factor that is not equal to it: place i of the factor reads
@@ -53,13 +55,15 @@ struct Factor {
 ///   dim 2 * i + 3 * k of a convolution, k < 3      stride 2, offset 0, length 7
 ///   elements 5 to 9 of a slice                     stride 1, offset 5, length 1
 ///   a dim of 8, reversed                           stride -1, offset 7, length 1
+/// Where the factor is finer than the dim, these places divided by `divisor`,
+/// rounded down, the last one too; the length may then be below 1: none for some i.
+///   a dim written at every third place from 2 on   divisor 3, offset 0, length -1
 struct DimWindow {
-  int64_t stride = 1, offset = 0, length = 1;
-  /// What a shard of `chunk` places of the factor reads.
-  Window ofChunk(int64_t chunk) const {
-    int64_t reach = stride * (chunk - 1);
-    return {stride * chunk, offset + std::min<int64_t>(reach, 0), std::abs(reach) + length};
-  }
+  int64_t stride = 1, offset = 0, length = 1, divisor = 1;
+  /// What a shard of `chunk` places of the factor reads where `count` shards cut it.
+  /// If the divisor does not divide what a chunk moves by, windows that begin at
+  /// equal steps must be longer than each of them needs.
+  Window ofChunk(int64_t chunk, int64_t count) const;
 };
 
 /// Role of an operand beyond being read.
@@ -155,11 +159,7 @@ public:
     setHasWindows(f);
   }
   void setHasWindows(int32_t f) { factors[f].hasWindows = true; }
-  void keepWindowsWhole() {
-    for (Factor &factor : factors)
-      if (factor.hasWindows)
-        factor.kind = FactorKind::Whole;
-  }
+  void setGranule(int32_t f, int64_t granule) { factors[f].granule = granule; }
 
   //===--- interning (RuleTable) ------------------------------------------===//
   /// All that the rule says of types, not of values, as numbers.
@@ -232,6 +232,10 @@ bool isReshape(Operation *op);
 /// with a result before it is replaced, and with what replaces it.
 void splitReshapes(llvm::ArrayRef<Operation *> reshapes,
                    llvm::function_ref<void(Value, Value)> onReplace = {});
+
+/// Tensors that are joined along dim `joined`. Equal parts are the digits of the dim
+/// (part, place in it), others are read in windows along the result.
+ShardingRule getConcatRule(Operation *op, unsigned joined);
 
 //===--- ops with a body over an index space ------------------------------===//
 // Structured ops, tensor.generate and tensor.pad: factor k of their own rule is

@@ -24,12 +24,14 @@ struct BundleOptions {
   /// Stop early and print instead of writing: "tensor", "memref", "llvm",
   /// "llvm-ir".
   std::string emit;
+  /// Text of report.json; empty: there is none.
+  std::string report;
 };
 
 /// Adds what the target needs: dialects, bufferization models, translations.
 void registerTarget(DialectRegistry &registry);
 
-/// Writes manifest.json and the programs of `module`, whose public functions
+/// Writes manifest.json, report.json and the programs of `module`, whose public functions
 /// are in local view, into the existing, empty directory `dir`. Arguments and
 /// results carry `spmd.sharding` and `spmd.global_type`; a function without them
 /// runs on one device. `reference` may be null; else it has the same functions in

@@ -150,3 +150,31 @@ func.func @both(%a: tensor<7x5x4xi32> {spmd.sharding = #spmd.sharding<@turned, [
   } : tensor<7x14x4xi32> to tensor<9x14x4xi32>
   return %p : tensor<9x14x4xi32>
 }
+
+// What a strided convolution's gradient is dilated by: every second place, and every
+// third of a padded dim, uneven. 8 elements over 4 shards are written to 4 places each.
+// CHECK-LABEL: func.func @dilated
+// CHECK-COUNT-2: spmd.halo_exchange
+// CHECK-NOT: spmd.{{all|halo|exchange|reduce}}
+// CHECK: return
+func.func @dilated(%g: tensor<8x3xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>, spmd.range = [1, 99]},
+                   %h: tensor<9x2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>, spmd.range = [1, 99]}) -> (tensor<16x5xi32>, tensor<30x2xi32>) {
+  %c = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<16x5xi32>
+  %z = linalg.fill ins(%c : i32) outs(%e : tensor<16x5xi32>) -> tensor<16x5xi32>
+  %0 = tensor.insert_slice %g into %z[0, 0] [8, 3] [2, 2] : tensor<8x3xi32> into tensor<16x5xi32>
+  %f = tensor.empty() : tensor<30x2xi32>
+  %y = linalg.fill ins(%c : i32) outs(%f : tensor<30x2xi32>) -> tensor<30x2xi32>
+  %1 = tensor.insert_slice %h into %y[4, 0] [9, 2] [3, 1] : tensor<9x2xi32> into tensor<30x2xi32>
+  return %0, %1 : tensor<16x5xi32>, tensor<30x2xi32>
+}
+
+// Two dims, one strided, one not, into what is there already.
+// CHECK-LABEL: func.func @dilated_both
+// CHECK-NOT: spmd.{{all|exchange|reduce}}
+// CHECK: return
+func.func @dilated_both(%g: tensor<5x7xi32> {spmd.sharding = #spmd.sharding<@g, [{"x"}, {"y"}]>, spmd.range = [1, 99]},
+                        %d: tensor<13x9xi32> {spmd.sharding = #spmd.sharding<@g, [{"x"}, {"y"}]>, spmd.range = [100, 199]}) -> tensor<13x9xi32> {
+  %0 = tensor.insert_slice %g into %d[0, 2] [5, 7] [3, 1] : tensor<5x7xi32> into tensor<13x9xi32>
+  return %0 : tensor<13x9xi32>
+}

@@ -190,6 +190,10 @@ FlatSymbolRefAttr FunctionMeshes::getCommonName() {
 void FunctionMeshes::forEachView(
     FlatSymbolRefAttr preferred,
     llvm::function_ref<bool(FlatSymbolRefAttr, const Mesh &, int)> fn) {
+  if (preferred && preferred == commonName) {
+    fn(commonName, views->getCommon(), -1);
+    return;
+  }
   std::optional<unsigned> own = preferred ? findView(preferred) : std::nullopt;
   if (own && fn(preferred, views->getView(*own), *own))
     return;
@@ -200,12 +204,28 @@ void FunctionMeshes::forEachView(
 }
 
 ShardingAttr FunctionMeshes::getAttr(const Sharding &sharding, FlatSymbolRefAttr preferred) {
+  // Only whole axes may leave a rest: they stay whole.
+  return findAttr(sharding, preferred, [&](const Sharding &spelled, const Mesh &mesh) {
+    return llvm::all_of(llvm::zip(sharding.dims, spelled.dims), [&](auto dims) {
+      return !mayLeaveRest(std::get<0>(dims).entries, getMesh()) ||
+             mayLeaveRest(std::get<1>(dims).entries, mesh);
+    });
+  });
+}
+
+ShardingAttr FunctionMeshes::getAttrOn(const Sharding &sharding, FlatSymbolRefAttr mesh) {
+  return findAttr(sharding, mesh, [](const Sharding &, const Mesh &) { return true; });
+}
+
+ShardingAttr
+FunctionMeshes::findAttr(const Sharding &sharding, FlatSymbolRefAttr preferred,
+                         llvm::function_ref<bool(const Sharding &, const Mesh &)> fits) {
   ShardingAttr attr;
   forEachView(preferred, [&](FlatSymbolRefAttr name, const Mesh &mesh, int view) {
     auto spelled = view < 0 ? std::optional(sharding) : views->fromCommon(sharding, view);
-    if (spelled)
+    if (spelled && (view < 0 || fits(*spelled, mesh)))
       attr = spmd::toAttr(module.getContext(), name, *spelled, mesh);
-    return spelled.has_value();
+    return attr != nullptr;
   });
   return attr;
 }

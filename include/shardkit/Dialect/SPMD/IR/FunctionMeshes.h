@@ -12,8 +12,8 @@ namespace mlir::spmd {
 /// The meshes that the shardings of a function name, views of the same devices.
 /// Shardings on any of them are read as shardings on one mesh, which layout
 /// arithmetic works on, and spelled on one of them again: on the first, in the
-/// order of the module, that has the (sub-)axes; where none has, the common mesh
-/// is added to the module.
+/// order of the module, that has the axes, and as whole ones if they are whole axes
+/// of the common mesh; where none has, the common mesh is added to the module.
 class FunctionMeshes {
 public:
   /// `named`: each mesh with a place that names it, not empty. Ranks are those of
@@ -49,6 +49,8 @@ public:
   }
   /// On `preferred` where it has the axes.
   ShardingAttr getAttr(const Sharding &sharding, FlatSymbolRefAttr preferred = {});
+  /// On `mesh` where it has the axes, be it in parts: of a sharding that leaves no rest.
+  ShardingAttr getAttrOn(const Sharding &sharding, FlatSymbolRefAttr mesh);
   FactorsAttr getAttr(ArrayRef<DimEntries> factors);
 
   /// (Sub-)axes as they are spelled, and the mesh they are of.
@@ -77,6 +79,8 @@ private:
   /// the common mesh and no view. `preferred` comes first.
   void forEachView(FlatSymbolRefAttr preferred,
                    llvm::function_ref<bool(FlatSymbolRefAttr, const Mesh &, int)> fn);
+  ShardingAttr findAttr(const Sharding &sharding, FlatSymbolRefAttr preferred,
+                        llvm::function_ref<bool(const Sharding &, const Mesh &)> fits);
   FlatSymbolRefAttr getCommonName();
 
   ModuleOp module;

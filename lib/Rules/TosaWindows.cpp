@@ -1,0 +1,117 @@
+//===- TosaWindows.cpp - Convolutions and pooling of tosa -----------------===//
+
+#include "shardkit/Rules/TosaWindows.h"
+
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+static ArrayRef<int64_t> getShape(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? type.getShape() : ArrayRef<int64_t>();
+}
+
+/// The value that a zero point stands for; null where it is not known, or no constant of
+/// arith.
+static TypedAttr getZeroPoint(Value zeroPoint, Value input) {
+  DenseElementsAttr constant;
+  if (!matchPattern(zeroPoint, m_Constant(&constant)) || !constant.isSplat())
+    return {};
+  auto value = constant.getSplatValue<TypedAttr>();
+  Type element = getElementTypeOrSelf(input.getType());
+  return value.getType() == element && !element.isUnsignedInteger() ? value : TypedAttr();
+}
+
+namespace {
+/// Attributes of an op along the dims between the first and the last.
+struct Windowed {
+  ArrayRef<int64_t> pad, stride, dilation;
+  SmallVector<int64_t> kernel;
+  TypedAttr padding;
+};
+} // namespace
+
+static std::optional<Windowed> getWindowed(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<Windowed>>(op)
+      .Case<tosa::Conv2DOp, tosa::Conv3DOp>([](auto op) {
+        return Windowed{op.getPad(), op.getStride(), op.getDilation(),
+                        llvm::to_vector(getShape(op.getWeight()).drop_front().drop_back()),
+                        getZeroPoint(op.getInputZp(), op.getInput())};
+      })
+      .Case([](tosa::DepthwiseConv2DOp op) {
+        return Windowed{op.getPad(), op.getStride(), op.getDilation(),
+                        llvm::to_vector(getShape(op.getWeight()).take_front(2)),
+                        getZeroPoint(op.getInputZp(), op.getInput())};
+      })
+      .Case([](tosa::TransposeConv2DOp op) {
+        return Windowed{op.getOutPad(), op.getStride(), {},
+                        llvm::to_vector(getShape(op.getWeight()).drop_front().drop_back()),
+                        getZeroPoint(op.getInputZp(), op.getInput())};
+      })
+      .Case([](tosa::MaxPool2dOp op) {
+        Type element = getElementTypeOrSelf(op.getInput().getType());
+        bool isKnown = element.isIntOrFloat() && !element.isUnsignedInteger();
+        return Windowed{op.getPad(), op.getStride(), {}, llvm::to_vector(op.getKernel()),
+                        isKnown ? getNeutralElement(ReductionKind::Max, element) : TypedAttr()};
+      })
+      .Case([](tosa::AvgPool2dOp op) {
+        return Windowed{op.getPad(), op.getStride(), {}, llvm::to_vector(op.getKernel()), {}};
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+OwnWindows spmd::getOwnWindows(Operation *op) {
+  OwnWindows result;
+  std::optional<Windowed> own = getWindowed(op);
+  if (!own)
+    return result;
+  ArrayRef<int64_t> in = getShape(op->getOperand(0)), out = getShape(op->getResult(0));
+  result.padding = own->padding;
+  for (unsigned i = 0; i < own->kernel.size(); ++i) {
+    unsigned d = i + 1;
+    int64_t low = own->pad[2 * i], high = own->pad[2 * i + 1], stride = own->stride[i],
+            kernel = own->kernel[i];
+    if (in.size() != out.size() || ShapedType::isDynamic(in[d]) ||
+        ShapedType::isDynamic(out[d]) || ShapedType::isDynamic(kernel))
+      continue;
+    if (isa<tosa::TransposeConv2DOp>(op)) {
+      // Element i is written to places stride * i + low + k of the result, k < kernel.
+      if (own->padding)
+        result.dims.push_back({d,
+                               {1, stride - kernel - low, kernel - stride + 1, stride},
+                               /*readsBeyond=*/true,
+                               /*granule=*/stride});
+      continue;
+    }
+    bool pads = low != 0 || high != 0;
+    if (!own->padding && pads)
+      continue;
+    int64_t dilation = own->dilation.empty() ? 1 : own->dilation[i];
+    result.dims.push_back({d, {stride, -low, dilation * (kernel - 1) + 1}, pads});
+  }
+  return result;
+}
+
+void spmd::setOwnWindow(Operation *op, const OwnWindow &window, int64_t chunk, int64_t length) {
+  unsigned i = window.dim - 1;
+  auto write = [&](ArrayRef<int64_t> old, int64_t low, int64_t high) {
+    SmallVector<int64_t> pad(old);
+    pad[2 * i] = low;
+    pad[2 * i + 1] = high;
+    return pad;
+  };
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](tosa::TransposeConv2DOp op) {
+        // The first place of the window, in places of the local result.
+        int64_t kernel = getShape(op.getWeight())[window.dim], stride = op.getStride()[i];
+        int64_t low = llvm::divideFloorSigned(window.window.offset, stride) * stride -
+                      (window.window.offset + kernel - stride);
+        op.setOutPad(write(op.getOutPad(), low,
+                           chunk - ((length - 1) * stride + kernel + low)));
+      })
+      .Case<tosa::Conv2DOp, tosa::Conv3DOp, tosa::DepthwiseConv2DOp, tosa::MaxPool2dOp,
+            tosa::AvgPool2dOp>([&](auto op) { op.setPad(write(op.getPad(), 0, 0)); });
+}

@@ -1,0 +1,53 @@
+// Only what has no form on a part of a dim is lowered, and what stood on it is kept.
+// RUN: shard-opt %s --split-input-file --spmd-decompose | FileCheck %s
+
+spmd.mesh @m = <["x"=2]>
+
+// CHECK-LABEL: func.func @padded
+// CHECK: linalg.pooling_nhwc_sum
+// CHECK: spmd.with_sharding_constraint {{.*}} <@m, [{}, {"x"}, {}, {}]>
+func.func @padded(%a: tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32> {
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %r = tosa.avg_pool2d %a, %z, %z {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, acc_type = f32,
+    spmd.shardings = [#spmd.sharding<@m, [{}, {"x"}, {}, {}]>]} : (tensor<1x8x8x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x8x2xf32>
+  return %r : tensor<1x8x8x2xf32>
+}
+
+// CHECK-LABEL: func.func @unpadded
+// CHECK: tosa.avg_pool2d
+func.func @unpadded(%a: tensor<1x8x8x2xf32>) -> tensor<1x6x6x2xf32> {
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %r = tosa.avg_pool2d %a, %z, %z {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, acc_type = f32}
+    : (tensor<1x8x8x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x6x6x2xf32>
+  return %r : tensor<1x6x6x2xf32>
+}
+
+// CHECK-LABEL: func.func @dynamic
+// CHECK: tosa.avg_pool2d
+func.func @dynamic(%a: tensor<?x8x8x2xf32>) -> tensor<?x8x8x2xf32> {
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %r = tosa.avg_pool2d %a, %z, %z {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, acc_type = f32}
+    : (tensor<?x8x8x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x8x8x2xf32>
+  return %r : tensor<?x8x8x2xf32>
+}
+
+// CHECK-LABEL: func.func @written
+// CHECK: tosa.avg_pool2d
+func.func @written(%a: tensor<4x8x8x2xf32>) -> tensor<4x8x8x2xf32> {
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %r = tosa.avg_pool2d %a, %z, %z {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, acc_type = f32,
+    spmd.sharding_rule = #spmd.rule<([n, h, w, c], [u], [v]) -> ([n, h, w, c]) {n=4, h=8, w=8, c=2, u=1, v=1}, replicated = {h, w, u, v}>} : (tensor<4x8x8x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<4x8x8x2xf32>
+  return %r : tensor<4x8x8x2xf32>
+}
+
+// -----
+
+// One device: nothing to cut.
+// CHECK-LABEL: func.func @no_mesh
+// CHECK: tosa.avg_pool2d
+func.func @no_mesh(%a: tensor<1x8x8x2xf32>) -> tensor<1x8x8x2xf32> {
+  %z = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %r = tosa.avg_pool2d %a, %z, %z {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>, acc_type = f32}
+    : (tensor<1x8x8x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x8x8x2xf32>
+  return %r : tensor<1x8x8x2xf32>
+}
