@@ -284,7 +284,7 @@ struct InsertReshardsPass
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      auto own = FunctionIndex(func).getMeshes(meshes);
+      auto own = FunctionIndex::withCallees(func).getMeshes(meshes);
       if (failed(own))
         return signalPassFailure();
       if (!*own) { // one device: nothing to cut

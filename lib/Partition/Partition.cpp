@@ -395,7 +395,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      auto own = FunctionIndex(func).getMeshes(meshes);
+      auto own = FunctionIndex::withCallees(func).getMeshes(meshes);
       if (failed(own))
         return signalPassFailure();
       if (!*own)

@@ -29,6 +29,18 @@ CallTable::CallTable(ModuleOp module) : module(module) {
   }
 }
 
+void CallTable::takeMeshes(func::FuncOp func) {
+  FunctionIndex &index = *indices[func];
+  for (func::CallOp call : index.calls) {
+    func::FuncOp callee = getCallee(call);
+    if (!callee)
+      continue;
+    index.takeSignature(call, callee);
+    for (auto &[mesh, loc] : getIndex(callee).meshes)
+      index.addMesh(mesh, call.getLoc());
+  }
+}
+
 LogicalResult CallTable::verify() {
   enum State { New, Active, Done };
   llvm::DenseMap<Operation *, State> states;
@@ -48,6 +60,7 @@ LogicalResult CallTable::verify() {
       if (failed(visit(callee)))
         return failure();
     }
+    takeMeshes(func);
     states[func] = Done;
     return success();
   };
@@ -235,6 +248,7 @@ std::pair<func::FuncOp, bool> CallTable::specialize(func::FuncOp callee,
   module.insert(callee, copy);
   functions[copy.getSymNameAttr()] = copy;
   indices[copy] = std::make_unique<FunctionIndex>(copy);
+  takeMeshes(copy);
   return {copy, true};
 }
 

@@ -6,6 +6,35 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+void FunctionIndex::addMesh(FlatSymbolRefAttr mesh, Location loc) {
+  if (!meshes.empty() && meshes.back().first == mesh)
+    return;
+  if (llvm::none_of(meshes, [&](auto &m) { return m.first == mesh; }))
+    meshes.emplace_back(mesh, loc);
+}
+
+void FunctionIndex::takeSignature(func::CallOp call, func::FuncOp callee) {
+  auto take = [&](Attribute attr) {
+    if (auto sharding = dyn_cast_or_null<ShardingAttr>(attr)) {
+      shardings.insert(sharding);
+      addMesh(sharding.getMesh(), call.getLoc());
+    }
+  };
+  for (unsigned i = 0; i < callee.getNumArguments(); ++i)
+    take(callee.getArgAttr(i, kShardingAttr));
+  for (unsigned i = 0; i < callee.getNumResults(); ++i)
+    take(callee.getResultAttr(i, kShardingAttr));
+}
+
+FunctionIndex FunctionIndex::withCallees(func::FuncOp func) {
+  FunctionIndex index(func);
+  for (func::CallOp call : index.calls)
+    if (auto callee =
+            SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()))
+      index.takeSignature(call, callee);
+  return index;
+}
+
 FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   auto addMesh = [&](Attribute attr, Location loc) {
     auto mesh = dyn_cast_or_null<FlatSymbolRefAttr>(attr);
@@ -13,10 +42,8 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
       mesh = sharding.getMesh();
       shardings.insert(sharding);
     }
-    if (!mesh || (!meshes.empty() && meshes.back().first == mesh))
-      return;
-    if (llvm::none_of(meshes, [&](auto &m) { return m.first == mesh; }))
-      meshes.emplace_back(mesh, loc);
+    if (mesh)
+      this->addMesh(mesh, loc);
   };
   MLIRContext *context = func.getContext();
   auto ofValue = StringAttr::get(context, kShardingAttr);

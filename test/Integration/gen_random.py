@@ -7,9 +7,12 @@
 
 Each function is a chain of ops on tensors of rank 0 to 4, on one of several
 meshes of 1 to 8 devices, with shardings (sub-axes and gaps too) on arguments,
-results, ops and constraints, in loops, branches and manual computations too. Integers wrap; floats are small integers whose
-bound is tracked, so that every partial sum is exact in the type: sharded and
-unsharded runs must agree bit for bit.
+results, ops and constraints, in loops, branches, callees and manual
+computations too. Nearly every op of docs/Status.md is in some (random_ops.py);
+each function has one of several groups of them more often than the others.
+Integers wrap; floats are small integers whose bound is tracked, so that every
+partial sum is exact in the type, and what is not exact is rounded at once where
+no rounding can go two ways: sharded and unsharded runs must agree bit for bit.
 """
 import argparse
 import copy
@@ -175,6 +178,12 @@ class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
         more = f", replicated = {{{', '.join(replicated)}}}" if replicated else ""
         return f"<@{mesh}, [{text}]{more}>"
 
+    def maybe_sharded(self, shape):
+        """Rarely an attribute: a sharding on an op of one result."""
+        if self.rng.random() < 0.95:
+            return ""
+        return f"spmd.shardings = [#spmd.sharding{self.sharding(shape)}]"
+
     # -- values ------------------------------------------------------------
 
     def fits(self, bound):
@@ -250,11 +259,8 @@ class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
             self.emit(f"{r} = linalg.{kind} ins({a}, {b} : {t}, {t}) "
                       f"outs({e} : {t}) -> {t}")
         else:
-            attr = ""
-            if rng.random() < 0.05:
-                attr = (f" {{spmd.shardings = [#spmd.sharding"
-                        f"{self.sharding(shape)}]}}")
-            self.emit(f"{r} = {self.op(kind)} {a}, {b}{attr} : {t}")
+            attr = self.maybe_sharded(shape)
+            self.emit(f"{r} = {self.op(kind)} {a}, {b}{attr and f' {{{attr}}}'} : {t}")
         self.add_value(r, shape, bound)
 
     def step_select(self):

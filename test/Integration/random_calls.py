@@ -2,48 +2,80 @@
 
 
 class CallSteps:
-    MORE_STEPS = {"call": 2, "unknown_sizes": 1}
+    MORE_STEPS = {"call": 2, "call_in_loop": 1, "unknown_sizes": 1}
 
-    def step_call(self):
-        """A private function of a few steps, called once or more."""
+    def make_callee(self, operands):
+        """A private function of a few steps on values like these, (shape, bound): (its names, of the reference too if
+        that differs; what else it is called with, as names and as types; its results)."""
         rng = self.rng
-        self.require(self.depth < 2)
-        first = self.pick()
-        operands = [first] + [self.pick() for _ in range(rng.randrange(0, 2))]
-        calls = [operands]
-        for _ in range(rng.randrange(0, 3)):
-            calls.append([self.pick(lambda v, s=o[1]: v[1] == s) for o in operands])
         callee = self.callee()
-        for k, operand in enumerate(operands):
+        for k, (shape, bound) in enumerate(operands):
             attr = ""
             if rng.random() < 0.3:
-                attr = f" {{spmd.sharding = #spmd.sharding{self.sharding(operand[1])}}}"
-            callee.args.append(f"%arg{k}: {self.tensor(operand[1])}{attr}")
-            callee.add_value(f"%arg{k}", operand[1], max(call[k][2] for call in calls))
+                attr = f" {{spmd.sharding = #spmd.sharding{self.sharding(shape)}}}"
+            callee.args.append(f"%arg{k}: {self.tensor(shape)}{attr}")
+            callee.add_value(f"%arg{k}", shape, bound)
         callee.random_steps(rng.randrange(1, 5))
         results = callee.results()
         # What steps of the callee ask for are arguments of this function too.
-        more = []
-        for k, text in enumerate(callee.args[len(operands):]):
+        names, types = [], []
+        for text in callee.args[len(operands):]:
             rest = text.split(": ", 1)[1]
-            more.append((f"%arg{len(self.args)}", rest.split(" {")[0]))
-            self.args.append(f"{more[-1][0]}: {rest}")
+            names.append(f"%arg{len(self.args)}")
+            types.append(rest.split(" {")[0])
+            self.args.append(f"{names[-1]}: {rest}")
         sides = callee.sides("private ", results)
         self.callees += callee.callees + sides
-        types = ", ".join([self.tensor(o[1]) for o in operands] + [t for _, t in more])
+        return [callee.name, f"{callee.name}_reference"][:len(sides)], names, types, results
+
+    def emit_call(self, callee, operands):
+        """A call with these values; its results, (name, shape, bound)."""
+        symbols, more, more_types, results = callee
+        r = self.fresh()
+        many = f":{len(results)}" if len(results) > 1 else ""
+        names = ", ".join([v[0] for v in operands] + more)
+        types = ", ".join([self.tensor(v[1]) for v in operands] + more_types)
         out = ", ".join(self.tensor(shape) for _, shape, _ in results)
+        lines = [f"{r}{many} = func.call @{symbol}({names}) : ({types}) -> ({out})" for symbol in symbols]
+        if len(lines) == 1:
+            self.emit(lines[0])
+        else:
+            self.emit_pair(*lines)
+        return [(f"{r}#{k}" if many else r, shape, bound) for k, (_, shape, bound) in enumerate(results)]
+
+    def step_call(self):
+        """A private function, called once or more."""
+        rng = self.rng
+        self.require(self.depth < 2)
+        operands = [self.pick() for _ in range(rng.randrange(1, 3))]
+        calls = [operands]
+        for _ in range(rng.randrange(0, 3)):
+            calls.append([self.pick(lambda v, s=o[1]: v[1] == s) for o in operands])
+        callee = self.make_callee([(o[1], max(call[k][2] for call in calls)) for k, o in enumerate(operands)])
         for call in calls:
-            r = self.fresh()
-            many = f":{len(results)}" if len(results) > 1 else ""
-            names = ", ".join([v[0] for v in call] + [n for n, _ in more])
-            lines = [f"{r}{many} = func.call @{callee.name}{end}({names}) : ({types}) -> ({out})"
-                     for end in ["", "_reference"][:len(sides)]]
-            if len(lines) == 1:
-                self.emit(lines[0])
-            else:
-                self.emit_pair(*lines)
-            for k, (_, shape, bound) in enumerate(results):
-                self.add_value(f"{r}#{k}" if many else r, shape, bound)
+            self.values += self.emit_call(callee, call)
+
+    def step_call_in_loop(self):
+        """A private function that each trip calls with what the last one has made of it."""
+        rng = self.rng
+        self.require(self.depth < 2)
+        name, shape, bound = self.pick()
+        callee = self.make_callee([(shape, max(bound, 3))])
+        found = [k for k, v in enumerate(callee[3]) if tuple(v[1]) == shape]
+        self.require(found)
+        low, high, step = self.index(0), self.index(rng.randrange(0, 4)), self.index(1)
+        r, carried, t = self.fresh(), self.fresh(), self.tensor(shape)
+        limits = [self.number(n, shape) for n in (-3, 3)]
+
+        def body():
+            out = self.emit_call(callee, [(carried, shape, 0)])[found[0]][0]
+            out = self.let(f"{self.op('max')} {out}, {limits[0]} : {t}")
+            out = self.let(f"{self.op('min')} {out}, {limits[1]} : {t}")
+            self.emit(f"scf.yield {self.maybe_pinned(out, shape)} : {t}")
+
+        self.block(f"{r} = scf.for {self.fresh()} = {low} to {high} step {step} iter_args({carried} = {name}) -> {t} {{",
+                   body, "}")
+        self.add_value(r, shape, max(bound, 3))
 
     def step_unknown_sizes(self):
         """A value whose sizes are not known, computed with and read, and known again. Such values are not moved:

@@ -54,6 +54,8 @@ class NamedSteps:
 
     def named(self, op, ins, types, init, out, element=None):
         t = self.tensor(out, element)
+        if attr := "" if "{" in op else self.maybe_sharded(out):
+            op += f" {{{attr}}}"
         return f"linalg.{op} ins({', '.join(ins)} : {', '.join(types)}) outs({init} : {t}) -> {t}"
 
     def step_copy(self):

@@ -33,9 +33,9 @@ ROUNDINGS = ["ceil", "floor", "round", "roundeven", "trunc"]
 class ScalarSteps:
     MORE_STEPS = {"integers": 3, "floats": 3, "inexact": 2, "inexact_pair": 1, "convert": 2}
 
-    def apply(self, op, operands, types, result, shape, attr=""):
+    def apply(self, op, operands, types, result, shape):
         """An op on tensors, or as the body of a map: the value's name. `types`, `result`: element types."""
-        if self.rng.random() < 0.25 and shape and not attr:
+        if self.rng.random() < 0.25 and shape:
             def spelt(element):
                 return element if isinstance(element, str) else element[0]
             e = self.empty(shape, result)
@@ -46,8 +46,9 @@ class ScalarSteps:
                 f"outs({e} : {self.tensor(shape, result)}) "
                 f"({', '.join(f'{p}: {t}' for p, t in zip(params + ['%o0'], types + [result]))}) {{\n"
                 f"    %m = {body}\n    linalg.yield %m : {result}\n  }}")
+        attr = self.maybe_sharded(shape)
         return self.let(self.spell(op, operands, [self.tensor(shape, t) for t in types],
-                                   self.tensor(shape, result), attr))
+                                   self.tensor(shape, result), attr and f" {{{attr}}}"))
 
     def spell(self, op, operands, types, result, attr=""):
         """`op` with the types that its format wants."""
@@ -138,8 +139,8 @@ class ScalarSteps:
         (a, shape, bound), (b, _, bound_b) = self.same_shape()
         e = self.element
 
-        def op(name, *operands, attr=""):
-            return self.apply(name, list(operands), [e] * len(operands), e, shape, attr)
+        def op(name, *operands):
+            return self.apply(name, list(operands), [e] * len(operands), e, shape)
 
         kind = rng.choice(["sign", "numbers", "rounding", "fma", "divide", "test", "power", "clamp"])
         if kind == "sign":

@@ -16,6 +16,8 @@ class TosaSteps:
 
     def tosa(self, op, operands, types, result, attrs=""):
         """An op in the format that most have; its name."""
+        shape = [int(n) for n in result[len("tensor<"):].split("x")[:-1]]
+        attrs = ", ".join(filter(None, [attrs, self.maybe_sharded(shape)]))
         return self.let(f"tosa.{op} {', '.join(operands)}{attrs and f' {{{attrs}}}'} : ({', '.join(types)}) -> {result}")
 
     def tosa_const(self, values, shape, element=None):

@@ -1,7 +1,7 @@
 // tosa goes through upstream's passes to linalg: on both sides of a comparison, with what is in its branches and loops.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-run %s --random-inputs=1 --verify=exact | FileCheck %s
-// CHECK: verify: 2 functions, 5 results, all equal bit by bit
+// CHECK: verify: 3 functions, 6 results, all equal bit by bit
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 func.func @convolution(%a: tensor<2x5x6x6xi8> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}, {"y"}]>, spmd.range = [-9, 10]}, %w: tensor<5x3x3x6xi8> {spmd.range = [-9, 10]}, %b: tensor<5xi32> {spmd.range = [-9, 10]}) -> (tensor<2x5x4x5xi32>, tensor<2x1x4x5xi32>) {
@@ -35,4 +35,11 @@ func.func @control(%a: tensor<4x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   }
   %2 = tosa.transpose %0 {perms = array<i32: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
   return %0, %1#0, %2 : tensor<4x6xf32>, tensor<4x6xf32>, tensor<6x4xf32>
+}
+
+// Neither type is the wider one.
+func.func @halves(%a: tensor<8xf16> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<8xf16> {
+  %0 = tosa.cast %a : (tensor<8xf16>) -> tensor<8xbf16>
+  %1 = tosa.cast %0 : (tensor<8xbf16>) -> tensor<8xf16>
+  return %1 : tensor<8xf16>
 }

@@ -19,7 +19,8 @@ class CallTable {
 public:
   explicit CallTable(ModuleOp module);
 
-  /// One error, at a call, if a function calls itself.
+  /// One error, at a call, if a function calls itself; else each function names the
+  /// meshes of its callees too.
   LogicalResult verify();
   func::FuncOp getCallee(func::CallOp call) const {
     return functions.lookup(call.getCalleeAttr().getAttr());
@@ -48,6 +49,8 @@ private:
     SmallVector<SmallVector<int32_t, 4>, 4> tensors;
   };
   const Summary &getSummary(func::FuncOp func);
+  /// Adds the meshes of the callees of `func`, whose own are complete.
+  void takeMeshes(func::FuncOp func);
 
   ModuleOp module;
   llvm::DenseMap<StringAttr, func::FuncOp> functions;

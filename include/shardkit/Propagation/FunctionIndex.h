@@ -12,6 +12,13 @@ namespace mlir::spmd {
 /// ops compute per element is passed over.
 struct FunctionIndex {
   explicit FunctionIndex(func::FuncOp func);
+  /// The same with the meshes that callees name on their signatures, which are
+  /// settled.
+  static FunctionIndex withCallees(func::FuncOp func);
+
+  /// Adds what the signature of a callee names: the caller reads it.
+  void takeSignature(func::CallOp call, func::FuncOp callee);
+  void addMesh(FlatSymbolRefAttr mesh, Location loc);
 
   /// The meshes that the shardings of the function name; where they name none,
   /// the module's only mesh; nothing where there is none.

@@ -1,17 +1,12 @@
 //===- Pipeline.cpp - From tensors to LLVM dialect ------------------------===//
 
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Conversion/TosaToArith/TosaToArith.h"
-#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
-#include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
-#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
-#include "mlir/Dialect/Tosa/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -27,20 +22,6 @@ void spmd::cpu::registerCPUTarget(DialectRegistry &registry) {
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registry.insert<SpmdCpuDialect>();
-}
-
-void spmd::cpu::buildLowerTosa(OpPassManager &pm) {
-  auto &f = pm.nest<func::FuncOp>();
-  f.addPass(tosa::createTosaOptionalDecompositionsPass());
-  f.addPass(createTosaToSCFPass());
-  f.addPass(tosa::createTosaToLinalgNamed());
-  f.addPass(tosa::createTosaToLinalg());
-  f.addPass(createTosaToTensorPass());
-  TosaToArithPassOptions arith;
-  arith.includeApplyRescale = true;
-  f.addPass(createTosaToArithPass(arith));
-  // Shapes that nothing reads any more.
-  f.addPass(createCSEPass());
 }
 
 void spmd::cpu::buildToTensor(OpPassManager &pm) {

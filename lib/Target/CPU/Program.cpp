@@ -1,7 +1,6 @@
 //===- Program.cpp - From functions to a shared object --------------------===//
 
 #include "shardkit/Target/CPU/Program.h"
-#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Threading.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "llvm/Support/FileSystem.h"
@@ -41,14 +40,6 @@ static void stripSignature(func::FuncOp func) {
     func.setResultAttrs(i, keep(func.getResultAttrDict(i)));
   for (NamedAttribute attr : llvm::to_vector(func->getDiscardableAttrs()))
     func->removeDiscardableAttr(attr.getName());
-}
-
-static bool hasTosa(ModuleOp module) {
-  return module
-      .walk([](Operation *op) {
-        return isa_and_nonnull<tosa::TosaDialect>(op->getDialect()) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
 }
 
 namespace {
@@ -114,7 +105,7 @@ LogicalResult spmd::cpu::compileProgram(ModuleOp module, const CodegenOptions &o
     }
     return success();
   };
-  if (hasTosa(*top))
+  if (prepareTosa(*top))
     buildLowerTosa(nested);
   if (options.reference) {
     buildReference(nested);

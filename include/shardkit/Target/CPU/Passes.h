@@ -38,7 +38,8 @@ inline constexpr llvm::StringLiteral kArenaBytesAttr = "spmd_cpu.arena_bytes";
 void registerCPUTarget(DialectRegistry &registry);
 
 /// Upstream's passes from tosa to linalg on tensors, for both sides of a
-/// comparison; for modules that have tosa ops.
+/// comparison, on modules for which prepareTosa says that they have tosa ops.
+bool prepareTosa(ModuleOp module);
 void buildLowerTosa(OpPassManager &pm);
 /// Passes on one module of functions without calls: fusion and tiling on
 /// tensors, the same and on to memrefs, and from there to LLVM dialect.

@@ -1,0 +1,51 @@
+//===- LowerTosa.cpp - From tosa to linalg --------------------------------===//
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/TosaToArith/TosaToArith.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
+#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+#include "shardkit/Target/CPU/Passes.h"
+
+using namespace mlir;
+
+/// Upstream makes a cast from f16 to bf16, or back, a truncation, which LLVM
+/// refuses: by f32.
+static void splitCast(tosa::CastOp cast) {
+  auto from = cast.getInput().getType(), to = cast.getType();
+  Type a = getElementTypeOrSelf(from), b = getElementTypeOrSelf(to);
+  if (a == b || !isa<FloatType>(a) || !isa<FloatType>(b) ||
+      a.getIntOrFloatBitWidth() != b.getIntOrFloatBitWidth())
+    return;
+  OpBuilder builder(cast);
+  Type wide = from.clone(builder.getF32Type());
+  cast.getInputMutable().assign(
+      tosa::CastOp::create(builder, cast.getLoc(), wide, cast.getInput()));
+}
+
+bool spmd::cpu::prepareTosa(ModuleOp module) {
+  bool found = false;
+  module.walk([&](Operation *op) {
+    found |= isa_and_nonnull<tosa::TosaDialect>(op->getDialect());
+    if (auto cast = dyn_cast<tosa::CastOp>(op))
+      splitCast(cast);
+  });
+  return found;
+}
+
+void spmd::cpu::buildLowerTosa(OpPassManager &pm) {
+  auto &f = pm.nest<func::FuncOp>();
+  f.addPass(tosa::createTosaOptionalDecompositionsPass());
+  f.addPass(createTosaToSCFPass());
+  f.addPass(tosa::createTosaToLinalgNamed());
+  f.addPass(tosa::createTosaToLinalg());
+  f.addPass(createTosaToTensorPass());
+  TosaToArithPassOptions arith;
+  arith.includeApplyRescale = true;
+  f.addPass(createTosaToArithPass(arith));
+  // Shapes that nothing reads any more.
+  f.addPass(createCSEPass());
+}
