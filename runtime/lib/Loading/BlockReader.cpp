@@ -54,6 +54,7 @@ void IoChooser::record(IoMode mode, int64_t bytes, double seconds) {
 void BlockReader::start(const StoredTensor &stored) {
   stored_ = &stored;
   items_.clear();
+  items_.reserve(maxPieces); // Doubling would take twice what is needed.
 }
 
 bool BlockReader::areRows(const StoredTensor &stored, int64_t count, int64_t stride,
