@@ -67,8 +67,7 @@ void LoadStats::add(const LoadStats &other) {
 //===----------------------------------------------------------------------===//
 
 LoadPlan::Request &LoadPlan::request(const SourceTensor &source, const std::string &name) {
-  std::tuple<const File *, int64_t, const void *> key(source.whole.file.get(),
-                                                      source.whole.offset, source.map.get());
+  Key key(source.whole.file.get(), source.whole.offset, source.whole.bytes, source.map.get());
   Request *&known = known_[key];
   if (!known) {
     requests_.push_back(std::make_unique<Request>());
@@ -94,7 +93,7 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
   char *to = static_cast<char *>(local);
   if (const auto *shards = std::get_if<PreshardedSource>(&source)) {
     const StoredTensor &stored = shards->ranks[size_t(rank)];
-    std::tuple<const File *, int64_t, const void *> key(stored.file.get(), stored.offset, nullptr);
+    Key key(stored.file.get(), stored.offset, stored.bytes, nullptr);
     Request *&known = known_[key];
     if (!known) {
       requests_.push_back(std::make_unique<Request>());
