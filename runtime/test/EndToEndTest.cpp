@@ -136,6 +136,76 @@ TEST_F(EndToEnd, readsInputsAndWeightsAndWritesResults) {
     }
 }
 
+TEST_F(EndToEnd, loadingFunctionsOfEveryKind) {
+  std::vector<float> x(8 * 16), w(16 * 8), wt(8 * 16), left, right, y(64);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = float(i % 7) - 3, w[i] = float(i % 11) - 2;
+  for (size_t k = 0; k < 16; ++k)
+    for (size_t j = 0; j < 8; ++j) {
+      wt[j * 16 + k] = w[k * 8 + j];
+      (j < 3 ? left : right).push_back(w[k * 8 + j]);
+      for (size_t i = 0; i < 8; ++i)
+        y[i * 8 + j] += x[i * 16 + k] * w[k * 8 + j];
+    }
+  ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 16}, x.data()}).ok());
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors",
+                               {TensorRef{"wt", DType::F32, {8, 16}, wt.data()},
+                                TensorRef{"left", DType::F32, {16, 3}, left.data()},
+                                TensorRef{"right", DType::F32, {16, 5}, right.data()}})
+                  .ok());
+  const Json transposed = Json::parse(R"([{"name": "wt", "dtype": "f32", "shape": [8, 16]}])");
+  const Json loads[] = {
+      Json::parse(R"({"sources": [{"name": "left", "dtype": "f32", "shape": [16, 3]},
+                                  {"name": "right", "dtype": "f32", "shape": [16, 5]}],
+                      "pieces": [{"offset": [[1, 2, 24]], "loops": [[8, 3, 8], [3, 1, 1]]},
+                                 {"source": 1, "base": [0, 3], "offset": [[1, 2, 40]],
+                                  "loops": [[8, 5, 8], [5, 1, 1]]}]})"),
+      {{"sources", transposed},
+       {"function", {{"program", 0}, {"symbol", "sk_load_transposed"}, {"arena_bytes", 0}}},
+       {"reference", {{"program", 0}, {"symbol", "sk_load_whole"}, {"arena_bytes", 0}}}},
+      // A slice for each of the two distinct shards, on four devices.
+      {{"sources", transposed},
+       {"chain", Json::parse(R"([["tests.transpose", [[2, 8, 8], "f32"], "transpose"]])")}}};
+  const std::string common = " --input x=" + (dir_ / "x.npy") + " --weights " +
+                             (dir_ / "w.safetensors") + " --output-dir " + (dir_ / "results");
+  const std::string library = std::string(" --shard-functions=") + TEST_SHARD_FUNCTIONS;
+  for (const Json &load : loads)
+    for (const std::string mode : {"direct", "root-scatter"}) {
+      std::string bundle = makeBundle({"main"});
+      Json manifest = Json::parse(readText(bundle + "/manifest.json"));
+      manifest["functions"][0]["arguments"][1]["load"] = load;
+      writeText(bundle + "/manifest.json", manifest.dump());
+      Result result = run(bundle + common + library + " --verify=exact --load=" + mode);
+      EXPECT_EQ(result.status, 0) << result.out << result.err;
+      StoredTensor stored = *openNpy(dir_ / "results/y.npy");
+      std::vector<float> got(64);
+      ASSERT_TRUE(stored.readElements(0, 64, got.data()).ok());
+      EXPECT_EQ(got, y);
+      if (load.contains("chain"))
+        expectError(bundle + common, "weight 'w': shard function 'tests.transpose' is not "
+                                     "registered; there are: 'shardkit.shard'");
+    }
+  std::string bundle = makeBundle({"main"});
+  Json manifest = Json::parse(readText(bundle + "/manifest.json"));
+  Json &load = manifest["functions"][0]["arguments"][1]["load"];
+  load = loads[2];
+  load["chain"][0][2] = "else";
+  writeText(bundle + "/manifest.json", manifest.dump());
+  expectError(bundle + common + library,
+              "weight 'w': shard function 'tests.transpose' returned 1 for f32 8x16 to f32 2x8x8");
+  load = loads[1];
+  load["function"]["symbol"] = "sk_none";
+  writeText(bundle + "/manifest.json", manifest.dump());
+  expectError(bundle + common, "has no symbol 'sk_none'");
+  load["sources"][0]["name"] = "tw";
+  writeText(bundle + "/manifest.json", manifest.dump());
+  expectError(bundle + common, "missing stored tensor 'tw' of weight 'w'");
+  expectError(bundle_ + common + " --shard-functions=" + (dir_ / "none.so"),
+              "none.so: cannot be loaded");
+  expectError(bundle_ + common + " --shard-functions=" + TEST_PROGRAM,
+              "has no function 'sk_register'");
+}
+
 TEST_F(EndToEnd, severalFunctions) {
   std::string several = makeBundle({"main", "wrong"});
   expectError(several + " --random-inputs=1",

@@ -130,6 +130,37 @@ TEST(Loader, replicasAreReadOnceAndCopied) {
   EXPECT_EQ(stats.total.bytesRead, 64 * 512 * 4);
 }
 
+TEST(Loader, emptyTensorsHideNothingAndPartsOfOneTensorShareItsRequests) {
+  TempDir dir;
+  std::vector<int32_t> data(24);
+  std::iota(data.begin(), data.end(), 5);
+  ASSERT_TRUE(writeSafetensors(dir / "w.safetensors", {TensorRef{"a", DType::I32, {0, 4}, data.data()},
+                                                       TensorRef{"b", DType::I32, {24}, data.data()}})
+                  .ok());
+  SourceSet set = *SourceSet::open(dir.path());
+  auto value = [](const char *name, Shape shape) {
+    ValueInfo v;
+    v.name = name;
+    v.dtype = DType::I32;
+    v.globalShape = v.localShape = shape;
+    v.globalElements = v.localElements = *numElements(shape);
+    v.extents = Extents::identity(v.globalElements);
+    return v;
+  };
+  ValueInfo a = value("a", {0, 4}), b = value("b", {24});
+  TensorSource sourceA = *set.find(a), sourceB = *set.find(b), again = *set.find(b);
+  std::vector<int32_t> first(24), second(24);
+  LoadPlan plan;
+  plan.add(a, sourceA, 0, first.data());
+  plan.add(b, sourceB, 0, first.data());
+  plan.add(b, again, 0, second.data());
+  LoadStats stats;
+  ASSERT_TRUE(plan.run({}, nullptr, nullptr, stats).ok());
+  EXPECT_EQ(first, data);
+  EXPECT_EQ(second, data);
+  EXPECT_EQ(stats.total.bytesRead, 24 * 4);
+}
+
 TEST(Loader, transposedGappedAndUnevenLayouts) {
   Fixture transposed({6, 4}, {6, 4}, {{{1, 2, 0}}, {{6, 4, 1}, {4, 1, 6}}}, 2);
   transposed.load({0, 1});

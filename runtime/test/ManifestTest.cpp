@@ -26,6 +26,22 @@ Json &x(Json &m) { return function(m)["arguments"][0]; }
 Json &y(Json &m) { return function(m)["results"][0]; }
 Json &collective(Json &m) { return function(m)["collectives"][0]; }
 
+/// w is 16x8, 8x8 on each rank: 3 columns of one tensor, 5 of another.
+Json goodLoad() {
+  return Json::parse(R"({"sources": [{"name": "a", "dtype": "f32", "shape": [16, 3]},
+                                     {"name": "b", "dtype": "f32", "shape": [16, 5]}],
+      "pieces": [{"offset": [[1, 2, 24]], "loops": [[8, 3, 8], [3, 1, 1]]},
+                 {"source": 1, "base": [0, 3], "offset": [[1, 2, 40]], "loops": [[8, 5, 8], [5, 1, 1]]}]})");
+}
+Json goodChain() {
+  return Json::parse(R"({"sources": [{"name": "a", "dtype": "f32", "shape": [8, 16]}],
+      "chain": [["f", [[2, 8, 8], "f32"], 1, 2.5, "s"]]})");
+}
+Json &load(Json &m, const Json &good = goodLoad()) {
+  Json &load = function(m)["arguments"][1]["load"];
+  return load = good;
+}
+
 struct Failure {
   const char *name;
   std::function<void(Json &)> change;
@@ -33,6 +49,58 @@ struct Failure {
 };
 
 const Failure failures[] = {
+    {"loadInput", [](Json &m) { x(m)["load"] = goodLoad(); },
+     "argument 'x': 'load' stands on a value that is no weight"},
+    {"loadType", [](Json &m) { load(m) = 3; }, "argument 'w', load: expected an object"},
+    {"loadNoSources", [](Json &m) { load(m)["sources"] = Json::array(); }, "'sources' is empty"},
+    {"loadSourceName", [](Json &m) { load(m)["sources"][0]["name"] = ""; },
+     "load: a source has no name"},
+    {"loadSourceDType", [](Json &m) { load(m)["sources"][0]["dtype"] = "f12"; },
+     "load, source 'a': 'dtype' is 'f12'"},
+    {"loadSourceShape", [](Json &m) { load(m)["sources"][0]["shape"] = {-1}; },
+     "load, source 'a': 'shape' has a negative size"},
+    {"loadKinds", [](Json &m) { load(m)["chain"] = Json::array(); },
+     "expected one of 'pieces', 'function' and 'chain'"},
+    {"loadNothing", [](Json &m) { load(m).erase("pieces"); },
+     "expected one of 'pieces', 'function' and 'chain'"},
+    {"loadPieceDType", [](Json &m) { load(m)["sources"][1]["dtype"] = "f16"; },
+     "piece 1: the source is f16, expected f32"},
+    {"loadPieceSource", [](Json &m) { load(m)["pieces"][1]["source"] = 2; },
+     "piece 1: 'source' is 2, expected less than 2"},
+    {"loadPieceBase", [](Json &m) { load(m)["pieces"][1]["base"] = {0, 65}; },
+     "'base' [0, 65] lies outside of 80 stored and 64 local elements"},
+    {"loadPieceBeyond", [](Json &m) { load(m)["pieces"][1]["base"] = {1, 3}; },
+     "piece 1: extents reach global element 79, expected less than 79"},
+    {"loadPieceHole", [](Json &m) { load(m)["pieces"].erase(1); },
+     "the pieces do not write every one of the 64 local elements exactly once"},
+    {"loadPieceOverlap", [](Json &m) { load(m)["pieces"][1]["base"] = {0, 2}; },
+     "the pieces do not write every one of the 64 local elements exactly once"},
+    {"loadPieceRank", [](Json &m) { load(m)["pieces"][1]["offset"][0][0] = 8; },
+     "piece 1: extents offset digit with rank stride 8 and size 2 does not fit 4 devices"},
+    {"loadFunction",
+     [](Json &m) {
+       Json &l = load(m);
+       l.erase("pieces");
+       l["function"] = {{"program", 1}, {"symbol", "s"}, {"arena_bytes", 0}};
+     },
+     "load, function: 'program' is 1, expected less than 1"},
+    {"loadReference", [](Json &m) { load(m)["reference"] = 1; },
+     "load, reference: expected an object"},
+    {"loadChainSources",
+     [](Json &m) { load(m, goodChain())["sources"] = goodLoad()["sources"]; },
+     "'chain' has 2 sources, expected 1"},
+    {"loadChainEmpty", [](Json &m) { load(m, goodChain())["chain"] = Json::array(); },
+     "'chain' is empty"},
+    {"loadChainCall", [](Json &m) { load(m, goodChain())["chain"][0] = {"f"}; },
+     "a call is not [function, [shape, dtype], extra inputs...]"},
+    {"loadChainExtra", [](Json &m) { load(m, goodChain())["chain"][0][2] = nullptr; },
+     "function 'f': extra input 0 is no number and no string"},
+    {"loadChainLeading", [](Json &m) { load(m, goodChain())["chain"][0][1][0] = {3, 8, 8}; },
+     "'f' gives 3x8x8, expected a leading dim of 2, the number of shards, or 4"},
+    {"loadChainSlice", [](Json &m) { load(m, goodChain())["chain"][0][1][0] = {2, 8, 9}; },
+     "'f' gives f32 2x8x9, expected slices of f32 8x8"},
+    {"loadChainDType", [](Json &m) { load(m, goodChain())["chain"][0][1][1] = "float16"; },
+     "'f' gives f16 2x8x8, expected slices of f32 8x8"},
     {"version", [](Json &m) { m["version"] = 2; },
      "manifest version 2, this runtime reads version 1"},
     {"versionMissing", [](Json &m) { m.erase("version"); },
@@ -269,6 +337,27 @@ TEST(Manifest, refusesWhatIsNotJson) {
                "m.json: not valid JSON at byte");
   EXPECT_ERROR(parseManifest("[]", "m.json").status(), "expected an object");
   EXPECT_ERROR(readManifest("/nonexistent").status(), "expected a bundle");
+}
+
+TEST(Manifest, loadsArePassedOn) {
+  for (const Json &good : {goodLoad(), goodChain()}) {
+    Json m = goodManifest();
+    load(m, good);
+    auto manifest = parseManifest(m.dump(), "m");
+    ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+    const ValueInfo &w = manifest->functions[0].arguments[1];
+    ASSERT_TRUE(w.load);
+    // The weights alone say the same when they are written and read.
+    WeightManifest weights = weightsOf(*manifest, manifest->functions[0]);
+    ASSERT_EQ(weights.weights.size(), 1u);
+    std::string text = weightManifestText(weights);
+    auto again = parseWeightManifest(text, "w");
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    EXPECT_EQ(weightManifestText(*again), text);
+    EXPECT_EQ(configurationHash(*again), configurationHash(weights));
+    weights.weights[0].localShape = {4, 8};
+    EXPECT_NE(configurationHash(*again), configurationHash(weights));
+  }
 }
 
 } // namespace

@@ -14,6 +14,8 @@ static constexpr int64_t maxGap = 64 << 10;
 /// Runs of at least this many bytes on average are read straight into place by
 /// one vectored request; shorter ones cost less when sliced in memory.
 static constexpr int64_t straightRunBytes = 1024;
+/// What is sliced in memory is read in requests that stay in a core's cache.
+static constexpr int64_t stagedBytes = 512 << 10;
 
 //===----------------------------------------------------------------------===//
 // IoChooser
@@ -52,9 +54,31 @@ void IoChooser::record(IoMode mode, int64_t bytes, double seconds) {
 void BlockReader::start(const StoredTensor &stored) {
   stored_ = &stored;
   items_.clear();
+  items_.reserve(maxPieces); // Doubling would take twice what is needed.
+}
+
+bool BlockReader::areRows(const StoredTensor &stored, int64_t count, int64_t stride,
+                          int64_t rowStride) {
+  int64_t bits = stored.storedBits(), run = ((count - 1) * stride + 1) * bits / 8;
+  return run < straightRunBytes && rowStride * bits / 8 - run <= maxGap && rowStride > 0;
 }
 
 void BlockReader::add(const Piece &piece) {
+  if (piece.rows > 1) {
+    // As many rows at a time as one request is made for.
+    int64_t bits = stored_->storedBits(), size = dtypeSize(*stored_->dtype);
+    int64_t most = std::max<int64_t>(1, stagedBytes * 8 / bits / piece.rowStride);
+    for (int64_t row = 0; row < piece.rows; row += most) {
+      Piece part = piece;
+      part.rows = std::min(most, piece.rows - row);
+      part.first += row * piece.rowStride;
+      part.to += row * piece.toRowStride * size;
+      auto [begin, end] = stored_->byteRange(part.first, (part.rows - 1) * part.rowStride +
+                                                             (part.count - 1) * part.stride + 1);
+      items_.push_back({begin, end, part});
+    }
+    return;
+  }
   // Elements far apart are requests of their own.
   if (piece.count > 1 && piece.stride * stored_->storedBits() / 8 > maxGap) {
     Piece one = piece;
@@ -85,27 +109,67 @@ char *BlockReader::staging(int64_t bytes) {
   return reinterpret_cast<char *>((at + mask) & ~mask);
 }
 
+/// Sorts by place in the file, the longer first. What each rank wants is ascending
+/// already, so a few runs are merged.
+void BlockReader::putInOrder() {
+  auto before = [&](uint32_t a, uint32_t b) {
+    const Item &x = items_[a], &y = items_[b];
+    return x.begin != y.begin ? x.begin < y.begin : x.end != y.end ? x.end > y.end : a < b;
+  };
+  order_.clear();
+  runs_.assign(1, 0);
+  for (size_t i = 1; i < items_.size(); ++i)
+    if (before(uint32_t(i), uint32_t(i - 1)))
+      runs_.push_back(i);
+  if (runs_.size() == 1 || runs_.size() > 16) {
+    for (size_t i = 0; i < items_.size(); ++i)
+      order_.push_back(uint32_t(i));
+    if (runs_.size() > 1)
+      std::sort(order_.begin(), order_.end(), before);
+    return;
+  }
+  size_t heads[16], ends[16], live = runs_.size();
+  for (size_t k = 0; k < live; ++k) {
+    heads[k] = runs_[k];
+    ends[k] = k + 1 < live ? runs_[k + 1] : items_.size();
+  }
+  while (live > 0) {
+    size_t best = 0;
+    for (size_t k = 1; k < live; ++k)
+      if (before(uint32_t(heads[k]), uint32_t(heads[best])))
+        best = k;
+    order_.push_back(uint32_t(heads[best]));
+    if (++heads[best] == ends[best]) {
+      --live;
+      heads[best] = heads[live];
+      ends[best] = ends[live];
+    }
+  }
+}
+
 Status BlockReader::finish(int64_t begin, int64_t count) {
   if (wholeBlocks_ && begin >= 0) {
+    order_.clear();
+    for (size_t i = 0; i < items_.size(); ++i)
+      order_.push_back(uint32_t(i));
     auto [from, to] = stored_->byteRange(begin, count);
     return readStaged(0, items_.size(), from, to);
   }
-  std::sort(items_.begin(), items_.end(), [](const Item &a, const Item &b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
-  });
-  const int64_t most = blockBytes;
+  putInOrder();
   for (size_t first = 0; first < items_.size();) {
     size_t last = first + 1;
-    int64_t end = items_[first].end;
-    while (last < items_.size() && items_[last].begin - end <= maxGap &&
-           std::max(end, items_[last].end) - items_[first].begin <= most) {
-      end = std::max(end, items_[last].end);
+    int64_t end = item(first).end;
+    // Short runs are sliced in memory: what is read at once stays in the cache.
+    int64_t most = item(first).piece.rows > 1 ? 2 * stagedBytes : blockBytes;
+    while (last < items_.size() && item(last).begin - end <= maxGap &&
+           std::max(end, item(last).end) - item(first).begin <= most) {
+      end = std::max(end, item(last).end);
       ++last;
     }
     SK_RETURN_IF_ERROR(readGroup(first, last));
     first = last;
   }
-  most_ = std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item)) +
+  most_ = std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) + order_.capacity() * 4) +
                               int64_t(parts_.capacity() * sizeof(::iovec)) +
                               int64_t(copies_.capacity() * sizeof(copies_[0])));
   return {};
@@ -115,22 +179,22 @@ Status BlockReader::readGroup(size_t first, size_t last) {
   // Straight into place: contiguous here and there, stored as in memory, and no
   // two pieces overlap unless they are the same (replicas).
   bool straight = stored_->encoding == Encoding::Raw;
-  int64_t end = items_[first].begin, distinct = 0, runs = 0;
+  int64_t end = item(first).begin, distinct = 0, runs = 0;
   for (size_t i = first; i < last && straight; ++i) {
-    const Item &item = items_[i];
-    const Piece &piece = item.piece;
-    straight = piece.count == 1 || (piece.stride == 1 && piece.toStride == 1);
-    if (i > first && item.begin == items_[i - 1].begin && item.end == items_[i - 1].end)
+    const Item &one = item(i);
+    const Piece &piece = one.piece;
+    straight = piece.rows == 1 && (piece.count == 1 || (piece.stride == 1 && piece.toStride == 1));
+    if (i > first && one.begin == item(i - 1).begin && one.end == item(i - 1).end)
       continue;
-    straight &= item.begin >= end;
-    distinct += item.end - item.begin;
+    straight &= one.begin >= end;
+    distinct += one.end - one.begin;
     ++runs;
-    end = item.end;
+    end = one.end;
   }
   straight &= runs > 0 && (runs == 1 || distinct / runs >= straightRunBytes);
-  int64_t begin = items_[first].begin;
+  int64_t begin = item(first).begin;
   for (size_t i = first; i < last; ++i)
-    end = std::max(end, items_[i].end);
+    end = std::max(end, item(i).end);
   bool measure;
   IoMode mode = io_.choose(*stored_->file, stored_->offset + begin, end - begin, measure);
   auto start = std::chrono::steady_clock::now();
@@ -164,39 +228,67 @@ Status BlockReader::readGroup(size_t first, size_t last) {
   return {};
 }
 
-void BlockReader::place(size_t first, size_t last, const char *block, int64_t begin) {
-  ++counters(items_[first].piece.rank).requests;
-  // A shared request counts for the ranks by what is theirs of it.
-  int64_t at = begin;
-  for (size_t i = first; i < last; ++i) {
-    const Piece &piece = items_[i].piece;
-    decodeElements(*stored_, block, begin, piece.first, piece.stride, piece.to, piece.toStride,
-                   piece.count);
-    int64_t upTo = std::max(at, items_[i].end);
-    counters(piece.rank).bytesRead += upTo - at;
-    newBytes_ += upTo - at;
-    at = upTo;
+void BlockReader::decode(const Piece &piece, const char *block, int64_t begin) const {
+  int64_t first = piece.first, size = dtypeSize(*stored_->dtype);
+  char *to = piece.to;
+  if (piece.rows > 1 && stored_->encoding == Encoding::Raw && piece.stride == 1 &&
+      piece.toStride == 1) {
+    const char *from = block + (first * size - begin);
+    int64_t bytes = piece.count * size;
+    for (int64_t row = 0; row < piece.rows; ++row) {
+      std::memcpy(to, from, size_t(bytes));
+      from += piece.rowStride * size;
+      to += piece.toRowStride * size;
+    }
+    return;
   }
+  for (int64_t row = 0; row < piece.rows; ++row) {
+    decodeElements(*stored_, block, begin, first, piece.stride, to, piece.toStride, piece.count);
+    first += piece.rowStride;
+    to += piece.toRowStride * size;
+  }
+}
+
+void BlockReader::place(size_t first, size_t last, const char *block, int64_t begin) {
+  ++counters(item(first).piece.rank).requests;
+  int64_t end = begin;
+  for (size_t i = first; i < last; ++i)
+    end = std::max(end, item(i).end);
+  // A shared request counts for the ranks by what is theirs of it, gaps for the
+  // first; replicas have their bytes from another rank.
+  int64_t left = end - begin;
+  newBytes_ += left;
+  for (size_t i = first; i < last; ++i) {
+    const Piece &piece = item(i).piece;
+    decode(piece, block, begin);
+    int64_t own = piece.rows * (piece.rows > 1 || piece.stride > 1
+                                    ? (piece.count * stored_->storedBits() + 7) / 8
+                                    : item(i).end - item(i).begin);
+    own = std::min(own, left);
+    counters(piece.rank).bytesRead += own;
+    left -= own;
+  }
+  counters(item(first).piece.rank).bytesRead += left;
 }
 
 Status BlockReader::readStraight(size_t first, size_t last) {
   parts_.clear();
   copies_.clear();
-  int64_t at = items_[first].begin, begin = at;
+  int64_t at = item(first).begin, begin = at;
   size_t source = first;
   char *gaps = last - first > 1 ? staging(maxGap) : nullptr; // What nobody wants.
   for (size_t i = first; i < last; ++i) {
-    const Item &item = items_[i];
-    if (i > first && item.begin == items_[source].begin && item.end == items_[source].end) {
+    const Item &one = item(i);
+    if (i > first && one.begin == item(source).begin && one.end == item(source).end) {
       copies_.emplace_back(i, source);
       continue;
     }
     source = i;
-    if (item.begin > at) // A gap, at most maxGap.
-      parts_.push_back({gaps, size_t(item.begin - at)});
-    parts_.push_back({item.piece.to, size_t(item.end - item.begin)});
-    counters(item.piece.rank).bytesRead += item.end - at;
-    at = item.end;
+    if (one.begin > at) // A gap, at most maxGap.
+      parts_.push_back({gaps, size_t(one.begin - at)});
+    parts_.push_back({one.piece.to, size_t(one.end - one.begin)});
+    counters(one.piece.rank).bytesRead += one.end - at;
+    at = one.end;
   }
   // Neighbours that land side by side are one part.
   size_t kept = 0;
@@ -207,15 +299,15 @@ Status BlockReader::readStraight(size_t first, size_t last) {
       parts_[++kept] = parts_[i];
   }
   parts_.resize(kept + 1);
-  counters(items_[first].piece.rank).requests += int64_t((parts_.size() + IOV_MAX - 1) / IOV_MAX);
+  counters(item(first).piece.rank).requests += int64_t((parts_.size() + IOV_MAX - 1) / IOV_MAX);
   newBytes_ += at - begin;
   int64_t offset = stored_->offset + begin;
   SK_RETURN_IF_ERROR(parts_.size() == 1
                          ? stored_->file->read(parts_[0].iov_base, offset, at - begin)
                          : stored_->file->read(parts_, offset));
   for (auto [to, from] : copies_)
-    std::memcpy(items_[to].piece.to, items_[from].piece.to,
-                size_t(items_[to].end - items_[to].begin));
+    std::memcpy(item(to).piece.to, item(from).piece.to,
+                size_t(item(to).end - item(to).begin));
   return {};
 }
 
@@ -227,11 +319,8 @@ Status BlockReader::readStaged(size_t first, size_t last, int64_t begin, int64_t
     place(first, last, block, begin);
     return {};
   }
-  for (size_t i = first; i < last; ++i) {
-    const Piece &piece = items_[i].piece;
-    decodeElements(*stored_, block, begin, piece.first, piece.stride, piece.to, piece.toStride,
-                   piece.count);
-  }
+  for (size_t i = first; i < last; ++i)
+    decode(item(i).piece, block, begin);
   // The root reads everything.
   LoadCounters &own = counters(0);
   ++own.requests;

@@ -31,12 +31,17 @@ private:
 class BlockReader {
 public:
   /// Elements first + i * stride of a stored tensor to element i * toStride at
-  /// `to`, i < count.
+  /// `to`, i < count; and that again for each of `rows`, which are `rowStride` and
+  /// `toRowStride` apart.
   struct Piece {
     int64_t first, stride;
     char *to;
     int64_t toStride, count, rank;
+    int64_t rows = 1, rowStride = 0, toRowStride = 0;
   };
+  /// Rows of short runs that lie close together are one piece.
+  static bool areRows(const StoredTensor &stored, int64_t count, int64_t stride,
+                      int64_t rowStride);
   static constexpr int64_t maxPieces = 1 << 14;
 
   /// With `wholeBlocks` blocks are read as they are and cut in memory, as a root
@@ -45,10 +50,6 @@ public:
 
   void start(const StoredTensor &stored);
   void add(const Piece &piece);
-  void add(int64_t first, int64_t stride, char *to, int64_t toStride, int64_t count,
-           int64_t rank) {
-    add({first, stride, to, toStride, count, rank});
-  }
   /// Reads what was added; elements [begin, begin + count) are the block.
   Status finish(int64_t begin, int64_t count);
 
@@ -63,6 +64,7 @@ private:
   Status readGroup(size_t first, size_t last);
   Status readStraight(size_t first, size_t last);
   Status readStaged(size_t first, size_t last, int64_t begin, int64_t end);
+  void decode(const Piece &piece, const char *block, int64_t begin) const;
   void place(size_t first, size_t last, const char *block, int64_t begin);
   char *staging(int64_t bytes);
   LoadCounters &counters(int64_t rank);
@@ -70,7 +72,11 @@ private:
   IoChooser &io_;
   const bool wholeBlocks_;
   const StoredTensor *stored_ = nullptr;
-  std::vector<Item> items_;
+  void putInOrder();
+  Item &item(size_t i) { return items_[order_[i]]; }
+  std::vector<Item> items_; ///< As added: ascending for each rank.
+  std::vector<size_t> runs_; ///< Where ascending items begin, and the end.
+  std::vector<uint32_t> order_;
   std::vector<::iovec> parts_;
   std::vector<std::pair<size_t, size_t>> copies_; ///< Item, and whose bytes it has.
   Buffer staging_;

@@ -67,8 +67,7 @@ void LoadStats::add(const LoadStats &other) {
 //===----------------------------------------------------------------------===//
 
 LoadPlan::Request &LoadPlan::request(const SourceTensor &source, const std::string &name) {
-  std::tuple<const File *, int64_t, const void *> key(source.whole.file.get(),
-                                                      source.whole.offset, source.map.get());
+  Key key(source.whole.file.get(), source.whole.offset, source.whole.bytes, source.map.get());
   Request *&known = known_[key];
   if (!known) {
     requests_.push_back(std::make_unique<Request>());
@@ -94,7 +93,7 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
   char *to = static_cast<char *>(local);
   if (const auto *shards = std::get_if<PreshardedSource>(&source)) {
     const StoredTensor &stored = shards->ranks[size_t(rank)];
-    std::tuple<const File *, int64_t, const void *> key(stored.file.get(), stored.offset, nullptr);
+    Key key(stored.file.get(), stored.offset, stored.bytes, nullptr);
     Request *&known = known_[key];
     if (!known) {
       requests_.push_back(std::make_unique<Request>());
@@ -134,10 +133,12 @@ void LoadPlan::addWhole(const SourceTensor &source, DType, void *global) {
 namespace {
 
 /// Calls fn(global, local, count, globalStride, localStride) for the pieces of a
-/// target with elements in [begin, end); none reaches out of it.
-template <typename Fn>
+/// target with elements in [begin, end); none reaches out of it. With
+/// `twoLoops` the rows of the two innermost loops that lie inside are given
+/// together to rows(global, local, rows).
+template <typename Fn, typename Rows>
 void forEachPieceIn(const std::vector<ExtentLoop> &loops, int64_t base, int64_t begin, int64_t end,
-                    Fn &&fn) {
+                    bool twoLoops, Fn &&fn, Rows &&rows) {
   if (loops.empty()) {
     if (base >= begin && base < end)
       fn(base, int64_t(0), int64_t(1), int64_t(1), int64_t(1));
@@ -170,8 +171,25 @@ void forEachPieceIn(const std::vector<ExtentLoop> &loops, int64_t base, int64_t 
         fn(global, local + i * loop.localStride, int64_t(1), int64_t(1), int64_t(1));
       return;
     }
-    for (int64_t i = first; i < last; ++i)
+    int64_t inside = 0; // Rows from `first` on that were given together.
+    auto next = [&](int64_t i) {
       self(self, k + 1, global + i * loop.globalStride, local + i * loop.localStride);
+    };
+    if (twoLoops && k + 2 == loops.size() && loop.globalStride > 0) {
+      // Those that the block cuts are at its ends.
+      while (first < last && global + first * loop.globalStride < begin)
+        next(first++);
+      int64_t whole = last;
+      while (whole > first && global + (whole - 1) * loop.globalStride + spans[k + 1] > end)
+        --whole;
+      inside = whole - first;
+      if (inside > 1)
+        rows(global + first * loop.globalStride, local + first * loop.localStride, inside);
+      else
+        inside = 0;
+    }
+    for (int64_t i = first + inside; i < last; ++i)
+      next(i);
   };
   visit(visit, 0, base, 0);
 }
@@ -254,6 +272,20 @@ private:
            request.targets[0].elements < numElements(request.source->whole.shape);
   }
 
+  static bool areRows(const SourceTensor &source, const LoadPlan::Target &target) {
+    size_t n = target.loops.size();
+    return !source.map && n >= 2 &&
+           BlockReader::areRows(source.whole, target.loops[n - 1].size,
+                                target.loops[n - 1].globalStride,
+                                target.loops[n - 2].globalStride);
+  }
+  static int64_t pieceElements(const SourceTensor &source, const LoadPlan::Target &target) {
+    if (target.loops.empty())
+      return 1;
+    // Rows are cut again where a request ends: some dozen in each.
+    return target.loops.back().size * (areRows(source, target) ? 16 : 1);
+  }
+
   /// Blocks of blockBytes, smaller where so many pieces lie in one that their
   /// description would take as much memory as the block.
   static int64_t elementsPerBlock(const LoadPlan::Request &request) {
@@ -261,7 +293,7 @@ private:
     int64_t most = (blockBytes - 2 * File::directAlignment) / size;
     double pieces = 0, elements = double(numElements(request.source->whole.shape).value_or(0));
     for (const LoadPlan::Target &target : request.targets)
-      pieces += double(target.elements) / double(target.loops.empty() ? 1 : target.loops.back().size);
+      pieces += double(target.elements) / double(pieceElements(*request.source, target));
     double perElement = pieces / std::max(1.0, elements);
     if (perElement * double(most) > double(BlockReader::maxPieces))
       most = int64_t(double(BlockReader::maxPieces) / perElement);
@@ -272,14 +304,15 @@ private:
   void work() {
     BlockReader reader(io_, options_.mode == LoadMode::RootScatter);
     try {
+      int64_t block = 0, end = 0;
       while (!failed_.load(std::memory_order_relaxed)) {
-        int64_t block = next_.fetch_add(1, std::memory_order_relaxed);
-        if (block >= firstBlock_.back())
+        if (block == end && !takeBlocks(block, end))
           break;
         size_t k = size_t(std::upper_bound(firstBlock_.begin(), firstBlock_.end(), block) -
                           firstBlock_.begin() - 1);
         Status status = readBlock(reader, *order_[k], (block - firstBlock_[k]) * blockElements_[k],
                                   blockElements_[k]);
+        ++block;
         if (!status.ok())
           fail(status.withContext("weight " + quoteName(order_[k]->name)));
         report(reader);
@@ -289,6 +322,20 @@ private:
     }
     std::lock_guard lock(mutex_);
     reader.addTo(stats_);
+  }
+
+  /// Blocks that follow one another, fewer towards the end. Blocks of one reader
+  /// fill memory that lies together: two that touch a huge page for the first time
+  /// at once would both clear it.
+  bool takeBlocks(int64_t &begin, int64_t &end) {
+    const int64_t all = firstBlock_.back();
+    begin = next_.load(std::memory_order_relaxed);
+    do {
+      if (begin >= all)
+        return false;
+      end = begin + std::clamp<int64_t>((all - begin) / (2 * stats_.readers), 1, 16);
+    } while (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed));
+    return true;
   }
 
   void fail(Status status) {
@@ -318,10 +365,17 @@ private:
     if (!source.map) {
       reader.start(source.whole);
       for (const LoadPlan::Target &target : request.targets)
-        forEachPieceIn(target.loops, target.base, begin, end,
-                       [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
-                         reader.add(g, gs, target.local + l * size, ls, n, target.rank);
-                       });
+        forEachPieceIn(
+            target.loops, target.base, begin, end, areRows(source, target),
+            [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+              reader.add({g, gs, target.local + l * size, ls, n, target.rank});
+            },
+            [&](int64_t g, int64_t l, int64_t rows) {
+              const ExtentLoop &row = target.loops[target.loops.size() - 2];
+              const ExtentLoop &run = target.loops.back();
+              reader.add({g, run.globalStride, target.local + l * size, run.localStride, run.size,
+                          target.rank, rows, row.globalStride, row.localStride});
+            });
       return reader.finish(begin, end - begin);
     }
     // The pieces of each shard of the set, in the order of the ranks.
@@ -344,7 +398,7 @@ private:
     Status status;
     for (const LoadPlan::Target &target : request.targets)
       forEachPieceIn(
-          target.loops, target.base, begin, end,
+          target.loops, target.base, begin, end, /*twoLoops=*/false,
           [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
             for (int64_t i = 0; i < n && status.ok();) {
               ShardMap::Place at = source.map->find(g + i * gs);
@@ -368,7 +422,8 @@ private:
               }
               i += run;
             }
-          });
+          },
+          [](int64_t, int64_t, int64_t) {});
     return status.ok() ? flush() : status;
   }
 

@@ -67,3 +67,25 @@ SK_EXPORT int32_t sk_fn_failing(sk_context *ctx, void *const *args,
     return 42;
   return sk_collective(ctx, 0, arena, results[0]);
 }
+
+/* Loading functions of w: from its transpose, 8x16; the rank's rows, and whole. */
+SK_EXPORT int32_t sk_load_transposed(sk_context *ctx, void *const *args, void *const *results,
+                                     void *arena) {
+  const float *stored = args[0];
+  float *local = results[0];
+  int64_t first = sk_coordinate(ctx, 1, 2) * 8;
+  for (int k = 0; k < 8; ++k)
+    for (int j = 0; j < 8; ++j)
+      local[k * 8 + j] = stored[j * 16 + first + k];
+  return 0;
+}
+
+SK_EXPORT int32_t sk_load_whole(sk_context *ctx, void *const *args, void *const *results,
+                                void *arena) {
+  const float *stored = args[0];
+  float *whole = results[0];
+  for (int k = 0; k < 16; ++k)
+    for (int j = 0; j < 8; ++j)
+      whole[k * 8 + j] = stored[j * 16 + k];
+  return 0;
+}

@@ -106,7 +106,9 @@ private:
   void addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base, char *local);
 
   std::vector<std::unique_ptr<Request>> requests_;
-  std::map<std::tuple<const File *, int64_t, const void *>, Request *> known_;
+  /// File, offset, bytes (an empty tensor starts where the next one does), shards.
+  using Key = std::tuple<const File *, int64_t, int64_t, const void *>;
+  std::map<Key, Request *> known_;
   std::vector<Call> calls_;
   std::map<const ValueInfo *, size_t> callOf_;
 };

@@ -1,0 +1,16 @@
+//===- FuzzSafetensors.cpp --------------------------------------------------===//
+
+#include "FuzzSupport.h"
+
+#include "shardkit/rt/Formats/Safetensors.h"
+
+using namespace shardkit::rt;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  auto tensors = parseSafetensors(fuzz::memoryFile(data, size));
+  fuzz::checkMessage(tensors.status());
+  if (tensors.ok())
+    for (const auto &[name, tensor] : *tensors)
+      fuzz::checkTensor(tensor);
+  return 0;
+}
