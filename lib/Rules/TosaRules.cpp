@@ -150,6 +150,10 @@ ShardingRule getRescaleRule(Operation *op) {
     else
       b.wholeOperand(scale);
   }
+  // Upstream lowers a multiplier that is one element, and no constant, with an empty
+  // shift: no shard has one channel.
+  if (rescale.getPerChannel() && !factors.empty())
+    b.rule.setGranule(factors.back(), 2);
   b.wholeOperands(op->getOperands().drop_front(3));
   b.result(rescale.getOutput(), factors);
   return std::move(b.rule);

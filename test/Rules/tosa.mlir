@@ -281,6 +281,19 @@ func.func @rescale(%a: tensor<4x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   return %r : tensor<4x6xi8>
 }
 
+// One multiplier per shard would be no constant of one element, which upstream lowers
+// to something else: gathered.
+// CHECK-LABEL: func.func @rescale_one_each
+// CHECK: tosa.rescale {{.*}} -> tensor<3x2xi8>
+func.func @rescale_one_each(%a: tensor<3x2xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>, spmd.range = [-99, 99]}) -> tensor<3x2xi8> {
+  %m = "tosa.const"() {values = dense<[1979972165, 1744586487]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %s = "tosa.const"() {values = dense<31> : tensor<2xi8>} : () -> tensor<2xi8>
+  %zi = "tosa.const"() {values = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %zo = "tosa.const"() {values = dense<0> : tensor<1xi8>} : () -> tensor<1xi8>
+  %r = tosa.rescale %a, %m, %s, %zi, %zo {scale32 = true, rounding_mode = SINGLE_ROUND, per_channel = true, input_unsigned = false, output_unsigned = false} : (tensor<3x2xi32>, tensor<2xi32>, tensor<2xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<3x2xi8>
+  return %r : tensor<3x2xi8>
+}
+
 // Reversed and sliced dims are read in windows.
 // CHECK-LABEL: func.func @windows
 // CHECK: spmd.halo_exchange {{.*}} dims = [1] steps = [-2] offsets = [4]
