@@ -7,6 +7,7 @@
 #include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardkit/Target/CPU/Passes.h"
 
@@ -33,12 +34,18 @@ bool spmd::cpu::prepareTosa(ModuleOp module) {
     if (auto cast = dyn_cast<tosa::CastOp>(op))
       splitCast(cast);
   });
+  // The other decompositions of upstream are optional, and that of a 1x1 depthwise
+  // convolution of bytes pads i32 as i8 (MLIR 22).
+  if (found) {
+    RewritePatternSet patterns(module.getContext());
+    tosa::populateTosaDecomposeTransposeConv(module.getContext(), patterns);
+    (void)applyPatternsGreedily(module, std::move(patterns));
+  }
   return found;
 }
 
 void spmd::cpu::buildLowerTosa(OpPassManager &pm) {
   auto &f = pm.nest<func::FuncOp>();
-  f.addPass(tosa::createTosaOptionalDecompositionsPass());
   f.addPass(createTosaToSCFPass());
   f.addPass(tosa::createTosaToLinalgNamed());
   f.addPass(tosa::createTosaToLinalg());
