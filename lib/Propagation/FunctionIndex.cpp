@@ -38,6 +38,8 @@ FunctionIndex FunctionIndex::withCallees(func::FuncOp func) {
 FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   auto addMesh = [&](Attribute attr, Location loc) {
     auto mesh = dyn_cast_or_null<FlatSymbolRefAttr>(attr);
+    if (isa_and_nonnull<OrtAttr>(attr) && !spec)
+      spec = loc;
     if (auto sharding = dyn_cast_or_null<ShardingAttr>(attr)) {
       mesh = sharding.getMesh();
       shardings.insert(sharding);
@@ -61,6 +63,7 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
     if (auto constraint = dyn_cast<WithShardingConstraintOp>(op)) {
       isConstraint = true;
       addMesh(constraint.getShardingAttr(), op->getLoc());
+      addMesh(constraint.getOrtAttr(), op->getLoc());
     } else if (auto reshard = dyn_cast<ReshardOp>(op)) {
       addMesh(reshard.getShardingAttr(), op->getLoc());
     } else if (auto manual = dyn_cast<ManualComputationOp>(op)) {
@@ -88,6 +91,9 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
 
 FailureOr<std::optional<FunctionMeshes>>
 FunctionIndex::getMeshes(const MeshCache &cache) const {
+  if (spec)
+    return emitError(*spec) << "spec of ONNX Runtime, expected a sharding; run --spmd-import-ort "
+                               "first";
   auto named = meshes;
   if (named.empty() && cache.size() == 1)
     named.emplace_back(

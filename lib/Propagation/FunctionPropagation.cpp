@@ -33,9 +33,6 @@ static Attribute getGiven(const NamedAttrList &attrs) {
 
 FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorType type,
                                                    Location loc) {
-  if (isa_and_nonnull<OrtAttr>(attr))
-    return emitError(loc) << "spec of ONNX Runtime, expected a sharding; run --spmd-import-ort "
-                             "first";
   auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
   if (!sharding)
     return getOpenSharding(type.getRank());
@@ -272,9 +269,7 @@ LogicalResult FunctionPropagation::readConstraint(WithShardingConstraintOp op) {
     return op->emitError() << "constraint has axis resources, expected a sharding; run "
                               "--spmd-resolve-axis-resources first";
   auto type = cast<RankedTensorType>(op.getType());
-  FailureOr<Sharding> given =
-      readGiven(op.getOrtAttr() ? Attribute(op.getOrtAttr()) : op.getShardingAttr(), type,
-                op.getLoc());
+  FailureOr<Sharding> given = readGiven(op.getShardingAttr(), type, op.getLoc());
   if (failed(given))
     return failure();
   remarkPadding(*given, type, "the constrained value", op.getLoc());

@@ -236,11 +236,22 @@ void Propagation::run() {
     suggestions.clear();
     for (ValueId id : places)
       touchAround(id);
-    for (uint8_t stage = kViews; stage < kNumStages; ++stage)
+    handsOnParts = false;
+    for (uint8_t stage = kViews; stage < kNumStages; ++stage) {
+      if (stage == kParts) {
+        if (rulesWithParts.empty())
+          break;
+        handsOnParts = true;
+        suggestions.clear();
+        for (NodeId id = 0; id < nodes.size(); ++id)
+          if (rulesWithParts.contains(nodes[id].rule))
+            touch(id);
+      }
       for (bool again = true; again;) {
         again = sweep(/*backward=*/false, stage);
         again |= sweep(/*backward=*/true, stage);
       }
+    }
   }
 }
 
@@ -437,8 +448,11 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
       bool fits;
       SmallVector<DimEntries> parts = splitDim(dim.entries, sizes, &fits);
       needsFlatMesh |= !fits && fitsBetterJoined(dim.entries, sizes, parts, mesh);
-      for (auto [f, part] : llvm::zip(factors, parts))
-        offer(f, part);
+      if (!fits)
+        rulesWithParts.insert(&rule);
+      if (fits || handsOnParts)
+        for (auto [f, part] : llvm::zip(factors, parts))
+          offer(f, part);
     }
   }
   // An axis that two factors want is a conflict too.

@@ -4,14 +4,15 @@
   gen_reshapes.py --seed 1 --count 100 -o reshapes.mlir
   gen_reshapes.py --single --seed 1 ...     one reshape per function, and nothing else
   gen_reshapes.py --check EXPLAIN.json      what --spmd-explain-reshape says of them
-  gen_reshapes.py --check-single BUNDLE REPORT.json
-                                            that single ones receive the fewest elements
+  gen_reshapes.py --check-single BUNDLE REPORT.json EXPLAIN.json
+                                            that single ones keep the most and receive the fewest elements
 
 As gen_random.py, with any dims to any dims, under shardings with gaps and sub-axes, on
 meshes with axes of 2, 3, 4 and 6: digits are kept, regrouped across axes, or gathered.
 """
 import json
 import math
+import re
 import sys
 
 import gen_random
@@ -30,7 +31,8 @@ gen_random.Function = Reshapes
 
 
 class Single(Reshapes):
-    """Costs of its meshes are such that bytes count and calls do not."""
+    """The layout of the result is what is left. Costs of the meshes are such that bytes count and calls do
+    not."""
 
     def build(self, reference=True):
         self.element, self.is_float = "i32", False  # no casts of the argument
@@ -39,7 +41,8 @@ class Single(Reshapes):
             for _ in range(10):
                 try:
                     getattr(self, "step_" + self.rng.choice(["reshape", "reshape", "collapse", "expand"]))()
-                    return "\n".join(self.sides("", [self.values[-1]]))
+                    text = self.sides("", [self.values[-1]])[0]
+                    return re.sub(r"-> \((tensor<\S*>).*\) \{$", r"-> \1 {", text, count=1, flags=re.M)
                 except gen_random.Skip:
                     pass
             for table in (self.lines, self.values, self.args):
@@ -62,8 +65,14 @@ def held(value, rank):
     return set(places)
 
 
-def check_single(bundle, report):
-    """Every function receives what its devices own of the result and not of the argument."""
+def check_single(bundle, report, explained):
+    """Every function keeps all that a reshape can keep, and receives what its devices own of the result and
+    not of the argument."""
+    for function in load(explained)["functions"]:
+        for own in function["reshapes"]:
+            kept = own["result"]["sharding"].replace(", ?", "").replace("?", "")
+            if kept != own["native"]:
+                sys.exit(f"{function['name']}: {kept} of {own['native']} is kept")
     compiled = {f["name"]: f for f in load(bundle + "/manifest.json")["functions"]}
     moved = dict.fromkeys(compiled, 0)
     for own in load(report)["collectives"]:

@@ -21,7 +21,8 @@ struct FunctionIndex {
   void addMesh(FlatSymbolRefAttr mesh, Location loc);
 
   /// The meshes that the shardings of the function name; where they name none,
-  /// the module's only mesh; nothing where there is none.
+  /// the module's only mesh; nothing where there is none. An error where there are
+  /// specs of ONNX Runtime.
   FailureOr<std::optional<FunctionMeshes>> getMeshes(const MeshCache &meshes) const;
 
   func::FuncOp func;
@@ -33,6 +34,8 @@ struct FunctionIndex {
   SmallVector<Operation *> annotated;
   /// Meshes that are named, each with the first place that does.
   SmallVector<std::pair<FlatSymbolRefAttr, Location>, 1> meshes;
+  /// Where a spec of ONNX Runtime stands that has not been imported.
+  std::optional<Location> spec;
   /// Distinct shardings.
   llvm::SmallSetVector<ShardingAttr, 16> shardings;
 };

@@ -22,6 +22,7 @@
 #include "shardkit/Rules/RuleTable.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include <deque>
 
 namespace mlir::spmd {
@@ -100,8 +101,9 @@ public:
 
   /// Stages of a run, each to its fixpoint: elementwise ops and views; then
   /// contractions and reductions; then small values that are broadcast, which
-  /// have the least to say.
-  enum Stage : uint8_t { kViews, kContractions, kBroadcasts, kNumStages };
+  /// have the least to say; at last the parts of axes that reshapes can hand on where
+  /// they cannot hand on the whole, for values that nothing else has settled.
+  enum Stage : uint8_t { kViews, kContractions, kBroadcasts, kParts, kNumStages };
 
   struct Place {
     ShardingId sharding, given;
@@ -219,6 +221,9 @@ private:
   Options options;
   /// Given dims of a higher number do not take part yet.
   int64_t priority = 0;
+  /// Whether reshapes hand on parts of axes, and the rules that could.
+  bool handsOnParts = false;
+  llvm::SmallPtrSet<const ShardingRule *, 4> rulesWithParts;
   llvm::DenseMap<Value, Definition> ids;
   std::vector<Place> values;
   std::vector<Node> nodes;
