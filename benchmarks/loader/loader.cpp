@@ -266,9 +266,11 @@ static void compare(const std::string &path, const char *what, const Cut &cut, b
   double most = 0;
   for (const LoadCounters &rank : last.stats.ranks)
     most = std::max(most, double(rank.bytesRead) / double(std::max<int64_t>(1, rank.bytesNeeded)));
-  std::printf("| %s | %lld | %s | %.2f | %.2f | **%.2f** | %.2f |", what,
+  std::printf("| %s | %lld | %s | %.2f | %.2f | **%.2f** | %.2f | %.2f |", what,
               static_cast<long long>(cut.ranks), cold ? "cold" : "warm", gb / median(ours),
               gb / median(theirs), median(theirs) / median(ours),
+              *std::min_element(theirs.begin(), theirs.end()) /
+                  *std::min_element(ours.begin(), ours.end()),
               median(theirCpu) / median(ourCpu));
   if (others)
     std::printf(" %.2f | %.2f | %.2f |", median(scattered) / median(ours),
@@ -339,9 +341,9 @@ int main(int argc, char **argv) {
   std::printf("%.2f GB in %lld matrices, median of %d\n\n", double(totalBytes) / 1e9,
               static_cast<long long>(tensors), repeats);
   const char *head =
-      "| cut | ranks | cache | direct GB/s | pread GB/s | direct : pread | by CPU time | : root-scatter | : TVM "
+      "| cut | ranks | cache | direct GB/s | pread GB/s | direct : pread | best : best | by CPU time | : root-scatter | : TVM "
       "flow | : mmap | worst rank read : own | node read : needed | MiB beyond shards | readers "
-      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   {
     std::string path = makeSet(16384);
     auto set = SourceSet::open(path);

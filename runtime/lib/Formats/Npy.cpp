@@ -210,10 +210,11 @@ Expected<StoredTensor> parseNpy(std::shared_ptr<File> file, int64_t offset, int6
     return invalid("the shape is too large");
   tensor.bytes = *count * dtypeSize(*tensor.dtype);
   int64_t expected;
-  if (__builtin_add_overflow(prefix + length, tensor.bytes, &expected) || expected != bytes)
-    return invalid((tensor.bytes > bytes - prefix - length ? "truncated, " : "bytes after the data, ") +
-                   std::to_string(bytes) + " bytes, expected " +
-                   std::to_string(prefix + length) + " + " + std::to_string(tensor.bytes));
+  if (__builtin_add_overflow(prefix + length, tensor.bytes, &expected))
+    return invalid("the shape is too large");
+  if (expected != bytes)
+    return invalid((expected > bytes ? "truncated, " : "bytes after the data, ") +
+                   std::to_string(bytes) + " bytes, expected " + std::to_string(expected));
   tensor.offset = offset + prefix + length;
   tensor.file = std::move(file);
   return tensor;
