@@ -1,0 +1,111 @@
+//===- CostGraph.h - Choices and what they cost -----------------*- C++ -*-===//
+//
+// The problem that automatic sharding solves, without any op in it: variables with
+// a finite number of choices, prices of choices and of pairs of choices, and buffers
+// that are live over an interval of the program (docs/AutoSharding.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_AUTOSHARDING_COSTGRAPH_H
+#define SHARDKIT_AUTOSHARDING_COSTGRAPH_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+namespace mlir::spmd {
+
+/// What a choice costs: time first, bytes break ties. Integers, so that sums do not
+/// depend on their order; the unit of time is the caller's. Over a whole problem the
+/// sum of the largest |time| of every table must stay below 2^57, and that of the
+/// bytes as well.
+struct Price {
+  static constexpr int64_t kImpossible = int64_t(1) << 59;
+
+  int64_t time = 0, bytes = 0;
+
+  static constexpr Price impossible() { return {kImpossible, 0}; }
+  constexpr bool isImpossible() const { return time >= kImpossible; }
+  friend constexpr Price operator+(Price a, Price b) {
+    if (a.isImpossible() || b.isImpossible())
+      return impossible();
+    return {a.time + b.time, a.bytes + b.bytes};
+  }
+  friend constexpr auto operator<=>(const Price &, const Price &) = default;
+};
+
+class CostGraph {
+public:
+  using Var = unsigned;
+  using TableId = unsigned;
+  using BytesId = unsigned;
+  static constexpr Var kNoVar = ~0u;
+
+  /// At least one choice.
+  Var addVariable(unsigned numChoices);
+  unsigned getNumVariables() const { return numChoices.size(); }
+  unsigned getNumChoices(Var v) const { return numChoices[v]; }
+
+  /// Tables are interned by content: equal tables have equal ids, and what is
+  /// computed of them is computed once. One- or two-dimensional, row-major.
+  TableId addTable(std::vector<Price> prices);
+  llvm::ArrayRef<Price> getTable(TableId id) const { return tables[id]; }
+  /// The same for bytes, none of them negative.
+  BytesId addBytes(std::vector<int64_t> bytes);
+  llvm::ArrayRef<int64_t> getBytes(BytesId id) const { return byteTables[id]; }
+
+  /// One price per choice of `v`.
+  void addCost(Var v, TableId table);
+  /// One price per pair of choices, `b` the faster one; a != b. Several costs of one
+  /// variable or pair add up.
+  void addCost(Var a, Var b, TableId table);
+
+  /// A buffer that is live at the points [begin, end); points are any integers.
+  void addBuffer(int64_t begin, int64_t end, Var v, BytesId bytes);
+  void addBuffer(int64_t begin, int64_t end, Var a, Var b, BytesId bytes);
+  void addFixedBuffer(int64_t begin, int64_t end, int64_t bytes);
+
+  /// What one choice per variable costs, evaluated from the tables.
+  Price getPrice(llvm::ArrayRef<unsigned> choices) const;
+  /// The most bytes that are live at one point; `where` is the first such point.
+  int64_t getPeak(llvm::ArrayRef<unsigned> choices, int64_t *where = nullptr) const;
+
+  /// `b` is kNoVar for what depends on one variable; `a` too for fixed buffers, where
+  /// `table` says nothing.
+  struct Cost {
+    Var a, b;
+    TableId table;
+  };
+  struct Buffer {
+    int64_t begin, end;
+    Var a, b;
+    BytesId table;
+    int64_t fixed;
+  };
+  llvm::ArrayRef<Cost> getCosts() const { return costs; }
+  llvm::ArrayRef<Buffer> getBuffers() const { return buffers; }
+  unsigned getNumTables() const { return tables.size(); }
+  unsigned getNumByteTables() const { return byteTables.size(); }
+
+  int64_t getBytes(const Buffer &buffer, llvm::ArrayRef<unsigned> choices) const;
+
+private:
+  template <typename T>
+  static unsigned intern(std::vector<std::vector<T>> &all, std::vector<unsigned> &next,
+                         llvm::DenseMap<uint64_t, unsigned> &heads, std::vector<T> table);
+
+  std::vector<unsigned> numChoices;
+  std::vector<Cost> costs;
+  std::vector<Buffer> buffers;
+  std::vector<std::vector<Price>> tables;
+  std::vector<std::vector<int64_t>> byteTables;
+  // Tables by hash of their content: the first one, and the next with the same hash.
+  llvm::DenseMap<uint64_t, unsigned> tableHeads, byteHeads;
+  std::vector<unsigned> nextTable, nextBytes;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_AUTOSHARDING_COSTGRAPH_H

@@ -1,0 +1,278 @@
+//===- Elimination.cpp - Variables one by one -----------------------------===//
+
+#include "Elimination.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+using namespace mlir::spmd;
+using namespace mlir::spmd::solver;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+//===----------------------------------------------------------------------===//
+// JoinMemo
+//===----------------------------------------------------------------------===//
+
+unsigned JoinMemo::addShape(const JoinShape &shape) {
+  SmallVector<unsigned, 32> key(shape.sizes.begin(), shape.sizes.end());
+  for (const auto &dims : shape.inputs) {
+    key.push_back(~0u);
+    key.append(dims.begin(), dims.end());
+  }
+  auto [id, inserted] = shapeKeys.insert(key);
+  if (inserted)
+    shapes.push_back(shape);
+  return id;
+}
+
+SmallVector<const Table *, 8> JoinMemo::getTables(unsigned entry) const {
+  SmallVector<const Table *, 8> tables;
+  for (TableId id : getInputs(entry))
+    tables.push_back(&pool.get(id));
+  return tables;
+}
+
+unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables) {
+  SmallVector<unsigned, 8> key = {shape};
+  key.append(tables.begin(), tables.end());
+  ++statistics.eliminated;
+  auto [index, inserted] = keys.insert(key);
+  if (!inserted)
+    return entryOfKey[index];
+
+  entryOfKey.push_back(entries.size());
+  entries.push_back({shape, kNoTable, {}, inputs.size()});
+  inputs.insert(inputs.end(), tables.begin(), tables.end());
+  Price least;
+  const JoinShape &s = shapes[shape];
+  Table result = joinAndMinimize(s, getTables(entries.size() - 1), least);
+  uint64_t size = result.size() * s.sizes[0];
+  ++statistics.joins;
+  statistics.joinEntries += size;
+  statistics.largestJoin = std::max(statistics.largestJoin, size);
+  entries.back().least = least;
+  entries.back().result = pool.intern(std::move(result));
+  return entries.size() - 1;
+}
+
+unsigned JoinMemo::findMinimum(unsigned entry, ArrayRef<unsigned> at) {
+  const JoinShape &shape = getShape(entry);
+  uint64_t index = 0;
+  for (unsigned i = 0; i < at.size(); ++i)
+    index = index * shape.sizes[i + 1] + at[i];
+  auto [it, inserted] = minima.try_emplace({entry, index}, 0);
+  if (inserted)
+    it->second = solver::findMinimum(shape, getTables(entry), at);
+  return it->second;
+}
+
+void JoinMemo::addSlice(unsigned entry, ArrayRef<unsigned> at,
+                        llvm::MutableArrayRef<Price> sums) const {
+  solver::addSlice(getShape(entry), getTables(entry), at, sums);
+}
+
+void JoinMemo::sweep(ArrayRef<ArrayRef<unsigned>> runs, ArrayRef<TableId> tables) {
+  std::vector<bool> used(pool.size(), false);
+  std::vector<bool> usedEntry(entries.size(), false);
+  for (TableId id : tables)
+    if (id != kNoTable)
+      used[id] = true;
+  for (ArrayRef<unsigned> run : runs)
+    for (unsigned entry : run) {
+      usedEntry[entry] = true;
+      for (TableId id : getInputs(entry))
+        used[id] = true;
+      used[entries[entry].result] = true;
+    }
+  pool.sweep(used);
+  keys = SequenceMap();
+  entryOfKey.clear();
+  for (unsigned entry = 0; entry < entries.size(); ++entry) {
+    if (!usedEntry[entry])
+      continue;
+    SmallVector<unsigned, 8> key = {entries[entry].shape};
+    ArrayRef<TableId> of = getInputs(entry);
+    key.append(of.begin(), of.end());
+    if (keys.insert(key).second)
+      entryOfKey.push_back(entry);
+  }
+  minima.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Elimination
+//===----------------------------------------------------------------------===//
+
+Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64_t maxJoin,
+                         JoinMemo &memo)
+    : memo(memo), sizes(problem.sizes) {
+  unsigned n = problem.sizes.size();
+  numTables = n + problem.edges.size();
+  std::vector<unsigned> position(n);
+  for (auto [i, v] : llvm::enumerate(order))
+    position[v] = i;
+
+  // What lies in each bucket: variables in elimination order, and where the table comes
+  // from. A bucket belongs to the variable that goes first.
+  struct Input {
+    SmallVector<unsigned, 6> scope;
+    unsigned source;
+  };
+  std::vector<SmallVector<Input, 4>> buckets(n);
+  auto put = [&](SmallVector<unsigned, 6> scope, unsigned source) {
+    buckets[position[scope.front()]].push_back({std::move(scope), source});
+  };
+  for (unsigned v = 0; v < n; ++v)
+    if (problem.unary[v] != kNoTable)
+      put({v}, v);
+  for (auto [i, edge] : llvm::enumerate(problem.edges)) {
+    bool swap = position[edge.a] > position[edge.b];
+    put(swap ? SmallVector<unsigned, 6>{edge.b, edge.a} : SmallVector<unsigned, 6>{edge.a, edge.b},
+        n + i);
+  }
+
+  auto byPosition = [&](unsigned x, unsigned y) { return position[x] < position[y]; };
+  for (unsigned v : order) {
+    auto &bucket = buckets[position[v]];
+    // By place, so that repeated layers look alike.
+    llvm::sort(bucket, [&](const Input &x, const Input &y) {
+      if (x.scope == y.scope)
+        return x.source < y.source;
+      return std::lexicographical_compare(x.scope.begin(), x.scope.end(), y.scope.begin(),
+                                          y.scope.end(), byPosition);
+    });
+    // Mini-buckets, first fit, the widest tables first; mostly there is one.
+    SmallVector<SmallVector<unsigned, 8>, 1> parts;
+    SmallVector<SmallVector<unsigned, 8>, 1> scopes;
+    auto getEntries = [&](ArrayRef<unsigned> scope) {
+      double entries = 1;
+      for (unsigned u : scope)
+        entries *= sizes[u];
+      return entries;
+    };
+    SmallVector<unsigned, 8> byWidth;
+    for (unsigned i = 0; i < bucket.size(); ++i)
+      byWidth.push_back(i);
+    llvm::sort(byWidth, [&](unsigned x, unsigned y) {
+      double ex = getEntries(bucket[x].scope), ey = getEntries(bucket[y].scope);
+      return ex != ey ? ex > ey : x < y;
+    });
+    for (unsigned i : byWidth) {
+      bool found = false;
+      for (unsigned p = 0; p < parts.size() && !found; ++p) {
+        SmallVector<unsigned, 8> both;
+        std::set_union(scopes[p].begin(), scopes[p].end(), bucket[i].scope.begin(),
+                       bucket[i].scope.end(), std::back_inserter(both), byPosition);
+        if (getEntries(both) > double(maxJoin))
+          continue;
+        scopes[p] = both;
+        parts[p].push_back(i);
+        found = true;
+      }
+      if (!found) {
+        parts.push_back({i});
+        scopes.emplace_back(bucket[i].scope.begin(), bucket[i].scope.end());
+      }
+    }
+    exact &= parts.size() <= 1;
+    for (auto [part, scope] : llvm::zip_equal(parts, scopes)) {
+      llvm::sort(part);
+      Step step;
+      step.v = v;
+      step.parent = ~0u;
+      step.scope.assign(scope.begin() + 1, scope.end());
+      JoinShape shape;
+      for (unsigned u : scope)
+        shape.sizes.push_back(sizes[u]);
+      for (unsigned i : part) {
+        SmallVector<unsigned, 6> dims;
+        for (unsigned u : bucket[i].scope)
+          dims.push_back(llvm::lower_bound(scope, u, byPosition) - scope.begin());
+        shape.inputs.push_back(dims);
+        step.inputs.push_back(bucket[i].source);
+        if (bucket[i].source >= numTables)
+          steps[bucket[i].source - numTables].parent = steps.size();
+      }
+      step.shape = memo.addShape(shape);
+      double entries = getEntries(scope);
+      largest = std::max(largest, entries);
+      all += entries;
+      if (!step.scope.empty())
+        put(SmallVector<unsigned, 6>(step.scope.begin(), step.scope.end()),
+            numTables + steps.size());
+      steps.push_back(std::move(step));
+    }
+    bucket.clear();
+  }
+  transposed.assign(numTables, false);
+  for (auto [i, edge] : llvm::enumerate(problem.edges))
+    transposed[n + i] = position[edge.a] > position[edge.b];
+  for (const Problem::Edge &edge : problem.edges)
+    edgeSizes.push_back({sizes[edge.a], sizes[edge.b]});
+}
+
+Elimination::Run Elimination::run(ArrayRef<TableId> tables) {
+  ++memo.statistics.runs;
+  Run run;
+  run.entries.reserve(steps.size());
+  run.total = Price();
+  SmallVector<TableId, 8> inputs;
+  unsigned n = sizes.size();
+  for (const Step &step : steps) {
+    inputs.clear();
+    for (unsigned source : step.inputs) {
+      if (source >= numTables)
+        inputs.push_back(memo.get(run.entries[source - numTables]).result);
+      else if (transposed[source])
+        inputs.push_back(memo.pool.transpose(tables[source], edgeSizes[source - n].first,
+                                             edgeSizes[source - n].second));
+      else
+        inputs.push_back(tables[source]);
+    }
+    unsigned entry = memo.join(step.shape, inputs);
+    run.entries.push_back(entry);
+    run.total = run.total + memo.get(entry).least;
+  }
+  if (run.total.isImpossible())
+    run.total = Price::impossible();
+  return run;
+}
+
+bool Elimination::trace(ArrayRef<const Run *> runs, ArrayRef<uint8_t> labels,
+                        llvm::MutableArrayRef<unsigned> choices) {
+  // Variables without any table take their first choice.
+  std::fill(choices.begin(), choices.end(), 0);
+  SmallVector<unsigned, 8> at;
+  SmallVector<Price, 32> sums;
+  for (size_t end = steps.size(); end > 0;) {
+    size_t begin = end - 1;
+    unsigned v = steps[begin].v;
+    while (begin > 0 && steps[begin - 1].v == v)
+      --begin;
+    auto getAt = [&](const Step &step) {
+      at.clear();
+      for (unsigned u : step.scope)
+        at.push_back(choices[u]);
+    };
+    auto getEntry = [&](size_t i) { return runs[labels.empty() ? 0 : labels[i]]->entries[i]; };
+    unsigned choice;
+    if (end - begin == 1) {
+      getAt(steps[begin]);
+      choice = memo.findMinimum(getEntry(begin), at);
+    } else {
+      // All parts of a bucket that was split.
+      sums.assign(sizes[v], Price());
+      for (size_t i = begin; i < end; ++i) {
+        getAt(steps[i]);
+        memo.addSlice(getEntry(i), at, sums);
+      }
+      auto least = llvm::min_element(sums);
+      choice = least->isImpossible() ? kNoTable : least - sums.begin();
+    }
+    if (choice == kNoTable)
+      return false;
+    choices[v] = choice;
+    end = begin;
+  }
+  return true;
+}

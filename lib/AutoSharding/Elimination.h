@@ -1,0 +1,115 @@
+//===- Elimination.h - Variables one by one ---------------------*- C++ -*-===//
+//
+// Bucket elimination over a fixed order. What is known before the prices are (which
+// tables meet where) is computed once; a run fills in tables. A bucket whose tables
+// were met before, in the same places, is a look-up, in this run or any earlier one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_LIB_AUTOSHARDING_ELIMINATION_H
+#define SHARDKIT_LIB_AUTOSHARDING_ELIMINATION_H
+
+#include "Join.h"
+#include "Problem.h"
+
+namespace mlir::spmd::solver {
+
+/// What buckets gave, over all eliminations that share a pool.
+class JoinMemo {
+public:
+  explicit JoinMemo(TablePool &pool) : pool(pool) {}
+
+  struct Entry {
+    unsigned shape;
+    TableId result;
+    Price least;
+    size_t inputs; // where the tables begin in `inputs`
+  };
+  /// The number of the entry.
+  unsigned join(unsigned shape, llvm::ArrayRef<TableId> tables);
+  unsigned addShape(const JoinShape &shape);
+
+  const Entry &get(unsigned entry) const { return entries[entry]; }
+  const JoinShape &getShape(unsigned entry) const { return shapes[entries[entry].shape]; }
+  llvm::ArrayRef<TableId> getInputs(unsigned entry) const {
+    return llvm::ArrayRef(inputs).slice(entries[entry].inputs,
+                                        shapes[entries[entry].shape].inputs.size());
+  }
+  /// As findMinimum, remembered.
+  unsigned findMinimum(unsigned entry, llvm::ArrayRef<unsigned> at);
+  void addSlice(unsigned entry, llvm::ArrayRef<unsigned> at,
+                llvm::MutableArrayRef<Price> sums) const;
+
+  /// Forgets all entries but these, frees the tables that only others need; `tables`
+  /// are kept as well.
+  void sweep(llvm::ArrayRef<llvm::ArrayRef<unsigned>> runs, llvm::ArrayRef<TableId> tables);
+
+  TablePool &pool;
+  SolverStatistics statistics;
+
+private:
+  llvm::SmallVector<const Table *, 8> getTables(unsigned entry) const;
+
+  SequenceMap shapeKeys;
+  std::vector<JoinShape> shapes;
+  SequenceMap keys;
+  std::vector<unsigned> entryOfKey;
+  std::vector<Entry> entries;
+  std::vector<TableId> inputs;
+  llvm::DenseMap<std::pair<unsigned, uint64_t>, unsigned> minima;
+};
+
+class Elimination {
+public:
+  /// A join of more than `maxJoin` entries is split (mini-buckets): the result is a lower
+  /// bound then, and isExact() false.
+  Elimination(const Problem &problem, llvm::ArrayRef<unsigned> order, int64_t maxJoin,
+              JoinMemo &memo);
+
+  bool isExact() const { return exact; }
+  /// Entries of the largest join, and of all together, as if nothing were repeated.
+  double getLargestJoin() const { return largest; }
+  double getAllJoins() const { return all; }
+
+  struct Run {
+    Price total = Price::impossible(); // a lower bound unless exact
+    std::vector<unsigned> entries;     // per step
+  };
+  /// `tables`: the problem's tables of single variables, then those of its edges; others of the
+  /// same sizes may stand in their place. kNoTable among the first is zeros.
+  Run run(llvm::ArrayRef<TableId> tables);
+
+  /// Choices that reach the total (if exact), the last eliminated first, each the lowest
+  /// choice that does. With several runs: step i follows runs[labels[i]]; what was
+  /// eliminated later is given. False where a choice is impossible.
+  bool trace(llvm::ArrayRef<const Run *> runs, llvm::ArrayRef<uint8_t> labels,
+             llvm::MutableArrayRef<unsigned> choices);
+  bool trace(const Run &run, llvm::MutableArrayRef<unsigned> choices) {
+    return trace({&run}, {}, choices);
+  }
+
+  struct Step {
+    unsigned v;
+    unsigned shape;
+    llvm::SmallVector<unsigned, 6> scope; // the other variables, in elimination order
+    // Below the number of tables: a table; else a step, whose result is taken.
+    llvm::SmallVector<unsigned, 6> inputs;
+    unsigned parent; // step that takes the result; ~0u: none
+  };
+  llvm::ArrayRef<Step> getSteps() const { return steps; }
+
+private:
+  JoinMemo &memo;
+  std::vector<Step> steps;
+  std::vector<unsigned> sizes;
+  unsigned numTables;
+  // Which tables of edges are read with rows and columns swapped, and their sizes.
+  std::vector<bool> transposed;
+  std::vector<std::pair<unsigned, unsigned>> edgeSizes;
+  bool exact = true;
+  double largest = 0, all = 0;
+};
+
+} // namespace mlir::spmd::solver
+
+#endif // SHARDKIT_LIB_AUTOSHARDING_ELIMINATION_H

@@ -1,0 +1,167 @@
+//===- EliminationOrder.cpp - In which order variables go -----------------===//
+
+#include "EliminationOrder.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cmath>
+#include <queue>
+
+using namespace mlir::spmd;
+using namespace mlir::spmd::solver;
+
+namespace {
+/// Neighbours, in a list to walk over and, where there are many, a set to ask.
+class Neighbours {
+public:
+  bool contains(unsigned v) const {
+    if (!set.empty())
+      return set.contains(v);
+    return llvm::is_contained(list, v);
+  }
+  void insert(unsigned v) {
+    list.push_back(v);
+    if (!set.empty()) {
+      set.insert(v);
+    } else if (list.size() > 16) {
+      set.insert(list.begin(), list.end());
+    }
+    position.clear();
+  }
+  void erase(unsigned v) {
+    // A hub is erased from once per neighbour, hence no search through a long list.
+    if (list.size() <= 16) {
+      auto it = llvm::find(list, v);
+      *it = list.back();
+      list.pop_back();
+    } else {
+      if (position.empty())
+        for (unsigned i = 0; i < list.size(); ++i)
+          position[list[i]] = i;
+      unsigned i = position.lookup(v);
+      position.erase(v);
+      list[i] = list.back();
+      if (list[i] != v)
+        position[list[i]] = i;
+      list.pop_back();
+    }
+    if (!set.empty())
+      set.erase(v);
+    if (list.size() <= 16) {
+      set.clear();
+      position.clear();
+    }
+  }
+  unsigned size() const { return list.size(); }
+  auto begin() const { return list.begin(); }
+  auto end() const { return list.end(); }
+
+private:
+  llvm::SmallVector<unsigned, 6> list;
+  llvm::DenseSet<unsigned> set;
+  llvm::DenseMap<unsigned, unsigned> position;
+};
+
+struct Entry {
+  int64_t fill;
+  double weight;
+  unsigned v;
+  bool operator>(const Entry &other) const {
+    return std::tie(fill, weight, v) > std::tie(other.fill, other.weight, other.v);
+  }
+};
+} // namespace
+
+static int64_t countCommon(const Neighbours &a, const Neighbours &b) {
+  const Neighbours &small = a.size() <= b.size() ? a : b;
+  const Neighbours &large = a.size() <= b.size() ? b : a;
+  return llvm::count_if(small, [&](unsigned v) { return large.contains(v); });
+}
+
+std::vector<unsigned> solver::getMinFillOrder(const Problem &problem) {
+  unsigned n = problem.sizes.size();
+  std::vector<Neighbours> neighbours(n);
+  for (const Problem::Edge &edge : problem.edges) {
+    neighbours[edge.a].insert(edge.b);
+    neighbours[edge.b].insert(edge.a);
+  }
+  // Edges that the neighbours of a variable lack among them.
+  std::vector<int64_t> fill(n, 0);
+  for (unsigned v = 0; v < n; ++v) {
+    int64_t degree = neighbours[v].size(), twice = 0;
+    for (unsigned u : neighbours[v])
+      twice += countCommon(neighbours[v], neighbours[u]);
+    fill[v] = degree * (degree - 1) / 2 - twice / 2;
+  }
+
+  std::vector<double> weight(n); // log of the entries of its join
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
+  std::vector<bool> done(n, false);
+  std::vector<double> logSize(n);
+  for (unsigned v = 0; v < n; ++v)
+    logSize[v] = std::log2(double(problem.sizes[v]));
+  auto push = [&](unsigned v) { queue.push({fill[v], weight[v], v}); };
+  // Bits of a double depend on the order of a sum; sizes are added as multiples of 2^-20.
+  for (double &w : logSize)
+    w = std::floor(w * (1 << 20));
+  for (unsigned v = 0; v < n; ++v) {
+    weight[v] = logSize[v];
+    for (unsigned u : neighbours[v])
+      weight[v] += logSize[u];
+    push(v);
+  }
+
+  std::vector<unsigned> order;
+  order.reserve(n);
+  llvm::SmallVector<unsigned, 16> around;
+  llvm::SmallVector<unsigned, 32> changed;
+  while (!queue.empty()) {
+    Entry top = queue.top();
+    queue.pop();
+    unsigned v = top.v;
+    if (done[v] || top.fill != fill[v] || top.weight != weight[v])
+      continue;
+    done[v] = true;
+    order.push_back(v);
+    around.assign(neighbours[v].begin(), neighbours[v].end());
+    llvm::sort(around);
+    changed.assign(around.begin(), around.end());
+    for (unsigned i = 0; i < around.size(); ++i)
+      for (unsigned j = i + 1; j < around.size(); ++j) {
+        unsigned a = around[i], b = around[j];
+        if (neighbours[a].contains(b))
+          continue;
+        // Who sees both lacks one edge less; each of both gets a neighbour that not all
+        // of the others know.
+        const Neighbours &small =
+            neighbours[a].size() <= neighbours[b].size() ? neighbours[a] : neighbours[b];
+        const Neighbours &large = &small == &neighbours[a] ? neighbours[b] : neighbours[a];
+        int64_t common = 0;
+        for (unsigned c : small)
+          if (large.contains(c)) {
+            ++common;
+            --fill[c];
+            changed.push_back(c);
+          }
+        fill[a] += neighbours[a].size() - common;
+        fill[b] += neighbours[b].size() - common;
+        weight[a] += logSize[b];
+        weight[b] += logSize[a];
+        neighbours[a].insert(b);
+        neighbours[b].insert(a);
+      }
+    // All around are neighbours of each other now: what a neighbour has besides them
+    // does not know `v`.
+    for (unsigned u : around) {
+      fill[u] -= int64_t(neighbours[u].size()) - int64_t(around.size());
+      weight[u] -= logSize[v];
+      neighbours[u].erase(v);
+    }
+    neighbours[v] = Neighbours();
+    llvm::sort(changed);
+    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+    for (unsigned u : changed)
+      if (!done[u])
+        push(u);
+  }
+  return order;
+}

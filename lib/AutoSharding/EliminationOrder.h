@@ -1,0 +1,17 @@
+//===- EliminationOrder.h - In which order variables go ---------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_AUTOSHARDING_ELIMINATIONORDER_H
+#define SHARDKIT_LIB_AUTOSHARDING_ELIMINATIONORDER_H
+
+#include "Problem.h"
+
+namespace mlir::spmd::solver {
+
+/// Min-fill: next is the variable whose neighbours lack the fewest edges among them,
+/// then the one with the smallest join, then the lowest. Counts are kept up to date: near-linear where the
+/// joins are small.
+std::vector<unsigned> getMinFillOrder(const Problem &problem);
+
+} // namespace mlir::spmd::solver
+
+#endif // SHARDKIT_LIB_AUTOSHARDING_ELIMINATIONORDER_H

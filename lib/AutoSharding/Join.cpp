@@ -1,0 +1,327 @@
+//===- Join.cpp - The minimum of a sum of tables --------------------------===//
+//
+// A loop nest over the dims of the result. Tables are added at the outermost level
+// where all their dims are known, and choices of the variable that goes are carried
+// along only while they are possible: where a neighbour determines it, as is usual
+// between an op's strategy and its operands, the join is as sparse as the choices are.
+// The innermost dim is contiguous in every table, hence vectors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Join.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::spmd;
+using namespace mlir::spmd::solver;
+using llvm::ArrayRef;
+
+// What a 64-bit minimum needs is not in the baseline of x86-64.
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) &&                 \
+    !(defined(__has_feature) && __has_feature(address_sanitizer))
+#define SHARDKIT_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define SHARDKIT_CLONES
+#endif
+
+size_t JoinShape::getResultSize() const {
+  size_t size = 1;
+  for (unsigned s : ArrayRef(sizes).drop_front())
+    size *= s;
+  return size;
+}
+
+namespace {
+/// The choices of the variable that goes, as far as they are possible, and what the
+/// tables of the outer levels say of them.
+struct Active {
+  std::vector<unsigned> choice;
+  std::vector<int64_t> time, bytes;
+  unsigned size = 0;
+};
+
+/// A table at the innermost level: rows of the last dim, `stride` from choice to choice.
+struct RowInput {
+  const int64_t *time, *bytes;
+  size_t stride;
+};
+
+constexpr unsigned kBlock = 8;
+} // namespace
+
+// Minimum into `out` of base + rows, per block that stays in registers. Blocks at the
+// end overlap: a minimum may be taken twice.
+template <unsigned Count, unsigned Block>
+static inline __attribute__((always_inline)) void
+minimizeBlock(int64_t *out, const Active &active, const RowInput *rows, size_t at) {
+  int64_t least[Block];
+  for (unsigned k = 0; k < Block; ++k)
+    least[k] = kInf;
+  for (unsigned i = 0; i < active.size; ++i) {
+    size_t choice = active.choice[i];
+    int64_t base = active.time[i];
+    const int64_t *row[Count];
+    for (unsigned j = 0; j < Count; ++j)
+      row[j] = rows[j].time + choice * rows[j].stride + at;
+    for (unsigned k = 0; k < Block; ++k) {
+      int64_t sum = base;
+      for (unsigned j = 0; j < Count; ++j)
+        sum += row[j][k];
+      least[k] = sum < least[k] ? sum : least[k];
+    }
+  }
+  for (unsigned k = 0; k < Block; ++k)
+    out[at + k] = least[k];
+}
+
+template <unsigned Count>
+static inline __attribute__((always_inline)) void
+minimizeRow(int64_t *out, size_t length, const Active &active, const RowInput *rows) {
+  if (length >= kBlock) {
+    size_t at = 0;
+    for (; at + kBlock <= length; at += kBlock)
+      minimizeBlock<Count, kBlock>(out, active, rows, at);
+    if (at < length)
+      minimizeBlock<Count, kBlock>(out, active, rows, length - kBlock);
+  } else {
+    size_t at = 0;
+    for (; at + 2 <= length; at += 2)
+      minimizeBlock<Count, 2>(out, active, rows, at);
+    if (at < length)
+      minimizeBlock<Count, 1>(out, active, rows, at);
+  }
+}
+
+SHARDKIT_CLONES static void minimizeRow1(int64_t *out, size_t length, const Active &active,
+                                         const RowInput *rows) {
+  minimizeRow<1>(out, length, active, rows);
+}
+SHARDKIT_CLONES static void minimizeRow2(int64_t *out, size_t length, const Active &active,
+                                         const RowInput *rows) {
+  minimizeRow<2>(out, length, active, rows);
+}
+SHARDKIT_CLONES static void minimizeRow3(int64_t *out, size_t length, const Active &active,
+                                         const RowInput *rows) {
+  minimizeRow<3>(out, length, active, rows);
+}
+
+/// The same for any number of rows, and with bytes that break ties.
+SHARDKIT_CLONES static void minimizeRows(int64_t *__restrict outTime, int64_t *__restrict outBytes,
+                                         size_t length, const Active &active,
+                                         ArrayRef<RowInput> rows, int64_t *__restrict sumTime,
+                                         int64_t *__restrict sumBytes) {
+  for (size_t x = 0; x < length; ++x)
+    outTime[x] = kInf;
+  for (size_t x = 0; x < length; ++x)
+    outBytes[x] = 0;
+  for (unsigned i = 0; i < active.size; ++i) {
+    int64_t base = active.time[i], baseBytes = active.bytes[i];
+    for (size_t x = 0; x < length; ++x)
+      sumTime[x] = base;
+    for (size_t x = 0; x < length; ++x)
+      sumBytes[x] = baseBytes;
+    for (const RowInput &row : rows) {
+      const int64_t *time = row.time + active.choice[i] * row.stride;
+      // Clamped each time: any number of impossible entries may meet here.
+      for (size_t x = 0; x < length; ++x) {
+        int64_t sum = sumTime[x] + time[x];
+        sumTime[x] = sum < kInf ? sum : kInf;
+      }
+      if (!row.bytes)
+        continue;
+      const int64_t *bytes = row.bytes + active.choice[i] * row.stride;
+      for (size_t x = 0; x < length; ++x)
+        sumBytes[x] += bytes[x];
+    }
+    for (size_t x = 0; x < length; ++x) {
+      bool less = (sumTime[x] < outTime[x]) |
+                  ((sumTime[x] == outTime[x]) & (sumBytes[x] < outBytes[x]));
+      outTime[x] = less ? sumTime[x] : outTime[x];
+      outBytes[x] = less ? sumBytes[x] : outBytes[x];
+    }
+  }
+}
+
+namespace {
+class Join {
+public:
+  Join(const JoinShape &shape, ArrayRef<const Table *> tables) : shape(shape), tables(tables) {
+    unsigned rank = shape.sizes.size() - 1;
+    levels.resize(rank + 1);
+    for (unsigned j = 0; j < tables.size(); ++j) {
+      Input input;
+      input.strides.assign(rank + 1, 0);
+      size_t stride = 1;
+      for (unsigned dim : llvm::reverse(shape.inputs[j])) {
+        input.strides[dim] = stride;
+        stride *= shape.sizes[dim];
+      }
+      inputs.push_back(std::move(input));
+      levels[shape.inputs[j].back()].push_back(j);
+      withBytes |= !tables[j]->bytes.empty();
+    }
+    active.resize(rank + 1);
+    for (Active &a : active) {
+      a.choice.resize(shape.sizes[0]);
+      a.time.resize(shape.sizes[0]);
+      a.bytes.resize(shape.sizes[0]);
+    }
+    sumTime.resize(shape.sizes.back());
+    sumBytes.resize(shape.sizes.back());
+  }
+
+  Table run() {
+    size_t size = shape.getResultSize();
+    result.time.resize(size);
+    if (withBytes)
+      result.bytes.resize(size);
+    Active all;
+    for (unsigned c = 0; c < shape.sizes[0]; ++c)
+      all.choice.push_back(c);
+    all.time.assign(shape.sizes[0], 0);
+    all.bytes.assign(shape.sizes[0], 0);
+    all.size = shape.sizes[0];
+    advance(all, 0);
+    if (shape.sizes.size() == 1) {
+      Price least = Price::impossible();
+      for (unsigned i = 0; i < active[0].size; ++i)
+        least = std::min(least, Price{active[0].time[i], active[0].bytes[i]});
+      result.time[0] = least.time;
+      if (withBytes)
+        result.bytes[0] = least.bytes;
+    } else {
+      nest(1, 0);
+    }
+    return std::move(result);
+  }
+
+private:
+  struct Input {
+    llvm::SmallVector<size_t, 8> strides;
+    size_t offset = 0;
+  };
+
+  /// Adds the tables of a level, and drops what becomes impossible.
+  void advance(const Active &from, unsigned level) {
+    Active &to = active[level];
+    unsigned n = 0;
+    for (unsigned i = 0; i < from.size; ++i) {
+      unsigned choice = from.choice[i];
+      int64_t time = from.time[i], bytes = from.bytes[i];
+      for (unsigned j : levels[level]) {
+        size_t at = inputs[j].offset + choice * inputs[j].strides[0];
+        time += tables[j]->time[at];
+        if (time >= kInf)
+          break;
+        if (!tables[j]->bytes.empty())
+          bytes += tables[j]->bytes[at];
+      }
+      if (time >= kInf)
+        continue;
+      to.choice[n] = choice;
+      to.time[n] = time;
+      to.bytes[n] = bytes;
+      ++n;
+    }
+    to.size = n;
+  }
+
+  void move(unsigned dim, int64_t by) {
+    for (Input &input : inputs)
+      input.offset += by * input.strides[dim];
+  }
+
+  void nest(unsigned dim, size_t out) {
+    if (dim + 1 == shape.sizes.size()) {
+      addRow(dim, out);
+      return;
+    }
+    size_t block = 1;
+    for (unsigned s : ArrayRef(shape.sizes).drop_front(dim + 1))
+      block *= s;
+    for (unsigned x = 0; x < shape.sizes[dim]; ++x) {
+      advance(active[dim - 1], dim);
+      if (active[dim].size == 0) {
+        std::fill_n(result.time.begin() + out, block, kInf);
+        if (withBytes)
+          std::fill_n(result.bytes.begin() + out, block, 0);
+      } else {
+        nest(dim + 1, out);
+      }
+      out += block;
+      move(dim, 1);
+    }
+    move(dim, -int64_t(shape.sizes[dim]));
+  }
+
+  void addRow(unsigned dim, size_t out) {
+    llvm::SmallVector<RowInput, 4> rows;
+    for (unsigned j : levels[dim])
+      rows.push_back({tables[j]->time.data() + inputs[j].offset,
+                      tables[j]->bytes.empty() ? nullptr : tables[j]->bytes.data() + inputs[j].offset,
+                      inputs[j].strides[0]});
+    const Active &from = active[dim - 1];
+    int64_t *time = result.time.data() + out;
+    size_t length = shape.sizes[dim];
+    if (!withBytes && rows.size() <= 3 && !rows.empty()) {
+      auto *function = rows.size() == 1 ? minimizeRow1 : rows.size() == 2 ? minimizeRow2 : minimizeRow3;
+      function(time, length, from, rows.data());
+      return;
+    }
+    int64_t *bytes = withBytes ? result.bytes.data() + out : noBytes(length);
+    minimizeRows(time, bytes, length, from, rows, sumTime.data(), sumBytes.data());
+  }
+
+  int64_t *noBytes(size_t length) {
+    spare.resize(length);
+    return spare.data();
+  }
+
+  const JoinShape &shape;
+  ArrayRef<const Table *> tables;
+  std::vector<Input> inputs;
+  std::vector<llvm::SmallVector<unsigned, 4>> levels; // inputs by their last dim
+  std::vector<Active> active;
+  std::vector<int64_t> sumTime, sumBytes, spare;
+  bool withBytes = false;
+  Table result;
+};
+} // namespace
+
+Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> tables,
+                              Price &least) {
+  Table result = Join(shape, tables).run();
+  least = Price::impossible();
+  for (size_t i = 0; i < result.size(); ++i)
+    if (result.time[i] <= least.time)
+      least = std::min(least, result.get(i));
+  if (least.isImpossible())
+    return result;
+  for (size_t i = 0; i < result.size(); ++i) {
+    bool possible = result.time[i] < kInf;
+    result.time[i] = possible ? result.time[i] - least.time : kInf;
+    if (!result.bytes.empty())
+      result.bytes[i] = possible ? result.bytes[i] - least.bytes : 0;
+  }
+  return result;
+}
+
+void solver::addSlice(const JoinShape &shape, ArrayRef<const Table *> tables,
+                      ArrayRef<unsigned> at, llvm::MutableArrayRef<Price> sums) {
+  for (unsigned j = 0; j < tables.size(); ++j) {
+    size_t offset = 0, stride = 1;
+    for (unsigned dim : llvm::reverse(ArrayRef(shape.inputs[j]).drop_front())) {
+      offset += stride * at[dim - 1];
+      stride *= shape.sizes[dim];
+    }
+    for (unsigned c = 0; c < shape.sizes[0]; ++c)
+      sums[c] = sums[c] + tables[j]->get(offset + c * stride);
+  }
+}
+
+unsigned solver::findMinimum(const JoinShape &shape, ArrayRef<const Table *> tables,
+                             ArrayRef<unsigned> at) {
+  llvm::SmallVector<Price, 32> sums(shape.sizes[0]);
+  addSlice(shape, tables, at, sums);
+  auto least = llvm::min_element(sums);
+  return least->isImpossible() ? kNoTable : least - sums.begin();
+}

@@ -1,0 +1,153 @@
+//===- Problem.cpp - A cost graph as the solver works on it ---------------===//
+
+#include "Problem.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+using namespace mlir::spmd;
+using namespace mlir::spmd::solver;
+using llvm::ArrayRef;
+
+void Problem::getMemory(ArrayRef<unsigned> choices, const TablePool &pool,
+                        std::vector<int64_t> &memory) const {
+  // Differences first, then their running sum.
+  memory.assign(fixed.size() + 1, 0);
+  for (const Buffer &buffer : buffers) {
+    size_t index = choices[buffer.a];
+    if (buffer.b != kNoVar)
+      index = index * sizes[buffer.b] + choices[buffer.b];
+    int64_t bytes = pool.get(buffer.bytes).time[index];
+    memory[buffer.begin] += bytes;
+    memory[buffer.end] -= bytes;
+  }
+  memory.pop_back();
+  int64_t live = 0;
+  for (auto [m, f] : llvm::zip_equal(memory, fixed)) {
+    live += m;
+    m = live + f;
+  }
+}
+
+Price Problem::getPrice(ArrayRef<unsigned> choices, const TablePool &pool) const {
+  Price sum = constant;
+  for (unsigned v = 0; v < sizes.size(); ++v)
+    if (unary[v] != kNoTable)
+      sum = sum + pool.get(unary[v]).get(choices[v]);
+  for (const Edge &edge : edges)
+    sum = sum + pool.get(edge.table).get(size_t(choices[edge.a]) * sizes[edge.b] + choices[edge.b]);
+  return sum;
+}
+
+static TableId internBytes(ArrayRef<int64_t> bytes, TablePool &pool) {
+  Table table;
+  table.time.assign(bytes.begin(), bytes.end());
+  return pool.intern(std::move(table));
+}
+
+Problem solver::readGraph(const CostGraph &graph, bool withBuffers, TablePool &pool) {
+  Problem problem;
+  unsigned n = graph.getNumVariables();
+  for (unsigned v = 0; v < n; ++v)
+    problem.sizes.push_back(graph.getNumChoices(v));
+  problem.unary.assign(n, kNoTable);
+
+  std::vector<TableId> tables(graph.getNumTables(), kNoTable);
+  std::vector<Price> leasts(graph.getNumTables());
+  for (const CostGraph::Cost &cost : graph.getCosts()) {
+    TableId &id = tables[cost.table];
+    if (id == kNoTable) {
+      // Nothing below 0, so that a sum with something impossible stays impossible.
+      ArrayRef<Price> prices = graph.getTable(cost.table);
+      Price least = *llvm::min_element(prices);
+      if (least.isImpossible())
+        least = Price();
+      Table table;
+      for (Price p : prices) {
+        table.time.push_back(p.isImpossible() ? kInf : p.time - least.time);
+        table.bytes.push_back(p.isImpossible() ? 0 : p.bytes - least.bytes);
+      }
+      id = pool.intern(std::move(table));
+      leasts[cost.table] = least;
+    }
+    problem.constant = problem.constant + leasts[cost.table];
+    if (cost.b == CostGraph::kNoVar) {
+      TableId &sum = problem.unary[cost.a];
+      sum = sum == kNoTable ? id : pool.add(sum, id);
+    } else if (cost.a < cost.b) {
+      problem.edges.push_back({cost.a, cost.b, id});
+    } else {
+      problem.edges.push_back({cost.b, cost.a,
+                               pool.transpose(id, problem.sizes[cost.a], problem.sizes[cost.b])});
+    }
+  }
+
+  if (withBuffers) {
+    // Between two neighbouring ends of intervals the same buffers are live. Such a
+    // stretch matters only if something begins before it and ends behind it: else all
+    // that is live there is live next to it as well.
+    ArrayRef<CostGraph::Buffer> buffers = graph.getBuffers();
+    std::vector<std::pair<int64_t, bool>> events; // the point, and whether it begins one
+    for (const CostGraph::Buffer &buffer : buffers) {
+      events.push_back({buffer.begin, true});
+      events.push_back({buffer.end, false});
+    }
+    llvm::sort(events);
+    events.erase(std::unique(events.begin(), events.end()), events.end());
+    std::vector<int64_t> points; // where a stretch that is kept begins
+    for (size_t i = 0; i < events.size(); ++i) {
+      if (!events[i].second)
+        continue;
+      size_t next = i + 1; // (p, false) sorts before (p, true)
+      if (next == events.size() || !events[next].second)
+        points.push_back(events[i].first);
+    }
+    problem.fixed.assign(points.size(), 0);
+    auto getPoint = [&](int64_t p) { return llvm::lower_bound(points, p) - points.begin(); };
+    std::vector<TableId> bytes(graph.getNumByteTables(), kNoTable);
+    std::vector<int64_t> fixed(points.size() + 1, 0);
+    for (const CostGraph::Buffer &buffer : buffers) {
+      unsigned begin = getPoint(buffer.begin), end = getPoint(buffer.end);
+      if (begin == end)
+        continue;
+      if (buffer.a == CostGraph::kNoVar) {
+        fixed[begin] += buffer.fixed;
+        fixed[end] -= buffer.fixed;
+        continue;
+      }
+      TableId &id = bytes[buffer.table];
+      if (id == kNoTable)
+        id = internBytes(graph.getBytes(buffer.table), pool);
+      Problem::Buffer b{begin, end, buffer.a, buffer.b, id};
+      if (buffer.b != CostGraph::kNoVar) {
+        if (buffer.b < buffer.a) {
+          b.bytes = pool.transpose(id, problem.sizes[buffer.a], problem.sizes[buffer.b]);
+          std::swap(b.a, b.b);
+        }
+        problem.edges.push_back({b.a, b.b, kNoTable});
+      }
+      problem.buffers.push_back(b);
+    }
+    int64_t live = 0;
+    for (unsigned p = 0; p < points.size(); ++p)
+      problem.fixed[p] = live += fixed[p];
+  }
+
+  llvm::sort(problem.edges, [](const Problem::Edge &x, const Problem::Edge &y) {
+    return std::tie(x.a, x.b, x.table) < std::tie(y.a, y.b, y.table);
+  });
+  std::vector<Problem::Edge> edges;
+  for (const Problem::Edge &edge : problem.edges) {
+    if (edges.empty() || edges.back().a != edge.a || edges.back().b != edge.b)
+      edges.push_back(edge);
+    else if (edges.back().table == kNoTable)
+      edges.back().table = edge.table;
+    else if (edge.table != kNoTable)
+      edges.back().table = pool.add(edges.back().table, edge.table);
+  }
+  for (Problem::Edge &edge : edges)
+    if (edge.table == kNoTable)
+      edge.table = internBytes(
+          std::vector<int64_t>(size_t(problem.sizes[edge.a]) * problem.sizes[edge.b], 0), pool);
+  problem.edges = std::move(edges);
+  return problem;
+}

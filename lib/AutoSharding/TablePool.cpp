@@ -1,0 +1,176 @@
+//===- TablePool.cpp - Interned tables of prices --------------------------===//
+
+#include "TablePool.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace mlir::spmd;
+using namespace mlir::spmd::solver;
+using llvm::ArrayRef;
+
+static uint64_t hashOf(ArrayRef<int64_t> values, uint64_t seed) {
+  uint64_t h = llvm::xxh3_64bits(ArrayRef<uint8_t>(
+      reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(int64_t)));
+  return (h ^ seed) * 0x9e3779b97f4a7c15ull;
+}
+
+static size_t memoryOf(const Table &table) {
+  return (table.time.size() + table.bytes.size()) * sizeof(int64_t);
+}
+
+TableId TablePool::intern(Table table) {
+  if (llvm::all_of(table.bytes, [](int64_t b) { return b == 0; }))
+    table.bytes.clear();
+  uint64_t hash = hashOf(table.time, 1);
+  if (!table.bytes.empty())
+    hash = hashOf(table.bytes, hash);
+  hash >>= 1; // DenseMap keeps the two largest keys for itself
+  auto [it, inserted] = heads.try_emplace(hash, tables.size());
+  if (!inserted) {
+    for (unsigned id = it->second; id != ~0u; id = next[id])
+      if (tables[id].time == table.time && tables[id].bytes == table.bytes)
+        return id;
+  }
+  next.push_back(inserted ? ~0u : it->second);
+  it->second = tables.size();
+  memory += memoryOf(table);
+  tables.push_back(std::move(table));
+  return tables.size() - 1;
+}
+
+template <typename Compute> TableId TablePool::once(ArrayRef<unsigned> key, Compute compute) {
+  auto [index, inserted] = derived.insert(key);
+  if (inserted) {
+    TableId id = intern(compute());
+    results.push_back(id);
+  }
+  return results[index];
+}
+
+TableId TablePool::transpose(TableId id, unsigned rows, unsigned columns) {
+  return once({0, id, rows, columns}, [&] {
+    const Table &from = tables[id];
+    Table to;
+    to.time.resize(from.size());
+    to.bytes.resize(from.bytes.size());
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < columns; ++j) {
+        to.time[j * rows + i] = from.time[i * columns + j];
+        if (!from.bytes.empty())
+          to.bytes[j * rows + i] = from.bytes[i * columns + j];
+      }
+    return to;
+  });
+}
+
+TableId TablePool::gather(TableId id, unsigned numColumns, unsigned rows, unsigned columns,
+                          unsigned newRows, unsigned newColumns) {
+  if (rows == kNoTable && columns == kNoTable)
+    return id;
+  return once({1, id, numColumns, rows, columns}, [&] {
+    const Table &from = tables[id];
+    Table to;
+    to.time.reserve(size_t(newRows) * newColumns);
+    for (size_t i = 0; i < newRows; ++i)
+      for (size_t j = 0; j < newColumns; ++j) {
+        size_t index = (rows == kNoTable ? i : getList(rows)[i]) * numColumns +
+                       (columns == kNoTable ? j : getList(columns)[j]);
+        to.time.push_back(from.time[index]);
+        if (!from.bytes.empty())
+          to.bytes.push_back(from.bytes[index]);
+      }
+    return to;
+  });
+}
+
+TableId TablePool::gatherDiagonal(TableId id, unsigned numColumns, unsigned list) {
+  return once({2, id, numColumns, list}, [&] {
+    const Table &from = tables[id];
+    ArrayRef<unsigned> columns = getList(list);
+    Table to;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      to.time.push_back(from.time[i * numColumns + columns[i]]);
+      if (!from.bytes.empty())
+        to.bytes.push_back(from.bytes[i * numColumns + columns[i]]);
+    }
+    return to;
+  });
+}
+
+TableId TablePool::add(TableId a, TableId b) {
+  if (a > b)
+    std::swap(a, b);
+  return once({3, a, b}, [&] {
+    const Table &x = tables[a], &y = tables[b];
+    Table sum;
+    sum.time.resize(x.size());
+    sum.bytes.resize(x.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      Price price = x.get(i) + y.get(i);
+      sum.time[i] = std::min(price.time, kInf);
+      sum.bytes[i] = price.time < kInf ? price.bytes : 0;
+    }
+    return sum;
+  });
+}
+
+TableId TablePool::weigh(TableId id, int64_t scale, ArrayRef<Weight> weights, bool withBytes) {
+  llvm::SmallVector<unsigned, 16> key = {4, id, unsigned(scale), unsigned(scale >> 32), withBytes};
+  for (const Weight &w : weights)
+    key.append({w.bytes, unsigned(w.factor), unsigned(w.factor >> 32)});
+  return once(key, [&] {
+    Table sum;
+    size_t size = id != kNoTable ? tables[id].size() : tables[weights.front().bytes].size();
+    sum.time.assign(size, 0);
+    auto addTimes = [&](int64_t time, int64_t factor, int64_t &to) {
+      int64_t product;
+      if (to >= kInf || time >= kInf || __builtin_mul_overflow(time, factor, &product) ||
+          product >= kInf - to)
+        to = kInf;
+      else
+        to += product;
+    };
+    if (id != kNoTable) {
+      const Table &table = tables[id];
+      for (size_t i = 0; i < size; ++i)
+        addTimes(table.time[i], scale, sum.time[i]);
+      // Impossible at any scale, 0 too.
+      for (size_t i = 0; i < size; ++i)
+        if (table.time[i] >= kInf)
+          sum.time[i] = kInf;
+      if (withBytes)
+        sum.bytes = table.bytes;
+    }
+    for (const Weight &w : weights) {
+      const Table &bytes = tables[w.bytes];
+      for (size_t i = 0; i < size; ++i)
+        addTimes(bytes.time[i], w.factor, sum.time[i]);
+    }
+    for (size_t i = 0; i < sum.bytes.size(); ++i)
+      if (sum.time[i] >= kInf)
+        sum.bytes[i] = 0;
+    return sum;
+  });
+}
+
+void TablePool::sweep(const std::vector<bool> &used) {
+  heads.clear();
+  derived = SequenceMap();
+  results.clear();
+  memory = 0;
+  // Numbers stay, so that who holds one of a used table need not be told.
+  for (unsigned id = 0; id < tables.size(); ++id) {
+    if (id >= used.size() || !used[id]) {
+      tables[id] = Table();
+      continue;
+    }
+    memory += memoryOf(tables[id]);
+    uint64_t hash = hashOf(tables[id].time, 1);
+    if (!tables[id].bytes.empty())
+      hash = hashOf(tables[id].bytes, hash);
+    hash >>= 1;
+    auto [it, inserted] = heads.try_emplace(hash, id);
+    next[id] = inserted ? ~0u : it->second;
+    it->second = id;
+  }
+}

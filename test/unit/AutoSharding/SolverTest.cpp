@@ -1,0 +1,100 @@
+//===- SolverTest.cpp - The solver against enumeration --------------------===//
+
+#include "RandomGraphs.h"
+#include <gtest/gtest.h>
+
+using namespace shardkit_test;
+
+static constexpr Shape kShapes[] = {Shape::Tree, Shape::Ladder, Shape::Dense};
+
+static void expectValid(const CostGraph &graph, const Solution &solution) {
+  ASSERT_EQ(solution.choices.size(), graph.getNumVariables());
+  EXPECT_FALSE(graph.getPrice(solution.choices).isImpossible());
+  EXPECT_EQ(graph.getPrice(solution.choices), solution.objective);
+  EXPECT_EQ(graph.getPeak(solution.choices), solution.peak);
+  EXPECT_LE(solution.lowerBound, solution.objective);
+}
+
+TEST(SolverTest, RandomGraphsWithoutBudgetHaveTheEnumeratedOptimum) {
+  unsigned infeasible = 0;
+  for (unsigned i = 0; i < 1000; ++i) {
+    SCOPED_TRACE(i);
+    Random random(i);
+    GraphOptions options;
+    options.shape = kShapes[i % 3];
+    options.maxProduct = i % 10 == 0 ? 200000 : 5000;
+    options.impossible = i % 4 == 0 ? 0.4 : 0.1;
+    options.maxTime = i % 5 == 0 ? 2 : 50;
+    CostGraph graph = randomGraph(random, options);
+    Price best = enumerate(graph, std::nullopt).best;
+    Solution solution = solve(graph);
+    if (best.isImpossible()) {
+      ++infeasible;
+      EXPECT_EQ(solution.status, SolverStatus::Infeasible);
+      EXPECT_TRUE(solution.choices.empty());
+      continue;
+    }
+    EXPECT_EQ(solution.status, SolverStatus::Optimal);
+    EXPECT_EQ(solution.objective, best);
+    EXPECT_EQ(solution.lowerBound, best);
+    expectValid(graph, solution);
+  }
+  // Both kinds occur.
+  EXPECT_GT(infeasible, 20u);
+  EXPECT_LT(infeasible, 500u);
+}
+
+/// `layers` equal layers of four variables, forward and backward.
+static CostGraph layeredChain(unsigned layers, unsigned choices) {
+  CostGraph graph;
+  Random random(7);
+  auto table = [&](size_t size) {
+    std::vector<Price> prices;
+    for (size_t i = 0; i < size; ++i)
+      prices.push_back({random.below(1000), random.below(100)});
+    return graph.addTable(std::move(prices));
+  };
+  unsigned one = table(choices), step = table(choices * choices), side = table(choices * choices),
+           back = table(choices * choices);
+  unsigned last = ~0u;
+  std::vector<unsigned> forward;
+  for (unsigned l = 0; l < layers; ++l) {
+    unsigned v = graph.addVariable(choices), w = graph.addVariable(choices);
+    graph.addCost(w, one);
+    graph.addCost(v, w, side);
+    if (last != ~0u)
+      graph.addCost(last, v, step);
+    last = v;
+    forward.push_back(v);
+  }
+  for (unsigned l = layers; l-- > 0;) {
+    unsigned v = graph.addVariable(choices);
+    graph.addCost(v, one);
+    graph.addCost(last, v, step);
+    graph.addCost(forward[l], v, back);
+    last = v;
+  }
+  return graph;
+}
+
+TEST(SolverTest, EqualLayersAreJoinedOnce) {
+  Solution small = solve(layeredChain(500, 6)), large = solve(layeredChain(5000, 6));
+  EXPECT_EQ(large.status, SolverStatus::Optimal);
+  // Messages repeat after some layers: what is computed does not grow with the depth.
+  EXPECT_EQ(small.statistics.joins, large.statistics.joins);
+  EXPECT_EQ(large.statistics.eliminated, large.statistics.variables);
+  EXPECT_LT(large.statistics.joins * 100, large.statistics.eliminated);
+}
+
+TEST(SolverTest, EqualGraphsHaveEqualSolutions) {
+  for (unsigned i = 0; i < 50; ++i) {
+    GraphOptions options;
+    options.shape = kShapes[i % 3];
+    options.maxTime = 2;
+    options.impossible = 0.05;
+    Random a(i), b(i);
+    Solution x = solve(randomGraph(a, options)), y = solve(randomGraph(b, options));
+    EXPECT_EQ(x.choices, y.choices);
+    EXPECT_EQ(x.objective, y.objective);
+  }
+}
