@@ -35,6 +35,12 @@ struct DefaultPipelineOptions
       *this, "trip-count", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init(100)};
   Option<bool> keepLayouts{
       *this, "keep-layouts", llvm::cl::desc("As of --spmd-partition"), llvm::cl::init(false)};
+  Option<bool> autoShard{
+      *this, "auto-shard", llvm::cl::desc("Run --spmd-auto-shard in place of --spmd-propagate"),
+      llvm::cl::init(false)};
+  Option<std::string> autoShardOptions{
+      *this, "auto-shard-options", llvm::cl::desc("Options of --spmd-auto-shard"),
+      llvm::cl::init("")};
   Option<bool> inlineCalls{
       *this, "inline", llvm::cl::desc("Inline private functions first"), llvm::cl::init(true)};
   Option<bool> carrySums{
@@ -70,6 +76,8 @@ struct PhaseOptions {
   std::string fillPadding = "";
   /// Whether partition leaves the layouts of values on their ops.
   bool keepLayouts = false;
+  /// Options of --spmd-auto-shard, which then takes the place of --spmd-propagate.
+  std::optional<std::string> autoShard;
   /// Whether private functions are inlined, so that each call is sharded as its
   /// operands are; else they are copied per signature.
   bool inlineCalls = true;

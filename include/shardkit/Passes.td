@@ -145,6 +145,38 @@ def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
+def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
+  let summary = "Choose all shardings by search, under what the user gave";
+  let description = [{
+    Takes the place of --spmd-propagate: chooses the layout of every value and how
+    every op computes so that the predicted time of all collectives is least, and among
+    these the bytes that a device holds. What the user gave is kept: closed dims as they
+    are, open ones perhaps with more axes. Writes what propagation writes, and
+    `spmd.compute` on ops; `spmd.solver` on a function has the objective, a lower bound
+    and whether that proves it optimal (docs/AutoSharding.md). Whole axes are tried in
+    every order on everything that they divide. Phase: annotated to propagated.
+  }];
+  let options = [
+    Option<"costModel", "cost-model", "std::string", /*default=*/"\"default\"",
+           "default, or alpa: with Alpa's terms that break ties, each use of a value "
+           "paying its own reshard">,
+    ListOption<"forbid", "forbid", "std::string",
+               "Kinds of collectives that must not be used: all_gather, all_reduce, "
+               "reduce_scatter, all_to_all, collective_permute, exchange">,
+    Option<"timeLimit", "time-limit", "double", /*default=*/"60",
+           "Seconds per function after which the best found is taken, with its gap">,
+    Option<"subAxes", "sub-axes", "std::string", /*default=*/"\"auto\"",
+           "Whether parts of axes are tried: auto (where a whole axis divides nothing) "
+           "or all">,
+    Option<"regather", "regather", "std::string", /*default=*/"\"auto\"",
+           "Whether each use of a value pays its own reshard (always), or equal ones "
+           "are paid once (never, auto)">,
+    Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
+           "Trips of loops whose bounds are not constant">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
 def SPMDInsertReshardsPass : Pass<"spmd-insert-reshards", "::mlir::ModuleOp"> {
   let summary = "Make every change of layout one visible spmd.reshard";
   let description = [{

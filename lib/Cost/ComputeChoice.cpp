@@ -94,14 +94,12 @@ std::optional<DimEntries> spmd::projectFactor(const ShardingRule &rule,
   return std::nullopt;
 }
 
-/// Predicted seconds to gather a candidate of each shard, for each result.
-static double getPickSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
-                             const FactorAxes &axes, LayoutTable &table) {
+double spmd::getPickSeconds(const ShardingRule &rule, const FactorAxes &axes, LayoutTable &table) {
   double seconds = 0;
   for (auto [f, factor] : llvm::enumerate(rule.getFactors())) {
     if (factor.kind != FactorKind::Selection || axes[f].empty())
       continue;
-    for (unsigned t = rule.numOperands(); t < tensors.size(); ++t) {
+    for (unsigned t = rule.numOperands(); t < rule.numOperands() + rule.numResults(); ++t) {
       RankedTensorType type = rule.tensor(t).type;
       Sharding from = getTensorSharding(rule, t, axes);
       from.dims.insert(from.dims.begin(), DimSharding());
@@ -109,8 +107,8 @@ static double getPickSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> te
       from.dims.front().entries = axes[f];
       SmallVector<int64_t> shape(type.getShape());
       shape.insert(shape.begin(), deviceFactor(axes[f]));
-      seconds += tensors[t].count * table.getSeconds(table.intern(std::move(from)),
-                                                     table.intern(std::move(to)), type.clone(shape));
+      seconds += table.getSeconds(table.intern(std::move(from)), table.intern(std::move(to)),
+                                  type.clone(shape));
     }
   }
   return seconds;
@@ -141,7 +139,10 @@ static bool isExtension(const Sharding &layout, const Sharding &wanted,
 
 double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
                                const FactorAxes &axes, LayoutTable &table) {
-  double seconds = getPickSeconds(rule, tensors, axes, table);
+  // Results of one op run alike.
+  double seconds = rule.numResults() == 0
+                       ? 0
+                       : tensors[rule.numOperands()].count * getPickSeconds(rule, axes, table);
   for (auto [t, tensor] : llvm::enumerate(tensors)) {
     if (!tensor.type)
       continue;

@@ -2,6 +2,7 @@
 
 #include "shardkit/Cost/CostModel.h"
 #include <algorithm>
+#include <limits>
 
 using namespace mlir::spmd;
 
@@ -32,6 +33,20 @@ CostModel::getAxes(llvm::ArrayRef<RankDigit> group) const {
     if (mesh.axes[a].size > 1 && touches(a, group))
       names.push_back(mesh.axes[a].name);
   return names;
+}
+
+static double getAlpaTail(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::AllGather:
+    return 0.1;
+  case CollectiveKind::AllReduce:
+    return 0.01;
+  case CollectiveKind::ReduceScatter:
+  case CollectiveKind::AllToAll:
+    return 0.001;
+  default:
+    return 0;
+  }
 }
 
 CollectiveCost CostModel::getCost(const PlanStep &step,
@@ -84,7 +99,15 @@ CollectiveCost CostModel::getCost(const PlanStep &step,
     break;
   }
   }
-  cost.seconds = alpha + beta * share * cost.bytes;
+  double tail = 0;
+  if (options.alpa) {
+    if (step.kind == CollectiveKind::AllToAll)
+      share *= n / 2.0;
+    tail = getAlpaTail(step.kind);
+  }
+  cost.seconds = alpha + beta * share * cost.bytes + tail;
+  if (llvm::is_contained(options.forbidden, step.kind))
+    cost.seconds = std::numeric_limits<double>::infinity();
   return cost;
 }
 

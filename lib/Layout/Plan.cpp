@@ -61,6 +61,15 @@ llvm::StringRef mlir::spmd::stringifyCollectiveKind(CollectiveKind kind) {
   return "";
 }
 
+std::optional<CollectiveKind> mlir::spmd::parseCollectiveKind(llvm::StringRef name) {
+  for (auto kind : {CollectiveKind::AllSlice, CollectiveKind::AllGather, CollectiveKind::AllReduce,
+                    CollectiveKind::ReduceScatter, CollectiveKind::AllToAll,
+                    CollectiveKind::CollectivePermute, CollectiveKind::Exchange})
+    if (stringifyCollectiveKind(kind) == name)
+      return kind;
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Planner
 //===----------------------------------------------------------------------===//

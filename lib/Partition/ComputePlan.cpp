@@ -400,6 +400,7 @@ private:
       if (produced) {
         std::optional<LayoutId> home = layouts[own.rule->numOperands() + i].layout;
         define(op->getResult(i), *produced, home ? *home : table.getComplete(*produced));
+        values.find(op->getResult(i))->second.viaHome = op->hasAttr(kComputeAttr);
       }
     plan.ops.push_back(std::move(own));
     return success();

@@ -140,8 +140,8 @@ private:
       if (have == id)
         return copy;
     // A partial value that several layouts are wanted of is completed once.
-    bool direct = state.produced == state.home || state.needs.size() <= 1 ||
-                  id == state.home;
+    bool direct = state.produced == state.home || id == state.home ||
+                  (!state.viaHome && state.needs.size() <= 1);
     LayoutId from = direct ? state.produced : state.home;
     Value source = direct ? state.available.front().second
                           : get(value, state.home, consumer);

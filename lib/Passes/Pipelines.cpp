@@ -46,11 +46,19 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     if (phaseOptions.inlineCalls)
       pm.addPass(createInlinerPass());
     pm.addPass(createSymbolDCEPass());
-    SPMDPropagatePassOptions propagate;
-    propagate.conflicts = phaseOptions.conflicts;
-    propagate.reshapeGaps = phaseOptions.reshapeGaps;
-    propagate.tripCount = phaseOptions.tripCount;
-    pm.addPass(createSPMDPropagatePass(propagate));
+    if (phaseOptions.autoShard) {
+      std::unique_ptr<Pass> search = createSPMDAutoShardPass();
+      // Whoever took the options from a user has verified them.
+      (void)search->initializeOptions(*phaseOptions.autoShard,
+                                      [](const llvm::Twine &) { return failure(); });
+      pm.addPass(std::move(search));
+    } else {
+      SPMDPropagatePassOptions propagate;
+      propagate.conflicts = phaseOptions.conflicts;
+      propagate.reshapeGaps = phaseOptions.reshapeGaps;
+      propagate.tripCount = phaseOptions.tripCount;
+      pm.addPass(createSPMDPropagatePass(propagate));
+    }
   }
   if (from < Phase::Resharded && last >= Phase::Resharded) {
     SPMDInsertReshardsPassOptions insert;
@@ -73,7 +81,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
 void spmd::registerPipelines() {
   PassPipelineRegistration<DefaultPipelineOptions>(
       "spmd-pipeline-default",
-      "All IR phases in order: resolve axis resources, decompose, inline, propagate, "
+      "All IR phases in order: resolve axis resources, decompose, inline, propagate (or auto-shard), "
       "insert reshards, partition, optimise and number collectives",
       [](OpPassManager &pm, const DefaultPipelineOptions &options) {
         PhaseOptions phases;
@@ -81,6 +89,8 @@ void spmd::registerPipelines() {
         phases.conflicts = options.conflicts;
         phases.reshapeGaps = options.reshapeGaps;
         phases.tripCount = options.tripCount;
+        if (options.autoShard)
+          phases.autoShard = options.autoShardOptions;
         phases.inlineCalls = options.inlineCalls;
         phases.carrySums = options.carrySums;
         phases.merge = options.merge;

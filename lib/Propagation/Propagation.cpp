@@ -73,13 +73,15 @@ void Propagation::setGiven(ValueId id, Sharding given) {
   values[id].sharding = values[id].given = shardings.intern(std::move(given));
 }
 
-Propagation::NodeId Propagation::addNode(Node node, ArrayRef<int32_t> places) {
+Propagation::NodeId Propagation::addNode(Node node, ArrayRef<int32_t> places,
+                                         ArrayRef<Value> placed) {
   NodeId index = nodes.size();
   for (int32_t id : places)
     if (id >= 0 && (values[id].nodes.empty() || values[id].nodes.back() != index))
       values[id].nodes.push_back(index);
   node.firstTensor = tensors.size();
   tensors.insert(tensors.end(), places.begin(), places.end());
+  tensorValues.insert(tensorValues.end(), placed.begin(), placed.end());
   nodes.push_back(node);
   return index;
 }
@@ -102,6 +104,7 @@ unsigned Propagation::internCounts(ArrayRef<int64_t> counts) {
 Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
   Node node{op, nullptr, 0, 1, Flow::Both};
   SmallVector<int32_t, 8> places;
+  SmallVector<Value, 8> placed;
   bool reduces = rule.isContraction ||
                  llvm::any_of(rule.getFactors(), [](const Factor &f) {
                    return f.kind == FactorKind::Reduction;
@@ -118,6 +121,7 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
   SmallVector<bool, 8> read(rule.numFactors(), false);
   for (const ShardingRule::Tensor &tensor : rule.operands()) {
     auto it = ids.find(tensor.value);
+    placed.push_back(tensor.value);
     places.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
     if (it == ids.end())
       continue;
@@ -132,6 +136,7 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
         if (!read[f] && rule.factor(f).size != 1)
           node.stage[0] = kBroadcasts;
     auto it = ids.find(tensor.value);
+    placed.push_back(tensor.value);
     places.push_back(it == ids.end() ? -1 : int32_t(it->second.id));
     if (it == ids.end())
       continue;
@@ -141,18 +146,18 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
   node.isOwnRule = !isa<CallOpInterface>(op);
   hasWindows |= rule.hasWindows();
   node.rule = rules.intern(std::move(rule));
-  return addNode(node, places);
+  return addNode(node, places, placed);
 }
 
 Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId to,
                                              Value defined, Flow flow) {
   auto [source, level] = ids.lookup(from);
-  return addIdentity(op, source, level, from.getParentBlock(), to, defined, flow);
+  return addIdentity(op, from, source, level, from.getParentBlock(), to, defined, flow);
 }
 
-Propagation::NodeId Propagation::addIdentity(Operation *op, ValueId from, unsigned level,
-                                             Block *block, ValueId to, Value defined,
-                                             Flow flow) {
+Propagation::NodeId Propagation::addIdentity(Operation *op, Value value, ValueId from,
+                                             unsigned level, Block *block, ValueId to,
+                                             Value defined, Flow flow) {
   ShardingRule rule;
   ArrayRef<int64_t> sizes[2] = {values[from].type.getShape(), values[to].type.getShape()};
   SmallVector<SmallVector<int32_t, 2>> dims[2];
@@ -186,7 +191,7 @@ Propagation::NodeId Propagation::addIdentity(Operation *op, ValueId from, unsign
     it->second.level = std::max(it->second.level, node.level);
   node.counts = internCounts(SmallVector<int64_t, 2>(2, countExecutions(block)));
   values[to].level = std::max(values[to].level, node.level);
-  return addNode(node, {int32_t(from), int32_t(to)});
+  return addNode(node, {int32_t(from), int32_t(to)}, {value, defined});
 }
 
 //===----------------------------------------------------------------------===//

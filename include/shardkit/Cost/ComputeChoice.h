@@ -40,6 +40,9 @@ struct TensorLayout {
   int64_t count = 1;
 };
 
+/// Predicted seconds to gather a candidate of each shard, for each result of a selection.
+double getPickSeconds(const ShardingRule &rule, const FactorAxes &axes, LayoutTable &table);
+
 /// Predicted seconds of the reshards before and after an op that computes with
 /// `axes`, each as often as it runs: operands are brought to where they are needed, results completed and
 /// brought to where they shall be, candidates of a selection gathered. Halos count as

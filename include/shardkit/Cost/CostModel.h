@@ -20,13 +20,24 @@ struct CollectiveCost {
   double seconds = 0;
 };
 
+/// How collectives are priced where not by the default alone.
+struct CostOptions {
+  /// As Alpa does: tails that break its ties (0.1 for an all-gather, 0.01 for an
+  /// all-reduce, 0.001 for a reduce-scatter and an all-to-all), and the bytes of an
+  /// all-to-all counted n/2 times.
+  bool alpa = false;
+  /// Kinds that must not be used: their price is infinite.
+  llvm::SmallVector<CollectiveKind, 2> forbidden;
+};
+
 class CostModel {
 public:
   static constexpr double kDefaultAlpha = 1.0e-5; // s
   static constexpr double kDefaultBeta = 1.0e-10; // s / byte
   static constexpr double kDefaultFlops = 1.0e13; // flop / s
 
-  explicit CostModel(const Mesh &mesh) : mesh(mesh) {}
+  explicit CostModel(const Mesh &mesh, CostOptions options = {})
+      : mesh(mesh), options(std::move(options)) {}
 
   /// Cost of one step of a plan on elements of `elementBytes` bytes.
   CollectiveCost getCost(const PlanStep &step, int64_t elementBytes) const;
@@ -50,6 +61,7 @@ private:
   bool touches(unsigned axis, llvm::ArrayRef<RankDigit> group) const;
 
   const Mesh &mesh;
+  CostOptions options;
 };
 
 } // namespace mlir::spmd

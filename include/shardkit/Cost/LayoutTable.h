@@ -19,8 +19,8 @@ using LayoutId = unsigned;
 
 class LayoutTable {
 public:
-  explicit LayoutTable(FunctionMeshes &meshes)
-      : meshes(meshes), costs(meshes.getCostMesh()) {}
+  explicit LayoutTable(FunctionMeshes &meshes, CostOptions options = {})
+      : meshes(meshes), costs(meshes.getCostMesh(), std::move(options)) {}
 
   /// The layout that an attribute gives a value of `type`; a value without
   /// elements has the replicated one.

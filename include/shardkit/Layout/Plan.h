@@ -13,6 +13,8 @@ enum class CollectiveKind : uint8_t {
   Exchange
 };
 llvm::StringRef stringifyCollectiveKind(CollectiveKind kind);
+/// Its inverse; nothing for any other name.
+std::optional<CollectiveKind> parseCollectiveKind(llvm::StringRef name);
 
 /// One step of a plan: one collective that leads from a layout to the next.
 struct PlanStep {

@@ -14,6 +14,9 @@ struct ValueLayouts {
   /// The one its op hands out, possibly partial, and the one that propagation
   /// chose for it.
   LayoutId produced, home;
+  /// Whether everything is made of what it has at home, as the search that chose both
+  /// has counted it.
+  bool viaHome = false;
   /// Distinct layouts that users ask for, in order.
   SmallVector<LayoutId, 2> needs;
   /// Layouts it can be had in already.

@@ -17,7 +17,7 @@ class FunctionPropagation {
 public:
   FunctionPropagation(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
                       const Propagation::Options &options)
-      : func(func), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes),
+      : func(func), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes, options.costs),
         propagation(table, options), signature(func) {}
 
   /// Reads and propagates. Where a reshape regroups axes that are beside each other,

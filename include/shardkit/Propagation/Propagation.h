@@ -53,6 +53,7 @@ public:
     Gaps gaps = Gaps::Allow;
     /// Trips of loops whose bounds are not constant.
     int64_t tripCount = kDefaultTripCount;
+    CostOptions costs;
   };
   /// Reads the options of a pass by their names there; an error where one has no
   /// such value.
@@ -86,7 +87,7 @@ public:
   /// stays behind: manual axes at the border of their region.
   NodeId addIdentity(Operation *op, ValueId from, ValueId to, Value defined = {},
                      Flow flow = Flow::Both) {
-    return addIdentity(op, from, values[from].level, op->getBlock(), to, defined, flow);
+    return addIdentity(op, {}, from, values[from].level, op->getBlock(), to, defined, flow);
   }
 
   /// Propagates to the fixpoint.
@@ -151,6 +152,19 @@ public:
     return ArrayRef(tensors).slice(node.firstTensor,
                                    node.rule->numOperands() + node.rule->numResults());
   }
+  /// The values of the tensors of a rule; null for what is a place alone.
+  ArrayRef<Value> getTensorValues(const Node &node) const {
+    return ArrayRef(tensorValues).slice(node.firstTensor,
+                                        node.rule->numOperands() + node.rule->numResults());
+  }
+  /// How often a reshard of tensor `t` of an op runs.
+  int64_t getCount(const Node &node, unsigned t) const {
+    return node.counts == 0 ? 1 : countLists[node.counts][t];
+  }
+  /// Settles a place otherwise than by propagation.
+  void set(ValueId id, Sharding sharding) {
+    values[id].sharding = shardings.intern(std::move(sharding));
+  }
   unsigned getNumNodes() const { return nodes.size(); }
   unsigned getNumPlaces() const { return values.size(); }
   /// What an op does with the shardings of its tensors: axes per factor.
@@ -184,14 +198,10 @@ private:
     unsigned level;
   };
 
-  NodeId addNode(Node node, ArrayRef<int32_t> tensors);
-  NodeId addIdentity(Operation *op, ValueId from, unsigned level, Block *block, ValueId to,
-                     Value defined, Flow flow);
+  NodeId addNode(Node node, ArrayRef<int32_t> tensors, ArrayRef<Value> tensorValues);
+  NodeId addIdentity(Operation *op, Value value, ValueId from, unsigned level, Block *block,
+                     ValueId to, Value defined, Flow flow);
   int64_t countExecutions(Block *block);
-  /// How often a reshard of tensor `t` of an op runs.
-  int64_t getCount(const Node &node, unsigned t) const {
-    return node.counts == 0 ? 1 : countLists[node.counts][t];
-  }
   unsigned internCounts(ArrayRef<int64_t> counts);
   bool isActive(const DimSharding &dim) const { return dim.priority <= priority; }
   /// Finds out which ops can be computed on padded shards; asked only where
@@ -228,6 +238,7 @@ private:
   std::vector<Place> values;
   std::vector<Node> nodes;
   std::vector<int32_t> tensors;
+  std::vector<Value> tensorValues;
   RuleTable rules;
   ShardingTable shardings;
   std::deque<Dims> dimLists;

@@ -417,6 +417,11 @@ static LogicalResult checkUnit(const Site &site) {
   return isa<UnitAttr>(site.attr.getValue()) ? success() : site.wrongKind("no value");
 }
 
+static LogicalResult checkSolver(const Site &site) {
+  return isa<DictionaryAttr>(site.attr.getValue()) ? success()
+                                                   : site.wrongKind("a dictionary");
+}
+
 static LogicalResult checkNothing(const Site &) { return success(); }
 
 //===----------------------------------------------------------------------===//
@@ -437,6 +442,7 @@ static const Known kKnown[] = {
     {kShardingsAttr, kOp, checkShardings},
     {kOperandShardingsAttr, kOp, checkOperandShardings},
     {kComputeAttr, kOp, checkCompute},
+    {kSolverAttr, kFunction, checkSolver},
     {kRuleAttr, kOp, checkRule},
     {kWindowsAttr, kOp, checkUnit},
     {kPhaseAttr, kModule, checkPhase},

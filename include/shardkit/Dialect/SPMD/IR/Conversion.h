@@ -21,6 +21,8 @@ inline constexpr llvm::StringLiteral kShardingsAttr = "spmd.shardings";
 inline constexpr llvm::StringLiteral kOperandShardingsAttr = "spmd.operand_shardings";
 inline constexpr llvm::StringLiteral kGivenAttr = "spmd.given";
 inline constexpr llvm::StringLiteral kComputeAttr = "spmd.compute";
+/// What auto-shard says of a function: objective, lower bound, status.
+inline constexpr llvm::StringLiteral kSolverAttr = "spmd.solver";
 inline constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
 inline constexpr llvm::StringLiteral kTiedAttr = "spmd.tied";
 inline constexpr llvm::StringLiteral kWeightAttr = "spmd.weight";

@@ -1,0 +1,150 @@
+//===- ShardingProblem.h - A function as a cost graph -----------*- C++ -*-===//
+//
+// Automatic sharding minimises a sum: of each value the layout it is kept in, of each
+// op how it computes, and a price where these meet. Values and ops are the places and
+// nodes of a propagation, so that pins, groups, tied values, loops and calls mean the
+// same in both.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_AUTOSHARDING_SHARDINGPROBLEM_H
+#define SHARDKIT_AUTOSHARDING_SHARDINGPROBLEM_H
+
+#include "shardkit/AutoSharding/CostGraph.h"
+#include "shardkit/AutoSharding/SearchSpace.h"
+#include "shardkit/Propagation/Propagation.h"
+#include <map>
+
+namespace mlir::spmd {
+
+struct ProblemOptions {
+  /// Each use of a value pays its own reshard; else equal ones are paid once.
+  bool regatherAlways = false;
+  /// Parts of axes too, not only where a whole one divides nothing.
+  bool allSubAxes = false;
+  /// Contractions may use fewer devices than they could.
+  bool recompute = false;
+  /// How an op must compute, if somebody said so.
+  llvm::function_ref<std::optional<FactorAxes>(Operation *)> getPinned = nullptr;
+};
+
+/// Prices of one or two variables as they are computed: infinite seconds where
+/// something is impossible, and bytes that break ties (none: zero).
+struct PriceTable {
+  std::vector<double> seconds;
+  std::vector<int64_t> bytes;
+};
+
+class ShardingProblem {
+public:
+  using PlaceId = Propagation::ValueId;
+  using NodeId = Propagation::NodeId;
+
+  /// `propagation` has read a function, and has run: layouts that it found and that
+  /// are no whole axes are in the space too.
+  ShardingProblem(Propagation &propagation, const ProblemOptions &options);
+
+  const CostGraph &getGraph() const { return graph; }
+  /// Seconds of all collectives: each price as often as it is paid, added in
+  /// ascending order.
+  double getSeconds(ArrayRef<unsigned> choices) const;
+  /// What a price of the graph is in seconds.
+  double toSeconds(int64_t time) const { return time * quantum; }
+  /// Places whose uses may want more shared layouts than a choice has room for.
+  bool isWithinSets() const { return limitedSets; }
+
+  /// The layout that a place is kept in.
+  LayoutId getLayout(PlaceId place, ArrayRef<unsigned> choices) const {
+    return domains[places[place].domain][choices[places[place].var]];
+  }
+  /// How a node computes; null for one that hands a value on.
+  const FactorAxes *getStrategy(NodeId node, ArrayRef<unsigned> choices) const {
+    return nodes[node].var == CostGraph::kNoVar
+               ? nullptr
+               : &spaces[nodes[node].space][choices[nodes[node].var]];
+  }
+
+private:
+  using Var = CostGraph::Var;
+  using Key = std::vector<int64_t>;
+  using DomainId = unsigned;
+  using SpaceId = unsigned;
+  using SetsId = unsigned;
+
+  /// A variable whose choices have a layout each that a value is kept in.
+  struct Kept {
+    Var var = CostGraph::kNoVar;
+    DomainId domain = 0;
+    /// Layouts that it is also had in, paid once, per choice; 0: none.
+    SetsId sets = 0;
+  };
+  struct NodeVar {
+    Var var = CostGraph::kNoVar;
+    SpaceId space = 0;
+  };
+  /// A reader of a value: operand `tensor` of a node.
+  struct Use {
+    NodeId node;
+    unsigned tensor;
+  };
+
+  void addStrategies();
+  void addPlaces();
+  void addCopies();
+  /// What the copies of a value with these readers are chosen from, without a variable
+  /// of its own; `sets` is 0 where no copy is worth having.
+  Kept getCopies(PlaceId place, ArrayRef<Use> readers);
+  void addEdges();
+  void addEdges(NodeId id);
+  void addEntry(NodeId id);
+  void finish();
+
+  /// Interns a list by its content.
+  template <typename T>
+  static unsigned intern(std::vector<std::vector<T>> &lists, std::map<Key, unsigned> &ids,
+                         Key key, std::vector<T> list);
+  DomainId internDomain(std::vector<LayoutId> layouts);
+  /// A table under what it depends on, computed once.
+  unsigned getTable(Key key, llvm::function_ref<PriceTable()> make);
+  void addCost(Var var, unsigned priceTable) { costs.push_back({var, CostGraph::kNoVar, priceTable}); }
+  void addCost(Var a, Var b, unsigned priceTable) { costs.push_back({a, b, priceTable}); }
+  Var addVariable(size_t numChoices) { return graph.addVariable(numChoices); }
+
+  ExtraCuts getExtraCuts(const Propagation::Node &node) const;
+  bool allows(const Sharding &given, LayoutId id, RankedTensorType type) const;
+  /// What operand `t` of a node must be had in, by strategy (or, for one that hands
+  /// values on, by choice of where it goes); `has` is where it is kept.
+  LayoutId getNeeded(NodeId id, unsigned t, unsigned strategy, LayoutId has);
+  unsigned getNumNeeds(NodeId id) const;
+  Kept getSource(NodeId id, unsigned t) const;
+  RankedTensorType getType(NodeId id, unsigned t) const;
+  Key getUseKey(NodeId id, unsigned t) const;
+
+  Propagation &propagation;
+  LayoutTable &table;
+  ProblemOptions options;
+  SearchSpace space;
+  CostGraph graph;
+  double quantum = 1;
+  bool limitedSets = false;
+
+  std::vector<std::vector<LayoutId>> domains;
+  std::vector<std::vector<FactorAxes>> spaces;
+  std::vector<std::vector<SmallVector<LayoutId, 2>>> sets;
+  std::vector<PriceTable> priceTables;
+  std::map<Key, unsigned> domainIds, spaceIds, tableIds;
+  std::map<Key, Kept> copiesOf;
+  struct Cost {
+    Var a, b;
+    unsigned table;
+  };
+  std::vector<Cost> costs;
+
+  std::vector<Kept> places;   // per place
+  std::vector<NodeVar> nodes; // per node
+  llvm::DenseMap<Value, Kept> copies;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_AUTOSHARDING_SHARDINGPROBLEM_H

@@ -1,0 +1,207 @@
+//===- AutoShardPass.cpp - Layouts by search ------------------------------===//
+
+#include "shardkit/AutoSharding/ShardingProblem.h"
+#include "shardkit/AutoSharding/Solver.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Propagation/FunctionPropagation.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDAUTOSHARDPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(readOptions()) ||
+        failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
+      return signalPassFailure();
+    bool isAnnotated = getPhase(module) <= int(Phase::Annotated);
+    MeshCache meshes(module);
+    CallTable calls(module);
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (getPhase(module) < int(Phase::Annotated))
+        makeConstraintsOfShardings(calls.getIndex(func).annotated);
+      splitReshapes(calls.getIndex(func).reshapes);
+      // What an earlier run chose is no pin.
+      if (!isAnnotated)
+        func.walk([](Operation *op) { op->removeAttr(kComputeAttr); });
+    }
+    if (failed(calls.verify()))
+      return signalPassFailure();
+    Run run{meshes, calls, {}, 0};
+    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (calls.keepsSignature(func) && failed(runOnFunction(func, run)))
+        return signalPassFailure();
+    calls.eraseUnused();
+    unsigned unknownOps = run.unknownOps;
+    if (unknownOps > 0)
+      emitWarning(module.getLoc())
+          << unknownOps
+          << " ops without a sharding rule are replicated; list them with "
+             "--remarks-filter=spmd";
+    setPhase(module, Phase::Propagated);
+  }
+
+private:
+  Propagation::Options options;
+
+  struct Run {
+    MeshCache &meshes;
+    CallTable &calls;
+    llvm::SmallDenseSet<Operation *> done;
+    unsigned unknownOps;
+  };
+
+  LogicalResult readOptions() {
+    Location loc = getOperation().getLoc();
+    auto parsed = Propagation::parseOptions(loc, "cost", "allow", tripCount);
+    if (failed(parsed))
+      return failure();
+    options = *parsed;
+    if (costModel != "default" && costModel != "alpa")
+      return emitError(loc) << "unknown cost-model=" << costModel << ", expected default or alpa";
+    options.costs.alpa = costModel == "alpa";
+    for (const std::string &name : forbid) {
+      std::optional<CollectiveKind> kind = parseCollectiveKind(name);
+      if (!kind || *kind == CollectiveKind::AllSlice)
+        return emitError(loc) << "unknown collective '" << name
+                              << "' to forbid, expected all_gather, all_reduce, reduce_scatter, "
+                                 "all_to_all, collective_permute or exchange";
+      options.costs.forbidden.push_back(*kind);
+    }
+    if (subAxes != "auto" && subAxes != "all")
+      return emitError(loc) << "unknown sub-axes=" << subAxes << ", expected auto or all";
+    if (regather != "auto" && regather != "always" && regather != "never")
+      return emitError(loc) << "unknown regather=" << regather
+                            << ", expected auto, always or never";
+    if (!(timeLimit > 0))
+      return emitError(loc) << "time-limit=" << timeLimit << ", expected a positive number of seconds";
+    return success();
+  }
+
+  LogicalResult runOnFunction(func::FuncOp func, Run &run) {
+    if (func.isExternal() || !run.done.insert(func).second)
+      return success();
+    const FunctionIndex &index = run.calls.getIndex(func);
+    SmallVector<func::CallOp> copied;
+    for (func::CallOp call : index.calls) {
+      func::FuncOp callee = run.calls.getCallee(call);
+      if (callee && !run.calls.keepsSignature(callee))
+        copied.push_back(call);
+      else if (callee && failed(runOnFunction(callee, run)))
+        return failure();
+    }
+    auto meshes = index.getMeshes(run.meshes);
+    if (failed(meshes))
+      return failure();
+    if (!*meshes)
+      return success(); // no mesh: one device
+    auto propagation = FunctionPropagation::compute(func, **meshes, run.calls, options);
+    if (failed(propagation))
+      return failure();
+    run.unknownOps += (*propagation)->getNumUnknownOps();
+    llvm::DenseMap<Operation *, SmallVector<LayoutId>> handed;
+    if (failed(solveFunction(func, **meshes, **propagation, handed)))
+      return failure();
+    (*propagation)->write();
+    LayoutTable &table = (*propagation)->getPropagation().getTable();
+    for (func::CallOp call : copied) {
+      auto it = handed.find(call);
+      SmallVector<ShardingAttr> arguments, results;
+      for (auto [i, operand] : llvm::enumerate(call.getOperands()))
+        arguments.push_back(isa<RankedTensorType>(operand.getType())
+                                ? table.getAttr(it->second[i])
+                                : ShardingAttr());
+      for (Value result : call.getResults())
+        results.push_back((*propagation)->getClosed(result));
+      auto [copy, isNew] = run.calls.specialize(run.calls.getCallee(call), arguments, results);
+      call.setCallee(copy.getName());
+      if (isNew && failed(runOnFunction(copy, run)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult solveFunction(func::FuncOp func, FunctionMeshes &meshes,
+                              FunctionPropagation &own,
+                              llvm::DenseMap<Operation *, SmallVector<LayoutId>> &handed) {
+    Propagation &propagation = own.getPropagation();
+    ProblemOptions problemOptions;
+    problemOptions.regatherAlways = regather == "always" || (regather == "auto" && options.costs.alpa);
+    problemOptions.allSubAxes = subAxes == "all";
+    LogicalResult pinned = success();
+    auto getPinned = [&](Operation *op) -> std::optional<FactorAxes> {
+      auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
+      if (!attr)
+        return std::nullopt;
+      auto factors = meshes.read(attr, [&] { return op->emitError(); });
+      if (failed(factors)) {
+        pinned = failure();
+        return std::nullopt;
+      }
+      FactorAxes axes;
+      for (const DimEntries &entries : *factors)
+        axes.push_back(canonicalize(entries));
+      return axes;
+    };
+    problemOptions.getPinned = getPinned;
+    ShardingProblem problem(propagation, problemOptions);
+    if (failed(pinned))
+      return failure();
+    SolverOptions solver;
+    solver.timeLimit = timeLimit;
+    Solution solution = solve(problem.getGraph(), solver);
+    if (solution.choices.empty())
+      return emitError(func.getLoc())
+             << "no layouts of function @" << func.getName() << " satisfy what is given"
+             << (forbid.empty() ? "" : " without the forbidden collectives");
+    // Time is rounded to the unit of the graph; the objective is not.
+    double objective = problem.getSeconds(solution.choices);
+    double bound = solution.status == SolverStatus::Optimal
+                       ? objective
+                       : std::min(objective, problem.toSeconds(solution.lowerBound.time));
+    Builder b(&getContext());
+    func->setAttr(kSolverAttr,
+                  b.getDictionaryAttr(
+                      {b.getNamedAttr("objective", b.getF64FloatAttr(objective)),
+                       b.getNamedAttr("lower_bound", b.getF64FloatAttr(bound)),
+                       b.getNamedAttr("status", b.getStringAttr(
+                                                    solution.status == SolverStatus::Optimal
+                                                        ? problem.isWithinSets()
+                                                              ? "optimal within sets of 3"
+                                                              : "optimal"
+                                                        : "gap"))}));
+    LayoutTable &table = propagation.getTable();
+    for (unsigned id = 0; id < propagation.getNumPlaces(); ++id)
+      propagation.set(id, table.get(problem.getLayout(id, solution.choices)));
+    for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
+      const Propagation::Node &node = propagation.getNode(id);
+      const FactorAxes *axes = problem.getStrategy(id, solution.choices);
+      if (!axes)
+        continue;
+      if (node.isOwnRule) {
+        if (node.op->getNumResults() > 0 && !isa<tensor::ParallelInsertSliceOp>(node.op))
+          node.op->setDiscardableAttr(kComputeAttr, meshes.getAttr(*axes));
+        continue;
+      }
+      SmallVector<LayoutId> &layouts = handed[node.op];
+      for (unsigned t = 0; t < node.rule->numOperands(); ++t)
+        layouts.push_back(table.intern(getTensorSharding(*node.rule, t, *axes)));
+    }
+    return success();
+  }
+};
+
+} // namespace
