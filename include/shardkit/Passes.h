@@ -94,6 +94,9 @@ void setPhase(ModuleOp module, Phase phase);
 /// One error if the module is past `last`, the phase that a pass produces.
 LogicalResult verifyPhaseAtMost(ModuleOp module, Phase last, StringRef pass);
 
+/// Whether --spmd-auto-shard takes these options; `reason` says why not.
+LogicalResult verifyAutoShardOptions(StringRef options, std::string &reason);
+
 /// Adds the phases that come after `from`, up to `last`.
 void buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions,
                  Phase last = Phase::Final);

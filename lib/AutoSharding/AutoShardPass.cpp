@@ -183,6 +183,18 @@ private:
                                                               ? "optimal within sets of 3"
                                                               : "optimal"
                                                         : "gap"))}));
+    const SolverStatistics &statistics = solution.statistics;
+    remark::analysis(func.getLoc(), remark::RemarkOpts::name("auto-shard")
+                                        .category("spmd")
+                                        .function(func.getName()))
+        << remark::add("search over {0} choices of {1} variables",
+                       problem.getNumChoices(), problem.getGraph().getNumVariables())
+        << remark::metric("Variables", statistics.variables)
+        << remark::metric("Dropped", statistics.dropped)
+        << remark::metric("Merged", statistics.merged) << remark::metric("Joins", statistics.joins)
+        << remark::metric("JoinEntries", statistics.joinEntries)
+        << remark::metric("LargestJoin", statistics.largestJoin)
+        << remark::metric("Runs", statistics.runs) << remark::metric("Nodes", statistics.nodes);
     LayoutTable &table = propagation.getTable();
     for (unsigned id = 0; id < propagation.getNumPlaces(); ++id)
       propagation.set(id, table.get(problem.getLayout(id, solution.choices)));

@@ -410,6 +410,20 @@ void ShardingProblem::addEntry(NodeId id) {
           }));
 }
 
+/// True if a value produced as `own` is handed out as `home` when its sums are
+/// completed, each axis of them in whole or by place: nothing else moves.
+static bool isCompletion(const Sharding &own, const Sharding &home, const Mesh &mesh) {
+  for (auto [a, b] : llvm::zip(own.dims, home.dims)) {
+    DimEntries rest;
+    for (const DimEntry &entry : b.entries)
+      if (entry.isGap() || !overlaps(entry, own.unreduced, mesh))
+        rest.push_back(entry);
+    if (canonicalize(rest) != a.entries)
+      return false;
+  }
+  return true;
+}
+
 void ShardingProblem::addEdges(NodeId id) {
   const Propagation::Node &node = propagation.getNode(id);
   const ShardingRule &rule = *node.rule;
@@ -479,8 +493,14 @@ void ShardingProblem::addEdges(NodeId id) {
               PriceTable prices;
               for (const FactorAxes &axes : strategies) {
                 LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
-                for (LayoutId home : domains[kept.domain])
-                  prices.seconds.push_back(count * table.getSeconds(produced, home, getType(id, t)));
+                for (LayoutId home : domains[kept.domain]) {
+                  // A move on the way there would be paid for all readers at once.
+                  bool allowed = !options.regatherAlways ||
+                                 isCompletion(table.get(produced), table.get(home), table.getMesh());
+                  prices.seconds.push_back(
+                      allowed ? count * table.getSeconds(produced, home, getType(id, t))
+                              : kImpossible);
+                }
               }
               return prices;
             }));

@@ -35,6 +35,13 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
   }
 }
 
+LogicalResult spmd::verifyAutoShardOptions(StringRef options, std::string &reason) {
+  return createSPMDAutoShardPass()->initializeOptions(options, [&](const llvm::Twine &message) {
+    reason = message.str();
+    return failure();
+  });
+}
+
 void spmd::buildPhases(OpPassManager &pm, Phase from,
                        const PhaseOptions &phaseOptions, Phase last) {
   if (from < Phase::Propagated && last >= Phase::Propagated) {

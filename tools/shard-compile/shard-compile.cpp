@@ -34,6 +34,7 @@ static cl::opt<std::string> reshapeGaps("reshape-gaps", cl::desc("allow, forbid-
 static cl::opt<int64_t> tripCount("trip-count", cl::desc("Trips of loops without constant bounds: as of --spmd-propagate"), cl::init(100), cl::cat(category));
 static cl::opt<std::string> emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"), cl::cat(category));
 static cl::opt<std::string> fillPadding("fill-padding", cl::desc("For tests: what the padding of uneven shards holds: lowest, ones or zero"), cl::cat(category));
+static cl::opt<std::string> autoShard("auto-shard", cl::ValueOptional, cl::desc("Choose layouts by search; options as of --spmd-auto-shard"), cl::value_desc("options"), cl::cat(category));
 static cl::opt<bool> inlineCalls("inline", cl::desc("Inline private functions before layouts are chosen"), cl::init(true), cl::cat(category));
 static cl::opt<bool> carrySums("carry-sums", cl::desc("Keep partial sums partial as long as that is cheaper: as of --spmd-insert-reshards"), cl::init(true), cl::cat(category));
 static cl::opt<bool> merge("merge", cl::desc("Reduce sums of all-reduces once"), cl::init(true), cl::cat(category));
@@ -135,6 +136,12 @@ static int compile() {
       return failedWith("'" + input + "' has no unsharded form");
   spmd::dropReferences(*module);
   spmd::PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount, fillPadding};
+  if (autoShard.getNumOccurrences() > 0) {
+    std::string reason;
+    if (failed(spmd::verifyAutoShardOptions(autoShard, reason)))
+      return fail("--auto-shard is '" + autoShard + "': " + reason);
+    phases.autoShard = autoShard;
+  }
   phases.inlineCalls = inlineCalls;
   phases.carrySums = carrySums;
   phases.merge = merge;

@@ -45,6 +45,13 @@ public:
   ShardingProblem(Propagation &propagation, const ProblemOptions &options);
 
   const CostGraph &getGraph() const { return graph; }
+  /// Choices of all variables together.
+  uint64_t getNumChoices() const {
+    uint64_t sum = 0;
+    for (Var v = 0; v < graph.getNumVariables(); ++v)
+      sum += graph.getNumChoices(v);
+    return sum;
+  }
   /// Seconds of all collectives: each price as often as it is paid, added in
   /// ascending order.
   double getSeconds(ArrayRef<unsigned> choices) const;
