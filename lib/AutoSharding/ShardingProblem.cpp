@@ -225,6 +225,12 @@ void ShardingProblem::addPlaces() {
 // What readers need
 //===----------------------------------------------------------------------===//
 
+/// True for a pin that nobody reads, but for such pins: it is dropped.
+static bool isDeadPin(Operation *op) {
+  return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op) &&
+         llvm::all_of(op->getUsers(), isDeadPin);
+}
+
 RankedTensorType ShardingProblem::getType(NodeId id, unsigned t) const {
   return propagation.getPlace(propagation.getTensors(propagation.getNode(id))[t]).type;
 }
@@ -345,7 +351,7 @@ void ShardingProblem::addCopies() {
     ArrayRef<int32_t> tensors = propagation.getTensors(node);
     ArrayRef<Value> values = propagation.getTensorValues(node);
     for (unsigned t = 0; t < node.rule->numOperands(); ++t)
-      if (tensors[t] >= 0 && values[t] && node.rule->tensor(t).role != OperandRole::ShapeOnly)
+      if (tensors[t] >= 0 && values[t] && !isDeadPin(node.op) && node.rule->tensor(t).role != OperandRole::ShapeOnly)
         uses[values[t]].push_back({id, t});
   }
   for (auto &[value, readers] : uses) {
@@ -430,6 +436,8 @@ void ShardingProblem::addEdges(NodeId id) {
   ArrayRef<int32_t> tensors = propagation.getTensors(node);
   if (!node.handsOn && nodes[id].var == CostGraph::kNoVar)
     return;
+  if (isDeadPin(node.op))
+    return;
   if (node.handsOn && !propagation.getTensorValues(node)[0])
     return addEntry(id);
   Var own = node.handsOn ? places[tensors[1]].var : nodes[id].var;
@@ -443,6 +451,9 @@ void ShardingProblem::addEdges(NodeId id) {
       LayoutId has = domains[source.domain][choice];
       LayoutId needed = getNeeded(id, t, strategy, has);
       double seconds = 0;
+      // A slice is written in the layout that the shared output has.
+      if (t == 1 && isa<tensor::ParallelInsertSliceOp>(node.op))
+        return has == needed ? 0 : kImpossible;
       if (!source.sets || !llvm::is_contained(sets[source.sets][choice], needed))
         seconds = table.getSeconds(has, needed, type);
       if (!node.handsOn && rule.hasWindows()) {
@@ -453,7 +464,8 @@ void ShardingProblem::addEdges(NodeId id) {
       return count * seconds;
     };
     Key key = getUseKey(id, t);
-    key.insert(key.end(), {source.domain, source.sets, count, own == source.var});
+    key.insert(key.end(), {source.domain, source.sets, count, own == source.var,
+                           isa<tensor::ParallelInsertSliceOp>(node.op)});
     if (own == source.var) // a loop that yields what it is given
       addCost(own, getTable(std::move(key), [&] {
                 PriceTable prices;
@@ -545,8 +557,22 @@ double ShardingProblem::getSeconds(ArrayRef<unsigned> choices) const {
     size_t index = choices[cost.a];
     if (cost.b != CostGraph::kNoVar)
       index = index * graph.getNumChoices(cost.b) + choices[cost.b];
-    if (double seconds = priceTables[cost.table].seconds[index])
+    if (double seconds = priceTables[cost.table].seconds[index]) {
       ++paid[seconds];
+      if (getenv("DBG")) {
+        llvm::errs() << "PAID " << seconds << " vars " << cost.a << " " << int(cost.b) << "\n";
+        for (auto [i, p] : llvm::enumerate(places))
+          if (p.var == cost.a || p.var == cost.b) {
+            llvm::errs() << "  place " << i << " " << propagation.getPlace(i).type << "\n";
+          }
+        for (auto &[v, k] : copies)
+          if (k.var == cost.a || k.var == cost.b) llvm::errs() << "  copies of " << v << "\n";
+        for (auto [i, n] : llvm::enumerate(nodes))
+          if (n.var == cost.a || n.var == cost.b) {
+            llvm::errs() << "  node " << i << " "; propagation.getNode(i).op->print(llvm::errs(), OpPrintingFlags().skipRegions()); llvm::errs() << "\n";
+          }
+      }
+    }
   }
   double sum = 0;
   for (auto [seconds, times] : paid)

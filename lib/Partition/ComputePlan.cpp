@@ -190,13 +190,20 @@ private:
       return decideLoop(loop, *results);
     } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
       SmallVector<std::optional<LayoutId>> carried;
-      for (Value init : loop.getInits()) {
-        auto it = values.find(init);
+      auto known = op->getAttrOfType<ArrayAttr>(kOperandShardingsAttr);
+      for (auto [i, init] : llvm::enumerate(loop.getInits())) {
         carried.push_back(std::nullopt);
-        if (it != values.end())
-          carried.back() = it->second.home;
-        else if (isa<RankedTensorType>(init.getType()))
-          carried.back() = table.getReplicated(rankOf(init));
+        if (!isa<RankedTensorType>(init.getType()))
+          continue;
+        auto it = values.find(init);
+        if (known) {
+          FailureOr<LayoutId> id = read(cast<ShardingAttr>(known[i]), init.getType(), op->getLoc());
+          if (failed(id))
+            return failure();
+          carried.back() = *id;
+        } else {
+          carried.back() = it != values.end() ? it->second.home : table.getReplicated(rankOf(init));
+        }
       }
       handOn(op, carried, *results);
       defineAll(loop.getBeforeArguments(), carried);

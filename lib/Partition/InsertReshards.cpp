@@ -98,8 +98,9 @@ private:
       };
       manual.setInShardingsAttr(toList(own.needs));
       manual.setOutShardingsAttr(toList(own.produced));
-      op->removeAttr(kOperandShardingsAttr);
     }
+    if (isa<ManualComputationOp, scf::WhileOp>(op))
+      op->removeAttr(kOperandShardingsAttr);
   }
 
   void setShardings(Operation *op, ArrayRef<std::optional<LayoutId>> layouts) {

@@ -380,12 +380,15 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
     return success();
   }
   if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    SmallVector<int64_t> carried;
     for (auto [init, arg] : llvm::zip(loop.getInits(), loop.getBeforeArguments())) {
       if (failed(addOpen(arg)))
         return failure();
+      carried.push_back(propagation.contains(arg) ? int64_t(propagation.getId(arg)) : -1);
       if (propagation.contains(arg))
         handOn(op, init, propagation.getId(arg), arg);
     }
+    operandPlaces.emplace_back(op, std::move(carried));
     if (failed(readBlock(*loop.getBeforeBody())))
       return failure();
     for (auto [value, arg] :
@@ -620,10 +623,10 @@ void FunctionPropagation::write() {
     if (place >= 0)
       complete(signature.result(i), place, func.getResultTypes()[i]);
   signature.write();
-  for (auto &[op, places] : manualOperands) {
+  for (auto &[op, places] : operandPlaces) {
     SmallVector<Attribute> operands;
-    for (ValueId place : places)
-      operands.push_back(attrOf(place));
+    for (int64_t place : places)
+      operands.push_back(place < 0 ? none : attrOf(place));
     op->setDiscardableAttr(kOperandShardingsAttr, ArrayAttr::get(context, operands));
   }
   auto name = StringAttr::get(context, kShardingsAttr);

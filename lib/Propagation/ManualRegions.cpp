@@ -79,7 +79,7 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
   manualAxes.truncate(outer);
   if (failed(body))
     return failure();
-  manualOperands.emplace_back(op, std::move(operands));
+  operandPlaces.emplace_back(op, SmallVector<int64_t>(operands.begin(), operands.end()));
 
   Operation *terminator = op.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(op.getOutputs())) {

@@ -109,8 +109,9 @@ private:
   std::vector<Given> annotations;
   /// Axes that the manual computations around the op being read own.
   DimEntries manualAxes;
-  /// Places of the operands of manual computations.
-  std::vector<std::pair<ManualComputationOp, SmallVector<ValueId>>> manualOperands;
+  /// Places of the operands of manual computations and of scf.while, -1 for what is no
+  /// tensor: not those of the values that come in.
+  std::vector<std::pair<Operation *, SmallVector<int64_t>>> operandPlaces;
   unsigned unknownOps = 0;
   /// What is said once the run counts.
   std::vector<std::function<void()>> remarks;

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""For every function of a file: the objective of --spmd-auto-shard is the predicted time of the collectives that partition emits.
+
+usage: check_objective.py SHARD_OPT FILE SCRATCH_DIRECTORY [OPTIONS]
+"""
+
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def main():
+    shard_opt, path, scratch = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    options = sys.argv[4] if len(sys.argv) > 4 else ""
+    scratch.mkdir(parents=True, exist_ok=True)
+    front = subprocess.run([shard_opt, path, "--spmd-resolve-axis-resources", "--spmd-decompose", "--inline", "--symbol-dce",
+                            f"--spmd-auto-shard={options}"], capture_output=True, text=True)
+    if front.returncode:
+        sys.exit(front.stderr)
+    objectives = {}
+    for name, bound, objective, status in re.findall(
+            r'func.func (?:private )?@(\w+)\([^\n]*spmd.solver = \{lower_bound = ([^ ]+) : f64, objective = ([^ ]+) : f64, status = "([^"]+)"',
+            front.stdout):
+        objectives[name] = float(objective), float(bound), status
+    written = set()
+    for function in re.split(r"(?m)^  func.func ", front.stdout)[1:]:
+        if "spmd.manual_computation" in function:
+            written.add(re.search(r"@(\w+)", function)[1])
+    report = scratch / "report.json"
+    back = subprocess.run([shard_opt, "-", "--spmd-insert-reshards=carry-sums=false", "--spmd-partition", "--spmd-number-collectives",
+                           f"--spmd-report=format=json output={report}", "-o", "/dev/null"], input=front.stdout, capture_output=True, text=True)
+    if back.returncode:
+        sys.exit(back.stderr)
+    costs = collections.Counter()
+    for c in json.loads(report.read_text())["collectives"]:
+        costs[c["function"]] += c["cost"] * c["count"]
+    failures = 0
+    for name, (objective, bound, status) in objectives.items():
+        # Private functions are not in the report; what users wrote as collectives is no choice.
+        if name.endswith("_reference") or name in written:
+            continue
+        cost = costs[name]
+        if abs(cost - objective) > 1e-9 * max(abs(objective), 1e-9) or bound > objective:
+            failures += 1
+            print(f"FAIL {name}: objective {objective}, {status}, bound {bound}; emitted {cost}")
+    print(f"{len(objectives)} functions, {sum(objective > 0 for objective, *_ in objectives.values())} with a cost, {failures} differ")
+    sys.exit(1 if failures or not objectives else 0)
+
+
+if __name__ == "__main__":
+    main()
