@@ -1,7 +1,8 @@
 //===- Solver.cpp - The cheapest choices of a cost graph ------------------===//
 
 #include "shardkit/AutoSharding/Solver.h"
-#include "Elimination.h"
+#include "Contraction.h"
+#include "DualAscent.h"
 #include "EliminationOrder.h"
 #include <chrono>
 
@@ -26,40 +27,42 @@ Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options)
   JoinMemo memo(pool);
   Solution solution;
   Reduction reduction = reducer.reduce(readGraph(graph, false, pool));
-  Problem &problem = reduction.problem;
-  if (problem.impossible) {
-    solution.status = SolverStatus::Infeasible;
-    solution.lowerBound = Price::impossible();
-    solution.seconds = elapsed();
-    return solution;
-  }
-  auto order = getMinFillOrder(problem);
-  Elimination elimination(problem, order, options.maxJoinEntries, memo);
-  std::vector<TableId> tables(problem.unary);
-  for (auto &edge : problem.edges)
-    tables.push_back(edge.table);
-  auto run = elimination.run(tables);
-  std::vector<unsigned> choices(problem.sizes.size());
-  if (run.total.isImpossible() || !elimination.trace(run, choices)) {
-    solution.status = SolverStatus::Infeasible;
-    solution.lowerBound = Price::impossible();
-  } else {
-    solution.choices = reduction.expand(choices, pool);
-    solution.objective = graph.getPrice(solution.choices);
-    solution.lowerBound = run.total + problem.constant;
-    solution.peak = graph.getPeak(solution.choices, &solution.peakPoint);
-    solution.status = solution.objective == solution.lowerBound ? SolverStatus::Optimal : SolverStatus::Gap;
-    if (options.budget && solution.peak > *options.budget) {
-      // The bound holds within the budget as well; choices within it are not searched yet.
-      solution.choices.clear();
-      solution.objective = Price::impossible();
-      solution.status = SolverStatus::Gap;
+  fprintf(stderr, "reduced: %zu of %u t=%.3f\n", reduction.problem.sizes.size(), graph.getNumVariables(), elapsed());
+  Contraction contraction(reduction.problem, memo);
+  bool ok = contraction.run(getTables(reduction.problem));
+  fprintf(stderr, "contracted: %zu, %zu edges t=%.3f\n", contraction.getCore().sizes.size(), contraction.getCore().edges.size(), elapsed());
+  Reduction core = reducer.reduce(contraction.getCore());
+  fprintf(stderr, "reduced: %zu, dropped %zu t=%.3f\n", core.problem.sizes.size(), size_t(core.dropped), elapsed());
+  Problem &problem = core.problem;
+  {
+    std::vector<unsigned> byNumber(problem.sizes.size());
+    for (unsigned i = 0; i < byNumber.size(); ++i) byNumber[i] = i;
+    DualAscent dual(problem, byNumber, pool);
+    dual.setTables(getTables(problem), 1e13);
+    int sweeps = atoi(getenv("SYM"));
+    for (int it = 0; it < sweeps; ++it) {
+      double b = dual.iterate();
+      if (it % 10 == 9) {
+        auto m = dual.move();
+      fprintf(stderr, "%d: %.8g %.8g t=%.3f\n", it, b + problem.constant.time, double(m.bound + problem.constant.time), elapsed());
+      for (double f = 1e-6; f < 1; f *= 4) {
+        int64_t slack = f * m.bound;
+        auto r = dual.restrict(m, slack);
+        if (r.impossible) continue;
+        Reducer red2(pool);
+        auto rr = red2.reduce(r.problem);
+        if (rr.problem.impossible) continue;
+        auto ord = getMinFillOrder(rr.problem);
+        JoinMemo m2(pool);
+        Elimination el(rr.problem, ord, 1 << 22, m2);
+        auto run = el.run(getTables(rr.problem));
+        fprintf(stderr, "   f=%g, vars %zu, exact %d all %.3g largest %.3g: found %.8g within %d t=%.3f\n", f, rr.problem.sizes.size(), el.isExact(), el.getAllJoins(), el.getLargestJoin(), double((run.total + rr.problem.constant).time), run.total.time <= slack, elapsed());
+        if (el.isExact() && (run.total.time+rr.problem.constant.time) <= slack + m.bound+problem.constant.time) exit(0);
+        if (!el.isExact()) break;
+      }
+      }
     }
+    exit(0);
   }
-  solution.statistics = memo.statistics;
-  solution.statistics.variables = problem.sizes.size();
-  solution.statistics.merged = reduction.merges.size();
-  solution.statistics.dropped = reduction.dropped;
-  solution.seconds = elapsed();
   return solution;
 }
