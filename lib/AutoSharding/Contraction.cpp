@@ -104,7 +104,9 @@ Contraction::Contraction(const Problem &problem, JoinMemo &memo)
     core.edges.push_back({pair.first, pair.second, kNoTable});
     edgeSources.push_back(sources);
   }
-  core.unary.assign(coreVars.size(), kNoTable);
+  // Any table, until there is one: what matters is where there will be none.
+  for (ArrayRef<unsigned> sources : unarySources)
+    core.unary.push_back(sources.empty() ? kNoTable : 0);
 }
 
 bool Contraction::run(ArrayRef<TableId> tables) {

@@ -62,18 +62,38 @@ const double *DualAscent::getTable(TableId id) {
 }
 
 /// out[j] = min over i of base[i] + table[i][j]; returns the least of them.
-SHARDKIT_CLONES static double minPlus(double *__restrict out, const double *__restrict base,
-                                      const double *__restrict table, size_t rows,
-                                      size_t columns) {
-  for (size_t j = 0; j < columns; ++j)
-    out[j] = base[0] + table[j];
+template <unsigned Block>
+static inline __attribute__((always_inline)) void
+minPlusBlock(double *out, const double *base, const double *table, size_t rows, size_t columns,
+             size_t at) {
+  double least[Block];
+  for (unsigned k = 0; k < Block; ++k)
+    least[k] = base[0] + table[at + k];
   for (size_t i = 1; i < rows; ++i) {
     double b = base[i];
-    const double *row = table + i * columns;
-    for (size_t j = 0; j < columns; ++j) {
-      double sum = b + row[j];
-      out[j] = sum < out[j] ? sum : out[j];
+    const double *row = table + i * columns + at;
+    for (unsigned k = 0; k < Block; ++k) {
+      double sum = b + row[k];
+      least[k] = sum < least[k] ? sum : least[k];
     }
+  }
+  for (unsigned k = 0; k < Block; ++k)
+    out[at + k] = least[k];
+}
+
+SHARDKIT_CLONES static double minPlus(double *out, const double *base, const double *table,
+                                      size_t rows, size_t columns) {
+  // Blocks stay in registers; the last one overlaps with the one before.
+  constexpr unsigned kBlock = 8;
+  if (columns >= kBlock) {
+    size_t at = 0;
+    for (; at + kBlock <= columns; at += kBlock)
+      minPlusBlock<kBlock>(out, base, table, rows, columns, at);
+    if (at < columns)
+      minPlusBlock<kBlock>(out, base, table, rows, columns, columns - kBlock);
+  } else {
+    for (size_t at = 0; at < columns; ++at)
+      minPlusBlock<1>(out, base, table, rows, columns, at);
   }
   double least = out[0];
   for (size_t j = 1; j < columns; ++j)
@@ -124,61 +144,6 @@ double DualAscent::iterate() {
   pass(true);
   pass(false);
   return bound;
-}
-
-bool DualAscent::decode(llvm::MutableArrayRef<unsigned> choices) const {
-  unsigned n = problem.sizes.size();
-  SmallVector<double, 128> sum;
-  auto addEdge = [&](const Link &link, unsigned v) {
-    const Problem::Edge &edge = problem.edges[link.edge];
-    bool isA = edge.a == v;
-    const Table &table = pool.get(isA ? transposed[link.edge] : tables[n + link.edge]);
-    const int64_t *row =
-        table.time.data() + size_t(choices[link.to]) * problem.sizes[v];
-    for (unsigned x = 0; x < problem.sizes[v]; ++x)
-      sum[x] += row[x] >= kInf ? big : double(row[x]);
-  };
-  auto choose = [&](unsigned v, bool first) {
-    sum.assign(problem.sizes[v], 0);
-    if (tables[v] != kNoTable) {
-      const Table &unary = pool.get(tables[v]);
-      for (unsigned x = 0; x < problem.sizes[v]; ++x)
-        sum[x] += unary.time[x] >= kInf ? big : double(unary.time[x]);
-    }
-    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l) {
-      const Link &link = links[l];
-      if (first && link.forward)
-        for (unsigned x = 0; x < problem.sizes[v]; ++x)
-          sum[x] += messages[link.message + x];
-      else
-        addEdge(link, v);
-    }
-    unsigned best = llvm::min_element(sum) - sum.begin();
-    // A move only where it gains something, lest it go round in circles.
-    if (first || sum[best] < sum[choices[v]]) {
-      choices[v] = best;
-      return true;
-    }
-    return false;
-  };
-  // The last pass went backwards: messages of what comes later are up to date.
-  for (unsigned v : order)
-    choose(v, true);
-  for (unsigned round = 0; round < 10; ++round) {
-    bool changed = false;
-    for (unsigned v : order)
-      changed |= choose(v, false);
-    if (!changed)
-      break;
-  }
-  for (unsigned v = 0; v < n; ++v)
-    if (tables[v] != kNoTable && pool.get(tables[v]).time[choices[v]] >= kInf)
-      return false;
-  for (auto [i, edge] : llvm::enumerate(problem.edges))
-    if (pool.get(tables[n + i]).time[size_t(choices[edge.a]) * problem.sizes[edge.b] +
-                                     choices[edge.b]] >= kInf)
-      return false;
-  return true;
 }
 
 SHARDKIT_CLONES static void minimizeShifted(const int64_t *__restrict table,

@@ -66,11 +66,6 @@ struct Entry {
   double weight;
   unsigned v;
   bool operator>(const Entry &other) const {
-    static int mode = getenv("ORD") ? atoi(getenv("ORD")) : 0;
-    if (mode == 1) return std::tie(weight, fill, v) > std::tie(other.weight, other.fill, other.v);
-    if (mode == 2) { double a = weight/(1<<20) + std::log2(1.0+fill), b = other.weight/(1<<20) + std::log2(1.0+other.fill); return std::tie(a, fill, v) > std::tie(b, other.fill, other.v); }
-    if (mode == 3) { double a = weight/(1<<20)/4 + std::log2(1.0+fill), b = other.weight/(1<<20)/4 + std::log2(1.0+other.fill); return std::tie(a, fill, v) > std::tie(b, other.fill, other.v); }
-    if (mode == 4) { double a = weight/(1<<20)*3 + std::log2(1.0+fill), b = other.weight/(1<<20)*3 + std::log2(1.0+other.fill); return std::tie(a, fill, v) > std::tie(b, other.fill, other.v); }
     return std::tie(fill, weight, v) > std::tie(other.fill, other.weight, other.v);
   }
 };
