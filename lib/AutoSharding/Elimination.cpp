@@ -71,34 +71,6 @@ void JoinMemo::addSlice(unsigned entry, ArrayRef<unsigned> at,
   solver::addSlice(getShape(entry), getTables(entry), at, sums);
 }
 
-void JoinMemo::sweep(ArrayRef<ArrayRef<unsigned>> runs, ArrayRef<TableId> tables) {
-  std::vector<bool> used(pool.size(), false);
-  std::vector<bool> usedEntry(entries.size(), false);
-  for (TableId id : tables)
-    if (id != kNoTable)
-      used[id] = true;
-  for (ArrayRef<unsigned> run : runs)
-    for (unsigned entry : run) {
-      usedEntry[entry] = true;
-      for (TableId id : getInputs(entry))
-        used[id] = true;
-      used[entries[entry].result] = true;
-    }
-  pool.sweep(used);
-  keys = SequenceMap();
-  entryOfKey.clear();
-  for (unsigned entry = 0; entry < entries.size(); ++entry) {
-    if (!usedEntry[entry])
-      continue;
-    SmallVector<unsigned, 8> key = {entries[entry].shape};
-    ArrayRef<TableId> of = getInputs(entry);
-    key.append(of.begin(), of.end());
-    if (keys.insert(key).second)
-      entryOfKey.push_back(entry);
-  }
-  minima.clear();
-}
-
 //===----------------------------------------------------------------------===//
 // Elimination
 //===----------------------------------------------------------------------===//

@@ -40,10 +40,6 @@ public:
   void addSlice(unsigned entry, llvm::ArrayRef<unsigned> at,
                 llvm::MutableArrayRef<Price> sums) const;
 
-  /// Forgets all entries but these, frees the tables that only others need; `tables`
-  /// are kept as well.
-  void sweep(llvm::ArrayRef<llvm::ArrayRef<unsigned>> runs, llvm::ArrayRef<TableId> tables);
-
   TablePool &pool;
   SolverStatistics statistics;
 

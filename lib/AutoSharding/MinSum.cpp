@@ -8,15 +8,12 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 
-// Joins that are computed without asking whether dual ascent could make them smaller:
-// each, and all together as if nothing were repeated (or each small enough that only
-// repetition can make many of them).
-static constexpr double kSmallJoin = 1 << 16, kMediumJoin = 1 << 21, kAllJoins = 1 << 24;
-
+// Graphs whose joins are small, or few and not large, are eliminated as they are.
 bool MinSum::isSmall(const Elimination &elimination) const {
+  double most = options.directJoinEntries;
   return elimination.isExact() &&
-         (elimination.getLargestJoin() <= kSmallJoin ||
-          (elimination.getLargestJoin() <= kMediumJoin && elimination.getAllJoins() <= kAllJoins));
+         (elimination.getLargestJoin() <= most ||
+          (elimination.getLargestJoin() <= 32 * most && elimination.getAllJoins() <= 256 * most));
 }
 
 MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &memo,
@@ -130,7 +127,7 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
       // Not more work than the sweeps took, unless sweeps do not help any more.
       bool affordable =
           elimination.isExact() &&
-          elimination.getAllJoins() <= std::max(work, stalled > 2 ? 16 * work : kAllJoins);
+          elimination.getAllJoins() <= std::max(work, stalled > 2 ? 16 * work : 256.0 * options.directJoinEntries);
       if (!affordable && !(stalled > 6 && last))
         break;
       Elimination::Run run = elimination.run(getTables(rest));
