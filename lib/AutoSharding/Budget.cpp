@@ -28,6 +28,15 @@ BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget
     for (int64_t f : problem.fixed)
       bound = std::max(bound, f);
   }
+  std::vector<double> most(problem.fixed.size() + 1, 0);
+  for (const Problem::Buffer &b : problem.buffers) {
+    double bytes = double(*llvm::max_element(pool.get(b.bytes).time));
+    most[b.begin] += bytes;
+    most[b.end] -= bytes;
+  }
+  std::partial_sum(most.begin(), most.end(), most.begin());
+  for (auto [m, f] : llvm::zip(most, problem.fixed))
+    highest = std::max(highest, m + double(f));
 }
 
 unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
@@ -70,21 +79,46 @@ bool BudgetSearch::isDone() const {
 //===----------------------------------------------------------------------===//
 
 BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, double>> exact) const {
-  // As fine as sums in 64 bits allow, in powers of two.
-  double most = 1;
-  for (const Column &column : columns)
-    most = std::max(most, isPeak() ? double(column.peak) : double(column.price - problem.constant.time));
-  double pressure = 0;
-  for (auto [p, m] : exact)
-    pressure += m * (isPeak() ? most : double(*budget + 1));
-  most = std::max(most, pressure);
-  int shift = std::clamp(46 - int(std::ceil(std::log2(most + 1))), 0, 30);
+  // As fine as sums in 64 bits allow, in powers of two. What costs many times more than
+  // all columns may become impossible.
+  double most = isPeak() ? highest : 1;
+  if (!isPeak()) {
+    for (const Column &column : columns)
+      most = std::max(most, double(column.price - problem.constant.time));
+    double pressure = 0;
+    for (auto [p, m] : exact)
+      pressure += m * double(*budget + 1);
+    most = 16 * std::max(most, pressure);
+  }
+  int shift = std::clamp(58 - int(std::ceil(std::log2(most + 1))), 0, 30);
   Multipliers result;
   result.scale = isPeak() ? 0 : int64_t(1) << shift;
-  for (auto [p, m] : exact) {
-    int64_t rounded = std::llround(std::ldexp(m, shift));
-    if (rounded > 0)
-      result.points.push_back({p, rounded});
+  // Sums from the first point on are rounded, not each: many small ones add up.
+  double sum = 0;
+  int64_t last = 0;
+  auto add = [&](unsigned p, double m) {
+    sum += m;
+    int64_t rounded = std::llround(std::ldexp(sum, shift));
+    if (rounded > last)
+      result.points.push_back({p, rounded - last});
+    last = rounded;
+  };
+  if (!isPeak()) {
+    for (auto [p, m] : exact)
+      add(p, m);
+    return result;
+  }
+  // Where nothing is paid for a point, its buffers would be chosen at will, and the peak would
+  // be there next. A little is paid everywhere.
+  double all = 0;
+  for (auto [p, m] : exact)
+    all += m;
+  constexpr double kEverywhere = 1.0 / 256;
+  auto it = exact.begin();
+  for (unsigned p = 0; p < problem.fixed.size(); ++p) {
+    double own = it != exact.end() && it->first == p ? (it++)->second / all : 0;
+    add(p, exact.empty() ? 1.0 / problem.fixed.size()
+                         : (1 - kEverywhere) * own + kEverywhere / problem.fixed.size());
   }
   return result;
 }
@@ -361,17 +395,6 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
       exact = master.multipliers;
       value = master.value;
     }
-    if (exact.empty() && isPeak() && !part.fixed.empty()) {
-      // Nothing to go by yet: the point where most could be live.
-      std::vector<int64_t> most(part.fixed.size() + 1, 0);
-      for (const Problem::Buffer &b : part.buffers) {
-        int64_t bytes = *llvm::max_element(local.get(b.bytes).time);
-        most[b.begin] += bytes;
-        most[b.end] -= bytes;
-      }
-      std::partial_sum(most.begin(), most.end(), most.begin());
-      exact.push_back({unsigned(std::max_element(most.begin(), most.end() - 1) - most.begin()), 1.0});
-    }
     // Near the multipliers of the best bound (Wentges' smoothing), unless that gave nothing new.
     if (hasBound && smooth > 0)
       exact = blend(result.multipliers, exact, smooth);
@@ -425,47 +448,81 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
     llvm::sort(mixed);
     std::vector<unsigned> number = getDepthFirst(elimination.getSteps());
     unsigned n = number.size();
-    std::vector<uint8_t> labels(n);
     std::vector<unsigned> choices(part.sizes.size());
-    for (unsigned a = 0; a < std::min<size_t>(mixed.size(), 4); ++a)
-      for (unsigned b = 0; b < std::min<size_t>(mixed.size(), 4); ++b) {
+    mixed.resize(std::min<size_t>(mixed.size(), 4));
+    std::vector<const Elimination::Run *> of;
+    for (auto [share, run] : mixed)
+      of.push_back(&runs[run]);
+    // Best labels of all, to go on with.
+    std::vector<uint8_t> labels(n), bestLabels;
+    int64_t bestValue = kInf;
+    struct Tried {
+      bool fits = false;
+      int64_t value = kInf;
+    };
+    auto attempt = [&](ArrayRef<uint8_t> with) {
+      std::fill(choices.begin(), choices.end(), 0);
+      if (clock.isOver() || !elimination.trace(of, with, choices))
+        return Tried();
+      size_t before = columns.size();
+      unsigned c = toColumn(choices);
+      Tried tried{isPeak() || columns[c].peak <= *budget, valueOf(columns[c])};
+      // There may be many; what is not the best is of no use later.
+      if (columns.size() > before && c != best)
+        dropLastColumn();
+      if (tried.fits && tried.value < bestValue) {
+        bestValue = tried.value;
+        bestLabels.assign(with.begin(), with.end());
+      }
+      return tried;
+    };
+    for (unsigned a = 0; a < of.size(); ++a)
+      for (unsigned b = 0; b < of.size(); ++b) {
         if (a == b)
           continue;
-        const Elimination::Run *pair[] = {&runs[mixed[a].second], &runs[mixed[b].second]};
-        std::map<unsigned, std::pair<bool, int64_t>> tried; // cut: fits, value
-        auto attempt = [&](unsigned cut) {
-          auto [it, inserted] = tried.try_emplace(cut);
-          if (!inserted || clock.isOver())
+        std::map<unsigned, Tried> tried; // by cut
+        auto cutAt = [&](unsigned cut) {
+          if (tried.count(cut))
             return;
           for (unsigned i = 0; i < n; ++i)
-            labels[i] = number[i] >= cut;
-          std::fill(choices.begin(), choices.end(), 0);
-          if (!elimination.trace(pair, labels, choices))
-            return;
-          size_t before = columns.size();
-          unsigned c = toColumn(choices);
-          it->second = {isPeak() || columns[c].peak <= *budget, valueOf(columns[c])};
-          // There may be many; what is not the best is of no use later.
-          if (columns.size() > before && c != best)
-            dropLastColumn();
+            labels[i] = number[i] >= cut ? b : a;
+          tried[cut] = attempt(labels);
         };
         constexpr unsigned kParts = 12;
         for (unsigned i = 0; i <= kParts; ++i)
-          attempt(uint64_t(n) * i / kParts);
+          cutAt(uint64_t(n) * i / kParts);
         // Between a cut that fits and its neighbour that does not: where exactly.
         for (unsigned depth = 0; depth < 8 && !clock.isOver(); ++depth) {
           std::vector<unsigned> next;
           for (auto it = tried.begin(); std::next(it) != tried.end(); ++it) {
             auto other = std::next(it);
-            if (it->second.first != other->second.first && other->first - it->first > 1)
+            if (it->second.fits != other->second.fits && other->first - it->first > 1)
               next.push_back((it->first + other->first) / 2);
           }
           if (next.empty())
             break;
           for (unsigned cut : next)
-            attempt(cut);
+            cutAt(cut);
         }
       }
+    // Several cuts: stretch by stretch, whichever solution lowers the value there.
+    for (unsigned parts : {24u, 96u}) {
+      for (bool improved = true; improved && !bestLabels.empty() && !isDone();) {
+        improved = false;
+        for (unsigned part = 0; part < parts && !isDone(); ++part)
+          for (unsigned a = 0; a < of.size(); ++a) {
+            labels = bestLabels;
+            for (unsigned i = 0; i < n; ++i)
+              if (uint64_t(number[i]) * parts / n == part)
+                labels[i] = a;
+            int64_t before = bestValue;
+            if (labels != bestLabels) {
+              attempt(labels);
+              improved |= bestValue < before;
+            }
+          }
+      }
+    }
   }
   statistics.eliminated += memo.statistics.eliminated;
   statistics.joins += memo.statistics.joins;
@@ -488,7 +545,8 @@ void BudgetSearch::dropLastColumn() {
 // Search
 //===----------------------------------------------------------------------===//
 
-void BudgetSearch::branch(Node root) {
+void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
+  size_t numFixed = root.allowed.size();
   struct Worse {
     bool operator()(const std::pair<int64_t, unsigned> &x,
                     const std::pair<int64_t, unsigned> &y) const {
@@ -501,8 +559,9 @@ void BudgetSearch::branch(Node root) {
   queue.push({bound, 0});
   while (!queue.empty()) {
     auto [value, index] = queue.top();
-    bound = std::max(bound, std::min(value, getValue()));
-    if (isDone())
+    if (proves)
+      bound = std::max(bound, std::min(value, getValue()));
+    if (isDone() || maxNodes-- == 0)
       return;
     queue.pop();
     Node node = std::move(nodes[index]);
@@ -510,13 +569,14 @@ void BudgetSearch::branch(Node root) {
     if (value >= getValue())
       continue;
     ++statistics.nodes;
-    Relaxed relaxed = relax(node, node.allowed.empty() ? 100 : 25, false);
+    Relaxed relaxed = relax(node, node.allowed.size() == numFixed ? 100 : 25, false);
     if (relaxed.impossible)
       continue;
     int64_t low = std::max(value, relaxed.bound);
     if (clock.isOver()) {
       queue.push({low, index});
-      bound = std::max(bound, std::min(queue.top().first, getValue()));
+      if (proves)
+        bound = std::max(bound, std::min(queue.top().first, getValue()));
       return;
     }
     if (low >= getValue())
@@ -595,7 +655,8 @@ void BudgetSearch::branch(Node root) {
       queue.push({low, unsigned(nodes.size() - 1)});
     }
   }
-  bound = std::max(bound, getValue());
+  if (proves)
+    bound = std::max(bound, getValue());
 }
 
 void BudgetSearch::searchLarge() {
@@ -607,20 +668,12 @@ void BudgetSearch::searchLarge() {
   std::vector<unsigned> active;
   for (unsigned c = 0; c < columns.size(); ++c)
     active.push_back(c);
-  if (isPeak() && !problem.fixed.empty()) {
-    std::vector<int64_t> most(problem.fixed.size() + 1, 0);
-    for (const Problem::Buffer &b : problem.buffers) {
-      int64_t bytes = *llvm::max_element(pool.get(b.bytes).time);
-      most[b.begin] += bytes;
-      most[b.end] -= bytes;
-    }
-    std::partial_sum(most.begin(), most.end(), most.begin());
-    next.push_back({unsigned(std::max_element(most.begin(), most.end() - 1) - most.begin()), 1.0});
-  }
   while (!isDone() && stalled < 4) {
     Exact exact = smooth && hasBound ? blend(bestMultipliers, next, 0.4) : next;
     Multipliers multipliers = round(exact);
-    MinSum::Answer answer = full.solve(weigh(problem, multipliers, pool), 1e-4);
+    // The first multipliers of a peak are a guess.
+    double gap = isPeak() && exact.empty() ? 0.02 : 1e-4;
+    MinSum::Answer answer = full.solve(weigh(problem, multipliers, pool), gap);
     if (answer.impossible) {
       bound = kInf;
       return;
@@ -687,7 +740,7 @@ void BudgetSearch::run(int64_t stopAt) {
     root.columns.push_back(c);
   if (whole.isExact() && whole.getLargestJoin() <= 32.0 * options.directJoinEntries &&
       whole.getAllJoins() <= 256.0 * options.directJoinEntries)
-    branch(std::move(root));
+    branch(std::move(root), true, ~0u);
   else
     searchLarge();
 }

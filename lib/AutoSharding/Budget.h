@@ -81,7 +81,8 @@ private:
   /// By elimination: for small problems, and for few choices.
   Relaxed relax(const Node &node, unsigned iterations, bool repair);
   void searchLarge();
-  void branch(Node root);
+  /// Without `proves` the root is only a part of the problem: its bound is not the bound.
+  void branch(Node root, bool proves, unsigned maxNodes);
 
   const Problem &problem;
   std::optional<int64_t> budget;
@@ -94,6 +95,7 @@ private:
   unsigned best = ~0u;
   int64_t bound = 0;
   int64_t enough = -1;
+  double highest = 1; // no peak is higher
 };
 
 } // namespace mlir::spmd::solver

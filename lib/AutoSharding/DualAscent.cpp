@@ -146,6 +146,56 @@ double DualAscent::iterate() {
   return bound;
 }
 
+bool DualAscent::decode(llvm::MutableArrayRef<unsigned> choices) const {
+  unsigned n = problem.sizes.size();
+  SmallVector<double, 128> sum;
+  auto addEdge = [&](const Link &link, unsigned v) {
+    bool isA = problem.edges[link.edge].a == v;
+    const Table &table = pool.get(isA ? transposed[link.edge] : tables[n + link.edge]);
+    const int64_t *row = table.time.data() + size_t(choices[link.to]) * problem.sizes[v];
+    for (unsigned x = 0; x < problem.sizes[v]; ++x)
+      sum[x] += std::min(double(row[x]), big);
+  };
+  auto choose = [&](unsigned v, bool first) {
+    sum.assign(problem.sizes[v], 0);
+    if (tables[v] != kNoTable)
+      for (unsigned x = 0; x < problem.sizes[v]; ++x)
+        sum[x] += std::min(double(pool.get(tables[v]).time[x]), big);
+    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l) {
+      const Link &link = links[l];
+      if (first && link.forward)
+        for (unsigned x = 0; x < problem.sizes[v]; ++x)
+          sum[x] += messages[link.message + x];
+      else
+        addEdge(link, v);
+    }
+    unsigned best = llvm::min_element(sum) - sum.begin();
+    // A move only where it gains something, lest it go round in circles.
+    if (!first && sum[best] >= sum[choices[v]])
+      return false;
+    choices[v] = best;
+    return true;
+  };
+  // The last pass went backwards: messages of what comes later are up to date.
+  for (unsigned v : order)
+    choose(v, true);
+  for (unsigned round = 0; round < 4; ++round) {
+    bool changed = false;
+    for (unsigned v : order)
+      changed |= choose(v, false);
+    if (!changed)
+      break;
+  }
+  for (unsigned v = 0; v < n; ++v)
+    if (tables[v] != kNoTable && pool.get(tables[v]).time[choices[v]] >= kInf)
+      return false;
+  for (auto [i, edge] : llvm::enumerate(problem.edges))
+    if (pool.get(tables[n + i]).time[size_t(choices[edge.a]) * problem.sizes[edge.b] +
+                                     choices[edge.b]] >= kInf)
+      return false;
+  return true;
+}
+
 SHARDKIT_CLONES static void minimizeShifted(const int64_t *__restrict table,
                                             const int64_t *__restrict byRow,
                                             const int64_t *__restrict byColumn, size_t rows,

@@ -27,6 +27,10 @@ public:
   void setTables(llvm::ArrayRef<TableId> tables, double big);
   /// One pass forward and one back. Returns the bound, up to rounding.
   double iterate();
+  /// Choices by the messages, one variable after the other, then improved one by one.
+  /// False if that ends at something impossible.
+  bool decode(llvm::MutableArrayRef<unsigned> choices) const;
+
   /// The tables with the costs moved as they are now, in integers: the same prices exactly,
   /// and no entry below 0 once `bound` is subtracted.
   struct Moved {

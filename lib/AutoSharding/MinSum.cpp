@@ -62,10 +62,12 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
   // What stands for impossible only has to be more than anything that could be part of a good
   // solution; the closer it is, the less it costs in precision.
   double big = 0;
+  bool timesOnly = true; // no bytes that would break ties
   auto tables = getTables(core);
   for (TableId id : tables) {
     if (id == kNoTable)
       continue;
+    timesOnly &= memo.pool.get(id).bytes.empty();
     int64_t most = 0;
     for (int64_t t : memo.pool.get(id).time)
       if (t < kInf)
@@ -98,6 +100,26 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
     answer.lower = std::max(answer.lower, Price{base + moved.bound, INT64_MIN / 4});
     stalled = moved.bound - lastBound <= std::abs(double(moved.bound)) * 1e-6 ? stalled + 1 : 0;
     lastBound = moved.bound;
+
+    // Many ties leave many choices; what the messages say may be as good as the bound.
+    auto take = [&](std::vector<unsigned> choices) {
+      Price price = core.getPrice(choices, memo.pool);
+      if (answer.choices.empty() || price < best) {
+        best = price;
+        answer.choices = std::move(choices);
+      }
+    };
+    std::vector<unsigned> decoded(core.sizes.size(), 0);
+    if (ascent->decode(decoded))
+      take(std::move(decoded));
+    if (timesOnly && !best.isImpossible() && best.time <= answer.lower.time) {
+      answer.lower = best;
+      answer.optimal = true;
+      return;
+    }
+
+    if (gap > 0 && !best.isImpossible() && isGood())
+      return;
 
     // All solutions within bound + slack are in the restricted problem: if its optimum is
     // within, it is the optimum. The slack grows from a guess, or is what the best
@@ -146,11 +168,7 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
         std::vector<unsigned> all = reduction->expand(choices, memo.pool);
         for (unsigned v = 0; v < all.size(); ++v)
           all[v] = memo.pool.getList(restricted.kept[v])[all[v]];
-        Price price = core.getPrice(all, memo.pool);
-        if (answer.choices.empty() || price < best) {
-          best = price;
-          answer.choices = std::move(all);
-        }
+        take(std::move(all));
       }
       if (elimination.isExact() && total.time <= base + moved.bound + slack) {
         answer.lower = best;
