@@ -454,6 +454,35 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
     for (auto [share, run] : mixed)
       of.push_back(&runs[run]);
     // Best labels of all, to go on with.
+    // What the master mixes may come from elsewhere; then solutions of multipliers close by
+    // serve, on both sides of the budget.
+    std::vector<Elimination::Run> more;
+    more.reserve(8);
+    if (of.size() < 2 && hasBound) {
+      auto add = [&](const Exact &exact) {
+        Elimination::Run run = elimination.run(weigh(part, round(exact), local));
+        std::fill(choices.begin(), choices.end(), 0);
+        if (run.total.isImpossible() || clock.isOver() || !elimination.trace(run, choices))
+          return;
+        unsigned c = toColumn(choices);
+        if (!llvm::is_contained(runOf, c)) {
+          runOf.push_back(c);
+          more.push_back(std::move(run));
+          of.push_back(&more.back());
+        }
+      };
+      for (double by : {0.9, 0.98, 1.02, 1.1}) {
+        Exact all = result.multipliers;
+        for (auto &[p, m] : all)
+          m *= by;
+        add(all);
+      }
+      for (unsigned i = 0; i < std::min<size_t>(2, result.multipliers.size()); ++i) {
+        Exact one = result.multipliers;
+        one[i].second *= 0.95;
+        add(one);
+      }
+    }
     std::vector<uint8_t> labels(n), bestLabels;
     int64_t bestValue = kInf;
     struct Tried {
