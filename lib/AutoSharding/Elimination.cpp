@@ -71,34 +71,6 @@ void JoinMemo::addSlice(unsigned entry, ArrayRef<unsigned> at,
   solver::addSlice(getShape(entry), getTables(entry), at, sums);
 }
 
-void JoinMemo::sweep(ArrayRef<ArrayRef<unsigned>> runs, ArrayRef<TableId> tables) {
-  std::vector<bool> used(pool.size(), false);
-  std::vector<bool> usedEntry(entries.size(), false);
-  for (TableId id : tables)
-    if (id != kNoTable)
-      used[id] = true;
-  for (ArrayRef<unsigned> run : runs)
-    for (unsigned entry : run) {
-      usedEntry[entry] = true;
-      for (TableId id : getInputs(entry))
-        used[id] = true;
-      used[entries[entry].result] = true;
-    }
-  pool.sweep(used);
-  keys = SequenceMap();
-  entryOfKey.clear();
-  for (unsigned entry = 0; entry < entries.size(); ++entry) {
-    if (!usedEntry[entry])
-      continue;
-    SmallVector<unsigned, 8> key = {entries[entry].shape};
-    ArrayRef<TableId> of = getInputs(entry);
-    key.append(of.begin(), of.end());
-    if (keys.insert(key).second)
-      entryOfKey.push_back(entry);
-  }
-  minima.clear();
-}
-
 //===----------------------------------------------------------------------===//
 // Elimination
 //===----------------------------------------------------------------------===//
@@ -108,7 +80,10 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
     : memo(memo), sizes(problem.sizes) {
   unsigned n = problem.sizes.size();
   numTables = n + problem.edges.size();
+  // What stays comes last, by number.
   std::vector<unsigned> position(n);
+  for (unsigned v = 0; v < n; ++v)
+    position[v] = n + v;
   for (auto [i, v] : llvm::enumerate(order))
     position[v] = i;
 
@@ -118,9 +93,12 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
     SmallVector<unsigned, 6> scope;
     unsigned source;
   };
-  std::vector<SmallVector<Input, 4>> buckets(n);
+  std::vector<SmallVector<Input, 4>> buckets(order.size());
   auto put = [&](SmallVector<unsigned, 6> scope, unsigned source) {
-    buckets[position[scope.front()]].push_back({std::move(scope), source});
+    if (position[scope.front()] < n)
+      buckets[position[scope.front()]].push_back({std::move(scope), source});
+    else if (source >= numTables)
+      rests.push_back(source - numTables);
   };
   for (unsigned v = 0; v < n; ++v)
     if (problem.unary[v] != kNoTable)
@@ -240,8 +218,6 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables) {
 
 bool Elimination::trace(ArrayRef<const Run *> runs, ArrayRef<uint8_t> labels,
                         llvm::MutableArrayRef<unsigned> choices) {
-  // Variables without any table take their first choice.
-  std::fill(choices.begin(), choices.end(), 0);
   SmallVector<unsigned, 8> at;
   SmallVector<Price, 32> sums;
   for (size_t end = steps.size(); end > 0;) {

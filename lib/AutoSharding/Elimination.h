@@ -40,10 +40,6 @@ public:
   void addSlice(unsigned entry, llvm::ArrayRef<unsigned> at,
                 llvm::MutableArrayRef<Price> sums) const;
 
-  /// Forgets all entries but these, frees the tables that only others need; `tables`
-  /// are kept as well.
-  void sweep(llvm::ArrayRef<llvm::ArrayRef<unsigned>> runs, llvm::ArrayRef<TableId> tables);
-
   TablePool &pool;
   SolverStatistics statistics;
 
@@ -61,7 +57,7 @@ private:
 
 class Elimination {
 public:
-  /// A join of more than `maxJoin` entries is split (mini-buckets): the result is a lower
+  /// `order` may leave out variables: see getRests. A join of more than `maxJoin` entries is split (mini-buckets): the result is a lower
   /// bound then, and isExact() false.
   Elimination(const Problem &problem, llvm::ArrayRef<unsigned> order, int64_t maxJoin,
               JoinMemo &memo);
@@ -80,8 +76,8 @@ public:
   Run run(llvm::ArrayRef<TableId> tables);
 
   /// Choices that reach the total (if exact), the last eliminated first, each the lowest
-  /// choice that does. With several runs: step i follows runs[labels[i]]; what was
-  /// eliminated later is given. False where a choice is impossible.
+  /// choice that does; variables that were not eliminated have one already. With several
+  /// runs: step i follows runs[labels[i]]. False where a choice is impossible.
   bool trace(llvm::ArrayRef<const Run *> runs, llvm::ArrayRef<uint8_t> labels,
              llvm::MutableArrayRef<unsigned> choices);
   bool trace(const Run &run, llvm::MutableArrayRef<unsigned> choices) {
@@ -97,10 +93,13 @@ public:
     unsigned parent; // step that takes the result; ~0u: none
   };
   llvm::ArrayRef<Step> getSteps() const { return steps; }
+  /// Steps whose results only have variables that the order leaves out, by number.
+  llvm::ArrayRef<unsigned> getRests() const { return rests; }
 
 private:
   JoinMemo &memo;
   std::vector<Step> steps;
+  std::vector<unsigned> rests;
   std::vector<unsigned> sizes;
   unsigned numTables;
   // Which tables of edges are read with rows and columns swapped, and their sizes.

@@ -9,19 +9,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Join.h"
+#include "Vectorize.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
-
-// What a 64-bit minimum needs is not in the baseline of x86-64.
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) &&                 \
-    !(defined(__has_feature) && __has_feature(address_sanitizer))
-#define SHARDKIT_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define SHARDKIT_CLONES
-#endif
 
 size_t JoinShape::getResultSize() const {
   size_t size = 1;

@@ -1,12 +1,11 @@
 //===- Solver.cpp - The cheapest choices of a cost graph ------------------===//
 
 #include "shardkit/AutoSharding/Solver.h"
-#include "Elimination.h"
-#include "EliminationOrder.h"
-#include <chrono>
+#include "Budget.h"
 
 using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
+using llvm::ArrayRef;
 
 double Solution::getGap() const {
   if (choices.empty())
@@ -16,50 +15,160 @@ double Solution::getGap() const {
   return double(objective.time - lowerBound.time) / std::abs(double(objective.time));
 }
 
-Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options) {
-  auto start = std::chrono::steady_clock::now();
-  auto elapsed = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
+static void setChoices(Solution &solution, const CostGraph &graph, std::vector<unsigned> choices) {
+  solution.choices = std::move(choices);
+  solution.objective = graph.getPrice(solution.choices);
+  solution.peak = graph.getPeak(solution.choices, &solution.peakPoint);
+}
+
+static void setInfeasible(Solution &solution) {
+  solution.status = SolverStatus::Infeasible;
+  solution.choices.clear();
+  solution.objective = solution.lowerBound = Price::impossible();
+}
+
+static void addStatistics(SolverStatistics &to, const SolverStatistics &from) {
+  to.eliminated += from.eliminated;
+  to.joins += from.joins;
+  to.joinEntries += from.joinEntries;
+  to.largestJoin = std::max(to.largestJoin, from.largestJoin);
+  to.runs += from.runs;
+}
+
+/// The optimum without a budget.
+static void solveFree(const CostGraph &graph, const SolverOptions &options, const Clock &clock,
+                      Solution &solution) {
   TablePool pool;
   Reducer reducer(pool);
   JoinMemo memo(pool);
-  Solution solution;
   Reduction reduction = reducer.reduce(readGraph(graph, false, pool));
-  Problem &problem = reduction.problem;
-  if (problem.impossible) {
-    solution.status = SolverStatus::Infeasible;
-    solution.lowerBound = Price::impossible();
-    solution.seconds = elapsed();
-    return solution;
+  SolverStatistics &statistics = solution.statistics;
+  statistics.variables = reduction.problem.sizes.size();
+  statistics.dropped = reduction.dropped;
+  statistics.merged = reduction.merges.size();
+  if (reduction.problem.impossible) {
+    setInfeasible(solution);
+    return;
   }
-  auto order = getMinFillOrder(problem);
-  Elimination elimination(problem, order, options.maxJoinEntries, memo);
-  std::vector<TableId> tables(problem.unary);
-  for (auto &edge : problem.edges)
-    tables.push_back(edge.table);
-  auto run = elimination.run(tables);
-  std::vector<unsigned> choices(problem.sizes.size());
-  if (run.total.isImpossible() || !elimination.trace(run, choices)) {
-    solution.status = SolverStatus::Infeasible;
-    solution.lowerBound = Price::impossible();
-  } else {
-    solution.choices = reduction.expand(choices, pool);
-    solution.objective = graph.getPrice(solution.choices);
-    solution.lowerBound = run.total + problem.constant;
-    solution.peak = graph.getPeak(solution.choices, &solution.peakPoint);
-    solution.status = solution.objective == solution.lowerBound ? SolverStatus::Optimal : SolverStatus::Gap;
-    if (options.budget && solution.peak > *options.budget) {
-      // The bound holds within the budget as well; choices within it are not searched yet.
+  MinSum minSum(reduction.problem, options, memo, clock);
+  MinSum::Answer answer = minSum.solve(getTables(reduction.problem), 0);
+  addStatistics(statistics, memo.statistics);
+  if (answer.impossible) {
+    setInfeasible(solution);
+    return;
+  }
+  solution.lowerBound = answer.lower;
+  solution.status = answer.optimal ? SolverStatus::Optimal : SolverStatus::Gap;
+  if (!answer.choices.empty())
+    setChoices(solution, graph, reduction.expand(answer.choices, pool));
+}
+
+/// Times that count bytes as their last digits, where sums stay small enough for it:
+/// the factor of times, or 0 where only times are minimized.
+static int64_t getFactor(const CostGraph &graph) {
+  __int128 times = 1, bytes = 1;
+  for (const CostGraph::Cost &cost : graph.getCosts()) {
+    int64_t t = 0, b = 0;
+    for (Price p : graph.getTable(cost.table))
+      if (!p.isImpossible()) {
+        t = std::max(t, std::abs(p.time));
+        b = std::max(b, std::abs(p.bytes));
+      }
+    times += t;
+    bytes += b;
+  }
+  // Reading a table subtracts its least entry: bytes differ by up to twice as much.
+  __int128 factor = 4 * bytes;
+  return factor * times < (__int128(1) << 40) ? int64_t(factor) : 0;
+}
+
+static void flatten(Problem &problem, int64_t factor, TablePool &pool) {
+  for (unsigned v = 0; v < problem.sizes.size(); ++v) {
+    TableId &id = problem.unary[v];
+    if (id != kNoTable) {
+      id = pool.flatten(id, factor);
+      continue;
+    }
+    Table zeros;
+    zeros.time.assign(problem.sizes[v], 0);
+    id = pool.intern(std::move(zeros));
+  }
+  for (Problem::Edge &edge : problem.edges)
+    edge.table = pool.flatten(edge.table, factor);
+  if (factor)
+    problem.constant = {problem.constant.time * factor + problem.constant.bytes, 0};
+  else
+    problem.constant.bytes = 0;
+}
+
+static void solveWithin(const CostGraph &graph, const SolverOptions &options, const Clock &clock,
+                        Solution &solution) {
+  TablePool pool;
+  Reducer reducer(pool);
+  Reduction reduction = reducer.reduce(readGraph(graph, true, pool));
+  Problem &problem = reduction.problem;
+  solution.statistics.variables = problem.sizes.size();
+  solution.statistics.dropped = reduction.dropped;
+  solution.statistics.merged = reduction.merges.size();
+  int64_t factor = getFactor(graph);
+  Price freeBound = solution.lowerBound;
+  flatten(problem, factor, pool);
+
+  // Is there anything within the budget? Where not, what is the least that there is?
+  BudgetSearch peak(problem, std::nullopt, pool, options, clock, solution.statistics);
+  peak.run(*options.budget);
+  auto expand = [&](const BudgetSearch::Column &column) {
+    return reduction.expand(column.choices, pool);
+  };
+  if (!peak.hasBest() || peak.getValue() > *options.budget) {
+    solution.smallestBudgetBound = peak.getBound();
+    if (peak.hasBest()) {
+      setChoices(solution, graph, expand(peak.getBest()));
+      solution.smallestBudget = solution.peak;
+    } else {
       solution.choices.clear();
       solution.objective = Price::impossible();
-      solution.status = SolverStatus::Gap;
     }
+    solution.status =
+        peak.getBound() > *options.budget ? SolverStatus::Infeasible : SolverStatus::Gap;
+    if (solution.status == SolverStatus::Gap) {
+      solution.choices.clear();
+      solution.objective = Price::impossible();
+    } else {
+      solution.lowerBound = Price::impossible();
+    }
+    return;
   }
-  solution.statistics = memo.statistics;
-  solution.statistics.variables = problem.sizes.size();
-  solution.statistics.merged = reduction.merges.size();
-  solution.statistics.dropped = reduction.dropped;
-  solution.seconds = elapsed();
+
+  BudgetSearch search(problem, options.budget, pool, options, clock, solution.statistics);
+  for (const BudgetSearch::Column &column : peak.getColumns())
+    search.addSolution(column.choices);
+  search.run();
+  setChoices(solution, graph, expand(search.getBest()));
+  bool closed = search.getBound() >= search.getValue();
+  solution.status = closed && factor ? SolverStatus::Optimal : SolverStatus::Gap;
+  if (solution.status == SolverStatus::Optimal) {
+    solution.lowerBound = solution.objective;
+    return;
+  }
+  // Back from one number to two; bytes are less than half a unit of time.
+  Price found{search.getBound(), INT64_MIN / 4};
+  if (factor) {
+    int64_t shifted = search.getBound() + factor / 2;
+    int64_t time = shifted / factor - (shifted % factor < 0);
+    found = {time, search.getBound() - time * factor};
+  }
+  solution.lowerBound = std::max(freeBound, found);
+}
+
+Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options) {
+  Clock clock(options.timeLimit);
+  Solution solution;
+  solveFree(graph, options, clock, solution);
+  if (options.budget && solution.status != SolverStatus::Infeasible &&
+      (solution.choices.empty() || solution.peak > *options.budget ||
+       solution.status == SolverStatus::Gap))
+    solveWithin(graph, options, clock, solution);
+  solution.seconds = clock.getSeconds();
   return solution;
 }

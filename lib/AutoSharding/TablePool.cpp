@@ -153,24 +153,15 @@ TableId TablePool::weigh(TableId id, int64_t scale, ArrayRef<Weight> weights, bo
   });
 }
 
-void TablePool::sweep(const std::vector<bool> &used) {
-  heads.clear();
-  derived = SequenceMap();
-  results.clear();
-  memory = 0;
-  // Numbers stay, so that who holds one of a used table need not be told.
-  for (unsigned id = 0; id < tables.size(); ++id) {
-    if (id >= used.size() || !used[id]) {
-      tables[id] = Table();
-      continue;
+TableId TablePool::flatten(TableId id, int64_t factor) {
+  return once({5, id, unsigned(factor), unsigned(factor >> 32)}, [&] {
+    Table flat;
+    for (size_t i = 0; i < tables[id].size(); ++i) {
+      Price price = tables[id].get(i);
+      flat.time.push_back(price.isImpossible() ? kInf
+                          : factor             ? price.time * factor + price.bytes
+                                               : price.time);
     }
-    memory += memoryOf(tables[id]);
-    uint64_t hash = hashOf(tables[id].time, 1);
-    if (!tables[id].bytes.empty())
-      hash = hashOf(tables[id].bytes, hash);
-    hash >>= 1;
-    auto [it, inserted] = heads.try_emplace(hash, id);
-    next[id] = inserted ? ~0u : it->second;
-    it->second = id;
-  }
+    return flat;
+  });
 }

@@ -53,13 +53,14 @@ public:
   /// break ties only `withBytes`. The table may be kNoTable (zeros).
   TableId weigh(TableId id, int64_t scale, llvm::ArrayRef<Weight> weights, bool withBytes);
 
+  /// time * factor + bytes, as times; with factor 0 the times alone.
+  TableId flatten(TableId id, int64_t factor);
+
   unsigned addList(llvm::ArrayRef<unsigned> list) { return lists.insert(list).first; }
   llvm::ArrayRef<unsigned> getList(unsigned id) const { return lists.get(id); }
 
   /// Bytes that tables occupy.
   size_t getMemory() const { return memory; }
-  /// Frees the content of what `used` does not mark, and forgets what was derived.
-  void sweep(const std::vector<bool> &used);
   unsigned size() const { return tables.size(); }
 
 private:

@@ -25,6 +25,9 @@ struct SolverOptions {
   /// Entries of the largest table that elimination may join; beyond it bounds are
   /// computed from parts of a table and the search branches.
   int64_t maxJoinEntries = int64_t(1) << 26;
+  /// Entries of a join up to which a graph is eliminated as it is, without the bounds that
+  /// would leave less to eliminate.
+  int64_t directJoinEntries = int64_t(1) << 16;
 };
 
 enum class SolverStatus {

@@ -44,6 +44,69 @@ TEST(SolverTest, RandomGraphsWithoutBudgetHaveTheEnumeratedOptimum) {
   EXPECT_LT(infeasible, 500u);
 }
 
+TEST(SolverTest, DualAscentLeavesTheOptimum) {
+  for (unsigned i = 0; i < 300; ++i) {
+    SCOPED_TRACE(i);
+    Random random(5000 + i);
+    GraphOptions options;
+    options.shape = kShapes[i % 3];
+    options.maxProduct = 5000;
+    options.maxTime = i % 5 == 0 ? 2 : 50;
+    CostGraph graph = randomGraph(random, options);
+    Price best = enumerate(graph, std::nullopt).best;
+    SolverOptions ascent;
+    ascent.directJoinEntries = 0;
+    Solution solution = solve(graph, ascent);
+    if (best.isImpossible()) {
+      EXPECT_EQ(solution.status, SolverStatus::Infeasible);
+      continue;
+    }
+    EXPECT_EQ(solution.status, SolverStatus::Optimal);
+    EXPECT_EQ(solution.objective, best);
+    expectValid(graph, solution);
+  }
+}
+
+TEST(SolverTest, RandomGraphsWithBudgetHaveTheEnumeratedOptimum) {
+  unsigned infeasible = 0, binding = 0;
+  for (unsigned i = 0; i < 1000; ++i) {
+    SCOPED_TRACE(i);
+    Random random(10000 + i);
+    GraphOptions options;
+    options.shape = kShapes[i % 3];
+    options.maxProduct = i % 20 == 0 ? 200000 : 3000;
+    options.maxTime = i % 5 == 0 ? 2 : 50;
+    options.buffers = true;
+    CostGraph graph = randomGraph(random, options);
+    BruteForce truth = enumerate(graph, std::nullopt);
+    if (truth.smallestPeak < 0) {
+      EXPECT_EQ(solve(graph).status, SolverStatus::Infeasible);
+      continue;
+    }
+    SolverOptions limited;
+    int64_t low = truth.smallestPeak - 2, high = truth.freePeak + 1;
+    limited.budget = std::max<int64_t>(0, low + random.below(std::max<int64_t>(1, high - low + 1)));
+    Solution solution = solve(graph, limited);
+    if (*limited.budget < truth.smallestPeak) {
+      ++infeasible;
+      EXPECT_EQ(solution.status, SolverStatus::Infeasible);
+      EXPECT_EQ(solution.smallestBudget, truth.smallestPeak);
+      EXPECT_EQ(solution.smallestBudgetBound, truth.smallestPeak);
+      ASSERT_EQ(solution.choices.size(), graph.getNumVariables());
+      EXPECT_EQ(graph.getPeak(solution.choices), truth.smallestPeak);
+      EXPECT_FALSE(graph.getPrice(solution.choices).isImpossible());
+      continue;
+    }
+    binding += *limited.budget < truth.freePeak;
+    EXPECT_EQ(solution.status, SolverStatus::Optimal);
+    EXPECT_EQ(solution.objective, enumerate(graph, limited.budget).best);
+    EXPECT_LE(solution.peak, *limited.budget);
+    expectValid(graph, solution);
+  }
+  EXPECT_GT(infeasible, 100u);
+  EXPECT_GT(binding, 200u);
+}
+
 /// `layers` equal layers of four variables, forward and backward.
 static CostGraph layeredChain(unsigned layers, unsigned choices) {
   CostGraph graph;

@@ -1,0 +1,775 @@
+//===- Budget.cpp - The best choices within a memory limit ----------------===//
+
+#include "Budget.h"
+#include "EliminationOrder.h"
+#include "SmallProgram.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <queue>
+
+using namespace mlir::spmd;
+using namespace mlir::spmd::solver;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+using Exact = std::vector<std::pair<unsigned, double>>;
+
+BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget, TablePool &pool,
+                           const SolverOptions &options, const Clock &clock,
+                           SolverStatistics &statistics)
+    : problem(problem), budget(budget), pool(pool), options(options), clock(clock),
+      statistics(statistics) {
+  // Always paid.
+  bound = problem.constant.time;
+  if (isPeak()) {
+    bound = 0;
+    for (int64_t f : problem.fixed)
+      bound = std::max(bound, f);
+  }
+  std::vector<double> most(problem.fixed.size() + 1, 0);
+  for (const Problem::Buffer &b : problem.buffers) {
+    double bytes = double(*llvm::max_element(pool.get(b.bytes).time));
+    most[b.begin] += bytes;
+    most[b.end] -= bytes;
+  }
+  std::partial_sum(most.begin(), most.end(), most.begin());
+  for (auto [m, f] : llvm::zip(most, problem.fixed))
+    highest = std::max(highest, m + double(f));
+}
+
+unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
+  uint64_t hash = llvm::xxh3_64bits(ArrayRef<uint8_t>(
+                      reinterpret_cast<const uint8_t *>(choices.data()), choices.size() * sizeof(unsigned))) >>
+                  1;
+  auto [it, inserted] = columnOf.try_emplace(hash, columns.size());
+  if (!inserted && ArrayRef(columns[it->second].choices) == choices)
+    return it->second;
+  Column column;
+  column.choices.assign(choices.begin(), choices.end());
+  Price price = problem.getPrice(choices, pool);
+  column.price = price.time;
+  problem.getMemory(choices, pool, column.memory);
+  for (int64_t m : column.memory)
+    column.peak = std::max(column.peak, m);
+  columns.push_back(std::move(column));
+  unsigned id = columns.size() - 1;
+  if (!price.isImpossible() && (isPeak() || columns[id].peak <= *budget) &&
+      (best == ~0u || valueOf(columns[id]) < valueOf(columns[best])))
+    best = id;
+  return id;
+}
+
+bool BudgetSearch::isDone() const {
+  if (clock.isOver())
+    return true;
+  if (!hasBest())
+    return false;
+  int64_t value = getValue();
+  if (isPeak() && enough >= 0 && value <= enough)
+    return true;
+  if (bound >= value)
+    return true;
+  return !isPeak() && double(value - bound) <= options.gap * std::abs(double(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Multipliers
+//===----------------------------------------------------------------------===//
+
+BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, double>> exact) const {
+  // As fine as sums in 64 bits allow, in powers of two. What costs many times more than
+  // all columns may become impossible.
+  double most = isPeak() ? highest : 1;
+  if (!isPeak()) {
+    for (const Column &column : columns)
+      most = std::max(most, double(column.price - problem.constant.time));
+    double pressure = 0;
+    for (auto [p, m] : exact)
+      pressure += m * double(*budget + 1);
+    most = 16 * std::max(most, pressure);
+  }
+  int shift = std::clamp(58 - int(std::ceil(std::log2(most + 1))), 0, 30);
+  Multipliers result;
+  result.scale = isPeak() ? 0 : int64_t(1) << shift;
+  // Sums from the first point on are rounded, not each: many small ones add up.
+  double sum = 0;
+  int64_t last = 0;
+  auto add = [&](unsigned p, double m) {
+    sum += m;
+    int64_t rounded = std::llround(std::ldexp(sum, shift));
+    if (rounded > last)
+      result.points.push_back({p, rounded - last});
+    last = rounded;
+  };
+  if (!isPeak()) {
+    for (auto [p, m] : exact)
+      add(p, m);
+    return result;
+  }
+  // Where nothing is paid for a point, its buffers would be chosen at will, and the peak would
+  // be there next. A little is paid everywhere.
+  double all = 0;
+  for (auto [p, m] : exact)
+    all += m;
+  constexpr double kEverywhere = 1.0 / 256;
+  auto it = exact.begin();
+  for (unsigned p = 0; p < problem.fixed.size(); ++p) {
+    double own = it != exact.end() && it->first == p ? (it++)->second / all : 0;
+    add(p, exact.empty() ? 1.0 / problem.fixed.size()
+                         : (1 - kEverywhere) * own + kEverywhere / problem.fixed.size());
+  }
+  return result;
+}
+
+std::vector<TableId> BudgetSearch::weigh(const Problem &of, const Multipliers &by,
+                                         TablePool &in) const {
+  std::vector<int64_t> before(of.fixed.size() + 1, 0); // sum of the multipliers before a point
+  for (auto [p, m] : by.points)
+    before[p + 1] = m;
+  for (unsigned p = 0; p < of.fixed.size(); ++p)
+    before[p + 1] += before[p];
+  unsigned n = of.sizes.size();
+  std::vector<SmallVector<Weight, 2>> weights(n + of.edges.size());
+  for (const Problem::Buffer &buffer : of.buffers) {
+    int64_t factor = before[buffer.end] - before[buffer.begin];
+    if (factor == 0)
+      continue;
+    unsigned slot = buffer.a;
+    if (buffer.b != kNoVar) {
+      auto it = llvm::lower_bound(of.edges, buffer, [](const Problem::Edge &e, const Problem::Buffer &b) {
+        return std::tie(e.a, e.b) < std::tie(b.a, b.b);
+      });
+      slot = n + (it - of.edges.begin());
+    }
+    // One weight per table of bytes, so that equal variables have equal lists.
+    auto *same = llvm::find_if(weights[slot], [&](const Weight &w) { return w.bytes == buffer.bytes; });
+    if (same != weights[slot].end())
+      same->factor += factor;
+    else
+      weights[slot].push_back({buffer.bytes, factor});
+  }
+  std::vector<TableId> tables = getTables(of);
+  for (unsigned i = 0; i < tables.size(); ++i) {
+    llvm::sort(weights[i], [](const Weight &x, const Weight &y) { return x.bytes < y.bytes; });
+    if (tables[i] != kNoTable && (by.scale != 1 || !weights[i].empty()))
+      tables[i] = in.weigh(tables[i], by.scale, weights[i], false);
+  }
+  return tables;
+}
+
+int64_t BudgetSearch::getBoundOf(int64_t least, const Multipliers &by, const Problem &of) const {
+  __int128 sum = __int128(least), divisor = by.scale;
+  if (isPeak()) {
+    for (auto [p, m] : by.points) {
+      sum += __int128(m) * of.fixed[p];
+      divisor += m;
+    }
+  } else {
+    sum += __int128(by.scale) * of.constant.time;
+    for (auto [p, m] : by.points)
+      sum += __int128(m) * (of.fixed[p] - *budget);
+  }
+  if (divisor == 0)
+    return INT64_MIN;
+  // Values are integers: rounded up.
+  __int128 quotient = sum / divisor;
+  if (sum % divisor > 0)
+    ++quotient;
+  return int64_t(std::clamp<__int128>(quotient, INT64_MIN, kInf));
+}
+
+//===----------------------------------------------------------------------===//
+// The master program
+//===----------------------------------------------------------------------===//
+
+BudgetSearch::Master BudgetSearch::solveMaster(ArrayRef<unsigned> which,
+                                               std::vector<unsigned> &rows) const {
+  double low = 1e300, high = -1e300, most = 1;
+  for (unsigned c : which) {
+    low = std::min(low, double(valueOf(columns[c])));
+    high = std::max(high, double(valueOf(columns[c])));
+    most = std::max(most, double(columns[c].peak));
+  }
+  double range = std::max(1.0, high - low);
+  // Memory is measured in parts of the budget, or of the highest peak; one byte more on
+  // both sides, so that a budget of 0 is none to divide by.
+  double unit = isPeak() ? most + 1 : double(*budget) + 1;
+  SmallProgram program;
+  Master master;
+  while (true) {
+    program.numRows = rows.size();
+    program.columns.clear();
+    // Stands for what may still be found, at a price that no solution has.
+    program.columns.push_back({isPeak() ? 10.0 : 1000.0, 1, std::vector<double>(rows.size(), 0)});
+    for (unsigned c : which) {
+      SmallProgram::Column column{isPeak() ? 0.0 : (double(columns[c].price) - low) / range, 1, {}};
+      for (unsigned p : rows)
+        column.rows.push_back((double(columns[c].memory[p]) + 1) / unit);
+      program.columns.push_back(std::move(column));
+    }
+    if (isPeak())
+      program.columns.push_back({-1, 0, std::vector<double>(rows.size(), 1)});
+    program.solve();
+    master.shares.assign(program.x.begin() + 1, program.x.begin() + 1 + which.size());
+    // The point where the mix of columns needs the most, if it is not a row yet.
+    double limit = isPeak() ? unit * (1 - program.x.back()) : unit;
+    std::vector<double> mix(problem.fixed.size(), 0);
+    for (auto [c, share] : llvm::zip_equal(which, master.shares))
+      if (share > 1e-12)
+        for (unsigned p = 0; p < mix.size(); ++p)
+          mix[p] += share * double(columns[c].memory[p]);
+    unsigned at = llvm::max_element(mix) - mix.begin();
+    if (mix.empty() || mix[at] <= limit * (1 + 1e-9) || llvm::is_contained(rows, at) ||
+        rows.size() >= 60)
+      break;
+    rows.push_back(at);
+  }
+  for (auto [i, p] : llvm::enumerate(rows))
+    if (program.duals[i] > 1e-12)
+      master.multipliers.push_back({p, isPeak() ? program.duals[i] : program.duals[i] * range / unit});
+  llvm::sort(master.multipliers);
+  master.value = isPeak() ? unit * (1 - program.x.back()) : program.value * range + low;
+  return master;
+}
+
+/// weight * a + (1 - weight) * b.
+static Exact blend(const Exact &a, const Exact &b, double weight) {
+  Exact result;
+  auto x = a.begin(), y = b.begin();
+  while (x != a.end() || y != b.end()) {
+    if (y == b.end() || (x != a.end() && x->first < y->first)) {
+      result.push_back({x->first, weight * x->second});
+      ++x;
+    } else if (x == a.end() || y->first < x->first) {
+      result.push_back({y->first, (1 - weight) * y->second});
+      ++y;
+    } else {
+      result.push_back({x->first, weight * x->second + (1 - weight) * y->second});
+      ++x;
+      ++y;
+    }
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Relaxation of few choices
+//===----------------------------------------------------------------------===//
+
+/// The part of a problem where variables have only some of their choices, in a pool of its
+/// own, which goes when it is not needed any more.
+static Problem copyPart(const Problem &problem, const TablePool &pool,
+                        ArrayRef<std::vector<unsigned>> allowed, TablePool &to) {
+  Problem part;
+  part.fixed = problem.fixed;
+  part.constant = problem.constant;
+  std::vector<unsigned> lists;
+  for (const auto &list : allowed) {
+    part.sizes.push_back(list.size());
+    lists.push_back(to.addList(list));
+  }
+  // Equal tables restricted alike are copied once.
+  SequenceMap keys;
+  std::vector<TableId> made;
+  auto copy = [&](TableId id, unsigned a, unsigned b) {
+    auto [index, inserted] =
+        keys.insert({id, lists[a], b == kNoVar ? kNoTable : lists[b], b == kNoVar ? 1 : problem.sizes[b]});
+    if (!inserted)
+      return made[index];
+    const Table &from = pool.get(id);
+    Table table;
+    for (unsigned x : allowed[a]) {
+      if (b == kNoVar)
+        table.time.push_back(from.time[x]);
+      else
+        for (unsigned y : allowed[b])
+          table.time.push_back(from.time[size_t(x) * problem.sizes[b] + y]);
+    }
+    made.push_back(to.intern(std::move(table)));
+    return made.back();
+  };
+  for (unsigned v = 0; v < problem.sizes.size(); ++v)
+    part.unary.push_back(copy(problem.unary[v], v, kNoVar));
+  for (const Problem::Edge &edge : problem.edges)
+    part.edges.push_back({edge.a, edge.b, copy(edge.table, edge.a, edge.b)});
+  for (const Problem::Buffer &b : problem.buffers)
+    part.buffers.push_back({b.begin, b.end, b.a, b.b, copy(b.bytes, b.a, b.b)});
+  return part;
+}
+
+/// Steps numbered such that what hangs on a step comes behind it, the largest part
+/// last: a cut through these numbers is a cut through the graph.
+static std::vector<unsigned> getDepthFirst(ArrayRef<Elimination::Step> steps) {
+  unsigned n = steps.size();
+  std::vector<SmallVector<unsigned, 4>> children(n);
+  std::vector<unsigned> size(n, 1), number(n, 0), stack;
+  for (unsigned i = 0; i < n; ++i) {
+    if (steps[i].parent == ~0u) {
+      stack.push_back(i);
+      continue;
+    }
+    children[steps[i].parent].push_back(i);
+    size[steps[i].parent] += size[i];
+  }
+  unsigned next = 0;
+  while (!stack.empty()) {
+    unsigned i = stack.back();
+    stack.pop_back();
+    number[i] = next++;
+    // The last one pushed comes first.
+    llvm::sort(children[i], [&](unsigned x, unsigned y) {
+      return size[x] != size[y] ? size[x] > size[y] : x < y;
+    });
+    stack.insert(stack.end(), children[i].begin(), children[i].end());
+  }
+  return number;
+}
+
+BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations, bool repair) {
+  Relaxed result;
+  result.columns = node.columns;
+  std::vector<std::vector<unsigned>> allowed(problem.sizes.size());
+  for (auto &[v, list] : node.allowed)
+    allowed[v] = list;
+  for (unsigned v = 0; v < allowed.size(); ++v)
+    if (allowed[v].empty())
+      for (unsigned c = 0; c < problem.sizes[v]; ++c)
+        allowed[v].push_back(c);
+
+  TablePool local;
+  Reducer reducer(local);
+  JoinMemo memo(local);
+  Reduction reduction = reducer.reduce(copyPart(problem, pool, allowed, local));
+  const Problem &part = reduction.problem;
+  if (part.impossible) {
+    result.impossible = true;
+    return result;
+  }
+  // What is live at least.
+  if (!isPeak()) {
+    std::vector<int64_t> least(part.fixed.size() + 1, 0);
+    for (const Problem::Buffer &b : part.buffers) {
+      int64_t bytes = *llvm::min_element(local.get(b.bytes).time);
+      least[b.begin] += bytes;
+      least[b.end] -= bytes;
+    }
+    int64_t live = 0;
+    for (unsigned p = 0; p < part.fixed.size(); ++p) {
+      live += least[p];
+      if (live + part.fixed[p] > *budget) {
+        result.impossible = true;
+        return result;
+      }
+    }
+  }
+  Elimination elimination(part, getMinFillOrder(part), std::min<int64_t>(options.maxJoinEntries, 1 << 23),
+                          memo);
+  auto toColumn = [&](ArrayRef<unsigned> choices) {
+    std::vector<unsigned> all = reduction.expand(choices, local);
+    for (unsigned v = 0; v < all.size(); ++v)
+      all[v] = allowed[v][all[v]];
+    return addColumn(all);
+  };
+
+  std::vector<unsigned> rows;
+  for (unsigned c : result.columns)
+    if (!columns[c].memory.empty()) {
+      unsigned at = llvm::max_element(columns[c].memory) - columns[c].memory.begin();
+      if (!llvm::is_contained(rows, at))
+        rows.push_back(at);
+    }
+  llvm::sort(rows);
+  std::vector<Elimination::Run> runs;
+  std::vector<unsigned> runOf; // column of each run
+  result.bound = INT64_MIN;
+  bool hasBound = false;
+  double smooth = 0;
+  for (unsigned i = 0; i < iterations && !clock.isOver(); ++i) {
+    Exact exact;
+    double value = 0;
+    if (!result.columns.empty()) {
+      Master master = solveMaster(result.columns, rows);
+      result.shares = master.shares;
+      exact = master.multipliers;
+      value = master.value;
+    }
+    // Near the multipliers of the best bound (Wentges' smoothing), unless that gave nothing new.
+    if (hasBound && smooth > 0)
+      exact = blend(result.multipliers, exact, smooth);
+    Multipliers multipliers = round(exact);
+    Elimination::Run run = elimination.run(weigh(part, multipliers, local));
+    if (run.total.isImpossible()) {
+      result.impossible = true;
+      return result;
+    }
+    int64_t now = getBoundOf(run.total.time, multipliers, part);
+    if (now > result.bound) {
+      result.bound = now;
+      result.multipliers = exact;
+      hasBound = true;
+    }
+    std::vector<unsigned> choices(part.sizes.size(), 0);
+    bool isNew = false;
+    if (elimination.trace(run, choices)) {
+      unsigned c = toColumn(choices);
+      if (!llvm::is_contained(result.columns, c)) {
+        isNew = true;
+        result.columns.push_back(c);
+      }
+      if (!llvm::is_contained(runOf, c)) {
+        runs.push_back(std::move(run));
+        runOf.push_back(c);
+      }
+    }
+    if (hasBest() && result.bound >= getValue())
+      break;
+    if (!isNew && smooth == 0 && i > 0)
+      break; // the master's value is the bound
+    if (i > 0 && value - double(result.bound) < (repair ? 1e-5 * std::abs(value) : 0.5))
+      break;
+    smooth = isNew ? 0.5 : 0;
+    if (local.getMemory() > size_t(1) << 30)
+      break;
+  }
+  if (!result.columns.empty())
+    result.shares = solveMaster(result.columns, rows).shares;
+
+  if (repair && elimination.isExact()) {
+    // Solutions that the master mixes, cut and joined: one of them at the root side of a
+    // cut, the other one behind it, as good as that can be.
+    SmallVector<std::pair<double, unsigned>, 8> mixed;
+    for (auto [c, share] : llvm::zip_equal(result.columns, result.shares)) {
+      auto it = llvm::find(runOf, c);
+      if (share > 1e-3 && it != runOf.end())
+        mixed.push_back({-share, unsigned(it - runOf.begin())});
+    }
+    llvm::sort(mixed);
+    std::vector<unsigned> number = getDepthFirst(elimination.getSteps());
+    unsigned n = number.size();
+    std::vector<unsigned> choices(part.sizes.size());
+    mixed.resize(std::min<size_t>(mixed.size(), 4));
+    std::vector<const Elimination::Run *> of;
+    for (auto [share, run] : mixed)
+      of.push_back(&runs[run]);
+    // Best labels of all, to go on with.
+    // What the master mixes may come from elsewhere; then solutions of multipliers close by
+    // serve, on both sides of the budget.
+    std::vector<Elimination::Run> more;
+    more.reserve(8);
+    if (of.size() < 2 && hasBound) {
+      auto add = [&](const Exact &exact) {
+        Elimination::Run run = elimination.run(weigh(part, round(exact), local));
+        std::fill(choices.begin(), choices.end(), 0);
+        if (run.total.isImpossible() || clock.isOver() || !elimination.trace(run, choices))
+          return;
+        unsigned c = toColumn(choices);
+        if (!llvm::is_contained(runOf, c)) {
+          runOf.push_back(c);
+          more.push_back(std::move(run));
+          of.push_back(&more.back());
+        }
+      };
+      for (double by : {0.9, 0.98, 1.02, 1.1}) {
+        Exact all = result.multipliers;
+        for (auto &[p, m] : all)
+          m *= by;
+        add(all);
+      }
+      for (unsigned i = 0; i < std::min<size_t>(2, result.multipliers.size()); ++i) {
+        Exact one = result.multipliers;
+        one[i].second *= 0.95;
+        add(one);
+      }
+    }
+    std::vector<uint8_t> labels(n), bestLabels;
+    int64_t bestValue = kInf;
+    struct Tried {
+      bool fits = false;
+      int64_t value = kInf;
+    };
+    auto attempt = [&](ArrayRef<uint8_t> with) {
+      std::fill(choices.begin(), choices.end(), 0);
+      if (clock.isOver() || !elimination.trace(of, with, choices))
+        return Tried();
+      size_t before = columns.size();
+      unsigned c = toColumn(choices);
+      Tried tried{isPeak() || columns[c].peak <= *budget, valueOf(columns[c])};
+      // There may be many; what is not the best is of no use later.
+      if (columns.size() > before && c != best)
+        dropLastColumn();
+      if (tried.fits && tried.value < bestValue) {
+        bestValue = tried.value;
+        bestLabels.assign(with.begin(), with.end());
+      }
+      return tried;
+    };
+    for (unsigned a = 0; a < of.size(); ++a)
+      for (unsigned b = 0; b < of.size(); ++b) {
+        if (a == b)
+          continue;
+        std::map<unsigned, Tried> tried; // by cut
+        auto cutAt = [&](unsigned cut) {
+          if (tried.count(cut))
+            return;
+          for (unsigned i = 0; i < n; ++i)
+            labels[i] = number[i] >= cut ? b : a;
+          tried[cut] = attempt(labels);
+        };
+        constexpr unsigned kParts = 12;
+        for (unsigned i = 0; i <= kParts; ++i)
+          cutAt(uint64_t(n) * i / kParts);
+        // Between a cut that fits and its neighbour that does not: where exactly.
+        for (unsigned depth = 0; depth < 8 && !clock.isOver(); ++depth) {
+          std::vector<unsigned> next;
+          for (auto it = tried.begin(); std::next(it) != tried.end(); ++it) {
+            auto other = std::next(it);
+            if (it->second.fits != other->second.fits && other->first - it->first > 1)
+              next.push_back((it->first + other->first) / 2);
+          }
+          if (next.empty())
+            break;
+          for (unsigned cut : next)
+            cutAt(cut);
+        }
+      }
+    // Several cuts: stretch by stretch, whichever solution lowers the value there.
+    for (unsigned parts : {24u, 96u}) {
+      for (bool improved = true; improved && !bestLabels.empty() && !isDone();) {
+        improved = false;
+        for (unsigned part = 0; part < parts && !isDone(); ++part)
+          for (unsigned a = 0; a < of.size(); ++a) {
+            labels = bestLabels;
+            for (unsigned i = 0; i < n; ++i)
+              if (uint64_t(number[i]) * parts / n == part)
+                labels[i] = a;
+            int64_t before = bestValue;
+            if (labels != bestLabels) {
+              attempt(labels);
+              improved |= bestValue < before;
+            }
+          }
+      }
+    }
+  }
+  statistics.eliminated += memo.statistics.eliminated;
+  statistics.joins += memo.statistics.joins;
+  statistics.joinEntries += memo.statistics.joinEntries;
+  statistics.largestJoin = std::max(statistics.largestJoin, memo.statistics.largestJoin);
+  statistics.runs += memo.statistics.runs;
+  return result;
+}
+
+void BudgetSearch::dropLastColumn() {
+  for (auto it = columnOf.begin(); it != columnOf.end(); ++it)
+    if (it->second + 1 == columns.size()) {
+      columnOf.erase(it);
+      break;
+    }
+  columns.pop_back();
+}
+
+//===----------------------------------------------------------------------===//
+// Search
+//===----------------------------------------------------------------------===//
+
+void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
+  size_t numFixed = root.allowed.size();
+  struct Worse {
+    bool operator()(const std::pair<int64_t, unsigned> &x,
+                    const std::pair<int64_t, unsigned> &y) const {
+      return x > y;
+    }
+  };
+  std::vector<Node> nodes = {std::move(root)};
+  std::priority_queue<std::pair<int64_t, unsigned>, std::vector<std::pair<int64_t, unsigned>>, Worse>
+      queue;
+  queue.push({bound, 0});
+  while (!queue.empty()) {
+    auto [value, index] = queue.top();
+    if (proves)
+      bound = std::max(bound, std::min(value, getValue()));
+    if (isDone() || maxNodes-- == 0)
+      return;
+    queue.pop();
+    Node node = std::move(nodes[index]);
+    nodes[index] = Node();
+    if (value >= getValue())
+      continue;
+    ++statistics.nodes;
+    Relaxed relaxed = relax(node, node.allowed.size() == numFixed ? 100 : 25, false);
+    if (relaxed.impossible)
+      continue;
+    int64_t low = std::max(value, relaxed.bound);
+    if (clock.isOver()) {
+      queue.push({low, index});
+      if (proves)
+        bound = std::max(bound, std::min(queue.top().first, getValue()));
+      return;
+    }
+    if (low >= getValue())
+      continue;
+    // Where the columns in use disagree most; else the largest buffer of what is open.
+    std::vector<std::vector<unsigned>> allowed(problem.sizes.size());
+    for (auto &[v, list] : node.allowed)
+      allowed[v] = list;
+    auto getAllowed = [&](unsigned v) {
+      if (allowed[v].empty())
+        for (unsigned c = 0; c < problem.sizes[v]; ++c)
+          allowed[v].push_back(c);
+      return ArrayRef(allowed[v]);
+    };
+    unsigned split = kNoVar, choice = 0;
+    double most = 1e-6;
+    for (unsigned v = 0; v < problem.sizes.size(); ++v) {
+      if (getAllowed(v).size() < 2)
+        continue;
+      llvm::SmallDenseMap<unsigned, double, 4> sum;
+      for (auto [c, share] : llvm::zip_equal(relaxed.columns, relaxed.shares))
+        sum[columns[c].choices[v]] += share;
+      double largest = 0;
+      unsigned which = 0;
+      for (unsigned c : getAllowed(v))
+        if (sum.lookup(c) > largest) {
+          largest = sum.lookup(c);
+          which = c;
+        }
+      if (1 - largest > most) {
+        most = 1 - largest;
+        split = v;
+        choice = which;
+      }
+    }
+    if (split == kNoVar) {
+      int64_t widest = -1;
+      std::vector<int64_t> spread(problem.sizes.size(), 0);
+      for (const Problem::Buffer &b : problem.buffers) {
+        const Table &bytes = pool.get(b.bytes);
+        int64_t s = *llvm::max_element(bytes.time) - *llvm::min_element(bytes.time);
+        spread[b.a] = std::max(spread[b.a], s);
+        if (b.b != kNoVar)
+          spread[b.b] = std::max(spread[b.b], s);
+      }
+      for (unsigned v = 0; v < problem.sizes.size(); ++v)
+        if (getAllowed(v).size() > 1 && spread[v] > widest) {
+          widest = spread[v];
+          split = v;
+        }
+      if (split == kNoVar)
+        continue; // one solution, which relax has seen
+      choice = getAllowed(split).front();
+      if (!relaxed.columns.empty()) {
+        unsigned of = columns[relaxed.columns.back()].choices[split];
+        if (llvm::is_contained(getAllowed(split), of))
+          choice = of;
+      }
+    }
+    for (bool take : {true, false}) {
+      Node child;
+      child.bound = low;
+      std::vector<unsigned> list;
+      for (unsigned c : getAllowed(split))
+        if ((c == choice) == take)
+          list.push_back(c);
+      if (list.empty())
+        continue;
+      child.allowed = node.allowed;
+      llvm::erase_if(child.allowed, [&](auto &entry) { return entry.first == split; });
+      child.allowed.push_back({split, list});
+      for (unsigned c : relaxed.columns)
+        if (llvm::is_contained(list, columns[c].choices[split]) && child.columns.size() < 40)
+          child.columns.push_back(c);
+      nodes.push_back(std::move(child));
+      queue.push({low, unsigned(nodes.size() - 1)});
+    }
+  }
+  if (proves)
+    bound = std::max(bound, getValue());
+}
+
+void BudgetSearch::searchLarge() {
+  JoinMemo memo(pool);
+  MinSum full(problem, options, memo, clock);
+  Exact bestMultipliers, next;
+  bool hasBound = false, smooth = false;
+  unsigned stalled = 0;
+  std::vector<unsigned> active;
+  for (unsigned c = 0; c < columns.size(); ++c)
+    active.push_back(c);
+  while (!isDone() && stalled < 4) {
+    Exact exact = smooth && hasBound ? blend(bestMultipliers, next, 0.4) : next;
+    Multipliers multipliers = round(exact);
+    // The first multipliers of a peak are a guess.
+    double gap = isPeak() && exact.empty() ? 0.02 : 1e-4;
+    MinSum::Answer answer = full.solve(weigh(problem, multipliers, pool), gap);
+    if (answer.impossible) {
+      bound = kInf;
+      return;
+    }
+    int64_t least = answer.lower.time - problem.constant.time;
+    int64_t now = getBoundOf(least, multipliers, problem);
+    if (!hasBound || now > bound + std::abs(double(bound)) * 1e-5)
+      stalled = 0;
+    else
+      ++stalled;
+    if (now >= bound || !hasBound) {
+      bestMultipliers = exact;
+      hasBound = true;
+    }
+    bound = std::max(bound, now);
+    bool isNew = false;
+    if (!answer.choices.empty()) {
+      unsigned c = addColumn(answer.choices);
+      isNew = !llvm::is_contained(active, c);
+      if (isNew)
+        active.push_back(c);
+    }
+    smooth = isNew;
+    if (isDone() || memo.pool.getMemory() > size_t(3) << 30)
+      return;
+    // All that the solutions so far have chosen somewhere: the program recombines them
+    // variable by variable, not only as a whole.
+    Node node;
+    node.columns = active;
+    std::vector<std::vector<unsigned>> allowed(problem.sizes.size());
+    for (unsigned c : active)
+      for (unsigned v = 0; v < allowed.size(); ++v)
+        if (!llvm::is_contained(allowed[v], columns[c].choices[v]))
+          allowed[v].push_back(columns[c].choices[v]);
+    for (unsigned v = 0; v < allowed.size(); ++v) {
+      llvm::sort(allowed[v]);
+      node.allowed.push_back({v, std::move(allowed[v])});
+    }
+    Relaxed relaxed = relax(node, 40, true);
+    if (getenv("DBG")) fprintf(stderr, "large: now %.6g bound %.6g best %.6g inner %.6g columns %zu active %zu points %zu t=%.2f\n", double(now), double(bound), double(getValue()), double(relaxed.bound), columns.size(), active.size(), exact.size(), clock.getSeconds());
+    next = relaxed.multipliers;
+    // Those in use, and the newest.
+    active.clear();
+    for (auto [c, share] : llvm::zip(relaxed.columns, relaxed.shares))
+      if (share > 1e-9)
+        active.push_back(c);
+    if (hasBest() && !llvm::is_contained(active, best))
+      active.push_back(best);
+    for (unsigned c : llvm::reverse(relaxed.columns))
+      if (active.size() < 6 && !llvm::is_contained(active, c))
+        active.push_back(c);
+    llvm::sort(active);
+  }
+}
+
+void BudgetSearch::run(int64_t stopAt) {
+  enough = stopAt;
+  if (isDone())
+    return;
+  JoinMemo memo(pool);
+  Elimination whole(problem, getMinFillOrder(problem), options.maxJoinEntries, memo);
+  Node root;
+  for (unsigned c = 0; c < columns.size(); ++c)
+    root.columns.push_back(c);
+  if (whole.isExact() && whole.getLargestJoin() <= 32.0 * options.directJoinEntries &&
+      whole.getAllJoins() <= 256.0 * options.directJoinEntries)
+    branch(std::move(root), true, ~0u);
+  else
+    searchLarge();
+}
