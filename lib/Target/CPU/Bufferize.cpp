@@ -99,7 +99,9 @@ static void splitEmptyTensors(IRRewriter &rewriter, func::FuncOp func) {
       empties.insert(op);
   });
   for (Operation *empty : llvm::reverse(empties))
-    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(empty->getUses()))) {
+    for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
+      if (empty->hasOneUse())
+        break;
       rewriter.setInsertionPoint(use.getOwner());
       use.set(rewriter.clone(*empty)->getResult(0));
     }
