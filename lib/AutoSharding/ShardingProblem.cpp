@@ -55,6 +55,11 @@ enum TableKind : int64_t { kBytes, kPicks, kProduced, kNeeded, kHandedOn, kEntry
 static int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }
 static int64_t toKey(Type type) { return toKey(type.getAsOpaquePointer()); }
 
+double ShardingProblem::getSeconds(LayoutId from, LayoutId to, RankedTensorType type) {
+  double seconds = table.getSeconds(from, to, type);
+  return seconds < LayoutTable::kUnmovableSeconds ? seconds : kImpossible;
+}
+
 //===----------------------------------------------------------------------===//
 // How ops may compute
 //===----------------------------------------------------------------------===//
@@ -298,7 +303,7 @@ ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> re
         ++askers[id];
     }
     for (auto [id, count] : askers) {
-      double seconds = count < 2 ? 0 : table.getSeconds(home, id, type);
+      double seconds = count < 2 ? 0 : getSeconds(home, id, type);
       if (seconds > 0 && seconds < kImpossible)
         own->second.push_back(id);
     }
@@ -371,7 +376,7 @@ void ShardingProblem::addCopies() {
                 double seconds = 0;
                 int64_t bytes = 0;
                 for (LayoutId other : set) {
-                  seconds += count * table.getSeconds(home, other, type);
+                  seconds += count * getSeconds(home, other, type);
                   bytes += space.getLocalBytes(other, type);
                 }
                 prices.seconds.push_back(seconds);
@@ -455,7 +460,7 @@ void ShardingProblem::addEdges(NodeId id) {
       if (t == 1 && isa<tensor::ParallelInsertSliceOp>(node.op))
         return has == needed ? 0 : kImpossible;
       if (!source.sets || !llvm::is_contained(sets[source.sets][choice], needed))
-        seconds = table.getSeconds(has, needed, type);
+        seconds = getSeconds(has, needed, type);
       if (!node.handsOn && rule.hasWindows()) {
         auto windows = getWindows(rule, t, spaces[nodes[id].space][strategy], table.getMesh());
         if (!windows.empty())
@@ -510,7 +515,7 @@ void ShardingProblem::addEdges(NodeId id) {
                   bool allowed = !options.regatherAlways ||
                                  isCompletion(table.get(produced), table.get(home), table.getMesh());
                   prices.seconds.push_back(
-                      allowed ? count * table.getSeconds(produced, home, getType(id, t))
+                      allowed ? count * getSeconds(produced, home, getType(id, t))
                               : kImpossible);
                 }
               }

@@ -77,6 +77,8 @@ const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to,
     int64_t bytes = getElementBytes(type.getElementType());
     it->second.plan = costs.planReshard(source, target, bytes, &mesh);
     it->second.seconds = costs.getSeconds(it->second.plan, bytes);
+    if (!type.hasStaticShape() && !it->second.plan.empty())
+      it->second.seconds += kUnmovableSeconds;
   }
   return it->second;
 }

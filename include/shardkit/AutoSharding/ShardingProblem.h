@@ -117,6 +117,8 @@ private:
   void addCost(Var a, Var b, unsigned priceTable) { costs.push_back({a, b, priceTable}); }
   Var addVariable(size_t numChoices) { return graph.addVariable(numChoices); }
 
+  /// Infinite for what cannot be moved.
+  double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);
   ExtraCuts getExtraCuts(const Propagation::Node &node) const;
   bool allows(const Sharding &given, LayoutId id, RankedTensorType type) const;
   /// What operand `t` of a node must be had in, by strategy (or, for one that hands

@@ -35,6 +35,9 @@ public:
   bool isPartial(LayoutId id) const { return !shardings[id].unreduced.empty(); }
   ShardingAttr getAttr(LayoutId id);
 
+  /// Values of dynamic size are not moved: what any other choice costs is less.
+  static constexpr double kUnmovableSeconds = 1.0e12;
+
   /// Predicted seconds from one layout to another of a value of `type`. A
   /// complete value that becomes partial costs nothing by itself.
   double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);

@@ -84,6 +84,29 @@ static void splitSteppingView(IRRewriter &rewriter, memref::SubViewOp view) {
   rewriter.replaceOp(view, reduced);
 }
 
+/// Upstream takes an empty tensor that several ops write for one buffer. Where a loop
+/// starts from it and its body writes it too, that write destroys what earlier trips
+/// have left, and the analysis does not see it: nothing defines the contents that
+/// the loop starts from. Each use gets an empty tensor of its own, with the views
+/// between.
+static void splitEmptyTensors(IRRewriter &rewriter, func::FuncOp func) {
+  llvm::SetVector<Operation *> empties; // views behind what they show
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<tensor::EmptyOp>(op) ||
+        (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::CastOp>(op) &&
+         empties.contains(op->getOperand(0).getDefiningOp())))
+      empties.insert(op);
+  });
+  for (Operation *empty : llvm::reverse(empties))
+    for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
+      if (empty->hasOneUse())
+        break;
+      rewriter.setInsertionPoint(use.getOwner());
+      use.set(rewriter.clone(*empty)->getResult(0));
+    }
+}
+
 /// Bufferizes with values computed where they go to in the end. Upstream may choose a
 /// place whose old contents a loop still needs, and then refuse what it chose: the
 /// function is left as it was, and false is returned.
@@ -110,6 +133,7 @@ struct Bufferize : spmd::impl::SpmdCpuBufferizeBase<Bufferize> {
     options.allowReturnAllocsFromLoops = copyBeforeWrite;
     for (auto func : module.getOps<func::FuncOp>()) {
       bufferization::BufferizationState state;
+      splitEmptyTensors(rewriter, func);
       if ((copyBeforeWrite || !bufferizeInDestinations(rewriter, func, options)) &&
           failed(bufferization::runOneShotBufferize(func, options, state)))
         return signalPassFailure();

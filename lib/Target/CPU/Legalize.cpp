@@ -147,6 +147,44 @@ static void expandAddressed(func::FuncOp func) {
   }
 }
 
+/// A window may be read of a tensor that is longer than what it covers. Where a loop of
+/// the window runs once, upstream drops it (`d0 * 2 + d1` becomes `d1`) and would
+/// then take the size of the tensor for that of the loop that is left (MLIR 22): such
+/// an op gets the part that it reads.
+static void trimWindows(func::FuncOp func) {
+  OpBuilder builder(func.getContext());
+  func.walk([&](linalg::LinalgOp op) {
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    if (llvm::none_of(ranges, [](int64_t size) { return size == 1; }))
+      return;
+    SmallVector<std::optional<int64_t>> first(ranges.size(), 0), last;
+    for (int64_t size : ranges)
+      last.push_back(ShapedType::isDynamic(size) ? std::nullopt : std::optional(size - 1));
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+      if (!type || !type.hasStaticShape())
+        continue;
+      SmallVector<int64_t> shape(type.getShape());
+      for (auto [size, expr] : llvm::zip(shape, op.getMatchingIndexingMap(operand).getResults())) {
+        if (isa<AffineDimExpr>(expr))
+          continue;
+        std::optional<int64_t> end =
+            getBoundForAffineExpr(expr, ranges.size(), 0, first, last, /*isUpper=*/true);
+        if (end && *end >= 0 && *end + 1 < size)
+          size = *end + 1;
+      }
+      if (shape == type.getShape())
+        continue;
+      builder.setInsertionPoint(op);
+      MLIRContext *context = func.getContext();
+      SmallVector<OpFoldResult> starts(shape.size(), builder.getIndexAttr(0)),
+          strides(shape.size(), builder.getIndexAttr(1));
+      operand->set(tensor::ExtractSliceOp::create(builder, op.getLoc(), operand->get(), starts,
+                                                  getAsIndexOpFoldResult(context, shape), strides));
+    }
+  });
+}
+
 namespace {
 struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -573,6 +611,7 @@ struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
     emptyZeroElementValues(func);
     if (!regions)
       return;
+    trimWindows(func);
     SmallVector<Operation *> ops;
     func.walk([&](Operation *op) {
       if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op))

@@ -5,6 +5,7 @@
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
 #include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
 #include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -27,6 +28,20 @@ static void splitCast(tosa::CastOp cast) {
       tosa::CastOp::create(builder, cast.getLoc(), wide, cast.getInput()));
 }
 
+/// Upstream reads a constant multiplier beside a shift that is none (or the other way
+/// round) as a list of no values (MLIR 22), and so past its end: where one of them is
+/// no constant, the other is not shown to be one.
+static void hideHalfConstants(tosa::RescaleOp rescale) {
+  OpOperand &multiplier = rescale.getMultiplierMutable(), &shift = rescale.getShiftMutable();
+  bool isConstant = matchPattern(multiplier.get(), m_Constant());
+  if (isConstant == matchPattern(shift.get(), m_Constant()))
+    return;
+  OpOperand &hidden = isConstant ? multiplier : shift;
+  OpBuilder builder(rescale);
+  hidden.set(tensor::CastOp::create(builder, rescale.getLoc(), hidden.get().getType(),
+                                    hidden.get()));
+}
+
 bool spmd::cpu::prepareTosa(ModuleOp module) {
   bool found = false;
   module.walk([&](Operation *op) {
@@ -40,6 +55,8 @@ bool spmd::cpu::prepareTosa(ModuleOp module) {
     RewritePatternSet patterns(module.getContext());
     tosa::populateTosaDecomposeTransposeConv(module.getContext(), patterns);
     (void)applyPatternsGreedily(module, std::move(patterns));
+    // Last: the driver above folds what hides them.
+    module.walk(hideHalfConstants);
   }
   return found;
 }
