@@ -553,11 +553,7 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
       }
     }
   }
-  statistics.eliminated += memo.statistics.eliminated;
-  statistics.joins += memo.statistics.joins;
-  statistics.joinEntries += memo.statistics.joinEntries;
-  statistics.largestJoin = std::max(statistics.largestJoin, memo.statistics.largestJoin);
-  statistics.runs += memo.statistics.runs;
+  statistics.add(memo.statistics);
   return result;
 }
 
@@ -688,6 +684,21 @@ void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
     bound = std::max(bound, getValue());
 }
 
+BudgetSearch::Node BudgetSearch::getNode(ArrayRef<unsigned> of) const {
+  Node node;
+  node.columns.assign(of.begin(), of.end());
+  std::vector<std::vector<unsigned>> allowed(problem.sizes.size());
+  for (unsigned c : of)
+    for (unsigned v = 0; v < allowed.size(); ++v)
+      if (!llvm::is_contained(allowed[v], columns[c].choices[v]))
+        allowed[v].push_back(columns[c].choices[v]);
+  for (unsigned v = 0; v < allowed.size(); ++v) {
+    llvm::sort(allowed[v]);
+    node.allowed.push_back({v, std::move(allowed[v])});
+  }
+  return node;
+}
+
 void BudgetSearch::searchLarge() {
   JoinMemo memo(pool);
   MinSum full(problem, options, memo, clock);
@@ -730,19 +741,8 @@ void BudgetSearch::searchLarge() {
       return;
     // All that the solutions so far have chosen somewhere: the program recombines them
     // variable by variable, not only as a whole.
-    Node node;
-    node.columns = active;
-    std::vector<std::vector<unsigned>> allowed(problem.sizes.size());
-    for (unsigned c : active)
-      for (unsigned v = 0; v < allowed.size(); ++v)
-        if (!llvm::is_contained(allowed[v], columns[c].choices[v]))
-          allowed[v].push_back(columns[c].choices[v]);
-    for (unsigned v = 0; v < allowed.size(); ++v) {
-      llvm::sort(allowed[v]);
-      node.allowed.push_back({v, std::move(allowed[v])});
-    }
+    Node node = getNode(active);
     Relaxed relaxed = relax(node, 40, true);
-    if (getenv("DBG")) fprintf(stderr, "large: now %.6g bound %.6g best %.6g inner %.6g columns %zu active %zu points %zu t=%.2f\n", double(now), double(bound), double(getValue()), double(relaxed.bound), columns.size(), active.size(), exact.size(), clock.getSeconds());
     next = relaxed.multipliers;
     // Those in use, and the newest.
     active.clear();
@@ -756,6 +756,10 @@ void BudgetSearch::searchLarge() {
         active.push_back(c);
     llvm::sort(active);
   }
+  // The bound will not get better. Solutions may: some nodes among the choices that
+  // solutions have in common, fewer the larger the problem is.
+  if (!isDone() && !active.empty())
+    branch(getNode(active), false, 60000 / problem.sizes.size());
 }
 
 void BudgetSearch::run(int64_t stopAt) {

@@ -78,6 +78,8 @@ private:
     std::vector<unsigned> columns;
     std::vector<double> shares;
   };
+  /// The choices that columns have somewhere.
+  Node getNode(llvm::ArrayRef<unsigned> of) const;
   /// By elimination: for small problems, and for few choices.
   Relaxed relax(const Node &node, unsigned iterations, bool repair);
   void searchLarge();

@@ -104,7 +104,6 @@ SHARDKIT_CLONES static double minPlus(double *out, const double *base, const dou
 void DualAscent::pass(bool forward) {
   SmallVector<double, 128> own, base;
   unsigned n = problem.sizes.size();
-  bound = 0;
   for (unsigned k = 0; k < n; ++k) {
     unsigned v = order[forward ? k : n - 1 - k];
     unsigned size = problem.sizes[v];
@@ -120,7 +119,6 @@ void DualAscent::pass(bool forward) {
     unsigned ahead = forward ? forwardCount[v] : backwardCount[v];
     unsigned behind = forward ? backwardCount[v] : forwardCount[v];
     double share = 1.0 / std::max({ahead, behind, 1u});
-    bound += (1 - share * ahead) * *llvm::min_element(own);
     base.resize(size);
     for (const Link &link : around) {
       if (link.forward != forward)
@@ -133,17 +131,15 @@ void DualAscent::pass(bool forward) {
       unsigned columns = problem.sizes[link.to];
       double *out = &messages[link.back];
       double least = minPlus(out, base.data(), table, size, columns);
-      bound += least;
       for (unsigned j = 0; j < columns; ++j)
         out[j] = std::min(out[j] - least, big);
     }
   }
 }
 
-double DualAscent::iterate() {
+void DualAscent::iterate() {
   pass(true);
   pass(false);
-  return bound;
 }
 
 bool DualAscent::decode(llvm::MutableArrayRef<unsigned> choices) const {
@@ -287,12 +283,24 @@ DualAscent::Moved DualAscent::move() const {
   return result;
 }
 
-DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack) {
+double DualAscent::getRestrictedSize(const Moved &moved, int64_t slack) const {
+  std::vector<double> left;
+  for (const auto &excess : moved.excess)
+    left.push_back(llvm::count_if(excess, [&](int64_t e) { return e <= slack; }));
+  double size = 0;
+  for (const Problem::Edge &edge : problem.edges)
+    size += left[edge.a] * left[edge.b];
+  return size;
+}
+
+DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack,
+                                            TablePool &toPool) const {
   unsigned n = problem.sizes.size();
   Restricted result;
   Problem &to = result.problem;
   to.constant = problem.constant + Price{moved.bound, 0};
-  std::vector<SmallVector<unsigned, 16>> left(n);
+  auto &left = result.kept;
+  left.resize(n);
   for (unsigned v = 0; v < n; ++v) {
     for (unsigned x = 0; x < problem.sizes[v]; ++x)
       if (moved.excess[v][x] <= slack)
@@ -301,7 +309,6 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack) {
       result.impossible = true;
       return result;
     }
-    result.kept.push_back(pool.addList(left[v]));
     to.sizes.push_back(left[v].size());
     Table table;
     for (unsigned x : left[v]) {
@@ -309,7 +316,7 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack) {
       if (tables[v] != kNoTable)
         table.bytes.push_back(pool.get(tables[v]).get(x).bytes);
     }
-    to.unary.push_back(pool.intern(std::move(table)));
+    to.unary.push_back(toPool.intern(std::move(table)));
   }
   size_t at = 0;
   for (auto [i, edge] : llvm::enumerate(problem.edges)) {
@@ -325,7 +332,7 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack) {
         table.bytes.push_back(possible ? price.bytes : 0);
       }
     at += sa + sb;
-    to.edges.push_back({edge.a, edge.b, pool.intern(std::move(table))});
+    to.edges.push_back({edge.a, edge.b, toPool.intern(std::move(table))});
   }
   return result;
 }

@@ -18,15 +18,14 @@ namespace mlir::spmd::solver {
 
 class DualAscent {
 public:
-  /// `order`: in which variables are visited. `big`: what stands for impossible, more than
-  /// any solution of interest costs.
+  /// `order`: in which variables are visited.
   DualAscent(const Problem &problem, llvm::ArrayRef<unsigned> order, TablePool &pool);
 
   /// Other tables of the same sizes: those of the variables (kNoTable: zeros), then those
-  /// of the edges.
+  /// of the edges. `big` stands for impossible: more than any solution of interest costs.
   void setTables(llvm::ArrayRef<TableId> tables, double big);
-  /// One pass forward and one back. Returns the bound, up to rounding.
-  double iterate();
+  /// One pass forward and one back.
+  void iterate();
   /// Choices by the messages, one variable after the other, then improved one by one.
   /// False if that ends at something impossible.
   bool decode(llvm::MutableArrayRef<unsigned> choices) const;
@@ -44,13 +43,16 @@ public:
   Moved move() const;
 
   /// The problem without the choices and pairs that add more than `slack` to the bound:
-  /// all solutions within bound + slack, and maybe others. Bytes are those of the tables.
+  /// all solutions within bound + slack, and maybe others. Bytes are those of the tables;
+  /// tables are made in a pool of their own.
   struct Restricted {
     Problem problem; // of all variables; without buffers
-    std::vector<unsigned> kept; // per variable: the choices left, a list of the pool
+    std::vector<llvm::SmallVector<unsigned, 8>> kept; // per variable: the choices left
     bool impossible = false;
   };
-  Restricted restrict(const Moved &moved, int64_t slack);
+  Restricted restrict(const Moved &moved, int64_t slack, TablePool &to) const;
+  /// Entries that the pairs of it would have.
+  double getRestrictedSize(const Moved &moved, int64_t slack) const;
 
 private:
   struct Link {
@@ -71,7 +73,7 @@ private:
   std::vector<double> messages;
   std::vector<TableId> tables, transposed;
   llvm::DenseMap<TableId, std::unique_ptr<double[]>> doubles;
-  double big = 0, bound = 0;
+  double big = 0;
 };
 
 } // namespace mlir::spmd::solver

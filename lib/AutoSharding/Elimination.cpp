@@ -77,7 +77,7 @@ void JoinMemo::addSlice(unsigned entry, ArrayRef<unsigned> at,
 
 Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64_t maxJoin,
                          JoinMemo &memo)
-    : memo(memo), sizes(problem.sizes) {
+    : memo(&memo), sizes(problem.sizes) {
   unsigned n = problem.sizes.size();
   numTables = n + problem.edges.size();
   // What stays comes last, by number.
@@ -190,7 +190,7 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
 }
 
 Elimination::Run Elimination::run(ArrayRef<TableId> tables) {
-  ++memo.statistics.runs;
+  ++memo->statistics.runs;
   Run run;
   run.entries.reserve(steps.size());
   run.total = Price();
@@ -200,16 +200,16 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables) {
     inputs.clear();
     for (unsigned source : step.inputs) {
       if (source >= numTables)
-        inputs.push_back(memo.get(run.entries[source - numTables]).result);
+        inputs.push_back(memo->get(run.entries[source - numTables]).result);
       else if (transposed[source])
-        inputs.push_back(memo.pool.transpose(tables[source], edgeSizes[source - n].first,
+        inputs.push_back(memo->pool.transpose(tables[source], edgeSizes[source - n].first,
                                              edgeSizes[source - n].second));
       else
         inputs.push_back(tables[source]);
     }
-    unsigned entry = memo.join(step.shape, inputs);
+    unsigned entry = memo->join(step.shape, inputs);
     run.entries.push_back(entry);
-    run.total = run.total + memo.get(entry).least;
+    run.total = run.total + memo->get(entry).least;
   }
   if (run.total.isImpossible())
     run.total = Price::impossible();
@@ -234,13 +234,13 @@ bool Elimination::trace(ArrayRef<const Run *> runs, ArrayRef<uint8_t> labels,
     unsigned choice;
     if (end - begin == 1) {
       getAt(steps[begin]);
-      choice = memo.findMinimum(getEntry(begin), at);
+      choice = memo->findMinimum(getEntry(begin), at);
     } else {
       // All parts of a bucket that was split.
       sums.assign(sizes[v], Price());
       for (size_t i = begin; i < end; ++i) {
         getAt(steps[i]);
-        memo.addSlice(getEntry(i), at, sums);
+        memo->addSlice(getEntry(i), at, sums);
       }
       auto least = llvm::min_element(sums);
       choice = least->isImpossible() ? kNoTable : least - sums.begin();

@@ -97,7 +97,7 @@ public:
   llvm::ArrayRef<unsigned> getRests() const { return rests; }
 
 private:
-  JoinMemo &memo;
+  JoinMemo *memo;
   std::vector<Step> steps;
   std::vector<unsigned> rests;
   std::vector<unsigned> sizes;

@@ -11,14 +11,14 @@ using llvm::ArrayRef;
 // Graphs whose joins are small, or few and not large, are eliminated as they are.
 bool MinSum::isSmall(const Elimination &elimination) const {
   double most = options.directJoinEntries;
-  return elimination.isExact() &&
+  return elimination.isExact() && elimination.getAllJoins() <= double(1 << 28) &&
          (elimination.getLargestJoin() <= most ||
           (elimination.getLargestJoin() <= 32 * most && elimination.getAllJoins() <= 256 * most));
 }
 
 MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &memo,
                const Clock &clock)
-    : options(options), memo(memo), clock(clock), reducer(memo.pool),
+    : options(options), memo(memo), clock(clock),
       contraction(problem, memo) {
   const Problem &core = contraction.getCore();
   direct = std::make_unique<Elimination>(core, getMinFillOrder(core), options.maxJoinEntries, memo);
@@ -129,7 +129,16 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
     slack = std::min(std::max(slack, lastSlack / 4), needed);
     for (bool last = false; !last && !clock.isOver();) {
       last = slack >= needed;
-      DualAscent::Restricted restricted = ascent->restrict(moved, slack);
+      // An entry of a join costs some times what an entry of a sweep does, and more memory.
+      // Not more work than the sweeps took, unless sweeps do not help any more.
+      double mayCost =
+          std::clamp(stalled > 2 ? 4 * work : work / 8, double(1 << 22), double(1 << 28));
+      if (ascent->getRestrictedSize(moved, slack) > std::max(mayCost / 64, double(1 << 22)))
+        break;
+      TablePool local;
+      Reducer reducer(local);
+      JoinMemo localMemo(local);
+      DualAscent::Restricted restricted = ascent->restrict(moved, slack, local);
       std::optional<Reduction> reduction;
       if (!restricted.impossible)
         reduction = reducer.reduce(std::move(restricted.problem));
@@ -145,14 +154,16 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
         continue;
       }
       Problem &rest = reduction->problem;
-      Elimination elimination(rest, getMinFillOrder(rest), options.maxJoinEntries, memo);
+      Elimination elimination(rest, getMinFillOrder(rest), options.maxJoinEntries, localMemo);
       // Not more work than the sweeps took, unless sweeps do not help any more.
-      bool affordable =
-          elimination.isExact() &&
-          elimination.getAllJoins() <= std::max(work, stalled > 2 ? 16 * work : 256.0 * options.directJoinEntries);
-      if (!affordable && !(stalled > 6 && last))
-        break;
+        if (!elimination.isExact() || elimination.getAllJoins() > mayCost) {
+        if (stalled <= 6 || !last)
+          break;
+        // The end: small parts of the joins, for a bound and choices that are maybe better.
+        elimination = Elimination(rest, getMinFillOrder(rest), 1 << 16, localMemo);
+      }
       Elimination::Run run = elimination.run(getTables(rest));
+      memo.statistics.add(localMemo.statistics);
       std::vector<unsigned> choices(rest.sizes.size(), 0);
       if (run.total.isImpossible()) {
         answer.lower = std::max(answer.lower, Price{base + moved.bound + slack + 1, INT64_MIN / 4});
@@ -165,9 +176,9 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
         answer.lower =
             std::max(answer.lower, std::min(total, Price{base + moved.bound + slack + 1, INT64_MIN / 4}));
       if (elimination.trace(run, choices)) {
-        std::vector<unsigned> all = reduction->expand(choices, memo.pool);
+        std::vector<unsigned> all = reduction->expand(choices, local);
         for (unsigned v = 0; v < all.size(); ++v)
-          all[v] = memo.pool.getList(restricted.kept[v])[all[v]];
+          all[v] = restricted.kept[v][all[v]];
         take(std::move(all));
       }
       if (elimination.isExact() && total.time <= base + moved.bound + slack) {

@@ -50,7 +50,6 @@ private:
   const SolverOptions &options;
   JoinMemo &memo;
   const Clock &clock;
-  Reducer reducer;
   Contraction contraction;
   std::unique_ptr<Elimination> direct; // of the core, where it is small
   std::unique_ptr<DualAscent> ascent;

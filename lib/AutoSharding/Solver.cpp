@@ -15,6 +15,18 @@ double Solution::getGap() const {
   return double(objective.time - lowerBound.time) / std::abs(double(objective.time));
 }
 
+void SolverStatistics::add(const SolverStatistics &other) {
+  variables += other.variables;
+  dropped += other.dropped;
+  merged += other.merged;
+  eliminated += other.eliminated;
+  joins += other.joins;
+  joinEntries += other.joinEntries;
+  largestJoin = std::max(largestJoin, other.largestJoin);
+  runs += other.runs;
+  nodes += other.nodes;
+}
+
 static void setChoices(Solution &solution, const CostGraph &graph, std::vector<unsigned> choices) {
   solution.choices = std::move(choices);
   solution.objective = graph.getPrice(solution.choices);
@@ -25,14 +37,6 @@ static void setInfeasible(Solution &solution) {
   solution.status = SolverStatus::Infeasible;
   solution.choices.clear();
   solution.objective = solution.lowerBound = Price::impossible();
-}
-
-static void addStatistics(SolverStatistics &to, const SolverStatistics &from) {
-  to.eliminated += from.eliminated;
-  to.joins += from.joins;
-  to.joinEntries += from.joinEntries;
-  to.largestJoin = std::max(to.largestJoin, from.largestJoin);
-  to.runs += from.runs;
 }
 
 /// The optimum without a budget.
@@ -52,7 +56,7 @@ static void solveFree(const CostGraph &graph, const SolverOptions &options, cons
   }
   MinSum minSum(reduction.problem, options, memo, clock);
   MinSum::Answer answer = minSum.solve(getTables(reduction.problem), 0);
-  addStatistics(statistics, memo.statistics);
+  statistics.add(memo.statistics);
   if (answer.impossible) {
     setInfeasible(solution);
     return;
@@ -169,6 +173,9 @@ Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options)
       (solution.choices.empty() || solution.peak > *options.budget ||
        solution.status == SolverStatus::Gap))
     solveWithin(graph, options, clock, solution);
+  // Bytes are part of a proof only.
+  if (solution.status == SolverStatus::Gap && solution.lowerBound.bytes < 0)
+    solution.lowerBound.bytes = 0;
   solution.seconds = clock.getSeconds();
   return solution;
 }

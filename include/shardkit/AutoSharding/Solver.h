@@ -47,6 +47,8 @@ struct SolverStatistics {
   uint64_t largestJoin = 0;  // entries of the largest
   uint64_t runs = 0;         // of the elimination
   uint64_t nodes = 0;        // of branch and bound
+
+  void add(const SolverStatistics &other);
 };
 
 struct Solution {
