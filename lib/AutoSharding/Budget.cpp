@@ -78,7 +78,8 @@ bool BudgetSearch::isDone() const {
 // Multipliers
 //===----------------------------------------------------------------------===//
 
-BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, double>> exact) const {
+BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, double>> exact,
+                                              bool everywhere) const {
   // As fine as sums in 64 bits allow, in powers of two. What costs many times more than
   // all columns may become impossible.
   double most = isPeak() ? highest : 1;
@@ -109,16 +110,16 @@ BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, doubl
     return result;
   }
   // Where nothing is paid for a point, its buffers would be chosen at will, and the peak would
-  // be there next. A little is paid everywhere.
+  // be there next. A little is paid everywhere, until only the bound is of interest.
   double all = 0;
   for (auto [p, m] : exact)
     all += m;
-  constexpr double kEverywhere = 1.0 / 256;
+  double rest = everywhere ? 1.0 / 256 : 0;
   auto it = exact.begin();
   for (unsigned p = 0; p < problem.fixed.size(); ++p) {
     double own = it != exact.end() && it->first == p ? (it++)->second / all : 0;
     add(p, exact.empty() ? 1.0 / problem.fixed.size()
-                         : (1 - kEverywhere) * own + kEverywhere / problem.fixed.size());
+                         : (1 - rest) * own + rest / problem.fixed.size());
   }
   return result;
 }
@@ -386,6 +387,7 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
   result.bound = INT64_MIN;
   bool hasBound = false;
   double smooth = 0;
+  bool everywhere = isPeak();
   for (unsigned i = 0; i < iterations && !clock.isOver(); ++i) {
     Exact exact;
     double value = 0;
@@ -398,7 +400,7 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
     // Near the multipliers of the best bound (Wentges' smoothing), unless that gave nothing new.
     if (hasBound && smooth > 0)
       exact = blend(result.multipliers, exact, smooth);
-    Multipliers multipliers = round(exact);
+    Multipliers multipliers = round(exact, everywhere);
     Elimination::Run run = elimination.run(weigh(part, multipliers, local));
     if (run.total.isImpossible()) {
       result.impossible = true;
@@ -425,8 +427,9 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
     }
     if (hasBest() && result.bound >= getValue())
       break;
-    if (!isNew && smooth == 0 && i > 0)
+    if (!isNew && smooth == 0 && i > 0 && !everywhere)
       break; // the master's value is the bound
+    everywhere &= isNew;
     if (i > 0 && value - double(result.bound) < (repair ? 1e-5 * std::abs(value) : 0.5))
       break;
     smooth = isNew ? 0.5 : 0;
@@ -460,7 +463,7 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
     more.reserve(8);
     if (of.size() < 2 && hasBound) {
       auto add = [&](const Exact &exact) {
-        Elimination::Run run = elimination.run(weigh(part, round(exact), local));
+        Elimination::Run run = elimination.run(weigh(part, round(exact, isPeak()), local));
         std::fill(choices.begin(), choices.end(), 0);
         if (run.total.isImpossible() || clock.isOver() || !elimination.trace(run, choices))
           return;
@@ -710,7 +713,7 @@ void BudgetSearch::searchLarge() {
     active.push_back(c);
   while (!isDone() && stalled < 4) {
     Exact exact = smooth && hasBound ? blend(bestMultipliers, next, 0.4) : next;
-    Multipliers multipliers = round(exact);
+    Multipliers multipliers = round(exact, stalled == 0);
     // The first multipliers of a peak are a guess.
     double gap = isPeak() && exact.empty() ? 0.02 : 1e-4;
     MinSum::Answer answer = full.solve(weigh(problem, multipliers, pool), gap);

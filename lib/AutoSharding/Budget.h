@@ -49,7 +49,7 @@ private:
     int64_t scale = 1;
     std::vector<std::pair<unsigned, int64_t>> points; // ascending
   };
-  Multipliers round(llvm::ArrayRef<std::pair<unsigned, double>> exact) const;
+  Multipliers round(llvm::ArrayRef<std::pair<unsigned, double>> exact, bool everywhere) const;
   /// The tables of a problem under multipliers.
   std::vector<TableId> weigh(const Problem &of, const Multipliers &by, TablePool &in) const;
   /// The bound on values that a least sum of weighed tables gives.

@@ -63,7 +63,7 @@ static void solveFree(const CostGraph &graph, const SolverOptions &options, cons
   }
   solution.lowerBound = answer.lower;
   solution.status = answer.optimal ? SolverStatus::Optimal : SolverStatus::Gap;
-  if (!answer.choices.empty())
+  if (!answer.price.isImpossible())
     setChoices(solution, graph, reduction.expand(answer.choices, pool));
 }
 
@@ -170,7 +170,7 @@ Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options)
   Solution solution;
   solveFree(graph, options, clock, solution);
   if (options.budget && solution.status != SolverStatus::Infeasible &&
-      (solution.choices.empty() || solution.peak > *options.budget ||
+      (solution.objective.isImpossible() || solution.peak > *options.budget ||
        solution.status == SolverStatus::Gap))
     solveWithin(graph, options, clock, solution);
   // Bytes are part of a proof only.

@@ -107,6 +107,151 @@ TEST(SolverTest, RandomGraphsWithBudgetHaveTheEnumeratedOptimum) {
   EXPECT_GT(binding, 200u);
 }
 
+// The search for graphs that are too large to eliminate, on some that are not: what it
+// says must hold, though it need not find the optimum.
+TEST(SolverTest, LargeSearchIsSoundOnSmallGraphs) {
+  unsigned within = 0, close = 0, refuted = 0;
+  for (unsigned i = 0; i < 300; ++i) {
+    SCOPED_TRACE(i);
+    Random random(20000 + i);
+    GraphOptions options;
+    options.shape = kShapes[i % 3];
+    options.maxProduct = 3000;
+    options.buffers = true;
+    options.impossible = i % 2 ? 0.1 : 0;
+    CostGraph graph = randomGraph(random, options);
+    BruteForce truth = enumerate(graph, std::nullopt);
+    if (truth.smallestPeak < 0)
+      continue;
+    SolverOptions limited;
+    limited.directJoinEntries = 0;
+    limited.budget = std::max<int64_t>(0, truth.smallestPeak - 2 +
+                                              random.below(truth.freePeak - truth.smallestPeak + 3));
+    Solution solution = solve(graph, limited);
+    if (*limited.budget < truth.smallestPeak) {
+      EXPECT_TRUE(solution.status == SolverStatus::Infeasible || solution.choices.empty());
+      EXPECT_LE(solution.smallestBudgetBound, truth.smallestPeak);
+      if (solution.smallestBudget >= 0)
+        EXPECT_GE(solution.smallestBudget, truth.smallestPeak);
+      refuted += solution.status == SolverStatus::Infeasible;
+      continue;
+    }
+    EXPECT_NE(solution.status, SolverStatus::Infeasible);
+    Price best = enumerate(graph, limited.budget).best;
+    EXPECT_LE(solution.lowerBound, best);
+    if (solution.choices.empty())
+      continue;
+    ++within;
+    expectValid(graph, solution);
+    EXPECT_LE(solution.peak, *limited.budget);
+    EXPECT_GE(solution.objective, best);
+    close += solution.objective == best;
+  }
+  EXPECT_GT(within, 150u);
+  EXPECT_GT(close, within / 2);
+  EXPECT_GT(refuted, 20u);
+}
+
+TEST(SolverTest, OverTimeThereAreChoicesAndABound) {
+  unsigned found = 0, worse = 0;
+  for (unsigned i = 0; i < 50; ++i) {
+    SCOPED_TRACE(i);
+    Random random(30000 + i);
+    GraphOptions options;
+    options.shape = Shape::Dense;
+    options.maxProduct = 3000;
+    options.impossible = 0;
+    options.maxTime = 50;
+    CostGraph graph = randomGraph(random, options);
+    SolverOptions none;
+    none.timeLimit = 0;
+    none.directJoinEntries = 0;
+    Price best = enumerate(graph, std::nullopt).best;
+    if (best.isImpossible())
+      continue;
+    Solution solution = solve(graph, none);
+    EXPECT_NE(solution.status, SolverStatus::Infeasible);
+    EXPECT_LE(solution.lowerBound, best);
+    if (solution.choices.empty())
+      continue;
+    ++found;
+    worse += solution.objective > best;
+    expectValid(graph, solution);
+    EXPECT_GE(solution.objective, best);
+  }
+  EXPECT_GT(found, 20u);
+  EXPECT_GT(worse, 0u); // else there was time for all
+}
+
+TEST(SolverTest, CbcAgrees) {
+  std::string error;
+  solveWithCbc(CostGraph(), {}, error);
+  if (!error.empty())
+    GTEST_SKIP() << error;
+  for (unsigned i = 0; i < 100; ++i) {
+    SCOPED_TRACE(i);
+    Random random(40000 + i);
+    GraphOptions options;
+    options.shape = kShapes[i % 3];
+    options.maxProduct = 20000;
+    options.bytes = false; // CBC minimizes times only
+    options.buffers = i % 2;
+    CostGraph graph = randomGraph(random, options);
+    SolverOptions limited;
+    Solution free = solve(graph, limited);
+    if (i % 2 && !free.choices.empty())
+      limited.budget = std::max<int64_t>(0, free.peak - random.below(6));
+    Solution own = solve(graph, limited), other = solveWithCbc(graph, limited, error);
+    EXPECT_EQ(error, "");
+    EXPECT_EQ(own.status, other.status);
+    if (own.status == SolverStatus::Optimal) {
+      EXPECT_EQ(own.objective, other.objective);
+      if (limited.budget)
+        EXPECT_LE(other.peak, *limited.budget);
+    }
+  }
+}
+
+TEST(SolverTest, NothingToChoose) {
+  CostGraph empty;
+  EXPECT_EQ(solve(empty).status, SolverStatus::Optimal);
+  EXPECT_EQ(solve(empty).objective, (Price{0, 0}));
+
+  SolverOptions nothing;
+  nothing.budget = 0;
+  EXPECT_EQ(solve(empty, nothing).status, SolverStatus::Optimal);
+  empty.addFixedBuffer(0, 1, 5);
+  EXPECT_EQ(solve(empty, nothing).status, SolverStatus::Infeasible);
+  EXPECT_EQ(solve(empty, nothing).smallestBudget, 5);
+
+  CostGraph fixed;
+  fixed.addVariable(1);
+  fixed.addFixedBuffer(3, 5, 7);
+  SolverOptions little;
+  little.budget = 6;
+  Solution solution = solve(fixed, little);
+  EXPECT_EQ(solution.status, SolverStatus::Infeasible);
+  EXPECT_EQ(solution.smallestBudget, 7);
+  EXPECT_EQ(solution.smallestBudgetBound, 7);
+  EXPECT_EQ(solution.peakPoint, 3);
+  little.budget = 7;
+  EXPECT_EQ(solve(fixed, little).status, SolverStatus::Optimal);
+
+  CostGraph impossible;
+  unsigned v = impossible.addVariable(2);
+  impossible.addCost(v, impossible.addTable({Price::impossible(), Price::impossible()}));
+  EXPECT_EQ(solve(impossible).status, SolverStatus::Infeasible);
+  EXPECT_TRUE(solve(impossible).choices.empty());
+}
+
+TEST(SolverTest, EqualTablesAreOne) {
+  CostGraph graph;
+  unsigned a = graph.addTable({{1, 2}, Price::impossible()});
+  EXPECT_EQ(a, graph.addTable({{1, 2}, {Price::kImpossible + 5, 3}}));
+  EXPECT_NE(a, graph.addTable({{1, 3}, Price::impossible()}));
+  EXPECT_EQ(graph.addBytes({1, 2}), graph.addBytes({1, 2}));
+}
+
 /// `layers` equal layers of four variables, forward and backward.
 static CostGraph layeredChain(unsigned layers, unsigned choices) {
   CostGraph graph;
@@ -156,8 +301,15 @@ TEST(SolverTest, EqualGraphsHaveEqualSolutions) {
     options.maxTime = 2;
     options.impossible = 0.05;
     Random a(i), b(i);
-    Solution x = solve(randomGraph(a, options)), y = solve(randomGraph(b, options));
+    options.buffers = i % 2;
+    CostGraph graph = randomGraph(a, options), same = randomGraph(b, options);
+    SolverOptions limited;
+    if (options.buffers)
+      limited.budget = solve(graph).peak * 9 / 10;
+    Solution x = solve(graph, limited), y = solve(same, limited);
     EXPECT_EQ(x.choices, y.choices);
     EXPECT_EQ(x.objective, y.objective);
+    EXPECT_EQ(x.lowerBound, y.lowerBound);
+    EXPECT_EQ(x.statistics.joins, y.statistics.joins);
   }
 }
