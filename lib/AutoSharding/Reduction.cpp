@@ -123,12 +123,34 @@ unsigned Reducer::findUndominated(ArrayRef<unsigned> signature) {
       return sum > Price{0, 0};
     return a < b; // the lower number of equals
   };
+  // Of very many choices only the ones that are cheapest at best are tried as the better
+  // one: all pairs would take longer than what they save.
+  constexpr unsigned kAllPairs = 256, kBetter = 64;
+  std::vector<unsigned> better;
+  for (unsigned a = 0; a < size; ++a)
+    if (keep[a])
+      better.push_back(a);
+  if (better.size() > kAllPairs) {
+    std::vector<int64_t> least(size, 0);
+    for (unsigned a : better) {
+      least[a] = own ? own->time[a] : 0;
+      for (const RowView &row : rows)
+        least[a] += row.table->time[size_t(a) * row.columns + row.cheapest[a]];
+    }
+    llvm::sort(better, [&](unsigned x, unsigned y) {
+      return least[x] != least[y] ? least[x] < least[y] : x < y;
+    });
+    better.resize(kBetter);
+  }
   // Dominance is transitive, hence a choice that is dropped already may still drop
   // others: what dropped it drops them too. Skipping it saves time only.
   for (unsigned b = 0; b < size; ++b)
-    for (unsigned a = 0; a < size && keep[b]; ++a)
+    for (unsigned a : better) {
+      if (!keep[b])
+        break;
       if (a != b && keep[a] && isDominated(b, a))
         keep[b] = false;
+    }
 
   unsigned list = kNoTable;
   if (llvm::is_contained(keep, false)) {
