@@ -162,27 +162,44 @@ private:
       return failure();
     SolverOptions solver;
     solver.timeLimit = timeLimit;
-    Solution solution = solve(problem.getGraph(), solver);
-    if (solution.choices.empty())
+    Solution solution;
+    double best = std::numeric_limits<double>::infinity(), bound = 0;
+    std::vector<unsigned> choices;
+    unsigned rounds = 0;
+    bool proven = false;
+    while (true) {
+      solution = solve(problem.getGraph(), solver);
+        if (solution.choices.empty())
+        break;
+      ++rounds;
+      bound = std::max(bound, problem.toSeconds(solution.lowerBound.time));
+      double seconds = problem.getSeconds(solution.choices);
+        if (seconds < best) {
+        best = seconds;
+        choices = solution.choices;
+      }
+      solver.timeLimit -= solution.seconds;
+      if (!problem.refine(solution.choices)) {
+        proven = solution.status == SolverStatus::Optimal;
+        break;
+      }
+      if (solver.timeLimit <= 0)
+        break;
+    }
+    if (choices.empty())
       return emitError(func.getLoc())
              << "no layouts of function @" << func.getName() << " satisfy what is given"
              << (forbid.empty() ? "" : " without the forbidden collectives");
     // Time is rounded to the unit of the graph; the objective is not.
-    double objective = problem.getSeconds(solution.choices);
-    double bound = solution.status == SolverStatus::Optimal
-                       ? objective
-                       : std::min(objective, problem.toSeconds(solution.lowerBound.time));
+    if (proven)
+      bound = best;
+    StringRef status = !proven ? "gap" : problem.isWithinSets() ? "optimal within sets of 3" : "optimal";
     Builder b(&getContext());
     func->setAttr(kSolverAttr,
                   b.getDictionaryAttr(
-                      {b.getNamedAttr("objective", b.getF64FloatAttr(objective)),
-                       b.getNamedAttr("lower_bound", b.getF64FloatAttr(bound)),
-                       b.getNamedAttr("status", b.getStringAttr(
-                                                    solution.status == SolverStatus::Optimal
-                                                        ? problem.isWithinSets()
-                                                              ? "optimal within sets of 3"
-                                                              : "optimal"
-                                                        : "gap"))}));
+                      {b.getNamedAttr("objective", b.getF64FloatAttr(best)),
+                       b.getNamedAttr("lower_bound", b.getF64FloatAttr(std::min(bound, best))),
+                       b.getNamedAttr("status", b.getStringAttr(status))}));
     const SolverStatistics &statistics = solution.statistics;
     remark::analysis(func.getLoc(), remark::RemarkOpts::name("auto-shard")
                                         .category("spmd")
@@ -194,13 +211,13 @@ private:
         << remark::metric("Merged", statistics.merged) << remark::metric("Joins", statistics.joins)
         << remark::metric("JoinEntries", statistics.joinEntries)
         << remark::metric("LargestJoin", statistics.largestJoin)
-        << remark::metric("Runs", statistics.runs) << remark::metric("Nodes", statistics.nodes);
+        << remark::metric("Rounds", rounds) << remark::metric("Runs", statistics.runs) << remark::metric("Nodes", statistics.nodes);
     LayoutTable &table = propagation.getTable();
     for (unsigned id = 0; id < propagation.getNumPlaces(); ++id)
-      propagation.set(id, table.get(problem.getLayout(id, solution.choices)));
+      propagation.set(id, table.get(problem.getLayout(id, choices)));
     for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
       const Propagation::Node &node = propagation.getNode(id);
-      const FactorAxes *axes = problem.getStrategy(id, solution.choices);
+      const FactorAxes *axes = problem.getStrategy(id, choices);
       if (!axes)
         continue;
       if (node.isOwnRule) {

@@ -13,8 +13,15 @@ static constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
 /// Most layouts of a value that are paid once each beside the one it is kept in.
 static constexpr unsigned kMaxSet = 3;
-/// Most choices of one value: with more, sets of layouts become smaller.
-static constexpr size_t kMaxChoices = 4096;
+/// Most choices of one value for which all layouts that readers may share are on offer
+/// from the beginning.
+static constexpr size_t kMaxListed = 1024;
+
+/// What kind of table a key is of, and the rule or type that it depends on.
+enum TableKind : int64_t { kBytes, kPicks, kProduced, kNeeded, kHandedOn, kHalos, kEntry, kSets, kEqual };
+
+static int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }
+static int64_t toKey(Type type) { return toKey(type.getAsOpaquePointer()); }
 
 ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions &options)
     : propagation(propagation), table(propagation.getTable()), options(options),
@@ -23,7 +30,32 @@ ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions 
   addStrategies();
   addPlaces();
   if (!options.regatherAlways)
-    addCopies();
+    addShared();
+  build();
+}
+
+void ShardingProblem::build() {
+  graph = CostGraph();
+  costs.clear();
+  copies.clear();
+  for (auto [id, kept] : llvm::enumerate(places)) {
+    kept.var = graph.addVariable(domains[kept.domain].size());
+    RankedTensorType type = propagation.getPlace(id).type;
+    // What a device holds breaks ties.
+    addCost(kept.var, getTable({kBytes, toKey(type), kept.domain}, [&] {
+              PriceTable prices;
+              for (LayoutId own : domains[kept.domain]) {
+                prices.seconds.push_back(0);
+                prices.bytes.push_back(space.getLocalBytes(own, type));
+              }
+              return prices;
+            }));
+  }
+  for (NodeVar &node : nodes)
+    if (node.computes)
+      node.var = node.definesAlone >= 0 ? places[node.definesAlone].var
+                                        : graph.addVariable(spaces[node.space].size());
+  addCopies();
   addEdges();
   finish();
 }
@@ -48,12 +80,6 @@ unsigned ShardingProblem::getTable(Key key, llvm::function_ref<PriceTable()> mak
     priceTables.push_back(make());
   return it->second;
 }
-
-/// What kind of table a key is of, and the rule or type that it depends on.
-enum TableKind : int64_t { kBytes, kPicks, kProduced, kNeeded, kHandedOn, kEntry, kSets, kEqual };
-
-static int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }
-static int64_t toKey(Type type) { return toKey(type.getAsOpaquePointer()); }
 
 double ShardingProblem::getSeconds(LayoutId from, LayoutId to, RankedTensorType type) {
   double seconds = table.getSeconds(from, to, type);
@@ -106,8 +132,8 @@ void ShardingProblem::addStrategies() {
     if (options.getPinned && node.isOwnRule) {
       if (std::optional<FactorAxes> pinned = options.getPinned(node.op)) {
         nodes[id].space = spaces.size();
+        nodes[id].computes = true;
         spaces.push_back({std::move(*pinned)});
-        nodes[id].var = 0; // made below
         continue;
       }
     }
@@ -124,7 +150,8 @@ void ShardingProblem::addStrategies() {
     auto [it, isNew] = spaceIds.try_emplace(std::move(key), spaces.size());
     if (isNew)
       spaces.push_back(space.getStrategies(*node.rule, extra, options.recompute));
-    nodes[id] = {0, it->second};
+    nodes[id].space = it->second;
+    nodes[id].computes = true;
   }
 }
 
@@ -155,7 +182,6 @@ void ShardingProblem::addPlaces() {
   places.resize(propagation.getNumPlaces());
   // Per place: its definitions, and the last op with one.
   std::vector<std::pair<unsigned, NodeId>> definitions(places.size());
-  std::vector<bool> isRead(places.size(), false);
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);
     for (int32_t place : propagation.getTensors(node).drop_front(node.rule->numOperands()))
@@ -186,8 +212,7 @@ void ShardingProblem::addPlaces() {
         produced.push_back(table.intern(getTensorSharding(rule, t, axes)));
       if (llvm::none_of(produced, [&](LayoutId own) { return table.isPartial(own); })) {
         places[id].domain = internDomain(std::move(produced));
-        places[id].var = nodes[definer].var = addVariable(domains[places[id].domain].size());
-        isRead[id] = true; // used as a mark: merged
+        nodes[definer].definesAlone = id;
         continue;
       }
     }
@@ -202,27 +227,6 @@ void ShardingProblem::addPlaces() {
       for (const FactorAxes &axes : spaces[nodes[definer].space])
         offer(complete(*node->rule, t, axes));
     places[id].domain = internDomain(std::move(layouts));
-    places[id].var = addVariable(domains[places[id].domain].size());
-  }
-  // The rest of the ops.
-  std::vector<bool> hasVar(nodes.size(), false);
-  for (PlaceId id = 0; id < places.size(); ++id)
-    if (isRead[id])
-      hasVar[definitions[id].second] = true;
-  for (NodeId id = 0; id < nodes.size(); ++id)
-    if (nodes[id].var != CostGraph::kNoVar && !hasVar[id])
-      nodes[id].var = addVariable(spaces[nodes[id].space].size());
-  // What a device holds breaks ties.
-  for (PlaceId id = 0; id < places.size(); ++id) {
-    RankedTensorType type = propagation.getPlace(id).type;
-    addCost(places[id].var, getTable({kBytes, toKey(type), places[id].domain}, [&] {
-              PriceTable prices;
-              for (LayoutId own : domains[places[id].domain]) {
-                prices.seconds.push_back(0);
-                prices.bytes.push_back(space.getLocalBytes(own, type));
-              }
-              return prices;
-            }));
   }
 }
 
@@ -234,6 +238,11 @@ void ShardingProblem::addPlaces() {
 static bool isDeadPin(Operation *op) {
   return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op) &&
          llvm::all_of(op->getUsers(), isDeadPin);
+}
+
+unsigned ShardingProblem::getStrategyNumber(NodeId id, ArrayRef<unsigned> choices) const {
+  const Propagation::Node &node = propagation.getNode(id);
+  return choices[node.handsOn ? places[propagation.getTensors(node)[1]].var : nodes[id].var];
 }
 
 RankedTensorType ShardingProblem::getType(NodeId id, unsigned t) const {
@@ -277,64 +286,96 @@ ShardingProblem::Key ShardingProblem::getUseKey(NodeId id, unsigned t) const {
   return {kHandedOn, toKey(getType(id, 0)), toKey(propagation.getPlace(to).type), places[to].domain};
 }
 
-ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> readers) {
-  RankedTensorType type = propagation.getPlace(place).type;
-  Key key{toKey(type), places[place].domain};
-  for (const Use &use : readers) {
-    Key own = getUseKey(use.node, use.tensor);
-    key.insert(key.end(), own.begin(), own.end());
+void ShardingProblem::addShared() {
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    const Propagation::Node &node = propagation.getNode(id);
+    ArrayRef<int32_t> tensors = propagation.getTensors(node);
+    ArrayRef<Value> values = propagation.getTensorValues(node);
+    for (unsigned t = 0; t < node.rule->numOperands(); ++t)
+      if (tensors[t] >= 0 && values[t] && !isDeadPin(node.op) &&
+          node.rule->tensor(t).role != OperandRole::ShapeOnly)
+        shared[values[t]].readers.push_back({id, t});
   }
+  shared.remove_if([](auto &entry) { return entry.second.readers.size() < 2; });
+  // Equal values with equal readers have equal choices.
+  std::map<Key, unsigned> classes;
+  for (auto &[value, own] : shared) {
+    PlaceId place = propagation.getId(value);
+    Key key{toKey(propagation.getPlace(place).type), places[place].domain};
+    for (const Use &use : own.readers) {
+      Key reader = getUseKey(use.node, use.tensor);
+      key.insert(key.end(), reader.begin(), reader.end());
+    }
+    auto [it, isNew] = classes.try_emplace(std::move(key), classes.size());
+    own.offer = it->second;
+    if (isNew)
+      offers.push_back(getOffer(place, own.readers));
+  }
+}
+
+ShardingProblem::Offer ShardingProblem::getOffer(PlaceId place, ArrayRef<Use> readers) {
+  Offer offer;
+  RankedTensorType type = propagation.getPlace(place).type;
+  std::set<LayoutId> homes(domains[places[place].domain].begin(), domains[places[place].domain].end());
+  std::map<LayoutId, std::pair<unsigned, size_t>> askers; // how many, and the last of them
+  bool dependsOnHome = false;
+  for (auto [i, use] : llvm::enumerate(readers)) {
+    const Propagation::Node &node = propagation.getNode(use.node);
+    dependsOnHome = !node.handsOn && node.rule->hasWindows();
+    for (LayoutId home : homes) {
+      for (unsigned s = 0, e = getNumNeeds(use.node); s < e; ++s) {
+        auto &[count, last] = askers.try_emplace(getNeeded(use.node, use.tensor, s, home), 0, ~size_t(0)).first->second;
+        count += last != i;
+        last = i;
+      }
+      if (!dependsOnHome)
+        break;
+    }
+  }
+  std::vector<LayoutId> wanted;
+  for (auto [id, asked] : askers)
+    (asked.first < 2 ? offer.alone : wanted).push_back(id);
+  // Counting them costs a price for each pair.
+  if (homes.size() * wanted.size() > 4 * kMaxListed)
+    return offer;
+  size_t sets = 0;
+  for (LayoutId home : homes) {
+    size_t paid = llvm::count_if(wanted, [&](LayoutId id) { return getSeconds(home, id, type) > 0; });
+    sets += 1 + paid + (readers.size() > 3 ? paid * (paid - 1) / 2 : 0);
+  }
+  if (sets <= kMaxListed)
+    offer.layouts = std::move(wanted);
+  return offer;
+}
+
+ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> readers,
+                                                 unsigned offer) {
+  Key key(offers[offer].layouts.begin(), offers[offer].layouts.end());
+  key.push_back(offer);
   auto [it, isNew] = copiesOf.try_emplace(std::move(key));
   if (!isNew)
     return it->second;
-  // A layout is worth a copy where it costs something and two readers may want it.
-  std::map<LayoutId, SmallVector<LayoutId>> wantedFrom;
-  bool any = false;
-  for (LayoutId home : domains[places[place].domain]) {
-    auto [own, isFirst] = wantedFrom.try_emplace(home);
-    if (!isFirst)
-      continue;
-    std::map<LayoutId, unsigned> askers;
-    for (const Use &use : readers) {
-      std::set<LayoutId> asked;
-      for (unsigned s = 0, e = getNumNeeds(use.node); s < e; ++s)
-        asked.insert(getNeeded(use.node, use.tensor, s, home));
-      for (LayoutId id : asked)
-        ++askers[id];
-    }
-    for (auto [id, count] : askers) {
-      double seconds = count < 2 ? 0 : getSeconds(home, id, type);
-      if (seconds > 0 && seconds < kImpossible)
-        own->second.push_back(id);
-    }
-    any |= !own->second.empty();
-  }
-  if (!any)
-    return {};
+  RankedTensorType type = propagation.getPlace(place).type;
   // Of k readers, k / 2 layouts at most have two.
   unsigned most = std::min<unsigned>(kMaxSet, readers.size() / 2);
-  limitedSets |= readers.size() / 2 > kMaxSet;
-  auto countChoices = [&](unsigned size) {
-    size_t total = 0;
-    for (auto &[home, wanted] : wantedFrom) {
-      size_t product = 1;
-      total += 1;
-      for (unsigned i = 0; i < size && i < wanted.size(); ++i)
-        total += product = product * (wanted.size() - i) / (i + 1);
-    }
-    return total;
-  };
-  for (; most > 1 && countChoices(most) > kMaxChoices; --most)
-    limitedSets = true;
   std::vector<LayoutId> homes;
   std::vector<SmallVector<LayoutId, 2>> also;
-  for (auto &[home, wanted] : wantedFrom) {
+  llvm::SmallDenseSet<LayoutId> done;
+  for (LayoutId home : domains[places[place].domain]) {
+    if (!done.insert(home).second)
+      continue;
+    SmallVector<LayoutId> wanted;
+    for (LayoutId id : offers[offer].layouts)
+      if (double seconds = getSeconds(home, id, type); seconds > 0 && seconds < kImpossible)
+        wanted.push_back(id);
     SmallVector<LayoutId, 2> set;
-    auto extend = [&, home = home, &wanted = wanted](auto &self, size_t from) -> void {
+    auto extend = [&](auto &self, size_t from) -> void {
       homes.push_back(home);
       also.push_back(set);
-      if (set.size() == most)
+      if (set.size() == most) {
+        limitedSets |= readers.size() / 2 > most && from < wanted.size();
         return;
+      }
       for (size_t i = from; i < wanted.size(); ++i) {
         set.push_back(wanted[i]);
         self(self, i + 1);
@@ -350,27 +391,16 @@ ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> re
 }
 
 void ShardingProblem::addCopies() {
-  llvm::MapVector<Value, SmallVector<Use, 4>> uses;
-  for (NodeId id = 0; id < nodes.size(); ++id) {
-    const Propagation::Node &node = propagation.getNode(id);
-    ArrayRef<int32_t> tensors = propagation.getTensors(node);
-    ArrayRef<Value> values = propagation.getTensorValues(node);
-    for (unsigned t = 0; t < node.rule->numOperands(); ++t)
-      if (tensors[t] >= 0 && values[t] && !isDeadPin(node.op) && node.rule->tensor(t).role != OperandRole::ShapeOnly)
-        uses[values[t]].push_back({id, t});
-  }
-  for (auto &[value, readers] : uses) {
-    if (readers.size() < 2)
+  for (auto &[value, own] : shared) {
+    if (offers[own.offer].layouts.empty())
       continue;
     PlaceId place = propagation.getId(value);
-    Kept kept = getCopies(place, readers);
-    if (kept.sets == 0)
-      continue;
-    kept.var = addVariable(domains[kept.domain].size());
+    Kept kept = getCopies(place, own.readers, own.offer);
+    kept.var = graph.addVariable(domains[kept.domain].size());
     copies[value] = kept;
     RankedTensorType type = propagation.getPlace(place).type;
-    int64_t count = propagation.getCount(propagation.getNode(readers[0].node), readers[0].tensor);
-    addCost(kept.var, getTable({kSets, toKey(type), kept.sets, count}, [&] {
+    int64_t count = propagation.getCount(propagation.getNode(own.readers[0].node), own.readers[0].tensor);
+    unsigned prices = getTable({kSets, toKey(type), kept.sets, count}, [&] {
               PriceTable prices;
               for (auto [home, set] : llvm::zip(domains[kept.domain], sets[kept.sets])) {
                 double seconds = 0;
@@ -383,7 +413,8 @@ void ShardingProblem::addCopies() {
                 prices.bytes.push_back(bytes);
               }
               return prices;
-            }));
+            });
+    costs.push_back({kept.var, CostGraph::kNoVar, prices, /*isShared=*/true});
     addCost(places[place].var, kept.var, getTable({kEqual, places[place].domain, kept.domain}, [&] {
               PriceTable prices;
               for (LayoutId a : domains[places[place].domain])
@@ -392,6 +423,36 @@ void ShardingProblem::addCopies() {
               return prices;
             }));
   }
+}
+
+void ShardingProblem::getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices,
+                                SmallVectorImpl<LayoutId> &wanted) {
+  LayoutId home = getLayout(propagation.getId(value), choices);
+  for (const Use &use : readers) {
+    LayoutId needed = getNeeded(use.node, use.tensor, getStrategyNumber(use.node, choices), home);
+    if (needed != home && !llvm::is_contained(wanted, needed))
+      wanted.push_back(needed);
+  }
+}
+
+bool ShardingProblem::refine(ArrayRef<unsigned> choices) {
+  bool changed = false;
+  SmallVector<LayoutId> wanted;
+  for (auto &[value, own] : shared) {
+    wanted.clear();
+    getWanted(value, own.readers, choices, wanted);
+    PlaceId place = propagation.getId(value);
+    std::vector<LayoutId> &offered = offers[own.offer].layouts;
+    for (LayoutId id : wanted)
+      if (!offers[own.offer].hasPrice(id) &&
+          getSeconds(getLayout(place, choices), id, propagation.getPlace(place).type) > 0) {
+        offered.insert(llvm::lower_bound(offered, id), id);
+        changed = true;
+      }
+  }
+  if (changed)
+    build();
+  return changed;
 }
 
 //===----------------------------------------------------------------------===//
@@ -439,7 +500,7 @@ void ShardingProblem::addEdges(NodeId id) {
   const Propagation::Node &node = propagation.getNode(id);
   const ShardingRule &rule = *node.rule;
   ArrayRef<int32_t> tensors = propagation.getTensors(node);
-  if (!node.handsOn && nodes[id].var == CostGraph::kNoVar)
+  if (!node.handsOn && !nodes[id].computes)
     return;
   if (isDeadPin(node.op))
     return;
@@ -452,6 +513,10 @@ void ShardingProblem::addEdges(NodeId id) {
     Kept source = getSource(id, t);
     RankedTensorType type = getType(id, t);
     int64_t count = propagation.getCount(node, t);
+    auto reader = shared.find(propagation.getTensorValues(node)[t]);
+    bool shares = reader != shared.end();
+    unsigned offer = shares ? reader->second.offer : 0;
+    size_t numReaders = shares ? reader->second.readers.size() : 1;
     auto price = [&](unsigned choice, unsigned strategy) {
       LayoutId has = domains[source.domain][choice];
       LayoutId needed = getNeeded(id, t, strategy, has);
@@ -461,31 +526,35 @@ void ShardingProblem::addEdges(NodeId id) {
         return has == needed ? 0 : kImpossible;
       if (!source.sets || !llvm::is_contained(sets[source.sets][choice], needed))
         seconds = getSeconds(has, needed, type);
-      if (!node.handsOn && rule.hasWindows()) {
-        auto windows = getWindows(rule, t, spaces[nodes[id].space][strategy], table.getMesh());
-        if (!windows.empty())
-          seconds += table.getSeconds(needed, windows, type);
-      }
+      if (shares && !offers[offer].hasPrice(needed))
+        seconds /= numReaders;
       return count * seconds;
     };
     Key key = getUseKey(id, t);
     key.insert(key.end(), {source.domain, source.sets, count, own == source.var,
-                           isa<tensor::ParallelInsertSliceOp>(node.op)});
-    if (own == source.var) // a loop that yields what it is given
-      addCost(own, getTable(std::move(key), [&] {
-                PriceTable prices;
-                for (unsigned c = 0; c < domains[source.domain].size(); ++c)
-                  prices.seconds.push_back(price(c, c));
-                return prices;
-              }));
-    else
-      addCost(source.var, own, getTable(std::move(key), [&] {
-                PriceTable prices;
-                for (unsigned c = 0; c < domains[source.domain].size(); ++c)
-                  for (unsigned s = 0, e = getNumNeeds(id); s < e; ++s)
-                    prices.seconds.push_back(price(c, s));
-                return prices;
-              }));
+                           isa<tensor::ParallelInsertSliceOp>(node.op), int64_t(numReaders)});
+    if (shares)
+      key.insert(key.end(), offers[offer].layouts.begin(), offers[offer].layouts.end());
+    auto addMove = [&](Key key, bool isShared, llvm::function_ref<double(unsigned, unsigned)> price) {
+      bool isLoop = own == source.var; // it yields what it is given
+      unsigned prices = getTable(std::move(key), [&] {
+        PriceTable prices;
+        for (unsigned c = 0; c < domains[source.domain].size(); ++c)
+          for (unsigned s = isLoop ? c : 0, e = isLoop ? c + 1 : getNumNeeds(id); s < e; ++s)
+            prices.seconds.push_back(price(c, s));
+        return prices;
+      });
+      costs.push_back({source.var, isLoop ? CostGraph::kNoVar : own, prices, isShared});
+    };
+    addMove(std::move(key), shares, price);
+    if (node.handsOn || !rule.hasWindows())
+      continue;
+    addMove({kHalos, toKey(node.rule), t, nodes[id].space, source.domain, count}, /*isShared=*/false,
+            [&](unsigned choice, unsigned strategy) {
+              LayoutId needed = getNeeded(id, t, strategy, domains[source.domain][choice]);
+              auto windows = getWindows(rule, t, spaces[nodes[id].space][strategy], table.getMesh());
+              return windows.empty() ? 0 : count * table.getSeconds(needed, windows, type);
+            });
   }
   if (node.handsOn)
     return;
@@ -556,28 +625,27 @@ void ShardingProblem::finish() {
       graph.addCost(cost.a, cost.b, ids[cost.table]);
 }
 
-double ShardingProblem::getSeconds(ArrayRef<unsigned> choices) const {
+double ShardingProblem::getSeconds(ArrayRef<unsigned> choices) {
   std::map<double, int64_t> paid;
   for (const Cost &cost : costs) {
+    if (cost.isShared)
+      continue;
     size_t index = choices[cost.a];
     if (cost.b != CostGraph::kNoVar)
       index = index * graph.getNumChoices(cost.b) + choices[cost.b];
-    if (double seconds = priceTables[cost.table].seconds[index]) {
+    if (double seconds = priceTables[cost.table].seconds[index])
       ++paid[seconds];
-      if (getenv("DBG")) {
-        llvm::errs() << "PAID " << seconds << " vars " << cost.a << " " << int(cost.b) << "\n";
-        for (auto [i, p] : llvm::enumerate(places))
-          if (p.var == cost.a || p.var == cost.b) {
-            llvm::errs() << "  place " << i << " " << propagation.getPlace(i).type << "\n";
-          }
-        for (auto &[v, k] : copies)
-          if (k.var == cost.a || k.var == cost.b) llvm::errs() << "  copies of " << v << "\n";
-        for (auto [i, n] : llvm::enumerate(nodes))
-          if (n.var == cost.a || n.var == cost.b) {
-            llvm::errs() << "  node " << i << " "; propagation.getNode(i).op->print(llvm::errs(), OpPrintingFlags().skipRegions()); llvm::errs() << "\n";
-          }
-      }
-    }
+  }
+  SmallVector<LayoutId> wanted;
+  for (auto &[value, own] : shared) {
+    wanted.clear();
+    getWanted(value, own.readers, choices, wanted);
+    PlaceId place = propagation.getId(value);
+    const Use &use = own.readers[0];
+    int64_t count = propagation.getCount(propagation.getNode(use.node), use.tensor);
+    for (LayoutId id : wanted)
+      if (double seconds = getSeconds(getLayout(place, choices), id, propagation.getPlace(place).type))
+        paid[seconds] += count;
   }
   double sum = 0;
   for (auto [seconds, times] : paid)

@@ -13,6 +13,7 @@
 #include "shardkit/AutoSharding/CostGraph.h"
 #include "shardkit/AutoSharding/SearchSpace.h"
 #include "shardkit/Propagation/Propagation.h"
+#include "llvm/ADT/MapVector.h"
 #include <map>
 
 namespace mlir::spmd {
@@ -35,6 +36,11 @@ struct PriceTable {
   std::vector<int64_t> bytes;
 };
 
+/// The graph is a relaxation that refine() makes exact: where several readers of a value
+/// want the same layout that it is not kept in, one reshard is paid by all of them. What
+/// to share is one more choice per value; it is offered only for layouts that a solution
+/// has asked for (`regather` in costs.md). Any other is priced at the least that a reader
+/// can come to pay, its part among all readers.
 class ShardingProblem {
 public:
   using PlaceId = Propagation::ValueId;
@@ -45,6 +51,10 @@ public:
   ShardingProblem(Propagation &propagation, const ProblemOptions &options);
 
   const CostGraph &getGraph() const { return graph; }
+  /// Offers what these choices ask for; false if all of it was on offer, so that the
+  /// graph's price of them is the right one. Else the graph is another one, whose prices
+  /// are not lower.
+  bool refine(ArrayRef<unsigned> choices);
   /// Choices of all variables together.
   uint64_t getNumChoices() const {
     uint64_t sum = 0;
@@ -52,9 +62,9 @@ public:
       sum += graph.getNumChoices(v);
     return sum;
   }
-  /// Seconds of all collectives: each price as often as it is paid, added in
-  /// ascending order.
-  double getSeconds(ArrayRef<unsigned> choices) const;
+  /// Seconds of all collectives, reshards shared as they are: each price as often as it
+  /// is paid, added in ascending order.
+  double getSeconds(ArrayRef<unsigned> choices);
   /// What a price of the graph is in seconds.
   double toSeconds(int64_t time) const { return time * quantum; }
   /// Places whose uses may want more shared layouts than a choice has room for.
@@ -88,6 +98,8 @@ private:
   struct NodeVar {
     Var var = CostGraph::kNoVar;
     SpaceId space = 0;
+    bool computes = false;
+    int64_t definesAlone = -1; // the place that it shares a variable with
   };
   /// A reader of a value: operand `tensor` of a node.
   struct Use {
@@ -95,12 +107,27 @@ private:
     unsigned tensor;
   };
 
+  /// Layouts that readers of a value may share, and those that one reader alone can
+  /// want; ascending.
+  struct Offer {
+    std::vector<LayoutId> layouts, alone;
+    bool hasPrice(LayoutId id) const {
+      return llvm::binary_search(layouts, id) || llvm::binary_search(alone, id);
+    }
+  };
+
   void addStrategies();
   void addPlaces();
+  void addShared();
+  Offer getOffer(PlaceId place, ArrayRef<Use> readers);
   void addCopies();
+  void build();
   /// What the copies of a value with these readers are chosen from, without a variable
-  /// of its own; `sets` is 0 where no copy is worth having.
-  Kept getCopies(PlaceId place, ArrayRef<Use> readers);
+  /// of its own; `sets` is 0 where nothing is on offer.
+  Kept getCopies(PlaceId place, ArrayRef<Use> readers, unsigned offer);
+  /// The layouts that the readers of a value want and it is not kept in, each once.
+  void getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices,
+                 SmallVectorImpl<LayoutId> &wanted);
   void addEdges();
   void addEdges(NodeId id);
   void addEntry(NodeId id);
@@ -125,6 +152,7 @@ private:
   /// values on, by choice of where it goes); `has` is where it is kept.
   LayoutId getNeeded(NodeId id, unsigned t, unsigned strategy, LayoutId has);
   unsigned getNumNeeds(NodeId id) const;
+  unsigned getStrategyNumber(NodeId id, ArrayRef<unsigned> choices) const;
   Kept getSource(NodeId id, unsigned t) const;
   RankedTensorType getType(NodeId id, unsigned t) const;
   Key getUseKey(NodeId id, unsigned t) const;
@@ -143,9 +171,19 @@ private:
   std::vector<PriceTable> priceTables;
   std::map<Key, unsigned> domainIds, spaceIds, tableIds;
   std::map<Key, Kept> copiesOf;
+  /// Values with several readers, the readers, and the class of values that have the same
+  /// and so are offered the same.
+  struct Shared {
+    SmallVector<Use, 4> readers;
+    unsigned offer;
+  };
+  llvm::MapVector<Value, Shared> shared;
+  std::vector<Offer> offers;
   struct Cost {
     Var a, b;
     unsigned table;
+    /// Whether readers of a value share what it is a price of.
+    bool isShared = false;
   };
   std::vector<Cost> costs;
 
