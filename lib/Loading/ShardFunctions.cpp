@@ -13,13 +13,14 @@
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Passes.h"
 
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MD5.h"
 
 namespace mlir::spmd {
@@ -185,25 +186,14 @@ struct Cut {
   SmallVector<Site> sites;
 };
 
-struct ShardFunctionsPass : public spmd::impl::SPMDShardFunctionsPassBase<ShardFunctionsPass> {
-  using Base::Base;
+class ShardFunctions {
+public:
+  using RunFn = llvm::function_ref<LogicalResult(OpPassManager &, Operation *)>;
+  explicit ShardFunctions(ModuleOp module)
+      : module(module), meshes(std::make_unique<MeshCache>(module)) {}
 
-  void runOnOperation() override {
-    module = getOperation();
-    if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
-      return signalPassFailure();
-    if (getPhase(module) < int(Phase::Partitioned)) {
-      // One device, one program: nothing is partitioned.
-      if (getLoadingFunctions(module).empty())
-        return;
-      emitError(module.getLoc()) << getArgument() << " of a module in phase \""
-                                 << (getPhase(module) < 0 ? "written" : kPhases[getPhase(module)])
-                                 << "\", expected \"partitioned\"; run --spmd-partition first";
-      return signalPassFailure();
-    }
-    meshes = MeshCache(module);
-    if (failed(collect()) || failed(build()))
-      return signalPassFailure();
+  LogicalResult run(RunFn runPipeline) {
+    return success(succeeded(collect()) && succeeded(build(runPipeline)));
   }
 
 private:
@@ -227,7 +217,7 @@ private:
             return failure();
           it->second = getContent(load);
         }
-        FailureOr<ArgumentLayout> layout = getArgumentLayout(func, i, meshes);
+        FailureOr<ArgumentLayout> layout = getArgumentLayout(func, i, *meshes);
         FailureOr<SmallVector<HostStep>> steps = getHostSteps(load);
         if (failed(layout) || failed(steps))
           return failure();
@@ -256,15 +246,16 @@ private:
     return success();
   }
 
-  LogicalResult build() {
+  LogicalResult build(RunFn runPipeline) {
     if (cuts.empty())
       return success();
     // The functions, whole and on their own.
     OpBuilder b(module.getContext());
     b.setInsertionPointToEnd(module.getBody());
     auto work = ModuleOp::create(b, module.getLoc());
-    auto erase = llvm::make_scope_exit([&] { work.erase(); });
-    for (const MeshCache::Entry &entry : meshes.entries())
+    llvm::scope_exit erase([&] { work.erase(); });
+    setPhase(work, Phase::Annotated); // else it has that of the module around it
+    for (const MeshCache::Entry &entry : meshes->entries())
       work.push_back(entry.op->clone());
     llvm::DenseSet<Operation *> helpers;
     SmallVector<func::FuncOp> functions;
@@ -300,7 +291,14 @@ private:
     if (failed(runPipeline(phases, work)))
       return failure();
 
+    // Views of meshes that the phases needed.
     SymbolTable symbols(module);
+    for (auto mesh : llvm::make_early_inc_range(work.getOps<MeshOp>()))
+      if (!symbols.lookup(mesh.getSymNameAttr())) {
+        mesh->remove();
+        symbols.insert(mesh, module.getBody()->begin());
+      }
+    auto before = std::exchange(meshes, std::make_unique<MeshCache>(module)); // cuts refer to it
     for (auto [i, entry] : llvm::enumerate(cuts)) {
       Cut &cut = entry.second;
       func::FuncOp func = *whole[i];
@@ -366,7 +364,7 @@ private:
     for (AllSliceOp op : slices) {
       OpBuilder b(op);
       FailureOr<Value> value =
-          sliceValue(b, op.getLoc(), op.getInput(), op.getShardingAttr(), meshes);
+          sliceValue(b, op.getLoc(), op.getInput(), op.getShardingAttr(), *meshes);
       if (failed(value))
         return failure();
       op.getResult().replaceAllUsesWith(*value);
@@ -382,7 +380,7 @@ private:
     Operation *terminator = func.getBody().front().getTerminator();
     OpBuilder b(terminator);
     FailureOr<Value> value = sliceValue(b, terminator->getLoc(), terminator->getOperand(0),
-                                        cut.sharding, meshes);
+                                        cut.sharding, *meshes);
     if (failed(value))
       return failure();
     Type global = func.getResultTypes()[0];
@@ -395,8 +393,27 @@ private:
   }
 
   ModuleOp module;
-  MeshCache meshes;
+  std::unique_ptr<MeshCache> meshes;
   /// By what they do and how the result is cut.
   llvm::MapVector<std::string, Cut, std::map<std::string, unsigned>> cuts;
+};
+
+struct ShardFunctionsPass : public spmd::impl::SPMDShardFunctionsPassBase<ShardFunctionsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
+      return signalPassFailure();
+    if (int phase = getPhase(module); phase < int(Phase::Partitioned)) {
+      emitError(module.getLoc()) << getArgument() << " of a module in phase \""
+                                 << (phase < 0 ? "written" : kPhases[phase])
+                                 << "\", expected \"partitioned\"; run --spmd-partition first";
+      return signalPassFailure();
+    }
+    auto run = [&](OpPassManager &pm, Operation *op) { return runPipeline(pm, op); };
+    if (failed(ShardFunctions(module).run(run)))
+      signalPassFailure();
+  }
 };
 } // namespace

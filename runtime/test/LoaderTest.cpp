@@ -292,7 +292,7 @@ TEST(Loader, randomLayoutsOfManyWeights) {
 
 TEST(Pieces, exactCoverIsProvenAndHolesAndOverlapsAreFound) {
   auto check = [](std::vector<ExtentPiece> pieces, std::vector<int64_t> sources, int64_t local,
-                  int64_t devices) { return validatePieces(pieces, sources, local, devices); };
+                  int64_t devices) { return validatePieces(pieces, sources, {local}, {local * devices}, devices); };
   // q, k, v rows of one tensor, [160|80|80] by 10, on two ranks.
   auto rows = [](int64_t from, int64_t rows, int64_t at) {
     return ExtentPiece{0, from * 10, at * 10, {{{1, 2, rows * 10}}, {{rows * 10, 1, 1}}}};
@@ -352,7 +352,7 @@ TEST(Pieces, areLoadedFromSeveralTensorsAndPartsOfOne) {
   piece(0, 80, 50, 40);
   piece(0, 180, 50, 90);
   piece(1, 0, 3, 140);
-  ASSERT_TRUE(validatePieces(value.load->pieces, {1120, 24}, value.localElements, 2).ok());
+  ASSERT_TRUE(validatePieces(value.load->pieces, {1120, 24}, value.localShape, value.globalShape, 2).ok());
   SourceSet set = *SourceSet::open(dir.path());
   auto source = set.find(value);
   ASSERT_TRUE(source.ok()) << source.status().message();
