@@ -229,7 +229,8 @@ private:
             return failure();
           continue;
         }
-        if (failed(verifyPackedElements(load, *layout, func.getArgument(i).getLoc(), argument)))
+        if (failed(verifyPackedElements(load, *layout, func.getArgAttr(i, kWeightAttr),
+                                        func.getArgument(i).getLoc(), argument)))
           return failure();
         std::string key = it->second + layout->layout.toString() + " " + std::to_string(devices);
         Cut &cut = cuts[key];

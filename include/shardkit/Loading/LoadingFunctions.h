@@ -46,9 +46,9 @@ FailureOr<ArgumentLayout> getArgumentLayout(func::FuncOp func, unsigned argument
 
 /// An error where the layout of the result of `load` parts what is computed from
 /// one stored element: places of a word of several small numbers, or of a group
-/// with one scale.
-LogicalResult verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout, Location loc,
-                                   const Twine &argument);
+/// with one scale. `weight` names the stored tensors.
+LogicalResult verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout,
+                                   Attribute weight, Location loc, const Twine &argument);
 
 } // namespace mlir::spmd
 
