@@ -299,6 +299,7 @@ private:
         mesh->remove();
         symbols.insert(mesh, module.getBody()->begin());
       }
+    llvm::DenseMap<Operation *, Operation *> behind; // of each loading function, the last
     auto before = std::exchange(meshes, std::make_unique<MeshCache>(module)); // cuts refer to it
     for (auto [i, entry] : llvm::enumerate(cuts)) {
       Cut &cut = entry.second;
@@ -320,7 +321,9 @@ private:
       md5.final(hash);
       func.setSymName((cut.load.getName() + "_shard_" + hash.digest().str().take_front(8)).str());
       func.setPrivate();
-      StringAttr name = symbols.insert(func, std::next(Block::iterator(cut.load)));
+      Operation *&last = behind.try_emplace(cut.load, cut.load).first->second;
+      StringAttr name = symbols.insert(func, std::next(Block::iterator(last)));
+      last = func;
       for (Site &site : cut.sites)
         site.func.setArgAttr(site.argument, kShardFunctionAttr,
                              FlatSymbolRefAttr::get(module.getContext(), name.getValue()));

@@ -136,7 +136,7 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
     auto tensor = dyn_cast<RankedTensorType>(input);
     if (tensor && tensor.hasStaticShape())
       continue;
-    os << input;
+    os << "'" << input << "'";
     return fail(" takes " + text + " as argument #" + Twine(i) +
                 ", expected a tensor of static shape");
   }
@@ -150,6 +150,6 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
   if (stack && tensor && stack.getElementType() == tensor.getElementType() &&
       stack.getRank() == tensor.getRank() + 1 && callsHostFunctions(load))
     return success();
-  os << result << ", expected " << type;
+  os << "'" << result << "', expected '" << type << "'";
   return fail(" gives " + text + ", the type of the argument");
 }
