@@ -522,7 +522,7 @@ void copyPiece(char *to, int64_t toStride, const char *from, int64_t fromStride,
 void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize,
                  const void *global, void *local) {
   const char *from = static_cast<const char *>(global);
-  char *to = static_cast<char *>(local);
+  char *to = static_cast<char *>(local) + extents.localBase(rank) * elementSize;
   forEachPiece(coalesceLoops(extents, rank), extents.base(rank),
                [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
                  copyPiece(to + l * elementSize, ls, from + g * elementSize, gs,
@@ -532,7 +532,7 @@ void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize,
 
 void scatterLocal(const Extents &extents, int64_t rank, int64_t elementSize,
                   const void *local, void *global) {
-  const char *from = static_cast<const char *>(local);
+  const char *from = static_cast<const char *>(local) + extents.localBase(rank) * elementSize;
   char *to = static_cast<char *>(global);
   forEachPiece(coalesceLoops(extents, rank), extents.base(rank),
                [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {

@@ -339,7 +339,8 @@ static LogicalResult checkWeight(const Site &site) {
   if (!isName(site.attr.getValue()) &&
       !(list && !list.empty() && llvm::all_of(list, isName)))
     return site.wrongKind("the name of a stored tensor or a list of names");
-  if (list && list.size() > 1 && !site.sibling(kLoadAttr))
+  // The parts of a segmented argument may be tensors of their own.
+  if (list && list.size() > 1 && !site.sibling(kLoadAttr) && !site.sibling(kSegmentsAttr))
     return site.emitError() << "'" << kWeightAttr << "' of " << site.describe() << " names "
                             << list.size() << " stored tensors, expected '" << kLoadAttr
                             << "' beside it, the function that makes one of them";
