@@ -29,7 +29,7 @@
 
 // What moves data alone is written for TVM as well, what is compiled is not.
 // RUN: not shard-weights shard-info %t/two -o %t/none.json 2>&1 | FileCheck %s --check-prefix=TWICE
-// TWICE: error: weight 'w_qkv': two arguments read one stored tensor, which shard_info.json cannot say
+// TWICE: error: weight 'ops': two arguments read one stored tensor, which shard_info.json cannot say
 
 spmd.mesh @m = <["x"=2]>
 func.func private @"tests.disco.shard_qkv_0"(tensor<280x20xf32>) -> tensor<2x14x10x20xf32>
