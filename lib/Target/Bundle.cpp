@@ -124,7 +124,7 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
     func::FuncOp func = argument.shardFunction;
     if (func && printed.insert(func).second)
       addCopy(func, *text);
-    if (std::holds_alternative<manifest::Entry>(argument.load.by) && !names.count(func))
+    if (argument.load.function && !names.count(func))
       names[func] = addCopy(func, *program);
   }
   if (!printed.empty()) {
@@ -149,9 +149,9 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
   if (failed(addProgram(*program, codegen, "programs/loading.so", dir, out, compiled)))
     return failure();
   for (LoadedArgument &argument : arguments)
-    if (auto *entry = std::get_if<manifest::Entry>(&argument.load.by)) {
+    if (argument.load.function) {
       const cpu::CompiledFunction &function = compiled[names[argument.shardFunction]];
-      *entry = {index, function.symbol, function.arenaBytes};
+      argument.load.function = {index, function.symbol, function.arenaBytes};
     }
   return success();
 }

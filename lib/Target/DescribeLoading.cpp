@@ -49,7 +49,7 @@ static LogicalResult describeSources(LoadedArgument &out, Attribute weight, func
       return emitError(loc) << "stored tensor '" << name << "' has type " << type
                             << ", expected elements of f64, f32, f16, bf16, an 8-bit float, i64, "
                                "i32, i16, i8, i4 or i1";
-    manifest::Source &source = out.load.sources.emplace_back();
+    manifest::Load::Source &source = out.load.sources.emplace_back();
     source.name = name.str();
     source.dtype = *dtype;
     source.shape.assign(type.getShape().begin(), type.getShape().end());
@@ -60,8 +60,8 @@ static LogicalResult describeSources(LoadedArgument &out, Attribute weight, func
   return success();
 }
 
-static manifest::HostCall describeHostStep(const HostStep &step) {
-  manifest::HostCall call;
+static manifest::Load::HostCall describeHostStep(const HostStep &step) {
+  manifest::Load::HostCall call;
   func::CallOp op = step.call;
   call.function = op.getCallee().str();
   call.dtype = storedTypeName(step.type.getElementType()).value_or("");
@@ -105,7 +105,7 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module,
         if (failed(steps))
           return failure();
         if (!steps->empty()) {
-          auto &calls = out.load.by.emplace<std::vector<manifest::HostCall>>();
+          auto &calls = out.load.chain;
           for (const HostStep &step : *steps) {
             calls.push_back(describeHostStep(step));
             if (calls.back().dtype.empty())
@@ -118,9 +118,8 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module,
         }
         if (auto copies = pieces ? getCopies(out.loadFunction) : std::nullopt)
           if (auto cut = copies->cut(layout->layout)) {
-            auto &list = out.load.by.emplace<std::vector<manifest::Piece>>();
             for (const CopyPiece &piece : *cut)
-              list.push_back(describePiece(piece));
+              out.load.pieces.push_back(describePiece(piece));
             arguments.push_back(std::move(out));
             continue;
           }
@@ -129,7 +128,7 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module,
         return emitError(loc) << "argument #" << i << " of function '" << func.getName()
                               << "' has no shard function, expected one; run "
                                  "--spmd-shard-functions";
-      out.load.by.emplace<manifest::Entry>();
+      out.load.function.emplace();
       arguments.push_back(std::move(out));
     }
   }

@@ -27,28 +27,28 @@ static Json toJson(const std::vector<std::array<int64_t, 3>> &offset,
 
 static Json toJson(const Load &load) {
   Json json = {{"sources", Json::array()}};
-  for (const Source &source : load.sources) {
+  for (const Load::Source &source : load.sources) {
     Json entry = {{"name", source.name}, {"dtype", source.dtype}, {"shape", source.shape}};
     if (source.range)
       entry["range"] = *source.range;
     json["sources"].push_back(std::move(entry));
   }
-  if (auto *pieces = std::get_if<std::vector<Piece>>(&load.by)) {
-    json["pieces"] = Json::array();
-    for (const Piece &piece : *pieces) {
-      Json entry = {{"source", piece.source}, {"base", piece.base}};
-      entry.update(toJson(piece.offset, piece.loops, piece.uneven));
-      json["pieces"].push_back(std::move(entry));
-    }
-  } else if (auto *function = std::get_if<Entry>(&load.by)) {
-    json["function"] = toJson(*function);
-  } else {
+  if (load.function) {
+    json["function"] = toJson(*load.function);
+  } else if (!load.chain.empty()) {
     json["chain"] = Json::array();
-    for (const HostCall &call : std::get<std::vector<HostCall>>(load.by)) {
+    for (const Load::HostCall &call : load.chain) {
       Json entry = {call.function, {call.shape, call.dtype}};
       for (const auto &extra : call.extras)
         std::visit([&](auto value) { entry.push_back(value); }, extra);
       json["chain"].push_back(std::move(entry));
+    }
+  } else {
+    json["pieces"] = Json::array();
+    for (const Piece &piece : load.pieces) {
+      Json entry = {{"source", piece.source}, {"base", piece.base}};
+      entry.update(toJson(piece.offset, piece.loops, piece.uneven));
+      json["pieces"].push_back(std::move(entry));
     }
   }
   if (load.reference)

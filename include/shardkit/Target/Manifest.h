@@ -45,29 +45,31 @@ struct Entry {
   int64_t arenaBytes = 0;
 };
 
-struct Source {
-  std::string name, dtype;
-  std::vector<int64_t> shape;
-  std::optional<std::array<int64_t, 2>> range;
-};
-
+/// A part of a local buffer, as extents of a stored tensor.
 struct Piece {
   int64_t source = 0;
-  std::array<int64_t, 2> base = {0, 0};
+  std::array<int64_t, 2> base{}; ///< in the stored tensor, in the local buffer
   std::vector<std::array<int64_t, 3>> offset, loops;
   std::vector<UnevenLoop> uneven;
 };
 
-struct HostCall {
-  std::string function, dtype;
-  std::vector<int64_t> shape;
-  std::vector<std::variant<int64_t, double>> extras;
-};
-
-/// How an argument is made of stored tensors.
+/// How an argument is made where it is not the stored tensor of its name: by a
+/// function, by host functions, else of pieces.
 struct Load {
+  struct Source {
+    std::string name, dtype;
+    std::vector<int64_t> shape;
+    std::optional<std::array<int64_t, 2>> range = std::nullopt;
+  };
+  struct HostCall {
+    std::string function, dtype;
+    std::vector<int64_t> shape;
+    std::vector<std::variant<int64_t, double>> extras;
+  };
   std::vector<Source> sources;
-  std::variant<std::vector<Piece>, Entry, std::vector<HostCall>> by;
+  std::vector<Piece> pieces;
+  std::optional<Entry> function;
+  std::vector<HostCall> chain;
   std::optional<Entry> reference;
 };
 
