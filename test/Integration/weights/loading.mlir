@@ -11,7 +11,8 @@
 // RUN: shard-run %t/3.mlir --random-inputs=3 --verify=exact --compile-option=--opt-level=1 --compile-option=--load-pieces=false | FileCheck %s
 // RUN: shard-run %t/4.mlir --random-inputs=4 --verify=exact --compile-option=--opt-level=1 --compile-option=--load-pieces=false --load=root-scatter | FileCheck %s
 // RUN: shard-run %t/8.mlir --random-inputs=8 --verify=exact --compile-option=--opt-level=1 --load=root-scatter | FileCheck %s
-// CHECK: verify: 14 functions, {{.*}} all equal bit by bit
+// RUN: shard-run %t/4.mlir --random-inputs=5 --verify=exact --compile-option=--opt-level=1 --compile-option=--inline=false | FileCheck %s
+// CHECK: verify: 17 functions, {{.*}} all equal bit by bit
 
 spmd.mesh @m = <["x"=2]>
 spmd.mesh @n = <["a"=2, "b"=3]>
@@ -165,4 +166,38 @@ func.func @parts(%a: tensor<9x10xf32> {spmd.weight = "t", spmd.name = "a", spmd.
                  %b: tensor<15x10xf32> {spmd.weight = "t", spmd.name = "b", spmd.load = @rest, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>})
     -> (tensor<9x10xf32>, tensor<15x10xf32>) {
   return %a, %b : tensor<9x10xf32>, tensor<15x10xf32>
+}
+
+// No sharding on the weight: the axes of the program come to it. And a function that
+// the program calls as well.
+func.func @inferred(%x: tensor<10x24xf32> {spmd.name = "x", spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>},
+                    %w: tensor<10x24xf32> {spmd.weight = "t", spmd.load = @transpose},
+                    %y: tensor<24x10xf32> {spmd.name = "y", spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<10x24xf32> {
+  %0 = arith.addf %x, %w : tensor<10x24xf32>
+  %1 = func.call @transpose(%y) : (tensor<24x10xf32>) -> tensor<10x24xf32>
+  %2 = arith.addf %0, %1 : tensor<10x24xf32>
+  return %2 : tensor<10x24xf32>
+}
+
+// Heads stored once and repeated for two queries each.
+func.func private @repeat(%k: tensor<24x3x4xi32>) -> tensor<48x12xi32> {
+  %e = tensor.empty() : tensor<24x2x3x4xi32>
+  %0 = linalg.broadcast ins(%k : tensor<24x3x4xi32>) outs(%e : tensor<24x2x3x4xi32>) dimensions = [1]
+  %1 = tensor.collapse_shape %0 [[0, 1], [2, 3]] : tensor<24x2x3x4xi32> into tensor<48x12xi32>
+  return %1 : tensor<48x12xi32>
+}
+func.func @repeated(%w: tensor<48x12xi32> {spmd.weight = "k", spmd.load = @repeat, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<48x12xi32> {
+  return %w : tensor<48x12xi32>
+}
+// A product while loading: the dim that is summed is cut by no one.
+func.func private @absorb(%a: tensor<24x16xi32>, %b: tensor<16x10xi32>) -> tensor<24x10xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<24x10xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<24x10xi32>) -> tensor<24x10xi32>
+  %0 = linalg.matmul ins(%a, %b : tensor<24x16xi32>, tensor<16x10xi32>) outs(%f : tensor<24x10xi32>) -> tensor<24x10xi32>
+  return %0 : tensor<24x10xi32>
+}
+func.func @product(%w: tensor<24x10xi32> {spmd.weight = ["p.a", "p.b"], spmd.load = @absorb, spmd.sharding = #spmd.sharding<@n, [{"a"}, {"b"}]>},
+                   %v: tensor<24x10xi32> {spmd.weight = ["p.a", "p.b"], spmd.name = "v", spmd.load = @absorb, spmd.sharding = #spmd.sharding<@n, [{}, {}]>}) -> (tensor<24x10xi32>, tensor<24x10xi32>) {
+  return %w, %v : tensor<24x10xi32>, tensor<24x10xi32>
 }
