@@ -226,6 +226,24 @@ def SPMDPartitionPass : Pass<"spmd-partition", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def SPMDShardFunctionsPass : Pass<"spmd-shard-functions", "::mlir::ModuleOp"> {
+  let summary = "Cut loading functions as the arguments that they make";
+  let description = [{
+    For every argument with `spmd.load` a private function from the stored tensors,
+    whole, to what this device has of the argument; `spmd.shard_function` names it.
+    It is the loading function put through the ordinary phases, its result sharded
+    as the argument; one for each distinct function and layout, called by a hash of
+    both. It has no collectives: where the phases would exchange data, each device
+    computes all of the result and keeps its part. Functions that call host
+    functions stay as they are; the shape of what these give is checked. Phase:
+    partitioned.
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SPMDMergeReductionsPass : Pass<"spmd-merge-reductions", "::mlir::ModuleOp"> {
   let summary = "Reduce sums of all-reduces once";
   let description = [{

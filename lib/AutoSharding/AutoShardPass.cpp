@@ -3,6 +3,7 @@
 #include "shardkit/AutoSharding/ShardingProblem.h"
 #include "shardkit/AutoSharding/Solver.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 
@@ -30,7 +31,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     bool isAnnotated = getPhase(module) <= int(Phase::Annotated);
     MeshCache meshes(module);
     CallTable calls(module);
-    for (auto func : module.getOps<func::FuncOp>()) {
+    for (auto func : getProgramFunctions(module)) {
       if (getPhase(module) < int(Phase::Annotated))
         makeConstraintsOfShardings(calls.getIndex(func).annotated);
       splitReshapes(calls.getIndex(func).reshapes);
@@ -41,7 +42,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (failed(calls.verify()))
       return signalPassFailure();
     Run run{meshes, calls, {}, 0};
-    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
+    for (auto func : getProgramFunctions(module))
       if (calls.keepsSignature(func) && failed(runOnFunction(func, run)))
         return signalPassFailure();
     calls.eraseUnused();

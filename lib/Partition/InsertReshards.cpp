@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/ComputePlan.h"
 #include "shardkit/Partition/WholeFunctions.h"
@@ -282,7 +283,7 @@ struct InsertReshardsPass
       return;
     MeshCache meshes(module);
     unsigned dropped = 0;
-    for (auto func : module.getOps<func::FuncOp>()) {
+    for (auto func : getProgramFunctions(module)) {
       if (func.isExternal())
         continue;
       auto own = FunctionIndex::withCallees(func).getMeshes(meshes);

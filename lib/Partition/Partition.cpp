@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/Candidates.h"
 #include "shardkit/Partition/DynamicSizes.h"
@@ -392,7 +393,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
     if (getPhase(module) == int(Phase::Partitioned))
       return;
     MeshCache meshes(module);
-    for (auto func : module.getOps<func::FuncOp>()) {
+    for (auto func : getProgramFunctions(module)) {
       if (func.isExternal())
         continue;
       auto own = FunctionIndex::withCallees(func).getMeshes(meshes);

@@ -80,6 +80,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     pm.addPass(createSPMDPartitionPass(partition));
   }
   if (from < Phase::Final && last >= Phase::Final) {
+    pm.addPass(createSPMDShardFunctionsPass());
     buildCollectives(pm, phaseOptions);
     pm.addPass(createSPMDNumberCollectivesPass());
   }

@@ -2,7 +2,7 @@
 
 #include "shardkit/Plan/Names.h"
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -12,9 +12,10 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 std::string spmd::getArgumentName(func::FuncOp func, unsigned i) {
-  for (StringRef attr : {StringRef(kWeightAttr), StringRef(kNameAttr)})
-    if (auto name = func.getArgAttrOfType<StringAttr>(i, attr))
-      return name.getValue().str();
+  if (std::string name = getWeightName(func, i); !name.empty())
+    return name;
+  if (auto name = func.getArgAttrOfType<StringAttr>(i, kNameAttr))
+    return name.getValue().str();
   return "arg" + std::to_string(i);
 }
 

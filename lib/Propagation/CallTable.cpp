@@ -1,5 +1,6 @@
 //===- CallTable.cpp - Calls as their callers see them --------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Propagation/CallTable.h"
 #include "shardkit/Propagation/Propagation.h"
 
@@ -262,7 +263,9 @@ void CallTable::eraseUnused() {
     if (!specialized.contains(call->getParentOfType<func::FuncOp>()))
       called.insert(call.getCalleeAttr().getAttr());
   });
+  llvm::DenseSet<Operation *> loading = getLoadingFunctions(module);
   for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-    if (specialized.contains(func) && !called.contains(func.getSymNameAttr()))
+    if (specialized.contains(func) && !called.contains(func.getSymNameAttr()) &&
+        !loading.contains(func))
       func.erase();
 }

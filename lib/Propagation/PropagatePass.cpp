@@ -1,6 +1,7 @@
 //===- PropagatePass.cpp - Read annotations, propagate, write -------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
 
@@ -29,7 +30,7 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
       return signalPassFailure();
     MeshCache meshes(module);
     CallTable calls(module);
-    for (auto func : module.getOps<func::FuncOp>()) {
+    for (auto func : getProgramFunctions(module)) {
       if (getPhase(module) < int(Phase::Annotated))
         makeConstraintsOfShardings(calls.getIndex(func).annotated);
       splitReshapes(calls.getIndex(func).reshapes);
@@ -37,7 +38,7 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
     if (failed(calls.verify()))
       return signalPassFailure();
     Run run{meshes, calls, {}, 0};
-    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
+    for (auto func : getProgramFunctions(module))
       if (calls.keepsSignature(func) && failed(runOnFunction(func, run)))
         return signalPassFailure();
     calls.eraseUnused();

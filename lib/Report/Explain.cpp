@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Report/Explain.h"
 #include "ValueNames.h"
 #include "shardkit/Rules/PaddingNeeds.h"
@@ -417,7 +418,7 @@ explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &opti
   if (failed(calls.verify()))
     return failure();
   std::vector<ExplainedFunction> functions;
-  for (auto func : module.getOps<func::FuncOp>()) {
+  for (auto func : getProgramFunctions(module)) {
     if (func.isExternal())
       continue;
     splitReshapes(calls.getIndex(func).reshapes,

@@ -1,5 +1,6 @@
 //===- ExplainReshape.cpp - What reshapes do to shardings -----------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Report/ExplainReshape.h"
 #include "ValueNames.h"
 #include "shardkit/Layout/Plan.h"
@@ -179,7 +180,7 @@ spmd::explainReshapes(ModuleOp original, const Propagation::Options &options) {
   if (failed(calls.verify()))
     return failure();
   std::vector<ExplainedReshapes> functions;
-  for (auto func : module->getOps<func::FuncOp>()) {
+  for (auto func : getProgramFunctions(*module)) {
     if (func.isExternal())
       continue;
     const FunctionIndex &index = calls.getIndex(func);

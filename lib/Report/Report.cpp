@@ -5,6 +5,7 @@
 #include "shardkit/Cost/CollectiveMove.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
+#include "shardkit/Plan/Names.h"
 #include "shardkit/Rules/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
@@ -79,23 +80,14 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
       continue;
     ReportFunction function;
     function.name = func.getName().str();
-    auto nameOf = [](Attribute weight, Attribute name, std::string fallback) {
-      if (auto text = dyn_cast_or_null<StringAttr>(weight))
-        return text.getValue().str();
-      if (auto text = dyn_cast_or_null<StringAttr>(name))
-        return text.getValue().str();
-      return fallback;
-    };
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       function.arguments.push_back(
-          describe(nameOf(func.getArgAttr(i, kWeightAttr), func.getArgAttr(i, kNameAttr),
-                          "arg" + std::to_string(i)),
+          describe(getArgumentName(func, i),
                    func.getArgumentTypes()[i], func.getArgAttr(i, kGlobalTypeAttr),
                    func.getArgAttr(i, kShardingAttr)));
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       function.results.push_back(
-          describe(nameOf({}, func.getResultAttr(i, kNameAttr),
-                          "result" + std::to_string(i)),
+          describe(getResultName(func, i),
                    func.getResultTypes()[i], func.getResultAttr(i, kGlobalTypeAttr),
                    func.getResultAttr(i, kShardingAttr)));
     report.functions.push_back(std::move(function));

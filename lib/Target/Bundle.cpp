@@ -4,9 +4,11 @@
 #include "Describe.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "shardkit/Target/CPU/Program.h"
 #include "shardkit/rt/abi.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MD5.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -24,6 +26,14 @@ void spmd::registerTarget(DialectRegistry &registry) {
 /// A copy of the module in which no public function calls another.
 static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
+  // Loading functions are no part of the program.
+  for (auto func : copy->getOps<func::FuncOp>())
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (func.getArgAttr(i, kLoadAttr)) {
+        func.setArgAttr(i, kWeightAttr, StringAttr::get(func.getContext(), getWeightName(func, i)));
+        func.removeArgAttr(i, kLoadAttr);
+        func.removeArgAttr(i, kShardFunctionAttr);
+      }
   bool calls = false;
   copy->walk([&](func::CallOp) { calls = true; });
   PassManager pm(module.getContext());
@@ -93,6 +103,83 @@ static LogicalResult writeFile(Location loc, StringRef dir, StringRef name, Stri
   return success();
 }
 
+/// A copy of `func` in `module`, public, under its name or one like it that is free.
+static std::string addCopy(func::FuncOp func, ModuleOp module) {
+  func::FuncOp copy = func.clone();
+  copy.setPublic();
+  SymbolTable(module).insert(copy);
+  return copy.getName().str();
+}
+
+/// Shard functions as a program, and as IR beside it.
+static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
+                                cpu::CodegenOptions codegen, StringRef dir,
+                                std::vector<LoadedArgument> &arguments,
+                                manifest::Manifest &out) {
+  OwningOpRef<ModuleOp> text = ModuleOp::create(module.getLoc());
+  OwningOpRef<ModuleOp> program = ModuleOp::create(module.getLoc());
+  llvm::MapVector<Operation *, std::string> names;
+  DenseSet<Operation *> printed;
+  for (LoadedArgument &argument : arguments) {
+    func::FuncOp func = argument.shardFunction;
+    if (func && printed.insert(func).second)
+      addCopy(func, *text);
+    if (argument.load.function && !names.count(func))
+      names[func] = addCopy(func, *program);
+  }
+  if (!printed.empty()) {
+    for (const MeshCache::Entry &mesh : llvm::reverse(meshes.entries()))
+      text->getBody()->push_front(mesh.op->clone());
+    text.get()->setAttr(kPhaseAttr, module->getAttr(kPhaseAttr));
+    std::string printedText;
+    llvm::raw_string_ostream os(printedText);
+    text->print(os);
+    os << "\n";
+    if (failed(writeFile(module.getLoc(), dir, "programs/loading.mlir", printedText)))
+      return failure();
+  }
+  if (names.empty())
+    return success();
+  for (auto func : program->getOps<func::FuncOp>())
+    if (failed(lowerCollectives(func, meshes)))
+      return failure();
+  codegen.prefix = "sk_load_";
+  llvm::StringMap<cpu::CompiledFunction> compiled;
+  int64_t index = out.programs.size();
+  if (failed(addProgram(*program, codegen, "programs/loading.so", dir, out, compiled)))
+    return failure();
+  for (LoadedArgument &argument : arguments)
+    if (argument.load.function) {
+      const cpu::CompiledFunction &function = compiled[names[argument.shardFunction]];
+      argument.load.function = {index, function.symbol, function.arenaBytes};
+    }
+  return success();
+}
+
+/// Adds the loading functions, whole and on one device, to the functions that runs
+/// are compared with. Returns what they are called there.
+static llvm::MapVector<Operation *, std::string>
+addLoadReferences(ArrayRef<LoadedArgument> arguments, ModuleOp reference) {
+  llvm::MapVector<Operation *, std::string> names;
+  SymbolTable symbols(reference);
+  SmallVector<func::FuncOp> helpers;
+  for (const LoadedArgument &argument : arguments)
+    if (argument.loadFunction && !names.count(argument.loadFunction)) {
+      names[argument.loadFunction] = addCopy(argument.loadFunction, reference);
+      helpers.push_back(argument.loadFunction);
+    }
+  // What they call; names of the program are those of its own copies.
+  while (!helpers.empty())
+    helpers.pop_back_val().walk([&](func::CallOp call) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+      if (callee && !reference.lookupSymbol(callee.getNameAttr())) {
+        reference.push_back(callee.clone());
+        helpers.push_back(callee);
+      }
+    });
+  return names;
+}
+
 LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
                                 const BundleOptions &options, StringRef dir) {
   Location loc = module.getLoc();
@@ -104,6 +191,11 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
     if (std::error_code ec = llvm::sys::fs::create_directories(programs))
       return emitError(loc) << "cannot create " << programs << ": " << ec.message();
 
+  MeshCache meshesOfLoading(module);
+  FailureOr<std::vector<LoadedArgument>> loading =
+      describeLoading(module, meshesOfLoading, options.pieces);
+  if (failed(loading))
+    return failure();
   FailureOr<OwningOpRef<ModuleOp>> work = cloneInlined(module);
   if (failed(work))
     return failure();
@@ -155,10 +247,15 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
     function.entry = {0, entry.symbol, entry.arenaBytes};
   }
 
+  if (failed(addLoading(module, meshesOfLoading, codegen, dir, *loading, out)))
+    return failure();
   if (reference) {
-    FailureOr<OwningOpRef<ModuleOp>> copy = cloneInlined(reference);
+    OwningOpRef<ModuleOp> withLoading = reference.clone();
+    auto names = addLoadReferences(*loading, *withLoading);
+    FailureOr<OwningOpRef<ModuleOp>> copy = cloneInlined(*withLoading);
     if (failed(copy))
       return failure();
+    int64_t index = out.programs.size();
     codegen.reference = true;
     codegen.prefix = "sk_ref_";
     codegen.optLevel = std::min(options.optLevel, 2u);
@@ -168,9 +265,18 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
     for (manifest::Function &function : out.functions) {
       auto it = references.find(function.name);
       if (it != references.end())
-        function.reference = {1, it->second.symbol, it->second.arenaBytes};
+        function.reference = {index, it->second.symbol, it->second.arenaBytes};
     }
+    for (LoadedArgument &argument : *loading)
+      if (argument.loadFunction) {
+        const cpu::CompiledFunction &function = references[names[argument.loadFunction]];
+        argument.load.reference = {index, function.symbol, function.arenaBytes};
+      }
   }
+  for (LoadedArgument &argument : *loading)
+    for (manifest::Function &function : out.functions)
+      if (function.name == argument.function)
+        function.arguments[argument.argument].load = std::move(argument.load);
 
   if (!options.report.empty() && failed(writeFile(loc, dir, "report.json", options.report)))
     return failure();

@@ -14,6 +14,22 @@ namespace mlir::spmd {
 FailureOr<shardkit::manifest::Function> describeFunction(func::FuncOp func,
                                                          const MeshCache &meshes);
 
+/// An argument that a function makes of stored tensors.
+struct LoadedArgument {
+  std::string function;
+  unsigned argument;
+  /// All but the entry points.
+  shardkit::manifest::Load load;
+  /// To be compiled, the first where `load` has neither pieces nor host calls. Null
+  /// where the module lacks it.
+  func::FuncOp shardFunction, loadFunction;
+};
+/// The arguments with loading functions of the public functions of a partitioned
+/// module. Without `pieces` all loading functions are to be compiled but those of
+/// host functions.
+FailureOr<std::vector<LoadedArgument>> describeLoading(ModuleOp module, const MeshCache &meshes,
+                                                       bool pieces);
+
 /// Local-view spmd ops become spmd_cpu ops. The collectives are numbered.
 LogicalResult lowerCollectives(func::FuncOp func, const MeshCache &meshes);
 
@@ -25,6 +41,8 @@ LogicalResult describeCollective(CollectiveOpInterface op, const MeshCache &mesh
 
 /// "f32", ..., or nothing for a type that cannot cross the boundary.
 std::optional<std::string> dtypeName(Type type);
+/// The same for stored tensors, which have more types.
+std::optional<std::string> storedTypeName(Type type);
 
 } // namespace mlir::spmd
 

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -234,9 +235,10 @@ struct Describer {
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
       DictionaryAttr attrs = func.getArgAttrDict(i);
       manifest::Value value;
-      auto weight = text(attrs, kWeightAttr);
+      bool weight = bool(func.getArgAttr(i, kWeightAttr));
       value.kind = weight ? "weight" : "input";
-      value.name = weight ? *weight : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
+      value.name = weight ? getWeightName(func, i)
+                          : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
       Location loc = func.getArgument(i).getLoc();
       if (failed(describeValue(func.getArgument(i).getType(), attrs, loc, value)))
         return failure();

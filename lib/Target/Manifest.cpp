@@ -6,6 +6,56 @@
 using namespace shardkit::manifest;
 using Json = nlohmann::ordered_json;
 
+static Json toJson(const Entry &entry) {
+  return {{"program", entry.program},
+          {"symbol", entry.symbol},
+          {"arena_bytes", entry.arenaBytes}};
+}
+
+static Json toJson(const std::vector<std::array<int64_t, 3>> &offset,
+                   const std::vector<std::array<int64_t, 3>> &loops,
+                   const std::vector<UnevenLoop> &unevenLoops) {
+  Json json = {{"offset", offset}, {"loops", loops}};
+  for (const UnevenLoop &uneven : unevenLoops) {
+    Json entry = {{"loop", uneven.loop}, {"size", uneven.size}, {"ranks", uneven.ranks}};
+    if (uneven.begin != 0)
+      entry["begin"] = uneven.begin;
+    json["uneven"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+static Json toJson(const Load &load) {
+  Json json = {{"sources", Json::array()}};
+  for (const Load::Source &source : load.sources) {
+    Json entry = {{"name", source.name}, {"dtype", source.dtype}, {"shape", source.shape}};
+    if (source.range)
+      entry["range"] = *source.range;
+    json["sources"].push_back(std::move(entry));
+  }
+  if (load.function) {
+    json["function"] = toJson(*load.function);
+  } else if (!load.chain.empty()) {
+    json["chain"] = Json::array();
+    for (const Load::HostCall &call : load.chain) {
+      Json entry = {call.function, {call.shape, call.dtype}};
+      for (const auto &extra : call.extras)
+        std::visit([&](auto value) { entry.push_back(value); }, extra);
+      json["chain"].push_back(std::move(entry));
+    }
+  } else {
+    json["pieces"] = Json::array();
+    for (const Piece &piece : load.pieces) {
+      Json entry = {{"source", piece.source}, {"base", piece.base}};
+      entry.update(toJson(piece.offset, piece.loops, piece.uneven));
+      json["pieces"].push_back(std::move(entry));
+    }
+  }
+  if (load.reference)
+    json["reference"] = toJson(*load.reference);
+  return json;
+}
+
 static Json toJson(const Value &value) {
   Json json = {{"name", value.name},
                {"kind", value.kind},
@@ -14,16 +64,15 @@ static Json toJson(const Value &value) {
                {"local_shape", value.localShape}};
   if (value.sharding)
     json["sharding"] = *value.sharding;
-  json["extents"] = {{"offset", value.offset}, {"loops", value.loops}};
-  for (const UnevenLoop &uneven : value.uneven)
-    json["extents"]["uneven"].push_back(
-        {{"loop", uneven.loop}, {"size", uneven.size}, {"ranks", uneven.ranks}});
+  json["extents"] = toJson(value.offset, value.loops, value.uneven);
   if (value.range)
     json["range"] = *value.range;
   if (value.tied)
     json["tied"] = *value.tied;
   if (value.exact)
     json["exact"] = true;
+  if (value.load)
+    json["load"] = toJson(*value.load);
   return json;
 }
 
@@ -64,12 +113,6 @@ static Json toJson(const Collective &collective) {
     json["with"] = *collective.with;
   json["loc"] = collective.loc;
   return json;
-}
-
-static Json toJson(const Entry &entry) {
-  return {{"program", entry.program},
-          {"symbol", entry.symbol},
-          {"arena_bytes", entry.arenaBytes}};
 }
 
 static Json toJson(const Function &function) {

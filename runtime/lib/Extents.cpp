@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <string>
 
 namespace shardkit::rt {
@@ -12,7 +14,8 @@ std::vector<ExtentLoop> coalesceLoops(const Extents &extents, int64_t rank) {
   std::vector<ExtentLoop> loops, own = extents.loops;
   for (const UnevenLoop &dim : extents.uneven) {
     int64_t &size = own[size_t(dim.loop)].size;
-    size = std::clamp(dim.size - dim.coordinate(rank) * size, int64_t(0), size);
+    auto [first, end] = dim.indices(rank, size);
+    size = end - first;
   }
   for (const ExtentLoop &loop : own)
     if (loop.size != 1)
@@ -194,9 +197,12 @@ Status checkDigits(const Extents &extents, int64_t globalElements, int64_t devic
       if (digit.size > 1)
         rank.emplace_back(digit.stride, digit.size);
     }
-    if (dim.size < 1 || covered < dim.size)
+    if (dim.begin < 0 || dim.begin > covered)
+      return invalid("extents 'uneven' begins at " + std::to_string(dim.begin) +
+                     ", expected 0 to " + std::to_string(covered));
+    if (dim.size < 1 || covered - dim.begin < dim.size)
       return invalid("extents 'uneven' has size " + std::to_string(dim.size) +
-                     ", expected 1 to " + std::to_string(covered) +
+                     ", expected 1 to " + std::to_string(covered - dim.begin) +
                      ", the chunks of all ranks");
   }
   for (const OffsetDigit &digit : extents.offset) {
@@ -330,6 +336,10 @@ bool boxesCover(std::vector<Box> boxes, int64_t begin, int64_t count) {
 
 Status validateExtents(const Extents &extents, int64_t localElements, int64_t globalElements,
                        int64_t devices, bool coverGlobal) {
+  for (const UnevenLoop &dim : extents.uneven)
+    if (dim.begin != 0)
+      return invalid("extents 'uneven' begins at " + std::to_string(dim.begin) +
+                     ", expected 0 but for pieces");
   Digits local, global;
   int64_t reach = 0;
   SK_RETURN_IF_ERROR(checkDigits(extents, globalElements, devices, local, global, reach));
@@ -346,10 +356,75 @@ Status validateExtents(const Extents &extents, int64_t localElements, int64_t gl
   return {};
 }
 
+namespace {
+
+/// A piece as the cover sees it: its loops over whole chunks, and which places of
+/// the dims that are cut into chunks it has.
+struct LocalPiece {
+  Box box;
+  struct Window {
+    std::vector<int64_t> dim; ///< Local stride, chunk, number of chunks, rank digits.
+    int64_t begin, end;
+  };
+  std::vector<Window> windows; ///< By dim.
+};
+
+/// Pieces that are equal but for places of one dim that follow one another become
+/// one, one dim after the other.
+void joinWindows(std::vector<LocalPiece> &pieces) {
+  size_t most = 0;
+  for (LocalPiece &piece : pieces) {
+    normalise(piece.box);
+    std::sort(piece.windows.begin(), piece.windows.end(),
+              [](const auto &a, const auto &b) { return a.dim > b.dim; });
+    most = std::max(most, piece.windows.size());
+  }
+  for (size_t w = 0; w < most; ++w) {
+    std::map<std::vector<int64_t>, std::vector<LocalPiece>> groups;
+    for (LocalPiece &piece : pieces) {
+      std::vector<int64_t> key{piece.box.base, int64_t(piece.windows.size()),
+                               int64_t(piece.box.loops.size())};
+      for (auto [size, stride] : piece.box.loops)
+        key.insert(key.end(), {size, stride});
+      for (size_t k = 0; k < piece.windows.size(); ++k) {
+        const LocalPiece::Window &window = piece.windows[k];
+        key.push_back(int64_t(window.dim.size()));
+        key.insert(key.end(), window.dim.begin(), window.dim.end());
+        if (k != w)
+          key.insert(key.end(), {window.begin, window.end});
+      }
+      groups[std::move(key)].push_back(std::move(piece));
+    }
+    pieces.clear();
+    for (auto &[key, group] : groups) {
+      if (w >= group[0].windows.size()) {
+        std::move(group.begin(), group.end(), std::back_inserter(pieces));
+        continue;
+      }
+      std::sort(group.begin(), group.end(), [&](const LocalPiece &a, const LocalPiece &b) {
+        return a.windows[w].begin < b.windows[w].begin;
+      });
+      size_t first = pieces.size();
+      for (LocalPiece &piece : group) {
+        if (pieces.size() > first && pieces.back().windows[w].end == piece.windows[w].begin)
+          pieces.back().windows[w].end = piece.windows[w].end;
+        else
+          pieces.push_back(std::move(piece));
+      }
+    }
+  }
+}
+
+} // namespace
+
 Status validatePieces(const std::vector<ExtentPiece> &pieces,
-                      const std::vector<int64_t> &sourceElements, int64_t localElements,
-                      int64_t devices) {
-  std::vector<Box> boxes;
+                      const std::vector<int64_t> &sourceElements,
+                      const std::vector<int64_t> &localShape,
+                      const std::vector<int64_t> &globalShape, int64_t devices) {
+  int64_t localElements = 1;
+  for (int64_t size : localShape)
+    localElements *= size;
+  std::vector<LocalPiece> parts;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const ExtentPiece &piece = pieces[i];
     auto fail = [&](const std::string &message) {
@@ -377,7 +452,31 @@ Status validatePieces(const std::vector<ExtentPiece> &pieces,
       return fail("it reaches local element " + std::to_string(piece.localBase) + " + " +
                   std::to_string(reach) + ", expected less than " +
                   std::to_string(localElements));
-    boxes.push_back({std::move(local), piece.localBase, 0});
+    LocalPiece &part = parts.emplace_back();
+    part.box = {std::move(local), piece.localBase, 0};
+    for (const UnevenLoop &dim : piece.extents.uneven) {
+      const ExtentLoop &loop = piece.extents.loops[size_t(dim.loop)];
+      LocalPiece::Window window{{loop.localStride, loop.size}, dim.begin, dim.begin + dim.size};
+      for (const RankDigit &digit : dim.ranks)
+        window.dim.insert(window.dim.end(), {digit.stride, digit.size});
+      part.windows.push_back(std::move(window));
+    }
+  }
+  joinWindows(parts);
+  std::vector<Box> boxes;
+  for (LocalPiece &part : parts) {
+    for (const LocalPiece::Window &window : part.windows) {
+      int64_t stride = 1;
+      bool whole = false;
+      for (size_t d = localShape.size(); d-- > 0; stride *= localShape[d])
+        whole |= window.begin == 0 && window.end == globalShape[d] &&
+                 window.dim[0] == stride && window.dim[1] == localShape[d];
+      if (!whole)
+        return invalid("the pieces have places " + std::to_string(window.begin) + " to " +
+                       std::to_string(window.end) + " of a dim in chunks of " +
+                       std::to_string(window.dim[1]) + ", expected all of a dim");
+    }
+    boxes.push_back(std::move(part.box));
   }
   if (!boxesCover(std::move(boxes), 0, localElements))
     return invalid("the pieces do not write every one of the " + std::to_string(localElements) +
@@ -423,7 +522,7 @@ void copyPiece(char *to, int64_t toStride, const char *from, int64_t fromStride,
 void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize,
                  const void *global, void *local) {
   const char *from = static_cast<const char *>(global);
-  char *to = static_cast<char *>(local);
+  char *to = static_cast<char *>(local) + extents.localBase(rank) * elementSize;
   forEachPiece(coalesceLoops(extents, rank), extents.base(rank),
                [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
                  copyPiece(to + l * elementSize, ls, from + g * elementSize, gs,
@@ -433,7 +532,7 @@ void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize,
 
 void scatterLocal(const Extents &extents, int64_t rank, int64_t elementSize,
                   const void *local, void *global) {
-  const char *from = static_cast<const char *>(local);
+  const char *from = static_cast<const char *>(local) + extents.localBase(rank) * elementSize;
   char *to = static_cast<char *>(global);
   forEachPiece(coalesceLoops(extents, rank), extents.base(rank),
                [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {

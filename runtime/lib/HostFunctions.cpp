@@ -11,16 +11,22 @@
 
 namespace shardkit::rt {
 
-/// "shardkit.shard": extras as Formats/ShardInfo.h has them.
-static int shardByExtents(const sk_tensor *in, int count, sk_tensor *out, void *) {
-  std::vector<int64_t> extras;
+static bool readExtras(const sk_tensor *in, int count, std::vector<int64_t> &extras) {
   for (int i = 1; i < count; ++i) {
     if (in[i].dtype != SK_I64)
-      return 1;
+      return false;
     int64_t value;
     std::memcpy(&value, in[i].data, 8);
     extras.push_back(value);
   }
+  return true;
+}
+
+/// "shardkit.shard": extras as Formats/ShardInfo.h has them.
+static int shardByExtents(const sk_tensor *in, int count, sk_tensor *out, void *) {
+  std::vector<int64_t> extras;
+  if (!readExtras(in, count, extras))
+    return 1;
   auto call = parseShardCall(extras);
   int64_t size = dtypeSize(DType(in[0].dtype));
   if (!call.ok() || in[0].dtype != out->dtype || out->ndim < 1 || out->shape[0] != call->ranks)
@@ -34,7 +40,32 @@ static int shardByExtents(const sk_tensor *in, int count, sk_tensor *out, void *
   return 0;
 }
 
-HostFunctions::HostFunctions() { functions_["shardkit.shard"] = {shardByExtents, nullptr}; }
+/// "shardkit.pieces": extras as Formats/ShardInfo.h has them.
+static int shardByPieces(const sk_tensor *in, int count, sk_tensor *out, void *) {
+  std::vector<int64_t> extras;
+  if (!readExtras(in, count, extras))
+    return 1;
+  auto call = parsePiecesCall(extras);
+  int64_t size = dtypeSize(DType(in[0].dtype));
+  if (!call.ok() || in[0].dtype != out->dtype || out->ndim < 1 || out->shape[0] != call->ranks ||
+      size_t(out->ndim) != call->shape.size() + 1)
+    return 1;
+  Shape local(out->shape + 1, out->shape + out->ndim);
+  int64_t slice = out->bytes / size / call->ranks;
+  if (!validatePieces(call->pieces, {in[0].bytes / size}, local, call->shape, call->ranks).ok())
+    return 1;
+  for (int64_t rank = 0; rank < call->ranks; ++rank)
+    for (const ExtentPiece &piece : call->pieces)
+      gatherLocal(piece.extents, rank, size,
+                  static_cast<const char *>(in[0].data) + piece.globalBase * size,
+                  static_cast<char *>(out->data) + (rank * slice + piece.localBase) * size);
+  return 0;
+}
+
+HostFunctions::HostFunctions() {
+  functions_["shardkit.shard"] = {shardByExtents, nullptr};
+  functions_["shardkit.pieces"] = {shardByPieces, nullptr};
+}
 
 HostFunctions::~HostFunctions() {
   for (void *library : libraries_)

@@ -86,7 +86,7 @@ Extents readExtentsIn(const JsonAt &in) {
     for (const Json &entry : in.array("uneven")) {
       JsonAt dim(entry, in.where());
       dim.expectObject();
-      UnevenLoop loop{dim.integer("loop"), dim.integer("size"), {}};
+      UnevenLoop loop{dim.integer("loop"), dim.integer("size"), {}, dim.integerOr("begin", 0)};
       for (const Json &digit : dim.array("ranks")) {
         std::vector<int64_t> v = dim.asIntegers(digit, "ranks", 2);
         loop.ranks.push_back({v[0], v[1]});
@@ -124,6 +124,31 @@ EntryPoint readEntry(const JsonAt &at, size_t numPrograms) {
 
 namespace {
 
+bool integerRange(DType dtype, int64_t &lo, int64_t &hi) {
+  if (isFloat(dtype))
+    return false;
+  int bits = dtype == DType::I1 ? 1 : int(dtypeSize(dtype) * 8);
+  lo = dtype == DType::I1 ? 0 : INT64_MIN >> (64 - bits);
+  hi = dtype == DType::I1 ? 1 : INT64_MAX >> (64 - bits);
+  return true;
+}
+
+/// What random integers are drawn from, if `in` says.
+std::optional<std::pair<int64_t, int64_t>> readRange(const JsonAt &in, DType dtype) {
+  if (!in.has("range"))
+    return std::nullopt;
+  std::vector<int64_t> range = in.integers("range");
+  int64_t lo, hi;
+  if (!integerRange(dtype, lo, hi))
+    in.fail("'range' on a value of " + std::string(dtypeName(dtype)) +
+            ", expected an integer type");
+  if (range.size() != 2 || range[0] >= range[1] || range[0] < lo ||
+      range[1] - 1 > hi)
+    in.fail("'range' is not [low, high] with low < high in " +
+            std::string(dtypeName(dtype)));
+  return std::pair(range[0], range[1]);
+}
+
 LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, size_t numPrograms) {
   const Json &json = at.member("load");
   JsonAt in(json, at.where() + ", load");
@@ -140,6 +165,7 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
     JsonAt named(entry, in.where() + ", source '" + added.name + "'");
     added.dtype = readDType(named, /*any=*/true);
     readShape(named, "shape", added.shape, added.elements);
+    added.range = readRange(named, added.dtype);
     elements.push_back(added.elements);
   }
   if (load.sources.empty())
@@ -165,7 +191,7 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
                 ", expected " + dtypeName(value.dtype));
       load.pieces.push_back(std::move(piece));
     }
-    Status status = validatePieces(load.pieces, elements, value.localElements, devices);
+    Status status = validatePieces(load.pieces, elements, value.localShape, value.globalShape, devices);
     if (!status.ok())
       in.fail(status.message());
   } else if (in.has("function")) {
@@ -198,15 +224,6 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
     load.reference = readEntry(reference, numPrograms);
   }
   return load;
-}
-
-bool integerRange(DType dtype, int64_t &lo, int64_t &hi) {
-  if (isFloat(dtype))
-    return false;
-  int bits = dtype == DType::I1 ? 1 : int(dtypeSize(dtype) * 8);
-  lo = dtype == DType::I1 ? 0 : INT64_MIN >> (64 - bits);
-  hi = dtype == DType::I1 ? 1 : INT64_MAX >> (64 - bits);
-  return true;
 }
 
 } // namespace
@@ -251,18 +268,7 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
       in.fail("'load' stands on a value that is no weight");
     value.load = readLoad(in, value, devices, numPrograms);
   }
-  if (in.has("range")) {
-    std::vector<int64_t> range = in.integers("range");
-    int64_t lo, hi;
-    if (!integerRange(value.dtype, lo, hi))
-      in.fail("'range' on a value of " + std::string(dtypeName(value.dtype)) +
-              ", expected an integer type");
-    if (range.size() != 2 || range[0] >= range[1] || range[0] < lo ||
-        range[1] - 1 > hi)
-      in.fail("'range' is not [low, high] with low < high in " +
-              std::string(dtypeName(value.dtype)));
-    value.range = {range[0], range[1]};
-  }
+  value.range = readRange(in, value.dtype);
   if (isResult && in.has("tied")) {
     int64_t tied = in.integer("tied");
     if (tied < 0 || tied >= int64_t(numArguments))

@@ -24,7 +24,10 @@ Ordered extentsJson(const Extents &extents) {
     Json ranks = Json::array();
     for (const RankDigit &d : u.ranks)
       ranks.push_back({d.stride, d.size});
-    json["uneven"].push_back({{"loop", u.loop}, {"size", u.size}, {"ranks", ranks}});
+    Ordered entry = {{"loop", u.loop}, {"size", u.size}, {"ranks", ranks}};
+    if (u.begin != 0)
+      entry["begin"] = u.begin;
+    json["uneven"].push_back(entry);
   }
   return json;
 }

@@ -183,7 +183,7 @@ TEST_F(EndToEnd, loadingFunctionsOfEveryKind) {
       EXPECT_EQ(got, y);
       if (load.contains("chain"))
         expectError(bundle + common, "weight 'w': shard function 'tests.transpose' is not "
-                                     "registered; there are: 'shardkit.shard'");
+                                     "registered; there are: 'shardkit.pieces', 'shardkit.shard'");
     }
   std::string bundle = makeBundle({"main"});
   Json manifest = Json::parse(readText(bundle + "/manifest.json"));

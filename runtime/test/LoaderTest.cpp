@@ -292,7 +292,7 @@ TEST(Loader, randomLayoutsOfManyWeights) {
 
 TEST(Pieces, exactCoverIsProvenAndHolesAndOverlapsAreFound) {
   auto check = [](std::vector<ExtentPiece> pieces, std::vector<int64_t> sources, int64_t local,
-                  int64_t devices) { return validatePieces(pieces, sources, local, devices); };
+                  int64_t devices) { return validatePieces(pieces, sources, {local}, {local * devices}, devices); };
   // q, k, v rows of one tensor, [160|80|80] by 10, on two ranks.
   auto rows = [](int64_t from, int64_t rows, int64_t at) {
     return ExtentPiece{0, from * 10, at * 10, {{{1, 2, rows * 10}}, {{rows * 10, 1, 1}}}};
@@ -326,6 +326,57 @@ TEST(Pieces, exactCoverIsProvenAndHolesAndOverlapsAreFound) {
   EXPECT_TRUE(check({left, split}, {18, 30}, 48, 1).ok());
 }
 
+TEST(Pieces, chunksOfRanksHaveTheirPlacesOfADim) {
+  // Rows of three tensors, [8|12|12] by 6, in chunks of 11 on three ranks.
+  auto rows = [](int64_t source, int64_t begin, int64_t count) {
+    return ExtentPiece{source, 0, 0, {{}, {{11, 6, 6}, {6, 1, 1}}, {{0, count, {{1, 3}}, begin}}}};
+  };
+  std::vector<ExtentPiece> pieces = {rows(0, 0, 8), rows(2, 20, 12), rows(1, 8, 12)};
+  const std::vector<int64_t> sources = {48, 72, 72};
+  auto check = [&] { return validatePieces(pieces, sources, {11, 6}, {32, 6}, 3); };
+  EXPECT_TRUE(check().ok()) << check().message();
+  std::vector<std::vector<float>> data;
+  std::vector<float> whole;
+  for (int64_t s : {0, 1, 2}) {
+    data.emplace_back(sources[size_t(s)]);
+    std::iota(data.back().begin(), data.back().end(), float(100 * (s + 1)));
+    whole.insert(whole.end(), data.back().begin(), data.back().end());
+  }
+  for (int64_t rank : {0, 1, 2}) {
+    std::vector<float> local(66, -1), expected(66, -1);
+    for (int64_t i = 0; i < 66 && rank * 66 + i < 192; ++i)
+      expected[size_t(i)] = whole[size_t(rank * 66 + i)];
+    for (const ExtentPiece &piece : pieces)
+      gatherLocal(piece.extents, rank, 4, data[size_t(piece.source)].data(), local.data());
+    EXPECT_EQ(local, expected);
+    for (const ExtentPiece &piece : pieces)
+      scatterLocal(piece.extents, rank, 4, expected.data(), data[size_t(piece.source)].data());
+  }
+  EXPECT_EQ(data[1][0], 200);
+  EXPECT_EQ(data[2][71], 371);
+  // A row too few, twice, and not to the end.
+  pieces[2] = rows(1, 8, 11);
+  EXPECT_ERROR(check(), "the pieces have places 0 to 19 of a dim in chunks of 11, expected all of a dim");
+  pieces[2] = rows(1, 7, 12);
+  EXPECT_ERROR(check(), "expected all of a dim");
+  pieces = {rows(0, 0, 8), rows(1, 8, 12)};
+  EXPECT_ERROR(check(), "the pieces have places 0 to 20 of a dim in chunks of 11, expected all of a dim");
+  pieces[1].extents.uneven[0].begin = -1;
+  EXPECT_ERROR(check(), "piece 1: extents 'uneven' begins at -1, expected 0 to 33");
+  pieces[1].extents.uneven[0].begin = 22;
+  EXPECT_ERROR(check(), "piece 1: extents 'uneven' has size 12, expected 1 to 11");
+  // Two dims at once: a corner and what is left of it.
+  auto corner = [](int64_t r, int64_t rows, int64_t c, int64_t columns) {
+    return ExtentPiece{0, 0, 0, {{}, {{2, columns, 3}, {3, 1, 1}}, {{0, rows, {{2, 2}}, r}, {1, columns, {{1, 2}}, c}}}};
+  };
+  std::vector<ExtentPiece> corners = {corner(0, 1, 0, 2), corner(0, 1, 2, 3), corner(1, 3, 0, 2), corner(1, 3, 2, 3)};
+  EXPECT_TRUE(validatePieces(corners, {20}, {2, 3}, {4, 5}, 4).ok());
+  corners.pop_back();
+  EXPECT_FALSE(validatePieces(corners, {20}, {2, 3}, {4, 5}, 4).ok());
+  // Only pieces begin inside a chunk.
+  EXPECT_ERROR(validateExtents(rows(0, 8, 12).extents, 66, 192, 3, false), "begins at 8, expected 0 but for pieces");
+}
+
 TEST(Pieces, areLoadedFromSeveralTensorsAndPartsOfOne) {
   TempDir dir;
   std::vector<float> a(280 * 4), b(24);
@@ -352,7 +403,7 @@ TEST(Pieces, areLoadedFromSeveralTensorsAndPartsOfOne) {
   piece(0, 80, 50, 40);
   piece(0, 180, 50, 90);
   piece(1, 0, 3, 140);
-  ASSERT_TRUE(validatePieces(value.load->pieces, {1120, 24}, value.localElements, 2).ok());
+  ASSERT_TRUE(validatePieces(value.load->pieces, {1120, 24}, value.localShape, value.globalShape, 2).ok());
   SourceSet set = *SourceSet::open(dir.path());
   auto source = set.find(value);
   ASSERT_TRUE(source.ok()) << source.status().message();

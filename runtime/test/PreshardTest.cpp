@@ -301,6 +301,47 @@ TEST_F(Sets, aPreshardedSetThatLiesAboutValuesIsFound) {
                "weight 'rows', rank 1: element 83 differs from the source");
 }
 
+TEST_F(Sets, shardInfoSaysPiecesOfOneTensor) {
+  // Rows 2 to 9 of ten, turned: [3, 7] in columns of 4 and 3, on two ranks.
+  std::vector<float> data(30);
+  std::iota(data.begin(), data.end(), 0.f);
+  TempDir stored;
+  ASSERT_TRUE(writeSafetensors(stored / "w.safetensors", {TensorRef{"t", DType::F32, {10, 3}, data.data()}}).ok());
+  WeightManifest cut;
+  cut.mesh = {"m", {{"x", 2}}, {0, 1}};
+  cut.devices = 2;
+  ValueInfo value;
+  value.name = "w";
+  value.kind = ValueKind::Weight;
+  value.globalShape = {3, 7};
+  value.localShape = {3, 4};
+  value.globalElements = 21;
+  value.localElements = 12;
+  value.extents = {{}, {{3, 7, 4}, {4, 1, 1}}, {{1, 7, {{1, 2}}}}};
+  value.load.emplace();
+  value.load->sources = {{"t", DType::F32, {10, 3}, 30}};
+  value.load->pieces = {{0, 6, 0, {{}, {{3, 1, 4}, {4, 3, 1}}, {{1, 5, {{1, 2}}, 0}}}},
+                        {0, 21, 0, {{}, {{3, 1, 4}, {4, 3, 1}}, {{1, 2, {{1, 2}}, 5}}}}};
+  cut.weights = {value};
+  auto text = shardInfoText(cut);
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  auto info = parseShardInfo(*text, "s");
+  ASSERT_TRUE(info.ok()) << info.status().message();
+  SourceSet set = open(stored.path());
+  auto manifest = manifestOf(*info, set.stored(), 2);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  HostFunctions functions;
+  auto loaded = WeightLoader(*manifest, set, {}, &functions).loadAll();
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  for (int64_t rank : {0, 1})
+    for (int64_t r = 0; r < 3; ++r)
+      for (int64_t c = 0; c < 4 && rank * 4 + c < 7; ++c)
+        EXPECT_EQ(static_cast<const float *>((*loaded)[0].ranks[size_t(rank)].data())[r * 4 + c],
+                  float((2 + rank * 4 + c) * 3 + r));
+  cut.weights[0].load->sources.push_back({"u", DType::F32, {1}, 1});
+  EXPECT_ERROR(shardInfoText(cut).status(), "weight 'w': pieces of several stored tensors cannot be exported");
+}
+
 TEST_F(Sets, shardInfoIsWrittenAndGivesTheSameShards) {
   WeightManifest cut = manifestFor(2, 3);
   auto text = shardInfoText(cut);

@@ -28,6 +28,7 @@ static cl::opt<std::string> target("target", cl::desc("What runs the programs: c
 static cl::opt<std::string> cpu("mcpu", cl::desc("Processor; native is this machine's"), cl::init("native"), cl::cat(category));
 static cl::opt<unsigned> optLevel("opt-level", cl::desc("0 to 3; 1 compiles many functions fast"), cl::init(3), cl::cat(category));
 static cl::opt<bool> withReference("with-reference", cl::desc("Add the unsharded programs that shard-run --verify compares with"), cl::cat(category));
+static cl::opt<bool> loadPieces("load-pieces", cl::desc("Ranks read their own bytes where a loading function moves data alone; off: all are compiled"), cl::init(true), cl::cat(category));
 static cl::opt<std::string> mesh("mesh", cl::desc("Mesh that axis resources resolve against"), cl::cat(category));
 static cl::opt<std::string> conflicts("conflicts", cl::desc("cost or basic: as of --spmd-propagate"), cl::init("cost"), cl::cat(category));
 static cl::opt<std::string> reshapeGaps("reshape-gaps", cl::desc("allow, forbid-at-boundary or forbid: as of --spmd-propagate"), cl::init("allow"), cl::cat(category));
@@ -158,6 +159,7 @@ static int compile() {
   options.target = target;
   options.cpu = cpu;
   options.optLevel = optLevel;
+  options.pieces = loadPieces;
   options.emit = emitStage;
   if (!emitStage.empty())
     return succeeded(spmd::writeBundle(*module, nullptr, options, "")) ? 0 : failedWith("compilation failed");

@@ -24,6 +24,9 @@ struct BundleOptions {
   /// Stop early and print instead of writing: "tensor", "memref", "llvm",
   /// "llvm-ir".
   std::string emit;
+  /// Whether ranks read their own bytes where a loading function moves data alone;
+  /// else all loading functions are compiled.
+  bool pieces = true;
   /// Text of report.json; empty: there is none.
   std::string report;
 };

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace shardkit::manifest {
@@ -30,10 +31,46 @@ struct Program {
 };
 
 /// A loop that ends early on the last ranks: it runs over the part of a dim of
-/// `size` that the chunk of its coordinate covers.
+/// `size` that the chunk of its coordinate covers. In pieces `size` places from
+/// `begin` on are there.
 struct UnevenLoop {
   int64_t loop, size;
   std::vector<std::array<int64_t, 2>> ranks;
+  int64_t begin = 0;
+};
+
+struct Entry {
+  int64_t program = 0;
+  std::string symbol;
+  int64_t arenaBytes = 0;
+};
+
+/// A part of a local buffer, as extents of a stored tensor.
+struct Piece {
+  int64_t source = 0;
+  std::array<int64_t, 2> base{}; ///< in the stored tensor, in the local buffer
+  std::vector<std::array<int64_t, 3>> offset, loops;
+  std::vector<UnevenLoop> uneven;
+};
+
+/// How an argument is made where it is not the stored tensor of its name: by a
+/// function, by host functions, else of pieces.
+struct Load {
+  struct Source {
+    std::string name, dtype;
+    std::vector<int64_t> shape;
+    std::optional<std::array<int64_t, 2>> range = std::nullopt;
+  };
+  struct HostCall {
+    std::string function, dtype;
+    std::vector<int64_t> shape;
+    std::vector<std::variant<int64_t, double>> extras;
+  };
+  std::vector<Source> sources;
+  std::vector<Piece> pieces;
+  std::optional<Entry> function;
+  std::vector<HostCall> chain;
+  std::optional<Entry> reference;
 };
 
 struct Value {
@@ -45,6 +82,7 @@ struct Value {
   std::optional<std::array<int64_t, 2>> range;
   std::optional<int64_t> tied;
   bool exact = false;
+  std::optional<Load> load;
 };
 
 struct Atom {
@@ -80,12 +118,6 @@ struct Collective {
   int64_t bytes = 0;
   std::optional<int64_t> with;
   std::string loc;
-};
-
-struct Entry {
-  int64_t program = 0;
-  std::string symbol;
-  int64_t arenaBytes = 0;
 };
 
 struct Function {

@@ -195,41 +195,99 @@ Expected<WeightManifest> manifestOf(const ShardInfo &info, const WeightSet &set,
   return manifest;
 }
 
-Expected<ShardCall> parseShardCall(const std::vector<int64_t> &extras) {
-  ShardCall call;
+namespace {
+
+/// Reads numbers one after the other; `bad` once there are too few, or a length is
+/// none.
+struct Extras {
+  const std::vector<int64_t> &list;
   size_t at = 0;
   bool bad = false;
-  auto next = [&]() -> int64_t {
-    if (at < extras.size())
-      return extras[at++];
+
+  int64_t next() {
+    if (at < list.size())
+      return list[at++];
     bad = true;
     return 0;
-  };
-  auto count = [&]() -> int64_t {
+  }
+  int64_t count() {
     int64_t n = next();
-    bad |= n < 0 || n > int64_t(extras.size());
+    bad |= n < 0 || n > int64_t(list.size());
     return bad ? 0 : n;
-  };
-  call.ranks = next();
-  for (int64_t n = count(); n > 0 && !bad; --n) {
-    int64_t a = next(), b = next(), c = next();
-    call.extents.offset.push_back({a, b, c});
   }
-  for (int64_t n = count(); n > 0 && !bad; --n) {
-    int64_t a = next(), b = next(), c = next();
-    call.extents.loops.push_back({a, b, c});
-  }
-  for (int64_t n = count(); n > 0 && !bad; --n) {
-    int64_t a = next(), b = next();
-    UnevenLoop loop{a, b, {}};
-    for (int64_t m = count(); m > 0 && !bad; --m) {
-      int64_t s = next(), z = next();
-      loop.ranks.push_back({s, z});
+  Extents extents(bool pieces) {
+    Extents result;
+    for (int64_t n = count(); n > 0 && !bad; --n) {
+      int64_t a = next(), b = next(), c = next();
+      result.offset.push_back({a, b, c});
     }
-    call.extents.uneven.push_back(std::move(loop));
+    for (int64_t n = count(); n > 0 && !bad; --n) {
+      int64_t a = next(), b = next(), c = next();
+      result.loops.push_back({a, b, c});
+    }
+    for (int64_t n = count(); n > 0 && !bad; --n) {
+      int64_t a = next(), b = next();
+      UnevenLoop loop{a, b, {}, pieces ? next() : 0};
+      for (int64_t m = count(); m > 0 && !bad; --m) {
+        int64_t s = next(), z = next();
+        loop.ranks.push_back({s, z});
+      }
+      result.uneven.push_back(std::move(loop));
+    }
+    return result;
   }
-  if (bad || at != extras.size() || call.ranks < 1)
+};
+
+void appendExtents(Json &entry, const Extents &extents, bool pieces) {
+  entry.push_back(extents.offset.size());
+  for (const OffsetDigit &d : extents.offset)
+    for (int64_t v : {d.rankStride, d.size, d.globalStride})
+      entry.push_back(v);
+  entry.push_back(extents.loops.size());
+  for (const ExtentLoop &l : extents.loops)
+    for (int64_t v : {l.size, l.globalStride, l.localStride})
+      entry.push_back(v);
+  entry.push_back(extents.uneven.size());
+  for (const UnevenLoop &u : extents.uneven) {
+    entry.push_back(u.loop);
+    entry.push_back(u.size);
+    if (pieces)
+      entry.push_back(u.begin);
+    entry.push_back(u.ranks.size());
+    for (const RankDigit &d : u.ranks) {
+      entry.push_back(d.stride);
+      entry.push_back(d.size);
+    }
+  }
+}
+
+} // namespace
+
+Expected<ShardCall> parseShardCall(const std::vector<int64_t> &list) {
+  Extras extras{list};
+  ShardCall call;
+  call.ranks = extras.next();
+  call.extents = extras.extents(/*pieces=*/false);
+  if (extras.bad || extras.at != list.size() || call.ranks < 1)
     return invalid("shardkit.shard: the extra inputs are no extents");
+  return call;
+}
+
+Expected<PiecesCall> parsePiecesCall(const std::vector<int64_t> &list) {
+  Extras extras{list};
+  PiecesCall call;
+  call.ranks = extras.next();
+  for (int64_t n = extras.count(); n > 0 && !extras.bad; --n)
+    call.shape.push_back(extras.next());
+  for (int64_t n = extras.count(); n > 0 && !extras.bad; --n) {
+    ExtentPiece piece;
+    piece.globalBase = extras.next();
+    piece.localBase = extras.next();
+    piece.extents = extras.extents(/*pieces=*/true);
+    call.pieces.push_back(std::move(piece));
+  }
+  if (extras.bad || extras.at != list.size() || call.ranks < 1 || !numElements(call.shape))
+    return invalid("shardkit.pieces: the extra inputs are no pieces");
   return call;
 }
 
@@ -251,34 +309,32 @@ Expected<std::string> shardInfoText(const WeightManifest &manifest) {
       }
       if (value.load->chain.back().shape[0] != manifest.devices)
         return fail("its function gives one slice per shard, TVM wants one per rank");
-    } else if (value.load) {
-      return fail(value.load->function ? "a compiled loading function cannot be exported"
-                                       : "pieces of stored tensors cannot be exported");
+    } else if (value.load && value.load->function) {
+      return fail("a compiled loading function cannot be exported");
+    } else if (value.load && value.load->sources.size() != 1) {
+      return fail("pieces of several stored tensors cannot be exported");
     } else {
       const Extents &extents = value.extents;
       bool whole = value.localElements == value.globalElements;
-      if (whole && extents.uneven.empty())
+      if (whole && extents.uneven.empty() && !value.load)
         continue; // Not listed: every rank gets it.
       Shape shape = value.localShape;
       shape.insert(shape.begin(), manifest.devices);
-      Json entry = {"shardkit.shard", {shape, tvmDTypeName(value.dtype)}, manifest.devices};
-      entry.push_back(extents.offset.size());
-      for (const OffsetDigit &d : extents.offset)
-        for (int64_t v : {d.rankStride, d.size, d.globalStride})
-          entry.push_back(v);
-      entry.push_back(extents.loops.size());
-      for (const ExtentLoop &l : extents.loops)
-        for (int64_t v : {l.size, l.globalStride, l.localStride})
-          entry.push_back(v);
-      entry.push_back(extents.uneven.size());
-      for (const UnevenLoop &u : extents.uneven) {
-        entry.push_back(u.loop);
-        entry.push_back(u.size);
-        entry.push_back(u.ranks.size());
-        for (const RankDigit &d : u.ranks) {
-          entry.push_back(d.stride);
-          entry.push_back(d.size);
+      Json entry = {value.load ? "shardkit.pieces" : "shardkit.shard",
+                    {shape, tvmDTypeName(value.dtype)}, manifest.devices};
+      if (value.load) {
+        name = value.load->sources[0].name;
+        entry.push_back(value.globalShape.size());
+        for (int64_t size : value.globalShape)
+          entry.push_back(size);
+        entry.push_back(value.load->pieces.size());
+        for (const ExtentPiece &piece : value.load->pieces) {
+          entry.push_back(piece.globalBase);
+          entry.push_back(piece.localBase);
+          appendExtents(entry, piece.extents, /*pieces=*/true);
         }
+      } else {
+        appendExtents(entry, extents, /*pieces=*/false);
       }
       calls.push_back(entry);
     }

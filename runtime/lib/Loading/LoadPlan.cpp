@@ -81,6 +81,7 @@ LoadPlan::Request &LoadPlan::request(const SourceTensor &source, const std::stri
 
 void LoadPlan::addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base,
                          char *local) {
+  local += extents.localBase(rank) * dtypeSize(request.dtype);
   Target target{coalesceLoops(extents, rank), base + extents.base(rank), local, rank, 1};
   for (const ExtentLoop &loop : target.loops)
     target.elements *= loop.size;

@@ -21,6 +21,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       fuzz::checkMessage(shard.status());
       if (shard.ok())
         fuzz::checkMessage(validateExtents(shard->extents, 64, 256, shard->ranks, false));
+      auto pieces = parsePiecesCall(extras);
+      fuzz::checkMessage(pieces.status());
+      if (pieces.ok())
+        fuzz::checkMessage(
+            validatePieces(pieces->pieces, {256}, pieces->shape, pieces->shape, pieces->ranks));
     }
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "Sources.h"
 
+#include "shardkit/rt/Buffer.h"
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
 
@@ -30,6 +31,14 @@ std::string typeOf(const ValueInfo &value) {
          shapeString(value.globalShape);
 }
 
+RandomTensor makeRandom(const ValueInfo &value, const Options &options) {
+  std::optional<std::pair<int64_t, int64_t>> range;
+  auto given = options.ranges.find(value.name);
+  if (given != options.ranges.end() && !isFloat(value.dtype))
+    range = given->second;
+  return RandomTensor::forValue(value, *options.randomSeed, range);
+}
+
 } // namespace
 
 Expected<Sources>
@@ -43,6 +52,12 @@ Sources::open(const Options &options,
       names.insert(value.name);
       if (!isFloat(value.dtype))
         integers.insert(value.name);
+      if (value.load)
+        for (const LoadSource &source : value.load->sources) {
+          names.insert(source.name);
+          if (!isFloat(source.dtype))
+            integers.insert(source.name);
+        }
     }
   auto unknown = [&](const std::string &option, const std::string &name) {
     return notFound(option + " names '" + name +
@@ -82,6 +97,9 @@ Sources::open(const Options &options,
 
 Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) const {
   auto input = inputs_.find(value.name);
+  if (input != inputs_.end() && value.load)
+    return invalid("weight '" + value.name +
+                   "' is made of stored tensors by a loading function, expected --weights");
   if (input != inputs_.end())
     return TensorSource(StoredSource::whole(input->second));
   bool weight = value.kind == ValueKind::Weight;
@@ -95,13 +113,38 @@ Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) co
                     (weight ? std::string("--weights")
                             : "--input " + value.name + "=FILE.npy") +
                     " or --random-inputs=SEED");
-  std::optional<std::pair<int64_t, int64_t>> range;
-  auto given = options_->ranges.find(value.name);
-  if (given != options_->ranges.end() && !isFloat(value.dtype))
-    range = given->second;
-  // A loading function does not see random stored tensors: the argument is random.
-  return TensorSource(
-      RandomTensor::forValue(value, *options_->randomSeed, range));
+  if (value.load)
+    return makeRandomStored(*value.load);
+  return TensorSource(makeRandom(value, *options_));
+}
+
+Expected<TensorSource> Sources::makeRandomStored(const LoadInfo &load) const {
+  StoredSource result;
+  for (const LoadSource &source : load.sources) {
+    StoredTensor &tensor = random_[source.name];
+    if (!tensor.file) {
+      ValueInfo value;
+      value.name = source.name;
+      value.kind = ValueKind::Weight;
+      value.dtype = source.dtype;
+      value.globalShape = source.shape;
+      value.range = source.range;
+      if (!isComputeType(source.dtype))
+        return invalid("stored tensor '" + source.name + "' is " + dtypeName(source.dtype) +
+                       ", which has no random values, expected --weights");
+      Buffer buffer(source.elements * dtypeSize(source.dtype));
+      makeRandom(value, *options_).fill(buffer.data(), 1, 0, 1, source.elements);
+      tensor.name = source.name;
+      tensor.storedType = dtypeName(source.dtype);
+      tensor.dtype = source.dtype;
+      tensor.shape = source.shape;
+      tensor.bytes = buffer.bytes();
+      SK_ASSIGN_OR_RETURN(tensor.file, File::fromMemory(buffer.data(), buffer.bytes(),
+                                                        "random '" + source.name + "'"));
+    }
+    result.tensors.push_back(SourceTensor{tensor, nullptr, {}});
+  }
+  return TensorSource(std::move(result));
 }
 
 Expected<std::vector<TensorSource>>

@@ -24,9 +24,12 @@ public:
 
 private:
   rt::Expected<rt::TensorSource> find(const rt::ValueInfo &value, int64_t devices) const;
+  /// The stored tensors of a loading function, each made once.
+  rt::Expected<rt::TensorSource> makeRandomStored(const rt::LoadInfo &load) const;
   const Options *options_ = nullptr;
   std::map<std::string, rt::StoredTensor> inputs_;
   std::optional<rt::SourceSet> weights_;
+  mutable std::map<std::string, rt::StoredTensor> random_;
 };
 
 } // namespace shardkit::run

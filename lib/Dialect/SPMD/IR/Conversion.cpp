@@ -8,10 +8,10 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 int spmd::getPhase(Operation *op) {
-  // The outermost op is the module, also where modules nest.
-  while (Operation *parent = op->getParentOp())
-    op = parent;
+  // Where modules nest, the inner one may have a phase of its own.
   auto phase = op->getAttrOfType<StringAttr>(kPhaseAttr);
+  while (!phase && (op = op->getParentOp()))
+    phase = op->getAttrOfType<StringAttr>(kPhaseAttr);
   if (!phase)
     return -1;
   for (auto [i, name] : llvm::enumerate(kPhases))

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -335,10 +336,21 @@ static LogicalResult checkWeight(const Site &site) {
     return name && !name.empty();
   };
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
-  if (isName(site.attr.getValue()) ||
-      (list && !list.empty() && llvm::all_of(list, isName)))
-    return success();
-  return site.wrongKind("the name of a stored tensor or a list of names");
+  if (!isName(site.attr.getValue()) &&
+      !(list && !list.empty() && llvm::all_of(list, isName)))
+    return site.wrongKind("the name of a stored tensor or a list of names");
+  // The parts of a segmented argument may be tensors of their own.
+  if (list && list.size() > 1 && !site.sibling(kLoadAttr) && !site.sibling(kSegmentsAttr))
+    return site.emitError() << "'" << kWeightAttr << "' of " << site.describe() << " names "
+                            << list.size() << " stored tensors, expected '" << kLoadAttr
+                            << "' beside it, the function that makes one of them";
+  return success();
+}
+
+static LogicalResult checkLoad(const Site &site) {
+  if (!isa<FlatSymbolRefAttr>(site.attr.getValue()))
+    return site.wrongKind("the symbol of a function");
+  return verifyLoad(cast<FunctionOpInterface>(site.op), site.index, site.globalType(), site.loc);
 }
 
 static LogicalResult checkRange(const Site &site) {
@@ -455,7 +467,8 @@ static const Known kKnown[] = {
     {kReferenceAttr, kFunction, checkFunctionRef},
     {kMicrobatchAttr, kArgument, checkMicrobatch},
     {kSegmentsAttr, kArgument, checkSegments},
-    {kLoadAttr, kArgument, checkFunctionRef},
+    {kLoadAttr, kArgument, checkLoad},
+    {kShardFunctionAttr, kArgument, checkFunctionRef},
     {kStageAttr, kOp, checkStage},
     {kLayoutsAttr, kOp, checkPerResult<ShardingAttr>},
     {kGlobalTypesAttr, kOp, checkPerResult<TypeAttr>},

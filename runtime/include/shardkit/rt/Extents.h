@@ -14,7 +14,9 @@
 
 #include "shardkit/rt/Status.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace shardkit::rt {
@@ -30,10 +32,20 @@ struct RankDigit {
   int64_t stride, size;
 };
 /// The loop with this index runs over a part of a dim of `size`: the chunk whose
-/// number is the coordinate of the rank on `ranks` (major to minor).
+/// number is the coordinate of the rank on `ranks` (major to minor). Of a piece
+/// only the places [begin, begin + size) of the dim are there, the first of which
+/// is global index 0 of the loop.
 struct UnevenLoop {
   int64_t loop, size;
   std::vector<RankDigit> ranks;
+  int64_t begin = 0;
+
+  /// Indices [first, end) of the loop, over chunks of `chunk`, are there.
+  std::pair<int64_t, int64_t> indices(int64_t rank, int64_t chunk) const {
+    int64_t start = coordinate(rank) * chunk;
+    int64_t first = std::clamp(begin - start, int64_t(0), chunk);
+    return {first, std::clamp(begin + size - start, first, chunk)};
+  }
 
   int64_t coordinate(int64_t rank) const {
     int64_t result = 0;
@@ -48,15 +60,25 @@ struct Extents {
   std::vector<ExtentLoop> loops;
   std::vector<UnevenLoop> uneven = {};
 
-  /// The global offset of local element 0 of `rank`; beyond the value where the
-  /// rank holds nothing.
+  /// The global offset of the first element that `rank` holds, local element
+  /// localBase(rank); beyond the value where it holds nothing.
   int64_t base(int64_t rank) const {
     int64_t result = 0;
     for (const OffsetDigit &digit : offset)
       result += (rank / digit.rankStride) % digit.size * digit.globalStride;
     for (const UnevenLoop &dim : uneven) {
       const ExtentLoop &loop = loops[size_t(dim.loop)];
-      result += dim.coordinate(rank) * loop.size * loop.globalStride;
+      int64_t place = dim.coordinate(rank) * loop.size + dim.indices(rank, loop.size).first;
+      result += (place - dim.begin) * loop.globalStride;
+    }
+    return result;
+  }
+  /// 0 but for pieces that begin inside a chunk.
+  int64_t localBase(int64_t rank) const {
+    int64_t result = 0;
+    for (const UnevenLoop &dim : uneven) {
+      const ExtentLoop &loop = loops[size_t(dim.loop)];
+      result += dim.indices(rank, loop.size).first * loop.localStride;
     }
     return result;
   }
@@ -93,11 +115,13 @@ struct ExtentPiece {
 };
 
 /// Checks that the pieces together write every local element exactly once (on a
-/// rank without padding) and that none reaches beyond its source. Pieces that
-/// lie in one another more finely than nested loops do are refused.
+/// rank without padding) and that none reaches beyond its source. Uneven loops run
+/// over dims of the local buffer, and the places of all pieces together are all of
+/// these. Pieces that lie in one another more finely than nested loops do are refused.
 Status validatePieces(const std::vector<ExtentPiece> &pieces,
-                      const std::vector<int64_t> &sourceElements, int64_t localElements,
-                      int64_t devices);
+                      const std::vector<int64_t> &sourceElements,
+                      const std::vector<int64_t> &localShape,
+                      const std::vector<int64_t> &globalShape, int64_t devices);
 
 /// Which of the distinct shards a rank holds, and how many there are; shards are
 /// numbered by where they start, and ranks with the same elements share one.

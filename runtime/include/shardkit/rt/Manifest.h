@@ -54,6 +54,7 @@ struct LoadSource {
   DType dtype = DType::F32;
   Shape shape;
   int64_t elements = 0;
+  std::optional<std::pair<int64_t, int64_t>> range = std::nullopt; ///< Of random integers.
 };
 
 /// How an argument is made from stored tensors where it is not one of them:

@@ -38,6 +38,8 @@ inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
 inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
 inline constexpr llvm::StringLiteral kSegmentsAttr = "spmd.segments";
 inline constexpr llvm::StringLiteral kLoadAttr = "spmd.load";
+/// The loading function of an argument as each device runs it.
+inline constexpr llvm::StringLiteral kShardFunctionAttr = "spmd.shard_function";
 inline constexpr llvm::StringLiteral kStageAttr = "spmd.stage";
 // What partition leaves on ops for reports, a list of one entry per result: the
 // layout and the global type of the value (unit for what is no tensor), and what

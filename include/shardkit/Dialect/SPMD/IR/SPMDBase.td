@@ -25,7 +25,8 @@ def SPMD_Dialect : Dialect {
     | `spmd.global_type` | argument, result | the type before partition |
     | `spmd.weight`, `spmd.name` | argument, result | the stored tensor (or tensors), the user's name |
     | `spmd.range` | argument | values of random integers, `[lo, hi]`, hi excluded |
-    | `spmd.microbatch`, `spmd.segments`, `spmd.load` | argument | pipelines, fused weights, loading function |
+    | `spmd.microbatch`, `spmd.segments` | argument | pipelines, fused weights |
+    | `spmd.load`, `spmd.shard_function` | argument | the private function that makes it of its stored tensors, and what --spmd-shard-functions makes of that |
     | `spmd.tied` | result | number of the argument that it updates in place |
     | `spmd.shardings` | op | one sharding per result |
     | `spmd.compute` | op | axes of each factor of the op's rule |
@@ -51,6 +52,8 @@ def SPMD_Dialect : Dialect {
     * (rule_c1) a `spmd.sharding_rule` describes all operands and results of the op
     * (rule_c2) the factors of a dimension multiply to its size
     * (range_c1) lo < hi
+    * (load_c1) a loading function is private, has a body, and takes as many tensors of static shape as `spmd.weight` names
+    * (load_c2) its result has the type of the argument (a stack of shards where it calls functions without a body)
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

@@ -30,21 +30,35 @@ Expected<ShardInfo> readShardInfo(const std::string &path);
 Expected<WeightManifest> manifestOf(const ShardInfo &info, const WeightSet &set, int64_t ranks,
                                     const std::vector<std::string> &parameters = {});
 
-/// The weights of a manifest for TVM: one call of "shardkit.shard" for each that
-/// is not whole on every rank. Its extras are integers, all that TVM's reader
-/// takes: the number of ranks, then the extents in closed form, each list after
-/// its length: offset [rank_stride, size, global_stride], loops [size,
-/// global_stride, local_stride], uneven [loop, size, digits of ranks [stride,
-/// size]]. Weights with loading functions keep their chain; those made of
-/// several tensors or by compiled functions are an error that names them.
+/// The weights of a manifest for TVM: one call for each that is not whole on every
+/// rank. Its extras are integers, all that TVM's reader takes.
+///
+/// "shardkit.shard" for a stored tensor that is cut: the number of ranks, then the
+/// extents in closed form, each list after its length: offset [rank_stride, size,
+/// global_stride], loops [size, global_stride, local_stride], uneven [loop, size,
+/// digits of ranks [stride, size]].
+///
+/// "shardkit.pieces" for an argument that is made of pieces of a stored tensor: the
+/// number of ranks, the shape of the whole argument after its length, then the
+/// pieces, also after their number: [first global element, first local element,
+/// extents], where uneven is [loop, size, begin, digits].
+///
+/// Weights with host functions keep their chain; those made of several tensors or by
+/// compiled functions are an error that names them.
 Expected<std::string> shardInfoText(const WeightManifest &manifest);
 
-/// The extras of "shardkit.shard" read back.
+/// The extras of "shardkit.shard" and "shardkit.pieces" read back.
 struct ShardCall {
   int64_t ranks = 0;
   Extents extents;
 };
 Expected<ShardCall> parseShardCall(const std::vector<int64_t> &extras);
+struct PiecesCall {
+  int64_t ranks = 0;
+  Shape shape;
+  std::vector<ExtentPiece> pieces;
+};
+Expected<PiecesCall> parsePiecesCall(const std::vector<int64_t> &extras);
 
 } // namespace shardkit::rt
 

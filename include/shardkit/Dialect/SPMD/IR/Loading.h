@@ -1,0 +1,43 @@
+//===- Loading.h - Functions from stored tensors to arguments ---*- C++ -*-===//
+//
+// `spmd.weight` names the stored tensors of an argument, `spmd.load` the private
+// function that makes the argument of them. Such functions are no part of the
+// program: no mesh cuts them, and the phases pass them over.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_DIALECT_SPMD_IR_LOADING_H
+#define SHARDKIT_DIALECT_SPMD_IR_LOADING_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::spmd {
+
+/// The names that an `spmd.weight` gives: one, or those of a list.
+llvm::SmallVector<llvm::StringRef> getStoredNames(Attribute weight);
+
+/// What a weight is called: its `spmd.name` where a function makes it of stored
+/// tensors, else, and where there is none, their names, joined by '+'. Empty for an
+/// argument that is no weight.
+std::string getWeightName(FunctionOpInterface func, unsigned argument);
+
+/// The loading functions, shard functions and the functions that they call.
+llvm::DenseSet<Operation *> getLoadingFunctions(ModuleOp module);
+/// The functions that are not there for loading alone, in program order.
+llvm::SmallVector<func::FuncOp> getProgramFunctions(ModuleOp module);
+
+/// Checks `spmd.load` of argument `argument`, of global type `type`: a private
+/// function with a body from as many tensors of static shape as `spmd.weight`
+/// names to that type. (A function that calls host functions gives a stack of
+/// shards: which, the sharding says.) From phase "partitioned" on the function may
+/// be missing.
+LogicalResult verifyLoad(FunctionOpInterface func, unsigned argument, Type type, Location loc);
+
+/// True if `load` calls a function without a body.
+bool callsHostFunctions(func::FuncOp load);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_DIALECT_SPMD_IR_LOADING_H

@@ -1,0 +1,559 @@
+//===- Copies.cpp - A value whose elements are copied ---------------------===//
+
+#include "shardkit/Layout/Copies.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir::spmd;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using Boxes = std::vector<CopyBox>;
+
+/// More boxes than this are no description worth having.
+static constexpr size_t kMaxBoxes = 256;
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  int64_t n = 1;
+  for (int64_t size : sizes)
+    n *= size;
+  return n;
+}
+
+/// Places between the first and the last of a box along a dim.
+static int64_t span(const CopyBox &box, unsigned dim) {
+  int64_t result = 0;
+  for (const CopyLoop &loop : box.loops)
+    if (loop.dim == dim)
+      result += (loop.size - 1) * loop.step;
+  return result;
+}
+
+/// The loop with the largest step along a dim, or null.
+static CopyLoop *largest(CopyBox &box, unsigned dim,
+                         llvm::function_ref<bool(const CopyLoop &)> among) {
+  CopyLoop *result = nullptr;
+  for (CopyLoop &loop : box.loops)
+    if (loop.dim == dim && among(loop) && (!result || loop.step > result->step))
+      result = &loop;
+  return result;
+}
+
+/// Indices [begin, begin + count) of a loop of the box.
+static CopyBox part(CopyBox box, CopyLoop *loop, const CopyBox &of, int64_t begin, int64_t count) {
+  size_t i = loop - of.loops.begin();
+  CopyLoop &own = box.loops[i];
+  box.from += begin * own.from;
+  box.at[own.dim] += begin * own.step;
+  own.size = count;
+  if (count == 1)
+    box.loops.erase(box.loops.begin() + i);
+  return box;
+}
+
+/// Joins loops that go on where finer ones of their dim end, in place and source.
+static void normalise(CopyBox &box) {
+  llvm::erase_if(box.loops, [](const CopyLoop &loop) { return loop.size == 1; });
+  llvm::sort(box.loops, [](const CopyLoop &a, const CopyLoop &b) {
+    return std::pair(a.dim, -a.step) < std::pair(b.dim, -b.step);
+  });
+  SmallVector<CopyLoop, 6> joined;
+  for (const CopyLoop &loop : box.loops) {
+    CopyLoop *last = joined.empty() ? nullptr : &joined.back();
+    if (last && last->dim == loop.dim && last->step == loop.size * loop.step &&
+        last->from == loop.size * loop.from)
+      *last = {loop.dim, last->size * loop.size, loop.step, loop.from};
+    else
+      joined.push_back(loop);
+  }
+  box.loops = std::move(joined);
+}
+
+//===----------------------------------------------------------------------===//
+// Making values
+//===----------------------------------------------------------------------===//
+
+Copies Copies::nothing(ArrayRef<int64_t> shape) {
+  Copies result;
+  result.shape.assign(shape.begin(), shape.end());
+  return result;
+}
+
+Copies Copies::whole(unsigned source, ArrayRef<int64_t> shape) {
+  Copies result = nothing(shape);
+  if (product(shape) == 0)
+    return result;
+  CopyBox box{source, 0, SmallVector<int64_t, 4>(shape.size(), 0), {}};
+  int64_t stride = product(shape);
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    stride /= size;
+    if (size != 1)
+      box.loops.push_back({unsigned(d), size, 1, stride});
+  }
+  result.boxes.push_back(std::move(box));
+  return result;
+}
+
+Copies Copies::concat(ArrayRef<Copies> parts, unsigned dim) {
+  Copies result = nothing(parts.front().shape);
+  result.shape[dim] = 0;
+  for (const Copies &part : parts) {
+    for (CopyBox box : part.boxes) {
+      box.at[dim] += result.shape[dim];
+      result.boxes.push_back(std::move(box));
+    }
+    result.shape[dim] += part.shape[dim];
+  }
+  return result;
+}
+
+Copies Copies::remap(ArrayRef<int64_t> resultShape, ArrayRef<int64_t> dims) const {
+  Copies result = nothing(resultShape);
+  if (product(resultShape) == 0)
+    return result;
+  SmallVector<unsigned> to(shape.size());
+  for (auto [d, from] : llvm::enumerate(dims))
+    if (from >= 0)
+      to[from] = d;
+  for (CopyBox box : boxes) {
+    SmallVector<int64_t, 4> at(dims.size(), 0);
+    for (auto [d, place] : llvm::enumerate(box.at))
+      at[to[d]] = place;
+    box.at = std::move(at);
+    for (CopyLoop &loop : box.loops)
+      loop.dim = to[loop.dim];
+    for (auto [d, from] : llvm::enumerate(dims))
+      if (from < 0 && resultShape[d] != 1)
+        box.loops.push_back({unsigned(d), resultShape[d], 1, 0});
+    normalise(box);
+    result.boxes.push_back(std::move(box));
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// The places of the box in [begin, end) of a dim. Of a loop at most its first and
+/// its last index are cut.
+static void restrict(CopyBox box, unsigned dim, int64_t begin, int64_t end, Boxes &out) {
+  int64_t first = box.at[dim], last = first + span(box, dim);
+  if (last < begin || first >= end)
+    return;
+  if (first >= begin && last < end) {
+    out.push_back(std::move(box));
+    return;
+  }
+  CopyLoop *loop = largest(box, dim, [](const CopyLoop &) { return true; });
+  int64_t inner = last - first - (loop->size - 1) * loop->step;
+  auto clamp = [&](int64_t i) { return std::min(std::max<int64_t>(i, 0), loop->size - 1); };
+  int64_t anyBegin = clamp(llvm::divideCeilSigned(begin - first - inner, loop->step));
+  int64_t anyEnd = clamp(llvm::divideFloorSigned(end - 1 - first, loop->step)) + 1;
+  // All of these are inside; those around them in part, or not at all.
+  int64_t allBegin = anyBegin, allEnd = anyEnd;
+  while (allBegin < anyEnd && first + allBegin * loop->step < begin)
+    ++allBegin;
+  while (allEnd > allBegin && first + (allEnd - 1) * loop->step + inner >= end)
+    --allEnd;
+  auto cut = [&](int64_t i) { restrict(part(box, loop, box, i, 1), dim, begin, end, out); };
+  for (int64_t i = anyBegin; i < allBegin; ++i)
+    cut(i);
+  if (allBegin < allEnd)
+    out.push_back(part(box, loop, box, allBegin, allEnd - allBegin));
+  for (int64_t i = std::max(allBegin, allEnd); i < anyEnd; ++i)
+    cut(i);
+}
+
+/// The places of the box at multiples of `step` behind `offset`, renumbered. False
+/// where several loops decide together which these are; `none` if there are none.
+static bool stepOver(CopyBox &box, unsigned dim, int64_t offset, int64_t step, bool &none) {
+  none = false;
+  box.at[dim] -= offset;
+  CopyLoop *odd = nullptr;
+  for (CopyLoop &loop : box.loops)
+    if (loop.dim == dim && loop.step % step != 0) {
+      if (odd || step % loop.step != 0)
+        return false;
+      odd = &loop;
+    }
+  if (odd) {
+    int64_t every = step / odd->step, i = 0;
+    while (i < every && (box.at[dim] + i * odd->step) % step != 0)
+      ++i;
+    none = i == every || i >= odd->size;
+    if (none)
+      return true;
+    box.at[dim] += i * odd->step;
+    box.from += i * odd->from;
+    odd->size = llvm::divideCeil(odd->size - i, every);
+    odd->from *= every;
+    odd->step = step;
+  }
+  none = box.at[dim] % step != 0;
+  box.at[dim] /= step;
+  for (CopyLoop &loop : box.loops)
+    if (loop.dim == dim)
+      loop.step /= step;
+  return true;
+}
+
+std::optional<Copies> Copies::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes,
+                                    ArrayRef<int64_t> steps) const {
+  Copies result = nothing(sizes);
+  if (product(sizes) == 0)
+    return result;
+  Boxes current = boxes;
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    Boxes next;
+    for (CopyBox &box : current)
+      restrict(std::move(box), d, offsets[d], offsets[d] + (sizes[d] - 1) * steps[d] + 1, next);
+    current.clear();
+    for (CopyBox &box : next) {
+      bool none;
+      if (!stepOver(box, d, offsets[d], steps[d], none))
+        return std::nullopt;
+      if (!none)
+        current.push_back(std::move(box));
+    }
+    if (current.size() > kMaxBoxes)
+      return std::nullopt;
+  }
+  for (CopyBox &box : current)
+    normalise(box);
+  result.boxes = std::move(current);
+  return result;
+}
+
+std::optional<Copies> Copies::insert(const Copies &part, ArrayRef<int64_t> offsets,
+                                     ArrayRef<int64_t> steps) const {
+  Copies result = nothing(shape);
+  if (product(part.shape) == 0)
+    return *this;
+  bool dense = llvm::all_of(steps, [](int64_t step) { return step == 1; });
+  for (const CopyBox &box : boxes) {
+    if (!dense) {
+      // Nothing is written twice in steps.
+      Copies own = nothing(shape);
+      own.boxes.push_back(box);
+      std::optional<Copies> hidden = own.slice(offsets, part.shape, steps);
+      if (!hidden)
+        return std::nullopt;
+      if (!hidden->boxes.empty())
+        return std::nullopt;
+      result.boxes.push_back(box);
+      continue;
+    }
+    Boxes inside{box};
+    for (unsigned d = 0; d < shape.size(); ++d) {
+      int64_t begin = offsets[d], end = begin + part.shape[d];
+      Boxes next;
+      for (const CopyBox &piece : inside) {
+        restrict(piece, d, 0, begin, result.boxes);
+        restrict(piece, d, end, shape[d], result.boxes);
+        restrict(piece, d, begin, end, next);
+      }
+      inside = std::move(next);
+    }
+  }
+  for (CopyBox box : part.boxes) {
+    for (unsigned d = 0; d < shape.size(); ++d)
+      box.at[d] = offsets[d] + box.at[d] * steps[d];
+    for (CopyLoop &loop : box.loops)
+      loop.step *= steps[loop.dim];
+    result.boxes.push_back(std::move(box));
+  }
+  if (result.boxes.size() > kMaxBoxes)
+    return std::nullopt;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Reshapes
+//===----------------------------------------------------------------------===//
+
+/// Makes dim `dim` of a box two, the minor one of size `minor`. Loops that cross
+/// the border between them are cut there. False where that takes more than a
+/// beginning, whole blocks and an end.
+static bool split(CopyBox box, unsigned dim, int64_t minor, Boxes &out) {
+  int64_t inner = box.at[dim] % minor, reach = inner;
+  auto isMinor = [&](const CopyLoop &loop) { return loop.step % minor != 0; };
+  for (const CopyLoop &loop : box.loops)
+    if (loop.dim == dim && isMinor(loop)) {
+      if (loop.step > minor)
+        return false;
+      reach += (loop.size - 1) * loop.step;
+    }
+  if (reach < minor) {
+    box.at.insert(box.at.begin() + dim + 1, inner);
+    box.at[dim] /= minor;
+    for (CopyLoop &loop : box.loops) {
+      if (loop.dim > dim || (loop.dim == dim && isMinor(loop)))
+        ++loop.dim;
+      else if (loop.dim == dim)
+        loop.step /= minor;
+    }
+    out.push_back(std::move(box));
+    return true;
+  }
+  CopyLoop *loop = largest(box, dim, isMinor);
+  int64_t below = reach - inner - (loop->size - 1) * loop->step; // what finer loops move
+  if (minor % loop->step != 0 || inner % loop->step + below >= loop->step)
+    return false;
+  int64_t block = minor / loop->step, done = inner / loop->step;
+  int64_t head = done == 0 ? 0 : std::min(block - done, loop->size);
+  int64_t blocks = (loop->size - head) / block, tail = (loop->size - head) % block;
+  if (head > 0 && !split(part(box, loop, box, 0, head), dim, minor, out))
+    return false;
+  if (blocks > 0) {
+    CopyBox middle = box;
+    CopyLoop &own = middle.loops[loop - box.loops.begin()];
+    middle.from += head * own.from;
+    middle.at[dim] += head * own.step;
+    own.size = block;
+    CopyLoop outer{dim, blocks, minor, own.from * block};
+    if (block == 1)
+      middle.loops.erase(middle.loops.begin() + (loop - box.loops.begin()));
+    if (blocks > 1)
+      middle.loops.push_back(outer);
+    if (!split(std::move(middle), dim, minor, out))
+      return false;
+  }
+  return tail == 0 ||
+         split(part(box, loop, box, head + blocks * block, tail), dim, minor, out);
+}
+
+/// Makes dim `dim` of boxes dims of these sizes.
+static bool split(Boxes &boxes, unsigned dim, ArrayRef<int64_t> sizes) {
+  for (size_t i = sizes.size(); i-- > 1;) {
+    Boxes next;
+    for (CopyBox &box : boxes)
+      if (!split(std::move(box), dim, sizes[i], next) || next.size() > kMaxBoxes)
+        return false;
+    boxes = std::move(next);
+  }
+  return true;
+}
+
+std::optional<Copies> Copies::reshape(ArrayRef<int64_t> newShape) const {
+  Copies result = nothing(newShape);
+  Boxes flat;
+  for (CopyBox box : boxes) {
+    int64_t unit = 1, at = 0;
+    SmallVector<int64_t> units(shape.size());
+    for (size_t d = shape.size(); d-- > 0;) {
+      units[d] = unit;
+      at += box.at[d] * unit;
+      unit *= shape[d];
+    }
+    for (CopyLoop &loop : box.loops) {
+      loop.step *= units[loop.dim];
+      loop.dim = 0;
+    }
+    box.at.assign(1, at);
+    normalise(box);
+    flat.push_back(std::move(box));
+  }
+  if (newShape.empty()) {
+    for (CopyBox &box : flat)
+      box.at.clear();
+  } else if (!split(flat, 0, newShape)) {
+    return std::nullopt;
+  }
+  result.boxes = std::move(flat);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+bool Copies::isComplete() const {
+  // Boxes are disjoint.
+  int64_t count = 0;
+  for (const CopyBox &box : boxes) {
+    int64_t elements = 1;
+    for (const CopyLoop &loop : box.loops)
+      elements *= loop.size;
+    count += elements;
+  }
+  return count == product(shape);
+}
+
+namespace {
+/// A factor of a dim: local, chosen by the rank, or a dim cut into chunks.
+struct Factor {
+  int64_t size;
+  SmallVector<RankDigit, 2> ranks = {};
+  int64_t chunk = 0; // 0: the ranks are a digit of the dim
+};
+
+/// A box over factors.
+struct CutBox {
+  CopyBox box;
+  SmallVector<Factor> factors;
+};
+} // namespace
+
+/// The factors of a dim with the digits of the index in [unit, unit * size).
+static SmallVector<Factor> getFactors(const Layout &layout, int64_t size, int64_t unit) {
+  SmallVector<Factor> factors;
+  int64_t top = unit * size;
+  for (const Digit &digit : layout.digits) {
+    int64_t lo = std::max(digit.lo, unit), hi = std::min(digit.hi, unit * size);
+    if (lo >= hi)
+      continue;
+    if (top > hi)
+      factors.push_back({top / hi});
+    factors.push_back({hi / lo, {{digit.stride * (lo / digit.lo), hi / lo}}});
+    top = lo;
+  }
+  if (top > unit || factors.empty())
+    factors.push_back({top / unit});
+  return factors;
+}
+
+/// True if the box has every place of a factor of a dim.
+static bool covers(const CopyBox &box, unsigned dim, int64_t size) {
+  int64_t count = 1;
+  for (const CopyLoop &loop : box.loops)
+    if (loop.dim == dim)
+      count *= loop.size;
+  return count == size;
+}
+
+/// True if the places of the box follow one another along a dim.
+static bool isRange(const CopyBox &box, unsigned dim) {
+  SmallVector<const CopyLoop *> loops;
+  for (const CopyLoop &loop : box.loops)
+    if (loop.dim == dim)
+      loops.push_back(&loop);
+  return loops.empty() || (loops.size() == 1 && loops[0]->step == 1);
+}
+
+/// Cuts dim `dim` of a box, whose factors behind it are known.
+static bool cutDim(CutBox cut, unsigned dim, ArrayRef<Factor> factors,
+                   std::vector<CutBox> &out) {
+  auto replace = [&](CopyBox box, ArrayRef<Factor> by) {
+    CutBox next{std::move(box), cut.factors};
+    next.factors.erase(next.factors.begin() + dim);
+    next.factors.insert(next.factors.begin() + dim, by.begin(), by.end());
+    out.push_back(std::move(next));
+  };
+  bool isChunk = factors[0].chunk != 0;
+  if (!isChunk) {
+    SmallVector<int64_t> sizes;
+    for (const Factor &factor : factors)
+      sizes.push_back(factor.size);
+    Boxes boxes{cut.box};
+    bool fits = split(boxes, dim, sizes);
+    for (auto [i, factor] : llvm::enumerate(factors))
+      for (const CopyBox &box : boxes)
+        fits = fits && (factor.ranks.empty() || covers(box, dim + i, factor.size));
+    if (fits) {
+      for (CopyBox &box : boxes)
+        replace(std::move(box), factors);
+      return true;
+    }
+  }
+  // A part of the dim only: what of it lies in the chunk of each rank.
+  if (!isRange(cut.box, dim))
+    return false;
+  Factor whole{1, {}, 1};
+  if (isChunk) {
+    whole = factors[0];
+  } else {
+    for (const Factor &factor : factors) {
+      whole.size *= factor.size;
+      if (factor.ranks.empty())
+        whole.chunk *= factor.size;
+      else if (whole.chunk != 1)
+        return false; // a gap
+      else
+        llvm::append_range(whole.ranks, factor.ranks);
+    }
+  }
+  replace(cut.box, whole);
+  return true;
+}
+
+std::optional<std::vector<CopyPiece>> Copies::cut(const Layout &layout) const {
+  std::vector<CutBox> cuts;
+  for (const CopyBox &box : boxes) {
+    CutBox cut{box, {}};
+    for (int64_t size : shape)
+      cut.factors.push_back({size});
+    cuts.push_back(std::move(cut));
+  }
+  int64_t unit = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    SmallVector<Factor> factors = getFactors(layout, shape[d], unit);
+    for (const UnevenDim &uneven : layout.uneven)
+      if (uneven.dim == d)
+        factors.assign(1, Factor{shape[d], uneven.ranks, uneven.chunk(shape[d])});
+    unit *= shape[d];
+    std::vector<CutBox> next;
+    for (CutBox &cut : cuts)
+      if (!cutDim(std::move(cut), d, factors, next) || next.size() > kMaxBoxes)
+        return std::nullopt;
+    cuts = std::move(next);
+  }
+  std::vector<CopyPiece> pieces;
+  for (CutBox &cut : cuts) {
+    CopyPiece piece{cut.box.source, cut.box.from, 0, {}, {}, {}};
+    int64_t stride = 1;
+    // Minor to major; the loops are turned round at the end.
+    for (size_t i = cut.factors.size(); i-- > 0;) {
+      const Factor &factor = cut.factors[i];
+      SmallVector<CopyLoop> loops;
+      for (const CopyLoop &loop : cut.box.loops)
+        if (loop.dim == i)
+          loops.push_back(loop);
+      llvm::sort(loops, [](const CopyLoop &a, const CopyLoop &b) { return a.step < b.step; });
+      if (factor.chunk != 0) {
+        int64_t size = loops.empty() ? 1 : loops[0].size;
+        piece.chunks.push_back(
+            {unsigned(piece.loops.size()), size, cut.box.at[i], factor.ranks});
+        piece.loops.push_back({factor.chunk, loops.empty() ? 0 : loops[0].from, stride});
+        stride *= factor.chunk;
+        continue;
+      }
+      for (const CopyLoop &loop : loops) {
+        if (!factor.ranks.empty())
+          piece.offset.push_back({factor.ranks[0].stride * loop.step, loop.size, loop.from});
+        else
+          piece.loops.push_back({loop.size, loop.from, loop.step * stride});
+      }
+      if (factor.ranks.empty()) {
+        piece.to += cut.box.at[i] * stride;
+        stride *= factor.size;
+      }
+    }
+    // Loops that go on where the ones before them end are one with them.
+    SmallVector<std::array<int64_t, 3>, 4> joined;
+    SmallVector<unsigned> places;
+    llvm::SmallDenseSet<unsigned> chunked;
+    for (const CopyPiece::Chunk &chunk : piece.chunks)
+      chunked.insert(chunk.loop);
+    bool lastChunked = true;
+    for (auto [i, loop] : llvm::enumerate(piece.loops)) {
+      bool own = chunked.contains(i);
+      if (!own && !lastChunked && loop[1] == joined.back()[0] * joined.back()[1] &&
+          loop[2] == joined.back()[0] * joined.back()[2])
+        joined.back()[0] *= loop[0];
+      else
+        joined.push_back(loop);
+      places.push_back(joined.size() - 1);
+      lastChunked = own;
+    }
+    for (CopyPiece::Chunk &chunk : piece.chunks)
+      chunk.loop = joined.size() - 1 - places[chunk.loop];
+    std::reverse(joined.begin(), joined.end());
+    piece.loops = std::move(joined);
+    std::reverse(piece.offset.begin(), piece.offset.end());
+    std::reverse(piece.chunks.begin(), piece.chunks.end());
+    pieces.push_back(std::move(piece));
+  }
+  return pieces;
+}

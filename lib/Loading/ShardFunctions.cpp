@@ -1,0 +1,423 @@
+//===- ShardFunctions.cpp - Loading functions as each device runs them ----===//
+//
+// A loading function is partitioned by the ordinary phases, in a module of its own:
+// its stored tensors are whole on every device, its result has the sharding of the
+// argument. It runs while weights are loaded, where devices do not wait for each
+// other: what the phases would have devices exchange is computed by each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Loading/LoadingFunctions.h"
+#include "shardkit/Partition/IndexRebase.h"
+#include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Passes.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/MD5.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDSHARDFUNCTIONSPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// The part of dim `d` of a whole value that this device has; uneven dims are
+/// padded with zeros.
+static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d,
+                      const FunctionMeshes::Spelled &axes) {
+  auto type = cast<RankedTensorType>(input.getType());
+  int64_t size = type.getDimSize(d);
+  ArrayRef<DimEntry> entries = axes.entries;
+  SmallVector<Value> coordinates = getCoordinates(b, loc, axes);
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), sizes, steps;
+  auto setShape = [&](ArrayRef<int64_t> shape) {
+    sizes.clear();
+    for (int64_t n : shape)
+      sizes.push_back(b.getIndexAttr(n));
+    steps.assign(shape.size(), b.getIndexAttr(1));
+  };
+  SmallVector<int64_t> local(type.getShape());
+  if (llvm::none_of(entries, [](const DimEntry &entry) { return entry.isGap(); })) {
+    int64_t count = deviceFactor(entries), chunk = llvm::divideCeil(size, count);
+    if (chunk * count != size) {
+      SmallVector<int64_t> padded(type.getShape());
+      padded[d] = chunk * count;
+      SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
+      high[d] = b.getIndexAttr(chunk * count - size);
+      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
+      input = tensor::PadOp::create(b, loc, type.clone(padded), input, low, high, zero);
+    }
+    local[d] = chunk;
+    setShape(local);
+    offsets[d] = getChunkStart(b, loc, entries, size, coordinates);
+    return tensor::ExtractSliceOp::create(b, loc, type.clone(local), input, offsets, sizes, steps);
+  }
+  // [6, {2, "x"}] with x = 3: [2, 3, 1], one of the 3, [2].
+  SmallVector<int64_t> factors;
+  for (const DimEntry &entry : entries)
+    factors.push_back(entry.size);
+  factors.push_back(size / totalFactor(entries));
+  SmallVector<int64_t> expanded;
+  SmallVector<ReassociationIndices> groups;
+  for (auto [i, n] : llvm::enumerate(type.getShape())) {
+    ReassociationIndices &group = groups.emplace_back();
+    for (int64_t part : i == d ? ArrayRef<int64_t>(factors) : ArrayRef<int64_t>(n)) {
+      group.push_back(expanded.size());
+      expanded.push_back(part);
+    }
+  }
+  input = tensor::ExpandShapeOp::create(b, loc, type.clone(expanded), input, groups);
+  offsets.assign(expanded.size(), b.getIndexAttr(0));
+  const Value *coordinate = coordinates.begin();
+  for (auto [i, entry] : llvm::enumerate(entries)) {
+    if (entry.isGap())
+      continue;
+    expanded[d + i] = 1;
+    offsets[d + i] = *coordinate++;
+  }
+  setShape(expanded);
+  input = tensor::ExtractSliceOp::create(b, loc, type.clone(expanded), input, offsets, sizes, steps);
+  local[d] = size / deviceFactor(entries);
+  return tensor::CollapseShapeOp::create(b, loc, type.clone(local), input, groups);
+}
+
+/// What this device has of a value that it holds whole.
+static FailureOr<Value> sliceValue(OpBuilder &b, Location loc, Value input, ShardingAttr attr,
+                                   const MeshCache &meshes) {
+  auto emit = [&] { return emitError(loc); };
+  const Mesh *mesh = meshes.lookupOrEmit(attr.getMesh(), emit);
+  if (!mesh)
+    return failure();
+  FailureOr<Sharding> sharding = toSharding(attr, *mesh, emit);
+  if (failed(sharding))
+    return failure();
+  if (cast<RankedTensorType>(input.getType()).getNumElements() == 0)
+    return input;
+  for (auto [d, dim] : llvm::enumerate(sharding->dims)) {
+    DimEntries entries = canonicalize(dim.entries);
+    if (deviceFactor(entries) > 1)
+      input = sliceDim(b, loc, input, d, {attr.getMesh(), mesh, entries});
+  }
+  return input;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// A function with its callees, without its name and locations.
+static std::string getContent(func::FuncOp func) {
+  DenseSet<Operation *> seen;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  SmallVector<func::FuncOp> list{func};
+  seen.insert(func);
+  for (size_t i = 0; i < list.size(); ++i) {
+    OwningOpRef<func::FuncOp> copy = list[i].clone();
+    if (i == 0)
+      copy->setSymName("f");
+    copy->getOperation()->print(
+        os, OpPrintingFlags().printGenericOpForm().useLocalScope().elideLargeElementsAttrs(1 << 30));
+    list[i].walk([&](func::CallOp call) {
+      auto callee =
+          SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+      if (callee && seen.insert(callee).second)
+        list.push_back(callee);
+    });
+  }
+  return text;
+}
+
+/// Loading functions know no mesh.
+static LogicalResult verifyContent(func::FuncOp load) {
+  if (!load.getBody().hasOneBlock())
+    return load.emitError() << "loading function @" << load.getName()
+                            << " has unstructured control flow, expected one block";
+  auto refuse = [&](Operation *op, const Twine &what) {
+    op->emitError() << what << " in loading function @" << load.getName()
+                    << ", expected none (the sharding of the argument says how it is cut)";
+    return WalkResult::interrupt();
+  };
+  WalkResult walk = load.walk([&](Operation *op) {
+    if (op->getDialect() && isa<SPMDDialect>(op->getDialect()))
+      return refuse(op, "'" + op->getName().getStringRef() + "'");
+    for (StringRef name : {StringRef(kShardingsAttr), StringRef(kComputeAttr)})
+      if (op->hasAttr(name))
+        return refuse(op, "'" + name + "'");
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (unsigned i = 0; i < load.getNumArguments(); ++i)
+    if (load.getArgAttr(i, kShardingAttr))
+      return failure(refuse(load, "'" + kShardingAttr + "'").wasInterrupted());
+  for (unsigned i = 0; i < load.getNumResults(); ++i)
+    if (load.getResultAttr(i, kShardingAttr))
+      return failure(refuse(load, "'" + kShardingAttr + "'").wasInterrupted());
+  return success();
+}
+
+namespace {
+/// An argument with a loading function.
+struct Site {
+  func::FuncOp func;
+  unsigned argument;
+  std::string name;
+};
+/// A loading function in one layout.
+struct Cut {
+  func::FuncOp load;
+  ArgumentLayout layout;
+  ShardingAttr sharding; ///< Null: whole on every device.
+  SmallVector<Site> sites;
+};
+
+class ShardFunctions {
+public:
+  using RunFn = llvm::function_ref<LogicalResult(OpPassManager &, Operation *)>;
+  explicit ShardFunctions(ModuleOp module)
+      : module(module), meshes(std::make_unique<MeshCache>(module)) {}
+
+  LogicalResult run(RunFn runPipeline) {
+    return success(succeeded(collect()) && succeeded(build(runPipeline)));
+  }
+
+private:
+  LogicalResult collect() {
+    llvm::DenseMap<Operation *, std::string> contents;
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal() || func.isPrivate())
+        continue;
+      for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+        auto name = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kLoadAttr);
+        if (!name || func.getArgAttr(i, kShardFunctionAttr))
+          continue;
+        auto load = module.lookupSymbol<func::FuncOp>(name.getAttr());
+        if (!load)
+          return emitError(func.getArgument(i).getLoc())
+                 << "loading function " << name << " of argument #" << i
+                 << " is not in the module, expected it there";
+        auto [it, isNew] = contents.try_emplace(load);
+        if (isNew) {
+          if (failed(verifyContent(load)))
+            return failure();
+          it->second = getContent(load);
+        }
+        FailureOr<ArgumentLayout> layout = getArgumentLayout(func, i, *meshes);
+        FailureOr<SmallVector<HostStep>> steps = getHostSteps(load);
+        if (failed(layout) || failed(steps))
+          return failure();
+        std::string argument = "argument #" + std::to_string(i);
+        int64_t devices = layout->mesh ? layout->mesh->numDevices() : 1;
+        if (!steps->empty()) {
+          if (failed(verifyHostSteps(*steps, cast<RankedTensorType>(func.getArgumentTypes()[i]),
+                                     layout->layout, devices, argument)))
+            return failure();
+          continue;
+        }
+        if (failed(verifyPackedElements(load, *layout, func.getArgAttr(i, kWeightAttr),
+                                        func.getArgument(i).getLoc(), argument)))
+          return failure();
+        std::string key = it->second + layout->layout.toString() + " " + std::to_string(devices);
+        Cut &cut = cuts[key];
+        if (cut.sites.empty()) {
+          cut.load = load;
+          cut.layout = *layout;
+          bool whole = layout->layout.digits.empty() && layout->layout.uneven.empty();
+          if (!whole)
+            cut.sharding = func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr);
+        }
+        cut.sites.push_back({func, i, argument});
+      }
+    }
+    return success();
+  }
+
+  LogicalResult build(RunFn runPipeline) {
+    if (cuts.empty())
+      return success();
+    // The functions, whole and on their own.
+    OpBuilder b(module.getContext());
+    b.setInsertionPointToEnd(module.getBody());
+    auto work = ModuleOp::create(b, module.getLoc());
+    llvm::scope_exit erase([&] { work.erase(); });
+    setPhase(work, Phase::Annotated); // else it has that of the module around it
+    for (const MeshCache::Entry &entry : meshes->entries())
+      work.push_back(entry.op->clone());
+    llvm::DenseSet<Operation *> helpers;
+    SmallVector<func::FuncOp> functions;
+    for (auto [i, entry] : llvm::enumerate(cuts)) {
+      Cut &cut = entry.second;
+      func::FuncOp copy = cut.load.clone();
+      copy.setSymName("cut_" + std::to_string(i));
+      copy.setPublic();
+      work.push_back(copy);
+      functions.push_back(copy);
+      addHelpers(cut.load, work, helpers);
+    }
+    OpPassManager inlining(ModuleOp::getOperationName());
+    inlining.addPass(createInlinerPass());
+    inlining.addPass(createSymbolDCEPass());
+    inlining.addPass(createCSEPass());
+    if (failed(runPipeline(inlining, work)))
+      return failure();
+    // What is not cut stays as it is; the rest goes through the phases.
+    SmallVector<OwningOpRef<func::FuncOp>> whole;
+    for (auto [func, entry] : llvm::zip(functions, cuts)) {
+      whole.push_back(func.clone());
+      if (entry.second.sharding)
+        annotate(func, entry.second);
+      else
+        func.erase();
+    }
+    OpPassManager phases(ModuleOp::getOperationName());
+    phases.addPass(createSPMDDecomposePass());
+    phases.addPass(createSPMDPropagatePass());
+    phases.addPass(createSPMDInsertReshardsPass());
+    phases.addPass(createSPMDPartitionPass());
+    if (failed(runPipeline(phases, work)))
+      return failure();
+
+    // Views of meshes that the phases needed.
+    SymbolTable symbols(module);
+    for (auto mesh : llvm::make_early_inc_range(work.getOps<MeshOp>()))
+      if (!symbols.lookup(mesh.getSymNameAttr())) {
+        mesh->remove();
+        symbols.insert(mesh, module.getBody()->begin());
+      }
+    llvm::DenseMap<Operation *, Operation *> behind; // of each loading function, the last
+    auto before = std::exchange(meshes, std::make_unique<MeshCache>(module)); // cuts refer to it
+    for (auto [i, entry] : llvm::enumerate(cuts)) {
+      Cut &cut = entry.second;
+      func::FuncOp func = *whole[i];
+      if (auto cutByPhases = work.lookupSymbol<func::FuncOp>("cut_" + std::to_string(i));
+          cutByPhases && computesAlone(cutByPhases)) {
+        func = cutByPhases;
+        func->remove();
+        if (failed(lowerSlices(func)))
+          return failure();
+      } else {
+        whole[i].release();
+        if (failed(sliceResult(func, cut)))
+          return failure();
+      }
+      llvm::MD5 md5;
+      md5.update(entry.first);
+      llvm::MD5::MD5Result hash;
+      md5.final(hash);
+      func.setSymName((cut.load.getName() + "_shard_" + hash.digest().str().take_front(8)).str());
+      func.setPrivate();
+      Operation *&last = behind.try_emplace(cut.load, cut.load).first->second;
+      StringAttr name = symbols.insert(func, std::next(Block::iterator(last)));
+      last = func;
+      for (Site &site : cut.sites)
+        site.func.setArgAttr(site.argument, kShardFunctionAttr,
+                             FlatSymbolRefAttr::get(module.getContext(), name.getValue()));
+    }
+    return success();
+  }
+
+  /// Functions that `load` calls, once each.
+  void addHelpers(func::FuncOp load, ModuleOp work, llvm::DenseSet<Operation *> &helpers) {
+    load.walk([&](func::CallOp call) {
+      auto callee = module.lookupSymbol<func::FuncOp>(call.getCalleeAttr().getAttr());
+      if (!callee || !helpers.insert(callee).second)
+        return;
+      func::FuncOp copy = callee.clone();
+      copy.setPrivate();
+      work.push_back(copy);
+      addHelpers(callee, work, helpers);
+    });
+  }
+
+  void annotate(func::FuncOp func, const Cut &cut) {
+    MLIRContext *context = module.getContext();
+    for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
+      Sharding sharding;
+      sharding.dims.resize(cast<RankedTensorType>(type).getRank());
+      func.setArgAttr(i, kShardingAttr,
+                      toAttr(context, cut.sharding.getMesh(), sharding, *cut.layout.mesh));
+    }
+    func.setResultAttr(0, kShardingAttr, cut.sharding);
+  }
+
+  /// True if devices exchange nothing.
+  static bool computesAlone(func::FuncOp func) {
+    return !func.walk([](CollectiveOpInterface op) {
+                  return isa<AllSliceOp>(op) ? WalkResult::advance() : WalkResult::interrupt();
+                }).wasInterrupted();
+  }
+
+  LogicalResult lowerSlices(func::FuncOp func) {
+    SmallVector<AllSliceOp> slices;
+    func.walk([&](AllSliceOp op) { slices.push_back(op); });
+    for (AllSliceOp op : slices) {
+      OpBuilder b(op);
+      FailureOr<Value> value =
+          sliceValue(b, op.getLoc(), op.getInput(), op.getShardingAttr(), *meshes);
+      if (failed(value))
+        return failure();
+      op.getResult().replaceAllUsesWith(*value);
+      op.erase();
+    }
+    return success();
+  }
+
+  /// Makes a function that computes all of its result hand out this device's part.
+  LogicalResult sliceResult(func::FuncOp func, const Cut &cut) {
+    if (!cut.sharding)
+      return success();
+    Operation *terminator = func.getBody().front().getTerminator();
+    OpBuilder b(terminator);
+    FailureOr<Value> value = sliceValue(b, terminator->getLoc(), terminator->getOperand(0),
+                                        cut.sharding, *meshes);
+    if (failed(value))
+      return failure();
+    Type global = func.getResultTypes()[0];
+    terminator->setOperand(0, *value);
+    func.setFunctionType(FunctionType::get(module.getContext(), func.getArgumentTypes(),
+                                           TypeRange((*value).getType())));
+    func.setResultAttr(0, kShardingAttr, cut.sharding);
+    func.setResultAttr(0, kGlobalTypeAttr, TypeAttr::get(global));
+    return success();
+  }
+
+  ModuleOp module;
+  std::unique_ptr<MeshCache> meshes;
+  /// By what they do and how the result is cut.
+  llvm::MapVector<std::string, Cut, std::map<std::string, unsigned>> cuts;
+};
+
+struct ShardFunctionsPass : public spmd::impl::SPMDShardFunctionsPassBase<ShardFunctionsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
+      return signalPassFailure();
+    if (int phase = getPhase(module); phase < int(Phase::Partitioned)) {
+      emitError(module.getLoc()) << getArgument() << " of a module in phase \""
+                                 << (phase < 0 ? "written" : kPhases[phase])
+                                 << "\", expected \"partitioned\"; run --spmd-partition first";
+      return signalPassFailure();
+    }
+    auto run = [&](OpPassManager &pm, Operation *op) { return runPipeline(pm, op); };
+    if (failed(ShardFunctions(module).run(run)))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,317 @@
+//===- CopiesTest.cpp - Copies against tables of elements -----------------===//
+
+#include "Simulator.h"
+#include "shardkit/Layout/Copies.h"
+#include <map>
+#include <numeric>
+
+using namespace shardkit_test;
+
+namespace {
+/// (source, element) of each place; source -1: undefined.
+using Element = std::pair<int64_t, int64_t>;
+struct Table {
+  Shape shape;
+  std::vector<Element> elements;
+
+  int64_t flat(llvm::ArrayRef<int64_t> place) const {
+    int64_t index = 0;
+    for (auto [size, p] : llvm::zip(shape, place))
+      index = index * size + p;
+    return index;
+  }
+};
+} // namespace
+
+static int64_t count(llvm::ArrayRef<int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+}
+
+/// Calls fn(place) for all places in row-major order.
+template <typename Fn> static void forEachPlace(llvm::ArrayRef<int64_t> shape, Fn fn) {
+  Shape place(shape.size(), 0);
+  for (int64_t n = count(shape); n > 0; --n) {
+    fn(place);
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (++place[d] < shape[d])
+        break;
+      place[d] = 0;
+    }
+  }
+}
+
+static Table wholeTable(int64_t source, llvm::ArrayRef<int64_t> shape) {
+  Table table{Shape(shape), {}};
+  for (int64_t i = 0; i < count(shape); ++i)
+    table.elements.emplace_back(source, i);
+  return table;
+}
+
+/// What the boxes say, element by element; none is written twice.
+static Table tableOf(const Copies &copies) {
+  Table table{Shape(copies.getShape()), {}};
+  table.elements.assign(count(table.shape), Element(-1, -1));
+  for (const CopyBox &box : copies.getBoxes()) {
+    Shape sizes;
+    for (const CopyLoop &loop : box.loops)
+      sizes.push_back(loop.size);
+    forEachPlace(sizes, [&](llvm::ArrayRef<int64_t> index) {
+      Shape at(box.at);
+      int64_t from = box.from;
+      for (auto [i, loop] : llvm::zip(index, box.loops)) {
+        at[loop.dim] += i * loop.step;
+        from += i * loop.from;
+      }
+      for (auto [p, size] : llvm::zip(at, table.shape))
+        ASSERT_TRUE(p >= 0 && p < size);
+      Element &element = table.elements[table.flat(at)];
+      EXPECT_EQ(element.first, -1) << "written twice";
+      element = {box.source, from};
+    });
+  }
+  return table;
+}
+
+/// Checks the pieces of all ranks against the brute-force buffers of the layout.
+static void checkCut(const Table &table, const Layout &layout, llvm::ArrayRef<CopyPiece> pieces,
+                     int64_t devices) {
+  std::map<int64_t, int64_t> indexOf;
+  for (int64_t i = 0; i < count(table.shape); ++i)
+    indexOf[elementValue(i)] = i;
+  Buffers expected = makeBuffers(layout, devices);
+  for (int64_t rank = 0; rank < devices; ++rank) {
+    std::vector<Element> local(expected[rank].size(), Element(-1, -1));
+    for (const CopyPiece &piece : pieces) {
+      int64_t from = piece.from;
+      for (auto [stride, size, by] : piece.offset)
+        from += rank / stride % size * by;
+      Shape sizes;
+      for (auto &loop : piece.loops)
+        sizes.push_back(loop[0]);
+      forEachPlace(sizes, [&](llvm::ArrayRef<int64_t> index) {
+        int64_t f = from, to = piece.to;
+        for (auto [k, loop] : llvm::enumerate(piece.loops)) {
+          int64_t i = index[k];
+          to += i * loop[2];
+          for (const CopyPiece::Chunk &chunk : piece.chunks) {
+            if (chunk.loop != k)
+              continue;
+            int64_t coordinate = 0;
+            for (const RankDigit &digit : chunk.ranks)
+              coordinate = coordinate * digit.size + rank / digit.stride % digit.size;
+            i += coordinate * loop[0] - chunk.begin;
+            if (i < 0 || i >= chunk.size)
+              return;
+          }
+          f += i * loop[1];
+        }
+        ASSERT_TRUE(to >= 0 && to < int64_t(local.size()));
+        EXPECT_EQ(local[to].first, -1) << "written twice";
+        local[to] = {piece.source, f};
+      });
+    }
+    for (size_t l = 0; l < local.size(); ++l) {
+      if (expected[rank][l] == pad)
+        EXPECT_EQ(local[l].first, -1);
+      else
+        EXPECT_EQ(local[l], table.elements[indexOf[expected[rank][l]]]) << "rank " << rank << " element " << l;
+    }
+  }
+}
+
+static std::vector<CopyPiece> cutAndCheck(const Copies &copies, const std::string &text, const Mesh &m) {
+  Layout l = layout(text, m, copies.getShape());
+  auto pieces = copies.cut(l);
+  EXPECT_TRUE(pieces.has_value());
+  if (!pieces)
+    return {};
+  checkCut(tableOf(copies), l, *pieces, m.numDevices());
+  return *pieces;
+}
+
+TEST(Copies, ConcatenatedRowsAreCutAtTheBordersOfRanks) {
+  // q, k and v rows: what lies in the chunk of each rank.
+  Copies qkv = Copies::concat({Copies::whole(0, {8, 3}), Copies::whole(1, {10, 3}), Copies::whole(2, {10, 3})}, 0);
+  auto pieces = cutAndCheck(qkv, "[{\"x\"}, {}]", mesh({2}));
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(pieces[1].chunks.size(), 1u);
+  EXPECT_EQ(pieces[1].chunks[0].begin, 8);
+  EXPECT_EQ(pieces[1].chunks[0].size, 10);
+  cutAndCheck(qkv, "[{\"x\"}, {}]", mesh({3})); // uneven: 10, 10, 8
+  cutAndCheck(qkv, "[{\"x\"}, {}]", mesh({8}));
+  // Not over the rows: whole pieces.
+  pieces = cutAndCheck(qkv, "[{}, {\"x\"}]", mesh({3}));
+  EXPECT_TRUE(llvm::all_of(pieces, [](auto &piece) { return piece.chunks.empty(); }));
+}
+
+TEST(Copies, InterleavedRowsKeepTheirDigits) {
+  // Gate and up, row by row: [F, 1, K] and [F, 1, K] to [F, 2, K] to [2 F, K].
+  auto gate = Copies::whole(0, {8, 5}).reshape({8, 1, 5}), up = Copies::whole(1, {8, 5}).reshape({8, 1, 5});
+  auto both = Copies::concat({*gate, *up}, 1).reshape({16, 5});
+  ASSERT_TRUE(both);
+  for (int64_t devices : {1, 2, 4, 8}) {
+    auto pieces = cutAndCheck(*both, "[{\"x\"}, {}]", mesh({devices}));
+    EXPECT_EQ(pieces.size(), 2u);
+  }
+  // 16 ranks would part what is interleaved: not the same for every rank.
+  EXPECT_FALSE(both->cut(layout("[{\"x\"}, {}]", mesh({16}), {16, 5})));
+}
+
+TEST(Copies, TransposesSlicesAndBroadcasts) {
+  Copies w = Copies::whole(0, {6, 8});
+  cutAndCheck(w.remap({8, 6}, {1, 0}), "[{\"x\"}, {\"y\"}]", mesh({4, 3}));
+  cutAndCheck(w.remap({8, 3, 6}, {1, -1, 0}), "[{}, {\"x\"}, {2, \"y\"}]", mesh({3, 3}));
+  cutAndCheck(*w.slice({1, 2}, {4, 3}, {1, 2}), "[{\"x\"}, {\"y\"}]", mesh({2, 2}));
+  cutAndCheck(*w.remap({8, 6}, {1, 0}).reshape({4, 12}), "[{\"x\"}, {}]", mesh({4}));
+}
+
+TEST(Copies, WhatIsWrittenLaterCounts) {
+  Copies base = Copies::whole(0, {6, 6});
+  auto patched = base.insert(Copies::whole(1, {2, 3}), {1, 2}, {1, 1});
+  ASSERT_TRUE(patched);
+  EXPECT_TRUE(patched->isComplete());
+  Table table = tableOf(*patched);
+  EXPECT_EQ(table.elements[1 * 6 + 2], Element(1, 0));
+  EXPECT_EQ(table.elements[0], Element(0, 0));
+  auto odd = Copies::nothing({6}).insert(Copies::whole(0, {3}), {0}, {2});
+  EXPECT_FALSE(odd->isComplete());
+  auto all = odd->insert(Copies::whole(1, {3}), {1}, {2});
+  EXPECT_TRUE(all->isComplete());
+  EXPECT_FALSE(all->insert(Copies::whole(1, {3}), {1}, {2}).has_value());
+}
+
+/// A value made at random, and its table.
+static std::pair<Copies, Table> make(Random &random, int depth, unsigned &sources) {
+  auto leaf = [&](Shape shape) {
+    unsigned source = sources++;
+    return std::pair(Copies::whole(source, shape), wholeTable(source, shape));
+  };
+  if (depth == 0)
+    return leaf(random.shape(3, 48));
+  auto [copies, table] = make(random, depth - 1, sources);
+  Shape shape = table.shape;
+  Table result;
+  switch (random.below(6)) {
+  case 0: { // concat with something of the same other dims
+    if (shape.empty() || count(shape) == 0)
+      break;
+    unsigned dim = random.below(shape.size());
+    Shape other = shape;
+    other[dim] = 1 + random.below(4);
+    auto [second, secondTable] = leaf(other);
+    Shape joined = shape;
+    joined[dim] += other[dim];
+    result.shape = joined;
+    forEachPlace(joined, [&](llvm::ArrayRef<int64_t> place) {
+      Shape p(place);
+      bool first = p[dim] < shape[dim];
+      if (!first)
+        p[dim] -= shape[dim];
+      result.elements.push_back(first ? table.elements[table.flat(p)] : secondTable.elements[secondTable.flat(p)]);
+    });
+    return {Copies::concat({copies, second}, dim), result};
+  }
+  case 1: { // slice
+    Shape offsets, steps;
+    for (int64_t size : shape) {
+      int64_t step = 1 + random.below(2), offset = random.below(size + (size == 0));
+      int64_t most = size == 0 ? 0 : (size - offset + step - 1) / step;
+      offsets.push_back(offset);
+      steps.push_back(step);
+      result.shape.push_back(most == 0 ? 0 : 1 + random.below(most));
+    }
+    forEachPlace(result.shape, [&](llvm::ArrayRef<int64_t> place) {
+      Shape p(place);
+      for (size_t d = 0; d < p.size(); ++d)
+        p[d] = offsets[d] + p[d] * steps[d];
+      result.elements.push_back(table.elements[table.flat(p)]);
+    });
+    auto sliced = copies.slice(offsets, result.shape, steps);
+    if (!sliced)
+      break;
+    return {*sliced, result};
+  }
+  case 2: { // permute, with a broadcast
+    llvm::SmallVector<int64_t> dims;
+    for (size_t d = 0; d < shape.size(); ++d)
+      dims.insert(dims.begin() + random.below(dims.size() + 1), d);
+    if (shape.size() < 3 && random.below(2))
+      dims.insert(dims.begin() + random.below(dims.size() + 1), -1);
+    for (int64_t d : dims)
+      result.shape.push_back(d < 0 ? 1 + random.below(4) : shape[d]);
+    forEachPlace(result.shape, [&](llvm::ArrayRef<int64_t> place) {
+      Shape p(shape.size());
+      for (auto [d, at] : llvm::zip(dims, place))
+        if (d >= 0)
+          p[d] = at;
+      result.elements.push_back(table.elements[table.flat(p)]);
+    });
+    return {copies.remap(result.shape, dims), result};
+  }
+  case 3: { // insert
+    Shape offsets, sizes;
+    for (int64_t size : shape) {
+      sizes.push_back(size == 0 ? 0 : 1 + random.below(size));
+      offsets.push_back(random.below(size - sizes.back() + 1));
+    }
+    auto [part, partTable] = leaf(sizes);
+    result = table;
+    forEachPlace(sizes, [&](llvm::ArrayRef<int64_t> place) {
+      Shape p(place);
+      for (size_t d = 0; d < p.size(); ++d)
+        p[d] += offsets[d];
+      result.elements[table.flat(p)] = partTable.elements[partTable.flat(place)];
+    });
+    auto inserted = copies.insert(part, offsets, Shape(shape.size(), 1));
+    if (!inserted)
+      break;
+    return {*inserted, result};
+  }
+  default: { // reshape
+    int64_t n = count(shape);
+    Shape to;
+    if (n > 0) {
+      int64_t rest = n;
+      for (int64_t f : {2, 3, 2})
+        if (rest % f == 0 && random.below(2)) {
+          to.insert(to.begin() + random.below(to.size() + 1), f);
+          rest /= f;
+        }
+      to.insert(to.begin() + random.below(to.size() + 1), rest);
+    } else {
+      to = shape;
+    }
+    auto reshaped = copies.reshape(to);
+    if (!reshaped)
+      break;
+    result.shape = to;
+    result.elements = table.elements;
+    return {*reshaped, result};
+  }
+  }
+  return {copies, table};
+}
+
+TEST(Copies, RandomValuesInRandomLayouts) {
+  Random random(20);
+  int cut = 0, all = 0;
+  for (int i = 0; i < 3000; ++i) {
+    unsigned sources = 0;
+    auto [copies, table] = make(random, 1 + random.below(4), sources);
+    ASSERT_EQ(tableOf(copies).elements, table.elements) << "value " << i;
+    EXPECT_TRUE(copies.isComplete());
+    if (count(table.shape) == 0 || count(table.shape) > 4000)
+      continue;
+    Mesh m = random.mesh();
+    Layout l = Layout::get(random.sharding(m, table.shape, /*uneven=*/true, /*partial=*/false), m, table.shape);
+    ++all;
+    if (auto pieces = copies.cut(l)) {
+      ++cut;
+      checkCut(table, l, *pieces, m.numDevices());
+    }
+    if (HasFailure())
+      FAIL() << "value " << i << " in " << l.toString();
+  }
+  // Most values have a closed form in most layouts.
+  EXPECT_GT(cut * 10, all * 6);
+}
