@@ -570,7 +570,8 @@ void ShardingProblem::addEdges(NodeId id) {
   }
   for (unsigned i = 0; i < rule.numResults(); ++i) {
     unsigned t = rule.numOperands() + i;
-    if (tensors[t] < 0 || places[tensors[t]].var == own)
+    if (tensors[t] < 0 || places[tensors[t]].var == own ||
+        llvm::all_of(propagation.getTensorValues(node)[t].getUsers(), isDeadPin))
       continue;
     const Kept &kept = places[tensors[t]];
     int64_t count = propagation.getCount(node, t);
