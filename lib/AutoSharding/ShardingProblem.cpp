@@ -236,8 +236,17 @@ void ShardingProblem::addPlaces() {
 
 /// True for a pin that nobody reads, but for such pins: it is dropped.
 static bool isDeadPin(Operation *op) {
-  return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op) &&
-         llvm::all_of(op->getUsers(), isDeadPin);
+  return isPin(op) && llvm::all_of(op->getUsers(), isDeadPin);
+}
+
+/// True for what is made anew in every layout that is asked for, pinned or not.
+static bool isMadeAnew(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isPin(op))
+      return isCreation(op);
+    value = op->getOperand(0);
+  }
+  return false;
 }
 
 unsigned ShardingProblem::getStrategyNumber(NodeId id, ArrayRef<unsigned> choices) const {
@@ -292,7 +301,7 @@ void ShardingProblem::addShared() {
     ArrayRef<int32_t> tensors = propagation.getTensors(node);
     ArrayRef<Value> values = propagation.getTensorValues(node);
     for (unsigned t = 0; t < node.rule->numOperands(); ++t)
-      if (tensors[t] >= 0 && values[t] && !isDeadPin(node.op) &&
+      if (tensors[t] >= 0 && values[t] && !isDeadPin(node.op) && !isMadeAnew(values[t]) &&
           node.rule->tensor(t).role != OperandRole::ShapeOnly)
         shared[values[t]].readers.push_back({id, t});
   }
@@ -508,7 +517,8 @@ void ShardingProblem::addEdges(NodeId id) {
     return addEntry(id);
   Var own = node.handsOn ? places[tensors[1]].var : nodes[id].var;
   for (unsigned t = 0; t < rule.numOperands(); ++t) {
-    if (tensors[t] < 0 || rule.tensor(t).role == OperandRole::ShapeOnly)
+    if (tensors[t] < 0 || rule.tensor(t).role == OperandRole::ShapeOnly ||
+        isMadeAnew(propagation.getTensorValues(node)[t]))
       continue;
     Kept source = getSource(id, t);
     RankedTensorType type = getType(id, t);

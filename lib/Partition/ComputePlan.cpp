@@ -16,10 +16,6 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-bool spmd::isPin(Operation *op) {
-  return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op);
-}
-
 namespace {
 
 class ComputeDecider {

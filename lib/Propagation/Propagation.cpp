@@ -12,6 +12,10 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+bool spmd::isPin(Operation *op) {
+  return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op);
+}
+
 bool spmd::isCreation(Operation *op) {
   if (!op)
     return false;

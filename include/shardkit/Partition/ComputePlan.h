@@ -65,9 +65,6 @@ struct ComputePlan {
   unsigned droppedConstraints = 0;
 };
 
-/// True for ops that hand their operand on in a layout of their own.
-bool isPin(Operation *op);
-
 /// Decides, in program order, how every op computes on the layouts that
 /// propagation left: as `spmd.compute` says, else where its reshards cost least.
 /// `tripCount`: trips of loops whose bounds are not constant. `carriesSums`:

@@ -32,6 +32,9 @@ namespace mlir::spmd {
 /// made anew per layout and nothing propagates through it.
 bool isCreation(Operation *op);
 
+/// True for ops that hand their operand on in a layout of their own.
+bool isPin(Operation *op);
+
 /// Which way shardings may pass an op.
 enum class Flow : uint8_t { None = 0, Forward = 1, Backward = 2, Both = 3 };
 
