@@ -46,17 +46,23 @@ unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
   auto [it, inserted] = columnOf.try_emplace(hash, columns.size());
   if (!inserted && ArrayRef(columns[it->second].choices) == choices)
     return it->second;
+  // Joins in parts may lead to something impossible.
+  Price price = problem.getPrice(choices, pool);
+  if (price.isImpossible()) {
+    if (inserted)
+      columnOf.erase(it);
+    return kNoColumn;
+  }
   Column column;
   column.choices.assign(choices.begin(), choices.end());
-  Price price = problem.getPrice(choices, pool);
   column.price = price.time;
   problem.getMemory(choices, pool, column.memory);
   for (int64_t m : column.memory)
     column.peak = std::max(column.peak, m);
   columns.push_back(std::move(column));
   unsigned id = columns.size() - 1;
-  if (!price.isImpossible() && (isPeak() || columns[id].peak <= *budget) &&
-      (best == ~0u || valueOf(columns[id]) < valueOf(columns[best])))
+  if ((isPeak() || columns[id].peak <= *budget) &&
+      (best == kNoColumn || valueOf(columns[id]) < valueOf(columns[best])))
     best = id;
   return id;
 }
@@ -416,11 +422,11 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
     bool isNew = false;
     if (elimination.trace(run, choices)) {
       unsigned c = toColumn(choices);
-      if (!llvm::is_contained(result.columns, c)) {
+      if (c != kNoColumn && !llvm::is_contained(result.columns, c)) {
         isNew = true;
         result.columns.push_back(c);
       }
-      if (!llvm::is_contained(runOf, c)) {
+      if (c != kNoColumn && !llvm::is_contained(runOf, c)) {
         runs.push_back(std::move(run));
         runOf.push_back(c);
       }
@@ -468,7 +474,7 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
         if (run.total.isImpossible() || clock.isOver() || !elimination.trace(run, choices))
           return;
         unsigned c = toColumn(choices);
-        if (!llvm::is_contained(runOf, c)) {
+        if (c != kNoColumn && !llvm::is_contained(runOf, c)) {
           runOf.push_back(c);
           more.push_back(std::move(run));
           of.push_back(&more.back());
@@ -498,6 +504,8 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
         return Tried();
       size_t before = columns.size();
       unsigned c = toColumn(choices);
+      if (c == kNoColumn)
+        return Tried();
       Tried tried{isPeak() || columns[c].peak <= *budget, valueOf(columns[c])};
       // There may be many; what is not the best is of no use later.
       if (columns.size() > before && c != best)
@@ -735,7 +743,7 @@ void BudgetSearch::searchLarge() {
     bool isNew = false;
     if (!answer.choices.empty()) {
       unsigned c = addColumn(answer.choices);
-      isNew = !llvm::is_contained(active, c);
+      isNew = c != kNoColumn && !llvm::is_contained(active, c);
       if (isNew)
         active.push_back(c);
     }
