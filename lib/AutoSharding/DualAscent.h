@@ -18,6 +18,9 @@ namespace mlir::spmd::solver {
 
 class DualAscent {
 public:
+  /// Messages are rounded, the bound is not (see move): single precision only makes passes faster.
+  using Real = float;
+
   /// `order`: in which variables are visited.
   DualAscent(const Problem &problem, llvm::ArrayRef<unsigned> order, TablePool &pool);
 
@@ -61,7 +64,7 @@ private:
     size_t message;   // where the message from `to` to whom the link belongs to begins
     size_t back;      // and the one the other way
   };
-  const double *getTable(TableId id);
+  const Real *getTable(TableId id);
   void pass(bool forward);
 
   const Problem &problem;
@@ -70,10 +73,10 @@ private:
   std::vector<unsigned> linkBegin; // per variable, into links
   std::vector<Link> links;
   std::vector<unsigned> forwardCount, backwardCount;
-  std::vector<double> messages;
+  std::vector<Real> messages;
   std::vector<TableId> tables, transposed;
-  llvm::DenseMap<TableId, std::unique_ptr<double[]>> doubles;
-  double big = 0;
+  llvm::DenseMap<TableId, std::unique_ptr<Real[]>> reals;
+  Real big = 0;
 };
 
 } // namespace mlir::spmd::solver

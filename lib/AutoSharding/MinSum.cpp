@@ -132,8 +132,8 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
       // An entry of a join costs some times what an entry of a sweep does, and more memory.
       // Not more work than the sweeps took, unless sweeps do not help any more.
       double mayCost =
-          std::clamp(stalled > 2 ? 4 * work : work / 8, double(1 << 22), double(1 << 28));
-      if (ascent->getRestrictedSize(moved, slack) > std::max(mayCost / 64, double(1 << 22)))
+          std::clamp(stalled > 2 ? 4 * work : work / 8, double(1 << 22), double(1 << 29));
+      if (ascent->getRestrictedSize(moved, slack) > std::clamp(work / 512, double(1 << 22), double(1 << 26)))
         break;
       TablePool local;
       Reducer reducer(local);
