@@ -40,9 +40,10 @@ BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget
 }
 
 unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
-  uint64_t hash = llvm::xxh3_64bits(ArrayRef<uint8_t>(
-                      reinterpret_cast<const uint8_t *>(choices.data()), choices.size() * sizeof(unsigned))) >>
-                  1;
+  uint64_t hash =
+      llvm::xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(choices.data()),
+                                          choices.size() * sizeof(unsigned))) >>
+      1;
   auto [it, inserted] = columnOf.try_emplace(hash, columns.size());
   if (!inserted && ArrayRef(columns[it->second].choices) == choices)
     return it->second;
@@ -145,13 +146,15 @@ std::vector<TableId> BudgetSearch::weigh(const Problem &of, const Multipliers &b
       continue;
     unsigned slot = buffer.a;
     if (buffer.b != kNoVar) {
-      auto it = llvm::lower_bound(of.edges, buffer, [](const Problem::Edge &e, const Problem::Buffer &b) {
-        return std::tie(e.a, e.b) < std::tie(b.a, b.b);
-      });
+      auto it =
+          llvm::lower_bound(of.edges, buffer, [](const Problem::Edge &e, const Problem::Buffer &b) {
+            return std::tie(e.a, e.b) < std::tie(b.a, b.b);
+          });
       slot = n + (it - of.edges.begin());
     }
     // One weight per table of bytes, so that equal variables have equal lists.
-    auto *same = llvm::find_if(weights[slot], [&](const Weight &w) { return w.bytes == buffer.bytes; });
+    auto *same =
+        llvm::find_if(weights[slot], [&](const Weight &w) { return w.bytes == buffer.bytes; });
     if (same != weights[slot].end())
       same->factor += factor;
     else
@@ -235,7 +238,8 @@ BudgetSearch::Master BudgetSearch::solveMaster(ArrayRef<unsigned> which,
   }
   for (auto [i, p] : llvm::enumerate(rows))
     if (program.duals[i] > 1e-12)
-      master.multipliers.push_back({p, isPeak() ? program.duals[i] : program.duals[i] * range / unit});
+      master.multipliers.push_back(
+          {p, isPeak() ? program.duals[i] : program.duals[i] * range / unit});
   llvm::sort(master.multipliers);
   master.value = isPeak() ? unit * (1 - program.x.back()) : program.value * range + low;
   return master;
@@ -281,8 +285,8 @@ static Problem copyPart(const Problem &problem, const TablePool &pool,
   SequenceMap keys;
   std::vector<TableId> made;
   auto copy = [&](TableId id, unsigned a, unsigned b) {
-    auto [index, inserted] =
-        keys.insert({id, lists[a], b == kNoVar ? kNoTable : lists[b], b == kNoVar ? 1 : problem.sizes[b]});
+    auto [index, inserted] = keys.insert(
+        {id, lists[a], b == kNoVar ? kNoTable : lists[b], b == kNoVar ? 1 : problem.sizes[b]});
     if (!inserted)
       return made[index];
     const Table &from = pool.get(id);
@@ -371,8 +375,8 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
       }
     }
   }
-  Elimination elimination(part, getMinFillOrder(part), std::min<int64_t>(options.maxJoinEntries, 1 << 23),
-                          memo);
+  Elimination elimination(part, getMinFillOrder(part),
+                          std::min<int64_t>(options.maxJoinEntries, 1 << 23), memo);
   auto toColumn = [&](ArrayRef<unsigned> choices) {
     std::vector<unsigned> all = reduction.expand(choices, local);
     for (unsigned v = 0; v < all.size(); ++v)
@@ -590,7 +594,8 @@ void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
     }
   };
   std::vector<Node> nodes = {std::move(root)};
-  std::priority_queue<std::pair<int64_t, unsigned>, std::vector<std::pair<int64_t, unsigned>>, Worse>
+  std::priority_queue<std::pair<int64_t, unsigned>, std::vector<std::pair<int64_t, unsigned>>,
+                      Worse>
       queue;
   queue.push({bound, 0});
   while (!queue.empty()) {
@@ -674,7 +679,6 @@ void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
     }
     for (bool take : {true, false}) {
       Node child;
-      child.bound = low;
       std::vector<unsigned> list;
       for (unsigned c : getAllowed(split))
         if ((c == choice) == take)

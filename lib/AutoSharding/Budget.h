@@ -11,9 +11,9 @@ namespace mlir::spmd::solver {
 ///
 /// Lagrangian relaxation: multipliers on the points of the program turn bytes into
 /// prices, so that what is left is a min-sum. Solutions of it are columns of a small linear
-/// program (Dantzig-Wolfe, the dual of Kelley's cutting planes) whose duals are the next multipliers. What the
-/// columns have in common is fixed: on the choices in which they differ, relaxation and
-/// repair are cheap. Branch and bound closes what gap is left.
+/// program (Dantzig-Wolfe, the dual of Kelley's cutting planes) whose duals are the next
+/// multipliers. What the columns have in common is fixed: on the choices in which they differ,
+/// relaxation and repair are cheap. Branch and bound closes what gap is left.
 class BudgetSearch {
 public:
   /// `problem` has times only (no bytes that break ties) and a table per variable.
@@ -69,7 +69,6 @@ private:
 
   /// The part of the problem that a node is about.
   struct Node {
-    int64_t bound = 0;
     std::vector<std::pair<unsigned, std::vector<unsigned>>> allowed; // choices of variables
     std::vector<unsigned> columns;
   };

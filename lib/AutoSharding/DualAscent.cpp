@@ -46,8 +46,7 @@ void DualAscent::setTables(ArrayRef<TableId> newTables, double newBig) {
   unsigned n = problem.sizes.size();
   transposed.resize(problem.edges.size());
   for (auto [i, edge] : llvm::enumerate(problem.edges))
-    transposed[i] =
-        pool.transpose(tables[n + i], problem.sizes[edge.a], problem.sizes[edge.b]);
+    transposed[i] = pool.transpose(tables[n + i], problem.sizes[edge.a], problem.sizes[edge.b]);
 }
 
 using Real = DualAscent::Real;
@@ -65,9 +64,9 @@ const Real *DualAscent::getTable(TableId id) {
 
 /// out[j] = min over i of base[i] + table[i][j]; returns the least of them.
 template <unsigned Block>
-static inline __attribute__((always_inline)) void
-minPlusBlock(Real *out, const Real *base, const Real *table, size_t rows, size_t columns,
-             size_t at) {
+static inline __attribute__((always_inline)) void minPlusBlock(Real *out, const Real *base,
+                                                               const Real *table, size_t rows,
+                                                               size_t columns, size_t at) {
   Real least[Block];
   for (unsigned k = 0; k < Block; ++k)
     least[k] = base[0] + table[at + k];
@@ -83,8 +82,8 @@ minPlusBlock(Real *out, const Real *base, const Real *table, size_t rows, size_t
     out[at + k] = least[k];
 }
 
-SHARDKIT_CLONES static Real minPlus(Real *out, const Real *base, const Real *table,
-                                      size_t rows, size_t columns) {
+SHARDKIT_CLONES static Real minPlus(Real *out, const Real *base, const Real *table, size_t rows,
+                                    size_t columns) {
   // Blocks stay in registers; the last one overlaps with the one before.
   constexpr unsigned kBlock = 16;
   if (columns >= kBlock) {
@@ -188,8 +187,8 @@ bool DualAscent::decode(llvm::MutableArrayRef<unsigned> choices) const {
     if (tables[v] != kNoTable && pool.get(tables[v]).time[choices[v]] >= kInf)
       return false;
   for (auto [i, edge] : llvm::enumerate(problem.edges))
-    if (pool.get(tables[n + i]).time[size_t(choices[edge.a]) * problem.sizes[edge.b] +
-                                     choices[edge.b]] >= kInf)
+    if (pool.get(tables[n + i])
+            .time[size_t(choices[edge.a]) * problem.sizes[edge.b] + choices[edge.b]] >= kInf)
       return false;
   return true;
 }

@@ -49,7 +49,7 @@ public:
   /// all solutions within bound + slack, and maybe others. Bytes are those of the tables;
   /// tables are made in a pool of their own.
   struct Restricted {
-    Problem problem; // of all variables; without buffers
+    Problem problem;                                  // of all variables; without buffers
     std::vector<llvm::SmallVector<unsigned, 8>> kept; // per variable: the choices left
     bool impossible = false;
   };
@@ -60,9 +60,9 @@ public:
 private:
   struct Link {
     unsigned to, edge;
-    bool forward; // `to` comes later
-    size_t message;   // where the message from `to` to whom the link belongs to begins
-    size_t back;      // and the one the other way
+    bool forward;   // `to` comes later
+    size_t message; // where the message from `to` to whom the link belongs to begins
+    size_t back;    // and the one the other way
   };
   const Real *getTable(TableId id);
   void pass(bool forward);
