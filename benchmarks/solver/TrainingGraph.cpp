@@ -266,8 +266,8 @@ private:
   }
 
   struct Layer {
-    Id x, n1, n2, residual, s1, s2, wq, wk, wv, wo, w1, w2, q, k, v, scores, masked, weights, context,
-        h1, h2;
+    Id x, n1, n2, residual, s1, s2, wq, wk, wv, wo, w1, w2, q, k, v, scores, masked, weights,
+        context, h1, h2;
     size_t products;
   };
 
@@ -330,7 +330,9 @@ CostGraph Builder::build() {
   adam(head, dHead);
   g = dx;
   for (Layer &l : llvm::reverse(all)) {
-    auto back = [&](unsigned i, Id gradient) { return multiplyBack(products[l.products + i], gradient); };
+    auto back = [&](unsigned i, Id gradient) {
+      return multiplyBack(products[l.products + i], gradient);
+    };
     // Products of a layer: q, k, v, scores, context, out, h1, down.
     auto [dh2, dw2] = back(7, g);
     Id dh1 = addSame(bsf, {dh2, l.h1});
@@ -342,7 +344,8 @@ CostGraph Builder::build() {
     auto [dw, dv] = back(4, dContext);
     Id product = addSame(bhst, {dw, l.weights});
     Id sum = addOp(bhst, {{product, {0, 1, 2, 3}}}, {0, 1, 2}, false);
-    Id dScores = addLight(bhst, {{product, {0, 1, 2, 3}}, {sum, {0, 1, 2}}, {l.weights, {0, 1, 2, 3}}});
+    Id dScores =
+        addLight(bhst, {{product, {0, 1, 2, 3}}, {sum, {0, 1, 2}}, {l.weights, {0, 1, 2, 3}}});
     auto [dq, dk] = back(3, dScores);
     auto [nq, dwq] = back(0, dq);
     auto [nk, dwk] = back(1, dk);

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TrainingGraph.h"
 #include "shardkit/AutoSharding/Solver.h"
+#include "TrainingGraph.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

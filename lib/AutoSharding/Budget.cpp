@@ -40,23 +40,30 @@ BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget
 }
 
 unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
-  uint64_t hash = llvm::xxh3_64bits(ArrayRef<uint8_t>(
-                      reinterpret_cast<const uint8_t *>(choices.data()), choices.size() * sizeof(unsigned))) >>
-                  1;
+  uint64_t hash =
+      llvm::xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(choices.data()),
+                                          choices.size() * sizeof(unsigned))) >>
+      1;
   auto [it, inserted] = columnOf.try_emplace(hash, columns.size());
   if (!inserted && ArrayRef(columns[it->second].choices) == choices)
     return it->second;
+  // Joins in parts may lead to something impossible.
+  Price price = problem.getPrice(choices, pool);
+  if (price.isImpossible()) {
+    if (inserted)
+      columnOf.erase(it);
+    return kNoColumn;
+  }
   Column column;
   column.choices.assign(choices.begin(), choices.end());
-  Price price = problem.getPrice(choices, pool);
   column.price = price.time;
   problem.getMemory(choices, pool, column.memory);
   for (int64_t m : column.memory)
     column.peak = std::max(column.peak, m);
   columns.push_back(std::move(column));
   unsigned id = columns.size() - 1;
-  if (!price.isImpossible() && (isPeak() || columns[id].peak <= *budget) &&
-      (best == ~0u || valueOf(columns[id]) < valueOf(columns[best])))
+  if ((isPeak() || columns[id].peak <= *budget) &&
+      (best == kNoColumn || valueOf(columns[id]) < valueOf(columns[best])))
     best = id;
   return id;
 }
@@ -139,13 +146,15 @@ std::vector<TableId> BudgetSearch::weigh(const Problem &of, const Multipliers &b
       continue;
     unsigned slot = buffer.a;
     if (buffer.b != kNoVar) {
-      auto it = llvm::lower_bound(of.edges, buffer, [](const Problem::Edge &e, const Problem::Buffer &b) {
-        return std::tie(e.a, e.b) < std::tie(b.a, b.b);
-      });
+      auto it =
+          llvm::lower_bound(of.edges, buffer, [](const Problem::Edge &e, const Problem::Buffer &b) {
+            return std::tie(e.a, e.b) < std::tie(b.a, b.b);
+          });
       slot = n + (it - of.edges.begin());
     }
     // One weight per table of bytes, so that equal variables have equal lists.
-    auto *same = llvm::find_if(weights[slot], [&](const Weight &w) { return w.bytes == buffer.bytes; });
+    auto *same =
+        llvm::find_if(weights[slot], [&](const Weight &w) { return w.bytes == buffer.bytes; });
     if (same != weights[slot].end())
       same->factor += factor;
     else
@@ -229,7 +238,8 @@ BudgetSearch::Master BudgetSearch::solveMaster(ArrayRef<unsigned> which,
   }
   for (auto [i, p] : llvm::enumerate(rows))
     if (program.duals[i] > 1e-12)
-      master.multipliers.push_back({p, isPeak() ? program.duals[i] : program.duals[i] * range / unit});
+      master.multipliers.push_back(
+          {p, isPeak() ? program.duals[i] : program.duals[i] * range / unit});
   llvm::sort(master.multipliers);
   master.value = isPeak() ? unit * (1 - program.x.back()) : program.value * range + low;
   return master;
@@ -275,8 +285,8 @@ static Problem copyPart(const Problem &problem, const TablePool &pool,
   SequenceMap keys;
   std::vector<TableId> made;
   auto copy = [&](TableId id, unsigned a, unsigned b) {
-    auto [index, inserted] =
-        keys.insert({id, lists[a], b == kNoVar ? kNoTable : lists[b], b == kNoVar ? 1 : problem.sizes[b]});
+    auto [index, inserted] = keys.insert(
+        {id, lists[a], b == kNoVar ? kNoTable : lists[b], b == kNoVar ? 1 : problem.sizes[b]});
     if (!inserted)
       return made[index];
     const Table &from = pool.get(id);
@@ -365,8 +375,8 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
       }
     }
   }
-  Elimination elimination(part, getMinFillOrder(part), std::min<int64_t>(options.maxJoinEntries, 1 << 23),
-                          memo);
+  Elimination elimination(part, getMinFillOrder(part),
+                          std::min<int64_t>(options.maxJoinEntries, 1 << 23), memo);
   auto toColumn = [&](ArrayRef<unsigned> choices) {
     std::vector<unsigned> all = reduction.expand(choices, local);
     for (unsigned v = 0; v < all.size(); ++v)
@@ -416,11 +426,11 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
     bool isNew = false;
     if (elimination.trace(run, choices)) {
       unsigned c = toColumn(choices);
-      if (!llvm::is_contained(result.columns, c)) {
+      if (c != kNoColumn && !llvm::is_contained(result.columns, c)) {
         isNew = true;
         result.columns.push_back(c);
       }
-      if (!llvm::is_contained(runOf, c)) {
+      if (c != kNoColumn && !llvm::is_contained(runOf, c)) {
         runs.push_back(std::move(run));
         runOf.push_back(c);
       }
@@ -468,7 +478,7 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
         if (run.total.isImpossible() || clock.isOver() || !elimination.trace(run, choices))
           return;
         unsigned c = toColumn(choices);
-        if (!llvm::is_contained(runOf, c)) {
+        if (c != kNoColumn && !llvm::is_contained(runOf, c)) {
           runOf.push_back(c);
           more.push_back(std::move(run));
           of.push_back(&more.back());
@@ -498,6 +508,8 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
         return Tried();
       size_t before = columns.size();
       unsigned c = toColumn(choices);
+      if (c == kNoColumn)
+        return Tried();
       Tried tried{isPeak() || columns[c].peak <= *budget, valueOf(columns[c])};
       // There may be many; what is not the best is of no use later.
       if (columns.size() > before && c != best)
@@ -582,7 +594,8 @@ void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
     }
   };
   std::vector<Node> nodes = {std::move(root)};
-  std::priority_queue<std::pair<int64_t, unsigned>, std::vector<std::pair<int64_t, unsigned>>, Worse>
+  std::priority_queue<std::pair<int64_t, unsigned>, std::vector<std::pair<int64_t, unsigned>>,
+                      Worse>
       queue;
   queue.push({bound, 0});
   while (!queue.empty()) {
@@ -666,7 +679,6 @@ void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
     }
     for (bool take : {true, false}) {
       Node child;
-      child.bound = low;
       std::vector<unsigned> list;
       for (unsigned c : getAllowed(split))
         if ((c == choice) == take)
@@ -735,7 +747,7 @@ void BudgetSearch::searchLarge() {
     bool isNew = false;
     if (!answer.choices.empty()) {
       unsigned c = addColumn(answer.choices);
-      isNew = !llvm::is_contained(active, c);
+      isNew = c != kNoColumn && !llvm::is_contained(active, c);
       if (isNew)
         active.push_back(c);
     }

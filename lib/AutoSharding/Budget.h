@@ -11,9 +11,9 @@ namespace mlir::spmd::solver {
 ///
 /// Lagrangian relaxation: multipliers on the points of the program turn bytes into
 /// prices, so that what is left is a min-sum. Solutions of it are columns of a small linear
-/// program (Dantzig-Wolfe, the dual of Kelley's cutting planes) whose duals are the next multipliers. What the
-/// columns have in common is fixed: on the choices in which they differ, relaxation and
-/// repair are cheap. Branch and bound closes what gap is left.
+/// program (Dantzig-Wolfe, the dual of Kelley's cutting planes) whose duals are the next
+/// multipliers. What the columns have in common is fixed: on the choices in which they differ,
+/// relaxation and repair are cheap. Branch and bound closes what gap is left.
 class BudgetSearch {
 public:
   /// `problem` has times only (no bytes that break ties) and a table per variable.
@@ -33,7 +33,7 @@ public:
   void run(int64_t enough = -1);
 
   /// Price, or peak: of the best solution, and a bound.
-  bool hasBest() const { return best != ~0u; }
+  bool hasBest() const { return best != kNoColumn; }
   const Column &getBest() const { return columns[best]; }
   int64_t getValue() const { return hasBest() ? valueOf(columns[best]) : kInf; }
   int64_t getBound() const { return bound; }
@@ -55,6 +55,8 @@ private:
   /// The bound on values that a least sum of weighed tables gives.
   int64_t getBoundOf(int64_t least, const Multipliers &by, const Problem &of) const;
 
+  static constexpr unsigned kNoColumn = ~0u;
+  /// The number of the column; kNoColumn where the price is impossible.
   unsigned addColumn(llvm::ArrayRef<unsigned> choices);
   void dropLastColumn();
 
@@ -67,7 +69,6 @@ private:
 
   /// The part of the problem that a node is about.
   struct Node {
-    int64_t bound = 0;
     std::vector<std::pair<unsigned, std::vector<unsigned>>> allowed; // choices of variables
     std::vector<unsigned> columns;
   };
@@ -94,7 +95,7 @@ private:
   SolverStatistics &statistics;
   std::vector<Column> columns;
   llvm::DenseMap<uint64_t, unsigned> columnOf; // by hash
-  unsigned best = ~0u;
+  unsigned best = kNoColumn;
   int64_t bound = 0;
   int64_t enough = -1;
   double highest = 1; // no peak is higher

@@ -195,17 +195,15 @@ Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &o
   } else if (best) {
     for (unsigned v = 0; v < n; ++v) {
       const double *x = best + first[v];
-      solution.choices.push_back(
-          unsigned(std::max_element(x, x + graph.getNumChoices(v)) - x));
+      solution.choices.push_back(unsigned(std::max_element(x, x + graph.getNumChoices(v)) - x));
     }
     solution.objective = graph.getPrice(solution.choices);
     solution.peak = graph.getPeak(solution.choices, &solution.peakPoint);
     bool optimal = Cbc_isProvenOptimal(model) && options.gap == 0;
     solution.status = optimal ? SolverStatus::Optimal : SolverStatus::Gap;
     double bound = Cbc_getBestPossibleObjValue(model) * unit;
-    solution.lowerBound = {optimal ? solution.objective.time
-                                   : int64_t(std::clamp(std::floor(bound), -1e17, 1e17)),
-                           0};
+    solution.lowerBound = {
+        optimal ? solution.objective.time : int64_t(std::clamp(std::floor(bound), -1e17, 1e17)), 0};
   }
   Cbc_deleteModel(model);
   solution.seconds =

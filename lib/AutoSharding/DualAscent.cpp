@@ -39,41 +39,42 @@ DualAscent::DualAscent(const Problem &problem, ArrayRef<unsigned> order, TablePo
 }
 
 void DualAscent::setTables(ArrayRef<TableId> newTables, double newBig) {
-  if (newBig != big)
-    doubles.clear();
-  big = newBig;
+  if (Real(newBig) != big)
+    reals.clear();
+  big = Real(newBig);
   tables.assign(newTables.begin(), newTables.end());
   unsigned n = problem.sizes.size();
   transposed.resize(problem.edges.size());
   for (auto [i, edge] : llvm::enumerate(problem.edges))
-    transposed[i] =
-        pool.transpose(tables[n + i], problem.sizes[edge.a], problem.sizes[edge.b]);
+    transposed[i] = pool.transpose(tables[n + i], problem.sizes[edge.a], problem.sizes[edge.b]);
 }
 
-const double *DualAscent::getTable(TableId id) {
-  std::unique_ptr<double[]> &entry = doubles[id];
+using Real = DualAscent::Real;
+
+const Real *DualAscent::getTable(TableId id) {
+  std::unique_ptr<Real[]> &entry = reals[id];
   if (!entry) {
     const Table &table = pool.get(id);
-    entry.reset(new double[table.size()]);
+    entry.reset(new Real[table.size()]);
     for (size_t i = 0; i < table.size(); ++i)
-      entry[i] = std::min(double(table.time[i]), big);
+      entry[i] = std::min(Real(table.time[i]), big);
   }
   return entry.get();
 }
 
 /// out[j] = min over i of base[i] + table[i][j]; returns the least of them.
 template <unsigned Block>
-static inline __attribute__((always_inline)) void
-minPlusBlock(double *out, const double *base, const double *table, size_t rows, size_t columns,
-             size_t at) {
-  double least[Block];
+static inline __attribute__((always_inline)) void minPlusBlock(Real *out, const Real *base,
+                                                               const Real *table, size_t rows,
+                                                               size_t columns, size_t at) {
+  Real least[Block];
   for (unsigned k = 0; k < Block; ++k)
     least[k] = base[0] + table[at + k];
   for (size_t i = 1; i < rows; ++i) {
-    double b = base[i];
-    const double *row = table + i * columns + at;
+    Real b = base[i];
+    const Real *row = table + i * columns + at;
     for (unsigned k = 0; k < Block; ++k) {
-      double sum = b + row[k];
+      Real sum = b + row[k];
       least[k] = sum < least[k] ? sum : least[k];
     }
   }
@@ -81,10 +82,10 @@ minPlusBlock(double *out, const double *base, const double *table, size_t rows, 
     out[at + k] = least[k];
 }
 
-SHARDKIT_CLONES static double minPlus(double *out, const double *base, const double *table,
-                                      size_t rows, size_t columns) {
+SHARDKIT_CLONES static Real minPlus(Real *out, const Real *base, const Real *table, size_t rows,
+                                    size_t columns) {
   // Blocks stay in registers; the last one overlaps with the one before.
-  constexpr unsigned kBlock = 8;
+  constexpr unsigned kBlock = 16;
   if (columns >= kBlock) {
     size_t at = 0;
     for (; at + kBlock <= columns; at += kBlock)
@@ -95,21 +96,21 @@ SHARDKIT_CLONES static double minPlus(double *out, const double *base, const dou
     for (size_t at = 0; at < columns; ++at)
       minPlusBlock<1>(out, base, table, rows, columns, at);
   }
-  double least = out[0];
+  Real least = out[0];
   for (size_t j = 1; j < columns; ++j)
     least = out[j] < least ? out[j] : least;
   return least;
 }
 
 void DualAscent::pass(bool forward) {
-  SmallVector<double, 128> own, base;
+  SmallVector<Real, 128> own, base;
   unsigned n = problem.sizes.size();
   for (unsigned k = 0; k < n; ++k) {
     unsigned v = order[forward ? k : n - 1 - k];
     unsigned size = problem.sizes[v];
     own.assign(size, 0);
     if (tables[v] != kNoTable) {
-      const double *unary = getTable(tables[v]);
+      const Real *unary = getTable(tables[v]);
       std::copy(unary, unary + size, own.begin());
     }
     ArrayRef<Link> around = ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v]);
@@ -118,7 +119,7 @@ void DualAscent::pass(bool forward) {
         own[x] += messages[link.message + x];
     unsigned ahead = forward ? forwardCount[v] : backwardCount[v];
     unsigned behind = forward ? backwardCount[v] : forwardCount[v];
-    double share = 1.0 / std::max({ahead, behind, 1u});
+    Real share = 1.0 / std::max({ahead, behind, 1u});
     base.resize(size);
     for (const Link &link : around) {
       if (link.forward != forward)
@@ -127,10 +128,10 @@ void DualAscent::pass(bool forward) {
         base[x] = share * own[x] - messages[link.message + x];
       // Rows are the choices of v.
       bool isA = problem.edges[link.edge].a == v;
-      const double *table = getTable(isA ? tables[n + link.edge] : transposed[link.edge]);
+      const Real *table = getTable(isA ? tables[n + link.edge] : transposed[link.edge]);
       unsigned columns = problem.sizes[link.to];
-      double *out = &messages[link.back];
-      double least = minPlus(out, base.data(), table, size, columns);
+      Real *out = &messages[link.back];
+      Real least = minPlus(out, base.data(), table, size, columns);
       for (unsigned j = 0; j < columns; ++j)
         out[j] = std::min(out[j] - least, big);
     }
@@ -150,13 +151,13 @@ bool DualAscent::decode(llvm::MutableArrayRef<unsigned> choices) const {
     const Table &table = pool.get(isA ? transposed[link.edge] : tables[n + link.edge]);
     const int64_t *row = table.time.data() + size_t(choices[link.to]) * problem.sizes[v];
     for (unsigned x = 0; x < problem.sizes[v]; ++x)
-      sum[x] += std::min(double(row[x]), big);
+      sum[x] += std::min(double(row[x]), double(big));
   };
   auto choose = [&](unsigned v, bool first) {
     sum.assign(problem.sizes[v], 0);
     if (tables[v] != kNoTable)
       for (unsigned x = 0; x < problem.sizes[v]; ++x)
-        sum[x] += std::min(double(pool.get(tables[v]).time[x]), big);
+        sum[x] += std::min(double(pool.get(tables[v]).time[x]), double(big));
     for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l) {
       const Link &link = links[l];
       if (first && link.forward)
@@ -186,8 +187,8 @@ bool DualAscent::decode(llvm::MutableArrayRef<unsigned> choices) const {
     if (tables[v] != kNoTable && pool.get(tables[v]).time[choices[v]] >= kInf)
       return false;
   for (auto [i, edge] : llvm::enumerate(problem.edges))
-    if (pool.get(tables[n + i]).time[size_t(choices[edge.a]) * problem.sizes[edge.b] +
-                                     choices[edge.b]] >= kInf)
+    if (pool.get(tables[n + i])
+            .time[size_t(choices[edge.a]) * problem.sizes[edge.b] + choices[edge.b]] >= kInf)
       return false;
   return true;
 }

@@ -18,6 +18,9 @@ namespace mlir::spmd::solver {
 
 class DualAscent {
 public:
+  /// Messages are rounded, the bound is not (see move): single precision only makes passes faster.
+  using Real = float;
+
   /// `order`: in which variables are visited.
   DualAscent(const Problem &problem, llvm::ArrayRef<unsigned> order, TablePool &pool);
 
@@ -46,7 +49,7 @@ public:
   /// all solutions within bound + slack, and maybe others. Bytes are those of the tables;
   /// tables are made in a pool of their own.
   struct Restricted {
-    Problem problem; // of all variables; without buffers
+    Problem problem;                                  // of all variables; without buffers
     std::vector<llvm::SmallVector<unsigned, 8>> kept; // per variable: the choices left
     bool impossible = false;
   };
@@ -57,11 +60,11 @@ public:
 private:
   struct Link {
     unsigned to, edge;
-    bool forward; // `to` comes later
-    size_t message;   // where the message from `to` to whom the link belongs to begins
-    size_t back;      // and the one the other way
+    bool forward;   // `to` comes later
+    size_t message; // where the message from `to` to whom the link belongs to begins
+    size_t back;    // and the one the other way
   };
-  const double *getTable(TableId id);
+  const Real *getTable(TableId id);
   void pass(bool forward);
 
   const Problem &problem;
@@ -70,10 +73,10 @@ private:
   std::vector<unsigned> linkBegin; // per variable, into links
   std::vector<Link> links;
   std::vector<unsigned> forwardCount, backwardCount;
-  std::vector<double> messages;
+  std::vector<Real> messages;
   std::vector<TableId> tables, transposed;
-  llvm::DenseMap<TableId, std::unique_ptr<double[]>> doubles;
-  double big = 0;
+  llvm::DenseMap<TableId, std::unique_ptr<Real[]>> reals;
+  Real big = 0;
 };
 
 } // namespace mlir::spmd::solver

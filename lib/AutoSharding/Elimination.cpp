@@ -203,7 +203,7 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables) {
         inputs.push_back(memo->get(run.entries[source - numTables]).result);
       else if (transposed[source])
         inputs.push_back(memo->pool.transpose(tables[source], edgeSizes[source - n].first,
-                                             edgeSizes[source - n].second));
+                                              edgeSizes[source - n].second));
       else
         inputs.push_back(tables[source]);
     }

@@ -57,8 +57,8 @@ private:
 
 class Elimination {
 public:
-  /// `order` may leave out variables: see getRests. A join of more than `maxJoin` entries is split (mini-buckets): the result is a lower
-  /// bound then, and isExact() false.
+  /// `order` may leave out variables: see getRests. A join of more than `maxJoin` entries is split
+  /// (mini-buckets): the result is a lower bound then, and isExact() false.
   Elimination(const Problem &problem, llvm::ArrayRef<unsigned> order, int64_t maxJoin,
               JoinMemo &memo);
 

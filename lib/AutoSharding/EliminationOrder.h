@@ -8,8 +8,8 @@
 namespace mlir::spmd::solver {
 
 /// Min-fill: next is the variable whose neighbours lack the fewest edges among them,
-/// then the one with the smallest join, then the lowest. Counts are kept up to date: near-linear where the
-/// joins are small.
+/// then the one with the smallest join, then the lowest. Counts are kept up to date: near-linear
+/// where the joins are small.
 std::vector<unsigned> getMinFillOrder(const Problem &problem);
 
 } // namespace mlir::spmd::solver

@@ -44,8 +44,8 @@ constexpr unsigned kBlock = 8;
 // Minimum into `out` of base + rows, per block that stays in registers. Blocks at the
 // end overlap: a minimum may be taken twice.
 template <unsigned Count, unsigned Block>
-static inline __attribute__((always_inline)) void
-minimizeBlock(int64_t *out, const Active &active, const RowInput *rows, size_t at) {
+static inline __attribute__((always_inline)) void minimizeBlock(int64_t *out, const Active &active,
+                                                                const RowInput *rows, size_t at) {
   int64_t least[Block];
   for (unsigned k = 0; k < Block; ++k)
     least[k] = kInf;
@@ -126,8 +126,8 @@ SHARDKIT_CLONES static void minimizeRows(int64_t *__restrict outTime, int64_t *_
         sumBytes[x] += bytes[x];
     }
     for (size_t x = 0; x < length; ++x) {
-      bool less = (sumTime[x] < outTime[x]) |
-                  ((sumTime[x] == outTime[x]) & (sumBytes[x] < outBytes[x]));
+      bool less =
+          (sumTime[x] < outTime[x]) | ((sumTime[x] == outTime[x]) & (sumBytes[x] < outBytes[x]));
       outTime[x] = less ? sumTime[x] : outTime[x];
       outBytes[x] = less ? sumBytes[x] : outBytes[x];
     }
@@ -249,14 +249,17 @@ private:
   void addRow(unsigned dim, size_t out) {
     llvm::SmallVector<RowInput, 4> rows;
     for (unsigned j : levels[dim])
-      rows.push_back({tables[j]->time.data() + inputs[j].offset,
-                      tables[j]->bytes.empty() ? nullptr : tables[j]->bytes.data() + inputs[j].offset,
-                      inputs[j].strides[0]});
+      rows.push_back(
+          {tables[j]->time.data() + inputs[j].offset,
+           tables[j]->bytes.empty() ? nullptr : tables[j]->bytes.data() + inputs[j].offset,
+           inputs[j].strides[0]});
     const Active &from = active[dim - 1];
     int64_t *time = result.time.data() + out;
     size_t length = shape.sizes[dim];
     if (!withBytes && rows.size() <= 3 && !rows.empty()) {
-      auto *function = rows.size() == 1 ? minimizeRow1 : rows.size() == 2 ? minimizeRow2 : minimizeRow3;
+      auto *function = rows.size() == 1   ? minimizeRow1
+                       : rows.size() == 2 ? minimizeRow2
+                                          : minimizeRow3;
       function(time, length, from, rows.data());
       return;
     }
@@ -298,8 +301,8 @@ Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> ta
   return result;
 }
 
-void solver::addSlice(const JoinShape &shape, ArrayRef<const Table *> tables,
-                      ArrayRef<unsigned> at, llvm::MutableArrayRef<Price> sums) {
+void solver::addSlice(const JoinShape &shape, ArrayRef<const Table *> tables, ArrayRef<unsigned> at,
+                      llvm::MutableArrayRef<Price> sums) {
   for (unsigned j = 0; j < tables.size(); ++j) {
     size_t offset = 0, stride = 1;
     for (unsigned dim : llvm::reverse(ArrayRef(shape.inputs[j]).drop_front())) {

@@ -18,8 +18,7 @@ bool MinSum::isSmall(const Elimination &elimination) const {
 
 MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &memo,
                const Clock &clock)
-    : options(options), memo(memo), clock(clock),
-      contraction(problem, memo) {
+    : options(options), memo(memo), clock(clock), contraction(problem, memo) {
   const Problem &core = contraction.getCore();
   direct = std::make_unique<Elimination>(core, getMinFillOrder(core), options.maxJoinEntries, memo);
   if (isSmall(*direct))
@@ -80,9 +79,7 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
     perSweep += 2.0 * core.sizes[edge.a] * core.sizes[edge.b];
 
   Price &best = answer.price;
-  auto isGood = [&] {
-    return best.time - answer.lower.time <= gap * double(std::abs(best.time));
-  };
+  auto isGood = [&] { return best.time - answer.lower.time <= gap * double(std::abs(best.time)); };
   answer.lower = core.constant;
   double work = 0;
   int64_t lastSlack = 0, lastBound = 0;
@@ -132,8 +129,9 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
       // An entry of a join costs some times what an entry of a sweep does, and more memory.
       // Not more work than the sweeps took, unless sweeps do not help any more.
       double mayCost =
-          std::clamp(stalled > 2 ? 4 * work : work / 8, double(1 << 22), double(1 << 28));
-      if (ascent->getRestrictedSize(moved, slack) > std::max(mayCost / 64, double(1 << 22)))
+          std::clamp(stalled > 2 ? 4 * work : work / 8, double(1 << 22), double(1 << 29));
+      if (ascent->getRestrictedSize(moved, slack) >
+          std::clamp(work / 512, double(1 << 22), double(1 << 26)))
         break;
       TablePool local;
       Reducer reducer(local);
@@ -156,7 +154,7 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
       Problem &rest = reduction->problem;
       Elimination elimination(rest, getMinFillOrder(rest), options.maxJoinEntries, localMemo);
       // Not more work than the sweeps took, unless sweeps do not help any more.
-        if (!elimination.isExact() || elimination.getAllJoins() > mayCost) {
+      if (!elimination.isExact() || elimination.getAllJoins() > mayCost) {
         if (stalled <= 6 || !last)
           break;
         // The end: small parts of the joins, for a bound and choices that are maybe better.
@@ -173,8 +171,8 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
       }
       Price total = run.total + rest.constant;
       if (!elimination.isExact())
-        answer.lower =
-            std::max(answer.lower, std::min(total, Price{base + moved.bound + slack + 1, INT64_MIN / 4}));
+        answer.lower = std::max(
+            answer.lower, std::min(total, Price{base + moved.bound + slack + 1, INT64_MIN / 4}));
       if (elimination.trace(run, choices)) {
         std::vector<unsigned> all = reduction->expand(choices, local);
         for (unsigned v = 0; v < all.size(); ++v)

@@ -76,8 +76,8 @@ Problem solver::readGraph(const CostGraph &graph, bool withBuffers, TablePool &p
     } else if (cost.a < cost.b) {
       problem.edges.push_back({cost.a, cost.b, id});
     } else {
-      problem.edges.push_back({cost.b, cost.a,
-                               pool.transpose(id, problem.sizes[cost.a], problem.sizes[cost.b])});
+      problem.edges.push_back(
+          {cost.b, cost.a, pool.transpose(id, problem.sizes[cost.a], problem.sizes[cost.b])});
     }
   }
 

@@ -70,8 +70,7 @@ Problem readGraph(const CostGraph &graph, bool withBuffers, TablePool &pool);
 class Reducer {
 public:
   explicit Reducer(TablePool &pool) : pool(pool) {}
-  /// `fixedChoice`: restricts variables to a list of the pool first; kNoTable: all.
-  Reduction reduce(Problem problem, llvm::ArrayRef<unsigned> allowed = {});
+  Reduction reduce(Problem problem);
 
 private:
   friend class ReductionRun;

@@ -26,7 +26,7 @@ std::vector<unsigned> Reduction::expand(ArrayRef<unsigned> choices, const TableP
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The difference of two rows, as a lower bound over what the neighbour may choose.
+/// A table whose rows are the choices that are compared.
 struct RowView {
   const Table *table;
   unsigned columns;
@@ -194,11 +194,8 @@ public:
     before = this->problem.sizes;
   }
 
-  Reduction run(ArrayRef<unsigned> allowed) {
+  Reduction run() {
     unsigned n = problem.sizes.size();
-    for (unsigned v = 0; v < allowed.size(); ++v)
-      if (allowed[v] != kNoTable)
-        restrict(v, allowed[v]);
     std::vector<unsigned> queue(n);
     for (unsigned v = 0; v < n; ++v)
       queue[v] = v;
@@ -245,7 +242,7 @@ private:
   unsigned getSize(unsigned v) const { return problem.sizes[v]; }
 
   void touch(unsigned v) {
-    if (!queued.empty() && !queued[v]) {
+    if (!queued[v]) {
       queued[v] = true;
       touched.push_back(v);
     }
@@ -282,7 +279,8 @@ private:
     if (problem.unary[v] != kNoTable)
       problem.unary[v] = pool.gather(problem.unary[v], 1, list, kNoTable, size, 1);
     for (Link &link : links[v]) {
-      link.table = pool.gather(link.table, getSize(link.to), list, kNoTable, size, getSize(link.to));
+      link.table =
+          pool.gather(link.table, getSize(link.to), list, kNoTable, size, getSize(link.to));
       Link &back = getLink(link.to, v);
       back.table = pool.gather(back.table, getSize(v), kNoTable, list, getSize(link.to), size);
       touch(link.to);
@@ -348,8 +346,9 @@ private:
       if (list == kNoTable)
         continue;
       bool grows = getSize(u) > getSize(v) && llvm::any_of(links[v], [&](const Link &other) {
-                     return other.to != u &&
-                            !llvm::any_of(links[u], [&](const Link &l) { return l.to == other.to; });
+                     return other.to != u && !llvm::any_of(links[u], [&](const Link &l) {
+                              return l.to == other.to;
+                            });
                    });
       if (!grows) {
         merge(v, u, list);
@@ -365,8 +364,7 @@ private:
 
   void addLink(unsigned a, unsigned b, TableId table) {
     auto add = [&](unsigned v, unsigned to, TableId id) {
-      auto it =
-          llvm::lower_bound(links[v], to, [](const Link &l, unsigned t) { return l.to < t; });
+      auto it = llvm::lower_bound(links[v], to, [](const Link &l, unsigned t) { return l.to < t; });
       if (it != links[v].end() && it->to == to)
         it->table = pool.add(it->table, id);
       else
@@ -376,9 +374,7 @@ private:
     add(b, a, pool.transpose(table, getSize(a), getSize(b)));
   }
 
-  void removeLink(unsigned v, unsigned to) {
-    links[v].erase(&getLink(v, to));
-  }
+  void removeLink(unsigned v, unsigned to) { links[v].erase(&getLink(v, to)); }
 
   void merge(unsigned v, unsigned u, unsigned list) {
     unsigned su = getSize(u), sv = getSize(v);
@@ -478,6 +474,6 @@ private:
 };
 } // namespace mlir::spmd::solver
 
-Reduction Reducer::reduce(Problem problem, ArrayRef<unsigned> allowed) {
-  return ReductionRun(*this, std::move(problem)).run(allowed);
+Reduction Reducer::reduce(Problem problem) {
+  return ReductionRun(*this, std::move(problem)).run();
 }

@@ -18,8 +18,8 @@ struct SmallProgram {
   std::vector<Column> columns;
   unsigned numRows = 0;
 
-  std::vector<double> x;      // per column
-  std::vector<double> duals;  // per row, at least 0: what one unit more of it would save
+  std::vector<double> x;     // per column
+  std::vector<double> duals; // per row, at least 0: what one unit more of it would save
   double value = 0;
   void solve();
 };

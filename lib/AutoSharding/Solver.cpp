@@ -169,10 +169,19 @@ Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options)
   Clock clock(options.timeLimit);
   Solution solution;
   solveFree(graph, options, clock, solution);
-  if (options.budget && solution.status != SolverStatus::Infeasible &&
-      (solution.objective.isImpossible() || solution.peak > *options.budget ||
-       solution.status == SolverStatus::Gap))
+  bool fits = !options.budget || (!solution.objective.isImpossible() &&
+                                  solution.peak <= *options.budget);
+  if (solution.status != SolverStatus::Infeasible &&
+      (!fits || (options.budget && solution.status == SolverStatus::Gap))) {
+    Solution free = solution;
     solveWithin(graph, options, clock, solution);
+    // What was found without a budget, and is no proven optimum, may be within it and better.
+    if (fits && free.objective < solution.objective) {
+      free.lowerBound = std::max(free.lowerBound, solution.lowerBound);
+      free.statistics = solution.statistics;
+      solution = std::move(free);
+    }
+  }
   // Bytes are part of a proof only.
   if (solution.status == SolverStatus::Gap && solution.lowerBound.bytes < 0)
     solution.lowerBound.bytes = 0;

@@ -9,8 +9,8 @@ using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 
 static uint64_t hashOf(ArrayRef<int64_t> values, uint64_t seed) {
-  uint64_t h = llvm::xxh3_64bits(ArrayRef<uint8_t>(
-      reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(int64_t)));
+  uint64_t h = llvm::xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(values.data()),
+                                                   values.size() * sizeof(int64_t)));
   return (h ^ seed) * 0x9e3779b97f4a7c15ull;
 }
 

@@ -44,8 +44,8 @@ public:
   TableId transpose(TableId id, unsigned rows, unsigned columns);
   /// Entry (i, j) is entry (rows[i], columns[j]); lists are interned by addList, and
   /// kNoTable stands for all in order. A vector is a table of one column.
-  TableId gather(TableId id, unsigned numColumns, unsigned rows, unsigned columns,
-                 unsigned newRows, unsigned newColumns);
+  TableId gather(TableId id, unsigned numColumns, unsigned rows, unsigned columns, unsigned newRows,
+                 unsigned newColumns);
   /// Entry (i, j) is entry (i, list[i]): what is left of a pair that follows its row.
   TableId gatherDiagonal(TableId id, unsigned numColumns, unsigned list);
   TableId add(TableId a, TableId b);

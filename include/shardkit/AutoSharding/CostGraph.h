@@ -18,9 +18,9 @@
 namespace mlir::spmd {
 
 /// What a choice costs: time first, bytes break ties, which are at least 0. Integers, so
-/// that sums do not depend on their order; the unit of time is the caller's. Over a whole problem the
-/// sum of the largest |time| of every table must stay below 2^57, and that of the
-/// bytes as well.
+/// that sums do not depend on their order; the unit of time is the caller's. Over a whole problem
+/// the sum of the largest |time| of every table must stay below 2^57, and that of the bytes as
+/// well.
 struct Price {
   static constexpr int64_t kImpossible = int64_t(1) << 59;
 

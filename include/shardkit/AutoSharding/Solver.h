@@ -38,15 +38,15 @@ enum class SolverStatus {
 
 /// What the solver did, in numbers that are equal from run to run.
 struct SolverStatistics {
-  uint64_t variables = 0;    // that are left after reductions
-  uint64_t dropped = 0;      // choices that are never better than another one
-  uint64_t merged = 0;       // variables that follow another one
-  uint64_t eliminated = 0;   // variables eliminated, over all runs
-  uint64_t joins = 0;        // of these computed, the rest were look-ups
-  uint64_t joinEntries = 0;  // entries of the joins that were computed
-  uint64_t largestJoin = 0;  // entries of the largest
-  uint64_t runs = 0;         // of the elimination
-  uint64_t nodes = 0;        // of branch and bound
+  uint64_t variables = 0;   // that are left after reductions
+  uint64_t dropped = 0;     // choices that are never better than another one
+  uint64_t merged = 0;      // variables that follow another one
+  uint64_t eliminated = 0;  // variables eliminated, over all runs
+  uint64_t joins = 0;       // of these computed, the rest were look-ups
+  uint64_t joinEntries = 0; // entries of the joins that were computed
+  uint64_t largestJoin = 0; // entries of the largest
+  uint64_t runs = 0;        // of the elimination
+  uint64_t nodes = 0;       // of branch and bound
 
   void add(const SolverStatistics &other);
 };

@@ -125,8 +125,8 @@ TEST(SolverTest, LargeSearchIsSoundOnSmallGraphs) {
       continue;
     SolverOptions limited;
     limited.directJoinEntries = 0;
-    limited.budget = std::max<int64_t>(0, truth.smallestPeak - 2 +
-                                              random.below(truth.freePeak - truth.smallestPeak + 3));
+    limited.budget = std::max<int64_t>(
+        0, truth.smallestPeak - 2 + random.below(truth.freePeak - truth.smallestPeak + 3));
     Solution solution = solve(graph, limited);
     if (*limited.budget < truth.smallestPeak) {
       EXPECT_TRUE(solution.status == SolverStatus::Infeasible || solution.choices.empty());
