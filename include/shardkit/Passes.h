@@ -45,6 +45,8 @@ struct DefaultPipelineOptions
       *this, "inline", llvm::cl::desc("Inline private functions first"), llvm::cl::init(true)};
   Option<bool> carrySums{
       *this, "carry-sums", llvm::cl::desc("As of --spmd-insert-reshards"), llvm::cl::init(true)};
+  Option<bool> mergeProducts{
+      *this, "merge-products", llvm::cl::desc("Run --spmd-merge-products"), llvm::cl::init(true)};
   Option<bool> merge{
       *this, "merge", llvm::cl::desc("Run --spmd-merge-reductions"), llvm::cl::init(true)};
   Option<bool> hoist{
@@ -85,6 +87,8 @@ struct PhaseOptions {
   bool carrySums = true, merge = true, hoist = true, delay = true, combine = true, overlap = true;
   int64_t memoryBudget = 0, combineBytes = -1;
   double overlapShare = 0.01;
+  /// Whether products with parts of one stored tensor become one.
+  bool mergeProducts = true;
 };
 
 /// How far the IR has come (`spmd.phase` of the module).

@@ -120,6 +120,35 @@ def SPMDExportOrtPass : Pass<"spmd-export-ort", "::mlir::ModuleOp"> {
   ];
 }
 
+def SPMDSplitSegmentsPass : Pass<"spmd-split-segments", "::mlir::ModuleOp"> {
+  let summary = "Make an argument of each part of a stored dimension";
+  let description = [{
+    An argument with `spmd.segments` becomes one argument per part, each with a
+    sharding of its own and with `spmd.part`: its place in the stored tensor. Uses
+    follow: what computes along the parts is done part by part (a product with a
+    concatenation is the concatenation of the products), and a slice at the borders
+    is the part. Any other use reads the concatenation, whose reshards are visible. A
+    sharding that cuts a unit is an error that names the counts that do not; a part
+    with fewer units than shards is an error unless `replicate` is given: then it is
+    cut along a part of the axes. Phase: up to annotated.
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def SPMDMergeProductsPass : Pass<"spmd-merge-products", "::mlir::ModuleOp"> {
+  let summary = "Make one product of the products with parts of one stored tensor";
+  let description = [{
+    Products of one operand with several parts of a stored tensor, which
+    --spmd-split-segments made arguments, become one product with one argument: the
+    local parts side by side, in a buffer that the loader fills part by part
+    (`spmd.parts`). The results are slices of its result. What only relays a part out
+    (a transpose, a cast) goes along. Phase: partitioned.
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
   let summary = "Complete partial shardings by propagation";
   let description = [{

@@ -53,6 +53,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     if (phaseOptions.inlineCalls)
       pm.addPass(createInlinerPass());
     pm.addPass(createSymbolDCEPass());
+    pm.addPass(createSPMDSplitSegmentsPass());
     if (phaseOptions.autoShard) {
       std::unique_ptr<Pass> search = createSPMDAutoShardPass();
       // Whoever took the options from a user has verified them.
@@ -80,6 +81,8 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     pm.addPass(createSPMDPartitionPass(partition));
   }
   if (from < Phase::Final && last >= Phase::Final) {
+    if (phaseOptions.mergeProducts)
+      pm.addPass(createSPMDMergeProductsPass());
     pm.addPass(createSPMDShardFunctionsPass());
     buildCollectives(pm, phaseOptions);
     pm.addPass(createSPMDNumberCollectivesPass());
@@ -89,8 +92,8 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
 void spmd::registerPipelines() {
   PassPipelineRegistration<DefaultPipelineOptions>(
       "spmd-pipeline-default",
-      "All IR phases in order: resolve axis resources, decompose, inline, propagate (or auto-shard), "
-      "insert reshards, partition, optimise and number collectives",
+      "All IR phases in order: resolve axis resources, decompose, inline, split segments, propagate "
+      "(or auto-shard), insert reshards, partition, merge products, optimise and number collectives",
       [](OpPassManager &pm, const DefaultPipelineOptions &options) {
         PhaseOptions phases;
         phases.mesh = options.mesh;
@@ -101,6 +104,7 @@ void spmd::registerPipelines() {
           phases.autoShard = options.autoShardOptions;
         phases.inlineCalls = options.inlineCalls;
         phases.carrySums = options.carrySums;
+        phases.mergeProducts = options.mergeProducts;
         phases.merge = options.merge;
         phases.hoist = options.hoist;
         phases.memoryBudget = options.memoryBudget;

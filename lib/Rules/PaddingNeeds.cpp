@@ -330,8 +330,8 @@ void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
 bool spmd::canCut(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
   if (factor.hasWindows && !mayLeaveRest(entries, mesh))
     return false;
-  if (int64_t shards = deviceFactor(entries);
-      shards > 1 && llvm::divideCeil(factor.size, shards) % factor.granule != 0)
+  if (deviceFactor(entries) > 1 &&
+      llvm::divideCeil(factor.size, totalFactor(entries)) % factor.granule != 0)
     return false;
   if (factor.kind == FactorKind::Selection &&
       llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); }))

@@ -11,9 +11,11 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -143,6 +145,31 @@ static void keepDynamicWhole(ShardingRule &rule) {
   }
 }
 
+/// Units of a part of a stored tensor (`spmd.part`) are not cut by what reads it.
+static void keepUnitsWhole(ShardingRule &rule) {
+  for (const ShardingRule::Tensor &tensor : rule.operands()) {
+    auto arg = dyn_cast_or_null<BlockArgument>(tensor.value);
+    auto func = arg ? dyn_cast<FunctionOpInterface>(arg.getOwner()->getParentOp())
+                    : FunctionOpInterface();
+    auto part = func && arg.getOwner()->isEntryBlock()
+                    ? func.getArgAttrOfType<PartAttr>(arg.getArgNumber(), kPartAttr)
+                    : PartAttr();
+    if (!part || part.getUnit() == 1 || part.getDim() >= tensor.numDims)
+      continue;
+    int64_t inside = 1; // elements of a place of the factor
+    for (int32_t f : llvm::reverse(rule.dimFactors(tensor, part.getDim()))) {
+      int64_t size = rule.factor(f).size, unit = part.getUnit();
+      if (inside < unit) {
+        if (inside * size <= unit || unit % inside != 0)
+          rule.setKind(f, FactorKind::Whole);
+        else
+          rule.setGranule(f, std::lcm(rule.factor(f).granule, unit / inside));
+      }
+      inside *= size;
+    }
+  }
+}
+
 ShardingRule spmd::getOwnShardingRule(Operation *op) {
   ShardingRule rule;
   if (auto iface = dyn_cast<ShardingRuleOpInterface>(op))
@@ -155,6 +182,7 @@ ShardingRule spmd::getOwnShardingRule(Operation *op) {
   // What a body captures may be read at places that depend on its size.
   if (!takesDynamicCuts(op) || rule.numOperands() > op->getNumOperands())
     keepDynamicWhole(rule);
+  keepUnitsWhole(rule);
   return rule;
 }
 

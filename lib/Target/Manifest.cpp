@@ -129,8 +129,14 @@ static Json toJson(const Function &function) {
   json["collectives"] = Json::array();
   for (const Collective &collective : function.collectives)
     json["collectives"].push_back(toJson(collective));
-  if (function.reference)
+  if (function.reference) {
     json["reference"] = toJson(*function.reference);
+    if (!function.referenceArguments.empty()) {
+      Json &list = json["reference"]["arguments"] = Json::array();
+      for (auto [argument, source] : function.referenceArguments)
+        list.push_back(source < 0 ? Json(argument) : Json({argument, source}));
+    }
+  }
   return json;
 }
 

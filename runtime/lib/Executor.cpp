@@ -27,8 +27,12 @@ void RankMemory::bind(const FunctionInfo &function, bool global) {
     return global ? value.globalBytes() : value.localBytes();
   };
   std::vector<int64_t> arguments, results;
-  for (const ValueInfo &value : function.arguments)
-    arguments.push_back(place(bytesOf(value)));
+  if (global)
+    for (const FunctionInfo::ReferenceArgument &given : function.referenceArguments)
+      arguments.push_back(place(function.referenceBytes(given)));
+  else
+    for (const ValueInfo &value : function.arguments)
+      arguments.push_back(place(bytesOf(value)));
   for (const ValueInfo &value : function.results)
     results.push_back(place(bytesOf(value)));
   int64_t arena = place(global && function.reference

@@ -23,6 +23,14 @@ int64_t MeshInfo::size() const {
   return product;
 }
 
+int64_t FunctionInfo::referenceBytes(const ReferenceArgument &given) const {
+  const ValueInfo &value = arguments[given.argument];
+  if (given.source < 0)
+    return value.globalBytes();
+  const LoadSource &source = value.load->sources[size_t(given.source)];
+  return source.elements * dtypeSize(source.dtype);
+}
+
 static constexpr std::array<const char *, 12> reductionNames = {
     "none", "sum", "prod", "and",  "or",     "xor",
     "max",  "min", "umax", "umin", "maxnum", "minnum"};
@@ -236,6 +244,26 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest) {
     JsonAt reference(json, in.where() + ", reference");
     reference.expectObject();
     function.reference = readEntry(reference, manifest.programs.size());
+    if (reference.has("arguments"))
+      for (const Json &entry : reference.array("arguments")) {
+        std::vector<int64_t> given =
+            entry.is_array() ? reference.asIntegers(entry, "arguments", 2)
+                             : reference.asIntegers(Json::array({entry, -1}), "arguments", 2);
+        bool isSource = entry.is_array();
+        if (given[0] < 0 || given[0] >= int64_t(function.arguments.size()))
+          reference.fail("argument " + std::to_string(given[0]) + " is taken, expected less than " +
+                         std::to_string(function.arguments.size()));
+        const auto &load = function.arguments[size_t(given[0])].load;
+        int64_t sources = load && !load->pieces.empty() ? int64_t(load->sources.size()) : 0;
+        if (isSource && (given[1] < 0 || given[1] >= sources))
+          reference.fail("source " + std::to_string(given[1]) + " of argument " +
+                         std::to_string(given[0]) + " is taken, expected less than " +
+                         std::to_string(sources));
+        function.referenceArguments.push_back({size_t(given[0]), isSource ? given[1] : -1});
+      }
+    else
+      for (size_t i = 0; i < function.arguments.size(); ++i)
+        function.referenceArguments.push_back({i, -1});
   }
   return function;
 }

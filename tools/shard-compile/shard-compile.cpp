@@ -38,6 +38,7 @@ static cl::opt<std::string> fillPadding("fill-padding", cl::desc("For tests: wha
 static cl::opt<std::string> autoShard("auto-shard", cl::ValueOptional, cl::desc("Choose layouts by search; options as of --spmd-auto-shard"), cl::value_desc("options"), cl::cat(category));
 static cl::opt<bool> inlineCalls("inline", cl::desc("Inline private functions before layouts are chosen"), cl::init(true), cl::cat(category));
 static cl::opt<bool> carrySums("carry-sums", cl::desc("Keep partial sums partial as long as that is cheaper: as of --spmd-insert-reshards"), cl::init(true), cl::cat(category));
+static cl::opt<bool> mergeProducts("merge-products", cl::desc("Make one product of those with parts of one stored tensor"), cl::init(true), cl::cat(category));
 static cl::opt<bool> merge("merge", cl::desc("Reduce sums of all-reduces once"), cl::init(true), cl::cat(category));
 static cl::opt<bool> hoist("hoist", cl::desc("Move collectives out of loops"), cl::init(true), cl::cat(category));
 static cl::opt<int64_t> memoryBudget("memory-budget", cl::desc("Bytes that a device may hold, for --hoist; 0: the mesh's memory"), cl::init(0), cl::cat(category));
@@ -145,6 +146,7 @@ static int compile() {
   }
   phases.inlineCalls = inlineCalls;
   phases.carrySums = carrySums;
+  phases.mergeProducts = mergeProducts;
   phases.merge = merge;
   phases.hoist = hoist;
   phases.memoryBudget = memoryBudget;

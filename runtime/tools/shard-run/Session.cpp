@@ -117,17 +117,40 @@ Status Session::load(const FunctionInfo &function, const std::vector<TensorSourc
   return plan.run(options, &functions_, programs, record.load);
 }
 
-Status Session::loadReference(const FunctionInfo &function, size_t argument,
+Status Session::loadReference(const FunctionInfo &function, size_t index,
                               const TensorSource &source) {
+  const FunctionInfo::ReferenceArgument &given = function.referenceArguments[index];
+  const size_t argument = given.argument;
   const ValueInfo &value = function.arguments[argument];
-  void *to = reference_.argument(argument);
-  if (const auto *random = std::get_if<RandomTensor>(&source)) {
+  void *to = reference_.argument(index);
+  LoadPlan plan;
+  LoadStats stats;
+  const auto *random = std::get_if<RandomTensor>(&source);
+  const auto *stored = std::get_if<StoredSource>(&source);
+  if (given.source >= 0) {
+    const LoadSource &wanted = value.load->sources[size_t(given.source)];
+    if (stored) {
+      plan.addWhole(stored->tensors[size_t(given.source)], wanted.dtype, to);
+      return plan.run(options_.load, nullptr, nullptr, stats);
+    }
+    // Nothing has it whole: what the ranks hold of it, in all arguments, is it.
+    for (size_t i = 0; i < function.arguments.size(); ++i) {
+      const LoadSource *source = function.arguments[i].wholeSource();
+      if (!source || source->name != wanted.name)
+        continue;
+      const int64_t size = dtypeSize(wanted.dtype);
+      for (const ExtentPiece &piece : function.arguments[i].load->pieces)
+        for (int64_t rank = 0; rank < function.devices; ++rank)
+          scatterLocal(piece.extents, rank, size,
+                       static_cast<char *>(memory_[size_t(rank)].argument(i)) + piece.localBase * size,
+                       static_cast<char *>(to) + piece.globalBase * size);
+    }
+    return {};
+  }
+  if (random) {
     random->fill(to, 1, 0, 1, value.globalElements);
     return {};
   }
-  LoadPlan plan;
-  LoadStats stats;
-  const auto *stored = std::get_if<StoredSource>(&source);
   if (stored && !value.load) {
     plan.addWhole(stored->tensors[0], value.dtype, to);
     return plan.run(options_.load, nullptr, nullptr, stats);
@@ -160,8 +183,9 @@ Status Session::verify(const FunctionInfo &function,
   SK_ASSIGN_OR_RETURN(sk_program program,
                       bundle_.entry(function, *function.reference));
   reference_.bind(function, /*global=*/true);
-  for (size_t i = 0; i < arguments.size(); ++i)
-    SK_RETURN_IF_ERROR(loadReference(function, i, arguments[i]));
+  for (size_t i = 0; i < function.referenceArguments.size(); ++i)
+    SK_RETURN_IF_ERROR(
+        loadReference(function, i, arguments[function.referenceArguments[i].argument]));
   SK_RETURN_IF_ERROR(
       executor_.runReference(function, program, reference_));
   // Every rank's part is compared, replicas too.

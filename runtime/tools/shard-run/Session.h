@@ -45,7 +45,7 @@ public:
 private:
   rt::Status load(const rt::FunctionInfo &function,
                   const std::vector<rt::TensorSource> &arguments, FunctionRecord &record);
-  rt::Status loadReference(const rt::FunctionInfo &function, size_t argument,
+  rt::Status loadReference(const rt::FunctionInfo &function, size_t index,
                            const rt::TensorSource &source);
   rt::Status verify(const rt::FunctionInfo &function,
                     const std::vector<rt::TensorSource> &arguments,

@@ -102,6 +102,11 @@ Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) co
                    "' is made of stored tensors by a loading function, expected --weights");
   if (input != inputs_.end())
     return TensorSource(StoredSource::whole(input->second));
+  if (value.load)
+    for (const LoadSource &source : value.load->sources)
+      if (inputs_.count(source.name))
+        return invalid("weight '" + value.name + "' is made of the stored tensor '" + source.name +
+                       "', expected that by --weights");
   bool weight = value.kind == ValueKind::Weight;
   if (weight && weights_)
     return options_->load.mode == LoadMode::Presharded

@@ -409,6 +409,71 @@ static LogicalResult checkSegments(const Site &site) {
   return success();
 }
 
+/// Whether a part of `type`, cut by `attr` if there is one, is one of its stored tensor.
+static LogicalResult checkPartOf(const Site &site, PartAttr part, Type type, ShardingAttr attr) {
+  int64_t d = part.getDim();
+  SmallVector<int64_t> shape(getShape(type));
+  bool fits = int64_t(shape.size()) == part.getStored().getRank() &&
+              getElementTypeOrSelf(type) == part.getStored().getElementType() && shape[d] > 0 &&
+              shape[d] % part.getUnit() == 0 &&
+              part.getOffset() + shape[d] <= part.getStored().getDimSize(d);
+  int64_t units = fits ? shape[d] / part.getUnit() : 0;
+  if (fits) {
+    shape[d] = part.getStored().getDimSize(d);
+    fits = part.getStored().getShape() == ArrayRef<int64_t>(shape);
+  }
+  if (!fits)
+    return site.emitError() << site.describe() << " has type " << type << ", expected units of "
+                            << part.getUnit() << " of dim " << d << " of " << part.getStored()
+                            << " from place " << part.getOffset() << " on";
+  if (!attr)
+    return success();
+  FailureOr<Mesh> mesh = getMesh(site, attr.getMesh());
+  if (failed(mesh))
+    return failure();
+  FailureOr<Sharding> sharding = toSharding(attr, *mesh, [&] { return site.emitError(); });
+  if (failed(sharding) || int64_t(sharding->dims.size()) <= d)
+    return failure(); // reported, here or by the sharding's own check
+  int64_t shards = totalFactor(sharding->dims[d].entries);
+  if (units % shards == 0)
+    return success();
+  InFlightDiagnostic diag = site.emitError();
+  diag << "sharding " << attr << " of " << site.describe() << " cuts its " << units << " units of "
+       << part.getUnit() << " into " << shards << ", expected";
+  const char *comma = " ";
+  for (int64_t count = 1; count <= units; ++count)
+    if (units % count == 0) {
+      diag << comma << count;
+      comma = ", ";
+    }
+  return diag << " shards";
+}
+
+static LogicalResult checkPart(const Site &site) {
+  auto part = dyn_cast<PartAttr>(site.attr.getValue());
+  if (!part)
+    return site.wrongKind("#spmd.part<...>");
+  return checkPartOf(site, part, site.globalType(),
+                     dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr)));
+}
+
+static LogicalResult checkParts(const Site &site) {
+  auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
+  bool valid = list && !list.empty() && llvm::all_of(list, [](Attribute entry) {
+    auto own = dyn_cast<DictionaryAttr>(entry);
+    return own && own.getAs<PartAttr>(kPartAttr) && own.getAs<TypeAttr>(kGlobalTypeAttr) &&
+           isa<RankedTensorType>(own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
+  });
+  if (!valid)
+    return site.wrongKind("a list of parts, each with spmd.part and spmd.global_type");
+  for (auto own : list.getAsRange<DictionaryAttr>())
+    if (failed(checkPartOf(site, own.getAs<PartAttr>(kPartAttr),
+                           own.getAs<TypeAttr>(kGlobalTypeAttr).getValue(),
+                           own.getAs<ShardingAttr>(kShardingAttr))))
+      return failure();
+  return success();
+}
+
 static LogicalResult checkStage(const Site &site) {
   auto stage = dyn_cast<IntegerAttr>(site.attr.getValue());
   if (!stage || stage.getInt() < 0)
@@ -467,6 +532,8 @@ static const Known kKnown[] = {
     {kReferenceAttr, kFunction, checkFunctionRef},
     {kMicrobatchAttr, kArgument, checkMicrobatch},
     {kSegmentsAttr, kArgument, checkSegments},
+    {kPartAttr, kArgument, checkPart},
+    {kPartsAttr, kArgument, checkParts},
     {kLoadAttr, kArgument, checkLoad},
     {kShardFunctionAttr, kArgument, checkFunctionRef},
     {kStageAttr, kOp, checkStage},

@@ -312,7 +312,7 @@ void MicrobatchAttr::print(AsmPrinter &printer) const {
 
 LogicalResult
 SegmentsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                     int64_t dim, ArrayRef<int64_t> sizes, int64_t unit) {
+                     int64_t dim, ArrayRef<int64_t> sizes, int64_t unit, bool) {
   // segments_c1
   if (dim < 0)
     return emitError() << "segments dim is " << dim << ", expected 0 or more";
@@ -339,13 +339,17 @@ Attribute SegmentsAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess() || parser.parseInteger(dim) || parser.parseComma() ||
       parseIntegers(parser, sizes))
     return {};
-  if (succeeded(parser.parseOptionalComma()))
-    if (parseKeywordEqual(parser, "unit") || parser.parseInteger(unit))
+  bool replicate = false;
+  while (!replicate && succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("replicate")))
+      replicate = true;
+    else if (parseKeywordEqual(parser, "unit") || parser.parseInteger(unit))
       return {};
+  }
   if (parser.parseGreater())
     return {};
   return getVerified<SegmentsAttr>([&] { return parser.emitError(loc); }, parser.getContext(),
-                    dim, sizes, unit);
+                    dim, sizes, unit, replicate);
 }
 
 void SegmentsAttr::print(AsmPrinter &printer) const {
@@ -353,5 +357,44 @@ void SegmentsAttr::print(AsmPrinter &printer) const {
   printIntegers(printer, getSizes());
   if (getUnit() != 1)
     printer << ", unit = " << getUnit();
+  if (getReplicate())
+    printer << ", replicate";
   printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// PartAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult PartAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                               RankedTensorType stored, int64_t dim, int64_t offset, int64_t unit,
+                               int64_t argument) {
+  // part_c1
+  if (dim < 0 || dim >= stored.getRank())
+    return emitError() << "part dim is " << dim << ", expected 0 or more and less than "
+                       << stored.getRank() << ", the rank of " << stored;
+  if (offset < 0 || argument < 0 || unit < 1)
+    return emitError() << "part has offset " << offset << ", unit " << unit << " and argument "
+                       << argument << ", expected none negative and a positive unit";
+  return success();
+}
+
+Attribute PartAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  RankedTensorType stored;
+  int64_t dim, offset, unit = 1, argument;
+  if (parser.parseLess() || parser.parseType(stored) || parser.parseComma() ||
+      parseKeywordEqual(parser, "dim") || parser.parseInteger(dim) || parser.parseComma() ||
+      parseKeywordEqual(parser, "offset") || parser.parseInteger(offset) || parser.parseComma() ||
+      parseKeywordEqual(parser, "unit") || parser.parseInteger(unit) || parser.parseComma() ||
+      parseKeywordEqual(parser, "argument") || parser.parseInteger(argument) ||
+      parser.parseGreater())
+    return {};
+  return getVerified<PartAttr>([&] { return parser.emitError(loc); }, parser.getContext(), stored,
+                               dim, offset, unit, argument);
+}
+
+void PartAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getStored() << ", dim = " << getDim() << ", offset = " << getOffset()
+          << ", unit = " << getUnit() << ", argument = " << getArgument() << ">";
 }

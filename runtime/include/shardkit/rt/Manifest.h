@@ -82,6 +82,10 @@ struct ValueInfo {
   std::optional<int64_t> tied; ///< Of a result: the argument it updates.
   bool exact = false; ///< Of a result: computed by moving data alone.
 
+  /// The one stored tensor that it is pieces of; null where it is not.
+  const LoadSource *wholeSource() const {
+    return load && !load->pieces.empty() && load->sources.size() == 1 ? &load->sources[0] : nullptr;
+  }
   int64_t localBytes() const { return localElements * dtypeSize(dtype); }
   int64_t globalBytes() const { return globalElements * dtypeSize(dtype); }
 };
@@ -159,6 +163,14 @@ struct FunctionInfo {
   std::vector<ValueInfo> arguments, results;
   std::vector<CollectiveInfo> collectives;
   std::optional<EntryPoint> reference;
+  /// What the reference takes: whole arguments, or stored tensors that arguments are
+  /// made of.
+  struct ReferenceArgument {
+    size_t argument = 0;
+    int64_t source = -1; ///< Which of its stored tensors; -1: the argument itself.
+  };
+  std::vector<ReferenceArgument> referenceArguments;
+  int64_t referenceBytes(const ReferenceArgument &given) const;
 };
 
 struct Manifest {

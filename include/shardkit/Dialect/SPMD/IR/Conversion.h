@@ -37,6 +37,9 @@ inline constexpr llvm::StringLiteral kAxisResourcesAttr = "spmd.axis_resources";
 inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
 inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
 inline constexpr llvm::StringLiteral kSegmentsAttr = "spmd.segments";
+// What --spmd-split-segments and --spmd-merge-products leave of it.
+inline constexpr llvm::StringLiteral kPartAttr = "spmd.part";
+inline constexpr llvm::StringLiteral kPartsAttr = "spmd.parts";
 inline constexpr llvm::StringLiteral kLoadAttr = "spmd.load";
 /// The loading function of an argument as each device runs it.
 inline constexpr llvm::StringLiteral kShardFunctionAttr = "spmd.shard_function";

@@ -259,6 +259,9 @@ def SPMD_SegmentsAttr : SPMD_Attr<"Segments", "segments"> {
   let description = [{
     `#spmd.segments<0, [80, 100, 100], unit = 10>`: dimension 0 is made of three
     parts that are sharded one by one; `unit` (default 1) is what may not be cut.
+    With `replicate` last, a part of fewer units than there are shards is cut along
+    a part of the axes and replicated over the rest (key and value heads fewer than
+    devices).
 
     Constraints:
     * (segments_c1) dim not negative, sizes and unit positive
@@ -266,7 +269,24 @@ def SPMD_SegmentsAttr : SPMD_Attr<"Segments", "segments"> {
   }];
   let parameters = (ins "int64_t":$dim,
                         OptionalArrayRefParameter<"int64_t">:$sizes,
-                        "int64_t":$unit);
+                        "int64_t":$unit,
+                        "bool":$replicate);
+  let genVerifyDecl = 1;
+}
+
+def SPMD_PartAttr : SPMD_Attr<"Part", "part"> {
+  let summary = "Where an argument lies in a stored tensor";
+  let description = [{
+    `#spmd.part<tensor<280x64xf32>, dim = 0, offset = 80, unit = 10, argument = 1>`:
+    the argument is what the stored tensor of this type holds from place 80 of
+    dimension 0 on, as --spmd-split-segments made it of the argument that was the
+    second of the function.
+
+    Constraints:
+    * (part_c1) dim inside the rank, offset and argument not negative, unit positive
+  }];
+  let parameters = (ins "RankedTensorType":$stored, "int64_t":$dim,
+                        "int64_t":$offset, "int64_t":$unit, "int64_t":$argument);
   let genVerifyDecl = 1;
 }
 

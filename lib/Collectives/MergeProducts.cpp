@@ -1,0 +1,423 @@
+//===- MergeProducts.cpp - One product with all parts of a weight ---------===//
+//
+//   matmul(x, %q), matmul(x, %k), matmul(x, %v)  ->  matmul(x, %qkv), three slices
+//
+// where %q, %k and %v are the local parts of one stored tensor. The new argument is
+// a value of its own: what the devices hold of it side by side, cut evenly. What it
+// holds is said by `spmd.parts`, from which the loader fills it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Collectives/Placement.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Rules/IndexedOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDMERGEPRODUCTSPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+/// Values that are to lie side by side along a dim.
+struct Group {
+  SmallVector<Value> values;
+  int64_t dim;
+};
+
+/// Ops alike, each of which reads one value of a group at `operand` alone, and what
+/// they give along `resultDim`.
+struct Siblings {
+  SmallVector<Operation *> ops; // as the values are
+  unsigned operand;
+  int64_t resultDim;
+  bool isProduct;
+};
+
+RankedTensorType joinTypes(ArrayRef<Value> values, int64_t dim) {
+  auto type = cast<RankedTensorType>(values.front().getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = 0;
+  for (Value value : values)
+    shape[dim] += cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  return type.clone(shape);
+}
+
+bool isSpmdAttr(NamedAttribute attr) { return attr.getName().getValue().starts_with("spmd."); }
+
+/// Equal but for layouts that partition notes and for types.
+bool areAlike(Operation *a, Operation *b) {
+  auto own = [](Operation *op) {
+    NamedAttrList attrs(op->getAttrDictionary());
+    SmallVector<StringAttr> noted;
+    for (NamedAttribute attr : attrs)
+      if (isSpmdAttr(attr))
+        noted.push_back(attr.getName());
+    for (StringAttr name : noted)
+      attrs.erase(name);
+    return attrs.getDictionary(op->getContext());
+  };
+  if (a->getName() != b->getName() || a->getBlock() != b->getBlock() ||
+      a->getNumOperands() != b->getNumOperands() || a->getNumResults() != 1 ||
+      b->getNumResults() != 1 || own(a) != own(b) || a->getNumRegions() != b->getNumRegions() ||
+      getElementTypeOrSelf(a->getResult(0).getType()) !=
+          getElementTypeOrSelf(b->getResult(0).getType()))
+    return false;
+  for (auto [x, y] : llvm::zip(a->getRegions(), b->getRegions()))
+    if (!OperationEquivalence::isRegionEquivalentTo(&x, &y, OperationEquivalence::IgnoreLocations))
+      return false;
+  return true;
+}
+
+/// True if the elements of two values are all the same number, or nothing.
+bool areCreatedAlike(Value a, Value b) {
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  if (!x || !y || x->getName() != y->getName())
+    return false;
+  if (auto fill = dyn_cast<linalg::FillOp>(x)) {
+    Value own = fill.getInputs().front(), other = cast<linalg::FillOp>(y).getInputs().front();
+    Attribute first, second;
+    return own == other || (matchPattern(own, m_Constant(&first)) &&
+                            matchPattern(other, m_Constant(&second)) && first == second);
+  }
+  if (isa<tensor::EmptyOp>(x))
+    return true;
+  DenseElementsAttr first, second;
+  return matchPattern(a, m_Constant(&first)) && matchPattern(b, m_Constant(&second)) &&
+         first.isSplat() && second.isSplat() &&
+         first.getSplatValue<Attribute>() == second.getSplatValue<Attribute>();
+}
+
+/// The like of `value`, of another type.
+Value createLike(OpBuilder &b, Value value, RankedTensorType type) {
+  Location loc = value.getLoc();
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return arith::ConstantOp::create(b, loc, constant.resizeSplat(type));
+  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  auto fill = value.getDefiningOp<linalg::FillOp>();
+  return fill ? linalg::FillOp::create(b, loc, fill.getInputs(), empty).getResult(0) : empty;
+}
+
+std::optional<Siblings> findSiblings(const Group &group) {
+  Siblings found{{}, 0, 0, false};
+  for (Value value : group.values) {
+    if (!value.hasOneUse())
+      return std::nullopt;
+    OpOperand &use = *value.use_begin();
+    if (!found.ops.empty() && (use.getOperandNumber() != found.operand ||
+                               !areAlike(found.ops.front(), use.getOwner())))
+      return std::nullopt;
+    found.operand = use.getOperandNumber();
+    found.ops.push_back(use.getOwner());
+  }
+  Operation *first = found.ops.front();
+  for (Type type : first->getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type); !tensor || !tensor.hasStaticShape())
+      return std::nullopt;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(first);
+  if (!linalgOp) {
+    if (!first->hasTrait<OpTrait::Elementwise>() || first->getNumOperands() != 1 ||
+        first->getNumRegions() != 0 || first->getNumResults() != 1)
+      return std::nullopt;
+    found.resultDim = group.dim;
+    return found;
+  }
+  if (!linalgOp.hasPureTensorSemantics() || !linalgOp.isDpsInput(&first->getOpOperand(found.operand)))
+    return std::nullopt;
+  AffineMap map = linalgOp.getMatchingIndexingMap(&first->getOpOperand(found.operand));
+  auto along = dyn_cast<AffineDimExpr>(map.getResult(group.dim));
+  if (!along || linalgOp.getIteratorTypesArray()[along.getPosition()] !=
+                    utils::IteratorType::parallel)
+    return std::nullopt;
+  unsigned loop = along.getPosition();
+  // The index would be that of the part.
+  bool readsIndex = false;
+  first->walk([&](linalg::IndexOp index) { readsIndex |= index.getDim() == loop; });
+  if (readsIndex)
+    return std::nullopt;
+  for (OpOperand &operand : first->getOpOperands()) {
+    AffineMap own = linalgOp.getMatchingIndexingMap(&operand);
+    bool isInit = linalgOp.isDpsInit(&operand);
+    for (auto [d, expr] : llvm::enumerate(own.getResults())) {
+      if (!expr.isFunctionOfDim(loop))
+        continue;
+      bool isGroup = operand.getOperandNumber() == found.operand && int64_t(d) == group.dim;
+      if (!isGroup && !(isInit && isa<AffineDimExpr>(expr)))
+        return std::nullopt;
+      if (isInit)
+        found.resultDim = d;
+    }
+    for (Operation *other : ArrayRef(found.ops).drop_front()) {
+      Value theirs = other->getOperand(operand.getOperandNumber());
+      if (operand.getOperandNumber() == found.operand)
+        continue;
+      if (isInit ? !areCreatedAlike(operand.get(), theirs) : operand.get() != theirs)
+        return std::nullopt;
+    }
+  }
+  found.isProduct = linalgOp.getNumReductionLoops() > 0 && linalgOp.getNumDpsInputs() > 1;
+  if (linalgOp.getNumReductionLoops() > 0 && !found.isProduct)
+    return std::nullopt;
+  return found;
+}
+
+/// What a value becomes until it is multiplied, as far as ops alike say.
+std::optional<SmallVector<Siblings>> findChain(Group group) {
+  SmallVector<Siblings> chain;
+  do {
+    std::optional<Siblings> next = findSiblings(group);
+    if (!next)
+      return std::nullopt;
+    group.values.clear();
+    for (Operation *op : next->ops)
+      group.values.push_back(op->getResult(0));
+    group.dim = next->resultDim;
+    chain.push_back(std::move(*next));
+  } while (!chain.back().isProduct);
+  return chain;
+}
+
+class FunctionMerger {
+public:
+  FunctionMerger(func::FuncOp func, const MeshCache &meshes) : func(func), meshes(meshes) {}
+
+  void run() {
+    // By the argument that they were made of, in their order there.
+    llvm::MapVector<int64_t, SmallVector<unsigned>> wholes;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (auto part = func.getArgAttrOfType<PartAttr>(i, kPartAttr))
+        wholes[part.getArgument()].push_back(i);
+    llvm::SmallBitVector merged(func.getNumArguments());
+    SmallVector<DictionaryAttr> attrs;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      attrs.push_back(func.getArgAttrDict(i));
+    for (auto &[whole, args] : wholes)
+      for (ArrayRef<unsigned> alike : groupByFactor(args))
+        merge(alike, merged, attrs);
+    if (merged.none())
+      return;
+    // The first of those that were merged is what they have become.
+    SmallVector<int64_t> places;
+    SmallVector<DictionaryAttr> left;
+    for (unsigned i = 0; i < attrs.size(); ++i) {
+      places.push_back(left.size());
+      if (!merged.test(i))
+        left.push_back(attrs[i]);
+    }
+    Block &body = func.getBody().front();
+    body.eraseArguments([&](BlockArgument arg) { return merged.test(arg.getArgNumber()); });
+    func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(),
+                                           func.getResultTypes()));
+    func.setAllArgAttrs(left);
+    Builder b(func.getContext());
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
+        func.setResultAttr(i, kTiedAttr, b.getI64IntegerAttr(places[tied.getInt()]));
+  }
+
+private:
+  /// The arguments that are multiplied with the same values.
+  SmallVector<SmallVector<unsigned>> groupByFactor(ArrayRef<unsigned> args) {
+    llvm::MapVector<Value, SmallVector<unsigned>> groups;
+    for (unsigned i : args) {
+      auto type = dyn_cast<RankedTensorType>(func.getArgument(i).getType());
+      if (!type || !type.hasStaticShape())
+        continue;
+      std::optional<SmallVector<Siblings>> chain = findChain(getParts(i));
+      if (!chain)
+        continue;
+      const Siblings &product = chain->back();
+      groups[product.ops.front()->getOperand(product.operand == 0 ? 1 : 0)].push_back(i);
+    }
+    SmallVector<SmallVector<unsigned>> lists;
+    for (auto &[value, list] : groups)
+      lists.push_back(std::move(list));
+    return lists;
+  }
+
+  Group getParts(ArrayRef<unsigned> args) {
+    Group parts{{}, func.getArgAttrOfType<PartAttr>(args.front(), kPartAttr).getDim()};
+    for (unsigned i : args)
+      parts.values.push_back(func.getArgument(i));
+    return parts;
+  }
+
+  /// Merges the arguments if all that is done with them goes together.
+  void merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged,
+             MutableArrayRef<DictionaryAttr> attrs) {
+    if (args.size() < 2)
+      return;
+    Group parts = getParts(args);
+    std::optional<SmallVector<Siblings>> found = findChain(parts);
+    if (!found)
+      return;
+    SmallVector<Siblings> &chain = *found;
+    RankedTensorType type = joinTypes(parts.values, parts.dim);
+    std::optional<DictionaryAttr> whole = describe(args, parts.dim, type);
+    if (!whole)
+      return;
+    attrs[args.front()] = *whole;
+    for (unsigned i : args.drop_front())
+      merged.set(i);
+    BlockArgument argument = func.getArgument(args.front());
+    Value value = argument;
+    for (const Siblings &siblings : chain)
+      value = rewrite(siblings, value);
+    takeApart(chain.back(), value);
+    llvm::SetVector<Operation *> dead;
+    for (const Siblings &siblings : llvm::reverse(chain))
+      dead.insert_range(siblings.ops);
+    eraseWithOutputs(dead);
+    argument.setType(type);
+  }
+
+  /// The attributes of the merged argument: the parts one after the other on each
+  /// device, cut as the part that is cut most; nothing where there is no such value.
+  std::optional<DictionaryAttr> describe(ArrayRef<unsigned> args, int64_t dim,
+                                         RankedTensorType type) {
+    MLIRContext *context = func.getContext();
+    SmallVector<Attribute> parts;
+    SmallVector<Sharding, 0> shardings;
+    ShardingAttr first;
+    const Mesh *mesh = nullptr;
+    unsigned most = 0;
+    for (unsigned i : args) {
+      NamedAttrList own;
+      Attribute global = func.getArgAttr(i, kGlobalTypeAttr);
+      own.set(kGlobalTypeAttr, global ? global : TypeAttr::get(func.getArgument(i).getType()));
+      own.set(kPartAttr, func.getArgAttr(i, kPartAttr));
+      auto attr = func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr);
+      if (i == args.front()) {
+        first = attr;
+        mesh = attr ? meshes.lookup(attr.getMesh()) : nullptr;
+      }
+      if (bool(attr) != bool(first) || (attr && (!mesh || attr.getMesh() != first.getMesh())))
+        return std::nullopt;
+      if (attr) {
+        own.set(kShardingAttr, attr);
+        FailureOr<Sharding> sharding = toSharding(attr, *mesh, [&] { return func.emitError(); });
+        if (failed(sharding))
+          return std::nullopt;
+        shardings.push_back(std::move(*sharding));
+        if (deviceFactor(shardings.back().dims[dim].entries) >
+            deviceFactor(shardings[most].dims[dim].entries))
+          most = shardings.size() - 1;
+      }
+      parts.push_back(own.getDictionary(context));
+    }
+    NamedAttrList attrs(func.getArgAttrDict(args.front()));
+    attrs.erase(kPartAttr);
+    attrs.set(kPartsAttr, ArrayAttr::get(context, parts));
+    if (!first)
+      return attrs.getDictionary(context);
+    Sharding &whole = shardings[most];
+    SmallVector<int64_t> shape(
+        cast<RankedTensorType>(func.getArgAttrOfType<TypeAttr>(args.front(), kGlobalTypeAttr).getValue())
+            .getShape());
+    shape[dim] = type.getDimSize(dim) * deviceFactor(whole.dims[dim].entries);
+    for (const Sharding &own : shardings)
+      for (auto [d, dims] : llvm::enumerate(llvm::zip(own.dims, whole.dims))) {
+        ArrayRef<DimEntry> entries = std::get<0>(dims).entries, most = std::get<1>(dims).entries;
+        bool hasGaps = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); });
+        bool fits = int64_t(d) == dim ? isPrefix(entries, most)
+                                      : entries == most && divides(entries, shape[d]);
+        if (hasGaps || !fits)
+          return std::nullopt;
+      }
+    attrs.set(kShardingAttr, toAttr(context, first.getMesh(), whole, *mesh));
+    attrs.set(kGlobalTypeAttr, TypeAttr::get(type.clone(shape)));
+    return attrs.getDictionary(context);
+  }
+
+  /// Ops that nothing reads, users first, and the outputs that were made for them alone.
+  static void eraseWithOutputs(llvm::SetVector<Operation *> &dead) {
+    for (unsigned i = 0; i < dead.size(); ++i)
+      for (Value operand : dead[i]->getOperands())
+        if (auto *def = operand.getDefiningOp();
+            isa_and_nonnull<tensor::EmptyOp, linalg::FillOp, arith::ConstantOp>(def) &&
+            llvm::all_of(def->getUsers(), [&](Operation *user) { return dead.contains(user); }))
+          dead.insert(def);
+    for (Operation *op : dead)
+      op->dropAllReferences();
+    for (Operation *op : dead)
+      op->erase();
+  }
+
+  /// One op in the place of the siblings; returns its result.
+  Value rewrite(const Siblings &siblings, Value value) {
+    Operation *place = siblings.ops.front();
+    SmallVector<Value> results;
+    for (Operation *op : siblings.ops) {
+      place = op->isBeforeInBlock(place) ? op : place;
+      results.push_back(op->getResult(0));
+    }
+    RankedTensorType type = joinTypes(results, siblings.resultDim);
+    OpBuilder b(place);
+    Operation *made = b.clone(*siblings.ops.front());
+    SmallVector<StringAttr> noted;
+    for (NamedAttribute attr : made->getDiscardableAttrs())
+      if (isSpmdAttr(attr))
+        noted.push_back(attr.getName());
+    for (StringAttr name : noted)
+      made->removeDiscardableAttr(name);
+    made->setOperand(siblings.operand, value);
+    b.setInsertionPoint(made);
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(made))
+      linalgOp.getDpsInitOperand(0)->set(
+          createLike(b, linalgOp.getDpsInitOperand(0)->get(),
+                     type.clone(cast<RankedTensorType>(
+                                    linalgOp.getDpsInitOperand(0)->get().getType())
+                                    .getElementType())));
+    made->getResult(0).setType(type);
+    return made->getResult(0);
+  }
+
+  /// The results are slices of that of the one product.
+  void takeApart(const Siblings &siblings, Value whole) {
+    OpBuilder b(func.getContext());
+    b.setInsertionPointAfterValue(whole);
+    int64_t offset = 0;
+    for (Operation *op : siblings.ops) {
+      auto type = cast<RankedTensorType>(op->getResult(0).getType());
+      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+          strides(type.getRank(), b.getIndexAttr(1));
+      offsets[siblings.resultDim] = b.getIndexAttr(offset);
+      offset += type.getDimSize(siblings.resultDim);
+      auto slice = tensor::ExtractSliceOp::create(
+          b, op->getLoc(), type, whole, offsets,
+          getAsIndexOpFoldResult(func.getContext(), type.getShape()), strides);
+      for (NamedAttribute attr : op->getDiscardableAttrs())
+        if (isSpmdAttr(attr))
+          slice->setDiscardableAttr(attr.getName(), attr.getValue());
+      op->getResult(0).replaceAllUsesWith(slice.getResult());
+    }
+  }
+
+  func::FuncOp func;
+  const MeshCache &meshes;
+};
+
+struct MergeProductsPass : public spmd::impl::SPMDMergeProductsPassBase<MergeProductsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyLocalView(module, getArgument())))
+      return signalPassFailure();
+    MeshCache meshes(module);
+    for (auto func : module.getOps<func::FuncOp>())
+      if (!func.isExternal())
+        FunctionMerger(func, meshes).run();
+  }
+};
+
+} // namespace

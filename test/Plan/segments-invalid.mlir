@@ -1,0 +1,112 @@
+// Segments that cannot be meant, and shardings that cut what may not be cut: one error each.
+// RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-split-segments
+
+spmd.mesh @m = <["x"=2]>
+// expected-error @below {{segments of argument #0 add up to 180, expected 280, the size of dim 0}}
+func.func @sum(%w: tensor<280x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [80, 100]>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{segment size is 85, expected a multiple of unit 10}}
+func.func @unit(%w: tensor<180x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [85, 95], unit = 10>}) {
+  return
+}
+
+// -----
+
+// A head would be on two devices.
+spmd.mesh @m = <["x"=4]>
+// expected-error @below {{part 1 of the segments of argument #0 has 10 units of 10 and is cut into 4, expected 1, 2, 5, 10 shards}}
+func.func @cuts_a_head(%w: tensor<280x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [80, 100, 100], unit = 10, replicate>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  return
+}
+
+// -----
+
+// Fewer heads of k and v than devices.
+spmd.mesh @m = <["x"=8]>
+// expected-error @below {{part 1 of the segments of argument #0 has 4 units of 20 and is cut into 8, expected 1, 2, 4 shards, or `replicate` in the segments}}
+func.func @too_few(%w: tensor<320x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [160, 80, 80], unit = 20>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{argument #0 has segments, expected a spmd.weight that names one stored tensor}}
+func.func @input(%w: tensor<8x8xf32> {spmd.segments = #spmd.segments<0, [4, 4]>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{argument #0 has segments, expected a spmd.weight that names one stored tensor}}
+func.func @several(%w: tensor<8x8xf32> {spmd.weight = ["a", "b"], spmd.segments = #spmd.segments<0, [4, 4]>}) {
+  return
+}
+
+// -----
+
+func.func private @load(%w: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  return %w : tensor<8x8xf32>
+}
+// expected-error @below {{argument #0 has segments and a loading function, expected one of them}}
+func.func @loaded(%w: tensor<8x8xf32> {spmd.weight = "w", spmd.load = @load, spmd.segments = #spmd.segments<0, [4, 4]>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{argument #0 has segments and axis resources, expected a sharding; run --spmd-resolve-axis-resources first}}
+func.func @resources(%w: tensor<8x8xf32> {spmd.weight = "w", spmd.axis_resources = #spmd.axis_resources<["x"]>, spmd.segments = #spmd.segments<0, [4, 4]>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{argument #0 has segments and result #0 is tied to it, expected a weight that the function does not update}}
+func.func @updated(%w: tensor<8x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [4, 4]>}) -> (tensor<8x8xf32> {spmd.tied = 0}) {
+  return %w : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @callee(%w: tensor<8x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [4, 4]>}) {
+  return
+}
+func.func @caller(%w: tensor<8x8xf32>) {
+  // expected-error @below {{@callee has an argument with segments and is called, expected it to be called by nothing in the module, or inlined}}
+  call @callee(%w) : (tensor<8x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// Whoever cuts a part: its users may have asked for it.
+spmd.mesh @m = <["x"=4]>
+// expected-error @below {{sharding #spmd.sharding<@m, [{"x"}, {}]> of argument #0 cuts its 6 units of 2 into 4, expected 1, 2, 3, 6 shards}}
+func.func @part(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<20x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{argument #0 has type 'tensor<12x8xf32>', expected units of 2 of dim 0 of 'tensor<16x8xf32>' from place 8 on}}
+func.func @beyond(%w: tensor<12x8xf32> {spmd.weight = "w", spmd.part = #spmd.part<tensor<16x8xf32>, dim = 0, offset = 8, unit = 2, argument = 0>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{part dim is 2, expected 0 or more and less than 2, the rank of 'tensor<16x8xf32>'}}
+func.func @dim(%w: tensor<12x8xf32> {spmd.part = #spmd.part<tensor<16x8xf32>, dim = 2, offset = 8, unit = 2, argument = 0>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute 'spmd.parts' of argument #0 is [1], expected a list of parts, each with spmd.part and spmd.global_type}}
+func.func @parts(%w: tensor<12x8xf32> {spmd.parts = [1]}) {
+  return
+}
