@@ -73,24 +73,6 @@ struct Load {
   std::optional<Entry> reference;
 };
 
-/// A part of a local buffer, as extents of a stored tensor.
-struct Piece {
-  int64_t source = 0;
-  std::array<int64_t, 2> base{}; ///< in the stored tensor, in the local buffer
-  std::vector<std::array<int64_t, 3>> offset, loops;
-  std::vector<UnevenLoop> uneven;
-};
-
-/// How an argument is made where it is not the stored tensor of its name.
-struct Load {
-  struct Source {
-    std::string name, dtype;
-    std::vector<int64_t> shape;
-  };
-  std::vector<Source> sources;
-  std::vector<Piece> pieces;
-};
-
 struct Value {
   std::string name, kind, dtype;
   std::vector<int64_t> globalShape, localShape;
