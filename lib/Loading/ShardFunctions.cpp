@@ -119,7 +119,7 @@ static FailureOr<Value> sliceValue(OpBuilder &b, Location loc, Value input, Shar
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// A function with its callees, without its name and locations.
+/// A function with its callees, without its name, locations and notes for reports.
 static std::string getContent(func::FuncOp func) {
   DenseSet<Operation *> seen;
   std::string text;
@@ -130,6 +130,7 @@ static std::string getContent(func::FuncOp func) {
     OwningOpRef<func::FuncOp> copy = list[i].clone();
     if (i == 0)
       copy->setSymName("f");
+    copy->walk([](Operation *op) { op->removeDiscardableAttr(kOriginsAttr); });
     copy->getOperation()->print(
         os, OpPrintingFlags().printGenericOpForm().useLocalScope().elideLargeElementsAttrs(1 << 30));
     list[i].walk([&](func::CallOp call) {

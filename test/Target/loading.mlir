@@ -18,6 +18,8 @@
 // RUN: rm -rf %t && shard-compile %s -o %t --opt-level=1 && FileCheck %s --check-prefix=IR < %t/programs/loading.mlir
 // RUN: FileCheck %s --check-prefix=MANIFEST < %t/manifest.json
 // RUN: shard-compile %s -o %t/again --opt-level=1 && cmp %t/manifest.json %t/again/manifest.json
+// What shard-opt leaves is what shard-compile makes by itself.
+// RUN: shard-opt %s --spmd-pipeline-default | shard-compile - -o %t/final --opt-level=1 && cmp %t/manifest.json %t/final/manifest.json
 // IR-COUNT-4: func.func @{{.*}}_shard_
 // IR-NOT: _shard_
 // MANIFEST: "file": "programs/loading.so"
