@@ -2,10 +2,10 @@
 
 #include "shardkit/rt/Extents.h"
 
+#include "PiecesCover.h"
+
 #include <algorithm>
 #include <cstring>
-#include <iterator>
-#include <map>
 #include <string>
 
 namespace shardkit::rt {
@@ -356,67 +356,6 @@ Status validateExtents(const Extents &extents, int64_t localElements, int64_t gl
   return {};
 }
 
-namespace {
-
-/// A piece as the cover sees it: its loops over whole chunks, and which places of
-/// the dims that are cut into chunks it has.
-struct LocalPiece {
-  Box box;
-  struct Window {
-    std::vector<int64_t> dim; ///< Local stride, chunk, number of chunks, rank digits.
-    int64_t begin, end;
-  };
-  std::vector<Window> windows; ///< By dim.
-};
-
-/// Pieces that are equal but for places of one dim that follow one another become
-/// one, one dim after the other.
-void joinWindows(std::vector<LocalPiece> &pieces) {
-  size_t most = 0;
-  for (LocalPiece &piece : pieces) {
-    normalise(piece.box);
-    std::sort(piece.windows.begin(), piece.windows.end(),
-              [](const auto &a, const auto &b) { return a.dim > b.dim; });
-    most = std::max(most, piece.windows.size());
-  }
-  for (size_t w = 0; w < most; ++w) {
-    std::map<std::vector<int64_t>, std::vector<LocalPiece>> groups;
-    for (LocalPiece &piece : pieces) {
-      std::vector<int64_t> key{piece.box.base, int64_t(piece.windows.size()),
-                               int64_t(piece.box.loops.size())};
-      for (auto [size, stride] : piece.box.loops)
-        key.insert(key.end(), {size, stride});
-      for (size_t k = 0; k < piece.windows.size(); ++k) {
-        const LocalPiece::Window &window = piece.windows[k];
-        key.push_back(int64_t(window.dim.size()));
-        key.insert(key.end(), window.dim.begin(), window.dim.end());
-        if (k != w)
-          key.insert(key.end(), {window.begin, window.end});
-      }
-      groups[std::move(key)].push_back(std::move(piece));
-    }
-    pieces.clear();
-    for (auto &[key, group] : groups) {
-      if (w >= group[0].windows.size()) {
-        std::move(group.begin(), group.end(), std::back_inserter(pieces));
-        continue;
-      }
-      std::sort(group.begin(), group.end(), [&](const LocalPiece &a, const LocalPiece &b) {
-        return a.windows[w].begin < b.windows[w].begin;
-      });
-      size_t first = pieces.size();
-      for (LocalPiece &piece : group) {
-        if (pieces.size() > first && pieces.back().windows[w].end == piece.windows[w].begin)
-          pieces.back().windows[w].end = piece.windows[w].end;
-        else
-          pieces.push_back(std::move(piece));
-      }
-    }
-  }
-}
-
-} // namespace
-
 Status validatePieces(const std::vector<ExtentPiece> &pieces,
                       const std::vector<int64_t> &sourceElements,
                       const std::vector<int64_t> &localShape,
@@ -424,7 +363,8 @@ Status validatePieces(const std::vector<ExtentPiece> &pieces,
   int64_t localElements = 1;
   for (int64_t size : localShape)
     localElements *= size;
-  std::vector<LocalPiece> parts;
+  std::vector<Box> boxes;
+  bool inChunks = false;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const ExtentPiece &piece = pieces[i];
     auto fail = [&](const std::string &message) {
@@ -452,33 +392,12 @@ Status validatePieces(const std::vector<ExtentPiece> &pieces,
       return fail("it reaches local element " + std::to_string(piece.localBase) + " + " +
                   std::to_string(reach) + ", expected less than " +
                   std::to_string(localElements));
-    LocalPiece &part = parts.emplace_back();
-    part.box = {std::move(local), piece.localBase, 0};
-    for (const UnevenLoop &dim : piece.extents.uneven) {
-      const ExtentLoop &loop = piece.extents.loops[size_t(dim.loop)];
-      LocalPiece::Window window{{loop.localStride, loop.size}, dim.begin, dim.begin + dim.size};
-      for (const RankDigit &digit : dim.ranks)
-        window.dim.insert(window.dim.end(), {digit.stride, digit.size});
-      part.windows.push_back(std::move(window));
-    }
+    inChunks |= !piece.extents.uneven.empty();
+    boxes.push_back({std::move(local), piece.localBase, 0});
   }
-  joinWindows(parts);
-  std::vector<Box> boxes;
-  for (LocalPiece &part : parts) {
-    for (const LocalPiece::Window &window : part.windows) {
-      int64_t stride = 1;
-      bool whole = false;
-      for (size_t d = localShape.size(); d-- > 0; stride *= localShape[d])
-        whole |= window.begin == 0 && window.end == globalShape[d] &&
-                 window.dim[0] == stride && window.dim[1] == localShape[d];
-      if (!whole)
-        return invalid("the pieces have places " + std::to_string(window.begin) + " to " +
-                       std::to_string(window.end) + " of a dim in chunks of " +
-                       std::to_string(window.dim[1]) + ", expected all of a dim");
-    }
-    boxes.push_back(std::move(part.box));
-  }
-  if (!boxesCover(std::move(boxes), 0, localElements))
+  // Boxes are mostly told apart without a look at places.
+  if ((inChunks || !boxesCover(std::move(boxes), 0, localElements)) &&
+      !piecesCover(pieces, localShape, globalShape))
     return invalid("the pieces do not write every one of the " + std::to_string(localElements) +
                    " local elements exactly once");
   return {};

@@ -356,11 +356,11 @@ TEST(Pieces, chunksOfRanksHaveTheirPlacesOfADim) {
   EXPECT_EQ(data[2][71], 371);
   // A row too few, twice, and not to the end.
   pieces[2] = rows(1, 8, 11);
-  EXPECT_ERROR(check(), "the pieces have places 0 to 19 of a dim in chunks of 11, expected all of a dim");
+  EXPECT_ERROR(check(), "the pieces do not write every one of the 66 local elements exactly once");
   pieces[2] = rows(1, 7, 12);
-  EXPECT_ERROR(check(), "expected all of a dim");
+  EXPECT_ERROR(check(), "do not write every one");
   pieces = {rows(0, 0, 8), rows(1, 8, 12)};
-  EXPECT_ERROR(check(), "the pieces have places 0 to 20 of a dim in chunks of 11, expected all of a dim");
+  EXPECT_ERROR(check(), "do not write every one");
   pieces[1].extents.uneven[0].begin = -1;
   EXPECT_ERROR(check(), "piece 1: extents 'uneven' begins at -1, expected 0 to 33");
   pieces[1].extents.uneven[0].begin = 22;
@@ -373,6 +373,13 @@ TEST(Pieces, chunksOfRanksHaveTheirPlacesOfADim) {
   EXPECT_TRUE(validatePieces(corners, {20}, {2, 3}, {4, 5}, 4).ok());
   corners.pop_back();
   EXPECT_FALSE(validatePieces(corners, {20}, {2, 3}, {4, 5}, 4).ok());
+  // Pieces that lie in one another: rows 0 and 3 of one tensor whole, the others by
+  // columns of two, every second row of one and all that is left of the other.
+  auto local = [](int64_t base, std::vector<ExtentLoop> loops) { return ExtentPiece{0, 0, base, {{}, std::move(loops)}}; };
+  std::vector<ExtentPiece> woven = {local(0, {{2, 1, 12}, {4, 1, 1}}), local(4, {{2, 1, 4}, {2, 1, 1}}), local(6, {{2, 1, 4}, {2, 1, 1}})};
+  EXPECT_TRUE(validatePieces(woven, {20}, {4, 4}, {4, 4}, 1).ok());
+  woven[2].localBase = 5;
+  EXPECT_FALSE(validatePieces(woven, {20}, {4, 4}, {4, 4}, 1).ok());
   // Only pieces begin inside a chunk.
   EXPECT_ERROR(validateExtents(rows(0, 8, 12).extents, 66, 192, 3, false), "begins at 8, expected 0 but for pieces");
 }
