@@ -444,6 +444,23 @@ private:
 
 namespace {
 
+/// Functions leave anything in the padding of uneven shards; stored shards have zero
+/// there, in every mode.
+void clearPadding(const ValueInfo &value, int64_t rank, void *local) {
+  if (value.extents.uneven.empty())
+    return;
+  size_t size = size_t(dtypeSize(value.dtype));
+  std::vector<bool> owned(size_t(value.localElements));
+  forEachPiece(coalesceLoops(value.extents, rank), 0,
+               [&](int64_t, int64_t l, int64_t n, int64_t, int64_t ls) {
+                 for (int64_t i = 0; i < n; ++i)
+                   owned[size_t(l + i * ls)] = true;
+               });
+  for (size_t i = 0; i < owned.size(); ++i)
+    if (!owned[i])
+      std::memset(static_cast<char *>(local) + i * size, 0, size);
+}
+
 /// Reads the stored tensors of a call whole and applies its function.
 Status runCall(const ValueInfo &value, const StoredSource &source,
                const std::vector<std::pair<int64_t, void *>> &ranks, const LoadOptions &options,
@@ -471,8 +488,10 @@ Status runCall(const ValueInfo &value, const StoredSource &source,
   if (load.function) {
     if (!programs)
       return internalError("no program for its loading function");
-    for (auto [rank, local] : ranks)
+    for (auto [rank, local] : ranks) {
       SK_RETURN_IF_ERROR(programs(*load.function, rank, pointers.data(), local));
+      clearPadding(value, rank, local);
+    }
   } else {
     Buffer output;
     SK_RETURN_IF_ERROR(functions->apply(load.chain, load.sources[0], pointers[0], output));
@@ -483,6 +502,7 @@ Status runCall(const ValueInfo &value, const StoredSource &source,
       int64_t k = slices == shard.count ? shard.index : rank;
       std::memcpy(local, static_cast<const char *>(output.data()) + k * sliceBytes,
                   size_t(sliceBytes));
+      clearPadding(value, rank, local);
     }
     bytes += output.bytes();
   }
