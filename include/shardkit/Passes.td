@@ -192,6 +192,10 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
     ListOption<"forbid", "forbid", "std::string",
                "Kinds of collectives that must not be used: all_gather, all_reduce, "
                "reduce_scatter, all_to_all, collective_permute, exchange">,
+    Option<"memoryBudget", "memory-budget", "int64_t", /*default=*/"0",
+           "Bytes that a device may hold at once; 0: what the mesh says, if it does">,
+    Option<"gap", "gap", "double", /*default=*/"0.001",
+           "With a memory budget: how far from the bound an answer may be, as a part of it">,
     Option<"timeLimit", "time-limit", "double", /*default=*/"60",
            "Seconds per function after which the best found is taken, with its gap">,
     Option<"subAxes", "sub-axes", "std::string", /*default=*/"\"auto\"",

@@ -87,6 +87,8 @@ private:
     if (regather != "auto" && regather != "always" && regather != "never")
       return emitError(loc) << "unknown regather=" << regather
                             << ", expected auto, always or never";
+    if (memoryBudget < 0)
+      return emitError(loc) << "memory-budget=" << memoryBudget << ", expected a positive number of bytes";
     if (!(timeLimit > 0))
       return emitError(loc) << "time-limit=" << timeLimit << ", expected a positive number of seconds";
     return success();
@@ -135,6 +137,29 @@ private:
     return success();
   }
 
+  /// Says how much memory the function needs, and what holds it.
+  LogicalResult emitOverBudget(func::FuncOp func, int64_t budget, const Solution &solution,
+                               const ShardingProblem &problem, const Propagation &propagation,
+                               const LiveBuffers &live) {
+    InFlightDiagnostic diag = emitError(func.getLoc());
+    diag << "function @" << func.getName() << " does not fit into " << budget
+         << " bytes per device, expected a memory budget of at least " << solution.smallestBudgetBound;
+    if (solution.smallestBudgetBound < solution.smallestBudget)
+      diag << " (" << solution.smallestBudget << " is enough)";
+    std::vector<std::pair<int64_t, Value>> held;
+    for (const LiveBuffer &buffer : live.getBuffers())
+      if (buffer.begin <= solution.peakPoint && solution.peakPoint <= buffer.end && buffer.value) {
+        Value value = live.getHeld(buffer, solution.peakPoint);
+        if (propagation.contains(value))
+          held.push_back({problem.getLocalBytes(propagation.getId(value), solution.choices), value});
+      }
+    llvm::stable_sort(held, [](const auto &a, const auto &b) { return a.first > b.first; });
+    for (auto [bytes, value] : llvm::ArrayRef(held).take_front(8))
+      diag.attachNote(value.getLoc()) << "holds " << bytes << " bytes of " << value.getType()
+                                      << " at the peak of that";
+    return diag;
+  }
+
   LogicalResult solveFunction(func::FuncOp func, FunctionMeshes &meshes,
                               FunctionPropagation &own,
                               llvm::DenseMap<Operation *, SmallVector<LayoutId>> &handed) {
@@ -158,11 +183,20 @@ private:
       return axes;
     };
     problemOptions.getPinned = getPinned;
+    std::optional<int64_t> budget = meshes.getCostMesh().memory;
+    if (memoryBudget > 0)
+      budget = memoryBudget;
+    std::optional<LiveBuffers> live;
+    if (budget)
+      problemOptions.live =
+          &live.emplace(func, [](func::CallOp) { return HeldBytes(); });
     ShardingProblem problem(propagation, problemOptions);
     if (failed(pinned))
       return failure();
     SolverOptions solver;
     solver.timeLimit = timeLimit;
+    solver.budget = budget;
+    solver.gap = gap;
     Solution solution;
     double best = std::numeric_limits<double>::infinity(), bound = 0;
     std::vector<unsigned> choices;
@@ -170,7 +204,7 @@ private:
     bool proven = false;
     while (true) {
       solution = solve(problem.getGraph(), solver);
-        if (solution.choices.empty())
+        if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
         break;
       ++rounds;
       bound = std::max(bound, problem.toSeconds(solution.lowerBound.time));
@@ -181,12 +215,20 @@ private:
       }
       solver.timeLimit -= solution.seconds;
       if (!problem.refine(solution.choices)) {
-        proven = solution.status == SolverStatus::Optimal;
+        // Within a budget the solver minimizes times alone where there are many choices.
+        proven = solution.status == SolverStatus::Optimal ||
+                 solution.lowerBound.time >= solution.objective.time;
         break;
       }
       if (solver.timeLimit <= 0)
         break;
     }
+    if (choices.empty() && solution.smallestBudget >= 0)
+      return emitOverBudget(func, *budget, solution, problem, propagation, *live);
+    if (choices.empty() && solution.status == SolverStatus::Gap)
+      return emitError(func.getLoc()) << "no layouts of function @" << func.getName()
+                                      << " found within " << timeLimit
+                                      << " s, expected a longer time-limit";
     if (choices.empty())
       return emitError(func.getLoc())
              << "no layouts of function @" << func.getName() << " satisfy what is given"

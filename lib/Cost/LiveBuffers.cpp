@@ -183,7 +183,8 @@ void LiveBuffers::visit(Operation *op) {
         buffers[i].writable = false;
     return;
   } else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
-                 tensor::ReshapeOp, tosa::ReshapeOp>(op)) {
+                 tensor::ReshapeOp, tosa::ReshapeOp, WithShardingConstraintOp,
+                 PropagationBarrierOp>(op)) {
     return share(op->getResult(0), op->getOperand(0), endOf(op));
   } else if (auto start = dyn_cast<StartOp>(op)) {
     addResults(beginOf(op));

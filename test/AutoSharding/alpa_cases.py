@@ -244,3 +244,19 @@ CASES = [
     ("A17 f shared", attention(["-", "m", "-"], ["-", "m", "-"], (["-", "m", "-"],) * 3 + (["m", "-", "-"],)), "regather=never",
      1572866.101, None),
 ]
+
+
+def b_case():
+    """y = relu(x w0) w1, batch 1024, hidden 512, feed-forward 2048; x and y cut along the batch."""
+    p = Program(M4)
+    x, w0, w1 = p.arg((1024, 512), ["m", "-"], "x"), p.arg((512, 2048), name="w0"), p.arg((2048, 512), name="w1")
+    p.result(p.dot("bk,kn->bn", p.map("relu", p.dot("bk,kn->bn", x, w0)), w1), ["m", "-"])
+    return p
+
+
+# name, options, per budget the objective (None: infeasible)
+BUDGETS = [
+    ("B1", "forbid=reduce_scatter", {13200000: 0.0, 12100000: 3145729.1, 10500000: 4718594.101, 6900000: 4718594.11, 6000000: None}),
+    ("B2", "", {13200000: 0.0, 12100000: 3145729.1, 7400000: 3145730.101, 6900000: 4718594.11, 6000000: None}),
+]
+SMALLEST = 6815744

@@ -12,6 +12,7 @@
 
 #include "shardkit/AutoSharding/CostGraph.h"
 #include "shardkit/AutoSharding/SearchSpace.h"
+#include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Propagation/Propagation.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -25,6 +26,8 @@ struct ProblemOptions {
   bool allSubAxes = false;
   /// Contractions may use fewer devices than they could.
   bool recompute = false;
+  /// Where the values of the function live, if what a device holds counts.
+  const LiveBuffers *live = nullptr;
   /// How an op must compute, if somebody said so.
   llvm::function_ref<std::optional<FactorAxes>(Operation *)> getPinned = nullptr;
 };
@@ -73,6 +76,10 @@ public:
   /// The layout that a place is kept in.
   LayoutId getLayout(PlaceId place, ArrayRef<unsigned> choices) const {
     return domains[places[place].domain][choices[places[place].var]];
+  }
+  /// Bytes that a device then holds of it.
+  int64_t getLocalBytes(PlaceId place, ArrayRef<unsigned> choices) const {
+    return space.getLocalBytes(getLayout(place, choices), propagation.getPlace(place).type);
   }
   /// How a node computes; null for one that hands a value on.
   const FactorAxes *getStrategy(NodeId node, ArrayRef<unsigned> choices) const {
@@ -128,6 +135,9 @@ private:
   /// The layouts that the readers of a value want and it is not kept in, each once.
   void getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices,
                  SmallVectorImpl<LayoutId> &wanted);
+  void addBuffers();
+  /// Bytes of one or two variables, as a table of the graph, computed once per build.
+  CostGraph::BytesId getBytes(Key key, llvm::function_ref<std::vector<int64_t>()> make);
   void addEdges();
   void addEdges(NodeId id);
   void addEntry(NodeId id);
@@ -170,6 +180,7 @@ private:
   std::vector<std::vector<SmallVector<LayoutId, 2>>> sets;
   std::vector<PriceTable> priceTables;
   std::map<Key, unsigned> domainIds, spaceIds, tableIds;
+  std::map<Key, CostGraph::BytesId> bytesIds;
   std::map<Key, Kept> copiesOf;
   /// Values with several readers, the readers, and the class of values that have the same
   /// and so are offered the same.

@@ -51,6 +51,8 @@ public:
     return position < int64_t(ops.size()) ? ops[position] : nullptr;
   }
   ArrayRef<LiveBuffer> getBuffers() const { return buffers; }
+  /// First and last position of an op.
+  std::pair<int64_t, int64_t> getSpan(Operation *op) const { return positions.find(op)->second; }
   /// What a buffer holds at a position: the value that was written there last.
   Value getHeld(const LiveBuffer &buffer, int64_t position) const {
     Value held = buffer.value;
