@@ -204,24 +204,34 @@ private:
     bool proven = false;
     while (true) {
       solution = solve(problem.getGraph(), solver);
-        if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
+      if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
         break;
       ++rounds;
-      bound = std::max(bound, problem.toSeconds(solution.lowerBound.time));
+      // A budget that was made smaller bounds nothing.
+      if (solver.budget == budget)
+        bound = std::max(bound, problem.toSeconds(solution.lowerBound.time));
+      // What is shared lives longer than what the graph knows of: the difference is
+      // taken from the budget.
+      int64_t excess = budget ? problem.getPeak(solution.choices) - *budget : 0;
       double seconds = problem.getSeconds(solution.choices);
-        if (seconds < best) {
+      if (excess <= 0 && seconds < best) {
         best = seconds;
         choices = solution.choices;
       }
       solver.timeLimit -= solution.seconds;
-      if (!problem.refine(solution.choices)) {
-        // Within a budget the solver minimizes times alone where there are many choices.
-        proven = solution.status == SolverStatus::Optimal ||
-                 solution.lowerBound.time >= solution.objective.time;
-        break;
-      }
       if (solver.timeLimit <= 0)
         break;
+      if (problem.refine(solution.choices))
+        continue;
+      if (excess > 0 && *solver.budget > excess) {
+        *solver.budget -= excess;
+        continue;
+      }
+      // Within a budget the solver minimizes times alone where there are many choices.
+      proven = solver.budget == budget &&
+               (solution.status == SolverStatus::Optimal ||
+                solution.lowerBound.time >= solution.objective.time);
+      break;
     }
     if (choices.empty() && solution.smallestBudget >= 0)
       return emitOverBudget(func, *budget, solution, problem, propagation, *live);

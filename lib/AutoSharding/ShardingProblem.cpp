@@ -2,6 +2,7 @@
 
 #include "shardkit/AutoSharding/ShardingProblem.h"
 #include "shardkit/Rules/PaddingNeeds.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/MapVector.h"
 #include <cmath>
 #include <set>
@@ -18,7 +19,7 @@ static constexpr unsigned kMaxSet = 3;
 static constexpr size_t kMaxListed = 1024;
 
 /// What kind of table a key is of, and the rule or type that it depends on.
-enum TableKind : int64_t { kBytes, kPicks, kProduced, kNeeded, kHandedOn, kHalos, kEntry, kSets, kEqual };
+enum TableKind : int64_t { kBytes, kPicks, kProduced, kNeeded, kHandedOn, kHalos, kFilled, kEntry, kSets, kEqual };
 
 static int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }
 static int64_t toKey(Type type) { return toKey(type.getAsOpaquePointer()); }
@@ -246,6 +247,16 @@ static bool isMadeAnew(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isPin(op))
       return isCreation(op);
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+/// True for what is made anew and then held: a constant of one element is not.
+static bool isFilled(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isPin(op))
+      return isa<linalg::FillOp, tensor::SplatOp>(op);
     value = op->getOperand(0);
   }
   return false;
@@ -657,6 +668,18 @@ void ShardingProblem::addBuffers() {
     // An operand brought to where it is needed; one that is pinned stays there.
     Var own = node.handsOn ? places[tensors[1]].var : nodes[id].var;
     for (unsigned t = 0; t < rule.numOperands(); ++t) {
+      if (!node.handsOn && rule.tensor(t).role == OperandRole::Input && rule.tensor(t).type &&
+          isFilled(values[t])) {
+        RankedTensorType type = rule.tensor(t).type;
+        graph.addBuffer(begin, end + 1, own, getBytes({kFilled, toKey(node.rule), t, nodes[id].space}, [&] {
+                          std::vector<int64_t> bytes;
+                          for (const FactorAxes &axes : spaces[nodes[id].space])
+                            bytes.push_back(space.getLocalBytes(
+                                table.intern(getTensorSharding(rule, t, axes)), type));
+                          return bytes;
+                        }));
+        continue;
+      }
       if (tensors[t] < 0 || rule.tensor(t).role == OperandRole::ShapeOnly || isMadeAnew(values[t]))
         continue;
       Kept source = getSource(id, t);
@@ -721,6 +744,73 @@ void ShardingProblem::addBuffers() {
                       return bytes;
                     }));
   }
+}
+
+int64_t ShardingProblem::getPeak(ArrayRef<unsigned> choices) {
+  std::map<int64_t, int64_t> changes;
+  auto hold = [&](int64_t begin, int64_t end, int64_t bytes) {
+    changes[begin] += bytes;
+    changes[end + 1] -= bytes;
+  };
+  auto getBytes = [&](PlaceId place) {
+    return space.getLocalBytes(getLayout(place, choices), propagation.getPlace(place).type);
+  };
+  for (const LiveBuffer &buffer : options.live->getBuffers()) {
+    Value value = buffer.value;
+    if (value && !propagation.contains(value))
+      value = options.live->getHeld(buffer, buffer.end);
+    if (!value)
+      hold(buffer.begin, buffer.end, buffer.bytes);
+    else if (propagation.contains(value) && buffer.bytes > 0)
+      hold(buffer.begin, buffer.end, getBytes(propagation.getId(value)));
+  }
+  llvm::MapVector<std::pair<Value, LayoutId>, std::pair<int64_t, int64_t>> copied;
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    const Propagation::Node &node = propagation.getNode(id);
+    ArrayRef<int32_t> tensors = propagation.getTensors(node);
+    ArrayRef<Value> values = propagation.getTensorValues(node);
+    if ((!node.handsOn && !nodes[id].computes) || isDeadPin(node.op) || (node.handsOn && !values[0]))
+      continue;
+    auto [begin, end] = options.live->getSpan(node.op);
+    if (isPin(node.op))
+      for (Operation *user : node.op->getUsers())
+        if (Operation *here = node.op->getBlock()->findAncestorOpInBlock(*user))
+          end = std::max(end, options.live->getSpan(here).second);
+    unsigned strategy = getStrategyNumber(id, choices);
+    for (unsigned t = 0; t < node.rule->numOperands(); ++t) {
+      const ShardingRule::Tensor &tensor = node.rule->tensor(t);
+      LayoutId needed;
+      if (!node.handsOn && tensor.role == OperandRole::Input && tensor.type && isFilled(values[t])) {
+        needed = table.intern(getTensorSharding(*node.rule, t, spaces[nodes[id].space][strategy]));
+      } else {
+        if (tensors[t] < 0 || tensor.role == OperandRole::ShapeOnly || isMadeAnew(values[t]))
+          continue;
+        LayoutId home = getLayout(tensors[t], choices);
+        needed = getNeeded(id, t, strategy, home);
+        if (needed == home)
+          continue;
+      }
+      auto &[first, last] = copied.try_emplace({values[t], needed}, begin, end).first->second;
+      first = std::min(first, begin);
+      last = std::max(last, end);
+    }
+    if (node.handsOn)
+      continue;
+    for (unsigned t = node.rule->numOperands(); t < tensors.size(); ++t) {
+      if (tensors[t] < 0 || places[tensors[t]].var == nodes[id].var)
+        continue;
+      LayoutId produced = table.intern(getTensorSharding(*node.rule, t, spaces[nodes[id].space][strategy]));
+      if (table.getComplete(produced) != getLayout(tensors[t], choices))
+        hold(begin, end, space.getLocalBytes(produced, getType(id, t)));
+    }
+  }
+  for (auto &[copy, span] : copied)
+    hold(span.first, span.second,
+         space.getLocalBytes(copy.second, cast<RankedTensorType>(copy.first.getType())));
+  int64_t now = 0, peak = 0;
+  for (auto [position, change] : changes)
+    peak = std::max(peak, now += change);
+  return peak;
 }
 
 //===----------------------------------------------------------------------===//

@@ -68,6 +68,9 @@ public:
   /// Seconds of all collectives, reshards shared as they are: each price as often as it
   /// is paid, added in ascending order.
   double getSeconds(ArrayRef<unsigned> choices);
+  /// The most bytes that a device then holds at once, each copy from its first reader to
+  /// its last. The graph counts copies that are not on offer per reader.
+  int64_t getPeak(ArrayRef<unsigned> choices);
   /// What a price of the graph is in seconds.
   double toSeconds(int64_t time) const { return time * quantum; }
   /// Places whose uses may want more shared layouts than a choice has room for.
