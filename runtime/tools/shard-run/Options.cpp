@@ -2,7 +2,7 @@
 
 #include "Options.h"
 
-#include <CLI/CLI.hpp>
+#include "../CommandLine.h"
 
 #include <algorithm>
 #include <charconv>
@@ -121,10 +121,7 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                "Passed to shard-compile, when given IR; --auto-shard=OPTIONS");
   app.set_version_flag("--version", "shard-run 0.1.0");
   try {
-    std::vector<std::string> arguments;
-    for (int i = argc - 1; i >= 1; --i)
-      arguments.push_back(argv[i]); // CLI11 wants them reversed.
-    app.parse(arguments);
+    tools::parse(app, argc, argv);
   } catch (const CLI::CallForHelp &) {
     helpText = app.help();
     return options;
@@ -132,11 +129,7 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     helpText = app.version() + "\n";
     return options;
   } catch (const CLI::ParseError &error) {
-    std::string message = error.what();
-    for (char &c : message)
-      if (c == '\n')
-        c = ' ';
-    return invalid(message);
+    return invalid(tools::toLine(error));
   }
   for (const std::string &text : inputs)
     SK_RETURN_IF_ERROR(addInput(text, options));

@@ -2,6 +2,8 @@
 
 #include "Report.h"
 
+#include "../SizeText.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -12,24 +14,12 @@
 #include <sys/resource.h>
 
 using namespace shardkit::rt;
+using shardkit::tools::sizeText;
 using Json = nlohmann::ordered_json;
 
 namespace shardkit::run {
 
 namespace {
-
-std::string sizeText(int64_t bytes) {
-  char text[32];
-  if (bytes < 10'000)
-    std::snprintf(text, sizeof text, "%" PRId64 " B", bytes);
-  else if (bytes < 10'000'000)
-    std::snprintf(text, sizeof text, "%.1f kB", double(bytes) / 1e3);
-  else if (bytes < 10'000'000'000)
-    std::snprintf(text, sizeof text, "%.1f MB", double(bytes) / 1e6);
-  else
-    std::snprintf(text, sizeof text, "%.1f GB", double(bytes) / 1e9);
-  return text;
-}
 
 std::string tensorType(const ValueInfo &value, const Shape &shape) {
   std::string text = "tensor<";

@@ -76,19 +76,6 @@ Expected<Cut> openCut(const Options &options, const SourceSet *set) {
   return cut;
 }
 
-std::string sizeText(int64_t bytes) {
-  char text[32];
-  if (bytes < 10'000)
-    std::snprintf(text, sizeof text, "%" PRId64 " B", bytes);
-  else if (bytes < 10'000'000)
-    std::snprintf(text, sizeof text, "%.1f kB", double(bytes) / 1e3);
-  else if (bytes < 10'000'000'000)
-    std::snprintf(text, sizeof text, "%.1f MB", double(bytes) / 1e6);
-  else
-    std::snprintf(text, sizeof text, "%.1f GB", double(bytes) / 1e9);
-  return text;
-}
-
 LoadOptions withProgress(const LoadOptions &load) {
   LoadOptions result = load;
   if (::isatty(2))

@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_TOOLS_SHARDWEIGHTS_SETUP_H
 #define SHARDKIT_TOOLS_SHARDWEIGHTS_SETUP_H
 
+#include "../SizeText.h"
 #include "shardkit/rt/Bundle.h"
 #include "shardkit/rt/HostFunctions.h"
 #include "shardkit/rt/Loading/LoadPlan.h"
@@ -40,7 +41,7 @@ struct Cut {
 rt::Expected<Cut> openCut(const Options &options, const rt::SourceSet *set);
 rt::Expected<rt::SourceSet> openSet(const std::string &path, const Options &options);
 
-std::string sizeText(int64_t bytes);
+using tools::sizeText;
 /// Progress in bytes on a terminal, nothing elsewhere.
 rt::LoadOptions withProgress(const rt::LoadOptions &load);
 

@@ -6,7 +6,7 @@
 
 #include "Setup.h"
 
-#include <CLI/CLI.hpp>
+#include "../CommandLine.h"
 
 #include <cstdio>
 
@@ -97,10 +97,7 @@ int main(int argc, char **argv) {
   withOutput(exportCommand, "The file");
 
   try {
-    std::vector<std::string> arguments;
-    for (int i = argc - 1; i >= 1; --i)
-      arguments.push_back(argv[i]); // CLI11 wants them reversed.
-    app.parse(arguments);
+    shardkit::tools::parse(app, argc, argv);
   } catch (const CLI::CallForHelp &) {
     for (CLI::App *command : app.get_subcommands()) {
       std::fputs(command->help().c_str(), stdout);
@@ -112,7 +109,7 @@ int main(int argc, char **argv) {
     std::printf("%s\n", app.version().c_str());
     return 0;
   } catch (const CLI::ParseError &error) {
-    return fail(error.what());
+    return fail(shardkit::tools::toLine(error));
   }
   auto ioMode = rt::parseIoMode(io);
   if (!ioMode)
