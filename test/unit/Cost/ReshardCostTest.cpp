@@ -226,3 +226,32 @@ TEST(Cost, AnExchangeIsPricedByTheDeviceThatReceivesMost) {
   step = {CollectiveKind::Exchange, Layout::replicated({5, 4}), from, {{1, 2}}};
   EXPECT_EQ(costs.getCost(step, 4).seconds, 0);
 }
+
+TEST(Cost, TheModelOfAlpaHasItsTailsAndItsPenalty) {
+  Mesh m = mesh({4});
+  m.alpha = {1};
+  m.beta = {1};
+  CostModel costs(m, {/*alpa=*/true, {}});
+  Layout whole = Layout::replicated({64, 64});
+  Layout rows = layout("[{\"x\"}, {}]", m, {64, 64}), columns = layout("[{}, {\"x\"}]", m, {64, 64});
+  Layout partial = whole;
+  partial.partial = {{1, 4}};
+  auto seconds = [&](CollectiveKind kind, const Layout &from, const Layout &to, int64_t elementBytes) {
+    return costs.getCost({kind, from, to, {{1, 4}}}, elementBytes).seconds;
+  };
+  // 64 x 64 elements of 1, 8 and 16 bytes.
+  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllReduce, partial, whole, 1), 6145.01);
+  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllReduce, partial, whole, 8), 49153.01);
+  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllGather, rows, whole, 16), 49153.1);
+  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::ReduceScatter, partial, rows, 16), 49153.001);
+  EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllToAll, rows, columns, 128), 196609.001);
+  // A group of one device costs nothing.
+  Mesh one = mesh({1});
+  EXPECT_EQ(CostModel(one, {/*alpa=*/true, {}})
+                .getCost({CollectiveKind::AllReduce, partial, whole, {{1, 1}}}, 4)
+                .seconds,
+            0);
+  // What is forbidden has no price.
+  CostModel forbidding(m, {/*alpa=*/false, {CollectiveKind::AllToAll}});
+  EXPECT_EQ(forbidding.getCost({CollectiveKind::AllToAll, rows, columns, {{1, 4}}}, 4).seconds, infinity);
+}
