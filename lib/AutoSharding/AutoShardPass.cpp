@@ -5,7 +5,7 @@
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Propagation/FunctionPropagation.h"
+#include "shardkit/Propagation/CompleteModule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
@@ -28,42 +28,23 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (failed(readOptions()) ||
         failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
       return signalPassFailure();
-    bool isAnnotated = getPhase(module) <= int(Phase::Annotated);
-    MeshCache meshes(module);
-    CallTable calls(module);
-    for (auto func : getProgramFunctions(module)) {
-      if (getPhase(module) < int(Phase::Annotated))
-        makeConstraintsOfShardings(calls.getIndex(func).annotated);
-      splitReshapes(calls.getIndex(func).reshapes);
-      // What an earlier run chose is no pin.
-      if (!isAnnotated)
+    // What an earlier run chose is no pin.
+    if (getPhase(module) > int(Phase::Annotated))
+      for (auto func : getProgramFunctions(module))
         func.walk([](Operation *op) { op->removeAttr(kComputeAttr); });
-    }
-    if (failed(calls.verify()))
-      return signalPassFailure();
-    Run run{meshes, calls, {}, 0};
-    for (auto func : getProgramFunctions(module))
-      if (calls.keepsSignature(func) && failed(runOnFunction(func, run)))
-        return signalPassFailure();
-    calls.eraseUnused();
-    unsigned unknownOps = run.unknownOps;
-    if (unknownOps > 0)
-      emitWarning(module.getLoc())
-          << unknownOps
-          << " ops without a sharding rule are replicated; list them with "
-             "--remarks-filter=spmd";
-    setPhase(module, Phase::Propagated);
+    auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
+                        HandedLayouts &handed) -> FailureOr<std::unique_ptr<FunctionPropagation>> {
+      auto propagation = FunctionPropagation::compute(func, meshes, calls, options);
+      if (failed(propagation) || failed(solveFunction(func, meshes, **propagation, handed)))
+        return failure();
+      return propagation;
+    };
+    if (failed(completeModule(module, complete)))
+      signalPassFailure();
   }
 
 private:
   Propagation::Options options;
-
-  struct Run {
-    MeshCache &meshes;
-    CallTable &calls;
-    llvm::SmallDenseSet<Operation *> done;
-    unsigned unknownOps;
-  };
 
   LogicalResult readOptions() {
     Location loc = getOperation().getLoc();
@@ -94,49 +75,6 @@ private:
     return success();
   }
 
-  LogicalResult runOnFunction(func::FuncOp func, Run &run) {
-    if (func.isExternal() || !run.done.insert(func).second)
-      return success();
-    const FunctionIndex &index = run.calls.getIndex(func);
-    SmallVector<func::CallOp> copied;
-    for (func::CallOp call : index.calls) {
-      func::FuncOp callee = run.calls.getCallee(call);
-      if (callee && !run.calls.keepsSignature(callee))
-        copied.push_back(call);
-      else if (callee && failed(runOnFunction(callee, run)))
-        return failure();
-    }
-    auto meshes = index.getMeshes(run.meshes);
-    if (failed(meshes))
-      return failure();
-    if (!*meshes)
-      return success(); // no mesh: one device
-    auto propagation = FunctionPropagation::compute(func, **meshes, run.calls, options);
-    if (failed(propagation))
-      return failure();
-    run.unknownOps += (*propagation)->getNumUnknownOps();
-    llvm::DenseMap<Operation *, SmallVector<LayoutId>> handed;
-    if (failed(solveFunction(func, **meshes, **propagation, handed)))
-      return failure();
-    (*propagation)->write();
-    LayoutTable &table = (*propagation)->getPropagation().getTable();
-    for (func::CallOp call : copied) {
-      auto it = handed.find(call);
-      SmallVector<ShardingAttr> arguments, results;
-      for (auto [i, operand] : llvm::enumerate(call.getOperands()))
-        arguments.push_back(isa<RankedTensorType>(operand.getType())
-                                ? table.getAttr(it->second[i])
-                                : ShardingAttr());
-      for (Value result : call.getResults())
-        results.push_back((*propagation)->getClosed(result));
-      auto [copy, isNew] = run.calls.specialize(run.calls.getCallee(call), arguments, results);
-      call.setCallee(copy.getName());
-      if (isNew && failed(runOnFunction(copy, run)))
-        return failure();
-    }
-    return success();
-  }
-
   /// Says how much memory the function needs, and what holds it.
   LogicalResult emitOverBudget(func::FuncOp func, int64_t budget, const Solution &solution,
                                const ShardingProblem &problem, const Propagation &propagation,
@@ -162,7 +100,7 @@ private:
 
   LogicalResult solveFunction(func::FuncOp func, FunctionMeshes &meshes,
                               FunctionPropagation &own,
-                              llvm::DenseMap<Operation *, SmallVector<LayoutId>> &handed) {
+                              HandedLayouts &handed) {
     Propagation &propagation = own.getPropagation();
     ProblemOptions problemOptions;
     problemOptions.regatherAlways = regather == "always" || (regather == "auto" && options.costs.alpa);

@@ -1,0 +1,101 @@
+//===- CompleteModule.cpp - Functions in the order of their calls ---------===//
+
+#include "shardkit/Propagation/CompleteModule.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Passes.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+class ModuleCompletion {
+public:
+  ModuleCompletion(ModuleOp module, CompleteFunctionFn complete)
+      : module(module), complete(complete), meshes(module), calls(module) {}
+
+  LogicalResult run() {
+    for (auto func : getProgramFunctions(module)) {
+      if (getPhase(module) < int(Phase::Annotated))
+        makeConstraintsOfShardings(calls.getIndex(func).annotated);
+      splitReshapes(calls.getIndex(func).reshapes);
+    }
+    if (failed(calls.verify()))
+      return failure();
+    for (auto func : getProgramFunctions(module))
+      if (calls.keepsSignature(func) && failed(runOnFunction(func)))
+        return failure();
+    calls.eraseUnused();
+    if (unknownOps > 0)
+      emitWarning(module.getLoc()) // without the module below it
+          << unknownOps
+          << " ops without a sharding rule are replicated; list them with "
+             "--remarks-filter=spmd";
+    setPhase(module, Phase::Propagated);
+    return success();
+  }
+
+private:
+  LogicalResult runOnFunction(func::FuncOp func) {
+    if (func.isExternal() || !done.insert(func).second)
+      return success();
+    // Callees with layouts of their own come first.
+    const FunctionIndex &index = calls.getIndex(func);
+    SmallVector<func::CallOp> copied;
+    for (func::CallOp call : index.calls) {
+      func::FuncOp callee = calls.getCallee(call);
+      if (callee && !calls.keepsSignature(callee))
+        copied.push_back(call);
+      else if (callee && failed(runOnFunction(callee)))
+        return failure();
+    }
+    auto own = index.getMeshes(meshes);
+    if (failed(own))
+      return failure();
+    if (!*own)
+      return success(); // no mesh: one device
+    HandedLayouts handed;
+    auto propagation = complete(func, **own, calls, handed);
+    if (failed(propagation))
+      return failure();
+    (*propagation)->write();
+    unknownOps += (*propagation)->getNumUnknownOps();
+    // Each call gets a copy of its callee with its own layouts.
+    for (func::CallOp call : copied)
+      if (failed(copyCallee(call, **propagation, handed)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult copyCallee(func::CallOp call, FunctionPropagation &propagation,
+                           const HandedLayouts &handed) {
+    auto it = handed.find(call);
+    SmallVector<ShardingAttr> arguments, results;
+    for (auto [i, operand] : llvm::enumerate(call.getOperands()))
+      arguments.push_back(it != handed.end() && isa<RankedTensorType>(operand.getType())
+                              ? propagation.getPropagation().getTable().getAttr(it->second[i])
+                              : propagation.getClosed(operand));
+    for (Value result : call.getResults())
+      results.push_back(propagation.getClosed(result));
+    auto [copy, isNew] = calls.specialize(calls.getCallee(call), arguments, results);
+    call.setCallee(copy.getName());
+    // Settled now, as the copy's own.
+    if (call->hasAttr(kShardingsAttr) && llvm::all_of(results, [](ShardingAttr a) { return !!a; }))
+      call->setAttr(kShardingsAttr,
+                    ArrayAttr::get(call.getContext(), SmallVector<Attribute>(results.begin(), results.end())));
+    return isNew ? runOnFunction(copy) : success();
+  }
+
+  ModuleOp module;
+  CompleteFunctionFn complete;
+  MeshCache meshes;
+  CallTable calls;
+  llvm::SmallDenseSet<Operation *> done;
+  unsigned unknownOps = 0;
+};
+
+} // namespace
+
+LogicalResult spmd::completeModule(ModuleOp module, CompleteFunctionFn complete) {
+  return ModuleCompletion(module, complete).run();
+}
