@@ -18,6 +18,9 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
+/// How far from the optimum a solution may be that only says what to share.
+static constexpr double kDraftGap = 0.02;
+
 namespace {
 
 struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
@@ -140,7 +143,10 @@ private:
     std::vector<unsigned> choices;
     unsigned rounds = 0;
     bool proven = false;
+    // Until a solution asks for nothing new a good one does.
+    bool drafts = !budget;
     while (true) {
+      solver.gap = drafts ? std::max<double>(gap, kDraftGap) : gap;
       solution = solve(problem.getGraph(), solver);
       if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
         break;
@@ -160,6 +166,8 @@ private:
       if (solver.timeLimit <= 0)
         break;
       if (problem.refine(solution.choices))
+        continue;
+      if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
         continue;
       if (excess > 0 && *solver.budget > excess) {
         *solver.budget -= excess;

@@ -89,6 +89,55 @@ double ShardingProblem::getSeconds(LayoutId from, LayoutId to, RankedTensorType 
   return seconds < LayoutTable::kUnmovableSeconds ? seconds : kImpossible;
 }
 
+double ShardingProblem::getProducedSeconds(LayoutId produced, LayoutId home, RankedTensorType type) {
+  if (!table.isPartial(produced))
+    return getSeconds(produced, home, type);
+  auto [it, isNew] = producedSeconds.try_emplace({produced, home, type});
+  if (!isNew)
+    return it->second;
+  // What is not cut yet and costs nothing to cut.
+  const Mesh &mesh = table.getMesh();
+  Sharding sliced = table.get(produced);
+  const Sharding to = table.get(home);
+  DimEntries sums = sliced.unreduced;
+  DimEntries used = sums;
+  for (const DimSharding &dim : sliced.dims)
+    used.append(dim.entries);
+  for (auto [own, wanted] : llvm::zip(sliced.dims, to.dims))
+    while (own.entries.size() < wanted.entries.size() && isPrefix(own.entries, wanted.entries) &&
+           !overlaps(wanted.entries[own.entries.size()], used, mesh))
+      own.entries.push_back(wanted.entries[own.entries.size()]);
+  LayoutId from = table.intern(sliced);
+  double best = kImpossible;
+  auto complete = [&](Sharding sum) {
+    sum.unreduced.clear();
+    LayoutId middle = table.intern(std::move(sum));
+    double seconds = getSeconds(from, middle, type);
+    if (seconds < best)
+      best = std::min(best, seconds + getSeconds(middle, home, type));
+  };
+  // Each axis is summed up everywhere, or scattered onto one of the dims.
+  auto place = [&](auto &self, const Sharding &sum, size_t next) -> void {
+    if (next == sums.size())
+      return complete(sum);
+    self(self, sum, next + 1);
+    for (size_t d = 0; d < sum.dims.size(); ++d) {
+      Sharding placed = sum;
+      placed.dims[d].entries.push_back(sums[next]);
+      if (divides(placed.dims[d].entries, type.getDimSize(d)))
+        self(self, placed, next + 1);
+    }
+  };
+  place(place, sliced, 0);
+  // Or where they are wanted, in the order in which they stand there.
+  for (auto [own, wanted] : llvm::zip(sliced.dims, to.dims))
+    while (own.entries.size() < wanted.entries.size() && isPrefix(own.entries, wanted.entries) &&
+           llvm::is_contained(sums, wanted.entries[own.entries.size()]))
+      own.entries.push_back(wanted.entries[own.entries.size()]);
+  complete(sliced);
+  return producedSeconds[{produced, home, type}] = best;
+}
+
 //===----------------------------------------------------------------------===//
 // How ops may compute
 //===----------------------------------------------------------------------===//
@@ -598,8 +647,7 @@ void ShardingProblem::addEdges(NodeId id) {
       continue;
     const Kept &kept = places[tensors[t]];
     int64_t count = propagation.getCount(node, t);
-    addCost(own, kept.var,
-            getTable({kProduced, toKey(node.rule), i, nodes[id].space, kept.domain, count}, [&] {
+    unsigned prices = getTable({kProduced, toKey(node.rule), i, nodes[id].space, kept.domain, count}, [&] {
               PriceTable prices;
               for (const FactorAxes &axes : strategies) {
                 LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
@@ -608,12 +656,13 @@ void ShardingProblem::addEdges(NodeId id) {
                   bool allowed = !options.regatherAlways ||
                                  isCompletion(table.get(produced), table.get(home), table.getMesh());
                   prices.seconds.push_back(
-                      allowed ? count * getSeconds(produced, home, getType(id, t))
+                      allowed ? count * getProducedSeconds(produced, home, getType(id, t))
                               : kImpossible);
                 }
               }
               return prices;
-            }));
+            });
+    costs.push_back({own, kept.var, prices, /*isShared=*/false, Use{id, t}});
   }
 }
 
@@ -853,8 +902,19 @@ double ShardingProblem::getSeconds(ArrayRef<unsigned> choices) {
     size_t index = choices[cost.a];
     if (cost.b != CostGraph::kNoVar)
       index = index * graph.getNumChoices(cost.b) + choices[cost.b];
-    if (double seconds = priceTables[cost.table].seconds[index])
-      ++paid[seconds];
+    if (priceTables[cost.table].seconds[index] == 0)
+      continue;
+    if (!cost.result) {
+      ++paid[priceTables[cost.table].seconds[index]];
+      continue;
+    }
+    // The plan may be a cheaper one than what the search supposed.
+    auto [id, t] = *cost.result;
+    const Propagation::Node &node = propagation.getNode(id);
+    LayoutId produced = table.intern(getTensorSharding(*node.rule, t, spaces[nodes[id].space][choices[cost.a]]));
+    LayoutId home = getLayout(propagation.getTensors(node)[t], choices);
+    if (double seconds = getSeconds(produced, home, getType(id, t)))
+      paid[seconds] += propagation.getCount(node, t);
   }
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {

@@ -55,7 +55,7 @@ static void solveFree(const CostGraph &graph, const SolverOptions &options, cons
     return;
   }
   MinSum minSum(reduction.problem, options, memo, clock);
-  MinSum::Answer answer = minSum.solve(getTables(reduction.problem), 0);
+  MinSum::Answer answer = minSum.solve(getTables(reduction.problem), options.budget ? 0 : options.gap);
   statistics.add(memo.statistics);
   if (answer.impossible) {
     setInfeasible(solution);

@@ -1,6 +1,7 @@
 //===- CostModel.cpp - Alpha-beta costs per mesh axis ---------------------===//
 
 #include "shardkit/Cost/CostModel.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <limits>
 
@@ -23,6 +24,15 @@ CostModel::getLink(llvm::ArrayRef<RankDigit> group) const {
     alpha += mesh.alpha.empty() ? kDefaultAlpha : mesh.alpha[a];
     beta = std::max(beta, mesh.beta.empty() ? kDefaultBeta : mesh.beta[a]);
   }
+  return {alpha, beta};
+}
+
+std::pair<double, double> CostModel::getFastestLink() const {
+  double alpha = kDefaultAlpha, beta = kDefaultBeta;
+  if (!mesh.alpha.empty())
+    alpha = *llvm::min_element(mesh.alpha);
+  if (!mesh.beta.empty())
+    beta = *llvm::min_element(mesh.beta);
   return {alpha, beta};
 }
 
@@ -117,7 +127,11 @@ ReshardPlan CostModel::planReshard(const Layout &from, const Layout &to,
   auto seconds = [&](const PlanStep &step) {
     return getCost(step, elementBytes).seconds;
   };
-  return spmd::planReshard(from, to, {views ? views : &mesh, seconds});
+  auto [alpha, beta] = getFastestLink();
+  auto least = [&, alpha = alpha, beta = beta](int64_t elements) {
+    return alpha + beta * (elements * elementBytes);
+  };
+  return spmd::planReshard(from, to, {views ? views : &mesh, seconds, least});
 }
 
 double CostModel::getSeconds(llvm::ArrayRef<PlanStep> plan,

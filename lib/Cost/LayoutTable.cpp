@@ -61,31 +61,25 @@ ShardingAttr LayoutTable::getAttr(LayoutId id) {
   return attrs[id];
 }
 
-const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to,
-                                                    RankedTensorType type) {
-  auto [it, inserted] = plans.try_emplace({from, to, type});
-  if (inserted) {
-    const Mesh &mesh = meshes.getMesh();
-    // A dynamic dim is taken to be one that all axes and gaps together divide.
-    SmallVector<int64_t> shape(type.getShape());
-    for (auto [d, size] : llvm::enumerate(shape))
-      if (ShapedType::isDynamic(size))
-        size = mesh.numDevices() * totalFactor(shardings[from].dims[d].entries) *
-               totalFactor(shardings[to].dims[d].entries);
-    Layout source = Layout::get(shardings[from], mesh, shape);
-    Layout target = Layout::get(shardings[to], mesh, shape);
-    int64_t bytes = getElementBytes(type.getElementType());
-    it->second.plan = costs.planReshard(source, target, bytes, &mesh);
-    it->second.seconds = costs.getSeconds(it->second.plan, bytes);
-    if (!type.hasStaticShape() && !it->second.plan.empty())
-      it->second.seconds += kUnmovableSeconds;
-  }
-  return it->second;
+SmallVector<int64_t> LayoutTable::getPricedShape(LayoutId from, LayoutId to,
+                                                 RankedTensorType type) const {
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [d, size] : llvm::enumerate(shape))
+    if (ShapedType::isDynamic(size))
+      size = getMesh().numDevices() * totalFactor(shardings[from].dims[d].entries) *
+             totalFactor(shardings[to].dims[d].entries);
+  return shape;
 }
 
-const ReshardPlan &LayoutTable::getPlan(LayoutId from, LayoutId to,
-                                        RankedTensorType type) {
-  return getPlanned(from, to, type).plan;
+const ReshardPlan &LayoutTable::getPlan(LayoutId from, LayoutId to, RankedTensorType type) {
+  auto [it, inserted] = plans.try_emplace({from, to, type});
+  if (inserted) {
+    SmallVector<int64_t> shape = getPricedShape(from, to, type);
+    it->second = costs.planReshard(Layout::get(shardings[from], getMesh(), shape),
+                                   Layout::get(shardings[to], getMesh(), shape),
+                                   getElementBytes(type.getElementType()), &getMesh());
+  }
+  return it->second;
 }
 
 double LayoutTable::getSeconds(LayoutId id, ArrayRef<UnevenDim> windows,
@@ -118,7 +112,15 @@ LayoutTable::Move LayoutTable::getMove(LayoutId from, LayoutId to,
   return move;
 }
 
-double LayoutTable::getSeconds(LayoutId from, LayoutId to,
-                               RankedTensorType type) {
-  return from == to ? 0 : getPlanned(from, to, type).seconds;
+double LayoutTable::getSeconds(LayoutId from, LayoutId to, RankedTensorType type) {
+  if (from == to)
+    return 0;
+  auto [it, inserted] = seconds.try_emplace({from, to, type});
+  if (inserted) {
+    it->second = prices.getSeconds(shardings[from], shardings[to], getPricedShape(from, to, type),
+                                   getElementBytes(type.getElementType()));
+    if (!type.hasStaticShape() && !getPlan(from, to, type).empty())
+      it->second += kUnmovableSeconds;
+  }
+  return it->second;
 }

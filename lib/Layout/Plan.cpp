@@ -128,6 +128,12 @@ Price Planner::price(const PlanStep &step) const {
           step.kind == CollectiveKind::Exchange, 1};
 }
 
+double Planner::least(int64_t elements) const {
+  if (elements <= 0)
+    return 0;
+  return !options.seconds ? elements : options.least ? options.least(elements) : 0;
+}
+
 Price Planner::price(ArrayRef<PlanStep> steps) const {
   Price sum;
   for (const PlanStep &step : steps)

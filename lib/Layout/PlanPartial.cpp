@@ -61,10 +61,12 @@ public:
     return addNodes(0, fixed);
   }
 
-  /// Dijkstra. Nothing if no path leads to `out`.
+  /// A*. Nothing if no path leads to `out`.
   std::optional<ReshardPlan> run() {
     unsigned n = nodes.size();
     SmallVector<std::optional<Price>, 0> best(n);
+    SmallVector<Price, 0> rest(n); // to `out`, at least
+    SmallVector<int64_t, 0> elements(n);
     SmallVector<int, 0> previous(n, -1);
     SmallVector<bool, 0> done(n, false);
     int source = -1, target = -1;
@@ -76,19 +78,36 @@ public:
     }
     if (source < 0 || target < 0)
       return std::nullopt;
+    // Whoever ends up with a sum receives something of each element of it, whoever ends up
+    // with more elements than it has receives those.
+    int64_t wanted = nodes[target].layout.numLocalElements();
+    for (unsigned i = 0; i < n; ++i) {
+      elements[i] = nodes[i].layout.numLocalElements();
+      bool isSum = nodes[i].partial != nodes[target].partial;
+      rest[i].seconds = planner.least(isSum ? wanted : wanted - elements[i]);
+    }
     best[source] = Price();
     while (!done[target]) {
       int next = -1;
+      std::optional<Price> first;
       for (unsigned i = 0; i < n; ++i)
-        if (!done[i] && best[i] && (next < 0 || *best[i] < *best[next]))
-          next = i;
+        if (!done[i] && best[i])
+          if (Price estimate = *best[i] + rest[i]; !first || estimate < *first) {
+            next = i;
+            first = estimate;
+          }
       if (next < 0)
         return std::nullopt;
       done[next] = true;
       if (next == target)
         break;
       for (unsigned i = 0; i < n; ++i) {
-        if (done[i])
+        if (done[i] || nodes[i].partial & ~nodes[next].partial)
+          continue;
+        // Most are too far away by what has to be received alone.
+        Price least = *best[next];
+        least.seconds += planner.least(elements[i] - elements[next]);
+        if ((best[i] && *best[i] < least) || (best[target] && *best[target] < least + rest[i]))
           continue;
         std::optional<PlanStep> step = connect(nodes[next], nodes[i]);
         if (!step)
@@ -230,10 +249,9 @@ private:
     }
   }
 
-  /// The collective that leads from one layout to the other, if one does.
+  /// The collective that leads from one layout to the other, which is partial over no
+  /// other ranks, if one does.
   std::optional<PlanStep> connect(const Node &a, const Node &b) const {
-    if (b.partial & ~a.partial)
-      return std::nullopt;
     if (a.partial == b.partial) {
       return PlanStep{nameMove(a.pieces, b.pieces), a.layout, b.layout,
                       movedRanks(a.pieces, b.pieces)};

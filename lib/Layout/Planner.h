@@ -45,6 +45,8 @@ public:
   bool isLegal(const Layout &layout) const;
   Price price(const PlanStep &step) const;
   Price price(llvm::ArrayRef<PlanStep> steps) const;
+  /// Seconds that a device takes at least to receive so many elements.
+  double least(int64_t elements) const;
   const Mesh *getMesh() const { return options.mesh; }
   int64_t numDevices() const { return devices; }
   /// Appends a step, unless it is none.

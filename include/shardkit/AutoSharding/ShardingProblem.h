@@ -159,6 +159,9 @@ private:
 
   /// Infinite for what cannot be moved.
   double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);
+  /// From how a result is computed to where it is kept, if sums are completed first, but for
+  /// slices that cost nothing. The planner knows more ways, and takes much longer.
+  double getProducedSeconds(LayoutId produced, LayoutId home, RankedTensorType type);
   ExtraCuts getExtraCuts(const Propagation::Node &node) const;
   bool allows(const Sharding &given, LayoutId id, RankedTensorType type) const;
   /// What operand `t` of a node must be had in, by strategy (or, for one that hands
@@ -198,9 +201,12 @@ private:
     unsigned table;
     /// Whether readers of a value share what it is a price of.
     bool isShared = false;
+    /// The result of a node that it is the price of.
+    std::optional<Use> result = std::nullopt;
   };
   std::vector<Cost> costs;
 
+  llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> producedSeconds;
   std::vector<Kept> places;   // per place
   std::vector<NodeVar> nodes; // per node
   llvm::DenseMap<Value, Kept> copies;

@@ -58,6 +58,8 @@ public:
 private:
   /// alpha: sum, beta: largest, over the axes of size > 1 that `group` touches.
   std::pair<double, double> getLink(llvm::ArrayRef<RankDigit> group) const;
+  /// The least alpha of any axis, and the least beta.
+  std::pair<double, double> getFastestLink() const;
   bool touches(unsigned axis, llvm::ArrayRef<RankDigit> group) const;
 
   const Mesh &mesh;

@@ -8,7 +8,7 @@
 #ifndef SHARDKIT_COST_LAYOUTTABLE_H
 #define SHARDKIT_COST_LAYOUTTABLE_H
 
-#include "shardkit/Cost/CostModel.h"
+#include "shardkit/Cost/MovePrices.h"
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -20,7 +20,9 @@ using LayoutId = unsigned;
 class LayoutTable {
 public:
   explicit LayoutTable(FunctionMeshes &meshes, CostOptions options = {})
-      : meshes(meshes), costs(meshes.getCostMesh(), std::move(options)) {}
+      : meshes(meshes), costs(meshes.getCostMesh(), std::move(options)),
+        prices(costs, meshes.getMesh()) {}
+  LayoutTable(const LayoutTable &) = delete;
 
   /// The layout that an attribute gives a value of `type`; a value without
   /// elements has the replicated one.
@@ -63,12 +65,12 @@ private:
   std::vector<ShardingAttr> attrs;
   llvm::StringMap<LayoutId> ids;
   llvm::DenseMap<Attribute, LayoutId> known;
-  struct Planned {
-    ReshardPlan plan;
-    double seconds;
-  };
-  const Planned &getPlanned(LayoutId from, LayoutId to, RankedTensorType type);
-  llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, Planned> plans;
+  /// The shape that prices are of: a dynamic dim is taken to be one that all axes and gaps
+  /// together divide.
+  SmallVector<int64_t> getPricedShape(LayoutId from, LayoutId to, RankedTensorType type) const;
+  MovePrices prices;
+  llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, ReshardPlan> plans;
+  llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> seconds;
 };
 
 } // namespace mlir::spmd

@@ -41,6 +41,8 @@ struct ReshardOptions {
   /// Predicted time of a step; `CostModel::planReshard` fills it in. Without it
   /// plans are compared by the elements that devices receive.
   llvm::function_ref<double(const PlanStep &)> seconds = nullptr;
+  /// What any step takes at least in which a device receives so many (> 0) elements.
+  llvm::function_ref<double(int64_t)> least = nullptr;
   /// The rank that each device has in `to`, by its rank in `from`; empty: the
   /// same. Steps up to one that has `PlanStep::order` (which refers to this
   /// list) count ranks as `from` does, later ones as `to`. Orders that only

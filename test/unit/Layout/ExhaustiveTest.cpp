@@ -115,7 +115,7 @@ TEST(Exhaustive, ViewsOfTheSameDevicesMeetTheBound) {
 static void checkReorder(const Layout &from, const Layout &to,
                          llvm::ArrayRef<int64_t> order) {
   int64_t devices = order.size(), total = 0, bound = 0;
-  ReshardPlan plan = planReshard(from, to, {nullptr, nullptr, order});
+  ReshardPlan plan = planReshard(from, to, {nullptr, nullptr, nullptr, order});
   SCOPED_TRACE(toString(plan));
   Layout cur = from;
   Buffers data = makeBuffers(from, devices);
@@ -196,9 +196,9 @@ TEST(Plan, OrdersOfDevices) {
   // Whole blocks change their device.
   Layout l = layout("[{\"x\", \"y\"}]", a, {8});
   auto order = *rankOrder(a, b);
-  ReshardPlan plan = planReshard(l, l, {nullptr, nullptr, order});
+  ReshardPlan plan = planReshard(l, l, {nullptr, nullptr, nullptr, order});
   EXPECT_EQ(kinds(plan), "collective_permute");
   // Everyone has everything: each device takes its part.
-  plan = planReshard(Layout::replicated({8}), l, {nullptr, nullptr, order});
+  plan = planReshard(Layout::replicated({8}), l, {nullptr, nullptr, nullptr, order});
   EXPECT_EQ(kinds(plan), "all_slice");
 }

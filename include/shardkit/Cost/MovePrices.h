@@ -1,0 +1,44 @@
+//===- MovePrices.h - What moves cost, planned once per kind ----*- C++ -*-===//
+//
+// What a move costs depends on where axes stand and on how many bytes there are,
+// not on the order of dims nor on sizes as such: a move of a large model is planned
+// on the smallest value that has the same cuts.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_COST_MOVEPRICES_H
+#define SHARDKIT_COST_MOVEPRICES_H
+
+#include "shardkit/Cost/CostModel.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::spmd {
+
+class MovePrices {
+public:
+  /// Both must outlive it. Layouts are shardings of `views`.
+  MovePrices(const CostModel &costs, const Mesh &views) : costs(costs), views(views) {}
+
+  /// Predicted seconds of the plan that `CostModel::planReshard` makes from one closed
+  /// sharding of a value of `shape` (static) to another.
+  double getSeconds(const Sharding &from, const Sharding &to, llvm::ArrayRef<int64_t> shape,
+                    int64_t elementBytes);
+
+private:
+  /// Plans of one move by bytes per element. Each candidate of the planner costs
+  /// a constant and so much per byte: what is cheapest at two sizes is so between.
+  struct Move {
+    Layout from, to;
+    std::vector<ReshardPlan> plans;
+    std::vector<std::pair<int64_t, unsigned>> planned; // bytes and plan, ascending
+  };
+  const ReshardPlan &getPlan(Move &move, int64_t elementBytes);
+
+  const CostModel &costs;
+  const Mesh &views;
+  llvm::StringMap<Move> moves;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_COST_MOVEPRICES_H

@@ -1,0 +1,89 @@
+//===- MovePrices.cpp - What moves cost, planned once per kind ------------===//
+
+#include "shardkit/Cost/MovePrices.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+
+using namespace mlir::spmd;
+using llvm::ArrayRef;
+
+static bool isSamePlan(const ReshardPlan &a, const ReshardPlan &b) {
+  return llvm::equal(a, b, [](const PlanStep &a, const PlanStep &b) {
+    return a.kind == b.kind && a.from == b.from && a.to == b.to && a.group == b.group;
+  });
+}
+
+const ReshardPlan &MovePrices::getPlan(Move &move, int64_t elementBytes) {
+  auto at = llvm::lower_bound(move.planned, std::pair(elementBytes, 0u));
+  if (at != move.planned.end()) {
+    if (at->first == elementBytes)
+      return move.plans[at->second];
+    if (at != move.planned.begin() && std::prev(at)->second == at->second)
+      return move.plans[at->second];
+  }
+  ReshardPlan plan = costs.planReshard(move.from, move.to, elementBytes, &views);
+  auto known = llvm::find_if(move.plans, [&](const ReshardPlan &other) { return isSamePlan(plan, other); });
+  unsigned id = known - move.plans.begin();
+  if (known == move.plans.end())
+    move.plans.push_back(std::move(plan));
+  move.planned.insert(at, {elementBytes, id});
+  return move.plans[id];
+}
+
+double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef<int64_t> shape,
+                              int64_t elementBytes) {
+  struct Dim {
+    ArrayRef<DimEntry> from, to;
+    int64_t size;
+  };
+  llvm::SmallVector<Dim> dims;
+  bool reduces = !from.unreduced.empty() || !to.unreduced.empty();
+  int64_t devices = views.numDevices(), scale = 1;
+  for (auto [a, b, size] : llvm::zip(from.dims, to.dims, shape)) {
+    if (size == 0 || !divides(a.entries, size) || !divides(b.entries, size)) {
+      Layout source = Layout::get(from, views, shape), target = Layout::get(to, views, shape);
+      return costs.getSeconds(costs.planReshard(source, target, elementBytes, &views), elementBytes);
+    }
+    // Beside what is cut a sum needs room to be scattered to.
+    int64_t cuts = std::lcm(totalFactor(a.entries), totalFactor(b.entries));
+    int64_t least = std::gcd(size, 2 * cuts * (reduces ? devices : 1));
+    scale *= size / least;
+    if (cuts == 1 && !reduces)
+      scale *= least;
+    else if (least > 1)
+      dims.push_back({a.entries, b.entries, least});
+  }
+  auto isLess = [](ArrayRef<DimEntry> a, ArrayRef<DimEntry> b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+  };
+  llvm::stable_sort(dims, [&](const Dim &a, const Dim &b) {
+    if (a.size != b.size)
+      return a.size < b.size;
+    if (a.from != b.from)
+      return isLess(a.from, b.from);
+    return isLess(a.to, b.to);
+  });
+
+  Sharding source, target;
+  llvm::SmallVector<int64_t> least;
+  for (const Dim &dim : dims) {
+    source.dims.push_back({DimEntries(dim.from)});
+    target.dims.push_back({DimEntries(dim.to)});
+    least.push_back(dim.size);
+  }
+  source.unreduced = from.unreduced;
+  source.unreducedKind = from.unreducedKind;
+  target.unreduced = to.unreduced;
+  target.unreducedKind = to.unreducedKind;
+  llvm::SmallVector<int64_t, 64> key(least.begin(), least.end());
+  appendKey(source, key);
+  appendKey(target, key);
+  auto [it, isNew] = moves.try_emplace(
+      llvm::StringRef(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)));
+  Move &move = it->second;
+  if (isNew) {
+    move.from = Layout::get(source, views, least);
+    move.to = Layout::get(target, views, least);
+  }
+  return costs.getSeconds(getPlan(move, elementBytes * scale), elementBytes * scale);
+}
