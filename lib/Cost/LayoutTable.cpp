@@ -1,6 +1,7 @@
 //===- LayoutTable.cpp - Interned shardings of a function -----------------===//
 
 #include "shardkit/Cost/LayoutTable.h"
+#include "shardkit/Layout/KnownSizes.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -66,19 +67,17 @@ const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to,
   auto [it, inserted] = plans.try_emplace({from, to, type});
   if (inserted) {
     const Mesh &mesh = meshes.getMesh();
-    // A dynamic dim is taken to be one that all axes and gaps together divide.
-    SmallVector<int64_t> shape(type.getShape());
-    for (auto [d, size] : llvm::enumerate(shape))
-      if (ShapedType::isDynamic(size))
-        size = mesh.numDevices() * totalFactor(shardings[from].dims[d].entries) *
-               totalFactor(shardings[to].dims[d].entries);
+    SmallVector<int64_t, 4> shape =
+        withKnownSizes(type.getShape(), {&shardings[from], &shardings[to]});
     Layout source = Layout::get(shardings[from], mesh, shape);
     Layout target = Layout::get(shardings[to], mesh, shape);
     int64_t bytes = getElementBytes(type.getElementType());
+    for (auto [d, size] : llvm::enumerate(shape))
+      if (type.isDynamicDim(d))
+        bytes *= std::max<int64_t>(mesh.numDevices() / size, 1);
     it->second.plan = costs.planReshard(source, target, bytes, &mesh);
+    it->second.elementBytes = bytes;
     it->second.seconds = costs.getSeconds(it->second.plan, bytes);
-    if (!type.hasStaticShape() && !it->second.plan.empty())
-      it->second.seconds += kUnmovableSeconds;
   }
   return it->second;
 }
@@ -91,11 +90,12 @@ const ReshardPlan &LayoutTable::getPlan(LayoutId from, LayoutId to,
 double LayoutTable::getSeconds(LayoutId id, ArrayRef<UnevenDim> windows,
                                RankedTensorType type) {
   const Mesh &mesh = meshes.getMesh();
-  PlanStep step{CollectiveKind::Exchange, Layout::get(shardings[id], mesh, type.getShape()), {}, {}};
+  SmallVector<int64_t, 4> shape = withKnownSizes(type.getShape(), {&shardings[id]});
+  PlanStep step{CollectiveKind::Exchange, Layout::get(shardings[id], mesh, shape), {}, {}};
   Sharding rest = shardings[id];
   for (const UnevenDim &window : windows)
     rest.dims[window.dim].entries.clear();
-  step.to = Layout::get(rest, mesh, type.getShape());
+  step.to = Layout::get(rest, mesh, shape);
   step.to.uneven.append(windows.begin(), windows.end());
   llvm::sort(step.to.uneven,
              [](const UnevenDim &a, const UnevenDim &b) { return a.dim < b.dim; });
@@ -106,8 +106,9 @@ double LayoutTable::getSeconds(LayoutId id, ArrayRef<UnevenDim> windows,
 LayoutTable::Move LayoutTable::getMove(LayoutId from, LayoutId to,
                                        RankedTensorType type) {
   Move move;
-  for (const PlanStep &step : getPlan(from, to, type)) {
-    CollectiveCost cost = costs.getCost(step, getElementBytes(type.getElementType()));
+  const Planned &planned = getPlanned(from, to, type);
+  for (const PlanStep &step : planned.plan) {
+    CollectiveCost cost = costs.getCost(step, planned.elementBytes);
     if (cost.received == 0)
       continue;
     move.bytes += cost.bytes;

@@ -35,11 +35,9 @@ public:
   bool isPartial(LayoutId id) const { return !shardings[id].unreduced.empty(); }
   ShardingAttr getAttr(LayoutId id);
 
-  /// Values of dynamic size are not moved: what any other choice costs is less.
-  static constexpr double kUnmovableSeconds = 1.0e12;
-
   /// Predicted seconds from one layout to another of a value of `type`. A
-  /// complete value that becomes partial costs nothing by itself.
+  /// complete value that becomes partial costs nothing by itself. A size that is
+  /// not known counts as one place for each device of the mesh.
   double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);
   /// Predicted seconds of a halo exchange of a value in layout `id`.
   double getSeconds(LayoutId id, ArrayRef<UnevenDim> windows, RankedTensorType type);
@@ -49,8 +47,8 @@ public:
     std::string kinds, axes; // of the steps that move data, by commas
   };
   Move getMove(LayoutId from, LayoutId to, RankedTensorType type);
-  /// Collectives of that reshard, planned once; those of a value of dynamic size
-  /// are for predictions only. Valid until the next call.
+  /// Collectives of that reshard, planned once, of the value as `withKnownSizes`
+  /// makes it. Valid until the next call.
   const ReshardPlan &getPlan(LayoutId from, LayoutId to, RankedTensorType type);
   const CostModel &getCosts() const { return costs; }
   const Mesh &getMesh() const { return meshes.getMesh(); }
@@ -65,6 +63,7 @@ private:
   llvm::DenseMap<Attribute, LayoutId> known;
   struct Planned {
     ReshardPlan plan;
+    int64_t elementBytes; // of all that one element of the plan stands for
     double seconds;
   };
   const Planned &getPlanned(LayoutId from, LayoutId to, RankedTensorType type);
