@@ -85,8 +85,7 @@ unsigned ShardingProblem::getTable(Key key, llvm::function_ref<PriceTable()> mak
 }
 
 double ShardingProblem::getSeconds(LayoutId from, LayoutId to, RankedTensorType type) {
-  double seconds = table.getSeconds(from, to, type);
-  return seconds < LayoutTable::kUnmovableSeconds ? seconds : kImpossible;
+  return table.getSeconds(from, to, type);
 }
 
 double ShardingProblem::getProducedSeconds(LayoutId produced, LayoutId home, RankedTensorType type) {

@@ -70,7 +70,7 @@ struct CombineCollectivesPass
     SmallVector<SmallVector<Candidate>> classes;
     for (Operation *op : ops) {
       auto collective = dyn_cast<CollectiveOpInterface>(op);
-      if (!collective || collective.getKind() == CollectiveKind::AllSlice || op->use_empty())
+      if (!collective || !mayStart(collective) || op->use_empty())
         continue;
       FailureOr<CollectiveMove> move = getMove(collective, meshes);
       if (failed(move))

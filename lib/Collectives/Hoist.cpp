@@ -83,7 +83,9 @@ struct HoistCollectivesPass
         continue;
       Operation *next = op.getNextNode();
       op.moveBefore(loop);
-      if (!fits(func, budget))
+      // What is not known to fit does not.
+      auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
+      if (!fits(func, budget) || (budget && type && !type.hasStaticShape()))
         op.moveBefore(next);
     }
   }

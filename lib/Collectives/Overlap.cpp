@@ -36,7 +36,7 @@ struct OverlapCollectivesPass
       if (auto start = dyn_cast<StartOp>(op))
         llvm::append_range(unit.members, start.getBody().getOps<CollectiveOpInterface>());
       else if (auto collective = dyn_cast<CollectiveOpInterface>(op);
-               collective && collective.getKind() != CollectiveKind::AllSlice && !op.use_empty())
+               collective && mayStart(collective) && !op.use_empty())
         unit.members.push_back(collective);
       else
         continue;

@@ -43,6 +43,11 @@ SmallVector<Block *> spmd::getBlocks(func::FuncOp func) {
   return blocks;
 }
 
+bool spmd::mayStart(CollectiveOpInterface op) {
+  return op.getKind() != CollectiveKind::AllSlice &&
+         cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
+}
+
 LogicalResult spmd::verifyLocalView(ModuleOp module, StringRef pass) {
   int phase = getPhase(module);
   if (phase >= 0 && phase < int(Phase::Partitioned))

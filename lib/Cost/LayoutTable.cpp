@@ -1,6 +1,7 @@
 //===- LayoutTable.cpp - Interned shardings of a function -----------------===//
 
 #include "shardkit/Cost/LayoutTable.h"
+#include "shardkit/Layout/KnownSizes.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -61,35 +62,43 @@ ShardingAttr LayoutTable::getAttr(LayoutId id) {
   return attrs[id];
 }
 
-SmallVector<int64_t> LayoutTable::getPricedShape(LayoutId from, LayoutId to,
-                                                 RankedTensorType type) const {
-  SmallVector<int64_t> shape(type.getShape());
+std::pair<SmallVector<int64_t, 4>, int64_t>
+LayoutTable::getPricedShape(LayoutId from, LayoutId to, RankedTensorType type) const {
+  SmallVector<int64_t, 4> shape =
+      withKnownSizes(type.getShape(), {&shardings[from], &shardings[to]});
+  int64_t bytes = getElementBytes(type.getElementType());
   for (auto [d, size] : llvm::enumerate(shape))
-    if (ShapedType::isDynamic(size))
-      size = getMesh().numDevices() * totalFactor(shardings[from].dims[d].entries) *
-             totalFactor(shardings[to].dims[d].entries);
-  return shape;
+    if (type.isDynamicDim(d))
+      bytes *= std::max<int64_t>(getMesh().numDevices() / size, 1);
+  return {shape, bytes};
+}
+
+const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to,
+                                                    RankedTensorType type) {
+  auto [it, inserted] = plans.try_emplace({from, to, type});
+  if (inserted) {
+    auto [shape, bytes] = getPricedShape(from, to, type);
+    it->second.plan = costs.planReshard(Layout::get(shardings[from], getMesh(), shape),
+                                        Layout::get(shardings[to], getMesh(), shape), bytes,
+                                        &getMesh());
+    it->second.elementBytes = bytes;
+  }
+  return it->second;
 }
 
 const ReshardPlan &LayoutTable::getPlan(LayoutId from, LayoutId to, RankedTensorType type) {
-  auto [it, inserted] = plans.try_emplace({from, to, type});
-  if (inserted) {
-    SmallVector<int64_t> shape = getPricedShape(from, to, type);
-    it->second = costs.planReshard(Layout::get(shardings[from], getMesh(), shape),
-                                   Layout::get(shardings[to], getMesh(), shape),
-                                   getElementBytes(type.getElementType()), &getMesh());
-  }
-  return it->second;
+  return getPlanned(from, to, type).plan;
 }
 
 double LayoutTable::getSeconds(LayoutId id, ArrayRef<UnevenDim> windows,
                                RankedTensorType type) {
   const Mesh &mesh = meshes.getMesh();
-  PlanStep step{CollectiveKind::Exchange, Layout::get(shardings[id], mesh, type.getShape()), {}, {}};
+  SmallVector<int64_t, 4> shape = withKnownSizes(type.getShape(), {&shardings[id]});
+  PlanStep step{CollectiveKind::Exchange, Layout::get(shardings[id], mesh, shape), {}, {}};
   Sharding rest = shardings[id];
   for (const UnevenDim &window : windows)
     rest.dims[window.dim].entries.clear();
-  step.to = Layout::get(rest, mesh, type.getShape());
+  step.to = Layout::get(rest, mesh, shape);
   step.to.uneven.append(windows.begin(), windows.end());
   llvm::sort(step.to.uneven,
              [](const UnevenDim &a, const UnevenDim &b) { return a.dim < b.dim; });
@@ -100,8 +109,9 @@ double LayoutTable::getSeconds(LayoutId id, ArrayRef<UnevenDim> windows,
 LayoutTable::Move LayoutTable::getMove(LayoutId from, LayoutId to,
                                        RankedTensorType type) {
   Move move;
-  for (const PlanStep &step : getPlan(from, to, type)) {
-    CollectiveCost cost = costs.getCost(step, getElementBytes(type.getElementType()));
+  const Planned &planned = getPlanned(from, to, type);
+  for (const PlanStep &step : planned.plan) {
+    CollectiveCost cost = costs.getCost(step, planned.elementBytes);
     if (cost.received == 0)
       continue;
     move.bytes += cost.bytes;
@@ -117,10 +127,8 @@ double LayoutTable::getSeconds(LayoutId from, LayoutId to, RankedTensorType type
     return 0;
   auto [it, inserted] = seconds.try_emplace({from, to, type});
   if (inserted) {
-    it->second = prices.getSeconds(shardings[from], shardings[to], getPricedShape(from, to, type),
-                                   getElementBytes(type.getElementType()));
-    if (!type.hasStaticShape() && !getPlan(from, to, type).empty())
-      it->second += kUnmovableSeconds;
+    auto [shape, bytes] = getPricedShape(from, to, type);
+    it->second = prices.getSeconds(shardings[from], shardings[to], shape, bytes);
   }
   return it->second;
 }

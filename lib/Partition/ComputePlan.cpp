@@ -401,11 +401,8 @@ private:
         need(own.getOperand(t), *own.needs[t]);
     for (auto [i, produced] : llvm::enumerate(own.produced))
       if (produced) {
-        const TensorLayout &wanted = layouts[own.rule->numOperands() + i];
-        // What cannot be moved stays where it is made, for its users to decide.
-        bool stays = !wanted.layout || !wanted.type.hasStaticShape();
-        define(op->getResult(i), *produced,
-               stays ? table.getComplete(*produced) : *wanted.layout);
+        std::optional<LayoutId> home = layouts[own.rule->numOperands() + i].layout;
+        define(op->getResult(i), *produced, home ? *home : table.getComplete(*produced));
         values.find(op->getResult(i))->second.viaHome = op->hasAttr(kComputeAttr);
       }
     plan.ops.push_back(std::move(own));

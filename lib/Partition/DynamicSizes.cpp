@@ -1,6 +1,7 @@
 //===- DynamicSizes.cpp - Sizes that are known at run time ----------------===//
 
 #include "shardkit/Partition/DynamicSizes.h"
+#include "shardkit/Layout/KnownSizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -50,24 +51,37 @@ LogicalResult DynamicSizes::makeLocal(Operation *op,
   return success();
 }
 
-FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d,
-                                        RankedTensorType type, ArrayRef<DimEntry> entries) {
-  auto known = asked.find(size);
-  if (known != asked.end() && ArrayRef(known->second.entries) == entries)
-    return known->second.local;
+LogicalResult DynamicSizes::checkMove(ReshardOp op, RankedTensorType type, const Sharding &from,
+                                      const Sharding &to) {
+  SmallVector<int64_t, 4> known = withKnownSizes(type.getShape(), {&from, &to});
+  for (auto [d, size] : llvm::enumerate(known)) {
+    // A multiple of what it is cut by already.
+    if (!type.isDynamicDim(d) || size == totalFactor(from.dims[d].entries))
+      continue;
+    OpBuilder b(op);
+    Value local = tensor::DimOp::create(b, op.getLoc(), op.getInput(), d);
+    if (failed(check(op, local, size / deviceFactor(from.dims[d].entries), d, type,
+                     to.dims[d].entries)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult DynamicSizes::check(Operation *op, Value size, int64_t factor, unsigned d,
+                                  RankedTensorType type, ArrayRef<DimEntry> entries) {
   int64_t total = totalFactor(entries);
   if (!allowChecks) {
     InFlightDiagnostic diag =
         op->emitError() << "dim " << d << " of " << type << " is cut by {"
                         << meshes.toString(entries) << "}, and nothing says that its size is a multiple of " << total
                         << ", expected the size of a dim that is cut alike, or dynamic-checks";
-    if (Operation *def = size.getDefiningOp())
+    if (Operation *def = size.getDefiningOp(); def && def->getLoc() != op->getLoc())
       diag.attachNote(def->getLoc()) << "the size is computed here";
     return diag;
   }
   OpBuilder b(op);
   Location loc = op->getLoc();
-  Value rest = arith::RemUIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, total));
+  Value rest = arith::RemUIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, factor));
   Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest,
                                      arith::ConstantIndexOp::create(b, loc, 0));
   std::string message;
@@ -75,6 +89,18 @@ FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d,
       << "size of dim " << d << " of " << type << " is no multiple of " << total
       << ", as its sharding {" << meshes.toString(entries) << "} needs";
   cf::AssertOp::create(b, loc, even, b.getStringAttr(message));
+  return success();
+}
+
+FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d,
+                                        RankedTensorType type, ArrayRef<DimEntry> entries) {
+  auto known = asked.find(size);
+  if (known != asked.end() && ArrayRef(known->second.entries) == entries)
+    return known->second.local;
+  if (failed(check(op, size, totalFactor(entries), d, type, entries)))
+    return failure();
+  OpBuilder b(op);
+  Location loc = op->getLoc();
   return Value(arith::DivUIOp::create(
       b, loc, size, arith::ConstantIndexOp::create(b, loc, deviceFactor(entries))));
 }

@@ -253,11 +253,14 @@ private:
                                 "consumed by --spmd-insert-reshards";
     if (auto reshard = dyn_cast<ReshardOp>(op)) {
       Value input = reshard.getInput();
+      RankedTensorType type = globalTypes.lookup(reshard.getResult());
+      if (failed(dynamicSizes.checkMove(reshard, type, getSharding(input),
+                                        getSharding(reshard.getResult()))))
+        return failure();
       OpBuilder b(op);
       FailureOr<Value> value =
-          lowerReshard(b, op->getLoc(), input, globalTypes.lookup(reshard.getResult()),
-                       layouts.lookup(input), layouts.lookup(reshard.getResult()),
-                       table);
+          lowerReshard(b, op->getLoc(), input, type, layouts.lookup(input),
+                       layouts.lookup(reshard.getResult()), table);
       if (failed(value))
         return failure();
       // Later ops see the local value in the layout of the reshard.

@@ -1,9 +1,11 @@
 //===- ReshardLowering.cpp - A change of layout as collectives ------------===//
 
 #include "shardkit/Partition/ReshardLowering.h"
+#include "shardkit/Layout/KnownSizes.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -40,9 +42,18 @@ static Value maskPartial(OpBuilder &b, Location loc, Value value,
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, coordinate, zero);
     first = first ? Value(arith::AndIOp::create(b, loc, first, here)) : here;
   }
-  Value neutral = arith::ConstantOp::create(
-      b, loc,
-      DenseElementsAttr::get(type, Attribute(getExactNeutral(kind, type.getElementType()))));
+  TypedAttr element = getExactNeutral(kind, type.getElementType());
+  Value neutral;
+  if (type.hasStaticShape()) {
+    neutral = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(element)));
+  } else {
+    SmallVector<Value> sizes;
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (type.isDynamicDim(d))
+        sizes.push_back(tensor::DimOp::create(b, loc, value, d));
+    neutral = tensor::SplatOp::create(b, loc, type, arith::ConstantOp::create(b, loc, element),
+                                      sizes);
+  }
   return arith::SelectOp::create(b, loc, first, value, neutral);
 }
 
@@ -63,8 +74,16 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input,
   MLIRContext *context = b.getContext();
   Layout from = step.from, to = step.to;
   removeCommonDigits(from, to);
-  Type element = cast<RankedTensorType>(input.getType()).getElementType();
-  auto resultType = RankedTensorType::get(step.to.localShape(), element);
+  // What is not known of the value is not known of its parts.
+  auto inputType = cast<RankedTensorType>(input.getType());
+  auto typeOf = [&](ArrayRef<int64_t> known) {
+    SmallVector<int64_t> shape(known);
+    for (auto [d, size] : llvm::enumerate(shape))
+      if (inputType.isDynamicDim(d))
+        size = ShapedType::kDynamic;
+    return inputType.clone(shape);
+  };
+  RankedTensorType resultType = typeOf(step.to.localShape());
 
   auto spell = [&](Layout layout) -> FailureOr<ShardingAttr> {
     layout.partial.clear();
@@ -113,14 +132,14 @@ static FailureOr<Value> emitStep(OpBuilder &b, Location loc, Value input,
   case CollectiveKind::CollectivePermute:
     return CollectivePermuteOp::create(
                b, loc, resultType, input,
-               TypeAttr::get(RankedTensorType::get(from.shape, element)),
+               TypeAttr::get(typeOf(from.shape)),
                *source, *target, IntegerAttr())
         .getResult();
   case CollectiveKind::Exchange:
     break;
   }
   return ExchangeOp::create(b, loc, resultType, input,
-                            TypeAttr::get(RankedTensorType::get(from.shape, element)),
+                            TypeAttr::get(typeOf(from.shape)),
                             *source, *target, IntegerAttr())
       .getResult();
 }
@@ -130,14 +149,6 @@ FailureOr<Value> spmd::lowerReshard(OpBuilder &b, Location loc, Value input,
                                     LayoutId to, LayoutTable &table) {
   FunctionMeshes &meshes = table.getMeshes();
   Value value = input;
-  if (!globalType.hasStaticShape() &&
-      (!table.getPlan(from, to, globalType).empty() || table.isPartial(to) != table.isPartial(from)))
-    return emitError(loc) << "reshard of a value of dynamic size, " << globalType << ", from "
-                          << meshes.toString(table.get(from)) << " to "
-                          << meshes.toString(table.get(to))
-                          << ", expected equal layouts where sizes are not known";
-  if (!globalType.hasStaticShape())
-    return value;
   for (const PlanStep &step : table.getPlan(from, to, globalType)) {
     FailureOr<Value> next = emitStep(b, loc, value, step, meshes);
     if (failed(next))
@@ -145,9 +156,11 @@ FailureOr<Value> spmd::lowerReshard(OpBuilder &b, Location loc, Value input,
     value = *next;
   }
   const Sharding &target = table.get(to);
-  SmallVector<RankDigit, 2> added = addedPartial(
-      Layout::get(table.get(from), meshes.getMesh(), globalType.getShape()),
-      Layout::get(target, meshes.getMesh(), globalType.getShape()));
+  SmallVector<int64_t, 4> shape =
+      withKnownSizes(globalType.getShape(), {&table.get(from), &target});
+  SmallVector<RankDigit, 2> added =
+      addedPartial(Layout::get(table.get(from), meshes.getMesh(), shape),
+                   Layout::get(target, meshes.getMesh(), shape));
   if (added.empty())
     return value;
   FailureOr<FunctionMeshes::Spelled> axes = spellRanks(loc, added, meshes);

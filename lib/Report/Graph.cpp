@@ -198,7 +198,8 @@ private:
       graph.levels = std::max(graph.levels, node.level + 1);
   }
 
-  /// Each node below the middle of what it reads, as far as there is room.
+  /// Each node below the middle of what it reads, as far as there is room: of ops, so
+  /// that the arguments beside them do not draw the graph to their side.
   void assignPlaces() {
     std::vector<std::vector<unsigned>> levels(graph.levels);
     for (unsigned i = 0; i < graph.nodes.size(); ++i)
@@ -209,22 +210,42 @@ private:
     for (std::vector<unsigned> &level : levels) {
       std::vector<std::pair<double, unsigned>> wanted;
       for (unsigned i : level) {
+        bool readsOps = llvm::any_of(sources[i], [&](unsigned source) {
+          return graph.nodes[source].op && graph.nodes[source].level < graph.nodes[i].level;
+        });
         double sum = 0;
         unsigned count = 0;
         for (unsigned source : sources[i])
-          if (graph.nodes[source].level < graph.nodes[i].level) {
+          if (graph.nodes[source].level < graph.nodes[i].level &&
+              (graph.nodes[source].op || !readsOps)) {
             sum += graph.nodes[source].x;
             ++count;
           }
         wanted.emplace_back(count ? sum / count : graph.nodes[i].op ? 0 : 1e9, i);
       }
       llvm::stable_sort(wanted, llvm::less_first());
-      double next = 0;
+      std::optional<double> next;
+      double beyond = 0;
+      unsigned count = 0;
       for (auto [x, i] : wanted) {
-        graph.nodes[i].x = x < 1e9 ? std::max(x, next) : next;
-        next = graph.nodes[i].x + kColumn;
-        graph.width = std::max(graph.width, next);
+        double &place = graph.nodes[i].x;
+        place = x < 1e9 ? std::max(x, next.value_or(x)) : next.value_or(0);
+        next = place + kColumn;
+        if (x < 1e9) {
+          beyond += place - x;
+          ++count;
+        }
       }
+      // As far to the left of what they want as to the right.
+      for (unsigned i : level)
+        graph.nodes[i].x -= count ? beyond / count : 0;
+    }
+    double first = 0;
+    for (const GraphNode &node : graph.nodes)
+      first = std::min(first, node.x);
+    for (GraphNode &node : graph.nodes) {
+      node.x -= first;
+      graph.width = std::max(graph.width, node.x + kColumn);
     }
   }
 

@@ -23,6 +23,7 @@ td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowra
 code { font-size: 12px; }
 .graph { overflow: auto; max-height: 85vh; border: 1px solid #ccc; }
 svg text { font: 11px sans-serif; pointer-events: none; }
+svg text.type { font-size: 10px; fill: #555; }
 svg rect { fill: #eef2f7; stroke: #8a9bb0; }
 svg g.argument rect { fill: #f4f4ea; stroke: #b0ab80; }
 svg g.flow rect { fill: #ece8f5; stroke: #8d7fb5; }
@@ -336,16 +337,33 @@ private:
     }
     os << "</title><rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << int64_t(kBoxWidth)
        << "\" height=\"" << int64_t(kBoxHeight) << "\" rx=\"4\"/>";
-    constexpr size_t kMostLetters = 27;
-    if (label.size() > kMostLetters)
-      label = label.substr(0, kMostLetters - 3) + "...";
-    os << "<text x=\"" << x + 6 << "\" y=\"" << y + 19 << "\">" << Escaped{label};
+    os << "<text x=\"" << x + 6 << "\" y=\"" << y + 13 << "\">" << Escaped{shorten(label)};
     if (node.times > 1)
       os << " &#215;" << node.times;
-    os << "</text></g>";
+    os << "</text>";
+    Value shown = node.op && node.op->getNumResults() > 0 ? Value(node.op->getResult(0)) : node.value;
+    if (auto type = shown ? dyn_cast<RankedTensorType>(shown.getType()) : RankedTensorType()) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      if (node.op)
+        stream << values.getName(shown) << " ";
+      for (int64_t size : type.getShape())
+        (ShapedType::isDynamic(size) ? stream << "?" : stream << size) << "x";
+      stream << type.getElementType();
+      os << "<text class=\"type\" x=\"" << x + 6 << "\" y=\"" << y + 25 << "\">"
+         << Escaped{shorten(text)} << "</text>";
+    }
+    os << "</g>";
     if (moves)
       os << "</a>";
     os << "\n";
+  }
+
+  /// As much of a text as a box holds.
+  static std::string shorten(StringRef text) {
+    constexpr size_t kMostLetters = 27;
+    return text.size() > kMostLetters ? (text.take_front(kMostLetters - 3) + "...").str()
+                                      : text.str();
   }
 
   void printMove(const ReportCollective &c) {

@@ -1,8 +1,12 @@
 //===- DescribeCollectives.cpp - Collectives as moves in closed form ------===//
 
 #include "Describe.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "shardkit/Cost/CostModel.h"
 #include "shardkit/Layout/MeshViews.h"
 #include "shardkit/Target/CPU/CPUOps.h"
@@ -40,6 +44,8 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
                                "expected views of one mesh";
     to = Layout::get(*target, views->getCommon(), to.shape);
   }
+  out.inElements = from.numLocalElements();
+  out.outElements = to.numLocalElements();
   removeCommonDigits(from, to);
   std::optional<Transfer> transfer = computeTransfer(from, to);
   if (!transfer)
@@ -50,13 +56,10 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   if (auto reduction = op.getReduction())
     out.reduction = stringifyReductionKind(*reduction).str();
   auto inType = cast<RankedTensorType>(op->getOperand(0).getType());
-  auto outType = cast<RankedTensorType>(op->getResult(0).getType());
   std::optional<std::string> dtype = dtypeName(inType.getElementType());
   if (!dtype)
     return op.emitError("element type ") << inType.getElementType() << " cannot be moved by the runtime";
   out.dtype = *dtype;
-  out.inElements = inType.getNumElements();
-  out.outElements = outType.getNumElements();
   for (const TransferAtom &atom : transfer->atoms)
     out.atoms.push_back({atom.size, atom.srcIsRank, atom.srcStride, atom.dstIsRank, atom.dstStride});
   for (const TransferSegment &segment : transfer->segments) {
@@ -82,6 +85,104 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
     out.with = *(*start.getBody().getOps<CollectiveOpInterface>().begin()).getCollectiveId();
   out.loc = getLocationText(op.getLoc());
   return success();
+}
+
+/// The tensors of one side of a collective on a value of which some sizes are not
+/// known: each such dim is `known` places (`Layout`), times as many that stay together.
+struct Batched {
+  Batched(OpBuilder &b, Location loc, RankedTensorType type, ArrayRef<int64_t> known,
+          ArrayRef<Value> counts)
+      : type(type) {
+    SmallVector<int64_t> rest;
+    const Value *count = counts.begin();
+    for (auto [d, size] : llvm::enumerate(known)) {
+      groups.emplace_back();
+      if (!type.isDynamicDim(d) || size != 1) {
+        groups.back().push_back(sizes.size());
+        rest.push_back(sizes.size());
+        sizes.push_back(b.getIndexAttr(size));
+      }
+      if (type.isDynamicDim(d)) {
+        groups.back().push_back(sizes.size());
+        order.push_back(sizes.size());
+        sizes.push_back(*count++);
+      }
+    }
+    order.append(rest);
+  }
+  bool isReordered() const { return !llvm::is_sorted(order); }
+  bool isExpanded() const { return int64_t(sizes.size()) != type.getRank(); }
+
+  /// The counts in front.
+  Value makeEmpty(OpBuilder &b, Location loc) const {
+    SmallVector<OpFoldResult> shape;
+    for (int64_t d : order)
+      shape.push_back(sizes[d]);
+    return tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+  }
+  Value to(OpBuilder &b, Location loc, Value value) const {
+    if (isExpanded()) {
+      SmallVector<int64_t> shape;
+      for (OpFoldResult size : sizes)
+        shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+      value = tensor::ExpandShapeOp::create(b, loc, type.clone(shape), value, groups, sizes);
+    }
+    if (isReordered())
+      value = linalg::TransposeOp::create(b, loc, value, makeEmpty(b, loc), order)
+                  .getResult()
+                  .front();
+    return value;
+  }
+  Value from(OpBuilder &b, Location loc, Value value) const {
+    if (isReordered()) {
+      Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
+      value = linalg::TransposeOp::create(b, loc, value, empty, invertPermutationVector(order))
+                  .getResult()
+                  .front();
+    }
+    if (isExpanded())
+      value = tensor::CollapseShapeOp::create(b, loc, type, value, groups);
+    return value;
+  }
+
+  RankedTensorType type;
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<int64_t> order;
+};
+
+static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op,
+                                        const MeshCache &meshes) {
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Value input = op->getOperand(0);
+  Layout from, to;
+  SmallVector<Value> counts;
+  if (!type.hasStaticShape()) {
+    auto emit = [&] { return op.emitError(); };
+    const Mesh *fromMesh = meshes.lookupOrEmit(op.getFromMesh(), emit);
+    const Mesh *toMesh = meshes.lookupOrEmit(op.getToMesh(), emit);
+    if (!fromMesh || !toMesh || failed(op.getLayouts(*fromMesh, *toMesh, from, to)))
+      return failure();
+    for (auto [d, known] : llvm::enumerate(from.localShape()))
+      if (type.isDynamicDim(d)) {
+        OpFoldResult size = tensor::DimOp::create(b, loc, input, d).getResult();
+        // Bounds of sizes are found through affine expressions.
+        OpFoldResult count = affine::makeComposedFoldedAffineApply(
+            b, loc, b.getAffineSymbolExpr(0).floorDiv(known), {size});
+        counts.push_back(getValueOrCreateConstantIndexOp(b, loc, count));
+      }
+  } else {
+    from = Layout::replicated(cast<RankedTensorType>(input.getType()).getShape());
+    to = Layout::replicated(type.getShape());
+  }
+  Batched in(b, loc, cast<RankedTensorType>(input.getType()), from.localShape(), counts);
+  Batched out(b, loc, type, to.localShape(), counts);
+  Value init = out.makeEmpty(b, loc);
+  auto lowered = cpu::CollectiveOp::create(b, loc, TypeRange{init.getType()},
+                                           b.getI64IntegerAttr(*op.getCollectiveId()),
+                                           in.to(b, loc, input), init);
+  return out.from(b, loc, lowered.getResult().front());
 }
 
 /// Buffers are handed over where the collectives start and taken back where they
@@ -110,17 +211,19 @@ LogicalResult spmd::lowerCollectives(func::FuncOp func, const MeshCache &meshes)
   OpBuilder builder(func.getContext());
   SmallVector<StartOp> starts;
   func.walk([&](StartOp op) { starts.push_back(op); });
-  for (StartOp start : starts)
+  for (StartOp start : starts) {
+    for (auto member : start.getBody().getOps<CollectiveOpInterface>())
+      if (!cast<RankedTensorType>(member->getResult(0).getType()).hasStaticShape())
+        return member.emitError("is started apart on a value of unknown size, expected sizes "
+                                "that are known, or a collective outside of spmd.start");
     lowerStarted(builder, start);
+  }
   for (CollectiveOpInterface op : collectivesOf(func)) {
     builder.setInsertionPoint(op);
-    auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    Value init = tensor::EmptyOp::create(builder, op.getLoc(), type.getShape(),
-                                         type.getElementType());
-    auto lowered = cpu::CollectiveOp::create(
-        builder, op.getLoc(), TypeRange{type},
-        builder.getI64IntegerAttr(*op.getCollectiveId()), op->getOperand(0), init);
-    op->getResult(0).replaceAllUsesWith(lowered.getResult().front());
+    FailureOr<Value> lowered = lowerCollective(builder, op, meshes);
+    if (failed(lowered))
+      return failure();
+    op->getResult(0).replaceAllUsesWith(*lowered);
     op->erase();
   }
   WalkResult result = func.walk([&](Operation *op) {

@@ -67,13 +67,18 @@ static void count(sk_context *ctx, int64_t id, double seconds) {
 }
 
 int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out) {
+  return sk_collective_batch(ctx, id, 1, in, out);
+}
+
+int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in,
+                            void *out) {
   return guarded(ctx, id, false, [&](RankRecord &record) -> int32_t {
     record.inside.store(true, std::memory_order_relaxed);
     auto start = std::chrono::steady_clock::now();
-    if (!ctx->plans->plans[size_t(id)]->run(ctx->rank, in, out))
+    if (!ctx->plans->plans[size_t(id)]->run(ctx->rank, count, in, out))
       return aborted(ctx);
     record.inside.store(false, std::memory_order_relaxed);
-    count(ctx, id, secondsSince(start));
+    ::count(ctx, id, secondsSince(start));
     return 0;
   });
 }
@@ -98,6 +103,16 @@ int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *ou
     count(ctx, id, waited ? secondsSince(start) : 0);
     return 0;
   });
+}
+
+int32_t sk_assert(sk_context *ctx, int32_t holds, const char *message) {
+  if (ctx->status || holds)
+    return ctx->status;
+  try {
+    return fail(ctx, invalid(message));
+  } catch (const std::exception &error) {
+    return fail(ctx, internalError(error.what()));
+  }
 }
 
 int64_t sk_coordinate(sk_context *ctx, int64_t stride, int64_t size) {

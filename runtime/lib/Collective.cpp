@@ -250,14 +250,13 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
     }
   }
   const std::vector<Loop> &all = loopSets_[0];
-  shared_ = info.reduction != Reduction::None && spreads.empty() &&
+  isSame_ = info.reduction != Reduction::None && spreads.empty() &&
             info.segments.empty() && all.size() == 1 && all[0].source == 1 &&
-            all[0].destination == 1 &&
-            info.outElements * elementSize_ >= sharedBytes;
+            all[0].destination == 1;
   for (const Atom &atom : info.atoms)
-    shared_ &= atom.size == 1 || !(atom.sourceIsRank || atom.destinationIsRank);
-  for (int rank = 0; rank < ranks && shared_; ++rank)
-    shared_ = int(pieces_[size_t(rank)][0].sources.size()) ==
+    isSame_ &= atom.size == 1 || !(atom.sourceIsRank || atom.destinationIsRank);
+  for (int rank = 0; rank < ranks && isSame_; ++rank)
+    isSame_ = int(pieces_[size_t(rank)][0].sources.size()) ==
                   groups_[size_t(rank)]->size() &&
               pieces_[size_t(rank)][0].source == 0;
 }
@@ -280,48 +279,61 @@ std::string CollectivePlan::describe() const {
          (info_.loc.empty() ? "" : " at " + info_.loc) + ")";
 }
 
-bool CollectivePlan::run(int rank, const void *in, void *out) {
+bool CollectivePlan::run(int rank, int64_t count, const void *in, void *out) {
   Group &group = *groups_[size_t(rank)];
   int index = group.indexOf(rank);
   GroupSlot &slot = group.slot(index);
   slot.in = in;
   slot.out = out;
   slot.id = info_.id;
+  slot.count = count;
   auto text = [&] { return describe(); };
   if (!group.arrive(index, text))
     return false;
   for (int peer = 0; peer < group.size(); ++peer) {
-    if (group.slot(peer).id == info_.id)
+    const GroupSlot &other = group.slot(peer);
+    if (other.id == info_.id && other.count == count)
       continue;
     // Every member sees the mismatch; the first one reports it.
+    std::string met = describe() + ": rank " + std::to_string(rank) + " met rank " +
+                      std::to_string(group.ranks()[size_t(peer)]);
     group.world().fail(internalError(
-        describe() + ": rank " + std::to_string(rank) + " met rank " +
-        std::to_string(group.ranks()[size_t(peer)]) + " in collective " +
-        std::to_string(group.slot(peer).id)));
+        other.id != info_.id ? met + " in collective " + std::to_string(other.id)
+                             : met + " with " + std::to_string(other.count) +
+                                   " items, expected " + std::to_string(count)));
     return false;
   }
-  compute(rank, group, out);
-  if (isShared(group)) {
+  compute(rank, count, group, out);
+  if (isShared(count, group)) {
     if (!group.arrive(index, text))
       return false;
-    copyParts(rank, group, out);
+    copyParts(rank, count, group, out);
   }
   return group.arrive(index, text);
 }
 
-std::pair<int64_t, int64_t> CollectivePlan::partOf(int member, const Group &group) const {
-  int64_t count = loopSets_[0][0].size;
-  int64_t part = (count + group.size() - 1) / group.size();
-  part = (part + 63) / 64 * 64;
-  int64_t begin = std::min(count, member * part);
-  return {begin, std::min(count, begin + part) - begin};
+bool CollectivePlan::isShared(int64_t count, const Group &group) const {
+  return isSame_ && group.size() > 1 &&
+         count * info_.outElements * elementSize_ >= sharedBytes;
 }
 
-void CollectivePlan::compute(int rank, Group &group, void *out) {
-  if (!isShared(group))
-    return computeWhole(rank, group, out);
+std::pair<int64_t, int64_t> CollectivePlan::partOf(int member, int64_t count,
+                                                   const Group &group) const {
+  int64_t elements = loopSets_[0][0].size * count;
+  int64_t part = (elements + group.size() - 1) / group.size();
+  part = (part + 63) / 64 * 64;
+  int64_t begin = std::min(elements, member * part);
+  return {begin, std::min(elements, begin + part) - begin};
+}
+
+void CollectivePlan::compute(int rank, int64_t count, Group &group, void *out) {
+  if (!isShared(count, group)) {
+    for (int64_t item = 0; item < count; ++item)
+      computeItem(rank, item, group, out);
+    return;
+  }
   std::vector<const void *> sources;
-  auto [begin, length] = partOf(group.indexOf(rank), group);
+  auto [begin, length] = partOf(group.indexOf(rank), count, group);
   for (int source : pieces_[size_t(rank)][0].sources)
     sources.push_back(static_cast<const char *>(group.slot(source).in) +
                       begin * elementSize_);
@@ -330,11 +342,11 @@ void CollectivePlan::compute(int rank, Group &group, void *out) {
                 static_cast<char *>(out) + begin * elementSize_, 1, length);
 }
 
-void CollectivePlan::copyParts(int rank, Group &group, void *out) {
+void CollectivePlan::copyParts(int rank, int64_t count, Group &group, void *out) {
   int index = group.indexOf(rank);
   for (int step = 1; step < group.size(); ++step) {
     int peer = (index + step) % group.size();
-    auto [from, size] = partOf(peer, group);
+    auto [from, size] = partOf(peer, count, group);
     std::memcpy(static_cast<char *>(out) + from * elementSize_,
                 static_cast<const char *>(group.slot(peer).out) +
                     from * elementSize_,
@@ -355,10 +367,12 @@ void copyLoop(const char *from, int64_t fromStride, char *to, int64_t toStride,
 
 } // namespace
 
-void CollectivePlan::computeWhole(int rank, Group &group, void *out) {
+void CollectivePlan::computeItem(int rank, int64_t item, Group &group, void *outputs) {
   for (const Atom &atom : info_.atoms)
     if (atom.size == 0)
       return;
+  const int64_t before = item * info_.inElements;
+  char *out = static_cast<char *>(outputs) + item * info_.outElements * elementSize_;
   if (padded_)
     std::memset(out, 0, size_t(info_.outElements * elementSize_));
   std::vector<const void *> sources;
@@ -370,11 +384,11 @@ void CollectivePlan::computeWhole(int rank, Group &group, void *out) {
     index.assign(outer, 0);
     int64_t source = piece.source, destination = piece.destination;
     while (true) {
-      char *to = static_cast<char *>(out) + destination * elementSize_;
+      char *to = out + destination * elementSize_;
       sources.clear();
       for (int peer : piece.sources)
         sources.push_back(static_cast<const char *>(group.slot(peer).in) +
-                          source * elementSize_);
+                          (before + source) * elementSize_);
       const char *from = static_cast<const char *>(sources[0]);
       if (info_.reduction != Reduction::None)
         reduceStrided(info_.reduction, info_.dtype, sources.data(),

@@ -81,15 +81,15 @@ bool StartedPlan::finish(int rank) {
   };
   bool shared = false;
   forEach([&](CollectivePlan &plan, Group &group, void *out) {
-    plan.compute(rank, group, out);
-    shared |= plan.isShared(group);
+    plan.compute(rank, 1, group, out);
+    shared |= plan.isShared(1, group);
   });
   if (shared) {
     if (!meeting.arrive(index, text))
       return false;
     forEach([&](CollectivePlan &plan, Group &group, void *out) {
-      if (plan.isShared(group))
-        plan.copyParts(rank, group, out);
+      if (plan.isShared(1, group))
+        plan.copyParts(rank, 1, group, out);
     });
   }
   return meeting.arrive(index, text);

@@ -20,17 +20,18 @@ constexpr Reduction allReductions[] = {
 
 using Buffers = std::vector<std::vector<char>>;
 
-Buffers runOnThreads(const CollectiveInfo &info, int ranks, const Buffers &in) {
+Buffers runOnThreads(const CollectiveInfo &info, int ranks, const Buffers &in,
+                     int64_t count = 1) {
   World world(ranks, 30);
   CollectivePlan plan(info, world);
   Buffers out(static_cast<size_t>(ranks));
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r) {
-    out[size_t(r)].resize(size_t(info.outElements * dtypeSize(info.dtype)), 77);
+    out[size_t(r)].resize(size_t(count * info.outElements * dtypeSize(info.dtype)), 77);
     threads.emplace_back([&, r] {
       // Twice: nothing may be left over from the first time.
-      EXPECT_TRUE(plan.run(r, in[size_t(r)].data(), out[size_t(r)].data()));
-      EXPECT_TRUE(plan.run(r, in[size_t(r)].data(), out[size_t(r)].data()));
+      EXPECT_TRUE(plan.run(r, count, in[size_t(r)].data(), out[size_t(r)].data()));
+      EXPECT_TRUE(plan.run(r, count, in[size_t(r)].data(), out[size_t(r)].data()));
     });
   }
   for (std::thread &thread : threads)
@@ -438,6 +439,53 @@ TEST(Collective, allReduceOfEveryKindTypeAndSize) {
     }
 }
 
+/// What `count` items give at once and one by one.
+void expectItems(const CollectiveInfo &info, int ranks, int64_t count, std::mt19937 &random) {
+  Buffers in(static_cast<size_t>(ranks)), expected(in.size());
+  for (int64_t item = 0; item < count; ++item) {
+    Buffers one = randomInputs(info, ranks, random), out = runOnThreads(info, ranks, one);
+    for (size_t r = 0; r < in.size(); ++r) {
+      in[r].insert(in[r].end(), one[r].begin(), one[r].end());
+      expected[r].insert(expected[r].end(), out[r].begin(), out[r].end());
+    }
+  }
+  EXPECT_EQ(runOnThreads(info, ranks, in, count), expected);
+}
+
+TEST(Collective, manyItemsAreThatManyCollectives) {
+  std::mt19937 random(17);
+  for (int round = 0; round < 200; ++round) {
+    int ranks;
+    CollectiveInfo info = randomCollective(random, ranks);
+    expectItems(info, ranks, round % 4, random);
+  }
+  // Only together large enough for the shared path.
+  CollectiveInfo info;
+  info.kind = "all_reduce";
+  info.reduction = Reduction::Sum;
+  info.inElements = info.outElements = 1001;
+  info.atoms = {{1001, false, 1, false, 1}};
+  info.group = {{1, 4}};
+  expectItems(info, 4, 40, random);
+}
+
+TEST(Collective, ranksWithOtherCountsAreAnError) {
+  CollectiveInfo info;
+  info.kind = "all_gather";
+  info.inElements = 1;
+  info.outElements = 2;
+  info.atoms = {{2, true, 1, false, 1}};
+  World world(2, 30);
+  CollectivePlan plan(info, world);
+  std::vector<float> in(3), out(6);
+  std::vector<float> other(6);
+  std::thread thread([&] { EXPECT_FALSE(plan.run(1, 2, in.data(), other.data())); });
+  EXPECT_FALSE(plan.run(0, 3, in.data(), out.data()));
+  thread.join();
+  EXPECT_NE(world.status().message().find("items, expected"), std::string::npos)
+      << world.status().message();
+}
+
 TEST(Collective, largeAllReduceIsBitIdenticalToTheOrderOfRanks) {
   // Large enough for the shared path; odd, so that the parts differ.
   const int64_t elements = 70001;
@@ -482,8 +530,8 @@ TEST(Collective, groupsAreOnlyThoseThatMove) {
   EXPECT_EQ(plan.receivedBytes(5), 16);
   // One subgroup alone can run.
   std::vector<float> a = {1, 2, 3, 4}, b = {5, 6, 7, 8}, x(8), y(8);
-  std::thread other([&] { EXPECT_TRUE(plan.run(7, b.data(), y.data())); });
-  EXPECT_TRUE(plan.run(5, a.data(), x.data()));
+  std::thread other([&] { EXPECT_TRUE(plan.run(7, 1, b.data(), y.data())); });
+  EXPECT_TRUE(plan.run(5, 1, a.data(), x.data()));
   other.join();
   EXPECT_EQ(x, (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(y, x);

@@ -79,7 +79,7 @@ TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
           std::fill(in[i].begin(), in[i].end(), input(rank, i, round));
         start(0);
         start(1);
-        EXPECT_TRUE(plans.plans[2]->run(rank, in[2].data(), out[2].data()));
+        EXPECT_TRUE(plans.plans[2]->run(rank, 1, in[2].data(), out[2].data()));
         start(3);
         done(0, true);
         done(1, false);

@@ -132,8 +132,8 @@ class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
             suffix = "f" if self.is_float else "i"
         return f"arith.{kind}{suffix}"
 
-    def sharding(self, shape):
-        """A random legal sharding of a value of this shape."""
+    def sharding(self, shape, even=()):
+        """A random legal sharding of a value of this shape; of the dims `even` what divides them."""
         rng = self.rng
         pieces = []
         mesh, sizes = (rng.choice(self.meshes) if len(self.meshes) > 1
@@ -154,7 +154,7 @@ class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
             whole = size == sizes[axis]
             uneven = self.uneven and whole and rng.random() < 0.6
             fits = [d for d, n in enumerate(shape) if n % (total[d] * size) == 0
-                    or (uneven and plain[d])]
+                    or (uneven and plain[d] and d not in even)]
             if not fits or rng.random() < 0.25:
                 left.append((axis, pre, size))
                 continue

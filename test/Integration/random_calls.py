@@ -78,18 +78,22 @@ class CallSteps:
         self.add_value(r, shape, max(bound, 3))
 
     def step_unknown_sizes(self):
-        """A value whose sizes are not known, computed with and read, and known again. Such values are not moved:
-        not from one mesh to another, nor to where another value is."""
+        """A value whose sizes are not known, computed with, moved, summed and read, and known again."""
         rng = self.rng
-        self.require(len(self.meshes) == 1)
         a, shape, bound = self.need(lambda v: v[1])
         b, _, bound_b = self.pick(lambda v: v[1] == shape)
         self.require(self.fits(bound * (bound + 1) + bound_b))
         lost = [d for d in range(len(shape)) if rng.random() < 0.5] or [0]
         t = self.tensor(shape)
         u = self.tensor(["?" if d in lost else n for d, n in enumerate(shape)])
-        x = self.let(f"tensor.cast {a} : {t} to {u}")
-        y = self.let(f"{self.op('mul')} {x}, {x} : {u}")
+
+        def moved(value):
+            if rng.random() < 0.6:
+                return value
+            return self.let(f"spmd.with_sharding_constraint {value} {self.sharding(shape, lost)} : {u}")
+
+        x = moved(self.let(f"tensor.cast {a} : {t} to {u}"))
+        y = moved(self.let(f"{self.op('mul')} {x}, {x} : {u}"))
         sizes = []
         for d in lost:
             c = self.let(f"arith.constant {d} : index")
@@ -100,7 +104,20 @@ class CallSteps:
         else:
             e = self.let(f"tensor.empty({', '.join(sizes)}) : {u}")
             r = self.let(f"linalg.{rng.choice(['add', 'sub'])} ins({x}, {y} : {u}, {u}) outs({e} : {u}) -> {u}")
-        # What follows reads another value: upstream folds casts into some of what reads them, which may move it.
+        r = moved(r)
+        known = [d for d in range(len(shape)) if d not in lost]
+        if known and rng.random() < 0.5:
+            d = rng.choice(known)
+            if self.fits(bound * bound * shape[d]):
+                less = [k for k in range(len(shape)) if k != d]
+                v = self.tensor(["?" if k in lost else shape[k] for k in less])
+                e = self.let(f"tensor.empty({', '.join(sizes)}) : {v}")
+                z = self.let(f"arith.constant {self.literal(0)} : {self.element}")
+                f = self.let(f"linalg.fill ins({z} : {self.element}) outs({e} : {v}) -> {v}")
+                s = self.let(f"linalg.reduce {{ {self.op('add')} }} ins({y} : {u}) outs({f} : {v}) dimensions = [{d}]")
+                w = type(shape)(shape[k] for k in less)
+                s = self.let(f"tensor.cast {s} : {v} to {self.tensor(w)}")
+                self.add_value(s, w, bound * bound * shape[d])
         r = self.let(f"tensor.cast {r} : {u} to {t}")
         r = self.let(f"{self.op('sub')} {b}, {r} : {t}")
         if not self.is_float and rng.random() < 0.5:   # the sizes are the whole value's

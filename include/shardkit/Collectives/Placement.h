@@ -29,6 +29,10 @@ Operation *getProducer(Value value, Block *block);
 /// The bodies of `spmd.start` are left out.
 SmallVector<Block *> getBlocks(func::FuncOp func);
 
+/// Whether a collective may be started apart from where it is done, alone or with
+/// others: it moves data between devices, and as many as is known.
+bool mayStart(CollectiveOpInterface op);
+
 /// One error unless the module may be in local view: partitioned, or of no phase.
 LogicalResult verifyLocalView(ModuleOp module, StringRef pass);
 

@@ -37,11 +37,9 @@ public:
   bool isPartial(LayoutId id) const { return !shardings[id].unreduced.empty(); }
   ShardingAttr getAttr(LayoutId id);
 
-  /// Values of dynamic size are not moved: what any other choice costs is less.
-  static constexpr double kUnmovableSeconds = 1.0e12;
-
   /// Predicted seconds from one layout to another of a value of `type`. A
-  /// complete value that becomes partial costs nothing by itself.
+  /// complete value that becomes partial costs nothing by itself. A size that is
+  /// not known counts as one place for each device of the mesh.
   double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);
   /// Predicted seconds of a halo exchange of a value in layout `id`.
   double getSeconds(LayoutId id, ArrayRef<UnevenDim> windows, RankedTensorType type);
@@ -51,8 +49,8 @@ public:
     std::string kinds, axes; // of the steps that move data, by commas
   };
   Move getMove(LayoutId from, LayoutId to, RankedTensorType type);
-  /// Collectives of that reshard, planned once; those of a value of dynamic size
-  /// are for predictions only. Valid until the next call.
+  /// Collectives of that reshard, planned once, of the value as `withKnownSizes`
+  /// makes it. Valid until the next call.
   const ReshardPlan &getPlan(LayoutId from, LayoutId to, RankedTensorType type);
   const CostModel &getCosts() const { return costs; }
   const Mesh &getMesh() const { return meshes.getMesh(); }
@@ -65,11 +63,16 @@ private:
   std::vector<ShardingAttr> attrs;
   llvm::StringMap<LayoutId> ids;
   llvm::DenseMap<Attribute, LayoutId> known;
-  /// The shape that prices are of: a dynamic dim is taken to be one that all axes and gaps
-  /// together divide.
-  SmallVector<int64_t> getPricedShape(LayoutId from, LayoutId to, RankedTensorType type) const;
+  struct Planned {
+    ReshardPlan plan;
+    int64_t elementBytes; // of all that one element of the plan stands for
+  };
+  /// The shape that a move is planned with, and what an element of it stands for.
+  std::pair<SmallVector<int64_t, 4>, int64_t> getPricedShape(LayoutId from, LayoutId to,
+                                                             RankedTensorType type) const;
+  const Planned &getPlanned(LayoutId from, LayoutId to, RankedTensorType type);
   MovePrices prices;
-  llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, ReshardPlan> plans;
+  llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, Planned> plans;
   llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> seconds;
 };
 

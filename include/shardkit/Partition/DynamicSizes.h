@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
 namespace mlir::spmd {
 
@@ -12,7 +13,8 @@ namespace mlir::spmd {
 /// size, so the global one is a multiple of it. What an op asks of a size is global
 /// (`tensor.dim`), what an op is told of one is local (`tensor.empty`,
 /// `tensor.splat`). A size that is told is known to be a multiple if it was asked of
-/// a dim that is cut alike; any other is checked at run time, where that is allowed.
+/// a dim that is cut alike; any other is checked at run time, where that is allowed,
+/// and so is a size that is cut by a move.
 class DynamicSizes {
 public:
   DynamicSizes(const FunctionMeshes &meshes, bool allowChecks)
@@ -23,12 +25,20 @@ public:
   LogicalResult makeLocal(Operation *op, llvm::function_ref<RankedTensorType(Value)> getGlobal,
                           llvm::function_ref<const Sharding &(Value)> getSharding);
 
+  /// Before the local value of `input` is moved: what another layout cuts must be a
+  /// multiple of all that is cut.
+  LogicalResult checkMove(ReshardOp op, RankedTensorType type, const Sharding &from,
+                          const Sharding &to);
+
 private:
   /// A global size that was asked: the local one, and how the dim is cut.
   struct Asked {
     Value local;
     DimEntries entries;
   };
+  /// That `size` is a multiple of `factor`, where the dim is cut by `entries`.
+  LogicalResult check(Operation *op, Value size, int64_t factor, unsigned d, RankedTensorType type,
+                      ArrayRef<DimEntry> entries);
   FailureOr<Value> getLocal(Operation *op, Value size, unsigned d, RankedTensorType type,
                             ArrayRef<DimEntry> entries);
 

@@ -154,7 +154,8 @@ AliasingValueList DoneOp::getAliasingValues(OpOperand &operand, const AnalysisSt
   return {};
 }
 
-/// A static memref with the strides known: `buffer` itself or a copy.
+/// A memref with the strides known, or dense where sizes are not: `buffer` itself or a
+/// copy.
 static Value withStrides(RewriterBase &rewriter, Location loc, Value buffer,
                          bool contiguous) {
   auto type = cast<MemRefType>(buffer.getType());
@@ -169,10 +170,14 @@ static Value withStrides(RewriterBase &rewriter, Location loc, Value buffer,
       expected *= size;
     }
   }
-  if (known)
+  if (known || type.getLayout().isIdentity())
     return buffer;
+  SmallVector<Value> sizes;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (type.isDynamicDim(d))
+      sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, d));
   return memref::AllocOp::create(
-      rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()));
+      rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
 }
 
 template <typename OpTy>

@@ -1,7 +1,9 @@
 //===- Calls.cpp - Calls of the runtime -----------------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "shardkit/rt/abi.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include <cstddef>
 
 namespace mlir::spmd {
@@ -161,11 +163,27 @@ struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
                                      LLVM::LLVMPointerType::get(b.getContext()), it->second);
   }
 
+  /// Address of a text that ends with 0.
+  Value text(OpBuilder &b, Location loc, StringRef string) {
+    auto [it, isNew] = globals.try_emplace("\"" + string.str(), "");
+    std::string bytes = string.str() + '\0';
+    if (isNew) {
+      it->second = "text_" + std::to_string(globals.size() - 1);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(getOperation().getBody());
+      LLVM::GlobalOp::create(b, loc, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()),
+                             /*isConstant=*/true, LLVM::Linkage::Internal, it->second,
+                             b.getStringAttr(bytes));
+    }
+    return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
+                                     it->second);
+  }
+
   void runOnOperation() override {
     globals.clear();
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa_and_nonnull<SpmdCpuDialect>(op->getDialect()))
+      if (isa_and_nonnull<SpmdCpuDialect>(op->getDialect()) || isa<cf::AssertOp>(op))
         ops.push_back(op);
     });
     OpBuilder b(&getContext());
@@ -185,11 +203,29 @@ struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
           args.push_back(pointerTo(b, loc, buffer));
         func::CallOp::create(b, loc, callee, args);
       } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
-        auto callee = declare(b, "sk_collective", {ptr, i64, ptr, ptr}, i32);
-        func::CallOp::create(b, loc, callee,
-                             ValueRange{context, constant(collective.getId()),
-                                        pointerTo(b, loc, collective.getInput()),
-                                        pointerTo(b, loc, collective.getInit())});
+        auto type = cast<MemRefType>(collective.getInput().getType());
+        SmallVector<Value> args{context, constant(collective.getId())};
+        SmallVector<Type> types{ptr, i64};
+        // Dims whose sizes are not known come first: each of their places is an item.
+        if (!type.hasStaticShape()) {
+          Value count = arith::ConstantIndexOp::create(b, loc, 1);
+          for (int64_t d = 0; d < type.getRank() && type.isDynamicDim(d); ++d)
+            count = arith::MulIOp::create(
+                b, loc, count, memref::DimOp::create(b, loc, collective.getInput(), d));
+          args.push_back(arith::IndexCastOp::create(b, loc, i64, count));
+          types.push_back(i64);
+        }
+        args.push_back(pointerTo(b, loc, collective.getInput()));
+        args.push_back(pointerTo(b, loc, collective.getInit()));
+        types.append({ptr, ptr});
+        StringRef name = type.hasStaticShape() ? "sk_collective" : "sk_collective_batch";
+        func::CallOp::create(b, loc, declare(b, name, types, i32), args);
+      } else if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
+        auto callee = declare(b, "sk_assert", {ptr, i32, ptr}, i32);
+        std::string place = spmd::getLocationText(loc);
+        Value message = text(b, loc, (place.empty() ? "" : place + ": ") + assertion.getMsg().str());
+        Value holds = arith::ExtUIOp::create(b, loc, i32, assertion.getArg());
+        func::CallOp::create(b, loc, callee, ValueRange{context, holds, message});
       } else if (isa<StartOp, DoneOp>(op)) {
         auto callee =
             declare(b, isa<StartOp>(op) ? "sk_collective_start" : "sk_collective_done",

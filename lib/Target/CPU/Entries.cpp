@@ -32,7 +32,8 @@ struct Entries : spmd::impl::SpmdCpuEntriesBase<Entries> {
     auto ptr = LLVM::LLVMPointerType::get(context);
     SmallVector<LLVM::CallOp> calls;
     module.walk([&](LLVM::CallOp call) {
-      if (call.getCallee() == "sk_contract" || call.getCallee() == "sk_collective")
+      if (call.getCallee() == "sk_contract" || call.getCallee() == "sk_collective" ||
+          call.getCallee() == "sk_collective_batch" || call.getCallee() == "sk_assert")
         calls.push_back(call);
     });
     for (LLVM::CallOp call : calls)

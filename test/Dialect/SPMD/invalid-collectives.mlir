@@ -23,11 +23,51 @@ func.func @f(%0: tensor<2xf32>) {
 
 // -----
 
-// all_gather_c1
+// all_gather_c2: a size that the result does not know the operand does not know either
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<2xf32>) {
+  // expected-error @+1 {{operand has type 'tensor<2xf32>', expected 'tensor<?xf32>'}}
+  %1 = spmd.all_gather %0 <@pod, [{"x"}]> : tensor<2xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
+// all_gather_c2: nor the other way
 spmd.mesh @pod = <["x"=4]>
 func.func @f(%0: tensor<?xf32>) {
-  // expected-error @+1 {{the result has dynamic sizes, expected a static shape}}
-  %1 = spmd.all_gather %0 <@pod, [{"x"}]> : tensor<?xf32> -> tensor<?xf32>
+  // expected-error @+1 {{operand has type 'tensor<?xf32>', expected 'tensor<2xf32>'}}
+  %1 = spmd.all_gather %0 <@pod, [{"x"}]> : tensor<?xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// all_to_all_c2: the other dims are what they are
+spmd.mesh @pod = <["x"=4]>
+func.func @f(%0: tensor<?x4x8xf32>) {
+  // expected-error @+1 {{result has type 'tensor<?x16x4xf32>', expected 'tensor<?x16x2xf32>'}}
+  %1 = spmd.all_to_all %0 <@pod, [{}, {"x"}, {}]> to <@pod, [{}, {}, {"x"}]> : tensor<?x4x8xf32> -> tensor<?x16x4xf32>
+  return
+}
+
+// -----
+
+// exchange_c2: the global value knows what the local ones know
+spmd.mesh @pod = <["x"=2, "y"=2]>
+func.func @f(%0: tensor<?x4xf32>) {
+  // expected-error @+1 {{operand has type 'tensor<?x4xf32>', expected 'tensor<8x4xf32>'}}
+  %1 = spmd.exchange %0 of tensor<8x8xf32> <@pod, [{}, {"x"}]> to <@pod, [{}, {"y"}]> : tensor<?x4xf32> -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+// halo_exchange_c2
+spmd.mesh @pod = <["x"=2]>
+func.func @f(%0: tensor<?xf32>) {
+  // expected-error @+1 {{dimension 0 has a window and an unknown size, expected sizes that are known}}
+  %1 = spmd.halo_exchange %0 of tensor<?xf32> <@pod, [{"x"}]> to <@pod, [{"x"}]> dims = [0] steps = [4] offsets = [-1] : tensor<?xf32> -> tensor<6xf32>
   return
 }
 

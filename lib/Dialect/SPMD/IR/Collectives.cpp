@@ -2,6 +2,7 @@
 
 #include "OpSyntax.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
+#include "shardkit/Layout/KnownSizes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -15,17 +16,13 @@ using namespace mlir::spmd;
 // Layouts of operand and result
 //===----------------------------------------------------------------------===//
 
-/// The layout of a value of `shape` under a closed reading of `attr`. What the
-/// axes do not divide has padded parts; an all_to_all cannot have them, since
-/// its global shape is derived from the parts.
-static FailureOr<Layout> getLayout(Operation *op, ShardingAttr attr,
-                                   const Mesh &mesh, ArrayRef<int64_t> shape,
-                                   const Twine &what, bool allowUneven) {
+/// A closed reading of the sharding of a value of `shape`. What the axes do not
+/// divide has padded parts; an all_to_all cannot have them, since its global shape is
+/// derived from the parts.
+static FailureOr<Sharding> readSharding(Operation *op, ShardingAttr attr, const Mesh &mesh,
+                                        ArrayRef<int64_t> shape, const Twine &what,
+                                        bool allowUneven) {
   auto emitError = [&] { return op->emitOpError(); };
-  if (llvm::any_of(shape, ShapedType::isDynamic)) {
-    emitError() << what << " has dynamic sizes, expected a static shape";
-    return failure();
-  }
   if (!attr.getUnreduced().empty()) {
     emitError() << "sharding of " << what
                 << " is unreduced, expected a complete value";
@@ -39,7 +36,18 @@ static FailureOr<Layout> getLayout(Operation *op, ShardingAttr attr,
   if (failed(verifyShardingOf(*sharding, type, mesh, what, emitError,
                               allowUneven)))
     return failure();
-  return Layout::get(*sharding, mesh, shape);
+  return sharding;
+}
+
+/// The layout of a value of `shape`, the sizes that are not known being those that
+/// `withKnownSizes` gives it.
+static FailureOr<Layout> getLayout(Operation *op, ShardingAttr attr, const Mesh &mesh,
+                                   ArrayRef<int64_t> shape, const Twine &what,
+                                   bool allowUneven) {
+  FailureOr<Sharding> sharding = readSharding(op, attr, mesh, shape, what, allowUneven);
+  if (failed(sharding))
+    return failure();
+  return Layout::get(*sharding, mesh, withKnownSizes(shape, {&*sharding}));
 }
 
 /// A replicated value that is partial over `axes`.
@@ -57,7 +65,7 @@ static FailureOr<Layout> getPartialLayout(Operation *op,
     diag.attachNote() << "available axes: " << mesh.axesToString();
     return failure();
   }
-  return Layout::get(sharding, mesh, shape);
+  return Layout::get(sharding, mesh, withKnownSizes(shape, {&sharding}));
 }
 
 static LogicalResult verifyElementTypes(Operation *op, Type a, Type b) {
@@ -68,10 +76,15 @@ static LogicalResult verifyElementTypes(Operation *op, Type a, Type b) {
                            << ", expected equal ones";
 }
 
+/// Dims that are not known in `like` are not known in `type` either.
 static LogicalResult verifyLocalShape(Operation *op, Type type,
-                                      const Layout &layout,
+                                      const Layout &layout, ArrayRef<int64_t> like,
                                       const Twine &what) {
   SmallVector<int64_t, 4> expected = layout.localShape();
+  if (expected.size() == like.size())
+    for (auto [size, other] : llvm::zip_equal(expected, like))
+      if (ShapedType::isDynamic(other))
+        size = other;
   if (getShape(type) == ArrayRef<int64_t>(expected))
     return success();
   return op->emitOpError() << what << " has type " << type << ", expected "
@@ -125,22 +138,24 @@ static LogicalResult getMoveLayouts(Operation *op, Type globalType,
                                     Layout &from, Layout &to,
                                     bool allowUneven) {
   ArrayRef<int64_t> shape = getShape(globalType);
-  FailureOr<Layout> source = getLayout(op, fromAttr, fromMesh, shape,
-                                       "the global value", allowUneven);
+  FailureOr<Sharding> source =
+      readSharding(op, fromAttr, fromMesh, shape, "the global value", allowUneven);
   if (failed(source))
     return failure();
-  FailureOr<Layout> target = getLayout(op, toAttr, toMesh, shape,
-                                       "the global value", allowUneven);
+  FailureOr<Sharding> target =
+      readSharding(op, toAttr, toMesh, shape, "the global value", allowUneven);
   if (failed(target))
     return failure();
-  from = std::move(*source);
-  to = std::move(*target);
+  SmallVector<int64_t, 4> known = withKnownSizes(shape, {&*source, &*target});
+  from = Layout::get(*source, fromMesh, known);
+  to = Layout::get(*target, toMesh, known);
   return success();
 }
 
 /// Derives both layouts from the meshes in the symbol table and compares the
-/// types with their local shapes.
-static LogicalResult verifyCollective(CollectiveOpInterface op,
+/// types with their local shapes. `shape`: of the global value or, if it is not
+/// written, of a local one, for the dims whose sizes are not known.
+static LogicalResult verifyCollective(CollectiveOpInterface op, ArrayRef<int64_t> shape,
                                       SymbolTableCollection &symbolTable) {
   FailureOr<Mesh> fromMesh = getMeshOrEmit(op, op.getFromMesh(), symbolTable);
   if (failed(fromMesh))
@@ -154,8 +169,8 @@ static LogicalResult verifyCollective(CollectiveOpInterface op,
   Type operandType = op->getOperand(0).getType();
   Type resultType = op->getResult(0).getType();
   if (failed(verifyElementTypes(op, operandType, resultType)) ||
-      failed(verifyLocalShape(op, operandType, from, "operand")) ||
-      failed(verifyLocalShape(op, resultType, to, "result")))
+      failed(verifyLocalShape(op, operandType, from, shape, "operand")) ||
+      failed(verifyLocalShape(op, resultType, to, shape, "result")))
     return failure();
   if (std::optional<ReductionKind> kind = op.getReduction())
     return verifyReduction(op, *kind, operandType);
@@ -181,13 +196,13 @@ LogicalResult AllGatherOp::getLayouts(const Mesh &fromMesh, const Mesh &,
   if (failed(layout))
     return failure();
   from = std::move(*layout);
-  to = Layout::replicated(shape);
+  to = Layout::replicated(from.shape);
   return success();
 }
 
 LogicalResult
 AllGatherOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  return verifyCollective(*this, symbolTable);
+  return verifyCollective(*this, getType().getShape(), symbolTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,13 +223,13 @@ LogicalResult AllSliceOp::getLayouts(const Mesh &, const Mesh &toMesh,
                                        shape, "the operand", true);
   if (failed(layout))
     return failure();
-  from = Layout::replicated(shape);
   to = std::move(*layout);
+  from = Layout::replicated(to.shape);
   return success();
 }
 
 LogicalResult AllSliceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  return verifyCollective(*this, symbolTable);
+  return verifyCollective(*this, getType().getShape(), symbolTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -244,13 +259,13 @@ LogicalResult AllReduceOp::getLayouts(const Mesh &fromMesh, const Mesh &,
   if (failed(layout))
     return failure();
   from = std::move(*layout);
-  to = Layout::replicated(shape);
+  to = Layout::replicated(from.shape);
   return success();
 }
 
 LogicalResult
 AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  return verifyCollective(*this, symbolTable);
+  return verifyCollective(*this, getType().getShape(), symbolTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -291,7 +306,7 @@ LogicalResult ReduceScatterOp::getLayouts(const Mesh &fromMesh, const Mesh &,
   if (axes.empty())
     return emitOpError() << "no axis is given, expected at least one";
   FailureOr<Layout> source = getPartialLayout(
-      getOperation(), axes, getReductionKind().getValue(), fromMesh, shape);
+      getOperation(), axes, getReductionKind().getValue(), fromMesh, target->shape);
   if (failed(source))
     return failure();
   from = std::move(*source);
@@ -301,7 +316,7 @@ LogicalResult ReduceScatterOp::getLayouts(const Mesh &fromMesh, const Mesh &,
 
 LogicalResult
 ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  return verifyCollective(*this, symbolTable);
+  return verifyCollective(*this, getType().getShape(), symbolTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -340,7 +355,7 @@ LogicalResult AllToAllOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh,
 }
 
 LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  return verifyCollective(*this, symbolTable);
+  return verifyCollective(*this, getType().getShape(), symbolTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -369,7 +384,7 @@ LogicalResult
 CollectivePermuteOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (failed(verifyElementTypes(getOperation(), getGlobalType(),
                                 getInput().getType())) ||
-      failed(verifyCollective(*this, symbolTable)))
+      failed(verifyCollective(*this, getShape(getGlobalType()), symbolTable)))
     return failure();
   if (getInput().getType() != getType())
     return emitOpError() << "operand has type " << getInput().getType()
@@ -399,7 +414,7 @@ LogicalResult ExchangeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (failed(verifyElementTypes(getOperation(), getGlobalType(),
                                 getInput().getType())))
     return failure();
-  return verifyCollective(*this, symbolTable);
+  return verifyCollective(*this, getShape(getGlobalType()), symbolTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -446,11 +461,15 @@ LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMes
     if (d < 0 || d >= int64_t(shape.size()) || (i > 0 && d <= dims[i - 1]))
       return emitOpError() << "dims are [" << dims << "], expected rising numbers of the "
                            << shape.size() << " dimensions";
+  for (int64_t d : dims)
+    if (ShapedType::isDynamic(shape[d]) || ShapedType::isDynamic(result[d]))
+      return emitOpError() << "dimension " << d << " has a window and an unknown size, expected "
+                              "sizes that are known";
   FailureOr<Sharding> source = toSharding(getFrom(), fromMesh, [&] { return emitOpError(); });
   FailureOr<Sharding> target = toSharding(getTo(), toMesh, [&] { return emitOpError(); });
   if (failed(source) || failed(target))
     return failure();
-  to = Layout::replicated(shape);
+  to = Layout::replicated(from.shape);
   for (auto [d, size] : llvm::enumerate(shape)) {
     const DimEntries &own = source->dims[d].entries, &entries = target->dims[d].entries;
     bool hasWindow = llvm::is_contained(dims, int64_t(d));
@@ -479,7 +498,7 @@ LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMes
 LogicalResult HaloExchangeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (failed(verifyElementTypes(getOperation(), getGlobalType(), getInput().getType())))
     return failure();
-  return verifyCollective(*this, symbolTable);
+  return verifyCollective(*this, getShape(getGlobalType()), symbolTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -533,7 +552,7 @@ static LogicalResult verifyTransfer(OpTy op, Type localType, bool isSend,
   // send_c2, recv_c2, send_c3, recv_c3
   if (failed(verifyElementTypes(op, op.getGlobalType(), localType)) ||
       failed(verifyLocalShape(op, localType, isSend ? from : to,
-                              isSend ? "operand" : "result")))
+                              getShape(op.getGlobalType()), isSend ? "operand" : "result")))
     return failure();
   // send_c4, recv_c4
   int64_t channel = op.getChannel();

@@ -26,12 +26,12 @@ public:
   const std::vector<int> &participants(int rank) const {
     return groups_[size_t(rank)]->ranks();
   }
-  /// Called by every rank of the world with its own contiguous buffers. False
-  /// when the world failed.
-  bool run(int rank, const void *in, void *out);
+  /// Called by every rank of the world with its own contiguous buffers, of `count`
+  /// items each, as many on all ranks that take part. False when the world failed.
+  bool run(int rank, int64_t count, const void *in, void *out);
   /// "collective 3 (all_reduce at model.mlir:12:8)" for messages.
   std::string describe() const;
-  /// Bytes that `rank` takes from others, in one execution.
+  /// Bytes that `rank` takes from others, in one execution, of each item.
   int64_t receivedBytes(int rank) const;
 
 private:
@@ -60,12 +60,14 @@ private:
   /// Computes the output of `rank` from the inputs published in `group`; where
   /// work is shared (`isShared`) its part only, which `copyParts` completes once
   /// all members have computed theirs.
-  void compute(int rank, Group &group, void *out);
-  void copyParts(int rank, Group &group, void *out);
-  bool isShared(const Group &group) const { return shared_ && group.size() > 1; }
-  /// Elements that a member computes where work is shared: begin, count.
-  std::pair<int64_t, int64_t> partOf(int member, const Group &group) const;
-  void computeWhole(int rank, Group &group, void *out);
+  void compute(int rank, int64_t count, Group &group, void *out);
+  void copyParts(int rank, int64_t count, Group &group, void *out);
+  bool isShared(int64_t count, const Group &group) const;
+  /// Elements of `count` items that a member computes where work is shared: begin,
+  /// number.
+  std::pair<int64_t, int64_t> partOf(int member, int64_t count, const Group &group) const;
+  /// The output of one item.
+  void computeItem(int rank, int64_t item, Group &group, void *out);
 
   const CollectiveInfo &info_;
   int64_t elementSize_;
@@ -76,7 +78,7 @@ private:
                                            ///< in the group.
   std::vector<Group *> groups_;            ///< Per rank.
   bool padded_ = false; ///< Some elements of the output are never written.
-  bool shared_ = false; ///< All members compute the same contiguous buffer.
+  bool isSame_ = false; ///< All members compute the same contiguous buffer.
 };
 
 /// Collectives that are started together (`with` in the manifest) and done later:

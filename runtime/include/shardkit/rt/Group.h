@@ -27,6 +27,7 @@ struct alignas(64) GroupSlot {
   const void *in = nullptr;
   void *out = nullptr;
   int64_t id = -1;
+  int64_t count = 1; ///< Items, see `CollectivePlan::run`.
   std::atomic<uint64_t> arrivals{0};
 };
 

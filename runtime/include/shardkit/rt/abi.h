@@ -44,6 +44,16 @@ typedef int32_t (*sk_program)(sk_context *ctx, void *const *args,
  * once it is not 0, every later collective of this run returns at once. */
 SK_EXPORT int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out);
 
+/* Performs collective `id` on `count` items of the size that the manifest lists, one
+ * behind the other in `in` and in `out`. All ranks that take part have the same
+ * count, 0 included. */
+SK_EXPORT int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in,
+                                      void *out);
+
+/* Ends the run with `message` if `holds` is 0: then a status, else 0. The program
+ * returns the status at once. */
+SK_EXPORT int32_t sk_assert(sk_context *ctx, int32_t holds, const char *message);
+
 /* Collectives in two halves, for those that the manifest lists `with` another or
  * with themselves. Those that are started together are handed over in order of
  * their ids and done in the same order, with the same buffers. Until done has

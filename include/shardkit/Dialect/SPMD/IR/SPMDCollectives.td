@@ -1,7 +1,8 @@
 //===- SPMDCollectives.td - Local-view ops of the spmd dialect -*- tablegen -*-//
 //
 // Each collective writes the digits that it moves as dimension shardings of its
-// own global value; verifiers derive the result type from them again.
+// own global value; verifiers derive the result type from them again. A size that is
+// not known is known on neither side, and a multiple of all that both sides cut.
 //
 //===----------------------------------------------------------------------===//
 
