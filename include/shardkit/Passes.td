@@ -183,7 +183,8 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
     are, open ones perhaps with more axes. Writes what propagation writes, and
     `spmd.compute` on ops; `spmd.solver` on a function has the objective, a lower bound
     and whether that proves it optimal (docs/AutoSharding.md). Whole axes are tried in
-    every order on everything that they divide. Phase: annotated to propagated.
+    every order on everything that they divide. Options ask for more than what stands in
+    the program, as constraints of the same problem. Phase: annotated to propagated.
   }];
   let options = [
     Option<"costModel", "cost-model", "std::string", /*default=*/"\"default\"",
@@ -192,8 +193,8 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
     ListOption<"forbid", "forbid", "std::string",
                "Kinds of collectives that must not be used: all_gather, all_reduce, "
                "reduce_scatter, all_to_all, collective_permute, exchange">,
-    Option<"memoryBudget", "memory-budget", "int64_t", /*default=*/"0",
-           "Bytes that a device may hold at once; 0: what the mesh says, if it does">,
+    Option<"memoryBudget", "memory-budget", "int64_t", /*default=*/"-1",
+           "Bytes that a device may hold at once; -1: what the mesh says, if it does">,
     Option<"gap", "gap", "double", /*default=*/"0.001",
            "With a memory budget: how far from the bound an answer may be, as a part of it">,
     Option<"timeLimit", "time-limit", "double", /*default=*/"60",
@@ -205,7 +206,47 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
            "Whether each use of a value pays its own reshard (always), or equal ones "
            "are paid once (never, auto)">,
     Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
-           "Trips of loops whose bounds are not constant">
+           "Trips of loops whose bounds are not constant">,
+    Option<"meshShapes", "mesh-shapes", "std::string", /*default=*/"\"given\"",
+           "Whether the sizes of the mesh's axes are kept (given), or all are tried that "
+           "have the same number of devices (all)">,
+    Option<"allowRecompute", "allow-recompute", "bool", /*default=*/"false",
+           "Contractions may use fewer devices than they could, so that several compute "
+           "the same; then the time to compute counts too">,
+    Option<"replicatedWeights", "allow-replicated-weights", "bool", /*default=*/"true",
+           "Whether a weight may be whole on every device">,
+    ListOption<"batchAxes", "batch-axes", "std::string",
+               "Axes that cut dim 0 of every input: data parallelism">,
+    ListOption<"batchArguments", "batch-arguments", "std::string",
+               "Names of these inputs; none: every argument that is no weight and is not "
+               "updated">,
+    Option<"zero", "zero", "int64_t", /*default=*/"0",
+           "What the batch axes cut besides: 1 optimizer state, 2 gradients too, 3 weights "
+           "too, each use of one gathering it again">,
+    Option<"smallValueThreshold", "small-value-threshold", "int64_t", /*default=*/"0",
+           "Values of fewer elements stay as propagation has them">,
+    Option<"departureCost", "departure-cost", "double", /*default=*/"0.0",
+           "Seconds that each value costs which is not where propagation has it">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDDeriveCostsPass : Pass<"spmd-derive-costs", "::mlir::ModuleOp"> {
+  let summary = "Give meshes link costs that follow from the bandwidths of hosts";
+  let description = [{
+    Writes `beta` on every mesh that has none, from the bandwidth within a host and that
+    between hosts, which all groups of an axis use at once (docs/AutoSharding.md).
+    Device d is on host d / devices-per-host.
+  }];
+  let options = [
+    Option<"devicesPerHost", "devices-per-host", "int64_t", /*default=*/"0",
+           "Devices of one host">,
+    Option<"intraHost", "intra-host-bandwidth", "double", /*default=*/"0.0",
+           "Bytes per second that a device sends within its host">,
+    Option<"interHost", "inter-host-bandwidth", "double", /*default=*/"0.0",
+           "Bytes per second on a link between hosts, each way">,
+    Option<"topology", "topology", "std::string", /*default=*/"\"tree\"",
+           "How hosts are linked: tree (each to a switch) or ring (each to the next)">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
@@ -480,10 +521,14 @@ def SPMDExplainPass : Pass<"spmd-explain", "::mlir::ModuleOp"> {
     selected value: the chain of ops from each axis back to the annotation it
     came from, and for each axis that a neighbouring value has and this one has
     not, what stopped it: a closed dim, a size that does not divide, the axis in
-    use, a conflict lost (with both costs), a barrier, an op without a rule. The
-    module stays as it is. Accepts phases up to propagated.
+    use, a conflict lost (with both costs), a barrier, an op without a rule. What a
+    search laid out is explained by a search: the next best layouts of a value, and ways
+    to compute a contraction, with what the whole function would then cost and what of
+    it is decisive. The module stays as it is. Accepts phases up to propagated.
   }];
   let options = [
+    Option<"top", "top", "int64_t", /*default=*/"3",
+           "How many alternatives to what a search chose are named">,
     Option<"value", "value", "std::string", /*default=*/"\"\"",
            "%12 or %arg0 as printed in the input, a NameLoc, spmd.name, "
            "spmd.weight, resultN or file:line; all values if empty">,

@@ -1,14 +1,15 @@
 //===- AutoShardPass.cpp - Layouts by search ------------------------------===//
 
-#include "shardkit/AutoSharding/ShardingProblem.h"
-#include "shardkit/AutoSharding/Solver.h"
+#include "MeshShapes.h"
+#include "shardkit/AutoSharding/FunctionSearch.h"
+#include "shardkit/AutoSharding/ModuleSearch.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/CompleteModule.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Pass/Pass.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDAUTOSHARDPASS
@@ -18,191 +19,156 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
-/// How far from the optimum a solution may be that only says what to share.
-static constexpr double kDraftGap = 0.02;
-
 namespace {
+
+/// The options of a pass as text, each `name=value` or `name={a,b}`.
+SmallVector<std::string> getOptionTexts(Pass &pass) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  pass.printAsTextualPipeline(os);
+  StringRef rest = StringRef(text).split('{').second;
+  rest.consume_back("}");
+  SmallVector<std::string> options(1);
+  int depth = 0;
+  for (char c : rest) {
+    depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+    if (c == ' ' && depth == 0)
+      options.emplace_back();
+    else
+      options.back().push_back(c);
+  }
+  return options;
+}
 
 struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
   using Base::Base;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(readOptions()) ||
-        failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
+    auto options = readOptions(module.getLoc());
+    if (failed(options) || failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
       return signalPassFailure();
     // What an earlier run chose is no pin.
-    if (getPhase(module) > int(Phase::Annotated))
-      for (auto func : getProgramFunctions(module))
+    if (getPhase(module) > int(Phase::Annotated)) {
+      for (auto func : getProgramFunctions(module)) {
+        func->removeAttr(kSolverAttr);
         func.walk([](Operation *op) { op->removeAttr(kComputeAttr); });
-    auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
-                        HandedLayouts &handed) -> FailureOr<std::unique_ptr<FunctionPropagation>> {
-      auto propagation = FunctionPropagation::compute(func, meshes, calls, options);
-      if (failed(propagation) || failed(solveFunction(func, meshes, **propagation, handed)))
-        return failure();
-      return propagation;
+      }
+      module->removeAttr(kMeshShapesAttr);
+    }
+    if (meshShapes == "all" && failed(chooseMeshShape(module, *options)))
+      return signalPassFailure();
+    auto finish = [&](FunctionSearch &search, HandedLayouts &handed) {
+      return solveFunction(search, handed);
     };
-    if (failed(completeModule(module, complete)))
+    if (failed(searchModule(module, *options, finish)))
       signalPassFailure();
   }
 
-private:
-  Propagation::Options options;
-
-  LogicalResult readOptions() {
-    Location loc = getOperation().getLoc();
+  FailureOr<SearchOptions> readOptions(Location loc) {
+    SearchOptions options;
     auto parsed = Propagation::parseOptions(loc, "cost", "allow", tripCount);
     if (failed(parsed))
       return failure();
-    options = *parsed;
+    options.propagation = *parsed;
     if (costModel != "default" && costModel != "alpa")
       return emitError(loc) << "unknown cost-model=" << costModel << ", expected default or alpa";
-    options.costs.alpa = costModel == "alpa";
+    options.propagation.costs.alpa = costModel == "alpa";
     for (const std::string &name : forbid) {
       std::optional<CollectiveKind> kind = parseCollectiveKind(name);
       if (!kind || *kind == CollectiveKind::AllSlice)
         return emitError(loc) << "unknown collective '" << name
                               << "' to forbid, expected all_gather, all_reduce, reduce_scatter, "
                                  "all_to_all, collective_permute or exchange";
-      options.costs.forbidden.push_back(*kind);
+      options.propagation.costs.forbidden.push_back(*kind);
     }
     if (subAxes != "auto" && subAxes != "all")
       return emitError(loc) << "unknown sub-axes=" << subAxes << ", expected auto or all";
+    options.allSubAxes = subAxes == "all";
     if (regather != "auto" && regather != "always" && regather != "never")
       return emitError(loc) << "unknown regather=" << regather
                             << ", expected auto, always or never";
-    if (memoryBudget < 0)
-      return emitError(loc) << "memory-budget=" << memoryBudget << ", expected a positive number of bytes";
+    options.regatherAlways =
+        regather == "always" || (regather == "auto" && options.propagation.costs.alpa);
+    if (meshShapes != "given" && meshShapes != "all")
+      return emitError(loc) << "unknown mesh-shapes=" << meshShapes << ", expected given or all";
+    if (memoryBudget != -1 && memoryBudget <= 0)
+      return emitError(loc) << "memory-budget=" << memoryBudget
+                            << ", expected a positive number of bytes";
+    if (memoryBudget > 0)
+      options.memoryBudget = memoryBudget;
+    if (!(gap >= 0))
+      return emitError(loc) << "gap=" << gap << ", expected 0 or more";
+    options.gap = gap;
     if (!(timeLimit > 0))
-      return emitError(loc) << "time-limit=" << timeLimit << ", expected a positive number of seconds";
+      return emitError(loc) << "time-limit=" << timeLimit
+                            << ", expected a positive number of seconds";
+    options.timeLimit = timeLimit;
+    options.allowRecompute = allowRecompute;
+    options.allowReplicatedWeights = replicatedWeights;
+    options.batchAxes.assign(batchAxes.begin(), batchAxes.end());
+    options.batchArguments.assign(batchArguments.begin(), batchArguments.end());
+    if (!options.batchArguments.empty() && options.batchAxes.empty())
+      return emitError(loc) << "batch-arguments without axes to cut them, expected batch-axes";
+    if (zero < 0 || zero > 3)
+      return emitError(loc) << "zero=" << zero << ", expected 0, 1, 2 or 3";
+    if (zero > 0 && options.batchAxes.empty())
+      return emitError(loc) << "zero=" << zero
+                            << " without axes to cut optimizer state by, expected batch-axes";
+    options.zeroStage = zero;
+    if (smallValueThreshold < 0)
+      return emitError(loc) << "small-value-threshold=" << smallValueThreshold
+                            << ", expected 0 or more elements";
+    options.smallValueThreshold = smallValueThreshold;
+    if (!(departureCost >= 0) || departureCost > 1e9)
+      return emitError(loc) << "departure-cost=" << departureCost
+                            << ", expected seconds from 0 to 1e9";
+    options.departureCost = departureCost;
+    return options;
+  }
+
+private:
+  /// The options that differ from what they are by default.
+  std::string getGivenOptions() {
+    SmallVector<std::string> defaults = getOptionTexts(*createSPMDAutoShardPass());
+    std::string text;
+    for (const std::string &option : getOptionTexts(*this))
+      if (!llvm::is_contained(defaults, option))
+        text += (text.empty() ? "" : " ") + option;
+    return text;
+  }
+
+  LogicalResult solveFunction(FunctionSearch &search, HandedLayouts &handed) {
+    func::FuncOp func = search.getFunc();
+    ShardingProblem &problem = search.getProblem();
+    SearchResult result = search.run();
+    if (result.choices.empty())
+      return emitInfeasible(search, result);
+    Builder b(&getContext());
+    SmallVector<NamedAttribute> said{
+        b.getNamedAttr("objective", b.getF64FloatAttr(result.objective)),
+        b.getNamedAttr("lower_bound", b.getF64FloatAttr(result.lowerBound)),
+        b.getNamedAttr("status", b.getStringAttr(search.getStatus(result)))};
+    // What else is in the objective.
+    if (double moves = problem.getSeconds(result.choices, /*onlyMoves=*/true);
+        search.getOptions().allowRecompute || search.getOptions().departureCost > 0)
+      said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(moves)));
+    if (std::string given = getGivenOptions(); !given.empty())
+      said.push_back(b.getNamedAttr("with_options", b.getStringAttr(given)));
+    func->setAttr(kSolverAttr, b.getDictionaryAttr(said));
+    emitRemarks(search, result);
+    search.write(result, handed);
     return success();
   }
 
-  /// Says how much memory the function needs, and what holds it.
-  LogicalResult emitOverBudget(func::FuncOp func, int64_t budget, const Solution &solution,
-                               const ShardingProblem &problem, const Propagation &propagation,
-                               const LiveBuffers &live) {
-    InFlightDiagnostic diag = emitError(func.getLoc());
-    diag << "function @" << func.getName() << " does not fit into " << budget
-         << " bytes per device, expected a memory budget of at least " << solution.smallestBudgetBound;
-    if (solution.smallestBudgetBound < solution.smallestBudget)
-      diag << " (" << solution.smallestBudget << " is enough)";
-    std::vector<std::pair<int64_t, Value>> held;
-    for (const LiveBuffer &buffer : live.getBuffers())
-      if (buffer.begin <= solution.peakPoint && solution.peakPoint <= buffer.end && buffer.value) {
-        Value value = live.getHeld(buffer, solution.peakPoint);
-        if (propagation.contains(value))
-          held.push_back({problem.getLocalBytes(propagation.getId(value), solution.choices), value});
-      }
-    llvm::stable_sort(held, [](const auto &a, const auto &b) { return a.first > b.first; });
-    for (auto [bytes, value] : llvm::ArrayRef(held).take_front(8))
-      diag.attachNote(value.getLoc()) << "holds " << bytes << " bytes of " << value.getType()
-                                      << " at the peak of that";
-    return diag;
-  }
-
-  LogicalResult solveFunction(func::FuncOp func, FunctionMeshes &meshes,
-                              FunctionPropagation &own,
-                              HandedLayouts &handed) {
-    Propagation &propagation = own.getPropagation();
-    ProblemOptions problemOptions;
-    problemOptions.regatherAlways = regather == "always" || (regather == "auto" && options.costs.alpa);
-    problemOptions.allSubAxes = subAxes == "all";
-    LogicalResult pinned = success();
-    auto getPinned = [&](Operation *op) -> std::optional<FactorAxes> {
-      auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
-      if (!attr)
-        return std::nullopt;
-      auto factors = meshes.read(attr, [&] { return op->emitError(); });
-      if (failed(factors)) {
-        pinned = failure();
-        return std::nullopt;
-      }
-      FactorAxes axes;
-      for (const DimEntries &entries : *factors)
-        axes.push_back(canonicalize(entries));
-      return axes;
+  static void emitRemarks(FunctionSearch &search, const SearchResult &result) {
+    func::FuncOp func = search.getFunc();
+    const ShardingProblem &problem = search.getProblem();
+    const SolverStatistics &statistics = result.last.statistics;
+    auto options = [&](StringRef name) {
+      return remark::RemarkOpts::name(name).category("spmd").function(func.getName());
     };
-    problemOptions.getPinned = getPinned;
-    std::optional<int64_t> budget = meshes.getCostMesh().memory;
-    if (memoryBudget > 0)
-      budget = memoryBudget;
-    std::optional<LiveBuffers> live;
-    if (budget)
-      problemOptions.live =
-          &live.emplace(func, [](func::CallOp) { return HeldBytes(); });
-    ShardingProblem problem(propagation, problemOptions);
-    if (failed(pinned))
-      return failure();
-    SolverOptions solver;
-    solver.timeLimit = timeLimit;
-    solver.budget = budget;
-    solver.gap = gap;
-    Solution solution;
-    double best = std::numeric_limits<double>::infinity(), bound = 0;
-    std::vector<unsigned> choices;
-    unsigned rounds = 0;
-    bool proven = false;
-    // Until a solution asks for nothing new a good one does.
-    bool drafts = !budget;
-    while (true) {
-      solver.gap = drafts ? std::max<double>(gap, kDraftGap) : gap;
-      solution = solve(problem.getGraph(), solver);
-      if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
-        break;
-      ++rounds;
-      // A budget that was made smaller bounds nothing.
-      if (solver.budget == budget)
-        bound = std::max(bound, problem.toSeconds(solution.lowerBound.time));
-      // What is shared lives longer than what the graph knows of: the difference is
-      // taken from the budget.
-      int64_t excess = budget ? problem.getPeak(solution.choices) - *budget : 0;
-      double seconds = problem.getSeconds(solution.choices);
-      if (excess <= 0 && seconds < best) {
-        best = seconds;
-        choices = solution.choices;
-      }
-      solver.timeLimit -= solution.seconds;
-      if (solver.timeLimit <= 0)
-        break;
-      if (problem.refine(solution.choices))
-        continue;
-      if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
-        continue;
-      if (excess > 0 && *solver.budget > excess) {
-        *solver.budget -= excess;
-        continue;
-      }
-      // Within a budget the solver minimizes times alone where there are many choices.
-      proven = solver.budget == budget &&
-               (solution.status == SolverStatus::Optimal ||
-                solution.lowerBound.time >= solution.objective.time);
-      break;
-    }
-    if (choices.empty() && solution.smallestBudget >= 0)
-      return emitOverBudget(func, *budget, solution, problem, propagation, *live);
-    if (choices.empty() && solution.status == SolverStatus::Gap)
-      return emitError(func.getLoc()) << "no layouts of function @" << func.getName()
-                                      << " found within " << timeLimit
-                                      << " s, expected a longer time-limit";
-    if (choices.empty())
-      return emitError(func.getLoc())
-             << "no layouts of function @" << func.getName() << " satisfy what is given"
-             << (forbid.empty() ? "" : " without the forbidden collectives");
-    // Time is rounded to the unit of the graph; the objective is not.
-    if (proven)
-      bound = best;
-    StringRef status = !proven ? "gap" : problem.isWithinSets() ? "optimal within sets of 3" : "optimal";
-    Builder b(&getContext());
-    func->setAttr(kSolverAttr,
-                  b.getDictionaryAttr(
-                      {b.getNamedAttr("objective", b.getF64FloatAttr(best)),
-                       b.getNamedAttr("lower_bound", b.getF64FloatAttr(std::min(bound, best))),
-                       b.getNamedAttr("status", b.getStringAttr(status))}));
-    const SolverStatistics &statistics = solution.statistics;
-    remark::analysis(func.getLoc(), remark::RemarkOpts::name("auto-shard")
-                                        .category("spmd")
-                                        .function(func.getName()))
+    remark::analysis(func.getLoc(), options("auto-shard"))
         << remark::add("search over {0} choices of {1} variables",
                        problem.getNumChoices(), problem.getGraph().getNumVariables())
         << remark::metric("Variables", statistics.variables)
@@ -210,26 +176,51 @@ private:
         << remark::metric("Merged", statistics.merged) << remark::metric("Joins", statistics.joins)
         << remark::metric("JoinEntries", statistics.joinEntries)
         << remark::metric("LargestJoin", statistics.largestJoin)
-        << remark::metric("Rounds", rounds) << remark::metric("Runs", statistics.runs) << remark::metric("Nodes", statistics.nodes);
-    LayoutTable &table = propagation.getTable();
-    for (unsigned id = 0; id < propagation.getNumPlaces(); ++id)
-      propagation.set(id, table.get(problem.getLayout(id, choices)));
+        << remark::metric("Rounds", result.rounds) << remark::metric("Runs", statistics.runs)
+        << remark::metric("Nodes", statistics.nodes)
+        << remark::metric("Seconds", llvm::formatv("{0:F3}", result.seconds).str());
+    // A contraction that no axis divides.
+    Propagation &propagation = search.getFunction().getPropagation();
+    if (propagation.getTable().getMesh().numDevices() == 1)
+      return;
     for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
       const Propagation::Node &node = propagation.getNode(id);
-      const FactorAxes *axes = problem.getStrategy(id, choices);
-      if (!axes)
+      ArrayRef<FactorAxes> strategies = problem.getStrategies(id);
+      if (!node.isOwnRule || !node.rule->isContraction || strategies.size() != 1 ||
+          node.op->hasAttr(kComputeAttr) ||
+          !llvm::all_of(strategies[0], [](const DimEntries &entries) { return entries.empty(); }))
         continue;
-      if (node.isOwnRule) {
-        if (node.op->getNumResults() > 0 && !isa<tensor::ParallelInsertSliceOp>(node.op))
-          node.op->setDiscardableAttr(kComputeAttr, meshes.getAttr(*axes));
-        continue;
-      }
-      SmallVector<LayoutId> &layouts = handed[node.op];
-      for (unsigned t = 0; t < node.rule->numOperands(); ++t)
-        layouts.push_back(table.intern(getTensorSharding(*node.rule, t, *axes)));
+      remark::missed(node.op->getLoc(), options("auto-shard-replicated"))
+          << remark::add("{0} is computed on every device: no axis divides a factor of it",
+                         node.op->getName().getStringRef());
     }
-    return success();
   }
 };
 
 } // namespace
+
+FailureOr<SearchOptions> spmd::readSearchOptions(StringRef text, Location loc) {
+  AutoShardPass pass;
+  std::string reason;
+  if (failed(pass.initializeOptions(text, [&](const Twine &message) {
+        reason = message.str();
+        return failure();
+      })))
+    return emitError(loc) << "cannot read options of the search: " << reason;
+  return pass.readOptions(loc);
+}
+
+LogicalResult spmd::searchModule(ModuleOp module, const SearchOptions &options,
+                                 FinishSearchFn finish) {
+  auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
+                      HandedLayouts &handed) -> FailureOr<std::unique_ptr<FunctionPropagation>> {
+    auto propagation = FunctionPropagation::compute(func, meshes, calls, options.propagation);
+    if (failed(propagation))
+      return failure();
+    auto search = FunctionSearch::create(func, meshes, **propagation, options);
+    if (failed(search) || failed(finish(**search, handed)))
+      return failure();
+    return propagation;
+  };
+  return completeModule(module, complete);
+}

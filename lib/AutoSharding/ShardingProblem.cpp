@@ -19,7 +19,7 @@ static constexpr unsigned kMaxSet = 3;
 static constexpr size_t kMaxListed = 1024;
 
 /// What kind of table a key is of, and the rule or type that it depends on.
-enum TableKind : int64_t { kBytes, kPicks, kProduced, kNeeded, kHandedOn, kHalos, kFilled, kEntry, kSets, kEqual };
+enum TableKind : int64_t { kBytes, kPicks, kProduced, kNeeded, kHandedOn, kHalos, kFilled, kEntry, kSets, kEqual, kDemanded };
 
 static int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }
 static int64_t toKey(Type type) { return toKey(type.getAsOpaquePointer()); }
@@ -58,6 +58,7 @@ void ShardingProblem::build() {
                                         : graph.addVariable(spaces[node.space].size());
   addCopies();
   addEdges();
+  addDemands();
   finish();
   if (options.live)
     addBuffers();
@@ -229,6 +230,15 @@ static bool isOpen(const Sharding &given) {
          });
 }
 
+const Sharding &ShardingProblem::getGiven(PlaceId id) {
+  const Propagation::Place &place = propagation.getPlace(id);
+  if (options.released.empty() || !options.released.test(id))
+    return propagation.getShardings().get(place.given);
+  Sharding &open = openGiven[place.type.getRank()];
+  open.dims.assign(place.type.getRank(), DimSharding{{}, /*open=*/true});
+  return open;
+}
+
 void ShardingProblem::addPlaces() {
   places.resize(propagation.getNumPlaces());
   // Per place: its definitions, and the last op with one.
@@ -246,7 +256,7 @@ void ShardingProblem::addPlaces() {
   };
   for (PlaceId id = 0; id < places.size(); ++id) {
     const Propagation::Place &place = propagation.getPlace(id);
-    const Sharding &given = propagation.getShardings().get(place.given);
+    const Sharding &given = getGiven(id);
     auto [count, definer] = definitions[id];
     const Propagation::Node *node = count > 0 ? &propagation.getNode(definer) : nullptr;
     bool isComputed = node && !node->handsOn;
@@ -363,7 +373,8 @@ void ShardingProblem::addShared() {
     ArrayRef<Value> values = propagation.getTensorValues(node);
     for (unsigned t = 0; t < node.rule->numOperands(); ++t)
       if (tensors[t] >= 0 && values[t] && !isDeadPin(node.op) && !isMadeAnew(values[t]) &&
-          node.rule->tensor(t).role != OperandRole::ShapeOnly)
+          node.rule->tensor(t).role != OperandRole::ShapeOnly &&
+          !(options.isGatheredPerUse && options.isGatheredPerUse(values[t])))
         shared[values[t]].readers.push_back({id, t});
   }
   shared.remove_if([](auto &entry) { return entry.second.readers.size() < 2; });
@@ -606,7 +617,7 @@ void ShardingProblem::addEdges(NodeId id) {
                            isa<tensor::ParallelInsertSliceOp>(node.op), int64_t(numReaders)});
     if (shares)
       key.insert(key.end(), offers[offer].layouts.begin(), offers[offer].layouts.end());
-    auto addMove = [&](Key key, bool isShared, llvm::function_ref<double(unsigned, unsigned)> price) {
+    auto addMove = [&](Key key, bool isShared, PaidMove::Kind kind, llvm::function_ref<double(unsigned, unsigned)> price) {
       bool isLoop = own == source.var; // it yields what it is given
       unsigned prices = getTable(std::move(key), [&] {
         PriceTable prices;
@@ -615,12 +626,12 @@ void ShardingProblem::addEdges(NodeId id) {
             prices.seconds.push_back(price(c, s));
         return prices;
       });
-      costs.push_back({source.var, isLoop ? CostGraph::kNoVar : own, prices, isShared});
+      costs.push_back({source.var, isLoop ? CostGraph::kNoVar : own, prices, isShared, true, id, t, kind});
     };
-    addMove(std::move(key), shares, price);
+    addMove(std::move(key), shares, PaidMove::Read, price);
     if (node.handsOn || !rule.hasWindows())
       continue;
-    addMove({kHalos, toKey(node.rule), t, nodes[id].space, source.domain, count}, /*isShared=*/false,
+    addMove({kHalos, toKey(node.rule), t, nodes[id].space, source.domain, count}, /*isShared=*/false, PaidMove::Windows,
             [&](unsigned choice, unsigned strategy) {
               LayoutId needed = getNeeded(id, t, strategy, domains[source.domain][choice]);
               auto windows = getWindows(rule, t, spaces[nodes[id].space][strategy], table.getMesh());
@@ -638,6 +649,7 @@ void ShardingProblem::addEdges(NodeId id) {
                 prices.seconds.push_back(count * getPickSeconds(rule, axes, table));
               return prices;
             }));
+    setOrigin(id, rule.numOperands(), PaidMove::Picked);
   }
   for (unsigned i = 0; i < rule.numResults(); ++i) {
     unsigned t = rule.numOperands() + i;
@@ -661,7 +673,91 @@ void ShardingProblem::addEdges(NodeId id) {
               }
               return prices;
             });
-    costs.push_back({own, kept.var, prices, /*isShared=*/false, Use{id, t}});
+    costs.push_back({own, kept.var, prices});
+    setOrigin(id, t, PaidMove::Completed);
+  }
+}
+
+std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices) {
+  std::vector<PaidMove> moves;
+  auto getHome = [&](NodeId id, unsigned t) {
+    return getLayout(propagation.getTensors(propagation.getNode(id))[t], choices);
+  };
+  for (const Cost &cost : costs) {
+    if (cost.isShared || cost.node == ~0u)
+      continue;
+    auto [seconds, times] = getPaid(cost, choices);
+    if (seconds == 0)
+      continue;
+    const Propagation::Node &node = propagation.getNode(cost.node);
+    unsigned strategy = getStrategyNumber(cost.node, choices);
+    LayoutId home = getHome(cost.node, cost.tensor), other = home;
+    if (cost.kind == PaidMove::Read || cost.kind == PaidMove::Windows)
+      other = getNeeded(cost.node, cost.tensor, strategy, home);
+    else
+      other = table.intern(
+          getTensorSharding(*node.rule, cost.tensor, spaces[nodes[cost.node].space][strategy]));
+    bool reads = cost.kind == PaidMove::Read || cost.kind == PaidMove::Windows;
+    moves.push_back({propagation.getTensorValues(node)[cost.tensor], node.op, cost.kind,
+                     reads ? home : other, reads ? other : home, seconds * times});
+  }
+  SmallVector<LayoutId> wanted;
+  for (auto &[value, own] : shared) {
+    wanted.clear();
+    getWanted(value, own.readers, choices, wanted);
+    LayoutId home = getLayout(propagation.getId(value), choices);
+    const Use &use = own.readers[0];
+    const Propagation::Node &first = propagation.getNode(use.node);
+    for (LayoutId id : wanted)
+      if (double seconds = getSeconds(home, id, propagation.getPlace(propagation.getId(value)).type))
+        moves.push_back({value, first.op, PaidMove::Read, home, id,
+                         seconds * propagation.getCount(first, use.tensor)});
+  }
+  return moves;
+}
+
+void ShardingProblem::require(std::vector<Requirement> wanted) {
+  requirements = std::move(wanted);
+  build();
+}
+
+void ShardingProblem::addDemands() {
+  auto add = [&](Var var, PriceTable prices) {
+    Key key{kDemanded};
+    for (double seconds : prices.seconds)
+      key.push_back(llvm::bit_cast<int64_t>(seconds));
+    unsigned table = getTable(std::move(key), [&] { return std::move(prices); });
+    costs.push_back({var, CostGraph::kNoVar, table, /*isShared=*/false, /*isMove=*/false});
+  };
+  for (const Requirement &requirement : requirements) {
+    PriceTable prices;
+    if (requirement.strategyPrice) {
+      for (const FactorAxes &axes : getStrategies(requirement.node))
+        prices.seconds.push_back(requirement.strategyPrice(axes));
+      add(nodes[requirement.node].var, std::move(prices));
+      continue;
+    }
+    for (LayoutId id : getDomain(requirement.place))
+      prices.seconds.push_back(requirement.price(id));
+    add(places[requirement.place].var, std::move(prices));
+  }
+  if (!options.getComputeSeconds)
+    return;
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    const Propagation::Node &node = propagation.getNode(id);
+    if (!nodes[id].computes || !node.isOwnRule)
+      continue;
+    double alone = options.getComputeSeconds(node);
+    if (alone == 0)
+      continue;
+    PriceTable prices;
+    for (const FactorAxes &axes : spaces[nodes[id].space]) {
+      int64_t devices = 1;
+      for (const DimEntries &entries : axes)
+        devices *= deviceFactor(entries);
+      prices.seconds.push_back(alone / devices);
+    }
+    add(nodes[id].var, std::move(prices));
   }
 }
 
@@ -893,28 +989,26 @@ void ShardingProblem::finish() {
       graph.addCost(cost.a, cost.b, ids[cost.table]);
 }
 
-double ShardingProblem::getSeconds(ArrayRef<unsigned> choices) {
+std::pair<double, int64_t> ShardingProblem::getPaid(const Cost &cost, ArrayRef<unsigned> choices) {
+  size_t index = choices[cost.a];
+  if (cost.b != CostGraph::kNoVar)
+    index = index * graph.getNumChoices(cost.b) + choices[cost.b];
+  double seconds = priceTables[cost.table].seconds[index];
+  if (seconds == 0 || cost.kind != PaidMove::Completed)
+    return {seconds, 1};
+  const Propagation::Node &node = propagation.getNode(cost.node);
+  LayoutId produced = table.intern(getTensorSharding(
+      *node.rule, cost.tensor, spaces[nodes[cost.node].space][getStrategyNumber(cost.node, choices)]));
+  LayoutId home = getLayout(propagation.getTensors(node)[cost.tensor], choices);
+  return {getSeconds(produced, home, getType(cost.node, cost.tensor)), propagation.getCount(node, cost.tensor)};
+}
+
+double ShardingProblem::getSeconds(ArrayRef<unsigned> choices, bool onlyMoves) {
   std::map<double, int64_t> paid;
-  for (const Cost &cost : costs) {
-    if (cost.isShared)
-      continue;
-    size_t index = choices[cost.a];
-    if (cost.b != CostGraph::kNoVar)
-      index = index * graph.getNumChoices(cost.b) + choices[cost.b];
-    if (priceTables[cost.table].seconds[index] == 0)
-      continue;
-    if (!cost.result) {
-      ++paid[priceTables[cost.table].seconds[index]];
-      continue;
-    }
-    // The plan may be a cheaper one than what the search supposed.
-    auto [id, t] = *cost.result;
-    const Propagation::Node &node = propagation.getNode(id);
-    LayoutId produced = table.intern(getTensorSharding(*node.rule, t, spaces[nodes[id].space][choices[cost.a]]));
-    LayoutId home = getLayout(propagation.getTensors(node)[t], choices);
-    if (double seconds = getSeconds(produced, home, getType(id, t)))
-      paid[seconds] += propagation.getCount(node, t);
-  }
+  for (const Cost &cost : costs)
+    if (!cost.isShared && (!onlyMoves || cost.isMove))
+      if (auto [seconds, times] = getPaid(cost, choices); seconds != 0)
+        paid[seconds] += times;
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {
     wanted.clear();

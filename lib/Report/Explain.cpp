@@ -16,6 +16,7 @@
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include <nlohmann/json.hpp>
 
@@ -127,7 +128,7 @@ private:
     llvm::raw_string_ostream os(type);
     os << run.getPlace(place).type;
     ExplainedValue value{std::move(name), type, meshes.toString(sharding),
-                         getLocationText(loc), loc, {}, {}};
+                         getLocationText(loc), loc, {}, {}, {}};
     for (auto [d, dim] : llvm::enumerate(sharding.dims))
       for (const DimEntry &entry : dim.entries)
         if (!entry.isGap())
@@ -449,19 +450,7 @@ spmd::explain(ModuleOp module, StringRef selection, const Propagation::Options &
   if (failed(functions) || selection.empty() ||
       llvm::any_of(*functions, [](const ExplainedFunction &f) { return !f.values.empty(); }))
     return functions;
-  SmallVector<std::string> known;
-  copy->walk([&](func::FuncOp func) {
-    func.walk([&](Operation *op) {
-      for (Value result : op->getResults())
-        names.list(result, known);
-    });
-    for (BlockArgument arg : func.getArguments())
-      names.list(arg, known);
-  });
-  SmallVector<StringRef> refs(known.begin(), known.end());
-  return emitError(module.getLoc())
-         << "no value is called \"" << selection << "\", expected for instance "
-         << nearestNames(selection, refs) << ", or file:line";
+  return emitUnknownValue(*copy, names, selection, module.getLoc());
 }
 
 FailureOr<std::vector<ExplainedFunction>>
@@ -472,6 +461,51 @@ spmd::explain(ModuleOp module, llvm::function_ref<bool(StringRef, StringRef)> wa
   return explainCopy(*copy, names, options, [&](func::FuncOp func, Value value, StringRef) {
     return value && wants(func.getName(), names.get(value));
   });
+}
+
+static void printSearch(const ExplainedSearch &search, llvm::raw_ostream &os) {
+  os << llvm::format("    chosen by search: %.6e s, ", search.objective) << search.status << "\n";
+  for (const ExplainedAlternative &other : search.alternatives) {
+    os << "    ";
+    if (other.text.empty()) {
+      os << "other " << other.kind << ": " << other.status << "\n";
+      continue;
+    }
+    os << "with " << other.kind << " " << other.text
+       << llvm::format(": %.6e s, %.6e s more", other.objective, other.objective - search.objective);
+    if (search.objective > 0)
+      os << llvm::format(" (%.3f %%)", 100 * (other.objective / search.objective - 1));
+    os << ", " << other.status;
+    if (other.lowerBound < other.objective)
+      os << llvm::format(", at least %.6e s", other.lowerBound);
+    os << "\n";
+    for (const ExplainedPrice &price : other.more)
+      os << llvm::format("      adds  %.6e s: ", price.seconds) << price.what << "\n";
+    for (const ExplainedPrice &price : other.less)
+      os << llvm::format("      saves %.6e s: ", price.seconds) << price.what << "\n";
+  }
+}
+
+static nlohmann::ordered_json toJSON(const ExplainedSearch &search) {
+  using Json = nlohmann::ordered_json;
+  Json alternatives = Json::array();
+  auto prices = [](ArrayRef<ExplainedPrice> list) {
+    Json array = Json::array();
+    for (const ExplainedPrice &price : list)
+      array.push_back({{"seconds", price.seconds}, {"what", price.what}});
+    return array;
+  };
+  for (const ExplainedAlternative &other : search.alternatives) {
+    if (other.text.empty()) {
+      alternatives.push_back({{"kind", other.kind}, {"status", other.status}});
+      continue;
+    }
+    alternatives.push_back({{"kind", other.kind}, {"choice", other.text},
+                            {"objective", other.objective}, {"lower_bound", other.lowerBound},
+                            {"status", other.status}, {"adds", prices(other.more)},
+                            {"saves", prices(other.less)}});
+  }
+  return {{"objective", search.objective}, {"status", search.status}, {"alternatives", alternatives}};
 }
 
 void spmd::printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os) {
@@ -506,6 +540,8 @@ void spmd::printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
           os << " (" << axis.op << " at " << axis.loc << ")";
         os << "\n";
       }
+      if (value.search)
+        printSearch(*value.search, os);
     }
   }
 }
@@ -528,9 +564,12 @@ void spmd::printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
       for (const StoppedAxis &axis : value.stopped)
         stopped.push_back({{"dim", axis.dim}, {"axis", axis.axis}, {"reason", axis.reason},
                            {"op", axis.op}, {"loc", axis.loc}});
-      values.push_back({{"name", value.name}, {"type", value.type},
-                        {"sharding", value.sharding}, {"loc", value.loc}, {"axes", axes},
-                        {"stopped", stopped}});
+      Json entry{{"name", value.name}, {"type", value.type},
+                 {"sharding", value.sharding}, {"loc", value.loc}, {"axes", axes},
+                 {"stopped", stopped}};
+      if (value.search)
+        entry["search"] = toJSON(*value.search);
+      values.push_back(entry);
     }
     root["functions"].push_back({{"name", function.name}, {"values", values}});
   }
@@ -556,5 +595,12 @@ void spmd::emitRemarks(ArrayRef<ExplainedFunction> functions) {
             << remark::add("{0}: {1}lacks {2}: {3}", value.name,
                            axis.dim < 0 ? "" : "dim " + std::to_string(axis.dim) + " ",
                            axis.axis, axis.reason);
+      if (value.search)
+        for (const ExplainedAlternative &other : value.search->alternatives)
+          remark::analysis(value.location, options("explain-search"))
+              << remark::add("{0}: with {1} {2}", value.name, other.kind,
+                             other.text.empty() ? other.status : other.text)
+              << remark::metric("Objective", llvm::formatv("{0:E6}", other.objective).str())
+              << remark::metric("Chosen", llvm::formatv("{0:E6}", value.search->objective).str());
     }
 }

@@ -5,6 +5,7 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Report/Explain.h"
 #include "shardkit/Report/ExplainReshape.h"
+#include "shardkit/Report/ExplainSearch.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDEXPLAINPASS
@@ -58,6 +59,11 @@ struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
 
   void runOnOperation() override {
     explainModule(*this, [&](ModuleOp module, const Propagation::Options &options) {
+      if (top < 1)
+        return FailureOr<std::vector<ExplainedFunction>>(
+            emitError(module.getLoc()) << "top=" << top << ", expected 1 or more");
+      if (getPhase(module) == int(Phase::Propagated) && wasSearched(module))
+        return explainSearch(module, value, top);
       return explain(module, value, options);
     });
   }

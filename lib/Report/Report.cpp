@@ -64,6 +64,46 @@ static std::string getReason(CollectiveOpInterface op, const PartitionedValues &
   return reason;
 }
 
+static double getNumber(DictionaryAttr attr, StringRef name) {
+  auto number = attr.getAs<FloatAttr>(name);
+  return number ? number.getValueAsDouble() : 0;
+}
+
+static std::string getText(DictionaryAttr attr, StringRef name) {
+  auto text = attr.getAs<StringAttr>(name);
+  return text ? text.str() : "";
+}
+
+static void readSearch(func::FuncOp func, Report &report) {
+  auto attr = func->getAttrOfType<DictionaryAttr>(kSolverAttr);
+  if (!attr)
+    return;
+  ReportSolver &solver = report.solver.emplace_back(func.getLoc());
+  solver.function = func.getName().str();
+  solver.status = getText(attr, "status");
+  solver.options = getText(attr, "with_options");
+  solver.objective = getNumber(attr, "objective");
+  solver.lowerBound = getNumber(attr, "lower_bound");
+  if (attr.contains("communication"))
+    solver.communication = getNumber(attr, "communication");
+}
+
+static void readShapes(ModuleOp module, Report &report) {
+  auto shapes = module->getAttrOfType<ArrayAttr>(kMeshShapesAttr);
+  for (Attribute entry : shapes ? shapes.getValue() : ArrayRef<Attribute>()) {
+    auto attr = dyn_cast<DictionaryAttr>(entry);
+    auto sizes = attr ? attr.getAs<DenseI64ArrayAttr>("shape") : DenseI64ArrayAttr();
+    if (!sizes)
+      continue;
+    ReportShape &shape = report.shapes.emplace_back();
+    shape.shape.assign(sizes.asArrayRef().begin(), sizes.asArrayRef().end());
+    shape.objective = getNumber(attr, "objective");
+    shape.lowerBound = getNumber(attr, "lower_bound");
+    shape.status = getText(attr, "status");
+    shape.error = getText(attr, "error");
+  }
+}
+
 FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &values,
                                     const ReportOptions &options) {
   Report report;
@@ -75,8 +115,12 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
     mesh.deviceIds.assign(entry.mesh->deviceIds.begin(), entry.mesh->deviceIds.end());
     report.meshes.push_back(std::move(mesh));
   }
+  readShapes(module, report);
   for (auto func : module.getOps<func::FuncOp>()) {
-    if (func.isExternal() || func.isPrivate())
+    if (func.isExternal())
+      continue;
+    readSearch(func, report);
+    if (func.isPrivate())
       continue;
     ReportFunction function;
     function.name = func.getName().str();
@@ -188,6 +232,26 @@ void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
     if (!header)
       os << "  no collectives\n";
   }
+  for (const ReportSolver &solver : report.solver) {
+    os << "search of @" << solver.function << ": " << solver.status
+       << llvm::format(", objective %.6e s, lower bound %.6e s", solver.objective, solver.lowerBound);
+    if (solver.getGap() > 0)
+      os << llvm::format(", gap %.3f %%", 100 * solver.getGap());
+    if (solver.communication)
+      os << llvm::format(", of it collectives %.6e s", *solver.communication);
+    os << (solver.options.empty() ? "" : ", with ") << solver.options << "\n";
+  }
+  if (!report.shapes.empty())
+    os << "mesh shapes\n";
+  for (const ReportShape &shape : report.shapes) {
+    os << "    " << llvm::left_justify(llvm::join(llvm::map_range(shape.shape, [](int64_t size) {
+                                         return std::to_string(size);
+                                       }), " x "), 20);
+    if (shape.error.empty())
+      os << llvm::format("%.6e s  ", shape.objective) << shape.status << "\n";
+    else
+      os << shape.error << "\n";
+  }
   for (const FunctionMemory &memory : report.memory) {
     os << "memory of @" << memory.function << "\n    peak "
        << llvm::right_justify(std::to_string(memory.peakBytes), 16) << " B  at " << memory.op
@@ -296,6 +360,45 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
                     {"at", peak ? peak->at : ""},
                     {"largest", peak ? listLargest(*peak) : json::array()},
                     {"functions", memories}};
+  if (!report.solver.empty()) {
+    json solved = json::array();
+    double objective = 0, bound = 0;
+    std::string status = "optimal";
+    for (const ReportSolver &solver : report.solver) {
+      objective += solver.objective;
+      bound += solver.lowerBound;
+      // The weakest promise holds for all: gap, within sets, optimal.
+      if (solver.status == "gap" || status == "optimal")
+        status = solver.status;
+      json entry = {{"name", solver.function},
+                    {"objective", solver.objective},
+                    {"lower_bound", solver.lowerBound},
+                    {"gap", solver.getGap()},
+                    {"status", solver.status}};
+      if (solver.communication)
+        entry["communication"] = *solver.communication;
+      entry["options"] = solver.options;
+      solved.push_back(entry);
+    }
+    root["solver"] = {{"objective", objective},
+                      {"lower_bound", bound},
+                      {"gap", objective > bound ? (objective - bound) / objective : 0},
+                      {"status", status},
+                      {"functions", solved}};
+    json shapes = json::array();
+    for (const ReportShape &shape : report.shapes) {
+      json entry = {{"shape", shape.shape}};
+      if (shape.error.empty())
+        entry.update({{"objective", shape.objective},
+                      {"lower_bound", shape.lowerBound},
+                      {"status", shape.status}});
+      else
+        entry["error"] = shape.error;
+      shapes.push_back(entry);
+    }
+    if (!shapes.empty())
+      root["solver"]["mesh_shapes"] = shapes;
+  }
   root["replicated"] = report.layoutsKnown ? json::array() : json();
   for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top)) {
     json usable = json::array();
@@ -318,6 +421,11 @@ void spmd::emitRemarks(const Report &report, unsigned top) {
         << remark::add("{0} #{1}", c.kind, c.id) << remark::metric("Bytes", c.bytes)
         << remark::metric("Axes", llvm::join(c.axes, ","))
         << remark::metric("Count", c.count) << remark::metric("Reason", c.reason);
+  for (const ReportSolver &solver : report.solver)
+    remark::analysis(solver.location, options("solver", solver.function))
+        << remark::add("layouts of @{0} were found by search: {1}", solver.function, solver.status)
+        << remark::metric("Objective", llvm::formatv("{0:E6}", solver.objective).str())
+        << remark::metric("LowerBound", llvm::formatv("{0:E6}", solver.lowerBound).str());
   for (const FunctionMemory &memory : report.memory)
     remark::analysis(memory.location, options("memory", memory.function))
         << remark::add("the peak of the memory of @{0} is here", memory.function)

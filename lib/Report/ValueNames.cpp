@@ -1,6 +1,7 @@
 //===- ValueNames.cpp - What values are called ----------------------------===//
 
 #include "ValueNames.h"
+#include "shardkit/Dialect/SPMD/IR/Verification.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -69,4 +70,22 @@ void ValueNames::list(Value value, SmallVectorImpl<std::string> &names) const {
        {printed.lookup(value), userNames.lookup(value), getLocName(value.getLoc())})
     if (!name.empty())
       names.push_back(name);
+}
+
+InFlightDiagnostic spmd::emitUnknownValue(ModuleOp module, const ValueNames &names,
+                                          StringRef selection, Location loc) {
+  SmallVector<std::string> known;
+  module.walk([&](func::FuncOp func) {
+    func.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        names.list(result, known);
+    });
+    for (BlockArgument arg : func.getArguments())
+      names.list(arg, known);
+  });
+  SmallVector<StringRef> refs(known.begin(), known.end());
+  InFlightDiagnostic diag = emitError(loc);
+  diag << "no value is called \"" << selection << "\", expected for instance "
+         << nearestNames(selection, refs) << ", or file:line";
+  return diag;
 }

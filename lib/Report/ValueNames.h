@@ -32,6 +32,10 @@ private:
   llvm::DenseMap<Value, std::string> printed, userNames;
 };
 
+/// An error at `loc` that no value has the name, with the nearest ones.
+InFlightDiagnostic emitUnknownValue(ModuleOp module, const ValueNames &names, StringRef selection,
+                                    Location loc);
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_LIB_REPORT_VALUENAMES_H

@@ -14,10 +14,41 @@
 #include "shardkit/AutoSharding/SearchSpace.h"
 #include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Propagation/Propagation.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
+#include <functional>
 #include <map>
 
 namespace mlir::spmd {
+
+/// What is asked of the layout that a place is kept in beyond what users gave there, or
+/// of how a node computes.
+struct Requirement {
+  Requirement(Propagation::ValueId place, std::function<double(LayoutId)> price)
+      : place(place), price(std::move(price)) {}
+  static Requirement ofNode(Propagation::NodeId node, std::function<double(const FactorAxes &)> price) {
+    Requirement requirement(0, nullptr);
+    requirement.node = node;
+    requirement.strategyPrice = std::move(price);
+    return requirement;
+  }
+
+  Propagation::ValueId place;
+  /// Seconds that a layout costs, infinite where it must not be.
+  std::function<double(LayoutId)> price;
+  Propagation::NodeId node = 0;
+  std::function<double(const FactorAxes &)> strategyPrice; // of a node if not null
+};
+
+/// Something that is paid for when choices are made: a value that a reader wants
+/// otherwise than it is kept, a result that is not kept as it is computed.
+struct PaidMove {
+  Value value;
+  Operation *op; // the (first) reader, or the op that computes it
+  enum Kind { Read, Completed, Windows, Picked } kind;
+  LayoutId from, to;
+  double seconds; // as often as it runs
+};
 
 struct ProblemOptions {
   /// Each use of a value pays its own reshard; else equal ones are paid once.
@@ -26,6 +57,13 @@ struct ProblemOptions {
   bool allSubAxes = false;
   /// Contractions may use fewer devices than they could.
   bool recompute = false;
+  /// Seconds that one device alone would compute for an op; null: time to compute is
+  /// no part of the price.
+  std::function<double(const Propagation::Node &)> getComputeSeconds;
+  /// Values each of whose readers pays its own reshard; null: as `regatherAlways` says.
+  llvm::function_ref<bool(Value)> isGatheredPerUse = nullptr;
+  /// Places whose given layouts do not count, if any.
+  llvm::BitVector released;
   /// Where the values of the function live, if what a device holds counts.
   const LiveBuffers *live = nullptr;
   /// How an op must compute, if somebody said so.
@@ -54,6 +92,8 @@ public:
   ShardingProblem(Propagation &propagation, const ProblemOptions &options);
 
   const CostGraph &getGraph() const { return graph; }
+  /// Replaces what is asked of places; the graph is another one then.
+  void require(std::vector<Requirement> requirements);
   /// Offers what these choices ask for; false if all of it was on offer, so that the
   /// graph's price of them is the right one. Else the graph is another one, whose prices
   /// are not lower.
@@ -65,9 +105,12 @@ public:
       sum += graph.getNumChoices(v);
     return sum;
   }
-  /// Seconds of all collectives, reshards shared as they are: each price as often as it
-  /// is paid, added in ascending order.
-  double getSeconds(ArrayRef<unsigned> choices);
+  /// All that is paid, reshards shared as they are: each price as often as it is paid,
+  /// added in ascending order. `onlyMoves`: collectives alone, without time to compute
+  /// and prices of requirements.
+  double getSeconds(ArrayRef<unsigned> choices, bool onlyMoves = false);
+  /// What is paid for, one per reader and layout or result; the sum is getSeconds(choices, true).
+  std::vector<PaidMove> getMoves(ArrayRef<unsigned> choices);
   /// The most bytes that a device then holds at once, each copy from its first reader to
   /// its last. The graph counts copies that are not on offer per reader.
   int64_t getPeak(ArrayRef<unsigned> choices);
@@ -76,6 +119,12 @@ public:
   /// Places whose uses may want more shared layouts than a choice has room for.
   bool isWithinSets() const { return limitedSets; }
 
+  /// The layouts that a place may be kept in, one per choice, perhaps some twice.
+  ArrayRef<LayoutId> getDomain(PlaceId place) const { return domains[places[place].domain]; }
+  /// How a node may compute; empty for one that hands a value on.
+  ArrayRef<FactorAxes> getStrategies(NodeId node) const {
+    return nodes[node].computes ? ArrayRef<FactorAxes>(spaces[nodes[node].space]) : ArrayRef<FactorAxes>();
+  }
   /// The layout that a place is kept in.
   LayoutId getLayout(PlaceId place, ArrayRef<unsigned> choices) const {
     return domains[places[place].domain][choices[places[place].var]];
@@ -131,6 +180,10 @@ private:
   void addShared();
   Offer getOffer(PlaceId place, ArrayRef<Use> readers);
   void addCopies();
+  /// What is asked of places, and time to compute.
+  void addDemands();
+  /// What users gave for a place, if that counts.
+  const Sharding &getGiven(PlaceId id);
   void build();
   /// What the copies of a value with these readers are chosen from, without a variable
   /// of its own; `sets` is 0 where nothing is on offer.
@@ -155,6 +208,12 @@ private:
   unsigned getTable(Key key, llvm::function_ref<PriceTable()> make);
   void addCost(Var var, unsigned priceTable) { costs.push_back({var, CostGraph::kNoVar, priceTable}); }
   void addCost(Var a, Var b, unsigned priceTable) { costs.push_back({a, b, priceTable}); }
+  /// Says what the cost that was added last is paid for.
+  void setOrigin(NodeId node, unsigned tensor, PaidMove::Kind kind) {
+    costs.back().node = node;
+    costs.back().tensor = tensor;
+    costs.back().kind = kind;
+  }
   Var addVariable(size_t numChoices) { return graph.addVariable(numChoices); }
 
   /// Infinite for what cannot be moved.
@@ -201,10 +260,19 @@ private:
     unsigned table;
     /// Whether readers of a value share what it is a price of.
     bool isShared = false;
-    /// The result of a node that it is the price of.
-    std::optional<Use> result = std::nullopt;
+    /// Whether it is the price of collectives.
+    bool isMove = true;
+    /// What is paid for, where that is one tensor of a node.
+    NodeId node = ~0u;
+    unsigned tensor = 0;
+    PaidMove::Kind kind = PaidMove::Read;
   };
   std::vector<Cost> costs;
+  /// Seconds of that with these choices each time, and how often. The plan that completes a
+  /// result may be cheaper than what the search supposed.
+  std::pair<double, int64_t> getPaid(const Cost &cost, ArrayRef<unsigned> choices);
+  std::vector<Requirement> requirements;
+  std::map<int64_t, Sharding> openGiven; // by rank
 
   llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> producedSeconds;
   std::vector<Kept> places;   // per place

@@ -19,8 +19,7 @@ struct SolverOptions {
   double timeLimit = 60;
   /// The most bytes that may be live at one point; none: as many as there are.
   std::optional<int64_t> budget;
-  /// With a budget: stop when (objective - bound) / objective is at most this. 0 asks
-  /// for a proof.
+  /// Stop when (objective - bound) / objective is at most this. 0 asks for a proof.
   double gap = 0;
   /// Entries of the largest table that elimination may join; beyond it bounds are
   /// computed from parts of a table and the search branches.

@@ -5,6 +5,7 @@
 
 #include "shardkit/Propagation/Propagation.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <optional>
 
 namespace mlir::spmd {
 
@@ -34,11 +35,35 @@ struct StoppedAxis {
   std::string op, loc; // the op that would have brought it
 };
 
+/// What is paid: "all_gather of %w from ... to ... for linalg.matmul".
+struct ExplainedPrice {
+  double seconds;
+  std::string what;
+};
+
+/// The best that there would be with another layout of a value, or another way to
+/// compute an op.
+struct ExplainedAlternative {
+  std::string kind;   // "layout" or "factors"
+  std::string text;   // empty: there is none, `status` says why
+  std::string status; // as of spmd.solver
+  double objective, lowerBound;
+  std::vector<ExplainedPrice> more, less; // than with what was chosen, the largest ones
+};
+
+/// What a search found, and what is next to it.
+struct ExplainedSearch {
+  double objective;
+  std::string status;
+  std::vector<ExplainedAlternative> alternatives;
+};
+
 struct ExplainedValue {
   std::string name, type, sharding, loc;
   Location location; // for remarks
   std::vector<ExplainedAxis> axes;
   std::vector<StoppedAxis> stopped;
+  std::optional<ExplainedSearch> search; // of what a search laid out
 };
 
 struct ExplainedFunction {

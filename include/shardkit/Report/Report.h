@@ -11,6 +11,7 @@
 #include "shardkit/Report/Replicated.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
+#include <optional>
 
 namespace mlir::spmd {
 
@@ -42,12 +43,31 @@ struct ReportMesh {
   std::vector<int64_t> deviceIds;
 };
 
+/// What a search said of a function (docs/AutoSharding.md).
+struct ReportSolver {
+  explicit ReportSolver(Location location) : location(location) {}
+  Location location; // for remarks
+  std::string function, status, options;
+  double objective = 0, lowerBound = 0;
+  std::optional<double> communication; // where the objective has more in it
+  double getGap() const { return objective > lowerBound ? (objective - lowerBound) / objective : 0; }
+};
+
+/// A shape of the mesh that a search tried.
+struct ReportShape {
+  std::vector<int64_t> shape;
+  double objective = 0, lowerBound = 0;
+  std::string status, error; // an error: nothing was found
+};
+
 struct Report {
   std::vector<ReportMesh> meshes;
   std::vector<ReportFunction> functions;
   std::vector<ReportCollective> collectives;
   std::map<std::string, int64_t> bytesByKind, bytesByAxis;
   double totalCost = 0;
+  std::vector<ReportSolver> solver; // functions that were laid out by search
+  std::vector<ReportShape> shapes;  // the best one first
   std::vector<FunctionMemory> memory;      // a function each, in order
   std::vector<ReplicatedValue> replicated; // the most bytes first
   /// Whether layouts inside functions are known; without them little is replicated

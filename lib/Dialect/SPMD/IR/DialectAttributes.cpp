@@ -499,6 +499,10 @@ static LogicalResult checkSolver(const Site &site) {
                                                    : site.wrongKind("a dictionary");
 }
 
+static LogicalResult checkMeshShapes(const Site &site) {
+  return isa<ArrayAttr>(site.attr.getValue()) ? success() : site.wrongKind("an array");
+}
+
 static LogicalResult checkNothing(const Site &) { return success(); }
 
 //===----------------------------------------------------------------------===//
@@ -520,6 +524,8 @@ static const Known kKnown[] = {
     {kOperandShardingsAttr, kOp, checkOperandShardings},
     {kComputeAttr, kOp, checkCompute},
     {kSolverAttr, kFunction, checkSolver},
+    {kMeshShapesAttr, kModule, checkMeshShapes},
+    {kHostsAttr, kOp, checkSolver},
     {kRuleAttr, kOp, checkRule},
     {kWindowsAttr, kOp, checkUnit},
     {kPhaseAttr, kModule, checkPhase},

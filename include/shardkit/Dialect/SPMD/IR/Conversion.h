@@ -23,6 +23,10 @@ inline constexpr llvm::StringLiteral kGivenAttr = "spmd.given";
 inline constexpr llvm::StringLiteral kComputeAttr = "spmd.compute";
 /// What auto-shard says of a function: objective, lower bound, status.
 inline constexpr llvm::StringLiteral kSolverAttr = "spmd.solver";
+/// On a module: the mesh shapes that auto-shard tried, the best one first.
+inline constexpr llvm::StringLiteral kMeshShapesAttr = "spmd.mesh_shapes";
+/// On a mesh: the bandwidths that its link costs are derived from.
+inline constexpr llvm::StringLiteral kHostsAttr = "spmd.hosts";
 inline constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
 inline constexpr llvm::StringLiteral kTiedAttr = "spmd.tied";
 inline constexpr llvm::StringLiteral kWeightAttr = "spmd.weight";

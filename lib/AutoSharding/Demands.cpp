@@ -1,0 +1,352 @@
+//===- Demands.cpp - What options ask of the layouts of a function --------===//
+
+#include "shardkit/AutoSharding/FunctionSearch.h"
+#include "shardkit/Plan/Names.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+namespace {
+
+class DemandMaker {
+public:
+  using PlaceId = Propagation::ValueId;
+
+  DemandMaker(func::FuncOp func, const SearchOptions &options, FunctionMeshes &meshes,
+              Propagation &propagation, const ShardingProblem &problem)
+      : func(func), options(options), meshes(meshes), mesh(meshes.getMesh()),
+        propagation(propagation), table(propagation.getTable()), problem(problem) {
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
+        updates[tied.getInt()] = i;
+  }
+
+  FailureOr<std::vector<Demand>> run() {
+    if (failed(readBatchAxes()))
+      return failure();
+    if (!batch.empty() && failed(cutInputs()))
+      return failure();
+    if (options.zeroStage > 0)
+      cutState();
+    if (!options.allowReplicatedWeights)
+      cutWeights();
+    if (options.smallValueThreshold > 0 || options.departureCost > 0)
+      followPropagation();
+    return std::move(demands);
+  }
+
+private:
+  Value getArgument(unsigned i) { return func.getArgument(i); }
+  std::string nameOf(unsigned argument) { return "argument " + getArgumentName(func, argument); }
+  bool isWeight(unsigned i) { return bool(func.getArgAttr(i, kWeightAttr)); }
+  std::string batchText() { return meshes.toString(batch); }
+
+  void remarkSkipped(Location loc, const Twine &text) {
+    remark::missed(loc, remark::RemarkOpts::name("auto-shard-skipped")
+                            .category("spmd")
+                            .function(func.getName()))
+        << remark::add("{0}", text.str());
+  }
+
+  using Allows = std::function<bool(const Sharding &)>;
+
+  /// Asks that a place is kept in a layout that `allows` takes; false where no layout
+  /// of it is.
+  bool demand(PlaceId place, Allows allows, Location loc, std::string text) {
+    if (llvm::none_of(problem.getDomain(place), [&](LayoutId id) { return allows(table.get(id)); }))
+      return false;
+    LayoutTable &layouts = table;
+    demands.push_back({{place,
+                        [&layouts, allows = std::move(allows)](LayoutId id) {
+                          return allows(layouts.get(id)) ? 0 : kNever;
+                        }},
+                       loc,
+                       std::move(text)});
+    return true;
+  }
+
+  LogicalResult readBatchAxes() {
+    if (options.batchAxes.empty())
+      return success();
+    MLIRContext *context = func.getContext();
+    Builder b(context);
+    SmallVector<StringRef> names(options.batchAxes.begin(), options.batchAxes.end());
+    for (auto [i, name] : llvm::enumerate(names))
+      if (llvm::is_contained(ArrayRef(names).take_front(i), name))
+        return emitError(func.getLoc()) << "axis \"" << name << "\" stands twice in batch-axes, "
+                                        << "expected distinct axes";
+    for (auto op : func->getParentOfType<ModuleOp>().getOps<MeshOp>()) {
+      Mesh own = toMesh(op);
+      if (!llvm::all_of(names, [&](StringRef name) { return own.findAxis(name).has_value(); }))
+        continue;
+      // A mesh of other devices is not the function's.
+      ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+      auto entries = meshes.readAxes(FlatSymbolRefAttr::get(op.getSymNameAttr()),
+                                     b.getStrArrayAttr(names), [&] { return op.emitError(); });
+      if (failed(entries))
+        continue;
+      batch = canonicalize(*entries);
+      for (const DimEntry &entry : batch)
+        for (int64_t rest = entry.size, pre = entry.pre, p = 2; rest > 1; ++p)
+          for (; rest % p == 0; rest /= p, pre *= p)
+            digits.push_back({entry.axis, pre, p});
+      return success();
+    }
+    return emitError(func.getLoc()) << "no mesh of function @" << func.getName()
+                                    << " has the batch-axes, expected some of "
+                                    << meshes.getCostMesh().axesToString();
+  }
+
+  LogicalResult cutInputs() {
+    llvm::SmallDenseSet<unsigned> wanted;
+    SmallVector<std::string> known;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      known.push_back(getArgumentName(func, i));
+    for (const std::string &name : options.batchArguments) {
+      auto it = llvm::find(known, name);
+      if (it == known.end()) {
+        SmallVector<StringRef> refs(known.begin(), known.end());
+        return emitError(func.getLoc()) << "unknown argument \"" << name << "\" in batch-arguments, "
+                                        << "expected a name such as " << listNearest(name, refs);
+      }
+      wanted.insert(it - known.begin());
+    }
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      Value value = getArgument(i);
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      bool isNamed = wanted.contains(i);
+      if (options.batchArguments.empty() ? isWeight(i) || updates.contains(i) : !isNamed)
+        continue;
+      if (!type || type.getRank() == 0 || !propagation.contains(value)) {
+        if (isNamed)
+          return emitError(value.getLoc()) << nameOf(i) << " has no dim to cut, expected a tensor "
+                                           << "of rank 1 or more in batch-arguments";
+        continue;
+      }
+      bool can = demand(
+          propagation.getId(value),
+          [entries = batch](const Sharding &sharding) { return isPrefix(entries, sharding.dims[0].entries); },
+          value.getLoc(), "batch-axes cuts dim 0 of " + nameOf(i) + " by " + batchText());
+      if (can)
+        continue;
+      InFlightDiagnostic diag =
+          emitError(value.getLoc()) << "dim 0 of " << nameOf(i) << ", " << type
+                                    << ", cannot be cut by " << batchText();
+      if (!type.isDynamicDim(0) && type.getDimSize(0) % deviceFactor(batch) != 0)
+        return diag << ", expected a size divisible by " << deviceFactor(batch)
+                    << " or the inputs with a batch in batch-arguments";
+      return diag << ", expected that what is given for it leaves that open: "
+                  << meshes.toString(propagation.getShardings().get(
+                         propagation.getPlace(propagation.getId(value)).given));
+    }
+    return success();
+  }
+
+  //===--- ZeRO ------------------------------------------------------------===//
+
+  /// Results of an op of this shape that are computed element by element from operands
+  /// of this shape.
+  static bool isElementwise(const Propagation::Node &node) {
+    return node.isOwnRule && llvm::all_of(node.rule->getFactors(), [](const Factor &factor) {
+             return factor.kind == FactorKind::Parallel;
+           });
+  }
+
+  /// Ops by what defines and reads a value, once.
+  void index() {
+    for (unsigned id = 0; id < propagation.getNumNodes(); ++id)
+      if (propagation.getNode(id).isOwnRule)
+        nodeOf[propagation.getNode(id).op] = id;
+  }
+
+  const Propagation::Node *getElementwise(Operation *op) {
+    auto it = op ? nodeOf.find(op) : nodeOf.end();
+    if (it == nodeOf.end())
+      return nullptr;
+    const Propagation::Node &node = propagation.getNode(it->second);
+    return isElementwise(node) ? &node : nullptr;
+  }
+
+  /// An argument that is updated, and from which nothing is computed but updates, element
+  /// by element.
+  bool isState(unsigned argument) {
+    if (!updates.contains(argument))
+      return false;
+    auto shape = cast<RankedTensorType>(getArgument(argument).getType()).getShape();
+    SmallVector<Value> open{getArgument(argument)};
+    llvm::SmallDenseSet<Value> seen{getArgument(argument)};
+    while (!open.empty()) {
+      Value value = open.pop_back_val();
+      for (OpOperand &use : value.getUses()) {
+        Operation *user = use.getOwner();
+        if (user == func.front().getTerminator()) {
+          if (!func.getResultAttr(use.getOperandNumber(), kTiedAttr))
+            return false;
+          continue;
+        }
+        if (!isPin(user) && !getElementwise(user))
+          return false;
+        for (Value result : user->getResults()) {
+          auto type = dyn_cast<RankedTensorType>(result.getType());
+          if (!type || type.getShape() != shape)
+            return false;
+          if (seen.insert(result).second)
+            open.push_back(result);
+        }
+      }
+    }
+    return true;
+  }
+
+  /// Gradients: values of the shape of a weight that its update is computed from, element
+  /// by element, and that are not themselves computed so.
+  void collectGradients(Value update, ArrayRef<int64_t> shape, llvm::SetVector<Value> &gradients) {
+    SmallVector<Value> open{update};
+    llvm::SmallDenseSet<Value> seen{update};
+    while (!open.empty()) {
+      Value value = open.pop_back_val();
+      Operation *op = value.getDefiningOp();
+      if (!op || isCreation(op))
+        continue;
+      if (!isPin(op) && !getElementwise(op)) {
+        if (propagation.contains(value))
+          gradients.insert(value);
+        continue;
+      }
+      // What an op writes into in destination style is no operand of the update.
+      for (OpOperand &operand : op->getOpOperands()) {
+        auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+        if (type && type.getShape() == shape && seen.insert(operand.get()).second)
+          open.push_back(operand.get());
+      }
+    }
+  }
+
+  /// How many of the prime parts of axes cut any dim.
+  static size_t countCuts(ArrayRef<DimEntry> digits, const Sharding &sharding, const Mesh &mesh) {
+    return llvm::count_if(digits, [&](const DimEntry &digit) {
+      return llvm::any_of(sharding.dims, [&](const DimSharding &dim) {
+        return overlaps(digit, dim.entries, mesh);
+      });
+    });
+  }
+
+  void cut(Value value, bool isCut, const std::string &what) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getRank() == 0)
+      return;
+    std::string stage = "zero=" + std::to_string(options.zeroStage);
+    bool can = demand(
+        propagation.getId(value),
+        [isCut, digits = digits, &mesh = mesh](const Sharding &sharding) {
+          return countCuts(digits, sharding, mesh) == (isCut ? digits.size() : 0);
+        },
+        value.getLoc(),
+        stage + (isCut ? " cuts " : " does not cut ") + what + " by " + batchText());
+    if (!can)
+      remarkSkipped(value.getLoc(), what + (isCut ? " cannot be cut by " : " has to be cut by ") +
+                                        batchText() + ", " + stage + " leaves it as it is");
+  }
+
+  void cutState() {
+    index();
+    llvm::SetVector<Value> gradients;
+    unsigned states = 0;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      Value value = getArgument(i);
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type || type.getRank() == 0 || !propagation.contains(value) || !updates.contains(i))
+        continue;
+      if (isState(i)) {
+        ++states;
+        cut(value, true, "optimizer state, " + nameOf(i) + ",");
+      } else if (isWeight(i)) {
+        cut(value, options.zeroStage >= 3, "weight, " + nameOf(i) + ",");
+      } else {
+        continue;
+      }
+      Value update = func.front().getTerminator()->getOperand(updates[i]);
+      collectGradients(update, type.getShape(), gradients);
+    }
+    for (Value gradient : gradients)
+      cut(gradient, options.zeroStage >= 2, "a gradient");
+    if (states == 0)
+      emitWarning(func.getLoc()) << "zero=" << options.zeroStage << " found no optimizer state in @"
+                                 << func.getName() << ": no argument is tied to a result and read "
+                                 << "by updates alone";
+  }
+
+  //===--- the rest --------------------------------------------------------===//
+
+  void cutWeights() {
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      Value value = getArgument(i);
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!isWeight(i) || !type || type.getRank() == 0 || !propagation.contains(value) ||
+          (type.hasStaticShape() && type.getNumElements() < options.smallValueThreshold))
+        continue;
+      bool can = demand(
+          propagation.getId(value),
+          [](const Sharding &sharding) {
+            return llvm::any_of(sharding.dims, [](const DimSharding &dim) {
+              return deviceFactor(dim.entries) > 1;
+            });
+          },
+          value.getLoc(), "allow-replicated-weights=false cuts " + nameOf(i));
+      if (!can)
+        remarkSkipped(value.getLoc(), "weight, " + nameOf(i) + ", cannot be cut and stays replicated");
+    }
+  }
+
+  void followPropagation() {
+    llvm::DenseMap<PlaceId, Value> valueOf;
+    func.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        if (propagation.contains(result))
+          valueOf.try_emplace(propagation.getId(result), result);
+    });
+    for (PlaceId id = 0; id < propagation.getNumPlaces(); ++id) {
+      RankedTensorType type = propagation.getPlace(id).type;
+      LayoutId followed = table.intern(propagation.get(id));
+      bool isSmall = type.hasStaticShape() && type.getNumElements() < options.smallValueThreshold;
+      Value value = valueOf.lookup(id);
+      Location loc = value ? value.getLoc() : func.getLoc();
+      if (isSmall) {
+        if (!llvm::is_contained(problem.getDomain(id), followed))
+          continue;
+        demands.push_back({{id, [followed](LayoutId own) { return own == followed ? 0 : kNever; }},
+                           loc,
+                           "small-value-threshold keeps a value as propagation has it"});
+      } else if (options.departureCost > 0) {
+        double price = options.departureCost;
+        demands.push_back({{id, [followed, price](LayoutId own) { return own == followed ? 0 : price; }},
+                           loc,
+                           "departure-cost"});
+      }
+    }
+  }
+
+  func::FuncOp func;
+  const SearchOptions &options;
+  FunctionMeshes &meshes;
+  const Mesh &mesh;
+  Propagation &propagation;
+  LayoutTable &table;
+  const ShardingProblem &problem;
+  DimEntries batch, digits; // the axes, and the prime parts of them
+  llvm::DenseMap<unsigned, unsigned> updates; // argument -> the result that it is tied to
+  llvm::DenseMap<Operation *, unsigned> nodeOf;
+  std::vector<Demand> demands;
+};
+
+} // namespace
+
+FailureOr<std::vector<Demand>> spmd::getDemands(func::FuncOp func, const SearchOptions &options,
+                                                FunctionMeshes &meshes, Propagation &propagation,
+                                                const ShardingProblem &problem) {
+  return DemandMaker(func, options, meshes, propagation, problem).run();
+}

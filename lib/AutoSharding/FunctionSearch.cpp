@@ -1,0 +1,145 @@
+//===- FunctionSearch.cpp - The best layouts of one function --------------===//
+
+#include "shardkit/AutoSharding/FunctionSearch.h"
+#include "shardkit/Cost/CollectiveMove.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// How far from the optimum a solution may be that only says what to share.
+static constexpr double kDraftGap = 0.02;
+
+FailureOr<std::unique_ptr<FunctionSearch>>
+FunctionSearch::create(func::FuncOp func, FunctionMeshes &meshes, FunctionPropagation &function,
+                       const SearchOptions &options, llvm::BitVector released, bool demands) {
+  std::unique_ptr<FunctionSearch> search(new FunctionSearch(func, meshes, function, options));
+  Propagation &propagation = function.getPropagation();
+  ProblemOptions problemOptions;
+  problemOptions.regatherAlways = options.regatherAlways;
+  problemOptions.allSubAxes = options.allSubAxes;
+  problemOptions.recompute = options.allowRecompute;
+  problemOptions.released = std::move(released);
+  if (options.allowRecompute)
+    problemOptions.getComputeSeconds = [&](const Propagation::Node &node) {
+      return getComputeSeconds(node.op, meshes.getCostMesh(), options.propagation.tripCount) *
+             propagation.getCount(node, node.rule->numOperands());
+    };
+  auto isGatheredPerUse = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == &func.front() &&
+           func.getArgAttr(argument.getArgNumber(), kWeightAttr);
+  };
+  if (options.zeroStage == 3)
+    problemOptions.isGatheredPerUse = isGatheredPerUse;
+  LogicalResult pinned = success();
+  auto getPinned = [&](Operation *op) -> std::optional<FactorAxes> {
+    auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
+    if (!attr)
+      return std::nullopt;
+    auto factors = meshes.read(attr, [&] { return op->emitError(); });
+    if (failed(factors)) {
+      pinned = failure();
+      return std::nullopt;
+    }
+    FactorAxes axes;
+    for (const DimEntries &entries : *factors)
+      axes.push_back(canonicalize(entries));
+    return axes;
+  };
+  problemOptions.getPinned = getPinned;
+  search->budget = options.memoryBudget ? options.memoryBudget : meshes.getCostMesh().memory;
+  if (search->budget)
+    problemOptions.live = &search->live.emplace(func, [](func::CallOp) { return HeldBytes(); });
+  search->problem.emplace(propagation, problemOptions);
+  if (failed(pinned))
+    return failure();
+  if (demands) {
+    auto wanted = spmd::getDemands(func, options, meshes, propagation, *search->problem);
+    if (failed(wanted))
+      return failure();
+    search->demands = std::move(*wanted);
+  }
+  return search;
+}
+
+SearchResult FunctionSearch::run(ArrayRef<Requirement> also) {
+  bool asks = !demands.empty() || !also.empty();
+  if (asks || asked) {
+    std::vector<Requirement> all;
+    for (const Demand &demand : demands)
+      all.push_back(demand.requirement);
+    all.insert(all.end(), also.begin(), also.end());
+    problem->require(std::move(all));
+    asked = asks;
+  }
+  SolverOptions solver;
+  solver.timeLimit = options.timeLimit;
+  solver.budget = budget;
+  SearchResult result;
+  // Until a solution asks for nothing new a good one does.
+  bool drafts = !budget;
+  while (true) {
+    solver.gap = drafts ? kDraftGap : budget ? options.gap : 0;
+    Solution &solution = result.last = solve(problem->getGraph(), solver);
+    if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
+      break;
+    ++result.rounds;
+    // A budget that was made smaller bounds nothing.
+    if (solver.budget == budget)
+      result.lowerBound = std::max(result.lowerBound, problem->toSeconds(solution.lowerBound.time));
+    // What is shared lives longer than what the graph knows of: the difference is
+    // taken from the budget.
+    int64_t excess = budget ? problem->getPeak(solution.choices) - *budget : 0;
+    double seconds = problem->getSeconds(solution.choices);
+    if (excess <= 0 && seconds < result.objective) {
+      result.objective = seconds;
+      result.choices = solution.choices;
+    }
+    solver.timeLimit -= solution.seconds;
+    result.seconds += solution.seconds;
+    if (solver.timeLimit <= 0)
+      break;
+    if (problem->refine(solution.choices))
+      continue;
+    if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
+      continue;
+    if (excess > 0 && *solver.budget > excess) {
+      *solver.budget -= excess;
+      continue;
+    }
+    // Within a budget the solver minimizes times alone where there are many choices.
+    result.proven = solver.budget == budget && (solution.status == SolverStatus::Optimal ||
+                                                solution.lowerBound.time >= solution.objective.time);
+    break;
+  }
+  // Time is rounded to the unit of the graph; the objective is not.
+  result.lowerBound = result.proven ? result.objective : std::min(result.lowerBound, result.objective);
+  return result;
+}
+
+StringRef FunctionSearch::getStatus(const SearchResult &result) const {
+  if (!result.proven)
+    return "gap";
+  return problem->isWithinSets() ? "optimal within sets of 3" : "optimal";
+}
+
+void FunctionSearch::write(const SearchResult &result, HandedLayouts &handed) {
+  Propagation &propagation = function.getPropagation();
+  LayoutTable &table = propagation.getTable();
+  for (unsigned id = 0; id < propagation.getNumPlaces(); ++id)
+    propagation.set(id, table.get(problem->getLayout(id, result.choices)));
+  for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
+    const Propagation::Node &node = propagation.getNode(id);
+    const FactorAxes *axes = problem->getStrategy(id, result.choices);
+    if (!axes)
+      continue;
+    if (node.isOwnRule) {
+      if (node.op->getNumResults() > 0 && !isa<tensor::ParallelInsertSliceOp>(node.op))
+        node.op->setDiscardableAttr(kComputeAttr, meshes.getAttr(*axes));
+      continue;
+    }
+    SmallVector<LayoutId> &layouts = handed[node.op];
+    for (unsigned t = 0; t < node.rule->numOperands(); ++t)
+      layouts.push_back(table.intern(getTensorSharding(*node.rule, t, *axes)));
+  }
+}

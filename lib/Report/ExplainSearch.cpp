@@ -1,0 +1,252 @@
+//===- ExplainSearch.cpp - What other layouts would have cost -------------===//
+//
+// The search is run again with what stands forbidden: exact, and as often as there are
+// alternatives to name.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardkit/Report/ExplainSearch.h"
+#include "ValueNames.h"
+#include "shardkit/AutoSharding/ModuleSearch.h"
+#include "shardkit/Dialect/SPMD/IR/Verification.h"
+#include "shardkit/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// How many prices are named that an alternative would add, and that it would save.
+static constexpr size_t kMostMoves = 3;
+
+namespace {
+
+class SearchExplainer {
+public:
+  SearchExplainer(FunctionSearch &search, const ValueNames &names, StringRef selection, unsigned top)
+      : search(search), problem(search.getProblem()),
+        propagation(search.getFunction().getPropagation()), table(propagation.getTable()),
+        names(names), selection(selection), top(top), best(search.run()) {}
+
+  const SearchResult &getBest() const { return best; }
+
+  ExplainedFunction run() {
+    func::FuncOp func = search.getFunc();
+    ExplainedFunction function{func.getName().str(), {}};
+    llvm::MapVector<Propagation::ValueId, Value> selected;
+    auto visit = [&](Value value) {
+      if (propagation.contains(value) && (selection.empty() || names.matches(value, selection)))
+        selected.try_emplace(propagation.getId(value), value);
+    };
+    for (BlockArgument argument : func.getArguments())
+      visit(argument);
+    // All ops are many; without a selection it is the signature that is explained.
+    if (!selection.empty())
+      func.walk([&](Operation *op) {
+        for (Value result : op->getResults())
+          visit(result);
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            for (BlockArgument argument : block.getArguments())
+              visit(argument);
+      });
+    for (auto [i, place] : llvm::enumerate(search.getFunction().getResultPlaces())) {
+      auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr);
+      std::string own = name ? name.getValue().str() : "result" + std::to_string(i);
+      if (place >= 0 && (selection.empty() || selection == own))
+        results.try_emplace(place, own);
+    }
+    for (unsigned id = 0; id < propagation.getNumNodes(); ++id)
+      if (propagation.getNode(id).isOwnRule)
+        nodeOf[propagation.getNode(id).op] = id;
+    for (auto [place, value] : selected) {
+      function.values.push_back(describe(place, names.get(value), value.getLoc()));
+      explainLayout(place, function.values.back());
+      if (Operation *op = value.getDefiningOp(); op && nodeOf.count(op))
+        explainStrategy(nodeOf[op], function.values.back());
+    }
+    for (auto &[place, name] : results)
+      if (!selected.count(place)) {
+        function.values.push_back(describe(place, name, func.getLoc()));
+        explainLayout(place, function.values.back());
+      }
+    return function;
+  }
+
+private:
+  std::string getText(LayoutId id) { return search.getMeshes().toString(table.get(id)); }
+  std::string getText(const FactorAxes &axes) {
+    std::string text;
+    for (const DimEntries &entries : axes)
+      text += (text.empty() ? "" : ", ") + search.getMeshes().toString(entries);
+    return "[" + text + "]";
+  }
+
+  ExplainedValue describe(Propagation::ValueId place, std::string name, Location loc) {
+    std::string type;
+    llvm::raw_string_ostream(type) << propagation.getPlace(place).type;
+    ExplainedValue value{std::move(name), type, getText(problem.getLayout(place, best.choices)),
+                         getLocationText(loc), loc, {}, {}, {}};
+    value.search = ExplainedSearch{best.objective, search.getStatus(best).str(), {}};
+    return value;
+  }
+
+  std::string getText(const PaidMove &move) {
+    std::string name = move.value ? names.get(move.value) : "a value";
+    std::string op = move.op->getName().getStringRef().str();
+    RankedTensorType type;
+    if (move.value)
+      type = dyn_cast<RankedTensorType>(move.value.getType());
+    std::string kinds;
+    if (type && type.hasStaticShape() && move.kind != PaidMove::Windows && move.from != move.to)
+      kinds = table.getMove(move.from, move.to, type).kinds;
+    std::string from = getText(move.from), to = getText(move.to);
+    switch (move.kind) {
+    case PaidMove::Read:
+      return (kinds.empty() ? "a reshard" : kinds) + " of " + name + " from " + from + " to " + to + " for " + op;
+    case PaidMove::Completed:
+      return (kinds.empty() ? "a reshard" : kinds) + " of the result of " + op + ", " + name + ", from " + from + " to " + to;
+    case PaidMove::Windows:
+      return "the halos of " + name + " for " + op;
+    case PaidMove::Picked:
+      return "picking the result of " + op;
+    }
+    return "";
+  }
+
+  /// What is paid with these choices and not with the others, most first.
+  std::vector<ExplainedPrice> getMore(ArrayRef<unsigned> choices, ArrayRef<unsigned> others) {
+    auto key = [](const PaidMove &move) {
+      return std::tuple(move.value.getAsOpaquePointer(), move.op, int(move.kind), move.from, move.to, move.seconds);
+    };
+    std::map<decltype(key(std::declval<PaidMove>())), int> known;
+    for (const PaidMove &move : problem.getMoves(others))
+      ++known[key(move)];
+    std::vector<ExplainedPrice> more;
+    for (const PaidMove &move : problem.getMoves(choices))
+      if (known[key(move)]-- <= 0)
+        more.push_back({move.seconds, getText(move)});
+    llvm::stable_sort(more, [](const ExplainedPrice &a, const ExplainedPrice &b) { return a.seconds > b.seconds; });
+    if (more.size() > kMostMoves)
+      more.resize(kMostMoves);
+    return more;
+  }
+
+  /// Adds the alternatives that follow one another when what was found is forbidden.
+  /// `what(choices)` is the text of a choice, `forbid(choices)` its number.
+  void explain(ExplainedValue &value, StringRef kind, llvm::function_ref<unsigned(ArrayRef<unsigned>)> getNumber,
+               llvm::function_ref<std::string(ArrayRef<unsigned>)> describe,
+               llvm::function_ref<Requirement(const llvm::SmallDenseSet<unsigned> &)> forbid) {
+    llvm::SmallDenseSet<unsigned> forbidden{getNumber(best.choices)};
+    for (unsigned i = 0; i < top; ++i) {
+      SearchResult other = search.run(forbid(forbidden));
+      if (other.choices.empty()) {
+        if (i == 0)
+          value.search->alternatives.push_back(
+              {kind.str(), "",
+               other.last.status == SolverStatus::Infeasible ? "nothing else is possible"
+                                                             : "nothing else was found in time",
+               0, 0, {}, {}});
+        break;
+      }
+      ExplainedAlternative alternative{kind.str(), describe(other.choices), search.getStatus(other).str(),
+                                       other.objective, other.lowerBound, {}, {}};
+      alternative.more = getMore(other.choices, best.choices);
+      alternative.less = getMore(best.choices, other.choices);
+      value.search->alternatives.push_back(std::move(alternative));
+      forbidden.insert(getNumber(other.choices));
+    }
+    // Choices are those of the graph without what was forbidden.
+    search.run();
+  }
+
+  void explainLayout(Propagation::ValueId place, ExplainedValue &value) {
+    explain(
+        value, "layout", [&](ArrayRef<unsigned> choices) { return problem.getLayout(place, choices); },
+        [&](ArrayRef<unsigned> choices) { return getText(problem.getLayout(place, choices)); },
+        [&](const llvm::SmallDenseSet<unsigned> &forbidden) {
+          return Requirement(place, [forbidden](LayoutId id) {
+            return forbidden.contains(id) ? std::numeric_limits<double>::infinity() : 0;
+          });
+        });
+  }
+
+  void explainStrategy(unsigned node, ExplainedValue &value) {
+    ArrayRef<FactorAxes> strategies = problem.getStrategies(node);
+    if (strategies.size() < 2 || !propagation.getNode(node).rule->isContraction)
+      return;
+    auto getNumber = [&](ArrayRef<unsigned> choices) {
+      return unsigned(problem.getStrategy(node, choices) - problem.getStrategies(node).data());
+    };
+    explain(
+        value, "factors", getNumber,
+        [&](ArrayRef<unsigned> choices) { return getText(*problem.getStrategy(node, choices)); },
+        [&](const llvm::SmallDenseSet<unsigned> &forbidden) {
+          const FactorAxes *first = problem.getStrategies(node).data();
+          return Requirement::ofNode(node, [forbidden, first](const FactorAxes &axes) {
+            return forbidden.contains(&axes - first) ? std::numeric_limits<double>::infinity() : 0;
+          });
+        });
+  }
+
+  FunctionSearch &search;
+  ShardingProblem &problem;
+  Propagation &propagation;
+  LayoutTable &table;
+  const ValueNames &names;
+  StringRef selection;
+  unsigned top;
+  SearchResult best;
+  llvm::MapVector<Propagation::ValueId, std::string> results;
+  llvm::DenseMap<Operation *, unsigned> nodeOf;
+};
+
+} // namespace
+
+bool spmd::wasSearched(ModuleOp module) {
+  return llvm::any_of(module.getOps<func::FuncOp>(),
+                      [](func::FuncOp func) { return func->hasAttr(kSolverAttr); });
+}
+
+FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, StringRef selection,
+                                                             unsigned top) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  ValueNames names(*copy);
+  std::string text;
+  llvm::StringMap<double> objectives;
+  for (auto func : copy->getOps<func::FuncOp>()) {
+    auto attr = func->getAttrOfType<DictionaryAttr>(kSolverAttr);
+    if (!attr)
+      continue;
+    if (auto given = attr.getAs<StringAttr>("with_options"))
+      text = given.str();
+    if (auto objective = attr.getAs<FloatAttr>("objective"))
+      objectives[func.getName()] = objective.getValueAsDouble();
+    func.walk([](Operation *op) { op->removeAttr(kComputeAttr); });
+  }
+  auto options = readSearchOptions(text, module.getLoc());
+  if (failed(options))
+    return failure();
+  std::vector<ExplainedFunction> functions;
+  auto finish = [&](FunctionSearch &search, HandedLayouts &handed) -> LogicalResult {
+    SearchExplainer explainer(search, names, selection, top);
+    const SearchResult &best = explainer.getBest();
+    if (best.choices.empty())
+      return emitInfeasible(search, best);
+    auto stands = objectives.find(search.getFunc().getName());
+    if (stands != objectives.end() && std::abs(stands->second - best.objective) > 1e-9 * std::abs(best.objective))
+      emitWarning(search.getFunc().getLoc())
+          << "a search finds " << best.objective << " s for @" << search.getFunc().getName()
+          << " where spmd.solver says " << stands->second
+          << ": the module was changed, or the time limit cut one of them short";
+    functions.push_back(explainer.run());
+    search.write(best, handed);
+    return success();
+  };
+  if (failed(searchModule(*copy, *options, finish)))
+    return failure();
+  if (selection.empty() ||
+      llvm::any_of(functions, [](const ExplainedFunction &f) { return !f.values.empty(); }))
+    return functions;
+  return emitUnknownValue(*copy, names, selection, module.getLoc());
+}
