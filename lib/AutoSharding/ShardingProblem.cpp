@@ -39,7 +39,26 @@ void ShardingProblem::build() {
   graph = CostGraph();
   costs.clear();
   copies.clear();
-  for (auto [id, kept] : llvm::enumerate(places)) {
+  addVariables();
+  addEdges();
+  addDemands();
+  finish();
+  if (options.live)
+    addBuffers();
+}
+
+void ShardingProblem::addVariables() {
+  // In program order: what is near in the program is near in a pass of the solver.
+  llvm::BitVector done(places.size());
+  std::vector<SmallVector<Value, 1>> sharedAt(places.size());
+  for (auto &[value, own] : shared)
+    if (!offers[own.offer].layouts.empty())
+      sharedAt[propagation.getId(value)].push_back(value);
+  auto addPlace = [&](PlaceId id) {
+    if (done.test(id))
+      return;
+    done.set(id);
+    Kept &kept = places[id];
     kept.var = graph.addVariable(domains[kept.domain].size());
     RankedTensorType type = propagation.getPlace(id).type;
     // What a device holds breaks ties.
@@ -51,17 +70,26 @@ void ShardingProblem::build() {
               }
               return prices;
             }));
+    for (Value value : sharedAt[id])
+      addCopies(value);
+  };
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    const Propagation::Node &node = propagation.getNode(id);
+    ArrayRef<int32_t> tensors = propagation.getTensors(node);
+    for (int32_t place : tensors.take_front(node.rule->numOperands()))
+      if (place >= 0)
+        addPlace(place);
+    NodeVar &own = nodes[id];
+    if (own.computes && own.definesAlone < 0)
+      own.var = graph.addVariable(spaces[own.space].size());
+    for (int32_t place : tensors.drop_front(node.rule->numOperands()))
+      if (place >= 0)
+        addPlace(place);
+    if (own.computes && own.definesAlone >= 0)
+      own.var = places[own.definesAlone].var;
   }
-  for (NodeVar &node : nodes)
-    if (node.computes)
-      node.var = node.definesAlone >= 0 ? places[node.definesAlone].var
-                                        : graph.addVariable(spaces[node.space].size());
-  addCopies();
-  addEdges();
-  addDemands();
-  finish();
-  if (options.live)
-    addBuffers();
+  for (PlaceId id = 0; id < places.size(); ++id)
+    addPlace(id);
 }
 
 template <typename T>
@@ -90,7 +118,7 @@ double ShardingProblem::getSeconds(LayoutId from, LayoutId to, RankedTensorType 
 }
 
 double ShardingProblem::getProducedSeconds(LayoutId produced, LayoutId home, RankedTensorType type) {
-  if (!table.isPartial(produced))
+  if (!table.isPartial(produced) || table.getCosts().forbids())
     return getSeconds(produced, home, type);
   auto [it, isNew] = producedSeconds.try_emplace({produced, home, type});
   if (!isNew)
@@ -414,8 +442,11 @@ ShardingProblem::Offer ShardingProblem::getOffer(PlaceId place, ArrayRef<Use> re
     }
   }
   std::vector<LayoutId> wanted;
-  for (auto [id, asked] : askers)
-    (asked.first < 2 ? offer.alone : wanted).push_back(id);
+  for (auto [id, asked] : askers) {
+    offer.askers[id] = asked.first;
+    if (asked.first > 1)
+      wanted.push_back(id);
+  }
   // Counting them costs a price for each pair.
   if (homes.size() * wanted.size() > 4 * kMaxListed)
     return offer;
@@ -471,39 +502,36 @@ ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> re
   return it->second;
 }
 
-void ShardingProblem::addCopies() {
-  for (auto &[value, own] : shared) {
-    if (offers[own.offer].layouts.empty())
-      continue;
-    PlaceId place = propagation.getId(value);
-    Kept kept = getCopies(place, own.readers, own.offer);
-    kept.var = graph.addVariable(domains[kept.domain].size());
-    copies[value] = kept;
-    RankedTensorType type = propagation.getPlace(place).type;
-    int64_t count = propagation.getCount(propagation.getNode(own.readers[0].node), own.readers[0].tensor);
-    unsigned prices = getTable({kSets, toKey(type), kept.sets, count}, [&] {
-              PriceTable prices;
-              for (auto [home, set] : llvm::zip(domains[kept.domain], sets[kept.sets])) {
-                double seconds = 0;
-                int64_t bytes = 0;
-                for (LayoutId other : set) {
-                  seconds += count * getSeconds(home, other, type);
-                  bytes += space.getLocalBytes(other, type);
-                }
-                prices.seconds.push_back(seconds);
-                prices.bytes.push_back(bytes);
+void ShardingProblem::addCopies(Value value) {
+  const Shared &own = shared.find(value)->second;
+  PlaceId place = propagation.getId(value);
+  Kept kept = getCopies(place, own.readers, own.offer);
+  kept.var = graph.addVariable(domains[kept.domain].size());
+  copies[value] = kept;
+  RankedTensorType type = propagation.getPlace(place).type;
+  int64_t count = propagation.getCount(propagation.getNode(own.readers[0].node), own.readers[0].tensor);
+  unsigned prices = getTable({kSets, toKey(type), kept.sets, count}, [&] {
+            PriceTable prices;
+            for (auto [home, set] : llvm::zip(domains[kept.domain], sets[kept.sets])) {
+              double seconds = 0;
+              int64_t bytes = 0;
+              for (LayoutId other : set) {
+                seconds += count * getSeconds(home, other, type);
+                bytes += space.getLocalBytes(other, type);
               }
-              return prices;
-            });
-    costs.push_back({kept.var, CostGraph::kNoVar, prices, /*isShared=*/true});
-    addCost(places[place].var, kept.var, getTable({kEqual, places[place].domain, kept.domain}, [&] {
-              PriceTable prices;
-              for (LayoutId a : domains[places[place].domain])
-                for (LayoutId b : domains[kept.domain])
-                  prices.seconds.push_back(a == b ? 0 : kImpossible);
-              return prices;
-            }));
-  }
+              prices.seconds.push_back(seconds);
+              prices.bytes.push_back(bytes);
+            }
+            return prices;
+          });
+  costs.push_back({kept.var, CostGraph::kNoVar, prices, /*isShared=*/true});
+  addCost(places[place].var, kept.var, getTable({kEqual, places[place].domain, kept.domain}, [&] {
+            PriceTable prices;
+            for (LayoutId a : domains[places[place].domain])
+              for (LayoutId b : domains[kept.domain])
+                prices.seconds.push_back(a == b ? 0 : kImpossible);
+            return prices;
+          }));
 }
 
 void ShardingProblem::getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices,
@@ -598,8 +626,7 @@ void ShardingProblem::addEdges(NodeId id) {
     auto reader = shared.find(propagation.getTensorValues(node)[t]);
     bool shares = reader != shared.end();
     unsigned offer = shares ? reader->second.offer : 0;
-    size_t numReaders = shares ? reader->second.readers.size() : 1;
-    auto price = [&](unsigned choice, unsigned strategy) {
+      auto price = [&](unsigned choice, unsigned strategy) {
       LayoutId has = domains[source.domain][choice];
       LayoutId needed = getNeeded(id, t, strategy, has);
       double seconds = 0;
@@ -609,12 +636,12 @@ void ShardingProblem::addEdges(NodeId id) {
       if (!source.sets || !llvm::is_contained(sets[source.sets][choice], needed))
         seconds = getSeconds(has, needed, type);
       if (shares && !offers[offer].hasPrice(needed))
-        seconds /= numReaders;
+        seconds /= offers[offer].askers.at(needed);
       return count * seconds;
     };
     Key key = getUseKey(id, t);
     key.insert(key.end(), {source.domain, source.sets, count, own == source.var,
-                           isa<tensor::ParallelInsertSliceOp>(node.op), int64_t(numReaders)});
+                           isa<tensor::ParallelInsertSliceOp>(node.op), shares ? offer : -1});
     if (shares)
       key.insert(key.end(), offers[offer].layouts.begin(), offers[offer].layouts.end());
     auto addMove = [&](Key key, bool isShared, PaidMove::Kind kind, llvm::function_ref<double(unsigned, unsigned)> price) {
@@ -1000,7 +1027,8 @@ std::pair<double, int64_t> ShardingProblem::getPaid(const Cost &cost, ArrayRef<u
   LayoutId produced = table.intern(getTensorSharding(
       *node.rule, cost.tensor, spaces[nodes[cost.node].space][getStrategyNumber(cost.node, choices)]));
   LayoutId home = getLayout(propagation.getTensors(node)[cost.tensor], choices);
-  return {getSeconds(produced, home, getType(cost.node, cost.tensor)), propagation.getCount(node, cost.tensor)};
+  int64_t times = propagation.getCount(node, cost.tensor);
+  return {getSeconds(produced, home, getType(cost.node, cost.tensor)), times};
 }
 
 double ShardingProblem::getSeconds(ArrayRef<unsigned> choices, bool onlyMoves) {

@@ -131,7 +131,11 @@ ReshardPlan CostModel::planReshard(const Layout &from, const Layout &to,
   auto least = [&, alpha = alpha, beta = beta](int64_t elements) {
     return alpha + beta * (elements * elementBytes);
   };
-  return spmd::planReshard(from, to, {views ? views : &mesh, seconds, least});
+  ReshardOptions planned{views ? views : &mesh, seconds};
+  // What is forbidden costs more than any bound.
+  if (options.forbidden.empty())
+    planned.least = least;
+  return spmd::planReshard(from, to, planned);
 }
 
 double CostModel::getSeconds(llvm::ArrayRef<PlanStep> plan,

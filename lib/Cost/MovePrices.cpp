@@ -40,7 +40,8 @@ double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef
   bool reduces = !from.unreduced.empty() || !to.unreduced.empty();
   int64_t devices = views.numDevices(), scale = 1;
   for (auto [a, b, size] : llvm::zip(from.dims, to.dims, shape)) {
-    if (size == 0 || !divides(a.entries, size) || !divides(b.entries, size)) {
+    // Which of several plans stands for one that is forbidden may depend on the sizes.
+    if (size == 0 || !divides(a.entries, size) || !divides(b.entries, size) || costs.forbids()) {
       Layout source = Layout::get(from, views, shape), target = Layout::get(to, views, shape);
       return costs.getSeconds(costs.planReshard(source, target, elementBytes, &views), elementBytes);
     }

@@ -86,6 +86,7 @@ public:
       bool isSum = nodes[i].partial != nodes[target].partial;
       rest[i].seconds = planner.least(isSum ? wanted : wanted - elements[i]);
     }
+    bool bounded = planner.least(1) > 0;
     best[source] = Price();
     while (!done[target]) {
       int next = -1;
@@ -107,7 +108,8 @@ public:
         // Most are too far away by what has to be received alone.
         Price least = *best[next];
         least.seconds += planner.least(elements[i] - elements[next]);
-        if ((best[i] && *best[i] < least) || (best[target] && *best[target] < least + rest[i]))
+        if ((bounded && best[i] && *best[i] < least) ||
+            (bounded && best[target] && *best[target] < least + rest[i]))
           continue;
         std::optional<PlanStep> step = connect(nodes[next], nodes[i]);
         if (!step)

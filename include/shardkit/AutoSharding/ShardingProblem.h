@@ -166,12 +166,12 @@ private:
     unsigned tensor;
   };
 
-  /// Layouts that readers of a value may share, and those that one reader alone can
-  /// want; ascending.
+  /// Layouts that readers of a value may share, ascending, and how many of them may want each.
   struct Offer {
-    std::vector<LayoutId> layouts, alone;
+    std::vector<LayoutId> layouts;
+    std::map<LayoutId, unsigned> askers;
     bool hasPrice(LayoutId id) const {
-      return llvm::binary_search(layouts, id) || llvm::binary_search(alone, id);
+      return llvm::binary_search(layouts, id) || askers.at(id) < 2;
     }
   };
 
@@ -179,7 +179,8 @@ private:
   void addPlaces();
   void addShared();
   Offer getOffer(PlaceId place, ArrayRef<Use> readers);
-  void addCopies();
+  void addVariables();
+  void addCopies(Value value);
   /// What is asked of places, and time to compute.
   void addDemands();
   /// What users gave for a place, if that counts.

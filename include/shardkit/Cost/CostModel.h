@@ -39,6 +39,8 @@ public:
   explicit CostModel(const Mesh &mesh, CostOptions options = {})
       : mesh(mesh), options(std::move(options)) {}
 
+  /// Whether some collectives must not be used.
+  bool forbids() const { return !options.forbidden.empty(); }
   /// Cost of one step of a plan on elements of `elementBytes` bytes.
   CollectiveCost getCost(const PlanStep &step, int64_t elementBytes) const;
   /// Seconds of a group's `alpha`: what a collective saves that travels together
