@@ -2,7 +2,8 @@
 
 #include "shardkit/AutoSharding/FunctionSearch.h"
 #include "shardkit/Plan/Names.h"
-#include "llvm/ADT/MapVector.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 #include <chrono>
 
 using namespace mlir;
@@ -26,12 +27,12 @@ public:
     Propagation &propagation = search.getFunction().getPropagation();
     released.resize(propagation.getNumPlaces());
     llvm::SmallSetVector<unsigned, 16> places;
-    for (const FunctionPropagation::Given &given : search.getFunction().getAnnotations())
-      if (!given.sharding.replicated.empty() ||
-          llvm::any_of(given.sharding.dims, [](const DimSharding &dim) {
-            return !dim.open || !dim.entries.empty();
-          }))
+    for (const FunctionPropagation::Given &given : search.getFunction().getAnnotations()) {
+      // What iterations write in part has to stay whole.
+      auto argument = dyn_cast_or_null<BlockArgument>(given.value);
+      if (!argument || !isa<scf::ForallOp>(argument.getOwner()->getParentOp()))
         places.insert(given.place);
+    }
     for (unsigned place : places) {
       const Propagation::Place &own = propagation.getPlace(place);
       Sharding given = propagation.getShardings().get(own.given);
