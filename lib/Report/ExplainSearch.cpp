@@ -165,8 +165,6 @@ private:
       value.search->alternatives.push_back(std::move(alternative));
       forbidden.insert(getNumber(other.choices));
     }
-    // Choices are those of the graph without what was forbidden.
-    search.run();
   }
 
   void explainLayout(Propagation::ValueId place, ExplainedValue &value) {
