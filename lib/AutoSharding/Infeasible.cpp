@@ -151,14 +151,18 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
   if (solution.status == SolverStatus::Gap && solution.smallestBudget < 0)
     return emitError(func.getLoc()) << "no layouts of function @" << func.getName() << " found within "
                                     << options.timeLimit << " s, expected a longer time-limit";
-  bool overBudget = solution.smallestBudget >= 0;
+  // Copies that are shared may not fit where the graph says that all does.
+  bool overBudget = solution.smallestBudget >= 0 || (search.getBudget() && !solution.choices.empty());
   WishList list(search);
   bool helps = list.run();
   InFlightDiagnostic diag = emitError(func.getLoc());
   if (overBudget) {
     diag << "function @" << func.getName() << " does not fit into " << *search.getBudget()
-         << " bytes per device, expected a memory budget of at least "
-         << solution.smallestBudgetBound;
+         << " bytes per device, expected a ";
+    if (solution.smallestBudget < 0)
+      diag << "larger memory budget";
+    else
+      diag << "memory budget of at least " << solution.smallestBudgetBound;
     if (solution.smallestBudgetBound < solution.smallestBudget)
       diag << " (" << solution.smallestBudget << " is enough)";
   } else {
