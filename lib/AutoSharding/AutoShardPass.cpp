@@ -3,6 +3,7 @@
 #include "MeshShapes.h"
 #include "shardkit/AutoSharding/FunctionSearch.h"
 #include "shardkit/AutoSharding/ModuleSearch.h"
+#include "shardkit/Cost/HostLinks.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Passes.h"
@@ -93,15 +94,15 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (meshShapes != "given" && meshShapes != "all")
       return emitError(loc) << "unknown mesh-shapes=" << meshShapes << ", expected given or all";
     if (memoryBudget != -1 && memoryBudget <= 0)
-      return emitError(loc) << "memory-budget=" << memoryBudget
+      return emitError(loc) << "memory-budget=" << memoryBudget.getValue()
                             << ", expected a positive number of bytes";
     if (memoryBudget > 0)
       options.memoryBudget = memoryBudget;
     if (!(gap >= 0))
-      return emitError(loc) << "gap=" << gap << ", expected 0 or more";
+      return emitError(loc) << "gap=" << gap.getValue() << ", expected 0 or more";
     options.gap = gap;
     if (!(timeLimit > 0))
-      return emitError(loc) << "time-limit=" << timeLimit
+      return emitError(loc) << "time-limit=" << timeLimit.getValue()
                             << ", expected a positive number of seconds";
     options.timeLimit = timeLimit;
     options.allowRecompute = allowRecompute;
@@ -111,17 +112,17 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (!options.batchArguments.empty() && options.batchAxes.empty())
       return emitError(loc) << "batch-arguments without axes to cut them, expected batch-axes";
     if (zero < 0 || zero > 3)
-      return emitError(loc) << "zero=" << zero << ", expected 0, 1, 2 or 3";
+      return emitError(loc) << "zero=" << zero.getValue() << ", expected 0, 1, 2 or 3";
     if (zero > 0 && options.batchAxes.empty())
-      return emitError(loc) << "zero=" << zero
+      return emitError(loc) << "zero=" << zero.getValue()
                             << " without axes to cut optimizer state by, expected batch-axes";
     options.zeroStage = zero;
     if (smallValueThreshold < 0)
-      return emitError(loc) << "small-value-threshold=" << smallValueThreshold
+      return emitError(loc) << "small-value-threshold=" << smallValueThreshold.getValue()
                             << ", expected 0 or more elements";
     options.smallValueThreshold = smallValueThreshold;
     if (!(departureCost >= 0) || departureCost > 1e9)
-      return emitError(loc) << "departure-cost=" << departureCost
+      return emitError(loc) << "departure-cost=" << departureCost.getValue()
                             << ", expected seconds from 0 to 1e9";
     options.departureCost = departureCost;
     return options;
@@ -140,7 +141,6 @@ private:
 
   LogicalResult solveFunction(FunctionSearch &search, HandedLayouts &handed) {
     func::FuncOp func = search.getFunc();
-    ShardingProblem &problem = search.getProblem();
     SearchResult result = search.run();
     if (result.choices.empty())
       return emitInfeasible(search, result);
@@ -150,9 +150,8 @@ private:
         b.getNamedAttr("lower_bound", b.getF64FloatAttr(result.lowerBound)),
         b.getNamedAttr("status", b.getStringAttr(search.getStatus(result)))};
     // What else is in the objective.
-    if (double moves = problem.getSeconds(result.choices, /*onlyMoves=*/true);
-        search.getOptions().allowRecompute || search.getOptions().departureCost > 0)
-      said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(moves)));
+    if (search.getOptions().allowRecompute || search.getOptions().departureCost > 0)
+      said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(result.communication)));
     if (std::string given = getGivenOptions(); !given.empty())
       said.push_back(b.getNamedAttr("with_options", b.getStringAttr(given)));
     func->setAttr(kSolverAttr, b.getDictionaryAttr(said));
@@ -165,6 +164,7 @@ private:
     func::FuncOp func = search.getFunc();
     const ShardingProblem &problem = search.getProblem();
     const SolverStatistics &statistics = result.last.statistics;
+    remarkDefaultCosts(func, search.getMeshes().getCostMesh());
     auto options = [&](StringRef name) {
       return remark::RemarkOpts::name(name).category("spmd").function(func.getName());
     };

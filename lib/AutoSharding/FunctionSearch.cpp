@@ -62,7 +62,7 @@ FunctionSearch::create(func::FuncOp func, FunctionMeshes &meshes, FunctionPropag
   return search;
 }
 
-SearchResult FunctionSearch::run(ArrayRef<Requirement> also) {
+SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   bool asks = !demands.empty() || !also.empty();
   if (asks || asked) {
     std::vector<Requirement> all;
@@ -94,6 +94,9 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also) {
     if (excess <= 0 && seconds < result.objective) {
       result.objective = seconds;
       result.choices = solution.choices;
+      result.communication = problem->getSeconds(solution.choices, /*onlyMoves=*/true);
+      if (withMoves)
+        result.moves = problem->getMoves(solution.choices);
     }
     solver.timeLimit -= solution.seconds;
     result.seconds += solution.seconds;

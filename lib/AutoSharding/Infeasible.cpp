@@ -2,7 +2,8 @@
 
 #include "shardkit/AutoSharding/FunctionSearch.h"
 #include "shardkit/Plan/Names.h"
-#include "llvm/ADT/MapVector.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 #include <chrono>
 
 using namespace mlir;
@@ -26,12 +27,12 @@ public:
     Propagation &propagation = search.getFunction().getPropagation();
     released.resize(propagation.getNumPlaces());
     llvm::SmallSetVector<unsigned, 16> places;
-    for (const FunctionPropagation::Given &given : search.getFunction().getAnnotations())
-      if (!given.sharding.replicated.empty() ||
-          llvm::any_of(given.sharding.dims, [](const DimSharding &dim) {
-            return !dim.open || !dim.entries.empty();
-          }))
+    for (const FunctionPropagation::Given &given : search.getFunction().getAnnotations()) {
+      // What iterations write in part has to stay whole.
+      auto argument = dyn_cast_or_null<BlockArgument>(given.value);
+      if (!argument || !isa<scf::ForallOp>(argument.getOwner()->getParentOp()))
         places.insert(given.place);
+    }
     for (unsigned place : places) {
       const Propagation::Place &own = propagation.getPlace(place);
       Sharding given = propagation.getShardings().get(own.given);
@@ -150,14 +151,18 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
   if (solution.status == SolverStatus::Gap && solution.smallestBudget < 0)
     return emitError(func.getLoc()) << "no layouts of function @" << func.getName() << " found within "
                                     << options.timeLimit << " s, expected a longer time-limit";
-  bool overBudget = solution.smallestBudget >= 0;
+  // Copies that are shared may not fit where the graph says that all does.
+  bool overBudget = solution.smallestBudget >= 0 || (search.getBudget() && !solution.choices.empty());
   WishList list(search);
   bool helps = list.run();
   InFlightDiagnostic diag = emitError(func.getLoc());
   if (overBudget) {
     diag << "function @" << func.getName() << " does not fit into " << *search.getBudget()
-         << " bytes per device, expected a memory budget of at least "
-         << solution.smallestBudgetBound;
+         << " bytes per device, expected a ";
+    if (solution.smallestBudget < 0)
+      diag << "larger memory budget";
+    else
+      diag << "memory budget of at least " << solution.smallestBudgetBound;
     if (solution.smallestBudgetBound < solution.smallestBudget)
       diag << " (" << solution.smallestBudget << " is enough)";
   } else {

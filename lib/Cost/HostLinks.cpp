@@ -1,9 +1,11 @@
 //===- HostLinks.cpp - Link costs from the bandwidths of hosts ------------===//
 
 #include "shardkit/Cost/HostLinks.h"
+#include "shardkit/Cost/CostModel.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
 
+#include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::spmd {
@@ -107,6 +109,18 @@ LogicalResult spmd::deriveCosts(MeshOp op) {
     return failure();
   op.setBetaAttr(Builder(op.getContext()).getF64ArrayAttr(getBetas(toMesh(op), *links)));
   return success();
+}
+
+void spmd::remarkDefaultCosts(func::FuncOp func, const Mesh &costs) {
+  if (!costs.alpha.empty() && !costs.beta.empty())
+    return;
+  remark::analysis(func.getLoc(), remark::RemarkOpts::name("default-cost")
+                                      .category("spmd")
+                                      .function(func.getName()))
+      << remark::add("mesh @{0} has no link costs: alpha = {1:E1} s, beta = {2:E1} "
+                     "s/byte on every axis",
+                     costs.name, CostModel::kDefaultAlpha, CostModel::kDefaultBeta)
+      << remark::suggest("give the mesh alpha and beta");
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "shardkit/Partition/ComputePlan.h"
 
 #include "CarriedSums.h"
+#include "shardkit/Cost/HostLinks.h"
 #include "shardkit/Cost/ComputeChoice.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/WholeFunctions.h"
@@ -28,7 +29,8 @@ public:
   LogicalResult run() {
     if (failed(readSignature()) || failed(decideBlock(func.getBody().front())))
       return failure();
-    emitDefaultCosts();
+    if (!func->hasAttr(kSolverAttr)) // the search has said it
+      remarkDefaultCosts(func, meshes.getCostMesh());
     return success();
   }
 
@@ -652,20 +654,6 @@ private:
     handOn(call, needs, produced);
     defineAll(call.getResults(), produced);
     return success();
-  }
-
-  /// Says once per function where the choices rest on default costs.
-  void emitDefaultCosts() {
-    const Mesh &costs = meshes.getCostMesh();
-    if (!costs.alpha.empty() && !costs.beta.empty())
-      return;
-    remark::analysis(func.getLoc(), remark::RemarkOpts::name("default-cost")
-                                        .category("spmd")
-                                        .function(func.getName()))
-        << remark::add("mesh @{0} has no link costs: alpha = {1:E1} s, beta = {2:E1} "
-                       "s/byte on every axis",
-                       costs.name, CostModel::kDefaultAlpha, CostModel::kDefaultBeta)
-        << remark::suggest("give the mesh alpha and beta");
   }
 
   ComputePlan &plan;

@@ -1,6 +1,7 @@
 //===- FunctionPropagation.cpp - A function's tables ----------------------===//
 
 #include "shardkit/Propagation/FunctionPropagation.h"
+#include "shardkit/Passes.h"
 
 #include "shardkit/Rules/ControlFlow.h"
 #include "mlir/IR/Remarks.h"
@@ -196,7 +197,8 @@ LogicalResult FunctionPropagation::addOpen(Value value) {
 
 void FunctionPropagation::note(ValueId place, const Sharding &sharding, Value value,
                                Operation *op, unsigned index) {
-  if (llvm::any_of(sharding.dims, [](const DimSharding &dim) { return !dim.entries.empty(); }))
+  if (llvm::any_of(sharding.dims,
+                   [](const DimSharding &dim) { return !dim.open || !dim.entries.empty(); }))
     annotations.push_back({place, sharding, value, op, index});
 }
 
@@ -440,13 +442,42 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
     return success();
   }
 
-  for (Value result : op->getResults())
-    if (failed(addOpen(result)))
-      return failure();
   ShardingRule rule = getShardingRule(op);
+  if (failed(readResultsOf(op, rule)))
+    return failure();
   if (rule.isFallback)
     remarkUnknown(op);
   propagation.addOp(op, std::move(rule));
+  return success();
+}
+
+/// An op that is told how to compute (`spmd.compute`, from a plan) hands its results out
+/// in the layouts that follow; what is partial then may be completed to anything.
+LogicalResult FunctionPropagation::readResultsOf(Operation *op, const ShardingRule &rule) {
+  auto attr = op->getAttrOfType<FactorsAttr>(kComputeAttr);
+  // What an earlier run chose is not given.
+  bool isGiven = attr && attr.getFactors().size() == rule.numFactors() &&
+                 getPhase(func->getParentOfType<ModuleOp>()) <= int(Phase::Annotated);
+  FactorAxes axes;
+  if (isGiven) {
+    auto factors = meshes.read(attr, [&] { return op->emitError(); });
+    if (failed(factors))
+      return failure();
+    for (const DimEntries &entries : *factors)
+      axes.push_back(canonicalize(entries));
+  }
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    if (isGiven && isa<RankedTensorType>(result.getType())) {
+      Sharding sharding = getTensorSharding(rule, rule.numOperands() + i, axes);
+      if (sharding.unreduced.empty()) {
+        if (failed(addGiven(result, std::move(sharding), result.getLoc())))
+          return failure();
+        continue;
+      }
+    }
+    if (failed(addOpen(result)))
+      return failure();
+  }
   return success();
 }
 

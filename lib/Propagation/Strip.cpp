@@ -20,7 +20,8 @@ namespace {
 bool isShardingAttr(StringRef name) {
   return llvm::is_contained({StringRef(kShardingAttr), StringRef(kShardingsAttr),
                              StringRef(kGivenAttr), StringRef(kComputeAttr),
-                             StringRef(kAxisResourcesAttr), StringRef(kPhaseAttr)},
+                             StringRef(kAxisResourcesAttr), StringRef(kPhaseAttr),
+                             StringRef(kSolverAttr), StringRef(kMeshShapesAttr)},
                             name);
 }
 

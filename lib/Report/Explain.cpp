@@ -475,6 +475,9 @@ static void printSearch(const ExplainedSearch &search, llvm::raw_ostream &os) {
        << llvm::format(": %.6e s, %.6e s more", other.objective, other.objective - search.objective);
     if (search.objective > 0)
       os << llvm::format(" (%.3f %%)", 100 * (other.objective / search.objective - 1));
+    if (other.objective == search.objective)
+      os << ", values of " << std::abs(other.moreBytes) << " bytes "
+         << (other.moreBytes < 0 ? "less" : "more");
     os << ", " << other.status;
     if (other.lowerBound < other.objective)
       os << llvm::format(", at least %.6e s", other.lowerBound);
@@ -502,7 +505,7 @@ static nlohmann::ordered_json toJSON(const ExplainedSearch &search) {
     }
     alternatives.push_back({{"kind", other.kind}, {"choice", other.text},
                             {"objective", other.objective}, {"lower_bound", other.lowerBound},
-                            {"status", other.status}, {"adds", prices(other.more)},
+                            {"status", other.status}, {"more_bytes", other.moreBytes}, {"adds", prices(other.more)},
                             {"saves", prices(other.less)}});
   }
   return {{"objective", search.objective}, {"status", search.status}, {"alternatives", alternatives}};

@@ -61,7 +61,7 @@ struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
     explainModule(*this, [&](ModuleOp module, const Propagation::Options &options) {
       if (top < 1)
         return FailureOr<std::vector<ExplainedFunction>>(
-            emitError(module.getLoc()) << "top=" << top << ", expected 1 or more");
+            emitError(module.getLoc()) << "top=" << top.getValue() << ", expected 1 or more");
       if (getPhase(module) == int(Phase::Propagated) && wasSearched(module))
         return explainSearch(module, value, top);
       return explain(module, value, options);

@@ -26,7 +26,7 @@ public:
   SearchExplainer(FunctionSearch &search, const ValueNames &names, StringRef selection, unsigned top)
       : search(search), problem(search.getProblem()),
         propagation(search.getFunction().getPropagation()), table(propagation.getTable()),
-        names(names), selection(selection), top(top), best(search.run()) {}
+        names(names), selection(selection), top(top), best(search.run({}, /*withMoves=*/true)) {}
 
   const SearchResult &getBest() const { return best; }
 
@@ -78,7 +78,7 @@ private:
   std::string getText(const FactorAxes &axes) {
     std::string text;
     for (const DimEntries &entries : axes)
-      text += (text.empty() ? "" : ", ") + search.getMeshes().toString(entries);
+      text += (text.empty() ? "{" : ", {") + search.getMeshes().toString(entries) + "}";
     return "[" + text + "]";
   }
 
@@ -114,22 +114,30 @@ private:
     return "";
   }
 
-  /// What is paid with these choices and not with the others, most first.
-  std::vector<ExplainedPrice> getMore(ArrayRef<unsigned> choices, ArrayRef<unsigned> others) {
+  /// What is paid here and not there, most first.
+  std::vector<ExplainedPrice> getMore(ArrayRef<PaidMove> moves, ArrayRef<PaidMove> others) {
     auto key = [](const PaidMove &move) {
       return std::tuple(move.value.getAsOpaquePointer(), move.op, int(move.kind), move.from, move.to, move.seconds);
     };
     std::map<decltype(key(std::declval<PaidMove>())), int> known;
-    for (const PaidMove &move : problem.getMoves(others))
+    for (const PaidMove &move : others)
       ++known[key(move)];
     std::vector<ExplainedPrice> more;
-    for (const PaidMove &move : problem.getMoves(choices))
+    for (const PaidMove &move : moves)
       if (known[key(move)]-- <= 0)
         more.push_back({move.seconds, getText(move)});
     llvm::stable_sort(more, [](const ExplainedPrice &a, const ExplainedPrice &b) { return a.seconds > b.seconds; });
     if (more.size() > kMostMoves)
       more.resize(kMostMoves);
     return more;
+  }
+
+  /// What breaks ties: bytes that a device holds of all values.
+  int64_t getBytes(ArrayRef<unsigned> choices) {
+    int64_t bytes = 0;
+    for (Propagation::ValueId id = 0; id < propagation.getNumPlaces(); ++id)
+      bytes += problem.getLocalBytes(id, choices);
+    return bytes;
   }
 
   /// Adds the alternatives that follow one another when what was found is forbidden.
@@ -139,25 +147,24 @@ private:
                llvm::function_ref<Requirement(const llvm::SmallDenseSet<unsigned> &)> forbid) {
     llvm::SmallDenseSet<unsigned> forbidden{getNumber(best.choices)};
     for (unsigned i = 0; i < top; ++i) {
-      SearchResult other = search.run(forbid(forbidden));
+      SearchResult other = search.run(forbid(forbidden), /*withMoves=*/true);
       if (other.choices.empty()) {
         if (i == 0)
           value.search->alternatives.push_back(
               {kind.str(), "",
                other.last.status == SolverStatus::Infeasible ? "nothing else is possible"
                                                              : "nothing else was found in time",
-               0, 0, {}, {}});
+               0, 0, 0, {}, {}});
         break;
       }
       ExplainedAlternative alternative{kind.str(), describe(other.choices), search.getStatus(other).str(),
-                                       other.objective, other.lowerBound, {}, {}};
-      alternative.more = getMore(other.choices, best.choices);
-      alternative.less = getMore(best.choices, other.choices);
+                                       other.objective, other.lowerBound, 0, {}, {}};
+      alternative.moreBytes = getBytes(other.choices) - getBytes(best.choices);
+      alternative.more = getMore(other.moves, best.moves);
+      alternative.less = getMore(best.moves, other.moves);
       value.search->alternatives.push_back(std::move(alternative));
       forbidden.insert(getNumber(other.choices));
     }
-    // Choices are those of the graph without what was forbidden.
-    search.run();
   }
 
   void explainLayout(Propagation::ValueId place, ExplainedValue &value) {

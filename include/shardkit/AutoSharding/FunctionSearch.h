@@ -55,6 +55,10 @@ struct SearchResult {
   /// Empty if nothing was found.
   std::vector<unsigned> choices;
   double objective = std::numeric_limits<double>::infinity(), lowerBound = 0;
+  /// The part of the objective that collectives are, and all of them where that was
+  /// asked for. (Of other choices than the last ones the problem cannot say that later.)
+  double communication = 0;
+  std::vector<PaidMove> moves;
   bool proven = false;
   /// What the solver said last.
   Solution last;
@@ -72,7 +76,7 @@ public:
          const SearchOptions &options, llvm::BitVector released = {}, bool demands = true);
 
   /// Searches with what is asked for, and `also`.
-  SearchResult run(ArrayRef<Requirement> also = {});
+  SearchResult run(ArrayRef<Requirement> also = {}, bool withMoves = false);
   /// `optimal`, `gap`, or `optimal within sets of 3`.
   StringRef getStatus(const SearchResult &result) const;
   /// Settles places as chosen and writes `spmd.compute` on ops; `handed` gets what calls

@@ -108,6 +108,7 @@ public:
   /// All that is paid, reshards shared as they are: each price as often as it is paid,
   /// added in ascending order. `onlyMoves`: collectives alone, without time to compute
   /// and prices of requirements.
+  /// Choices are those of the graph as it is now.
   double getSeconds(ArrayRef<unsigned> choices, bool onlyMoves = false);
   /// What is paid for, one per reader and layout or result; the sum is getSeconds(choices, true).
   std::vector<PaidMove> getMoves(ArrayRef<unsigned> choices);

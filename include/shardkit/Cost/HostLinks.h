@@ -11,6 +11,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Layout/Mesh.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
 
@@ -37,6 +38,10 @@ FailureOr<HostLinks> readHostLinks(MeshOp op);
 void writeHostLinks(MeshOp op, const HostLinks &links);
 /// Replaces `beta` by what follows from `spmd.hosts`.
 LogicalResult deriveCosts(MeshOp op);
+
+/// Says once per function that its choices rest on default costs, if they do: the search
+/// does, or else insert-reshards.
+void remarkDefaultCosts(func::FuncOp func, const Mesh &costs);
 
 } // namespace mlir::spmd
 

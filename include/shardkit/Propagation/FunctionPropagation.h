@@ -63,6 +63,7 @@ private:
   LogicalResult readArguments();
   LogicalResult readBlock(Block &block);
   LogicalResult readOp(Operation *op);
+  LogicalResult readResultsOf(Operation *op, const ShardingRule &rule);
   /// A shared output of scf.forall: dims that are written in part stay whole.
   LogicalResult readSharedOutput(scf::ForallOp loop, unsigned i);
   LogicalResult readConstraint(WithShardingConstraintOp op);

@@ -48,6 +48,7 @@ struct ExplainedAlternative {
   std::string text;   // empty: there is none, `status` says why
   std::string status; // as of spmd.solver
   double objective, lowerBound;
+  int64_t moreBytes; // that a device holds of all values together: breaks ties
   std::vector<ExplainedPrice> more, less; // than with what was chosen, the largest ones
 };
 

@@ -1,0 +1,13 @@
+spmd.mesh @m = <["m"=4]> {alpha = [1.0], beta = [1.0]}
+func.func @main(%x: tensor<128x1024xf32> {spmd.name = "x", spmd.sharding = #spmd.sharding<@m, [{"m"}, {}]>},
+                %w0: tensor<1024x1024xf32> {spmd.weight = "w0", spmd.sharding = #spmd.sharding<@m, [{}, {}]>},
+                %w1: tensor<1024x1024xf32> {spmd.weight = "w1", spmd.sharding = #spmd.sharding<@m, [{}, {"m"}]>})
+    -> (tensor<128x1024xf32> {spmd.name = "y"}) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<128x1024xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<128x1024xf32>) -> tensor<128x1024xf32>
+  %h = linalg.matmul ins(%x, %w0 : tensor<128x1024xf32>, tensor<1024x1024xf32>) outs(%fill : tensor<128x1024xf32>) -> tensor<128x1024xf32> loc("h")
+  %r = math.absf %h : tensor<128x1024xf32> loc("r")
+  %y = linalg.matmul ins(%r, %w1 : tensor<128x1024xf32>, tensor<1024x1024xf32>) outs(%fill : tensor<128x1024xf32>) -> tensor<128x1024xf32> loc("y")
+  return %y : tensor<128x1024xf32>
+}
