@@ -58,6 +58,8 @@ LogicalResult Candidates::pick() {
       }
       auto expand = tensor::ExpandShapeOp::create(b, loc, local.clone(shape), result, groups);
       expanded.insert(expand);
+      for (Value size : expand.getOutputShape())
+        expanded.insert(size.getDefiningOp()); // of a dim of unknown size
       Sharding from = sharding;
       from.dims.insert(from.dims.begin(), DimSharding());
       Sharding to = from;

@@ -380,23 +380,28 @@ private:
     own.rule = plan.rules.intern(std::move(rule));
 
     std::optional<ComputeLayouts> carried;
-    if (carriesSums && !op->hasAttr(kComputeAttr))
+    bool isGiven = op->hasAttr(kComputeAttr);
+    if (carriesSums && !isGiven)
       carried = sums.carry(op, *own.rule, layouts);
     if (carried) {
       static_cast<ComputeLayouts &>(own) = std::move(*carried);
-    } else if (op->hasAttr(kComputeAttr)) {
+    } else if (isGiven) {
       FailureOr<FactorAxes> axes = readCompute(op, *own.rule);
       if (failed(axes))
         return failure();
-      static_cast<ComputeLayouts &>(own) = getChoice(op, *own.rule, layouts, *axes);
+      static_cast<ComputeLayouts &>(own) = getLayouts(*own.rule, layouts, *axes);
+      remarkReplicated(op, *own.rule, layouts, *axes);
     } else {
       key.push_back(int64_t(reinterpret_cast<uintptr_t>(own.rule)));
       StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
       auto [it, isNew] = choices.try_emplace(bytes);
-      if (isNew || op->getContext()->getRemarkEngine())
-        it->second = getChoice(op, *own.rule, layouts,
-                               chooseCompute(*own.rule, layouts, table));
-      static_cast<ComputeLayouts &>(own) = it->second;
+      Choice &choice = it->second;
+      if (isNew) {
+        choice.axes = chooseCompute(*own.rule, layouts, table);
+        choice.layouts = getLayouts(*own.rule, layouts, choice.axes);
+      }
+      static_cast<ComputeLayouts &>(own) = choice.layouts;
+      remarkReplicated(op, *own.rule, layouts, choice.axes);
     }
     for (unsigned t = 0; t < own.needs.size(); ++t)
       if (own.needs[t] && own.rule->tensor(t).role != OperandRole::ShapeOnly)
@@ -405,7 +410,7 @@ private:
       if (produced) {
         std::optional<LayoutId> home = layouts[own.rule->numOperands() + i].layout;
         define(op->getResult(i), *produced, home ? *home : table.getComplete(*produced));
-        values.find(op->getResult(i))->second.viaHome = op->hasAttr(kComputeAttr);
+        values.find(op->getResult(i))->second.viaHome = isGiven;
       }
     plan.ops.push_back(std::move(own));
     return success();
@@ -429,10 +434,8 @@ private:
     return false;
   }
 
-  ComputeLayouts getChoice(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
-                   const FactorAxes &axes) {
-    if (!tentative && op->getContext()->getRemarkEngine())
-      remarkReplicated(op, rule, layouts, axes);
+  ComputeLayouts getLayouts(const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
+                            const FactorAxes &axes) {
     ComputeLayouts choice;
     auto layoutOf = [&](unsigned t) -> std::optional<LayoutId> {
       if (!rule.tensor(t).type)
@@ -454,7 +457,7 @@ private:
   /// Says where an op computes whole tensors although its operands are cut.
   void remarkReplicated(Operation *op, const ShardingRule &rule,
                         ArrayRef<TensorLayout> layouts, const FactorAxes &axes) {
-    if (rule.isFallback || llvm::any_of(axes, [](const DimEntries &list) { return !list.empty(); }))
+    if (tentative || rule.isFallback || llvm::any_of(axes, [](const DimEntries &list) { return !list.empty(); }))
       return;
     DimEntries cut;
     bool mayCut = false;
@@ -675,7 +678,11 @@ private:
   /// Whether any value is given axes that do not divide a dim of it.
   bool hasUneven = false;
   /// By what they depend on: ops alike choose alike.
-  llvm::StringMap<ComputeLayouts> choices;
+  struct Choice {
+    FactorAxes axes;
+    ComputeLayouts layouts;
+  };
+  llvm::StringMap<Choice> choices;
   /// What terminators of regions hand out.
   llvm::DenseMap<Operation *, SmallVector<std::optional<LayoutId>>> terminatorNeeds;
 };

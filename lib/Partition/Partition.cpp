@@ -42,7 +42,10 @@ public:
                       bool keepLayouts, bool dynamicChecks)
       : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table),
         padding(meshes), windows(meshes), fill(fill), keepLayouts(keepLayouts),
-        dynamicSizes(meshes, dynamicChecks) {}
+        dynamicSizes(meshes, dynamicChecks) {
+    for (StringRef name : {kShardingsAttr, kComputeAttr, kRuleAttr, kWindowsAttr})
+      consumed.push_back(StringAttr::get(func.getContext(), name));
+  }
 
   LogicalResult run() {
     if (failed(readLayouts()))
@@ -198,12 +201,16 @@ private:
   /// Local type of a value in its layout.
   RankedTensorType getLocalType(Value value) {
     RankedTensorType type = globalTypes.lookup(value);
-    const Sharding &sharding = table.get(layouts.lookup(value));
+    LayoutId id = layouts.lookup(value);
+    RankedTensorType &local = localTypes[{type, id}]; // values alike are many
+    if (local)
+      return local;
+    const Sharding &sharding = table.get(id);
     SmallVector<int64_t> shape(type.getShape());
     for (auto [size, dim] : llvm::zip(shape, sharding.dims))
       if (int64_t shards = deviceFactor(dim.entries); shards > 1 && !ShapedType::isDynamic(size))
         size = (size + shards - 1) / shards;
-    return type.clone(shape);
+    return local = type.clone(shape);
   }
 
   const Sharding &getSharding(Value value) {
@@ -305,15 +312,23 @@ private:
     for (Value result : op->getResults())
       if (layouts.contains(result))
         makeLocal(result);
-    op->removeAttr(kShardingsAttr);
-    op->removeAttr(kComputeAttr);
-    op->removeAttr(kRuleAttr);
-    op->removeAttr(kWindowsAttr);
+    removeConsumed(op);
     if (keepLayouts && llvm::any_of(op->getResults(), [&](Value v) { return layouts.contains(v); }))
       noteLayouts(op);
     if (auto computation = dyn_cast<ManualComputationOp>(op))
       manual.push_back(computation); // inner ones first
     return success();
+  }
+
+  /// Takes off what nothing behind this pass reads.
+  void removeConsumed(Operation *op) {
+    DictionaryAttr attrs = op->getDiscardableAttrDictionary();
+    SmallVector<NamedAttribute> kept;
+    for (NamedAttribute attr : attrs)
+      if (!llvm::is_contained(consumed, attr.getName()))
+        kept.push_back(attr);
+    if (kept.size() != attrs.size())
+      op->setDiscardableAttrs(kept);
   }
 
   void writeSignature() {
@@ -352,6 +367,8 @@ private:
   LayoutTable table;
   llvm::DenseMap<Value, RankedTensorType> globalTypes;
   llvm::DenseMap<Value, LayoutId> layouts;
+  llvm::DenseMap<std::pair<Type, LayoutId>, RankedTensorType> localTypes;
+  SmallVector<StringAttr, 4> consumed; // names of attributes
   SmallVector<ManualComputationOp> manual;
   /// Whether any value has an uneven dim.
   bool hasUneven = false;

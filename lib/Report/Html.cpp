@@ -293,9 +293,13 @@ private:
     int64_t x2 = to.x + 8 + kBoxWidth / 2, y2 = getTop(to);
     bool moves = isa_and_nonnull<CollectiveOpInterface>(from.op) ||
                  isa_and_nonnull<CollectiveOpInterface>(to.op);
+    // Past the boxes in between, not through them.
+    bool isLong = to.level > from.level + 1;
+    int64_t bow = isLong ? kBoxWidth * 0.8 : 0, reach = isLong ? 50 : 18;
     os << "<path" << (moves ? " class=\"collective\"" : "") << " stroke-width=\""
-       << llvm::format("%.1f", width) << "\" d=\"M" << x1 << " " << y1 << "C" << x1 << " "
-       << y1 + 18 << " " << x2 << " " << y2 - 18 << " " << x2 << " " << y2 << "\">";
+       << llvm::format("%.1f", width) << "\" d=\"M" << x1 << " " << y1 << "C" << x1 + bow
+       << " " << y1 + reach << " " << x2 + bow << " " << y2 - reach << " " << x2 << " " << y2
+       << "\">";
     if (edge.value) {
       DescribedValue value = values.describe(edge.value);
       os << "<title>" << Escaped{value.name} << "\n"

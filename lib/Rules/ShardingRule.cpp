@@ -94,14 +94,12 @@ static ShardingRule getFallbackRule(Operation *op) {
 /// one whose size its factors do not make up (a longer one).
 void spmd::keepUncuttableWhole(ShardingRule &rule) {
   SmallVector<int32_t> seen;
-  bool isStatic = true;
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
     const ShardingRule::Tensor &tensor = rule.tensor(t);
     RankedTensorType type = tensor.type;
     if (!type)
       continue;
     bool empty = hasNoElements(type);
-    isStatic &= type.hasStaticShape();
     seen.clear();
     for (unsigned d = 0; d < tensor.numDims; ++d) {
       ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
@@ -118,11 +116,6 @@ void spmd::keepUncuttableWhole(ShardingRule &rule) {
       }
     }
   }
-  // Results of these are completed by moving them, which have sizes that are known.
-  for (unsigned f = 0; f < rule.numFactors() && !isStatic; ++f)
-    if (FactorKind kind = rule.factor(f).kind;
-        kind == FactorKind::Indexed || kind == FactorKind::Selection)
-      rule.setKind(f, FactorKind::Whole);
 }
 
 /// Dims of dynamic size can be cut in ops that do not depend on it, or where

@@ -124,7 +124,7 @@ struct Batched {
     if (isExpanded()) {
       SmallVector<int64_t> shape;
       for (OpFoldResult size : sizes)
-        shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+        shape.push_back(isa<Attribute>(size) ? *getConstantIntValue(size) : ShapedType::kDynamic);
       value = tensor::ExpandShapeOp::create(b, loc, type.clone(shape), value, groups, sizes);
     }
     if (isReordered())
@@ -181,6 +181,7 @@ static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op,
   Value init = out.makeEmpty(b, loc);
   auto lowered = cpu::CollectiveOp::create(b, loc, TypeRange{init.getType()},
                                            b.getI64IntegerAttr(*op.getCollectiveId()),
+                                           b.getI64IntegerAttr(counts.size()),
                                            in.to(b, loc, input), init);
   return out.from(b, loc, lowered.getResult().front());
 }

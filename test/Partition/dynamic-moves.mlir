@@ -41,8 +41,8 @@ func.func @heads(%a: tensor<?x8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{}, 
 }
 // CHECK-LABEL: func.func @scattered
 // CHECK: spmd.reduce_scatter %{{.*}} sum <@m, [{}, {"x"}]> : tensor<?x16xf32> -> tensor<?x8xf32>
-func.func @scattered(%a: tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %w: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %i: tensor<?x16xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> (tensor<?x16xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) {
-  %y = linalg.matmul ins(%a, %w : tensor<?x8xf32>, tensor<8x16xf32>) outs(%i : tensor<?x16xf32>) -> tensor<?x16xf32>
+func.func @scattered(%a: tensor<?x512xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %w: tensor<512x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %i: tensor<?x16xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) -> (tensor<?x16xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) {
+  %y = linalg.matmul ins(%a, %w : tensor<?x512xf32>, tensor<512x16xf32>) outs(%i : tensor<?x16xf32>) -> tensor<?x16xf32>
   return %y : tensor<?x16xf32>
 }
 

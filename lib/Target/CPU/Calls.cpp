@@ -203,13 +203,12 @@ struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
           args.push_back(pointerTo(b, loc, buffer));
         func::CallOp::create(b, loc, callee, args);
       } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
-        auto type = cast<MemRefType>(collective.getInput().getType());
+        int64_t batchDims = collective.getBatchDims();
         SmallVector<Value> args{context, constant(collective.getId())};
         SmallVector<Type> types{ptr, i64};
-        // Dims whose sizes are not known come first: each of their places is an item.
-        if (!type.hasStaticShape()) {
+        if (batchDims > 0) {
           Value count = arith::ConstantIndexOp::create(b, loc, 1);
-          for (int64_t d = 0; d < type.getRank() && type.isDynamicDim(d); ++d)
+          for (int64_t d = 0; d < batchDims; ++d)
             count = arith::MulIOp::create(
                 b, loc, count, memref::DimOp::create(b, loc, collective.getInput(), d));
           args.push_back(arith::IndexCastOp::create(b, loc, i64, count));
@@ -218,7 +217,7 @@ struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
         args.push_back(pointerTo(b, loc, collective.getInput()));
         args.push_back(pointerTo(b, loc, collective.getInit()));
         types.append({ptr, ptr});
-        StringRef name = type.hasStaticShape() ? "sk_collective" : "sk_collective_batch";
+        StringRef name = batchDims > 0 ? "sk_collective_batch" : "sk_collective";
         func::CallOp::create(b, loc, declare(b, name, types, i32), args);
       } else if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
         auto callee = declare(b, "sk_assert", {ptr, i32, ptr}, i32);

@@ -179,10 +179,8 @@ struct Recognise : spmd::impl::SpmdCpuContractionsBase<Recognise> {
           builder.getAffineMapArrayAttr({c->mapA, c->mapB, c->mapC}), c->a, c->b, c->c,
           overwrite ? builder.getUnitAttr() : UnitAttr());
       replaced->getResult(0).replaceAllUsesWith(contract.getResult().front());
-      if (replaced != op)
-        replaced->erase();
-      // Intermediate moves and the op itself are dead now; canonicalize
-      // removes them with the producers that were folded.
+      // The op and the moves behind it are dead now, and perhaps still to come in the
+      // list: canonicalize removes them with the producers that were folded.
     }
   }
 };

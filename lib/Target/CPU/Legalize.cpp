@@ -1,5 +1,6 @@
 //===- Legalize.cpp - Refuse what cannot be compiled, normalise the rest --===//
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
@@ -50,6 +51,8 @@ static bool isSupportedOp(Operation *op, bool expands) {
     return expands || !isa<tensor::GatherOp, tensor::ScatterOp>(op);
   if (dialect == "func")
     return isa<func::FuncOp, func::ReturnOp>(op);
+  if (dialect == "cf")
+    return isa<cf::AssertOp>(op);
   if (dialect == "math")
     return !isa<math::IPowIOp>(op);
   // These have no bufferization.

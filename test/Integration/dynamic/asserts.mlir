@@ -1,6 +1,6 @@
 // What a program states while it runs ends the step on every rank where it does not hold, at the place where it stands; also the checks that partition writes.
 // REQUIRES: shard-run
-// RUN: shard-compile %s --target=cpu --bundle %t --with-reference
+// RUN: shard-compile %s -o %t --with-reference
 // RUN: shard-run %t --function holds --random-inputs=1 --verify=exact
 // RUN: not shard-run %t --function stated --random-inputs=1 2>&1 | FileCheck %s --check-prefix=STATED
 // RUN: not shard-run %t --function looped --random-inputs=1 2>&1 | FileCheck %s --check-prefix=LOOPED

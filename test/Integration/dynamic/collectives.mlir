@@ -1,7 +1,8 @@
 // Values whose sizes are forgotten for a while, in layouts that make them move before they are known again.
 // REQUIRES: shard-run
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--opt-level=1
-// RUN: shard-compile %s --target=cpu --bundle %t && FileCheck %s < %t/manifest.json
+// RUN: shard-run %s --random-inputs=3 --verify=exact --compile-option=--opt-level=1
+// RUN: shard-compile %s -o %t && FileCheck %s < %t/manifest.json
 // CHECK-DAG: "all_gather"
 // CHECK-DAG: "all_reduce"
 // CHECK-DAG: "all_to_all"
@@ -45,19 +46,42 @@ func.func @itself(%a: tensor<12x24xi32>) -> tensor<12x24xi32> {
 }
 
 // Sums over a cut dim, completed and scattered.
-func.func @sums(%a: tensor<5x12xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %w: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}, tensor<5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) {
+func.func @sums(%a: tensor<5x96xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %w: tensor<96x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {}]>}, tensor<5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}) {
   %c0 = arith.constant 0 : index
   %z = arith.constant 0 : i32
-  %0 = tensor.cast %a : tensor<5x12xi32> to tensor<?x12xi32>
-  %d = tensor.dim %0, %c0 : tensor<?x12xi32>
+  %0 = tensor.cast %a : tensor<5x96xi32> to tensor<?x96xi32>
+  %d = tensor.dim %0, %c0 : tensor<?x96xi32>
   %e = tensor.empty(%d) : tensor<?x6xi32>
   %f = linalg.fill ins(%z : i32) outs(%e : tensor<?x6xi32>) -> tensor<?x6xi32>
-  %y = linalg.matmul ins(%0, %w : tensor<?x12xi32>, tensor<12x6xi32>) outs(%f : tensor<?x6xi32>) -> tensor<?x6xi32>
+  %y = linalg.matmul ins(%0, %w : tensor<?x96xi32>, tensor<96x6xi32>) outs(%f : tensor<?x6xi32>) -> tensor<?x6xi32>
   %y1 = spmd.with_sharding_constraint %y <@m, [{}, {}]> : tensor<?x6xi32>
   %r1 = tensor.cast %y1 : tensor<?x6xi32> to tensor<5x6xi32>
-  %1 = arith.muli %0, %0 : tensor<?x12xi32>
-  %v = linalg.matmul ins(%1, %w : tensor<?x12xi32>, tensor<12x6xi32>) outs(%f : tensor<?x6xi32>) -> tensor<?x6xi32>
+  %1 = arith.muli %0, %0 : tensor<?x96xi32>
+  %v = linalg.matmul ins(%1, %w : tensor<?x96xi32>, tensor<96x6xi32>) outs(%f : tensor<?x6xi32>) -> tensor<?x6xi32>
   %v1 = spmd.with_sharding_constraint %v <@m, [{}, {"x"}]> : tensor<?x6xi32>
   %r2 = tensor.cast %v1 : tensor<?x6xi32> to tensor<5x6xi32>
   return %r1, %r2 : tensor<5x6xi32>, tensor<5x6xi32>
+}
+
+// Sizes that are really known at run time only: a part of the rows, as many as an argument says.
+func.func @counted(%a: tensor<6x8x12xi32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}]>}, %w: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"y"}, {}]>}, %n: tensor<i32> {spmd.range = [0, 7]}) -> (tensor<6x8x12xi32>, tensor<6x8x6xi32>) {
+  %zero = arith.constant 0 : i32
+  %i = tensor.extract %n[] : tensor<i32>
+  %k = arith.index_cast %i : i32 to index
+  %m = affine.min affine_map<()[s0] -> (s0, 6)>()[%k]
+  %s = tensor.extract_slice %a[0, 0, 0] [%m, 8, 12] [1, 1, 1] : tensor<6x8x12xi32> to tensor<?x8x12xi32>
+  %0 = arith.muli %s, %s : tensor<?x8x12xi32>
+  %1 = spmd.with_sharding_constraint %0 <@m, [{}, {"x"}, {}]> : tensor<?x8x12xi32>
+  %2 = arith.addi %1, %1 : tensor<?x8x12xi32>
+  %3 = spmd.with_sharding_constraint %2 <@m, [{}, {}, {"x"}]> : tensor<?x8x12xi32>
+  %4 = arith.addi %3, %3 : tensor<?x8x12xi32>
+  %5 = spmd.with_sharding_constraint %4 <@m, [{}, {}, {"y"}]> : tensor<?x8x12xi32>
+  %e = tensor.empty(%m) : tensor<?x8x6xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<?x8x6xi32>) -> tensor<?x8x6xi32>
+  %y = linalg.contract indexing_maps = [affine_map<(b, s, f, k) -> (b, s, k)>, affine_map<(b, s, f, k) -> (k, f)>, affine_map<(b, s, f, k) -> (b, s, f)>] ins(%5, %w : tensor<?x8x12xi32>, tensor<12x6xi32>) outs(%f : tensor<?x8x6xi32>) -> tensor<?x8x6xi32>
+  %z = arith.constant dense<0> : tensor<6x8x6xi32>
+  %q = arith.constant dense<0> : tensor<6x8x12xi32>
+  %r = tensor.insert_slice %5 into %q[0, 0, 0] [%m, 8, 12] [1, 1, 1] : tensor<?x8x12xi32> into tensor<6x8x12xi32>
+  %t = tensor.insert_slice %y into %z[0, 0, 0] [%m, 8, 6] [1, 1, 1] : tensor<?x8x6xi32> into tensor<6x8x6xi32>
+  return %r, %t : tensor<6x8x12xi32>, tensor<6x8x6xi32>
 }

@@ -67,11 +67,12 @@ def SpmdCpu_CollectiveOp : SpmdCpu_Op<"collective"> {
     %r = spmd_cpu.collective 3 ins(%x : tensor<4x8xf32>)
            outs(%init : tensor<4x16xf32>) -> tensor<4x16xf32>
     ```
-    The init is not read; input and output never share memory. Dims whose sizes are
-    not known are the first ones, the same on both sides: the collective is that of
-    the rest, of each of their places.
+    The init is not read; input and output never share memory. The first `batch_dims`
+    dims are the same on both sides, of any size: the collective is that of the rest,
+    at each of their places.
   }];
-  let arguments = (ins I64Attr:$id, AnyShaped:$input, AnyShaped:$init);
+  let arguments = (ins I64Attr:$id, DefaultValuedAttr<I64Attr, "0">:$batch_dims,
+                       AnyShaped:$input, AnyShaped:$init);
   let results = (outs Variadic<AnyRankedTensor>:$result);
   let assemblyFormat = [{
     $id `ins` `(` $input `:` type($input) `)` `outs` `(` $init `:` type($init)
