@@ -31,11 +31,11 @@ double FunctionRecord::medianStep() const {
 }
 
 Expected<FunctionRecord> Session::run(const FunctionInfo &function) {
-  if (function.devices > LocalExecutor::maxRanks)
+  if (function.devices > Executor::maxRanks)
     return invalid("function '" + function.name + "' needs " +
                    std::to_string(function.devices) +
                    " devices, the local backend runs at most " +
-                   std::to_string(LocalExecutor::maxRanks));
+                   std::to_string(Executor::maxRanks));
   // Everything that can be wrong is found before anything is allocated.
   SK_ASSIGN_OR_RETURN(std::vector<TensorSource> arguments,
                       sources_.resolve(function));
@@ -107,7 +107,7 @@ Status Session::load(const FunctionInfo &function, const std::vector<TensorSourc
   auto programs = [&](const EntryPoint &entry, int64_t rank, void *const *stored,
                       void *local) -> Status {
     SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(function, entry));
-    return LocalExecutor::call(program, rank, function.devices, stored, &local,
+    return Executor::call(program, rank, function.devices, stored, &local,
                                entry.arenaBytes);
   };
   LoadOptions options = options_.load;
@@ -166,7 +166,7 @@ Status Session::loadReference(const FunctionInfo &function, size_t index,
       plan.addWhole(stored->tensors[i], tensor.dtype, pointers.back());
     }
     SK_RETURN_IF_ERROR(plan.run(options_.load, nullptr, nullptr, stats));
-    return LocalExecutor::call(program, 0, 1, pointers.data(), &to,
+    return Executor::call(program, 0, 1, pointers.data(), &to,
                                value.load->reference->arenaBytes);
   }
   // Nothing else has the whole argument: what the ranks hold of it is it.

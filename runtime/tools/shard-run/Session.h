@@ -55,7 +55,7 @@ private:
   rt::Bundle &bundle_;
   const Sources &sources_;
   const rt::HostFunctions &functions_;
-  rt::LocalExecutor executor_;
+  rt::Executor executor_;
   std::vector<rt::RankMemory> memory_;
   rt::RankMemory reference_;
 };
