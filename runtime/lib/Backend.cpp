@@ -25,7 +25,7 @@ public:
   std::unique_ptr<World> makeWorld(int ranks, double timeoutSeconds) override {
     return std::make_unique<LocalWorld>(ranks, timeoutSeconds);
   }
-  Status agree(Status mine, double, const std::string &) override { return mine; }
+  Status agree(Status mine, World *, const std::string &) override { return mine; }
   Expected<std::vector<std::string>> exchange(const std::string &mine) override {
     return std::vector<std::string>{mine};
   }

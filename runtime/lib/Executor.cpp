@@ -72,7 +72,12 @@ int64_t RankMemory::argumentBytes(const FunctionInfo &function) {
 
 void RankMemory::bindRemote(const FunctionInfo &function, void *arguments, bool results) {
   Layout argumentLayout, resultLayout;
-  point(arguments_, argumentLayout.places(function.arguments, false), arguments);
+  std::vector<int64_t> argumentPlaces = argumentLayout.places(function.arguments, false);
+  if (!arguments && results) {
+    argumentMemory_.reserve(argumentLayout.bytes);
+    arguments = argumentMemory_.data();
+  }
+  point(arguments_, argumentPlaces, arguments);
   std::vector<int64_t> places = resultLayout.places(function.results, false);
   if (results)
     memory_.reserve(resultLayout.bytes);
@@ -328,10 +333,12 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
     dispatched = world.status().withContext("function '" + function.name + "'");
   if (impl_->stuck)
     return dispatched;
-  dispatched = impl_->backend->agree(dispatched, impl_->timeout,
+  dispatched = impl_->backend->agree(dispatched, &world,
                                      "function '" + function.name + "': end of the step");
-  if (world.failed())
-    impl_->ranks.erase(devices); // Its groups are out of step.
+  // Its groups are out of step. (Those of several processes have messages under way
+  // and are of no more use.)
+  if (world.failed() && !impl_->backend->failed())
+    impl_->ranks.erase(devices);
   return dispatched;
 }
 

@@ -45,18 +45,21 @@ public:
   std::pair<int64_t, int64_t> ownRanks(int64_t devices) const { return ranksOf(process_, devices); }
   virtual bool isOnNode(int process) const = 0;
 
+  /// A process is gone or out of step: nothing can be done together any more.
+  virtual bool failed() const { return false; }
+
   virtual std::unique_ptr<World> makeWorld(int ranks, double timeoutSeconds) = 0;
 
-  /// Together: the error of the lowest process that has one, on all. With `timeout`
-  /// above 0 it is a Timeout error that names `what` when others come so much later.
-  virtual Status agree(Status mine, double timeout = 0, const std::string &what = "") = 0;
+  /// Together: the error of the lowest process that has one, on all. With `world` it is
+  /// a Timeout error that names `what` when others come later than that world waits.
+  virtual Status agree(Status mine, World *world = nullptr, const std::string &what = "") = 0;
   /// Together: what every process gives, on every process.
   virtual Expected<std::vector<std::string>> exchange(const std::string &mine) = 0;
   /// Both processes call it: `bytes` bytes from one to the other.
   virtual Status transfer(int from, int to, void *data, int64_t bytes) = 0;
-  /// Together: `bytes` for each rank of the node, writable by all of its processes;
-  /// null for other ranks. Kept until the next call. Empty where memory of the
-  /// process does.
+  /// By the processes of a node together: `bytes` for each of its ranks, which all of
+  /// them can write; null for other ranks. Kept until the next call. Empty where the
+  /// node has one process, whose own memory does.
   virtual Expected<std::vector<char *>> nodeMemory(int64_t devices, int64_t bytes) = 0;
   /// Of the node, or null where it has one process. The first process of the node
   /// resets it before an `agree` that starts the load.

@@ -23,12 +23,11 @@ public:
   /// reference, which runs on one device). With `arguments` the arguments lie there,
   /// in memory of argumentBytes() aligned to 64 bytes.
   void bind(const FunctionInfo &function, bool global = false, void *arguments = nullptr);
-  /// Of a rank that another process runs: arguments at `arguments` if not null, and
-  /// room for its results.
+  /// Of a rank that another process runs: its arguments at `arguments` if not null, and
+  /// with `results` room for its results and for arguments that lie elsewhere.
   void bindRemote(const FunctionInfo &function, void *arguments, bool results);
   static int64_t argumentBytes(const FunctionInfo &function);
 
-  /// Null for the arguments of a rank on another node.
   void *argument(size_t i) { return arguments_[i]; }
   void *result(size_t i) { return results_[i]; }
   void *const *arguments() const { return arguments_.data(); }
