@@ -330,11 +330,10 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
                          std::chrono::steady_clock::now() - start)
                          .count();
   if (dispatched.ok() && world.failed())
-    dispatched = world.status().withContext("function '" + function.name + "'");
+    dispatched = world.status();
   if (impl_->stuck)
     return dispatched;
-  dispatched = impl_->backend->agree(dispatched, &world,
-                                     "function '" + function.name + "': end of the step");
+  dispatched = impl_->backend->agree(dispatched, &world, "end of the step");
   // Its groups are out of step. (Those of several processes have messages under way
   // and are of no more use.)
   if (world.failed() && !impl_->backend->failed())

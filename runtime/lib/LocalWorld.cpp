@@ -170,7 +170,7 @@ std::vector<Group *> LocalWorld::groups(const std::vector<std::vector<int>> &mem
   return result;
 }
 
-void LocalWorld::fail(Status status) {
+void LocalWorld::keepError(Status status) {
   std::lock_guard lock(mutex_);
   if (failed_.load(std::memory_order_relaxed))
     return;

@@ -270,7 +270,7 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
     }
     char limit[32];
     std::snprintf(limit, sizeof limit, "%g", world->timeout());
-    fail(Status(Code::Timeout, what + ": process " + std::to_string(process_) + " waited " + limit +
+    failRun(Status(Code::Timeout, what + ": process " + std::to_string(process_) + " waited " + limit +
                                    " s, arrived processes " + rankList(arrived) + ", missing " +
                                    (missing.empty() ? "processes of other nodes" : missing)));
     return status();
@@ -428,6 +428,13 @@ void MpiBackend::fail(const Status &status) {
     }
 }
 
+void MpiBackend::failRun(const Status &status) {
+  if (MpiWorld *world = current_.load())
+    world->fail(status);
+  else
+    fail(status);
+}
+
 void MpiBackend::pollOtherNodes() {
   if (nodeProcesses_ == processes_)
     return;
@@ -470,7 +477,7 @@ void MpiBackend::watchPeers(int64_t now) {
     if (!pid || peer.left.load())
       continue;
     if (::kill(pid, 0) != 0 && errno == ESRCH && !peer.left.load()) {
-      fail(Status(Code::Aborted, ranksOnProcess(p) + " is gone: process " + std::to_string(pid) +
+      failRun(Status(Code::Aborted, ranksOnProcess(p) + " is gone: process " + std::to_string(pid) +
                                      " has ended without a word"));
       return;
     }
@@ -478,7 +485,7 @@ void MpiBackend::watchPeers(int64_t now) {
     if (silent > timeout_ && !peer.left.load()) {
       char limit[32];
       std::snprintf(limit, sizeof limit, "%g", timeout_);
-      fail(Status(Code::Timeout, ranksOnProcess(p) + " is silent: process " + std::to_string(pid) +
+      failRun(Status(Code::Timeout, ranksOnProcess(p) + " is silent: process " + std::to_string(pid) +
                                      " has shown no sign of life for " + limit + " s"));
       return;
     }

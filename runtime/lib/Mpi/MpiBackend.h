@@ -78,6 +78,8 @@ private:
   void watchPeers(int64_t now);
   void pollOtherNodes();
   std::string ranksOnProcess(int process) const;
+  /// As fail, with the function that runs.
+  void failRun(const Status &status);
   /// Prints the error of this process and ends it.
   [[noreturn]] void endNow(const Status &status, int code);
 
@@ -117,15 +119,19 @@ public:
   MpiBackend &backend() { return backend_; }
   bool isPacked() const override { return true; }
   std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) override;
-  void fail(Status status) override { backend_.fail(status); }
   bool failed() const override { return backend_.failed(); }
   Status status() const override { return backend_.status(); }
+  void startRun(const FunctionInfo &function, int64_t begin, int64_t end) override {
+    World::startRun(function, begin, end);
+    backend_.use(this);
+  }
   void vanish() override;
   bool isKnown(int rank) const override {
     return backend_.isOnNode(backend_.ownerOf(rank, int64_t(records_.size())));
   }
 
 private:
+  void keepError(Status status) override { backend_.fail(status); }
   MpiBackend &backend_;
   std::vector<RankRecord> elsewhere_;
   std::map<std::vector<std::vector<int>>, std::vector<std::shared_ptr<Group>>> known_;

@@ -230,7 +230,6 @@ MpiWorld::MpiWorld(MpiBackend &backend, int ranks, double timeoutSeconds)
     records_.push_back(backend.isOnNode(backend.ownerOf(rank, ranks))
                            ? &backend.segment().ranks[rank]
                            : &elsewhere_[size_t(rank)]);
-  backend_.use(this);
 }
 
 MpiWorld::~MpiWorld() { backend_.forget(this); }

@@ -99,12 +99,14 @@ public:
   /// that others may come in between. Every process calls it in the same order.
   virtual std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) = 0;
 
-  /// Records the first error and wakes every waiter.
-  virtual void fail(Status status) = 0;
+  /// Records the first error, with the function that runs, and wakes every waiter.
+  void fail(const Status &status) {
+    keepError(function_ ? status.withContext("function '" + function_->name + "'") : status);
+  }
   virtual bool failed() const = 0;
   virtual Status status() const = 0;
   /// Called before a run: the ranks [begin, end) have done nothing.
-  void startRun(const FunctionInfo &function, int64_t begin, int64_t end);
+  virtual void startRun(const FunctionInfo &function, int64_t begin, int64_t end);
   /// "rank 2 (in collective 1, all_gather)" for messages.
   std::string describeRank(int rank) const;
   /// The error of a wait that took too long.
@@ -121,6 +123,7 @@ public:
   virtual void vanish() {}
 
 protected:
+  virtual void keepError(Status status) = 0;
   /// False for a rank whose record is not at hand.
   virtual bool isKnown(int) const { return true; }
   std::vector<RankRecord *> records_;
@@ -141,11 +144,11 @@ public:
   ~LocalWorld() override;
 
   std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) override;
-  void fail(Status status) override;
   bool failed() const override { return failed_.load(std::memory_order_acquire); }
   Status status() const override;
 
 private:
+  void keepError(Status status) override;
   std::vector<RankRecord> storage_;
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
