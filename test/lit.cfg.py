@@ -37,7 +37,9 @@ def has_gpu():
 # Features that tests name in REQUIRES. `--param=features=a,b` adds more.
 FEATURES = {
     "cuda": has_gpu,
-    "mpi": lambda: bool(shutil.which("mpirun")),
+    # The runtime's module, and what starts processes.
+    "mpi": lambda: bool(shutil.which("mpirun"))
+    and os.path.exists(os.path.join(config.shardkit_obj_root, "lib", "libshardkit_mpi.so")),
     "numpy": lambda: subprocess.run(
         [config.python, "-c", "import numpy"], capture_output=True
     ).returncode == 0,

@@ -62,6 +62,25 @@ Status World::timeoutStatus(const std::string &what, int rank, const std::vector
   std::string text;
   for (int peer : missing)
     text += (text.empty() ? "" : ", ") + describeRank(peer);
+  // Those that are missing may wait themselves, for ranks further back.
+  uint64_t least = UINT64_MAX;
+  for (int peer : missing)
+    if (isKnown(peer))
+      least = std::min(least, records_[size_t(peer)]->entered.load(std::memory_order_relaxed));
+  std::vector<int> back;
+  for (int other = 0; other < size() && least != UINT64_MAX; ++other) {
+    const RankRecord &record = *records_[size_t(other)];
+    uint64_t entered = record.entered.load(std::memory_order_relaxed);
+    if (!isKnown(other) || entered > least || (back.empty() && entered == least) ||
+        record.finished.load(std::memory_order_relaxed))
+      continue;
+    if (entered < least)
+      back.clear();
+    least = entered;
+    back.push_back(other);
+  }
+  for (size_t i = 0; i < back.size() && i < 8; ++i)
+    text += (i ? ", " : ", furthest back ") + describeRank(back[i]);
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", timeout_);
   return Status(Code::Timeout, what + ": rank " + std::to_string(rank) + " waited " + seconds +

@@ -170,7 +170,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     printVerdict(records, options.exact);
   Status status;
   if (!options.report.empty() && isFirst())
-    status = writeReport(options.report, **bundle, options, records);
+    status = writeReport(options.report, **bundle, options, records, backend_->processes());
   // Also: nobody takes a compiled bundle away that another still reads.
   if (status = backend_->agree(status); !status.ok())
     return fail(status);
