@@ -494,8 +494,11 @@ Status runCall(const ValueInfo &value, const StoredSource &source,
   whole.team = nullptr;
   whole.member = 0;
   whole.members = 1;
+  if (options.members > 1) // Others of the team may be at the next weight.
+    whole.readers = 1;
   SK_RETURN_IF_ERROR(plan.run(whole, nullptr, nullptr, part));
   part.total.seconds = 0;
+  part.readers = 0;
   for (LoadCounters &counters : part.ranks)
     counters.seconds = 0;
   if (load.function) {

@@ -68,7 +68,9 @@ Expected<FunctionRecord> Session::run(const FunctionInfo &function) {
   if (memory_.size() < devices)
     memory_.resize(devices);
   auto start = std::chrono::steady_clock::now();
+  const int64_t sent = backend_.sent().first;
   SK_RETURN_IF_ERROR(load(function, arguments, record));
+  record.loadMessages = backend_.sent().first - sent;
   record.loadSeconds = std::chrono::duration<double>(
                            std::chrono::steady_clock::now() - start)
                            .count();
@@ -123,6 +125,7 @@ Status Session::mergeRecords(FunctionRecord &record) {
   Packer mine;
   const LoadStats &load = record.load;
   mine.add(load.total);
+  mine.add(record.loadMessages);
   mine.add(load.readers);
   for (int64_t value : {load.stagingBytes, load.bytesDirect, load.bytesMapped, load.scatters,
                         load.broadcasts})
@@ -138,13 +141,14 @@ Status Session::mergeRecords(FunctionRecord &record) {
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_.exchange(mine.text));
   LoadStats total;
   total.ranks.resize(size_t(devices));
-  std::vector<double> seconds(all.size());
+  int64_t messages = 0;
   for (int p = 0; p < backend_.processes(); ++p) {
     Unpacker theirs{all[size_t(p)]};
     LoadCounters sum = theirs.take<LoadCounters>();
     double longest = std::max(total.total.seconds, sum.seconds);
     total.total.add(sum);
     total.total.seconds = longest;
+    messages += theirs.take<int64_t>();
     total.readers += theirs.take<int>();
     // At once, on every node.
     total.stagingBytes += theirs.take<int64_t>();
@@ -163,6 +167,7 @@ Status Session::mergeRecords(FunctionRecord &record) {
     }
   }
   record.load = std::move(total);
+  record.loadMessages = messages;
   return {};
 }
 

@@ -18,6 +18,7 @@ struct FunctionRecord {
   const rt::FunctionInfo *function = nullptr;
   double loadSeconds = 0; ///< Random arguments included.
   rt::LoadStats load;
+  int64_t loadMessages = 0; ///< Sent between processes for the load.
   std::vector<double> steps;          ///< Seconds.
   rt::RunStats stats;
   std::vector<int64_t> localBytes; ///< Per rank: arguments, results and arena.
