@@ -24,6 +24,7 @@ constexpr int64_t blockBytes = 64;
 struct Header {
   uint64_t ids;  ///< A hash of the collectives of the meeting.
   int64_t id;    ///< The first of them.
+  int64_t count; ///< Its items.
   int64_t bytes; ///< Of the message.
   int32_t round;
 };
@@ -34,7 +35,9 @@ int64_t roundUp(int64_t bytes) { return (bytes + blockBytes - 1) / blockBytes * 
 uint64_t hashIds(std::span<const Offer> offers) {
   uint64_t hash = offers.size();
   for (const Offer &offer : offers)
-    hash = (hash ^ uint64_t(offer.id)) * 0x9e3779b97f4a7c15u + 1;
+    hash = ((hash ^ uint64_t(offer.id)) * 0x9e3779b97f4a7c15u ^ uint64_t(offer.count)) *
+               0x9e3779b97f4a7c15u +
+           1;
   return hash;
 }
 
@@ -52,6 +55,7 @@ public:
     Round &mine = member.rounds[round];
     mine.peers.resize(ranks_.size());
     mine.ids = hashIds(offers);
+    mine.first = offers[0];
     const int rank = ranks_[size_t(index)], size = world_.size();
     int code = MPI_SUCCESS;
     for (int peer = 0; peer < this->size(); ++peer) {
@@ -83,7 +87,7 @@ public:
         continue;
       to.sent.reserve(bytes);
       char *data = static_cast<char *>(to.sent.data());
-      Header header{mine.ids, offers[0].id, bytes, round};
+      Header header{mine.ids, offers[0].id, offers[0].count, bytes, round};
       std::memcpy(data, &header, sizeof header);
       packAll(offers, rank, ranks_[size_t(peer)], data);
       MPI_Request request;
@@ -125,8 +129,9 @@ public:
       if (statuses[i].MPI_ERROR != MPI_SUCCESS && statuses[i].MPI_ERROR != MPI_ERR_TRUNCATE)
         world_.fail(MpiBackend::check(statuses[i].MPI_ERROR, "a message").withContext(describe()));
       else
-        world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)],
-                                          ranks_[size_t(peer)], header.id));
+        world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)], mine.first,
+                                          ranks_[size_t(peer)],
+                                          {header.id, nullptr, nullptr, header.count}));
       return false;
     }
     mine.receives.clear();
@@ -165,6 +170,7 @@ private:
   struct Round {
     std::vector<Peer> peers;
     uint64_t ids = 0;
+    Offer first;
     std::vector<MPI_Request> receives, sends;
     std::vector<int> receivePeers, sendPeers;
   };
@@ -172,23 +178,27 @@ private:
     Round rounds[2];
   };
 
-  /// Bytes of the message of `from` to `to`.
+  /// Bytes of the message of `from` to `to`. Of no items it has the header, which is
+  /// there for ranks that have some.
   static int64_t layOut(std::span<const Offer> offers, int from, int to,
                         std::vector<int64_t> *places) {
     int64_t at = blockBytes;
+    bool isNeeded = false;
     for (const Offer &offer : offers) {
       if (places)
         places->push_back(at);
-      at += roundUp(offer.reading->bytes(from, to));
+      int64_t bytes = offer.reading->bytes(from, to, offer.count);
+      isNeeded |= bytes > 0 || (offer.count == 0 && offer.reading->bytes(from, to, 1) > 0);
+      at += roundUp(bytes);
     }
-    return at == blockBytes ? 0 : at;
+    return isNeeded ? at : 0;
   }
   static void packAll(std::span<const Offer> offers, int from, int to, char *data) {
     int64_t at = blockBytes;
     for (const Offer &offer : offers) {
-      int64_t bytes = offer.reading->bytes(from, to);
+      int64_t bytes = offer.reading->bytes(from, to, offer.count);
       if (bytes > 0)
-        offer.reading->pack(from, to, offer.data, data + at);
+        offer.reading->pack(from, to, offer.count, offer.data, data + at);
       at += roundUp(bytes);
     }
   }
