@@ -176,7 +176,8 @@ MpiBackend::Waited MpiBackend::wait(std::vector<MPI_Request> &requests,
   for (MPI_Status &status : statuses)
     status.MPI_ERROR = MPI_SUCCESS;
   // With a core for every process a peer is often just behind; without, it needs ours.
-  static const double spin = haveCores(nodeProcesses_) ? 500e-6 : 50e-6;
+  // (Giving the core away for nothing, sched_yield, can take long on a busy machine.)
+  static const double spin = haveCores(nodeProcesses_) ? 50e-6 : 0;
   const int64_t start = nanoseconds();
   ProcessRecord &own = segment_->processes[nodeProcess_];
   while (true) {
@@ -205,9 +206,7 @@ MpiBackend::Waited MpiBackend::wait(std::vector<MPI_Request> &requests,
     double waited = seconds(start);
     if (timeoutSeconds > 0 && waited > timeoutSeconds)
       return Waited::TimedOut;
-    if (waited < spin)
-      ::sched_yield();
-    else
+    if (waited > spin)
       segment_->waitForBell(nodeProcess_, seen, waited < 0.02 ? 200e-6 : 1e-3);
   }
 }
@@ -295,26 +294,44 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
 
 Expected<std::vector<std::string>> MpiBackend::exchange(const std::string &mine) {
   Control &c = control_;
+  // What is short goes at once: its length, then itself.
+  constexpr size_t unit = 512;
+  c.mine.assign(unit, '\0');
+  int32_t own = int32_t(mine.size());
+  std::memcpy(c.mine.data(), &own, sizeof own);
+  std::memcpy(c.mine.data() + sizeof own, mine.data(), std::min(mine.size(), unit - sizeof own));
+  c.joined.resize(unit * size_t(processes_));
   c.sizes.resize(size_t(processes_));
   c.places.resize(size_t(processes_));
-  c.length = int(mine.size());
-  c.mine = mine;
   MPI_Request request;
   bool timedOut = false;
   {
     std::lock_guard lock(mutex_);
     SK_RETURN_IF_ERROR(
-        check(MPI_Iallgather(&c.length, 1, MPI_INT, c.sizes.data(), 1, MPI_INT, world_, &request),
+        check(MPI_Iallgather(c.mine.data(), int(unit), MPI_CHAR, c.joined.data(), int(unit), MPI_CHAR,
+                             world_, &request),
               "MPI_Iallgather"));
   }
   SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
   int64_t total = 0;
+  bool isShort = true;
+  std::vector<std::string> result;
   for (int p = 0; p < processes_; ++p) {
+    const char *theirs = c.joined.data() + size_t(p) * unit;
+    int32_t size;
+    std::memcpy(&size, theirs, sizeof size);
     c.places[size_t(p)] = int(total);
-    total += c.sizes[size_t(p)];
+    c.sizes[size_t(p)] = size;
+    total += size;
+    isShort &= size_t(size) <= unit - sizeof size;
+    result.emplace_back(theirs + sizeof size, isShort ? size_t(size) : 0);
   }
+  if (isShort)
+    return result;
   if (total > INT_MAX)
     return internalError("processes exchange more than 2 GiB of text");
+  c.mine = mine;
+  c.length = int(mine.size());
   c.joined.resize(size_t(total));
   {
     std::lock_guard lock(mutex_);
@@ -324,7 +341,7 @@ Expected<std::vector<std::string>> MpiBackend::exchange(const std::string &mine)
                              "MPI_Iallgatherv"));
   }
   SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
-  std::vector<std::string> result;
+  result.clear();
   for (int p = 0; p < processes_; ++p)
     result.push_back(c.joined.substr(size_t(c.places[size_t(p)]), size_t(c.sizes[size_t(p)])));
   return result;

@@ -86,7 +86,8 @@ Expected<FunctionRecord> Session::run(const FunctionInfo &function) {
         executor_.run(function, program, memory_, &record.stats));
     record.steps.push_back(record.stats.seconds);
   }
-  SK_RETURN_IF_ERROR(mergeRecords(record));
+  if (measured_)
+    SK_RETURN_IF_ERROR(mergeRecords(record));
   if (!options_.digests.empty())
     SK_RETURN_IF_ERROR(digest(function, record));
   if (options_.verify)

@@ -35,9 +35,9 @@ struct FunctionRecord {
 class Session {
 public:
   Session(const Options &options, rt::Bundle &bundle, const Sources &sources,
-          const rt::HostFunctions &functions, rt::Backend &backend)
+          const rt::HostFunctions &functions, rt::Backend &backend, bool measured)
       : options_(options), bundle_(bundle), sources_(sources), functions_(functions),
-        backend_(backend), executor_(options.timeout, &backend) {
+        backend_(backend), measured_(measured), executor_(options.timeout, &backend) {
     executor_.setLibraryThreads(options.libraryThreads);
   }
 
@@ -82,6 +82,7 @@ private:
   const Sources &sources_;
   const rt::HostFunctions &functions_;
   rt::Backend &backend_;
+  const bool measured_; ///< Records shall have what all processes measured.
   rt::Executor executor_;
   std::vector<rt::RankMemory> memory_;
   rt::RankMemory reference_;

@@ -123,7 +123,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   if (Status status = backend_->agree(opened); !status.ok())
     return fail(status);
 
-  Session session(options, **bundle, *sources, hostFunctions, *backend_);
+  Session session(options, **bundle, *sources, hostFunctions, *backend_, /*measured=*/!functionsRun);
   std::vector<FunctionRecord> records;
   const bool lineEach = options.verbose || functions->size() <= 16;
   bool mismatch = false;
