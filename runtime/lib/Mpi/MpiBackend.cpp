@@ -236,7 +236,7 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
   if (failed())
     return status();
   // Lowest process with an error, and how many have none.
-  const uint64_t came = ++segment_->processes[nodeProcess_].agreed;
+  const uint64_t came = ++segment_->processes[nodeProcess_].together;
   auto &own = control_.own, &all = control_.all;
   auto &size = control_.size;
   std::string &text = control_.text;
@@ -262,7 +262,7 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
     for (int p = 0; p < processes_; ++p) {
       if (!isOnNode(p))
         continue;
-      if (segment_->processes[nodeIndex_[size_t(p)]].agreed.load() >= came)
+      if (segment_->processes[nodeIndex_[size_t(p)]].together.load() >= came)
         arrived.push_back(p);
       else
         missing += (missing.empty() ? "" : ", ") + ranksOnProcess(p);
@@ -293,6 +293,7 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
 }
 
 Expected<std::vector<std::string>> MpiBackend::exchange(const std::string &mine) {
+  ++segment_->processes[nodeProcess_].together;
   Control &c = control_;
   // What is short goes at once: its length, then itself.
   constexpr size_t unit = 512;
@@ -445,6 +446,10 @@ void MpiBackend::fail(const Status &status) {
     }
 }
 
+void MpiBackend::abort(const Status &status) {
+  failRun(status.withContext("process " + std::to_string(process_)));
+}
+
 void MpiBackend::failRun(const Status &status) {
   if (MpiWorld *world = current_.load())
     world->fail(status);
@@ -491,6 +496,12 @@ void MpiBackend::watchPeers(int64_t now) {
       continue;
     const ProcessRecord &peer = segment_->processes[nodeIndex_[size_t(p)]];
     int32_t pid = peer.pid.load();
+    if (pid && peer.left.load() &&
+        peer.together.load() < segment_->processes[nodeProcess_].together.load()) {
+      failRun(Status(Code::Aborted, ranksOnProcess(p) + " has left: process " +
+                                        std::to_string(p) + " ended with an error of its own"));
+      return;
+    }
     if (!pid || peer.left.load())
       continue;
     if (::kill(pid, 0) != 0 && errno == ESRCH && !peer.left.load()) {

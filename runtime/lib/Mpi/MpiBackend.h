@@ -35,6 +35,7 @@ public:
   Expected<std::vector<char *>> nodeMemory(int64_t devices, int64_t bytes) override;
   LoadTeam *loadTeam() override { return nodeProcesses_ > 1 ? &segment_->team : nullptr; }
   std::pair<int64_t, int64_t> sent() const override { return {messages_, bytes_}; }
+  void abort(const Status &status) override;
   [[noreturn]] void exit(int status, bool failed) override;
 
   // What worlds are made of.

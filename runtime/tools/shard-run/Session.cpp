@@ -207,19 +207,19 @@ Status Session::load(const FunctionInfo &function, const std::vector<TensorSourc
     team->nextBlock = 0;
     team->nextCall = 0;
   }
-  SK_RETURN_IF_ERROR(backend_.agree(places.status()));
-  for (int64_t rank = 0; rank < function.devices; ++rank) {
-    int owner = backend_.ownerOf(rank, function.devices);
-    void *at = places->empty() ? nullptr : (*places)[size_t(rank)];
-    if (owner != backend_.process())
-      memory_[size_t(rank)].bindRemote(function, at, backend_.process() == 0);
-  }
-  Status status = executor_.forEachRank(function.devices, [&](int64_t rank) -> Status {
-    memory_[size_t(rank)].bind(function, false,
-                               places->empty() ? nullptr : (*places)[size_t(rank)]);
-    return {};
-  });
-  SK_RETURN_IF_ERROR(status);
+  Status status = places.status();
+  auto at = [&](int64_t rank) -> void * {
+    return places->empty() ? nullptr : (*places)[size_t(rank)];
+  };
+  for (int64_t rank = 0; rank < function.devices && status.ok(); ++rank)
+    if (backend_.ownerOf(rank, function.devices) != backend_.process())
+      memory_[size_t(rank)].bindRemote(function, at(rank), backend_.process() == 0);
+  if (status.ok())
+    status = executor_.forEachRank(function.devices, [&](int64_t rank) -> Status {
+      memory_[size_t(rank)].bind(function, false, at(rank));
+      return {};
+    });
+  SK_RETURN_IF_ERROR(backend_.agree(status));
   return backend_.agree(loadArguments(function, arguments, record));
 }
 

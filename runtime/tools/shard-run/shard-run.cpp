@@ -31,8 +31,18 @@ public:
   Runner(const Options &options, std::unique_ptr<Backend> backend)
       : options_(options), backend_(std::move(backend)) {}
 
+  /// What is wrong before anything is opened.
+  int check(const Status &status) {
+    Status agreed = backend_->agree(status);
+    return agreed.ok() ? 0 : fail(agreed);
+  }
   int runProgram();
   int runSuite();
+  /// Of an error that is no other process's.
+  int abort(const Status &status) {
+    backend_->abort(status);
+    return fail(status);
+  }
   [[noreturn]] void exit(int code) {
     const bool failed = backend_->failed() || stuck_;
     directory_.reset();
@@ -50,7 +60,7 @@ private:
   /// The bundle of the program, compiled if need be; empty and `code` set if it was
   /// not to be had.
   std::string findBundle(int &code);
-  Status checkSame(const Bundle &bundle);
+  Status checkSame(const Options &options, const Bundle &bundle);
   /// With `digests` of all results appended to it.
   int run(const Options &options, const std::string &bundlePath, std::string *digests,
           size_t *functionsRun = nullptr);
@@ -90,17 +100,31 @@ chooseFunctions(const Manifest &manifest, const Options &options, bool all) {
   return chosen;
 }
 
-/// Processes with different bundles would wait for each other, or worse.
-Status Runner::checkSame(const Bundle &bundle) {
+/// Processes with different bundles would wait for each other, or worse. So would those
+/// that do different things together; files may have different names.
+Status Runner::checkSame(const Options &options, const Bundle &bundle) {
   if (backend_->processes() == 1)
     return {};
   auto hash = bundle.hash();
   SK_RETURN_IF_ERROR(backend_->agree(hash.status()));
-  SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_->exchange(*hash));
-  for (size_t p = 1; p < all.size(); ++p)
+  const size_t digits = hash->size();
+  const std::string actions = options.function + " " + std::to_string(options.repeat) + " " +
+                              std::to_string(options.devicesPerProcess) +
+                              loadModeName(options.load.mode) +
+                              (options.verify ? " verify" : "") +
+                              (options.outputDir.empty() ? "" : " write") +
+                              (options.digests.empty() ? "" : " digest");
+  SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_->exchange(*hash + actions));
+  for (size_t p = 1; p < all.size(); ++p) {
+    const std::string theirs = all[p].substr(0, digits), first = all[0].substr(0, digits);
+    if (theirs != first)
+      return invalid("processes 0 and " + std::to_string(p) + " have different bundles (" + first +
+                     ", " + theirs + "), expected the same on every process");
     if (all[p] != all[0])
-      return invalid("processes 0 and " + std::to_string(p) + " have different bundles (" +
-                     all[0] + ", " + all[p] + "), expected the same on every process");
+      return invalid("processes 0 and " + std::to_string(p) +
+                     " have different options, expected the same on every process, but for names "
+                     "of files");
+  }
   return {};
 }
 
@@ -109,11 +133,11 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   auto bundle = Bundle::open(bundlePath);
   if (Status status = backend_->agree(bundle.status()); !status.ok())
     return fail(status);
-  if (Status status = checkSame(**bundle); !status.ok())
+  if (Status status = checkSame(options, **bundle); !status.ok())
     return fail(status);
   auto functions = chooseFunctions((*bundle)->manifest(), options, options.verify || functionsRun);
-  if (!functions.ok())
-    return fail(functions.status());
+  if (Status status = backend_->agree(functions.status()); !status.ok())
+    return fail(status);
   auto sources = Sources::open(options, *functions);
   HostFunctions hostFunctions;
   Status opened = sources.status();
@@ -345,28 +369,34 @@ int main(int argc, char **argv) {
     std::fputs(help.c_str(), stdout);
     return 0;
   }
-  if (!options.ok())
-    return failBeforeRunning(options.status());
+  Status status = options.status();
   Fault fault;
-  if (Status status = Fault::fromEnvironment(fault); !status.ok())
-    return failBeforeRunning(status);
-  std::unique_ptr<Backend> backend;
-  if (options->backend == "mpi") {
-    auto opened = openMpiBackend(options->timeout);
+  if (status.ok())
+    status = Fault::fromEnvironment(fault);
+  // Other processes may have no error, and wait for this one.
+  std::string words;
+  for (int i = 1; i < argc; ++i)
+    words += std::string(" ") + argv[i] + " ";
+  const bool isMpi = options.ok() ? options->backend == "mpi"
+                                  : words.find(" --backend=mpi ") != std::string::npos;
+  std::unique_ptr<Backend> backend = makeLocalBackend();
+  if (isMpi) {
+    auto opened = openMpiBackend(options.ok() ? options->timeout : Options().timeout);
     if (!opened.ok())
-      return failBeforeRunning(opened.status());
+      return failBeforeRunning(status.ok() ? opened.status() : status);
     backend = std::move(*opened);
-  } else {
-    backend = makeLocalBackend();
   }
-  Runner runner(*options, std::move(backend));
+  const Options chosen = options.ok() ? *options : Options();
+  Runner runner(chosen, std::move(backend));
+  if (int code = runner.check(status))
+    runner.exit(code);
   int code = 1;
   try {
-    code = options->suite.empty() ? runner.runProgram() : runner.runSuite();
+    code = chosen.suite.empty() ? runner.runProgram() : runner.runSuite();
   } catch (const std::bad_alloc &) {
-    failBeforeRunning(internalError("out of memory"));
+    code = runner.abort(internalError("out of memory"));
   } catch (const std::exception &error) {
-    failBeforeRunning(internalError(error.what()));
+    code = runner.abort(internalError(error.what()));
   }
   runner.exit(code);
 }

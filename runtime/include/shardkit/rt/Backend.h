@@ -67,6 +67,9 @@ public:
   /// Messages and bytes that collectives and transfers of this process sent.
   virtual std::pair<int64_t, int64_t> sent() const = 0;
 
+  /// This process cannot go on: an error for all of them.
+  virtual void abort(const Status &) {}
+
   /// Ends the process: in order where `failed` is false, else without waiting for
   /// others.
   [[noreturn]] virtual void exit(int status, bool failed) = 0;
