@@ -156,12 +156,15 @@ MPI_Comm MpiBackend::communicator(const std::vector<std::vector<int>> &members, 
     processOf[size_t(rank)] = place[size_t(ownerOf(rank, devices))];
   auto [known, added] = communicators_.emplace(colours, MPI_COMM_NULL);
   if (added) {
-    std::lock_guard lock(mutex_);
-    int code = MPI_Comm_split(world_, colours[size_t(process_)], process_, &known->second);
-    if (code == MPI_SUCCESS)
-      MPI_Comm_set_errhandler(known->second, MPI_ERRORS_RETURN);
-    else
-      fail(check(code, "MPI_Comm_split"));
+    // Whoever has no communicator then finds that the run has failed.
+    (void)start(
+        [&] {
+          int code = MPI_Comm_split(world_, colours[size_t(process_)], process_, &known->second);
+          if (code == MPI_SUCCESS)
+            MPI_Comm_set_errhandler(known->second, MPI_ERRORS_RETURN);
+          return code;
+        },
+        "MPI_Comm_split");
   }
   return known->second;
 }
@@ -245,12 +248,8 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
   own[1] = mine.ok() ? -1 : 0;
   MPI_Request request;
   bool timedOut = false;
-  auto together = [&](auto &&start, double limit) -> Status {
-    {
-      std::lock_guard lock(mutex_);
-      if (int code = start(); code != MPI_SUCCESS)
-        return check(code, "what processes do together");
-    }
+  auto together = [&](auto &&call, double limit) -> Status {
+    SK_RETURN_IF_ERROR(start(call, "what processes do together"));
     return waitControl(request, limit, timedOut);
   };
   SK_RETURN_IF_ERROR(together(
@@ -306,13 +305,12 @@ Expected<std::vector<std::string>> MpiBackend::exchange(const std::string &mine)
   c.places.resize(size_t(processes_));
   MPI_Request request;
   bool timedOut = false;
-  {
-    std::lock_guard lock(mutex_);
-    SK_RETURN_IF_ERROR(
-        check(MPI_Iallgather(c.mine.data(), int(unit), MPI_CHAR, c.joined.data(), int(unit), MPI_CHAR,
-                             world_, &request),
-              "MPI_Iallgather"));
-  }
+  SK_RETURN_IF_ERROR(start(
+      [&] {
+        return MPI_Iallgather(c.mine.data(), int(unit), MPI_CHAR, c.joined.data(), int(unit),
+                              MPI_CHAR, world_, &request);
+      },
+      "MPI_Iallgather"));
   SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
   int64_t total = 0;
   bool isShort = true;
@@ -334,13 +332,12 @@ Expected<std::vector<std::string>> MpiBackend::exchange(const std::string &mine)
   c.mine = mine;
   c.length = int(mine.size());
   c.joined.resize(size_t(total));
-  {
-    std::lock_guard lock(mutex_);
-    SK_RETURN_IF_ERROR(check(MPI_Iallgatherv(c.mine.data(), c.length, MPI_CHAR, c.joined.data(),
-                                             c.sizes.data(), c.places.data(), MPI_CHAR, world_,
-                                             &request),
-                             "MPI_Iallgatherv"));
-  }
+  SK_RETURN_IF_ERROR(start(
+      [&] {
+        return MPI_Iallgatherv(c.mine.data(), c.length, MPI_CHAR, c.joined.data(), c.sizes.data(),
+                               c.places.data(), MPI_CHAR, world_, &request);
+      },
+      "MPI_Iallgatherv"));
   SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
   result.clear();
   for (int p = 0; p < processes_; ++p)
@@ -355,13 +352,13 @@ Status MpiBackend::transfer(int from, int to, void *data, int64_t bytes) {
     char *part = static_cast<char *>(data) + at;
     int count = int(std::min(transferBytes, bytes - at));
     MPI_Request request;
-    {
-      std::lock_guard lock(mutex_);
-      SK_RETURN_IF_ERROR(check(
-          process_ == from ? MPI_Isend(part, count, MPI_BYTE, to, transferTag, world_, &request)
-                           : MPI_Irecv(part, count, MPI_BYTE, from, transferTag, world_, &request),
-          "a message"));
-    }
+    SK_RETURN_IF_ERROR(start(
+        [&] {
+          return process_ == from
+                     ? MPI_Isend(part, count, MPI_BYTE, to, transferTag, world_, &request)
+                     : MPI_Irecv(part, count, MPI_BYTE, from, transferTag, world_, &request);
+        },
+        "a message"));
     if (process_ == from)
       countSent(count);
     bool timedOut = false;
@@ -396,11 +393,9 @@ Expected<std::vector<char *>> MpiBackend::nodeMemory(int64_t devices, int64_t by
     }
     MPI_Request request;
     bool timedOut = false;
-    {
-      std::lock_guard lock(mutex_);
-      SK_RETURN_IF_ERROR(
-          check(MPI_Ibcast(where, sizeof where, MPI_CHAR, 0, node_, &request), "MPI_Ibcast"));
-    }
+    SK_RETURN_IF_ERROR(start(
+        [&] { return MPI_Ibcast(where, sizeof where, MPI_CHAR, 0, node_, &request); },
+        "MPI_Ibcast"));
     SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
     SK_RETURN_IF_ERROR(status);
     if (!where[0])
@@ -431,19 +426,23 @@ Status MpiBackend::status() const {
 void MpiBackend::fail(const Status &status) {
   if (failed())
     return;
+  // Nodes that share no memory hear of it by a message. It is on its way before this
+  // node knows: then its processes end. Whoever holds the mutex may wait for a peer
+  // that is gone, so it is not waited for forever.
+  std::unique_lock lock(mutex_, std::defer_lock);
+  for (int i = 0; i < 100 && nodeProcesses_ < processes_ && !lock.try_lock(); ++i)
+    ::usleep(5000);
+  if (lock && abortMessage_.empty()) {
+    abortMessage_ = std::to_string(int(status.code())) + " " + status.message();
+    for (int p = 0; p < processes_; ++p)
+      if (!isOnNode(p)) {
+        MPI_Request request;
+        if (MPI_Isend(abortMessage_.data(), int(abortMessage_.size()), MPI_CHAR, p, abortTag,
+                      abort_, &request) == MPI_SUCCESS)
+          abortRequests_.push_back(request);
+      }
+  }
   segment_->fail(status);
-  // Nodes that share no memory hear of it by a message.
-  std::lock_guard lock(mutex_);
-  if (!abortMessage_.empty())
-    return;
-  abortMessage_ = std::to_string(int(status.code())) + " " + status.message();
-  for (int p = 0; p < processes_; ++p)
-    if (!isOnNode(p)) {
-      MPI_Request request;
-      if (MPI_Isend(abortMessage_.data(), int(abortMessage_.size()), MPI_CHAR, p, abortTag, abort_,
-                    &request) == MPI_SUCCESS)
-        abortRequests_.push_back(request);
-    }
 }
 
 void MpiBackend::abort(const Status &status) {

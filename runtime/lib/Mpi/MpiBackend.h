@@ -74,6 +74,18 @@ public:
 
 private:
   Status openNode();
+  /// Makes an MPI call; what it refuses is an error for all.
+  template <typename Fn> Status start(Fn &&call, const char *function) {
+    int code = MPI_SUCCESS;
+    {
+      std::lock_guard lock(mutex_);
+      code = call();
+    }
+    if (code == MPI_SUCCESS)
+      return {};
+    fail(check(code, function));
+    return status();
+  }
   Status waitControl(MPI_Request request, double timeoutSeconds, bool &timedOut);
   void watch();
   void watchPeers(int64_t now);
