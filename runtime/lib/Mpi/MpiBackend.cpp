@@ -555,6 +555,7 @@ void MpiBackend::endNow(const Status &status, int code) {
   std::fprintf(stderr, "error: %s\n", status.message().c_str());
   std::fflush(stderr);
   this->exit(code, /*failed=*/true);
+  std::abort(); // GCC overlooks that a virtual function does not return.
 }
 
 void MpiBackend::exit(int status, bool hasFailed) {

@@ -48,6 +48,7 @@ public:
     directory_.reset();
     // Threads that hang may still use what would be torn down.
     backend_->exit(code, failed);
+    std::abort(); // GCC overlooks that a virtual function does not return.
   }
 
 private:
