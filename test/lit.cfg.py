@@ -17,7 +17,8 @@ config.environment["PATH"] = os.pathsep.join(
     [config.shardkit_tools_dir, config.llvm_tools_dir, config.environment["PATH"]]
 )
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
-for name in ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "OMP_NUM_THREADS"):
+# SK_RECORD: scripts/test keeps what numeric tests run, for scripts/mpi-suite.
+for name in ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "SK_RECORD"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -37,7 +38,9 @@ def has_gpu():
 # Features that tests name in REQUIRES. `--param=features=a,b` adds more.
 FEATURES = {
     "cuda": has_gpu,
-    "mpi": lambda: bool(shutil.which("mpirun")),
+    # The runtime's module, and what starts processes.
+    "mpi": lambda: bool(shutil.which("mpirun"))
+    and os.path.exists(os.path.join(config.shardkit_obj_root, "lib", "libshardkit_mpi.so")),
     "numpy": lambda: subprocess.run(
         [config.python, "-c", "import numpy"], capture_output=True
     ).returncode == 0,

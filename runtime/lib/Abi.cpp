@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <exception>
+#include <unistd.h>
 
 using namespace shardkit::rt;
 
@@ -38,6 +39,25 @@ static Status check(sk_context *ctx, int64_t id, bool isStarted) {
   return {};
 }
 
+/// What a fault that was asked for does to this rank; 0 if there is none.
+static int32_t inject(sk_context *ctx, int64_t id, bool after) {
+  switch (ctx->world->fault().at(ctx->rank, id, after)) {
+  case Fault::Kind::Kill:
+    ctx->world->vanish();
+    ctx->isGone = true;
+    return aborted(ctx);
+  case Fault::Kind::Stall:
+    while (true)
+      ::pause();
+  case Fault::Kind::Error:
+    return fail(ctx, internalError("an injected fault"));
+  case Fault::Kind::Disagree:
+  case Fault::Kind::None:
+    break;
+  }
+  return 0;
+}
+
 /// `call` with what is common to all that ranks do together: errors, records.
 template <typename Fn>
 static int32_t guarded(sk_context *ctx, int64_t id, bool isStarted, Fn &&call) {
@@ -49,9 +69,7 @@ static int32_t guarded(sk_context *ctx, int64_t id, bool isStarted, Fn &&call) {
     Status status = check(ctx, id, isStarted);
     if (!status.ok())
       return fail(ctx, status);
-    RankRecord &record = ctx->world->record(ctx->rank);
-    record.collective.store(id, std::memory_order_relaxed);
-    return call(record);
+    return call(ctx->world->record(ctx->rank));
   } catch (const std::exception &error) {
     return fail(ctx, internalError(error.what()));
   }
@@ -66,6 +84,12 @@ static void count(sk_context *ctx, int64_t id, double seconds) {
   stats.maxSeconds = std::max(stats.maxSeconds, seconds);
 }
 
+static void enter(RankRecord &record, int64_t id) {
+  record.collective.store(id, std::memory_order_relaxed);
+  record.entered.fetch_add(1, std::memory_order_relaxed);
+  record.inside.store(true, std::memory_order_relaxed);
+}
+
 int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out) {
   return sk_collective_batch(ctx, id, 1, in, out);
 }
@@ -73,18 +97,22 @@ int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out) {
 int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in,
                             void *out) {
   return guarded(ctx, id, false, [&](RankRecord &record) -> int32_t {
-    record.inside.store(true, std::memory_order_relaxed);
+    if (int32_t status = inject(ctx, id, /*after=*/false))
+      return status;
+    enter(record, id);
     auto start = std::chrono::steady_clock::now();
     if (!ctx->plans->plans[size_t(id)]->run(ctx->rank, count, in, out))
       return aborted(ctx);
     record.inside.store(false, std::memory_order_relaxed);
     ::count(ctx, id, secondsSince(start));
-    return 0;
+    return inject(ctx, id, /*after=*/true);
   });
 }
 
 int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *out) {
-  return guarded(ctx, id, true, [&](RankRecord &) -> int32_t {
+  return guarded(ctx, id, true, [&](RankRecord &record) -> int32_t {
+    if (int32_t status = inject(ctx, id, /*after=*/false))
+      return status;
     Status status = ctx->plans->started[size_t(id)]->start(ctx->rank, id, in, out);
     return status.ok() ? 0 : fail(ctx, status);
   });
@@ -92,7 +120,7 @@ int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *o
 
 int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *out) {
   return guarded(ctx, id, true, [&](RankRecord &record) -> int32_t {
-    record.inside.store(true, std::memory_order_relaxed);
+    enter(record, id);
     auto start = std::chrono::steady_clock::now();
     bool waited = false;
     Status status = ctx->plans->started[size_t(id)]->done(ctx->rank, id, in, out, waited);
@@ -101,7 +129,7 @@ int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *ou
     record.inside.store(false, std::memory_order_relaxed);
     // What the ranks wait and compute for all is counted with the first.
     count(ctx, id, waited ? secondsSince(start) : 0);
-    return 0;
+    return inject(ctx, id, /*after=*/true);
   });
 }
 

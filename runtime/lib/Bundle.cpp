@@ -2,6 +2,10 @@
 
 #include "shardkit/rt/Bundle.h"
 
+#include "Md5.h"
+
+#include "shardkit/rt/File.h"
+
 #include <dlfcn.h>
 
 namespace shardkit::rt {
@@ -28,6 +32,17 @@ Bundle::~Bundle() {
 Expected<std::unique_ptr<Bundle>> Bundle::open(const std::string &path) {
   SK_ASSIGN_OR_RETURN(Manifest manifest, readManifest(path));
   return std::unique_ptr<Bundle>(new Bundle(path, std::move(manifest)));
+}
+
+Expected<std::string> Bundle::hash() const {
+  SK_ASSIGN_OR_RETURN(std::string all, fileMd5(path_ + "/manifest.json"));
+  for (const ProgramInfo &program : manifest_.programs) {
+    SK_ASSIGN_OR_RETURN(std::string one, fileMd5(path_ + "/" + program.file));
+    all += one;
+  }
+  Md5 md5;
+  md5.add(all.data(), int64_t(all.size()));
+  return md5.hex();
 }
 
 Expected<sk_program> Bundle::entry(const FunctionInfo &function,

@@ -67,13 +67,14 @@ CollectivePlan::joinLoops(std::vector<Loop> loops) {
   for (const Loop &loop : loops) {
     if (!joined.empty() && joined.back().source == loop.size * loop.source &&
         joined.back().destination == loop.size * loop.destination)
-      joined.back() = {joined.back().size * loop.size, loop.source,
-                       loop.destination};
+      joined.back() = {joined.back().size * loop.size, loop.source, loop.destination, 1};
     else
       joined.push_back(loop);
   }
   if (joined.empty())
     joined.push_back({1, 1, 1});
+  for (size_t k = joined.size() - 1; k > 0; --k)
+    joined[k - 1].packed = joined[k].packed * joined[k].size;
   return joined;
 }
 
@@ -160,7 +161,10 @@ void CollectivePlan::addSegment(const Segment &segment, int rank,
 }
 
 CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
-    : info_(info), elementSize_(dtypeSize(info.dtype)) {
+    : info_(info), elementSize_(dtypeSize(info.dtype)), packed_(world.isPacked()) {
+  inputs_.plan = parts_.plan = this;
+  inputs_.parts = false;
+  parts_.parts = true;
   const int ranks = world.size();
   std::vector<RankDigit> digits = info.group;
   struct Spread { // A source rank digit that becomes a place in the output.
@@ -169,6 +173,7 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
   std::vector<Spread> spreads;
   std::vector<Loop> loops;
   for (const Atom &atom : info.atoms) {
+    empty_ |= atom.size == 0;
     if (atom.sourceIsRank)
       digits.push_back({atom.sourceStride, atom.size});
     if (atom.destinationIsRank)
@@ -196,10 +201,7 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
   for (const auto &members : groupClass)
     for (int r : members)
       reduceWith[size_t(r)] = &members;
-  groups_.resize(size_t(ranks));
-  for (const std::vector<int> &members : classesOf(digits, ranks))
-    for (int r : members)
-      groups_[size_t(r)] = &world.group(members);
+  groups_ = world.groups(classesOf(digits, ranks), /*own=*/false);
 
   pieces_.resize(size_t(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
@@ -259,57 +261,101 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
     isSame_ = int(pieces_[size_t(rank)][0].sources.size()) ==
                   groups_[size_t(rank)]->size() &&
               pieces_[size_t(rank)][0].source == 0;
+  for (int rank = 0; rank < ranks && packed_; ++rank)
+    placePacked(rank);
+}
+
+int64_t CollectivePlan::elementsOf(const Piece &piece) const {
+  int64_t elements = 1;
+  for (const Loop &loop : loopSets_[piece.loops])
+    elements *= loop.size;
+  return elements;
+}
+
+void CollectivePlan::placePacked(int rank) {
+  std::vector<int64_t> at(size_t(groups_[size_t(rank)]->size()));
+  for (Piece &piece : pieces_[size_t(rank)])
+    for (int source : piece.sources) {
+      piece.packed.push_back(at[size_t(source)]);
+      at[size_t(source)] += elementsOf(piece);
+    }
 }
 
 int64_t CollectivePlan::receivedBytes(int rank) const {
   int64_t bytes = 0;
   int self = groups_[size_t(rank)]->indexOf(rank);
-  for (const Piece &piece : pieces_[size_t(rank)]) {
-    int64_t size = elementSize_;
-    for (const Loop &loop : loopSets_[piece.loops])
-      size *= loop.size;
+  for (const Piece &piece : pieces_[size_t(rank)])
     for (int source : piece.sources)
-      bytes += source == self ? 0 : size;
-  }
+      bytes += source == self ? 0 : elementsOf(piece) * elementSize_;
   return bytes;
 }
 
 std::string CollectivePlan::describe() const {
-  return "collective " + std::to_string(info_.id) + " (" + info_.kind +
-         (info_.loc.empty() ? "" : " at " + info_.loc) + ")";
+  return "collective " + std::to_string(info_.id) + " (" + info_.kind + " of " +
+         std::to_string(info_.bytes) + " bytes" + (info_.loc.empty() ? "" : " at " + info_.loc) +
+         ")";
+}
+
+int64_t CollectivePlan::elementsFrom(int source, int to) const {
+  int64_t elements = 0;
+  for (const Piece &piece : pieces_[size_t(to)])
+    if (std::find(piece.sources.begin(), piece.sources.end(), source) != piece.sources.end())
+      elements += elementsOf(piece);
+  return elements;
+}
+
+int64_t CollectivePlan::Round::bytes(int from, int to, int64_t count) const {
+  const Group &group = *plan->groups_[size_t(to)];
+  const int64_t size = plan->elementSize_;
+  if (plan->empty_)
+    return 0;
+  if (parts)
+    return from == to ? 0 : plan->partOf(group.indexOf(from), count, group).second * size;
+  if (plan->isShared(count, group))
+    return plan->partOf(group.indexOf(to), count, group).second * size;
+  return count * plan->elementsFrom(group.indexOf(from), to) * size;
+}
+
+void CollectivePlan::offer(std::span<CollectivePlan *const> plans, Group &group, int rank,
+                           std::span<const CollectiveBuffers> buffers) {
+  std::vector<Offer> offers;
+  for (size_t k = 0; k < plans.size(); ++k)
+    offers.push_back({group.world().fault().announced(rank, plans[k]->info_.id), buffers[k].in,
+                      &plans[k]->inputs_, buffers[k].count});
+  group.post(group.indexOf(rank), 0, offers);
+}
+
+bool CollectivePlan::meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
+                          std::span<const CollectiveBuffers> buffers) {
+  const int index = group.indexOf(rank);
+  auto text = [&] { return plans[0]->describe(); };
+  if (!group.wait(index, 0, text))
+    return false;
+  std::vector<Offer> parts;
+  for (size_t k = 0; k < plans.size(); ++k) {
+    const int64_t count = buffers[k].count;
+    plans[k]->compute(rank, count, group, k, buffers[k].out);
+    if (plans[k]->isShared(count, group))
+      parts.push_back({plans[k]->info_.id, buffers[k].out, &plans[k]->parts_, count});
+  }
+  if (!parts.empty()) {
+    group.post(index, 1, parts);
+    if (!group.wait(index, 1, text))
+      return false;
+    size_t part = 0;
+    for (size_t k = 0; k < plans.size(); ++k)
+      if (plans[k]->isShared(buffers[k].count, group))
+        plans[k]->copyParts(rank, buffers[k].count, group, part++, buffers[k].out);
+  }
+  return group.release(index, text);
 }
 
 bool CollectivePlan::run(int rank, int64_t count, const void *in, void *out) {
   Group &group = *groups_[size_t(rank)];
-  int index = group.indexOf(rank);
-  GroupSlot &slot = group.slot(index);
-  slot.in = in;
-  slot.out = out;
-  slot.id = info_.id;
-  slot.count = count;
-  auto text = [&] { return describe(); };
-  if (!group.arrive(index, text))
-    return false;
-  for (int peer = 0; peer < group.size(); ++peer) {
-    const GroupSlot &other = group.slot(peer);
-    if (other.id == info_.id && other.count == count)
-      continue;
-    // Every member sees the mismatch; the first one reports it.
-    std::string met = describe() + ": rank " + std::to_string(rank) + " met rank " +
-                      std::to_string(group.ranks()[size_t(peer)]);
-    group.world().fail(internalError(
-        other.id != info_.id ? met + " in collective " + std::to_string(other.id)
-                             : met + " with " + std::to_string(other.count) +
-                                   " items, expected " + std::to_string(count)));
-    return false;
-  }
-  compute(rank, count, group, out);
-  if (isShared(count, group)) {
-    if (!group.arrive(index, text))
-      return false;
-    copyParts(rank, count, group, out);
-  }
-  return group.arrive(index, text);
+  CollectivePlan *self = this;
+  CollectiveBuffers buffers{in, out, count};
+  offer({&self, 1}, group, rank, {&buffers, 1});
+  return meet({&self, 1}, group, rank, {&buffers, 1});
 }
 
 bool CollectivePlan::isShared(int64_t count, const Group &group) const {
@@ -326,30 +372,29 @@ std::pair<int64_t, int64_t> CollectivePlan::partOf(int member, int64_t count,
   return {begin, std::min(elements, begin + part) - begin};
 }
 
-void CollectivePlan::compute(int rank, int64_t count, Group &group, void *out) {
+void CollectivePlan::compute(int rank, int64_t count, Group &group, size_t k, void *out) {
   if (!isShared(count, group)) {
     for (int64_t item = 0; item < count; ++item)
-      computeItem(rank, item, group, out);
+      computeItem(rank, item, group, k, out);
     return;
   }
   std::vector<const void *> sources;
-  auto [begin, length] = partOf(group.indexOf(rank), count, group);
+  const int index = group.indexOf(rank);
+  auto [begin, length] = partOf(index, count, group);
   for (int source : pieces_[size_t(rank)][0].sources)
-    sources.push_back(static_cast<const char *>(group.slot(source).in) +
-                      begin * elementSize_);
+    sources.push_back(group.offered(index, source, 0, k) + (packed_ ? 0 : begin * elementSize_));
   reduceStrided(info_.reduction, info_.dtype, sources.data(),
                 int64_t(sources.size()), 1,
                 static_cast<char *>(out) + begin * elementSize_, 1, length);
 }
 
-void CollectivePlan::copyParts(int rank, int64_t count, Group &group, void *out) {
+void CollectivePlan::copyParts(int rank, int64_t count, Group &group, size_t k, void *out) {
   int index = group.indexOf(rank);
   for (int step = 1; step < group.size(); ++step) {
     int peer = (index + step) % group.size();
     auto [from, size] = partOf(peer, count, group);
     std::memcpy(static_cast<char *>(out) + from * elementSize_,
-                static_cast<const char *>(group.slot(peer).out) +
-                    from * elementSize_,
+                group.offered(index, peer, 1, k) + (packed_ ? 0 : from * elementSize_),
                 size_t(size * elementSize_));
   }
 }
@@ -367,64 +412,121 @@ void copyLoop(const char *from, int64_t fromStride, char *to, int64_t toStride,
 
 } // namespace
 
-void CollectivePlan::computeItem(int rank, int64_t item, Group &group, void *outputs) {
-  for (const Atom &atom : info_.atoms)
-    if (atom.size == 0)
+static void copyElements(int64_t elementSize, const char *from, int64_t fromStride, char *to,
+                         int64_t toStride, int64_t count) {
+  if (fromStride == 1 && toStride == 1)
+    std::memcpy(to, from, size_t(count * elementSize));
+  else if (elementSize == 1)
+    copyLoop<uint8_t>(from, fromStride, to, toStride, count);
+  else if (elementSize == 2)
+    copyLoop<uint16_t>(from, fromStride, to, toStride, count);
+  else if (elementSize == 4)
+    copyLoop<uint32_t>(from, fromStride, to, toStride, count);
+  else
+    copyLoop<uint64_t>(from, fromStride, to, toStride, count);
+}
+
+/// Calls fn(source, destination) at every iteration of all loops but the innermost,
+/// with the offsets that `strides` gives for both sides of a loop.
+template <typename Loops, typename Strides, typename Fn>
+static void forEachRow(const Loops &loops, Strides &&strides, Fn &&fn) {
+  const size_t outer = loops.size() - 1;
+  for (const auto &loop : loops)
+    if (loop.size == 0)
       return;
-  const int64_t before = item * info_.inElements;
+  std::vector<int64_t> index(outer, 0);
+  int64_t source = 0, destination = 0;
+  while (true) {
+    fn(source, destination);
+    size_t k = outer;
+    bool done = true;
+    while (k > 0 && done) {
+      --k;
+      auto [from, to] = strides(loops[k]);
+      source += from;
+      destination += to;
+      if (++index[k] < loops[k].size) {
+        done = false;
+      } else {
+        source -= loops[k].size * from;
+        destination -= loops[k].size * to;
+        index[k] = 0;
+      }
+    }
+    if (done)
+      return;
+  }
+}
+
+void CollectivePlan::Round::pack(int from, int to, int64_t count, const void *buffer,
+                                 void *packed) const {
+  const Group &group = *plan->groups_[size_t(to)];
+  const int64_t size = plan->elementSize_;
+  const char *source = static_cast<const char *>(buffer);
+  char *destination = static_cast<char *>(packed);
+  if (plan->empty_)
+    return;
+  if (parts || plan->isShared(count, group)) {
+    auto [begin, number] = plan->partOf(group.indexOf(parts ? from : to), count, group);
+    std::memcpy(destination, source + begin * size, size_t(number * size));
+    return;
+  }
+  const int self = group.indexOf(from);
+  const int64_t each = plan->elementsFrom(self, to);
+  for (const Piece &piece : plan->pieces_[size_t(to)]) {
+    auto place = std::find(piece.sources.begin(), piece.sources.end(), self);
+    if (place == piece.sources.end())
+      continue;
+    const std::vector<Loop> &loops = plan->loopSets_[piece.loops];
+    for (int64_t item = 0; item < count; ++item) {
+      const int64_t start = item * plan->info_.inElements + piece.source;
+      const int64_t at = item * each + piece.packed[size_t(place - piece.sources.begin())];
+      forEachRow(
+          loops, [](const Loop &loop) { return std::pair(loop.source, loop.packed); },
+          [&](int64_t s, int64_t d) {
+            copyElements(size, source + (start + s) * size, loops.back().source,
+                         destination + (at + d) * size, 1, loops.back().size);
+          });
+    }
+  }
+}
+
+void CollectivePlan::computeItem(int rank, int64_t item, Group &group, size_t k, void *outputs) {
+  if (empty_)
+    return;
   char *out = static_cast<char *>(outputs) + item * info_.outElements * elementSize_;
   if (padded_)
     std::memset(out, 0, size_t(info_.outElements * elementSize_));
+  const int index = group.indexOf(rank);
+  std::vector<const char *> bases;
   std::vector<const void *> sources;
-  std::vector<int64_t> index;
   for (const Piece &piece : pieces_[size_t(rank)]) {
     const std::vector<Loop> &loops = loopSets_[piece.loops];
-    const size_t outer = loops.size() - 1;
-    const Loop &inner = loops[outer];
-    index.assign(outer, 0);
-    int64_t source = piece.source, destination = piece.destination;
-    while (true) {
-      char *to = out + destination * elementSize_;
-      sources.clear();
-      for (int peer : piece.sources)
-        sources.push_back(static_cast<const char *>(group.slot(peer).in) +
-                          (before + source) * elementSize_);
-      const char *from = static_cast<const char *>(sources[0]);
-      if (info_.reduction != Reduction::None)
-        reduceStrided(info_.reduction, info_.dtype, sources.data(),
-                      int64_t(sources.size()), inner.source, to,
-                      inner.destination, inner.size);
-      else if (inner.source == 1 && inner.destination == 1)
-        std::memcpy(to, from, size_t(inner.size * elementSize_));
-      else if (elementSize_ == 1)
-        copyLoop<uint8_t>(from, inner.source, to, inner.destination,
-                          inner.size);
-      else if (elementSize_ == 2)
-        copyLoop<uint16_t>(from, inner.source, to, inner.destination,
-                           inner.size);
-      else if (elementSize_ == 4)
-        copyLoop<uint32_t>(from, inner.source, to, inner.destination,
-                           inner.size);
-      else
-        copyLoop<uint64_t>(from, inner.source, to, inner.destination,
-                           inner.size);
-      size_t k = outer;
-      bool done = true;
-      while (k > 0 && done) {
-        --k;
-        source += loops[k].source;
-        destination += loops[k].destination;
-        if (++index[k] < loops[k].size) {
-          done = false;
-        } else {
-          source -= loops[k].size * loops[k].source;
-          destination -= loops[k].size * loops[k].destination;
-          index[k] = 0;
-        }
-      }
-      if (done)
-        break;
+    const Loop &inner = loops.back();
+    const int64_t stride = packed_ ? inner.packed : inner.source;
+    bases.clear();
+    for (size_t i = 0; i < piece.sources.size(); ++i) {
+      int64_t at = piece.source + item * info_.inElements;
+      if (packed_)
+        at = piece.packed[i] + (item ? item * elementsFrom(piece.sources[i], rank) : 0);
+      bases.push_back(group.offered(index, piece.sources[i], 0, k) + at * elementSize_);
     }
+    forEachRow(
+        loops,
+        [&](const Loop &loop) {
+          return std::pair(packed_ ? loop.packed : loop.source, loop.destination);
+        },
+        [&](int64_t s, int64_t d) {
+          char *to = out + (piece.destination + d) * elementSize_;
+          if (info_.reduction == Reduction::None)
+            return copyElements(elementSize_, bases[0] + s * elementSize_, stride, to,
+                                inner.destination, inner.size);
+          sources.clear();
+          for (const char *base : bases)
+            sources.push_back(base + s * elementSize_);
+          reduceStrided(info_.reduction, info_.dtype, sources.data(), int64_t(sources.size()),
+                        stride, to, inner.destination, inner.size);
+        });
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include "shardkit/rt/Compare.h"
 
+#include "Md5.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -78,6 +80,21 @@ Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local,
         });
   });
   return total;
+}
+
+std::string digestLocal(const ValueInfo &value, int64_t rank, const void *local) {
+  Md5 md5;
+  const int64_t size = dtypeSize(value.dtype);
+  const char *base =
+      static_cast<const char *>(local) + value.extents.localBase(rank) * size;
+  forEachPiece(coalesceLoops(value.extents, rank), 0,
+               [&](int64_t, int64_t l, int64_t n, int64_t, int64_t ls) {
+                 if (ls == 1)
+                   return md5.add(base + l * size, n * size);
+                 for (int64_t i = 0; i < n; ++i)
+                   md5.add(base + (l + i * ls) * size, size);
+               });
+  return md5.hex();
 }
 
 } // namespace shardkit::rt

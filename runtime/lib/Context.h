@@ -23,6 +23,7 @@ struct sk_context {
   shardkit::rt::FunctionPlans *plans = nullptr;
   std::vector<shardkit::rt::CollectiveStats> *stats = nullptr;
   int32_t status = 0; ///< Sticky.
+  bool isGone = false; ///< By an injected fault: the rank returns without a word.
   shardkit::rt::ContractionCache contractions;
   /// Of a context outside of programs (loader.h).
   shardkit::rt::HostFunctions *functions = nullptr;

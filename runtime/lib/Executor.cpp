@@ -1,4 +1,4 @@
-//===- Executor.cpp - Runs a function on threads of this process ------------===//
+//===- Executor.cpp - Runs a function on the ranks of this process ----------===//
 
 #include "shardkit/rt/Executor.h"
 
@@ -16,38 +16,73 @@
 
 namespace shardkit::rt {
 
-void RankMemory::bind(const FunctionInfo &function, bool global) {
-  int64_t at = 0;
-  auto place = [&](int64_t bytes) {
-    int64_t start = at;
-    at += (bytes + 63) / 64 * 64 + (bytes == 0 ? 64 : 0);
+namespace {
+
+/// Places values one after the other, on cache lines of their own.
+struct Layout {
+  int64_t bytes = 0;
+  int64_t place(int64_t size) {
+    int64_t start = bytes;
+    bytes += (size + 63) / 64 * 64 + (size == 0 ? 64 : 0);
     return start;
-  };
-  auto bytesOf = [&](const ValueInfo &value) {
-    return global ? value.globalBytes() : value.localBytes();
-  };
-  std::vector<int64_t> arguments, results;
+  }
+  std::vector<int64_t> places(const std::vector<ValueInfo> &values, bool global) {
+    std::vector<int64_t> result;
+    for (const ValueInfo &value : values)
+      result.push_back(place(global ? value.globalBytes() : value.localBytes()));
+    return result;
+  }
+};
+
+void point(std::vector<void *> &pointers, const std::vector<int64_t> &places, void *base) {
+  pointers.clear();
+  for (int64_t offset : places)
+    pointers.push_back(base ? static_cast<char *>(base) + offset : nullptr);
+}
+
+} // namespace
+
+void RankMemory::bind(const FunctionInfo &function, bool global, void *given) {
+  Layout arguments, rest;
+  std::vector<int64_t> argumentPlaces;
   if (global)
     for (const FunctionInfo::ReferenceArgument &given : function.referenceArguments)
-      arguments.push_back(place(function.referenceBytes(given)));
+      argumentPlaces.push_back(arguments.place(function.referenceBytes(given)));
   else
-    for (const ValueInfo &value : function.arguments)
-      arguments.push_back(place(bytesOf(value)));
-  for (const ValueInfo &value : function.results)
-    results.push_back(place(bytesOf(value)));
-  int64_t arena = place(global && function.reference
-                            ? function.reference->arenaBytes
-                            : function.entry.arenaBytes);
-  used_ = at;
-  memory_.reserve(at);
-  char *base = static_cast<char *>(memory_.data());
-  arguments_.clear();
-  results_.clear();
-  for (int64_t offset : arguments)
-    arguments_.push_back(base + offset);
-  for (int64_t offset : results)
-    results_.push_back(base + offset);
-  arena_ = base + arena;
+    argumentPlaces = arguments.places(function.arguments, false);
+  std::vector<int64_t> resultPlaces = rest.places(function.results, global);
+  int64_t arena = rest.place(global && function.reference ? function.reference->arenaBytes
+                                                          : function.entry.arenaBytes);
+  used_ = arguments.bytes + rest.bytes;
+  if (!given) {
+    argumentMemory_.reserve(arguments.bytes);
+    given = argumentMemory_.data();
+  }
+  memory_.reserve(rest.bytes);
+  point(arguments_, argumentPlaces, given);
+  point(results_, resultPlaces, memory_.data());
+  arena_ = static_cast<char *>(memory_.data()) + arena;
+}
+
+int64_t RankMemory::argumentBytes(const FunctionInfo &function) {
+  Layout layout;
+  layout.places(function.arguments, false);
+  return layout.bytes;
+}
+
+void RankMemory::bindRemote(const FunctionInfo &function, void *arguments, bool results) {
+  Layout argumentLayout, resultLayout;
+  std::vector<int64_t> argumentPlaces = argumentLayout.places(function.arguments, false);
+  if (!arguments && results) {
+    argumentMemory_.reserve(argumentLayout.bytes);
+    arguments = argumentMemory_.data();
+  }
+  point(arguments_, argumentPlaces, arguments);
+  std::vector<int64_t> places = resultLayout.places(function.results, false);
+  if (results)
+    memory_.reserve(resultLayout.bytes);
+  point(results_, places, results ? memory_.data() : nullptr);
+  arena_ = nullptr;
 }
 
 namespace {
@@ -65,6 +100,7 @@ struct Job {
   std::vector<Status> statuses;
   std::mutex mutex;
   std::condition_variable done;
+  int64_t first = 0; ///< The rank of worker 0.
   int64_t remaining = 0;
 };
 
@@ -76,7 +112,7 @@ struct Worker {
   sk_context context;
   int libraryThreads = 0;
 
-  void loop(int64_t rank) {
+  void loop(int64_t number) {
     uint32_t seen = 0;
     while (true) {
       ticket.wait(seen, std::memory_order_acquire);
@@ -86,13 +122,13 @@ struct Worker {
       std::shared_ptr<Job> current = std::move(job);
       Status status;
       try {
-        status = current->fn(rank);
+        status = current->fn(current->first + number);
       } catch (const std::exception &error) {
-        status = internalError("rank " + std::to_string(rank) + ": " +
+        status = internalError("rank " + std::to_string(current->first + number) + ": " +
                                error.what());
       }
       std::lock_guard lock(current->mutex);
-      current->statuses[size_t(rank)] = std::move(status);
+      current->statuses[size_t(number)] = std::move(status);
       if (--current->remaining == 0)
         current->done.notify_all();
     }
@@ -101,9 +137,12 @@ struct Worker {
 
 } // namespace
 
-struct LocalExecutor::Impl {
+struct Executor::Impl {
   double timeout;
-  int cores = availableCores();
+  std::unique_ptr<Backend> ownBackend;
+  Backend *backend;
+  Fault fault;
+  int cores = availableCores(), libraryThreads = 0;
   bool stuck = false;
   std::vector<std::unique_ptr<Worker>> workers;
 
@@ -114,23 +153,27 @@ struct LocalExecutor::Impl {
   };
   std::map<int64_t, Ranks> ranks;
 
+  /// Workers [0, count), of the ranks from the first one of this process on.
   void grow(int64_t count) {
     while (int64_t(workers.size()) < count) {
       workers.push_back(std::make_unique<Worker>());
       Worker *worker = workers.back().get();
-      int64_t rank = int64_t(workers.size()) - 1;
-      worker->thread = std::thread([worker, rank] { worker->loop(rank); });
+      int64_t number = int64_t(workers.size()) - 1;
+      worker->thread = std::thread([worker, number] { worker->loop(number); });
     }
   }
 
-  /// `world` may fail; then the ranks get a grace period to return.
-  Status dispatch(int64_t count, std::function<Status(int64_t)> fn,
+  /// Calls fn(rank) on `count` ranks from `first` on. `world` may fail; then the ranks
+  /// get a grace period to return. The end of the step is a meeting too: ranks that
+  /// are done wait for the others of this process as long as in a collective.
+  Status dispatch(int64_t first, int64_t count, std::function<Status(int64_t)> fn,
                   World *world) {
     if (stuck)
       return internalError("a rank of an earlier step still runs");
     grow(count);
     auto job = std::make_shared<Job>();
     job->fn = std::move(fn);
+    job->first = first;
     job->statuses.resize(size_t(count));
     job->remaining = count;
     for (int64_t r = 0; r < count; ++r) {
@@ -143,13 +186,19 @@ struct LocalExecutor::Impl {
     if (!world) {
       job->done.wait(lock, finished);
     } else {
-      double grace = std::clamp(timeout, 0.5, 5.0);
-      while (!job->done.wait_for(lock, std::chrono::milliseconds(200),
-                                 finished)) {
-        if (world->failed() && (grace -= 0.2) <= 0) {
+      constexpr double tick = 0.05;
+      double grace = std::clamp(timeout, 0.5, 5.0), patience = timeout;
+      while (!job->done.wait_for(lock, std::chrono::duration<double>(tick), finished)) {
+        if (world->failed()) {
+          if ((grace -= tick) > 0)
+            continue;
           stuck = true;
           return {};
         }
+        // Ranks that still meet others time out by themselves.
+        patience = job->remaining < count ? patience - tick : timeout;
+        if (patience <= 0)
+          failAtEnd(*world, first, count);
       }
     }
     for (Status &status : job->statuses)
@@ -157,14 +206,29 @@ struct LocalExecutor::Impl {
         return status;
     return {};
   }
+
+  void failAtEnd(World &world, int64_t first, int64_t count) {
+    std::vector<int> arrived, missing;
+    for (int64_t rank = first; rank < first + count; ++rank)
+      (world.record(int(rank)).finished.load() ? arrived : missing).push_back(int(rank));
+    if (!arrived.empty() && !missing.empty())
+      world.fail(world.timeoutStatus("end of the step", arrived[0], arrived, missing));
+  }
 };
 
-LocalExecutor::LocalExecutor(double timeoutSeconds)
+Executor::Executor(double timeoutSeconds, Backend *backend)
     : impl_(std::make_unique<Impl>()) {
   impl_->timeout = timeoutSeconds;
+  if (!backend)
+    impl_->ownBackend = makeLocalBackend();
+  impl_->backend = backend ? backend : impl_->ownBackend.get();
+  if (!Fault::fromEnvironment(impl_->fault).ok())
+    impl_->fault = Fault(); // Whoever reads the environment for users says so.
 }
 
-LocalExecutor::~LocalExecutor() {
+void Executor::setLibraryThreads(int threads) { impl_->libraryThreads = threads; }
+
+Executor::~Executor() {
   if (impl_->stuck) {
     // A thread still runs; what it may touch is left alone.
     for (auto &worker : impl_->workers)
@@ -180,25 +244,28 @@ LocalExecutor::~LocalExecutor() {
   }
 }
 
-bool LocalExecutor::stuck() const { return impl_->stuck; }
+bool Executor::stuck() const { return impl_->stuck; }
 
 Status
-LocalExecutor::forEachRank(int64_t ranks,
+Executor::forEachRank(int64_t ranks,
                            const std::function<Status(int64_t)> &fn) {
-  return impl_->dispatch(ranks, fn, nullptr);
+  auto [begin, end] = impl_->backend->ownRanks(ranks);
+  return impl_->dispatch(begin, end - begin, fn, nullptr);
 }
 
-Status LocalExecutor::run(const FunctionInfo &function, sk_program program,
-                          std::vector<RankMemory> &memory, RunStats *stats) {
+Status Executor::run(const FunctionInfo &function, sk_program program,
+                     std::vector<RankMemory> &memory, RunStats *stats) {
   const int64_t devices = function.devices;
   if (devices > maxRanks)
     return invalid("function '" + function.name + "' needs " +
                    std::to_string(devices) +
-                   " devices, the local backend runs at most " +
+                   " devices, the runtime has at most " +
                    std::to_string(maxRanks));
   Impl::Ranks &ranks = impl_->ranks[devices];
-  if (!ranks.world)
-    ranks.world = std::make_unique<World>(int(devices), impl_->timeout);
+  if (!ranks.world) {
+    ranks.world = impl_->backend->makeWorld(int(devices), impl_->timeout);
+    ranks.world->fault() = impl_->fault;
+  }
   World &world = *ranks.world;
   std::unique_ptr<FunctionPlans> &known = ranks.plans[&function];
   if (!known)
@@ -210,17 +277,23 @@ Status LocalExecutor::run(const FunctionInfo &function, sk_program program,
     for (auto &perRank : stats->collectives)
       perRank.resize(plans.plans.size());
   }
-  world.startRun(function);
-  impl_->grow(devices);
-  const int threads = std::max(1, impl_->cores / int(devices));
+  auto [begin, end] = impl_->backend->ownRanks(devices);
+  const int64_t first = begin;
+  world.startRun(function, begin, end);
+  // Nobody is seen with the records of the last run.
+  SK_RETURN_IF_ERROR(impl_->backend->agree({}));
+  impl_->grow(end - begin);
+  const int64_t together = std::min<int64_t>(
+      devices, impl_->backend->blockOf(devices) * impl_->backend->nodeProcesses());
+  const int threads = impl_->libraryThreads > 0 ? impl_->libraryThreads
+                                                : std::max(1, impl_->cores / int(together));
   auto start = std::chrono::steady_clock::now();
   Status dispatched = impl_->dispatch(
-      devices,
-      [this, &world, &plans, &memory, stats, program,
-       threads](int64_t rank) -> Status {
-        Worker &worker = *impl_->workers[size_t(rank)];
+      begin, end - begin,
+      [this, &world, &plans, &memory, stats, program, threads, first](int64_t rank) -> Status {
+        Worker &worker = *impl_->workers[size_t(rank - first)];
         if (worker.libraryThreads != threads) {
-          setLibraryThreads(threads);
+          rt::setLibraryThreads(threads);
           worker.libraryThreads = threads;
         }
         sk_context &context = worker.context;
@@ -229,9 +302,12 @@ Status LocalExecutor::run(const FunctionInfo &function, sk_program program,
         context.plans = &plans;
         context.stats = stats ? &stats->collectives[size_t(rank)] : nullptr;
         context.status = 0;
+        context.isGone = false;
         RankMemory &local = memory[size_t(rank)];
         int32_t returned = program(&context, local.arguments(), local.results(),
                                    local.arena());
+        if (context.isGone)
+          return {};
         world.record(int(rank)).finished.store(true,
                                                std::memory_order_relaxed);
         if (returned != 0)
@@ -241,26 +317,36 @@ Status LocalExecutor::run(const FunctionInfo &function, sk_program program,
         return {};
       },
       &world);
+  if (dispatched.ok() && !world.failed() && end > begin) {
+    // A rank that went without a word is missed here at the latest.
+    std::vector<int> arrived, missing;
+    for (int64_t rank = begin; rank < end; ++rank)
+      (world.record(int(rank)).finished.load() ? arrived : missing).push_back(int(rank));
+    if (!missing.empty())
+      world.fail(internalError("end of the step: missing " + world.describeRank(missing[0])));
+  }
   if (stats)
     stats->seconds = std::chrono::duration<double>(
                          std::chrono::steady_clock::now() - start)
                          .count();
-  if (!dispatched.ok())
+  if (dispatched.ok() && world.failed())
+    dispatched = world.status();
+  if (impl_->stuck)
     return dispatched;
-  if (!world.failed())
-    return {};
-  Status status = world.status().withContext("function '" + function.name + "'");
-  if (!impl_->stuck)
-    impl_->ranks.erase(devices); // Its groups are out of step.
-  return status;
+  dispatched = impl_->backend->agree(dispatched, &world, "end of the step");
+  // Its groups are out of step. (Those of several processes have messages under way
+  // and are of no more use.)
+  if (world.failed() && !impl_->backend->failed())
+    impl_->ranks.erase(devices);
+  return dispatched;
 }
 
-Status LocalExecutor::runReference(const FunctionInfo &function,
+Status Executor::runReference(const FunctionInfo &function,
                                    sk_program program, RankMemory &memory) {
   int32_t returned = 0;
-  auto world = std::make_unique<World>(1, impl_->timeout);
+  auto world = std::make_unique<LocalWorld>(1, impl_->timeout);
   Status status = impl_->dispatch(
-      1,
+      0, 1,
       [&](int64_t) -> Status {
         sk_context &context = impl_->workers[0]->context;
         context.rank = 0;
@@ -268,6 +354,7 @@ Status LocalExecutor::runReference(const FunctionInfo &function,
         context.plans = nullptr;
         context.stats = nullptr;
         context.status = 0;
+        context.isGone = false;
         returned = program(&context, memory.arguments(), memory.results(),
                            memory.arena());
         return {};
@@ -281,9 +368,9 @@ Status LocalExecutor::runReference(const FunctionInfo &function,
   return {};
 }
 
-Status LocalExecutor::call(sk_program program, int64_t rank, int64_t ranks,
+Status Executor::call(sk_program program, int64_t rank, int64_t ranks,
                            void *const *arguments, void *const *results, int64_t arenaBytes) {
-  World world(int(ranks), 60);
+  LocalWorld world(int(ranks), 60);
   sk_context context;
   context.rank = int(rank);
   context.world = &world;

@@ -1,9 +1,9 @@
 //===- StartedCollectives.cpp - Collectives in two halves -------------------===//
 //
-// A rank that starts posts its buffers and goes on; when it is done with other
+// A rank that starts offers its buffers and goes on; when it is done with other
 // work it waits for its peers, computes its outputs from their inputs, and waits
 // until all have read. Ranks reach starts and dones in one order, so the rank
-// that is furthest back always finds its peers posted: nobody waits in a circle.
+// that is furthest back always finds what its peers offer: nobody waits in a circle.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,16 +15,13 @@ namespace shardkit::rt {
 
 StartedPlan::StartedPlan(std::vector<CollectivePlan *> plans, World &world)
     : plans_(std::move(plans)), states_(size_t(world.size())) {
-  for (CollectivePlan *plan : plans_) {
-    std::vector<Group *> own(size_t(world.size()), nullptr);
-    for (int rank = 0; rank < world.size(); ++rank)
-      if (!own[size_t(rank)]) {
-        Group &group = world.makeGroup(plan->participants(rank));
-        for (int member : group.ranks())
-          own[size_t(member)] = &group;
-      }
-    groups_.push_back(std::move(own));
+  std::vector<std::vector<int>> members;
+  for (int rank = 0; rank < world.size(); ++rank) {
+    const std::vector<int> &ranks = plans_[0]->participants(rank);
+    if (ranks[0] == rank)
+      members.push_back(ranks);
   }
+  groups_ = world.groups(members, /*own=*/true);
 }
 
 Status StartedPlan::start(int rank, int64_t id, const void *in, void *out) {
@@ -34,15 +31,10 @@ Status StartedPlan::start(int rank, int64_t id, const void *in, void *out) {
                          (state.handed == plans_.size()
                               ? " again before it is done"
                               : " out of the order that the manifest lists"));
-  Group &group = *groups_[state.handed][size_t(rank)];
-  GroupSlot &slot = group.slot(group.indexOf(rank));
-  slot.in = in;
-  slot.out = out;
-  slot.id = id;
-  if (++state.handed == plans_.size()) {
-    Group &meeting = *groups_[0][size_t(rank)];
-    state.ticket = meeting.post(meeting.indexOf(rank));
-  }
+  state.buffers.resize(plans_.size());
+  state.buffers[state.handed] = {in, out, 1};
+  if (++state.handed == plans_.size())
+    CollectivePlan::offer(plans_, *groups_[size_t(rank)], rank, state.buffers);
   return {};
 }
 
@@ -54,45 +46,15 @@ Status StartedPlan::done(int rank, int64_t id, const void *in, void *out, bool &
   if (state.handed < plans_.size() || i != state.taken)
     return internalError("the program waits for collective " + std::to_string(id) +
                          ", which it has not started");
-  Group &group = *groups_[i][size_t(rank)];
-  GroupSlot &slot = group.slot(group.indexOf(rank));
-  if (slot.in != in || slot.out != out)
+  if (state.buffers[i].in != in || state.buffers[i].out != out)
     return internalError("the program waits for collective " + std::to_string(id) +
                          " with other buffers than it started it with");
   waited = state.taken == 0;
-  if (waited && !finish(rank))
+  if (waited && !CollectivePlan::meet(plans_, *groups_[size_t(rank)], rank, state.buffers))
     return Status(Code::Aborted, "");
   if (++state.taken == plans_.size())
     state.handed = state.taken = 0;
   return {};
-}
-
-bool StartedPlan::finish(int rank) {
-  Group &meeting = *groups_[0][size_t(rank)];
-  int index = meeting.indexOf(rank);
-  auto text = [&] { return plans_[0]->describe(); };
-  if (!meeting.wait(index, states_[size_t(rank)].ticket, text))
-    return false;
-  auto forEach = [&](auto &&fn) {
-    for (size_t i = 0; i < plans_.size(); ++i) {
-      Group &group = *groups_[i][size_t(rank)];
-      fn(*plans_[i], group, group.slot(group.indexOf(rank)).out);
-    }
-  };
-  bool shared = false;
-  forEach([&](CollectivePlan &plan, Group &group, void *out) {
-    plan.compute(rank, 1, group, out);
-    shared |= plan.isShared(1, group);
-  });
-  if (shared) {
-    if (!meeting.arrive(index, text))
-      return false;
-    forEach([&](CollectivePlan &plan, Group &group, void *out) {
-      if (plan.isShared(1, group))
-        plan.copyParts(rank, 1, group, out);
-    });
-  }
-  return meeting.arrive(index, text);
 }
 
 FunctionPlans::FunctionPlans(const FunctionInfo &function, World &world) {

@@ -22,7 +22,7 @@ using Buffers = std::vector<std::vector<char>>;
 
 Buffers runOnThreads(const CollectiveInfo &info, int ranks, const Buffers &in,
                      int64_t count = 1) {
-  World world(ranks, 30);
+  LocalWorld world(ranks, 30);
   CollectivePlan plan(info, world);
   Buffers out(static_cast<size_t>(ranks));
   std::vector<std::thread> threads;
@@ -188,7 +188,7 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
         ASSERT_EQ(getElement(info.dtype, out[size_t(r)].data(), i), 0)
             << info.kind << " rank " << r << " padding " << i;
     if (info.reduction == Reduction::None) {
-      World world(ranks, 30);
+      LocalWorld world(ranks, 30);
       EXPECT_EQ(CollectivePlan(info, world).receivedBytes(r),
                 received * dtypeSize(info.dtype));
     }
@@ -475,7 +475,7 @@ TEST(Collective, ranksWithOtherCountsAreAnError) {
   info.inElements = 1;
   info.outElements = 2;
   info.atoms = {{2, true, 1, false, 1}};
-  World world(2, 30);
+  LocalWorld world(2, 30);
   CollectivePlan plan(info, world);
   std::vector<float> in(3), out(6);
   std::vector<float> other(6);
@@ -517,7 +517,7 @@ TEST(Collective, largeAllReduceIsBitIdenticalToTheOrderOfRanks) {
 }
 
 TEST(Collective, groupsAreOnlyThoseThatMove) {
-  World world(8, 30);
+  LocalWorld world(8, 30);
   CollectiveInfo info;
   info.kind = "all_gather";
   info.inElements = 4;

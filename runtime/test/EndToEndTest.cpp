@@ -222,8 +222,8 @@ TEST_F(EndToEnd, severalFunctions) {
 
 TEST_F(EndToEnd, ranksThatFailHangOrStayAway) {
   expectError(makeBundle({"absent"}) + " --random-inputs=1 --timeout=0.3",
-              "collective 0 (all_reduce at model.mlir:12:8): rank 2 waited 0.3 "
-              "s, missing rank 3 (finished)");
+              "collective 0 (all_reduce of 128 bytes at model.mlir:12:8): rank 2 waited 0.3 "
+              "s, arrived 2, missing rank 3 (finished)");
   expectError(makeBundle({"failing"}) + " --random-inputs=1",
               "rank 2: the program returned status 42");
   expectError(makeBundle({"hang"}) + " --random-inputs=1 --timeout=0.3",
@@ -237,7 +237,7 @@ TEST_F(EndToEnd, userErrors) {
   expectError(bundle_, "input 'x' (f32 8x16) is not given, use --input");
   expectError(bundle_ + " --random-inputs=x", "--random-inputs=x, expected");
   expectError(bundle_ + " --bogus", "--bogus");
-  expectError(bundle_ + " --backend=mpi", "--backend=mpi");
+  expectError(bundle_ + " --backend=nccl", "--backend=nccl, expected local or mpi");
   expectError(bundle_ + " --load=other", "--load=other, expected direct, root-scatter or presharded");
   expectError(bundle_ + " --verify=maybe", "--verify=maybe");
   expectError(bundle_ + " --repeat=0", "--repeat=0");

@@ -35,7 +35,7 @@ FunctionInfo allReduceFunction(int64_t ranks, int collectives = 1) {
   return function;
 }
 
-Status runOn(LocalExecutor &executor, const FunctionInfo &function,
+Status runOn(Executor &executor, const FunctionInfo &function,
              sk_program program, std::vector<RankMemory> &memory) {
   memory.resize(size_t(function.devices));
   for (RankMemory &m : memory)
@@ -49,7 +49,7 @@ int32_t sumRanks(sk_context *ctx, void *const *, void *const *results, void *) {
 }
 
 TEST(Executor, reusesThreadsForManyRunsAndSizes) {
-  LocalExecutor executor;
+  Executor executor;
   std::vector<RankMemory> memory;
   for (int round = 0; round < 200; ++round)
     for (int64_t ranks : {1, 2, 5, 8}) {
@@ -64,7 +64,7 @@ TEST(Executor, reusesThreadsForManyRunsAndSizes) {
 }
 
 TEST(Executor, timeoutNamesCollectiveLocationAndMissingRanks) {
-  LocalExecutor executor(0.2);
+  Executor executor(0.2);
   FunctionInfo function = allReduceFunction(4, 2);
   std::vector<RankMemory> memory;
   auto program = [](sk_context *ctx, void *const *, void *const *results,
@@ -81,8 +81,8 @@ TEST(Executor, timeoutNamesCollectiveLocationAndMissingRanks) {
   };
   Status status = runOn(executor, function, program, memory);
   EXPECT_EQ(status.code(), Code::Timeout);
-  EXPECT_ERROR(status, "function 'f': collective 1 (all_reduce at m.mlir:11:1)");
-  EXPECT_ERROR(status, "waited 0.2 s, missing rank 1 (after collective 0 "
+  EXPECT_ERROR(status, "function 'f': collective 1 (all_reduce of 0 bytes at m.mlir:11:1)");
+  EXPECT_ERROR(status, "waited 0.2 s, arrived 0, 3, missing rank 1 (after collective 0 "
                        "all_reduce), rank 2 (finished)");
   // The executor works again afterwards.
   Status again = runOn(executor, function, sumRanks, memory);
@@ -90,7 +90,7 @@ TEST(Executor, timeoutNamesCollectiveLocationAndMissingRanks) {
 }
 
 TEST(Executor, aRankThatFailsEndsTheOthersAtOnce) {
-  LocalExecutor executor(60);
+  Executor executor(60);
   FunctionInfo function = allReduceFunction(4);
   std::vector<RankMemory> memory;
   auto start = std::chrono::steady_clock::now();
@@ -113,7 +113,7 @@ TEST(Executor, aRankThatFailsEndsTheOthersAtOnce) {
 }
 
 TEST(Executor, collectivesThatTheManifestLacks) {
-  LocalExecutor executor;
+  Executor executor;
   FunctionInfo function = allReduceFunction(2);
   std::vector<RankMemory> memory;
   auto program = [](sk_context *ctx, void *const *, void *const *results,
@@ -126,7 +126,7 @@ TEST(Executor, collectivesThatTheManifestLacks) {
 }
 
 TEST(Executor, ranksInDifferentCollectivesAreCaught) {
-  LocalExecutor executor;
+  Executor executor;
   FunctionInfo function = allReduceFunction(2, 2);
   std::vector<RankMemory> memory;
   auto program = [](sk_context *ctx, void *const *, void *const *results,
@@ -138,7 +138,7 @@ TEST(Executor, ranksInDifferentCollectivesAreCaught) {
 }
 
 TEST(Executor, badContractionsNameTheRank) {
-  LocalExecutor executor;
+  Executor executor;
   FunctionInfo function = allReduceFunction(2);
   std::vector<RankMemory> memory;
   auto program = [](sk_context *ctx, void *const *, void *const *results,
@@ -154,12 +154,12 @@ TEST(Executor, badContractionsNameTheRank) {
 }
 
 TEST(Executor, tooManyRanks) {
-  LocalExecutor executor;
+  Executor executor;
   FunctionInfo function = allReduceFunction(1);
   function.devices = 4096;
   std::vector<RankMemory> memory;
   EXPECT_ERROR(executor.run(function, sumRanks, memory),
-               "the local backend runs at most 1024");
+               "the runtime has at most 1024");
 }
 
 } // namespace

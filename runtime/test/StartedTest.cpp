@@ -44,7 +44,7 @@ FunctionInfo function() {
 }
 
 TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
-  World world(ranks, 30);
+  LocalWorld world(ranks, 30);
   FunctionInfo info = function();
   FunctionPlans plans(info, world);
   ASSERT_TRUE(plans.status.ok());
@@ -96,7 +96,7 @@ TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
 }
 
 TEST(Started, aProgramThatDoesNotKeepTheOrderIsStopped) {
-  World world(ranks, 30);
+  LocalWorld world(ranks, 30);
   FunctionInfo info = function();
   FunctionPlans plans(info, world);
   StartedPlan &pair = *plans.started[0];
@@ -114,22 +114,22 @@ TEST(Started, aProgramThatDoesNotKeepTheOrderIsStopped) {
 }
 
 TEST(Started, aMissingRankIsNamed) {
-  World world(ranks, 0.1);
+  LocalWorld world(ranks, 0.1);
   FunctionInfo info = function();
   FunctionPlans plans(info, world);
   float in[8] = {}, out[8];
   bool waited;
   EXPECT_TRUE(plans.started[3]->start(2, 3, in, out).ok());
   EXPECT_FALSE(plans.started[3]->done(2, 3, in, out, waited).ok());
-  EXPECT_ERROR(world.status(), "collective 3 (all_reduce): rank 2 waited 0.1 s, missing rank 3");
+  EXPECT_ERROR(world.status(), "collective 3 (all_reduce of 0 bytes): rank 2 waited 0.1 s, arrived 2, missing rank 3");
 }
 
 TEST(Started, ranksThatTravelTogetherAreTheSame) {
-  World world(ranks, 30);
+  LocalWorld world(ranks, 30);
   FunctionInfo info = function();
   info.collectives[1].group = {{2, 2}};
   EXPECT_ERROR(FunctionPlans(info, world).status,
-               "collective 1 (all_reduce) is started with collective 0, which other ranks");
+               "collective 1 (all_reduce of 0 bytes) is started with collective 0, which other ranks");
 }
 
 } // namespace

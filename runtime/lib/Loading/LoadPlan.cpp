@@ -4,6 +4,7 @@
 
 #include "BlockReader.h"
 
+#include "shardkit/rt/Backend.h"
 #include "shardkit/rt/HostFunctions.h"
 
 #include <algorithm>
@@ -208,7 +209,8 @@ int availableCores() {
 class LoadRun {
 public:
   LoadRun(const LoadPlan &plan, const LoadOptions &options, LoadStats &stats)
-      : plan_(plan), options_(options), stats_(stats), io_(options.io) {}
+      : plan_(plan), options_(options), stats_(stats), io_(options.io),
+        next_(options.team ? options.team->nextBlock : ownNext_) {}
 
   Status run() {
     bool root = options_.mode == LoadMode::RootScatter;
@@ -227,27 +229,33 @@ public:
       blocks += (elements + blockElements_.back() - 1) / blockElements_.back();
       int64_t size = dtypeSize(request->dtype);
       for (const LoadPlan::Target &target : request->targets) {
-        stats_.ranks.resize(std::max(stats_.ranks.size(), size_t(target.rank + 1)));
-        stats_.ranks[size_t(target.rank)].bytesNeeded += target.elements * size;
+        if (options_.member == 0) {
+          stats_.ranks.resize(std::max(stats_.ranks.size(), size_t(target.rank + 1)));
+          stats_.ranks[size_t(target.rank)].bytesNeeded += target.elements * size;
+        }
         needed += target.elements * size;
       }
-      if (root)
+      if (root && options_.member == 0)
         ++(isScatter(*request) ? stats_.scatters : stats_.broadcasts);
     }
     firstBlock_.push_back(blocks);
     expected_ = needed;
-    stats_.total.bytesNeeded = needed;
+    stats_.total.bytesNeeded = options_.member == 0 ? needed : 0;
     int readers = options_.readers > 0 ? std::min(options_.readers, maxReaders)
                                        : std::clamp(availableCores(), 2, maxReaders);
     // For little data threads cost more than they bring.
     if (root || blocks <= 1 || needed < (2 << 20))
       readers = 1;
     readers = int(std::min<int64_t>(readers, std::max<int64_t>(1, blocks)));
+    readers_ = readers;
+    // A team has as many together.
+    readers = readers / options_.members + (options_.member < readers % options_.members);
     stats_.readers = readers;
     std::vector<std::thread> threads;
     for (int i = 1; i < readers; ++i)
       threads.emplace_back([this] { work(); });
-    work();
+    if (readers > 0)
+      work();
     for (std::thread &thread : threads)
       thread.join();
     if (options_.progress && status_.ok())
@@ -334,7 +342,7 @@ private:
     do {
       if (begin >= all)
         return false;
-      end = begin + std::clamp<int64_t>((all - begin) / (2 * stats_.readers), 1, 16);
+      end = begin + std::clamp<int64_t>((all - begin) / (2 * readers_), 1, 16);
     } while (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed));
     return true;
   }
@@ -434,7 +442,9 @@ private:
   IoChooser io_;
   std::vector<const LoadPlan::Request *> order_;
   std::vector<int64_t> firstBlock_, blockElements_;
-  std::atomic<int64_t> next_{0}, read_{0};
+  std::atomic<int64_t> ownNext_{0}, read_{0};
+  std::atomic<int64_t> &next_; ///< The team's, else the own.
+  int readers_ = 1;
   int64_t expected_ = 0;
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
@@ -481,8 +491,14 @@ Status runCall(const ValueInfo &value, const StoredSource &source,
   LoadOptions whole = options;
   whole.mode = LoadMode::Direct;
   whole.progress = nullptr;
+  whole.team = nullptr;
+  whole.member = 0;
+  whole.members = 1;
+  if (options.members > 1) // Others of the team may be at the next weight.
+    whole.readers = 1;
   SK_RETURN_IF_ERROR(plan.run(whole, nullptr, nullptr, part));
   part.total.seconds = 0;
+  part.readers = 0;
   for (LoadCounters &counters : part.ranks)
     counters.seconds = 0;
   if (load.function) {
@@ -529,10 +545,18 @@ Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions,
     }
   LoadStats own;
   SK_RETURN_IF_ERROR(LoadRun(*this, options, own).run());
-  for (const Call &call : calls_)
+  std::atomic<int64_t> ownCall{0};
+  std::atomic<int64_t> &nextCall = options.team ? options.team->nextCall : ownCall;
+  const bool isRoot = options.mode != LoadMode::RootScatter || options.member == 0;
+  while (isRoot) {
+    int64_t k = nextCall.fetch_add(1);
+    if (k >= int64_t(calls_.size()))
+      break;
+    const Call &call = calls_[size_t(k)];
     SK_RETURN_IF_ERROR(
         runCall(*call.value, *call.source, call.ranks, options, functions, programs, own)
             .withContext("weight " + quoteName(call.value->name)));
+  }
   own.total.seconds = now() - start;
   for (LoadCounters &counters : own.ranks)
     counters.seconds = own.total.seconds;

@@ -3,6 +3,7 @@
 #include "Compile.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <spawn.h>
@@ -52,8 +53,16 @@ Status compile(const Options &options, const std::string &bundle,
     argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t child;
-  if (int code = ::posix_spawn(&child, compiler.c_str(), nullptr, nullptr,
-                               argv.data(), environ))
+  // The MPI backend blocks SIGTERM for a thread that waits for it; not so there.
+  posix_spawnattr_t attributes;
+  sigset_t none;
+  sigemptyset(&none);
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  int code = ::posix_spawn(&child, compiler.c_str(), nullptr, &attributes, argv.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  if (code)
     return ioError(compiler + ": cannot be run: " + std::strerror(code));
   int state = 0;
   while (::waitpid(child, &state, 0) < 0)

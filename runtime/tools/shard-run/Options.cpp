@@ -64,7 +64,7 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                "shard-run");
   Options options;
   std::vector<std::string> inputs, ranges, passThrough;
-  std::string deviceMap, backend = "local", load = "direct", io = "auto", seed, verify,
+  std::string deviceMap, devicesPerProcess = "1", load = "direct", io = "auto", seed, verify,
                          autoShard;
   double rtol = -1, atol = -1;
   // Options that may be repeated take one value each, so that a positional
@@ -77,8 +77,7 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   };
   app.add_option("BUNDLE_OR_IR", options.program,
                  "A bundle directory, or an IR file that the shard-compile "
-                 "beside this program compiles")
-      ->required();
+                 "beside this program compiles");
   app.add_option("--weights", options.weights,
                  "A .safetensors file, its index, tensor-cache.json, .npz, or a "
                  "directory with one of these");
@@ -89,7 +88,17 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                  "Where results are written; nothing is written without it");
   app.add_option("--output-format", options.outputFormat,
                  "npy (a file per result) or safetensors (one file)");
-  app.add_option("--backend", backend, "local: threads of this process");
+  app.add_option("--backend", options.backend,
+                 "local: threads of this process; mpi: processes under mpirun, one for "
+                 "each device");
+  app.add_option("--devices-per-process", devicesPerProcess,
+                 "mpi: at most so many devices in a process; auto: as many as it takes");
+  app.add_option("--library-threads", options.libraryThreads,
+                 "Threads of the library of matrix products for each device");
+  app.add_option("--digests", options.digests,
+                 "Write a digest of what each result holds to this file");
+  app.add_option("--suite", options.suite,
+                 "Run what was recorded in this directory (SK_RECORD) and compare digests");
   app.add_option("--device-map", deviceMap,
                  "Physical device of each logical rank, 0,2,1,3");
   app.add_option("--load", load, "direct: each rank reads what it owns; root-scatter: rank 0 reads "
@@ -135,9 +144,20 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     SK_RETURN_IF_ERROR(addInput(text, options));
   for (const std::string &text : ranges)
     SK_RETURN_IF_ERROR(addRange(text, options));
-  if (backend != "local")
-    return invalid("--backend=" + backend +
-                   ", this build of the runtime has: local");
+  if (options.program.empty() == options.suite.empty())
+    return invalid(options.suite.empty() ? "BUNDLE_OR_IR is required"
+                                         : "--suite and BUNDLE_OR_IR, expected one of them");
+  if (options.backend != "local" && options.backend != "mpi")
+    return invalid("--backend=" + options.backend + ", expected local or mpi");
+  if (devicesPerProcess == "auto")
+    options.devicesPerProcess = 0;
+  else if (!parseNumber(devicesPerProcess, options.devicesPerProcess) ||
+           options.devicesPerProcess < 1)
+    return invalid("--devices-per-process=" + devicesPerProcess +
+                   ", expected a positive number or auto");
+  if (options.libraryThreads < 0)
+    return invalid("--library-threads=" + std::to_string(options.libraryThreads) +
+                   ", expected a positive number");
   auto mode = parseLoadMode(load);
   if (!mode)
     return invalid("--load=" + load + ", expected direct, root-scatter or presharded");

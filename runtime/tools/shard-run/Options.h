@@ -33,6 +33,11 @@ struct Options {
   std::string report;
   int64_t repeat = 1;
   double timeout = 60;
+  std::string backend = "local"; ///< Or mpi.
+  int64_t devicesPerProcess = 1; ///< At most; 0: as many as it takes.
+  int libraryThreads = 0;        ///< Of each rank; 0: by the cores.
+  std::string digests;           ///< File for a digest of every result.
+  std::string suite;             ///< Directory of recorded runs (SK_RECORD).
   std::vector<std::string> compileOptions; ///< Passed to shard-compile.
 };
 

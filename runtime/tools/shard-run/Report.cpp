@@ -159,7 +159,7 @@ void printVerdict(const std::vector<FunctionRecord> &records, bool exact) {
 
 Status writeReport(const std::string &path, const Bundle &bundle,
                    const Options &options,
-                   const std::vector<FunctionRecord> &records) {
+                   const std::vector<FunctionRecord> &records, int processes) {
   const Manifest &manifest = bundle.manifest();
   Json report = compilerReport(bundle);
   report["version"] = 1;
@@ -223,7 +223,8 @@ Status writeReport(const std::string &path, const Bundle &bundle,
                   {"readers", record.load.readers},
                   {"staging_bytes", record.load.stagingBytes},
                   {"scatters", record.load.scatters},
-                  {"broadcasts", record.load.broadcasts}}},
+                  {"broadcasts", record.load.broadcasts},
+                  {"messages", record.loadMessages}}},
                 {"steps",
                  {{"count", record.steps.size()},
                   {"min_seconds", record.minStep()},
@@ -260,7 +261,8 @@ Status writeReport(const std::string &path, const Bundle &bundle,
     }
     report["totals"] = {{"bytes_by_kind", byKind}, {"bytes_by_axis", byAxis}};
   }
-  report["run"] = {{"backend", "local"},
+  report["run"] = {{"backend", options.backend},
+                   {"processes", processes},
                    {"peak_process_bytes", peakMemory()},
                    {"functions", runs}};
   std::string text = report.dump(1) + "\n";

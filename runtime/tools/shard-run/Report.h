@@ -20,7 +20,7 @@ int64_t peakMemory();
 /// added; the schema is in docs/Runtime.md.
 rt::Status writeReport(const std::string &path, const rt::Bundle &bundle,
                        const Options &options,
-                       const std::vector<FunctionRecord> &records);
+                       const std::vector<FunctionRecord> &records, int processes);
 
 } // namespace shardkit::run
 

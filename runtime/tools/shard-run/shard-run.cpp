@@ -10,23 +10,73 @@
 #include "Report.h"
 #include "Session.h"
 
+#include "shardkit/rt/File.h"
+
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
-#include <unistd.h>
+#include <fstream>
+#include <optional>
+#include <sstream>
 
 using namespace shardkit::rt;
 using namespace shardkit::run;
 
-static int fail(const Status &status) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "error: %s\n", status.message().c_str());
-  return 1;
-}
+namespace {
+
+/// One process of the run: what it prints, and how it ends.
+class Runner {
+public:
+  Runner(const Options &options, std::unique_ptr<Backend> backend)
+      : options_(options), backend_(std::move(backend)) {}
+
+  /// What is wrong before anything is opened.
+  int check(const Status &status) {
+    Status agreed = backend_->agree(status);
+    return agreed.ok() ? 0 : fail(agreed);
+  }
+  int runProgram();
+  int runSuite();
+  /// Of an error that is no other process's.
+  int abort(const Status &status) {
+    backend_->abort(status);
+    return fail(status);
+  }
+  [[noreturn]] void exit(int code) {
+    const bool failed = backend_->failed() || stuck_;
+    directory_.reset();
+    // Threads that hang may still use what would be torn down.
+    backend_->exit(code, failed);
+    std::abort(); // GCC overlooks that a virtual function does not return.
+  }
+
+private:
+  bool isFirst() const { return backend_->process() == 0; }
+  int fail(const Status &status) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "error: %s\n", status.message().c_str());
+    return 1;
+  }
+  /// The bundle of the program, compiled if need be; empty and `code` set if it was
+  /// not to be had.
+  std::string findBundle(int &code);
+  Status checkSame(const Options &options, const Bundle &bundle);
+  /// With `digests` of all results appended to it.
+  int run(const Options &options, const std::string &bundlePath, std::string *digests,
+          size_t *functionsRun = nullptr);
+  Status record(const std::string &bundlePath, const std::string &digests);
+
+  const Options &options_;
+  std::unique_ptr<Backend> backend_;
+  std::optional<TemporaryDirectory> directory_;
+  bool stuck_ = false;
+};
 
 /// Which functions run: the one that was named, the only one, or all of them
-/// with --verify.
-static Expected<std::vector<const FunctionInfo *>>
-chooseFunctions(const Manifest &manifest, const Options &options) {
+/// with --verify and in a suite.
+Expected<std::vector<const FunctionInfo *>>
+chooseFunctions(const Manifest &manifest, const Options &options, bool all) {
   std::vector<const FunctionInfo *> chosen;
   std::string names;
   for (const FunctionInfo &function : manifest.functions) {
@@ -37,7 +87,7 @@ chooseFunctions(const Manifest &manifest, const Options &options) {
   if (chosen.empty())
     return notFound("--function=" + options.function +
                     ", expected one of: " + names);
-  if (chosen.size() > 1 && !options.verify)
+  if (chosen.size() > 1 && !all)
     return invalid("the bundle has several functions, choose one with "
                    "--function: " +
                    names);
@@ -51,23 +101,54 @@ chooseFunctions(const Manifest &manifest, const Options &options) {
   return chosen;
 }
 
-static int run(const Options &options, const std::string &bundlePath) {
+/// Processes with different bundles would wait for each other, or worse. So would those
+/// that do different things together; files may have different names.
+Status Runner::checkSame(const Options &options, const Bundle &bundle) {
+  if (backend_->processes() == 1)
+    return {};
+  auto hash = bundle.hash();
+  SK_RETURN_IF_ERROR(backend_->agree(hash.status()));
+  const size_t digits = hash->size();
+  const std::string actions = options.function + " " + std::to_string(options.repeat) + " " +
+                              std::to_string(options.devicesPerProcess) +
+                              loadModeName(options.load.mode) +
+                              (options.verify ? " verify" : "") +
+                              (options.outputDir.empty() ? "" : " write") +
+                              (options.digests.empty() ? "" : " digest");
+  SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_->exchange(*hash + actions));
+  for (size_t p = 1; p < all.size(); ++p) {
+    const std::string theirs = all[p].substr(0, digits), first = all[0].substr(0, digits);
+    if (theirs != first)
+      return invalid("processes 0 and " + std::to_string(p) + " have different bundles (" + first +
+                     ", " + theirs + "), expected the same on every process");
+    if (all[p] != all[0])
+      return invalid("processes 0 and " + std::to_string(p) +
+                     " have different options, expected the same on every process, but for names "
+                     "of files");
+  }
+  return {};
+}
+
+int Runner::run(const Options &options, const std::string &bundlePath, std::string *digests,
+                size_t *functionsRun) {
   auto bundle = Bundle::open(bundlePath);
-  if (!bundle.ok())
-    return fail(bundle.status());
-  auto functions = chooseFunctions((*bundle)->manifest(), options);
-  if (!functions.ok())
-    return fail(functions.status());
+  if (Status status = backend_->agree(bundle.status()); !status.ok())
+    return fail(status);
+  if (Status status = checkSame(options, **bundle); !status.ok())
+    return fail(status);
+  auto functions = chooseFunctions((*bundle)->manifest(), options, options.verify || functionsRun);
+  if (Status status = backend_->agree(functions.status()); !status.ok())
+    return fail(status);
   auto sources = Sources::open(options, *functions);
-  if (!sources.ok())
-    return fail(sources.status());
-
   HostFunctions hostFunctions;
+  Status opened = sources.status();
   for (const std::string &library : options.shardFunctions)
-    if (Status status = hostFunctions.loadLibrary(library); !status.ok())
-      return fail(status);
+    if (opened.ok())
+      opened = hostFunctions.loadLibrary(library);
+  if (Status status = backend_->agree(opened); !status.ok())
+    return fail(status);
 
-  Session session(options, **bundle, *sources, hostFunctions);
+  Session session(options, **bundle, *sources, hostFunctions, *backend_, /*measured=*/!functionsRun);
   std::vector<FunctionRecord> records;
   const bool lineEach = options.verbose || functions->size() <= 16;
   bool mismatch = false;
@@ -76,18 +157,25 @@ static int run(const Options &options, const std::string &bundlePath) {
     auto record = session.run(*function);
     if (!record.ok()) {
       int code = fail(record.status());
-      if (session.stuck())
-        ::_exit(code); // A rank still runs; nothing may be torn down.
+      stuck_ = session.stuck();
+      if (stuck_ || backend_->failed())
+        exit(code); // A rank still runs, or messages are under way: nothing is torn down.
       return code;
     }
-    if (functions->size() == 1 || options.verbose)
-      printSummary(*record);
+    if (digests)
+      for (size_t i = 0; i < record->digests.size(); ++i)
+        *digests += function->name + " " + function->results[i].name + " " +
+                    record->digests[i] + "\n";
     bool bad = false;
     for (bool within : record->within)
       bad |= !within;
     mismatch |= bad;
-    if (lineEach || (bad && shown++ < 20))
-      printDifferences(*record, /*onlyMismatches=*/!lineEach);
+    if (isFirst()) {
+      if (!functionsRun && (functions->size() == 1 || options.verbose))
+        printSummary(*record);
+      if (lineEach || (bad && shown++ < 20))
+        printDifferences(*record, /*onlyMismatches=*/!lineEach);
+    }
     if (!options.outputDir.empty()) {
       std::string directory = options.outputDir;
       if (functions->size() > 1)
@@ -101,15 +189,179 @@ static int run(const Options &options, const std::string &bundlePath) {
     }
     records.push_back(std::move(*record));
   }
-  if (options.verify)
+  if (functionsRun)
+    *functionsRun += functions->size();
+  if (options.verify && isFirst())
     printVerdict(records, options.exact);
-  if (!options.report.empty()) {
-    Status status = writeReport(options.report, **bundle, options, records);
-    if (!status.ok())
-      return fail(status);
-  }
+  Status status;
+  if (!options.report.empty() && isFirst())
+    status = writeReport(options.report, **bundle, options, records, backend_->processes());
+  // Also: nobody takes a compiled bundle away that another still reads.
+  if (status = backend_->agree(status); !status.ok())
+    return fail(status);
   return mismatch ? 2 : 0;
 }
+
+std::string Runner::findBundle(int &code) {
+  std::error_code error;
+  Status status;
+  if (!std::filesystem::exists(options_.program, error))
+    status = notFound(options_.program + ": no such file or directory");
+  const bool isBundle = std::filesystem::is_directory(options_.program, error);
+  std::string path = isBundle ? options_.program : "";
+  bool compileFailed = false;
+  // One process of each node compiles.
+  if (status.ok() && !isBundle && backend_->nodeProcess() == 0) {
+    directory_.emplace();
+    status = directory_->create();
+    path = directory_->path() + "/bundle";
+    if (status.ok())
+      status = compile(options_, path, compileFailed);
+    if (status.ok() && compileFailed)
+      status = invalid("shard-compile found an error in " + options_.program);
+  }
+  status = backend_->agree(status);
+  if (!status.ok()) {
+    code = compileFailed ? 1 : fail(status); // The compiler has said it.
+    return "";
+  }
+  auto paths = backend_->exchange(backend_->nodeProcess() == 0 ? path : "");
+  if (!paths.ok()) {
+    code = fail(paths.status());
+    return "";
+  }
+  for (int p = 0; p < backend_->processes() && !isBundle; ++p)
+    if (backend_->isOnNode(p) && !(*paths)[size_t(p)].empty())
+      path = (*paths)[size_t(p)];
+  return path;
+}
+
+Expected<std::string> readTextFile(const std::string &path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream)
+    return ioError(path + ": cannot be read");
+  return text.str();
+}
+
+/// What --suite runs: bundle, options, one a line, and digests.
+Status Runner::record(const std::string &bundlePath, const std::string &digests) {
+  const std::string base = std::getenv("SK_RECORD");
+  std::error_code error;
+  std::filesystem::create_directories(base, error);
+  std::string pattern = base + "/run-XXXXXX";
+  if (!::mkdtemp(pattern.data()))
+    return ioError("SK_RECORD=" + base + ": no directory can be made there");
+  std::filesystem::copy(bundlePath, pattern + "/bundle", std::filesystem::copy_options::recursive,
+                        error);
+  if (error)
+    return ioError("SK_RECORD=" + base + ": " + error.message());
+  std::string arguments = "--random-inputs=" + std::to_string(*options_.randomSeed) + "\n";
+  for (const auto &[name, range] : options_.ranges)
+    arguments += "--range=" + name + "=" + std::to_string(range.first) + ":" +
+                 std::to_string(range.second) + "\n";
+  if (!options_.function.empty())
+    arguments += "--function=" + options_.function + "\n";
+  arguments += std::string("--load=") + loadModeName(options_.load.mode) + "\n";
+  SK_RETURN_IF_ERROR(writeFile(pattern + "/arguments", {{arguments.data(), int64_t(arguments.size())}}));
+  // Last: the mark that the run is whole.
+  return writeFile(pattern + "/digests", {{digests.data(), int64_t(digests.size())}});
+}
+
+int Runner::runProgram() {
+  int code = 0;
+  std::string path = findBundle(code);
+  if (path.empty())
+    return code;
+  Options options = options_;
+  const char *recordTo = std::getenv("SK_RECORD");
+  const bool recorded = recordTo && *recordTo && options.randomSeed && options.weights.empty() &&
+                        options.inputs.empty() && options.inputFiles.empty() &&
+                        options.shardFunctions.empty() && backend_->processes() == 1;
+  std::string digests;
+  if (recorded) {
+    options.digests = "-";
+    options.libraryThreads = 1;
+  }
+  code = run(options, path, options.digests.empty() ? nullptr : &digests);
+  Status status;
+  if (code == 0 && !options_.digests.empty() && isFirst())
+    status = writeFile(options_.digests, {{digests.data(), int64_t(digests.size())}});
+  if (code == 0 && status.ok() && recorded)
+    status = record(path, digests);
+  return status.ok() ? code : fail(status);
+}
+
+int Runner::runSuite() {
+  std::vector<std::string> runs;
+  std::error_code error;
+  for (const auto &entry : std::filesystem::directory_iterator(options_.suite, error))
+    if (std::filesystem::exists(entry.path() / "digests", error))
+      runs.push_back(entry.path().string());
+  std::sort(runs.begin(), runs.end());
+  Status status;
+  if (runs.empty())
+    status = notFound("--suite=" + options_.suite + ", expected a directory of recorded runs");
+  if (status = backend_->agree(status); !status.ok())
+    return fail(status);
+  size_t functions = 0, results = 0, bad = 0;
+  for (const std::string &path : runs) {
+    auto text = readTextFile(path + "/arguments"), known = readTextFile(path + "/digests");
+    status = text.ok() ? known.status() : text.status();
+    std::vector<std::string> words{"shard-run", path + "/bundle"};
+    for (size_t at = 0; status.ok() && at < text->size();) {
+      size_t end = std::min(text->find('\n', at), text->size());
+      words.push_back(text->substr(at, end - at));
+      at = end + 1;
+    }
+    std::vector<char *> argv;
+    for (std::string &word : words)
+      argv.push_back(word.data());
+    std::string help;
+    auto parsed = parseOptions(int(argv.size()), argv.data(), help);
+    if (status.ok())
+      status = parsed.status();
+    if (status = backend_->agree(status.withContext(path)); !status.ok())
+      return fail(status);
+    Options options = *parsed;
+    options.devicesPerProcess = 0;
+    options.timeout = options_.timeout;
+    options.digests = "-";
+    options.libraryThreads = 1;
+    std::string digests;
+    if (int code = run(options, path + "/bundle", &digests, &functions))
+      return code;
+    // Line by line: a function, a result, what the ranks hold.
+    for (size_t at = 0, also = 0; at < known->size() || also < digests.size();) {
+      size_t end = std::min(known->find('\n', at), known->size());
+      size_t alsoEnd = std::min(digests.find('\n', also), digests.size());
+      std::string wanted = known->substr(at, end - at), got = digests.substr(also, alsoEnd - also);
+      ++results;
+      if (wanted != got && ++bad <= 20 && isFirst())
+        std::printf("MISMATCH %s %s\n", path.c_str(), got.substr(0, got.rfind(' ')).c_str());
+      at = std::min(end + 1, known->size());
+      also = std::min(alsoEnd + 1, digests.size());
+    }
+  }
+  if (isFirst()) {
+    std::printf("suite: %zu runs, %zu functions, %zu results on %d process%s, ", runs.size(),
+                functions, results, backend_->processes(),
+                backend_->processes() == 1 ? "" : "es");
+    if (bad)
+      std::printf("%zu MISMATCH%s\n", bad, bad == 1 ? "" : "ES");
+    else
+      std::printf("all equal bit by bit\n");
+  }
+  return bad ? 2 : 0;
+}
+
+int failBeforeRunning(const Status &status) {
+  std::fprintf(stderr, "error: %s\n", status.message().c_str());
+  return 1;
+}
+
+} // namespace
 
 int main(int argc, char **argv) {
   std::string help;
@@ -118,25 +370,34 @@ int main(int argc, char **argv) {
     std::fputs(help.c_str(), stdout);
     return 0;
   }
-  if (!options.ok())
-    return fail(options.status());
-  try {
-    std::error_code error;
-    if (!std::filesystem::exists(options->program, error))
-      return fail(notFound(options->program + ": no such file or directory"));
-    if (std::filesystem::is_directory(options->program, error))
-      return run(*options, options->program);
-    TemporaryDirectory directory;
-    Status status = directory.create();
-    bool failed = false;
-    if (status.ok())
-      status = compile(*options, directory.path() + "/bundle", failed);
-    if (!status.ok())
-      return fail(status);
-    return failed ? 1 : run(*options, directory.path() + "/bundle");
-  } catch (const std::bad_alloc &) {
-    return fail(internalError("out of memory"));
-  } catch (const std::exception &error) {
-    return fail(internalError(error.what()));
+  Status status = options.status();
+  Fault fault;
+  if (status.ok())
+    status = Fault::fromEnvironment(fault);
+  // Other processes may have no error, and wait for this one.
+  std::string words;
+  for (int i = 1; i < argc; ++i)
+    words += std::string(" ") + argv[i] + " ";
+  const bool isMpi = options.ok() ? options->backend == "mpi"
+                                  : words.find(" --backend=mpi ") != std::string::npos;
+  std::unique_ptr<Backend> backend = makeLocalBackend();
+  if (isMpi) {
+    auto opened = openMpiBackend(options.ok() ? options->timeout : Options().timeout);
+    if (!opened.ok())
+      return failBeforeRunning(status.ok() ? opened.status() : status);
+    backend = std::move(*opened);
   }
+  const Options chosen = options.ok() ? *options : Options();
+  Runner runner(chosen, std::move(backend));
+  if (int code = runner.check(status))
+    runner.exit(code);
+  int code = 1;
+  try {
+    code = chosen.suite.empty() ? runner.runProgram() : runner.runSuite();
+  } catch (const std::bad_alloc &) {
+    code = runner.abort(internalError("out of memory"));
+  } catch (const std::exception &error) {
+    code = runner.abort(internalError(error.what()));
+  }
+  runner.exit(code);
 }

@@ -41,7 +41,7 @@ static Expected<Cut> openBundle(const Options &options, Cut cut) {
   cut.programs = [bundle, chosen](const EntryPoint &entry, int64_t rank, void *const *stored,
                                   void *local) -> Status {
     SK_ASSIGN_OR_RETURN(sk_program program, bundle->entry(*chosen, entry));
-    return LocalExecutor::call(program, rank, chosen->devices, stored, &local, entry.arenaBytes);
+    return Executor::call(program, rank, chosen->devices, stored, &local, entry.arenaBytes);
   };
   return cut;
 }

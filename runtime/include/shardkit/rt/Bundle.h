@@ -23,6 +23,8 @@ public:
 
   const std::string &path() const { return path_; }
   const Manifest &manifest() const { return manifest_; }
+  /// Over the manifest and the programs: equal for processes that can run together.
+  Expected<std::string> hash() const;
   /// Loads the program if need be and looks the entry point up.
   Expected<sk_program> entry(const FunctionInfo &function,
                              const EntryPoint &entry);

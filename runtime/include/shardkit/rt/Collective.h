@@ -1,9 +1,9 @@
 //===- Collective.h - One engine for every collective -----------*- C++ -*-===//
 //
 // A collective is a move in closed form (docs/Manifest.md). A plan resolves it
-// for the ranks of one run: who reads what from whom. Every rank publishes its
-// buffers, computes its own output from its peers' inputs, and waits until all
-// are done reading.
+// for the ranks of one run: who reads what from whom. Every rank offers its input,
+// computes its own output from what it reads of its peers', and goes on when nobody
+// reads its own any more. How ranks read of each other is the group's business.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,13 @@
 
 namespace shardkit::rt {
 
+/// The buffers of a rank in one collective.
+struct CollectiveBuffers {
+  const void *in = nullptr;
+  void *out = nullptr;
+  int64_t count = 1; ///< Items.
+};
+
 class CollectivePlan {
 public:
   CollectivePlan(const CollectiveInfo &info, World &world);
@@ -29,15 +36,22 @@ public:
   /// Called by every rank of the world with its own contiguous buffers, of `count`
   /// items each, as many on all ranks that take part. False when the world failed.
   bool run(int rank, int64_t count, const void *in, void *out);
-  /// "collective 3 (all_reduce at model.mlir:12:8)" for messages.
+  /// "collective 3 (all_reduce of 256 bytes at model.mlir:12:8)" for messages.
   std::string describe() const;
   /// Bytes that `rank` takes from others, in one execution, of each item.
   int64_t receivedBytes(int rank) const;
 
+  /// A meeting of plans with the same ranks: what `rank` offers first, and what it
+  /// does with what the others offer. `meet` is false when the world failed.
+  static void offer(std::span<CollectivePlan *const> plans, Group &group, int rank,
+                    std::span<const CollectiveBuffers> buffers);
+  static bool meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
+                   std::span<const CollectiveBuffers> buffers);
+
 private:
-  friend class StartedPlan;
   struct Loop {
     int64_t size, source, destination;
+    int64_t packed = 1; ///< Of the source where it is packed in this order.
   };
   /// One source rank (or, reducing, the ranks combined) at fixed offsets, and
   /// the loops from there.
@@ -46,6 +60,14 @@ private:
     int64_t source, destination;
     size_t loops = 0;  ///< Index in loopSets_.
     int64_t shift = 0; ///< Of the digits that choose among replicas.
+    std::vector<int64_t> packed = {}; ///< Per source, its place in what that one packs.
+  };
+  /// What is read in a round: inputs, then the parts that members computed.
+  struct Round : Reading {
+    const CollectivePlan *plan;
+    bool parts;
+    int64_t bytes(int from, int to, int64_t count) const override;
+    void pack(int from, int to, int64_t count, const void *buffer, void *packed) const override;
   };
   static std::vector<Loop> joinLoops(std::vector<Loop> loops);
   /// Places of a segment from `begin` on that `rank` receives side by side.
@@ -57,17 +79,22 @@ private:
   static std::vector<Run> getRuns(const Segment &segment, int rank);
   /// Splits pieces at the runs of a segment that `rank` receives.
   void addSegment(const Segment &segment, int rank, std::vector<Piece> &pieces);
-  /// Computes the output of `rank` from the inputs published in `group`; where
-  /// work is shared (`isShared`) its part only, which `copyParts` completes once
-  /// all members have computed theirs.
-  void compute(int rank, int64_t count, Group &group, void *out);
-  void copyParts(int rank, int64_t count, Group &group, void *out);
+  /// Computes the output of `rank` from what plan `k` of the meeting offers; where
+  /// work is shared (`isShared`) its part only, which `copyParts` completes once all
+  /// members have computed theirs.
+  void compute(int rank, int64_t count, Group &group, size_t k, void *out);
+  void copyParts(int rank, int64_t count, Group &group, size_t k, void *out);
   bool isShared(int64_t count, const Group &group) const;
   /// Elements of `count` items that a member computes where work is shared: begin,
   /// number.
   std::pair<int64_t, int64_t> partOf(int member, int64_t count, const Group &group) const;
   /// The output of one item.
-  void computeItem(int rank, int64_t item, Group &group, void *out);
+  void computeItem(int rank, int64_t item, Group &group, size_t k, void *outputs);
+  /// Of an item, that `to` reads of member `source`.
+  int64_t elementsFrom(int source, int to) const;
+  int64_t elementsOf(const Piece &piece) const;
+  /// For each piece of `rank` and source, its place in what the source packs.
+  void placePacked(int rank);
 
   const CollectiveInfo &info_;
   int64_t elementSize_;
@@ -77,6 +104,9 @@ private:
   std::vector<std::vector<Piece>> pieces_; ///< Per rank; sources are indices
                                            ///< in the group.
   std::vector<Group *> groups_;            ///< Per rank.
+  Round inputs_, parts_;
+  bool packed_ = false; ///< Peers read packed pieces (World::isPacked).
+  bool empty_ = false;  ///< Nothing moves.
   bool padded_ = false; ///< Some elements of the output are never written.
   bool isSame_ = false; ///< All members compute the same contiguous buffer.
 };
@@ -99,13 +129,11 @@ private:
   /// Where a rank is. Handed and taken count collectives.
   struct alignas(64) State {
     size_t handed = 0, taken = 0;
-    Group::Ticket ticket;
+    std::vector<CollectiveBuffers> buffers;
   };
-  bool finish(int rank);
 
   std::vector<CollectivePlan *> plans_;
-  /// Per collective and rank, for its buffers; the first one's are met in.
-  std::vector<std::vector<Group *>> groups_;
+  std::vector<Group *> groups_; ///< Per rank.
   std::vector<State> states_;
 };
 

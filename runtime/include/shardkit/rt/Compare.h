@@ -31,6 +31,10 @@ struct Difference {
 Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local,
                         const void *reference);
 
+/// 32 hexadecimal digits over the elements that `rank` holds of `value`; padding does
+/// not count.
+std::string digestLocal(const ValueInfo &value, int64_t rank, const void *local);
+
 } // namespace shardkit::rt
 
 #endif // SHARDKIT_RT_COMPARE_H

@@ -1,8 +1,9 @@
-//===- Executor.h - Runs a function on threads of this process --*- C++ -*-===//
+//===- Executor.h - Runs a function on the ranks of this process -*- C++ -*-===//
 
 #ifndef SHARDKIT_RT_EXECUTOR_H
 #define SHARDKIT_RT_EXECUTOR_H
 
+#include "shardkit/rt/Backend.h"
 #include "shardkit/rt/Buffer.h"
 #include "shardkit/rt/Manifest.h"
 #include "shardkit/rt/Status.h"
@@ -14,13 +15,19 @@
 
 namespace shardkit::rt {
 
-/// What one rank of one function works on: its local arguments and results and
-/// the arena, in one piece of memory that is reused from function to function.
+/// What one rank of one function works on: its local arguments, and its results and
+/// the arena, each in one piece of memory that is reused from function to function.
 class RankMemory {
 public:
-  /// Lays out everything; fills nothing. `global` takes global shapes (for
-  /// the reference, which runs on one device).
-  void bind(const FunctionInfo &function, bool global = false);
+  /// Lays out everything; fills nothing. `global` takes global shapes (for the
+  /// reference, which runs on one device). With `arguments` the arguments lie there,
+  /// in memory of argumentBytes() aligned to 64 bytes.
+  void bind(const FunctionInfo &function, bool global = false, void *arguments = nullptr);
+  /// Of a rank that another process runs: its arguments at `arguments` if not null, and
+  /// with `results` room for its results and for arguments that lie elsewhere.
+  void bindRemote(const FunctionInfo &function, void *arguments, bool results);
+  static int64_t argumentBytes(const FunctionInfo &function);
+
   void *argument(size_t i) { return arguments_[i]; }
   void *result(size_t i) { return results_[i]; }
   void *const *arguments() const { return arguments_.data(); }
@@ -29,7 +36,7 @@ public:
   int64_t bytes() const { return used_; }
 
 private:
-  Buffer memory_;
+  Buffer argumentMemory_, memory_;
   int64_t used_ = 0;
   std::vector<void *> arguments_, results_;
   void *arena_ = nullptr;
@@ -47,20 +54,27 @@ struct RunStats {
   std::vector<std::vector<CollectiveStats>> collectives;
 };
 
-/// The local backend: one thread per logical device, kept for later runs.
-class LocalExecutor {
+/// One thread per logical device of this process, kept for later runs.
+class Executor {
 public:
   static constexpr int64_t maxRanks = 1024;
 
-  explicit LocalExecutor(double timeoutSeconds = 60);
-  ~LocalExecutor();
+  /// `backend` outlives the executor; null: all ranks are in this process.
+  explicit Executor(double timeoutSeconds = 60, Backend *backend = nullptr);
+  ~Executor();
 
-  /// Calls fn(rank) on the thread of each rank; returns the error of the lowest
-  /// rank that failed.
+  /// Threads of the library of matrix products for each rank; 0 (the default): the
+  /// cores divided by the ranks on them.
+  void setLibraryThreads(int threads);
+
+  /// Calls fn(rank) on the thread of each rank of this process; returns the error of
+  /// the lowest rank that failed.
   Status forEachRank(int64_t ranks, const std::function<Status(int64_t)> &fn);
 
-  /// One step of `function` on `memory[0..devices)`. The first rank that fails,
-  /// or a collective that waits too long, ends the step on all ranks.
+  /// One step of `function` on `memory[0..devices)`, of which the ranks of this
+  /// process are used. The first rank that fails, or a collective that waits too
+  /// long, ends the step on all ranks. Together, where the backend has several
+  /// processes: all return the same error.
   Status run(const FunctionInfo &function, sk_program program,
              std::vector<RankMemory> &memory, RunStats *stats = nullptr);
 

@@ -1,14 +1,18 @@
-//===- Group.h - Ranks of one process that wait for each other --*- C++ -*-===//
+//===- Group.h - Ranks that meet ----------------------------------*- C++ -*-===//
 //
-// The local backend's synchronisation. A World holds the ranks of one run, a
-// Group those that take part in a collective together. Waits block on a futex;
-// when a rank fails every waiter of the world returns with the first error.
+// How ranks reach each other. A World holds the ranks of one run, a Group those
+// that take part in a collective together. In a meeting every member offers
+// buffers and then reads those of the others: in place where ranks are threads of
+// one process (LocalWorld), from messages elsewhere. What collectives mean is in
+// Collective.h alone. When a rank fails every waiter of the world returns with the
+// first error.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDKIT_RT_GROUP_H
 #define SHARDKIT_RT_GROUP_H
 
+#include "shardkit/rt/Fault.h"
 #include "shardkit/rt/Manifest.h"
 
 #include <atomic>
@@ -16,95 +20,141 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace shardkit::rt {
 
 class World;
 
-/// What a member hands to its peers for the time of one collective.
-struct alignas(64) GroupSlot {
-  const void *in = nullptr;
-  void *out = nullptr;
-  int64_t id = -1;
-  int64_t count = 1; ///< Items, see `CollectivePlan::run`.
-  std::atomic<uint64_t> arrivals{0};
+/// What the members of a group read of each other's buffers in one meeting; asked
+/// for by groups that send it.
+class Reading {
+public:
+  virtual ~Reading() = default;
+  /// Bytes that rank `to` reads of rank `from`, of `count` items.
+  virtual int64_t bytes(int from, int to, int64_t count) const = 0;
+  /// Puts them side by side at `packed`, in the order in which `to` takes them.
+  virtual void pack(int from, int to, int64_t count, const void *buffer, void *packed) const = 0;
+};
+
+/// What a member hands to its peers for the time of one meeting.
+struct Offer {
+  int64_t id = -1; ///< Of the collective; all members must offer the same.
+  const void *data = nullptr;
+  const Reading *reading = nullptr;
+  int64_t count = 1; ///< Items (`CollectivePlan::run`); all must offer as many.
 };
 
 class Group {
 public:
-  Group(World &world, std::vector<int> ranks);
+  Group(World &world, std::vector<int> ranks) : world_(world), ranks_(std::move(ranks)) {}
+  virtual ~Group() = default;
 
   World &world() { return world_; }
   const std::vector<int> &ranks() const { return ranks_; }
   int size() const { return int(ranks_.size()); }
   int indexOf(int rank) const;
-  GroupSlot &slot(int index) { return slots_[size_t(index)]; }
 
-  /// Returns once every member has called it as often as this one. False when
-  /// the world failed, also by this wait's own timeout; then `describe` gives
-  /// the text in front of ", rank 3 (...) missing".
-  bool arrive(int index, const std::function<std::string()> &describe);
+  /// A meeting has up to two rounds (0, 1) of post and wait, then release. `post`
+  /// says that this member has come and never waits.
+  virtual void post(int index, int round, std::span<const Offer> offers) = 0;
+  /// Returns once what all others offered can be read. False when the world failed,
+  /// also by this wait's own timeout or where members met in different collectives;
+  /// `describe` names the meeting in the message.
+  virtual bool wait(int index, int round, const std::function<std::string()> &describe) = 0;
+  /// Offer `k` of `peer` in `round`, as member `index` reads it: the buffer, or what
+  /// Reading::pack makes of it where World::isPacked().
+  virtual const char *offered(int index, int peer, int round, size_t k) = 0;
+  /// Returns once no other member reads what this one offered.
+  virtual bool release(int index, const std::function<std::string()> &describe) = 0;
 
-  /// `arrive` in two halves: `post` says that this member has come and never
-  /// waits, `wait` waits for the others. A member posts again only after that.
-  struct Ticket {
-    uint32_t generation = 0;
-    uint64_t arrivals = 0;
-  };
-  Ticket post(int index);
-  bool wait(int index, Ticket ticket, const std::function<std::string()> &describe);
-
-private:
-  friend class World;
-  void wakeAll();
-
+protected:
   World &world_;
   std::vector<int> ranks_;
-  std::unique_ptr<GroupSlot[]> slots_;
-  std::atomic<uint32_t> arrived_{0};
-  /// Counts completed waits in steps of 2; bit 0 says that the world failed.
-  std::atomic<uint32_t> generation_{0};
 };
 
-/// What a rank did last: the flight recorder.
+/// What a rank did last: the flight recorder. May lie in memory that processes
+/// share.
 struct alignas(64) RankRecord {
   std::atomic<int64_t> collective{-1}; ///< Entered last, -1 before the first.
+  std::atomic<uint64_t> entered{0};    ///< How many, in this run.
   std::atomic<bool> inside{false};
   std::atomic<bool> finished{false};
 };
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 class World {
 public:
-  World(int ranks, double timeoutSeconds);
+  explicit World(double timeoutSeconds) : timeout_(timeoutSeconds) {}
+  virtual ~World() = default;
 
   int size() const { return int(records_.size()); }
   double timeout() const { return timeout_; }
-  void setTimeout(double seconds) { timeout_ = seconds; }
-  RankRecord &record(int rank) { return records_[size_t(rank)]; }
-  /// The group of exactly these ranks (ascending); made once.
-  Group &group(const std::vector<int> &ranks);
-  /// A group of its own, for meetings that others may come in between.
-  Group &makeGroup(const std::vector<int> &ranks);
+  RankRecord &record(int rank) { return *records_[size_t(rank)]; }
+  /// Whether peers read what Reading::pack makes of a buffer.
+  virtual bool isPacked() const { return false; }
+  /// For each rank its group among the given ones, which have every rank once, ranks
+  /// ascending. Groups are made once; with `own` they are of their own, for meetings
+  /// that others may come in between. Every process calls it in the same order.
+  virtual std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) = 0;
 
-  /// Records the first error and wakes every waiter.
-  void fail(Status status);
-  bool failed() const { return failed_.load(std::memory_order_acquire); }
-  Status status() const;
-  /// Called before a run: no rank has done anything.
-  void startRun(const FunctionInfo &function);
+  /// Records the first error, with the function that runs, and wakes every waiter.
+  void fail(const Status &status) {
+    keepError(function_ ? status.withContext("function '" + function_->name + "'") : status);
+  }
+  virtual bool failed() const = 0;
+  virtual Status status() const = 0;
+  /// Called before a run: the ranks [begin, end) have done nothing.
+  virtual void startRun(const FunctionInfo &function, int64_t begin, int64_t end);
   /// "rank 2 (in collective 1, all_gather)" for messages.
   std::string describeRank(int rank) const;
+  /// The error of a wait that took too long.
+  Status timeoutStatus(const std::string &what, int rank, const std::vector<int> &arrived,
+                       const std::vector<int> &missing) const;
+  /// The error of ranks that met in two collectives,
+  /// or with other numbers of items.
+  static Status mismatchStatus(const std::string &what, int rank, const Offer &mine, int peer,
+                               const Offer &theirs);
+
+  Fault &fault() { return fault_; }
+  /// A rank of this process goes without a word: ends the process if ranks are
+  /// processes.
+  virtual void vanish() {}
+
+protected:
+  virtual void keepError(Status status) = 0;
+  /// False for a rank whose record is not at hand.
+  virtual bool isKnown(int) const { return true; }
+  std::vector<RankRecord *> records_;
 
 private:
-  std::vector<RankRecord> records_;
   double timeout_;
   const FunctionInfo *function_ = nullptr;
+  Fault fault_;
+};
+
+/// "0-2, 5"
+std::string rankList(const std::vector<int> &ranks);
+
+/// The ranks are threads of this process; waits block on a futex.
+class LocalWorld : public World {
+public:
+  LocalWorld(int ranks, double timeoutSeconds);
+  ~LocalWorld() override;
+
+  std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) override;
+  bool failed() const override { return failed_.load(std::memory_order_acquire); }
+  Status status() const override;
+
+private:
+  void keepError(Status status) override;
+  std::vector<RankRecord> storage_;
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
   Status status_;
-  std::map<std::vector<int>, std::unique_ptr<Group>> groups_;
-  std::vector<std::unique_ptr<Group>> ownGroups_;
+  std::map<std::vector<int>, std::unique_ptr<class LocalGroup>> groups_;
+  std::vector<std::unique_ptr<LocalGroup>> ownGroups_;
 };
 
 } // namespace shardkit::rt

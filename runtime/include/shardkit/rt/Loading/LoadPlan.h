@@ -21,6 +21,7 @@
 namespace shardkit::rt {
 
 class HostFunctions;
+struct LoadTeam;
 
 enum class LoadMode { Direct, RootScatter, Presharded };
 const char *loadModeName(LoadMode mode);
@@ -39,6 +40,10 @@ struct LoadOptions {
   /// Called now and then with bytes read so far and an estimate of all, one call
   /// at a time, from any reader.
   std::function<void(int64_t, int64_t)> progress;
+  /// Set where the processes of a node load together: each makes the same plan and
+  /// takes turns at its blocks. Needs are counted by member 0.
+  LoadTeam *team = nullptr;
+  int member = 0, members = 1;
 };
 inline constexpr int maxReaders = 6;
 /// A block, and the staging memory of one reader: with all readers and what

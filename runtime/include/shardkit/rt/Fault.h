@@ -1,0 +1,53 @@
+//===- Fault.h - One fault, injected for tests --------------------*- C++ -*-===//
+//
+// SK_FAULT=RANK:COLLECTIVE_ID:kill|stall|error|disagree makes that rank fail when it
+// enters the collective for the first time, RANK:after=ID:... when it has left it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_FAULT_H
+#define SHARDKIT_RT_FAULT_H
+
+#include "shardkit/rt/Status.h"
+
+#include <atomic>
+
+namespace shardkit::rt {
+
+class Fault {
+public:
+  enum class Kind {
+    None,
+    Kill,    ///< Gone without a word: the process, or on the local backend the thread.
+    Stall,   ///< Never comes back.
+    Error,   ///< Reports an error of its own.
+    Disagree ///< Says that it is in another collective, from here on.
+  };
+
+  /// Reads "RANK:[after=]ID:KIND"; an empty text is no fault.
+  static Status parse(const std::string &text, Fault &fault);
+  /// The environment's, checked before anything runs; read once.
+  static Status fromEnvironment(Fault &fault);
+
+  Fault() = default;
+  Fault(const Fault &other) { *this = other; }
+  Fault &operator=(const Fault &other);
+
+  /// What happens to `rank` as it enters (`after`: has left) collective `id`; at most
+  /// once, but for Disagree, which lasts.
+  Kind at(int64_t rank, int64_t id, bool after);
+  /// The id that `rank` gives out for `id`.
+  int64_t announced(int64_t rank, int64_t id) const {
+    return disagrees_.load(std::memory_order_relaxed) && rank == rank_ ? id + 1 : id;
+  }
+
+private:
+  Kind kind_ = Kind::None;
+  int64_t rank_ = -1, id_ = -1;
+  bool after_ = false;
+  std::atomic<bool> done_{false}, disagrees_{false};
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_FAULT_H

@@ -1,0 +1,69 @@
+//===- Fault.cpp - One fault, injected for tests ----------------------------===//
+
+#include "shardkit/rt/Fault.h"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace shardkit::rt {
+
+Fault &Fault::operator=(const Fault &other) {
+  kind_ = other.kind_;
+  rank_ = other.rank_;
+  id_ = other.id_;
+  after_ = other.after_;
+  done_ = other.done_.load();
+  disagrees_ = other.disagrees_.load();
+  return *this;
+}
+
+static bool parseNumber(std::string_view text, int64_t &value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 0;
+}
+
+Status Fault::parse(const std::string &text, Fault &fault) {
+  fault = Fault();
+  if (text.empty())
+    return {};
+  auto wrong = [&] {
+    return invalid("SK_FAULT=" + text +
+                   ", expected RANK:ID:KIND or RANK:after=ID:KIND, KIND one of kill, stall, error, "
+                   "disagree");
+  };
+  size_t first = text.find(':'), last = text.rfind(':');
+  if (first == std::string::npos || first == last)
+    return wrong();
+  std::string_view rank(text.data(), first), place(text.data() + first + 1, last - first - 1),
+      kind(text.data() + last + 1);
+  constexpr std::string_view after = "after=";
+  fault.after_ = place.substr(0, after.size()) == after;
+  if (fault.after_)
+    place.remove_prefix(after.size());
+  constexpr std::pair<std::string_view, Kind> kinds[] = {{"kill", Kind::Kill},
+                                                         {"stall", Kind::Stall},
+                                                         {"error", Kind::Error},
+                                                         {"disagree", Kind::Disagree}};
+  for (auto [name, value] : kinds)
+    if (kind == name)
+      fault.kind_ = value;
+  if (fault.kind_ == Kind::None || !parseNumber(rank, fault.rank_) ||
+      !parseNumber(place, fault.id_))
+    return wrong();
+  return {};
+}
+
+Status Fault::fromEnvironment(Fault &fault) {
+  const char *text = std::getenv("SK_FAULT");
+  return parse(text ? text : "", fault);
+}
+
+Fault::Kind Fault::at(int64_t rank, int64_t id, bool after) {
+  if (kind_ == Kind::None || rank != rank_ || id != id_ || after != after_ || done_.exchange(true))
+    return Kind::None;
+  if (kind_ == Kind::Disagree)
+    disagrees_ = true;
+  return kind_;
+}
+
+} // namespace shardkit::rt

@@ -1,0 +1,190 @@
+//===- LocalWorld.cpp - Ranks that are threads of this process --------------===//
+
+#include "shardkit/rt/Group.h"
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+namespace shardkit::rt {
+
+namespace {
+
+static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
+
+void futexWait(std::atomic<uint32_t> &word, uint32_t expected, double seconds) {
+  timespec limit;
+  limit.tv_sec = time_t(seconds);
+  limit.tv_nsec = long((seconds - double(limit.tv_sec)) * 1e9);
+  ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word),
+            FUTEX_WAIT_PRIVATE, expected, &limit, nullptr, 0);
+}
+
+void futexWakeAll(std::atomic<uint32_t> &word) {
+  ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word),
+            FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+} // namespace
+
+class LocalGroup : public Group {
+public:
+  LocalGroup(World &world, std::vector<int> ranks)
+      : Group(world, std::move(ranks)), slots_(std::make_unique<Slot[]>(ranks_.size())) {}
+
+  void post(int index, int round, std::span<const Offer> offers) override {
+    slots_[size_t(index)].offers[round].assign(offers.begin(), offers.end());
+    come(index);
+  }
+
+  bool wait(int index, int round, const std::function<std::string()> &describe) override {
+    if (!meet(index, describe))
+      return false;
+    const std::vector<Offer> &mine = slots_[size_t(index)].offers[round];
+    for (int peer = 0; peer < size(); ++peer) {
+      const std::vector<Offer> &theirs = slots_[size_t(peer)].offers[round];
+      if (theirs.size() == mine.size() &&
+          std::equal(mine.begin(), mine.end(), theirs.begin(),
+                     [](const Offer &a, const Offer &b) { return a.id == b.id && a.count == b.count; }))
+        continue;
+      // Every member sees the mismatch; the first one reports it.
+      world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)], mine[0],
+                                        ranks_[size_t(peer)], theirs[0]));
+      return false;
+    }
+    return true;
+  }
+
+  const char *offered(int, int peer, int round, size_t k) override {
+    return static_cast<const char *>(slots_[size_t(peer)].offers[round][k].data);
+  }
+
+  bool release(int index, const std::function<std::string()> &describe) override {
+    come(index);
+    return meet(index, describe);
+  }
+
+  void wakeAll() {
+    generation_.fetch_or(1, std::memory_order_release);
+    futexWakeAll(generation_);
+  }
+
+private:
+  struct alignas(64) Slot {
+    std::vector<Offer> offers[2]; ///< By round.
+    uint32_t generation = 0;      ///< Of the meeting it came to last.
+    std::atomic<uint64_t> arrivals{0};
+  };
+
+  /// A member comes again only after it has met the others.
+  void come(int index) {
+    Slot &slot = slots_[size_t(index)];
+    slot.generation = generation_.load(std::memory_order_acquire);
+    slot.arrivals.fetch_add(1, std::memory_order_release);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == uint32_t(ranks_.size())) {
+      arrived_.store(0, std::memory_order_relaxed);
+      generation_.fetch_add(2, std::memory_order_release);
+      if (ranks_.size() > 1)
+        futexWakeAll(generation_);
+    }
+  }
+
+  bool meet(int index, const std::function<std::string()> &describe) {
+    const uint32_t generation = slots_[size_t(index)].generation;
+    if (generation & 1)
+      return false;
+    // With a core for every rank a peer is often just behind.
+    static const unsigned cores = std::thread::hardware_concurrency();
+    int spins = unsigned(world_.size()) <= cores ? 300 : 0;
+    for (int i = 0; i < spins; ++i) {
+      if (generation_.load(std::memory_order_acquire) != generation)
+        break;
+      pause();
+    }
+    auto start = std::chrono::steady_clock::now();
+    while (true) {
+      uint32_t now = generation_.load(std::memory_order_acquire);
+      if (now & 1)
+        return false;
+      if (now != generation)
+        return true;
+      double waited =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      double left = world_.timeout() - waited;
+      if (left > 0) {
+        futexWait(generation_, generation, std::min(left, 1.0));
+        continue;
+      }
+      const uint64_t mine = slots_[size_t(index)].arrivals.load(std::memory_order_relaxed);
+      std::vector<int> arrived, missing;
+      for (size_t i = 0; i < ranks_.size(); ++i)
+        (slots_[i].arrivals.load(std::memory_order_acquire) < mine ? missing : arrived)
+            .push_back(ranks_[i]);
+      if (missing.empty())
+        continue; // The last one is arriving right now.
+      world_.fail(world_.timeoutStatus(describe(), ranks_[size_t(index)], arrived, missing));
+      return false;
+    }
+  }
+
+  std::unique_ptr<Slot[]> slots_;
+  std::atomic<uint32_t> arrived_{0};
+  /// Counts completed meetings in steps of 2; bit 0 says that the world failed.
+  std::atomic<uint32_t> generation_{0};
+};
+
+LocalWorld::LocalWorld(int ranks, double timeoutSeconds)
+    : World(timeoutSeconds), storage_(size_t(ranks)) {
+  for (RankRecord &record : storage_)
+    records_.push_back(&record);
+}
+
+LocalWorld::~LocalWorld() = default;
+
+std::vector<Group *> LocalWorld::groups(const std::vector<std::vector<int>> &members, bool own) {
+  std::lock_guard lock(mutex_);
+  std::vector<Group *> result(records_.size());
+  for (const std::vector<int> &ranks : members) {
+    if (ranks.empty())
+      continue;
+    std::unique_ptr<LocalGroup> made;
+    std::unique_ptr<LocalGroup> &group = own ? made : groups_[ranks];
+    if (!group)
+      group = std::make_unique<LocalGroup>(*this, ranks);
+    for (int rank : ranks)
+      result[size_t(rank)] = group.get();
+    if (own)
+      ownGroups_.push_back(std::move(made));
+  }
+  return result;
+}
+
+void LocalWorld::keepError(Status status) {
+  std::lock_guard lock(mutex_);
+  if (failed_.load(std::memory_order_relaxed))
+    return;
+  status_ = std::move(status);
+  failed_.store(true, std::memory_order_release);
+  for (auto &[ranks, group] : groups_)
+    group->wakeAll();
+  for (auto &group : ownGroups_)
+    group->wakeAll();
+}
+
+Status LocalWorld::status() const {
+  std::lock_guard lock(mutex_);
+  return status_;
+}
+
+} // namespace shardkit::rt

@@ -1,0 +1,268 @@
+//===- MpiWorld.cpp - Meetings by messages ----------------------------------===//
+//
+// In a round every member sends each other one message with what that one reads of
+// its offers, if anything: a header that says which collectives it has come to, then
+// the packed pieces. Messages between two ranks keep the order of the program, so
+// nothing but the pair of ranks is in the tag.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MpiBackend.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <unistd.h>
+
+namespace shardkit::rt::mpi {
+
+namespace {
+
+constexpr int64_t blockBytes = 64;
+
+/// In front of every message, one block.
+struct Header {
+  uint64_t ids;  ///< A hash of the collectives of the meeting.
+  int64_t id;    ///< The first of them.
+  int64_t count; ///< Its items.
+  int64_t bytes; ///< Of the message.
+  int32_t round;
+};
+static_assert(sizeof(Header) <= blockBytes);
+
+int64_t roundUp(int64_t bytes) { return (bytes + blockBytes - 1) / blockBytes * blockBytes; }
+
+uint64_t hashIds(std::span<const Offer> offers) {
+  uint64_t hash = offers.size();
+  for (const Offer &offer : offers)
+    hash = ((hash ^ uint64_t(offer.id)) * 0x9e3779b97f4a7c15u ^ uint64_t(offer.count)) *
+               0x9e3779b97f4a7c15u +
+           1;
+  return hash;
+}
+
+class MpiGroup : public Group {
+public:
+  MpiGroup(MpiWorld &world, std::vector<int> ranks, MPI_Comm comm, const std::vector<int> &processOf)
+      : Group(world, std::move(ranks)), backend_(world.backend()), comm_(comm),
+        members_(ranks_.size()) {
+    for (int rank : ranks_)
+      processes_.push_back(processOf[size_t(rank)]);
+  }
+
+  void post(int index, int round, std::span<const Offer> offers) override {
+    Member &member = members_[size_t(index)];
+    Round &mine = member.rounds[round];
+    mine.peers.resize(ranks_.size());
+    mine.ids = hashIds(offers);
+    mine.first = offers[0];
+    const int rank = ranks_[size_t(index)], size = world_.size();
+    int code = MPI_SUCCESS;
+    for (int peer = 0; peer < this->size(); ++peer) {
+      Peer &from = mine.peers[size_t(peer)];
+      from.places.clear();
+      from.bytes = layOut(offers, ranks_[size_t(peer)], rank, &from.places);
+      from.receive = -1;
+      if (from.bytes == 0)
+        continue;
+      from.received.reserve(from.bytes);
+      if (peer == index) {
+        packAll(offers, rank, rank, static_cast<char *>(from.received.data()));
+        continue;
+      }
+      from.receive = int(mine.receives.size());
+      mine.receivePeers.push_back(peer);
+      MPI_Request request;
+      std::lock_guard lock(backend_.mutex());
+      code = std::max(code, MPI_Irecv(from.received.data(), int(from.bytes / blockBytes),
+                                      backend_.block(), processes_[size_t(peer)],
+                                      ranks_[size_t(peer)] * size + rank, comm_, &request));
+      mine.receives.push_back(request);
+    }
+    for (int step = 1; step < this->size(); ++step) {
+      int peer = (index + step) % this->size();
+      Peer &to = mine.peers[size_t(peer)];
+      int64_t bytes = layOut(offers, rank, ranks_[size_t(peer)], nullptr);
+      if (bytes == 0)
+        continue;
+      to.sent.reserve(bytes);
+      char *data = static_cast<char *>(to.sent.data());
+      Header header{mine.ids, offers[0].id, offers[0].count, bytes, round};
+      std::memcpy(data, &header, sizeof header);
+      packAll(offers, rank, ranks_[size_t(peer)], data);
+      MPI_Request request;
+      {
+        std::lock_guard lock(backend_.mutex());
+        code = std::max(code, MPI_Isend(data, int(bytes / blockBytes), backend_.block(),
+                                        processes_[size_t(peer)],
+                                        rank * size + ranks_[size_t(peer)], comm_, &request));
+      }
+      mine.sends.push_back(request);
+      mine.sendPeers.push_back(peer);
+      backend_.countSent(bytes);
+      backend_.ring(processes_[size_t(peer)]);
+    }
+    if (code != MPI_SUCCESS)
+      world_.fail(MpiBackend::check(code, "a message").withContext("rank " + std::to_string(rank)));
+  }
+
+  bool wait(int index, int round, const std::function<std::string()> &describe) override {
+    Round &mine = members_[size_t(index)].rounds[round];
+    std::vector<MPI_Status> statuses;
+    auto waited = backend_.wait(mine.receives, statuses, world_.timeout());
+    if (waited == MpiBackend::Waited::Failed)
+      return false;
+    if (waited == MpiBackend::Waited::TimedOut) {
+      timedOut(index, mine.receives, mine.receivePeers, describe());
+      return false;
+    }
+    for (size_t i = 0; i < mine.receives.size(); ++i) {
+      const int peer = mine.receivePeers[i];
+      Header header{};
+      const Peer &from = mine.peers[size_t(peer)];
+      std::memcpy(&header, from.received.data(), sizeof header);
+      // A message of another collective may have another size as well, which is an error
+      // of MPI; its header has come.
+      if (header.ids == mine.ids && header.round == round && header.bytes == from.bytes &&
+          statuses[i].MPI_ERROR == MPI_SUCCESS)
+        continue;
+      if (statuses[i].MPI_ERROR != MPI_SUCCESS && statuses[i].MPI_ERROR != MPI_ERR_TRUNCATE)
+        world_.fail(MpiBackend::check(statuses[i].MPI_ERROR, "a message").withContext(describe()));
+      else
+        world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)], mine.first,
+                                          ranks_[size_t(peer)],
+                                          {header.id, nullptr, nullptr, header.count}));
+      return false;
+    }
+    mine.receives.clear();
+    mine.receivePeers.clear();
+    return true;
+  }
+
+  const char *offered(int index, int peer, int round, size_t k) override {
+    const Peer &from = members_[size_t(index)].rounds[round].peers[size_t(peer)];
+    return static_cast<const char *>(from.received.data()) + from.places[k];
+  }
+
+  bool release(int index, const std::function<std::string()> &describe) override {
+    for (Round &mine : members_[size_t(index)].rounds) {
+      std::vector<MPI_Status> statuses;
+      auto waited = backend_.wait(mine.sends, statuses, world_.timeout());
+      if (waited == MpiBackend::Waited::TimedOut)
+        timedOut(index, mine.sends, mine.sendPeers, describe());
+      else if (waited == MpiBackend::Waited::Error)
+        world_.fail(internalError(describe() + ": a message could not be sent"));
+      if (waited != MpiBackend::Waited::Done)
+        return false;
+      mine.sends.clear();
+      mine.sendPeers.clear();
+    }
+    return true;
+  }
+
+private:
+  struct Peer {
+    Buffer sent, received;
+    int64_t bytes = 0; ///< Received, header included; 0 if nothing comes.
+    int receive = -1;
+    std::vector<int64_t> places; ///< Of each offer in what is received.
+  };
+  struct Round {
+    std::vector<Peer> peers;
+    uint64_t ids = 0;
+    Offer first;
+    std::vector<MPI_Request> receives, sends;
+    std::vector<int> receivePeers, sendPeers;
+  };
+  struct Member {
+    Round rounds[2];
+  };
+
+  /// Bytes of the message of `from` to `to`. Of no items it has the header, which is
+  /// there for ranks that have some.
+  static int64_t layOut(std::span<const Offer> offers, int from, int to,
+                        std::vector<int64_t> *places) {
+    int64_t at = blockBytes;
+    bool isNeeded = false;
+    for (const Offer &offer : offers) {
+      if (places)
+        places->push_back(at);
+      int64_t bytes = offer.reading->bytes(from, to, offer.count);
+      isNeeded |= bytes > 0 || (offer.count == 0 && offer.reading->bytes(from, to, 1) > 0);
+      at += roundUp(bytes);
+    }
+    return isNeeded ? at : 0;
+  }
+  static void packAll(std::span<const Offer> offers, int from, int to, char *data) {
+    int64_t at = blockBytes;
+    for (const Offer &offer : offers) {
+      int64_t bytes = offer.reading->bytes(from, to, offer.count);
+      if (bytes > 0)
+        offer.reading->pack(from, to, offer.count, offer.data, data + at);
+      at += roundUp(bytes);
+    }
+  }
+
+  /// Who has not come, by the flight records of the node, and else whose messages are
+  /// awaited.
+  void timedOut(int index, std::vector<MPI_Request> &requests, const std::vector<int> &peers,
+                const std::string &what) {
+    const int rank = ranks_[size_t(index)];
+    const uint64_t mine = world_.record(rank).entered.load();
+    std::vector<int> arrived, missing, awaited;
+    for (int peer = 0; peer < size(); ++peer) {
+      bool waits = false;
+      for (size_t i = 0; i < requests.size(); ++i)
+        waits |= peers[i] == peer && requests[i] != MPI_REQUEST_NULL;
+      const int other = ranks_[size_t(peer)];
+      if (waits)
+        awaited.push_back(other);
+      bool here = static_cast<MpiWorld &>(world_).isKnown(other);
+      bool late = here ? world_.record(other).entered.load() < mine : waits;
+      (late ? missing : arrived).push_back(other);
+    }
+    if (missing.empty())
+      missing = awaited;
+    world_.fail(world_.timeoutStatus(what, rank, arrived, missing));
+  }
+
+  MpiBackend &backend_;
+  MPI_Comm comm_;
+  std::vector<int> processes_; ///< Of each member, in comm_.
+  std::vector<Member> members_;
+};
+
+} // namespace
+
+MpiWorld::MpiWorld(MpiBackend &backend, int ranks, double timeoutSeconds)
+    : World(timeoutSeconds), backend_(backend), elsewhere_(size_t(ranks)) {
+  for (int rank = 0; rank < ranks; ++rank)
+    records_.push_back(backend.isOnNode(backend.ownerOf(rank, ranks))
+                           ? &backend.segment().ranks[rank]
+                           : &elsewhere_[size_t(rank)]);
+}
+
+MpiWorld::~MpiWorld() { backend_.forget(this); }
+
+std::vector<Group *> MpiWorld::groups(const std::vector<std::vector<int>> &members, bool own) {
+  std::vector<std::shared_ptr<Group>> made;
+  std::vector<std::shared_ptr<Group>> &groups = own ? made : known_[members];
+  if (groups.empty()) {
+    std::vector<int> processOf(records_.size());
+    MPI_Comm comm = backend_.communicator(members, int64_t(records_.size()), processOf);
+    for (const std::vector<int> &ranks : members)
+      if (!ranks.empty())
+        groups.push_back(std::make_shared<MpiGroup>(*this, ranks, comm, processOf));
+  }
+  std::vector<Group *> result(records_.size());
+  for (const std::shared_ptr<Group> &group : groups)
+    for (int rank : group->ranks())
+      result[size_t(rank)] = group.get();
+  if (own)
+    ownGroups_.insert(ownGroups_.end(), made.begin(), made.end());
+  return result;
+}
+
+void MpiWorld::vanish() { ::kill(::getpid(), SIGKILL); }
+
+} // namespace shardkit::rt::mpi
