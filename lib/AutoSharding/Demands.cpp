@@ -235,9 +235,13 @@ private:
     });
   }
 
+  bool isSmall(RankedTensorType type) const {
+    return type.hasStaticShape() && type.getNumElements() < options.smallValueThreshold;
+  }
+
   void cut(Value value, bool isCut, const std::string &what) {
     auto type = cast<RankedTensorType>(value.getType());
-    if (type.getRank() == 0)
+    if (type.getRank() == 0 || isSmall(type))
       return;
     std::string stage = "zero=" + std::to_string(options.zeroStage);
     bool can = demand(
@@ -287,7 +291,7 @@ private:
       Value value = getArgument(i);
       auto type = dyn_cast<RankedTensorType>(value.getType());
       if (!isWeight(i) || !type || type.getRank() == 0 || !propagation.contains(value) ||
-          (type.hasStaticShape() && type.getNumElements() < options.smallValueThreshold))
+          isSmall(type))
         continue;
       bool can = demand(
           propagation.getId(value),
@@ -312,10 +316,9 @@ private:
     for (PlaceId id = 0; id < propagation.getNumPlaces(); ++id) {
       RankedTensorType type = propagation.getPlace(id).type;
       LayoutId followed = table.intern(propagation.get(id));
-      bool isSmall = type.hasStaticShape() && type.getNumElements() < options.smallValueThreshold;
       Value value = valueOf.lookup(id);
       Location loc = value ? value.getLoc() : func.getLoc();
-      if (isSmall) {
+      if (isSmall(type)) {
         if (!llvm::is_contained(problem.getDomain(id), followed))
           continue;
         demands.push_back({{id, [followed](LayoutId own) { return own == followed ? 0 : kNever; }},

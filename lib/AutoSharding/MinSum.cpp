@@ -24,10 +24,19 @@ MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &m
   if (isSmall(*direct))
     return;
   direct.reset();
-  // By number, that is in program order: what is near in the program is near in a pass.
-  std::vector<unsigned> order(core.sizes.size());
+  // By number, that is in program order: what is near in the program is near in a pass. What
+  // comes after all its neighbours was added to them, and stands behind the first.
+  std::vector<unsigned> order(core.sizes.size()), place(order.size());
   for (unsigned v = 0; v < order.size(); ++v)
-    order[v] = v;
+    order[v] = place[v] = v;
+  std::vector<bool> isLast(order.size(), true);
+  for (const Problem::Edge &edge : core.edges) {
+    place[edge.b] = std::min(place[edge.b], edge.a);
+    isLast[edge.a] = false;
+  }
+  llvm::stable_sort(order, [&](unsigned v, unsigned w) {
+    return (isLast[v] ? place[v] : v) < (isLast[w] ? place[w] : w);
+  });
   ascent = std::make_unique<DualAscent>(core, order, memo.pool);
 }
 

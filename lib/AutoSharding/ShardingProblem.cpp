@@ -50,10 +50,6 @@ void ShardingProblem::build() {
 void ShardingProblem::addVariables() {
   // In program order: what is near in the program is near in a pass of the solver.
   llvm::BitVector done(places.size());
-  std::vector<SmallVector<Value, 1>> sharedAt(places.size());
-  for (auto &[value, own] : shared)
-    if (!offers[own.offer].layouts.empty())
-      sharedAt[propagation.getId(value)].push_back(value);
   auto addPlace = [&](PlaceId id) {
     if (done.test(id))
       return;
@@ -70,8 +66,6 @@ void ShardingProblem::addVariables() {
               }
               return prices;
             }));
-    for (Value value : sharedAt[id])
-      addCopies(value);
   };
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);
@@ -90,6 +84,10 @@ void ShardingProblem::addVariables() {
   }
   for (PlaceId id = 0; id < places.size(); ++id)
     addPlace(id);
+  // Last, so that the numbers of the others are those of any graph of this problem.
+  for (auto &[value, own] : shared)
+    if (!offers[own.offer].layouts.empty())
+      addCopies(value);
 }
 
 template <typename T>
