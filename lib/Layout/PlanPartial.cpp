@@ -93,7 +93,9 @@ public:
       std::optional<Price> first;
       for (unsigned i = 0; i < n; ++i)
         if (!done[i] && best[i])
-          if (Price estimate = *best[i] + rest[i]; !first || estimate < *first) {
+          // Of equal ones the one that has come less far.
+          if (Price estimate = *best[i] + rest[i];
+              !first || estimate < *first || (!(*first < estimate) && *best[i] < *best[next])) {
             next = i;
             first = estimate;
           }
