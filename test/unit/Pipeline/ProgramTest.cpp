@@ -1,0 +1,216 @@
+//===- ProgramTest.cpp - Instruction lists --------------------------------===//
+
+#include "TestPrograms.h"
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+using namespace shardkit_test;
+
+static ClockTable build(ScheduleKind kind, int64_t n, int64_t m, int64_t v = 1) {
+  std::string error;
+  std::optional<ClockTable> table = buildSchedule(kind, n, m, v, error);
+  EXPECT_TRUE(table) << error;
+  return *table;
+}
+
+/// `0 f0 0` runs f0 for microbatch 0 in clock 0, `0 with 1: >x.0 <g.1` sends and receives,
+/// `0 -x.0` frees.
+static std::string print(const PipelineProgram &program, const std::vector<Instruction> &list) {
+  std::string text;
+  auto add = [&](Slot slot) {
+    text += program.values[slot.value].name;
+    if (slot.microbatch >= 0)
+      text += "." + std::to_string(slot.microbatch);
+  };
+  for (const Instruction &instruction : list) {
+    text += std::to_string(instruction.clock) + " ";
+    switch (instruction.kind) {
+    case Instruction::Kind::Run:
+      text += program.functions[instruction.function].name;
+      if (instruction.microbatch >= 0)
+        text += " " + std::to_string(instruction.microbatch);
+      break;
+    case Instruction::Kind::Transfer:
+      text += "with " + std::to_string(instruction.peer) + ":";
+      for (Slot slot : instruction.sends)
+        text += " >", add(slot);
+      for (Slot slot : instruction.receives)
+        text += " <", add(slot);
+      break;
+    case Instruction::Kind::Free:
+      text += "-";
+      add(instruction.freed);
+      break;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+TEST(ProgramTest, TwoMeshes) {
+  PipelineProgram program = makeTraining(2);
+  InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 2, 2));
+  ASSERT_EQ(lists.size(), 2u);
+  EXPECT_EQ(print(program, lists[0]), R"(0 f0 0
+0 with 1: >x0.0 >skip.0
+0 -x0.0
+0 -skip.0
+1 f0 1
+1 with 1: >x0.1 >skip.1
+1 -x0.1
+1 -skip.1
+2 with 1: <g1.0
+3 b0 0
+3 -saved0.0
+3 -g1.0
+4 with 1: <g1.1 <sum1
+5 b0 1
+5 -saved0.1
+5 -g1.1
+6 a0
+6 -sum1
+6 with 1: >tied
+6 -tied
+)");
+  EXPECT_EQ(print(program, lists[1]), R"(0 with 0: <x0.0 <skip.0
+1 f1 0
+1 -skip.0
+1 with 0: <x0.1 <skip.1
+2 b1 0
+2 -x0.0
+2 -saved1.0
+2 with 0: >g1.0
+2 -g1.0
+3 f1 1
+3 -skip.1
+4 b1 1
+4 -x0.1
+4 -saved1.1
+4 with 0: >g1.1 >sum1
+4 -g1.1
+6 a1
+6 with 0: <tied
+7 last
+7 -tied
+)");
+}
+
+TEST(ProgramTest, WhatIsSentAndReceivedInOneClockIsOneTransfer) {
+  // In clock 4 of this table mesh 1 ends B0 as mesh 2 ends F1; in clock 6 mesh 0 ends F3 as
+  // mesh 1 ends B1.
+  PipelineProgram program = makeTraining(3);
+  InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 3, 4));
+  unsigned both = 0;
+  for (const std::vector<Instruction> &list : lists) {
+    std::set<std::pair<int64_t, int64_t>> seen; // clock and peer
+    for (const Instruction &instruction : list)
+      if (instruction.kind == Instruction::Kind::Transfer) {
+        EXPECT_TRUE(seen.insert({instruction.clock, instruction.peer}).second);
+        both += !instruction.sends.empty() && !instruction.receives.empty();
+      }
+  }
+  EXPECT_GT(both, 0u);
+}
+
+TEST(ProgramTest, AValueGoesOnceToEveryMeshThatReadsIt) {
+  for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB,
+                            ScheduleKind::InterleavedOneFOneB}) {
+    SCOPED_TRACE(toString(kind).str());
+    int64_t v = kind == ScheduleKind::InterleavedOneFOneB ? 2 : 1, m = 8;
+    PipelineProgram program = makeTraining(4, v);
+    InstructionLists lists = emitInstructions(program, build(kind, 4, m, v));
+    // By value: the meshes that it goes to, once per microbatch.
+    std::map<std::string, std::map<int64_t, int64_t>> received;
+    for (auto [mesh, list] : llvm::enumerate(lists))
+      for (const Instruction &instruction : list)
+        for (Slot slot : instruction.receives)
+          ++received[program.values[slot.value].name][mesh];
+    int64_t last = 4 * v - 1;
+    // x0 is read by forward 1 and backward 1, both on mesh 1.
+    EXPECT_EQ(received["x0"], (std::map<int64_t, int64_t>{{1, m}}));
+    EXPECT_EQ(received["g3"], (std::map<int64_t, int64_t>{{2, m}}));
+    EXPECT_EQ(received["skip"], (std::map<int64_t, int64_t>{{3, m}}));
+    EXPECT_EQ(received["sum" + std::to_string(last)], (std::map<int64_t, int64_t>{{0, 1}}));
+    EXPECT_EQ(received["tied"], (std::map<int64_t, int64_t>{{3, 1}}));
+    EXPECT_EQ(received["saved0"].size() + received["sum0"].size() + received["loss"].size(), 0u);
+  }
+}
+
+TEST(ProgramTest, MeshesOfOneClockDoNotWaitInAChain) {
+  // All meshes of gpipe send forward in clock 7: first 0-1, 2-3, ..., then 1-2, 3-4, ...
+  PipelineProgram program = makeTraining(8);
+  InstructionLists lists = emitInstructions(program, build(ScheduleKind::GPipe, 8, 16));
+  for (int64_t mesh = 1; mesh < 7; ++mesh) {
+    std::vector<int64_t> peers;
+    for (const Instruction &instruction : lists[mesh])
+      if (instruction.kind == Instruction::Kind::Transfer && instruction.clock == 7)
+        peers.push_back(instruction.peer);
+    EXPECT_EQ(peers, (mesh % 2 ? std::vector<int64_t>{mesh - 1, mesh + 1}
+                               : std::vector<int64_t>{mesh + 1, mesh - 1}));
+  }
+}
+
+TEST(ProgramTest, ResultsAndSumsStay) {
+  PipelineProgram program = makeTraining(2);
+  for (PipelineValue &value : program.values)
+    value.isResult = value.name == "x0";
+  InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 2, 2));
+  std::set<std::pair<int64_t, std::string>> freed;
+  for (auto [mesh, list] : llvm::enumerate(lists))
+    for (const Instruction &instruction : list)
+      if (instruction.kind == Instruction::Kind::Free)
+        freed.insert({mesh, program.values[instruction.freed.value].name});
+  // x0 where it was received, sum1 likewise.
+  EXPECT_EQ(freed, (std::set<std::pair<int64_t, std::string>>{{0, "g1"},
+                                                               {0, "saved0"},
+                                                               {0, "skip"},
+                                                               {0, "sum1"},
+                                                               {0, "tied"},
+                                                               {1, "g1"},
+                                                               {1, "saved1"},
+                                                               {1, "skip"},
+                                                               {1, "tied"},
+                                                               {1, "x0"}}));
+}
+
+TEST(ProgramTest, ApplyTakesAllMicrobatchesOfAValue) {
+  PipelineProgram program;
+  program.values = {{"x"}, {"all", false}};
+  program.meshOfStage = {0, 1};
+  program.functions = {{"f0", 0, Part::Forward, 0, {}, {0}},
+                       {"f1", 1, Part::Forward, 0, {}, {}},
+                       {"a1", 1, Part::Apply, 0, {0}, {1}}};
+  InstructionLists lists = emitInstructions(program, build(ScheduleKind::Inference, 2, 2));
+  EXPECT_EQ(print(program, lists[0]), R"(0 f0 0
+0 with 1: >x.0
+0 -x.0
+1 f0 1
+1 with 1: >x.1
+1 -x.1
+)");
+  EXPECT_EQ(print(program, lists[1]), R"(0 with 0: <x.0
+1 f1 0
+1 with 0: <x.1
+2 f1 1
+3 a1
+3 -x.0
+3 -x.1
+)");
+}
+
+TEST(ProgramTest, ReplayStopsWhereMeshesWaitForOneAnother) {
+  PipelineProgram program = makeTraining(3);
+  InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 3, 4));
+  std::vector<size_t> next(3, 0);
+  auto visit = [&](int64_t mesh, size_t index) { EXPECT_EQ(index, next[mesh]++); };
+  std::vector<size_t> stopped = replay(lists, visit);
+  for (int64_t mesh = 0; mesh < 3; ++mesh) {
+    EXPECT_EQ(stopped[mesh], lists[mesh].size());
+    EXPECT_EQ(next[mesh], lists[mesh].size());
+  }
+  // Without its first transfer mesh 1 never comes to what mesh 0 waits for in the end.
+  lists[1].erase(lists[1].begin());
+  stopped = replay(lists, [](int64_t, size_t) {});
+  EXPECT_LT(stopped[0], lists[0].size());
+}
