@@ -41,6 +41,10 @@ struct DefaultPipelineOptions
   Option<std::string> autoShardOptions{
       *this, "auto-shard-options", llvm::cl::desc("Options of --spmd-auto-shard"),
       llvm::cl::init("")};
+  Option<std::string> pipeline{
+      *this, "pipeline",
+      llvm::cl::desc("Cut the program into stages first, with these options of --spmd-pipeline"),
+      llvm::cl::init("")};
   Option<bool> inlineCalls{
       *this, "inline", llvm::cl::desc("Inline private functions first"), llvm::cl::init(true)};
   Option<bool> carrySums{
@@ -89,6 +93,8 @@ struct PhaseOptions {
   double overlapShare = 0.01;
   /// Whether products with parts of one stored tensor become one.
   bool mergeProducts = true;
+  /// Options of --spmd-pipeline, which then cuts the program into stages.
+  std::optional<std::string> pipeline;
 };
 
 /// How far the IR has come (`spmd.phase` of the module).
@@ -100,6 +106,9 @@ LogicalResult verifyPhaseAtMost(ModuleOp module, Phase last, StringRef pass);
 
 /// Whether --spmd-auto-shard takes these options; `reason` says why not.
 LogicalResult verifyAutoShardOptions(StringRef options, std::string &reason);
+
+/// The same of --spmd-pipeline.
+LogicalResult verifyPipelineOptions(StringRef options, std::string &reason);
 
 /// Adds the phases that come after `from`, up to `last`.
 void buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions,

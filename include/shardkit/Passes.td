@@ -174,6 +174,52 @@ def SPMDPropagatePass : Pass<"spmd-propagate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
+def SPMDPipelinePass : Pass<"spmd-pipeline", "::mlir::ModuleOp"> {
+  let summary = "Cut a program into pipeline stages on meshes of their own";
+  let description = [{
+    The public function whose arguments carry `spmd.microbatch`, or that holds stage
+    boundaries, becomes one function per stage (`@stage0`, ...; with one stage
+    `@accumulate`) for one microbatch, and a schedule with its name. A function per stage holds its
+    parts, forward, backward and apply, one behind the other, so that the ordinary
+    phases give what they share one layout; --spmd-split-stages makes functions of the parts once
+    they are local. Axis resources resolve against the mesh of the stage they are
+    in (docs/Pipelines.md). Calls are inlined first. Phase: annotated.
+  }];
+  let options = [
+    Option<"stages", "stages", "std::string", /*default=*/"\"manual\"",
+           "manual (at the stage boundaries of the program), uniform or auto">,
+    Option<"numStages", "num-stages", "int64_t", /*default=*/"0",
+           "How many stages; by default what boundaries or meshes say">,
+    ListOption<"meshes", "meshes", "std::string",
+               "The mesh of each stage; by default the cluster's, cut along its first axis">,
+    Option<"microbatches", "microbatches", "int64_t", /*default=*/"1",
+           "How many microbatches a step has">,
+    Option<"schedule", "schedule", "std::string", /*default=*/"\"\"",
+           "gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b or inference; by default 1f1b for "
+           "what has a backward part, else inference">,
+    Option<"virtualStages", "virtual-stages", "int64_t", /*default=*/"1",
+           "Stages per mesh: stage k runs on mesh k modulo the number of meshes">,
+    Option<"cluster", "cluster", "std::string", /*default=*/"\"\"",
+           "The mesh of all devices, which the meshes of the stages share out">,
+    Option<"function", "function", "std::string", /*default=*/"\"\"",
+           "The function to cut; may be left out where one has boundaries or microbatches">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def SPMDSplitStagesPass : Pass<"spmd-split-stages", "::mlir::ModuleOp"> {
+  let summary = "Make a function of each part of a stage, and the instruction lists";
+  let description = [{
+    `@stage0_forward`, `@stage0_backward`, `@stage0_apply` (with one stage `@accumulate`
+    and `@apply`) of each local stage function, and in the schedule what moves between
+    stages and what each mesh runs when. What is accumulated over the microbatches is an
+    argument and a result of the part that adds to it. Phase: partitioned.
+  }];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
   let summary = "Choose all shardings by search, under what the user gave";
   let description = [{

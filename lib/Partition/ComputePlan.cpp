@@ -279,6 +279,22 @@ private:
     handOn(write, {table.intern(getTensorSharding(rule, 0, axes)), dest});
   }
 
+  /// What is accumulated over microbatches stays as it is handed out, and is completed
+  /// once, behind; anything else leaves in the layout that propagation chose.
+  LogicalResult decideHandOver(HandOverOp op) {
+    FailureOr<SmallVector<std::optional<LayoutId>>> results = readResults(op);
+    if (failed(results))
+      return failure();
+    LayoutId home = *results->front(), handed = home;
+    auto it = values.find(op.getInput());
+    if (it != values.end() && op.getReduction() && table.isPartial(it->second.produced) &&
+        table.get(it->second.produced).unreducedKind == op.getReduction()->getValue())
+      handed = it->second.produced;
+    handOn(op, {handed}, {handed});
+    define(op.getResult(), handed, home);
+    return success();
+  }
+
   LogicalResult decide(Operation *op) {
     if (isa<func::ReturnOp>(op)) {
       handOn(op, plan.results);
@@ -296,6 +312,10 @@ private:
       plan.consumed.push_back(op);
       return success();
     }
+    if (isa<BeginPartOp>(op))
+      return success();
+    if (auto out = dyn_cast<HandOverOp>(op))
+      return decideHandOver(out);
     if (isa<StageBoundaryOp>(op) ||
         (isa<CollectiveOpInterface>(op) && !op->getParentOfType<ManualComputationOp>()))
       return op->emitError() << op->getName()

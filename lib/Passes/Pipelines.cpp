@@ -42,17 +42,33 @@ LogicalResult spmd::verifyAutoShardOptions(StringRef options, std::string &reaso
   });
 }
 
+LogicalResult spmd::verifyPipelineOptions(StringRef options, std::string &reason) {
+  return createSPMDPipelinePass()->initializeOptions(options, [&](const llvm::Twine &message) {
+    reason = message.str();
+    return failure();
+  });
+}
+
 void spmd::buildPhases(OpPassManager &pm, Phase from,
                        const PhaseOptions &phaseOptions, Phase last) {
   if (from < Phase::Propagated && last >= Phase::Propagated) {
     pm.addPass(createSPMDImportOrtPass());
     SPMDResolveAxisResourcesPassOptions options;
     options.mesh = phaseOptions.mesh;
-    pm.addPass(createSPMDResolveAxisResourcesPass(options));
+    if (!phaseOptions.pipeline)
+      pm.addPass(createSPMDResolveAxisResourcesPass(options));
     pm.addPass(createSPMDDecomposePass());
-    if (phaseOptions.inlineCalls)
+    if (phaseOptions.inlineCalls || phaseOptions.pipeline)
       pm.addPass(createInlinerPass());
     pm.addPass(createSymbolDCEPass());
+    if (phaseOptions.pipeline) {
+      std::unique_ptr<Pass> pipeline = createSPMDPipelinePass();
+      // Whoever took the options from a user has verified them.
+      (void)pipeline->initializeOptions(*phaseOptions.pipeline,
+                                        [](const llvm::Twine &) { return failure(); });
+      pm.addPass(std::move(pipeline));
+      pm.addPass(createSPMDResolveAxisResourcesPass(options));
+    }
     pm.addPass(createSPMDSplitSegmentsPass());
     if (phaseOptions.autoShard) {
       std::unique_ptr<Pass> search = createSPMDAutoShardPass();
@@ -81,6 +97,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     pm.addPass(createSPMDPartitionPass(partition));
   }
   if (from < Phase::Final && last >= Phase::Final) {
+    pm.addPass(createSPMDSplitStagesPass());
     if (phaseOptions.mergeProducts)
       pm.addPass(createSPMDMergeProductsPass());
     pm.addPass(createSPMDShardFunctionsPass());
@@ -102,6 +119,8 @@ void spmd::registerPipelines() {
         phases.tripCount = options.tripCount;
         if (options.autoShard)
           phases.autoShard = options.autoShardOptions;
+        if (!options.pipeline.empty())
+          phases.pipeline = options.pipeline;
         phases.inlineCalls = options.inlineCalls;
         phases.carrySums = options.carrySums;
         phases.mergeProducts = options.mergeProducts;

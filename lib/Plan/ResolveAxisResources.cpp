@@ -52,6 +52,17 @@ struct ResolveAxisResourcesPass
                          "one axis resources resolve against");
   }
 
+  /// By its name where a stage has it at another place than the program.
+  static std::string describeArgument(func::FuncOp func, unsigned i, const Twine &where) {
+    std::string stage = where.str();
+    if (stage.empty())
+      return ("argument #" + Twine(i)).str();
+    for (StringRef name : {kWeightAttr, kNameAttr})
+      if (auto attr = func.getArgAttrOfType<StringAttr>(i, name))
+        return ("argument \"" + attr.getValue() + "\"" + stage).str();
+    return ("argument #" + Twine(i) + stage).str();
+  }
+
   static bool hasResources(func::FuncOp func) {
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (func.getArgAttr(i, kAxisResourcesAttr))
@@ -74,18 +85,40 @@ struct ResolveAxisResourcesPass
     });
     if (functions.empty() && constraints.empty())
       return success();
-    FailureOr<FlatSymbolRefAttr> chosen = chooseMesh(module);
-    if (failed(chosen))
-      return failure();
     MeshCache meshes(module);
+    /// The mesh of a function, if it has one of its own.
+    std::optional<FlatSymbolRefAttr> common;
+    auto meshOf = [&](func::FuncOp func) -> FailureOr<FlatSymbolRefAttr> {
+      if (func)
+        if (auto own = func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr))
+          return own;
+      if (!common) {
+        FailureOr<FlatSymbolRefAttr> chosen = chooseMesh(module);
+        if (failed(chosen))
+          return failure();
+        common = *chosen;
+      }
+      return *common;
+    };
+    /// For messages: the stage that a function is.
+    auto inStage = [](func::FuncOp func) -> std::string {
+      if (func)
+        if (auto stage = func->getAttrOfType<IntegerAttr>(kStageAttr))
+          return (" in stage " + Twine(stage.getInt())).str();
+      return "";
+    };
 
     /// Replaces axis resources among `attrs`, if there are any.
-    auto replace = [&](NamedAttrList &attrs, const SpecPlace &place) -> LogicalResult {
+    auto replace = [&](func::FuncOp func, NamedAttrList &attrs,
+                       const SpecPlace &place) -> LogicalResult {
       auto resources = dyn_cast_or_null<AxisResourcesAttr>(attrs.get(kAxisResourcesAttr));
       if (!resources)
         return success();
       ShardingSpec spec(place.loc);
       spec.resources = resources;
+      FailureOr<FlatSymbolRefAttr> chosen = meshOf(func);
+      if (failed(chosen))
+        return failure();
       FailureOr<ShardingAttr> sharding =
           resolveSpecAt(spec, meshes, *chosen, place, attrs.get(kShardingAttr));
       if (failed(sharding))
@@ -97,21 +130,28 @@ struct ResolveAxisResourcesPass
     for (func::FuncOp func : functions) {
       SignatureAttrs attrs(func);
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
-        if (failed(replace(attrs.arg(i),
-                           {func.getArgumentTypes()[i], ("argument #" + Twine(i)).str(),
+        if (failed(replace(func, attrs.arg(i),
+                           {func.getArgumentTypes()[i],
+                            describeArgument(func, i, inStage(func)),
                             func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc()})))
           return failure();
       for (unsigned i = 0; i < func.getNumResults(); ++i)
-        if (failed(replace(attrs.result(i), {func.getResultTypes()[i],
-                                             ("result #" + Twine(i)).str(), func.getLoc()})))
+        if (failed(replace(func, attrs.result(i),
+                           {func.getResultTypes()[i],
+                            ("result #" + Twine(i) + inStage(func)).str(), func.getLoc()})))
           return failure();
       attrs.write();
     }
     for (WithShardingConstraintOp constraint : constraints) {
       ShardingSpec spec(constraint.getLoc());
       spec.resources = constraint.getAxisResourcesAttr();
-      FailureOr<ShardingAttr> sharding = resolveSpec(
-          spec, meshes, *chosen, {constraint.getType(), "operand", constraint.getLoc()});
+      auto func = constraint->getParentOfType<func::FuncOp>();
+      FailureOr<FlatSymbolRefAttr> chosen = meshOf(func);
+      if (failed(chosen))
+        return failure();
+      FailureOr<ShardingAttr> sharding =
+          resolveSpec(spec, meshes, *chosen,
+                      {constraint.getType(), "operand" + inStage(func), constraint.getLoc()});
       if (failed(sharding))
         return failure();
       constraint.removeAxisResourcesAttr();

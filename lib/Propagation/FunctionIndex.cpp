@@ -51,6 +51,7 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   auto ofValue = StringAttr::get(context, kShardingAttr);
   auto given = StringAttr::get(context, kGivenAttr);
   auto ofOp = StringAttr::get(context, kShardingsAttr);
+  auto ofOperands = StringAttr::get(context, kOperandShardingsAttr);
   for (StringAttr name : {ofValue, given}) {
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       addMesh(func.getArgAttr(i, name),
@@ -58,6 +59,7 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       addMesh(func.getResultAttr(i, name), func.getLoc());
   }
+  addMesh(func->getAttr(kMeshAttr), func.getLoc());
   func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool isConstraint = false;
     if (auto constraint = dyn_cast<WithShardingConstraintOp>(op)) {
@@ -85,6 +87,9 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
       for (Attribute attr : shardings)
         addMesh(attr, op->getLoc());
     }
+    if (auto operands = dyn_cast_or_null<ArrayAttr>(op->getDiscardableAttr(ofOperands)))
+      for (Attribute attr : operands)
+        addMesh(attr, op->getLoc());
     return getIndexedBody(op) ? WalkResult::skip() : WalkResult::advance();
   });
 }

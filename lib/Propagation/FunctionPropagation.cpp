@@ -335,10 +335,12 @@ ShardingAttr FunctionPropagation::getClosed(Value value) {
 }
 
 LogicalResult FunctionPropagation::readOp(Operation *op) {
-  if (isCreation(op) || isa<ShardingGroupOp>(op))
+  if (isCreation(op) || isa<ShardingGroupOp, BeginPartOp>(op))
     return success();
   if (isa<StageBoundaryOp>(op))
-    return op->emitError() << op->getName() << " is not supported by propagation yet";
+    return op->emitError() << op->getName()
+                           << " in a function that is not cut into stages, expected "
+                              "--spmd-pipeline to have run";
   if ((isa<CollectiveOpInterface, DeviceCoordinateOp>(op)) && failed(verifyLocalOp(op)))
     return failure();
   ops.push_back(op);

@@ -76,6 +76,7 @@ void spmd::registerElementwiseShardingRules(DialectRegistry &registry) {
     WithShardingConstraintOp::attachInterface<
         SameShapeModel<WithShardingConstraintOp>>(*context);
     ReshardOp::attachInterface<SameShapeModel<ReshardOp>>(*context);
+    HandOverOp::attachInterface<SameShapeModel<HandOverOp>>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
     arith::ConstantOp::attachInterface<ConstantModel>(*context);

@@ -168,8 +168,10 @@ class Writer:
                  f"linalg.yield %r : {e}"], where)
         raise NotImplementedError(op)
 
-    def graph(self, wanted, names):
-        """names: of arguments by node id. Returns the names of `wanted`."""
+    def graph(self, wanted, names, marks={}):
+        """names: of arguments by node id. Returns the names of `wanted`. Behind
+        a node whose id is in `marks` comes that text, with {v} for its value
+        and {t} for its type."""
         needed, stack = set(), list(wanted)
         while stack:
             node = stack.pop()
@@ -180,4 +182,7 @@ class Writer:
             if node.id in needed and node.id not in names:
                 names[node.id] = self.node(
                     node, [names[i.id] for i in node.inputs])
+                if node.id in marks:
+                    self.emit(marks[node.id].format(
+                        v=names[node.id], t=self.type(node.shape)), node.where)
         return [names[w.id] for w in wanted]

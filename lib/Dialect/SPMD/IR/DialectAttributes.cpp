@@ -474,6 +474,14 @@ static LogicalResult checkParts(const Site &site) {
   return success();
 }
 
+static LogicalResult checkSlot(const Site &site) {
+  return isa<SlotAttr>(site.attr.getValue()) ? success() : site.wrongKind("#spmd.slot<...>");
+}
+
+static LogicalResult checkSymbol(const Site &site) {
+  return isa<FlatSymbolRefAttr>(site.attr.getValue()) ? success() : site.wrongKind("a symbol");
+}
+
 static LogicalResult checkStage(const Site &site) {
   auto stage = dyn_cast<IntegerAttr>(site.attr.getValue());
   if (!stage || stage.getInt() < 0)
@@ -502,8 +510,6 @@ static LogicalResult checkSolver(const Site &site) {
 static LogicalResult checkMeshShapes(const Site &site) {
   return isa<ArrayAttr>(site.attr.getValue()) ? success() : site.wrongKind("an array");
 }
-
-static LogicalResult checkNothing(const Site &) { return success(); }
 
 //===----------------------------------------------------------------------===//
 // Dispatch
@@ -542,11 +548,13 @@ static const Known kKnown[] = {
     {kPartsAttr, kArgument, checkParts},
     {kLoadAttr, kArgument, checkLoad},
     {kShardFunctionAttr, kArgument, checkFunctionRef},
-    {kStageAttr, kOp, checkStage},
+    {kStageAttr, kOp | kFunction, checkStage},
+    {kSlotAttr, kArgument | kResult, checkSlot},
+    {kMeshAttr, kFunction, checkSymbol},
+    {kPartOfAttr, kFunction, checkSymbol},
     {kLayoutsAttr, kOp, checkPerResult<ShardingAttr>},
     {kGlobalTypesAttr, kOp, checkPerResult<TypeAttr>},
     {kOriginsAttr, kOp, checkPerResult<StringAttr>},
-    {kScheduleAttr, kFunction | kModule | kOp, checkNothing},
 };
 
 static std::string describePlaces(unsigned places) {

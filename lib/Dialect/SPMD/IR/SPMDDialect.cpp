@@ -29,4 +29,8 @@ void SPMDDialect::initialize() {
 #define GET_OP_LIST
 #include "shardkit/Dialect/SPMD/IR/SPMDCollectives.cpp.inc"
       >();
+  addOperations<
+#define GET_OP_LIST
+#include "shardkit/Dialect/SPMD/IR/SPMDPipeline.cpp.inc"
+      >();
 }

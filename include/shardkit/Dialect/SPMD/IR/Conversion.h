@@ -40,6 +40,12 @@ inline constexpr llvm::StringLiteral kWindowsAttr = "spmd.windows";
 inline constexpr llvm::StringLiteral kAxisResourcesAttr = "spmd.axis_resources";
 inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
 inline constexpr llvm::StringLiteral kMicrobatchAttr = "spmd.microbatch";
+/// On arguments and results of stages: what they are of the program.
+inline constexpr llvm::StringLiteral kSlotAttr = "spmd.slot";
+/// On a function: the mesh that its axis resources resolve against.
+inline constexpr llvm::StringLiteral kMeshAttr = "spmd.mesh";
+/// On a function: the schedule that it is a part of.
+inline constexpr llvm::StringLiteral kPartOfAttr = "spmd.part_of";
 inline constexpr llvm::StringLiteral kSegmentsAttr = "spmd.segments";
 // What --spmd-split-segments and --spmd-merge-products leave of it.
 inline constexpr llvm::StringLiteral kPartAttr = "spmd.part";
@@ -54,7 +60,6 @@ inline constexpr llvm::StringLiteral kStageAttr = "spmd.stage";
 inline constexpr llvm::StringLiteral kLayoutsAttr = "spmd.layouts";
 inline constexpr llvm::StringLiteral kGlobalTypesAttr = "spmd.global_types";
 inline constexpr llvm::StringLiteral kOriginsAttr = "spmd.origins";
-inline constexpr llvm::StringLiteral kScheduleAttr = "spmd.schedule";
 
 /// Values of `spmd.phase`, in order.
 inline constexpr llvm::StringLiteral kPhases[] = {

@@ -22,5 +22,7 @@
 #include "shardkit/Dialect/SPMD/IR/SPMDCollectives.h.inc"
 #define GET_OP_CLASSES
 #include "shardkit/Dialect/SPMD/IR/SPMDOps.h.inc"
+#define GET_OP_CLASSES
+#include "shardkit/Dialect/SPMD/IR/SPMDPipeline.h.inc"
 
 #endif // SHARDKIT_DIALECT_SPMD_IR_SPMD_H

@@ -15,6 +15,9 @@ enum class RuleFactorKind : uint8_t {
   Parallel, Reduction, Windowed, Indexed, Ordered, Replicated
 };
 
+/// What `spmd.slot` names.
+enum class SlotKind : uint8_t { Argument, Result, Value, Sum };
+
 } // namespace mlir::spmd
 
 #include "shardkit/Dialect/SPMD/IR/SPMDEnums.h.inc"

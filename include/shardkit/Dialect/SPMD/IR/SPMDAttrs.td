@@ -254,6 +254,38 @@ def SPMD_MicrobatchAttr : SPMD_Attr<"Microbatch", "microbatch"> {
   let genVerifyDecl = 1;
 }
 
+def SPMD_PipelinePart : I32EnumAttr<"PipelinePart", "part of a stage", [
+      I32EnumAttrCase<"Forward", 0, "forward">,
+      I32EnumAttrCase<"Backward", 1, "backward">,
+      I32EnumAttrCase<"Apply", 2, "apply">]> {
+  let cppNamespace = "::mlir::spmd";
+}
+
+def SPMD_SlotAttr : SPMD_Attr<"Slot", "slot"> {
+  let summary = "Where an argument of a stage comes from, or a result goes to";
+  let description = [{
+    ```mlir
+    #spmd.slot<argument 3>            // an argument of the program, whole
+    #spmd.slot<argument 3, dim = 0>   // the running microbatch's part of it
+    #spmd.slot<result 1>              // a result of the program
+    #spmd.slot<result 1, dim = 0>     // the running microbatch's part of it
+    #spmd.slot<value "h">             // one per microbatch, or (from apply to apply) per step
+    #spmd.slot<sum "g", max>          // accumulated over the microbatches
+    ```
+
+    Constraints:
+    * (slot_c1) number and dim are not negative, a value has a name
+  }];
+  let parameters = (ins "::mlir::spmd::SlotKind":$kind, "int64_t":$index, "int64_t":$dim,
+                        StringRefParameter<"name of a value">:$name,
+                        "::mlir::spmd::ReductionKind":$reduction);
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isMicrobatch() const { return getDim() >= 0; }
+    bool isValue() const { return getKind() == SlotKind::Value || getKind() == SlotKind::Sum; }
+  }];
+}
+
 def SPMD_SegmentsAttr : SPMD_Attr<"Segments", "segments"> {
   let summary = "A stored dimension that is a concatenation of parts";
   let description = [{

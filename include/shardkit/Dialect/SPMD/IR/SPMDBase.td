@@ -31,10 +31,11 @@ def SPMD_Dialect : Dialect {
     | `spmd.shardings` | op | one sharding per result |
     | `spmd.compute` | op | axes of each factor of the op's rule |
     | `spmd.sharding_rule` | op | overrides the op's rule |
-    | `spmd.stage` | op | overrides the pipeline stage |
+    | `spmd.stage` | op, function | overrides the pipeline stage; the stage that a function is |
+    | `spmd.slot` | argument, result | what an argument or result of a stage is of the program |
+    | `spmd.mesh`, `spmd.part_of` | function | the mesh of a stage, the schedule that it is part of |
     | `spmd.reference` | function | the function that a check compares with |
     | `spmd.phase` | module | how far the IR has come |
-    | `spmd.schedule` | function, module | instruction list of a pipeline stage |
 
     Constraints:
     * (attr_c1) a `spmd.*` attribute has one of these names and stands on one of these places

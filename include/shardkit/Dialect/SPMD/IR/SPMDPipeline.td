@@ -1,0 +1,160 @@
+//===- SPMDPipeline.td - Pipeline ops of the spmd dialect --*- tablegen -*-===//
+
+#ifndef SHARDKIT_DIALECT_SPMD_IR_SPMDPIPELINE
+#define SHARDKIT_DIALECT_SPMD_IR_SPMDPIPELINE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "shardkit/Dialect/SPMD/IR/SPMDAttrs.td"
+
+//===----------------------------------------------------------------------===//
+// Stages as --spmd-pipeline makes them
+//===----------------------------------------------------------------------===//
+
+def SPMD_BeginPartOp : SPMD_Op<"begin_part"> {
+  let summary = "what follows belongs to the next part of a stage";
+  let description = [{
+    A stage is one function through all IR phases, so that what its parts share has
+    one layout. Behind partition each part becomes a function of its own
+    (--spmd-split-stages). Parts come in the order forward, backward, apply; there is
+    one apply part per `round`, where a round needs what other stages hand over in
+    the one before.
+
+    Constraints:
+    * (begin_part_c1) the round is not negative, and 0 except for apply
+
+    ```mlir
+    spmd.begin_part forward
+    spmd.begin_part apply round = 1
+    ```
+  }];
+  let arguments = (ins SPMD_PipelinePart:$part, OptionalAttr<I64Attr>:$round);
+  let assemblyFormat = "$part (`round` `=` custom<I64>($round)^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+def SPMD_HandOverOp : SPMD_Op<"hand_over", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "a value that leaves its part of a stage";
+  let description = [{
+    The value as other stages, later parts or the caller have it: complete, unless it
+    is accumulated over the microbatches (`sum` and the other reductions): then it
+    stays partial over the devices of the stage, and is completed once per step.
+
+    ```mlir
+    %1 = spmd.hand_over %0 "h" : tensor<32x10xf32>
+    %2 = spmd.hand_over %g "g" accumulated sum : tensor<10x12xf32>
+    ```
+  }];
+  let arguments = (ins SPMD_Tensor:$input, StrAttr:$name,
+                       OptionalAttr<SPMD_ReductionKindAttr>:$reduction);
+  let results = (outs SPMD_Tensor:$result);
+  let assemblyFormat = [{
+    $input $name (`accumulated` custom<Reduction>($reduction)^)? attr-dict `:` type($result)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// The schedule
+//===----------------------------------------------------------------------===//
+
+def SPMD_ScheduleOp : SPMD_Op<"schedule", [Symbol, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "a program in stages: who runs what in which order";
+  let description = [{
+    Takes the place of the function that was cut into stages, whose type and
+    attributes it keeps. `kind` is gpipe, 1f1b, interleaved-1f1b or inference. The body
+    holds what moves between stages and one list of instructions per mesh
+    (--spmd-split-stages writes them).
+
+    Constraints:
+    * (schedule_c1) the kind is one of gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b, inference
+    * (schedule_c2) at least one microbatch and one mesh
+    * (schedule_c3) `arg_attrs` and `res_attrs` have an entry per argument and result
+    * (schedule_c4) where there are instructions, there is a list for each mesh, in order
+    * (schedule_c5) every microbatch runs once in each part of each stage, after what it needs and before that is freed;
+      no stage waits for one that waits for it; no more microbatches are in flight than the kind allows
+
+    ```mlir
+    spmd.schedule @main "1f1b" microbatches = 2 on [@s0, @s1] : (tensor<64x6xf32>) -> tensor<64x14xf32> { ... }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind, I64Attr:$microbatches,
+                       FlatSymbolRefArrayAttr:$meshes, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name $kind `microbatches` `=` custom<I64>($microbatches) `on` $meshes `:`
+    $function_type attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def SPMD_TransferOp : SPMD_Op<"transfer", [HasParent<"ScheduleOp">]> {
+  let summary = "a value that one stage hands to another";
+  let description = [{
+    `from` and `to` are places in the list of meshes of the schedule, the shardings
+    the layouts that both sides have it in. Each byte is sent once: what the receivers replicate is
+    sent to one of them and gathered on their mesh (`received` names what arrives).
+
+    ```mlir
+    spmd.transfer "h" from 0 <@s0, [{"data"}, {} ]> to 1 <@s1, [{}, {} ]> : tensor<32x10xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$value, I64Attr:$from, SPMD_ShardingAttr:$source,
+                       I64Attr:$to, SPMD_ShardingAttr:$destination,
+                       OptionalAttr<StrAttr>:$received,
+                       TypeAttrOf<AnyRankedTensor>:$type);
+  let assemblyFormat = [{
+    $value `from` custom<I64>($from) $source `to` custom<I64>($to) $destination
+    (`as` $received^)? `:` $type attr-dict
+  }];
+}
+
+def SPMD_StageProgramOp : SPMD_Op<"stage_program",
+    [HasParent<"ScheduleOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "the instructions of the devices of one mesh";
+  let arguments = (ins FlatSymbolRefAttr:$mesh);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$mesh attr-dict-with-keyword $body";
+}
+
+def SPMD_RunOp : SPMD_Op<"run", [HasParent<"StageProgramOp">]> {
+  let summary = "runs a part of a stage, for one microbatch or once per step";
+  let description = [{
+    ```mlir
+    spmd.run @stage0_forward microbatch = 1
+    spmd.run @stage0_apply
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$function, OptionalAttr<I64Attr>:$microbatch,
+                       OptionalAttr<I64Attr>:$clock);
+  let assemblyFormat = [{
+    $function (`microbatch` `=` custom<I64>($microbatch)^)? (`clock` `=` custom<I64>($clock)^)? attr-dict
+  }];
+}
+
+def SPMD_PostOp : SPMD_Op<"post", [HasParent<"StageProgramOp">]> {
+  let summary = "sends to and receives from another stage";
+  let description = [{
+    Transfers are given as pairs (number of the transfer in the schedule, microbatch; -1
+    where the value is one of the step). All are posted together; the op is done when the other
+    stage has posted its side.
+
+    ```mlir
+    spmd.post 1 send [[0, 1]] receive [[2, 0]]
+    ```
+  }];
+  let arguments = (ins I64Attr:$peer, ArrayAttr:$sends, ArrayAttr:$receives);
+  let assemblyFormat = [{
+    custom<I64>($peer) `send` custom<Pairs>($sends) `receive` custom<Pairs>($receives) attr-dict
+  }];
+}
+
+def SPMD_FreeOp : SPMD_Op<"free", [HasParent<"StageProgramOp">]> {
+  let summary = "the devices need a value no more";
+  let arguments = (ins StrAttr:$value, OptionalAttr<I64Attr>:$microbatch);
+  let assemblyFormat = "$value (`microbatch` `=` custom<I64>($microbatch)^)? attr-dict";
+}
+
+#endif // SHARDKIT_DIALECT_SPMD_IR_SPMDPIPELINE

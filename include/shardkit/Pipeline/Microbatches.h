@@ -1,0 +1,87 @@
+//===- Microbatches.h - What a microbatch computes --------------*- C++ -*-===//
+//
+// Microbatches are a sharding over an axis that runs in time: the ordinary rules say
+// of every value whether it is cut, partial or the same in all of them
+// (docs/Pipelines.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_PIPELINE_MICROBATCHES_H
+#define SHARDKIT_PIPELINE_MICROBATCHES_H
+
+#include "shardkit/Layout/Sharding.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::spmd {
+
+/// A value as microbatches have it.
+struct MicrobatchState {
+  enum Kind : uint8_t {
+    Same,     ///< equal in all of them
+    Cut,      ///< each has its part
+    Partial,  ///< each has a part of a sum (or maximum ...)
+    Complete, ///< computed once, from what is accumulated over all of them
+  };
+  Kind kind = Same;
+  ReductionKind reduction = ReductionKind::Sum; ///< of what is partial
+  /// Of a cut value: how, on the mesh of microbatches.
+  SmallVector<DimEntries, 4> dims;
+  /// The dim that is cut, -1 where none is.
+  int64_t getDim() const;
+  /// Whether part m is what lies side by side along that dim.
+  bool isPlain() const;
+};
+
+/// How the ops of a function behave in microbatches. A value that is partial is
+/// accumulated where the first op is not linear in it, or uses it together with what is
+/// no part of the sum (a weight being updated): that op, and all behind it, runs once
+/// per step (`isApply`). Ops whose operands are all the same belong nowhere: whoever
+/// needs them computes them.
+class Microbatches {
+public:
+  /// `count` microbatches of the arguments of `func`, a function of one block without
+  /// calls, that carry `spmd.microbatch`. One error where the count does not divide, or
+  /// where an op needs all microbatches at once.
+  static FailureOr<Microbatches> analyze(func::FuncOp func, int64_t count);
+
+  const MicrobatchState &get(Value value) const;
+  bool isApply(Operation *op) const { return apply.contains(op); }
+  /// True if the op computes the same in every microbatch.
+  bool isSame(Operation *op) const;
+  /// Makes an op one that runs once per step, and all that read its results. An error
+  /// where one of these needs what microbatches have in parts.
+  LogicalResult moveToApply(Operation *op);
+  /// Moves to `apply` what only apply ops read, where no more is accumulated for it.
+  void shrink();
+
+  int64_t getCount() const { return count; }
+  /// The type of a value in one microbatch.
+  RankedTensorType getType(Value value) const;
+  /// Retypes all ops to what one microbatch computes, attributes included.
+  void makeLocal();
+
+private:
+  Microbatches(func::FuncOp func, int64_t count) : func(func), count(count) {}
+  LogicalResult readArguments();
+  LogicalResult propagate();
+  LogicalResult visitBlock(Block &block);
+  LogicalResult visit(Operation *op);
+  LogicalResult visitLoop(Operation *op);
+  void set(Value value, MicrobatchState state) { states[value] = std::move(state); }
+
+  func::FuncOp func;
+  int64_t count;
+  /// What the analysis cuts by: `count`, or with one microbatch what divides all of
+  /// the dims, so that it sees what would be accumulated.
+  int64_t divisor = 1;
+  /// Layouts that propagation gave, as far as they cut: hints.
+  llvm::DenseMap<Value, SmallVector<DimEntries, 4>> hints;
+  llvm::DenseMap<Value, MicrobatchState> states;
+  llvm::DenseSet<Operation *> apply;
+};
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_PIPELINE_MICROBATCHES_H

@@ -1,0 +1,39 @@
+//===- ScheduleProgram.h - Schedules in IR and as plain data ----*- C++ -*-===//
+
+#ifndef SHARDKIT_PIPELINE_SCHEDULEPROGRAM_H
+#define SHARDKIT_PIPELINE_SCHEDULEPROGRAM_H
+
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Pipeline/Program.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::spmd {
+
+/// The parts of a schedule in the order of the module, and what they hand to one
+/// another, as their signatures say it.
+struct ScheduleProgram {
+  PipelineProgram program;
+  SmallVector<func::FuncOp> functions; // as in `program`
+  llvm::StringMap<int64_t> valueOf;
+
+  static FailureOr<ScheduleProgram> read(ScheduleOp schedule);
+  /// A result that hands out a value, and an argument on a mesh that takes it; null
+  /// where there is none.
+  struct Place {
+    func::FuncOp func;
+    unsigned index = 0;
+    explicit operator bool() { return !!func; }
+  };
+  Place getProducer(int64_t value) const;
+  Place getConsumer(int64_t value, int64_t mesh) const;
+};
+
+/// Writes the transfers and the instructions of a schedule whose functions are split.
+LogicalResult emitSchedule(ScheduleOp schedule);
+/// One error at an instruction if the lists of a schedule do not do what they should.
+LogicalResult verifySchedule(ScheduleOp schedule);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_PIPELINE_SCHEDULEPROGRAM_H

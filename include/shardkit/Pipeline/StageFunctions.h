@@ -1,0 +1,22 @@
+//===- StageFunctions.h - One function per stage ----------------*- C++ -*-===//
+
+#ifndef SHARDKIT_PIPELINE_STAGEFUNCTIONS_H
+#define SHARDKIT_PIPELINE_STAGEFUNCTIONS_H
+
+#include "shardkit/Pipeline/Stages.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::spmd {
+
+/// Makes a function of each stage of `func`, whose ops are local to a microbatch
+/// (Microbatches::makeLocal): `meshes[k modulo their number]` is that of stage k. Adds
+/// them to the module before `func`, which stays. `schedule` is the name of what they are parts of.
+LogicalResult buildStageFunctions(func::FuncOp func, Microbatches &microbatches, Stages &stages,
+                                  ArrayRef<FlatSymbolRefAttr> meshes, FlatSymbolRefAttr schedule);
+
+/// Makes functions of the parts of the local stages of a schedule, and its instruction lists.
+LogicalResult splitStages(ScheduleOp schedule);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_PIPELINE_STAGEFUNCTIONS_H

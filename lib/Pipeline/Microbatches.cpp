@@ -1,0 +1,702 @@
+//===- Microbatches.cpp - What a microbatch computes ----------------------===//
+
+#include "shardkit/Pipeline/Microbatches.h"
+
+#include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Partition/IndexRebase.h"
+#include "shardkit/Partition/LocalAttributes.h"
+#include "shardkit/Propagation/FunctionPropagation.h"
+#include "shardkit/Rules/Linearity.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+using State = MicrobatchState;
+
+static bool isCut(ArrayRef<DimEntries> dims) {
+  return llvm::any_of(dims, [](const DimEntries &dim) { return deviceFactor(dim) > 1; });
+}
+
+int64_t State::getDim() const {
+  for (auto [d, dim] : llvm::enumerate(dims))
+    if (deviceFactor(dim) > 1)
+      return d;
+  return -1;
+}
+
+bool State::isPlain() const {
+  int64_t dim = getDim();
+  return dim >= 0 && dims[dim].size() == 1;
+}
+
+/// Ops that hand their operand on.
+static bool isPassed(Operation *op) {
+  return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op);
+}
+static bool isMark(Operation *op) { return isa<StageBoundaryOp, ShardingGroupOp>(op); }
+
+static Value skipPins(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isPassed(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// Hints by propagation
+//===----------------------------------------------------------------------===//
+
+LogicalResult Microbatches::readArguments() {
+  int64_t common = 0;
+  for (BlockArgument arg : func.getArguments()) {
+    auto attr = func.getArgAttrOfType<MicrobatchAttr>(arg.getArgNumber(), kMicrobatchAttr);
+    if (!attr)
+      continue;
+    int64_t size = cast<RankedTensorType>(arg.getType()).getDimSize(attr.getDim());
+    auto fail = [&]() {
+      return emitError(arg.getLoc())
+             << "dim " << attr.getDim() << " of argument #" << arg.getArgNumber() << " of @"
+             << func.getName();
+    };
+    if (ShapedType::isDynamic(size))
+      return fail() << " has an unknown size, expected one that " << count
+                    << " microbatches divide; give it with --spmd-specialize-shapes";
+    if (size == 0 || size % count != 0) {
+      InFlightDiagnostic diag = fail();
+      diag << " has size " << size << ", which " << count
+           << " microbatches do not divide, expected one of";
+      for (int64_t d = 1; d <= size; ++d)
+        if (size % d == 0)
+          diag << (d == 1 ? " " : ", ") << d;
+      return diag;
+    }
+    common = std::gcd(common, size);
+  }
+  if (common == 0 && count > 1)
+    return func.emitError() << "no argument of @" << func.getName()
+                            << " carries spmd.microbatch, expected one at each argument that "
+                            << count << " microbatches cut";
+  divisor = count > 1 ? count : std::max<int64_t>(common, 1);
+  return success();
+}
+
+/// Propagates the cut through a copy of the function that knows no other.
+LogicalResult Microbatches::propagate() {
+  if (divisor == 1)
+    return success();
+  MLIRContext *context = func.getContext();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(func.getLoc());
+  OpBuilder b = OpBuilder::atBlockBegin(module->getBody());
+  Mesh mesh;
+  mesh.axes.push_back({"microbatch", divisor});
+  auto meshName = FlatSymbolRefAttr::get(context, "microbatches");
+  createMesh(b, func.getLoc(), "microbatches", mesh);
+
+  IRMapping map;
+  auto copy = cast<func::FuncOp>(func->clone(map));
+  module->getBody()->push_back(copy);
+  SmallVector<Operation *> dropped;
+  copy.walk([&](Operation *op) {
+    NamedAttrList attrs(op->getDiscardableAttrDictionary());
+    for (NamedAttribute attr : op->getDiscardableAttrDictionary())
+      if (attr.getName().strref().starts_with("spmd.") && attr.getName() != kRuleAttr)
+        attrs.erase(attr.getName());
+    op->setDiscardableAttrs(attrs.getDictionary(context));
+    if (isPassed(op))
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+    if (isPassed(op) || isMark(op))
+      dropped.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(dropped))
+    op->erase();
+  SignatureAttrs signature(copy);
+  for (BlockArgument arg : func.getArguments()) {
+    unsigned i = arg.getArgNumber();
+    signature.arg(i) = NamedAttrList();
+    auto type = dyn_cast<RankedTensorType>(arg.getType());
+    if (!type)
+      continue;
+    Sharding sharding;
+    sharding.dims.resize(type.getRank());
+    for (DimSharding &dim : sharding.dims)
+      dim.open = false;
+    if (auto attr = func.getArgAttrOfType<MicrobatchAttr>(i, kMicrobatchAttr))
+      sharding.dims[attr.getDim()].entries.push_back(DimEntry{0, 1, divisor});
+    signature.arg(i).set(kShardingAttr, toAttr(context, meshName, sharding, mesh));
+  }
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    signature.result(i) = NamedAttrList();
+  signature.write();
+
+  MeshCache meshes(*module);
+  CallTable calls(*module);
+  if (failed(calls.verify()))
+    return failure();
+  auto own = calls.getIndex(copy).getMeshes(meshes);
+  if (failed(own) || !*own)
+    return failure();
+  auto propagation = FunctionPropagation::compute(copy, **own, calls, Propagation::Options());
+  if (failed(propagation))
+    return failure();
+  Propagation &result = (*propagation)->getPropagation();
+  auto note = [&](Value value) {
+    Value copied = map.lookupOrNull(value);
+    if (!copied || !result.contains(copied))
+      return;
+    SmallVector<DimEntries, 4> dims;
+    for (const DimSharding &dim : result.get(result.getId(copied)).dims)
+      dims.push_back(dim.entries);
+    if (isCut(dims))
+      hints[value] = std::move(dims);
+  };
+  func.walk([&](Operation *op) {
+    if (isPassed(op) || isMark(op))
+      return;
+    for (Value value : op->getResults())
+      note(value);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value value : block.getArguments())
+          note(value);
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+const State &Microbatches::get(Value value) const {
+  static const State same;
+  auto it = states.find(skipPins(value));
+  return it != states.end() ? it->second : same;
+}
+
+bool Microbatches::isSame(Operation *op) const {
+  return !apply.contains(op) && llvm::all_of(op->getResults(), [&](Value value) {
+    return get(value).kind == State::Same;
+  }) && llvm::all_of(op->getOperands(), [&](Value value) { return get(value).kind == State::Same; });
+}
+
+static Sharding makeSharding(ArrayRef<DimEntries> dims) {
+  Sharding sharding;
+  for (const DimEntries &entries : dims) {
+    sharding.dims.emplace_back();
+    sharding.dims.back().entries = entries;
+    sharding.dims.back().open = false;
+  }
+  return sharding;
+}
+
+static SmallVector<DimEntries, 4> getDims(const Sharding &sharding) {
+  SmallVector<DimEntries, 4> dims;
+  for (const DimSharding &dim : sharding.dims)
+    dims.push_back(dim.entries);
+  return dims;
+}
+
+static std::string describe(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value))
+    return ("argument #" + Twine(arg.getArgNumber())).str();
+  return ("the result of " + value.getDefiningOp()->getName().getStringRef()).str();
+}
+
+LogicalResult Microbatches::visit(Operation *op) {
+  if (isPassed(op) || isMark(op) || isCreation(op) || op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  if (isa<ManualComputationOp, func::CallOp>(op))
+    return op->emitError() << op->getName() << " in a pipelined function, expected "
+                           << (isa<func::CallOp>(op) ? "calls to be inlined (private callees are)"
+                                                     : "ordinary ops");
+  SmallVector<Value> read(op->getOperands());
+  bool hasTensorRegions = op->getNumRegions() > 0 && !getIndexedBody(op);
+  if (hasTensorRegions)
+    op->walk([&](Operation *inner) { read.append(inner->operand_begin(), inner->operand_end()); });
+
+  // Behind what is completed.
+  auto toApply = [&](Value reason) -> LogicalResult {
+    for (Value operand : read)
+      if (get(operand).kind == State::Cut && !isCreation(operand.getDefiningOp())) {
+        InFlightDiagnostic diag =
+            op->emitError() << op->getName() << " needs " << describe(skipPins(reason))
+                            << " of all microbatches while it computes on the part of one, "
+                               "expected what is summed over the batch to be used once per step "
+                               "only";
+        diag.attachNote(skipPins(reason).getLoc()) << "complete after the last microbatch";
+        return diag;
+      }
+    apply.insert(op);
+    for (Value result : op->getResults())
+      set(result, {State::Complete});
+    return success();
+  };
+  for (Value operand : read)
+    if (get(operand).kind == State::Complete)
+      return toApply(operand);
+  if (hasTensorRegions)
+    return visitLoop(op);
+  for (Value operand : read)
+    if (get(operand).kind != State::Same)
+      for (Value result : op->getResults())
+        if (!isa<RankedTensorType>(result.getType()) && !isa<tensor::DimOp>(op)) {
+          if (get(operand).kind == State::Partial)
+            return toApply(operand);
+          return op->emitError() << op->getName() << " takes an element out of "
+                                 << describe(skipPins(operand))
+                                 << ", which microbatches have in parts, expected ops on tensors";
+        }
+
+  ShardingRule rule = getShardingRule(op);
+  // The factor that microbatches cut, if any.
+  FactorAxes axes(rule.numFactors());
+  int cut = -1;
+  auto take = [&](unsigned t, ArrayRef<DimEntries> dims) -> LogicalResult {
+    Sharding sharding = makeSharding(dims);
+    for (unsigned f = 0; f < rule.numFactors(); ++f) {
+      std::optional<DimEntries> own = projectFactor(rule, t, f, sharding);
+      if (!own || deviceFactor(*own) <= 1)
+        continue;
+      if (cut < 0) {
+        cut = f;
+        axes[f] = *own;
+      } else if (cut != int(f)) {
+        return failure();
+      }
+    }
+    return success();
+  };
+  auto needsWhole = [&](Value value) {
+    return op->emitError() << op->getName() << " needs " << describe(skipPins(value))
+                           << " of all microbatches at once, expected an op that computes each "
+                              "part of the batch by itself";
+  };
+  std::optional<Value> partial;
+  llvm::SmallBitVector marked(rule.numOperands());
+  for (unsigned t = 0; t < rule.numOperands(); ++t) {
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    if (!tensor.type || tensor.role == OperandRole::ShapeOnly ||
+        isCreation(Value(tensor.value).getDefiningOp()))
+      continue;
+    const State &state = get(tensor.value);
+    if (state.kind == State::Cut && failed(take(t, state.dims)))
+      return needsWhole(tensor.value);
+    if (state.kind == State::Partial) {
+      partial = partial ? partial : std::optional<Value>(tensor.value);
+      marked.set(t);
+    }
+  }
+  // What is cut by its users only.
+  for (unsigned t = rule.numOperands(); t < rule.numOperands() + rule.numResults() && !partial; ++t)
+    if (auto it = hints.find(rule.tensor(t).value); it != hints.end())
+      if (failed(take(t, it->second)))
+        return needsWhole(rule.tensor(t).value);
+  if (partial) {
+    bool isSum = true;
+    for (unsigned t : marked.set_bits())
+      isSum &= get(rule.tensor(t).value).reduction == ReductionKind::Sum;
+    // An init that adds nothing belongs to the sum.
+    for (unsigned t = 0; t < rule.numOperands(); ++t)
+      if (rule.tensor(t).type && rule.tensor(t).role == OperandRole::Init &&
+          isNeutralFill(rule.tensor(t).value, ReductionKind::Sum))
+        marked.set(t);
+    bool accumulates = cut >= 0; // into a sum, from what is cut
+    for (unsigned t : marked.set_bits())
+      accumulates &= rule.tensor(t).role == OperandRole::Init;
+    if (op->getNumResults() != 1 || !isSum || (cut >= 0 && !accumulates) ||
+        (cut < 0 && !isLinear(op, marked)))
+      return toApply(*partial);
+    if (cut < 0) {
+      set(op->getResult(0), {State::Partial});
+      return success();
+    }
+  }
+  if (cut < 0)
+    return success();
+
+  // Every operand as the op needs it.
+  for (unsigned t = 0; t < rule.numOperands(); ++t) {
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    if (!tensor.type || tensor.role == OperandRole::ShapeOnly ||
+        isCreation(Value(tensor.value).getDefiningOp()))
+      continue;
+    const State &state = get(tensor.value);
+    SmallVector<DimEntries, 4> needed = getDims(getTensorSharding(rule, t, axes));
+    bool isInit = tensor.role == OperandRole::Init;
+    if (state.kind == State::Cut && needed != state.dims)
+      return needsWhole(tensor.value);
+    if (state.kind == State::Same && isCut(needed)) {
+      Value source = skipPins(tensor.value);
+      InFlightDiagnostic diag = op->emitError()
+                                << op->getName() << " computes on the part of a microbatch and "
+                                << describe(source)
+                                << " is the same in all of them, expected spmd.microbatch at the "
+                                   "argument that it comes from";
+      diag.attachNote(source.getLoc()) << "the same in all microbatches";
+      return diag;
+    }
+    if (state.kind == State::Same && isInit) {
+      const ShardingRule::Tensor &result = rule.tensor(rule.numOperands() + tensor.result);
+      if (rule.isPartial(result, cut) && !isNeutralFill(tensor.value, result.reduction))
+        return op->emitError() << op->getName() << " adds what microbatches compute to "
+                               << describe(skipPins(tensor.value))
+                               << ", which would be added in each of them, expected it to start "
+                                  "from the neutral element";
+    }
+  }
+  // Only results may follow a window or a selection over the batch.
+  if (rule.factor(cut).kind == FactorKind::Selection ||
+      rule.factor(cut).kind == FactorKind::Whole || rule.factor(cut).hasWindows)
+    return needsWhole(op->getOperand(0));
+  if (readsIndices(op)) {
+    llvm::DenseMap<Value, Sharding> layouts;
+    auto shardingOf = [&](Value value) -> const Sharding * {
+      const State &state = get(value);
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type)
+        return nullptr;
+      auto [it, isNew] = layouts.try_emplace(value);
+      if (isNew)
+        it->second = makeSharding(state.kind == State::Cut
+                                    ? ArrayRef<DimEntries>(state.dims)
+                                    : SmallVector<DimEntries, 4>(type.getRank()));
+      return &it->second;
+    };
+    // Results have no state yet.
+    for (unsigned r = 0; r < rule.numResults(); ++r)
+      layouts[op->getResult(r)] = getTensorSharding(rule, rule.numOperands() + r, axes);
+    for (const CutLoop &loop : getCutLoops(op, shardingOf)) {
+      bool isRead = false;
+      op->walk([&](linalg::IndexOp index) {
+        if (int64_t(index.getDim()) == loop.loop)
+          for (OpOperand &use : index->getUses())
+            isRead |= !llvm::is_contained(loop.localUses, &use);
+      });
+      if (isRead || !isa<linalg::LinalgOp>(op))
+        return op->emitError() << op->getName() << " reads the place in the batch that it computes, "
+                                  "which microbatches do not know, expected it as an argument";
+    }
+  }
+  for (unsigned r = 0; r < rule.numResults(); ++r) {
+    unsigned t = rule.numOperands() + r;
+    if (!rule.tensor(t).type)
+      continue;
+    State state;
+    state.dims = getDims(getTensorSharding(rule, t, axes));
+    if (rule.isPartial(rule.tensor(t), cut)) {
+      state.kind = State::Partial;
+      state.reduction = rule.tensor(t).reduction;
+      state.dims.clear();
+    } else if (isCut(state.dims)) {
+      state.kind = State::Cut;
+    }
+    set(op->getResult(r), std::move(state));
+  }
+  return success();
+}
+
+/// An op with regions of tensor ops: what it carries has one state.
+LogicalResult Microbatches::visitLoop(Operation *op) {
+  bool touched = false;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      touched |= get(operand).kind != State::Same;
+    for (Value result : inner->getResults())
+      touched |= hints.contains(result);
+  });
+  if (!touched)
+    return success();
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop)
+    return op->emitError() << op->getName()
+                           << " computes on parts of the batch, expected an scf.for or ops "
+                              "without regions";
+  auto join = [&](const State &carried, Value from, State &result) -> LogicalResult {
+    const State &other = get(from);
+    bool isMade = isCreation(skipPins(from).getDefiningOp());
+    if (other.kind == carried.kind && other.dims == carried.dims) {
+      result = carried;
+    } else if (carried.kind == State::Same || (isMade && other.kind == State::Same)) {
+      result = carried.kind == State::Same ? other : carried;
+    } else if (other.kind == State::Same && carried.kind == State::Partial &&
+               isNeutralFill(from, carried.reduction)) {
+      result = carried;
+    } else {
+      return loop.emitError() << "a value that the loop carries is not the same part of the batch "
+                                 "from trip to trip, expected it to start from the neutral element "
+                                 "or from a part of the batch";
+    }
+    return success();
+  };
+  for (unsigned round = 0;; ++round) {
+    bool changed = false;
+    Operation *yield = loop.getBody()->getTerminator();
+    for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i) {
+      Value arg = loop.getRegionIterArg(i);
+      if (!isa<RankedTensorType>(arg.getType()))
+        continue;
+      State state = get(arg), next;
+      if (round == 0) {
+        state = get(loop.getInitArgs()[i]);
+        if (auto it = hints.find(arg); state.kind == State::Same && it != hints.end()) {
+          state.kind = State::Cut;
+          state.dims = it->second;
+        }
+        set(arg, state);
+        continue;
+      }
+      if (failed(join(state, yield->getOperand(i), next)))
+        return failure();
+      if (next.kind != state.kind || next.dims != state.dims) {
+        bool starts = isCreation(skipPins(loop.getInitArgs()[i]).getDefiningOp()) &&
+                      (next.kind == State::Cut ||
+                       isNeutralFill(loop.getInitArgs()[i], next.reduction));
+        if (!starts)
+          return join({State::Cut}, loop.getInitArgs()[i], next);
+        set(arg, next);
+        changed = true;
+      }
+    }
+    if (round > 0 && !changed)
+      break;
+    if (failed(visitBlock(*loop.getBody())))
+      return failure();
+    for (Operation &inner : *loop.getBody())
+      if (apply.contains(&inner))
+        return inner.emitError() << inner.getName()
+                                 << " in a loop needs a sum over all microbatches, expected loops "
+                                    "to be linear in what they sum up";
+  }
+  for (unsigned i = 0; i < loop.getNumResults(); ++i)
+    if (isa<RankedTensorType>(loop.getResult(i).getType()))
+      set(loop.getResult(i), get(loop.getRegionIterArg(i)));
+  return success();
+}
+
+LogicalResult Microbatches::visitBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(visit(&op)))
+      return failure();
+  return success();
+}
+
+FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) {
+  Microbatches result(func, count);
+  if (failed(result.readArguments()) || failed(result.propagate()))
+    return failure();
+  if (result.divisor > 1) {
+    for (BlockArgument arg : func.getArguments())
+      if (auto attr = func.getArgAttrOfType<MicrobatchAttr>(arg.getArgNumber(), kMicrobatchAttr)) {
+        State state{State::Cut};
+        state.dims.resize(cast<RankedTensorType>(arg.getType()).getRank());
+        state.dims[attr.getDim()].push_back(DimEntry{0, 1, result.divisor});
+        result.set(arg, std::move(state));
+      }
+  }
+  if (failed(result.visitBlock(func.getBody().front())))
+    return failure();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// What runs once per step
+//===----------------------------------------------------------------------===//
+
+LogicalResult Microbatches::moveToApply(Operation *first) {
+  SmallVector<Operation *> pending{first};
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val();
+    if (isPassed(op)) {
+      llvm::append_range(pending, op->getUsers());
+      continue;
+    }
+    if (isMark(op) || isa<func::ReturnOp>(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (get(operand).kind == State::Cut)
+        return op->emitError() << op->getName()
+                               << " needs a sum over all microbatches while it computes on the "
+                                  "part of one, expected what is summed over the batch to be used "
+                                  "once per step only";
+    apply.insert(op);
+    for (Value result : op->getResults()) {
+      if (get(result).kind == State::Complete)
+        continue;
+      set(result, {State::Complete});
+      llvm::append_range(pending, result.getUsers());
+    }
+  }
+  return success();
+}
+
+static int64_t getBytes(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.hasStaticShape() ? type.getNumElements() * getElementBytes(type.getElementType())
+                               : INT64_MAX;
+}
+
+void Microbatches::shrink() {
+  for (Operation &op : llvm::reverse(func.getBody().front())) {
+    if (op.getNumResults() != 1 || apply.contains(&op) || isPassed(&op) || op.use_empty() ||
+        get(op.getResult(0)).kind != State::Partial)
+      continue;
+    SmallVector<Operation *> users(op.getUsers());
+    bool onlyApply = true;
+    for (size_t i = 0; i < users.size(); ++i)
+      if (isPassed(users[i]))
+        llvm::append_range(users, users[i]->getUsers());
+      else
+        onlyApply &= apply.contains(users[i]) || isa<func::ReturnOp>(users[i]);
+    int64_t read = 0;
+    bool fromSums = true;
+    llvm::SmallDenseSet<Value> seen;
+    for (Value operand : op.getOperands())
+      if (isa<RankedTensorType>(operand.getType()) && seen.insert(operand).second) {
+        fromSums &= get(operand).kind != State::Cut;
+        if (get(operand).kind == State::Partial)
+          read += getBytes(operand);
+      }
+    if (!onlyApply || !fromSums || read > getBytes(op.getResult(0)))
+      continue;
+    apply.insert(&op);
+    set(op.getResult(0), {State::Complete});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Local types
+//===----------------------------------------------------------------------===//
+
+RankedTensorType Microbatches::getType(Value value) const {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  const State &state = get(value);
+  if (!type || state.kind != State::Cut || count == 1)
+    return type;
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [size, dim] : llvm::zip(shape, state.dims))
+    size /= deviceFactor(dim);
+  return type.clone(shape);
+}
+
+/// A value made out of nothing, of another type, for one reader.
+static Value makeCreation(OpBuilder &b, Value value, RankedTensorType type) {
+  Operation *op = value.getDefiningOp();
+  Operation *copy = b.clone(*op);
+  if (auto constant = dyn_cast<arith::ConstantOp>(copy))
+    constant.setValueAttr(cast<SplatElementsAttr>(constant.getValue()).resizeSplat(type));
+  else if (auto fill = dyn_cast<linalg::FillOp>(copy)) {
+    OpBuilder before(copy);
+    auto init = cast<RankedTensorType>(fill.getOutputs().front().getType());
+    fill.getOutputsMutable().assign(
+        makeCreation(before, fill.getOutputs().front(), init.clone(type.getShape())));
+  }
+  copy->getResult(0).setType(type);
+  return copy->getResult(0);
+}
+
+void Microbatches::makeLocal() {
+  if (count == 1)
+    return;
+  llvm::DenseMap<Value, RankedTensorType> globals, locals;
+  auto note = [&](Value value) {
+    if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
+      globals[value] = type;
+      locals[value] = getType(value);
+    }
+  };
+  for (BlockArgument arg : func.getArguments())
+    note(arg);
+  func.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      note(value);
+    if (!getIndexedBody(op))
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (Value value : block.getArguments())
+            note(value);
+  });
+  SmallVector<Operation *> ops;
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != func && !isCreation(op))
+      ops.push_back(op);
+    return getIndexedBody(op) ? WalkResult::skip() : WalkResult::advance();
+  });
+  // Operands made out of nothing have the layout that is needed. Rules are read before
+  // any type changes.
+  struct Made {
+    OpOperand *use;
+    RankedTensorType type;
+  };
+  SmallVector<Made> made;
+  for (Operation *op : ops) {
+    if (isPassed(op) || isMark(op) || apply.contains(op) || isSame(op) ||
+        !llvm::any_of(op->getOperands(),
+                      [](Value operand) { return isCreation(operand.getDefiningOp()); }))
+      continue;
+    ShardingRule rule = getShardingRule(op);
+    FactorAxes axes(rule.numFactors());
+    for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
+      if (!rule.tensor(t).type || get(rule.tensor(t).value).kind != State::Cut)
+        continue;
+      Sharding sharding = makeSharding(get(rule.tensor(t).value).dims);
+      for (unsigned f = 0; f < rule.numFactors(); ++f)
+        if (auto own = projectFactor(rule, t, f, sharding); own && deviceFactor(*own) > 1)
+          axes[f] = *own;
+    }
+    for (unsigned t = 0; t < op->getNumOperands() && t < rule.numOperands(); ++t) {
+      Value operand = op->getOperand(t);
+      if (!rule.tensor(t).type || !isCreation(operand.getDefiningOp()))
+        continue;
+      SmallVector<int64_t> shape(rule.tensor(t).type.getShape());
+      for (auto [size, dim] : llvm::zip(shape, getTensorSharding(rule, t, axes).dims))
+        size /= deviceFactor(dim.entries);
+      if (ArrayRef<int64_t>(shape) != rule.tensor(t).type.getShape())
+        made.push_back({&op->getOpOperand(t), rule.tensor(t).type.clone(shape)});
+    }
+  }
+  for (auto [use, type] : made) {
+    OpBuilder b(use->getOwner());
+    Value value = makeCreation(b, use->get(), type);
+    globals[value] = cast<RankedTensorType>(use->get().getType());
+    locals[value] = type;
+    use->set(value);
+  }
+  for (BlockArgument arg : func.getArguments())
+    if (auto type = locals.lookup(arg))
+      arg.setType(type);
+  TensorTypes types{[&](Value value) { return globals.lookup(value); },
+                    [&](Value value) { return locals.lookup(value); }};
+  for (Operation *op : ops) {
+    // Loops start from values of what they carry.
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      for (OpOperand &init : loop.getInitArgsMutable()) {
+        auto type = dyn_cast<RankedTensorType>(init.get().getType());
+        RankedTensorType carried =
+            locals.lookup(loop.getRegionIterArgs()[init.getOperandNumber() - 3]);
+        if (!type || carried == type || !isCreation(init.get().getDefiningOp()))
+          continue;
+        OpBuilder b(op);
+        init.set(makeCreation(b, init.get(), carried));
+      }
+    makeAttributesLocal(op, types);
+    for (Value result : op->getResults())
+      if (auto type = locals.lookup(result))
+        result.setType(type);
+    if (!getIndexedBody(op))
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (Value arg : block.getArguments())
+            if (auto type = locals.lookup(arg))
+              arg.setType(type);
+  }
+}

@@ -1,0 +1,273 @@
+//===- PipelinePass.cpp - --spmd-pipeline, --spmd-split-stages ------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Pipeline/StageFunctions.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDPIPELINEPASS
+#define GEN_PASS_DEF_SPMDSPLITSTAGESPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+struct PipelinePass : public spmd::impl::SPMDPipelinePassBase<PipelinePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())))
+      return signalPassFailure();
+    if (getPhase(module) < int(Phase::Annotated)) {
+      makeConstraintsOfShardings(module);
+      setPhase(module, Phase::Annotated);
+    }
+    if (failed(run(module)))
+      signalPassFailure();
+  }
+
+private:
+  /// The function to cut: the one named, or the only one that says anything of stages
+  /// or microbatches, or the only public one.
+  FailureOr<func::FuncOp> chooseFunction(ModuleOp module) {
+    SmallVector<func::FuncOp> marked, all;
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isPrivate() || func.isExternal())
+        continue;
+      if (!function.empty() && func.getName() == function)
+        return func;
+      all.push_back(func);
+      bool isMarked = false;
+      func.walk([&](StageBoundaryOp) { isMarked = true; });
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        isMarked |= func.getArgAttr(i, kMicrobatchAttr) != nullptr;
+      if (isMarked)
+        marked.push_back(func);
+    }
+    SmallVector<func::FuncOp> &candidates = marked.empty() ? all : marked;
+    if (function.empty() && candidates.size() == 1)
+      return candidates.front();
+    InFlightDiagnostic diag = emitError(module.getLoc());
+    if (function.empty())
+      diag << "the module has " << candidates.size()
+           << " functions to cut into stages, expected the option function=NAME to say which";
+    else
+      diag << "unknown function \"" << function << "\", expected a public function with a body";
+    for (func::FuncOp func : all)
+      diag.attachNote(func.getLoc()) << "available function: @" << func.getName();
+    return diag;
+  }
+
+  FailureOr<MeshOp> lookup(ModuleOp module, StringRef name) {
+    if (auto mesh = module.lookupSymbol<MeshOp>(name))
+      return mesh;
+    InFlightDiagnostic diag = emitError(module.getLoc())
+                              << "unknown mesh \"" << name << "\", expected an spmd.mesh";
+    for (auto mesh : module.getOps<MeshOp>())
+      diag.attachNote(mesh.getLoc()) << "available mesh: @" << mesh.getSymName();
+    return diag;
+  }
+
+  static SmallVector<int64_t> getDevices(const Mesh &mesh) {
+    if (!mesh.deviceIds.empty())
+      return SmallVector<int64_t>(mesh.deviceIds.begin(), mesh.deviceIds.end());
+    return llvm::to_vector(llvm::seq<int64_t>(0, mesh.numDevices()));
+  }
+
+  /// The meshes of the stages: those given, which share out the cluster's devices, or
+  /// equal parts of the cluster.
+  FailureOr<SmallVector<FlatSymbolRefAttr>> getMeshes(func::FuncOp func, int64_t count) {
+    ModuleOp module = getOperation();
+    MeshOp cluster;
+    auto all = llvm::to_vector(module.getOps<MeshOp>());
+    if (!this->cluster.empty()) {
+      FailureOr<MeshOp> found = lookup(module, this->cluster);
+      if (failed(found))
+        return failure();
+      cluster = *found;
+    } else if (meshes.empty()) {
+      if (all.size() != 1) {
+        InFlightDiagnostic diag = emitError(module.getLoc())
+                                  << "module has " << all.size()
+                                  << " meshes, expected the option meshes=... to name that of each "
+                                     "stage, or cluster=NAME the one to cut";
+        for (MeshOp mesh : all)
+          diag.attachNote(mesh.getLoc()) << "available mesh: @" << mesh.getSymName();
+        return diag;
+      }
+      cluster = all.front();
+    }
+    SmallVector<FlatSymbolRefAttr> result;
+    if (meshes.empty())
+      return sliceCluster(cluster, count);
+    if (int64_t(meshes.size()) != count)
+      return emitError(func.getLoc())
+             << meshes.size() << " meshes are given for " << count * virtualStages << " stages"
+             << (virtualStages > 1 ? (", " + Twine(virtualStages) + " on each").str() : "")
+             << ", expected " << count;
+    llvm::DenseMap<int64_t, MeshOp> owner;
+    for (const std::string &name : meshes) {
+      FailureOr<MeshOp> mesh = lookup(module, name);
+      if (failed(mesh))
+        return failure();
+      for (int64_t device : getDevices(toMesh(*mesh)))
+        if (auto [it, isNew] = owner.try_emplace(device, *mesh); !isNew) {
+          InFlightDiagnostic diag = mesh->emitError()
+                                    << "device " << device << " belongs to two stages, expected "
+                                    << "the meshes of stages to have devices of their own";
+          diag.attachNote(it->second.getLoc()) << "the other stage";
+          return diag;
+        }
+      result.push_back(FlatSymbolRefAttr::get(mesh->getSymNameAttr()));
+    }
+    if (cluster) {
+      llvm::DenseSet<int64_t> devices;
+      for (int64_t device : getDevices(toMesh(cluster))) {
+        devices.insert(device);
+        if (!owner.contains(device)) {
+          InFlightDiagnostic diag = emitError(func.getLoc())
+                                    << "device " << device << " of cluster @"
+                                    << cluster.getSymName()
+                                    << " belongs to no stage, expected the meshes of the stages "
+                                       "to have all devices";
+          diag.attachNote(cluster.getLoc()) << "the cluster";
+          return diag;
+        }
+      }
+      for (auto [device, mesh] : owner)
+        if (!devices.contains(device))
+          return mesh.emitError() << "device " << device << " is none of cluster @"
+                                  << cluster.getSymName() << ", expected its devices";
+    }
+    return result;
+  }
+
+  /// Equal parts of the cluster along its first axis: that axis is left out where a
+  /// stage has one place of it.
+  FailureOr<SmallVector<FlatSymbolRefAttr>> sliceCluster(MeshOp cluster, int64_t count) {
+    Mesh mesh = toMesh(cluster);
+    if (count == 1)
+      return SmallVector<FlatSymbolRefAttr>{FlatSymbolRefAttr::get(cluster.getSymNameAttr())};
+    if (mesh.axes.empty() || mesh.axes.front().size % count != 0)
+      return cluster.emitError()
+             << "the first axis of the cluster has "
+             << (mesh.axes.empty() ? 0 : mesh.axes.front().size) << " places, which " << count
+             << " stages do not divide, expected another axis first or the option meshes=...";
+    SmallVector<int64_t> devices = getDevices(mesh);
+    int64_t each = devices.size() / count;
+    SmallVector<FlatSymbolRefAttr> result;
+    OpBuilder b(cluster);
+    b.setInsertionPointAfter(cluster);
+    for (int64_t k = 0; k < count; ++k) {
+      Mesh own = mesh;
+      own.axes.front().size /= count;
+      if (own.axes.front().size == 1 && own.axes.size() > 1) {
+        own.axes.erase(own.axes.begin());
+        if (!own.alpha.empty())
+          own.alpha.erase(own.alpha.begin());
+        if (!own.beta.empty())
+          own.beta.erase(own.beta.begin());
+      }
+      own.deviceIds.assign(devices.begin() + k * each, devices.begin() + (k + 1) * each);
+      own.name = (cluster.getSymName() + "_" + Twine(k)).str();
+      MeshOp op = createMesh(b, cluster.getLoc(), own.name, own);
+      result.push_back(FlatSymbolRefAttr::get(op.getSymNameAttr()));
+    }
+    return result;
+  }
+
+  LogicalResult run(ModuleOp module) {
+    if (!llvm::is_contained({"manual", "uniform", "auto"}, stages))
+      return emitError(module.getLoc()) << "unknown stages=" << stages
+                                        << ", expected manual, uniform or auto";
+    static constexpr StringLiteral kinds[] = {"", "gpipe", "1f1b", "1f1b-overlap",
+                                              "interleaved-1f1b", "inference"};
+    if (!llvm::is_contained(kinds, StringRef(schedule)))
+      return emitError(module.getLoc())
+             << "unknown schedule=" << schedule
+             << ", expected gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b or inference";
+    for (auto [name, value] : {std::pair("microbatches", int64_t(microbatches)),
+                               std::pair("virtual-stages", int64_t(virtualStages))})
+      if (value < 1)
+        return emitError(module.getLoc()) << name << "=" << value << ", expected at least 1";
+    if (virtualStages > 1 && schedule != "interleaved-1f1b")
+      return emitError(module.getLoc()) << "virtual-stages=" << virtualStages << " with schedule="
+                                        << schedule << ", expected schedule=interleaved-1f1b";
+    FailureOr<func::FuncOp> chosen = chooseFunction(module);
+    if (failed(chosen))
+      return failure();
+    func::FuncOp func = *chosen;
+    if (!func.getBody().hasOneBlock())
+      return func.emitError() << "function '" << func.getName()
+                              << "' has several blocks, expected one (lift its control flow "
+                                 "first, for instance with --lift-cf-to-scf)";
+    FailureOr<Microbatches> split = Microbatches::analyze(func, microbatches);
+    if (failed(split))
+      return failure();
+    FailureOr<Stages> assigned = Stages::assign(func, *split);
+    if (failed(assigned))
+      return failure();
+    int64_t count = assigned->getNumStages();
+    if (numStages > 0 && numStages != count)
+      return func.emitError() << "the stage boundaries make " << count << " stages, expected "
+                              << numStages << ", as num-stages says";
+    if (count % virtualStages != 0)
+      return func.emitError() << "the stage boundaries make " << count
+                              << " stages, expected a multiple of " << virtualStages
+                              << ", the stages on each mesh";
+    std::string kind = schedule;
+    if (kind.empty())
+      kind = assigned->isTraining() ? "1f1b" : "inference";
+    if ((kind == "inference") == assigned->isTraining() && count > 1)
+      return func.emitError() << "schedule=" << kind << " and the function has "
+                              << (assigned->isTraining() ? "a" : "no")
+                              << " backward part, expected "
+                              << (assigned->isTraining() ? "gpipe, 1f1b, 1f1b-overlap or interleaved-1f1b"
+                                                         : "inference");
+    FailureOr<SmallVector<FlatSymbolRefAttr>> names = getMeshes(func, count / virtualStages);
+    if (failed(names))
+      return failure();
+    // The schedule takes the place of the function.
+    OpBuilder b(func);
+    FunctionType type = func.getFunctionType();
+    auto dictionaries = [&](ArrayAttr attrs, unsigned n) {
+      SmallVector<Attribute> list(n, b.getDictionaryAttr({}));
+      if (attrs)
+        list.assign(attrs.begin(), attrs.end());
+      return b.getArrayAttr(list);
+    };
+    split->makeLocal();
+    auto name = FlatSymbolRefAttr::get(func.getNameAttr());
+    if (failed(buildStageFunctions(func, *split, *assigned, *names, name)))
+      return failure();
+    SmallVector<Attribute> meshAttrs(names->begin(), names->end());
+    auto op = ScheduleOp::create(b, func.getLoc(), func.getName(), kind, microbatches,
+                                 b.getArrayAttr(meshAttrs), type,
+                                 dictionaries(func.getArgAttrsAttr(), type.getNumInputs()),
+                                 dictionaries(func.getResAttrsAttr(), type.getNumResults()));
+    op.getBody().emplaceBlock();
+    func.erase();
+    return success();
+  }
+};
+
+struct SplitStagesPass : public spmd::impl::SPMDSplitStagesPassBase<SplitStagesPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
+      return signalPassFailure();
+    for (auto schedule : llvm::to_vector(module.getOps<ScheduleOp>()))
+      if (schedule.getBody().front().empty() && failed(splitStages(schedule)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

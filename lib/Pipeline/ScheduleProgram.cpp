@@ -1,0 +1,168 @@
+//===- ScheduleProgram.cpp - Schedules in IR and as plain data ------------===//
+
+#include "shardkit/Pipeline/ScheduleProgram.h"
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Pipeline/VerifyProgram.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+FailureOr<ScheduleProgram> ScheduleProgram::read(ScheduleOp schedule) {
+  ScheduleProgram result;
+  auto module = schedule->getParentOfType<ModuleOp>();
+  auto name = FlatSymbolRefAttr::get(schedule.getSymNameAttr());
+  int64_t numStages = 0, numMeshes = schedule.getMeshes().size();
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func->getAttrOfType<FlatSymbolRefAttr>(kPartOfAttr) != name)
+      continue;
+    auto stage = func->getAttrOfType<IntegerAttr>(kStageAttr);
+    if (!stage)
+      return func.emitError() << "part of schedule " << name
+                              << " has no spmd.stage, expected the number of its stage";
+    numStages = std::max(numStages, stage.getInt() + 1);
+    StageFunction function;
+    function.name = func.getName().str();
+    function.stage = stage.getInt();
+    StringRef part = func.getName();
+    part = part.substr(part.rfind('_') + 1);
+    if (part.consume_front("apply")) {
+      function.part = Part::Apply;
+      if (!part.empty() && part.getAsInteger(10, function.round))
+        function.round = 0;
+    } else if (part == "backward") {
+      function.part = Part::Backward;
+    } else if (part != "forward" && part != "accumulate") {
+      return func.emitError() << "part of schedule " << name << " is called @" << func.getName()
+                              << ", expected a name that ends in _forward, _backward or _apply "
+                                 "(--spmd-split-stages has not run)";
+    }
+    auto take = [&](Attribute attr, SmallVector<int64_t> &list) {
+      auto slot = dyn_cast_or_null<SlotAttr>(attr);
+      if (!slot || !slot.isValue())
+        return;
+      auto [it, isNew] = result.valueOf.try_emplace(slot.getName(), result.program.values.size());
+      if (isNew)
+        result.program.values.push_back({slot.getName().str(), false, false});
+      list.push_back(it->second);
+    };
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      take(func.getArgAttr(i, kSlotAttr), function.reads);
+    for (unsigned i = 0; i < func.getNumResults(); ++i) {
+      size_t before = function.writes.size();
+      take(func.getResultAttr(i, kSlotAttr), function.writes);
+      // Per microbatch where a part that runs per microbatch writes it, sums apart.
+      if (function.writes.size() > before && function.part != Part::Apply &&
+          func.getResultAttrOfType<SlotAttr>(i, kSlotAttr).getKind() == SlotKind::Value)
+        result.program.values[function.writes.back()].perMicrobatch = true;
+    }
+    result.functions.push_back(func);
+    result.program.functions.push_back(std::move(function));
+  }
+  for (int64_t stage = 0; stage < numStages; ++stage)
+    result.program.meshOfStage.push_back(stage % numMeshes);
+  return result;
+}
+
+ScheduleProgram::Place ScheduleProgram::getProducer(int64_t value) const {
+  for (auto [f, function] : llvm::enumerate(program.functions))
+    if (llvm::is_contained(function.writes, value)) {
+      func::FuncOp func = functions[f];
+      for (unsigned i = 0; i < func.getNumResults(); ++i)
+        if (auto slot = func.getResultAttrOfType<SlotAttr>(i, kSlotAttr);
+            slot && slot.isValue() && slot.getName() == program.values[value].name)
+          return {func, i};
+    }
+  return {};
+}
+
+ScheduleProgram::Place ScheduleProgram::getConsumer(int64_t value, int64_t mesh) const {
+  for (auto [f, function] : llvm::enumerate(program.functions))
+    if (program.getMesh(function) == mesh && llvm::is_contained(function.reads, value)) {
+      func::FuncOp func = functions[f];
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        if (auto slot = func.getArgAttrOfType<SlotAttr>(i, kSlotAttr);
+            slot && slot.isValue() && slot.getName() == program.values[value].name)
+          return {func, i};
+    }
+  return {};
+}
+
+LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
+  FailureOr<ScheduleProgram> read = ScheduleProgram::read(schedule);
+  if (failed(read))
+    return failure();
+  const PipelineProgram &program = read->program;
+  std::string error;
+  std::optional<ScheduleKind> kind = parseScheduleKind(schedule.getKind(), error);
+  int64_t numMeshes = schedule.getMeshes().size();
+  int64_t numStages = program.meshOfStage.size();
+  std::optional<ClockTable> table;
+  if (kind)
+    table = buildSchedule(*kind, numMeshes, schedule.getMicrobatches(), numStages / numMeshes, error);
+  if (!table)
+    return schedule.emitError() << error;
+  InstructionLists lists = emitInstructions(program, *table);
+  if (auto fault = verifyProgram(program, lists, schedule.getMicrobatches(), *kind))
+    return schedule.emitError() << fault->message << " (instruction " << fault->instruction
+                                << " of mesh " << fault->mesh << ")";
+
+  // What moves, once per value and mesh that takes it.
+  OpBuilder b = OpBuilder::atBlockEnd(&schedule.getBody().front());
+  llvm::DenseMap<std::pair<int64_t, int64_t>, int64_t> transferOf;
+  for (auto [from, list] : llvm::enumerate(lists))
+    for (const Instruction &instruction : list)
+      for (const Slot &slot : instruction.sends) {
+        auto [it, isNew] = transferOf.try_emplace({slot.value, instruction.peer}, transferOf.size());
+        if (!isNew)
+          continue;
+        ScheduleProgram::Place producer = read->getProducer(slot.value);
+        ScheduleProgram::Place consumer = read->getConsumer(slot.value, instruction.peer);
+        auto source = producer.func.getResultAttrOfType<ShardingAttr>(producer.index, kShardingAttr);
+        auto destination = consumer.func.getArgAttrOfType<ShardingAttr>(consumer.index, kShardingAttr);
+        auto type = producer.func.getResultAttrOfType<TypeAttr>(producer.index, kGlobalTypeAttr);
+        if (!source || !destination || !type)
+          return consumer.func.emitError()
+                 << "value \"" << program.values[slot.value].name
+                 << "\" crosses stages without a layout, expected spmd.sharding and "
+                    "spmd.global_type as --spmd-partition leaves them";
+        TransferOp::create(b, producer.func.getLoc(), program.values[slot.value].name, int64_t(from),
+                           source, instruction.peer, destination, StringAttr(),
+                           cast<RankedTensorType>(type.getValue()));
+      }
+  auto optional = [&](int64_t number) {
+    return number >= 0 ? b.getI64IntegerAttr(number) : IntegerAttr();
+  };
+  for (auto [mesh, list] : llvm::enumerate(lists)) {
+    auto stage = StageProgramOp::create(b, schedule.getLoc(),
+                                        cast<FlatSymbolRefAttr>(schedule.getMeshes()[mesh]));
+    OpBuilder body = OpBuilder::atBlockEnd(&stage.getBody().emplaceBlock());
+    for (const Instruction &instruction : list) {
+      switch (instruction.kind) {
+      case Instruction::Kind::Run:
+        RunOp::create(body, schedule.getLoc(),
+                      FlatSymbolRefAttr::get(read->functions[instruction.function].getNameAttr()),
+                      optional(instruction.microbatch), b.getI64IntegerAttr(instruction.clock));
+        break;
+      case Instruction::Kind::Transfer: {
+        auto pairs = [&](ArrayRef<Slot> slots, bool sends) {
+          SmallVector<Attribute> attrs;
+          for (const Slot &slot : slots)
+            attrs.push_back(b.getDenseI64ArrayAttr(
+                {transferOf.at({slot.value, sends ? instruction.peer : int64_t(mesh)}),
+                 slot.microbatch}));
+          return b.getArrayAttr(attrs);
+        };
+        PostOp::create(body, schedule.getLoc(), instruction.peer, pairs(instruction.sends, true),
+                       pairs(instruction.receives, false));
+        break;
+      }
+      case Instruction::Kind::Free:
+        FreeOp::create(body, schedule.getLoc(), program.values[instruction.freed.value].name,
+                       optional(instruction.freed.microbatch));
+        break;
+      }
+    }
+  }
+  return success();
+}

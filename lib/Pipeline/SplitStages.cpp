@@ -1,0 +1,289 @@
+//===- SplitStages.cpp - A function of each part of a stage ---------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Pipeline/ScheduleProgram.h"
+#include "shardkit/Pipeline/StageFunctions.h"
+#include "shardkit/Rules/ShardingRule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+/// The op of arith that combines two elements.
+arith::AtomicRMWKind toArith(ReductionKind kind, Type element) {
+  bool isFloat = isa<FloatType>(element);
+  switch (kind) {
+  case ReductionKind::Sum: return isFloat ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi;
+  case ReductionKind::Prod: return isFloat ? arith::AtomicRMWKind::mulf : arith::AtomicRMWKind::muli;
+  case ReductionKind::And: return arith::AtomicRMWKind::andi;
+  case ReductionKind::Or: return arith::AtomicRMWKind::ori;
+  case ReductionKind::Xor: return arith::AtomicRMWKind::xori;
+  case ReductionKind::Max: return isFloat ? arith::AtomicRMWKind::maximumf : arith::AtomicRMWKind::maxs;
+  case ReductionKind::Min: return isFloat ? arith::AtomicRMWKind::minimumf : arith::AtomicRMWKind::mins;
+  case ReductionKind::UMax: return arith::AtomicRMWKind::maxu;
+  case ReductionKind::UMin: return arith::AtomicRMWKind::minu;
+  case ReductionKind::MaxNum: return arith::AtomicRMWKind::maxnumf;
+  case ReductionKind::MinNum: return arith::AtomicRMWKind::minnumf;
+  }
+  llvm_unreachable("a kind of reduction");
+}
+
+/// acc combined with what one more microbatch computes.
+Value accumulate(OpBuilder &b, Location loc, ReductionKind kind, Value acc, Value part) {
+  auto type = cast<RankedTensorType>(acc.getType());
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  return linalg::GenericOp::create(b, loc, type, part, acc, maps, loops,
+                                   [&](OpBuilder &inner, Location loc, ValueRange args) {
+                                     linalg::YieldOp::create(
+                                         inner, loc, arith::getReductionOp(toArith(kind, type.getElementType()),
+                                                                inner, loc, args[1], args[0]));
+                                   })
+      .getResult(0);
+}
+
+class StageSplitter {
+public:
+  StageSplitter(func::FuncOp func, bool isOnly) : func(func), isOnly(isOnly) {}
+
+  LogicalResult run() {
+    readParts();
+    for (Part &part : parts)
+      collectReads(part);
+    for (Part &part : parts)
+      if (failed(emit(part)))
+        return failure();
+    func.erase();
+    return success();
+  }
+
+private:
+  struct Part {
+    PipelinePart part = PipelinePart::Forward;
+    int64_t round = 0;
+    SmallVector<Operation *> ops;
+    /// Of other parts or arguments of the stage, in order of first use.
+    llvm::SetVector<Value> reads;
+    llvm::DenseSet<Operation *> copied; // what is the same in all microbatches
+  };
+
+  void readParts() {
+    for (Operation &op : func.getBody().front()) {
+      if (auto begin = dyn_cast<BeginPartOp>(op)) {
+        parts.push_back({begin.getPart(), int64_t(begin.getRound().value_or(0)), {}, {}, {}});
+      } else if (!isa<func::ReturnOp>(op)) {
+        partOf[&op] = parts.size() - 1;
+        parts.back().ops.push_back(&op);
+      }
+    }
+    auto returned = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+    for (auto [i, value] : llvm::enumerate(returned.getOperands()))
+      resultsOf[value].push_back(i);
+  }
+
+  SlotAttr slotOfArgument(unsigned i) {
+    return func.getArgAttrOfType<SlotAttr>(i, kSlotAttr);
+  }
+
+  /// Made of whole arguments of the program alone, so that any part may compute it again.
+  bool isConstant(Value value) {
+    auto it = constant.find(value);
+    if (it != constant.end())
+      return it->second;
+    bool result = true;
+    if (auto arg = dyn_cast<BlockArgument>(value)) {
+      SlotAttr slot = slotOfArgument(arg.getArgNumber());
+      result = slot && slot.getKind() == SlotKind::Argument && !slot.isMicrobatch();
+    } else if (isa<HandOverOp>(value.getDefiningOp())) {
+      result = false;
+    } else {
+      for (Value operand : Stages::getRead(value.getDefiningOp()))
+        result &= isConstant(operand);
+    }
+    return constant[value] = result;
+  }
+
+  void collectReads(Part &part) {
+    unsigned own = &part - parts.data();
+    SmallVector<Value> pending;
+    auto read = [&](Value value) {
+      SmallVector<Value> stack{value};
+      while (!stack.empty()) {
+        Value v = stack.pop_back_val();
+        Operation *op = v.getDefiningOp();
+        if (op && partOf.lookup(op) == own && partOf.contains(op))
+          continue;
+        if (op && isConstant(v)) {
+          if (part.copied.insert(op).second)
+            llvm::append_range(stack, Stages::getRead(op));
+          continue;
+        }
+        if (part.reads.insert(v) && op)
+          needed.insert(v);
+      }
+    };
+    for (Operation *op : part.ops)
+      for (Value value : Stages::getRead(op))
+        read(value);
+  }
+
+  std::string getName(const Part &part) {
+    int64_t stage = func->getAttrOfType<IntegerAttr>(kStageAttr).getInt();
+    std::string name;
+    if (part.part == PipelinePart::Apply)
+      name = part.round ? "apply" + std::to_string(part.round) : "apply";
+    else
+      name = isOnly ? "accumulate" : stringifyPipelinePart(part.part).str();
+    return isOnly ? name : "stage" + std::to_string(stage) + "_" + name;
+  }
+
+  /// What a value of this stage alone is called.
+  SlotAttr getSlot(Value value) {
+    MLIRContext *context = func.getContext();
+    if (auto arg = dyn_cast<BlockArgument>(value))
+      return slotOfArgument(arg.getArgNumber());
+    if (auto out = value.getDefiningOp<HandOverOp>(); out && out.getReduction())
+      return SlotAttr::get(context, SlotKind::Sum, -1, -1, out.getName(), out.getReduction()->getValue());
+    auto [it, isNew] = kept.try_emplace(value, kept.size());
+    std::string name = (func.getName() + ".r" + Twine(it->second)).str();
+    return SlotAttr::get(context, SlotKind::Value, -1, -1, name, ReductionKind::Sum);
+  }
+
+  LogicalResult emit(Part &part) {
+    MLIRContext *context = func.getContext();
+    OpBuilder b(func);
+    SmallVector<Type> inputs;
+    SmallVector<NamedAttrList> argAttrs, resultAttrs;
+    SmallVector<HandOverOp> sums;
+    IRMapping map;
+    for (Operation *op : part.ops)
+      if (auto out = dyn_cast<HandOverOp>(op); out && out.getReduction()) {
+        sums.push_back(out);
+        inputs.push_back(out.getType());
+        argAttrs.emplace_back().set(kSlotAttr, getSlot(out));
+      }
+    // Arguments of the stage in their order, then what other parts made.
+    SmallVector<Value> reads(part.reads.begin(), part.reads.end());
+    llvm::stable_sort(reads, [](Value a, Value b) {
+      auto left = dyn_cast<BlockArgument>(a), right = dyn_cast<BlockArgument>(b);
+      if (left && right)
+        return left.getArgNumber() < right.getArgNumber();
+      return left && !right;
+    });
+    for (Value value : reads) {
+      if (!isa<RankedTensorType>(value.getType()))
+        return value.getDefiningOp()->emitError()
+               << "a scalar is used in another part of the stage, expected tensors";
+      inputs.push_back(value.getType());
+      NamedAttrList attrs;
+      if (auto arg = dyn_cast<BlockArgument>(value))
+        attrs = NamedAttrList(func.getArgAttrDict(arg.getArgNumber()));
+      attrs.set(kSlotAttr, getSlot(value));
+      argAttrs.push_back(attrs);
+    }
+
+    auto result = func::FuncOp::create(b, func.getLoc(), getName(part), b.getFunctionType(inputs, {}));
+    for (StringRef name : {kStageAttr, kMeshAttr, kPartOfAttr})
+      result->setAttr(name, func->getAttr(name));
+    Block *entry = result.addEntryBlock();
+    OpBuilder body = OpBuilder::atBlockEnd(entry);
+    for (auto [i, value] : llvm::enumerate(reads)) {
+      entry->getArgument(sums.size() + i).setLoc(value.getLoc());
+      map.map(value, entry->getArgument(sums.size() + i));
+    }
+    for (Operation &op : func.getBody().front()) // in program order
+      if (part.copied.contains(&op))
+        body.clone(op, map);
+    SmallVector<Value> values;
+    unsigned nextSum = 0;
+    auto addResult = [&](Value value, NamedAttrList attrs) {
+      values.push_back(value);
+      resultAttrs.push_back(std::move(attrs));
+    };
+    SmallVector<std::pair<Value, NamedAttrList>> outputs, residuals;
+    for (Operation *op : part.ops) {
+      if (auto out = dyn_cast<HandOverOp>(op)) {
+        Value value = map.lookup(out.getInput());
+        if (out.getReduction()) {
+          value = accumulate(body, out.getLoc(), out.getReduction()->getValue(),
+                             entry->getArgument(nextSum), value);
+          NamedAttrList attrs;
+          attrs.set(kSlotAttr, getSlot(out));
+          attrs.set(kTiedAttr, b.getI64IntegerAttr(nextSum++));
+          addResult(value, attrs);
+        }
+        map.map(out.getResult(), value);
+      } else {
+        body.clone(*op, map);
+      }
+      for (Value value : op->getResults()) {
+        for (unsigned i : resultsOf.lookup(value)) {
+          NamedAttrList attrs(func.getResultAttrDict(i));
+          if (auto tied = dyn_cast_or_null<IntegerAttr>(attrs.get(kTiedAttr))) {
+            auto at = llvm::find(reads, Value(func.getArgument(tied.getInt())));
+            if (at == reads.end())
+              attrs.erase(kTiedAttr);
+            else
+              attrs.set(kTiedAttr, b.getI64IntegerAttr(sums.size() + (at - reads.begin())));
+          }
+          outputs.push_back({map.lookup(value), attrs});
+        }
+        auto out = dyn_cast<HandOverOp>(op);
+        if (needed.contains(value) && !(out && out.getReduction())) {
+          NamedAttrList attrs;
+          attrs.set(kSlotAttr, getSlot(value));
+          residuals.push_back({map.lookup(value), attrs});
+        }
+      }
+    }
+    for (auto &[value, attrs] : outputs)
+      addResult(value, attrs);
+    for (auto &[value, attrs] : residuals)
+      addResult(value, attrs);
+    if (values.empty()) {
+      result.erase();
+      return success();
+    }
+    func::ReturnOp::create(body, func.getLoc(), values);
+    result.setFunctionType(b.getFunctionType(inputs, llvm::to_vector(ValueRange(values).getTypes())));
+    SignatureAttrs signature(result);
+    for (auto [i, attrs] : llvm::enumerate(argAttrs))
+      signature.arg(i) = attrs;
+    for (auto [i, attrs] : llvm::enumerate(resultAttrs))
+      signature.result(i) = attrs;
+    signature.write();
+    (void)context;
+    return success();
+  }
+
+  func::FuncOp func;
+  bool isOnly;
+  std::vector<Part> parts;
+  llvm::DenseMap<Operation *, unsigned> partOf;
+  llvm::DenseMap<Value, SmallVector<unsigned, 1>> resultsOf;
+  llvm::DenseMap<Value, bool> constant;
+  /// Values that other parts read.
+  llvm::DenseSet<Value> needed;
+  llvm::DenseMap<Value, unsigned> kept;
+};
+
+} // namespace
+
+LogicalResult spmd::splitStages(ScheduleOp schedule) {
+  auto module = schedule->getParentOfType<ModuleOp>();
+  auto name = FlatSymbolRefAttr::get(schedule.getSymNameAttr());
+  SmallVector<func::FuncOp> stages;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (func->getAttrOfType<FlatSymbolRefAttr>(kPartOfAttr) == name)
+      stages.push_back(func);
+  for (func::FuncOp func : stages)
+    if (failed(StageSplitter(func, stages.size() == 1).run()))
+      return failure();
+  return emitSchedule(schedule);
+}
