@@ -40,7 +40,7 @@ void addMeasured(Json &entry, const FunctionRecord &record, size_t id) {
   Json total = Json::array(), longest = Json::array();
   int64_t executions = 0;
   for (const auto &perRank : record.stats.collectives) {
-    const CollectiveStats &stats = perRank[id];
+    const TimeStats &stats = perRank[id];
     executions = std::max(executions, stats.count);
     total.push_back(stats.seconds);
     longest.push_back(stats.maxSeconds);

@@ -136,7 +136,7 @@ Status Session::mergeRecords(FunctionRecord &record) {
   auto [begin, end] = backend_.ownRanks(devices);
   for (int64_t rank = begin; rank < end; ++rank) {
     mine.add(record.localBytes[size_t(rank)]);
-    for (const CollectiveStats &stats : record.stats.collectives[size_t(rank)])
+    for (const TimeStats &stats : record.stats.collectives[size_t(rank)])
       mine.add(stats);
   }
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_.exchange(mine.text));
@@ -163,8 +163,8 @@ Status Session::mergeRecords(FunctionRecord &record) {
     auto [first, last] = backend_.ranksOf(p, devices);
     for (int64_t rank = first; rank < last; ++rank) {
       record.localBytes[size_t(rank)] = theirs.take<int64_t>();
-      for (CollectiveStats &stats : record.stats.collectives[size_t(rank)])
-        stats = theirs.take<CollectiveStats>();
+      for (TimeStats &stats : record.stats.collectives[size_t(rank)])
+        stats = theirs.take<TimeStats>();
     }
   }
   record.load = std::move(total);
