@@ -171,7 +171,7 @@ public:
         if (!theirs || theirs->kind != Instruction::Kind::Transfer || theirs->target != s)
           break; // The peer goes on with both when it comes.
         if (mine->transfers != theirs->transfers)
-          in_.fail(place(s) + " and " + place(peer) +
+          in_.fail(place(std::min(s, peer)) + " and " + place(std::max(s, peer)) +
                    " meet for other transfers, expected the same in one order");
         mine->order = theirs->order = orders_[s] = orders_[peer] =
             std::max(orders_[s], orders_[peer]) + 1;
