@@ -13,6 +13,14 @@ using namespace shardkit::rt;
 using namespace shardkit::rt::test;
 using Json = nlohmann::json;
 
+extern "C" {
+int32_t sk_forward0(sk_context *, void *const *, void *const *, void *);
+int32_t sk_forward1(sk_context *, void *const *, void *const *, void *);
+int32_t sk_backward0(sk_context *, void *const *, void *const *, void *);
+int32_t sk_apply0(sk_context *, void *const *, void *const *, void *);
+int32_t sk_ref_pipeline(sk_context *, void *const *, void *const *, void *);
+}
+
 namespace {
 
 PipelineInfo parse(const Json &json) {
@@ -62,53 +70,14 @@ float *out(void *const *results, int i) { return static_cast<float *>(results[i]
 // Unequal meshes, both directions, a sum in place
 //===----------------------------------------------------------------------===//
 
-int32_t forward0(sk_context *ctx, void *const *args, void *const *results, void *) {
-  for (int i = 0; i < 16; ++i)
-    out(results, 0)[i] = 2 * in(args, 0)[i] + float(sk_coordinate(ctx, 1, 8));
-  return 0;
-}
-
-/// y = h + w + 10 * rank + the sum of all (rank + 1); g = y * y.
-int32_t forward1(sk_context *ctx, void *const *args, void *const *results, void *) {
-  const float rank = float(sk_coordinate(ctx, 1, 8)), mine = rank + 1;
-  float total = 0;
-  if (int32_t status = sk_collective(ctx, 0, &mine, &total))
-    return status;
-  for (int i = 0; i < 8; ++i) {
-    const float y = in(args, 0)[i] + in(args, 1)[i] + 10 * rank + total;
-    out(results, 0)[i] = y;
-    out(results, 1)[i] = y * y;
-  }
-  return 0;
-}
-
-int32_t backward0(sk_context *, void *const *args, void *const *results, void *) {
-  // Results are written while arguments are still read.
-  for (int i = 0; i < 16; ++i)
-    out(results, 0)[i] = 1000;
-  for (int i = 0; i < 16; ++i)
-    out(results, 0)[i] = in(args, 1)[i] + in(args, 0)[15 - i];
-  return 0;
-}
-
-int32_t apply0(sk_context *, void *const *args, void *const *results, void *) {
-  std::copy_n(in(args, 0), 16, out(results, 0));
-  return 0;
-}
-
-const std::vector<sk_program> unequalPrograms = {forward0, forward1, backward0, apply0};
+const std::vector<sk_program> unequalPrograms = {sk_forward0, sk_forward1, sk_backward0, sk_apply0};
 
 void expectUnequal(const PipelineInfo &pipeline, std::vector<RankMemory> &memory,
                    const std::vector<float> &x, const std::vector<float> &w) {
   std::vector<float> y(32), sum(16);
-  for (int row = 0; row < 8; ++row)
-    for (int c = 0; c < 4; ++c) {
-      const int rank = row % 4 / 2; // Of a microbatch of four rows.
-      const int i = row * 4 + c;
-      y[size_t(i)] = 2 * x[size_t(i)] + w[size_t(row % 4 * 4 + c)] + float(10 * rank) + 3;
-    }
-  for (size_t i = 0; i < 16; ++i)
-    sum[i] = y[16 + i] * y[16 + i] + y[15 - i] * y[15 - i];
+  void *arguments[] = {const_cast<float *>(x.data()), const_cast<float *>(w.data())};
+  void *results[] = {y.data(), sum.data()};
+  sk_ref_pipeline(nullptr, arguments, results, nullptr);
   EXPECT_EQ(result(pipeline, memory, 0), y);
   EXPECT_EQ(result(pipeline, memory, 1), sum);
 }
