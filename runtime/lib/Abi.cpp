@@ -16,12 +16,13 @@ static double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-static int32_t fail(sk_context *ctx, Status status) {
-  ctx->status = int32_t(status.code());
-  ctx->world->fail(
-      status.withContext("rank " + std::to_string(ctx->rank)));
-  return ctx->status;
+int32_t shardkit::rt::failRun(sk_context &ctx, Status status) {
+  ctx.status = int32_t(status.code());
+  ctx.world->fail(status.withContext("rank " + std::to_string(ctx.rank)), ctx.rank);
+  return ctx.status;
 }
+
+static int32_t fail(sk_context *ctx, Status status) { return failRun(*ctx, std::move(status)); }
 
 static int32_t aborted(sk_context *ctx) {
   return ctx->status = int32_t(Code::Aborted);
@@ -39,18 +40,17 @@ static Status check(sk_context *ctx, int64_t id, bool isStarted) {
   return {};
 }
 
-/// What a fault that was asked for does to this rank; 0 if there is none.
-static int32_t inject(sk_context *ctx, int64_t id, bool after) {
-  switch (ctx->world->fault().at(ctx->rank, id, after)) {
+int32_t shardkit::rt::injectFault(sk_context &ctx, int64_t id, bool after) {
+  switch (ctx.world->fault().at(ctx.rank, id, after)) {
   case Fault::Kind::Kill:
-    ctx->world->vanish();
-    ctx->isGone = true;
-    return aborted(ctx);
+    ctx.world->vanish();
+    ctx.isGone = true;
+    return aborted(&ctx);
   case Fault::Kind::Stall:
     while (true)
       ::pause();
   case Fault::Kind::Error:
-    return fail(ctx, internalError("an injected fault"));
+    return fail(&ctx, internalError("an injected fault"));
   case Fault::Kind::Disagree:
   case Fault::Kind::None:
     break;
@@ -78,13 +78,13 @@ static int32_t guarded(sk_context *ctx, int64_t id, bool isStarted, Fn &&call) {
 static void count(sk_context *ctx, int64_t id, double seconds) {
   if (!ctx->stats)
     return;
-  CollectiveStats &stats = (*ctx->stats)[size_t(id)];
+  TimeStats &stats = (*ctx->stats)[size_t(id)];
   ++stats.count;
   stats.seconds += seconds;
   stats.maxSeconds = std::max(stats.maxSeconds, seconds);
 }
 
-static void enter(RankRecord &record, int64_t id) {
+void shardkit::rt::recordEntry(RankRecord &record, int64_t id) {
   record.collective.store(id, std::memory_order_relaxed);
   record.entered.fetch_add(1, std::memory_order_relaxed);
   record.inside.store(true, std::memory_order_relaxed);
@@ -97,21 +97,21 @@ int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out) {
 int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in,
                             void *out) {
   return guarded(ctx, id, false, [&](RankRecord &record) -> int32_t {
-    if (int32_t status = inject(ctx, id, /*after=*/false))
+    if (int32_t status = injectFault(*ctx, id, /*after=*/false))
       return status;
-    enter(record, id);
+    recordEntry(record, id);
     auto start = std::chrono::steady_clock::now();
     if (!ctx->plans->plans[size_t(id)]->run(ctx->rank, count, in, out))
       return aborted(ctx);
     record.inside.store(false, std::memory_order_relaxed);
     ::count(ctx, id, secondsSince(start));
-    return inject(ctx, id, /*after=*/true);
+    return injectFault(*ctx, id, /*after=*/true);
   });
 }
 
 int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *out) {
   return guarded(ctx, id, true, [&](RankRecord &record) -> int32_t {
-    if (int32_t status = inject(ctx, id, /*after=*/false))
+    if (int32_t status = injectFault(*ctx, id, /*after=*/false))
       return status;
     Status status = ctx->plans->started[size_t(id)]->start(ctx->rank, id, in, out);
     return status.ok() ? 0 : fail(ctx, status);
@@ -120,7 +120,7 @@ int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *o
 
 int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *out) {
   return guarded(ctx, id, true, [&](RankRecord &record) -> int32_t {
-    enter(record, id);
+    recordEntry(record, id);
     auto start = std::chrono::steady_clock::now();
     bool waited = false;
     Status status = ctx->plans->started[size_t(id)]->done(ctx->rank, id, in, out, waited);
@@ -129,7 +129,7 @@ int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *ou
     record.inside.store(false, std::memory_order_relaxed);
     // What the ranks wait and compute for all is counted with the first.
     count(ctx, id, waited ? secondsSince(start) : 0);
-    return inject(ctx, id, /*after=*/true);
+    return injectFault(*ctx, id, /*after=*/true);
   });
 }
 
@@ -144,7 +144,7 @@ int32_t sk_assert(sk_context *ctx, int32_t holds, const char *message) {
 }
 
 int64_t sk_coordinate(sk_context *ctx, int64_t stride, int64_t size) {
-  return stride > 0 && size > 0 ? ctx->rank / stride % size : 0;
+  return stride > 0 && size > 0 ? ctx->meshRank / stride % size : 0;
 }
 
 int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,

@@ -2,7 +2,9 @@
 
 #include "shardkit/rt/Buffer.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <sys/mman.h>
 
@@ -39,6 +41,31 @@ void Buffer::reserve(int64_t bytes) {
     return;
   *this = Buffer();
   *this = Buffer(bytes);
+}
+
+Buffer BufferPool::take(int64_t bytes) {
+  inUse_ += bytes;
+  peak_ = std::max(peak_, inUse_);
+  most_ = std::max(most_, inUse_);
+  auto same = idle_.find(bytes);
+  if (same != idle_.end()) {
+    Buffer buffer = std::move(same->second);
+    idle_.erase(same);
+    idleBytes_ -= bytes;
+    return buffer;
+  }
+  while (!idle_.empty() && inUse_ + idleBytes_ > most_) {
+    idleBytes_ -= idle_.rbegin()->first;
+    idle_.erase(std::prev(idle_.end()));
+  }
+  return Buffer(bytes);
+}
+
+void BufferPool::giveBack(Buffer buffer) {
+  const int64_t bytes = buffer.bytes();
+  inUse_ -= bytes;
+  idleBytes_ += bytes;
+  idle_.emplace(bytes, std::move(buffer));
 }
 
 } // namespace shardkit::rt

@@ -5,6 +5,7 @@
 #include "shardkit/rt/Reduce.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 
@@ -160,12 +161,20 @@ void CollectivePlan::addSegment(const Segment &segment, int rank,
   pieces = std::move(next);
 }
 
-CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
+CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &mesh)
+    : CollectivePlan(info, world, mesh, mesh, /*isTransfer=*/false) {}
+
+CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
+                               const MeshRanks &destinations)
+    : CollectivePlan(info, world, sources, destinations, /*isTransfer=*/true) {}
+
+CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &mesh,
+                               const MeshRanks &destinations, bool isTransfer)
     : info_(info), elementSize_(dtypeSize(info.dtype)), packed_(world.isPacked()) {
   inputs_.plan = parts_.plan = this;
   inputs_.parts = false;
   parts_.parts = true;
-  const int ranks = world.size();
+  const int ranks = mesh.size();
   std::vector<RankDigit> digits = info.group;
   struct Spread { // A source rank digit that becomes a place in the output.
     int64_t size, stride, destination;
@@ -201,11 +210,24 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
   for (const auto &members : groupClass)
     for (int r : members)
       reduceWith[size_t(r)] = &members;
-  groups_ = world.groups(classesOf(digits, ranks), /*own=*/false);
+  std::vector<std::vector<int>> classes;
+  if (isTransfer) {
+    // Whoever reads nothing of the others does not wait for their messages.
+    classes.push_back(mesh.ranks());
+    classes[0].insert(classes[0].end(), destinations.ranks().begin(), destinations.ranks().end());
+  } else {
+    classes = classesOf(digits, ranks);
+    for (std::vector<int> &members : classes)
+      for (int &rank : members)
+        rank = mesh[rank];
+  }
+  for (std::vector<int> &members : classes)
+    std::sort(members.begin(), members.end());
+  groups_ = world.groups(classes, /*own=*/false);
 
-  pieces_.resize(size_t(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    int start = rank;
+  pieces_.resize(size_t(world.size()));
+  for (int rank = 0; rank < destinations.size(); ++rank) {
+    int start = isTransfer ? 0 : rank;
     int64_t offset = 0;
     for (const Atom &atom : info.atoms) {
       if (!atom.destinationIsRank || atom.size == 0)
@@ -216,7 +238,7 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
       else
         offset += index * atom.sourceStride;
     }
-    std::vector<Piece> &pieces = pieces_[size_t(rank)];
+    std::vector<Piece> &pieces = pieces_[size_t(destinations[rank])];
     pieces.push_back({{start}, offset, 0});
     for (const Spread &spread : spreads) {
       std::vector<Piece> next;
@@ -243,12 +265,12 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
       return p.sources[0] >= rank;
     });
     std::rotate(pieces.begin(), own, pieces.end());
-    Group &group = *groups_[size_t(rank)];
+    Group &group = *groups_[size_t(destinations[rank])];
     for (Piece &piece : pieces) {
       if (info.reduction != Reduction::None)
         piece.sources = *reduceWith[size_t(piece.sources[0])];
       for (int &source : piece.sources)
-        source = group.indexOf(source);
+        source = group.indexOf(mesh[source]);
     }
   }
   const std::vector<Loop> &all = loopSets_[0];
@@ -257,12 +279,13 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world)
             all[0].destination == 1;
   for (const Atom &atom : info.atoms)
     isSame_ &= atom.size == 1 || !(atom.sourceIsRank || atom.destinationIsRank);
-  for (int rank = 0; rank < ranks && isSame_; ++rank)
-    isSame_ = int(pieces_[size_t(rank)][0].sources.size()) ==
+  for (int rank : destinations.ranks())
+    isSame_ = isSame_ && int(pieces_[size_t(rank)][0].sources.size()) ==
                   groups_[size_t(rank)]->size() &&
               pieces_[size_t(rank)][0].source == 0;
-  for (int rank = 0; rank < ranks && packed_; ++rank)
-    placePacked(rank);
+  for (int rank : destinations.ranks())
+    if (packed_)
+      placePacked(rank);
 }
 
 int64_t CollectivePlan::elementsOf(const Piece &piece) const {
@@ -291,7 +314,9 @@ int64_t CollectivePlan::receivedBytes(int rank) const {
 }
 
 std::string CollectivePlan::describe() const {
-  return "collective " + std::to_string(info_.id) + " (" + info_.kind + " of " +
+  const bool isTransfer = info_.id >= TransferInfo::transferId;
+  return (isTransfer ? "transfer " + std::to_string(info_.id - TransferInfo::transferId) + " ("
+                     : "collective " + std::to_string(info_.id) + " (" + info_.kind + " of ") +
          std::to_string(info_.bytes) + " bytes" + (info_.loc.empty() ? "" : " at " + info_.loc) +
          ")";
 }
@@ -326,14 +351,24 @@ void CollectivePlan::offer(std::span<CollectivePlan *const> plans, Group &group,
 }
 
 bool CollectivePlan::meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                          std::span<const CollectiveBuffers> buffers) {
+                          std::span<const CollectiveBuffers> buffers, double *waited) {
   const int index = group.indexOf(rank);
   auto text = [&] { return plans[0]->describe(); };
-  if (!group.wait(index, 0, text))
+  auto timed = [&](auto &&wait) {
+    if (!waited)
+      return wait();
+    auto start = std::chrono::steady_clock::now();
+    bool came = wait();
+    *waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return came;
+  };
+  if (!timed([&] { return group.wait(index, 0, text); }))
     return false;
   std::vector<Offer> parts;
   for (size_t k = 0; k < plans.size(); ++k) {
     const int64_t count = buffers[k].count;
+    if (!buffers[k].out)
+      continue;
     plans[k]->compute(rank, count, group, k, buffers[k].out);
     if (plans[k]->isShared(count, group))
       parts.push_back({plans[k]->info_.id, buffers[k].out, &plans[k]->parts_, count});
@@ -347,7 +382,7 @@ bool CollectivePlan::meet(std::span<CollectivePlan *const> plans, Group &group, 
       if (plans[k]->isShared(buffers[k].count, group))
         plans[k]->copyParts(rank, buffers[k].count, group, part++, buffers[k].out);
   }
-  return group.release(index, text);
+  return timed([&] { return group.release(index, text); });
 }
 
 bool CollectivePlan::run(int rank, int64_t count, const void *in, void *out) {

@@ -58,18 +58,19 @@ Status checkWindow(const Segment &segment) {
 
 } // namespace
 
-Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
+Status validateMove(const CollectiveInfo &move, int64_t sourceDevices,
+                    int64_t destinationDevices) {
   std::vector<RankDigit> sources;
   std::vector<std::pair<int64_t, int64_t>> writes;
   int64_t lastRead = 0;
   bool empty = false;
-  for (const Atom &atom : collective.atoms) {
+  for (const Atom &atom : move.atoms) {
     if (atom.size < 0 || atom.sourceStride < 0 || atom.destinationStride < 0)
       return invalid("'atoms' has a negative number");
     empty |= atom.size == 0;
     if (atom.sourceIsRank) {
       SK_RETURN_IF_ERROR(
-          checkDigit(atom.sourceStride, atom.size, devices, "atoms"));
+          checkDigit(atom.sourceStride, atom.size, sourceDevices, "atoms"));
       sources.push_back({atom.sourceStride, atom.size});
     } else if (atom.size > 0) {
       int64_t reach;
@@ -79,11 +80,11 @@ Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
     }
     if (atom.destinationIsRank)
       SK_RETURN_IF_ERROR(
-          checkDigit(atom.destinationStride, atom.size, devices, "atoms"));
+          checkDigit(atom.destinationStride, atom.size, destinationDevices, "atoms"));
     else
       writes.emplace_back(atom.size, atom.destinationStride);
   }
-  for (const Segment &segment : collective.segments) {
+  for (const Segment &segment : move.segments) {
     empty |= segment.size == 0;
     for (const auto *parts : {&segment.source, &segment.destination}) {
       int64_t places = 1;
@@ -96,8 +97,8 @@ Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
           return invalid("'segments' overflow");
         bool isSource = parts == &segment.source;
         if (part.isRank) {
-          SK_RETURN_IF_ERROR(
-              checkDigit(part.stride, part.size, devices, "segments"));
+          SK_RETURN_IF_ERROR(checkDigit(part.stride, part.size,
+                                        isSource ? sourceDevices : destinationDevices, "segments"));
           if (isSource)
             sources.push_back({part.stride, part.size});
         } else if (!isSource) {
@@ -115,27 +116,27 @@ Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
                        " or more");
     }
   }
-  for (const RankDigit &digit : collective.spread) {
+  for (const RankDigit &digit : move.spread) {
     SK_RETURN_IF_ERROR(
-        checkDigit(digit.stride, digit.size, devices, "spread"));
+        checkDigit(digit.stride, digit.size, sourceDevices, "spread"));
     sources.push_back(digit);
   }
-  for (const RankDigit &digit : collective.group)
+  for (const RankDigit &digit : move.group)
     SK_RETURN_IF_ERROR(
-        checkDigit(digit.stride, digit.size, devices, "group"));
+        checkDigit(digit.stride, digit.size, sourceDevices, "group"));
   SK_RETURN_IF_ERROR(checkDisjoint(sources, "atoms"));
   // Moves list the digits of both sides, which may share ranks; a reduction
   // counts every rank of its group once.
-  if (collective.reduction != Reduction::None)
-    SK_RETURN_IF_ERROR(checkDisjoint(collective.group, "group"));
+  if (move.reduction != Reduction::None)
+    SK_RETURN_IF_ERROR(checkDisjoint(move.group, "group"));
 
   // A direct sum of arithmetic progressions that fills an interval is always a
   // mixed radix, so this test of exact cover is itself exact.
   Status cover = invalid("'atoms' do not write every one of the " +
-                         std::to_string(collective.outElements) +
+                         std::to_string(move.outElements) +
                          " output elements exactly once");
   if (empty)
-    return collective.outElements == 0 ? Status() : cover;
+    return move.outElements == 0 ? Status() : cover;
   std::erase_if(writes, [](auto &digit) { return digit.first == 1; });
   std::sort(writes.begin(), writes.end(),
             [](auto &a, auto &b) { return a.second < b.second; });
@@ -143,12 +144,12 @@ Status validateCollective(const CollectiveInfo &collective, int64_t devices) {
   for (auto [size, stride] : writes)
     if (stride != next || __builtin_mul_overflow(next, size, &next))
       return cover;
-  if (next != collective.outElements)
+  if (next != move.outElements)
     return cover;
-  if (lastRead >= collective.inElements)
+  if (lastRead >= move.inElements)
     return invalid("'atoms' read input element " + std::to_string(lastRead) +
                    ", expected less than " +
-                   std::to_string(collective.inElements));
+                   std::to_string(move.inElements));
   return {};
 }
 

@@ -18,10 +18,11 @@ class HostFunctions;
 /// One per rank thread; the fields of a run are set before each step. Or one of a
 /// user of loader.h, who has functions and a message alone.
 struct sk_context {
-  int rank = 0;
+  int rank = 0;     ///< Of the world.
+  int meshRank = 0; ///< What the program knows: the rank of its mesh.
   shardkit::rt::World *world = nullptr;
   shardkit::rt::FunctionPlans *plans = nullptr;
-  std::vector<shardkit::rt::CollectiveStats> *stats = nullptr;
+  std::vector<shardkit::rt::TimeStats> *stats = nullptr;
   int32_t status = 0; ///< Sticky.
   bool isGone = false; ///< By an injected fault: the rank returns without a word.
   shardkit::rt::ContractionCache contractions;
@@ -29,5 +30,17 @@ struct sk_context {
   shardkit::rt::HostFunctions *functions = nullptr;
   std::string message;
 };
+
+namespace shardkit::rt {
+
+/// Ends the run on all ranks with `status`; returns the status of `ctx`.
+int32_t failRun(sk_context &ctx, Status status);
+/// What a fault that was asked for does to this rank as it enters (`after`: has left)
+/// the meeting with this id; 0 if there is none.
+int32_t injectFault(sk_context &ctx, int64_t id, bool after);
+/// The flight record of a rank that comes to a meeting.
+void recordEntry(RankRecord &record, int64_t id);
+
+} // namespace shardkit::rt
 
 #endif // SHARDKIT_RT_CONTEXT_H

@@ -1,8 +1,9 @@
-//===- Executor.cpp - Runs a function on the ranks of this process ----------===//
+//===- Executor.cpp - Runs programs on the ranks of this process ------------===//
 
 #include "shardkit/rt/Executor.h"
 
 #include "Context.h"
+#include "PipelineRun.h"
 
 #include <algorithm>
 #include <atomic>
@@ -146,10 +147,17 @@ struct Executor::Impl {
   bool stuck = false;
   std::vector<std::unique_ptr<Worker>> workers;
 
-  /// Groups and plans of the functions on one number of ranks.
+  /// A function with its plans.
+  struct Planned {
+    Planned(const FunctionInfo &function, World &world) : running(function), plans(function, world) {}
+    RunningFunction running;
+    FunctionPlans plans;
+  };
+  /// Groups and plans of what runs on one number of ranks.
   struct Ranks {
-    std::unique_ptr<World> world;
-    std::unordered_map<const FunctionInfo *, std::unique_ptr<FunctionPlans>> plans;
+    std::unordered_map<const FunctionInfo *, std::unique_ptr<Planned>> functions;
+    std::unordered_map<const PipelineInfo *, std::unique_ptr<PipelinePlans>> pipelines;
+    std::unique_ptr<World> world; ///< Last: it names what of the above runs.
   };
   std::map<int64_t, Ranks> ranks;
 
@@ -207,6 +215,14 @@ struct Executor::Impl {
     return {};
   }
 
+  /// The ranks of that many devices, with a world; null and `status` where the runtime
+  /// has not as many.
+  Expected<Ranks *> ranksFor(const std::string &what, int64_t devices);
+  /// One step of what runs on `ranks`: body(context, rank) is a rank's part, and returns
+  /// what a program does.
+  Status step(Ranks &ranks, const Running &running,
+              std::function<int32_t(sk_context &, int64_t)> body, RunStats *stats);
+
   void failAtEnd(World &world, int64_t first, int64_t count) {
     std::vector<int> arrived, missing;
     for (int64_t rank = first; rank < first + count; ++rank)
@@ -253,59 +269,49 @@ Executor::forEachRank(int64_t ranks,
   return impl_->dispatch(begin, end - begin, fn, nullptr);
 }
 
-Status Executor::run(const FunctionInfo &function, sk_program program,
-                     std::vector<RankMemory> &memory, RunStats *stats) {
-  const int64_t devices = function.devices;
+Expected<Executor::Impl::Ranks *> Executor::Impl::ranksFor(const std::string &what,
+                                                           int64_t devices) {
   if (devices > maxRanks)
-    return invalid("function '" + function.name + "' needs " +
-                   std::to_string(devices) +
-                   " devices, the runtime has at most " +
-                   std::to_string(maxRanks));
-  Impl::Ranks &ranks = impl_->ranks[devices];
-  if (!ranks.world) {
-    ranks.world = impl_->backend->makeWorld(int(devices), impl_->timeout);
-    ranks.world->fault() = impl_->fault;
+    return invalid(what + " needs " + std::to_string(devices) +
+                   " devices, the runtime has at most " + std::to_string(maxRanks));
+  Ranks &known = ranks[devices];
+  if (!known.world) {
+    known.world = backend->makeWorld(int(devices), timeout);
+    known.world->fault() = fault;
   }
+  return &known;
+}
+
+Status Executor::Impl::step(Ranks &ranks, const Running &running,
+                            std::function<int32_t(sk_context &, int64_t)> body, RunStats *stats) {
   World &world = *ranks.world;
-  std::unique_ptr<FunctionPlans> &known = ranks.plans[&function];
-  if (!known)
-    known = std::make_unique<FunctionPlans>(function, world);
-  SK_RETURN_IF_ERROR(known->status);
-  FunctionPlans &plans = *known;
-  if (stats) {
-    stats->collectives.resize(size_t(devices));
-    for (auto &perRank : stats->collectives)
-      perRank.resize(plans.plans.size());
-  }
-  auto [begin, end] = impl_->backend->ownRanks(devices);
+  const int64_t devices = world.size();
+  auto [begin, end] = backend->ownRanks(devices);
   const int64_t first = begin;
-  world.startRun(function, begin, end);
+  world.startRun(running, begin, end);
   // Nobody is seen with the records of the last run.
-  SK_RETURN_IF_ERROR(impl_->backend->agree({}));
-  impl_->grow(end - begin);
-  const int64_t together = std::min<int64_t>(
-      devices, impl_->backend->blockOf(devices) * impl_->backend->nodeProcesses());
-  const int threads = impl_->libraryThreads > 0 ? impl_->libraryThreads
-                                                : std::max(1, impl_->cores / int(together));
+  SK_RETURN_IF_ERROR(backend->agree({}));
+  grow(end - begin);
+  const int64_t together =
+      std::min<int64_t>(devices, backend->blockOf(devices) * backend->nodeProcesses());
+  const int threads = libraryThreads > 0 ? libraryThreads : std::max(1, cores / int(together));
   auto start = std::chrono::steady_clock::now();
-  Status dispatched = impl_->dispatch(
+  Status dispatched = dispatch(
       begin, end - begin,
-      [this, &world, &plans, &memory, stats, program, threads, first](int64_t rank) -> Status {
-        Worker &worker = *impl_->workers[size_t(rank - first)];
+      [this, &world, body = std::move(body), threads, first](int64_t rank) -> Status {
+        Worker &worker = *workers[size_t(rank - first)];
         if (worker.libraryThreads != threads) {
           rt::setLibraryThreads(threads);
           worker.libraryThreads = threads;
         }
         sk_context &context = worker.context;
-        context.rank = int(rank);
+        context.rank = context.meshRank = int(rank);
         context.world = &world;
-        context.plans = &plans;
-        context.stats = stats ? &stats->collectives[size_t(rank)] : nullptr;
+        context.plans = nullptr;
+        context.stats = nullptr;
         context.status = 0;
         context.isGone = false;
-        RankMemory &local = memory[size_t(rank)];
-        int32_t returned = program(&context, local.arguments(), local.results(),
-                                   local.arena());
+        int32_t returned = body(context, rank);
         if (context.isGone)
           return {};
         world.record(int(rank)).finished.store(true,
@@ -313,7 +319,8 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
         if (returned != 0)
           world.fail(internalError("rank " + std::to_string(rank) +
                                    ": the program returned status " +
-                                   std::to_string(returned)));
+                                   std::to_string(returned)),
+                     int(rank));
         return {};
       },
       &world);
@@ -331,14 +338,60 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
                          .count();
   if (dispatched.ok() && world.failed())
     dispatched = world.status();
-  if (impl_->stuck)
+  if (stuck)
     return dispatched;
-  dispatched = impl_->backend->agree(dispatched, &world, "end of the step");
+  dispatched = backend->agree(dispatched, &world, "end of the step");
   // Its groups are out of step. (Those of several processes have messages under way
   // and are of no more use.)
-  if (world.failed() && !impl_->backend->failed())
-    impl_->ranks.erase(devices);
+  if (world.failed() && !backend->failed())
+    this->ranks.erase(devices);
   return dispatched;
+}
+
+Status Executor::run(const FunctionInfo &function, sk_program program,
+                     std::vector<RankMemory> &memory, RunStats *stats) {
+  SK_ASSIGN_OR_RETURN(Impl::Ranks * ranks,
+                      impl_->ranksFor("function '" + function.name + "'", function.devices));
+  std::unique_ptr<Impl::Planned> &known = ranks->functions[&function];
+  if (!known)
+    known = std::make_unique<Impl::Planned>(function, *ranks->world);
+  SK_RETURN_IF_ERROR(known->plans.status);
+  FunctionPlans *plans = &known->plans;
+  if (stats) {
+    stats->functions.resize(1);
+    stats->functions[0].collectives.resize(size_t(function.devices));
+    for (auto &perRank : stats->functions[0].collectives)
+      perRank.resize(plans->plans.size());
+  }
+  return impl_->step(
+      *ranks, known->running,
+      [plans, &memory, stats, program](sk_context &context, int64_t rank) {
+        context.plans = plans;
+        context.stats = stats ? &stats->functions[0].collectives[size_t(rank)] : nullptr;
+        RankMemory &local = memory[size_t(rank)];
+        return program(&context, local.arguments(), local.results(), local.arena());
+      },
+      stats);
+}
+
+Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
+                     std::vector<RankMemory> &memory, RunStats *stats) {
+  SK_ASSIGN_OR_RETURN(
+      Impl::Ranks * ranks,
+      impl_->ranksFor("pipeline '" + pipeline.whole.name + "'", pipeline.whole.devices));
+  std::unique_ptr<PipelinePlans> &known = ranks->pipelines[&pipeline];
+  if (!known)
+    known = std::make_unique<PipelinePlans>(pipeline, *ranks->world);
+  PipelinePlans &plans = *known;
+  SK_RETURN_IF_ERROR(plans.status);
+  if (stats)
+    plans.prepare(*stats);
+  return impl_->step(
+      *ranks, plans,
+      [&plans, &programs, &memory, stats](sk_context &context, int64_t rank) {
+        return plans.run(context, programs, memory[size_t(rank)], stats);
+      },
+      stats);
 }
 
 Status Executor::runReference(const FunctionInfo &function,
@@ -349,7 +402,7 @@ Status Executor::runReference(const FunctionInfo &function,
       0, 1,
       [&](int64_t) -> Status {
         sk_context &context = impl_->workers[0]->context;
-        context.rank = 0;
+        context.rank = context.meshRank = 0;
         context.world = world.get();
         context.plans = nullptr;
         context.stats = nullptr;
@@ -372,7 +425,7 @@ Status Executor::call(sk_program program, int64_t rank, int64_t ranks,
                            void *const *arguments, void *const *results, int64_t arenaBytes) {
   LocalWorld world(int(ranks), 60);
   sk_context context;
-  context.rank = int(rank);
+  context.rank = context.meshRank = int(rank);
   context.world = &world;
   Buffer arena(arenaBytes);
   int32_t returned = program(&context, arguments, results, arena.data());

@@ -2,6 +2,8 @@
 
 #include "shardkit/rt/Fault.h"
 
+#include "shardkit/rt/Manifest.h"
+
 #include <charconv>
 #include <cstdlib>
 
@@ -28,7 +30,7 @@ Status Fault::parse(const std::string &text, Fault &fault) {
     return {};
   auto wrong = [&] {
     return invalid("SK_FAULT=" + text +
-                   ", expected RANK:ID:KIND or RANK:after=ID:KIND, KIND one of kill, stall, error, "
+                   ", expected RANK:[after=][transfer=]ID:KIND, KIND one of kill, stall, error, "
                    "disagree");
   };
   size_t first = text.find(':'), last = text.rfind(':');
@@ -40,6 +42,10 @@ Status Fault::parse(const std::string &text, Fault &fault) {
   fault.after_ = place.substr(0, after.size()) == after;
   if (fault.after_)
     place.remove_prefix(after.size());
+  constexpr std::string_view transfer = "transfer=";
+  const bool isTransfer = place.substr(0, transfer.size()) == transfer;
+  if (isTransfer)
+    place.remove_prefix(transfer.size());
   constexpr std::pair<std::string_view, Kind> kinds[] = {{"kill", Kind::Kill},
                                                          {"stall", Kind::Stall},
                                                          {"error", Kind::Error},
@@ -48,8 +54,10 @@ Status Fault::parse(const std::string &text, Fault &fault) {
     if (kind == name)
       fault.kind_ = value;
   if (fault.kind_ == Kind::None || !parseNumber(rank, fault.rank_) ||
-      !parseNumber(place, fault.id_))
+      !parseNumber(place, fault.id_) || fault.id_ >= TransferInfo::transferId)
     return wrong();
+  if (isTransfer)
+    fault.id_ += TransferInfo::transferId;
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 namespace shardkit::rt {
 
@@ -11,10 +12,29 @@ int Group::indexOf(int rank) const {
   return int(std::lower_bound(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
 }
 
-void World::startRun(const FunctionInfo &function, int64_t begin, int64_t end) {
-  function_ = &function;
+static std::string meetingName(int64_t id) {
+  return id >= TransferInfo::transferId
+             ? "transfer " + std::to_string(id - TransferInfo::transferId)
+             : "collective " + std::to_string(id);
+}
+
+std::string RunningFunction::meeting(int, int64_t, int64_t id) const {
+  return meetingName(id) +
+         (id < int64_t(function_.collectives.size()) ? " " + function_.collectives[size_t(id)].kind
+                                                     : "");
+}
+
+MeshRanks MeshRanks::all(int size) {
+  std::vector<int> ranks(static_cast<size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return MeshRanks(std::move(ranks));
+}
+
+void World::startRun(const Running &running, int64_t begin, int64_t end) {
+  running_ = &running;
   for (int64_t rank = begin; rank < end; ++rank) {
     RankRecord &record = *records_[size_t(rank)];
+    record.instruction.store(-1, std::memory_order_relaxed);
     record.collective.store(-1, std::memory_order_relaxed);
     record.entered.store(0, std::memory_order_relaxed);
     record.inside.store(false, std::memory_order_relaxed);
@@ -22,25 +42,31 @@ void World::startRun(const FunctionInfo &function, int64_t begin, int64_t end) {
   }
 }
 
+void World::fail(const Status &status, int rank) {
+  if (!running_)
+    return keepError(status);
+  std::string place;
+  if (rank >= 0)
+    place = running_->place(rank, records_[size_t(rank)]->instruction.load());
+  keepError((place.empty() ? status : status.withContext(place)).withContext(running_->title()));
+}
+
 std::string World::describeRank(int rank) const {
   std::string text = "rank " + std::to_string(rank) + " (";
   if (!isKnown(rank))
     return text + "on another node)";
   const RankRecord &record = *records_[size_t(rank)];
-  int64_t id = record.collective.load(std::memory_order_relaxed);
-  std::string what;
-  if (id >= 0)
-    what = "collective " + std::to_string(id) +
-           (function_ && id < int64_t(function_->collectives.size())
-                ? " " + function_->collectives[size_t(id)].kind
-                : "");
+  const int64_t id = record.collective.load(std::memory_order_relaxed);
+  const int64_t instruction = record.instruction.load(std::memory_order_relaxed);
   if (record.finished.load(std::memory_order_relaxed))
-    text += "finished";
-  else if (id < 0)
+    return text + "finished)";
+  if (id < 0)
     text += "before its first collective";
   else
-    text += (record.inside.load(std::memory_order_relaxed) ? "in " : "after ") + what;
-  return text + ")";
+    text += (record.inside.load(std::memory_order_relaxed) ? "in " : "after ") +
+            (running_ ? running_->meeting(rank, instruction, id) : meetingName(id));
+  std::string place = running_ ? running_->place(rank, instruction) : "";
+  return text + (place.empty() ? "" : ", " + place) + ")";
 }
 
 std::string rankList(const std::vector<int> &ranks) {
@@ -94,7 +120,7 @@ Status World::mismatchStatus(const std::string &what, int rank, const Offer &min
   if (mine.id == theirs.id && mine.count != theirs.count)
     return internalError(met + " with " + std::to_string(theirs.count) + " items, expected " +
                          std::to_string(mine.count));
-  return internalError(met + " in collective " + std::to_string(theirs.id));
+  return internalError(met + " in " + meetingName(theirs.id));
 }
 
 } // namespace shardkit::rt

@@ -60,7 +60,8 @@ public:
         continue;
       // Every member sees the mismatch; the first one reports it.
       world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)], mine[0],
-                                        ranks_[size_t(peer)], theirs[0]));
+                                        ranks_[size_t(peer)], theirs[0]),
+                  ranks_[size_t(index)]);
       return false;
     }
     return true;
@@ -133,7 +134,8 @@ private:
             .push_back(ranks_[i]);
       if (missing.empty())
         continue; // The last one is arriving right now.
-      world_.fail(world_.timeoutStatus(describe(), ranks_[size_t(index)], arrived, missing));
+      world_.fail(world_.timeoutStatus(describe(), ranks_[size_t(index)], arrived, missing),
+                  ranks_[size_t(index)]);
       return false;
     }
   }

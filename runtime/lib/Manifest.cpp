@@ -62,6 +62,62 @@ bool reductionApplies(Reduction reduction, DType dtype) {
   }
 }
 
+void readMove(const JsonAt &in, CollectiveInfo &move) {
+  move.inElements = in.integer("in_elements");
+  move.outElements = in.integer("out_elements");
+  if (move.inElements < 0 || move.outElements < 0)
+    in.fail("'in_elements' and 'out_elements' are negative, expected counts");
+  auto isRank = [&](const Json &json, const char *key) {
+    if (json != "rank" && json != "local")
+      in.fail("'" + std::string(key) +
+              "' has a side that is neither 'local' nor 'rank'");
+    return json == "rank";
+  };
+  for (const Json &entry : in.array("atoms")) {
+    auto side = [&](const Json &json) { return isRank(json, "atoms"); };
+    if (!entry.is_array() || entry.size() != 5)
+      in.fail("'atoms' has an entry that is not [size, side, stride, side, "
+              "stride]");
+    move.atoms.push_back({in.asInteger(entry[0], "atoms"), side(entry[1]),
+                                in.asInteger(entry[2], "atoms"), side(entry[3]),
+                                in.asInteger(entry[4], "atoms")});
+  }
+  if (in.has("segments"))
+    for (const Json &entry : in.array("segments")) {
+      auto parts = [&](const Json &json) {
+        std::vector<SegmentPart> result;
+        if (!json.is_array())
+          in.fail("'segments' has a side that is no list of parts");
+        for (const Json &part : json) {
+          if (!part.is_array() || part.size() != 3)
+            in.fail("'segments' has a part that is not [size, side, stride]");
+          result.push_back({in.asInteger(part[0], "segments"),
+                            isRank(part[1], "segments"),
+                            in.asInteger(part[2], "segments")});
+        }
+        return result;
+      };
+      if (!entry.is_array() || entry.size() < 3 || entry.size() > 4)
+        in.fail("'segments' has an entry that is not [size, parts, parts] or "
+                "[size, parts, parts, window]");
+      Segment &segment = move.segments.emplace_back();
+      segment = {in.asInteger(entry[0], "segments"), parts(entry[1]), parts(entry[2])};
+      if (entry.size() == 4) {
+        std::vector<int64_t> v = in.asIntegers(entry[3], "segments", 2);
+        segment.window = {v[0], v[1]};
+      }
+    }
+  if (in.has("spread"))
+    for (const Json &entry : in.array("spread")) {
+      std::vector<int64_t> v = in.asIntegers(entry, "spread", 2);
+      move.spread.push_back({v[0], v[1]});
+    }
+  move.bytes = in.integerOr("bytes", 0);
+  if (move.bytes < 0)
+    in.fail("'bytes' is negative");
+  move.loc = in.stringOr("loc", "");
+}
+
 namespace {
 
 CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
@@ -104,65 +160,13 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   } else if (reduces) {
     in.fail("'reduction' is missing");
   }
-  collective.inElements = in.integer("in_elements");
-  collective.outElements = in.integer("out_elements");
-  if (collective.inElements < 0 || collective.outElements < 0)
-    in.fail("'in_elements' and 'out_elements' are negative, expected counts");
-  auto isRank = [&](const Json &json, const char *key) {
-    if (json != "rank" && json != "local")
-      in.fail("'" + std::string(key) +
-              "' has a side that is neither 'local' nor 'rank'");
-    return json == "rank";
-  };
-  for (const Json &entry : in.array("atoms")) {
-    auto side = [&](const Json &json) { return isRank(json, "atoms"); };
-    if (!entry.is_array() || entry.size() != 5)
-      in.fail("'atoms' has an entry that is not [size, side, stride, side, "
-              "stride]");
-    collective.atoms.push_back({in.asInteger(entry[0], "atoms"), side(entry[1]),
-                                in.asInteger(entry[2], "atoms"), side(entry[3]),
-                                in.asInteger(entry[4], "atoms")});
-  }
-  if (in.has("segments"))
-    for (const Json &entry : in.array("segments")) {
-      auto parts = [&](const Json &json) {
-        std::vector<SegmentPart> result;
-        if (!json.is_array())
-          in.fail("'segments' has a side that is no list of parts");
-        for (const Json &part : json) {
-          if (!part.is_array() || part.size() != 3)
-            in.fail("'segments' has a part that is not [size, side, stride]");
-          result.push_back({in.asInteger(part[0], "segments"),
-                            isRank(part[1], "segments"),
-                            in.asInteger(part[2], "segments")});
-        }
-        return result;
-      };
-      if (!entry.is_array() || entry.size() < 3 || entry.size() > 4)
-        in.fail("'segments' has an entry that is not [size, parts, parts] or "
-                "[size, parts, parts, window]");
-      Segment &segment = collective.segments.emplace_back();
-      segment = {in.asInteger(entry[0], "segments"), parts(entry[1]), parts(entry[2])};
-      if (entry.size() == 4) {
-        std::vector<int64_t> v = in.asIntegers(entry[3], "segments", 2);
-        segment.window = {v[0], v[1]};
-      }
-    }
-  if (in.has("spread"))
-    for (const Json &entry : in.array("spread")) {
-      std::vector<int64_t> v = in.asIntegers(entry, "spread", 2);
-      collective.spread.push_back({v[0], v[1]});
-    }
+  readMove(in, collective);
   for (const Json &entry : in.array("group")) {
     std::vector<int64_t> v = in.asIntegers(entry, "group", 2);
     collective.group.push_back({v[0], v[1]});
   }
-  collective.bytes = in.integerOr("bytes", 0);
-  if (collective.bytes < 0)
-    in.fail("'bytes' is negative");
   collective.with = in.integerOr("with", -1);
-  collective.loc = in.stringOr("loc", "");
-  Status status = validateCollective(collective, devices);
+  Status status = validateMove(collective, devices, devices);
   if (!status.ok())
     in.fail(status.message());
   Json extra = Json::object();
@@ -177,13 +181,9 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   return collective;
 }
 
-FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest) {
-  at.expectObject();
-  FunctionInfo function;
-  function.name = at.string("name");
-  JsonAt in(at.json(), "function '" + function.name + "'");
-  if (function.name.empty())
-    in.fail("the name is empty");
+} // namespace
+
+void readPlacement(const JsonAt &in, const Manifest &manifest, FunctionInfo &function) {
   int64_t devices = 1;
   if (in.has("mesh")) {
     std::string mesh = in.string("mesh");
@@ -198,23 +198,26 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest) {
   if (function.devices != devices)
     in.fail("'devices' is " + std::to_string(function.devices) +
             ", expected the size of the mesh, " + std::to_string(devices));
-  function.entry = readEntry(in, manifest.programs.size());
+}
+
+void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bool isSlotted) {
   std::set<std::string> names;
   for (const Json &json : in.array("arguments")) {
     ValueInfo value =
         readValue(JsonAt(json, in.where()), false, function.arguments.size(),
-                  devices, 0, manifest.programs.size());
-    // Two arguments may read parts of one stored weight, not one input.
-    if (value.kind == ValueKind::Input && !names.insert(value.name).second)
+                  function.devices, 0, numPrograms, /*anyType=*/false, isSlotted);
+    // Two arguments may read parts of one stored weight, not one input. Values of
+    // pipelines are told apart by their slots.
+    if (!isSlotted && value.kind == ValueKind::Input && !names.insert(value.name).second)
       in.fail("two inputs are named '" + value.name + "'");
     function.arguments.push_back(std::move(value));
   }
   names.clear();
   for (const Json &json : in.array("results")) {
-    ValueInfo value =
-        readValue(JsonAt(json, in.where()), true, function.results.size(),
-                  devices, function.arguments.size(), manifest.programs.size());
-    if (!names.insert(value.name).second)
+    ValueInfo value = readValue(JsonAt(json, in.where()), true, function.results.size(),
+                                function.devices, function.arguments.size(), numPrograms,
+                                /*anyType=*/false, isSlotted);
+    if (!isSlotted && !names.insert(value.name).second)
       in.fail("two results are named '" + value.name + "'");
     if (value.tied) {
       const ValueInfo &argument = function.arguments[size_t(*value.tied)];
@@ -226,11 +229,52 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest) {
     }
     function.results.push_back(std::move(value));
   }
+}
+
+void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms) {
+  if (!in.has("reference"))
+    return;
+  const Json &json = in.member("reference");
+  JsonAt reference(json, in.where() + ", reference");
+  reference.expectObject();
+  function.reference = readEntry(reference, numPrograms);
+  if (reference.has("arguments"))
+    for (const Json &entry : reference.array("arguments")) {
+      std::vector<int64_t> given =
+          entry.is_array() ? reference.asIntegers(entry, "arguments", 2)
+                           : reference.asIntegers(Json::array({entry, -1}), "arguments", 2);
+      bool isSource = entry.is_array();
+      if (given[0] < 0 || given[0] >= int64_t(function.arguments.size()))
+        reference.fail("argument " + std::to_string(given[0]) + " is taken, expected less than " +
+                       std::to_string(function.arguments.size()));
+      const auto &load = function.arguments[size_t(given[0])].load;
+      int64_t sources = load && !load->pieces.empty() ? int64_t(load->sources.size()) : 0;
+      if (isSource && (given[1] < 0 || given[1] >= sources))
+        reference.fail("source " + std::to_string(given[1]) + " of argument " +
+                       std::to_string(given[0]) + " is taken, expected less than " +
+                       std::to_string(sources));
+      function.referenceArguments.push_back({size_t(given[0]), isSource ? given[1] : -1});
+    }
+  else
+    for (size_t i = 0; i < function.arguments.size(); ++i)
+      function.referenceArguments.push_back({i, -1});
+}
+
+FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, bool isSlotted) {
+  at.expectObject();
+  FunctionInfo function;
+  function.name = at.string("name");
+  JsonAt in(at.json(), "function '" + function.name + "'");
+  if (function.name.empty())
+    in.fail("the name is empty");
+  readPlacement(in, manifest, function);
+  function.entry = readEntry(in, manifest.programs.size());
+  readValues(in, function, manifest.programs.size(), isSlotted);
   if (in.has("collectives"))
     for (const Json &json : in.array("collectives"))
       function.collectives.push_back(
           readCollective(JsonAt(json, in.where()), function.collectives.size(),
-                         devices));
+                         function.devices));
   // Those that are started together follow each other.
   for (size_t i = 0; i < function.collectives.size(); ++i) {
     int64_t with = function.collectives[i].with;
@@ -239,34 +283,12 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest) {
       in.fail("collective " + std::to_string(i) + " is started with " + std::to_string(with) +
               ", expected itself or what the one before it is started with");
   }
-  if (in.has("reference")) {
-    const Json &json = in.member("reference");
-    JsonAt reference(json, in.where() + ", reference");
-    reference.expectObject();
-    function.reference = readEntry(reference, manifest.programs.size());
-    if (reference.has("arguments"))
-      for (const Json &entry : reference.array("arguments")) {
-        std::vector<int64_t> given =
-            entry.is_array() ? reference.asIntegers(entry, "arguments", 2)
-                             : reference.asIntegers(Json::array({entry, -1}), "arguments", 2);
-        bool isSource = entry.is_array();
-        if (given[0] < 0 || given[0] >= int64_t(function.arguments.size()))
-          reference.fail("argument " + std::to_string(given[0]) + " is taken, expected less than " +
-                         std::to_string(function.arguments.size()));
-        const auto &load = function.arguments[size_t(given[0])].load;
-        int64_t sources = load && !load->pieces.empty() ? int64_t(load->sources.size()) : 0;
-        if (isSource && (given[1] < 0 || given[1] >= sources))
-          reference.fail("source " + std::to_string(given[1]) + " of argument " +
-                         std::to_string(given[0]) + " is taken, expected less than " +
-                         std::to_string(sources));
-        function.referenceArguments.push_back({size_t(given[0]), isSource ? given[1] : -1});
-      }
-    else
-      for (size_t i = 0; i < function.arguments.size(); ++i)
-        function.referenceArguments.push_back({i, -1});
-  }
+  if (!isSlotted)
+    readReference(in, function, manifest.programs.size());
   return function;
 }
+
+namespace {
 
 ProgramInfo readProgram(const JsonAt &at, const std::string &bundleDir) {
   at.expectObject();
@@ -318,14 +340,31 @@ Manifest read(const Json &json, const std::string &bundleDir) {
     manifest.programs.push_back(
         readProgram(JsonAt(entry, "'programs'"), bundleDir));
   names.clear();
-  for (const Json &entry : in.array("functions")) {
-    manifest.functions.push_back(
-        readFunction(JsonAt(entry, "'functions'"), manifest));
-    if (!names.insert(manifest.functions.back().name).second)
-      in.fail("two functions are named '" + manifest.functions.back().name +
-              "'");
+  const Json &functions = in.array("functions");
+  std::set<std::string> partOf;
+  for (const Json &entry : functions) {
+    JsonAt at(entry, "'functions'");
+    at.expectObject();
+    std::string name = at.string("name");
+    if (!names.insert(name).second)
+      in.fail("two functions are named '" + name + "'");
+    if (at.has("part_of"))
+      partOf.insert(at.string("part_of"));
+    else
+      manifest.functions.push_back(readFunction(at, manifest, /*isSlotted=*/false));
   }
-  if (manifest.functions.empty())
+  if (in.has("pipelines"))
+    for (const Json &entry : in.array("pipelines")) {
+      manifest.pipelines.push_back(
+          readPipeline(JsonAt(entry, "'pipelines'"), functions, manifest));
+      const std::string &name = manifest.pipelines.back().whole.name;
+      if (!names.insert(name).second)
+        in.fail("pipeline '" + name + "' has the name of a function or another pipeline");
+      partOf.erase(name);
+    }
+  if (!partOf.empty())
+    in.fail("a function is 'part_of' '" + *partOf.begin() + "', which 'pipelines' does not list");
+  if (manifest.functions.empty() && manifest.pipelines.empty())
     in.fail("'functions' is empty");
   return manifest;
 }

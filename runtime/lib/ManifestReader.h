@@ -99,8 +99,30 @@ MeshInfo readMesh(const JsonAt &at);
 /// Programs compute with some types only; weights can be of `any`.
 DType readDType(const JsonAt &at, bool any = false);
 EntryPoint readEntry(const JsonAt &at, size_t numPrograms);
+/// With `isSlotted` the value is one of a function of a pipeline.
 ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devices,
-                    size_t numArguments, size_t numPrograms, bool anyType = false);
+                    size_t numArguments, size_t numPrograms, bool anyType = false,
+                    bool isSlotted = false);
+/// "local_shape" and "global_shape".
+void readShape(const JsonAt &at, const char *key, Shape &shape, int64_t &elements);
+/// What random integers are drawn from, if `in` says.
+std::optional<std::pair<int64_t, int64_t>> readRange(const JsonAt &in, DType dtype);
+/// Arguments and results.
+void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bool isSlotted);
+/// A function, or with `isSlotted` one of a pipeline.
+FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, bool isSlotted);
+/// The mesh that `in` names, an index; -1 for none. Checks 'devices'.
+void readPlacement(const JsonAt &in, const Manifest &manifest, FunctionInfo &function);
+void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms);
+/// A collective's dtype, sizes and move in closed form, from `in`; not validated.
+void readMove(const JsonAt &in, CollectiveInfo &move);
+/// `functions` is the manifest's list as it stands there; the pipeline takes those that
+/// are part of it.
+PipelineInfo readPipeline(const JsonAt &at, const nlohmann::json &functions,
+                          const Manifest &manifest);
+/// Checks what the stages do: nothing is read before it is written, all results are
+/// written, and no stage waits for ever. Gives instructions their order.
+void checkInstructions(const JsonAt &in, PipelineInfo &pipeline);
 /// [function, [shape, dtype], extra inputs...]
 HostCall readHostCall(const nlohmann::json &entry, const JsonAt &in);
 

@@ -61,8 +61,6 @@ DType readDType(const JsonAt &at, bool any) {
   return *dtype;
 }
 
-namespace {
-
 void readShape(const JsonAt &at, const char *key, Shape &shape,
                int64_t &elements) {
   shape = at.integers(key);
@@ -71,6 +69,8 @@ void readShape(const JsonAt &at, const char *key, Shape &shape,
     at.fail("'" + std::string(key) + "' has a negative size or is too large");
   elements = *count;
 }
+
+namespace {
 
 Extents readExtentsIn(const JsonAt &in) {
   Extents extents;
@@ -133,7 +133,8 @@ bool integerRange(DType dtype, int64_t &lo, int64_t &hi) {
   return true;
 }
 
-/// What random integers are drawn from, if `in` says.
+} // namespace
+
 std::optional<std::pair<int64_t, int64_t>> readRange(const JsonAt &in, DType dtype) {
   if (!in.has("range"))
     return std::nullopt;
@@ -148,6 +149,8 @@ std::optional<std::pair<int64_t, int64_t>> readRange(const JsonAt &in, DType dty
             std::string(dtypeName(dtype)));
   return std::pair(range[0], range[1]);
 }
+
+namespace {
 
 LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, size_t numPrograms) {
   const Json &json = at.member("load");
@@ -226,11 +229,34 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
   return load;
 }
 
+Slot readSlot(const JsonAt &in, bool isResult) {
+  const Json &json = in.array("slot");
+  const char *held = isResult ? "result" : "argument";
+  auto refuse = [&] {
+    in.fail("'slot' is " + json.dump() + ", expected [\"" + held +
+            "\", number], [\"part\", number, dim] or [\"value\", number]");
+  };
+  if (json.empty() || !json[0].is_string())
+    refuse();
+  const std::string kind = json[0].get<std::string>();
+  Slot slot;
+  slot.kind = kind == "value"  ? Slot::Kind::Value
+              : kind == "part" ? Slot::Kind::Part
+                               : Slot::Kind::Held;
+  if ((slot.kind == Slot::Kind::Held && kind != held) ||
+      json.size() != (slot.kind == Slot::Kind::Part ? 3 : 2))
+    refuse();
+  slot.index = in.asInteger(json[1], "slot");
+  if (slot.kind == Slot::Kind::Part)
+    slot.dim = in.asInteger(json[2], "slot");
+  return slot;
+}
+
 } // namespace
 
 ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
                     int64_t devices, size_t numArguments, size_t numPrograms,
-                    bool anyType) {
+                    bool anyType, bool isSlotted) {
   std::string what = isResult ? "result" : "argument";
   at.expectObject();
   ValueInfo value;
@@ -239,16 +265,35 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
   JsonAt in(at.json(), at.where() + ", " + what + " '" + value.name + "'");
   if (value.name.empty())
     in.fail("the name is empty");
-  std::string kind = in.stringOr("kind", isResult ? "result" : "input");
-  if (isResult ? kind != "result" : kind != "input" && kind != "weight")
+  if (isSlotted)
+    value.slot = readSlot(in, isResult);
+  const bool isValue = value.slot && value.slot->kind == Slot::Kind::Value;
+  std::string kind = in.stringOr("kind", isValue ? "value" : isResult ? "result" : "input");
+  if (isValue ? kind != "value" && kind != "result" : isResult ? kind != "result" : kind != "input" && kind != "weight")
     in.fail("'kind' is '" + kind + "', expected " +
-            (isResult ? "'result'" : "'input' or 'weight'"));
-  value.kind = isResult            ? ValueKind::Result
+            (isValue    ? "'value'"
+             : isResult ? "'result'"
+                        : "'input' or 'weight'"));
+  value.kind = isValue             ? ValueKind::Value
+               : isResult          ? ValueKind::Result
                : kind == "weight" ? ValueKind::Weight
                                    : ValueKind::Input;
   value.dtype = readDType(in, anyType);
-  readShape(in, "global_shape", value.globalShape, value.globalElements);
   readShape(in, "local_shape", value.localShape, value.localElements);
+  auto readTied = [&] {
+    if (!isResult || !in.has("tied"))
+      return;
+    int64_t tied = in.integer("tied");
+    if (tied < 0 || tied >= int64_t(numArguments))
+      in.fail("'tied' is " + std::to_string(tied) + ", expected less than " +
+              std::to_string(numArguments));
+    value.tied = tied;
+  };
+  if (isValue) {
+    readTied();
+    return value;
+  }
+  readShape(in, "global_shape", value.globalShape, value.globalElements);
   if (value.globalShape.size() != value.localShape.size())
     in.fail("'local_shape' has rank " + std::to_string(value.localShape.size()) +
             ", expected " + std::to_string(value.globalShape.size()));
@@ -269,13 +314,7 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
     value.load = readLoad(in, value, devices, numPrograms);
   }
   value.range = readRange(in, value.dtype);
-  if (isResult && in.has("tied")) {
-    int64_t tied = in.integer("tied");
-    if (tied < 0 || tied >= int64_t(numArguments))
-      in.fail("'tied' is " + std::to_string(tied) + ", expected less than " +
-              std::to_string(numArguments));
-    value.tied = tied;
-  }
+  readTied();
   if (in.has("exact")) {
     if (!in.member("exact").is_boolean())
       in.fail("'exact' is not a boolean");

@@ -13,10 +13,11 @@
 
 namespace shardkit::rt {
 
-StartedPlan::StartedPlan(std::vector<CollectivePlan *> plans, World &world)
+StartedPlan::StartedPlan(std::vector<CollectivePlan *> plans, World &world,
+                         const MeshRanks &mesh)
     : plans_(std::move(plans)), states_(size_t(world.size())) {
   std::vector<std::vector<int>> members;
-  for (int rank = 0; rank < world.size(); ++rank) {
+  for (int rank : mesh.ranks()) {
     const std::vector<int> &ranks = plans_[0]->participants(rank);
     if (ranks[0] == rank)
       members.push_back(ranks);
@@ -57,9 +58,9 @@ Status StartedPlan::done(int rank, int64_t id, const void *in, void *out, bool &
   return {};
 }
 
-FunctionPlans::FunctionPlans(const FunctionInfo &function, World &world) {
+FunctionPlans::FunctionPlans(const FunctionInfo &function, World &world, const MeshRanks &mesh) {
   for (const CollectiveInfo &info : function.collectives)
-    plans.push_back(std::make_unique<CollectivePlan>(info, world));
+    plans.push_back(std::make_unique<CollectivePlan>(info, world, mesh));
   started.resize(plans.size());
   for (size_t first = 0; first < plans.size(); ++first) {
     if (plans[first]->info().with != int64_t(first))
@@ -67,12 +68,12 @@ FunctionPlans::FunctionPlans(const FunctionInfo &function, World &world) {
     std::vector<CollectivePlan *> together;
     for (size_t i = first; i < plans.size() && plans[i]->info().with == int64_t(first); ++i) {
       together.push_back(plans[i].get());
-      for (int rank = 0; rank < world.size(); ++rank)
+      for (int rank : mesh.ranks())
         if (plans[i]->participants(rank) != plans[first]->participants(rank))
           status = internalError(plans[i]->describe() + " is started with collective " +
                                  std::to_string(first) + ", which other ranks take part in");
     }
-    auto plan = std::make_shared<StartedPlan>(together, world);
+    auto plan = std::make_shared<StartedPlan>(together, world, mesh);
     for (size_t i = 0; i < together.size(); ++i)
       started[first + i] = plan;
   }

@@ -285,7 +285,7 @@ TEST(Collective, randomMovesFollowTheDefinition) {
   for (int round = 0; round < 1500; ++round) {
     int ranks;
     CollectiveInfo info = randomCollective(random, ranks);
-    Status valid = validateCollective(info, ranks);
+    Status valid = validateMove(info, ranks, ranks);
     ASSERT_TRUE(valid.ok()) << valid.message();
     Buffers in = randomInputs(info, ranks, random);
     expectDefinition(info, ranks, in, runOnThreads(info, ranks, in));
@@ -373,7 +373,7 @@ TEST(Collective, exactIntersectionsFollowTheDefinition) {
       if (random() % 2 && segment.destination.size() > 0 &&
           (segment.destination.size() == 1 || segment.destination[0].isRank))
         segment.window = {int64_t(random() % 5) - 1, int64_t(random() % 7) - 3};
-    Status valid = validateCollective(info, ranks);
+    Status valid = validateMove(info, ranks, ranks);
     ASSERT_TRUE(valid.ok()) << valid.message();
     Buffers in = randomInputs(info, ranks, random);
     expectDefinition(info, ranks, in, runOnThreads(info, ranks, in));
@@ -389,32 +389,32 @@ TEST(Collective, segmentsOfTooFewPlacesAreRefused) {
   info.inElements = 5;
   info.outElements = 3;
   info.segments = {{5, {{5, false, 1}}, {{2, true, 1}, {3, false, 1}}}};
-  EXPECT_TRUE(validateCollective(info, 2).ok());
+  EXPECT_TRUE(validateMove(info, 2, 2).ok());
   info.segments[0].destination[1].size = 2;
   info.outElements = 2;
-  EXPECT_NE(validateCollective(info, 2).message().find("parts for 4 elements"),
+  EXPECT_NE(validateMove(info, 2, 2).message().find("parts for 4 elements"),
             std::string::npos);
   // A window may have any number of places.
   info.segments[0].window = {2, -1};
-  EXPECT_TRUE(validateCollective(info, 2).ok());
+  EXPECT_TRUE(validateMove(info, 2, 2).ok());
   std::swap(info.segments[0].destination[0], info.segments[0].destination[1]);
-  EXPECT_NE(validateCollective(info, 2).message().find("behind the local one"),
+  EXPECT_NE(validateMove(info, 2, 2).message().find("behind the local one"),
             std::string::npos);
   std::swap(info.segments[0].destination[0], info.segments[0].destination[1]);
   info.segments[0].window->step = INT64_MAX;
   info.segments[0].window->offset = INT64_MAX;
-  EXPECT_NE(validateCollective(info, 2).message().find("overflow"), std::string::npos);
+  EXPECT_NE(validateMove(info, 2, 2).message().find("overflow"), std::string::npos);
   info.segments[0].window.reset();
   info.segments[0].destination[1].size = 3;
   info.outElements = 4;
-  EXPECT_NE(validateCollective(info, 2).message().find("exactly once"),
+  EXPECT_NE(validateMove(info, 2, 2).message().find("exactly once"),
             std::string::npos);
   info.outElements = 3;
   info.inElements = 4;
-  EXPECT_NE(validateCollective(info, 2).message().find("read input element 4"),
+  EXPECT_NE(validateMove(info, 2, 2).message().find("read input element 4"),
             std::string::npos);
   info.inElements = 5;
-  EXPECT_NE(validateCollective(info, 3).message().find("3 devices do not have"),
+  EXPECT_NE(validateMove(info, 3, 3).message().find("3 devices do not have"),
             std::string::npos);
 }
 
@@ -541,7 +541,7 @@ TEST(Collective, emptyBuffers) {
   CollectiveInfo info;
   info.kind = "all_gather";
   info.atoms = {{2, true, 1, false, 0}, {0, false, 1, false, 1}};
-  ASSERT_TRUE(validateCollective(info, 2).ok());
+  ASSERT_TRUE(validateMove(info, 2, 2).ok());
   Buffers in(2);
   runOnThreads(info, 2, in);
 }

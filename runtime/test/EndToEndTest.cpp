@@ -1,13 +1,11 @@
 //===- EndToEndTest.cpp - shard-run on a bundle made by hand ----------------===//
 
-#include "Support.h"
+#include "ShardRunTest.h"
 
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
 
 #include <nlohmann/json.hpp>
-
-#include <sys/wait.h>
 
 using namespace shardkit::rt;
 using namespace shardkit::rt::test;
@@ -15,12 +13,9 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct Result {
-  int status;
-  std::string out, err;
-};
+using Result = ShardRunTest::Result;
 
-class EndToEnd : public testing::Test {
+class EndToEnd : public ShardRunTest {
 protected:
   void SetUp() override { bundle_ = makeBundle({"main"}); }
 
@@ -44,36 +39,9 @@ protected:
     return path;
   }
 
-  Result run(const std::string &arguments) {
-    std::string command = std::string(SHARD_RUN) + " " + arguments + " >" +
-                          (dir_ / "out") + " 2>" + (dir_ / "err");
-    int status = std::system(command.c_str());
-    Result result{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-                  readText(dir_ / "out"), readText(dir_ / "err")};
-    if (result.status == 1) { // One error, and only one.
-      size_t first = result.err.find("error: ");
-      EXPECT_NE(first, std::string::npos) << result.err;
-      EXPECT_EQ(first, result.err.rfind("error: ")) << result.err;
-    }
-    if (result.status == 0)
-      EXPECT_EQ(result.err, "");
-    return result;
-  }
-
-  void expectError(const std::string &arguments, const std::string &message) {
-    Result result = run(arguments);
-    EXPECT_EQ(result.status, 1) << result.out;
-    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
-  }
-
-  TempDir dir_;
   std::string bundle_;
   int count_ = 0;
 };
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST_F(EndToEnd, verifiesRandomInputs) {
   Result result = run(bundle_ + " --random-inputs=1 --verify --report=" +

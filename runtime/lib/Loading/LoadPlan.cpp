@@ -81,9 +81,9 @@ LoadPlan::Request &LoadPlan::request(const SourceTensor &source, const std::stri
 }
 
 void LoadPlan::addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base,
-                         char *local) {
+                         char *local, int64_t countedFor) {
   local += extents.localBase(rank) * dtypeSize(request.dtype);
-  Target target{coalesceLoops(extents, rank), base + extents.base(rank), local, rank, 1};
+  Target target{coalesceLoops(extents, rank), base + extents.base(rank), local, countedFor, 1};
   for (const ExtentLoop &loop : target.loops)
     target.elements *= loop.size;
   if (target.elements > 0)
@@ -91,7 +91,9 @@ void LoadPlan::addTarget(Request &request, const Extents &extents, int64_t rank,
 }
 
 void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t rank,
-                   void *local) {
+                   void *local, int64_t countedFor) {
+  if (countedFor < 0)
+    countedFor = rank;
   char *to = static_cast<char *>(local);
   if (const auto *shards = std::get_if<PreshardedSource>(&source)) {
     const StoredTensor &stored = shards->ranks[size_t(rank)];
@@ -105,11 +107,13 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
       known->dtype = *stored.dtype;
       known->name = value.name;
     }
-    return addTarget(*known, Extents::identity(value.localElements), rank, 0, to);
+    return addTarget(*known, Extents::identity(value.localElements), rank, 0, to,
+                     countedFor);
   }
   const StoredSource &stored = std::get<StoredSource>(source);
   if (!value.load)
-    return addTarget(request(stored.tensors[0], value.name), value.extents, rank, 0, to);
+    return addTarget(request(stored.tensors[0], value.name), value.extents, rank, 0, to,
+                     countedFor);
   if (value.load->function || !value.load->chain.empty()) {
     auto [place, added] = callOf_.emplace(&value, calls_.size());
     if (added)
@@ -119,13 +123,13 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
   }
   for (const ExtentPiece &piece : value.load->pieces)
     addTarget(request(stored.tensors[size_t(piece.source)], value.name), piece.extents, rank,
-              piece.globalBase, to + piece.localBase * dtypeSize(value.dtype));
+              piece.globalBase, to + piece.localBase * dtypeSize(value.dtype), countedFor);
 }
 
 void LoadPlan::addWhole(const SourceTensor &source, DType, void *global) {
   addTarget(request(source, source.whole.name),
             Extents::identity(numElements(source.whole.shape).value_or(0)), 0, 0,
-            static_cast<char *>(global));
+            static_cast<char *>(global), 0);
 }
 
 //===----------------------------------------------------------------------===//

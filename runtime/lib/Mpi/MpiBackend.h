@@ -134,8 +134,8 @@ public:
   std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) override;
   bool failed() const override { return backend_.failed(); }
   Status status() const override { return backend_.status(); }
-  void startRun(const FunctionInfo &function, int64_t begin, int64_t end) override {
-    World::startRun(function, begin, end);
+  void startRun(const Running &running, int64_t begin, int64_t end) override {
+    World::startRun(running, begin, end);
     backend_.use(this);
   }
   void vanish() override;

@@ -103,7 +103,7 @@ public:
       backend_.ring(processes_[size_t(peer)]);
     }
     if (code != MPI_SUCCESS)
-      world_.fail(MpiBackend::check(code, "a message").withContext("rank " + std::to_string(rank)));
+      world_.fail(MpiBackend::check(code, "a message").withContext("rank " + std::to_string(rank)), rank);
   }
 
   bool wait(int index, int round, const std::function<std::string()> &describe) override {
@@ -127,11 +127,13 @@ public:
           statuses[i].MPI_ERROR == MPI_SUCCESS)
         continue;
       if (statuses[i].MPI_ERROR != MPI_SUCCESS && statuses[i].MPI_ERROR != MPI_ERR_TRUNCATE)
-        world_.fail(MpiBackend::check(statuses[i].MPI_ERROR, "a message").withContext(describe()));
+        world_.fail(MpiBackend::check(statuses[i].MPI_ERROR, "a message").withContext(describe()),
+                    ranks_[size_t(index)]);
       else
         world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)], mine.first,
                                           ranks_[size_t(peer)],
-                                          {header.id, nullptr, nullptr, header.count}));
+                                          {header.id, nullptr, nullptr, header.count}),
+                    ranks_[size_t(index)]);
       return false;
     }
     mine.receives.clear();
@@ -151,7 +153,7 @@ public:
       if (waited == MpiBackend::Waited::TimedOut)
         timedOut(index, mine.sends, mine.sendPeers, describe());
       else if (waited == MpiBackend::Waited::Error)
-        world_.fail(internalError(describe() + ": a message could not be sent"));
+        world_.fail(internalError(describe() + ": a message could not be sent"), ranks_[size_t(index)]);
       if (waited != MpiBackend::Waited::Done)
         return false;
       mine.sends.clear();
@@ -223,7 +225,7 @@ private:
     }
     if (missing.empty())
       missing = awaited;
-    world_.fail(world_.timeoutStatus(what, rank, arrived, missing));
+    world_.fail(world_.timeoutStatus(what, rank, arrived, missing), rank);
   }
 
   MpiBackend &backend_;

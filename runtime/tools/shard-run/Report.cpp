@@ -35,19 +35,73 @@ Json valueJson(const ValueInfo &value) {
           {"local_type", tensorType(value, value.localShape)}};
 }
 
-/// Adds what was measured of collective `id` to its entry.
-void addMeasured(Json &entry, const FunctionRecord &record, size_t id) {
+/// Times of the same thing on several ranks.
+Json timesJson(const std::vector<const TimeStats *> &ranks) {
   Json total = Json::array(), longest = Json::array();
   int64_t executions = 0;
-  for (const auto &perRank : record.stats.collectives) {
-    const CollectiveStats &stats = perRank[id];
-    executions = std::max(executions, stats.count);
-    total.push_back(stats.seconds);
-    longest.push_back(stats.maxSeconds);
+  for (const TimeStats *stats : ranks) {
+    executions = std::max(executions, stats->count);
+    total.push_back(stats->seconds);
+    longest.push_back(stats->maxSeconds);
   }
-  entry["measured"] = {{"executions", executions},
-                       {"seconds_per_rank", total},
-                       {"max_seconds_per_rank", longest}};
+  return {{"executions", executions},
+          {"seconds_per_rank", total},
+          {"max_seconds_per_rank", longest}};
+}
+
+/// What was measured of collective `id` of a function.
+Json collectiveTimes(const RunStats::Function &stats, size_t id) {
+  std::vector<const TimeStats *> ranks;
+  for (const auto &perRank : stats.collectives)
+    ranks.push_back(&perRank[id]);
+  return timesJson(ranks);
+}
+
+/// What was measured of a pipeline: its stages, functions and transfers.
+Json pipelineJson(const RunRecord &record) {
+  const PipelineInfo &pipeline = *record.what->pipeline();
+  Json stages = Json::array(), functions = Json::array(), transfers = Json::array();
+  for (const StageInfo &stage : pipeline.stages) {
+    Json bytes = Json::array(), run = Json::array(), transfer = Json::array(),
+         wait = Json::array();
+    for (int64_t rank : stage.ranks) {
+      const RunStats::Rank &stats = record.stats.ranks[size_t(rank)];
+      bytes.push_back(stats.peakValueBytes);
+      run.push_back(stats.runSeconds);
+      transfer.push_back(stats.transferSeconds);
+      wait.push_back(stats.waitSeconds);
+    }
+    stages.push_back({{"ranks", stage.ranks},
+                      {"peak_value_bytes", bytes},
+                      {"run_seconds", run},
+                      {"transfer_seconds", transfer},
+                      {"wait_seconds", wait}});
+  }
+  for (size_t f = 0; f < pipeline.functions.size(); ++f) {
+    std::vector<const TimeStats *> ranks;
+    for (const TimeStats &stats : record.stats.functions[f].runs)
+      ranks.push_back(&stats);
+    functions.push_back({{"function", pipeline.functions[f].name},
+                         {"stage", pipeline.stageOf[f]},
+                         {"measured", timesJson(ranks)}});
+  }
+  for (size_t t = 0; t < pipeline.transfers.size(); ++t) {
+    const TransferInfo &transfer = pipeline.transfers[t];
+    std::vector<const TimeStats *> ranks;
+    for (size_t s : {transfer.fromStage, transfer.toStage})
+      for (int64_t rank : pipeline.stages[s].ranks)
+        ranks.push_back(&record.stats.transfers[t][size_t(rank)]);
+    transfers.push_back({{"from", transfer.fromStage},
+                         {"to", transfer.toStage},
+                         {"bytes", transfer.move.bytes},
+                         {"loc", transfer.move.loc},
+                         {"measured", timesJson(ranks)}});
+  }
+  return {{"schedule", pipeline.schedule},
+          {"microbatches", pipeline.microbatches},
+          {"stages", stages},
+          {"functions", functions},
+          {"transfers", transfers}};
 }
 
 Json collectiveJson(const FunctionInfo &function, const CollectiveInfo &info) {
@@ -81,12 +135,18 @@ int64_t peakMemory() {
   return int64_t(usage.ru_maxrss) * 1024;
 }
 
-void printSummary(const FunctionRecord &record) {
-  const FunctionInfo &function = *record.function;
-  std::printf("%s: %" PRId64 " device%s, %zu collective%s\n",
-              function.name.c_str(), function.devices,
-              function.devices == 1 ? "" : "s", function.collectives.size(),
-              function.collectives.size() == 1 ? "" : "s");
+void printSummary(const RunRecord &record) {
+  const FunctionInfo &whole = record.what->whole();
+  size_t collectives = 0;
+  for (const FunctionInfo *function : record.what->functions())
+    collectives += function->collectives.size();
+  std::printf("%s: %" PRId64 " device%s, %zu collective%s", whole.name.c_str(), whole.devices,
+              whole.devices == 1 ? "" : "s", collectives, collectives == 1 ? "" : "s");
+  if (const PipelineInfo *pipeline = record.what->pipeline())
+    std::printf(", %zu stages, %" PRId64 " microbatch%s, %zu transfer%s", pipeline->stages.size(),
+                pipeline->microbatches, pipeline->microbatches == 1 ? "" : "es",
+                pipeline->transfers.size(), pipeline->transfers.size() == 1 ? "" : "s");
+  std::printf("\n");
   const LoadStats &load = record.load;
   int64_t least = INT64_MAX, most = 0;
   for (const LoadCounters &counters : load.ranks) {
@@ -114,15 +174,15 @@ void printSummary(const FunctionRecord &record) {
   std::printf("peak memory: %s\n", sizeText(peakMemory()).c_str());
 }
 
-void printDifferences(const FunctionRecord &record, bool onlyMismatches) {
+void printDifferences(const RunRecord &record, bool onlyMismatches) {
   for (size_t i = 0; i < record.differences.size(); ++i) {
     const Difference &difference = record.differences[i];
     if (onlyMismatches && record.within[i])
       continue;
     std::printf("%s %s %s: max abs error %.3g, max rel error %.3g",
                 record.within[i] ? "verify" : "MISMATCH",
-                record.function->name.c_str(),
-                record.function->results[i].name.c_str(), difference.maxAbs,
+                record.what->name().c_str(), record.what->whole().results[i].name.c_str(),
+                difference.maxAbs,
                 difference.maxRel());
     if (!record.within[i]) {
       std::printf(", %" PRId64 " of %" PRId64 " elements differ",
@@ -130,6 +190,8 @@ void printDifferences(const FunctionRecord &record, bool onlyMismatches) {
       if (difference.incomparable)
         std::printf(", %" PRId64 " of them NaN or infinite on one side",
                     difference.incomparable);
+      if (!record.disagreements[i].empty())
+        std::printf(", %s", record.disagreements[i].c_str());
     } else {
       std::printf(", ok");
     }
@@ -137,10 +199,10 @@ void printDifferences(const FunctionRecord &record, bool onlyMismatches) {
   }
 }
 
-void printVerdict(const std::vector<FunctionRecord> &records, bool exact) {
+void printVerdict(const std::vector<RunRecord> &records, bool exact) {
   size_t results = 0, bad = 0;
   double maxAbs = 0, maxRel = 0;
-  for (const FunctionRecord &record : records)
+  for (const RunRecord &record : records)
     for (size_t i = 0; i < record.differences.size(); ++i) {
       ++results;
       bad += !record.within[i];
@@ -159,7 +221,7 @@ void printVerdict(const std::vector<FunctionRecord> &records, bool exact) {
 
 Status writeReport(const std::string &path, const Bundle &bundle,
                    const Options &options,
-                   const std::vector<FunctionRecord> &records, int processes) {
+                   const std::vector<RunRecord> &records, int processes) {
   const Manifest &manifest = bundle.manifest();
   Json report = compilerReport(bundle);
   report["version"] = 1;
@@ -187,33 +249,35 @@ Status writeReport(const std::string &path, const Bundle &bundle,
       places[{entry.value("function", ""), entry.value("id", int64_t(-1))}] = i;
   }
   Json runs = Json::array();
-  for (const FunctionRecord &record : records) {
-    const FunctionInfo &function = *record.function;
+  for (const RunRecord &record : records) {
+    const FunctionInfo &whole = record.what->whole();
     if (!haveFunctions) {
       Json arguments = Json::array(), results = Json::array();
-      for (const ValueInfo &value : function.arguments)
+      for (const ValueInfo &value : whole.arguments)
         arguments.push_back(valueJson(value));
-      for (const ValueInfo &value : function.results)
+      for (const ValueInfo &value : whole.results)
         results.push_back(valueJson(value));
-      report["functions"].push_back({{"name", function.name},
+      report["functions"].push_back({{"name", whole.name},
                                      {"arguments", arguments},
                                      {"results", results}});
     }
-    for (size_t id = 0; id < function.collectives.size(); ++id) {
-      Json &entries = report["collectives"];
-      auto [known, added] =
-          places.try_emplace({function.name, int64_t(id)}, entries.size());
-      if (added)
-        entries.push_back(collectiveJson(function, function.collectives[id]));
-      addMeasured(entries[known->second], record, id);
+    for (size_t f = 0; f < record.what->functions().size(); ++f) {
+      const FunctionInfo &function = *record.what->functions()[f];
+      for (size_t id = 0; id < function.collectives.size(); ++id) {
+        Json &entries = report["collectives"];
+        auto [known, added] = places.try_emplace({function.name, int64_t(id)}, entries.size());
+        if (added)
+          entries.push_back(collectiveJson(function, function.collectives[id]));
+        entries[known->second]["measured"] = collectiveTimes(record.stats.functions[f], id);
+      }
     }
     Json read = Json::array(), needed = Json::array();
     for (const LoadCounters &counters : record.load.ranks) {
       read.push_back(counters.bytesRead);
       needed.push_back(counters.bytesNeeded);
     }
-    Json run = {{"function", function.name},
-                {"devices", function.devices},
+    Json run = {{"function", whole.name},
+                {"devices", whole.devices},
                 {"load",
                  {{"mode", loadModeName(options.load.mode)},
                   {"seconds", record.loadSeconds},
@@ -234,15 +298,20 @@ Status writeReport(const std::string &path, const Bundle &bundle,
     if (!record.differences.empty()) {
       Json verify = Json::array();
       for (size_t i = 0; i < record.differences.size(); ++i)
-        verify.push_back({{"result", function.results[i].name},
+        verify.push_back({{"result", whole.results[i].name},
                           {"max_abs", record.differences[i].maxAbs},
                           {"max_rel", record.differences[i].maxRel()},
                           {"ok", bool(record.within[i])}});
       run["verify"] = verify;
     }
+    if (record.what->pipeline())
+      run["pipeline"] = pipelineJson(record);
     std::vector<int64_t> map = options.deviceMap;
-    if (map.empty() && function.mesh >= 0)
-      map = manifest.meshes[size_t(function.mesh)].deviceIds;
+    for (int64_t rank = 0; map.size() < size_t(whole.devices); ++rank)
+      if (int64_t mesh = record.what->heldBy(rank).mesh; mesh >= 0)
+        map.push_back(manifest.meshes[size_t(mesh)].deviceIds[size_t(record.what->meshRank(rank))]);
+      else
+        break;
     if (!map.empty())
       run["device_map"] = map;
     runs.push_back(std::move(run));

@@ -7,12 +7,12 @@
 
 namespace shardkit::run {
 
-/// The few lines about one function on stdout.
-void printSummary(const FunctionRecord &record);
+/// The few lines about one run on stdout.
+void printSummary(const RunRecord &record);
 /// One line per result.
-void printDifferences(const FunctionRecord &record, bool onlyMismatches);
-/// One line about all functions.
-void printVerdict(const std::vector<FunctionRecord> &records, bool exact);
+void printDifferences(const RunRecord &record, bool onlyMismatches);
+/// One line about all runs.
+void printVerdict(const std::vector<RunRecord> &records, bool exact);
 /// Peak resident memory of this process in bytes.
 int64_t peakMemory();
 
@@ -20,7 +20,7 @@ int64_t peakMemory();
 /// added; the schema is in docs/Runtime.md.
 rt::Status writeReport(const std::string &path, const rt::Bundle &bundle,
                        const Options &options,
-                       const std::vector<FunctionRecord> &records, int processes);
+                       const std::vector<RunRecord> &records, int processes);
 
 } // namespace shardkit::run
 

@@ -1,4 +1,4 @@
-//===- Session.cpp - Load, run, verify and write one function ---------------===//
+//===- Session.cpp - Load, run, verify and write what runs as one -----------===//
 
 #include "Session.h"
 
@@ -17,11 +17,11 @@ using namespace shardkit::rt;
 
 namespace shardkit::run {
 
-double FunctionRecord::minStep() const {
+double RunRecord::minStep() const {
   return steps.empty() ? 0 : *std::min_element(steps.begin(), steps.end());
 }
 
-double FunctionRecord::medianStep() const {
+double RunRecord::medianStep() const {
   if (steps.empty())
     return 0;
   std::vector<double> sorted = steps;
@@ -31,67 +31,81 @@ double FunctionRecord::medianStep() const {
                            : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-Status Session::prepare(const FunctionInfo &function, std::vector<TensorSource> &arguments,
-                        sk_program &program) {
-  if (function.devices > Executor::maxRanks)
-    return invalid("function '" + function.name + "' needs " + std::to_string(function.devices) +
+Status Session::prepare(const Runnable &what, Arguments &arguments,
+                        std::vector<sk_program> &programs) {
+  if (what.devices() > Executor::maxRanks)
+    return invalid(what.title() + " needs " + std::to_string(what.devices()) +
                    " devices, the runtime has at most " + std::to_string(Executor::maxRanks));
-  const int64_t block = backend_.blockOf(function.devices), most = options_.devicesPerProcess;
+  const int64_t block = backend_.blockOf(what.devices()), most = options_.devicesPerProcess;
   if (backend_.processes() > 1 && most > 0 && block > most)
-    return invalid("function '" + function.name + "' needs " + std::to_string(function.devices) +
+    return invalid(what.title() + " needs " + std::to_string(what.devices()) +
                    " devices, there are " + std::to_string(backend_.processes()) +
                    " processes with " + std::to_string(most) + " each, expected " +
-                   std::to_string((function.devices + most - 1) / most) +
+                   std::to_string((what.devices() + most - 1) / most) +
                    " processes or --devices-per-process=" + std::to_string(block));
-  SK_ASSIGN_OR_RETURN(arguments, sources_.resolve(function));
-  for (const ValueInfo &value : function.arguments)
-    if (value.load && !value.load->chain.empty())
-      SK_RETURN_IF_ERROR(
-          functions_.check(value.load->chain).withContext("weight '" + value.name + "'"));
-  SK_ASSIGN_OR_RETURN(program, bundle_.entry(function, function.entry));
-  if (options_.verify && !function.reference)
-    return invalid("function '" + function.name +
-                   "': the bundle has no reference to verify against, compile "
+  if (what.pipeline() && options_.load.mode == LoadMode::Presharded)
+    return invalid("--load=presharded, but the weights of " + what.title() +
+                   " lie on several meshes, expected direct or root-scatter");
+  for (size_t s = 0; s < what.stages(); ++s) {
+    SK_ASSIGN_OR_RETURN(auto sources, sources_.resolve(what.held(s)));
+    arguments.push_back(std::move(sources));
+    for (const ValueInfo &value : what.held(s).arguments)
+      if (value.load && !value.load->chain.empty())
+        SK_RETURN_IF_ERROR(
+            functions_.check(value.load->chain).withContext("weight '" + value.name + "'"));
+  }
+  for (const FunctionInfo *function : what.functions()) {
+    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(*function, function->entry));
+    programs.push_back(program);
+  }
+  if (options_.verify && !what.whole().reference)
+    return invalid(what.title() +
+                   ": the bundle has no reference to verify against, compile "
                    "with --with-reference");
   return {};
 }
 
-Expected<FunctionRecord> Session::run(const FunctionInfo &function) {
-  // Everything that can be wrong is found before anything is allocated.
-  std::vector<TensorSource> arguments;
-  sk_program program = nullptr;
-  SK_RETURN_IF_ERROR(backend_.agree(prepare(function, arguments, program)));
+Status Session::runOnce(const Runnable &what, const std::vector<sk_program> &programs,
+                        RunStats *stats) {
+  return what.pipeline() ? executor_.run(*what.pipeline(), programs, memory_, stats)
+                         : executor_.run(what.whole(), programs[0], memory_, stats);
+}
 
-  FunctionRecord record;
-  record.function = &function;
-  const size_t devices = size_t(function.devices);
+Expected<RunRecord> Session::run(const Runnable &what) {
+  // Everything that can be wrong is found before anything is allocated.
+  Arguments arguments;
+  std::vector<sk_program> programs;
+  SK_RETURN_IF_ERROR(backend_.agree(prepare(what, arguments, programs)));
+
+  RunRecord record;
+  record.what = &what;
+  const size_t devices = size_t(what.devices());
   if (memory_.size() < devices)
     memory_.resize(devices);
   auto start = std::chrono::steady_clock::now();
   const int64_t sent = backend_.sent().first;
-  SK_RETURN_IF_ERROR(load(function, arguments, record));
+  SK_RETURN_IF_ERROR(load(what, arguments, record));
   record.loadMessages = backend_.sent().first - sent;
   record.loadSeconds = std::chrono::duration<double>(
                            std::chrono::steady_clock::now() - start)
                            .count();
-  auto [begin, end] = backend_.ownRanks(function.devices);
+  auto [begin, end] = backend_.ownRanks(what.devices());
   record.localBytes.resize(devices);
   for (int64_t r = begin; r < end; ++r)
     record.localBytes[size_t(r)] = memory_[size_t(r)].bytes();
 
   if (options_.repeat > 1) // The first step also prepares the library.
-    SK_RETURN_IF_ERROR(executor_.run(function, program, memory_));
+    SK_RETURN_IF_ERROR(runOnce(what, programs, nullptr));
   for (int64_t i = 0; i < options_.repeat; ++i) {
-    SK_RETURN_IF_ERROR(
-        executor_.run(function, program, memory_, &record.stats));
+    SK_RETURN_IF_ERROR(runOnce(what, programs, &record.stats));
     record.steps.push_back(record.stats.seconds);
   }
   if (measured_)
     SK_RETURN_IF_ERROR(mergeRecords(record));
   if (!options_.digests.empty())
-    SK_RETURN_IF_ERROR(digest(function, record));
+    SK_RETURN_IF_ERROR(digest(what, record));
   if (options_.verify)
-    SK_RETURN_IF_ERROR(verify(function, arguments, record));
+    SK_RETURN_IF_ERROR(verify(what, arguments, record));
   return record;
 }
 
@@ -118,10 +132,10 @@ struct Unpacker {
 
 } // namespace
 
-Status Session::mergeRecords(FunctionRecord &record) {
+Status Session::mergeRecords(RunRecord &record) {
   if (backend_.processes() == 1)
     return {};
-  const int64_t devices = record.function->devices;
+  const int64_t devices = record.what->devices();
   record.load.ranks.resize(size_t(devices));
   Packer mine;
   const LoadStats &load = record.load;
@@ -136,8 +150,7 @@ Status Session::mergeRecords(FunctionRecord &record) {
   auto [begin, end] = backend_.ownRanks(devices);
   for (int64_t rank = begin; rank < end; ++rank) {
     mine.add(record.localBytes[size_t(rank)]);
-    for (const CollectiveStats &stats : record.stats.collectives[size_t(rank)])
-      mine.add(stats);
+    record.what->forEachCounter(record.stats, rank, [&](const auto &counter) { mine.add(counter); });
   }
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_.exchange(mine.text));
   LoadStats total;
@@ -163,8 +176,9 @@ Status Session::mergeRecords(FunctionRecord &record) {
     auto [first, last] = backend_.ranksOf(p, devices);
     for (int64_t rank = first; rank < last; ++rank) {
       record.localBytes[size_t(rank)] = theirs.take<int64_t>();
-      for (CollectiveStats &stats : record.stats.collectives[size_t(rank)])
-        stats = theirs.take<CollectiveStats>();
+      record.what->forEachCounter(record.stats, rank, [&](auto &counter) {
+        counter = theirs.take<std::remove_reference_t<decltype(counter)>>();
+      });
     }
   }
   record.load = std::move(total);
@@ -172,22 +186,30 @@ Status Session::mergeRecords(FunctionRecord &record) {
   return {};
 }
 
-Status Session::digest(const FunctionInfo &function, FunctionRecord &record) {
-  auto [begin, end] = backend_.ownRanks(function.devices);
+Status Session::digest(const Runnable &what, RunRecord &record) {
+  auto [begin, end] = backend_.ownRanks(what.devices());
   std::string mine;
-  for (int64_t rank = begin; rank < end; ++rank)
-    for (size_t i = 0; i < function.results.size(); ++i)
-      mine += digestLocal(function.results[i], rank, memory_[size_t(rank)].result(i));
+  for (int64_t rank = begin; rank < end; ++rank) {
+    const FunctionInfo &held = what.heldBy(rank);
+    for (size_t i = 0; i < held.results.size(); ++i)
+      mine += digestLocal(held.results[i], what.meshRank(rank), memory_[size_t(rank)].result(i));
+  }
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_.exchange(mine));
   std::string joined;
   for (const std::string &part : all)
     joined += part;
   constexpr size_t digits = 32;
-  const size_t results = function.results.size();
-  for (size_t i = 0; i < results; ++i) {
+  std::vector<size_t> starts; // Of each rank.
+  size_t results = 0;
+  for (int64_t rank = 0; rank < what.devices(); ++rank) {
+    starts.push_back(results);
+    results += what.heldBy(rank).results.size();
+  }
+  for (size_t i = 0; i < what.whole().results.size(); ++i) {
     std::string text;
-    for (int64_t rank = 0; rank < function.devices; ++rank)
-      text += joined.substr((size_t(rank) * results + i) * digits, digits);
+    for (auto [stage, index] : what.resultPlaces(i))
+      for (int64_t rank : what.ranks(stage))
+        text += joined.substr((starts[size_t(rank)] + index) * digits, digits);
     record.digests.push_back(std::move(text));
   }
   return {};
@@ -199,10 +221,12 @@ static void showProgress(int64_t done, int64_t all) {
                done >= all ? "\r\033[K" : "");
 }
 
-Status Session::load(const FunctionInfo &function, const std::vector<TensorSource> &arguments,
-                     FunctionRecord &record) {
+Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord &record) {
   // Arguments lie where all processes of the node can write them.
-  auto places = backend_.nodeMemory(function.devices, RankMemory::argumentBytes(function));
+  int64_t bytes = 0;
+  for (size_t s = 0; s < what.stages(); ++s)
+    bytes = std::max(bytes, RankMemory::argumentBytes(what.held(s)));
+  auto places = backend_.nodeMemory(what.devices(), bytes);
   if (LoadTeam *team = backend_.loadTeam(); team && backend_.nodeProcess() == 0) {
     team->nextBlock = 0;
     team->nextCall = 0;
@@ -211,112 +235,118 @@ Status Session::load(const FunctionInfo &function, const std::vector<TensorSourc
   auto at = [&](int64_t rank) -> void * {
     return places->empty() ? nullptr : (*places)[size_t(rank)];
   };
-  for (int64_t rank = 0; rank < function.devices && status.ok(); ++rank)
-    if (backend_.ownerOf(rank, function.devices) != backend_.process())
-      memory_[size_t(rank)].bindRemote(function, at(rank), backend_.process() == 0);
+  for (int64_t rank = 0; rank < what.devices() && status.ok(); ++rank)
+    if (backend_.ownerOf(rank, what.devices()) != backend_.process())
+      memory_[size_t(rank)].bindRemote(what.heldBy(rank), at(rank), backend_.process() == 0);
   if (status.ok())
-    status = executor_.forEachRank(function.devices, [&](int64_t rank) -> Status {
-      memory_[size_t(rank)].bind(function, false, at(rank));
+    status = executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
+      memory_[size_t(rank)].bind(what.heldBy(rank), false, at(rank));
       return {};
     });
   SK_RETURN_IF_ERROR(backend_.agree(status));
-  return backend_.agree(loadArguments(function, arguments, record));
+  return backend_.agree(loadArguments(what, arguments, record));
 }
 
-Status Session::loadArguments(const FunctionInfo &function,
-                              const std::vector<TensorSource> &arguments,
-                              FunctionRecord &record) {
+Status Session::loadArguments(const Runnable &what, const Arguments &arguments,
+                              RunRecord &record) {
   // Random arguments are made by each rank; files are read for all ranks together.
-  SK_RETURN_IF_ERROR(executor_.forEachRank(function.devices, [&](int64_t rank) -> Status {
+  SK_RETURN_IF_ERROR(executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
     RankMemory &memory = memory_[size_t(rank)];
-    for (size_t i = 0; i < arguments.size(); ++i)
-      if (const auto *random = std::get_if<RandomTensor>(&arguments[i])) {
-        const ValueInfo &value = function.arguments[i];
+    const std::vector<TensorSource> &sources = arguments[what.stageOf(rank)];
+    const int64_t meshRank = what.meshRank(rank);
+    for (size_t i = 0; i < sources.size(); ++i)
+      if (const auto *random = std::get_if<RandomTensor>(&sources[i])) {
+        const ValueInfo &value = what.heldBy(rank).arguments[i];
         char *to = static_cast<char *>(memory.argument(i));
         int64_t size = dtypeSize(value.dtype);
-        forEachPiece(coalesceLoops(value.extents, rank), value.extents.base(rank),
+        forEachPiece(coalesceLoops(value.extents, meshRank), value.extents.base(meshRank),
                      [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
                        random->fill(to + l * size, ls, g, gs, n);
                      });
       }
     return {};
   }));
-  record.load.ranks.resize(size_t(function.devices));
+  record.load.ranks.resize(size_t(what.devices()));
   const bool root = options_.load.mode == LoadMode::RootScatter;
   if (root && backend_.processes() > backend_.nodeProcesses())
-    SK_RETURN_IF_ERROR(scatter(function, arguments, record.load));
+    SK_RETURN_IF_ERROR(scatter(what, arguments, record.load));
   if (root && !backend_.isOnNode(0))
     return {};
   LoadPlan plan;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    if (!std::holds_alternative<RandomTensor>(arguments[i]))
-      for (int64_t rank = 0; rank < function.devices; ++rank)
-        if (backend_.isOnNode(backend_.ownerOf(rank, function.devices)))
-          plan.add(function.arguments[i], arguments[i], rank, memory_[size_t(rank)].argument(i));
+  for (size_t s = 0; s < what.stages(); ++s)
+    for (size_t i = 0; i < arguments[s].size(); ++i)
+      if (!std::holds_alternative<RandomTensor>(arguments[s][i]))
+        for (int64_t rank : what.ranks(s))
+          if (backend_.isOnNode(backend_.ownerOf(rank, what.devices())))
+            plan.add(what.held(s).arguments[i], arguments[s][i], what.meshRank(rank),
+                     memory_[size_t(rank)].argument(i), rank);
   LoadOptions options = options_.load;
   if (::isatty(2) && backend_.process() == 0)
     options.progress = showProgress;
   options.team = backend_.loadTeam();
   options.member = backend_.nodeProcess();
   options.members = backend_.nodeProcesses();
-  return plan.run(options, &functions_, programs(function), record.load);
+  return plan.run(options, &functions_, programs(what), record.load);
 }
 
-ShardProgram Session::programs(const FunctionInfo &function) {
-  return [this, &function](const EntryPoint &entry, int64_t rank, void *const *stored,
-                           void *local) -> Status {
-    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(function, entry));
-    return Executor::call(program, rank, function.devices, stored, &local, entry.arenaBytes);
+ShardProgram Session::programs(const Runnable &what) {
+  return [this, &what](const EntryPoint &entry, int64_t rank, void *const *stored,
+                       void *local) -> Status {
+    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.whole(), entry));
+    return Executor::call(program, rank, what.devices(), stored, &local, entry.arenaBytes);
   };
 }
 
-Status Session::scatter(const FunctionInfo &function, const std::vector<TensorSource> &arguments,
-                        LoadStats &stats) {
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (std::holds_alternative<RandomTensor>(arguments[i]))
-      continue;
-    const ValueInfo &value = function.arguments[i];
-    // The shards of one weight at a time.
-    std::vector<std::pair<int64_t, Buffer>> shards;
-    LoadPlan plan;
-    Status status;
-    if (backend_.process() == 0) {
-      for (int64_t rank = 0; rank < function.devices; ++rank)
-        if (!backend_.isOnNode(backend_.ownerOf(rank, function.devices))) {
-          shards.emplace_back(rank, Buffer(value.localBytes()));
-          std::memset(shards.back().second.data(), 0, size_t(value.localBytes()));
-          plan.add(value, arguments[i], rank, shards.back().second.data());
-        }
-      status = plan.run(options_.load, &functions_, programs(function), stats);
+Status Session::scatter(const Runnable &what, const Arguments &arguments, LoadStats &stats) {
+  const int64_t devices = what.devices();
+  for (size_t s = 0; s < what.stages(); ++s)
+    for (size_t i = 0; i < arguments[s].size(); ++i) {
+      if (std::holds_alternative<RandomTensor>(arguments[s][i]))
+        continue;
+      const ValueInfo &value = what.held(s).arguments[i];
+      // The shards of one weight at a time.
+      std::vector<Buffer> shards;
+      LoadPlan plan;
+      Status status;
+      if (backend_.process() == 0) {
+        for (int64_t rank : what.ranks(s))
+          if (!backend_.isOnNode(backend_.ownerOf(rank, devices))) {
+            shards.emplace_back(value.localBytes());
+            std::memset(shards.back().data(), 0, size_t(value.localBytes()));
+            plan.add(value, arguments[s][i], what.meshRank(rank), shards.back().data(), rank);
+          }
+        status = plan.run(options_.load, &functions_, programs(what), stats);
+      }
+      SK_RETURN_IF_ERROR(backend_.agree(status));
+      size_t next = 0;
+      for (int64_t rank : what.ranks(s)) {
+        int owner = backend_.ownerOf(rank, devices);
+        if (backend_.process() == 0 && !backend_.isOnNode(owner))
+          SK_RETURN_IF_ERROR(
+              backend_.transfer(0, owner, shards[next++].data(), value.localBytes()));
+        else if (backend_.process() == owner && !backend_.isOnNode(0))
+          SK_RETURN_IF_ERROR(backend_.transfer(0, owner, memory_[size_t(rank)].argument(i),
+                                               value.localBytes()));
+      }
     }
-    SK_RETURN_IF_ERROR(backend_.agree(status));
-    size_t next = 0;
-    for (int64_t rank = 0; rank < function.devices; ++rank) {
-      int owner = backend_.ownerOf(rank, function.devices);
-      if (backend_.process() == 0 && !backend_.isOnNode(owner))
-        SK_RETURN_IF_ERROR(
-            backend_.transfer(0, owner, shards[next++].second.data(), value.localBytes()));
-      else if (backend_.process() == owner && !backend_.isOnNode(0))
-        SK_RETURN_IF_ERROR(backend_.transfer(0, owner, memory_[size_t(rank)].argument(i),
-                                             value.localBytes()));
-    }
+  return {};
+}
+
+Status Session::collectResults(const Runnable &what) {
+  for (int64_t rank = 0; rank < what.devices(); ++rank) {
+    const FunctionInfo &held = what.heldBy(rank);
+    for (size_t i = 0; i < held.results.size(); ++i)
+      SK_RETURN_IF_ERROR(backend_.transfer(backend_.ownerOf(rank, what.devices()), 0,
+                                           memory_[size_t(rank)].result(i),
+                                           held.results[i].localBytes()));
   }
   return {};
 }
 
-Status Session::collectResults(const FunctionInfo &function) {
-  for (int64_t rank = 0; rank < function.devices; ++rank)
-    for (size_t i = 0; i < function.results.size(); ++i)
-      SK_RETURN_IF_ERROR(backend_.transfer(backend_.ownerOf(rank, function.devices), 0,
-                                           memory_[size_t(rank)].result(i),
-                                           function.results[i].localBytes()));
-  return {};
-}
-
-Status Session::collectArgument(const FunctionInfo &function, size_t i) {
-  for (int64_t rank = 0; rank < function.devices; ++rank) {
-    const int owner = backend_.ownerOf(rank, function.devices);
-    const int64_t bytes = function.arguments[i].localBytes();
+Status Session::collectArgument(const Runnable &what, size_t stage, size_t i) {
+  for (int64_t rank : what.ranks(stage)) {
+    const int owner = backend_.ownerOf(rank, what.devices());
+    const int64_t bytes = what.held(stage).arguments[i].localBytes();
     // What lies on its node process 0 sees.
     if (backend_.process() == 0 ? !backend_.isOnNode(owner)
                                 : backend_.process() == owner && !backend_.isOnNode(0))
@@ -326,11 +356,14 @@ Status Session::collectArgument(const FunctionInfo &function, size_t i) {
   return {};
 }
 
-Status Session::loadReference(const FunctionInfo &function, size_t index,
+Status Session::loadReference(const Runnable &what, size_t index,
                               const TensorSource &source) {
-  const FunctionInfo::ReferenceArgument &given = function.referenceArguments[index];
-  const size_t argument = given.argument;
-  const ValueInfo &value = function.arguments[argument];
+  const FunctionInfo::ReferenceArgument &given = what.whole().referenceArguments[index];
+  const ValueInfo &value = what.whole().arguments[given.argument];
+  // Where what the ranks hold is the argument.
+  const Runnable::Place place = what.argumentPlaces(given.argument)[0];
+  const FunctionInfo &held = what.held(place.stage);
+  const std::vector<int64_t> &ranks = what.ranks(place.stage);
   void *to = reference_.argument(index);
   LoadPlan plan;
   LoadStats stats;
@@ -343,15 +376,16 @@ Status Session::loadReference(const FunctionInfo &function, size_t index,
       return plan.run(options_.load, nullptr, nullptr, stats);
     }
     // Nothing has it whole: what the ranks hold of it, in all arguments, is it.
-    for (size_t i = 0; i < function.arguments.size(); ++i) {
-      const LoadSource *source = function.arguments[i].wholeSource();
+    for (size_t i = 0; i < held.arguments.size(); ++i) {
+      const LoadSource *source = held.arguments[i].wholeSource();
       if (!source || source->name != wanted.name)
         continue;
       const int64_t size = dtypeSize(wanted.dtype);
-      for (const ExtentPiece &piece : function.arguments[i].load->pieces)
-        for (int64_t rank = 0; rank < function.devices; ++rank)
-          scatterLocal(piece.extents, rank, size,
-                       static_cast<char *>(memory_[size_t(rank)].argument(i)) + piece.localBase * size,
+      for (const ExtentPiece &piece : held.arguments[i].load->pieces)
+        for (size_t r = 0; r < ranks.size(); ++r)
+          scatterLocal(piece.extents, int64_t(r), size,
+                       static_cast<char *>(memory_[size_t(ranks[r])].argument(i)) +
+                           piece.localBase * size,
                        static_cast<char *>(to) + piece.globalBase * size);
     }
     return {};
@@ -365,7 +399,7 @@ Status Session::loadReference(const FunctionInfo &function, size_t index,
     return plan.run(options_.load, nullptr, nullptr, stats);
   }
   if (stored && value.load->reference) {
-    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(function, *value.load->reference));
+    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.whole(), *value.load->reference));
     std::vector<Buffer> buffers;
     std::vector<void *> pointers;
     for (size_t i = 0; i < stored->tensors.size(); ++i) {
@@ -379,24 +413,24 @@ Status Session::loadReference(const FunctionInfo &function, size_t index,
                                value.load->reference->arenaBytes);
   }
   // Nothing else has the whole argument: what the ranks hold of it is it.
-  for (int64_t rank = 0; rank < function.devices; ++rank)
-    if (!isReplica(value.extents, rank))
-      scatterLocal(value.extents, rank, dtypeSize(value.dtype),
-                   memory_[size_t(rank)].argument(argument), to);
+  const ValueInfo &local = held.arguments[place.index];
+  for (size_t r = 0; r < ranks.size(); ++r)
+    if (!isReplica(local.extents, int64_t(r)))
+      scatterLocal(local.extents, int64_t(r), dtypeSize(value.dtype),
+                   memory_[size_t(ranks[r])].argument(place.index), to);
   return {};
 }
 
-Status Session::verify(const FunctionInfo &function,
-                       const std::vector<TensorSource> &arguments,
-                       FunctionRecord &record) {
+Status Session::verify(const Runnable &what, const Arguments &arguments, RunRecord &record) {
   // Process 0 has the reference, and what the ranks hold of the results.
-  SK_RETURN_IF_ERROR(backend_.agree(collectResults(function)));
-  for (size_t i = 0; i < arguments.size(); ++i)
-    if (std::holds_alternative<PreshardedSource>(arguments[i]))
-      SK_RETURN_IF_ERROR(backend_.agree(collectArgument(function, i)));
+  SK_RETURN_IF_ERROR(backend_.agree(collectResults(what)));
+  for (size_t s = 0; s < what.stages(); ++s)
+    for (size_t i = 0; i < arguments[s].size(); ++i)
+      if (std::holds_alternative<PreshardedSource>(arguments[s][i]))
+        SK_RETURN_IF_ERROR(backend_.agree(collectArgument(what, s, i)));
   Status status;
   if (backend_.process() == 0)
-    status = compare(function, arguments, record);
+    status = compare(what, arguments, record);
   SK_RETURN_IF_ERROR(backend_.agree(status));
   std::string within;
   for (bool ok : record.within)
@@ -408,31 +442,58 @@ Status Session::verify(const FunctionInfo &function,
   return {};
 }
 
-Status Session::compare(const FunctionInfo &function, const std::vector<TensorSource> &arguments,
-                        FunctionRecord &record) {
-  SK_ASSIGN_OR_RETURN(sk_program program,
-                      bundle_.entry(function, *function.reference));
-  reference_.bind(function, /*global=*/true);
-  for (size_t i = 0; i < function.referenceArguments.size(); ++i)
-    SK_RETURN_IF_ERROR(
-        loadReference(function, i, arguments[function.referenceArguments[i].argument]));
-  SK_RETURN_IF_ERROR(
-      executor_.runReference(function, program, reference_));
+void Session::gather(const Runnable &what, Runnable::Place place, void *global) {
+  const ValueInfo &value = what.held(place.stage).results[place.index];
+  const std::vector<int64_t> &ranks = what.ranks(place.stage);
+  for (size_t r = 0; r < ranks.size(); ++r)
+    if (!isReplica(value.extents, int64_t(r)))
+      scatterLocal(value.extents, int64_t(r), dtypeSize(value.dtype),
+                   memory_[size_t(ranks[r])].result(place.index), global);
+}
+
+std::string Session::comparePlaces(const Runnable &what, size_t i) {
+  const std::vector<Runnable::Place> &places = what.resultPlaces(i);
+  const ValueInfo &value = what.whole().results[i];
+  if (places.size() == 1)
+    return "";
+  Buffer first(value.globalBytes()), other(value.globalBytes());
+  gather(what, places[0], first.data());
+  for (size_t k = 1; k < places.size(); ++k) {
+    gather(what, places[k], other.data());
+    if (std::memcmp(first.data(), other.data(), size_t(value.globalBytes())) != 0)
+      return "stages " + std::to_string(places[0].stage) + " and " +
+             std::to_string(places[k].stage) + " do not have the same bits";
+  }
+  return "";
+}
+
+Status Session::compare(const Runnable &what, const Arguments &arguments, RunRecord &record) {
+  const FunctionInfo &whole = what.whole();
+  SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(whole, *whole.reference));
+  reference_.bind(whole, /*global=*/true);
+  for (size_t i = 0; i < whole.referenceArguments.size(); ++i) {
+    const Runnable::Place place = what.argumentPlaces(whole.referenceArguments[i].argument)[0];
+    SK_RETURN_IF_ERROR(loadReference(what, i, arguments[place.stage][place.index]));
+  }
+  SK_RETURN_IF_ERROR(executor_.runReference(whole, program, reference_));
   // Every rank's part is compared, replicas too.
-  std::vector<std::vector<Difference>> perRank(size_t(function.devices));
+  std::vector<std::vector<Difference>> perRank(size_t(what.devices()));
   auto compareRank = [&](int64_t rank) -> Status {
-    for (size_t i = 0; i < function.results.size(); ++i)
-      perRank[size_t(rank)].push_back(compareLocal(function.results[i], rank,
-                                                   memory_[size_t(rank)].result(i),
-                                                   reference_.result(i)));
+    std::vector<Difference> &mine = perRank[size_t(rank)];
+    mine.resize(whole.results.size());
+    for (size_t i = 0; i < whole.results.size(); ++i)
+      for (auto [stage, index] : what.resultPlaces(i))
+        if (stage == what.stageOf(rank))
+          mine[i].merge(compareLocal(what.held(stage).results[index], what.meshRank(rank),
+                                     memory_[size_t(rank)].result(index), reference_.result(i)));
     return {};
   };
-  SK_RETURN_IF_ERROR(executor_.forEachRank(function.devices, compareRank));
-  for (int64_t rank = 0; rank < function.devices; ++rank)
-    if (backend_.ownerOf(rank, function.devices) != backend_.process())
+  SK_RETURN_IF_ERROR(executor_.forEachRank(what.devices(), compareRank));
+  for (int64_t rank = 0; rank < what.devices(); ++rank)
+    if (backend_.ownerOf(rank, what.devices()) != backend_.process())
       SK_RETURN_IF_ERROR(compareRank(rank));
-  for (size_t i = 0; i < function.results.size(); ++i) {
-    const ValueInfo &value = function.results[i];
+  for (size_t i = 0; i < whole.results.size(); ++i) {
+    const ValueInfo &value = whole.results[i];
     Difference total;
     for (const auto &differences : perRank)
       total.merge(differences[i]);
@@ -445,25 +506,27 @@ Status Session::compare(const FunctionInfo &function, const std::vector<TensorSo
     if (options_.atol)
       tolerance.atol = *options_.atol;
     record.differences.push_back(total);
-    record.within.push_back(total.within(value.dtype, tolerance));
+    record.disagreements.push_back(comparePlaces(what, i));
+    record.within.push_back(total.within(value.dtype, tolerance) &&
+                            record.disagreements.back().empty());
   }
   return {};
 }
 
 Expected<std::vector<std::string>>
-Session::writeResults(const FunctionInfo &function,
+Session::writeResults(const Runnable &what,
                       const std::string &directory) {
   if (!options_.verify) // That has brought them already.
-    SK_RETURN_IF_ERROR(backend_.agree(collectResults(function)));
+    SK_RETURN_IF_ERROR(backend_.agree(collectResults(what)));
   std::vector<std::string> paths;
   Status status;
   if (backend_.process() == 0)
-    status = writeAll(function, directory, paths);
+    status = writeAll(what, directory, paths);
   SK_RETURN_IF_ERROR(backend_.agree(status));
   return paths;
 }
 
-Status Session::writeAll(const FunctionInfo &function, const std::string &directory,
+Status Session::writeAll(const Runnable &what, const std::string &directory,
                          std::vector<std::string> &written) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
@@ -472,13 +535,10 @@ Status Session::writeAll(const FunctionInfo &function, const std::string &direct
   std::vector<Buffer> buffers;
   std::vector<TensorRef> tensors;
   std::set<std::string> paths;
-  for (size_t i = 0; i < function.results.size(); ++i) {
-    const ValueInfo &value = function.results[i];
+  for (size_t i = 0; i < what.whole().results.size(); ++i) {
+    const ValueInfo &value = what.whole().results[i];
     Buffer global(value.globalBytes());
-    for (int64_t rank = 0; rank < function.devices; ++rank)
-      if (!isReplica(value.extents, rank))
-        scatterLocal(value.extents, rank, dtypeSize(value.dtype),
-                     memory_[size_t(rank)].result(i), global.data());
+    gather(what, what.resultPlaces(i)[0], global.data());
     TensorRef tensor{value.name, value.dtype, value.globalShape, global.data()};
     if (options_.outputFormat == "npy") {
       std::string name = value.name;

@@ -1,9 +1,10 @@
-//===- Session.h - Load, run, verify and write one function -----*- C++ -*-===//
+//===- Session.h - Load, run, verify and write what runs as one -*- C++ -*-===//
 
 #ifndef SHARDKIT_TOOLS_SHARDRUN_SESSION_H
 #define SHARDKIT_TOOLS_SHARDRUN_SESSION_H
 
 #include "Options.h"
+#include "Runnable.h"
 #include "Sources.h"
 
 #include "shardkit/rt/Bundle.h"
@@ -13,9 +14,9 @@
 
 namespace shardkit::run {
 
-/// What was measured while one function ran.
-struct FunctionRecord {
-  const rt::FunctionInfo *function = nullptr;
+/// What was measured while a function or a pipeline ran.
+struct RunRecord {
+  const Runnable *what = nullptr;
   double loadSeconds = 0; ///< Random arguments included.
   rt::LoadStats load;
   int64_t loadMessages = 0; ///< Sent between processes for the load.
@@ -23,14 +24,16 @@ struct FunctionRecord {
   rt::RunStats stats;
   std::vector<int64_t> localBytes; ///< Per rank: arguments, results and arena.
   std::vector<rt::Difference> differences; ///< Per result, with --verify; on process 0.
-  std::vector<bool> within;                ///< On every process.
+  /// Per result, that its places differ, with --verify; on process 0.
+  std::vector<std::string> disagreements;
+  std::vector<bool> within; ///< On every process.
   std::vector<std::string> digests;        ///< Per result, if asked for; on every process.
 
   double minStep() const;
   double medianStep() const;
 };
 
-/// Runs functions one after the other; threads and memory are kept. All processes of
+/// Runs one after the other; threads and memory are kept. All processes of
 /// the backend do so together, and get the same errors.
 class Session {
 public:
@@ -41,41 +44,49 @@ public:
     executor_.setLibraryThreads(options.libraryThreads);
   }
 
-  rt::Expected<FunctionRecord> run(const rt::FunctionInfo &function);
-  /// Writes the results of the function that ran last into `directory`; process 0
+  rt::Expected<RunRecord> run(const Runnable &what);
+  /// Writes the results of what ran last into `directory`; process 0
   /// does, and has the paths.
   rt::Expected<std::vector<std::string>>
-  writeResults(const rt::FunctionInfo &function, const std::string &directory);
+  writeResults(const Runnable &what, const std::string &directory);
   bool stuck() const { return executor_.stuck(); }
 
 private:
+  /// The sources of what each stage holds.
+  using Arguments = std::vector<std::vector<rt::TensorSource>>;
   /// What this process can find wrong before anything is allocated.
-  rt::Status prepare(const rt::FunctionInfo &function, std::vector<rt::TensorSource> &arguments,
-                     sk_program &program);
-  rt::Status load(const rt::FunctionInfo &function,
-                  const std::vector<rt::TensorSource> &arguments, FunctionRecord &record);
-  rt::Status loadArguments(const rt::FunctionInfo &function,
-                           const std::vector<rt::TensorSource> &arguments,
-                           FunctionRecord &record);
+  rt::Status prepare(const Runnable &what, Arguments &arguments,
+                     std::vector<sk_program> &programs);
+  rt::Status load(const Runnable &what,
+                  const Arguments &arguments, RunRecord &record);
+  rt::Status loadArguments(const Runnable &what,
+                           const Arguments &arguments,
+                           RunRecord &record);
   /// --load=root-scatter to the ranks of other nodes.
-  rt::Status scatter(const rt::FunctionInfo &function,
-                     const std::vector<rt::TensorSource> &arguments, rt::LoadStats &stats);
-  /// Brings the local results (or argument `i`) of all ranks to process 0.
-  rt::Status collectResults(const rt::FunctionInfo &function);
-  rt::Status collectArgument(const rt::FunctionInfo &function, size_t i);
+  rt::Status scatter(const Runnable &what,
+                     const Arguments &arguments, rt::LoadStats &stats);
+  /// Brings the local results (or argument `i` of a stage) of all ranks to process 0.
+  rt::Status collectResults(const Runnable &what);
+  rt::Status collectArgument(const Runnable &what, size_t stage, size_t i);
   /// What processes measured, on all of them.
-  rt::Status mergeRecords(FunctionRecord &record);
-  rt::Status digest(const rt::FunctionInfo &function, FunctionRecord &record);
-  rt::ShardProgram programs(const rt::FunctionInfo &function);
-  rt::Status writeAll(const rt::FunctionInfo &function, const std::string &directory,
+  rt::Status mergeRecords(RunRecord &record);
+  rt::Status digest(const Runnable &what, RunRecord &record);
+  rt::ShardProgram programs(const Runnable &what);
+  rt::Status writeAll(const Runnable &what, const std::string &directory,
                       std::vector<std::string> &written);
-  rt::Status loadReference(const rt::FunctionInfo &function, size_t index,
+  /// Whether the places of result `i` hold the same bits; else which do not.
+  std::string comparePlaces(const Runnable &what, size_t i);
+  /// The whole of a result, as the ranks of a place have it.
+  void gather(const Runnable &what, Runnable::Place place, void *global);
+  rt::Status runOnce(const Runnable &what, const std::vector<sk_program> &programs,
+                     rt::RunStats *stats);
+  rt::Status loadReference(const Runnable &what, size_t index,
                            const rt::TensorSource &source);
-  rt::Status compare(const rt::FunctionInfo &function,
-                     const std::vector<rt::TensorSource> &arguments, FunctionRecord &record);
-  rt::Status verify(const rt::FunctionInfo &function,
-                    const std::vector<rt::TensorSource> &arguments,
-                    FunctionRecord &record);
+  rt::Status compare(const Runnable &what,
+                     const Arguments &arguments, RunRecord &record);
+  rt::Status verify(const Runnable &what,
+                    const Arguments &arguments,
+                    RunRecord &record);
 
   const Options &options_;
   rt::Bundle &bundle_;

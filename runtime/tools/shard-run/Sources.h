@@ -12,8 +12,8 @@ namespace shardkit::run {
 /// The files of the command line, opened and checked once.
 class Sources {
 public:
-  /// `functions` are those that will run: a name that none of them has is an
-  /// error.
+  /// `functions` are those that will run, or what their stages hold: a name that none of
+  /// them has is an error.
   static rt::Expected<Sources>
   open(const Options &options,
        const std::vector<const rt::FunctionInfo *> &functions);

@@ -73,17 +73,21 @@ private:
   bool stuck_ = false;
 };
 
-/// Which functions run: the one that was named, the only one, or all of them
-/// with --verify and in a suite.
-Expected<std::vector<const FunctionInfo *>>
-chooseFunctions(const Manifest &manifest, const Options &options, bool all) {
-  std::vector<const FunctionInfo *> chosen;
+/// What runs: what was named, the only function or pipeline, or all of them with
+/// --verify and in a suite.
+Expected<std::vector<Runnable>> chooseRunnables(const Manifest &manifest, const Options &options,
+                                                bool all) {
+  std::vector<Runnable> chosen;
   std::string names;
-  for (const FunctionInfo &function : manifest.functions) {
-    if (options.function.empty() || function.name == options.function)
-      chosen.push_back(&function);
-    names += (names.empty() ? "" : ", ") + function.name;
-  }
+  auto consider = [&](const auto &one, const std::string &name) {
+    if (options.function.empty() || name == options.function)
+      chosen.emplace_back(one);
+    names += (names.empty() ? "" : ", ") + name;
+  };
+  for (const FunctionInfo &function : manifest.functions)
+    consider(function, function.name);
+  for (const PipelineInfo &pipeline : manifest.pipelines)
+    consider(pipeline, pipeline.whole.name);
   if (chosen.empty())
     return notFound("--function=" + options.function +
                     ", expected one of: " + names);
@@ -91,13 +95,13 @@ chooseFunctions(const Manifest &manifest, const Options &options, bool all) {
     return invalid("the bundle has several functions, choose one with "
                    "--function: " +
                    names);
-  for (const FunctionInfo *function : chosen)
+  for (const Runnable &what : chosen)
     if (!options.deviceMap.empty() &&
-        int64_t(options.deviceMap.size()) != function->devices)
+        int64_t(options.deviceMap.size()) != what.devices())
       return invalid("--device-map has " +
                      std::to_string(options.deviceMap.size()) +
-                     " entries, expected " + std::to_string(function->devices) +
-                     " for function '" + function->name + "'");
+                     " entries, expected " + std::to_string(what.devices()) +
+                     " for " + what.title());
   return chosen;
 }
 
@@ -136,10 +140,14 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     return fail(status);
   if (Status status = checkSame(options, **bundle); !status.ok())
     return fail(status);
-  auto functions = chooseFunctions((*bundle)->manifest(), options, options.verify || functionsRun);
-  if (Status status = backend_->agree(functions.status()); !status.ok())
+  auto chosen = chooseRunnables((*bundle)->manifest(), options, options.verify || functionsRun);
+  if (Status status = backend_->agree(chosen.status()); !status.ok())
     return fail(status);
-  auto sources = Sources::open(options, *functions);
+  std::vector<const FunctionInfo *> held;
+  for (const Runnable &what : *chosen)
+    for (size_t s = 0; s < what.stages(); ++s)
+      held.push_back(&what.held(s));
+  auto sources = Sources::open(options, held);
   HostFunctions hostFunctions;
   Status opened = sources.status();
   for (const std::string &library : options.shardFunctions)
@@ -149,12 +157,12 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     return fail(status);
 
   Session session(options, **bundle, *sources, hostFunctions, *backend_, /*measured=*/!functionsRun);
-  std::vector<FunctionRecord> records;
-  const bool lineEach = options.verbose || functions->size() <= 16;
+  std::vector<RunRecord> records;
+  const bool lineEach = options.verbose || chosen->size() <= 16;
   bool mismatch = false;
   size_t shown = 0;
-  for (const FunctionInfo *function : *functions) {
-    auto record = session.run(*function);
+  for (const Runnable &what : *chosen) {
+    auto record = session.run(what);
     if (!record.ok()) {
       int code = fail(record.status());
       stuck_ = session.stuck();
@@ -164,33 +172,33 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     }
     if (digests)
       for (size_t i = 0; i < record->digests.size(); ++i)
-        *digests += function->name + " " + function->results[i].name + " " +
+        *digests += what.name() + " " + what.whole().results[i].name + " " +
                     record->digests[i] + "\n";
     bool bad = false;
     for (bool within : record->within)
       bad |= !within;
     mismatch |= bad;
     if (isFirst()) {
-      if (!functionsRun && (functions->size() == 1 || options.verbose))
+      if (!functionsRun && (chosen->size() == 1 || options.verbose))
         printSummary(*record);
       if (lineEach || (bad && shown++ < 20))
         printDifferences(*record, /*onlyMismatches=*/!lineEach);
     }
     if (!options.outputDir.empty()) {
       std::string directory = options.outputDir;
-      if (functions->size() > 1)
-        directory += "/" + function->name;
-      auto written = session.writeResults(*function, directory);
+      if (chosen->size() > 1)
+        directory += "/" + what.name();
+      auto written = session.writeResults(what, directory);
       if (!written.ok())
         return fail(written.status());
-      if (functions->size() == 1)
+      if (chosen->size() == 1)
         for (const std::string &path : *written)
           std::printf("wrote %s\n", path.c_str());
     }
     records.push_back(std::move(*record));
   }
   if (functionsRun)
-    *functionsRun += functions->size();
+    *functionsRun += chosen->size();
   if (options.verify && isFirst())
     printVerdict(records, options.exact);
   Status status;

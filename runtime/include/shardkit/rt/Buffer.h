@@ -4,6 +4,7 @@
 #define SHARDKIT_RT_BUFFER_H
 
 #include <cstdint>
+#include <map>
 #include <utility>
 
 namespace shardkit::rt {
@@ -36,6 +37,22 @@ private:
   void *data_ = nullptr;
   int64_t bytes_ = 0;
   bool mapped_ = false;
+};
+
+/// Buffers that come and go, of one rank. What is given back is handed out again to
+/// whoever asks for as many bytes; in all the pool never holds more than was in use at
+/// once.
+class BufferPool {
+public:
+  Buffer take(int64_t bytes);
+  void giveBack(Buffer buffer);
+  /// The most bytes in use at once since the last startPeak.
+  int64_t peakBytes() const { return peak_; }
+  void startPeak() { peak_ = inUse_; }
+
+private:
+  std::multimap<int64_t, Buffer> idle_;
+  int64_t inUse_ = 0, idleBytes_ = 0, peak_ = 0, most_ = 0;
 };
 
 } // namespace shardkit::rt

@@ -4,6 +4,8 @@
 // for the ranks of one run: who reads what from whom. Every rank offers its input,
 // computes its own output from what it reads of its peers', and goes on when nobody
 // reads its own any more. How ranks read of each other is the group's business.
+// A transfer of a pipeline is the same move between the ranks of two meshes, in which
+// all ranks of both take part. All ranks here are those of the world.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,15 +28,22 @@ struct CollectiveBuffers {
 
 class CollectivePlan {
 public:
-  CollectivePlan(const CollectiveInfo &info, World &world);
+  /// On the ranks of a mesh.
+  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &mesh);
+  CollectivePlan(const CollectiveInfo &info, World &world)
+      : CollectivePlan(info, world, MeshRanks::all(world.size())) {}
+  /// A transfer from the ranks of one mesh to those of another.
+  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
+                 const MeshRanks &destinations);
 
   const CollectiveInfo &info() const { return info_; }
   /// The ranks that take part together with `rank`, ascending.
   const std::vector<int> &participants(int rank) const {
     return groups_[size_t(rank)]->ranks();
   }
-  /// Called by every rank of the world with its own contiguous buffers, of `count`
-  /// items each, as many on all ranks that take part. False when the world failed.
+  Group &group(int rank) const { return *groups_[size_t(rank)]; }
+  /// Called by every rank that takes part with its own contiguous buffers, of `count`
+  /// items each, as many on all of them. False when the world failed.
   bool run(int rank, int64_t count, const void *in, void *out);
   /// "collective 3 (all_reduce of 256 bytes at model.mlir:12:8)" for messages.
   std::string describe() const;
@@ -42,13 +51,17 @@ public:
   int64_t receivedBytes(int rank) const;
 
   /// A meeting of plans with the same ranks: what `rank` offers first, and what it
-  /// does with what the others offer. `meet` is false when the world failed.
+  /// does with what the others offer. A rank without an output only offers. `meet` is
+  /// false when the world failed; `waited`, if not null, grows by the seconds in which
+  /// it waited for others.
   static void offer(std::span<CollectivePlan *const> plans, Group &group, int rank,
                     std::span<const CollectiveBuffers> buffers);
   static bool meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                   std::span<const CollectiveBuffers> buffers);
+                   std::span<const CollectiveBuffers> buffers, double *waited = nullptr);
 
 private:
+  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
+                 const MeshRanks &destinations, bool isTransfer);
   struct Loop {
     int64_t size, source, destination;
     int64_t packed = 1; ///< Of the source where it is packed in this order.
@@ -101,9 +114,10 @@ private:
   /// Loops, destination-major and joined. The first are those of the atoms;
   /// others have the run of a segment too.
   std::vector<std::vector<Loop>> loopSets_;
-  std::vector<std::vector<Piece>> pieces_; ///< Per rank; sources are indices
-                                           ///< in the group.
-  std::vector<Group *> groups_;            ///< Per rank.
+  std::vector<std::vector<Piece>> pieces_; ///< Per rank of the world, empty for one that
+                                           ///< receives nothing; sources are indices in
+                                           ///< the group.
+  std::vector<Group *> groups_;            ///< Per rank of the world, null for others.
   Round inputs_, parts_;
   bool packed_ = false; ///< Peers read packed pieces (World::isPacked).
   bool empty_ = false;  ///< Nothing moves.
@@ -115,7 +129,7 @@ private:
 /// the ranks meet once for all of them.
 class StartedPlan {
 public:
-  StartedPlan(std::vector<CollectivePlan *> plans, World &world);
+  StartedPlan(std::vector<CollectivePlan *> plans, World &world, const MeshRanks &mesh);
 
   /// Takes the buffers of the next of the collectives, in order; with those of the
   /// last one the rank has come. Never waits.
@@ -137,9 +151,11 @@ private:
   std::vector<State> states_;
 };
 
-/// The plans of all collectives of a function on the ranks of a world.
+/// The plans of all collectives of a function on the ranks of a mesh.
 struct FunctionPlans {
-  FunctionPlans(const FunctionInfo &function, World &world);
+  FunctionPlans(const FunctionInfo &function, World &world, const MeshRanks &mesh);
+  FunctionPlans(const FunctionInfo &function, World &world)
+      : FunctionPlans(function, world, MeshRanks::all(world.size())) {}
 
   std::vector<std::unique_ptr<CollectivePlan>> plans; ///< By id.
   /// By id; null for collectives that are not started.

@@ -1,4 +1,4 @@
-//===- Executor.h - Runs a function on the ranks of this process -*- C++ -*-===//
+//===- Executor.h - Runs programs on the ranks of this process -*- C++ -*-===//
 
 #ifndef SHARDKIT_RT_EXECUTOR_H
 #define SHARDKIT_RT_EXECUTOR_H
@@ -34,24 +34,45 @@ public:
   void *const *results() const { return results_.data(); }
   void *arena() { return arena_; }
   int64_t bytes() const { return used_; }
+  /// Of the values of a pipeline.
+  BufferPool &values() { return values_; }
 
 private:
+  BufferPool values_;
   Buffer argumentMemory_, memory_;
   int64_t used_ = 0;
   std::vector<void *> arguments_, results_;
   void *arena_ = nullptr;
 };
 
-struct CollectiveStats {
+struct TimeStats {
   int64_t count = 0;
   double seconds = 0;    ///< Total, waiting included.
   double maxSeconds = 0; ///< Of one execution.
+  void add(double duration) {
+    ++count;
+    seconds += duration;
+    maxSeconds = duration > maxSeconds ? duration : maxSeconds;
+  }
 };
 
+/// Added up over the runs that were given this object; of the ranks of this process.
 struct RunStats {
-  double seconds = 0; ///< Wall clock of the whole step.
-  /// [rank][collective], added up over the runs that were given this object.
-  std::vector<std::vector<CollectiveStats>> collectives;
+  double seconds = 0; ///< Wall clock of the whole step that ran last.
+  struct Function {
+    /// [rank of the mesh][collective]
+    std::vector<std::vector<TimeStats>> collectives;
+    std::vector<TimeStats> runs; ///< In a pipeline, [rank of the mesh].
+  };
+  std::vector<Function> functions; ///< One, or all of a pipeline.
+  /// Of a pipeline, [transfer][rank]: of meetings for several the first has the time.
+  std::vector<std::vector<TimeStats>> transfers;
+  struct Rank {
+    int64_t peakValueBytes = 0; ///< Of values, at once.
+    double runSeconds = 0, transferSeconds = 0;
+    double waitSeconds = 0; ///< Of transferSeconds, for the other side.
+  };
+  std::vector<Rank> ranks; ///< Of a pipeline.
 };
 
 /// One thread per logical device of this process, kept for later runs.
@@ -76,6 +97,11 @@ public:
   /// long, ends the step on all ranks. Together, where the backend has several
   /// processes: all return the same error.
   Status run(const FunctionInfo &function, sk_program program,
+             std::vector<RankMemory> &memory, RunStats *stats = nullptr);
+
+  /// A pipeline; `programs` are those of its functions, `memory` is bound to what the
+  /// stage of each rank holds.
+  Status run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
              std::vector<RankMemory> &memory, RunStats *stats = nullptr);
 
   /// A reference: no collectives, one thread, global shapes.

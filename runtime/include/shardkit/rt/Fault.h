@@ -1,7 +1,8 @@
 //===- Fault.h - One fault, injected for tests --------------------*- C++ -*-===//
 //
 // SK_FAULT=RANK:COLLECTIVE_ID:kill|stall|error|disagree makes that rank fail when it
-// enters the collective for the first time, RANK:after=ID:... when it has left it.
+// enters the collective for the first time (of any function of a pipeline),
+// RANK:after=ID:... when it has left it. RANK:transfer=ID:... is a transfer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,7 @@ public:
     Disagree ///< Says that it is in another collective, from here on.
   };
 
-  /// Reads "RANK:[after=]ID:KIND"; an empty text is no fault.
+  /// Reads "RANK:[after=][transfer=]ID:KIND"; an empty text is no fault.
   static Status parse(const std::string &text, Fault &fault);
   /// The environment's, checked before anything runs; read once.
   static Status fromEnvironment(Fault &fault);

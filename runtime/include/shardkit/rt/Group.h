@@ -77,12 +77,54 @@ protected:
 /// What a rank did last: the flight recorder. May lie in memory that processes
 /// share.
 struct alignas(64) RankRecord {
-  std::atomic<int64_t> collective{-1}; ///< Entered last, -1 before the first.
-  std::atomic<uint64_t> entered{0};    ///< How many, in this run.
+  std::atomic<int64_t> instruction{-1}; ///< Of a pipeline: the one it is in.
+  std::atomic<int64_t> collective{-1};  ///< Entered last there, -1 before the first.
+  /// How far it is, comparable between ranks: how many it has entered; in a pipeline
+  /// behind the order of the instruction (`instructionShift`).
+  std::atomic<uint64_t> entered{0};
   std::atomic<bool> inside{false};
   std::atomic<bool> finished{false};
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+inline constexpr int instructionShift = 32;
+
+/// What runs on a world, in words.
+class Running {
+public:
+  virtual ~Running() = default;
+  virtual std::string title() const = 0; ///< "function 'main'"
+  /// "collective 3 all_to_all", of one that `rank` enters in `instruction`.
+  virtual std::string meeting(int rank, int64_t instruction, int64_t id) const = 0;
+  /// Where in a pipeline `rank` is then: "stage 1, instruction 5 (...)".
+  virtual std::string place(int, int64_t) const { return ""; }
+};
+
+/// A function on the ranks of its mesh.
+class RunningFunction : public Running {
+public:
+  explicit RunningFunction(const FunctionInfo &function) : function_(function) {}
+  std::string title() const override { return "function '" + function_.name + "'"; }
+  std::string meeting(int rank, int64_t instruction, int64_t id) const override;
+
+private:
+  const FunctionInfo &function_;
+};
+
+/// The ranks of a mesh among those of a world.
+class MeshRanks {
+public:
+  /// `world[r]`: of rank r of the mesh.
+  explicit MeshRanks(std::vector<int> world) : world_(std::move(world)) {}
+  /// All of a world.
+  static MeshRanks all(int size);
+  int size() const { return int(world_.size()); }
+  int operator[](int rank) const { return world_[size_t(rank)]; }
+  const std::vector<int> &ranks() const { return world_; }
+
+private:
+  std::vector<int> world_;
+};
 
 class World {
 public:
@@ -94,19 +136,19 @@ public:
   RankRecord &record(int rank) { return *records_[size_t(rank)]; }
   /// Whether peers read what Reading::pack makes of a buffer.
   virtual bool isPacked() const { return false; }
-  /// For each rank its group among the given ones, which have every rank once, ranks
-  /// ascending. Groups are made once; with `own` they are of their own, for meetings
+  /// For each rank its group among the given ones, which have every rank once at most, ranks
+  /// ascending; null for one that none has. Groups are made once; with `own` they are of their own, for meetings
   /// that others may come in between. Every process calls it in the same order.
   virtual std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) = 0;
 
-  /// Records the first error, with the function that runs, and wakes every waiter.
-  void fail(const Status &status) {
-    keepError(function_ ? status.withContext("function '" + function_->name + "'") : status);
-  }
+  /// Records the first error, with what runs and where `rank` is in it (-1: an error of
+  /// no rank), and wakes every waiter.
+  void fail(const Status &status, int rank = -1);
   virtual bool failed() const = 0;
   virtual Status status() const = 0;
-  /// Called before a run: the ranks [begin, end) have done nothing.
-  virtual void startRun(const FunctionInfo &function, int64_t begin, int64_t end);
+  /// Called before a run: the ranks [begin, end) have done nothing. `running` outlives
+  /// the world.
+  virtual void startRun(const Running &running, int64_t begin, int64_t end);
   /// "rank 2 (in collective 1, all_gather)" for messages.
   std::string describeRank(int rank) const;
   /// The error of a wait that took too long.
@@ -130,7 +172,7 @@ protected:
 
 private:
   double timeout_;
-  const FunctionInfo *function_ = nullptr;
+  const Running *running_ = nullptr;
   Fault fault_;
 };
 

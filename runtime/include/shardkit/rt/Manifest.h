@@ -32,7 +32,12 @@ struct ProgramInfo {
   int64_t bytes = -1;
 };
 
-enum class ValueKind { Input, Weight, Result };
+enum class ValueKind {
+  Input,
+  Weight,
+  Result,
+  Value ///< Of a function of a pipeline: a value of its stage.
+};
 
 /// Where the code of a function is.
 struct EntryPoint {
@@ -69,6 +74,17 @@ struct LoadInfo {
   std::optional<EntryPoint> reference;
 };
 
+/// Of an argument or a result of a function of a pipeline: the buffer of its stage
+/// that it is.
+struct Slot {
+  enum class Kind {
+    Held, ///< An argument or a result of the stage, whole.
+    Part, ///< The part of it along `dim` that belongs to the running microbatch.
+    Value ///< A value of the stage.
+  } kind = Kind::Held;
+  int64_t index = 0, dim = 0;
+};
+
 struct ValueInfo {
   std::string name;
   ValueKind kind = ValueKind::Input;
@@ -81,6 +97,7 @@ struct ValueInfo {
   std::optional<std::pair<int64_t, int64_t>> range; ///< Of random integers.
   std::optional<int64_t> tied; ///< Of a result: the argument it updates.
   bool exact = false; ///< Of a result: computed by moving data alone.
+  std::optional<Slot> slot; ///< In a pipeline. Values of a stage have local shapes alone.
 
   /// The one stored tensor that it is pieces of; null where it is not.
   const LoadSource *wholeSource() const {
@@ -173,11 +190,80 @@ struct FunctionInfo {
   int64_t referenceBytes(const ReferenceArgument &given) const;
 };
 
+/// What a value of the step is before the first instruction: neutral for what it
+/// accumulates.
+enum class Init { Zero, One, Lowest, Highest, AllOnes };
+
+/// A buffer that the functions of a stage hand to each other: one for each microbatch
+/// under way, or one for the whole step.
+struct StageValue {
+  std::string name;
+  DType dtype = DType::F32;
+  Shape localShape;
+  int64_t localElements = 0;
+  std::optional<Init> init; ///< Of values of the step that accumulate.
+  bool isOfStep = false;    ///< It has `init`, or what writes it runs once per step.
+  int64_t localBytes() const { return localElements * dtypeSize(dtype); }
+};
+
+/// A value of one stage on its way to one of another.
+struct TransferInfo {
+  size_t fromStage = 0, fromValue = 0, toStage = 0, toValue = 0;
+  /// From ranks of the one mesh to ranks of the other. Its id is transferId + its number.
+  CollectiveInfo move;
+  static constexpr int64_t transferId = int64_t(1) << 32;
+};
+
+/// What each device of a stage does, one after the other.
+struct Instruction {
+  enum class Kind {
+    Run,      ///< Function `target` for `microbatch`.
+    Transfer, ///< With stage `target`: both sides meet for all of them.
+    Free      ///< The buffer of value `target` for `microbatch`.
+  } kind = Kind::Run;
+  size_t target = 0;
+  int64_t microbatch = -1; ///< -1: once per step.
+  /// Transfers and their microbatches, of a meeting: those that leave the stage with
+  /// the lower number come first, on both sides.
+  std::vector<std::pair<size_t, int64_t>> transfers;
+  /// Its place in an order of all instructions of all stages that keeps every stage's
+  /// own; instructions that meet have the same one.
+  int64_t order = 0;
+};
+
+struct StageInfo {
+  /// Its mesh, and what a rank holds for the whole step. No program: `arenaBytes` is
+  /// the largest of its functions.
+  FunctionInfo held;
+  std::vector<int64_t> ranks; ///< Of the pipeline, by rank of the mesh.
+  std::vector<StageValue> values;
+  std::vector<Instruction> instructions;
+};
+
+/// A program that is cut into stages, each on a mesh of its own.
+struct PipelineInfo {
+  /// Names and global types of arguments and results, the reference, and the number
+  /// of all devices. (`load` is that of the first place.)
+  FunctionInfo whole;
+  std::string schedule; ///< For people.
+  int64_t microbatches = 1;
+  std::vector<FunctionInfo> functions;
+  std::vector<size_t> stageOf; ///< Of each function.
+  std::vector<StageInfo> stages;
+  std::vector<TransferInfo> transfers;
+  struct Place {
+    size_t stage, index;
+  };
+  /// Where the stages have them; every argument and result of a stage is one of these.
+  std::vector<std::vector<Place>> argumentPlaces, resultPlaces;
+};
+
 struct Manifest {
   std::string target, producer;
   std::vector<MeshInfo> meshes;
   std::vector<ProgramInfo> programs;
-  std::vector<FunctionInfo> functions;
+  std::vector<FunctionInfo> functions; ///< But for those of pipelines.
+  std::vector<PipelineInfo> pipelines;
 };
 
 /// The weights of one program, or of a set cut for some mesh: what loading and

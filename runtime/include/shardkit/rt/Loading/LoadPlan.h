@@ -76,8 +76,10 @@ using ShardProgram = std::function<Status(const EntryPoint &entry, int64_t rank,
 class LoadPlan {
 public:
   /// `rank`'s part of `value` shall be in `local`. `source` was checked
-  /// (checkSource) and outlives the plan, as `value` does; it is not random.
-  void add(const ValueInfo &value, const TensorSource &source, int64_t rank, void *local);
+  /// (checkSource) and outlives the plan, as `value` does; it is not random. Stats count
+  /// it for `countedFor`, `rank` itself where that is -1.
+  void add(const ValueInfo &value, const TensorSource &source, int64_t rank, void *local,
+           int64_t countedFor = -1);
   /// `global` shall be the whole value, made from the stored tensor of that name.
   void addWhole(const SourceTensor &source, DType dtype, void *global);
 
@@ -91,7 +93,7 @@ private:
     std::vector<ExtentLoop> loops; ///< Coalesced, global strides descending.
     int64_t base;                  ///< In elements of the source.
     char *local;
-    int64_t rank;
+    int64_t rank; ///< That it is counted for.
     int64_t elements;
   };
   struct Request {
@@ -108,7 +110,8 @@ private:
     std::vector<std::pair<int64_t, void *>> ranks;
   };
   Request &request(const SourceTensor &source, const std::string &name);
-  void addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base, char *local);
+  void addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base, char *local,
+                 int64_t countedFor);
 
   std::vector<std::unique_ptr<Request>> requests_;
   /// File, offset, bytes (an empty tensor starts where the next one does), shards.

@@ -1,0 +1,217 @@
+//===- PipelineCheck.cpp - Can the stages of a pipeline run? ----------------===//
+//
+// What one stage reads and writes is checked along its own list. Whether the stages
+// ever wait for each other in a circle is found by running the lists: a stage runs up
+// to its next meeting, and goes on when its peer has come to it too. Every list is
+// fixed, so this finds a hang exactly when a run would hang.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ManifestReader.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+namespace shardkit::rt {
+
+namespace {
+
+class StageCheck {
+public:
+  StageCheck(const JsonAt &in, PipelineInfo &pipeline, size_t number)
+      : in_(in), pipeline_(pipeline), number_(number), stage_(pipeline.stages[number]) {}
+
+  void check() {
+    findValuesOfStep();
+    for (place_ = 0; place_ < stage_.instructions.size(); ++place_)
+      checkInstruction(stage_.instructions[place_]);
+    for (size_t i = 0; i < stage_.held.results.size(); ++i)
+      if (!written_.count(i) && int64_t(parts_[i].size()) < pipeline_.microbatches)
+        in_.fail("stage " + std::to_string(number_) + ": result '" + stage_.held.results[i].name +
+                 "' is never written" +
+                 (parts_[i].empty() ? "" : " for some microbatches"));
+  }
+
+private:
+  [[noreturn]] void fail(const std::string &message) const {
+    in_.fail("stage " + std::to_string(number_) + ", instruction " + std::to_string(place_) +
+             ": " + message);
+  }
+
+  /// Values are one for the step where what writes them runs once per step.
+  void findValuesOfStep() {
+    auto write = [&](size_t value, int64_t microbatch) {
+      stage_.values[value].isOfStep |= microbatch < 0;
+    };
+    for (const Instruction &instruction : stage_.instructions) {
+      if (instruction.kind == Instruction::Kind::Run)
+        for (const ValueInfo &result : pipeline_.functions[instruction.target].results)
+          if (result.slot->kind == Slot::Kind::Value)
+            write(size_t(result.slot->index), instruction.microbatch);
+      for (auto [number, microbatch] : instruction.transfers)
+        if (pipeline_.transfers[number].toStage == number_)
+          write(pipeline_.transfers[number].toValue, microbatch);
+    }
+  }
+
+  std::string nameOf(size_t value, int64_t microbatch) const {
+    return "value '" + stage_.values[value].name + "'" +
+           (microbatch < 0 ? "" : " of microbatch " + std::to_string(microbatch));
+  }
+  /// The buffer of `value` that belongs to `microbatch`.
+  std::pair<size_t, int64_t> bufferOf(size_t value, int64_t microbatch) const {
+    if (stage_.values[value].isOfStep)
+      return {value, -1};
+    if (microbatch < 0)
+      fail("it is once per step, but " + nameOf(value, -1) + " is one of each microbatch");
+    return {value, microbatch};
+  }
+  void read(size_t value, int64_t microbatch, const std::string &what) const {
+    if (!isThere(bufferOf(value, microbatch)))
+      fail(what + " " + nameOf(value, microbatch) +
+           ", expected one that was written and is not freed");
+  }
+  /// A value of the step with `init` is there from the start.
+  bool isThere(std::pair<size_t, int64_t> buffer) const {
+    return there_.count(buffer) ||
+           (stage_.values[buffer.first].init && !freed_.count(buffer.first));
+  }
+  /// `isUpdate`: the same instruction has read it.
+  void write(size_t value, int64_t microbatch, bool isUpdate, const std::string &what) {
+    auto buffer = bufferOf(value, microbatch);
+    if (stage_.values[value].isOfStep && microbatch >= 0 && !isUpdate)
+      fail(what + " " + nameOf(value, microbatch) + ", which is one of the step, without reading it");
+    if (isThere(buffer) && !isUpdate)
+      fail(what + " " + nameOf(value, microbatch) + " again before it is freed");
+    there_.insert(buffer);
+  }
+
+  void checkInstruction(const Instruction &instruction) {
+    switch (instruction.kind) {
+    case Instruction::Kind::Run:
+      return checkRun(instruction);
+    case Instruction::Kind::Transfer:
+      for (auto [number, microbatch] : instruction.transfers) {
+        const TransferInfo &transfer = pipeline_.transfers[number];
+        if (transfer.fromStage == number_)
+          read(transfer.fromValue, microbatch, "transfer " + std::to_string(number) + " sends");
+      }
+      for (auto [number, microbatch] : instruction.transfers) {
+        const TransferInfo &transfer = pipeline_.transfers[number];
+        if (transfer.toStage == number_)
+          write(transfer.toValue, microbatch, false,
+                "transfer " + std::to_string(number) + " receives");
+      }
+      return;
+    case Instruction::Kind::Free: {
+      read(instruction.target, instruction.microbatch, "it frees");
+      auto buffer = bufferOf(instruction.target, instruction.microbatch);
+      there_.erase(buffer);
+      freed_.insert(buffer.first);
+      return;
+    }
+    }
+  }
+
+  void checkRun(const Instruction &instruction) {
+    const FunctionInfo &function = pipeline_.functions[instruction.target];
+    const int64_t microbatch = instruction.microbatch;
+    std::unordered_set<int64_t> reads;
+    for (const ValueInfo &argument : function.arguments)
+      if (argument.slot->kind == Slot::Kind::Value) {
+        read(size_t(argument.slot->index), microbatch, "function '" + function.name + "' reads");
+        reads.insert(argument.slot->index);
+      }
+    for (const ValueInfo &result : function.results) {
+      const size_t index = size_t(result.slot->index);
+      if (result.slot->kind == Slot::Kind::Value)
+        write(index, microbatch, reads.count(result.slot->index),
+              "function '" + function.name + "' writes");
+      else if (result.slot->kind == Slot::Kind::Held)
+        written_.insert(index);
+      else
+        parts_[index].insert(microbatch);
+    }
+  }
+
+  const JsonAt &in_;
+  const PipelineInfo &pipeline_;
+  const size_t number_;
+  StageInfo &stage_;
+  size_t place_ = 0;
+  std::set<std::pair<size_t, int64_t>> there_; ///< Value and microbatch, -1 for the step.
+  std::set<size_t> freed_;                     ///< Once at least.
+  std::set<size_t> written_;                   ///< Results that were written whole.
+  std::map<size_t, std::set<int64_t>> parts_;  ///< Microbatches of results that were.
+};
+
+/// Runs all lists together.
+class MeetingCheck {
+public:
+  MeetingCheck(const JsonAt &in, PipelineInfo &pipeline)
+      : in_(in), stages_(pipeline.stages), places_(stages_.size()), orders_(stages_.size()) {}
+
+  void check() {
+    std::vector<size_t> ready;
+    for (size_t s = stages_.size(); s-- > 0;)
+      ready.push_back(s);
+    while (!ready.empty()) {
+      const size_t s = ready.back();
+      ready.pop_back();
+      while (Instruction *mine = current(s)) {
+        if (mine->kind != Instruction::Kind::Transfer) {
+          mine->order = ++orders_[s];
+          ++places_[s];
+          continue;
+        }
+        const size_t peer = mine->target;
+        Instruction *theirs = current(peer);
+        if (!theirs || theirs->kind != Instruction::Kind::Transfer || theirs->target != s)
+          break; // The peer goes on with both when it comes.
+        if (mine->transfers != theirs->transfers)
+          in_.fail(place(std::min(s, peer)) + " and " + place(std::max(s, peer)) +
+                   " meet for other transfers, expected the same in one order");
+        mine->order = theirs->order = orders_[s] = orders_[peer] =
+            std::max(orders_[s], orders_[peer]) + 1;
+        ++places_[s];
+        ++places_[peer];
+        ready.push_back(peer);
+      }
+    }
+    std::string stuck;
+    size_t shown = 0;
+    for (size_t s = 0; s < stages_.size(); ++s)
+      if (const Instruction *mine = current(s); mine && shown++ < 8)
+        stuck += (stuck.empty() ? "" : ", ") + place(s) + " waits for stage " +
+                 std::to_string(mine->target) +
+                 (current(mine->target) ? "" : ", which has ended");
+    if (!stuck.empty())
+      in_.fail("the stages would wait for ever: " + stuck);
+  }
+
+private:
+  Instruction *current(size_t s) {
+    return places_[s] < stages_[s].instructions.size() ? &stages_[s].instructions[places_[s]]
+                                                       : nullptr;
+  }
+  std::string place(size_t s) const {
+    return "stage " + std::to_string(s) + ", instruction " + std::to_string(places_[s]);
+  }
+
+  const JsonAt &in_;
+  std::vector<StageInfo> &stages_;
+  std::vector<size_t> places_;
+  std::vector<int64_t> orders_;
+};
+
+} // namespace
+
+void checkInstructions(const JsonAt &in, PipelineInfo &pipeline) {
+  for (size_t s = 0; s < pipeline.stages.size(); ++s)
+    StageCheck(in, pipeline, s).check();
+  MeetingCheck(in, pipeline).check();
+}
+
+} // namespace shardkit::rt

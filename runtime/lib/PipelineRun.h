@@ -1,0 +1,44 @@
+//===- PipelineRun.h - What a rank does in a pipeline -----------*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_PIPELINERUN_H
+#define SHARDKIT_RT_PIPELINERUN_H
+
+#include "Context.h"
+
+namespace shardkit::rt {
+
+/// A pipeline on the ranks of a world: who takes part in which collectives and
+/// transfers. A rank runs the instructions of its stage one after the other.
+class PipelinePlans : public Running {
+public:
+  PipelinePlans(const PipelineInfo &pipeline, World &world);
+
+  /// Makes room for what all ranks measure.
+  void prepare(RunStats &stats) const;
+  /// All instructions of the rank of `context`. Returns what a program does.
+  int32_t run(sk_context &context, const std::vector<sk_program> &programs, RankMemory &memory,
+              RunStats *stats);
+
+  std::string title() const override;
+  std::string meeting(int rank, int64_t instruction, int64_t id) const override;
+  std::string place(int rank, int64_t instruction) const override;
+
+  /// That collectives started together have the same ranks.
+  Status status;
+
+private:
+  friend class StageRun;
+  const Instruction *find(int rank, int64_t instruction) const;
+
+  const PipelineInfo &pipeline_;
+  std::vector<std::unique_ptr<FunctionPlans>> functions_;
+  std::vector<std::unique_ptr<CollectivePlan>> transfers_;
+  /// Of the world: stage, and rank of its mesh.
+  std::vector<std::pair<size_t, int>> ranks_;
+  /// All ranks of two stages, the lower number first.
+  std::map<std::pair<size_t, size_t>, Group *> groups_;
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_PIPELINERUN_H

@@ -1,0 +1,324 @@
+//===- PipelineManifestTest.cpp - Every way a pipeline can be wrong ---------===//
+
+#include "PipelineSupport.h"
+
+#include <functional>
+
+using namespace shardkit::rt;
+using namespace shardkit::rt::test;
+using Json = nlohmann::json;
+
+namespace {
+
+Json &pipeline(Json &m) { return m["pipelines"][0]; }
+Json &stage(Json &m, int s) { return pipeline(m)["stages"][size_t(s)]; }
+Json &list(Json &m, int s) { return stage(m, s)["instructions"]; }
+Json &transfer(Json &m) { return pipeline(m)["transfers"][0]; }
+Json &forward0(Json &m) { return m["functions"][0]; }
+Json &forward1(Json &m) { return m["functions"][1]; }
+Json &backward0(Json &m) { return m["functions"][2]; }
+
+struct Failure {
+  const char *name;
+  std::function<void(Json &)> change;
+  const char *message;
+};
+
+const Failure failures[] = {
+    // The pipeline.
+    {"noName", [](Json &m) { pipeline(m)["name"] = ""; }, "pipeline '': the name is empty"},
+    {"nameOfAFunction", [](Json &m) {
+       m["functions"].push_back(m["functions"][0]);
+       m["functions"][4].erase("part_of");
+       m["functions"][4]["name"] = "main";
+       m["functions"][4]["results"] = Json::array();
+     },
+     "pipeline 'main' has the name of a function or another pipeline"},
+    {"partOfNothing", [](Json &m) { forward0(m)["part_of"] = "other"; },
+     "'run' names function 0 ('forward0'), which is none of this stage"},
+    {"partOfMissing", [](Json &m) { m["pipelines"] = Json::array(); },
+     "a function is 'part_of' 'main', which 'pipelines' does not list"},
+    {"microbatches", [](Json &m) { pipeline(m)["microbatches"] = 0; },
+     "pipeline 'main': 'microbatches' is 0, expected 1 to 1048576"},
+    {"devices", [](Json &m) { pipeline(m)["devices"] = 4; },
+     "'devices' is 4, expected those of all stages, 3"},
+    {"noStages", [](Json &m) { pipeline(m)["stages"] = Json::array(); }, "'stages' is empty"},
+    // Stages.
+    {"stageMesh", [](Json &m) { stage(m, 1)["mesh"] = "c"; },
+     "pipeline 'main', stage 1: 'mesh' is 'c', which 'meshes' does not list"},
+    {"stageNoMesh", [](Json &m) { stage(m, 0).erase("mesh"); }, "stage 0: 'mesh' is missing"},
+    {"stageMeshTwice", [](Json &m) {
+       stage(m, 1)["mesh"] = "a";
+       stage(m, 1)["devices"] = 1;
+     },
+     "stage 1: mesh 'a' is that of another stage too"},
+    {"stageDevices", [](Json &m) { stage(m, 1)["devices"] = 3; },
+     "stage 1: 'devices' is 3, expected the size of the mesh, 2"},
+    {"ranksCount", [](Json &m) { stage(m, 1)["ranks"] = {0}; },
+     "stage 1: 'ranks' has 1 entries, expected 2"},
+    {"ranksTwice", [](Json &m) { stage(m, 1)["ranks"] = {0, 2}; }, "stage 1: rank 2 appears twice"},
+    {"ranksGap", [](Json &m) { stage(m, 1)["ranks"] = {0, 3}; },
+     "the ranks of all stages are not 0 to 2"},
+    {"stageArgument", [](Json &m) { stage(m, 0)["arguments"][0]["extents"]["loops"][0][0] = 31; },
+     "stage 0, argument 'x': extents do not write every one of the 32 local elements"},
+    {"valueDType", [](Json &m) { stage(m, 0)["values"][0]["dtype"] = "f31"; },
+     "stage 0, value 'h': 'dtype' is 'f31'"},
+    {"valueShape", [](Json &m) { stage(m, 0)["values"][0]["local_shape"] = {-1}; },
+     "value 'h': 'local_shape' has a negative size"},
+    {"valueInit", [](Json &m) { stage(m, 0)["values"][2]["init"] = "two"; },
+     "value 'sum': 'init' is 'two', expected one of zero one lowest highest all_ones"},
+    {"valueInitFloat", [](Json &m) { stage(m, 0)["values"][2]["init"] = "all_ones"; },
+     "value 'sum': 'init' is 'all_ones', which f32 does not have"},
+    // Functions.
+    {"functionMesh", [](Json &m) {
+       m["meshes"].push_back({{"name", "c"}, {"axes", Json::array()}});
+       forward0(m)["mesh"] = "c";
+     },
+     "function 'forward0': its mesh is that of no stage of pipeline 'main'"},
+    {"slotMissing", [](Json &m) { forward0(m)["arguments"][0].erase("slot"); },
+     "function 'forward0', argument 'x': 'slot' is missing"},
+    {"slotKind", [](Json &m) { forward0(m)["arguments"][0]["slot"] = {"result", 0}; },
+     "argument 'x': 'slot' is [\"result\",0], expected [\"argument\", number], [\"part\", number, "
+     "dim] or [\"value\", number]"},
+    {"slotPart", [](Json &m) { forward0(m)["arguments"][0]["slot"] = {"part", 0}; },
+     "'slot' is [\"part\",0], expected"},
+    {"slotArgument", [](Json &m) { forward0(m)["arguments"][0]["slot"][1] = 1; },
+     "argument 'x': 'slot' names argument 1 of its stage, expected less than 1"},
+    {"slotValue", [](Json &m) { forward0(m)["results"][0]["slot"][1] = 3; },
+     "result 'h': 'slot' names value 3 of its stage, expected less than 3"},
+    {"slotDim", [](Json &m) { forward0(m)["arguments"][0]["slot"][2] = 2; },
+     "'slot' names dim 2, expected less than 2"},
+    {"slotMicrobatches", [](Json &m) { pipeline(m)["microbatches"] = 3; },
+     "dim 0 of the stage's argument has local size 8, expected a multiple of the 3 microbatches"},
+    {"slotShape", [](Json &m) { forward0(m)["arguments"][0]["slot"] = {"argument", 0}; },
+     "argument 'x': it is f32 4x4, expected f32 8x4 as its slot"},
+    {"slotDType", [](Json &m) { forward0(m)["results"][0]["dtype"] = "i32"; },
+     "result 'h': it is i32 4x4, expected f32 4x4 as its slot"},
+    {"slotTwice", [](Json &m) { forward1(m)["results"].push_back(forward1(m)["results"][1]); },
+     "function 'forward1', result 'g': another result has the same slot"},
+    {"valueKind", [](Json &m) { forward0(m)["results"][0]["kind"] = "input"; },
+     "result 'h': 'kind' is 'input', expected 'value'"},
+    {"tied", [](Json &m) { backward0(m)["results"][0]["tied"] = 2; },
+     "function 'backward0', result 'sum': 'tied' is 2, expected less than 2"},
+    // Arguments and results.
+    {"places", [](Json &m) { pipeline(m)["arguments"][0]["places"] = Json::array(); },
+     "pipeline 'main', argument 'x': 'places' is empty"},
+    {"placesStage", [](Json &m) { pipeline(m)["arguments"][0]["places"][0][0] = 2; },
+     "argument 'x': 'places' is 2, expected less than 2"},
+    {"placesIndex", [](Json &m) { pipeline(m)["results"][0]["places"][0][1] = 1; },
+     "result 'y': 'places' is 1, expected less than 1"},
+    {"placesTwice", [](Json &m) { pipeline(m)["arguments"][1]["places"].push_back({0, 0}); },
+     "argument 'w': argument 0 of stage 0 is at two places"},
+    {"placesMissing", [](Json &m) { pipeline(m)["arguments"].erase(1); },
+     "argument 0 of stage 1 is at no place of an argument of the pipeline"},
+    {"placesResultMissing", [](Json &m) { pipeline(m)["results"].erase(1); },
+     "result 0 of stage 0 is at no place of a result of the pipeline"},
+    {"placeType", [](Json &m) { pipeline(m)["arguments"][0]["global_shape"] = {8, 5}; },
+     "argument 'x': it is f32 8x5, on stage 0 f32 8x4, expected the same"},
+    {"placeKind", [](Json &m) { pipeline(m)["arguments"][1]["kind"] = "input"; },
+     "argument 'w': it is f32 4x4, on stage 1 f32 4x4 of another kind, expected the same"},
+    {"resultTied", [](Json &m) { pipeline(m)["results"][1]["tied"] = 0; },
+     "result 'total': it is tied to argument 'x' of another type"},
+    {"reference", [](Json &m) { pipeline(m)["reference"]["program"] = 4; },
+     "pipeline 'main', reference: 'program' is 4"},
+    // Transfers.
+    {"transferEnd", [](Json &m) { transfer(m)["from"] = {0}; },
+     "pipeline 'main', transfer 0: 'from' is not [stage, value]"},
+    {"transferStage", [](Json &m) { transfer(m)["to"] = {2, 0}; },
+     "transfer 0: 'to' is 2, expected less than 2"},
+    {"transferValue", [](Json &m) { transfer(m)["to"] = {1, 2}; },
+     "transfer 0: 'to' is 2, expected less than 2"},
+    {"transferSelf", [](Json &m) { transfer(m)["to"] = {0, 1}; },
+     "'from' and 'to' are one stage, expected two"},
+    {"transferElements", [](Json &m) { transfer(m)["in_elements"] = 8; },
+     "'from' is value 'h' of f32 4x4, expected 8 elements of f32"},
+    {"transferDType", [](Json &m) { transfer(m)["dtype"] = "i32"; },
+     "'from' is value 'h' of f32 4x4, expected 16 elements of i32"},
+    {"transferAtoms", [](Json &m) { transfer(m)["atoms"][1][0] = 4; },
+     "transfer 0: 'atoms' do not write every one of the 8 output elements exactly once"},
+    {"transferSourceDigit", [](Json &m) { transfer(m)["atoms"][0] = {2, "rank", 1, "rank", 1}; },
+     "transfer 0: a rank digit of 'atoms' has stride 1 and size 2, which 1 devices do not have"},
+    {"transferDestinationDigit",
+     [](Json &m) { transfer(m)["atoms"][0] = {3, "local", 8, "rank", 1}; },
+     "a rank digit of 'atoms' has stride 1 and size 3, which 2 devices do not have"},
+    // Instructions.
+    {"instruction", [](Json &m) { list(m, 0)[0] = {"rest", 0, 0}; },
+     "pipeline 'main', stage 0, instruction 0: it is no [\"run\", function, microbatch]"},
+    {"runFunction", [](Json &m) { list(m, 0)[0][1] = 4; },
+     "stage 0, instruction 0: 'run' is 4, expected less than 4"},
+    {"runOtherStage", [](Json &m) { list(m, 0)[0][1] = 1; },
+     "instruction 0: 'run' names function 1 ('forward1'), which is none of this stage"},
+    {"runMicrobatch", [](Json &m) { list(m, 0)[0][2] = 2; },
+     "instruction 0: microbatch 2, expected -1 or less than 2"},
+    {"runOnceWithParts", [](Json &m) { list(m, 0)[0][2] = -1; },
+     "function 'forward0' runs once per step, but 'x' is the part of a microbatch"},
+    {"meetsItself", [](Json &m) { list(m, 0)[1][1] = 0; },
+     "instruction 1: stage 0 meets itself, expected another"},
+    {"meetingEntry", [](Json &m) { list(m, 0)[1][2][0] = {0}; },
+     "instruction 1: a transfer is not [transfer, microbatch]"},
+    {"meetingDirection", [](Json &m) { list(m, 0)[1][2][0] = {1, 0}; },
+     "transfer 1 is from stage 1 to stage 0, expected from 0 to 1"},
+    {"meetingEmpty", [](Json &m) { list(m, 0)[1][2] = Json::array(); },
+     "instruction 1: nothing is sent and nothing received"},
+    {"freeValue", [](Json &m) { list(m, 0)[4][1] = 3; },
+     "instruction 4: 'free' is 3, expected less than 3"},
+    // What they do.
+    {"readUnwritten", [](Json &m) { list(m, 0)[6] = {"run", 2, 1}; },
+     "stage 0, instruction 6: function 'backward0' reads value 'g' of microbatch 1, expected one "
+     "that was written and is not freed"},
+    {"readFreed", [](Json &m) { list(m, 0)[2] = {"free", 0, 0}; },
+     "stage 0, instruction 3: transfer 0 sends value 'h' of microbatch 1, expected one that was"},
+    {"freeTwice", [](Json &m) { list(m, 0)[5] = {"free", 0, 0}; },
+     "stage 0, instruction 5: it frees value 'h' of microbatch 0, expected one that was written"},
+    {"writeTwice", [](Json &m) { list(m, 0)[2] = {"run", 0, 0}; },
+     "instruction 2: function 'forward0' writes value 'h' of microbatch 0 again before it is "
+     "freed"},
+    {"receiveTwice",
+     [](Json &m) { list(m, 1)[0] = {"transfer", 0, Json::array(), {{0, 0}, {0, 0}}}; },
+     "stage 1, instruction 0: transfer 0 receives value 'h' of microbatch 0 again"},
+    {"sumOverwritten",
+     [](Json &m) {
+       forward0(m)["results"].push_back(backward0(m)["results"][0]);
+       forward0(m)["results"][1].erase("tied");
+     },
+     "stage 0, instruction 0: function 'forward0' writes value 'sum' of microbatch 0, which is one "
+     "of the step, without reading it"},
+    {"onceOfMicrobatch", [](Json &m) { list(m, 0)[11] = {"run", 2, -1}; },
+     "it is once per step, but value 'g' is one of each microbatch"},
+    {"resultNotWritten", [](Json &m) { list(m, 0).erase(11); },
+     "stage 0: result 'total' is never written"},
+    {"resultPartNotWritten", [](Json &m) {
+       list(m, 1)[3] = {"free", 0, 1};
+       list(m, 1).erase(6);
+       list(m, 0).erase(10);
+       list(m, 0).erase(9);
+       list(m, 0).erase(8);
+     },
+     "stage 1: result 'y' is never written for some microbatches"},
+    // Whether they meet.
+    {"otherOrder", [](Json &m) { std::swap(list(m, 0)[1][2], list(m, 0)[3][2]);
+       std::swap(list(m, 0)[0], list(m, 0)[2]); },
+     "stage 0, instruction 1 and stage 1, instruction 0 meet for other transfers, expected the same "
+     "in one order"},
+    {"peerEnds", [](Json &m) { list(m, 1).erase(6); },
+     "the stages would wait for ever: stage 0, instruction 8 waits for stage 1, which has ended"},
+    {"peerHasNone", [](Json &m) {
+       list(m, 0)[1] = {"transfer", 1, {{0, 0}}, Json::array()};
+       list(m, 0)[3] = {"transfer", 1, {{0, 1}}, Json::array()};
+       list(m, 0).insert(list(m, 0).begin() + 4,
+                         Json::array({"transfer", 1, Json::array(), {{1, 0}}}));
+     },
+     "stage 0, instruction 3 and stage 1, instruction 2 meet for other transfers"},
+};
+
+class PipelineFailure : public testing::TestWithParam<Failure> {};
+
+TEST_P(PipelineFailure, isOneClearMessage) {
+  Json manifest = unequalPipeline();
+  GetParam().change(manifest);
+  auto parsed = parseManifest(manifest.dump(), "m.json");
+  EXPECT_ERROR(parsed.status(), GetParam().message);
+  EXPECT_EQ(parsed.status().message().find("m.json: "), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PipelineFailure, testing::ValuesIn(failures),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(PipelineManifest, readsWhatTheCompilerWrites) {
+  auto parsed = parseManifest(unequalPipeline().dump(), "m");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_TRUE(parsed->functions.empty());
+  const PipelineInfo &pipeline = parsed->pipelines.at(0);
+  EXPECT_EQ(pipeline.functions.size(), 4u);
+  EXPECT_EQ(pipeline.stageOf, (std::vector<size_t>{0, 1, 0, 0}));
+  EXPECT_EQ(pipeline.whole.devices, 3);
+  EXPECT_EQ(pipeline.stages[1].held.entry.arenaBytes, 64);
+  EXPECT_TRUE(pipeline.stages[0].values[2].isOfStep);
+  EXPECT_FALSE(pipeline.stages[0].values[1].isOfStep);
+  // Both sides list a meeting alike, what leaves stage 0 first, and in one place of the order.
+  const Instruction &mine = pipeline.stages[0].instructions[3];
+  const Instruction &theirs = pipeline.stages[1].instructions[2];
+  EXPECT_EQ(mine.transfers, (std::vector<std::pair<size_t, int64_t>>{{0, 1}, {1, 0}}));
+  EXPECT_EQ(theirs.transfers, mine.transfers);
+  EXPECT_EQ(theirs.order, mine.order);
+  for (const StageInfo &stage : pipeline.stages)
+    for (size_t i = 1; i < stage.instructions.size(); ++i)
+      EXPECT_LT(stage.instructions[i - 1].order, stage.instructions[i].order);
+}
+
+TEST(PipelineManifest, stagesInACircleWouldWaitForEver) {
+  // Three stages of one device each; each sends to the next before it receives.
+  Json m = Json::parse(R"({"version": 1, "abi": 1, "target": "cpu", "meshes": [], "programs": [{"file": "p.so"}],
+    "functions": [], "pipelines": [{"name": "ring", "microbatches": 1, "devices": 3, "arguments": [], "results": [],
+    "stages": [], "transfers": []}]})");
+  for (int s = 0; s < 3; ++s) {
+    const std::string mesh = "m" + std::to_string(s);
+    const int next = (s + 1) % 3, before = (s + 2) % 3;
+    m["meshes"].push_back({{"name", mesh}, {"axes", Json::array()}});
+    m["functions"].push_back({{"name", "make" + std::to_string(s)},
+                              {"part_of", "ring"},
+                              {"mesh", mesh},
+                              {"devices", 1},
+                              {"program", 0},
+                              {"symbol", "s"},
+                              {"arena_bytes", 0},
+                              {"arguments", Json::array()},
+                              {"results",
+                               {{{"kind", "value"},
+                                 {"dtype", "f32"},
+                                 {"local_shape", {1}},
+                                 {"slot", Json::array({"value", 0})}}}}});
+    const Json value = {{"dtype", "f32"}, {"local_shape", {1}}};
+    Json instructions = Json::array({Json::array({"run", s, 0})});
+    instructions.push_back(Json::array({"transfer", next, {{s, 0}}, Json::array()}));
+    instructions.push_back(Json::array({"transfer", before, Json::array(), {{before, 0}}}));
+    m["pipelines"][0]["stages"].push_back({{"mesh", mesh},
+                                           {"devices", 1},
+                                           {"ranks", {s}},
+                                           {"arguments", Json::array()},
+                                           {"results", Json::array()},
+                                           {"values", {value, value}},
+                                           {"instructions", instructions}});
+    m["pipelines"][0]["transfers"].push_back({{"from", {s, 0}},
+                                              {"to", {next, 1}},
+                                              {"dtype", "f32"},
+                                              {"in_elements", 1},
+                                              {"out_elements", 1},
+                                              {"atoms", Json::array()}});
+  }
+  EXPECT_ERROR(parseManifest(m.dump(), "m").status(),
+               "pipeline 'ring': the stages would wait for ever: stage 0, instruction 1 waits for "
+               "stage 1, stage 1, instruction 1 waits for stage 2, stage 2, instruction 1 waits for "
+               "stage 0");
+  // One of them the other way around breaks the circle.
+  Json &list = m["pipelines"][0]["stages"][2]["instructions"];
+  std::swap(list[1], list[2]);
+  EXPECT_TRUE(parseManifest(m.dump(), "m").ok());
+}
+
+TEST(PipelineManifest, whatIsMadeOncePerStepServesAllMicrobatches) {
+  // forward1 reads a value that another function makes once; freed after the last.
+  Json m = unequalPipeline();
+  stage(m, 1)["values"].push_back({{"name", "w2"}, {"dtype", "f32"}, {"local_shape", {2, 4}}});
+  Json value = {{"name", "w2"},
+                {"kind", "value"},
+                {"dtype", "f32"},
+                {"local_shape", {2, 4}},
+                {"slot", Json::array({"value", 2})}};
+  Json prepare = forward1(m);
+  prepare["name"] = "prepare1";
+  prepare["collectives"] = Json::array();
+  prepare["arguments"].erase(0);
+  prepare["results"] = Json::array({value});
+  m["functions"].push_back(prepare);
+  forward1(m)["arguments"][1] = value;
+  list(m, 1).insert(list(m, 1).begin(), Json::array({"run", 4, -1}));
+  auto parsed = parseManifest(m.dump(), "m");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_TRUE(parsed->pipelines[0].stages[1].values[2].isOfStep);
+  list(m, 1)[0] = Json::array({"run", 4, 0});
+  EXPECT_ERROR(parseManifest(m.dump(), "m").status(),
+               "stage 1, instruction 4: function 'forward1' reads value 'w2' of microbatch 1");
+}
+
+} // namespace

@@ -1,0 +1,316 @@
+//===- PipelineTest.cpp - Stages that hand values to each other --------------===//
+
+#include "PipelineSupport.h"
+
+#include "shardkit/rt/Collective.h"
+#include "shardkit/rt/Executor.h"
+#include "shardkit/rt/Reduce.h"
+
+#include <chrono>
+#include <thread>
+
+using namespace shardkit::rt;
+using namespace shardkit::rt::test;
+using Json = nlohmann::json;
+
+extern "C" {
+int32_t sk_forward0(sk_context *, void *const *, void *const *, void *);
+int32_t sk_forward1(sk_context *, void *const *, void *const *, void *);
+int32_t sk_backward0(sk_context *, void *const *, void *const *, void *);
+int32_t sk_apply0(sk_context *, void *const *, void *const *, void *);
+int32_t sk_ref_pipeline(sk_context *, void *const *, void *const *, void *);
+}
+
+namespace {
+
+PipelineInfo parse(const Json &json) {
+  auto manifest = parseManifest(json.dump(), "m");
+  EXPECT_TRUE(manifest.ok()) << manifest.status().message();
+  return manifest.ok() ? manifest->pipelines.at(0) : PipelineInfo();
+}
+
+/// Memory of all ranks, with arguments cut from whole ones.
+std::vector<RankMemory> bind(const PipelineInfo &pipeline,
+                             const std::vector<std::vector<float>> &arguments) {
+  std::vector<RankMemory> memory(size_t(pipeline.whole.devices));
+  for (const StageInfo &stage : pipeline.stages)
+    for (int64_t rank : stage.ranks)
+      memory[size_t(rank)].bind(stage.held);
+  for (size_t i = 0; i < arguments.size(); ++i)
+    for (auto [s, index] : pipeline.argumentPlaces[i]) {
+      const StageInfo &stage = pipeline.stages[s];
+      for (size_t r = 0; r < stage.ranks.size(); ++r)
+        gatherLocal(stage.held.arguments[index].extents, int64_t(r), 4, arguments[i].data(),
+                    memory[size_t(stage.ranks[r])].argument(index));
+    }
+  return memory;
+}
+
+std::vector<float> result(const PipelineInfo &pipeline, std::vector<RankMemory> &memory, size_t i) {
+  std::vector<float> whole(size_t(pipeline.whole.results[i].globalElements), -99);
+  auto [s, index] = pipeline.resultPlaces[i][0];
+  const StageInfo &stage = pipeline.stages[s];
+  for (size_t r = 0; r < stage.ranks.size(); ++r)
+    scatterLocal(stage.held.results[index].extents, int64_t(r), 4,
+                 memory[size_t(stage.ranks[r])].result(index), whole.data());
+  return whole;
+}
+
+std::vector<float> numbers(size_t count, int factor) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = float(int(i) * factor % 11 - 5);
+  return values;
+}
+
+const float *in(void *const *args, int i) { return static_cast<const float *>(args[i]); }
+float *out(void *const *results, int i) { return static_cast<float *>(results[i]); }
+
+//===----------------------------------------------------------------------===//
+// Unequal meshes, both directions, a sum in place
+//===----------------------------------------------------------------------===//
+
+const std::vector<sk_program> unequalPrograms = {sk_forward0, sk_forward1, sk_backward0, sk_apply0};
+
+void expectUnequal(const PipelineInfo &pipeline, std::vector<RankMemory> &memory,
+                   const std::vector<float> &x, const std::vector<float> &w) {
+  std::vector<float> y(32), sum(16);
+  void *arguments[] = {const_cast<float *>(x.data()), const_cast<float *>(w.data())};
+  void *results[] = {y.data(), sum.data()};
+  sk_ref_pipeline(nullptr, arguments, results, nullptr);
+  EXPECT_EQ(result(pipeline, memory, 0), y);
+  EXPECT_EQ(result(pipeline, memory, 1), sum);
+}
+
+TEST(Pipeline, stagesOnUnequalMeshesAndASumInPlace) {
+  const PipelineInfo pipeline = parse(unequalPipeline());
+  std::vector<float> x = numbers(32, 7), w = numbers(16, 3);
+  std::vector<RankMemory> memory = bind(pipeline, {x, w});
+  Executor executor;
+  RunStats stats;
+  for (int step = 0; step < 3; ++step) { // Nothing may be left over.
+    Status status = executor.run(pipeline, unequalPrograms, memory, &stats);
+    ASSERT_TRUE(status.ok()) << status.message();
+    expectUnequal(pipeline, memory, x, w);
+  }
+  EXPECT_EQ(stats.functions[0].runs[0].count, 6);
+  EXPECT_EQ(stats.functions[1].collectives[1][0].count, 6);
+  EXPECT_EQ(stats.transfers[0][2].count, 6); // The only rank of stage 0.
+  EXPECT_EQ(stats.transfers[1][0].count, 6);
+  // The sum, h of both microbatches, and g of the first.
+  EXPECT_EQ(stats.ranks[2].peakValueBytes, 64 * 4);
+  // h and g of both.
+  EXPECT_EQ(stats.ranks[0].peakValueBytes, 32 * 4);
+  EXPECT_GE(stats.ranks[0].transferSeconds, stats.ranks[0].waitSeconds);
+}
+
+TEST(Pipeline, failuresNameStageInstructionAndMicrobatch) {
+  const PipelineInfo pipeline = parse(unequalPipeline());
+  std::vector<float> x = numbers(32, 7), w = numbers(16, 3);
+  std::vector<RankMemory> memory = bind(pipeline, {x, w});
+  Executor executor;
+  std::vector<sk_program> programs = unequalPrograms;
+  programs[1] = [](sk_context *ctx, void *const *args, void *const *, void *) -> int32_t {
+    const bool isSecond = in(args, 0)[0] != 2 * -5;
+    return isSecond ? sk_assert(ctx, 0, "the batch is bad") : 0;
+  };
+  memory = bind(pipeline, {std::vector<float>(32, -5), w});
+  static_cast<float *>(memory[2].argument(0))[16] = 1; // Of microbatch 1.
+  Status status = executor.run(pipeline, programs, memory);
+  EXPECT_ERROR(status, "pipeline 'main': stage 1, instruction 3 (forward1 of microbatch 1): rank ");
+  EXPECT_ERROR(status, ": the batch is bad");
+  programs[1] = [](sk_context *, void *const *, void *const *, void *) -> int32_t { return 7; };
+  EXPECT_ERROR(executor.run(pipeline, programs, memory),
+               "pipeline 'main': stage 1, instruction 1 (forward1 of microbatch 0): rank ");
+  // The executor works again afterwards.
+  memory = bind(pipeline, {x, w});
+  status = executor.run(pipeline, unequalPrograms, memory);
+  ASSERT_TRUE(status.ok()) << status.message();
+  expectUnequal(pipeline, memory, x, w);
+}
+
+TEST(Pipeline, timeoutNamesTheTransferAndWhoIsFurthestBack) {
+  const PipelineInfo pipeline = parse(unequalPipeline());
+  std::vector<RankMemory> memory = bind(pipeline, {numbers(32, 7), numbers(16, 3)});
+  Executor executor(0.3);
+  std::vector<sk_program> programs = unequalPrograms;
+  // Mesh rank 0 of stage 1 is rank 1.
+  programs[1] = [](sk_context *ctx, void *const *, void *const *, void *) -> int32_t {
+    if (sk_coordinate(ctx, 1, 2) == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return 0;
+  };
+  Status status = executor.run(pipeline, programs, memory);
+  EXPECT_EQ(status.code(), Code::Timeout);
+  EXPECT_ERROR(status, "waited 0.3 s");
+  EXPECT_ERROR(status, "transfer 0 (64 bytes at m.mlir:3:1)");
+  EXPECT_ERROR(status, "missing rank 1 (before its first collective, stage 1, instruction 1 "
+                       "(forward1 of microbatch 0))");
+}
+
+TEST(Pipeline, faultsInTransfers) {
+  const PipelineInfo pipeline = parse(unequalPipeline());
+  std::vector<RankMemory> memory = bind(pipeline, {numbers(32, 7), numbers(16, 3)});
+  for (auto [fault, message] :
+       {std::pair("2:transfer=1:error",
+                  "pipeline 'main': stage 0, instruction 3 (transfer 0 of microbatch 1, transfer 1 "
+                  "of microbatch 0 with stage 1): rank 2: an injected fault"),
+        std::pair("0:transfer=0:disagree", "met rank"),
+        std::pair("1:after=transfer=0:kill", "rank 1 (after transfer 0, stage 1, instruction 0 "
+                                             "(transfer 0 of microbatch 0 with stage 0))"),
+        std::pair("1:0:error", "stage 1, instruction 1 (forward1 of microbatch 0): rank 1: an "
+                               "injected fault")}) {
+    ::setenv("SK_FAULT", fault, 1);
+    Executor executor(0.3);
+    ::unsetenv("SK_FAULT");
+    EXPECT_ERROR(executor.run(pipeline, unequalPrograms, memory), message);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Two functions on each of two stages, parts along dim 1
+//===----------------------------------------------------------------------===//
+
+template <int factor>
+int32_t scaled(sk_context *, void *const *args, void *const *results, void *) {
+  for (int i = 0; i < 4; ++i)
+    out(results, 0)[i] = float(factor) * in(args, 0)[i] + 1;
+  return 0;
+}
+
+TEST(Pipeline, interleavedStagesAndPartsAlongDimOne) {
+  const PipelineInfo pipeline = parse(interleavedPipeline());
+  std::vector<float> x = numbers(12, 5);
+  std::vector<RankMemory> memory = bind(pipeline, {x});
+  Executor executor;
+  RunStats stats;
+  Status status =
+      executor.run(pipeline, {scaled<2>, scaled<3>, scaled<5>, scaled<7>}, memory, &stats);
+  ASSERT_TRUE(status.ok()) << status.message();
+  std::vector<float> y;
+  for (float value : x)
+    y.push_back(7 * (5 * (3 * (2 * value + 1) + 1) + 1) + 1);
+  EXPECT_EQ(result(pipeline, memory, 0), y);
+}
+
+//===----------------------------------------------------------------------===//
+// Transfers
+//===----------------------------------------------------------------------===//
+
+/// What each rank of the destination gets of values that say where they come from:
+/// source rank * 100 + place.
+std::vector<std::vector<float>> transferred(const CollectiveInfo &info, const MeshRanks &from,
+                                            const MeshRanks &to, int worldSize,
+                                            std::vector<int64_t> *received = nullptr) {
+  LocalWorld world(worldSize, 30);
+  CollectivePlan plan(info, world, from, to);
+  std::vector<std::vector<float>> results(size_t(to.size()));
+  std::vector<std::thread> threads;
+  for (int r = 0; r < from.size(); ++r)
+    threads.emplace_back([&, r] {
+      std::vector<float> values(size_t(info.inElements));
+      for (size_t i = 0; i < values.size(); ++i)
+        values[i] = float(r * 100 + int(i));
+      EXPECT_TRUE(plan.run(from[r], 1, values.data(), nullptr));
+    });
+  for (int r = 0; r < to.size(); ++r)
+    threads.emplace_back([&, r] {
+      results[size_t(r)].resize(size_t(info.outElements), -1);
+      EXPECT_TRUE(plan.run(to[r], 1, nullptr, results[size_t(r)].data()));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_FALSE(world.failed());
+  if (received)
+    for (int r = 0; r < to.size(); ++r)
+      received->push_back(plan.receivedBytes(to[r]));
+  return results;
+}
+
+TEST(Transfer, digitsThatNothingFixesAreZero) {
+  CollectiveInfo info;
+  info.id = TransferInfo::transferId;
+  info.inElements = 4;
+  info.outElements = 2;
+  // Two blocks of 4 on the high digit of 4 ranks to 4 blocks of 2, on 4 of 5 ranks of a
+  // world that has both meshes in a mixed order.
+  info.atoms = {{2, true, 2, true, 2}, {2, false, 2, true, 1}, {2, false, 1, false, 1}};
+  std::vector<int64_t> received;
+  auto got = transferred(info, MeshRanks({7, 1, 5, 3}), MeshRanks({0, 6, 2, 4}), 9, &received);
+  EXPECT_EQ(got, (std::vector<std::vector<float>>{{0, 1}, {2, 3}, {200, 201}, {202, 203}}));
+  EXPECT_EQ(received, (std::vector<int64_t>{8, 8, 8, 8}));
+}
+
+TEST(Transfer, replicasOfTheSourceShareTheWork) {
+  CollectiveInfo info;
+  info.id = TransferInfo::transferId;
+  info.inElements = 3;
+  info.outElements = 2;
+  // 2 blocks of 3, each on two ranks, to 3 blocks of 2, each on two ranks.
+  info.segments = {{6, {{2, true, 2}, {3, false, 1}}, {{3, true, 2}, {2, false, 1}}}};
+  info.spread = {{1, 2}};
+  auto got = transferred(info, MeshRanks({0, 1, 2, 3}), MeshRanks({4, 5, 6, 7, 8, 9}), 10);
+  for (int r = 0; r < 6; ++r)
+    for (int i = 0; i < 2; ++i) {
+      const int place = r / 2 * 2 + i, block = place / 3;
+      // As docs/Manifest.md has it, with r a rank of the destination.
+      const int replica = ((r / 1 + (r / 2 % 2 - block)) % 2 + 2) % 2;
+      EXPECT_EQ(got[size_t(r)][size_t(i)], float((block * 2 + replica) * 100 + place % 3));
+    }
+}
+
+TEST(Transfer, paddingOfTheDestinationIsZero) {
+  CollectiveInfo info;
+  info.id = TransferInfo::transferId;
+  info.inElements = 5;
+  info.outElements = 3;
+  info.segments = {{5, {{5, false, 1}}, {{2, true, 1}, {3, false, 1}}}};
+  auto got = transferred(info, MeshRanks({0}), MeshRanks({1, 2}), 3);
+  EXPECT_EQ(got, (std::vector<std::vector<float>>{{0, 1, 2}, {3, 4, 0}}));
+}
+
+//===----------------------------------------------------------------------===//
+// What sums start from
+//===----------------------------------------------------------------------===//
+
+TEST(Pipeline, initsAreNeutralInEveryType) {
+  const std::pair<const char *, std::vector<Reduction>> inits[] = {
+      {"zero", {Reduction::Sum, Reduction::Or, Reduction::Xor, Reduction::UMax}},
+      {"one", {Reduction::Prod}},
+      {"lowest", {Reduction::Max, Reduction::MaxNum}},
+      {"highest", {Reduction::Min, Reduction::MinNum}},
+      {"all_ones", {Reduction::And, Reduction::UMin}}};
+  for (const auto &[init, reductions] : inits)
+    for (DType dtype : allDTypes) {
+      Json json = onePipeline(init, dtypeName(dtype));
+      if (std::string(init) == "all_ones" && isFloat(dtype)) {
+        EXPECT_ERROR(parseManifest(json.dump(), "m").status(), "'init' is 'all_ones', which");
+        continue;
+      }
+      const PipelineInfo pipeline = parse(json);
+      std::vector<RankMemory> memory = bind(pipeline, {});
+      Executor executor;
+      static int64_t bytes;
+      bytes = 3 * dtypeSize(dtype);
+      auto copy = [](sk_context *, void *const *args, void *const *results, void *) -> int32_t {
+        std::memcpy(results[0], args[0], size_t(bytes));
+        return 0;
+      };
+      Status status = executor.run(pipeline, {copy}, memory);
+      ASSERT_TRUE(status.ok()) << status.message();
+      for (Reduction reduction : reductions) {
+        if (!reductionApplies(reduction, dtype))
+          continue;
+        alignas(8) char values[24], got[24];
+        setElement(dtype, values, 0, -3);
+        setElement(dtype, values, 1, 0);
+        setElement(dtype, values, 2, 1);
+        const void *sources[] = {memory[0].result(0), values};
+        reduceStrided(reduction, dtype, sources, 2, 1, got, 1, 3);
+        EXPECT_EQ(std::memcmp(got, values, size_t(bytes)), 0)
+            << init << " " << dtypeName(dtype) << " " << reductionName(reduction);
+      }
+    }
+}
+
+} // namespace
