@@ -15,7 +15,7 @@ using llvm::SmallVector;
 using llvm::StringRef;
 
 static constexpr double kRow = 40, kBoxHeight = 24, kTop = 6, kLeft = 64;
-static constexpr double kRunWidth = 34; // of the mean run
+static constexpr double kRunWidth = 48; // of the mean run
 
 static constexpr llvm::StringLiteral kStyle = R"(
 svg g.forward rect { fill: #dbe8f6; stroke: #6f93bd; }
@@ -200,7 +200,7 @@ private:
        << "\" width=\"" << llvm::format("%.1f", wide) << "\" height=\"" << int64_t(kBoxHeight)
        << "\"/>";
     std::string label = getLabel(function.part, run.microbatch, chunks[function.stage]);
-    constexpr double kLetter = 7;
+    constexpr double kLetter = 6.5;
     if (wide >= kLetter * label.size())
       os << "<text x=\"" << llvm::format("%.1f", x + 3) << "\" y=\""
          << int64_t(getY(placed.mesh) + 16) << "\">" << label << "</text>";

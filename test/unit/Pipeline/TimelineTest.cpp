@@ -97,10 +97,10 @@ TEST(TimelineTest, RunsAreAsWideAsTheyTake) {
   std::string page = printPage(program, lists, {1.0, 3.0});
   expectBalanced(page);
   EXPECT_EQ(page.find("Not all functions"), std::string::npos);
-  // The mean of 2 s is 34 wide; drawings begin at 64.
+  // The mean of 2 s is 48 wide; drawings begin at 64.
   for (const char *rect :
-       {"<rect x=\"64.0\" y=\"6\" width=\"17.0\"", "<rect x=\"81.0\" y=\"6\" width=\"17.0\"",
-        "<rect x=\"81.0\" y=\"46\" width=\"51.0\"", "<rect x=\"132.0\" y=\"46\" width=\"51.0\""})
+       {"<rect x=\"64.0\" y=\"6\" width=\"24.0\"", "<rect x=\"88.0\" y=\"6\" width=\"24.0\"",
+        "<rect x=\"88.0\" y=\"46\" width=\"72.0\"", "<rect x=\"160.0\" y=\"46\" width=\"72.0\""})
     EXPECT_NE(page.find(rect), std::string::npos) << rect << "\n" << page;
   // Of 7 s mesh 0 works 2 and mesh 1 6.
   EXPECT_NE(page.find("<td class=\"n\">2.000e+00</td><td class=\"n\">7.000e+00</td><td "
