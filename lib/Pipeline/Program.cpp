@@ -47,7 +47,9 @@ ValueUses::ValueUses(const PipelineProgram &program) : uses(program.values.size(
     }
     use.isUpdated = updates > 0;
     use.startsAsZero = updates > 0 && updates == use.writers.size();
-    kept.push_back(use.writers.empty() || use.readers.empty() || use.isUpdated ||
+    bool isReadByOthers = use.readers.size() > updates;
+    bool isSumOfStep = use.isUpdated && !program.values[v].perMicrobatch;
+    kept.push_back(use.writers.empty() || !isReadByOthers || isSumOfStep ||
                    program.values[v].isResult);
   }
 }
@@ -72,7 +74,8 @@ struct Move {
     return std::tuple(distance, first / distance % 2, first);
   }
   bool operator<(const Move &other) const {
-    return std::tuple(getOrder(), from, slot) < std::tuple(other.getOrder(), other.from, other.slot);
+    return std::tuple(getOrder(), from, slot) <
+           std::tuple(other.getOrder(), other.from, other.slot);
   }
 };
 
@@ -206,7 +209,8 @@ private:
   InstructionLists print() {
     InstructionLists lists(table.numMeshes);
     for (auto [clock, row] : llvm::enumerate(rows)) {
-      auto add = [&, clock = int64_t(clock)](int64_t mesh, Instruction::Kind kind) -> Instruction & {
+      auto add = [&, clock = int64_t(clock)](int64_t mesh,
+                                             Instruction::Kind kind) -> Instruction & {
         Instruction &instruction = lists[mesh].emplace_back();
         instruction.kind = kind;
         instruction.clock = clock;

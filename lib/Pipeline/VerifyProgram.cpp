@@ -5,6 +5,8 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir::spmd;
 using llvm::ArrayRef;
@@ -51,6 +53,9 @@ private:
     fault = Fault{mesh, index, message.str()};
     return false;
   }
+  std::string countMicrobatches() const {
+    return count(numMicrobatches, "microbatch", "microbatches");
+  }
   std::string text(Slot slot) const { return toString(program, slot); }
   std::string text(const StageFunction &function) const {
     return (toString(function.part) + " function '" + function.name + "'").str();
@@ -88,14 +93,23 @@ private:
         return fail("clock " + Twine(instruction.clock) + " comes after clock " + Twine(clock) +
                     ", expected clocks to rise");
       clock = instruction.clock;
-      bool isRight = instruction.kind == Instruction::Kind::Run        ? checkRun(instruction)
-                     : instruction.kind == Instruction::Kind::Transfer ? checkTransfer(instruction)
-                                                                       : checkFree(instruction.freed);
-      if (!isRight)
+      if (!check(instruction))
         return false;
       ++index;
     }
     return checkEnd();
+  }
+
+  bool check(const Instruction &instruction) {
+    switch (instruction.kind) {
+    case Instruction::Kind::Run:
+      return checkRun(instruction);
+    case Instruction::Kind::Transfer:
+      return checkTransfer(instruction);
+    case Instruction::Kind::Free:
+      return checkFree(instruction.freed);
+    }
+    llvm_unreachable("unknown kind");
   }
 
   bool checkRun(const Instruction &run) {
@@ -109,7 +123,7 @@ private:
     bool isApply = function.part == Part::Apply;
     if (isApply ? run.microbatch != -1 : run.microbatch < 0 || run.microbatch >= numMicrobatches)
       return fail(text(function) + " runs for microbatch " + Twine(run.microbatch) + ", expected " +
-                  (isApply ? "-1, the step" : "one of " + count(numMicrobatches, "microbatch", "microbatches")));
+                  (isApply ? "-1, the step" : "one of " + countMicrobatches()));
     std::vector<bool> &done = ran[run.function];
     if (done.empty())
       done.assign(isApply ? 1 : numMicrobatches, false);
@@ -278,7 +292,7 @@ private:
     if (each ? slot.microbatch < 0 || slot.microbatch >= numMicrobatches : slot.microbatch != -1)
       return fail("'" + program.values[slot.value].name + "' of microbatch " +
                   Twine(slot.microbatch) + ", expected " +
-                  (each ? "one of " + count(numMicrobatches, "microbatch", "microbatches")
+                  (each ? "one of " + countMicrobatches()
                         : "-1: there is one per step"));
     return true;
   }

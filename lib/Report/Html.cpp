@@ -2,6 +2,7 @@
 
 #include "Html.h"
 
+#include "shardkit/Report/Page.h"
 #include "shardkit/Rules/ControlFlow.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -15,62 +16,16 @@ static constexpr unsigned kMostSteps = 8; // of a way that an axis came
 static constexpr double kBoxWidth = 170, kBoxHeight = 30, kRow = 66;
 
 static constexpr StringLiteral kStyle = R"(
-body { font: 14px sans-serif; margin: 24px; color: #222; }
-h1 { font-size: 20px; } h2 { font-size: 17px; margin-top: 28px; } h3 { font-size: 15px; }
-table { border-collapse: collapse; margin: 6px 0; }
-th, td { border: 1px solid #ccc; padding: 2px 8px; text-align: left; font-size: 13px; vertical-align: top; }
-td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-code { font-size: 12px; }
-.graph { overflow: auto; max-height: 85vh; border: 1px solid #ccc; }
-svg text { font: 11px sans-serif; pointer-events: none; }
 svg text.type { font-size: 10px; fill: #555; }
-svg rect { fill: #eef2f7; stroke: #8a9bb0; }
 svg g.argument rect { fill: #f4f4ea; stroke: #b0ab80; }
 svg g.flow rect { fill: #ece8f5; stroke: #8d7fb5; }
 svg g.collective rect { fill: #fbd9c8; stroke: #c8501e; stroke-width: 2; }
 svg g:hover rect { stroke: #000; stroke-width: 2; }
-svg path { fill: none; stroke: #7d8fa6; stroke-opacity: 0.55; }
 svg path.collective { stroke: #c8501e; }
 svg path:hover { stroke: #000; stroke-opacity: 1; }
 )";
 
 namespace {
-
-/// Text between tags or in an attribute in double quotes.
-struct Escaped {
-  StringRef text;
-};
-raw_ostream &operator<<(raw_ostream &os, Escaped escaped) {
-  for (char c : escaped.text)
-    switch (c) {
-    case '&':
-      os << "&amp;";
-      break;
-    case '<':
-      os << "&lt;";
-      break;
-    case '>':
-      os << "&gt;";
-      break;
-    case '"':
-      os << "&quot;";
-      break;
-    default:
-      // Control characters are not to be had in XML at all.
-      os << ((unsigned char)c < 0x20 && c != '\n' && c != '\t' ? '?' : c);
-    }
-  return os;
-}
-
-std::string getCount(int64_t number) {
-  std::string digits = std::to_string(number), text;
-  for (auto [i, c] : llvm::enumerate(digits)) {
-    if (i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-')
-      text += ',';
-    text += c;
-  }
-  return text;
-}
 
 class Page {
 public:
@@ -91,15 +46,13 @@ public:
   }
 
   void print() {
-    os << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-       << "<title>Sharding report</title>\n<style>" << kStyle << "</style>\n</head>\n<body>\n"
-       << "<h1>Sharding report</h1>\n";
+    beginPage("Sharding report", kStyle, os);
     printMeshes();
     printTotals();
     for (const DrawnFunction &function : functions)
       printFunction(function);
     printReplicated();
-    os << "</body>\n</html>\n";
+    endPage(os);
   }
 
 private:
@@ -123,7 +76,7 @@ private:
   void end() { os << "</table>\n"; }
   void cell(StringRef text) { os << "<td>" << Escaped{text} << "</td>"; }
   void code(StringRef text) { os << "<td><code>" << Escaped{text} << "</code></td>"; }
-  void cell(int64_t number) { os << "<td class=\"n\">" << getCount(number) << "</td>"; }
+  void cell(int64_t number) { os << "<td class=\"n\">" << groupDigits(number) << "</td>"; }
   void seconds(double value) { os << "<td class=\"n\">" << llvm::format("%.3e", value) << "</td>"; }
 
   void printTotals() {
@@ -165,8 +118,8 @@ private:
   }
 
   void printMemory(const FunctionMemory &memory) {
-    os << "<h3>Memory of a device</h3>\n<p>Peak " << getCount(memory.peakBytes)
-       << " bytes, of them " << getCount(memory.argumentBytes) << " of arguments, at <code>"
+    os << "<h3>Memory of a device</h3>\n<p>Peak " << groupDigits(memory.peakBytes)
+       << " bytes, of them " << groupDigits(memory.argumentBytes) << " of arguments, at <code>"
        << Escaped{memory.op + (memory.at.empty() ? "" : " " + memory.at)} << "</code>.";
     if (memory.dynamicValues > 0)
       os << " " << memory.dynamicValues << " values of dynamic size are not counted.";
@@ -272,7 +225,7 @@ private:
     if (llvm::any_of(graph.nodes, [](const GraphNode &node) { return node.times > 1; }))
       os << " Stretches that repeat are drawn once (&#215; how often).";
     if (graph.notDrawn > 0)
-      os << " " << getCount(graph.notDrawn) << " more ops are not drawn.";
+      os << " " << groupDigits(graph.notDrawn) << " more ops are not drawn.";
     double height = graph.levels * kRow + 10;
     os << "</p>\n<div class=\"graph\"><svg width=\"" << int64_t(graph.width + 20) << "\" height=\""
        << int64_t(height) << "\">\n";
@@ -303,7 +256,7 @@ private:
     if (edge.value) {
       DescribedValue value = values.describe(edge.value);
       os << "<title>" << Escaped{value.name} << "\n"
-         << getCount(bytes) << " bytes\n"
+         << groupDigits(bytes) << " bytes\n"
          << Escaped{value.localType} << "\n"
          << Escaped{value.sharding} << "</title>";
     }
@@ -371,10 +324,10 @@ private:
   }
 
   void printMove(const ReportCollective &c) {
-    os << "#" << c.id << ", " << getCount(c.bytes) << " bytes, " << llvm::format("%.3e", c.cost)
+    os << "#" << c.id << ", " << groupDigits(c.bytes) << " bytes, " << llvm::format("%.3e", c.cost)
        << " s";
     if (c.count > 1)
-      os << ", " << getCount(c.count) << " times";
+      os << ", " << groupDigits(c.count) << " times";
     os << "\n" << Escaped{c.reason} << "\n";
   }
 

@@ -18,14 +18,14 @@ namespace mlir::spmd {
 /// What functions hand to one another; arguments that are there as a whole are none.
 /// By who uses it a value is
 ///
-///   written by                      | read by | is
-///   one function that does not read | others  | handed on: freed on a mesh after its last use there
-///   one function that does not read | nobody  | a result: stays where it was written
-///   functions of one mesh that read |         | a sum, updated in place: stays where it is; others
-///   it too                          |         | read it after the last update. It starts as zero,
-///                                   |         | unless one function only writes it, before the updates
-///   nobody                          | any     | an argument: there from the start wherever it is
-///                                   |         | read, never moved, never freed
+///   written by      | read by | is
+///   one function    | others  | handed on: freed on a mesh after its last use there
+///   one function    | nobody  | a result: stays where it was written
+///   functions of    |         | a sum, updated in place: that of a step stays where it is. Others
+///   one mesh that   |         | read it after the last update. It starts as zero, unless one
+///   read it too     |         | function only writes it, before the updates
+///   nobody          | any     | an argument: there from the start wherever it is read, never
+///                   |         | moved, never freed
 struct PipelineValue {
   std::string name;
   /// One per microbatch, or one per step.

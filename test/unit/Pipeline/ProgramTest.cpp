@@ -1,6 +1,7 @@
 //===- ProgramTest.cpp - Instruction lists --------------------------------===//
 
 #include "TestPrograms.h"
+#include "shardkit/Pipeline/VerifyProgram.h"
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -174,6 +175,26 @@ TEST(ProgramTest, ResultsAndSumsStay) {
                                                                {1, "x0"}}));
 }
 
+TEST(ProgramTest, ASumOfAMicrobatchIsFreed) {
+  PipelineProgram program;
+  program.values = {{"x"}};
+  program.meshOfStage = {0};
+  program.functions = {{"write", 0, Part::Forward, 0, {}, {0}},
+                       {"update", 0, Part::Forward, 0, {0}, {0}},
+                       {"read", 0, Part::Backward, 0, {0}, {}}};
+  InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 1, 2));
+  EXPECT_EQ(print(program, lists[0]), R"(0 write 0
+0 update 0
+1 read 0
+1 -x.0
+2 write 1
+2 update 1
+3 read 1
+3 -x.1
+)");
+  EXPECT_FALSE(verifyProgram(program, lists, 2, ScheduleKind::OneFOneB));
+}
+
 TEST(ProgramTest, ApplyTakesAllMicrobatchesOfAValue) {
   PipelineProgram program;
   program.values = {{"x"}, {"all", false}};
@@ -197,6 +218,7 @@ TEST(ProgramTest, ApplyTakesAllMicrobatchesOfAValue) {
 3 -x.0
 3 -x.1
 )");
+  EXPECT_FALSE(verifyProgram(program, lists, 2, ScheduleKind::Inference));
 }
 
 TEST(ProgramTest, ReplayStopsWhereMeshesWaitForOneAnother) {

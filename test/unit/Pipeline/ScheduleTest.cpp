@@ -163,10 +163,11 @@ TEST(ScheduleTest, WhatCannotBeIsSaid) {
             "6 microbatches, expected a multiple of the 4 meshes with schedule interleaved-1f1b: 4 "
             "or 8");
   EXPECT_EQ(getError(ScheduleKind::InterleavedOneFOneB, 4, 3, 2),
-            "3 microbatches, expected a multiple of the 4 meshes with schedule interleaved-1f1b: 4");
+            "3 microbatches, expected a multiple of the 4 meshes with schedule interleaved-1f1b: "
+            "4");
   EXPECT_EQ(getError(ScheduleKind::GPipe, 1 << 20, 1 << 20, 1),
-            "a schedule of 1048576 meshes, 1048576 microbatches and 1 virtual stages per mesh, expected "
-            "a product of at most 16777216");
+            "a schedule of 1048576 meshes, 1048576 microbatches and 1 virtual stages per mesh, "
+            "expected a product of at most 16777216");
 }
 
 TEST(ScheduleTest, Names) {

@@ -23,7 +23,7 @@ static std::string print(const std::optional<Fault> &fault) {
 
 TEST(VerifyProgramTest, EveryScheduleIsRight) {
   for (int64_t n = 1; n <= 32; ++n)
-    for (int64_t m : {1, 2, 3, 4, 5, 8, 16, 24, 32, 64, 100, 128}) {
+    for (int64_t m : {1, 2, 3, 4, 8, 16, 30, 32, 64, 128}) {
       for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB,
                                 ScheduleKind::OneFOneBOverlap, ScheduleKind::InterleavedOneFOneB,
                                 ScheduleKind::Inference})
@@ -187,8 +187,8 @@ TEST_F(BrokenListsTest, ReadAfterItWasFreed) {
   size_t run = findRun(1, "b1", 2);
   move(1, findFree(1, getSlot("x0", 2)), run);
   expectFault(1, run + 1,
-              "backward function 'b1' reads 'x0' of microbatch 2 after it was freed, expected it to "
-              "be kept until then");
+              "backward function 'b1' reads 'x0' of microbatch 2 after it was freed, expected it "
+              "to be kept until then");
 }
 
 TEST_F(BrokenListsTest, FreedTwice) {
@@ -311,8 +311,8 @@ TEST_F(BrokenListsTest, ReceivedWhereItIsWritten) {
   size_t at = findReceive(0, getSlot("g1", 1));
   lists[0][at].receives.push_back(getSlot("saved0", 3));
   expectFault(0, at,
-              "receives 'saved0' of microbatch 3 from mesh 1, expected a value that mesh 0 does not "
-              "have itself");
+              "receives 'saved0' of microbatch 3 from mesh 1, expected a value that mesh 0 does "
+              "not have itself");
 }
 
 TEST_F(BrokenListsTest, TransferWithItself) {

@@ -1,0 +1,28 @@
+//===- Timeline.h - A schedule as text and as a page ------------*- C++ -*-===//
+
+#ifndef SHARDKIT_PIPELINE_TIMELINE_H
+#define SHARDKIT_PIPELINE_TIMELINE_H
+
+#include "shardkit/Pipeline/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir::spmd {
+
+/// One row per mesh, one column per clock: `F0` and `B3` are forward and backward of
+/// microbatches 0 and 3, `F3.1` those of a mesh's second stage, `A` apply, `--` nothing.
+///   mesh 0  F0 F1 -- B0 -- B1 A
+///   mesh 1  -- F0 B0 F1 B1 -- A
+void printTimeline(const ClockTable &table, llvm::raw_ostream &os);
+
+/// One page that needs nothing but itself: a table of the meshes, and a drawing with one
+/// row per mesh. `seconds` has the time of one run per function, negative or missing where
+/// it is not known; such a run is as wide as the mean of the others. Meshes run as the
+/// lists say and wait at transfers, which take no time here. Runs say on hover the
+/// function, microbatch, seconds and what is sent afterwards; lines between rows are
+/// transfers. What lists that wait for ever do not come to is not drawn.
+void printTimelinePage(const PipelineProgram &program, const InstructionLists &lists,
+                       llvm::ArrayRef<double> seconds, llvm::raw_ostream &os);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_PIPELINE_TIMELINE_H
