@@ -2,6 +2,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Pipeline/ScheduleProgram.h"
 #include "shardkit/Pipeline/StageFunctions.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -265,7 +266,8 @@ struct SplitStagesPass : public spmd::impl::SPMDSplitStagesPassBase<SplitStagesP
     if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
       return signalPassFailure();
     for (auto schedule : llvm::to_vector(module.getOps<ScheduleOp>()))
-      if (schedule.getBody().front().empty() && failed(splitStages(schedule)))
+      if (failed(schedule.getBody().front().empty() ? splitStages(schedule)
+                                                    : verifySchedule(schedule)))
         return signalPassFailure();
   }
 };

@@ -166,3 +166,85 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
   }
   return success();
 }
+
+LogicalResult spmd::verifySchedule(ScheduleOp schedule) {
+  FailureOr<ScheduleProgram> read = ScheduleProgram::read(schedule);
+  if (failed(read))
+    return failure();
+  llvm::StringMap<int64_t> functionOf;
+  for (auto [f, function] : llvm::enumerate(read->program.functions))
+    functionOf[function.name] = f;
+  SmallVector<TransferOp> transfers(schedule.getBody().front().getOps<TransferOp>());
+  auto programs = llvm::to_vector(schedule.getBody().front().getOps<StageProgramOp>());
+  if (programs.empty())
+    return schedule.emitError() << "the schedule has no instructions, expected "
+                                   "--spmd-split-stages to have run";
+  int64_t numMeshes = schedule.getMeshes().size();
+  auto slotOf = [&](Operation *op, StringRef name, int64_t microbatch) -> FailureOr<Slot> {
+    auto it = read->valueOf.find(name);
+    if (it == read->valueOf.end())
+      return op->emitError() << "unknown value \"" << name
+                             << "\", expected one that parts of the schedule hand over";
+    return Slot{it->second, microbatch};
+  };
+  InstructionLists lists(numMeshes);
+  std::vector<SmallVector<Operation *>> places(numMeshes);
+  for (auto [mesh, program] : llvm::enumerate(programs))
+    for (Operation &op : program.getBody().front()) {
+      Instruction instruction;
+      if (auto run = dyn_cast<RunOp>(op)) {
+        auto it = functionOf.find(run.getFunction());
+        if (it == functionOf.end())
+          return run.emitError() << "unknown part @" << run.getFunction()
+                                 << ", expected a function of the schedule";
+        instruction.function = it->second;
+        instruction.microbatch = run.getMicrobatch().value_or(-1);
+      } else if (auto post = dyn_cast<PostOp>(op)) {
+        instruction.kind = Instruction::Kind::Transfer;
+        instruction.peer = post.getPeer();
+        if (instruction.peer < 0 || instruction.peer >= numMeshes ||
+            instruction.peer == int64_t(mesh))
+          return post.emitError() << "other mesh is " << instruction.peer
+                                  << ", expected another one of " << numMeshes;
+        for (auto [list, attr, sends] : {std::tuple(&instruction.sends, post.getSends(), true),
+                                         std::tuple(&instruction.receives, post.getReceives(), false)})
+          for (auto pair : attr.getAsRange<DenseI64ArrayAttr>()) {
+            if (pair[0] < 0 || pair[0] >= int64_t(transfers.size()))
+              return post.emitError() << "transfer " << pair[0] << ", expected less than "
+                                      << transfers.size();
+            TransferOp transfer = transfers[pair[0]];
+            int64_t from = sends ? int64_t(mesh) : instruction.peer;
+            int64_t to = sends ? instruction.peer : int64_t(mesh);
+            if (int64_t(transfer.getFrom()) != from || int64_t(transfer.getTo()) != to)
+              return post.emitError() << "transfer " << pair[0] << " goes from mesh "
+                                      << transfer.getFrom() << " to mesh " << transfer.getTo()
+                                      << ", expected one from " << from << " to " << to;
+            FailureOr<Slot> slot = slotOf(post, transfer.getValue(), pair[1]);
+            if (failed(slot))
+              return failure();
+            list->push_back(*slot);
+          }
+      } else if (auto free = dyn_cast<FreeOp>(op)) {
+        instruction.kind = Instruction::Kind::Free;
+        FailureOr<Slot> slot = slotOf(free, free.getValue(), free.getMicrobatch().value_or(-1));
+        if (failed(slot))
+          return failure();
+        instruction.freed = *slot;
+      } else {
+        return op.emitError() << op.getName() << " in a stage program, expected spmd.run, "
+                              << "spmd.post or spmd.free";
+      }
+      lists[mesh].push_back(std::move(instruction));
+      places[mesh].push_back(&op);
+    }
+  std::string error;
+  std::optional<ScheduleKind> kind = parseScheduleKind(schedule.getKind(), error);
+  if (!kind)
+    return schedule.emitError() << error;
+  auto fault = verifyProgram(read->program, lists, schedule.getMicrobatches(), *kind);
+  if (!fault)
+    return success();
+  if (fault->instruction < places[fault->mesh].size())
+    return places[fault->mesh][fault->instruction]->emitError() << fault->message;
+  return programs[fault->mesh].emitError() << "at the end: " << fault->message;
+}

@@ -5,6 +5,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Pipeline/ScheduleProgram.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "shardkit/Target/CPU/Program.h"
 #include "shardkit/rt/abi.h"
@@ -180,6 +181,19 @@ addLoadReferences(ArrayRef<LoadedArgument> arguments, ModuleOp reference) {
   return names;
 }
 
+/// What a stage holds is loaded for the stage, not for its parts.
+static void moveLoadingToStages(manifest::Manifest &out) {
+  for (manifest::Pipeline &pipeline : out.pipelines)
+    for (manifest::Pipeline::Stage &stage : pipeline.stages)
+      for (manifest::Function &function : out.functions)
+        if (function.partOf == pipeline.name && function.mesh == stage.mesh)
+          for (manifest::Value &value : function.arguments)
+            if (value.load && value.slot && value.slot->kind == "argument") {
+              stage.arguments[value.slot->index].load = std::move(value.load);
+              value.load.reset();
+            }
+}
+
 LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
                                 const BundleOptions &options, StringRef dir) {
   Location loc = module.getLoc();
@@ -220,6 +234,10 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
       addMesh(*meshes.lookup(*function->mesh), out);
     out.functions.push_back(*function);
   }
+  for (auto schedule : work->get().getOps<ScheduleOp>())
+    if (failed(verifySchedule(schedule)) ||
+        failed(describePipeline(schedule, meshes, out.functions, out.pipelines.emplace_back())))
+      return failure();
   if (out.functions.empty()) {
     Block *body = module.getBody();
     return emitError(body->empty() ? loc : body->front().getLoc())
@@ -267,6 +285,9 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
       if (it != references.end())
         function.reference = {index, it->second.symbol, it->second.arenaBytes};
     }
+    for (manifest::Pipeline &pipeline : out.pipelines)
+      if (auto it = references.find(pipeline.name); it != references.end())
+        pipeline.reference = {index, it->second.symbol, it->second.arenaBytes};
     for (LoadedArgument &argument : *loading)
       if (argument.loadFunction) {
         const cpu::CompiledFunction &function = references[names[argument.loadFunction]];
@@ -277,6 +298,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
     for (manifest::Function &function : out.functions)
       if (function.name == argument.function)
         function.arguments[argument.argument].load = std::move(argument.load);
+  moveLoadingToStages(out);
 
   if (!options.report.empty() && failed(writeFile(loc, dir, "report.json", options.report)))
     return failure();

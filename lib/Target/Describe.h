@@ -14,6 +14,17 @@ namespace mlir::spmd {
 FailureOr<shardkit::manifest::Function> describeFunction(func::FuncOp func,
                                                          const MeshCache &meshes);
 
+/// A schedule, and what the arguments and results of its parts are of their stages.
+/// `functions` are all of the module that the manifest has.
+LogicalResult describePipeline(ScheduleOp schedule, const MeshCache &meshes,
+                               std::vector<shardkit::manifest::Function> &functions,
+                               shardkit::manifest::Pipeline &out);
+/// What describeFunction says of a value: type, layout, extents. `value` has its name.
+LogicalResult describeValue(func::FuncOp func, Type localType, DictionaryAttr attrs, Location loc,
+                            const MeshCache &meshes, shardkit::manifest::Value &value);
+/// The loops and digits of a move.
+void describeMove(const Transfer &transfer, shardkit::manifest::Collective &out);
+
 /// An argument that a function makes of stored tensors.
 struct LoadedArgument {
   std::string function;

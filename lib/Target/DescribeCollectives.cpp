@@ -21,6 +21,23 @@ SmallVector<CollectiveOpInterface> spmd::collectivesOf(func::FuncOp func) {
   return ops;
 }
 
+void spmd::describeMove(const Transfer &transfer, manifest::Collective &out) {
+  for (const TransferAtom &atom : transfer.atoms)
+    out.atoms.push_back({atom.size, atom.srcIsRank, atom.srcStride, atom.dstIsRank, atom.dstStride});
+  for (const TransferSegment &segment : transfer.segments) {
+    manifest::Segment &entry = out.segments.emplace_back();
+    entry.size = segment.size;
+    for (const TransferPart &part : segment.src)
+      entry.source.push_back({part.size, part.isRank, part.stride});
+    for (const TransferPart &part : segment.dst)
+      entry.destination.push_back({part.size, part.isRank, part.stride});
+    if (segment.window)
+      entry.window = {segment.window->step, segment.window->offset};
+  }
+  for (const RankDigit &digit : transfer.spread)
+    out.spread.push_back({digit.stride, digit.size});
+}
+
 LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache &meshes,
                                        manifest::Collective &out) {
   auto emit = [&] { return op.emitError(); };
@@ -60,20 +77,7 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
   if (!dtype)
     return op.emitError("element type ") << inType.getElementType() << " cannot be moved by the runtime";
   out.dtype = *dtype;
-  for (const TransferAtom &atom : transfer->atoms)
-    out.atoms.push_back({atom.size, atom.srcIsRank, atom.srcStride, atom.dstIsRank, atom.dstStride});
-  for (const TransferSegment &segment : transfer->segments) {
-    manifest::Segment &entry = out.segments.emplace_back();
-    entry.size = segment.size;
-    for (const TransferPart &part : segment.src)
-      entry.source.push_back({part.size, part.isRank, part.stride});
-    for (const TransferPart &part : segment.dst)
-      entry.destination.push_back({part.size, part.isRank, part.stride});
-    if (segment.window)
-      entry.window = {segment.window->step, segment.window->offset};
-  }
-  for (const RankDigit &digit : transfer->spread)
-    out.spread.push_back({digit.stride, digit.size});
+  describeMove(*transfer, out);
   PlanStep step{op.getKind(), from, to, getMovedRanks(from, to)};
   for (RankDigit digit : out.reduction ? transfer->reduce : step.group)
     out.group.push_back({digit.stride, digit.size});

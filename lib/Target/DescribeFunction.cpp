@@ -373,8 +373,25 @@ struct Describer {
     }
   }
 
+  /// The slot of a value that parts of a pipeline hand to each other; null for others.
+  static SlotAttr getValueSlot(DictionaryAttr attrs) {
+    auto slot = attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr();
+    return slot && slot.isValue() ? slot : SlotAttr();
+  }
+  LogicalResult describeSlot(SlotAttr slot, Type type, Location loc, manifest::Value &value) {
+    value.name = slot.getName().str();
+    if (failed(describeValue(type, {}, loc, value)))
+      return failure();
+    value.kind = "value";
+    return success();
+  }
+
   LogicalResult run() {
     out.name = func.getSymName().str();
+    if (auto schedule = func->getAttrOfType<FlatSymbolRefAttr>(kPartOfAttr)) {
+      out.partOf = schedule.getValue().str();
+      mesh = meshes.lookup(func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr));
+    }
     auto text = [](DictionaryAttr attrs, StringRef name) -> std::optional<std::string> {
       if (attrs)
         if (auto attr = attrs.getAs<StringAttr>(name))
@@ -385,6 +402,12 @@ struct Describer {
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
       DictionaryAttr attrs = func.getArgAttrDict(i);
       manifest::Value value;
+      if (SlotAttr slot = getValueSlot(attrs)) {
+        if (failed(describeSlot(slot, func.getArgumentTypes()[i], func.getArgument(i).getLoc(), value)))
+          return failure();
+        out.arguments.push_back(value);
+        continue;
+      }
       bool weight = bool(func.getArgAttr(i, kWeightAttr));
       value.kind = weight ? "weight" : "input";
       value.name = weight ? getWeightName(func, i)
@@ -407,6 +430,14 @@ struct Describer {
       manifest::Value value;
       value.kind = "result";
       value.name = text(attrs, kNameAttr).value_or("result" + std::to_string(i));
+      if (SlotAttr slot = getValueSlot(attrs)) {
+        if (failed(describeSlot(slot, func.getResultTypes()[i], func.getLoc(), value)))
+          return failure();
+        if (auto tied = attrs.getAs<IntegerAttr>(kTiedAttr))
+          value.tied = tied.getInt();
+        out.results.push_back(value);
+        continue;
+      }
       if (failed(describeValue(func.getResultTypes()[i], attrs, func.getLoc(), value)))
         return failure();
       if (!results.insert(value.name).second)
@@ -457,4 +488,10 @@ FailureOr<manifest::Function> spmd::describeFunction(func::FuncOp func,
   if (failed(describer.run()))
     return failure();
   return std::move(describer.out);
+}
+
+LogicalResult spmd::describeValue(func::FuncOp func, Type localType, DictionaryAttr attrs,
+                                  Location loc, const MeshCache &meshes, manifest::Value &value) {
+  Describer describer{func, meshes, {}, nullptr, {}};
+  return describer.describeValue(localType, attrs, loc, value);
 }

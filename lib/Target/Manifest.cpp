@@ -56,12 +56,24 @@ static Json toJson(const Load &load) {
   return json;
 }
 
+static Json toJson(const Value::Slot &slot) {
+  Json json = {slot.kind, slot.index};
+  if (slot.dim)
+    json.push_back(*slot.dim);
+  return json;
+}
+
 static Json toJson(const Value &value) {
-  Json json = {{"name", value.name},
-               {"kind", value.kind},
-               {"dtype", value.dtype},
-               {"global_shape", value.globalShape},
-               {"local_shape", value.localShape}};
+  Json json = {{"name", value.name}, {"kind", value.kind}, {"dtype", value.dtype}};
+  if (value.kind == "value") { // of a stage
+    json["local_shape"] = value.localShape;
+    json["slot"] = toJson(*value.slot);
+    if (value.tied)
+      json["tied"] = *value.tied;
+    return json;
+  }
+  json["global_shape"] = value.globalShape;
+  json["local_shape"] = value.localShape;
   if (value.sharding)
     json["sharding"] = *value.sharding;
   json["extents"] = toJson(value.offset, value.loops, value.uneven);
@@ -73,16 +85,13 @@ static Json toJson(const Value &value) {
     json["exact"] = true;
   if (value.load)
     json["load"] = toJson(*value.load);
+  if (value.slot)
+    json["slot"] = toJson(*value.slot);
   return json;
 }
 
-static Json toJson(const Collective &collective) {
-  Json json = {{"id", collective.id},
-               {"kind", collective.kind},
-               {"axes", collective.axes},
-               {"dtype", collective.dtype}};
-  if (collective.reduction)
-    json["reduction"] = *collective.reduction;
+/// Which elements go where.
+static void addMove(const Collective &collective, Json &json) {
   json["in_elements"] = collective.inElements;
   json["out_elements"] = collective.outElements;
   Json atoms = Json::array();
@@ -107,6 +116,16 @@ static Json toJson(const Collective &collective) {
   }
   if (!collective.spread.empty())
     json["spread"] = collective.spread;
+}
+
+static Json toJson(const Collective &collective) {
+  Json json = {{"id", collective.id},
+               {"kind", collective.kind},
+               {"axes", collective.axes},
+               {"dtype", collective.dtype}};
+  if (collective.reduction)
+    json["reduction"] = *collective.reduction;
+  addMove(collective, json);
   json["group"] = collective.group;
   json["bytes"] = collective.bytes;
   if (collective.with)
@@ -116,9 +135,11 @@ static Json toJson(const Collective &collective) {
 }
 
 static Json toJson(const Function &function) {
-  Json json = {{"name", function.name},
-               {"mesh", function.mesh ? Json(*function.mesh) : Json()},
-               {"devices", function.devices}};
+  Json json = {{"name", function.name}};
+  if (function.partOf)
+    json["part_of"] = *function.partOf;
+  json["mesh"] = function.mesh ? Json(*function.mesh) : Json();
+  json["devices"] = function.devices;
   json.update(toJson(function.entry));
   for (auto [key, values] : {std::pair("arguments", &function.arguments),
                              std::pair("results", &function.results)}) {
@@ -137,6 +158,76 @@ static Json toJson(const Function &function) {
         list.push_back(source < 0 ? Json(argument) : Json({argument, source}));
     }
   }
+  return json;
+}
+
+static Json toJson(const Pipeline &pipeline) {
+  Json json = {{"name", pipeline.name},
+               {"schedule", pipeline.schedule},
+               {"microbatches", pipeline.microbatches},
+               {"devices", pipeline.devices}};
+  for (auto [key, values] : {std::pair("arguments", &pipeline.arguments),
+                             std::pair("results", &pipeline.results)}) {
+    json[key] = Json::array();
+    for (const Pipeline::Argument &argument : *values) {
+      const Value &value = argument.value;
+      Json entry = {{"name", value.name}};
+      if (value.kind != "result")
+        entry["kind"] = value.kind;
+      entry["dtype"] = value.dtype;
+      entry["global_shape"] = value.globalShape;
+      if (value.range)
+        entry["range"] = *value.range;
+      if (value.tied)
+        entry["tied"] = *value.tied;
+      if (value.exact)
+        entry["exact"] = true;
+      entry["places"] = argument.places;
+      json[key].push_back(std::move(entry));
+    }
+  }
+  json["stages"] = Json::array();
+  for (const Pipeline::Stage &stage : pipeline.stages) {
+    Json entry = {{"mesh", stage.mesh}, {"devices", stage.ranks.size()}, {"ranks", stage.ranks}};
+    for (auto [key, values] : {std::pair("arguments", &stage.arguments),
+                               std::pair("results", &stage.results)}) {
+      entry[key] = Json::array();
+      for (const Value &value : *values)
+        entry[key].push_back(toJson(value));
+    }
+    entry["values"] = Json::array();
+    for (const Pipeline::StageValue &value : stage.values) {
+      Json own = {{"name", value.name}, {"dtype", value.dtype}, {"local_shape", value.localShape}};
+      if (value.init)
+        own["init"] = *value.init;
+      entry["values"].push_back(std::move(own));
+    }
+    entry["instructions"] = Json::array();
+    for (const Pipeline::Instruction &instruction : stage.instructions)
+      switch (instruction.kind) {
+      case Pipeline::Instruction::Kind::Run:
+        entry["instructions"].push_back({"run", instruction.index, instruction.microbatch});
+        break;
+      case Pipeline::Instruction::Kind::Transfer:
+        entry["instructions"].push_back(
+            {"transfer", instruction.index, instruction.sends, instruction.receives});
+        break;
+      case Pipeline::Instruction::Kind::Free:
+        entry["instructions"].push_back({"free", instruction.index, instruction.microbatch});
+        break;
+      }
+    json["stages"].push_back(std::move(entry));
+  }
+  json["transfers"] = Json::array();
+  for (const Pipeline::Move &transfer : pipeline.transfers) {
+    Json entry = {{"from", transfer.from}, {"to", transfer.to}, {"dtype", transfer.move.dtype}};
+    addMove(transfer.move, entry);
+    entry["bytes"] = transfer.move.bytes;
+    entry["loc"] = transfer.move.loc;
+    json["transfers"].push_back(std::move(entry));
+  }
+  if (pipeline.reference)
+    json["reference"] = toJson(*pipeline.reference);
   return json;
 }
 
@@ -162,5 +253,7 @@ std::string shardkit::manifest::toJson(const Manifest &manifest) {
   json["functions"] = Json::array();
   for (const Function &function : manifest.functions)
     json["functions"].push_back(::toJson(function));
+  for (const Pipeline &pipeline : manifest.pipelines)
+    json["pipelines"].push_back(::toJson(pipeline));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

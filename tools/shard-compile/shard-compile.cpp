@@ -36,6 +36,7 @@ static cl::opt<int64_t> tripCount("trip-count", cl::desc("Trips of loops without
 static cl::opt<std::string> emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"), cl::cat(category));
 static cl::opt<std::string> fillPadding("fill-padding", cl::desc("For tests: what the padding of uneven shards holds: lowest, ones or zero"), cl::cat(category));
 static cl::opt<std::string> autoShard("auto-shard", cl::ValueOptional, cl::desc("Choose layouts by search; options as of --spmd-auto-shard"), cl::value_desc("options"), cl::cat(category));
+static cl::opt<std::string> pipeline("pipeline", cl::ValueOptional, cl::desc("Cut the program into pipeline stages; options as of --spmd-pipeline"), cl::value_desc("options"), cl::cat(category));
 static cl::opt<bool> inlineCalls("inline", cl::desc("Inline private functions before layouts are chosen"), cl::init(true), cl::cat(category));
 static cl::opt<bool> carrySums("carry-sums", cl::desc("Keep partial sums partial as long as that is cheaper: as of --spmd-insert-reshards"), cl::init(true), cl::cat(category));
 static cl::opt<bool> mergeProducts("merge-products", cl::desc("Make one product of those with parts of one stored tensor"), cl::init(true), cl::cat(category));
@@ -143,6 +144,12 @@ static int compile() {
     if (failed(spmd::verifyAutoShardOptions(autoShard, reason)))
       return fail("--auto-shard is '" + autoShard + "': " + reason);
     phases.autoShard = autoShard;
+  }
+  if (pipeline.getNumOccurrences() > 0) {
+    std::string reason;
+    if (failed(spmd::verifyPipelineOptions(pipeline, reason)))
+      return fail("--pipeline is '" + pipeline + "': " + reason);
+    phases.pipeline = pipeline;
   }
   phases.inlineCalls = inlineCalls;
   phases.carrySums = carrySums;

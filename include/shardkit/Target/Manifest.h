@@ -83,6 +83,13 @@ struct Value {
   std::optional<int64_t> tied;
   bool exact = false;
   std::optional<Load> load;
+  /// Of a part of a pipeline: what it is of its stage.
+  struct Slot {
+    std::string kind; ///< argument, result, part or value
+    int64_t index;
+    std::optional<int64_t> dim = std::nullopt;
+  };
+  std::optional<Slot> slot;
 };
 
 struct Atom {
@@ -122,6 +129,7 @@ struct Collective {
 
 struct Function {
   std::string name;
+  std::optional<std::string> partOf; ///< the pipeline
   std::optional<std::string> mesh;
   int64_t devices = 1;
   Entry entry;
@@ -133,12 +141,50 @@ struct Function {
   std::vector<std::array<int64_t, 2>> referenceArguments;
 };
 
+/// A program in stages (docs/Manifest.md).
+struct Pipeline {
+  /// An argument or result of the program, and where stages have it.
+  struct Argument {
+    Value value;
+    std::vector<std::array<int64_t, 2>> places;
+  };
+  struct StageValue {
+    std::string name, dtype;
+    std::vector<int64_t> localShape;
+    std::optional<std::string> init = std::nullopt; ///< of what is accumulated
+  };
+  struct Instruction {
+    enum class Kind { Run, Transfer, Free } kind;
+    int64_t index = 0; ///< of the function, of the other stage, of the value
+    int64_t microbatch = -1;
+    std::vector<std::array<int64_t, 2>> sends = {}, receives = {};
+  };
+  struct Stage {
+    std::string mesh;
+    std::vector<int64_t> ranks;
+    std::vector<Value> arguments, results;
+    std::vector<StageValue> values;
+    std::vector<Instruction> instructions;
+  };
+  struct Move {
+    std::array<int64_t, 2> from, to; ///< stage, value
+    Collective move;
+  };
+  std::string name, schedule;
+  int64_t microbatches = 1, devices = 1;
+  std::vector<Argument> arguments, results;
+  std::vector<Stage> stages;
+  std::vector<Move> transfers;
+  std::optional<Entry> reference;
+};
+
 struct Manifest {
   std::string target, producer;
   int64_t abi = 1;
   std::vector<Mesh> meshes;
   std::vector<Program> programs;
   std::vector<Function> functions;
+  std::vector<Pipeline> pipelines;
 };
 
 /// The text of manifest.json. Deterministic; invalid UTF-8 in names is replaced.

@@ -65,7 +65,7 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   Options options;
   std::vector<std::string> inputs, ranges, passThrough;
   std::string deviceMap, devicesPerProcess = "1", load = "direct", io = "auto", seed, verify,
-                         autoShard;
+                         autoShard, pipeline;
   double rtol = -1, atol = -1;
   // Options that may be repeated take one value each, so that a positional
   // argument after them is not taken for a second value.
@@ -128,6 +128,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
            "An option for shard-compile, when given IR");
   app.add_flag("--auto-shard{on}", autoShard,
                "Passed to shard-compile, when given IR; --auto-shard=OPTIONS");
+  app.add_flag("--pipeline{on}", pipeline,
+               "Passed to shard-compile, when given IR; --pipeline=OPTIONS");
   app.set_version_flag("--version", "shard-run 0.1.0");
   try {
     tools::parse(app, argc, argv);
@@ -208,6 +210,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   if (!autoShard.empty())
     options.compileOptions.push_back(
         autoShard == "on" ? "--auto-shard" : "--auto-shard=" + autoShard);
+  if (!pipeline.empty())
+    options.compileOptions.push_back(pipeline == "on" ? "--pipeline" : "--pipeline=" + pipeline);
   options.compileOptions.insert(options.compileOptions.end(),
                                 passThrough.begin(), passThrough.end());
   return options;
