@@ -674,8 +674,13 @@ void Microbatches::makeLocal() {
   for (BlockArgument arg : func.getArguments())
     if (auto type = locals.lookup(arg))
       arg.setType(type);
-  TensorTypes types{[&](Value value) { return globals.lookup(value); },
-                    [&](Value value) { return locals.lookup(value); }};
+  auto typeIn = [](const llvm::DenseMap<Value, RankedTensorType> &known, Value value) {
+    auto it = known.find(value);
+    return it != known.end() ? it->second : cast<RankedTensorType>(value.getType());
+  };
+  auto getGlobal = [&](Value value) { return typeIn(globals, value); };
+  auto getLocal = [&](Value value) { return typeIn(locals, value); };
+  TensorTypes types{getGlobal, getLocal};
   for (Operation *op : ops) {
     // Loops start from values of what they carry.
     if (auto loop = dyn_cast<scf::ForOp>(op))

@@ -267,6 +267,8 @@ void Stages::moveSums() {
 }
 
 void Stages::placeApply() {
+  // What the computation uses of the program's arguments says where weights are.
+  const auto weightStages = argumentStages;
   for (Operation &op : func.getBody().front()) {
     bool isPin = spmd::isPin(&op) && microbatches.get(op.getResult(0)).kind == State::Complete;
     if (!microbatches.isApply(&op) && !isPin)
@@ -278,11 +280,8 @@ void Stages::placeApply() {
     for (Value operand : read) {
       if (microbatches.get(operand).kind == State::Same) {
         for (Value source : getSources(operand))
-          if (auto it = argumentStages.find(cast<BlockArgument>(source));
-              it != argumentStages.end() && !it->second.empty()) {
-            int64_t stage = *std::min_element(it->second.begin(), it->second.end());
+          for (int64_t stage : weightStages.lookup(cast<BlockArgument>(source)))
             home = home ? std::min(*home, stage) : stage;
-          }
       } else if (Operation *made = operand.getDefiningOp()) {
         if (const StagePlace *other = get(made))
           highest = highest ? std::max(*highest, other->stage) : other->stage;
@@ -303,8 +302,7 @@ void Stages::placeApply() {
     for (Value operand : read)
       if (microbatches.get(operand).kind == State::Same)
         for (Value source : getSources(operand))
-          if (auto arg = cast<BlockArgument>(source); !argumentStages.contains(arg))
-            argumentStages[arg].insert(place.stage);
+          argumentStages[cast<BlockArgument>(source)].insert(place.stage);
   }
 }
 

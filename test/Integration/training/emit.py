@@ -43,6 +43,12 @@ class Writer:
         return self.once(f"arith.constant {self.number(value)} : "
                          f"{self.element}")
 
+    def sgd(self, weight, gradient, shape, rate, where):
+        kind, scaled, new = self.type(shape), self.fresh(), self.fresh()
+        self.emit(f"{scaled} = arith.mulf {gradient}, {self.dense(rate, shape)} : {kind}", where)
+        self.emit(f"{new} = arith.subf {weight}, {scaled} : {kind}", where)
+        return new
+
     def empty(self, shape):
         return self.once(f"tensor.empty() : {self.type(shape)}")
 

@@ -54,10 +54,18 @@ def parse(argv=None):
                         help="comma list of data, megatron, fsdp")
     parser.add_argument("--fsdp-priority", type=int, default=0,
                         help="user priority of the fsdp axes, 0 strongest")
+    parser.add_argument("--stages", type=int, default=1,
+                        help="pipeline stages: boundaries between layers, specs "
+                        "as axis resources; the mesh is the cluster's")
+    parser.add_argument("--candidates", action="store_true",
+                        help="a candidate boundary behind every layer")
+    parser.add_argument("--sgd", action="store_true",
+                        help="w - rate * gradient in place of Adam")
     parser.add_argument("-o", "--output", default="-")
     args = parser.parse_args(argv)
     args.mesh = [(axis, int(size)) for axis, size in
                  (part.split("=") for part in args.mesh.split(","))]
+    args.pipelined = args.stages > 1 or args.candidates
     args.annotations = set(filter(None, args.annotations.split(",")))
     unknown = args.annotations - {"data", "megatron", "fsdp"}
     if unknown:
@@ -74,10 +82,17 @@ class Model:
         g, width = self.graph, args.heads * args.head_dim
         x = g.argument("x", (args.batch, args.seq, args.dim))
         self.inputs = [x]
+        self.marks = {}  # node id -> text behind it
         for layer in range(args.layers):
             with g.scope(f"layers.{layer}"):
                 x = g.add(x, self.attention(self.norm(x, "norm1"), width))
                 x = g.add(x, self.mlp(self.norm(x, "norm2")))
+            ends = {-(-args.layers * s // args.stages)
+                    for s in range(1, args.stages)}
+            if layer + 1 in ends:
+                self.marks[x.id] = "spmd.stage_boundary {v} : {t}"
+            elif args.candidates and layer + 1 < args.layers:
+                self.marks[x.id] = "spmd.stage_boundary candidate {v} : {t}"
         if args.loss == "mse":
             target = g.argument("target", x.shape)
             with g.scope("loss"):
@@ -235,9 +250,14 @@ def write_adam(out, name, shape, w, m, v, g, coefficients):
     return [f"{result}#{i}" for i in range(3)]
 
 
-def spell(dims, priority=0):
+def spell(dims, priority=0, resources=False):
     """dims: axes per dim; a dim without any stays open. The priority is that of
     dims on "data"."""
+    if resources:
+        text = ", ".join(f'"{axes[0]}"' if len(axes) == 1 else
+                         "[" + ", ".join(f'"{a}"' for a in axes) + "]"
+                         if axes else "?" for axes in dims)
+        return f", spmd.axis_resources = #spmd.axis_resources<[{text}]>"
     text = ", ".join("{" + (", ".join(f'"{a}"' for a in axes) or "?") + "}"
                      + (f"p{priority}" if priority and "data" in axes else "")
                      for axes in dims)
@@ -255,7 +275,7 @@ def weight_sharding(args, name, shape):
                 if not dims[d] and s % sizes["data"] == 0]
         if free:
             dims[max(free, key=lambda d: shape[d])].append("data")
-    return spell(dims, args.fsdp_priority) if any(dims) else ""
+    return spell(dims, args.fsdp_priority, args.pipelined) if any(dims) else ""
 
 
 def write(args, model):
@@ -267,34 +287,52 @@ def write(args, model):
                       f'{{{attribute} = "{name}"{sharding}}}')
         return f"%a{len(params) - 1}"
     for node in model.inputs:
-        sharding = spell([["data"]] + [[]] * (node.rank - 1)) \
+        sharding = spell([["data"]] + [[]] * (node.rank - 1),
+                         resources=args.pipelined) \
             if "data" in args.annotations else ""
+        if args.pipelined:
+            sharding += ", spmd.microbatch = #spmd.microbatch<dim = 0>"
         names[node.id] = param(node.shape, "spmd.name", node.attrs["name"],
                                sharding, node.attrs["element"])
-    step = param((), "spmd.weight", "step", "", "i64")
+    step = None if args.sgd else param((), "spmd.weight", "step", "", "i64")
     first = len(params)
     for name, node in model.weights.items():
         names[node.id] = param(node.shape, "spmd.weight", name,
                                weight_sharding(args, name, node.shape))
     moments = [[param(node.shape, "spmd.weight", f"{prefix}.{name}")
                 for name, node in model.weights.items()]
-               for prefix in ("adam.m", "adam.v")]
+               for prefix in (() if args.sgd else ("adam.m", "adam.v"))]
 
     loss, *gradients = out.graph([model.loss] + list(model.gradients.values()),
-                                 names)
+                                 names, model.marks)
+    if args.sgd:
+        return finish(args, out, params, loss, [
+            (out.sgd(names[node.id], g, node.shape, RATE, "sgd." + name),
+             out.type(node.shape), name, first + i)
+            for i, ((name, node), g) in
+            enumerate(zip(model.weights.items(), gradients))])
     new_step, coefficients = write_adam_head(out, step)
     updates = [write_adam(out, name, node.shape, names[node.id], m, v, g,
                           coefficients)
                for (name, node), m, v, g in
                zip(model.weights.items(), *moments, gradients)]
-    results = [loss, new_step] + [u[i] for i in range(3) for u in updates]
-    types = [out.type(()), out.type((), "i64")] + \
+    types = [out.type((), "i64")] + \
         [out.type(n.shape) for n in model.weights.values()] * 3
     updated = ["step"] + [prefix + name for prefix in
                           ("", "adam.m.", "adam.v.") for name in model.weights]
+    values = [new_step] + [u[i] for i in range(3) for u in updates]
+    return finish(args, out, params, loss,
+                  [(value, kind, name, first - 1 + i) for i, (value, kind, name)
+                   in enumerate(zip(values, types, updated))])
+
+
+def finish(args, out, params, loss, updates):
+    """updates: value, type, name, and the argument that it updates."""
+    results = [loss] + [u[0] for u in updates]
+    types = [out.type(())] + [u[1] for u in updates]
     attrs = ['spmd.name = "new.loss"'] + \
-        [f'spmd.name = "new.{name}", spmd.tied = {first - 1 + i} : i64'
-         for i, name in enumerate(updated)]
+        [f'spmd.name = "new.{name}", spmd.tied = {tied} : i64'
+         for _, _, name, tied in updates]
     mesh = ", ".join(f'"{axis}"={size}' for axis, size in args.mesh)
     signature = ",\n    ".join(params)
     result_types = ",\n     ".join(f"{t} {{{a}}}" for t, a in zip(types, attrs))
