@@ -125,7 +125,7 @@ private:
     bool isOnly = stages.getNumStages() == 1;
     OpBuilder b(func);
     FlatSymbolRefAttr mesh = meshes[k % meshes.size()];
-    std::string name = isOnly ? "step" : "stage" + std::to_string(k);
+    std::string name = isOnly ? "stage" : "stage" + std::to_string(k);
     if (SymbolTable::lookupSymbolIn(func->getParentOp(), name))
       return func.emitError() << "the module has a symbol @" << name
                               << " already, expected that name to be free for a stage";
@@ -335,9 +335,7 @@ private:
     if (Value known = map.lookupOrNull(value))
       return known;
     Operation *op = value.getDefiningOp();
-    for (Value operand : Stages::getRead(op))
-      ensure(operand);
-    Operation *copy = builder->clone(*op, map);
+    Operation *copy = copyOp(op);
     for (auto [result, local] : llvm::zip(op->getResults(), copy->getResults())) {
       map.map(result, local);
       copied.push_back(result);
@@ -345,10 +343,16 @@ private:
     return map.lookup(value);
   }
 
-  void clone(Operation *op) {
+  /// An op may be copied into several parts, regions included.
+  Operation *copyOp(Operation *op) {
+    IRMapping operands;
     for (Value operand : Stages::getRead(op))
-      ensure(operand);
-    Operation *copy = builder->clone(*op, map);
+      operands.map(operand, ensure(operand));
+    return builder->clone(*op, operands);
+  }
+
+  void clone(Operation *op) {
+    Operation *copy = copyOp(op);
     copy->removeDiscardableAttr(kStageAttr);
     for (auto [result, local] : llvm::zip(op->getResults(), copy->getResults()))
       map.map(result, local);
