@@ -104,6 +104,9 @@ static Expected<WeightManifest> manifestFor(const sk_loader_options &options,
     for (const FunctionInfo &function : manifest.functions)
       if (options.function ? function.name == options.function : manifest.functions.size() == 1)
         return weightsOf(manifest, function);
+    if (manifest.functions.empty())
+      return notFound(path + ": a bundle of pipelines, whose weights lie on several meshes, "
+                             "expected a function");
     return notFound(path + (options.function ? ": no function " + quoteName(options.function)
                                              : std::string(": several functions, name one")));
   }

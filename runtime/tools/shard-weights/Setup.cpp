@@ -33,6 +33,9 @@ static Expected<Cut> openBundle(const Options &options, Cut cut) {
       chosen = &function;
     names += (names.empty() ? "" : ", ") + function.name;
   }
+  if (manifest.functions.empty())
+    return notFound(options.manifest +
+                    ": a bundle of pipelines, whose weights lie on several meshes, expected a function");
   if (!chosen)
     return notFound(options.manifest + ": choose one function with --function: " + names);
   cut.manifest = weightsOf(manifest, *chosen);
