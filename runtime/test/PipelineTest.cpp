@@ -2,11 +2,14 @@
 
 #include "PipelineSupport.h"
 
+#include "CollectiveCheck.h"
 #include "shardkit/rt/Collective.h"
 #include "shardkit/rt/Executor.h"
 #include "shardkit/rt/Reduce.h"
 
 #include <chrono>
+#include <numeric>
+#include <random>
 #include <thread>
 
 using namespace shardkit::rt;
@@ -198,7 +201,7 @@ TEST(Pipeline, interleavedStagesAndPartsAlongDimOne) {
 //===----------------------------------------------------------------------===//
 
 /// What each rank of the destination gets of values that say where they come from:
-/// source rank * 100 + place.
+/// source rank * 1000 + place.
 std::vector<std::vector<float>> transferred(const CollectiveInfo &info, const MeshRanks &from,
                                             const MeshRanks &to, int worldSize,
                                             std::vector<int64_t> *received = nullptr) {
@@ -210,7 +213,7 @@ std::vector<std::vector<float>> transferred(const CollectiveInfo &info, const Me
     threads.emplace_back([&, r] {
       std::vector<float> values(size_t(info.inElements));
       for (size_t i = 0; i < values.size(); ++i)
-        values[i] = float(r * 100 + int(i));
+        values[i] = float(r * 1000 + int(i));
       EXPECT_TRUE(plan.run(from[r], 1, values.data(), nullptr));
     });
   for (int r = 0; r < to.size(); ++r)
@@ -237,7 +240,7 @@ TEST(Transfer, digitsThatNothingFixesAreZero) {
   info.atoms = {{2, true, 2, true, 2}, {2, false, 2, true, 1}, {2, false, 1, false, 1}};
   std::vector<int64_t> received;
   auto got = transferred(info, MeshRanks({7, 1, 5, 3}), MeshRanks({0, 6, 2, 4}), 9, &received);
-  EXPECT_EQ(got, (std::vector<std::vector<float>>{{0, 1}, {2, 3}, {200, 201}, {202, 203}}));
+  EXPECT_EQ(got, (std::vector<std::vector<float>>{{0, 1}, {2, 3}, {2000, 2001}, {2002, 2003}}));
   EXPECT_EQ(received, (std::vector<int64_t>{8, 8, 8, 8}));
 }
 
@@ -255,7 +258,7 @@ TEST(Transfer, replicasOfTheSourceShareTheWork) {
       const int place = r / 2 * 2 + i, block = place / 3;
       // As docs/Manifest.md has it, with r a rank of the destination.
       const int replica = ((r / 1 + (r / 2 % 2 - block)) % 2 + 2) % 2;
-      EXPECT_EQ(got[size_t(r)][size_t(i)], float((block * 2 + replica) * 100 + place % 3));
+      EXPECT_EQ(got[size_t(r)][size_t(i)], float((block * 2 + replica) * 1000 + place % 3));
     }
 }
 
@@ -267,6 +270,62 @@ TEST(Transfer, paddingOfTheDestinationIsZero) {
   info.segments = {{5, {{5, false, 1}}, {{2, true, 1}, {3, false, 1}}}};
   auto got = transferred(info, MeshRanks({0}), MeshRanks({1, 2}), 3);
   EXPECT_EQ(got, (std::vector<std::vector<float>>{{0, 1, 2}, {3, 4, 0}}));
+}
+
+/// Loops that either side has as a digit of its ranks or in its buffers, ranks that
+/// nothing fixes, and ranks that choose among replicas.
+TEST(Transfer, randomOnesFollowTheDefinition) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 400; ++round) {
+    CollectiveInfo info;
+    info.id = TransferInfo::transferId;
+    int64_t sources = 1, destinations = 1;
+    info.inElements = info.outElements = 1;
+    auto digit = [](int64_t &ranks, int64_t size) {
+      ranks *= size;
+      return ranks / size;
+    };
+    for (size_t i = 0, n = 1 + random() % 5; i < n; ++i) {
+      Atom atom{1 + int64_t(random() % 3), random() % 2 == 0, 0, random() % 2 == 0, 0};
+      atom.sourceIsRank &= sources < 5;
+      atom.destinationIsRank &= destinations < 5;
+      atom.sourceStride = digit(atom.sourceIsRank ? sources : info.inElements, atom.size);
+      atom.destinationStride = digit(atom.destinationIsRank ? destinations : info.outElements, atom.size);
+      info.atoms.push_back(atom);
+      if (random() % 4 == 0)
+        digit(destinations, 2); // The destination replicates.
+      if (random() % 4 == 0 && sources < 9) {
+        const int64_t stride = digit(sources, 2);
+        if (random() % 2)
+          info.spread.push_back({stride, 2});
+      }
+    }
+    std::shuffle(info.atoms.begin(), info.atoms.end(), random);
+    Status valid = validateMove(info, sources, destinations);
+    ASSERT_TRUE(valid.ok()) << valid.message();
+    // Anywhere in the world.
+    std::vector<int> world(size_t(sources + destinations + 2));
+    std::iota(world.begin(), world.end(), 0);
+    std::shuffle(world.begin(), world.end(), random);
+    std::vector<int64_t> received;
+    auto got = transferred(info, MeshRanks({world.begin(), world.begin() + sources}),
+                           MeshRanks({world.begin() + sources, world.end() - 2}),
+                           int(world.size()), &received);
+    for (int64_t r = 0; r < destinations; ++r) {
+      EXPECT_EQ(received[size_t(r)], info.outElements * 4);
+      for (int64_t to = 0; to < info.outElements; ++to) {
+        int64_t source = 0, from = 0;
+        for (const Atom &atom : info.atoms) {
+          const int64_t index =
+              (atom.destinationIsRank ? r : to) / atom.destinationStride % atom.size;
+          (atom.sourceIsRank ? source : from) += index * atom.sourceStride;
+        }
+        for (const RankDigit &spread : info.spread)
+          source += r / spread.stride % spread.size * spread.stride;
+        ASSERT_EQ(got[size_t(r)][size_t(to)], float(source * 1000 + from)) << "round " << round;
+      }
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//
