@@ -188,7 +188,9 @@ private:
       std::string name = at.stringOr("name", "arg" + std::to_string(index));
       JsonAt in(json, in_.where() + ", argument '" + name + "'");
       std::vector<PipelineInfo::Place> places = readPlaces(in, /*isResult=*/false);
-      ValueInfo value = pipeline_.stages[places[0].stage].held.arguments[places[0].index];
+      ValueInfo value;
+      if (!places.empty()) // Else only the reference takes it.
+        value = pipeline_.stages[places[0].stage].held.arguments[places[0].index];
       std::string kind = in.stringOr("kind", "input");
       if (kind != "input" && kind != "weight")
         in.fail("'kind' is '" + kind + "', expected 'input' or 'weight'");
@@ -271,7 +273,7 @@ private:
                 std::to_string(s) + " is at two places");
       places.push_back({s, i});
     }
-    if (places.empty())
+    if (places.empty() && isResult)
       in.fail("'places' is empty");
     return places;
   }

@@ -154,6 +154,24 @@ TEST_F(PipelineEndToEnd, placesOfAResultMustAgree) {
   EXPECT_TRUE(contains(result.out, "stages 0 and 1 do not have the same bits")) << result.out;
 }
 
+TEST_F(PipelineEndToEnd, argumentsThatNoStageHasAreForTheReference) {
+  Json m = unequalPipeline();
+  Json unused = m["pipelines"][0]["arguments"][0];
+  unused["name"] = "unused";
+  unused["places"] = Json::array();
+  m["pipelines"][0]["arguments"].push_back(unused);
+  std::string bundle = makeBundle(m);
+  EXPECT_EQ(run(bundle + " --random-inputs=1 --verify").status, 0);
+  std::vector<float> x(32);
+  ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 4}, x.data()}).ok());
+  ASSERT_TRUE(
+      writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, x.data()}}).ok());
+  const std::string given = " --input x=" + (dir_ / "x.npy") + " --weights " + (dir_ / "w.safetensors");
+  EXPECT_EQ(run(bundle + given).status, 0);
+  expectError(bundle + given + " --verify", "input 'unused' (f32 8x4) is not given");
+  EXPECT_EQ(run(bundle + given + " --verify --input unused=" + (dir_ / "x.npy")).status, 0);
+}
+
 TEST_F(PipelineEndToEnd, recordedRunsHaveTheSameDigests) {
   ::setenv("SK_RECORD", (dir_ / "suite").c_str(), 1);
   EXPECT_EQ(run(bundle_ + " --random-inputs=1").status, 0);

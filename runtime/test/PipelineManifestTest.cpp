@@ -101,8 +101,8 @@ const Failure failures[] = {
     {"tied", [](Json &m) { backward0(m)["results"][0]["tied"] = 2; },
      "function 'backward0', result 'sum': 'tied' is 2, expected less than 2"},
     // Arguments and results.
-    {"places", [](Json &m) { pipeline(m)["arguments"][0]["places"] = Json::array(); },
-     "pipeline 'main', argument 'x': 'places' is empty"},
+    {"places", [](Json &m) { pipeline(m)["results"][0]["places"] = Json::array(); },
+     "pipeline 'main', result 'y': 'places' is empty"},
     {"placesStage", [](Json &m) { pipeline(m)["arguments"][0]["places"][0][0] = 2; },
      "argument 'x': 'places' is 2, expected less than 2"},
     {"placesIndex", [](Json &m) { pipeline(m)["results"][0]["places"][0][1] = 1; },

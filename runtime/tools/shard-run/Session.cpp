@@ -48,7 +48,7 @@ Status Session::prepare(const Runnable &what, Arguments &arguments,
                    " lie on several meshes, expected direct or root-scatter");
   for (size_t s = 0; s < what.stages(); ++s) {
     SK_ASSIGN_OR_RETURN(auto sources, sources_.resolve(what.held(s)));
-    arguments.push_back(std::move(sources));
+    arguments.stages.push_back(std::move(sources));
     for (const ValueInfo &value : what.held(s).arguments)
       if (value.load && !value.load->chain.empty())
         SK_RETURN_IF_ERROR(
@@ -62,6 +62,9 @@ Status Session::prepare(const Runnable &what, Arguments &arguments,
     return invalid(what.title() +
                    ": the bundle has no reference to verify against, compile "
                    "with --with-reference");
+  if (options_.verify) {
+    SK_ASSIGN_OR_RETURN(arguments.whole, sources_.resolve(what.whole()));
+  }
   return {};
 }
 
@@ -252,7 +255,7 @@ Status Session::loadArguments(const Runnable &what, const Arguments &arguments,
   // Random arguments are made by each rank; files are read for all ranks together.
   SK_RETURN_IF_ERROR(executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
     RankMemory &memory = memory_[size_t(rank)];
-    const std::vector<TensorSource> &sources = arguments[what.stageOf(rank)];
+    const std::vector<TensorSource> &sources = arguments.stages[what.stageOf(rank)];
     const int64_t meshRank = what.meshRank(rank);
     for (size_t i = 0; i < sources.size(); ++i)
       if (const auto *random = std::get_if<RandomTensor>(&sources[i])) {
@@ -274,11 +277,11 @@ Status Session::loadArguments(const Runnable &what, const Arguments &arguments,
     return {};
   LoadPlan plan;
   for (size_t s = 0; s < what.stages(); ++s)
-    for (size_t i = 0; i < arguments[s].size(); ++i)
-      if (!std::holds_alternative<RandomTensor>(arguments[s][i]))
+    for (size_t i = 0; i < arguments.stages[s].size(); ++i)
+      if (!std::holds_alternative<RandomTensor>(arguments.stages[s][i]))
         for (int64_t rank : what.ranks(s))
           if (backend_.isOnNode(backend_.ownerOf(rank, what.devices())))
-            plan.add(what.held(s).arguments[i], arguments[s][i], what.meshRank(rank),
+            plan.add(what.held(s).arguments[i], arguments.stages[s][i], what.meshRank(rank),
                      memory_[size_t(rank)].argument(i), rank);
   LoadOptions options = options_.load;
   if (::isatty(2) && backend_.process() == 0)
@@ -300,8 +303,8 @@ ShardProgram Session::programs(const Runnable &what) {
 Status Session::scatter(const Runnable &what, const Arguments &arguments, LoadStats &stats) {
   const int64_t devices = what.devices();
   for (size_t s = 0; s < what.stages(); ++s)
-    for (size_t i = 0; i < arguments[s].size(); ++i) {
-      if (std::holds_alternative<RandomTensor>(arguments[s][i]))
+    for (size_t i = 0; i < arguments.stages[s].size(); ++i) {
+      if (std::holds_alternative<RandomTensor>(arguments.stages[s][i]))
         continue;
       const ValueInfo &value = what.held(s).arguments[i];
       // The shards of one weight at a time.
@@ -313,7 +316,7 @@ Status Session::scatter(const Runnable &what, const Arguments &arguments, LoadSt
           if (!backend_.isOnNode(backend_.ownerOf(rank, devices))) {
             shards.emplace_back(value.localBytes());
             std::memset(shards.back().data(), 0, size_t(value.localBytes()));
-            plan.add(value, arguments[s][i], what.meshRank(rank), shards.back().data(), rank);
+            plan.add(value, arguments.stages[s][i], what.meshRank(rank), shards.back().data(), rank);
           }
         status = plan.run(options_.load, &functions_, programs(what), stats);
       }
@@ -360,10 +363,6 @@ Status Session::loadReference(const Runnable &what, size_t index,
                               const TensorSource &source) {
   const FunctionInfo::ReferenceArgument &given = what.whole().referenceArguments[index];
   const ValueInfo &value = what.whole().arguments[given.argument];
-  // Where what the ranks hold is the argument.
-  const Runnable::Place place = what.argumentPlaces(given.argument)[0];
-  const FunctionInfo &held = what.held(place.stage);
-  const std::vector<int64_t> &ranks = what.ranks(place.stage);
   void *to = reference_.argument(index);
   LoadPlan plan;
   LoadStats stats;
@@ -375,7 +374,10 @@ Status Session::loadReference(const Runnable &what, size_t index,
       plan.addWhole(stored->tensors[size_t(given.source)], wanted.dtype, to);
       return plan.run(options_.load, nullptr, nullptr, stats);
     }
-    // Nothing has it whole: what the ranks hold of it, in all arguments, is it.
+    // Nothing has it whole: what the ranks hold of it, in all arguments, is it. (A set
+    // of shards, for a function: it has one mesh.)
+    const FunctionInfo &held = what.held(0);
+    const std::vector<int64_t> &ranks = what.ranks(0);
     for (size_t i = 0; i < held.arguments.size(); ++i) {
       const LoadSource *source = held.arguments[i].wholeSource();
       if (!source || source->name != wanted.name)
@@ -413,7 +415,9 @@ Status Session::loadReference(const Runnable &what, size_t index,
                                value.load->reference->arenaBytes);
   }
   // Nothing else has the whole argument: what the ranks hold of it is it.
-  const ValueInfo &local = held.arguments[place.index];
+  const Runnable::Place place = what.argumentPlaces(given.argument)[0];
+  const ValueInfo &local = what.held(place.stage).arguments[place.index];
+  const std::vector<int64_t> &ranks = what.ranks(place.stage);
   for (size_t r = 0; r < ranks.size(); ++r)
     if (!isReplica(local.extents, int64_t(r)))
       scatterLocal(local.extents, int64_t(r), dtypeSize(value.dtype),
@@ -425,8 +429,8 @@ Status Session::verify(const Runnable &what, const Arguments &arguments, RunReco
   // Process 0 has the reference, and what the ranks hold of the results.
   SK_RETURN_IF_ERROR(backend_.agree(collectResults(what)));
   for (size_t s = 0; s < what.stages(); ++s)
-    for (size_t i = 0; i < arguments[s].size(); ++i)
-      if (std::holds_alternative<PreshardedSource>(arguments[s][i]))
+    for (size_t i = 0; i < arguments.stages[s].size(); ++i)
+      if (std::holds_alternative<PreshardedSource>(arguments.stages[s][i]))
         SK_RETURN_IF_ERROR(backend_.agree(collectArgument(what, s, i)));
   Status status;
   if (backend_.process() == 0)
@@ -471,10 +475,9 @@ Status Session::compare(const Runnable &what, const Arguments &arguments, RunRec
   const FunctionInfo &whole = what.whole();
   SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(whole, *whole.reference));
   reference_.bind(whole, /*global=*/true);
-  for (size_t i = 0; i < whole.referenceArguments.size(); ++i) {
-    const Runnable::Place place = what.argumentPlaces(whole.referenceArguments[i].argument)[0];
-    SK_RETURN_IF_ERROR(loadReference(what, i, arguments[place.stage][place.index]));
-  }
+  for (size_t i = 0; i < whole.referenceArguments.size(); ++i)
+    SK_RETURN_IF_ERROR(
+        loadReference(what, i, arguments.whole[whole.referenceArguments[i].argument]));
   SK_RETURN_IF_ERROR(executor_.runReference(whole, program, reference_));
   // Every rank's part is compared, replicas too.
   std::vector<std::vector<Difference>> perRank(size_t(what.devices()));

@@ -52,8 +52,10 @@ public:
   bool stuck() const { return executor_.stuck(); }
 
 private:
-  /// The sources of what each stage holds.
-  using Arguments = std::vector<std::vector<rt::TensorSource>>;
+  struct Arguments {
+    std::vector<std::vector<rt::TensorSource>> stages; ///< Of what each stage holds.
+    std::vector<rt::TensorSource> whole;               ///< For the reference, with --verify.
+  };
   /// What this process can find wrong before anything is allocated.
   rt::Status prepare(const Runnable &what, Arguments &arguments,
                      std::vector<sk_program> &programs);

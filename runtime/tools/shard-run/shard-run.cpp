@@ -144,9 +144,11 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   if (Status status = backend_->agree(chosen.status()); !status.ok())
     return fail(status);
   std::vector<const FunctionInfo *> held;
-  for (const Runnable &what : *chosen)
+  for (const Runnable &what : *chosen) {
+    held.push_back(&what.whole());
     for (size_t s = 0; s < what.stages(); ++s)
       held.push_back(&what.held(s));
+  }
   auto sources = Sources::open(options, held);
   HostFunctions hostFunctions;
   Status opened = sources.status();
