@@ -169,6 +169,82 @@ inline nlohmann::json interleavedPipeline() {
              {"transfers", transfers}}}}};
 }
 
+/// Stages of one device in a row: the first makes a number, the last turns it around, and
+/// all between hand it on, there and back.
+inline nlohmann::json relayPipeline(int stages) {
+  using Json = nlohmann::json;
+  const Json type = {{"dtype", "f32"}, {"local_shape", {1}}};
+  auto value = [&](int slot) {
+    Json json = type;
+    json["kind"] = "value";
+    json["slot"] = Json::array({"value", slot});
+    return json;
+  };
+  Json y = {{"name", "y"},
+            {"dtype", "f32"},
+            {"global_shape", {1}},
+            {"local_shape", {1}},
+            {"extents", {{"offset", Json::array()}, {"loops", {{1, 1, 1}}}}}};
+  Json slotted = y;
+  slotted["slot"] = Json::array({"result", 0});
+  Json m = Json::parse(R"({"version": 1, "abi": 1, "target": "cpu", "meshes": [], "programs": [{"file": "p.so"}],
+    "functions": [], "pipelines": [{"name": "relay", "microbatches": 1, "arguments": [], "stages": [], "transfers": [],
+    "results": [{"name": "y", "dtype": "f32", "global_shape": [1], "places": [[0, 0]]}]}]})");
+  auto function = [&](const char *name, int stage, const Json &arguments, const Json &results) {
+    m["functions"].push_back({{"name", name},
+                              {"part_of", "relay"},
+                              {"mesh", "m" + std::to_string(stage)},
+                              {"devices", 1},
+                              {"program", 0},
+                              {"symbol", "s"},
+                              {"arena_bytes", 0},
+                              {"arguments", arguments},
+                              {"results", results}});
+  };
+  const int last = stages - 1;
+  function("make", 0, Json::array(), Json::array({value(0)}));
+  function("turn", last, Json::array({value(0)}), Json::array({value(1)}));
+  function("end", 0, Json::array({value(1)}), Json::array({slotted}));
+  Json &pipeline = m["pipelines"][0];
+  pipeline["devices"] = stages;
+  for (int s = 0; s < stages; ++s) {
+    m["meshes"].push_back({{"name", "m" + std::to_string(s)}, {"axes", Json::array()}});
+    // Transfer 2 s goes from stage s to the next, 2 s + 1 comes back from there.
+    Json list = Json::array();
+    auto meet = [&](int peer, int sent, int received) {
+      auto one = [](int t) { return t < 0 ? Json::array() : Json::array({Json::array({t, 0})}); };
+      list.push_back(Json::array({"transfer", peer, one(sent), one(received)}));
+    };
+    if (s > 0)
+      meet(s - 1, -1, 2 * s - 2);
+    if (s == 0 || s == last)
+      list.push_back(Json::array({"run", s == 0 ? 0 : 1, 0}));
+    if (s < last) {
+      meet(s + 1, 2 * s, -1);
+      meet(s + 1, -1, 2 * s + 1);
+      for (int back : {0, 1}) {
+        Json transfer = {{"in_elements", 1}, {"out_elements", 1}, {"dtype", "f32"}};
+        transfer["from"] = {s + back, back};
+        transfer["to"] = {s + 1 - back, back};
+        transfer["atoms"] = Json::array();
+        pipeline["transfers"].push_back(transfer);
+      }
+    }
+    if (s > 0)
+      meet(s - 1, 2 * s - 1, -1);
+    else
+      list.push_back(Json::array({"run", 2, 0}));
+    pipeline["stages"].push_back({{"mesh", "m" + std::to_string(s)},
+                                  {"devices", 1},
+                                  {"ranks", {s}},
+                                  {"arguments", Json::array()},
+                                  {"results", s ? Json::array() : Json::array({y})},
+                                  {"values", {type, type}},
+                                  {"instructions", list}});
+  }
+  return m;
+}
+
 /// One stage whose only function gives a value of the step back as it was initialised.
 inline nlohmann::json onePipeline(const char *init, const char *dtype) {
   nlohmann::json json = nlohmann::json::parse(R"({

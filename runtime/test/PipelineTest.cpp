@@ -151,6 +151,37 @@ TEST(Pipeline, timeoutNamesTheTransferAndWhoIsFurthestBack) {
                        "(forward1 of microbatch 0))");
 }
 
+TEST(Pipeline, longRowsNameTheStageThatAllWaitFor) {
+  const PipelineInfo pipeline = parse(relayPipeline(5));
+  std::vector<RankMemory> memory = bind(pipeline, {});
+  auto make = [](sk_context *, void *const *, void *const *results, void *) -> int32_t {
+    out(results, 0)[0] = 7;
+    return 0;
+  };
+  auto turn = [](sk_context *, void *const *args, void *const *results, void *) -> int32_t {
+    out(results, 0)[0] = -in(args, 0)[0];
+    return 0;
+  };
+  auto hang = [](sk_context *, void *const *, void *const *, void *) -> int32_t {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return 0;
+  };
+  auto end = [](sk_context *, void *const *args, void *const *results, void *) -> int32_t {
+    out(results, 0)[0] = in(args, 0)[0] - 1;
+    return 0;
+  };
+  {
+    Executor executor;
+    Status status = executor.run(pipeline, {make, turn, end}, memory);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(result(pipeline, memory, 0), (std::vector<float>{-8}));
+  }
+  // Whoever waits says that rank 4 is it, not the next one, which waits itself.
+  Executor executor(0.3);
+  EXPECT_ERROR(executor.run(pipeline, {make, hang, end}, memory),
+               "rank 4 (before its first collective, stage 4, instruction 1 (turn of microbatch 0))");
+}
+
 TEST(Pipeline, faultsInTransfers) {
   const PipelineInfo pipeline = parse(unequalPipeline());
   std::vector<RankMemory> memory = bind(pipeline, {numbers(32, 7), numbers(16, 3)});
