@@ -8,6 +8,7 @@
 #include "shardkit/rt/Reduce.h"
 
 #include <chrono>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -225,6 +226,78 @@ TEST(Pipeline, interleavedStagesAndPartsAlongDimOne) {
   for (float value : x)
     y.push_back(7 * (5 * (3 * (2 * value + 1) + 1) + 1) + 1);
   EXPECT_EQ(result(pipeline, memory, 0), y);
+}
+
+//===----------------------------------------------------------------------===//
+// Whatever is accepted runs
+//===----------------------------------------------------------------------===//
+
+/// Changes one thing anywhere in `json`.
+void mutate(Json &json, std::mt19937 &random) {
+  std::vector<Json *> all;
+  std::function<void(Json &)> collect = [&](Json &one) {
+    all.push_back(&one);
+    if (one.is_structured())
+      for (Json &part : one)
+        collect(part);
+  };
+  collect(json);
+  Json &one = *all[random() % all.size()];
+  if (one.is_number()) {
+    const int64_t others[] = {-1, 0, 1, 2, 3, one.get<int64_t>() + 1, int64_t(1) << 40, INT64_MAX};
+    one = others[random() % std::size(others)];
+  } else if (one.is_array() && !one.empty()) {
+    const size_t i = random() % one.size(), k = random() % one.size();
+    switch (random() % 3) {
+    case 0:
+      one.erase(i);
+      break;
+    case 1:
+      one.insert(one.begin() + int64_t(i), Json(one[k]));
+      break;
+    default:
+      std::swap(one[i], one[k]);
+    }
+  } else if (one.is_object() && !one.empty()) {
+    one.erase(std::next(one.begin(), int64_t(random() % one.size())));
+  } else {
+    one = nullptr;
+  }
+}
+
+TEST(Pipeline, whatIsAcceptedRunsToItsEnd) {
+  std::mt19937 random(3);
+  auto nothing = [](sk_context *, void *const *, void *const *, void *) -> int32_t { return 0; };
+  int accepted = 0;
+  for (int round = 0; round < 6000; ++round) {
+    Json json = round % 3 == 0   ? unequalPipeline()
+                : round % 3 == 1 ? interleavedPipeline()
+                                 : relayPipeline(4);
+    Json &pipeline = json["pipelines"][0];
+    for (size_t i = 0, n = 1 + random() % 2; i < n; ++i) {
+      // Half of them change what the stages do.
+      Json &stages = pipeline["stages"];
+      mutate(random() % 2 && stages.is_array() && !stages.empty() && stages[0].is_object() &&
+                     stages[0].contains("instructions")
+                 ? stages[0]["instructions"]
+                 : pipeline,
+             random);
+    }
+    auto manifest = parseManifest(json.dump(), "m");
+    if (!manifest.ok()) {
+      EXPECT_EQ(manifest.status().message().find('\n'), std::string::npos);
+      continue;
+    }
+    if (manifest->pipelines.empty() || manifest->pipelines[0].whole.devices > 8)
+      continue;
+    ++accepted;
+    const PipelineInfo &accept = manifest->pipelines[0];
+    std::vector<RankMemory> memory = bind(accept, {});
+    Executor executor(10);
+    Status status = executor.run(accept, std::vector<sk_program>(accept.functions.size(), nothing), memory);
+    ASSERT_TRUE(status.ok()) << status.message() << "\n" << json.dump();
+  }
+  EXPECT_GT(accepted, 300);
 }
 
 //===----------------------------------------------------------------------===//
