@@ -201,6 +201,9 @@ def SPMDPipelinePass : Pass<"spmd-pipeline", "::mlir::ModuleOp"> {
            "Stages per mesh: stage k runs on mesh k modulo the number of meshes">,
     Option<"cluster", "cluster", "std::string", /*default=*/"\"\"",
            "The mesh of all devices, which the meshes of the stages share out">,
+    ListOption<"axes", "axes", "std::string",
+               "With stages=auto, the axes of each stage's mesh; by default those that axis "
+               "resources name, else those of the cluster">,
     Option<"function", "function", "std::string", /*default=*/"\"\"",
            "The function to cut; may be left out where one has boundaries or microbatches">
   ];

@@ -312,8 +312,10 @@ private:
       plan.consumed.push_back(op);
       return success();
     }
-    if (isa<BeginPartOp>(op))
+    if (auto part = dyn_cast<BeginPartOp>(op)) {
+      partExecutions = part.getExecutions().value_or(1);
       return success();
+    }
     if (auto out = dyn_cast<HandOverOp>(op))
       return decideHandOver(out);
     if (isa<StageBoundaryOp>(op) ||
@@ -369,7 +371,7 @@ private:
     SmallVector<TensorLayout> layouts;
     auto addLayout = [&](RankedTensorType type, std::optional<LayoutId> id, Block *block) {
       layouts.push_back({type, id});
-      layouts.back().count = countExecutions(block, tripCount);
+      layouts.back().count = countExecutions(block, tripCount) * partExecutions;
       key.append({id ? int64_t(*id) : -1, layouts.back().count});
     };
     for (auto [t, tensor] : llvm::enumerate(rule.operands())) {
@@ -686,6 +688,7 @@ private:
   LayoutTable &table;
   llvm::DenseMap<Value, ValueLayouts> &values;
   CarriedSums sums;
+  int64_t partExecutions = 1; // of the part of a stage that the ops are in
   int64_t tripCount;
   /// Whether partial sums go through what is linear in them.
   bool carriesSums;

@@ -70,10 +70,14 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
       pm.addPass(createSPMDResolveAxisResourcesPass(options));
     }
     pm.addPass(createSPMDSplitSegmentsPass());
-    if (phaseOptions.autoShard) {
+    // Automatic stages are chosen by what the search finds for each.
+    bool searches = phaseOptions.autoShard ||
+                    (phaseOptions.pipeline &&
+                     StringRef(*phaseOptions.pipeline).contains("stages=auto"));
+    if (searches) {
       std::unique_ptr<Pass> search = createSPMDAutoShardPass();
       // Whoever took the options from a user has verified them.
-      (void)search->initializeOptions(*phaseOptions.autoShard,
+      (void)search->initializeOptions(phaseOptions.autoShard.value_or(""),
                                       [](const llvm::Twine &) { return failure(); });
       pm.addPass(std::move(search));
     } else {

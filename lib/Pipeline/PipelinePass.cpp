@@ -2,6 +2,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Pipeline/AutoStages.h"
 #include "shardkit/Pipeline/ScheduleProgram.h"
 #include "shardkit/Pipeline/StageFunctions.h"
 
@@ -34,6 +35,9 @@ struct PipelinePass : public spmd::impl::SPMDPipelinePassBase<PipelinePass> {
   }
 
 private:
+  /// What stages=auto found.
+  std::optional<AutoStages> predicted;
+
   /// The function to cut: the one named, or the only one that says anything of stages
   /// or microbatches, or the only public one.
   FailureOr<func::FuncOp> chooseFunction(ModuleOp module) {
@@ -79,6 +83,23 @@ private:
     if (!mesh.deviceIds.empty())
       return SmallVector<int64_t>(mesh.deviceIds.begin(), mesh.deviceIds.end());
     return llvm::to_vector(llvm::seq<int64_t>(0, mesh.numDevices()));
+  }
+
+  /// The mesh of all devices.
+  FailureOr<MeshOp> getCluster() {
+    ModuleOp module = getOperation();
+    if (!cluster.empty())
+      return lookup(module, cluster);
+    auto all = llvm::to_vector(module.getOps<MeshOp>());
+    if (all.size() == 1)
+      return all.front();
+    InFlightDiagnostic diag = emitError(module.getLoc())
+                              << "module has " << all.size()
+                              << " meshes, expected the option cluster=NAME to say which one "
+                                 "the stages share out";
+    for (MeshOp mesh : all)
+      diag.attachNote(mesh.getLoc()) << "available mesh: @" << mesh.getSymName();
+    return diag;
   }
 
   /// The meshes of the stages: those given, which share out the cluster's devices, or
@@ -183,6 +204,54 @@ private:
     return result;
   }
 
+  /// Stages that the function does not say: of equal compute, or by search, which finds
+  /// the meshes too.
+  FailureOr<Stages> assignFound(func::FuncOp func, Microbatches &split,
+                                SmallVector<FlatSymbolRefAttr> &found) {
+    for (auto boundary : func.getBody().front().getOps<StageBoundaryOp>())
+      if (!boundary.getCandidate())
+        return boundary.emitError() << "stage boundary with stages=" << stages.getValue()
+                                    << ", expected candidates only (or stages=manual)";
+    Microbatches copy = split;
+    FailureOr<Stages> whole = Stages::assign(func, copy, ArrayRef<Operation *>());
+    if (failed(whole))
+      return failure();
+    if (stages == "uniform") {
+      int64_t count = numStages > 0 ? numStages : int64_t(meshes.size()) * virtualStages;
+      if (count == 0)
+        return func.emitError() << "stages=uniform without a number of stages, expected "
+                                   "num-stages=N or meshes=...";
+      auto cuts = chooseUniformCuts(func, split, *whole, count);
+      if (failed(cuts))
+        return failure();
+      return Stages::assign(func, split, ArrayRef<Operation *>(*cuts));
+    }
+    if (!meshes.empty() || virtualStages > 1)
+      return func.emitError() << "stages=auto with " << (meshes.empty() ? "virtual-stages" : "meshes")
+                              << " given, expected cluster=NAME alone";
+    FailureOr<MeshOp> cluster = getCluster();
+    if (failed(cluster))
+      return failure();
+    split.makeLocal();
+    AutoStageOptions options;
+    options.cluster = *cluster;
+    options.axes.assign(axes.begin(), axes.end());
+    options.numStages = numStages;
+    FailureOr<AutoStages> best = chooseStages(func, split, *whole, options);
+    if (failed(best))
+      return failure();
+    predicted = *best;
+    OpBuilder b(*cluster);
+    b.setInsertionPointAfter(*cluster);
+    for (auto [k, mesh] : llvm::enumerate(best->meshes)) {
+      mesh.name = (cluster->getSymName() + "_" + Twine(k)).str();
+      MeshOp op = createMesh(b, cluster->getLoc(), mesh.name, mesh);
+      b.setInsertionPointAfter(op);
+      found.push_back(FlatSymbolRefAttr::get(op.getSymNameAttr()));
+    }
+    return Stages::assign(func, split, ArrayRef<Operation *>(best->cuts));
+  }
+
   LogicalResult run(ModuleOp module) {
     if (!llvm::is_contained({"manual", "uniform", "auto"}, stages))
       return emitError(module.getLoc()) << "unknown stages=" << stages
@@ -211,7 +280,9 @@ private:
     FailureOr<Microbatches> split = Microbatches::analyze(func, microbatches);
     if (failed(split))
       return failure();
-    FailureOr<Stages> assigned = Stages::assign(func, *split);
+    SmallVector<FlatSymbolRefAttr> found;
+    FailureOr<Stages> assigned = stages == "manual" ? Stages::assign(func, *split)
+                                                    : assignFound(func, *split, found);
     if (failed(assigned))
       return failure();
     int64_t count = assigned->getNumStages();
@@ -231,7 +302,9 @@ private:
                               << " backward part, expected "
                               << (assigned->isTraining() ? "gpipe, 1f1b, 1f1b-overlap or interleaved-1f1b"
                                                          : "inference");
-    FailureOr<SmallVector<FlatSymbolRefAttr>> names = getMeshes(func, count / virtualStages);
+    FailureOr<SmallVector<FlatSymbolRefAttr>> names = std::move(found);
+    if (names->empty())
+      names = getMeshes(func, count / virtualStages);
     if (failed(names))
       return failure();
     // The schedule takes the place of the function.
@@ -243,7 +316,8 @@ private:
         list.assign(attrs.begin(), attrs.end());
       return b.getArrayAttr(list);
     };
-    split->makeLocal();
+    if (stages != "auto")
+      split->makeLocal();
     auto name = FlatSymbolRefAttr::get(func.getNameAttr());
     if (failed(buildStageFunctions(func, *split, *assigned, *names, name)))
       return failure();
@@ -253,6 +327,10 @@ private:
                                  dictionaries(func.getArgAttrsAttr(), type.getNumInputs()),
                                  dictionaries(func.getResAttrsAttr(), type.getNumResults()));
     op.getBody().emplaceBlock();
+    if (predicted) {
+      op->setAttr("predicted_seconds", b.getF64FloatAttr(predicted->objective));
+      op->setAttr("stage_seconds", b.getF64ArrayAttr(predicted->seconds));
+    }
     func.erase();
     return success();
   }

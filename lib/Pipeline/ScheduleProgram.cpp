@@ -3,7 +3,12 @@
 #include "shardkit/Pipeline/ScheduleProgram.h"
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
+#include "shardkit/Layout/MeshTransfer.h"
+#include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Pipeline/VerifyProgram.h"
+
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -88,7 +93,99 @@ ScheduleProgram::Place ScheduleProgram::getConsumer(int64_t value, int64_t mesh)
   return {};
 }
 
+/// Where a value comes to stages in another layout than it is handed out in: parts of
+/// their own make that of what arrives. Between meshes each byte arrives once, and
+/// what the receivers replicate is gathered there; on one mesh it is resharded.
+static LogicalResult addArrivals(ScheduleOp schedule) {
+  FailureOr<ScheduleProgram> read = ScheduleProgram::read(schedule);
+  if (failed(read))
+    return failure();
+  auto module = schedule->getParentOfType<ModuleOp>();
+  MeshCache meshes(module);
+  const PipelineProgram &program = read->program;
+  unsigned number = 0;
+  for (auto [v, value] : llvm::enumerate(program.values)) {
+    ScheduleProgram::Place producer = read->getProducer(v);
+    if (!producer)
+      continue;
+    auto source = producer.func.getResultAttrOfType<ShardingAttr>(producer.index, kShardingAttr);
+    auto typeAttr = producer.func.getResultAttrOfType<TypeAttr>(producer.index, kGlobalTypeAttr);
+    if (!source || !typeAttr)
+      continue; // stays in its stage
+    auto type = cast<RankedTensorType>(typeAttr.getValue());
+    auto producerStage = producer.func->getAttrOfType<IntegerAttr>(kStageAttr);
+    // By the stage that reads it, in order of first use.
+    llvm::MapVector<int64_t, SmallVector<ScheduleProgram::Place>> readers;
+    for (func::FuncOp func : read->functions)
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        if (auto slot = func.getArgAttrOfType<SlotAttr>(i, kSlotAttr);
+            slot && slot.isValue() && slot.getName() == value.name)
+          readers[func->getAttrOfType<IntegerAttr>(kStageAttr).getInt()].push_back({func, i});
+    for (auto &[stage, places] : readers) {
+      func::FuncOp first = places.front().func;
+      auto wanted = first.getArgAttrOfType<ShardingAttr>(places.front().index, kShardingAttr);
+      if (stage == producerStage.getInt() || !wanted)
+        continue;
+      auto emit = [&] { return first.emitError(); };
+      const Mesh *fromMesh = meshes.lookupOrEmit(source.getMesh(), emit);
+      const Mesh *toMesh = meshes.lookupOrEmit(wanted.getMesh(), emit);
+      if (!fromMesh || !toMesh)
+        return failure();
+      FailureOr<Sharding> from = toSharding(source, *fromMesh, emit);
+      FailureOr<Sharding> to = toSharding(wanted, *toMesh, emit);
+      if (failed(from) || failed(to))
+        return failure();
+      Layout fromLayout = Layout::get(*from, *fromMesh, type.getShape());
+      bool isSameMesh = fromMesh == toMesh;
+      Sharding arrival = isSameMesh ? *from : getArrival(fromLayout, *to, *toMesh);
+      Layout arrives = Layout::get(arrival, *toMesh, type.getShape());
+      if (arrives == Layout::get(*to, *toMesh, type.getShape()))
+        continue;
+      // The part of the first reader, before it.
+      StringRef part = first.getName();
+      part = part.substr(part.rfind('_') + 1);
+      OpBuilder b(first);
+      auto localType = type.clone(arrives.localShape());
+      std::string name =
+          ("stage" + Twine(stage) + "_arrival" + Twine(number++) + "_" + part).str();
+      auto func = func::FuncOp::create(b, first.getLoc(), name, b.getFunctionType(localType, {}));
+      for (StringRef attr : {kStageAttr, kMeshAttr, kPartOfAttr})
+        func->setAttr(attr, first->getAttr(attr));
+      Block *entry = func.addEntryBlock();
+      OpBuilder body = OpBuilder::atBlockEnd(entry);
+      auto functionMeshes =
+          FunctionMeshes::get(module, {{wanted.getMesh(), first.getLoc()}}, meshes);
+      if (failed(functionMeshes))
+        return failure();
+      LayoutTable table(*functionMeshes);
+      FailureOr<Value> whole = lowerReshard(body, first.getLoc(), entry->getArgument(0), type,
+                                            table.intern(arrival), table.intern(*to), table);
+      if (failed(whole))
+        return failure();
+      func::ReturnOp::create(body, first.getLoc(), *whole);
+      func.setFunctionType(b.getFunctionType(localType, whole->getType()));
+      MLIRContext *context = func.getContext();
+      std::string arrived = (value.name + "@" + Twine(stage)).str();
+      auto newSlot = SlotAttr::get(context, SlotKind::Value, -1, -1, arrived, ReductionKind::Sum);
+      SignatureAttrs signature(func);
+      signature.arg(0).set(kSlotAttr, SlotAttr::get(context, SlotKind::Value, -1, -1, value.name,
+                                                    ReductionKind::Sum));
+      signature.arg(0).set(kShardingAttr, toAttr(context, wanted.getMesh(), arrival, *toMesh));
+      signature.arg(0).set(kGlobalTypeAttr, typeAttr);
+      signature.result(0).set(kSlotAttr, newSlot);
+      signature.result(0).set(kShardingAttr, wanted);
+      signature.result(0).set(kGlobalTypeAttr, typeAttr);
+      signature.write();
+      for (ScheduleProgram::Place place : places)
+        place.func.setArgAttr(place.index, kSlotAttr, newSlot);
+    }
+  }
+  return success();
+}
+
 LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
+  if (failed(addArrivals(schedule)))
+    return failure();
   FailureOr<ScheduleProgram> read = ScheduleProgram::read(schedule);
   if (failed(read))
     return failure();
@@ -127,7 +224,7 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
                  << "\" crosses stages without a layout, expected spmd.sharding and "
                     "spmd.global_type as --spmd-partition leaves them";
         TransferOp::create(b, producer.func.getLoc(), program.values[slot.value].name, int64_t(from),
-                           source, instruction.peer, destination, StringAttr(),
+                           source, instruction.peer, destination,
                            cast<RankedTensorType>(type.getValue()));
       }
   auto optional = [&](int64_t number) {

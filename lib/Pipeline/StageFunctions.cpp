@@ -32,10 +32,22 @@ public:
   LogicalResult run() {
     if (failed(collect()))
       return failure();
-    for (int64_t k = 0; k < stages.getNumStages(); ++k)
-      if (failed(build(k)))
-        return failure();
+    OpBuilder b(func);
+    for (int64_t k = 0; k < stages.getNumStages(); ++k) {
+      bool isOnly = stages.getNumStages() == 1;
+      std::string name = isOnly ? "stage" : "stage" + std::to_string(k);
+      if (SymbolTable::lookupSymbolIn(func->getParentOp(), name))
+        return func.emitError() << "the module has a symbol @" << name
+                                << " already, expected that name to be free for a stage";
+      b.insert(build(k, name));
+    }
     return success();
+  }
+
+  FailureOr<OwningOpRef<func::FuncOp>> runOn(int64_t stage) {
+    if (failed(collect()))
+      return failure();
+    return OwningOpRef<func::FuncOp>(build(stage, "stage" + std::to_string(stage)));
   }
 
 private:
@@ -116,19 +128,15 @@ private:
     return SlotAttr::get(context, kind, index, dim, "", ReductionKind::Sum);
   }
 
-  LogicalResult build(int64_t k) {
+  func::FuncOp build(int64_t k, StringRef name) {
     stage = k;
     map = IRMapping();
     handed.clear();
     outputs.clear();
     copied.clear();
     bool isOnly = stages.getNumStages() == 1;
-    OpBuilder b(func);
+    OpBuilder b(context);
     FlatSymbolRefAttr mesh = meshes[k % meshes.size()];
-    std::string name = isOnly ? "stage" : "stage" + std::to_string(k);
-    if (SymbolTable::lookupSymbolIn(func->getParentOp(), name))
-      return func.emitError() << "the module has a symbol @" << name
-                              << " already, expected that name to be free for a stage";
 
     // Arguments of the program, then what other stages hand over.
     SmallVector<Type> inputs;
@@ -233,7 +241,7 @@ private:
       signature.result(i) = attrs;
     }
     signature.write();
-    return success();
+    return stageFunc;
   }
 
   int64_t getCopyRound(unsigned result) {
@@ -269,8 +277,12 @@ private:
   }
 
   void emitPart(PipelinePart part, int64_t round) {
-    BeginPartOp::create(*builder, func.getLoc(), part,
-                        round ? builder->getI64IntegerAttr(round) : IntegerAttr());
+    int64_t executions = part == PipelinePart::Apply ? 1 : microbatches.getCount();
+    auto optional = [&](bool is, int64_t number) {
+      return is ? builder->getI64IntegerAttr(number) : IntegerAttr();
+    };
+    BeginPartOp::create(*builder, func.getLoc(), part, optional(round > 0, round),
+                        optional(executions > 1, executions));
     bool isFirstApply = part == PipelinePart::Apply && round == 0;
     for (Operation &op : block()) {
       const StagePlace *place = stages.get(&op);
@@ -390,4 +402,13 @@ LogicalResult spmd::buildStageFunctions(func::FuncOp func, Microbatches &microba
                                         Stages &stages, ArrayRef<FlatSymbolRefAttr> meshes,
                                         FlatSymbolRefAttr schedule) {
   return StageBuilder(func, microbatches, stages, meshes, schedule).run();
+}
+
+FailureOr<OwningOpRef<func::FuncOp>>
+spmd::buildStageFunction(func::FuncOp func, Microbatches &microbatches, Stages &stages,
+                         int64_t stage, FlatSymbolRefAttr mesh) {
+  SmallVector<FlatSymbolRefAttr> meshes(stages.getNumStages(), mesh);
+  return StageBuilder(func, microbatches, stages, meshes,
+                      FlatSymbolRefAttr::get(func.getNameAttr()))
+      .runOn(stage);
 }

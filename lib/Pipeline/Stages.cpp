@@ -375,10 +375,11 @@ LogicalResult Stages::verifyCrossings() {
   return success();
 }
 
-LogicalResult Stages::run(ArrayRef<Operation *> given) {
-  if (given.empty() && failed(readBoundaries()))
+LogicalResult Stages::run(std::optional<ArrayRef<Operation *>> given) {
+  if (given)
+    cuts.append(given->begin(), given->end());
+  else if (failed(readBoundaries()))
     return failure();
-  cuts.append(given.begin(), given.end());
   numStages = cuts.size() + 1;
   findTurn();
   if (failed(placeComputation()))
@@ -395,11 +396,11 @@ LogicalResult Stages::run(ArrayRef<Operation *> given) {
 }
 
 FailureOr<Stages> Stages::assign(func::FuncOp func, Microbatches &microbatches) {
-  return assign(func, microbatches, {});
+  return assign(func, microbatches, std::nullopt);
 }
 
 FailureOr<Stages> Stages::assign(func::FuncOp func, Microbatches &microbatches,
-                                 ArrayRef<Operation *> cuts) {
+                                 std::optional<ArrayRef<Operation *>> cuts) {
   Stages result(func, microbatches);
   if (failed(result.run(cuts)))
     return failure();

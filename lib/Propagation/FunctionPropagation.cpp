@@ -335,8 +335,12 @@ ShardingAttr FunctionPropagation::getClosed(Value value) {
 }
 
 LogicalResult FunctionPropagation::readOp(Operation *op) {
-  if (isCreation(op) || isa<ShardingGroupOp, BeginPartOp>(op))
+  if (isCreation(op) || isa<ShardingGroupOp>(op))
     return success();
+  if (auto part = dyn_cast<BeginPartOp>(op)) {
+    propagation.beginPart(part.getExecutions().value_or(1));
+    return success();
+  }
   if (isa<StageBoundaryOp>(op))
     return op->emitError() << op->getName()
                            << " in a function that is not cut into stages, expected "

@@ -93,7 +93,20 @@ Propagation::NodeId Propagation::addNode(Node node, ArrayRef<int32_t> places,
 int64_t Propagation::countExecutions(Block *block) {
   if (block != lastCount.first)
     lastCount = {block, spmd::countExecutions(block, options.tripCount)};
-  return lastCount.second;
+  return lastCount.second * partExecutions;
+}
+
+/// True for a result that is accumulated over microbatches as it is: it is completed
+/// once, behind the last of them.
+static bool isAccumulated(Operation *op) {
+  if (op->getNumResults() != 1)
+    return false;
+  if (auto out = dyn_cast<HandOverOp>(op))
+    return out.getReduction().has_value();
+  if (!op->hasOneUse())
+    return false;
+  auto out = dyn_cast<HandOverOp>(*op->user_begin());
+  return out && out.getReduction();
 }
 
 unsigned Propagation::internCounts(ArrayRef<int64_t> counts) {
@@ -119,7 +132,13 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
   SmallVector<int64_t, 8> counts;
   for (const ShardingRule::Tensor &tensor : rule.operands())
     counts.push_back(countExecutions(Value(tensor.value).getParentBlock()));
-  counts.append(rule.numResults(), countExecutions(op->getBlock()));
+  int64_t resultCount = countExecutions(op->getBlock());
+  if (partExecutions > 1 && isAccumulated(op)) {
+    resultCount /= partExecutions;
+    if (isa<HandOverOp>(op))
+      counts.assign(counts.size(), resultCount);
+  }
+  counts.append(rule.numResults(), resultCount);
   node.counts = internCounts(counts);
   // A factor of a result that no operand has is new: a broadcast.
   SmallVector<bool, 8> read(rule.numFactors(), false);

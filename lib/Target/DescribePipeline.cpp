@@ -2,6 +2,7 @@
 
 #include "Describe.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
+#include "shardkit/Layout/MeshTransfer.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -242,15 +243,16 @@ private:
     FailureOr<Layout> from = layoutOf(op.getSource()), to = layoutOf(op.getDestination());
     if (failed(from) || failed(to))
       return failure();
-    std::optional<Transfer> transfer = computeTransfer(*from, *to, /*reorders=*/true);
+    auto devicesOf = [&](ShardingAttr attr) { return meshes.lookup(attr.getMesh())->numDevices(); };
+    std::optional<Transfer> transfer = computeMeshTransfer(
+        *from, devicesOf(op.getSource()), *to, devicesOf(op.getDestination()));
     std::optional<std::string> dtype =
         dtypeName(cast<RankedTensorType>(op.getType()).getElementType());
     if (!transfer || !dtype)
       return op.emitError() << "transfer of " << op.getType() << " cannot be described, expected a "
                             << "complete value of an element type that the runtime moves";
-    StringRef received = op.getReceived().value_or(op.getValue());
     auto source = valueOf[op.getFrom()].find(op.getValue());
-    auto destination = valueOf[op.getTo()].find(received);
+    auto destination = valueOf[op.getTo()].find(op.getValue());
     if (source == valueOf[op.getFrom()].end() || destination == valueOf[op.getTo()].end())
       return op.emitError() << "transfer of \"" << op.getValue()
                             << "\", expected a value of both stages";

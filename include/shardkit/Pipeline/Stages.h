@@ -33,11 +33,13 @@ public:
   /// `spmd.stage` do not cut the ops in order, or a value is used more than one stage
   /// later without crossing the boundaries between.
   static FailureOr<Stages> assign(func::FuncOp func, Microbatches &microbatches);
-  /// With the forward part cut behind the ops `cuts`, in order.
+  /// With the forward part cut behind the ops `cuts`, in order, and nowhere else.
   static FailureOr<Stages> assign(func::FuncOp func, Microbatches &microbatches,
-                                  ArrayRef<Operation *> cuts);
+                                  std::optional<ArrayRef<Operation *>> cuts);
 
   int64_t getNumStages() const { return numStages; }
+  /// The first op of the backward part; null where there is none.
+  Operation *getTurn() const { return turn; }
   /// Whether there is a backward part.
   bool isTraining() const { return training; }
   /// Null for what has no place.
@@ -69,7 +71,7 @@ public:
 private:
   Stages(func::FuncOp func, Microbatches &microbatches)
       : func(func), microbatches(microbatches) {}
-  LogicalResult run(ArrayRef<Operation *> cuts);
+  LogicalResult run(std::optional<ArrayRef<Operation *>> cuts);
   LogicalResult readBoundaries();
   void findTurn();
   LogicalResult placeComputation();

@@ -93,6 +93,9 @@ public:
     return addIdentity(op, {}, from, values[from].level, op->getBlock(), to, defined, flow);
   }
 
+  /// Ops that are added from now on run this often (a part of a pipeline stage).
+  void beginPart(int64_t executions) { partExecutions = executions; }
+
   /// Propagates to the fixpoint.
   void run();
   const Sharding &get(ValueId id) const { return shardings.get(values[id].sharding); }
@@ -205,6 +208,8 @@ private:
   NodeId addIdentity(Operation *op, Value value, ValueId from, unsigned level, Block *block,
                      ValueId to, Value defined, Flow flow);
   int64_t countExecutions(Block *block);
+  /// How often the part of a pipeline stage runs whose ops are added from now on.
+  int64_t partExecutions = 1;
   unsigned internCounts(ArrayRef<int64_t> counts);
   bool isActive(const DimSharding &dim) const { return dim.priority <= priority; }
   /// Finds out which ops can be computed on padded shards; asked only where

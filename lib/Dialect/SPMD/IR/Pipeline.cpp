@@ -117,6 +117,9 @@ LogicalResult BeginPartOp::verify() {
   if (round < 0 || (round > 0 && getPart() != PipelinePart::Apply))
     return emitOpError() << "has round " << round << ", expected "
                          << (round < 0 ? "0 or more" : "none, except for apply");
+  // begin_part_c2
+  if (getExecutions().value_or(1) < 1)
+    return emitOpError() << "has " << *getExecutions() << " executions, expected at least 1";
   return success();
 }
 

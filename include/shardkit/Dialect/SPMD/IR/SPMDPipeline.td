@@ -21,16 +21,22 @@ def SPMD_BeginPartOp : SPMD_Op<"begin_part"> {
     one apply part per `round`, where a round needs what other stages hand over in
     the one before.
 
+    `executions` is how often a step runs the part: once per microbatch, or once.
+
     Constraints:
     * (begin_part_c1) the round is not negative, and 0 except for apply
+    * (begin_part_c2) executions are positive
 
     ```mlir
-    spmd.begin_part forward
+    spmd.begin_part forward executions = 4
     spmd.begin_part apply round = 1
     ```
   }];
-  let arguments = (ins SPMD_PipelinePart:$part, OptionalAttr<I64Attr>:$round);
-  let assemblyFormat = "$part (`round` `=` custom<I64>($round)^)? attr-dict";
+  let arguments = (ins SPMD_PipelinePart:$part, OptionalAttr<I64Attr>:$round,
+                       OptionalAttr<I64Attr>:$executions);
+  let assemblyFormat = [{
+    $part (`round` `=` custom<I64>($round)^)? (`executions` `=` custom<I64>($executions)^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -94,8 +100,8 @@ def SPMD_TransferOp : SPMD_Op<"transfer", [HasParent<"ScheduleOp">]> {
   let summary = "a value that one stage hands to another";
   let description = [{
     `from` and `to` are places in the list of meshes of the schedule, the shardings
-    the layouts that both sides have it in. Each byte is sent once: what the receivers replicate is
-    sent to one of them and gathered on their mesh (`received` names what arrives).
+    the layouts that both sides have it in. Each byte is sent once: what the receivers
+    replicate arrives at one of them, and a part of their own gathers it.
 
     ```mlir
     spmd.transfer "h" from 0 <@s0, [{"data"}, {} ]> to 1 <@s1, [{}, {} ]> : tensor<32x10xf32>
@@ -103,11 +109,10 @@ def SPMD_TransferOp : SPMD_Op<"transfer", [HasParent<"ScheduleOp">]> {
   }];
   let arguments = (ins StrAttr:$value, I64Attr:$from, SPMD_ShardingAttr:$source,
                        I64Attr:$to, SPMD_ShardingAttr:$destination,
-                       OptionalAttr<StrAttr>:$received,
                        TypeAttrOf<AnyRankedTensor>:$type);
   let assemblyFormat = [{
     $value `from` custom<I64>($from) $source `to` custom<I64>($to) $destination
-    (`as` $received^)? `:` $type attr-dict
+    `:` $type attr-dict
   }];
 }
 
