@@ -5,6 +5,7 @@
 
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
+#include "shardkit/rt/loader.h"
 
 #include <cstdlib>
 
@@ -215,6 +216,24 @@ TEST_F(PipelineEndToEnd, userErrors) {
   m = unequalPipeline();
   m["pipelines"][0]["stages"][1]["instructions"].erase(6);
   expectError(makeBundle(m) + " --random-inputs=1", "the stages would wait for ever");
+}
+
+TEST_F(PipelineEndToEnd, weightsOfAPipelineAreNotCutForOneMesh) {
+  std::vector<float> w(16);
+  ASSERT_TRUE(
+      writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
+  const std::string weights = dir_ / "w.safetensors";
+  sk_loader_options options{};
+  options.abi = SK_ABI_VERSION;
+  options.weights = weights.c_str();
+  options.manifest = bundle_.c_str();
+  sk_context *context = sk_context_create();
+  sk_loader *loader = nullptr;
+  EXPECT_NE(sk_loader_open(context, &options, &loader), 0);
+  EXPECT_TRUE(contains(sk_error(context), ": a bundle of pipelines, whose weights lie on several "
+                                          "meshes, expected a function"))
+      << sk_error(context);
+  sk_context_destroy(context);
 }
 
 TEST_F(PipelineEndToEnd, faultsEndAllStages) {
