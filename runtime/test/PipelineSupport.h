@@ -170,8 +170,8 @@ inline nlohmann::json interleavedPipeline() {
 }
 
 /// Stages of one device in a row: the first makes a number, the last turns it around, and
-/// all between hand it on, there and back.
-inline nlohmann::json relayPipeline(int stages) {
+/// all between hand it on, there and back, for microbatch 0 or (-1) once per step.
+inline nlohmann::json relayPipeline(int stages, int microbatch = 0) {
   using Json = nlohmann::json;
   const Json type = {{"dtype", "f32"}, {"local_shape", {1}}};
   auto value = [&](int slot) {
@@ -212,13 +212,13 @@ inline nlohmann::json relayPipeline(int stages) {
     // Transfer 2 s goes from stage s to the next, 2 s + 1 comes back from there.
     Json list = Json::array();
     auto meet = [&](int peer, int sent, int received) {
-      auto one = [](int t) { return t < 0 ? Json::array() : Json::array({Json::array({t, 0})}); };
+      auto one = [&](int t) { return t < 0 ? Json::array() : Json::array({Json::array({t, microbatch})}); };
       list.push_back(Json::array({"transfer", peer, one(sent), one(received)}));
     };
     if (s > 0)
       meet(s - 1, -1, 2 * s - 2);
     if (s == 0 || s == last)
-      list.push_back(Json::array({"run", s == 0 ? 0 : 1, 0}));
+      list.push_back(Json::array({"run", s == 0 ? 0 : 1, microbatch}));
     if (s < last) {
       meet(s + 1, 2 * s, -1);
       meet(s + 1, -1, 2 * s + 1);
@@ -233,7 +233,7 @@ inline nlohmann::json relayPipeline(int stages) {
     if (s > 0)
       meet(s - 1, 2 * s - 1, -1);
     else
-      list.push_back(Json::array({"run", 2, 0}));
+      list.push_back(Json::array({"run", 2, microbatch}));
     pipeline["stages"].push_back({{"mesh", "m" + std::to_string(s)},
                                   {"devices", 1},
                                   {"ranks", {s}},

@@ -171,11 +171,13 @@ TEST(Pipeline, longRowsNameTheStageThatAllWaitFor) {
     out(results, 0)[0] = in(args, 0)[0] - 1;
     return 0;
   };
-  {
+  for (int microbatch : {0, -1}) {
+    const PipelineInfo same = parse(relayPipeline(5, microbatch));
+    std::vector<RankMemory> own = bind(same, {});
     Executor executor;
-    Status status = executor.run(pipeline, {make, turn, end}, memory);
+    Status status = executor.run(same, {make, turn, end}, own);
     ASSERT_TRUE(status.ok()) << status.message();
-    EXPECT_EQ(result(pipeline, memory, 0), (std::vector<float>{-8}));
+    EXPECT_EQ(result(same, own, 0), (std::vector<float>{-8}));
   }
   // Whoever waits says that rank 4 is it, not the next one, which waits itself.
   Executor executor(0.3);
