@@ -37,8 +37,8 @@ Json twoPlaces(const char *source0) {
   Json m = unequalPipeline();
   Json &pipeline = m["pipelines"][0];
   const Json whole = Json::parse(R"({"offset": [], "loops": [[16, 1, 1]]})");
-  Json w = {{"name", "w"},          {"kind", "weight"},      {"dtype", "f32"},
-            {"global_shape", {4, 4}}, {"local_shape", {4, 4}}, {"extents", whole}};
+  Json w = {{"name", "w"},           {"kind", "weight"}, {"dtype", "f32"}, {"global_shape", {4, 4}},
+            {"local_shape", {4, 4}}, {"extents", whole}};
   Json c = w;
   c["name"] = "c";
   c.erase("kind");
@@ -111,8 +111,7 @@ TEST_F(PipelineEndToEnd, readsInputsAndWeightsAndWritesResults) {
   for (size_t i = 0; i < 16; ++i)
     total[i] = y[16 + i] * y[16 + i] + y[15 - i] * y[15 - i];
   ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 4}, x.data()}).ok());
-  ASSERT_TRUE(
-      writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
   const std::string common = " --input x=" + (dir_ / "x.npy") + " --weights " +
                              (dir_ / "w.safetensors") + " --output-dir " + (dir_ / "results");
   const std::string places = makeBundle(twoPlaces("w"));
@@ -138,9 +137,10 @@ TEST_F(PipelineEndToEnd, readsInputsAndWeightsAndWritesResults) {
         read += bytes.get<int64_t>();
       EXPECT_EQ(read, 128 + 64);
     }
-  expectError(bundle_ + common + " --load=presharded",
-              "--load=presharded, but the weights of pipeline 'main' lie on several meshes, expected "
-              "direct or root-scatter");
+  expectError(
+      bundle_ + common + " --load=presharded",
+      "--load=presharded, but the weights of pipeline 'main' lie on several meshes, expected "
+      "direct or root-scatter");
 }
 
 TEST_F(PipelineEndToEnd, placesOfAResultMustAgree) {
@@ -165,9 +165,9 @@ TEST_F(PipelineEndToEnd, argumentsThatNoStageHasAreForTheReference) {
   EXPECT_EQ(run(bundle + " --random-inputs=1 --verify").status, 0);
   std::vector<float> x(32);
   ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 4}, x.data()}).ok());
-  ASSERT_TRUE(
-      writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, x.data()}}).ok());
-  const std::string given = " --input x=" + (dir_ / "x.npy") + " --weights " + (dir_ / "w.safetensors");
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, x.data()}}).ok());
+  const std::string given =
+      " --input x=" + (dir_ / "x.npy") + " --weights " + (dir_ / "w.safetensors");
   EXPECT_EQ(run(bundle + given).status, 0);
   expectError(bundle + given + " --verify", "input 'unused' (f32 8x4) is not given");
   EXPECT_EQ(run(bundle + given + " --verify --input unused=" + (dir_ / "x.npy")).status, 0);
@@ -220,8 +220,7 @@ TEST_F(PipelineEndToEnd, userErrors) {
 
 TEST_F(PipelineEndToEnd, weightsOfAPipelineAreNotCutForOneMesh) {
   std::vector<float> w(16);
-  ASSERT_TRUE(
-      writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
   const std::string weights = dir_ / "w.safetensors";
   sk_loader_options options{};
   options.abi = SK_ABI_VERSION;

@@ -104,16 +104,15 @@ inline nlohmann::json interleavedPipeline() {
   Json functions = Json::array(), transfers = Json::array();
   const char *names[] = {"a", "b", "c", "d"};
   for (int f = 0; f < 4; ++f) {
-    functions.push_back(
-        {{"name", names[f]},
-         {"part_of", "main"},
-         {"mesh", f % 2 ? "m1" : "m0"},
-         {"devices", 1},
-         {"program", 0},
-         {"symbol", "s"},
-         {"arena_bytes", 0},
-         {"arguments", {f == 0 ? part("x", "input") : value("v", f - 1)}},
-         {"results", {f == 3 ? part("y", "result") : value("v", f)}}});
+    functions.push_back({{"name", names[f]},
+                         {"part_of", "main"},
+                         {"mesh", f % 2 ? "m1" : "m0"},
+                         {"devices", 1},
+                         {"program", 0},
+                         {"symbol", "s"},
+                         {"arena_bytes", 0},
+                         {"arguments", {f == 0 ? part("x", "input") : value("v", f - 1)}},
+                         {"results", {f == 3 ? part("y", "result") : value("v", f)}}});
     if (f < 3)
       transfers.push_back({{"from", {f % 2, f}},
                            {"to", {(f + 1) % 2, f}},
@@ -187,7 +186,8 @@ inline nlohmann::json relayPipeline(int stages, int microbatch = 0) {
             {"extents", {{"offset", Json::array()}, {"loops", {{1, 1, 1}}}}}};
   Json slotted = y;
   slotted["slot"] = Json::array({"result", 0});
-  Json m = Json::parse(R"({"version": 1, "abi": 1, "target": "cpu", "meshes": [], "programs": [{"file": "p.so"}],
+  Json m = Json::parse(
+      R"({"version": 1, "abi": 1, "target": "cpu", "meshes": [], "programs": [{"file": "p.so"}],
     "functions": [], "pipelines": [{"name": "relay", "microbatches": 1, "arguments": [], "stages": [], "transfers": [],
     "results": [{"name": "y", "dtype": "f32", "global_shape": [1], "places": [[0, 0]]}]}]})");
   auto function = [&](const char *name, int stage, const Json &arguments, const Json &results) {
@@ -212,7 +212,9 @@ inline nlohmann::json relayPipeline(int stages, int microbatch = 0) {
     // Transfer 2 s goes from stage s to the next, 2 s + 1 comes back from there.
     Json list = Json::array();
     auto meet = [&](int peer, int sent, int received) {
-      auto one = [&](int t) { return t < 0 ? Json::array() : Json::array({Json::array({t, microbatch})}); };
+      auto one = [&](int t) {
+        return t < 0 ? Json::array() : Json::array({Json::array({t, microbatch})});
+      };
       list.push_back(Json::array({"transfer", peer, one(sent), one(received)}));
     };
     if (s > 0)

@@ -181,8 +181,9 @@ TEST(Pipeline, longRowsNameTheStageThatAllWaitFor) {
   }
   // Whoever waits says that rank 4 is it, not the next one, which waits itself.
   Executor executor(0.3);
-  EXPECT_ERROR(executor.run(pipeline, {make, hang, end}, memory),
-               "rank 4 (before its first collective, stage 4, instruction 1 (turn of microbatch 0))");
+  EXPECT_ERROR(
+      executor.run(pipeline, {make, hang, end}, memory),
+      "rank 4 (before its first collective, stage 4, instruction 1 (turn of microbatch 0))");
 }
 
 TEST(Pipeline, faultsInTransfers) {
@@ -296,7 +297,8 @@ TEST(Pipeline, whatIsAcceptedRunsToItsEnd) {
     const PipelineInfo &accept = manifest->pipelines[0];
     std::vector<RankMemory> memory = bind(accept, {});
     Executor executor(10);
-    Status status = executor.run(accept, std::vector<sk_program>(accept.functions.size(), nothing), memory);
+    Status status =
+        executor.run(accept, std::vector<sk_program>(accept.functions.size(), nothing), memory);
     ASSERT_TRUE(status.ok()) << status.message() << "\n" << json.dump();
   }
   EXPECT_GT(accepted, 300);
@@ -396,7 +398,8 @@ TEST(Transfer, randomOnesFollowTheDefinition) {
       atom.sourceIsRank &= sources < 5;
       atom.destinationIsRank &= destinations < 5;
       atom.sourceStride = digit(atom.sourceIsRank ? sources : info.inElements, atom.size);
-      atom.destinationStride = digit(atom.destinationIsRank ? destinations : info.outElements, atom.size);
+      atom.destinationStride =
+          digit(atom.destinationIsRank ? destinations : info.outElements, atom.size);
       info.atoms.push_back(atom);
       if (random() % 4 == 0)
         digit(destinations, 2); // The destination replicates.
@@ -415,8 +418,8 @@ TEST(Transfer, randomOnesFollowTheDefinition) {
     std::shuffle(world.begin(), world.end(), random);
     std::vector<int64_t> received;
     auto got = transferred(info, MeshRanks({world.begin(), world.begin() + sources}),
-                           MeshRanks({world.begin() + sources, world.end() - 2}),
-                           int(world.size()), &received);
+                           MeshRanks({world.begin() + sources, world.end() - 2}), int(world.size()),
+                           &received);
     for (int64_t r = 0; r < destinations; ++r) {
       EXPECT_EQ(received[size_t(r)], info.outElements * 4);
       for (int64_t to = 0; to < info.outElements; ++to) {
