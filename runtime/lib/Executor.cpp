@@ -149,7 +149,8 @@ struct Executor::Impl {
 
   /// A function with its plans.
   struct Planned {
-    Planned(const FunctionInfo &function, World &world) : running(function), plans(function, world) {}
+    Planned(const FunctionInfo &function, World &world)
+        : running(function), plans(function, world) {}
     RunningFunction running;
     FunctionPlans plans;
   };

@@ -37,8 +37,8 @@ public:
     pipeline_.schedule = in_.stringOr("schedule", "");
     pipeline_.microbatches = in_.integer("microbatches");
     if (pipeline_.microbatches < 1 || pipeline_.microbatches > maxMicrobatches)
-      in_.fail("'microbatches' is " + std::to_string(pipeline_.microbatches) +
-               ", expected 1 to " + std::to_string(maxMicrobatches));
+      in_.fail("'microbatches' is " + std::to_string(pipeline_.microbatches) + ", expected 1 to " +
+               std::to_string(maxMicrobatches));
     readStages();
     readFunctions();
     readPlaced();
@@ -160,8 +160,8 @@ private:
               std::to_string(slot.index) + " of its stage, expected less than " +
               std::to_string(count));
     DType dtype = isValue ? stage.values[size_t(slot.index)].dtype : held[size_t(slot.index)].dtype;
-    Shape shape = isValue ? stage.values[size_t(slot.index)].localShape
-                          : held[size_t(slot.index)].localShape;
+    Shape shape =
+        isValue ? stage.values[size_t(slot.index)].localShape : held[size_t(slot.index)].localShape;
     if (slot.kind == Slot::Kind::Part) {
       if (slot.dim < 0 || slot.dim >= int64_t(shape.size()))
         in.fail("'slot' names dim " + std::to_string(slot.dim) + ", expected less than " +
@@ -266,8 +266,7 @@ private:
         in.fail("'places' has an entry that is not [stage, index]");
       size_t s = asIndex(in, entry[0], "places", pipeline_.stages.size());
       const FunctionInfo &held = pipeline_.stages[s].held;
-      size_t i =
-          asIndex(in, entry[1], "places", (isResult ? held.results : held.arguments).size());
+      size_t i = asIndex(in, entry[1], "places", (isResult ? held.results : held.arguments).size());
       if (!placed_.insert({isResult, s, i}).second)
         in.fail(std::string(isResult ? "result " : "argument ") + std::to_string(i) + " of stage " +
                 std::to_string(s) + " is at two places");
@@ -317,8 +316,8 @@ private:
     auto checkEnd = [&](const StageValue &value, const char *key, int64_t elements) {
       if (value.dtype != move.dtype || value.localElements != elements)
         in.fail("'" + std::string(key) + "' is value '" + value.name + "' of " +
-                typeText(value.dtype, value.localShape) + ", expected " +
-                std::to_string(elements) + " elements of " + dtypeName(move.dtype));
+                typeText(value.dtype, value.localShape) + ", expected " + std::to_string(elements) +
+                " elements of " + dtypeName(move.dtype));
     };
     checkEnd(from.values[transfer.fromValue], "from", move.inElements);
     checkEnd(to.values[transfer.toValue], "to", move.outElements);
@@ -331,12 +330,11 @@ private:
     JsonAt stage = atStage(json, s);
     StageInfo &info = pipeline_.stages[s];
     for (const Json &entry : stage.array("instructions")) {
-      JsonAt in(entry,
-                stage.where() + ", instruction " + std::to_string(info.instructions.size()));
+      JsonAt in(entry, stage.where() + ", instruction " + std::to_string(info.instructions.size()));
       Instruction &instruction = info.instructions.emplace_back();
-      const std::string kind =
-          entry.is_array() && !entry.empty() && entry[0].is_string() ? entry[0].get<std::string>()
-                                                                     : "";
+      const std::string kind = entry.is_array() && !entry.empty() && entry[0].is_string()
+                                   ? entry[0].get<std::string>()
+                                   : "";
       if (kind == "run" && entry.size() == 3)
         readRun(in, s, instruction);
       else if (kind == "transfer" && entry.size() == 4)
@@ -344,8 +342,9 @@ private:
       else if (kind == "free" && entry.size() == 3)
         readFree(in, info, instruction);
       else
-        in.fail("it is no [\"run\", function, microbatch], [\"transfer\", stage, sends, receives] or "
-                "[\"free\", value, microbatch]");
+        in.fail(
+            "it is no [\"run\", function, microbatch], [\"transfer\", stage, sends, receives] or "
+            "[\"free\", value, microbatch]");
     }
   }
 

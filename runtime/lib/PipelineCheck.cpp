@@ -30,14 +30,13 @@ public:
     for (size_t i = 0; i < stage_.held.results.size(); ++i)
       if (!written_.count(i) && int64_t(parts_[i].size()) < pipeline_.microbatches)
         in_.fail("stage " + std::to_string(number_) + ": result '" + stage_.held.results[i].name +
-                 "' is never written" +
-                 (parts_[i].empty() ? "" : " for some microbatches"));
+                 "' is never written" + (parts_[i].empty() ? "" : " for some microbatches"));
   }
 
 private:
   [[noreturn]] void fail(const std::string &message) const {
-    in_.fail("stage " + std::to_string(number_) + ", instruction " + std::to_string(place_) +
-             ": " + message);
+    in_.fail("stage " + std::to_string(number_) + ", instruction " + std::to_string(place_) + ": " +
+             message);
   }
 
   /// Values are one for the step where what writes them runs once per step.
@@ -82,7 +81,8 @@ private:
   void write(size_t value, int64_t microbatch, bool isUpdate, const std::string &what) {
     auto buffer = bufferOf(value, microbatch);
     if (stage_.values[value].isOfStep && microbatch >= 0 && !isUpdate)
-      fail(what + " " + nameOf(value, microbatch) + ", which is one of the step, without reading it");
+      fail(what + " " + nameOf(value, microbatch) +
+           ", which is one of the step, without reading it");
     if (isThere(buffer) && !isUpdate)
       fail(what + " " + nameOf(value, microbatch) + " again before it is freed");
     there_.insert(buffer);
@@ -185,8 +185,7 @@ public:
     for (size_t s = 0; s < stages_.size(); ++s)
       if (const Instruction *mine = current(s); mine && shown++ < 8)
         stuck += (stuck.empty() ? "" : ", ") + place(s) + " waits for stage " +
-                 std::to_string(mine->target) +
-                 (current(mine->target) ? "" : ", which has ended");
+                 std::to_string(mine->target) + (current(mine->target) ? "" : ", which has ended");
     if (!stuck.empty())
       in_.fail("the stages would wait for ever: " + stuck);
   }

@@ -95,11 +95,11 @@ PipelinePlans::PipelinePlans(const PipelineInfo &pipeline, World &world)
       ranks_[size_t(meshes[s][r])] = {s, r};
   }
   for (size_t f = 0; f < pipeline.functions.size(); ++f) {
-    functions_.push_back(std::make_unique<FunctionPlans>(pipeline.functions[f], world,
-                                                         meshes[pipeline.stageOf[f]]));
+    functions_.push_back(
+        std::make_unique<FunctionPlans>(pipeline.functions[f], world, meshes[pipeline.stageOf[f]]));
     if (status.ok() && !functions_.back()->status.ok())
-      status = functions_.back()->status.withContext("function '" + pipeline.functions[f].name +
-                                                     "'");
+      status =
+          functions_.back()->status.withContext("function '" + pipeline.functions[f].name + "'");
   }
   for (const TransferInfo &transfer : pipeline.transfers) {
     const MeshRanks &from = meshes[transfer.fromStage], &to = meshes[transfer.toStage];
@@ -128,7 +128,7 @@ std::string PipelinePlans::title() const { return "pipeline '" + pipeline_.whole
 const Instruction *PipelinePlans::find(int rank, int64_t instruction) const {
   const auto &list = pipeline_.stages[ranks_[size_t(rank)].first].instructions;
   return instruction >= 0 && instruction < int64_t(list.size()) ? &list[size_t(instruction)]
-                                                               : nullptr;
+                                                                : nullptr;
 }
 
 std::string PipelinePlans::meeting(int rank, int64_t instruction, int64_t id) const {
@@ -196,8 +196,7 @@ public:
         return status;
     }
     if (counters_)
-      counters_->peakValueBytes =
-          std::max(counters_->peakValueBytes, memory_.values().peakBytes());
+      counters_->peakValueBytes = std::max(counters_->peakValueBytes, memory_.values().peakBytes());
     return 0;
   }
 

@@ -5,6 +5,7 @@
 
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
+#include "shardkit/rt/loader.h"
 
 #include <cstdlib>
 
@@ -36,8 +37,8 @@ Json twoPlaces(const char *source0) {
   Json m = unequalPipeline();
   Json &pipeline = m["pipelines"][0];
   const Json whole = Json::parse(R"({"offset": [], "loops": [[16, 1, 1]]})");
-  Json w = {{"name", "w"},          {"kind", "weight"},      {"dtype", "f32"},
-            {"global_shape", {4, 4}}, {"local_shape", {4, 4}}, {"extents", whole}};
+  Json w = {{"name", "w"},           {"kind", "weight"}, {"dtype", "f32"}, {"global_shape", {4, 4}},
+            {"local_shape", {4, 4}}, {"extents", whole}};
   Json c = w;
   c["name"] = "c";
   c.erase("kind");
@@ -110,8 +111,7 @@ TEST_F(PipelineEndToEnd, readsInputsAndWeightsAndWritesResults) {
   for (size_t i = 0; i < 16; ++i)
     total[i] = y[16 + i] * y[16 + i] + y[15 - i] * y[15 - i];
   ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 4}, x.data()}).ok());
-  ASSERT_TRUE(
-      writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
   const std::string common = " --input x=" + (dir_ / "x.npy") + " --weights " +
                              (dir_ / "w.safetensors") + " --output-dir " + (dir_ / "results");
   const std::string places = makeBundle(twoPlaces("w"));
@@ -137,9 +137,10 @@ TEST_F(PipelineEndToEnd, readsInputsAndWeightsAndWritesResults) {
         read += bytes.get<int64_t>();
       EXPECT_EQ(read, 128 + 64);
     }
-  expectError(bundle_ + common + " --load=presharded",
-              "--load=presharded, but the weights of pipeline 'main' lie on several meshes, expected "
-              "direct or root-scatter");
+  expectError(
+      bundle_ + common + " --load=presharded",
+      "--load=presharded, but the weights of pipeline 'main' lie on several meshes, expected "
+      "direct or root-scatter");
 }
 
 TEST_F(PipelineEndToEnd, placesOfAResultMustAgree) {
@@ -164,9 +165,9 @@ TEST_F(PipelineEndToEnd, argumentsThatNoStageHasAreForTheReference) {
   EXPECT_EQ(run(bundle + " --random-inputs=1 --verify").status, 0);
   std::vector<float> x(32);
   ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 4}, x.data()}).ok());
-  ASSERT_TRUE(
-      writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, x.data()}}).ok());
-  const std::string given = " --input x=" + (dir_ / "x.npy") + " --weights " + (dir_ / "w.safetensors");
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, x.data()}}).ok());
+  const std::string given =
+      " --input x=" + (dir_ / "x.npy") + " --weights " + (dir_ / "w.safetensors");
   EXPECT_EQ(run(bundle + given).status, 0);
   expectError(bundle + given + " --verify", "input 'unused' (f32 8x4) is not given");
   EXPECT_EQ(run(bundle + given + " --verify --input unused=" + (dir_ / "x.npy")).status, 0);
@@ -215,6 +216,23 @@ TEST_F(PipelineEndToEnd, userErrors) {
   m = unequalPipeline();
   m["pipelines"][0]["stages"][1]["instructions"].erase(6);
   expectError(makeBundle(m) + " --random-inputs=1", "the stages would wait for ever");
+}
+
+TEST_F(PipelineEndToEnd, weightsOfAPipelineAreNotCutForOneMesh) {
+  std::vector<float> w(16);
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
+  const std::string weights = dir_ / "w.safetensors";
+  sk_loader_options options{};
+  options.abi = SK_ABI_VERSION;
+  options.weights = weights.c_str();
+  options.manifest = bundle_.c_str();
+  sk_context *context = sk_context_create();
+  sk_loader *loader = nullptr;
+  EXPECT_NE(sk_loader_open(context, &options, &loader), 0);
+  EXPECT_TRUE(contains(sk_error(context), ": a bundle of pipelines, whose weights lie on several "
+                                          "meshes, expected a function"))
+      << sk_error(context);
+  sk_context_destroy(context);
 }
 
 TEST_F(PipelineEndToEnd, faultsEndAllStages) {

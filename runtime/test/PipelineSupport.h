@@ -104,16 +104,15 @@ inline nlohmann::json interleavedPipeline() {
   Json functions = Json::array(), transfers = Json::array();
   const char *names[] = {"a", "b", "c", "d"};
   for (int f = 0; f < 4; ++f) {
-    functions.push_back(
-        {{"name", names[f]},
-         {"part_of", "main"},
-         {"mesh", f % 2 ? "m1" : "m0"},
-         {"devices", 1},
-         {"program", 0},
-         {"symbol", "s"},
-         {"arena_bytes", 0},
-         {"arguments", {f == 0 ? part("x", "input") : value("v", f - 1)}},
-         {"results", {f == 3 ? part("y", "result") : value("v", f)}}});
+    functions.push_back({{"name", names[f]},
+                         {"part_of", "main"},
+                         {"mesh", f % 2 ? "m1" : "m0"},
+                         {"devices", 1},
+                         {"program", 0},
+                         {"symbol", "s"},
+                         {"arena_bytes", 0},
+                         {"arguments", {f == 0 ? part("x", "input") : value("v", f - 1)}},
+                         {"results", {f == 3 ? part("y", "result") : value("v", f)}}});
     if (f < 3)
       transfers.push_back({{"from", {f % 2, f}},
                            {"to", {(f + 1) % 2, f}},
@@ -170,8 +169,8 @@ inline nlohmann::json interleavedPipeline() {
 }
 
 /// Stages of one device in a row: the first makes a number, the last turns it around, and
-/// all between hand it on, there and back.
-inline nlohmann::json relayPipeline(int stages) {
+/// all between hand it on, there and back, for microbatch 0 or (-1) once per step.
+inline nlohmann::json relayPipeline(int stages, int microbatch = 0) {
   using Json = nlohmann::json;
   const Json type = {{"dtype", "f32"}, {"local_shape", {1}}};
   auto value = [&](int slot) {
@@ -187,7 +186,8 @@ inline nlohmann::json relayPipeline(int stages) {
             {"extents", {{"offset", Json::array()}, {"loops", {{1, 1, 1}}}}}};
   Json slotted = y;
   slotted["slot"] = Json::array({"result", 0});
-  Json m = Json::parse(R"({"version": 1, "abi": 1, "target": "cpu", "meshes": [], "programs": [{"file": "p.so"}],
+  Json m = Json::parse(
+      R"({"version": 1, "abi": 1, "target": "cpu", "meshes": [], "programs": [{"file": "p.so"}],
     "functions": [], "pipelines": [{"name": "relay", "microbatches": 1, "arguments": [], "stages": [], "transfers": [],
     "results": [{"name": "y", "dtype": "f32", "global_shape": [1], "places": [[0, 0]]}]}]})");
   auto function = [&](const char *name, int stage, const Json &arguments, const Json &results) {
@@ -212,13 +212,15 @@ inline nlohmann::json relayPipeline(int stages) {
     // Transfer 2 s goes from stage s to the next, 2 s + 1 comes back from there.
     Json list = Json::array();
     auto meet = [&](int peer, int sent, int received) {
-      auto one = [](int t) { return t < 0 ? Json::array() : Json::array({Json::array({t, 0})}); };
+      auto one = [&](int t) {
+        return t < 0 ? Json::array() : Json::array({Json::array({t, microbatch})});
+      };
       list.push_back(Json::array({"transfer", peer, one(sent), one(received)}));
     };
     if (s > 0)
       meet(s - 1, -1, 2 * s - 2);
     if (s == 0 || s == last)
-      list.push_back(Json::array({"run", s == 0 ? 0 : 1, 0}));
+      list.push_back(Json::array({"run", s == 0 ? 0 : 1, microbatch}));
     if (s < last) {
       meet(s + 1, 2 * s, -1);
       meet(s + 1, -1, 2 * s + 1);
@@ -233,7 +235,7 @@ inline nlohmann::json relayPipeline(int stages) {
     if (s > 0)
       meet(s - 1, 2 * s - 1, -1);
     else
-      list.push_back(Json::array({"run", 2, 0}));
+      list.push_back(Json::array({"run", 2, microbatch}));
     pipeline["stages"].push_back({{"mesh", "m" + std::to_string(s)},
                                   {"devices", 1},
                                   {"ranks", {s}},

@@ -171,16 +171,19 @@ TEST(Pipeline, longRowsNameTheStageThatAllWaitFor) {
     out(results, 0)[0] = in(args, 0)[0] - 1;
     return 0;
   };
-  {
+  for (int microbatch : {0, -1}) {
+    const PipelineInfo same = parse(relayPipeline(5, microbatch));
+    std::vector<RankMemory> own = bind(same, {});
     Executor executor;
-    Status status = executor.run(pipeline, {make, turn, end}, memory);
+    Status status = executor.run(same, {make, turn, end}, own);
     ASSERT_TRUE(status.ok()) << status.message();
-    EXPECT_EQ(result(pipeline, memory, 0), (std::vector<float>{-8}));
+    EXPECT_EQ(result(same, own, 0), (std::vector<float>{-8}));
   }
   // Whoever waits says that rank 4 is it, not the next one, which waits itself.
   Executor executor(0.3);
-  EXPECT_ERROR(executor.run(pipeline, {make, hang, end}, memory),
-               "rank 4 (before its first collective, stage 4, instruction 1 (turn of microbatch 0))");
+  EXPECT_ERROR(
+      executor.run(pipeline, {make, hang, end}, memory),
+      "rank 4 (before its first collective, stage 4, instruction 1 (turn of microbatch 0))");
 }
 
 TEST(Pipeline, faultsInTransfers) {
@@ -294,7 +297,8 @@ TEST(Pipeline, whatIsAcceptedRunsToItsEnd) {
     const PipelineInfo &accept = manifest->pipelines[0];
     std::vector<RankMemory> memory = bind(accept, {});
     Executor executor(10);
-    Status status = executor.run(accept, std::vector<sk_program>(accept.functions.size(), nothing), memory);
+    Status status =
+        executor.run(accept, std::vector<sk_program>(accept.functions.size(), nothing), memory);
     ASSERT_TRUE(status.ok()) << status.message() << "\n" << json.dump();
   }
   EXPECT_GT(accepted, 300);
@@ -394,7 +398,8 @@ TEST(Transfer, randomOnesFollowTheDefinition) {
       atom.sourceIsRank &= sources < 5;
       atom.destinationIsRank &= destinations < 5;
       atom.sourceStride = digit(atom.sourceIsRank ? sources : info.inElements, atom.size);
-      atom.destinationStride = digit(atom.destinationIsRank ? destinations : info.outElements, atom.size);
+      atom.destinationStride =
+          digit(atom.destinationIsRank ? destinations : info.outElements, atom.size);
       info.atoms.push_back(atom);
       if (random() % 4 == 0)
         digit(destinations, 2); // The destination replicates.
@@ -413,8 +418,8 @@ TEST(Transfer, randomOnesFollowTheDefinition) {
     std::shuffle(world.begin(), world.end(), random);
     std::vector<int64_t> received;
     auto got = transferred(info, MeshRanks({world.begin(), world.begin() + sources}),
-                           MeshRanks({world.begin() + sources, world.end() - 2}),
-                           int(world.size()), &received);
+                           MeshRanks({world.begin() + sources, world.end() - 2}), int(world.size()),
+                           &received);
     for (int64_t r = 0; r < destinations; ++r) {
       EXPECT_EQ(received[size_t(r)], info.outElements * 4);
       for (int64_t to = 0; to < info.outElements; ++to) {

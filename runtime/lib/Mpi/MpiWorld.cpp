@@ -153,7 +153,8 @@ public:
       if (waited == MpiBackend::Waited::TimedOut)
         timedOut(index, mine.sends, mine.sendPeers, describe());
       else if (waited == MpiBackend::Waited::Error)
-        world_.fail(internalError(describe() + ": a message could not be sent"), ranks_[size_t(index)]);
+        world_.fail(internalError(describe() + ": a message could not be sent"),
+                    ranks_[size_t(index)]);
       if (waited != MpiBackend::Waited::Done)
         return false;
       mine.sends.clear();

@@ -153,7 +153,8 @@ Status Session::mergeRecords(RunRecord &record) {
   auto [begin, end] = backend_.ownRanks(devices);
   for (int64_t rank = begin; rank < end; ++rank) {
     mine.add(record.localBytes[size_t(rank)]);
-    record.what->forEachCounter(record.stats, rank, [&](const auto &counter) { mine.add(counter); });
+    record.what->forEachCounter(record.stats, rank,
+                                [&](const auto &counter) { mine.add(counter); });
   }
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_.exchange(mine.text));
   LoadStats total;

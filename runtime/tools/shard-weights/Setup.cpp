@@ -35,7 +35,8 @@ static Expected<Cut> openBundle(const Options &options, Cut cut) {
   }
   if (manifest.functions.empty())
     return notFound(options.manifest +
-                    ": a bundle of pipelines, whose weights lie on several meshes, expected a function");
+                    ": a bundle of pipelines, whose weights lie on several meshes, "
+                    "expected a function");
   if (!chosen)
     return notFound(options.manifest + ": choose one function with --function: " + names);
   cut.manifest = weightsOf(manifest, *chosen);

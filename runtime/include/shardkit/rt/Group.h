@@ -136,9 +136,10 @@ public:
   RankRecord &record(int rank) { return *records_[size_t(rank)]; }
   /// Whether peers read what Reading::pack makes of a buffer.
   virtual bool isPacked() const { return false; }
-  /// For each rank its group among the given ones, which have every rank once at most, ranks
-  /// ascending; null for one that none has. Groups are made once; with `own` they are of their own, for meetings
-  /// that others may come in between. Every process calls it in the same order.
+  /// For each rank its group among the given ones, which have every rank once at most,
+  /// ranks ascending; null for one that none has. Groups are made once; with `own` they are
+  /// of their own, for meetings that others may come in between. Every process calls it in
+  /// the same order.
   virtual std::vector<Group *> groups(const std::vector<std::vector<int>> &members, bool own) = 0;
 
   /// Records the first error, with what runs and where `rank` is in it (-1: an error of
