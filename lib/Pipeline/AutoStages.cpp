@@ -23,8 +23,10 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 static constexpr size_t kMostCandidates = 128;
+/// Of the solver, for a stage on one shape.
+static constexpr double kSearchSeconds = 1;
 /// Equal layers one behind the other that are searched together.
-static constexpr int64_t kMostRepeats = 4;
+static constexpr int64_t kMostRepeats = 3;
 
 static int64_t getTensorBytes(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -161,24 +163,37 @@ public:
     problem.submeshes = submeshes;
     if (options.numStages > 0)
       problem.numStages = options.numStages;
-    LogicalResult status = success();
+    // Stages are searched where a plan has them that is the best as far as is known: a
+    // stage that was not searched takes the time of its compute at least.
+    std::map<std::array<int64_t, 4>, std::optional<double>> exact;
     auto cost = [&](int64_t first, int64_t last, int64_t submesh,
                     int64_t inFlight) -> std::optional<double> {
-      if (failed(status))
-        return std::nullopt;
-      FailureOr<const Shape *> best = getBest(first, last, submesh, inFlight);
-      if (failed(best)) {
-        status = failure();
-        return std::nullopt;
-      }
-      return *best ? std::optional<double>((*best)->seconds) : std::nullopt;
+      auto it = exact.find({first, last, submesh, inFlight});
+      return it != exact.end() ? it->second
+                               : (computeBefore[last + 1] - computeBefore[first]) / submeshes[submesh];
     };
     std::string error;
-    std::optional<StagePlan> plan = searchStages(problem, cost, error);
-    if (failed(status))
-      return failure();
-    if (!plan)
-      return func.emitError() << "no stages found: " << error;
+    std::optional<StagePlan> plan;
+    for (bool isKnown = false; !isKnown;) {
+      plan = searchStages(problem, cost, error);
+      if (!plan)
+        return func.emitError() << "no stages found: " << error;
+      isKnown = true;
+      for (auto [s, stage] : llvm::enumerate(plan->stages)) {
+        int64_t inFlight = std::min<int64_t>(microbatches.getCount(), plan->stages.size() - s);
+        auto [it, isNew] =
+            exact.try_emplace({stage.firstLayer, stage.lastLayer, stage.submesh, inFlight});
+        if (!isNew)
+          continue;
+        isKnown = false;
+        FailureOr<const Shape *> best =
+            getBest(stage.firstLayer, stage.lastLayer, stage.submesh, inFlight);
+        if (failed(best))
+          return failure();
+        if (*best)
+          it->second = (*best)->seconds;
+      }
+    }
     AutoStages result;
     result.objective = plan->objective;
     int64_t device = 0;
@@ -312,6 +327,14 @@ private:
       }
       os << ";";
     }
+    // Compute of the layers, on one device.
+    std::vector<double> compute(texts.size(), 0);
+    for (Operation &op : func.getBody().front())
+      if (const StagePlace *place = stages->get(&op); place && place->part != PipelinePart::Apply)
+        compute[place->stage] += getComputeSeconds(&op, cluster, kDefaultTripCount);
+    computeBefore.push_back(0);
+    for (double seconds : compute)
+      computeBefore.push_back(computeBefore.back() + seconds);
     llvm::StringMap<int64_t> classes;
     for (const std::string &text : texts)
       layerClass.push_back(classes.try_emplace(text, classes.size()).first->second);
@@ -398,8 +421,8 @@ private:
   }
 
   /// Layers that repeat cost the same each: a range A m...m B with r equal layers m is
-  /// searched as A m m, m m B, m m and m m m, and costs
-  ///   (A m m) + (m m B) - (m m) + (r - 2) ((m m m) - (m m)).
+  /// searched as A m, m B, m and m m, and costs
+  ///   (A m) + (m B) - (m) + (r - 1) ((m m) - (m)).
   FailureOr<const Shapes *> getShapesOf(int64_t first, int64_t last, int64_t submesh) {
     auto [it, isNew] = known.try_emplace(makeKey(first, last, submesh, 0));
     Shapes &result = it->second; // stays where it is
@@ -423,22 +446,22 @@ private:
       return &result;
     }
     int64_t end = begin + length; // behind the run
-    auto front = getShapesOf(first, begin + 1, submesh);
-    auto back = getShapesOf(end - 2, last, submesh);
+    auto front = getShapesOf(first, begin, submesh);
+    auto back = getShapesOf(end - 1, last, submesh);
+    auto one = getShapesOf(begin + 1, begin + 1, submesh);
     auto two = getShapesOf(begin + 1, begin + 2, submesh);
-    auto three = getShapesOf(begin + 1, begin + 3, submesh);
-    if (failed(front) || failed(back) || failed(two) || failed(three))
+    if (failed(front) || failed(back) || failed(one) || failed(two))
       return failure();
     for (size_t i = 0; i < (*two)->size(); ++i) {
-      const auto &a = (**front)[i], &b = (**back)[i], &m2 = (**two)[i], &m3 = (**three)[i];
+      const auto &a = (**front)[i], &b = (**back)[i], &m1 = (**one)[i], &m2 = (**two)[i];
       std::optional<Shape> &sum = result.emplace_back();
-      if (!a || !b || !m2 || !m3)
+      if (!a || !b || !m1 || !m2)
         continue;
       sum = *a;
       auto add = [&](auto field) {
-        (*sum).*field += (*b).*field - (*m2).*field +
-                         (length - 2) * std::max<decltype((*a).*field + 0)>(
-                                            (*m3).*field - (*m2).*field, 0);
+        (*sum).*field += (*b).*field - (*m1).*field +
+                         (length - 1) * std::max<decltype((*a).*field + 0)>(
+                                            (*m2).*field - (*m1).*field, 0);
       };
       add(&Shape::seconds);
       add(&Shape::peak);
@@ -498,7 +521,7 @@ private:
       SearchOptions search;
       search.allowRecompute = true; // compute counts
       search.gap = 0.02;
-      search.timeLimit = 5;
+      search.timeLimit = kSearchSeconds;
       if (inFlight > 0)
         search.memoryBudget = *shape.mesh.memory - (inFlight - 1) * getSavedBytes(copy);
       auto finish = [&](FunctionSearch &own, HandedLayouts &handed) -> LogicalResult {
@@ -574,6 +597,7 @@ private:
   int64_t perHost = 1;
   SmallVector<int64_t> submeshes;
   std::vector<int64_t> layerClass;
+  std::vector<double> computeBefore; // each layer, for a microbatch
   /// By classes of layers, ends, submesh and microbatches in flight (0: without a limit).
   std::map<std::vector<int64_t>, Shapes> known;
 };
