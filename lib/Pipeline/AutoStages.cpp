@@ -221,8 +221,8 @@ private:
     int64_t peak = 0, saved = 0; // bytes: at most, and per further microbatch in flight
   };
 
-  /// Submeshes are 1, 2, 4, ... devices of a host, or whole hosts. The cluster's first
-  /// axis counts hosts where it has several.
+  /// Submeshes are 1, 2, 4, ... devices of a host, 1, 2, 4, ... hosts, or all of them.
+  /// The cluster's first axis counts hosts where it has several.
   LogicalResult readCluster() {
     int64_t devices = cluster.numDevices();
     perHost = devices;
@@ -236,8 +236,10 @@ private:
       submeshes.push_back(n);
     if (submeshes.back() != perHost)
       submeshes.push_back(perHost);
-    for (int64_t n = 2 * perHost; n <= devices; n += perHost)
+    for (int64_t n = 2 * perHost; n <= devices; n *= 2)
       submeshes.push_back(n);
+    if (submeshes.back() != devices)
+      submeshes.push_back(devices);
     return success();
   }
 
