@@ -95,17 +95,23 @@ private:
       out.residualBytes += use == 3 ? bytes[value] : 0;
   }
 
+  /// A microbatch is in flight in a stage from its first forward function to its last
+  /// backward one.
   void countInFlight(ReportStages &out) {
-    int64_t now = 0;
+    std::vector<int64_t> numBackward(program.meshOfStage.size());
+    for (const StageFunction &function : program.functions)
+      numBackward[function.stage] += function.part == Part::Backward;
+    std::map<std::pair<int64_t, int64_t>, int64_t> left; // backward functions, by stage and microbatch
     for (const Instruction &instruction : list) {
       if (instruction.kind != Instruction::Kind::Run)
         continue;
       const StageFunction &function = program.functions[instruction.function];
-      if (function.part == Part::Forward)
-        ++now;
-      else if (function.part == Part::Backward)
-        --now;
-      out.inFlight = std::max(out.inFlight, now);
+      std::pair<int64_t, int64_t> own(function.stage, instruction.microbatch);
+      if (function.part == Part::Forward && numBackward[function.stage] > 0)
+        left.try_emplace(own, numBackward[function.stage]);
+      else if (function.part == Part::Backward && --left[own] <= 0)
+        left.erase(own);
+      out.inFlight = std::max<int64_t>(out.inFlight, left.size());
     }
   }
 
