@@ -217,10 +217,27 @@ def SPMDSplitStagesPass : Pass<"spmd-split-stages", "::mlir::ModuleOp"> {
     `@stage0_forward`, `@stage0_backward`, `@stage0_apply` (with one stage `@accumulate`
     and `@apply`) of each local stage function, and in the schedule what moves between
     stages and what each mesh runs when. What is accumulated over the microbatches is an
-    argument and a result of the part that adds to it. Phase: partitioned.
+    argument and a result of the part that adds to it. A schedule that has its lists is
+    checked: one error at the first instruction that is wrong. Phase: partitioned.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def SPMDTimelinePass : Pass<"spmd-timeline", "::mlir::ModuleOp"> {
+  let summary = "Print when which mesh of a pipeline runs what";
+  let description = [{
+    Checks the instruction lists of a schedule (--spmd-split-stages) and prints them, as text with a
+    row per mesh and a column per clock, or as a page (docs/Pipelines.md). The module stays as it is.
+  }];
+  let options = [
+    Option<"schedule", "schedule", "std::string", /*default=*/"\"\"",
+           "Name of the schedule; may be left out where there is one">,
+    Option<"format", "format", "std::string", /*default=*/"\"text\"", "text or html">,
+    Option<"output", "output", "std::string", /*default=*/"\"\"",
+           "File to write; standard error if empty">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
 def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {

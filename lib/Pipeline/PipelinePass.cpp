@@ -102,11 +102,32 @@ private:
     return diag;
   }
 
+  /// The meshes that stand on the function, one per stage (`spmd.mesh = [@s0, @s1]`).
+  LogicalResult readMeshes(func::FuncOp func, int64_t count, std::vector<std::string> &meshes) {
+    auto list = func->getAttrOfType<ArrayAttr>(kMeshAttr);
+    if (!list)
+      return success();
+    if (int64_t(list.size()) != count * virtualStages)
+      return func.emitError() << "spmd.mesh names " << list.size() << " meshes, expected "
+                              << count * virtualStages << ", one per stage";
+    for (auto [k, mesh] : llvm::enumerate(list.getAsRange<FlatSymbolRefAttr>())) {
+      if (k < size_t(count))
+        meshes.push_back(mesh.getValue().str());
+      else if (mesh != list[k % count])
+        return func.emitError() << "stage " << k << " is on " << mesh << ", expected "
+                                << list[k % count] << ", the mesh of stage " << k % count;
+    }
+    return success();
+  }
+
   /// The meshes of the stages: those given, which share out the cluster's devices, or
   /// equal parts of the cluster.
   FailureOr<SmallVector<FlatSymbolRefAttr>> getMeshes(func::FuncOp func, int64_t count) {
     ModuleOp module = getOperation();
     MeshOp cluster;
+    std::vector<std::string> meshes(this->meshes.begin(), this->meshes.end());
+    if (meshes.empty() && failed(readMeshes(func, count, meshes)))
+      return failure();
     auto all = llvm::to_vector(module.getOps<MeshOp>());
     if (!this->cluster.empty()) {
       FailureOr<MeshOp> found = lookup(module, this->cluster);
@@ -267,8 +288,10 @@ private:
       if (value < 1)
         return emitError(module.getLoc()) << name << "=" << value << ", expected at least 1";
     if (virtualStages > 1 && schedule != "interleaved-1f1b")
-      return emitError(module.getLoc()) << "virtual-stages=" << virtualStages << " with schedule="
-                                        << schedule << ", expected schedule=interleaved-1f1b";
+      return emitError(module.getLoc())
+             << "virtual-stages=" << int64_t(virtualStages) << " with "
+             << (schedule.empty() ? "the default schedule" : "schedule=" + schedule)
+             << ", expected schedule=interleaved-1f1b";
     FailureOr<func::FuncOp> chosen = chooseFunction(module);
     if (failed(chosen))
       return failure();
@@ -288,10 +311,11 @@ private:
     int64_t count = assigned->getNumStages();
     if (numStages > 0 && numStages != count)
       return func.emitError() << "the stage boundaries make " << count << " stages, expected "
-                              << numStages << ", as num-stages says";
+                              << int64_t(numStages) << ", as num-stages says";
     if (count % virtualStages != 0)
       return func.emitError() << "the stage boundaries make " << count
-                              << " stages, expected a multiple of " << virtualStages
+                              << " stages, expected a multiple of "
+                              << int64_t(virtualStages)
                               << ", the stages on each mesh";
     std::string kind = schedule;
     if (kind.empty())
@@ -341,11 +365,14 @@ struct SplitStagesPass : public spmd::impl::SPMDSplitStagesPassBase<SplitStagesP
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
+    auto schedules = llvm::to_vector(module.getOps<ScheduleOp>());
+    auto isWhole = [](ScheduleOp schedule) { return schedule.getBody().front().empty(); };
+    // Lists can be checked in any phase.
+    if ((schedules.empty() || llvm::any_of(schedules, isWhole)) &&
+        failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
       return signalPassFailure();
-    for (auto schedule : llvm::to_vector(module.getOps<ScheduleOp>()))
-      if (failed(schedule.getBody().front().empty() ? splitStages(schedule)
-                                                    : verifySchedule(schedule)))
+    for (ScheduleOp schedule : schedules)
+      if (failed(isWhole(schedule) ? splitStages(schedule) : verifySchedule(schedule)))
         return signalPassFailure();
   }
 };

@@ -7,6 +7,7 @@
 #include "shardkit/Layout/MeshTransfer.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Pipeline/VerifyProgram.h"
+#include "llvm/ADT/BitVector.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -18,13 +19,25 @@ FailureOr<ScheduleProgram> ScheduleProgram::read(ScheduleOp schedule) {
   auto module = schedule->getParentOfType<ModuleOp>();
   auto name = FlatSymbolRefAttr::get(schedule.getSymNameAttr());
   int64_t numStages = 0, numMeshes = schedule.getMeshes().size();
-  for (auto func : module.getOps<func::FuncOp>()) {
-    if (func->getAttrOfType<FlatSymbolRefAttr>(kPartOfAttr) != name)
-      continue;
+  SmallVector<func::FuncOp> parts;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (func->getAttrOfType<FlatSymbolRefAttr>(kPartOfAttr) == name)
+      parts.push_back(func);
+  llvm::BitVector isThere(parts.size());
+  for (func::FuncOp func : parts) {
     auto stage = func->getAttrOfType<IntegerAttr>(kStageAttr);
     if (!stage)
       return func.emitError() << "part of schedule " << name
                               << " has no spmd.stage, expected the number of its stage";
+    if (stage.getInt() >= int64_t(parts.size()))
+      return func.emitError() << "part of schedule " << name << " is of stage " << stage.getInt()
+                              << ", expected less than " << parts.size()
+                              << ", the number of parts";
+    Attribute mesh = schedule.getMeshes()[stage.getInt() % numMeshes];
+    if (func->getAttr(kMeshAttr) != mesh)
+      return func.emitError() << "part of stage " << stage.getInt()
+                              << " has another spmd.mesh than the schedule says, expected " << mesh;
+    isThere.set(stage.getInt());
     numStages = std::max(numStages, stage.getInt() + 1);
     StageFunction function;
     function.name = func.getName().str();
@@ -64,8 +77,15 @@ FailureOr<ScheduleProgram> ScheduleProgram::read(ScheduleOp schedule) {
     result.functions.push_back(func);
     result.program.functions.push_back(std::move(function));
   }
-  for (int64_t stage = 0; stage < numStages; ++stage)
+  for (int64_t stage = 0; stage < numStages; ++stage) {
+    if (!isThere[stage])
+      return schedule.emitError() << "stage " << stage << " of " << numStages
+                                  << " has no part, expected at least one";
     result.program.meshOfStage.push_back(stage % numMeshes);
+  }
+  if (numStages % numMeshes != 0)
+    return schedule.emitError() << numStages << " stages have parts and " << numMeshes
+                                << " meshes run them, expected a multiple";
   return result;
 }
 
@@ -264,28 +284,54 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
   return success();
 }
 
-LogicalResult spmd::verifySchedule(ScheduleOp schedule) {
-  FailureOr<ScheduleProgram> read = ScheduleProgram::read(schedule);
-  if (failed(read))
-    return failure();
+/// What a transfer says of both sides has to be what the parts have.
+static LogicalResult verifyTransfer(TransferOp op, const ScheduleProgram &read) {
+  int64_t numMeshes = cast<ScheduleOp>(op->getParentOp()).getMeshes().size();
+  for (int64_t mesh : {op.getFrom(), op.getTo()})
+    if (mesh < 0 || mesh >= numMeshes)
+      return op.emitError() << "transfer names mesh " << mesh << ", expected one of " << numMeshes;
+  if (op.getFrom() == op.getTo())
+    return op.emitError() << "transfer from mesh " << op.getFrom()
+                          << " to itself, expected two meshes";
+  auto it = read.valueOf.find(op.getValue());
+  if (it == read.valueOf.end())
+    return op.emitError() << "unknown value \"" << op.getValue()
+                          << "\", expected one that parts of the schedule hand over";
+  ScheduleProgram::Place producer = read.getProducer(it->second);
+  if (!producer)
+    return op.emitError() << "no part writes \"" << op.getValue() << "\", expected one that does";
+  auto source = producer.func.getResultAttrOfType<ShardingAttr>(producer.index, kShardingAttr);
+  auto type = producer.func.getResultAttrOfType<TypeAttr>(producer.index, kGlobalTypeAttr);
+  if (source != op.getSourceAttr() || !type || type.getValue() != op.getType())
+    return op.emitError() << "transfer of " << op.getType() << " from " << op.getSourceAttr()
+                          << ", expected the type and sharding that @" << producer.func.getName()
+                          << " writes \"" << op.getValue() << "\" in";
+  return success();
+}
+
+FailureOr<ScheduleLists> ScheduleLists::read(ScheduleOp schedule, const ScheduleProgram &read) {
   llvm::StringMap<int64_t> functionOf;
-  for (auto [f, function] : llvm::enumerate(read->program.functions))
+  for (auto [f, function] : llvm::enumerate(read.program.functions))
     functionOf[function.name] = f;
   SmallVector<TransferOp> transfers(schedule.getBody().front().getOps<TransferOp>());
   auto programs = llvm::to_vector(schedule.getBody().front().getOps<StageProgramOp>());
   if (programs.empty())
     return schedule.emitError() << "the schedule has no instructions, expected "
                                    "--spmd-split-stages to have run";
+  for (TransferOp transfer : transfers)
+    if (failed(verifyTransfer(transfer, read)))
+      return failure();
   int64_t numMeshes = schedule.getMeshes().size();
   auto slotOf = [&](Operation *op, StringRef name, int64_t microbatch) -> FailureOr<Slot> {
-    auto it = read->valueOf.find(name);
-    if (it == read->valueOf.end())
+    auto it = read.valueOf.find(name);
+    if (it == read.valueOf.end())
       return op->emitError() << "unknown value \"" << name
                              << "\", expected one that parts of the schedule hand over";
     return Slot{it->second, microbatch};
   };
-  InstructionLists lists(numMeshes);
-  std::vector<SmallVector<Operation *>> places(numMeshes);
+  ScheduleLists result;
+  result.lists.resize(numMeshes);
+  result.places.resize(numMeshes);
   for (auto [mesh, program] : llvm::enumerate(programs))
     for (Operation &op : program.getBody().front()) {
       Instruction instruction;
@@ -331,17 +377,40 @@ LogicalResult spmd::verifySchedule(ScheduleOp schedule) {
         return op.emitError() << op.getName() << " in a stage program, expected spmd.run, "
                               << "spmd.post or spmd.free";
       }
-      lists[mesh].push_back(std::move(instruction));
-      places[mesh].push_back(&op);
+      result.lists[mesh].push_back(std::move(instruction));
+      result.places[mesh].push_back(&op);
     }
+  return result;
+}
+
+LogicalResult spmd::verifySchedule(ScheduleOp schedule, const ScheduleProgram &read,
+                                   const ScheduleLists &lists) {
   std::string error;
   std::optional<ScheduleKind> kind = parseScheduleKind(schedule.getKind(), error);
   if (!kind)
     return schedule.emitError() << error;
-  auto fault = verifyProgram(read->program, lists, schedule.getMicrobatches(), *kind);
+  // No list is shorter than what has to run.
+  size_t longest = 0;
+  for (const std::vector<Instruction> &list : lists.lists)
+    longest = std::max(longest, list.size());
+  if (schedule.getMicrobatches() > longest)
+    return schedule.emitError() << "the schedule has " << schedule.getMicrobatches()
+                                << " microbatches and at most " << longest
+                                << " instructions on a mesh, expected a run of each microbatch";
+  auto fault = verifyProgram(read.program, lists.lists, schedule.getMicrobatches(), *kind);
   if (!fault)
     return success();
-  if (fault->instruction < places[fault->mesh].size())
-    return places[fault->mesh][fault->instruction]->emitError() << fault->message;
-  return programs[fault->mesh].emitError() << "at the end: " << fault->message;
+  const SmallVector<Operation *> &places = lists.places[fault->mesh];
+  if (fault->instruction < places.size())
+    return places[fault->instruction]->emitError() << fault->message;
+  auto programs = schedule.getBody().front().getOps<StageProgramOp>();
+  return (*std::next(programs.begin(), fault->mesh)).emitError() << "at the end: " << fault->message;
+}
+
+LogicalResult spmd::verifySchedule(ScheduleOp schedule) {
+  FailureOr<ScheduleProgram> read = ScheduleProgram::read(schedule);
+  if (failed(read))
+    return failure();
+  FailureOr<ScheduleLists> lists = ScheduleLists::read(schedule, *read);
+  return failure(failed(lists) || failed(verifySchedule(schedule, *read, *lists)));
 }

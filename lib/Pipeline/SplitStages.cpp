@@ -56,6 +56,7 @@ public:
     readParts();
     for (Part &part : parts)
       collectReads(part);
+    giveUnread();
     for (Part &part : parts)
       if (failed(emit(part)))
         return failure();
@@ -133,6 +134,26 @@ private:
         read(value);
   }
 
+  bool writes(const Part &part) {
+    return llvm::any_of(part.ops, [&](Operation *op) {
+      auto out = dyn_cast<HandOverOp>(op);
+      return (out && out.getReduction()) || llvm::any_of(op->getResults(), [&](Value value) {
+               return resultsOf.contains(value) || needed.contains(value);
+             });
+    });
+  }
+
+  /// The program has a place for every argument: what no part reads, the first one takes.
+  void giveUnread() {
+    SmallVector<Part *> kept;
+    for (Part &part : parts)
+      if (writes(part))
+        kept.push_back(&part);
+    for (BlockArgument arg : func.getArguments())
+      if (!kept.empty() && llvm::none_of(kept, [&](Part *part) { return part->reads.contains(arg); }))
+        kept.front()->reads.insert(arg);
+  }
+
   std::string getName(const Part &part) {
     int64_t stage = func->getAttrOfType<IntegerAttr>(kStageAttr).getInt();
     std::string name;
@@ -163,11 +184,27 @@ private:
     SmallVector<HandOverOp> sums;
     IRMapping map;
     for (Operation *op : part.ops)
-      if (auto out = dyn_cast<HandOverOp>(op); out && out.getReduction()) {
+      if (auto out = dyn_cast<HandOverOp>(op); out && out.getReduction())
         sums.push_back(out);
-        inputs.push_back(out.getType());
-        argAttrs.emplace_back().set(kSlotAttr, getSlot(out));
+    // In the order in which they are used: that of the weights, for gradients.
+    llvm::DenseMap<Operation *, Operation *> firstUser;
+    for (HandOverOp out : sums) {
+      Operation *&first = firstUser[out];
+      for (Operation *user : out->getUsers()) {
+        user = func.getBody().front().findAncestorOpInBlock(*user);
+        first = !first || user->isBeforeInBlock(first) ? user : first;
       }
+    }
+    llvm::stable_sort(sums, [&](HandOverOp a, HandOverOp b) {
+      Operation *left = firstUser.lookup(a), *right = firstUser.lookup(b);
+      return left && (!right || left->isBeforeInBlock(right));
+    });
+    llvm::DenseMap<Operation *, unsigned> sumOf;
+    for (HandOverOp out : sums) {
+      sumOf[out] = inputs.size();
+      inputs.push_back(out.getType());
+      argAttrs.emplace_back().set(kSlotAttr, getSlot(out));
+    }
     // Arguments of the stage in their order, then what other parts made.
     SmallVector<Value> reads(part.reads.begin(), part.reads.end());
     llvm::stable_sort(reads, [](Value a, Value b) {
@@ -200,8 +237,8 @@ private:
     for (Operation &op : func.getBody().front()) // in program order
       if (part.copied.contains(&op))
         body.clone(op, map);
-    SmallVector<Value> values;
-    unsigned nextSum = 0;
+    SmallVector<Value> values(sums.size());
+    resultAttrs.resize(sums.size());
     auto addResult = [&](Value value, NamedAttrList attrs) {
       values.push_back(value);
       resultAttrs.push_back(std::move(attrs));
@@ -211,12 +248,12 @@ private:
       if (auto out = dyn_cast<HandOverOp>(op)) {
         Value value = map.lookup(out.getInput());
         if (out.getReduction()) {
+          unsigned sum = sumOf.at(out);
           value = accumulate(body, out.getLoc(), out.getReduction()->getValue(),
-                             entry->getArgument(nextSum), value);
-          NamedAttrList attrs;
-          attrs.set(kSlotAttr, getSlot(out));
-          attrs.set(kTiedAttr, b.getI64IntegerAttr(nextSum++));
-          addResult(value, attrs);
+                             entry->getArgument(sum), value);
+          values[sum] = value;
+          resultAttrs[sum].set(kSlotAttr, getSlot(out));
+          resultAttrs[sum].set(kTiedAttr, b.getI64IntegerAttr(sum));
         }
         map.map(out.getResult(), value);
       } else {

@@ -144,7 +144,8 @@ private:
     SmallVector<std::pair<Value, Location>> arguments;
     llvm::DenseMap<int64_t, int64_t> argumentOf; // of the program
     for (BlockArgument arg : func.getArguments()) {
-      bool used = stages.getStages(arg).contains(k);
+      // What nobody uses is on the first stage.
+      bool used = stages.getStages(arg).contains(k) || (k == 0 && stages.getStages(arg).empty());
       for (auto [result, at] : copies) {
         Value value = block().getTerminator()->getOperand(result);
         if (at == k && kindOf(value) == State::Same)
@@ -211,6 +212,11 @@ private:
       map.map(value, sum);
     for (int64_t round = 0; round <= rounds; ++round)
       emitPart(PipelinePart::Apply, round);
+
+    if (outputs.empty())
+      return func.emitError() << "stage " << k << " of @" << func.getName()
+                              << " computes nothing that another stage or the caller uses, expected "
+                                 "every stage to (cut at other places)";
 
     // Results.
     SmallVector<Type> types;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ApplyStages.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Plan/Names.h"
@@ -30,8 +31,11 @@ struct Named {
 struct FunctionPlan {
   func::FuncOp func;
   /// By PlanTarget.
-  std::vector<Named> named[3];
-  std::vector<NamedValue> values; // parallel to named[Value]
+  std::vector<Named> named[std::size(kPlanTargets)];
+  std::vector<NamedValue> values;          // parallel to named[Value]
+  std::vector<StageBoundaryOp> boundaries; // parallel to named[Boundary]
+  /// Cut into stages: axis resources wait for the meshes of these.
+  bool isStaged = false;
 };
 
 class PlanApplier {
@@ -50,12 +54,17 @@ public:
     else if (plan.meshes.empty() && meshes.size() == 1)
       defaultMesh = FlatSymbolRefAttr::get(MeshOp(meshes.entries()[0].op).getSymNameAttr());
 
-    for (auto func : module.getOps<func::FuncOp>())
-      match(functions.emplace_back(FunctionPlan{func, {}, {}}));
+    if (failed(applyStages(plan, module, meshes)))
+      return failure();
+    for (auto func : module.getOps<func::FuncOp>()) {
+      functions.emplace_back().func = func;
+      match(functions.back());
+    }
     if (failed(reportUnmatched()))
       return failure();
     for (FunctionPlan &function : functions)
-      if (failed(applySignature(function)) || failed(applyValues(function)))
+      if (failed(applySignature(function)) || failed(applyValues(function)) ||
+          failed(applyBoundaries(function)))
         return failure();
     return success();
   }
@@ -145,9 +154,24 @@ private:
     function.values = collectNamedValues(func);
     for (const NamedValue &value : function.values)
       names(function, PlanTarget::Value).push_back({value.names, value.position, {}});
+    llvm::DenseMap<Value, const NamedValue *> byValue;
+    for (const NamedValue &value : function.values)
+      byValue[value.value] = &value;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      function.isStaged |= func.getArgAttr(i, kMicrobatchAttr) != nullptr;
+    func.walk([&](StageBoundaryOp op) {
+      function.isStaged = true;
+      function.boundaries.push_back(op);
+      Named &named = names(function, PlanTarget::Boundary).emplace_back();
+      for (Value input : op.getInputs())
+        if (const NamedValue *value = byValue.lookup(skipAnnotations(input))) {
+          llvm::append_range(named.names, value->names);
+          named.position = value->position;
+        }
+    });
 
     std::string hash;
-    SmallVector<unsigned> active[3];
+    SmallVector<unsigned> active[std::size(kPlanTargets)];
     for (auto [i, rule] : llvm::enumerate(plan.rules)) {
       if (!NamePattern(rule.function).matches(func.getName()))
         continue;
@@ -162,7 +186,7 @@ private:
       }
       active[unsigned(rule.target)].push_back(i);
     }
-    for (PlanTarget target : {PlanTarget::Argument, PlanTarget::Result, PlanTarget::Value})
+    for (PlanTarget target : kPlanTargets)
       matchNames(active[unsigned(target)], names(function, target));
   }
 
@@ -311,6 +335,14 @@ private:
         return success();
       const ShardingSpec &spec = plan.rules[*named.rule].spec;
       SpecPlace place{type, describe(target, named, func), loc};
+      if (staysSymbolic(function, spec)) {
+        if (failed(checkSymbolic(spec, place, list.get(kShardingAttr))) ||
+            failed(checkSymbolic(spec, place, list.get(kAxisResourcesAttr))))
+          return failure();
+        list.set(kAxisResourcesAttr, spec.resources);
+        changed = true;
+        return success();
+      }
       FailureOr<ShardingAttr> sharding =
           resolveSpecAt(spec, meshes, defaultMesh, place, list.get(kShardingAttr));
       if (failed(sharding))
@@ -352,7 +384,7 @@ private:
       SpecPlace place{value.value.getType(), describe(PlanTarget::Value, named, function.func),
                       value.value.getLoc()};
       if ((spec.sharding || spec.resources) &&
-          failed(constrain(spec, place, value.value, lastOfArguments)))
+          failed(constrain(function, spec, place, value.value, lastOfArguments)))
         return failure();
       if (spec.compute && failed(setCompute(spec, place, value.value)))
         return failure();
@@ -361,8 +393,8 @@ private:
   }
 
   /// Pins a value for all its users, where it is not pinned already.
-  LogicalResult constrain(const ShardingSpec &spec, const SpecPlace &place, Value value,
-                          Operation *&lastOfArguments) {
+  LogicalResult constrain(const FunctionPlan &function, const ShardingSpec &spec,
+                          const SpecPlace &place, Value value, Operation *&lastOfArguments) {
     SmallVector<Attribute> existing;
     for (Operation *user : value.getUsers())
       if (auto constraint = dyn_cast<WithShardingConstraintOp>(user))
@@ -372,16 +404,23 @@ private:
     if (auto result = dyn_cast<OpResult>(value))
       if (auto list = result.getOwner()->getAttrOfType<ArrayAttr>(kShardingsAttr))
         existing.push_back(list[result.getResultNumber()]);
+    bool isSymbolic = staysSymbolic(function, spec);
     for (Attribute attr : existing)
-      if (attr && failed(resolveSpecAt(spec, meshes, defaultMesh, place, attr)))
+      if (attr && failed(isSymbolic ? checkSymbolic(spec, place, attr)
+                                    : LogicalResult(resolveSpecAt(spec, meshes, defaultMesh, place,
+                                                                  attr))))
         return failure();
     if (!existing.empty())
       return success();
 
-    FailureOr<ShardingAttr> sharding = resolveSpec(spec, meshes, defaultMesh, place);
+    FailureOr<ShardingAttr> sharding = ShardingAttr();
+    if (!isSymbolic)
+      sharding = resolveSpec(spec, meshes, defaultMesh, place);
+    else if (failed(checkSymbolic(spec, place, {})))
+      return failure();
     if (failed(sharding))
       return failure();
-    if (!sharding->getUnreduced().empty())
+    if (*sharding && !sharding->getUnreduced().empty())
       return spec.emitError() << place.what << " is unreduced, expected a complete value";
     OpBuilder b(value.getContext());
     if (Operation *op = value.getDefiningOp())
@@ -391,8 +430,63 @@ private:
     else
       b.setInsertionPointToStart(value.getParentBlock());
     WithShardingConstraintOp constraint = pinValue(b, value, *sharding, value.getLoc());
+    if (isSymbolic)
+      constraint.setAxisResourcesAttr(spec.resources);
     if (!value.getDefiningOp())
       lastOfArguments = constraint;
+    return success();
+  }
+
+  /// Axis resources that name no mesh resolve against that of a stage, once there is one.
+  static bool staysSymbolic(const FunctionPlan &function, const ShardingSpec &spec) {
+    return function.isStaged && spec.resources && spec.mesh.empty();
+  }
+
+  /// What can be said of axis resources without a mesh.
+  static LogicalResult checkSymbolic(const ShardingSpec &spec, const SpecPlace &place,
+                                     Attribute existing) {
+    auto tensor = dyn_cast<RankedTensorType>(place.type);
+    int64_t entries = spec.resources.getNumEntries();
+    if (!tensor || entries > tensor.getRank()) {
+      InFlightDiagnostic diag = spec.emitError();
+      if (!tensor)
+        diag << "axis resources on " << place.type << ", expected a ranked tensor";
+      else
+        diag << "axis resources of " << place.what << " have " << entries
+             << " entries, expected at most " << tensor.getRank() << ", the rank of " << tensor;
+      diag.attachNote(place.loc) << place.what << " stands here";
+      return diag;
+    }
+    if (!existing || existing == spec.resources)
+      return success();
+    InFlightDiagnostic diag = spec.emitError()
+                              << "axis resources of " << place.what << " are " << spec.resources
+                              << ", expected what stands there already, " << existing;
+    diag.attachNote(place.loc) << place.what << " stands here";
+    return diag;
+  }
+
+  LogicalResult applyBoundaries(FunctionPlan &function) {
+    for (auto [named, op] : llvm::zip_equal(names(function, PlanTarget::Boundary), function.boundaries)) {
+      if (!named.rule)
+        continue;
+      const ShardingSpec &spec = plan.rules[*named.rule].spec;
+      std::string what = describe(PlanTarget::Boundary, named, function.func);
+      for (Value input : op.getInputs()) {
+        auto type = cast<RankedTensorType>(input.getType());
+        bool isPattern = !NamePattern(plan.rules[*named.rule].name).isLiteral();
+        if (isPattern && spec.resources.getNumEntries() > type.getRank()) {
+          emitWarning(spec.loc) << spec.prefix << "passes over " << what << ", where a value has rank "
+                                << type.getRank();
+          named.rule.reset();
+          break;
+        }
+        if (failed(checkSymbolic(spec, {type, what, op.getLoc()}, op.getAxisResourcesAttr())))
+          return failure();
+      }
+      if (named.rule)
+        op.setAxisResourcesAttr(spec.resources);
+    }
     return success();
   }
 

@@ -20,20 +20,29 @@ public:
   FailureOr<ShardingPlan> run() {
     for (auto mesh : module.getOps<MeshOp>())
       plan.meshes.push_back({toMesh(mesh), mesh.getLoc()});
-    for (auto func : module.getOps<func::FuncOp>())
+    for (auto func : module.getOps<func::FuncOp>()) {
+      isStaged = false;
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        isStaged |= func.getArgAttr(i, kMicrobatchAttr) != nullptr;
+      func.walk([&](StageBoundaryOp) { isStaged = true; });
       if (failed(exportArguments(func)) || failed(exportResults(func)) ||
           failed(exportValues(func)))
         return failure();
+      exportStages(func);
+    }
     return std::move(plan);
   }
 
 private:
   //===--- arguments and results ------------------------------------------===//
 
+  /// A ShardingAttr; in a function of stages perhaps axis resources; null if nothing is said.
+  using Said = Attribute;
+
   struct Entry {
     std::string name;
-    ShardingAttr sharding; // null if nothing is said
-    int64_t rank;          // -1 for what is no tensor
+    Said sharding;
+    int64_t rank; // -1 for what is no tensor
     Location loc;
     bool written = false;
   };
@@ -46,23 +55,25 @@ private:
   }
 
   /// What is said of an argument or result with these attributes.
-  FailureOr<ShardingAttr> read(DictionaryAttr attrs, const Twine &what, Location loc) {
+  FailureOr<Said> read(DictionaryAttr attrs, const Twine &what, Location loc) {
     auto get = [&](StringRef name) { return attrs ? attrs.get(name) : Attribute(); };
-    if (get(kAxisResourcesAttr))
+    if (Attribute resources = get(kAxisResourcesAttr); resources && isStaged)
+      return resources;
+    else if (resources)
       return emitError(loc) << what << " has axis resources, expected a sharding; run "
                                        "--spmd-resolve-axis-resources first";
     Attribute attr = get(kShardingAttr);
     if (Attribute given = get(kGivenAttr); given && !all)
       attr = given;
     if (!attr)
-      return ShardingAttr();
+      return Said();
     auto sharding = dyn_cast<ShardingAttr>(attr);
     if (!sharding)
       return emitError(loc) << what << " has " << attr << ", expected a sharding";
     // Propagation says so where nothing was given.
     if (!all && phase >= Phase::Propagated && isAllOpen(sharding))
-      return ShardingAttr();
-    return sharding;
+      return Said();
+    return Said(sharding);
   }
 
   static int64_t getRank(Type type) {
@@ -74,7 +85,7 @@ private:
     std::vector<Entry> entries;
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
       Location loc = func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc();
-      FailureOr<ShardingAttr> sharding =
+      FailureOr<Said> sharding =
           read(func.getArgAttrDict(i), "argument #" + Twine(i), loc);
       if (failed(sharding))
         return failure();
@@ -87,7 +98,7 @@ private:
   LogicalResult exportResults(func::FuncOp func) {
     std::vector<Entry> entries;
     for (unsigned i = 0; i < func.getNumResults(); ++i) {
-      FailureOr<ShardingAttr> sharding =
+      FailureOr<Said> sharding =
           read(func.getResultAttrDict(i), "result #" + Twine(i), func.getLoc());
       if (failed(sharding))
         return failure();
@@ -95,6 +106,15 @@ private:
                          func.getLoc()});
     }
     return exportEntries(func, PlanTarget::Result, entries);
+  }
+
+  /// Nothing said, in the words of `other`.
+  Said getOpen(Said other, int64_t rank) {
+    MLIRContext *context = module.getContext();
+    if (auto sharding = dyn_cast<ShardingAttr>(other))
+      return ShardingAttr::getFullyOpen(context, sharding.getMesh(), rank);
+    return AxisResourcesAttr::get(context, /*replicated=*/false,
+                                  SmallVector<Attribute>(rank, UnitAttr::get(context)));
   }
 
   LogicalResult exportEntries(func::FuncOp func, PlanTarget target, std::vector<Entry> &entries) {
@@ -125,8 +145,7 @@ private:
           return;
         below[it->second].push_back(i);
         if (!entry.sharding && entry.rank >= 0 && !entry.written)
-          entry.sharding = ShardingAttr::getFullyOpen(
-              module.getContext(), entries[it->second].sharding.getMesh(), entry.rank);
+          entry.sharding = getOpen(entries[it->second].sharding, entry.rank);
       });
     std::function<void(unsigned)> write = [&](unsigned i) {
       Entry &entry = entries[i];
@@ -148,7 +167,7 @@ private:
     // The first constraint of each value.
     llvm::DenseMap<Value, WithShardingConstraintOp> constraints;
     WalkResult walk = func.walk([&](WithShardingConstraintOp op) {
-      if (!op.getShardingAttr()) {
+      if (!op.getShardingAttr() && !isStaged) {
         emitError(op.getLoc()) << "constraint without a sharding, expected one; run "
                            "--spmd-resolve-axis-resources first";
         return WalkResult::interrupt();
@@ -174,6 +193,7 @@ private:
     std::string hash;
     for (const NamedValue &value : values) {
       ShardingAttr sharding;
+      AxisResourcesAttr resources;
       FactorsAttr compute;
       Operation *op = value.value.getDefiningOp();
       unsigned number = op ? cast<OpResult>(value.value).getResultNumber() : 0;
@@ -189,25 +209,86 @@ private:
       if (auto constraint = constraints.lookup(value.value)) {
         ShardingAttr completed = getWritten(constraint, 0);
         sharding = all && completed ? completed : constraint.getShardingAttr();
+        if (!sharding)
+          resources = constraint.getAxisResourcesAttr();
       }
       // What is partial cannot be pinned: it follows from how the op computes.
       if (sharding && !sharding.getUnreduced().empty())
         sharding = {};
       if (number > 0)
         compute = {};
-      if (!sharding && !compute)
+      if (!sharding && !resources && !compute)
         continue;
-      std::string name = value.isNamed ? value.names.front() : "", ruleHash;
-      if (name.empty() || count[name] > 1 || StringRef(name).contains('*') || isPosition(name)) {
-        if (hash.empty())
-          hash = hashFunction(func);
-        name = value.position;
-        ruleHash = hash;
-      }
-      addRule(func, PlanTarget::Value, name, sharding, compute, value.value.getLoc())
+      std::string ruleHash;
+      std::string name = getRuleName(func, value, count, hash, ruleHash);
+      addRule(func, PlanTarget::Value, name, sharding ? Said(sharding) : Said(resources), compute,
+              value.value.getLoc())
           .hash = ruleHash;
     }
     return success();
+  }
+
+  /// The name of a value, or its position, which holds for this function (`ruleHash`).
+  static std::string getRuleName(func::FuncOp func, const NamedValue &value,
+                                 const llvm::StringMap<unsigned> &count, std::string &hash,
+                                 std::string &ruleHash) {
+    std::string name = value.isNamed ? value.names.front() : "";
+    if (!name.empty() && count.lookup(name) <= 1 && !StringRef(name).contains('*') &&
+        !isPosition(name))
+      return name;
+    if (hash.empty())
+      hash = hashFunction(func);
+    ruleHash = hash;
+    return value.position;
+  }
+
+  //===--- stages ---------------------------------------------------------===//
+
+  void exportStages(func::FuncOp func) {
+    if (func.isExternal())
+      return;
+    SmallVector<StageBoundaryOp> boundaries;
+    func.walk([&](StageBoundaryOp op) {
+      if (op.getBackward())
+        emitWarning(op.getLoc()) << "this boundary is left out of the plan, which has those of the "
+                                    "forward part";
+      else if (!op.getCandidate())
+        boundaries.push_back(op);
+    });
+    auto meshes = func->getAttrOfType<ArrayAttr>(kMeshAttr);
+    if (boundaries.empty() && !meshes)
+      return;
+    std::vector<NamedValue> values = collectNamedValues(func);
+    // A stage ends behind the last value of a name.
+    llvm::StringMap<Value> last;
+    llvm::StringMap<unsigned> count;
+    llvm::DenseMap<Value, const NamedValue *> byValue;
+    for (const NamedValue &value : values) {
+      byValue[value.value] = &value;
+      for (StringRef name : value.names)
+        forEachPrefix(name, [&](StringRef prefix) { last[prefix] = value.value; });
+    }
+    std::string hash;
+    for (size_t k = 0; k <= boundaries.size(); ++k) {
+      PlanStage &stage = plan.stages.emplace_back(func.getLoc());
+      stage.function = func.getName().str();
+      stage.stage = k;
+      if (meshes && k < meshes.size())
+        if (auto mesh = dyn_cast<FlatSymbolRefAttr>(meshes[k]))
+          stage.mesh = mesh.getValue().str();
+      if (k == boundaries.size())
+        break;
+      StageBoundaryOp op = boundaries[k];
+      for (Value input : op.getInputs()) {
+        const NamedValue *value = byValue.lookup(skipAnnotations(input));
+        for (StringRef name : value->names)
+          count[name] = last.lookup(name) == value->value ? 1 : 2;
+        stage.until.push_back(getRuleName(func, *value, count, hash, stage.hash));
+      }
+      if (AxisResourcesAttr resources = op.getAxisResourcesAttr())
+        addRule(func, PlanTarget::Boundary, stage.until.front(), resources, {}, op.getLoc()).hash =
+            isPosition(stage.until.front()) ? stage.hash : "";
+    }
   }
 
   //===--- rules ----------------------------------------------------------===//
@@ -242,13 +323,16 @@ private:
     return AxisResourcesAttr::get(module.getContext(), replicated, entries);
   }
 
-  PlanRule &addRule(func::FuncOp func, PlanTarget target, StringRef name, ShardingAttr sharding,
+  PlanRule &addRule(func::FuncOp func, PlanTarget target, StringRef name, Said said,
                     FactorsAttr compute, Location loc) {
     PlanRule &rule = plan.rules.emplace_back(loc);
     rule.function = func.getName().str();
     rule.target = target;
     rule.name = name.str();
-    if (sharding)
+    auto sharding = dyn_cast_or_null<ShardingAttr>(said);
+    rule.spec.resources = dyn_cast_or_null<AxisResourcesAttr>(said);
+    // In a function of stages axis resources would wait for a stage's mesh.
+    if (sharding && !isStaged)
       rule.spec.resources = getResources(sharding);
     if (!rule.spec.resources)
       rule.spec.sharding = sharding;
@@ -259,6 +343,8 @@ private:
   ModuleOp module;
   bool all;
   Phase phase;
+  /// Of the function that is looked at: cut into stages, whose meshes axis resources wait for.
+  bool isStaged = false;
   ShardingPlan plan;
 };
 

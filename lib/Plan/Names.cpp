@@ -199,7 +199,7 @@ std::string spmd::hashFunction(func::FuncOp func) {
   };
   os << func.getFunctionType();
   func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isAnnotation(op))
+    if (isAnnotation(op) || isa<StageBoundaryOp>(op))
       return;
     // Where it stands, then what it is.
     os << "\n" << numberOf(blocks, op->getBlock()) << " " << op->getName() << "(";

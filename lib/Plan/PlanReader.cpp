@@ -15,6 +15,7 @@ StringRef spmd::stringifyPlanTarget(PlanTarget target) {
   case PlanTarget::Argument: return "argument";
   case PlanTarget::Result: return "result";
   case PlanTarget::Value: return "value";
+  case PlanTarget::Boundary: return "boundary";
   }
   llvm_unreachable("no such target");
 }
@@ -133,26 +134,24 @@ private:
   LogicalResult readRule(const LocatedJson &object, ShardingPlan &plan) {
     if (object.kind != LocatedJson::Object)
       return emitError(object.offset) << "found " << describe(object) << ", expected an object";
-    for (StringRef key : {"stage", "boundary"})
-      if (object.find(key))
-        return emitError(object.offset)
-               << "\"" << key << "\" is about pipeline stages, which are not supported yet";
-    if (failed(checkKeys(object, {"function", "argument", "result", "value", "axis_resources",
-                                  "sharding", "compute", "mesh", "hash", "stage", "boundary"})))
+    if (object.find("stage"))
+      return readStage(object, plan);
+    if (failed(checkKeys(object, {"function", "argument", "result", "value", "boundary",
+                                  "axis_resources", "sharding", "compute", "mesh", "hash"})))
       return failure();
 
     PlanRule rule(locate(object.offset));
     ShardingSpec &spec = rule.spec;
     spec.prefix = prefix;
     unsigned targets = 0;
-    for (PlanTarget target : {PlanTarget::Argument, PlanTarget::Result, PlanTarget::Value})
+    for (PlanTarget target : kPlanTargets)
       if (object.find(stringifyPlanTarget(target))) {
         ++targets;
         rule.target = target;
       }
     if (targets != 1)
       return emitError(object.offset) << "found " << targets
-                                      << " of \"argument\", \"result\", \"value\", expected one";
+                                      << " of \"argument\", \"result\", \"value\", \"boundary\", expected one";
     if (failed(readText(object, "function", rule.function)) ||
         failed(readText(object, stringifyPlanTarget(rule.target), rule.name)) ||
         failed(readText(object, "mesh", spec.mesh)) || failed(readText(object, "hash", rule.hash)))
@@ -163,7 +162,8 @@ private:
     const LocatedJson *compute = object.find("compute");
     if (compute && rule.target != PlanTarget::Value)
       return emitError(compute->offset)
-             << "\"compute\" on " << (rule.target == PlanTarget::Argument ? "an argument" : "a result")
+             << "\"compute\" on a" << (rule.target == PlanTarget::Argument ? "n " : " ")
+             << stringifyPlanTarget(rule.target)
              << ", expected it on a value";
     if (bool(resources) + bool(sharding) != 1 && !(compute && !resources && !sharding))
       return emitError(object.offset)
@@ -173,7 +173,12 @@ private:
     if (!spec.mesh.empty() && !resources)
       return emitError(object.offset)
              << "\"mesh\" without \"axis_resources\", expected the mesh in the sharding";
-    bool position = rule.target == PlanTarget::Value && isPosition(rule.name);
+    if (rule.target == PlanTarget::Boundary && (sharding || !spec.mesh.empty()))
+      return emitError(object.offset)
+             << "\"" << (sharding ? "sharding" : "mesh")
+             << "\" on a boundary, expected axis resources, which both of its stages resolve";
+    bool position = isPosition(rule.name) && (rule.target == PlanTarget::Value ||
+                                              rule.target == PlanTarget::Boundary);
     if (position && rule.hash.empty())
       return emitError(object.offset) << "value " << rule.name
                                       << " without \"hash\", expected that of the function";
@@ -187,6 +192,46 @@ private:
     if (compute && failed(readAttr(*compute, "compute", "#spmd.factors", spec.compute)))
       return failure();
     plan.rules.push_back(std::move(rule));
+    return success();
+  }
+
+  LogicalResult readStage(const LocatedJson &object, ShardingPlan &plan) {
+    if (failed(checkKeys(object, {"function", "stage", "mesh", "until", "hash"})))
+      return failure();
+    PlanStage stage(locate(object.offset));
+    stage.prefix = prefix;
+    const LocatedJson &number = *object.find("stage");
+    if (number.kind != LocatedJson::Integer || number.integer < 0)
+      return emitError(number.offset) << "\"stage\" is " << describe(number)
+                                      << ", expected a number, 0 or more";
+    stage.stage = number.integer;
+    if (failed(readText(object, "function", stage.function)) ||
+        failed(readText(object, "mesh", stage.mesh)) || failed(readText(object, "hash", stage.hash)))
+      return failure();
+    if (stage.function.empty())
+      return emitError(object.offset) << "stage without \"function\", expected the name of one";
+    if (const LocatedJson *until = object.find("until")) {
+      SmallVector<const LocatedJson *> names{until};
+      if (until->kind == LocatedJson::Array) {
+        names.clear();
+        for (const LocatedJson &item : until->items)
+          names.push_back(&item);
+      }
+      bool hasPosition = false;
+      for (const LocatedJson *name : names) {
+        if (!name->isString())
+          return emitError(name->offset) << "\"until\" is " << describe(*name)
+                                         << ", expected the name of a value or a list of names";
+        stage.until.push_back(name->text);
+        hasPosition |= isPosition(name->text);
+      }
+      if (stage.until.empty())
+        return emitError(until->offset) << "\"until\" is an empty list, expected a value";
+      if (hasPosition && stage.hash.empty())
+        return emitError(object.offset) << "value named by its position without \"hash\", "
+                                           "expected that of the function";
+    }
+    plan.stages.push_back(std::move(stage));
     return success();
   }
 

@@ -89,15 +89,40 @@ static void writeRule(const PlanRule &rule, raw_ostream &os) {
   os << "}";
 }
 
+static void writeStage(const PlanStage &stage, raw_ostream &os) {
+  os << "{\"function\": " << toJson(stage.function) << ", \"stage\": " << stage.stage;
+  if (!stage.mesh.empty())
+    os << ", \"mesh\": " << toJson(stage.mesh);
+  if (stage.until.size() == 1) {
+    os << ", \"until\": " << toJson(stage.until.front());
+  } else if (!stage.until.empty()) {
+    os << ", \"until\": ";
+    writeList(stage.until, os);
+  }
+  if (!stage.hash.empty())
+    os << ", \"hash\": " << toJson(stage.hash);
+  os << "}";
+}
+
 void spmd::writePlan(const ShardingPlan &plan, raw_ostream &os) {
-  auto writeLines = [&](StringRef key, const auto &list, auto write) {
+  StringRef separator;
+  auto beginList = [&](StringRef key) {
     os << ",\n \"" << key << "\": [";
-    llvm::interleave(
-        list, [&](const auto &entry) { os << "\n  "; write(entry); }, [&] { os << ","; });
-    os << "]";
+    separator = "";
+  };
+  auto writeLines = [&](const auto &list, auto write) {
+    for (const auto &entry : list) {
+      os << separator << "\n  ";
+      write(entry, os);
+      separator = ",";
+    }
   };
   os << "{\"version\": 1";
-  writeLines("meshes", plan.meshes, [&](const PlanMesh &mesh) { writeMesh(mesh.mesh, os); });
-  writeLines("rules", plan.rules, [&](const PlanRule &rule) { writeRule(rule, os); });
-  os << "}\n";
+  beginList("meshes");
+  writeLines(plan.meshes, [](const PlanMesh &mesh, raw_ostream &os) { writeMesh(mesh.mesh, os); });
+  os << "]";
+  beginList("rules");
+  writeLines(plan.stages, writeStage);
+  writeLines(plan.rules, writeRule);
+  os << "]}\n";
 }

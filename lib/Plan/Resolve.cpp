@@ -80,6 +80,7 @@ FailureOr<ShardingAttr> spmd::resolveSpec(const ShardingSpec &spec, const MeshCa
       std::optional<unsigned> axis = mesh->findAxis(name);
       if (!axis) {
         InFlightDiagnostic diag = emitError() << "unknown axis \"" << name << "\" in dim " << d
+                                              << " of " << place.what
                                               << ", expected an axis of mesh @" << mesh->name;
         diag.attachNote(meshes.lookupOp(meshRef).getLoc())
             << "available axes: " << mesh->axesToString();

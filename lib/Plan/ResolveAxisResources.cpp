@@ -63,6 +63,15 @@ struct ResolveAxisResourcesPass
     return ("argument #" + Twine(i) + stage).str();
   }
 
+  /// Likewise by the name of its location.
+  static std::string describeOperand(WithShardingConstraintOp op, const Twine &where) {
+    std::string stage = where.str();
+    auto name = dyn_cast<NameLoc>(op.getInput().getLoc());
+    if (stage.empty() || !name)
+      return "operand" + stage;
+    return ("value \"" + name.getName().getValue() + "\"" + stage).str();
+  }
+
   static bool hasResources(func::FuncOp func) {
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (func.getArgAttr(i, kAxisResourcesAttr))
@@ -151,7 +160,8 @@ struct ResolveAxisResourcesPass
         return failure();
       FailureOr<ShardingAttr> sharding =
           resolveSpec(spec, meshes, *chosen,
-                      {constraint.getType(), "operand" + inStage(func), constraint.getLoc()});
+                      {constraint.getType(), describeOperand(constraint, inStage(func)),
+                       constraint.getLoc()});
       if (failed(sharding))
         return failure();
       constraint.removeAxisResourcesAttr();

@@ -1,11 +1,11 @@
 //===- ExplainPass.cpp - --spmd-explain and --spmd-explain-reshape --------===//
 
-#include "Output.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Report/Explain.h"
 #include "shardkit/Report/ExplainReshape.h"
 #include "shardkit/Report/ExplainSearch.h"
+#include "shardkit/Report/Output.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDEXPLAINPASS

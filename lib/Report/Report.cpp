@@ -116,6 +116,7 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
     report.meshes.push_back(std::move(mesh));
   }
   readShapes(module, report);
+  llvm::StringMap<int64_t> runs = countRuns(module);
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
@@ -161,6 +162,8 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
       entry.received = cost.received;
       entry.cost = cost.seconds - (travelsAlong(op) ? costs.getLatency(step.group) : 0);
       entry.count = countExecutions(op->getBlock(), options.tripCount);
+      if (auto it = runs.find(func.getName()); it != runs.end())
+        entry.count *= it->second;
       entry.loc = getLocationText(op->getLoc());
       entry.reason = getReason(op, values);
       // A slice moves nothing between devices.
@@ -175,6 +178,10 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
       return failure();
   }
   report.memory = computeMemory(module, values, options.top);
+  auto pipelines = computePipelines(module, meshes, report.memory);
+  if (failed(pipelines))
+    return failure();
+  report.pipelines = std::move(*pipelines);
   report.layoutsKnown = values.knowLayouts();
   if (report.layoutsKnown)
     report.replicated = findReplicated(module, values);
@@ -187,6 +194,38 @@ static std::string getUsableText(const ReplicatedValue &value) {
   for (auto &[axis, dim] : value.usable)
     text += (text.empty() ? "" : ", ") + axis + " on dim " + std::to_string(dim);
   return text;
+}
+
+/// Bytes of the collectives of a part in a step.
+static int64_t getCollectiveBytes(const Report &report, StringRef function) {
+  int64_t sum = 0;
+  for (const ReportCollective &c : report.collectives)
+    if (c.function == function)
+      sum += c.bytes * c.count;
+  return sum;
+}
+
+static void printPipeline(const Report &report, const ReportPipeline &pipeline, raw_ostream &os) {
+  os << "pipeline @" << pipeline.name << ": " << pipeline.schedule << ", " << pipeline.microbatches
+     << " microbatches\n";
+  auto line = [&](StringRef what, int64_t bytes) {
+    os << "    " << llvm::left_justify(what, 28) << llvm::right_justify(std::to_string(bytes), 14)
+       << " B\n";
+  };
+  for (const ReportStages &stages : pipeline.meshes) {
+    os << "  mesh @" << stages.mesh << (stages.stages.size() > 1 ? ", stages " : ", stage ");
+    llvm::interleaveComma(stages.stages, os);
+    os << "\n";
+    for (const ReportPart &part : stages.parts)
+      line("@" + part.function + " x" + std::to_string(part.runs) + ", collectives",
+           getCollectiveBytes(report, part.function));
+    line(std::to_string(stages.inFlight) + " in flight, each keeps", stages.residualBytes);
+    line("values between parts", stages.valueBytes);
+    line("peak at most", stages.peakBytes);
+  }
+  for (const ReportTransfer &transfer : pipeline.transfers)
+    os << "  " << transfer.from << " -> " << transfer.to << " x" << transfer.count
+       << llvm::right_justify(std::to_string(transfer.bytes), 14) << " B  " << transfer.value << "\n";
 }
 
 void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
@@ -264,6 +303,8 @@ void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
     if (memory.dynamicValues > 0)
       os << "    " << memory.dynamicValues << " values of dynamic size are not counted\n";
   }
+  for (const ReportPipeline &pipeline : report.pipelines)
+    printPipeline(report, pipeline, os);
   if (!report.layoutsKnown)
     os << "replicated values: not known, the layouts of values are gone; report the module before it "
           "is partitioned, or with keep-layouts\n";
@@ -360,6 +401,37 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
                     {"at", peak ? peak->at : ""},
                     {"largest", peak ? listLargest(*peak) : json::array()},
                     {"functions", memories}};
+  json pipelines = json::array();
+  for (const ReportPipeline &pipeline : report.pipelines) {
+    json meshes = json::array(), transfers = json::array();
+    for (const ReportStages &stages : pipeline.meshes) {
+      json parts = json::array();
+      for (const ReportPart &part : stages.parts)
+        parts.push_back({{"function", part.function},
+                         {"runs", part.runs},
+                         {"collective_bytes", getCollectiveBytes(report, part.function)}});
+      meshes.push_back({{"mesh", stages.mesh},
+                        {"stages", stages.stages},
+                        {"parts", parts},
+                        {"in_flight", stages.inFlight},
+                        {"residual_bytes", stages.residualBytes},
+                        {"value_bytes", stages.valueBytes},
+                        {"peak_bytes", stages.peakBytes}});
+    }
+    for (const ReportTransfer &transfer : pipeline.transfers)
+      transfers.push_back({{"value", transfer.value},
+                           {"from", transfer.from},
+                           {"to", transfer.to},
+                           {"bytes", transfer.bytes},
+                           {"count", transfer.count}});
+    pipelines.push_back({{"name", pipeline.name},
+                         {"schedule", pipeline.schedule},
+                         {"microbatches", pipeline.microbatches},
+                         {"meshes", meshes},
+                         {"transfers", transfers}});
+  }
+  if (!pipelines.empty())
+    root["pipelines"] = pipelines;
   if (!report.solver.empty()) {
     json solved = json::array();
     double objective = 0, bound = 0;

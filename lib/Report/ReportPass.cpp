@@ -1,9 +1,9 @@
 //===- ReportPass.cpp - --spmd-report -------------------------------------===//
 
 #include "Html.h"
-#include "Output.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Report/Output.h"
 #include "shardkit/Report/Report.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

@@ -147,6 +147,12 @@ static FailureOr<manifest::Piece> describePiece(const manifest::Value &part, int
   return piece;
 }
 
+/// Of what parts of a pipeline hand to one another.
+static SlotAttr getValueSlot(DictionaryAttr attrs) {
+  auto slot = attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr();
+  return slot && slot.isValue() ? slot : SlotAttr();
+}
+
 //===----------------------------------------------------------------------===//
 // Pure data movement
 //===----------------------------------------------------------------------===//
@@ -169,6 +175,18 @@ struct Movement {
     return isa<tensor::TensorDialect>(op->getDialect()) && op->getNumRegions() == 0;
   }
 
+  /// What another part of the pipeline writes into a slot; null where it is summed up.
+  Value getWritten(func::FuncOp part, SlotAttr slot) {
+    if (slot.getKind() != SlotKind::Value)
+      return {};
+    for (auto func : part->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
+      if (func->getAttr(kPartOfAttr) == part->getAttr(kPartOfAttr) && !func.isExternal())
+        for (unsigned i = 0; i < func.getNumResults(); ++i)
+          if (func.getResultAttr(i, kSlotAttr) == slot)
+            return func.getBody().back().getTerminator()->getOperand(i);
+    return {};
+  }
+
   bool exact(Value value) {
     SmallVector<Value> stack{value};
     SmallVector<Value> seen;
@@ -183,8 +201,17 @@ struct Movement {
       seen.push_back(v);
       Operation *op = v.getDefiningOp();
       if (!op) {
-        // Arguments only; block arguments of loops are computed.
-        result = isa<func::FuncOp>(v.getParentBlock()->getParentOp());
+        // Block arguments of loops are computed.
+        auto func = dyn_cast<func::FuncOp>(v.getParentBlock()->getParentOp());
+        result = func != nullptr;
+        if (!func)
+          continue;
+        if (SlotAttr slot = getValueSlot(func.getArgAttrDict(cast<BlockArgument>(v).getArgNumber()))) {
+          Value made = getWritten(func, slot);
+          result = made != nullptr;
+          if (made)
+            stack.push_back(made);
+        }
         continue;
       }
       if (auto done = dyn_cast<DoneOp>(op)) { // as the collective that was started
@@ -374,10 +401,6 @@ struct Describer {
   }
 
   /// The slot of a value that parts of a pipeline hand to each other; null for others.
-  static SlotAttr getValueSlot(DictionaryAttr attrs) {
-    auto slot = attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr();
-    return slot && slot.isValue() ? slot : SlotAttr();
-  }
   LogicalResult describeSlot(SlotAttr slot, Type type, Location loc, manifest::Value &value) {
     value.name = slot.getName().str();
     if (failed(describeValue(type, {}, loc, value)))

@@ -1,6 +1,7 @@
 //===- DescribePipeline.cpp - Schedules in the manifest -------------------===//
 
 #include "Describe.h"
+#include "shardkit/Pipeline/ScheduleProgram.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Layout/MeshTransfer.h"
 #include "llvm/ADT/StringMap.h"
@@ -38,7 +39,7 @@ public:
     out.name = schedule.getSymName().str();
     out.schedule = schedule.getKind().str();
     out.microbatches = schedule.getMicrobatches();
-    if (failed(describeStages()))
+    if (failed(verifySchedule(schedule)) || failed(describeStages()))
       return failure();
     describeSignature();
     for (auto [f, function] : llvm::enumerate(functions))

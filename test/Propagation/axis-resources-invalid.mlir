@@ -2,7 +2,7 @@
 
 // expected-note@+1 {{available axes: "x"=2, "y"=2}}
 spmd.mesh @pod = <["x"=2, "y"=2]>
-// expected-error@+1 {{unknown axis "z" in dim 1, expected an axis of mesh @pod}}
+// expected-error@+1 {{unknown axis "z" in dim 1 of argument #0, expected an axis of mesh @pod}}
 func.func @unknown(%a: tensor<4x4xf32> {spmd.axis_resources = #spmd.axis_resources<["x", "z"]>}) {
   return
 }

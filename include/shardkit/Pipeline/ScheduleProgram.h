@@ -29,10 +29,21 @@ struct ScheduleProgram {
   Place getConsumer(int64_t value, int64_t mesh) const;
 };
 
+/// The instructions of a schedule, and the ops that they are.
+struct ScheduleLists {
+  InstructionLists lists; // without clocks
+  std::vector<SmallVector<Operation *>> places;
+
+  /// One error at a transfer or an instruction that is none.
+  static FailureOr<ScheduleLists> read(ScheduleOp schedule, const ScheduleProgram &program);
+};
+
 /// Writes the transfers and the instructions of a schedule whose functions are split.
 LogicalResult emitSchedule(ScheduleOp schedule);
 /// One error at an instruction if the lists of a schedule do not do what they should.
 LogicalResult verifySchedule(ScheduleOp schedule);
+LogicalResult verifySchedule(ScheduleOp schedule, const ScheduleProgram &program,
+                             const ScheduleLists &lists);
 
 } // namespace mlir::spmd
 

@@ -31,9 +31,11 @@ struct ShardingSpec {
   InFlightDiagnostic emitError() const { return mlir::emitError(loc) << prefix; }
 };
 
-/// What a rule is about.
-enum class PlanTarget { Argument, Result, Value };
-/// `argument`, `result`, `value`: also the keys of the file.
+/// What a rule is about. A boundary has the names of the values that cross there.
+enum class PlanTarget { Argument, Result, Value, Boundary };
+inline constexpr PlanTarget kPlanTargets[] = {PlanTarget::Argument, PlanTarget::Result,
+                                              PlanTarget::Value, PlanTarget::Boundary};
+/// `argument`, `result`, `value`, `boundary`: also the keys of the file.
 llvm::StringRef stringifyPlanTarget(PlanTarget target);
 
 struct PlanRule {
@@ -47,6 +49,23 @@ struct PlanRule {
   ShardingSpec spec;
 };
 
+/// A pipeline stage of a function.
+struct PlanStage {
+  explicit PlanStage(Location loc) : loc(loc) {}
+
+  std::string function; // a name
+  int64_t stage = 0;
+  std::string mesh; // empty: not said
+  /// The values behind the last of which the stage ends, and which cross to the next;
+  /// none for the last stage.
+  llvm::SmallVector<std::string, 1> until;
+  std::string hash; // as of a rule
+  Location loc;
+  std::string prefix;
+
+  InFlightDiagnostic emitError() const { return mlir::emitError(loc) << prefix; }
+};
+
 struct PlanMesh {
   Mesh mesh;
   Location loc;
@@ -55,6 +74,7 @@ struct PlanMesh {
 /// A plan file. docs/Plans.md has the schema.
 struct ShardingPlan {
   llvm::SmallVector<PlanMesh, 1> meshes;
+  std::vector<PlanStage> stages;
   std::vector<PlanRule> rules;
 };
 

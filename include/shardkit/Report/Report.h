@@ -7,7 +7,7 @@
 #ifndef SHARDKIT_REPORT_REPORT_H
 #define SHARDKIT_REPORT_REPORT_H
 
-#include "shardkit/Report/Memory.h"
+#include "shardkit/Report/Pipelines.h"
 #include "shardkit/Report/Replicated.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
@@ -27,7 +27,7 @@ struct ReportCollective {
   std::vector<std::string> axes;
   int64_t bytes = 0;    // B of the cost formulas
   int64_t received = 0; // bytes received, summed over the group's devices
-  int64_t count = 1;    // executions per run of the function
+  int64_t count = 1;    // executions per run of the function; of a part of a stage, per step
   double cost = 0;      // seconds of one execution
   Location location;    // for remarks
 };
@@ -69,6 +69,7 @@ struct Report {
   std::vector<ReportSolver> solver; // functions that were laid out by search
   std::vector<ReportShape> shapes;  // the best one first
   std::vector<FunctionMemory> memory;      // a function each, in order
+  std::vector<ReportPipeline> pipelines;
   std::vector<ReplicatedValue> replicated; // the most bytes first
   /// Whether layouts inside functions are known; without them little is replicated
   /// for certain.

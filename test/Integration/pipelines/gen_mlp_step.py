@@ -11,10 +11,14 @@ stages, "name:axis=size,axis=size[@first device]".
   alpa    first stage's weights P(-,model), P(model), P(model,-), P(-); x P(-); tgt P(data,-);
           those of other stages replicated (the manual sharding of Alpa's tests)
   none    nothing
---constraint axes: a with_sharding_constraint on the activation inside of each stage.
---loss returns the loss too.
+--params replicated: of all weights instead.
+--constraints '0=["model"];2=[none, "data"]': a with_sharding_constraint on what a layer computes.
+--loss returns the loss too. --clip scales gradients so that their common norm is at most 0.01.
+--tied: the last layer's weight is the first one's transpose (dims must allow it).
+--backward writes the boundaries of the backward part too.
 """
 import argparse
+import functools
 import math
 import sys
 from pathlib import Path
@@ -33,9 +37,14 @@ def parse(argv=None):
     parser.add_argument("--activation", choices=["", "tanh"], default="")
     parser.add_argument("--meshes", default="s0:dummy=1,model=2@0;s1:dummy=1,data=2@2")
     parser.add_argument("--annotations", choices=["alpa", "none"], default="none")
+    parser.add_argument("--input", default="replicated", help="axis resources of x; with alpa")
     parser.add_argument("--target", default='["data"]', help="axis resources of the target; with alpa")
     parser.add_argument("--constraints", default="",
                         help="layer=axis resources, separated by ;")
+    parser.add_argument("--params", default="", help="axis resources of all weights; with alpa")
+    parser.add_argument("--tied", action="store_true")
+    parser.add_argument("--clip", action="store_true")
+    parser.add_argument("--backward", action="store_true")
     parser.add_argument("--loss", action="store_true")
     parser.add_argument("--no-tied", action="store_true")
     parser.add_argument("--inference", action="store_true")
@@ -67,33 +76,43 @@ def main():
     g = Graph()
     x = g.argument("x", (args.batch, args.dims[0]))
     target = g.argument("tgt", (args.batch, args.dims[-1]))
-    weights, marks, specs = {}, {}, {}
+    weights, marks, pinned, specs, ends = {}, {}, {}, {}, {}
     first_stage = args.boundaries[0] if args.boundaries else len(args.dims)
     h = x
     for i, (a, b) in enumerate(zip(args.dims, args.dims[1:])):
         with g.scope(f"layer{i}"):
-            w = weights[f"w{i}"] = g.argument(f"w{i}", (a, b))
+            is_tied = args.tied and i == len(args.dims) - 2
+            if not is_tied:
+                w = weights[f"w{i}"] = g.argument(f"w{i}", (a, b))
             bias = weights[f"b{i}"] = g.argument(f"b{i}", (b,))
             if args.annotations == "alpa":
                 column = i % 2 == 0
                 own = i < first_stage
-                specs[f"w{i}"] = "replicated" if not own else '[none, "model"]' if column else '["model"]'
-                specs[f"b{i}"] = '["model"]' if own and column else "replicated"
-            h = g.einsum("bd,de->be", h, w)
+                specs[f"w{i}"] = args.params or "replicated" if not own or args.params else '[none, "model"]' if column else '["model"]'
+                specs[f"b{i}"] = args.params or ('["model"]' if own and column else "replicated")
+            h = g.einsum("bd,ed->be", h, weights["w0"]) if is_tied else g.einsum("bd,de->be", h, w)
             h = g.add(h, g.broadcast(bias, h.shape, [0]))
             if args.activation:
                 h = g.unary(args.activation, h)
             if str(i) in args.constraints:
-                marks[h.id] = args.constraints[str(i)]
+                pinned[h.id] = args.constraints[str(i)]
             if i + 1 in args.boundaries:
+                ends[i] = h
                 pin = f" axis_resources {args.pin}" if args.pin else ""
                 marks[h.id] = "spmd.stage_boundary {v}" + pin + " : {t}"
     if args.annotations == "alpa":
-        specs["x"], specs["tgt"] = "replicated", args.target
+        specs["x"], specs["tgt"] = args.input, args.target
     with g.scope("loss"):
         error = g.sub(h, target)
         loss = g.scale(g.reduce("sum", g.mul(error, error), range(2)), 1 / math.prod(h.shape))
-    gradients = [] if args.inference else g.gradients(loss, list(weights.values()))
+    gradients = [] if args.inference else g.gradients(loss, list(weights.values()) + list(ends.values()))
+    ends = dict(zip(ends, gradients[len(weights):]))
+    gradients = gradients[:len(weights)]
+    if args.clip:
+        with g.scope("clip"):
+            squares = [g.reduce("sum", g.mul(d, d), range(d.rank)) for d in gradients]
+            norm = functools.reduce(g.add, squares)
+            factor = g.scale(g.unary("rsqrt", norm), 0.01)
 
     out = Writer("f32")
     params, names = [], {}
@@ -105,8 +124,6 @@ def main():
         spec = resources(specs[name]) if name in specs else ""
         names[node.id] = f"%a{len(params)}"
         params.append(f'%a{len(params)}: {out.type(node.shape)} {{{kind} = "{name}"{micro}{spec}}}')
-    pinned = {k: v for k, v in marks.items() if not v.startswith("spmd")}
-    marks = {k: v for k, v in marks.items() if v.startswith("spmd")}
     # A constraint takes the place of its value for all that follows.
     if pinned:
         old = out.node
@@ -121,15 +138,37 @@ def main():
             return value
         out.node = node
     wanted = [h] if args.inference else ([loss] if args.loss else []) + gradients
+    if args.clip:
+        wanted.append(factor)
+    if args.backward:
+        wanted += ends.values()
     values = out.graph(wanted, names, marks)
+    if args.backward:
+        # Behind the gradients of the stage's weights.
+        for i, node in ends.items():
+            last = max(n for n, line in enumerate(out.lines) if f'loc("d.layer{i + 1}")' in line)
+            pin = f" axis_resources {args.pin}" if args.pin else ""
+            out.lines.insert(last + 1, f"  spmd.stage_boundary backward {names[node.id]}{pin} : "
+                             f"{out.type(node.shape)}")
     results = []
     if args.inference:
         results.append((values[0], out.type(h.shape), 'spmd.name = "y"'))
     else:
         if args.loss:
             results.append((values.pop(0), out.type(()), 'spmd.name = "loss"'))
+        if args.clip:
+            limited = out.fresh()
+            out.emit(f"{limited} = arith.minimumf {names[factor.id]}, {out.dense(1.0, ())} : "
+                     f"{out.type(())}", "clip")
         for i, ((name, node), value) in enumerate(zip(weights.items(), values)):
             kind = out.type(node.shape)
+            if args.clip:
+                spread, clipped = out.fresh(), out.fresh()
+                out.emit(f"{spread} = linalg.broadcast ins({limited} : {out.type(())}) outs("
+                         f"{out.empty(node.shape)} : {kind}) dimensions = {list(range(node.rank))}",
+                         "clip")
+                out.emit(f"{clipped} = arith.mulf {value}, {spread} : {kind}", "clip")
+                value = clipped
             scaled, new = out.fresh(), out.fresh()
             rate = out.dense(0.125, node.shape)
             out.emit(f"{scaled} = arith.mulf {value}, {rate} : {kind}", "sgd." + name)

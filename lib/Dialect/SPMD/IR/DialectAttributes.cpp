@@ -482,6 +482,14 @@ static LogicalResult checkSymbol(const Site &site) {
   return isa<FlatSymbolRefAttr>(site.attr.getValue()) ? success() : site.wrongKind("a symbol");
 }
 
+static LogicalResult checkMesh(const Site &site) {
+  auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
+  if (!isa<FlatSymbolRefAttr>(site.attr.getValue()) &&
+      !(list && !list.empty() && llvm::all_of(list, llvm::IsaPred<FlatSymbolRefAttr>)))
+    return site.wrongKind("a symbol, or a list of symbols, one per stage");
+  return success();
+}
+
 static LogicalResult checkStage(const Site &site) {
   auto stage = dyn_cast<IntegerAttr>(site.attr.getValue());
   if (!stage || stage.getInt() < 0)
@@ -550,7 +558,7 @@ static const Known kKnown[] = {
     {kShardFunctionAttr, kArgument, checkFunctionRef},
     {kStageAttr, kOp | kFunction, checkStage},
     {kSlotAttr, kArgument | kResult, checkSlot},
-    {kMeshAttr, kFunction, checkSymbol},
+    {kMeshAttr, kFunction, checkMesh},
     {kPartOfAttr, kFunction, checkSymbol},
     {kLayoutsAttr, kOp, checkPerResult<ShardingAttr>},
     {kGlobalTypesAttr, kOp, checkPerResult<TypeAttr>},

@@ -151,6 +151,13 @@ LogicalResult ScheduleOp::verify() {
   for (auto [program, mesh] : llvm::zip(programs, getMeshes()))
     if (program.getMeshAttr() != mesh)
       return program.emitOpError() << "is on " << program.getMeshAttr() << ", expected " << mesh;
+  for (StageProgramOp program : programs)
+    for (auto post : program.getBody().front().getOps<PostOp>())
+      for (ArrayAttr pairs : {post.getSends(), post.getReceives()})
+        for (Attribute pair : pairs)
+          if (auto list = dyn_cast<DenseI64ArrayAttr>(pair); !list || list.size() != 2)
+            return post.emitOpError() << "moves " << pair
+                                      << ", expected the number of a transfer and a microbatch";
   for (Operation &op : getBody().front())
     if (!isa<StageProgramOp, TransferOp>(op))
       return op.emitError() << op.getName() << " in a schedule, expected spmd.transfer or spmd.stage_program";

@@ -1,7 +1,7 @@
 //===- Output.h - Where reports are written ---------------------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_REPORT_OUTPUT_H
-#define SHARDKIT_LIB_REPORT_OUTPUT_H
+#ifndef SHARDKIT_REPORT_OUTPUT_H
+#define SHARDKIT_REPORT_OUTPUT_H
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Support/FileUtilities.h"
@@ -26,4 +26,4 @@ inline LogicalResult writeOutput(Location loc, StringRef path, StringRef text) {
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_LIB_REPORT_OUTPUT_H
+#endif // SHARDKIT_REPORT_OUTPUT_H

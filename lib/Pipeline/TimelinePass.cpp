@@ -1,0 +1,140 @@
+//===- TimelinePass.cpp - --spmd-timeline ---------------------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Passes.h"
+#include "shardkit/Pipeline/ScheduleProgram.h"
+#include "shardkit/Pipeline/Timeline.h"
+#include "shardkit/Report/Output.h"
+
+#include <map>
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDTIMELINEPASS
+#include "shardkit/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+namespace {
+
+struct TimelinePass : public spmd::impl::SPMDTimelinePassBase<TimelinePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    if (failed(run(getOperation())))
+      signalPassFailure();
+  }
+
+private:
+  FailureOr<ScheduleOp> chooseSchedule(ModuleOp module) {
+    auto all = llvm::to_vector(module.getOps<ScheduleOp>());
+    for (ScheduleOp op : all)
+      if (op.getSymName() == schedule || (schedule.empty() && all.size() == 1))
+        return op;
+    InFlightDiagnostic diag = emitError(module.getLoc());
+    if (schedule.empty())
+      diag << "the module has " << all.size() << " schedules, expected "
+           << (all.empty() ? "one, as --spmd-pipeline makes it"
+                           : "the option schedule=NAME to say which");
+    else
+      diag << "unknown schedule \"" << schedule << "\", expected an spmd.schedule";
+    for (ScheduleOp op : all)
+      diag.attachNote(op.getLoc()) << "available schedule: @" << op.getSymName();
+    return diag;
+  }
+
+  LogicalResult run(ModuleOp module) {
+    if (format != "text" && format != "html")
+      return emitError(module.getLoc())
+             << "unknown timeline format \"" << format << "\", expected text or html";
+    FailureOr<ScheduleOp> op = chooseSchedule(module);
+    if (failed(op))
+      return failure();
+    FailureOr<ScheduleProgram> read = ScheduleProgram::read(*op);
+    if (failed(read))
+      return failure();
+    FailureOr<ScheduleLists> lists = ScheduleLists::read(*op, *read);
+    if (failed(lists) || failed(verifySchedule(*op, *read, *lists)) || failed(readClocks(*lists)))
+      return failure();
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (format == "html") {
+      printTimelinePage(read->program, lists->lists, {}, os);
+    } else {
+      FailureOr<ClockTable> table = makeTable(*op, *read, *lists);
+      if (failed(table))
+        return failure();
+      printTimeline(*table, os);
+    }
+    return writeOutput(module.getLoc(), output, text);
+  }
+
+  /// Runs say in which clock they are; what is sent goes in the clock of the sender's last
+  /// run.
+  static LogicalResult readClocks(ScheduleLists &lists) {
+    SmallVector<int64_t> last(lists.lists.size(), 0);
+    for (auto [mesh, list] : llvm::enumerate(lists.lists)) {
+      int64_t clock = -1;
+      for (auto [instruction, op] : llvm::zip_equal(list, lists.places[mesh])) {
+        auto run = dyn_cast<RunOp>(op);
+        if (!run)
+          continue;
+        if (!run.getClock() || int64_t(*run.getClock()) < clock)
+          return run.emitError() << "run has "
+                                 << (run.getClock() ? "clock " + std::to_string(*run.getClock())
+                                                    : std::string("no clock"))
+                                 << ", expected one"
+                                 << (clock < 0 ? "" : ", " + std::to_string(clock) + " or later");
+        clock = instruction.clock = *run.getClock();
+      }
+    }
+    replay(lists.lists, [&](int64_t mesh, size_t index) {
+      Instruction &own = lists.lists[mesh][index];
+      if (own.kind == Instruction::Kind::Run)
+        last[mesh] = own.clock;
+      else if (own.kind == Instruction::Kind::Free)
+        own.clock = last[mesh];
+      else
+        own.clock = std::max(own.sends.empty() ? 0 : last[mesh],
+                             own.receives.empty() ? 0 : last[own.peer]);
+    });
+    return success();
+  }
+
+  /// One cell per mesh and clock in which something runs: functions of one stage, part and
+  /// microbatch are one piece of work.
+  static FailureOr<ClockTable> makeTable(ScheduleOp op, const ScheduleProgram &read,
+                                         const ScheduleLists &lists) {
+    std::map<int64_t, int64_t> rowOf;
+    for (const std::vector<Instruction> &list : lists.lists)
+      for (const Instruction &instruction : list)
+        if (instruction.kind == Instruction::Kind::Run)
+          rowOf[instruction.clock] = 0;
+    int64_t rows = 0;
+    for (auto &[clock, row] : rowOf)
+      row = rows++;
+    ClockTable table;
+    table.numMeshes = lists.lists.size();
+    table.numMicrobatches = op.getMicrobatches();
+    table.virtualStages = read.program.meshOfStage.size() / lists.lists.size();
+    table.cells.resize(rows * table.numMeshes);
+    for (auto [mesh, list] : llvm::enumerate(lists.lists))
+      for (auto [instruction, place] : llvm::zip_equal(list, lists.places[mesh])) {
+        if (instruction.kind != Instruction::Kind::Run)
+          continue;
+        const StageFunction &function = read.program.functions[instruction.function];
+        Cell own{function.stage, function.part, instruction.microbatch};
+        Cell &cell = table.cells[rowOf[instruction.clock] * table.numMeshes + mesh];
+        if (!cell.isIdle() && own.part != Part::Apply && cell != own)
+          return place->emitError() << "mesh " << mesh << " runs something else in clock "
+                                    << instruction.clock
+                                    << " already, expected one piece of work per clock";
+        cell = own;
+      }
+    return table;
+  }
+};
+
+} // namespace

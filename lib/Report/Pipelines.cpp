@@ -1,0 +1,231 @@
+//===- Pipelines.cpp - What stages run, send and hold ---------------------===//
+
+#include "shardkit/Report/Pipelines.h"
+
+#include "shardkit/Cost/LiveBuffers.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Pipeline/ScheduleProgram.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+llvm::StringMap<int64_t> spmd::countRuns(ModuleOp module) {
+  llvm::StringMap<int64_t> runs;
+  for (auto schedule : module.getOps<ScheduleOp>())
+    for (auto program : schedule.getBody().front().getOps<StageProgramOp>())
+      for (auto run : program.getBody().front().getOps<RunOp>())
+        ++runs[run.getFunction()];
+  return runs;
+}
+
+namespace {
+
+/// Goes through the instructions of one mesh and adds up what is there.
+class StageMemory {
+public:
+  StageMemory(const ScheduleProgram &read, ArrayRef<Instruction> list, int64_t mesh,
+              int64_t microbatches, const llvm::StringMap<const FunctionMemory *> &memory)
+      : read(read), program(read.program), list(list), mesh(mesh), microbatches(microbatches),
+        memory(memory) {}
+
+  void run(ReportStages &out) {
+    for (auto [stage, own] : llvm::enumerate(program.meshOfStage))
+      if (own == mesh)
+        out.stages.push_back(stage);
+    measureValues(out);
+    countInFlight(out);
+    int64_t fixed = getProgramBytes();
+    for (const Instruction &instruction : list) {
+      switch (instruction.kind) {
+      case Instruction::Kind::Run:
+        runPart(instruction, out, fixed);
+        break;
+      case Instruction::Kind::Transfer:
+        for (Slot slot : instruction.receives)
+          hold(slot);
+        break;
+      case Instruction::Kind::Free:
+        if (held.erase(instruction.freed))
+          heldBytes -= bytes[instruction.freed.value];
+        break;
+      }
+      out.valueBytes = std::max(out.valueBytes, heldBytes);
+      out.peakBytes = std::max(out.peakBytes, fixed + heldBytes);
+    }
+  }
+
+private:
+  /// Visits arguments and results of the parts on this mesh.
+  void forEachPlace(llvm::function_ref<void(size_t, Type, DictionaryAttr, bool)> visit) {
+    for (auto [f, function] : llvm::enumerate(program.functions)) {
+      if (program.getMesh(function) != mesh)
+        continue;
+      func::FuncOp func = read.functions[f];
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        visit(f, func.getArgumentTypes()[i], func.getArgAttrDict(i), true);
+      for (unsigned i = 0; i < func.getNumResults(); ++i)
+        visit(f, func.getResultTypes()[i], func.getResultAttrDict(i), false);
+    }
+  }
+
+  static SlotAttr getSlot(DictionaryAttr attrs) {
+    return attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr();
+  }
+
+  void measureValues(ReportStages &out) {
+    bytes.assign(program.values.size(), 0);
+    llvm::DenseMap<int64_t, unsigned> parts; // by value: bit 0 forward, bit 1 read backward
+    forEachPlace([&](size_t f, Type type, DictionaryAttr attrs, bool isArgument) {
+      SlotAttr slot = getSlot(attrs);
+      if (!slot || !slot.isValue())
+        return;
+      int64_t value = read.valueOf.lookup(slot.getName());
+      bytes[value] = getBytes(type);
+      if (!program.values[value].perMicrobatch)
+        return;
+      if (program.functions[f].part == Part::Forward)
+        parts[value] |= 1;
+      else if (program.functions[f].part == Part::Backward && isArgument)
+        parts[value] |= 2;
+    });
+    for (auto [value, use] : parts)
+      out.residualBytes += use == 3 ? bytes[value] : 0;
+  }
+
+  /// A microbatch is in flight in a stage from its first forward function to its last
+  /// backward one.
+  void countInFlight(ReportStages &out) {
+    std::vector<int64_t> numBackward(program.meshOfStage.size());
+    for (const StageFunction &function : program.functions)
+      numBackward[function.stage] += function.part == Part::Backward;
+    std::map<std::pair<int64_t, int64_t>, int64_t> left; // backward functions, by stage and microbatch
+    for (const Instruction &instruction : list) {
+      if (instruction.kind != Instruction::Kind::Run)
+        continue;
+      const StageFunction &function = program.functions[instruction.function];
+      std::pair<int64_t, int64_t> own(function.stage, instruction.microbatch);
+      if (function.part == Part::Forward && numBackward[function.stage] > 0)
+        left.try_emplace(own, numBackward[function.stage]);
+      else if (function.part == Part::Backward && --left[own] <= 0)
+        left.erase(own);
+      out.inFlight = std::max<int64_t>(out.inFlight, left.size());
+    }
+  }
+
+  /// Arguments and results of the program that are on this mesh, whole.
+  int64_t getProgramBytes() {
+    std::map<std::pair<int64_t, bool>, int64_t> whole;
+    forEachPlace([&](size_t, Type type, DictionaryAttr attrs, bool isArgument) {
+      SlotAttr slot = getSlot(attrs);
+      if (!slot || slot.isValue() || (!isArgument && attrs.get(kTiedAttr)))
+        return;
+      whole[{slot.getIndex(), isArgument}] =
+          getBytes(type) * (slot.isMicrobatch() ? microbatches : 1);
+    });
+    int64_t sum = 0;
+    for (auto [place, size] : whole)
+      sum += size;
+    return sum;
+  }
+
+  void hold(Slot slot) {
+    if (held.insert(slot).second)
+      heldBytes += bytes[slot.value];
+  }
+
+  void runPart(const Instruction &run, ReportStages &out, int64_t fixed) {
+    const StageFunction &function = program.functions[run.function];
+    func::FuncOp func = read.functions[run.function];
+    for (ArrayRef<int64_t> list : {ArrayRef(function.reads), ArrayRef(function.writes)})
+      for (int64_t value : list)
+        forEachSlot(program, value, run.microbatch, microbatches, [&](Slot slot) { hold(slot); });
+    // A sum is written beside the one that is read; what is no row of its array is copied.
+    int64_t copies = 0;
+    auto copied = [&](Type type, SlotAttr slot) {
+      if (slot && slot.isMicrobatch() && slot.getDim() > 0 && microbatches > 1)
+        copies += getBytes(type);
+    };
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      copied(func.getArgumentTypes()[i], getSlot(func.getArgAttrDict(i)));
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      copied(func.getResultTypes()[i], getSlot(func.getResultAttrDict(i)));
+    for (int64_t value : function.writes)
+      if (llvm::is_contained(function.reads, value))
+        copies += bytes[value];
+    out.valueBytes = std::max(out.valueBytes, heldBytes + copies);
+    int64_t inside = 0;
+    if (const FunctionMemory *own = memory.lookup(func.getName()))
+      inside = own->peakBytes - own->argumentBytes;
+    out.peakBytes = std::max(out.peakBytes, fixed + heldBytes + copies + inside);
+  }
+
+  const ScheduleProgram &read;
+  const PipelineProgram &program;
+  ArrayRef<Instruction> list;
+  int64_t mesh, microbatches;
+  const llvm::StringMap<const FunctionMemory *> &memory;
+  std::vector<int64_t> bytes; // per value, local
+  std::set<Slot> held;
+  int64_t heldBytes = 0;
+};
+
+} // namespace
+
+FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module,
+                                                              const MeshCache &meshes,
+                                                              ArrayRef<FunctionMemory> memory) {
+  llvm::StringMap<const FunctionMemory *> memoryOf;
+  for (const FunctionMemory &own : memory)
+    memoryOf[own.function] = &own;
+  llvm::StringMap<int64_t> runs = countRuns(module);
+  std::vector<ReportPipeline> result;
+  for (auto schedule : module.getOps<ScheduleOp>()) {
+    if (schedule.getBody().front().empty())
+      continue;
+    FailureOr<ScheduleProgram> read = ScheduleProgram::read(schedule);
+    if (failed(read))
+      return failure();
+    FailureOr<ScheduleLists> lists = ScheduleLists::read(schedule, *read);
+    if (failed(lists) || failed(verifySchedule(schedule, *read, *lists)))
+      return failure();
+    ReportPipeline &out = result.emplace_back();
+    out.name = schedule.getSymName().str();
+    out.schedule = schedule.getKind().str();
+    out.microbatches = schedule.getMicrobatches();
+    for (auto [mesh, name] :
+         llvm::enumerate(schedule.getMeshes().getAsRange<FlatSymbolRefAttr>())) {
+      ReportStages &stages = out.meshes.emplace_back();
+      stages.mesh = name.getValue().str();
+      for (const StageFunction &function : read->program.functions)
+        if (read->program.getMesh(function) == int64_t(mesh))
+          stages.parts.push_back({function.name, runs.lookup(function.name)});
+      StageMemory(*read, lists->lists[mesh], mesh, out.microbatches, memoryOf).run(stages);
+    }
+    SmallVector<int64_t> counts;
+    for (auto program : schedule.getBody().front().getOps<StageProgramOp>())
+      for (auto post : program.getBody().front().getOps<PostOp>())
+        for (auto pair : post.getSends().getAsRange<DenseI64ArrayAttr>()) {
+          counts.resize(std::max<size_t>(counts.size(), pair[0] + 1));
+          ++counts[pair[0]];
+        }
+    for (auto [i, op] : llvm::enumerate(schedule.getBody().front().getOps<TransferOp>())) {
+      auto emit = [&, op = op] { return TransferOp(op).emitError(); };
+      const Mesh *mesh = meshes.lookupOrEmit(op.getDestination().getMesh(), emit);
+      if (!mesh)
+        return failure();
+      FailureOr<Sharding> sharding = toSharding(op.getDestination(), *mesh, emit);
+      if (failed(sharding))
+        return failure();
+      auto type = cast<RankedTensorType>(op.getType());
+      Layout layout = Layout::get(*sharding, *mesh, type.getShape());
+      out.transfers.push_back({op.getValue().str(), int64_t(op.getFrom()), int64_t(op.getTo()),
+                               layout.numLocalElements() * mesh->numDevices() *
+                                   getElementBytes(type.getElementType()),
+                               i < counts.size() ? counts[i] : 0});
+    }
+  }
+  return result;
+}
