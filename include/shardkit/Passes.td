@@ -120,6 +120,41 @@ def SPMDExportOrtPass : Pass<"spmd-export-ort", "::mlir::ModuleOp"> {
   ];
 }
 
+def SPMDImportSdyPass : Pass<"spmd-import-sdy", "::mlir::ModuleOp"> {
+  let summary = "Turn Shardy's annotations into ours";
+  let description = [{
+    Reads Shardy's dialect in generic form, which needs --allow-unregistered-dialect:
+    meshes, shardings of arguments, results and ops (open dims, priorities, replicated
+    and unreduced axes, sub-axes, meshes spelled out in place), constraints, reshards,
+    barriers, groups, manual computations and sharding rules. Collectives on global
+    values become reshards. What has no counterpart (blocked propagation, ops of
+    Shardy's own passes) is an error. A reduction in a rule is a sum. Phase: up to
+    resharded.
+  }];
+  let options = [
+    Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",
+           "What an annotation without a counterpart is: error, or remark, and it is "
+           "left out">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDExportSdyPass : Pass<"spmd-export-sdy", "::mlir::ModuleOp"> {
+  let summary = "Write annotations as Shardy's";
+  let description = [{
+    The inverse of --spmd-import-sdy. What Shardy cannot say is an error: gaps, a
+    function on several meshes, axis resources and specs of ONNX Runtime that are not
+    resolved, partial results that are no sums, windowed or indexed factors, stage
+    boundaries. Names of groups become numbers. Other attributes of ours stay as they
+    are, and the link costs of a mesh stay on it. Phase: up to resharded.
+  }];
+  let options = [
+    Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",
+           "What an annotation that Shardy cannot express is: error, or remark, and it is "
+           "left out">
+  ];
+}
+
 def SPMDSplitSegmentsPass : Pass<"spmd-split-segments", "::mlir::ModuleOp"> {
   let summary = "Make an argument of each part of a stored dimension";
   let description = [{
