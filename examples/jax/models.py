@@ -220,7 +220,7 @@ def gpt2_step(style, mesh, layers=4, batch=8, length=8, dim=32, heads=4, vocab=6
 # --- a Llama block: rotary embeddings, grouped queries, SwiGLU --------------------------------------
 
 
-def llama(style, mesh, batch=4, length=8, dim=32, heads=8, groups=4, hidden=64):
+def llama(style, mesh, batch=8, length=8, dim=32, heads=8, groups=4, hidden=64):
     a, r = Annotator(style, mesh), Random(4)
     size = dim // heads
     params = {

@@ -146,7 +146,7 @@ def SPMDExportSdyPass : Pass<"spmd-export-sdy", "::mlir::ModuleOp"> {
     function on several meshes, axis resources and specs of ONNX Runtime that are not
     resolved, partial results that are no sums, windowed or indexed factors, stage
     boundaries. Names of groups become numbers. Other attributes of ours stay as they
-    are, and the link costs of a mesh stay on it. Phase: up to resharded.
+    are, and the costs of a mesh stay on it as a foreign attribute. Phase: up to resharded.
   }];
   let options = [
     Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",

@@ -29,8 +29,9 @@ namespace {
 
 constexpr llvm::StringLiteral kSdySharding = "sdy.sharding";
 constexpr llvm::StringLiteral kSdyRule = "sdy.sharding_rule";
-/// Link costs of a mesh, which Shardy's keeps as foreign attributes.
-constexpr llvm::StringLiteral kCostAttrs[] = {"alpha", "beta", "flops", "memory"};
+/// Costs of a mesh, which Shardy's keeps as a foreign attribute.
+constexpr llvm::StringLiteral kCosts[] = {"alpha", "beta", "flops", "memory"};
+constexpr llvm::StringLiteral kCostsAttr = "shardkit.costs";
 
 //===----------------------------------------------------------------------===//
 // Text
@@ -335,11 +336,12 @@ private:
       return failure();
     OpBuilder b(op);
     auto mesh = MeshOp::create(b, loc, name, attr, {}, {}, {}, {});
-    for (NamedAttribute own : getOthers(op, {"mesh", "sym_name"})) {
-      StringRef key = own.getName();
-      bool isCost = key.consume_front("spmd.") && llvm::is_contained(kCostAttrs, key);
-      mesh->setAttr(isCost ? key : own.getName().getValue(), own.getValue());
-    }
+    for (NamedAttribute own : getOthers(op, {"mesh", "sym_name", kCostsAttr}))
+      mesh->setAttr(own.getName(), own.getValue());
+    if (auto costs = op->getAttrOfType<DictionaryAttr>(kCostsAttr))
+      for (NamedAttribute cost : costs)
+        if (llvm::is_contained(kCosts, cost.getName().strref()))
+          mesh->setAttr(cost.getName(), cost.getValue());
     op->erase();
     return success();
   }
@@ -826,17 +828,17 @@ private:
     std::string text;
     llvm::raw_string_ostream(text) << Attribute(op.getMesh());
     SmallVector<NamedAttribute> costs;
-    for (StringRef name : kCostAttrs)
+    for (StringRef name : kCosts)
       if (Attribute value = op->getAttr(name))
-        costs.push_back(named(("spmd." + name).str(), value));
+        costs.push_back(named(name, value));
     StringAttr name = op.getSymNameAttr();
     Operation *made = create(
         op, "mesh",
         {named("mesh", getOpaque(StringRef(text).drop_front(StringRef("#spmd.").size()))),
          named("sym_name", name)},
         {"mesh", "sym_name", "alpha", "beta", "flops", "memory"});
-    for (NamedAttribute cost : costs)
-      made->setDiscardableAttr(cost.getName(), cost.getValue());
+    if (!costs.empty())
+      made->setDiscardableAttr(kCostsAttr, DictionaryAttr::get(context, costs));
   }
 
   LogicalResult exportOp(Operation *op) {

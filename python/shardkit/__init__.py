@@ -12,10 +12,10 @@ from typing import Any, Callable, Sequence
 
 from .errors import ShardKitError
 from .jax_frontend import import_jax
-from .model import Argument, Model, Program
+from .model import Argument, Model, Program, Result
 from .stablehlo import import_stablehlo
 
-__all__ = ["Argument", "Model", "Program", "ShardKitError", "compile", "import_jax", "import_stablehlo", "run"]
+__all__ = ["Argument", "Model", "Program", "Result", "ShardKitError", "compile", "import_jax", "import_stablehlo", "run"]
 
 
 def compile(function: Callable[..., Any], *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Program:

@@ -68,7 +68,7 @@ def import_jax(
             raise ShardKitError(f"error: two arguments are called {name}, expected distinct names")
 
     out_paths, out_tree = jax.tree_util.tree_flatten_with_path(lowered.out_info)
-    results = [_join("result", path) for path, _ in out_paths]
+    results = stablehlo.describe_results([_join("result", path) for path, _ in out_paths], func)
     tied = _pair_donated(func, arguments, [leaves[k][3] for k in kept], [path for path, _ in out_paths])
     values = {
         a.name: np.asarray(leaves[k][1])
@@ -126,7 +126,9 @@ def _pair_donated(func: Any, arguments: Sequence[Any], paths: Sequence[Any], out
     pytree path, else the first that is left of equal type."""
     from jaxlib.mlir import ir
 
-    returned = [v.type for v in list(func.regions[0].blocks[0].operations)[-1].operands]
+    from .stablehlo import get_result_types
+
+    returned = get_result_types(func)
     types = [a.type for a in func.regions[0].blocks[0].arguments]
     tied: list[int | None] = [None] * len(returned)
     donated = []

@@ -2,7 +2,8 @@
 
 The lowering of StableHLO cannot look into them. So each body becomes a function of its own and leaves an op in its place
 (`outline`); once lowered, the body goes back in (`inline_text`). Collectives in a body, which name groups of devices, become
-ours, which name axes of the mesh.
+ours, which name axes of the mesh. They look for the mesh when they are read, so they are called something else until Shardy's
+annotations have been imported (`name_ops`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,13 @@ _PREFIX = "shardkit_manual_"
 def outline(module: ir.Module) -> int:
     """Makes a function of every body, inner ones first; returns how many there are."""
     with module.context, ir.Location.unknown():
+        found = [op for op in walk(module.operation) if op.name == "sdy.manual_computation"]
+        if not found:
+            return 0
+        functions = {op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"}
+        for op in reversed(found):
+            _inline_calls(op, functions)
+        found = [op for op in walk(module.operation) if op.name == "sdy.manual_computation"]
         meshes = {}
         for op in module.body.operations:
             if op.operation.name == "sdy.mesh":
@@ -62,6 +70,23 @@ def outline(module: ir.Module) -> int:
     return len(found)
 
 
+def _inline_calls(root: ir.Operation, functions: dict[str, Any]) -> None:
+    """What a body calls may hold collectives, which need to know where they stand."""
+    while calls := [op for op in walk(root) if op.name == "func.call"]:
+        for call in calls:
+            block = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value].regions[0].blocks[0]
+            known = dict(zip(block.arguments, call.operands))
+            *ops, terminator = list(block.operations)
+            for op in ops:
+                made = op.operation.clone(ip=ir.InsertionPoint(call))
+                for inner in [made, *walk(made)]:
+                    for i, operand in enumerate(inner.operands):
+                        if operand in known:
+                            inner.operands[i] = known[operand]
+                known.update(zip(op.results, made.results))
+            replace(call, [known[v] for v in terminator.operands])
+
+
 def inline_text(text: str) -> str:
     """Puts the bodies back, in the generic form of the lowered module."""
     bodies: dict[str, str] = {}
@@ -82,12 +107,17 @@ def inline_text(text: str) -> str:
         name = match[2]
         # Names are counted anew in each function.
         body = re.sub(r"([%^])([\w]+)", rf"\1{name}_\2", bodies[name])
-        body = body.replace('"func.return"(', '"sdy.return"(')
+        body = body.replace('"func.return"(', '"sdy.return"(').replace('"func.call"(', '"shardkit.func.call"(')
         return f'"sdy.manual_computation"{match[1]} <{{{match[3]}}}> ({{\n{body}  }}) : ('
 
     while use.search(text):
         text = use.sub(put, text, count=1)
     return text
+
+
+def name_ops(text: str) -> str:
+    """Gives ops their names in a module whose annotations are ours."""
+    return re.sub(r'"shardkit\.((?:spmd|func)\.\w+)"\(', r'"\1"(', text)
 
 
 # --- collectives ----------------------------------------------------------------------------------
@@ -119,7 +149,7 @@ class Mesh:
 
     def coordinate(self, b: Builder, axis: str, type: ir.Type) -> ir.Value:
         """A scalar tensor."""
-        index = b.value("spmd.device_coordinate", [], ir.IndexType.get(), {"mesh": f"@{self.name}", "axis": f'"{axis}"'})
+        index = b.value("shardkit.spmd.device_coordinate", [], ir.IndexType.get(), {"mesh": f"@{self.name}", "axis": f'"{axis}"'})
         width = ir.IntegerType(ir.RankedTensorType(type).element_type).width
         signless = ir.IntegerType.get_signless(width)
         scalar = b.value("arith.index_cast", [index], signless)
@@ -138,7 +168,7 @@ _KINDS = {
 
 
 def _kind(op: ir.Operation) -> str:
-    body = [o.operation for o in op.regions[0].blocks[0].operations]
+    body = [o.operation for o in op.regions[0].blocks[0].operations if o.operation.name != "sdy.sharding_constraint"]
     if len(body) != 2 or body[0].name not in _KINDS:
         raise fail(op, f"the region of {op.name} is no reduction that is known", "one of " + ", ".join(_KINDS.values()))
     return f"#spmd.reduction<{_KINDS[body[0].name]}>"
@@ -150,7 +180,7 @@ def _all_reduce(op: ir.Operation, mesh: Mesh) -> None:
     b = Builder(op)
     listed = ", ".join(f'"{a}"' for a in axes)
     made = [
-        b.value("spmd.all_reduce", [v], v.type, {"reduction_kind": kind, "axes": f"#spmd.axes<@{mesh.name}, {{{listed}}}>"})
+        b.value("shardkit.spmd.all_reduce", [v], v.type, {"reduction_kind": kind, "axes": f"#spmd.axes<@{mesh.name}, {{{listed}}}>"})
         if axes
         else v
         for v in op.operands
@@ -163,7 +193,7 @@ def _all_gather(op: ir.Operation, mesh: Mesh) -> None:
     dim = ir.IntegerAttr(op.attributes["all_gather_dim"]).value
     b = Builder(op)
     replace(op, [
-        b.value("spmd.all_gather", [v], r.type, {"sharding": mesh.sharding(len(shape_of(v)), dim, axes)})
+        b.value("shardkit.spmd.all_gather", [v], r.type, {"sharding": mesh.sharding(len(shape_of(v)), dim, axes)})
         for v, r in zip(op.operands, op.results)
     ])  # fmt: skip
 
@@ -172,7 +202,7 @@ def _reduce_scatter(op: ir.Operation, mesh: Mesh) -> None:
     axes = mesh.find_axes(op, _groups(op))
     dim = ir.IntegerAttr(op.attributes["scatter_dimension"]).value
     value = op.operands[0]
-    replace(op, [Builder(op).value("spmd.reduce_scatter", [value], op.results[0].type, {
+    replace(op, [Builder(op).value("shardkit.spmd.reduce_scatter", [value], op.results[0].type, {
         "reduction_kind": _kind(op), "sharding": mesh.sharding(len(shape_of(value)), dim, axes)
     })])  # fmt: skip
 
@@ -187,7 +217,7 @@ def _all_to_all(op: ir.Operation, mesh: Mesh) -> None:
     for value, result in zip(op.operands, op.results):
         rank = len(shape_of(value))
         if split != concat:
-            made.append(b.value("spmd.all_to_all", [value], result.type, {
+            made.append(b.value("shardkit.spmd.all_to_all", [value], result.type, {
                 "from": mesh.sharding(rank, concat, axes), "to": mesh.sharding(rank, split, axes)
             }))  # fmt: skip
             continue
@@ -195,7 +225,7 @@ def _all_to_all(op: ir.Operation, mesh: Mesh) -> None:
         shape, count = shape_of(value), ir.IntegerAttr(op.attributes["split_count"]).value
         wide = shape[:split] + [count, shape[split] // count] + shape[split + 1 :]
         cut = b.reshape(b.reshape(value, wide), [1] + wide)
-        moved = b.value("spmd.all_to_all", [cut], ir.RankedTensorType.get([count] + wide[:split] + [1] + wide[split + 1 :], cut.type.element_type), {
+        moved = b.value("shardkit.spmd.all_to_all", [cut], ir.RankedTensorType.get([count] + wide[:split] + [1] + wide[split + 1 :], cut.type.element_type), {
             "from": mesh.sharding(rank + 2, 0, axes), "to": mesh.sharding(rank + 2, split + 1, axes)
         })  # fmt: skip
         order = list(range(1, split + 1)) + [0] + list(range(split + 1, rank + 2))
@@ -225,7 +255,7 @@ def _collective_permute(op: ir.Operation, mesh: Mesh) -> None:
     count = int(np.prod([sizes[d] for d in apart], dtype=int))
     gathered = b.reshape(value, [1] + shape)
     if axes:
-        gathered = b.value("spmd.all_gather", [gathered], ir.RankedTensorType.get([count] + shape, kind), {
+        gathered = b.value("shardkit.spmd.all_gather", [gathered], ir.RankedTensorType.get([count] + shape, kind), {
             "sharding": mesh.sharding(len(shape) + 1, 0, axes)
         })  # fmt: skip
     # Where each device looks, by its coordinates.

@@ -17,12 +17,19 @@ from .tools import find_tool, run_tool
 
 @dataclasses.dataclass(frozen=True)
 class Argument:
-    """An argument of the imported function; `is_weight`: it is found among stored weights by its name."""
+    """An argument of the imported function; `is_weight`: it is found among stored weights by its name. Unsigned integers are
+    taken by the compiled function as signed ones of the same bits."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     is_weight: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    name: str
+    dtype: str
 
 
 @dataclasses.dataclass
@@ -31,7 +38,7 @@ class Model:
 
     text: str
     arguments: list[Argument]
-    results: list[str]
+    results: list[Result]
     values: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
     """From what the caller of the model has to the arguments in order, and from results in order to what the caller gets."""
     flatten: Callable[..., Sequence[Any]] | None = None
@@ -102,7 +109,7 @@ class Program:
             run_tool(command)
             (file,) = Path(work, "out").glob("*.safetensors")
             found = safetensors.read(file)
-        results = [found[name] for name in model.results]
+        results = [found[r.name].view(r.dtype) if r.dtype.startswith("uint") else found[r.name] for r in model.results]
         return model.unflatten(results) if model.unflatten else results
 
 
@@ -118,11 +125,15 @@ def _convert(argument: Argument, value: Any) -> np.ndarray:
     return array
 
 
+def _drop_sign(array: np.ndarray) -> np.ndarray:
+    return array.view(array.dtype.name[1:]) if array.dtype.kind == "u" else array
+
+
 def _write_arguments(directory: Path, arguments: Sequence[Argument], values: dict[str, np.ndarray]) -> list[str]:
     """Writes weights and inputs to a file each, and returns the options of shard-run that name them."""
     options: list[str] = []
     for option, file, is_weight in (("--weights", "weights", True), ("--input", "inputs", False)):
-        tensors = {a.name: values[a.name] for a in arguments if a.is_weight == is_weight and a.name in values}
+        tensors = {a.name: _drop_sign(values[a.name]) for a in arguments if a.is_weight == is_weight and a.name in values}
         if tensors:
             path = directory / f"{file}.safetensors"
             safetensors.write(path, tensors)

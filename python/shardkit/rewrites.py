@@ -96,6 +96,9 @@ class Builder:
         inner.op("stablehlo.return", [inner.value("stablehlo.add", list(block.arguments), scalar)])
         return reduce.results[0]
 
+    def bitcast(self, value, type) -> ir.Value:
+        return value if value.type == type else self.value("stablehlo.bitcast_convert", [value], type)
+
     def reshape(self, value, shape) -> ir.Value:
         return self.value("stablehlo.reshape", [value], ir.RankedTensorType.get(shape, element(value)))
 
@@ -118,6 +121,15 @@ def shape_of(value: ir.Value) -> list[int]:
 
 def is_float(type: ir.Type) -> bool:
     return isinstance(type, ir.FloatType)
+
+
+def signless(type: ir.Type) -> ir.Type:
+    """The type of a tensor of unsigned integers as linalg has it: of the same bits."""
+    tensor = ir.RankedTensorType(type)
+    kind = tensor.element_type
+    if isinstance(kind, ir.IntegerType) and kind.is_unsigned:
+        return ir.RankedTensorType.get(tensor.shape, ir.IntegerType.get_signless(kind.width))
+    return type
 
 
 def owner(value: ir.Value) -> ir.Operation | None:
@@ -492,25 +504,28 @@ def rewrite_while(op: ir.Operation) -> None:
     k, low, step, high = counter
     carried = [c for c in changed if c != k]
     bounds = [b.value("arith.constant", [], index, {"value": f"{n} : index"}) for n in (low, high, step)]
-    loop = b.op("scf.for", bounds + [inits[c] for c in carried], [inits[c].type for c in carried], regions=1)
-    types = [index] + [inits[c].type for c in carried]
+    own = [signless(inits[c].type) for c in carried]
+    loop = b.op("scf.for", bounds + [b.bitcast(inits[c], t) for c, t in zip(carried, own)], own, regions=1)
+    types = [index] + own
     block = loop.regions[0].blocks.append(*types, arg_locs=[op.location] * len(types))
     inner = b.at_end_of(block)
-    kind = element(inits[k])
-    signless = ir.IntegerType.get_signless(ir.IntegerType(kind).width)
-    scalar = inner.value("arith.index_cast", [block.arguments[0]], signless)
-    count = inner.value("tensor.from_elements", [scalar], ir.RankedTensorType.get([], signless))
-    if kind != signless:
-        count = inner.value("builtin.unrealized_conversion_cast", [count], inits[k].type)
+    scalar = signless(inits[k].type)
+    number = inner.value("arith.index_cast", [block.arguments[0]], ir.RankedTensorType(scalar).element_type)
+    count = inner.bitcast(inner.value("tensor.from_elements", [number], scalar), inits[k].type)
     body.arguments[k].replace_all_uses_with(count)
     for argument, c in zip(list(block.arguments)[1:], carried):
-        body.arguments[c].replace_all_uses_with(argument)
+        body.arguments[c].replace_all_uses_with(inner.bitcast(argument, inits[c].type))
     terminator = _move_body(body, block)
-    b.at_end_of(block).op("scf.yield", [terminator.operands[c] for c in carried])
+    _yield(b.at_end_of(block), [terminator.operands[c] for c in carried])
     trips = max(0, -(-(high - low) // step))
     last = b.splat(str(low + trips * step), inits[k].type)
-    results = dict(zip(carried, loop.results)) | {k: last} | {u: inits[u] for u in unchanged}
+    after = [b.bitcast(r, inits[c].type) for c, r in zip(carried, loop.results)]
+    results = dict(zip(carried, after)) | {k: last} | {u: inits[u] for u in unchanged}
     replace(op, [results[i] for i in range(len(inits))])
+
+
+def _yield(b: Builder, values) -> None:
+    b.op("scf.yield", [b.bitcast(v, signless(v.type)) for v in values])
 
 
 def _find_counter(cond, body, inits, returned, changed):
@@ -534,22 +549,21 @@ def _find_counter(cond, body, inits, returned, changed):
 
 
 def _make_while(op, b: Builder, cond, body, changed) -> None:
-    inits = [op.operands[c] for c in changed]
-    types = [v.type for v in inits]
-    loop = b.op("scf.while", inits, types, regions=2)
-    before = loop.regions[0].blocks.append(*types, arg_locs=[op.location] * len(types))
-    for argument, c in zip(before.arguments, changed):
-        cond.arguments[c].replace_all_uses_with(argument)
+    full = [op.operands[c].type for c in changed]
+    types = [signless(t) for t in full]
+    loop = b.op("scf.while", [b.bitcast(op.operands[c], t) for c, t in zip(changed, types)], types, regions=2)
+    before, after = (region.blocks.append(*types, arg_locs=[op.location] * len(types)) for region in loop.regions)
+    for source, target in ((cond, before), (body, after)):
+        inner = b.at_end_of(target)
+        for argument, c, t in zip(target.arguments, changed, full):
+            source.arguments[c].replace_all_uses_with(inner.bitcast(argument, t))
     terminator = _move_body(cond, before)
     inner = b.at_end_of(before)
     test = inner.value("tensor.extract", [terminator.operands[0]], i1())
     inner.op("scf.condition", [test] + list(before.arguments))
-    after = loop.regions[1].blocks.append(*types, arg_locs=[op.location] * len(types))
-    for argument, c in zip(after.arguments, changed):
-        body.arguments[c].replace_all_uses_with(argument)
     terminator = _move_body(body, after)
-    b.at_end_of(after).op("scf.yield", [terminator.operands[c] for c in changed])
-    results = dict(zip(changed, loop.results))
+    _yield(b.at_end_of(after), [terminator.operands[c] for c in changed])
+    results = dict(zip(changed, [b.bitcast(r, t) for r, t in zip(loop.results, full)]))
     replace(op, [results.get(i, op.operands[i]) for i in range(len(op.operands))])
 
 
@@ -557,12 +571,13 @@ def rewrite_branch(op: ir.Operation) -> None:
     """stablehlo.if and stablehlo.case: one scf.if for each branch but the last, which takes what is out of range."""
     b = Builder(op)
     choice = op.operands[0]
-    types = [r.type for r in op.results]
+    full = [r.type for r in op.results]
+    types = [signless(t) for t in full]
     branches = [region.blocks[0] for region in op.regions]
 
     def fill(b: Builder, block: ir.Block, target: ir.Block):
         terminator = _move_body(block, target)
-        b.at_end_of(target).op("scf.yield", list(terminator.operands))
+        _yield(b.at_end_of(target), list(terminator.operands))
 
     if op.name == "stablehlo.if":
         tests = [lambda b: b.value("tensor.extract", [choice], i1())]
@@ -593,7 +608,40 @@ def rewrite_branch(op: ir.Operation) -> None:
             inner.operation.move_before(op)
         replace(op, list(terminator.operands))
         return
-    replace(op, chain(b, 0))
+    replace(op, [b.bitcast(r, t) for r, t in zip(chain(b, 0), full)])
+
+
+# --- unsigned integers ----------------------------------------------------------------------------
+
+
+def drop_unsigned_signatures(module: ir.Module) -> None:
+    """Functions take and return integers without a sign, of the same bits: linalg has no others."""
+    for func in [op.operation for op in module.body.operations if op.operation.name == "func.func"]:
+        type = ir.FunctionType(ir.TypeAttr(func.attributes["function_type"]).value)
+        changed = ir.FunctionType.get([signless(t) for t in type.inputs], [signless(t) for t in type.results])
+        if changed == type or not func.regions[0].blocks:
+            continue
+        func.attributes["function_type"] = ir.TypeAttr.get(changed)
+        block = func.regions[0].blocks[0]
+        b = object.__new__(Builder)
+        b.ip, b.loc = ir.InsertionPoint.at_block_begin(block), func.location
+        for argument in block.arguments:
+            old, new = argument.type, signless(argument.type)
+            if old != new:
+                argument.set_type(new)
+                cast = b.bitcast(argument, old)
+                argument.replace_all_uses_except(cast, owner(cast))
+        terminator = list(block.operations)[-1].operation
+        b = Builder(terminator)
+        for i, value in enumerate(terminator.operands):
+            terminator.operands[i] = b.bitcast(value, signless(value.type))
+    for call in [op for op in walk(module.operation) if op.name == "func.call"]:
+        b = Builder(call)
+        types = [r.type for r in call.results]
+        made = b.op("func.call", [b.bitcast(v, signless(v.type)) for v in call.operands], [signless(t) for t in types], {
+            "callee": call.attributes["callee"]
+        })  # fmt: skip
+        replace(call, [b.bitcast(r, t) for r, t in zip(made.results, types)])
 
 
 # --- all ------------------------------------------------------------------------------------------
@@ -613,6 +661,7 @@ REWRITES: dict[str, Callable[[ir.Operation], None]] = {
 def rewrite_module(module: ir.Module) -> None:
     """Runs all rewrites, inner ops first, so that a loop is moved when what is in it is done."""
     with module.context, ir.Location.unknown():
+        drop_unsigned_signatures(module)
         for op in reversed(walk(module.operation)):
             rewrite = REWRITES.get(op.name)
             if rewrite:

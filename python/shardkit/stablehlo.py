@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from .errors import ShardKitError, require
-from .model import Argument, Model
+from .model import Argument, Model, Result
 from .tools import find_tool, find_torch_mlir_opt, run_tool
 
 _DTYPES = {
@@ -92,23 +92,31 @@ def import_stablehlo(
             raise ShardKitError(f"error: no argument is called {name}, expected one of: {', '.join(names)}")
     types = [a.type for a in func.regions[0].blocks[0].arguments]
     arguments = [describe(name, type, name in weights) for name, type in zip(names, types)]
-    count = len(func.regions[0].blocks[0].operations[-1].operands)
-    results = ["result"] if count == 1 else [f"result{i}" for i in range(count)]
+    count = len(get_result_types(func))
+    results = describe_results(["result"] if count == 1 else [f"result{i}" for i in range(count)], func)
     return Model(lower(module, func, arguments, results, [None] * count, locations), arguments, results)
 
 
-def describe(name: str, type: Any, is_weight: bool) -> Argument:
+def get_result_types(func: Any) -> list[Any]:
+    return [v.type for v in list(func.regions[0].blocks[0].operations)[-1].operands]
+
+
+def describe_results(names: Sequence[str], func: Any) -> list[Result]:
+    return [Result(n, describe(n, t, False, "result").dtype) for n, t in zip(names, get_result_types(func), strict=True)]
+
+
+def describe(name: str, type: Any, is_weight: bool, what: str = "argument") -> Argument:
     from jaxlib.mlir import ir
 
     if not isinstance(type, ir.RankedTensorType) and not ir.RankedTensorType.isinstance(type):
-        raise ShardKitError(f"error: argument {name} has type {type}, expected a tensor")
+        raise ShardKitError(f"error: {what} {name} has type {type}, expected a tensor")
     tensor = ir.RankedTensorType(type)
     if not tensor.has_static_shape:
-        raise ShardKitError(f"error: argument {name} has type {type}, expected a static shape: give sizes when exporting")
+        raise ShardKitError(f"error: {what} {name} has type {type}, expected a static shape: give sizes when exporting")
     dtype = _DTYPES.get(str(tensor.element_type))
     if dtype is None:
         raise ShardKitError(
-            f"error: argument {name} has element type {tensor.element_type}, expected one of {', '.join(_DTYPES)}"
+            f"error: {what} {name} has element type {tensor.element_type}, expected one of {', '.join(_DTYPES)}"
         )
     return Argument(name, tuple(tensor.shape), dtype, is_weight)
 
@@ -117,7 +125,7 @@ def lower(
     module: Any,
     func: Any,
     arguments: Sequence[Argument],
-    results: Sequence[str],
+    results: Sequence[Result],
     tied: Sequence[int | None],
     locations: bool,
 ) -> str:
@@ -126,7 +134,7 @@ def lower(
     `tied`: per result the argument whose buffer it takes over."""
     from jaxlib.mlir import ir
 
-    from .manual import inline_text, outline
+    from .manual import inline_text, name_ops, outline
     from .rewrites import rename_math, rewrite_module
     from .signatures import find_index_ranges
 
@@ -150,10 +158,10 @@ def lower(
         own = [f'spmd.{"weight" if a.is_weight else "name"} = {_quote(a.name)}' for a in arguments]
         own = [f"{o}, spmd.range = [{r[0]}, {r[1]}]" if r else o for o, r in zip(own, ranges)]
         _extend(func, "arg_attrs", own)
-        own = [f"spmd.name = {_quote(name)}" for name in results]
+        own = [f"spmd.name = {_quote(r.name)}" for r in results]
         own = [o if t is None else f"{o}, spmd.tied = {t} : i64" for o, t in zip(own, tied)]
         _extend(func, "res_attrs", own)
-        outline(module)
+        has_regions = outline(module) > 0
         rewrite_module(module)
         text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     info = ["--mlir-print-debuginfo"] if locations else []
@@ -164,7 +172,11 @@ def lower(
     )
     linalg = inline_text(rename_math(linalg))
     _check_lowered(linalg)
-    return run_tool([find_tool("shard-opt"), "-", "--allow-unregistered-dialect", "--spmd-import-sdy"] + info, linalg)
+    shard_opt = [find_tool("shard-opt"), "-", "--allow-unregistered-dialect"]
+    if has_regions:
+        linalg = name_ops(run_tool(shard_opt + ["--spmd-import-sdy", "--mlir-print-op-generic", "--mlir-print-debuginfo"], linalg))
+        return run_tool(shard_opt + info, linalg)
+    return run_tool(shard_opt + ["--spmd-import-sdy"] + info, linalg)
 
 
 def _quote(text: str) -> str:

@@ -12,14 +12,14 @@
 
 // A mesh, or an axis, that does not exist is what it is in any module of ours.
 "sdy.mesh"() <{mesh = #sdy.mesh<["x"=2]>, sym_name = "m"}> : () -> ()
-// expected-note@-1 {{@m}}
-// expected-error@+1 {{unknown axis "z"}}
+// expected-error@+2 {{unknown axis "z"}}
+// expected-note@+1 {{available axes: "x"=2}}
 func.func @axis(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"z"}]>}) { return }
 
 // -----
 
-// expected-error@+1 {{sharding of argument #0 is illegal: <@m, [{"x"]>: expected}}
-func.func @syntax(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"]>}) { return }
+// expected-error@+1 {{sharding of argument #0 is illegal: <@m, [{"x"}, p]>: expected}}
+func.func @syntax(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, p]>}) { return }
 
 // -----
 

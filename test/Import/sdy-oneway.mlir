@@ -34,8 +34,8 @@ func.func @moves(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 
 //--- out.mlir
 // The link costs of a mesh, and what else is ours, come back.
-// CHECK: "sdy.mesh"() <{mesh = #sdy.mesh<["x"=2]>, sym_name = "pod"}> {spmd.alpha = [1.000000e-06], spmd.beta = [1.000000e-11], spmd.memory = 1024 : i64}
-spmd.mesh @pod = <["x"=2]> {alpha = [1.0e-6], beta = [1.0e-11], memory = 1024 : i64}
+// CHECK: "sdy.mesh"() <{mesh = #sdy.mesh<["x"=2]>, sym_name = "pod"}> {shardkit.costs = {alpha = [5.000000e-01], beta = [2.500000e-01], memory = 1024 : i64}}
+spmd.mesh @pod = <["x"=2]> {alpha = [5.0e-1], beta = [2.5e-1], memory = 1024 : i64}
 // CHECK-LABEL: @names
 // CHECK-SAME: tensor<8xf32> {sdy.sharding = #sdy.sharding<@pod, [{"x"}]>, spmd.name = "v"}
 func.func @names(%v: tensor<8xf32> {spmd.name = "v", spmd.sharding = #spmd.sharding<@pod, [{"x"}]>}) {
