@@ -29,6 +29,7 @@ def outline(module: ir.Module) -> int:
         functions = {op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"}
         for op in reversed(found):
             _inline_calls(op, functions)
+        _erase_unused(module, functions)
         found = [op for op in walk(module.operation) if op.name == "sdy.manual_computation"]
         meshes = {}
         for op in module.body.operations:
@@ -85,6 +86,21 @@ def _inline_calls(root: ir.Operation, functions: dict[str, Any]) -> None:
                             inner.operands[i] = known[operand]
                 known.update(zip(op.results, made.results))
             replace(call, [known[v] for v in terminator.operands])
+
+
+def _erase_unused(module: ir.Module, functions: dict[str, Any]) -> None:
+    """Private functions that nothing calls any more."""
+    while True:
+        called = {ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in walk(module.operation) if op.name == "func.call"}
+        unused = [
+            name
+            for name, op in functions.items()
+            if name not in called and "sym_visibility" in op.attributes and "private" in str(op.attributes["sym_visibility"])
+        ]
+        for name in unused:
+            functions.pop(name).operation.erase()
+        if not unused:
+            return
 
 
 def inline_text(text: str) -> str:

@@ -147,6 +147,8 @@ def lower(
             if key != "sym_name":
                 del module.operation.attributes[key]
         for op in list(module.body.operations):
+            if op.operation.name == "sdy.mesh" and "stablehlo.mesh" in op.attributes:
+                del op.attributes["stablehlo.mesh"]
             if op.operation.name != "func.func":
                 continue
             is_main = op.attributes["sym_name"].value == main
