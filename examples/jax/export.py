@@ -10,12 +10,14 @@ from pathlib import Path
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
-import arguments  # noqa: E402
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
 import shardkit  # noqa: E402
 from jax.sharding import AxisType  # noqa: E402
 from models import MODELS, build  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import arguments  # noqa: E402
 
 SIZES = {"gpt2_step": {"layers": 2}, "minilm": {"layers": 1}}
 STYLES = {"llama": "two", "scan": "fsdp"}  # megatron otherwise
@@ -29,7 +31,7 @@ def main():
         function, args = build(name, STYLES.get(name, "megatron"), mesh, **SIZES.get(name, {}))
         model = shardkit.import_jax(function, *args, locations=False)
         (directory / f"{name}.mlir").write_text(f"// {name} of models.py. Written by export.py.\n" + model.text)
-        made = {n: arguments.make_argument(n, s, d, h) for n, s, d, h, _ in arguments.read_arguments(model.text)}
+        made = {n: arguments.make_argument(n, s, d, h, w) for n, s, d, h, w in arguments.read_arguments(model.text)}
         order = iter(model.flatten(*args))
         names = {id(leaf): a.name for leaf, a in zip(order, model.arguments)}
         values = jax.tree_util.tree_map(lambda leaf: made.get(names.get(id(leaf)), np.asarray(leaf)), args)

@@ -13,9 +13,10 @@ from typing import Any, Callable, Sequence
 from .errors import ShardKitError
 from .jax_frontend import import_jax
 from .model import Argument, Model, Program, Result
+from .onnx_frontend import import_onnx
 from .stablehlo import import_stablehlo
 
-__all__ = ["Argument", "Model", "Program", "Result", "ShardKitError", "compile", "import_jax", "import_stablehlo", "run"]
+__all__ = ["Argument", "Model", "Program", "Result", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "run"]
 
 
 def compile(function: Callable[..., Any], *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Program:

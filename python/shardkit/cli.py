@@ -25,14 +25,17 @@ def main(argv: list[str] | None = None) -> int:
     stablehlo = kinds.add_parser("stablehlo", help="StableHLO with Shardy's annotations, text or bytecode")
     stablehlo.add_argument("file")
     stablehlo.add_argument("--function", help="the public function; may be left out where there is one")
+    onnx = kinds.add_parser("onnx", help="an ONNX model, also with distributed ops")
+    onnx.add_argument("file")
     for kind in (jax, stablehlo):
-        kind.add_argument("-o", "--output", required=True, metavar="DIR", help="where the files go")
         kind.add_argument("--weights", metavar="NAMES", help="arguments that are stored weights, with commas")
+    for kind in (jax, stablehlo, onnx):
+        kind.add_argument("-o", "--output", required=True, metavar="DIR", help="where the files go")
         kind.add_argument("--no-locations", action="store_true", help="leave out the lines that ops came from")
     options = parser.parse_args(argv)
     warnings.showwarning = lambda message, *_: print(f"remark: {message}", file=sys.stderr)
     try:
-        model = _import_jax(options) if options.kind == "jax" else _import_stablehlo(options)
+        model = {"jax": _import_jax, "stablehlo": _import_stablehlo, "onnx": _import_onnx}[options.kind](options)
         model.save(options.output)
     except ShardKitError as error:
         text = str(error)
@@ -52,6 +55,12 @@ def _import_stablehlo(options: argparse.Namespace) -> Model:
     return import_stablehlo(
         Path(options.file), function=options.function, weights=_split(options.weights) or (), locations=not options.no_locations
     )
+
+
+def _import_onnx(options: argparse.Namespace) -> Model:
+    from .onnx_frontend import import_onnx
+
+    return import_onnx(options.file, locations=not options.no_locations)
 
 
 def _import_jax(options: argparse.Namespace) -> Model:

@@ -86,9 +86,9 @@ def import_jax(
         stablehlo.lower(module, func, arguments, results, tied, locations),
         arguments,
         results,
-        values if len(values) == len(arguments) else {},
-        flatten,
-        lambda arrays: jax.tree_util.tree_unflatten(out_tree, arrays),
+        values=values if len(values) == len(arguments) else {},
+        flatten=flatten,
+        unflatten=lambda arrays: jax.tree_util.tree_unflatten(out_tree, arrays),
     )
 
 

@@ -40,6 +40,8 @@ class Model:
     arguments: list[Argument]
     results: list[Result]
     values: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    """Weights that came with the model: they are no arguments of its programs."""
+    stored: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
     """From what the caller of the model has to the arguments in order, and from results in order to what the caller gets."""
     flatten: Callable[..., Sequence[Any]] | None = None
     unflatten: Callable[[Sequence[np.ndarray]], Any] | None = None
@@ -52,7 +54,7 @@ class Model:
         if "spmd.mesh" in self.text:
             plan = f"file={directory / 'plan.json'}"
             run_tool([find_tool("shard-opt"), str(directory / "model.mlir"), f"--spmd-export-plan={plan}", "-o", "/dev/null"])
-        _write_arguments(directory, self.arguments, self.values)
+        _write_arguments(directory, self.arguments, self.stored | self.values)
         return directory
 
     def compile(self, options: Sequence[str] = ()) -> "Program":
@@ -93,16 +95,15 @@ class Program:
     def __call__(self, *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
         """Runs on all logical devices; `options` go to shard-run."""
         model = self.model
+        wanted = [a for a in model.arguments if a.name not in model.stored]
         if args or kwargs or not model.values:
             given = model.flatten(*args, **kwargs) if model.flatten else args
-            if len(given) != len(model.arguments):
-                raise ShardKitError(
-                    f"{len(given)} arrays were given, expected {len(model.arguments)}: "
-                    + ", ".join(a.name for a in model.arguments)
-                )
-            values = {a.name: _convert(a, value) for a, value in zip(model.arguments, given)}
+            if len(given) != len(wanted):
+                names = ", ".join(a.name for a in wanted)
+                raise ShardKitError(f"{len(given)} arrays were given, expected {len(wanted)}: {names}")
+            values = model.stored | {a.name: _convert(a, value) for a, value in zip(wanted, given)}
         else:
-            values = model.values
+            values = model.stored | model.values
         with tempfile.TemporaryDirectory(dir=self.directory) as work:
             command = [find_tool("shard-run"), str(self.directory / "bundle"), "--output-dir", f"{work}/out"]
             command += ["--output-format", "safetensors", *_write_arguments(Path(work), model.arguments, values), *options]

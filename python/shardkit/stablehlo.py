@@ -227,12 +227,23 @@ def _check_lowered(text: str) -> None:
             while end + 1 < len(lines) and not lines[end].startswith(" " * indent + "})"):
                 end += 1
         place = _resolve_location(lines[end], text)
+        while not place and (call := _find_call(lines, number)) is not None:  # a helper without lines of its own
+            number = call
+            place = _resolve_location(lines[call], text)
         target = re.search(r'call_target_name = "([^"]*)"', line)
         what = found[1] + (f" @{target[1]}" if target else "")
         raise ShardKitError(
             f"{place}error: {what} has no lowering to linalg, expected ops that have one: "
             "write it with other operations of the framework, or outside the function"
         )
+
+
+def _find_call(lines: list[str], number: int) -> int | None:
+    """The line of a call of the function around a line."""
+    while number >= 0 and not lines[number].lstrip().startswith('"func.func"'):
+        number -= 1
+    name = re.search(r'sym_name = "([^"]*)"', lines[number])
+    return next((i for i, line in enumerate(lines) if name and f"callee = @{name[1]}}}" in line), None)
 
 
 def _resolve_location(line: str, text: str) -> str:

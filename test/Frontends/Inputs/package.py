@@ -73,10 +73,11 @@ print("tools:", told(model.compile))
 os.environ["SHARDKIT_HOME"] = home
 
 # As where no wheel is installed.
-for name in ("jax", "jaxlib"):
+for name in ("jax", "jaxlib", "onnx"):
     sys.modules[name] = None
 print("jax:", told(shardkit.run, lambda v: v, x))
 print("stablehlo:", told(shardkit.import_stablehlo, "module {}"))
+print("onnx:", told(shardkit.import_onnx, "model.onnx"))
 error = io.StringIO()
 with redirect_stderr(error):
     status = cli.main(["jax", "model.py:f", "-o", "out"])

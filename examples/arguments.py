@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 # What is a square, a scale or a count must not be negative.
 POSITIVE = re.compile(r"^moments\.v\.|scale$|norm$|^mask$|^count$")
@@ -17,14 +17,14 @@ def _rng(name):
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
-def make_argument(name, shape, dtype, high=2):
+def make_argument(name, shape, dtype, high, is_weight):
     """Floats of about unit size (weights: so that products are), integers in [0, high)."""
     rng = _rng(name)
     if np.dtype(dtype).kind in "iu":
         return rng.integers(0, high, shape, dtype=dtype)
     if POSITIVE.search(name):
         return rng.uniform(0.5, 1.5, shape).astype(dtype)
-    is_matrix = "." in name and len(shape) > 1
+    is_matrix = is_weight and len(shape) > 1
     return (rng.standard_normal(shape) * (shape[-2] ** -0.5 if is_matrix else 1)).astype(dtype)
 
 
@@ -36,7 +36,7 @@ def checksum(name, value):
 
 def read_arguments(text):
     """(name, shape, dtype, high, is_weight) of each argument of the public function in a model's IR."""
-    header = re.search(r"func\.func(?: public)? @main\((.*?)\) -> ", text, re.DOTALL)[1]
+    header = re.search(r"func\.func(?: public)? @\w+\((.*?)\) -> ", text, re.DOTALL)[1]
     found = []
     for part in re.split(r",\s*(?=%\w+: )", header):
         dims, kind = re.search(r": tensor<((?:\d+x)*)(\w+)>", part).groups()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs committed models sharded and compares with what JAX made of the same arguments; needs no JAX.
+"""Runs committed models sharded and compares with what their framework made of the same arguments; needs no framework.
 
     check.py [NAME]... [--verify]
 
@@ -27,7 +27,7 @@ def check(path, verify):
     expected = json.loads(path.with_suffix(".json").read_text())
     files = {True: {}, False: {}}
     for name, shape, dtype, high, is_weight in arguments.read_arguments(text):
-        files[is_weight][name] = arguments.make_argument(name, shape, dtype, high)
+        files[is_weight][name] = arguments.make_argument(name, shape, dtype, high, is_weight)
     with tempfile.TemporaryDirectory() as work:
         command = [find_tool("shard-run"), str(path), "--output-dir", f"{work}/out", "--output-format", "safetensors"]
         command += ["--verify"] if verify else []
@@ -56,12 +56,12 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--verify", action="store_true")
     options = parser.parse_args()
-    paths = sorted(Path(__file__).with_name("models").glob("*.mlir"))
+    paths = sorted(Path(__file__).parent.glob("*/models/*.mlir"))
     paths = [p for p in paths if not options.names or p.stem in options.names]
     failed = 0
     for path in paths:
         problem = check(path, options.verify)
-        print(f"{path.stem}: {problem or 'as JAX'}")
+        print(f"{path.stem}: {problem or 'as ' + path.parts[-3]}")
         failed += problem is not None
     print(f"{len(paths) - failed} passed, {failed} failed")
     return 1 if failed or not paths else 0
