@@ -15,8 +15,9 @@ from .jax_frontend import import_jax
 from .model import Argument, Model, Program, Result
 from .onnx_frontend import import_onnx
 from .stablehlo import import_stablehlo
+from .stages import stage_boundary
 
-__all__ = ["Argument", "Model", "Program", "Result", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "run"]
+__all__ = ["Argument", "Model", "Program", "Result", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "run", "stage_boundary"]
 
 
 def compile(function: Callable[..., Any], *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Program:

@@ -12,6 +12,7 @@ from typing import Callable
 from jaxlib.mlir import ir
 
 from .errors import ShardKitError
+from .stages import MARK
 
 
 def walk(op: ir.Operation) -> list[ir.Operation]:
@@ -644,6 +645,17 @@ def drop_unsigned_signatures(module: ir.Module) -> None:
         replace(call, [b.bitcast(r, t) for r, t in zip(made.results, types)])
 
 
+# --- markers --------------------------------------------------------------------------------------
+
+
+def rewrite_barrier(op: ir.Operation) -> None:
+    """Our marker of a stage boundary; any other barrier is about how XLA orders its work."""
+    if MARK in op.attributes:
+        is_backward = ir.StringAttr(op.attributes[MARK]).value == "backward"
+        Builder(op).op("shardkit.spmd.stage_boundary", list(op.operands), [], {"backward": "unit"} if is_backward else {})
+    replace(op, list(op.operands))
+
+
 # --- all ------------------------------------------------------------------------------------------
 
 REWRITES: dict[str, Callable[[ir.Operation], None]] = {
@@ -655,6 +667,7 @@ REWRITES: dict[str, Callable[[ir.Operation], None]] = {
     "stablehlo.while": rewrite_while,
     "stablehlo.case": rewrite_branch,
     "stablehlo.if": rewrite_branch,
+    "stablehlo.optimization_barrier": rewrite_barrier,
 }
 
 
