@@ -310,8 +310,11 @@ def decode(style, mesh, batch=8, length=8, dim=32, heads=4, vocab=64):
         x = x + o @ params["out"]
         return {"keys": keys, "values": values}, jnp.argmax(x @ params["words"].T, -1)
 
-    cache = {n: a.batch(r.normal(batch, heads, length, dim // heads, scale=1.0)) for n in ("keys", "values")}
-    return jax.jit(step, donate_argnums=1), (params, cache, np.int32(3), a.batch(r.tokens(vocab, batch)))
+    # The next step finds the cache as this one did; its heads are split as the projections are.
+    split = a.named(a.batch_axes, "model" if style == "megatron" else None)
+    cache = {n: jax.device_put(r.normal(batch, heads, length, dim // heads, scale=1.0), split) for n in ("keys", "values")}
+    jitted = jax.jit(step, donate_argnums=1, out_shardings=({n: split for n in cache}, None))
+    return jitted, (params, cache, np.int32(3), a.batch(r.tokens(vocab, batch)))
 
 
 # --- a mixture of experts ---------------------------------------------------------------------------

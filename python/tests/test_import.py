@@ -112,12 +112,14 @@ def test_stablehlo():
         path = Path(directory, "model.mlirbc")
         path.write_bytes(bytecode.getvalue())
         texts = set()
-        for source in (str(operation), bytecode.getvalue(), path):
-            model = shardkit.import_stablehlo(source, weights=["arg1"], locations=False)
+        for source in (operation.get_asm(enable_debug_info=True), bytecode.getvalue(), path):
+            model = shardkit.import_stablehlo(source, weights=["w"], locations=False)
             assert np.array_equal(model.run(X, W)[0], X @ W)
             texts.add(model.text)
+        plain = shardkit.import_stablehlo(str(operation))  # without locations arguments have no names
+        assert [a.name for a in plain.arguments] == ["arg0", "arg1"]
     (text,) = texts
-    assert 'spmd.weight = "arg1"' in text and '#spmd.sharding<@mesh, [{"data"}, {}]>' in text
+    assert 'spmd.weight = "w"' in text and '#spmd.sharding<@mesh, [{"data"}, {}]>' in text
 
 
 def test_command():
