@@ -16,8 +16,9 @@ from .model import Argument, Model, Program, Result
 from .onnx_frontend import import_onnx
 from .stablehlo import import_stablehlo
 from .stages import stage_boundary
+from .torch_frontend import import_torch
 
-__all__ = ["Argument", "Model", "Program", "Result", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "run", "stage_boundary"]
+__all__ = ["Argument", "Model", "Program", "Result", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "run", "stage_boundary"]
 
 
 def compile(function: Callable[..., Any], *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Program:

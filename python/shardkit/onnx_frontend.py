@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ShardKitError, require
+from .lowered import annotate
 from .model import Argument, Model, Result
 from .tools import find_tool, find_torch_mlir_opt, run_tool
 
@@ -70,7 +71,10 @@ def import_onnx(path: str | Path, *, locations: bool = True) -> Model:
         graph.output.append(known[name])
 
     lowered = _lower(model, str(path))
-    text = _annotate(lowered, arguments, results, specs, inner)
+    attributes = {
+        name: f'#spmd.ort<"{spec}", shape = {shape}, elements = {elements}>' for name, (spec, shape, elements) in specs.items()
+    }
+    text = annotate(lowered, arguments, results, attributes, inner)
     info = ["--mlir-print-debuginfo"] if locations else []
     text = run_tool([find_tool("shard-opt"), "-", "--spmd-import-ort", *info], text)
     return Model(text, arguments, results, stored=weights)
@@ -167,85 +171,3 @@ def _lower(model: Any, path: str) -> str:
         raise ShardKitError(
             f"error: {path}: {what} has no lowering to linalg, expected nodes that have one: replace it before exporting"
         ) from None
-
-
-def _annotate(text: str, arguments: list[Argument], results: list[Result], specs: dict[str, Any], inner: list[str]) -> str:
-    """Names arguments and results, writes their specs, and constrains what was handed out for its spec."""
-    from torch_mlir import ir
-
-    def ort(name: str) -> str:
-        spec, shape, elements = specs[name]
-        return f'#spmd.ort<"{spec}", shape = {shape}, elements = {elements}>'
-
-    context = ir.Context()
-    context.allow_unregistered_dialects = True
-    with context, ir.Location.unknown():
-        module = ir.Module.parse(text)
-        func = next(op for op in module.body.operations if op.operation.name == "func.func")
-        block = func.regions[0].blocks[0]
-
-        def describe(kind: str, name: str) -> Any:
-            sharding = f", spmd.sharding = {ort(name)}" if name in specs else ""
-            return ir.Attribute.parse(f'{{spmd.{kind} = "{name}"{sharding}}}')
-
-        ranges = _find_ranges(block, len(arguments))
-        attributes = []
-        for a, r in zip(arguments, ranges, strict=True):
-            entries = {e.name: e.attr for e in ir.DictAttr(describe("weight" if a.is_weight else "name", a.name))}
-            if r:
-                entries["spmd.range"] = ir.Attribute.parse(f"[0, {r}]")
-            attributes.append(ir.DictAttr.get(entries))
-        func.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
-        func.attributes["res_attrs"] = ir.ArrayAttr.get([describe("name", r.name) for r in results])
-        terminator = list(block.operations)[-1].operation
-        values = list(terminator.operands)
-        for name, value in zip(inner, values[len(results) :], strict=True):
-            if len(list(value.uses)) == 1:
-                continue  # reshapes were joined: nothing reads it, so it is not there to be cut
-            owner = value.owner
-            is_argument = not isinstance(owner, (ir.Operation, ir.OpView))
-            made = ir.Operation.create(
-                "spmd.with_sharding_constraint", results=[value.type], operands=[value],
-                attributes={"ort": ir.Attribute.parse(ort(name))}, loc=ir.Location.name(name),
-                ip=ir.InsertionPoint.at_block_begin(block) if is_argument else ir.InsertionPoint(_next(block, owner)),
-            )  # fmt: skip
-            value.replace_all_uses_except(made.results[0], [made])
-        kept = list(terminator.operands)[: len(results)]
-        ir.Operation.create("func.return", operands=kept, ip=ir.InsertionPoint(terminator), loc=terminator.location)
-        terminator.erase()
-        type = ir.FunctionType.get([a.type for a in block.arguments], [v.type for v in kept])
-        func.attributes["function_type"] = ir.TypeAttr.get(type)
-        return module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
-
-
-def _next(block: Any, op: Any) -> Any:
-    ops = [o.operation for o in block.operations]
-    return ops[ops.index(op.operation) + 1]
-
-
-def _find_ranges(block: Any, count: int) -> list[int | None]:
-    """Per argument of integers how many places it addresses: the size of a tensor that a body reads at one of its elements."""
-    from torch_mlir import ir
-
-    found: list[int | None] = [None] * count
-    numbers = {a: i for i, a in enumerate(block.arguments)}
-    for op in block.operations:
-        if op.operation.name != "linalg.generic":
-            continue
-        body = op.regions[0].blocks[0]
-        from_element = {}
-        for element, operand in zip(body.arguments, op.operands):
-            if operand in numbers and isinstance(element.type, ir.IntegerType):
-                from_element[element] = numbers[operand]
-        for inner in body.operations:
-            for value in inner.operands:
-                if value in from_element:
-                    for result in inner.results:
-                        from_element[result] = from_element[value]
-            if inner.operation.name == "tensor.extract":
-                shape = ir.RankedTensorType(inner.operands[0].type).shape
-                for d, index in enumerate(list(inner.operands)[1:]):
-                    if index in from_element:
-                        i = from_element[index]
-                        found[i] = min(shape[d], found[i] or shape[d])
-    return found

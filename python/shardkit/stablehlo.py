@@ -134,10 +134,12 @@ def lower(
     `tied`: per result the argument whose buffer it takes over."""
     from jaxlib.mlir import ir
 
+    from . import gspmd
     from .manual import inline_text, name_ops, outline
     from .rewrites import rename_math, rewrite_module
     from .signatures import find_index_ranges
 
+    gspmd.convert(module)
     ranges = find_index_ranges(module, func)
     main = func.attributes["sym_name"].value
     with module.context as context, ir.Location.unknown():
@@ -190,11 +192,6 @@ def _keep_shardings(attributes: Any) -> Any:
     from jaxlib.mlir import ir
 
     kept = {a.name: a.attr for a in ir.DictAttr(attributes) if a.name.startswith(("sdy.", "spmd."))}
-    if any(a.name == "mhlo.sharding" for a in ir.DictAttr(attributes)) and "sdy.sharding" not in kept:
-        raise ShardKitError(
-            "error: module has GSPMD annotations (mhlo.sharding), expected Shardy's: "
-            "trace with jax.config.update('jax_use_shardy_partitioner', True)"
-        )
     return ir.DictAttr.get(kept)
 
 

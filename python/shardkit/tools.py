@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,11 @@ def find_torch_mlir_opt() -> str:
 def run_tool(command: list[str], text: str | None = None) -> str:
     """Standard output of a tool; what it says on failure becomes the error."""
     done = subprocess.run(command, input=text, capture_output=True, text=True)
+    if missing := re.search(r"error while loading shared libraries: (\S+?):", done.stderr):
+        raise ShardKitError(
+            f"{os.path.basename(command[0])} needs {missing[1]}, which is not installed, expected Debian's packages: "
+            "apt-get install libmlir-22 libllvm22 libdnnl3"
+        )
     if done.returncode:
         message = done.stderr.strip() or f"{os.path.basename(command[0])} exited with {done.returncode}"
         raise ShardKitError(message)

@@ -25,7 +25,7 @@ TWO = "func.func @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> } 
 AXIS = """
 sdy.mesh @m = <["x"=2]>
 func.func @f(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"z"}]>}) -> tensor<8xf32> { return %x : tensor<8xf32> }"""
-GSPMD = 'func.func @f(%x: tensor<8xf32> {mhlo.sharding = "{replicated}"}) -> tensor<8xf32> { return %x : tensor<8xf32> }'
+GSPMD = 'func.func @f(%x: tensor<8xf32> {mhlo.sharding = "{maximal device=0}"}) -> tensor<8xf32> { return %x : tensor<8xf32> }'
 DYNAMIC = "func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }"
 
 
@@ -55,7 +55,7 @@ CASES = {
     "axis": (lambda: shardkit.import_stablehlo(AXIS), r'unknown axis name: "z"'),
     "text": (lambda: shardkit.import_stablehlo("func.func @f( {"), r"^-:1:\d+: error: "),
     "file": (lambda: shardkit.import_stablehlo(Path("/nowhere.mlir")), r"error: /nowhere.mlir: No such file"),
-    "gspmd": (lambda: shardkit.import_stablehlo(GSPMD), r"GSPMD annotations \(mhlo.sharding\), expected Shardy's"),
+    "gspmd": (lambda: shardkit.import_stablehlo(GSPMD), r"sharding \{maximal device=0\} is none that has a layout, expected replicated, or devices"),
     "dynamic": (lambda: shardkit.import_stablehlo(DYNAMIC), r"argument \w+ has type tensor<\?xf32>, expected a static shape"),
     "no onnx file": (lambda: shardkit.import_onnx("/nowhere.onnx"), r"error: /nowhere.onnx: no such file"),
     "no onnx": (lambda: shardkit.import_onnx(__file__), r"is no ONNX model"),

@@ -73,11 +73,12 @@ print("tools:", told(model.compile))
 os.environ["SHARDKIT_HOME"] = home
 
 # As where no wheel is installed.
-for name in ("jax", "jaxlib", "onnx"):
+for name in ("jax", "jaxlib", "onnx", "torch"):
     sys.modules[name] = None
 print("jax:", told(shardkit.run, lambda v: v, x))
 print("stablehlo:", told(shardkit.import_stablehlo, "module {}"))
 print("onnx:", told(shardkit.import_onnx, "model.onnx"))
+print("torch:", told(shardkit.import_torch, None))
 error = io.StringIO()
 with redirect_stderr(error):
     status = cli.main(["jax", "model.py:f", "-o", "out"])
