@@ -193,10 +193,11 @@ def _read_plan(
                 output = getattr(style, "sequence_sharding", (None,))[0]
                 output = output.dim if output is not None else 1
             dims = {p: d for p, d in dims.items() if getattr(own, p, None) is not None}
-            layouts = getattr(style, "output_layouts", None)
-            usual = {"ColwiseParallel": "Shard(dim=-1)", "RowwiseParallel": "Replicate()"}.get(kind)
-            if layouts and usual and repr(layouts[0]) != usual:
-                output = layouts[0].dim if hasattr(layouts[0], "dim") else False
+            # What DTensor hands on: a linear layer by columns its last dim cut, one by rows a complete sum.
+            if kind != "SequenceParallel":
+                output = -1 if kind == "ColwiseParallel" else False
+                for layout in getattr(style, "output_layouts", None) or ():
+                    output = layout.dim if hasattr(layout, "dim") else False
             for side in ("input_layouts", "desired_input_layouts"):
                 for layout in getattr(style, side, None) or ():
                     if hasattr(layout, "dim") and kind == "ColwiseParallel":

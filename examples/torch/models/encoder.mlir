@@ -31,327 +31,333 @@ module {
       linalg.yield %in : f32
     } -> tensor<32x32xf32>
     %4 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%2, %3 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.addf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.addf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<32x32xf32>
-    %expanded = tensor.expand_shape %4 [[0, 1], [2, 3]] output_shape [4, 8, 4, 8] : tensor<32x32xf32> into tensor<4x8x4x8xf32>
+    %expanded = tensor.expand_shape %4 [[0, 1], [2]] output_shape [4, 8, 32] : tensor<32x32xf32> into tensor<4x8x32xf32>
+    %expanded_9 = tensor.expand_shape %4 [[0, 1], [2, 3]] output_shape [4, 8, 4, 8] : tensor<32x32xf32> into tensor<4x8x4x8xf32>
     %5 = tensor.empty() : tensor<4x4x8x8xf32>
-    %transposed_9 = linalg.transpose ins(%expanded : tensor<4x8x4x8xf32>) outs(%5 : tensor<4x4x8x8xf32>) permutation = [0, 2, 1, 3] 
-    %transposed_10 = linalg.transpose ins(%arg2 : tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) permutation = [1, 0] 
-    %6 = linalg.matmul ins(%collapsed, %transposed_10 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%1 : tensor<32x32xf32>) -> tensor<32x32xf32>
+    %transposed_10 = linalg.transpose ins(%expanded_9 : tensor<4x8x4x8xf32>) outs(%5 : tensor<4x4x8x8xf32>) permutation = [0, 2, 1, 3] 
+    %transposed_11 = linalg.transpose ins(%arg2 : tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) permutation = [1, 0] 
+    %6 = linalg.matmul ins(%collapsed, %transposed_11 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%1 : tensor<32x32xf32>) -> tensor<32x32xf32>
     %7 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg3 : tensor<32xf32>) outs(%0 : tensor<32x32xf32>) {
     ^bb0(%in: f32, %out: f32):
       linalg.yield %in : f32
     } -> tensor<32x32xf32>
     %8 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%6, %7 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.addf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.addf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<32x32xf32>
-    %expanded_11 = tensor.expand_shape %8 [[0, 1], [2, 3]] output_shape [4, 8, 4, 8] : tensor<32x32xf32> into tensor<4x8x4x8xf32>
-    %transposed_12 = linalg.transpose ins(%expanded_11 : tensor<4x8x4x8xf32>) outs(%5 : tensor<4x4x8x8xf32>) permutation = [0, 2, 1, 3] 
-    %transposed_13 = linalg.transpose ins(%arg4 : tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) permutation = [1, 0] 
-    %9 = linalg.matmul ins(%collapsed, %transposed_13 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%1 : tensor<32x32xf32>) -> tensor<32x32xf32>
+    %expanded_12 = tensor.expand_shape %8 [[0, 1], [2]] output_shape [4, 8, 32] : tensor<32x32xf32> into tensor<4x8x32xf32>
+    %expanded_13 = tensor.expand_shape %8 [[0, 1], [2, 3]] output_shape [4, 8, 4, 8] : tensor<32x32xf32> into tensor<4x8x4x8xf32>
+    %transposed_14 = linalg.transpose ins(%expanded_13 : tensor<4x8x4x8xf32>) outs(%5 : tensor<4x4x8x8xf32>) permutation = [0, 2, 1, 3] 
+    %transposed_15 = linalg.transpose ins(%arg4 : tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) permutation = [1, 0] 
+    %9 = linalg.matmul ins(%collapsed, %transposed_15 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%1 : tensor<32x32xf32>) -> tensor<32x32xf32>
     %10 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg5 : tensor<32xf32>) outs(%0 : tensor<32x32xf32>) {
     ^bb0(%in: f32, %out: f32):
       linalg.yield %in : f32
     } -> tensor<32x32xf32>
     %11 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%9, %10 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.addf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.addf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<32x32xf32>
-    %expanded_14 = tensor.expand_shape %11 [[0, 1], [2, 3]] output_shape [4, 8, 4, 8] : tensor<32x32xf32> into tensor<4x8x4x8xf32>
-    %transposed_15 = linalg.transpose ins(%expanded_14 : tensor<4x8x4x8xf32>) outs(%5 : tensor<4x4x8x8xf32>) permutation = [0, 2, 1, 3] 
-    %expanded_16 = tensor.expand_shape %transposed_12 [[0], [1], [2, 3], [4]] output_shape [4, 4, 1, 8, 8] : tensor<4x4x8x8xf32> into tensor<4x4x1x8x8xf32>
+    %expanded_16 = tensor.expand_shape %11 [[0, 1], [2]] output_shape [4, 8, 32] : tensor<32x32xf32> into tensor<4x8x32xf32>
+    %expanded_17 = tensor.expand_shape %11 [[0, 1], [2, 3]] output_shape [4, 8, 4, 8] : tensor<32x32xf32> into tensor<4x8x4x8xf32>
+    %transposed_18 = linalg.transpose ins(%expanded_17 : tensor<4x8x4x8xf32>) outs(%5 : tensor<4x4x8x8xf32>) permutation = [0, 2, 1, 3] 
+    %expanded_19 = tensor.expand_shape %transposed_14 [[0], [1], [2, 3], [4]] output_shape [4, 4, 1, 8, 8] : tensor<4x4x8x8xf32> into tensor<4x4x1x8x8xf32>
     %12 = tensor.empty() : tensor<4x4x1x8x8xf32>
-    %transposed_17 = linalg.transpose ins(%expanded_16 : tensor<4x4x1x8x8xf32>) outs(%12 : tensor<4x4x1x8x8xf32>) permutation = [0, 1, 2, 4, 3] 
-    %collapsed_18 = tensor.collapse_shape %transposed_9 [[0, 1], [2], [3]] : tensor<4x4x8x8xf32> into tensor<16x8x8xf32>
-    %collapsed_19 = tensor.collapse_shape %transposed_17 [[0, 1], [2, 3], [4]] : tensor<4x4x1x8x8xf32> into tensor<16x8x8xf32>
+    %transposed_20 = linalg.transpose ins(%expanded_19 : tensor<4x4x1x8x8xf32>) outs(%12 : tensor<4x4x1x8x8xf32>) permutation = [0, 1, 2, 4, 3] 
+    %collapsed_21 = tensor.collapse_shape %transposed_10 [[0, 1], [2], [3]] : tensor<4x4x8x8xf32> into tensor<16x8x8xf32>
+    %collapsed_22 = tensor.collapse_shape %transposed_20 [[0, 1], [2, 3], [4]] : tensor<4x4x1x8x8xf32> into tensor<16x8x8xf32>
     %13 = tensor.empty() : tensor<16x8x8xf32>
     %14 = linalg.fill ins(%cst : f32) outs(%13 : tensor<16x8x8xf32>) -> tensor<16x8x8xf32>
-    %15 = linalg.batch_matmul ins(%collapsed_18, %collapsed_19 : tensor<16x8x8xf32>, tensor<16x8x8xf32>) outs(%14 : tensor<16x8x8xf32>) -> tensor<16x8x8xf32>
-    %expanded_20 = tensor.expand_shape %15 [[0, 1], [2, 3], [4]] output_shape [4, 4, 1, 8, 8] : tensor<16x8x8xf32> into tensor<4x4x1x8x8xf32>
-    %16 = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%expanded_20 : tensor<4x4x1x8x8xf32>) outs(%12 : tensor<4x4x1x8x8xf32>) {
+    %15 = linalg.batch_matmul ins(%collapsed_21, %collapsed_22 : tensor<16x8x8xf32>, tensor<16x8x8xf32>) outs(%14 : tensor<16x8x8xf32>) -> tensor<16x8x8xf32>
+    %expanded_23 = tensor.expand_shape %15 [[0, 1], [2, 3], [4]] output_shape [4, 4, 1, 8, 8] : tensor<16x8x8xf32> into tensor<4x4x1x8x8xf32>
+    %16 = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%expanded_23 : tensor<4x4x1x8x8xf32>) outs(%12 : tensor<4x4x1x8x8xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %84 = arith.truncf %cst_5 : f64 to f32
-      %85 = arith.mulf %in, %84 : f32
-      linalg.yield %85 : f32
+      %87 = arith.truncf %cst_5 : f64 to f32
+      %88 = arith.mulf %in, %87 : f32
+      linalg.yield %88 : f32
     } -> tensor<4x4x1x8x8xf32>
     %17 = tensor.empty() : tensor<4x4x1x8xi64>
     %18 = linalg.fill ins(%c0_i64 : i64) outs(%17 : tensor<4x4x1x8xi64>) -> tensor<4x4x1x8xi64>
     %19 = tensor.empty() : tensor<4x4x1x8xf32>
     %20 = linalg.fill ins(%cst_0 : f32) outs(%19 : tensor<4x4x1x8xf32>) -> tensor<4x4x1x8xf32>
     %21:2 = linalg.generic {indexing_maps = [#map2, #map3, #map3], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%16 : tensor<4x4x1x8x8xf32>) outs(%20, %18 : tensor<4x4x1x8xf32>, tensor<4x4x1x8xi64>) {
-    ^bb0(%in: f32, %out: f32, %out_35: i64):
-      %84 = linalg.index 4 : index
-      %85 = arith.index_cast %84 : index to i64
-      %86 = arith.maximumf %in, %out : f32
-      %87 = arith.cmpf ogt, %in, %out : f32
-      %88 = arith.select %87, %85, %out_35 : i64
-      linalg.yield %86, %88 : f32, i64
+    ^bb0(%in: f32, %out: f32, %out_38: i64):
+      %87 = linalg.index 4 : index
+      %88 = arith.index_cast %87 : index to i64
+      %89 = arith.maximumf %in, %out : f32
+      %90 = arith.cmpf ogt, %in, %out : f32
+      %91 = arith.select %90, %88, %out_38 : i64
+      linalg.yield %89, %91 : f32, i64
     } -> (tensor<4x4x1x8xf32>, tensor<4x4x1x8xi64>)
-    %expanded_21 = tensor.expand_shape %21#0 [[0], [1], [2], [3, 4]] output_shape [4, 4, 1, 8, 1] : tensor<4x4x1x8xf32> into tensor<4x4x1x8x1xf32>
-    %22 = linalg.generic {indexing_maps = [#map2, #map4, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%16, %expanded_21 : tensor<4x4x1x8x8xf32>, tensor<4x4x1x8x1xf32>) outs(%12 : tensor<4x4x1x8x8xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.subf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    %expanded_24 = tensor.expand_shape %21#0 [[0], [1], [2], [3, 4]] output_shape [4, 4, 1, 8, 1] : tensor<4x4x1x8xf32> into tensor<4x4x1x8x1xf32>
+    %22 = linalg.generic {indexing_maps = [#map2, #map4, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%16, %expanded_24 : tensor<4x4x1x8x8xf32>, tensor<4x4x1x8x1xf32>) outs(%12 : tensor<4x4x1x8x8xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.subf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<4x4x1x8x8xf32>
     %23 = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%22 : tensor<4x4x1x8x8xf32>) outs(%12 : tensor<4x4x1x8x8xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %84 = math.exp %in : f32
-      linalg.yield %84 : f32
+      %87 = math.exp %in : f32
+      linalg.yield %87 : f32
     } -> tensor<4x4x1x8x8xf32>
     %24 = tensor.empty() : tensor<4x4x1x8x1xf32>
     %25 = linalg.fill ins(%cst : f32) outs(%24 : tensor<4x4x1x8x1xf32>) -> tensor<4x4x1x8x1xf32>
     %26 = linalg.generic {indexing_maps = [#map2, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%23 : tensor<4x4x1x8x8xf32>) outs(%25 : tensor<4x4x1x8x1xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %84 = arith.addf %in, %out : f32
-      linalg.yield %84 : f32
+      %87 = arith.addf %in, %out : f32
+      linalg.yield %87 : f32
     } -> tensor<4x4x1x8x1xf32>
     %27 = linalg.generic {indexing_maps = [#map2, #map4, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%23, %26 : tensor<4x4x1x8x8xf32>, tensor<4x4x1x8x1xf32>) outs(%12 : tensor<4x4x1x8x8xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.divf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.divf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<4x4x1x8x8xf32>
-    %collapsed_22 = tensor.collapse_shape %27 [[0, 1], [2, 3], [4]] : tensor<4x4x1x8x8xf32> into tensor<16x8x8xf32>
-    %collapsed_23 = tensor.collapse_shape %transposed_15 [[0, 1], [2], [3]] : tensor<4x4x8x8xf32> into tensor<16x8x8xf32>
-    %28 = linalg.batch_matmul ins(%collapsed_22, %collapsed_23 : tensor<16x8x8xf32>, tensor<16x8x8xf32>) outs(%14 : tensor<16x8x8xf32>) -> tensor<16x8x8xf32>
-    %expanded_24 = tensor.expand_shape %28 [[0, 1], [2], [3]] output_shape [4, 4, 8, 8] : tensor<16x8x8xf32> into tensor<4x4x8x8xf32>
+    %collapsed_25 = tensor.collapse_shape %27 [[0, 1], [2, 3], [4]] : tensor<4x4x1x8x8xf32> into tensor<16x8x8xf32>
+    %collapsed_26 = tensor.collapse_shape %transposed_18 [[0, 1], [2], [3]] : tensor<4x4x8x8xf32> into tensor<16x8x8xf32>
+    %28 = linalg.batch_matmul ins(%collapsed_25, %collapsed_26 : tensor<16x8x8xf32>, tensor<16x8x8xf32>) outs(%14 : tensor<16x8x8xf32>) -> tensor<16x8x8xf32>
+    %expanded_27 = tensor.expand_shape %28 [[0, 1], [2], [3]] output_shape [4, 4, 8, 8] : tensor<16x8x8xf32> into tensor<4x4x8x8xf32>
     %29 = tensor.empty() : tensor<4x8x4x8xf32>
-    %transposed_25 = linalg.transpose ins(%expanded_24 : tensor<4x4x8x8xf32>) outs(%29 : tensor<4x8x4x8xf32>) permutation = [0, 2, 1, 3] 
-    %collapsed_26 = tensor.collapse_shape %transposed_25 [[0, 1], [2, 3]] : tensor<4x8x4x8xf32> into tensor<32x32xf32>
-    %transposed_27 = linalg.transpose ins(%arg6 : tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) permutation = [1, 0] 
-    %30 = linalg.matmul ins(%collapsed_26, %transposed_27 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%1 : tensor<32x32xf32>) -> tensor<32x32xf32>
+    %transposed_28 = linalg.transpose ins(%expanded_27 : tensor<4x4x8x8xf32>) outs(%29 : tensor<4x8x4x8xf32>) permutation = [0, 2, 1, 3] 
+    %collapsed_29 = tensor.collapse_shape %transposed_28 [[0, 1], [2, 3]] : tensor<4x8x4x8xf32> into tensor<32x32xf32>
+    %transposed_30 = linalg.transpose ins(%arg6 : tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) permutation = [1, 0] 
+    %30 = linalg.matmul ins(%collapsed_29, %transposed_30 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%1 : tensor<32x32xf32>) -> tensor<32x32xf32>
     %31 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg7 : tensor<32xf32>) outs(%0 : tensor<32x32xf32>) {
     ^bb0(%in: f32, %out: f32):
       linalg.yield %in : f32
     } -> tensor<32x32xf32>
     %32 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%30, %31 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.addf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.addf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<32x32xf32>
-    %expanded_28 = tensor.expand_shape %32 [[0, 1], [2]] output_shape [4, 8, 32] : tensor<32x32xf32> into tensor<4x8x32xf32>
-    %33 = tensor.empty() : tensor<4x8x32xf32>
-    %34 = linalg.generic {indexing_maps = [#map5, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg16, %expanded_28 : tensor<4x8x32xf32>, tensor<4x8x32xf32>) outs(%33 : tensor<4x8x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.addf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    %expanded_31 = tensor.expand_shape %32 [[0, 1], [2]] output_shape [4, 8, 32] : tensor<32x32xf32> into tensor<4x8x32xf32>
+    %33 = spmd.with_sharding_constraint %expanded_31 <@mesh, [{?}, {?}, {?}], replicated = {"model"}> : tensor<4x8x32xf32>
+    %34 = tensor.empty() : tensor<4x8x32xf32>
+    %35 = linalg.generic {indexing_maps = [#map5, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%arg16, %33 : tensor<4x8x32xf32>, tensor<4x8x32xf32>) outs(%34 : tensor<4x8x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.addf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x32xf32>
-    %35 = tensor.empty() : tensor<4x8x32xf64>
-    %36 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%34 : tensor<4x8x32xf32>) outs(%35 : tensor<4x8x32xf64>) {
+    %36 = tensor.empty() : tensor<4x8x32xf64>
+    %37 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%35 : tensor<4x8x32xf32>) outs(%36 : tensor<4x8x32xf64>) {
     ^bb0(%in: f32, %out: f64):
-      %84 = arith.extf %in : f32 to f64
-      linalg.yield %84 : f64
+      %87 = arith.extf %in : f32 to f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x32xf64>
-    %37 = tensor.empty() : tensor<4x8x1xf64>
-    %38 = linalg.fill ins(%cst_1 : f64) outs(%37 : tensor<4x8x1xf64>) -> tensor<4x8x1xf64>
-    %39 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%36 : tensor<4x8x32xf64>) outs(%38 : tensor<4x8x1xf64>) {
+    %38 = tensor.empty() : tensor<4x8x1xf64>
+    %39 = linalg.fill ins(%cst_1 : f64) outs(%38 : tensor<4x8x1xf64>) -> tensor<4x8x1xf64>
+    %40 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%37 : tensor<4x8x32xf64>) outs(%39 : tensor<4x8x1xf64>) {
     ^bb0(%in: f64, %out: f64):
-      %84 = arith.addf %in, %out : f64
-      linalg.yield %84 : f64
+      %87 = arith.addf %in, %out : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x1xf64>
-    %40 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%39 : tensor<4x8x1xf64>) outs(%37 : tensor<4x8x1xf64>) {
+    %41 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%40 : tensor<4x8x1xf64>) outs(%38 : tensor<4x8x1xf64>) {
     ^bb0(%in: f64, %out: f64):
-      %84 = arith.divf %in, %cst_6 : f64
-      linalg.yield %84 : f64
+      %87 = arith.divf %in, %cst_6 : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x1xf64>
-    %41 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%36, %40 : tensor<4x8x32xf64>, tensor<4x8x1xf64>) outs(%35 : tensor<4x8x32xf64>) {
-    ^bb0(%in: f64, %in_35: f64, %out: f64):
-      %84 = arith.subf %in, %in_35 : f64
-      linalg.yield %84 : f64
+    %42 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%37, %41 : tensor<4x8x32xf64>, tensor<4x8x1xf64>) outs(%36 : tensor<4x8x32xf64>) {
+    ^bb0(%in: f64, %in_38: f64, %out: f64):
+      %87 = arith.subf %in, %in_38 : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x32xf64>
-    %42 = linalg.generic {indexing_maps = [#map5, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%41, %41 : tensor<4x8x32xf64>, tensor<4x8x32xf64>) outs(%35 : tensor<4x8x32xf64>) {
-    ^bb0(%in: f64, %in_35: f64, %out: f64):
-      %84 = arith.mulf %in, %in_35 : f64
-      linalg.yield %84 : f64
+    %43 = linalg.generic {indexing_maps = [#map5, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%42, %42 : tensor<4x8x32xf64>, tensor<4x8x32xf64>) outs(%36 : tensor<4x8x32xf64>) {
+    ^bb0(%in: f64, %in_38: f64, %out: f64):
+      %87 = arith.mulf %in, %in_38 : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x32xf64>
-    %43 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%42 : tensor<4x8x32xf64>) outs(%38 : tensor<4x8x1xf64>) {
+    %44 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%43 : tensor<4x8x32xf64>) outs(%39 : tensor<4x8x1xf64>) {
     ^bb0(%in: f64, %out: f64):
-      %84 = arith.addf %in, %out : f64
-      linalg.yield %84 : f64
+      %87 = arith.addf %in, %out : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x1xf64>
-    %44 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%43 : tensor<4x8x1xf64>) outs(%37 : tensor<4x8x1xf64>) {
+    %45 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%44 : tensor<4x8x1xf64>) outs(%38 : tensor<4x8x1xf64>) {
     ^bb0(%in: f64, %out: f64):
-      %84 = arith.divf %in, %cst_6 : f64
-      linalg.yield %84 : f64
+      %87 = arith.divf %in, %cst_6 : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x1xf64>
-    %45 = tensor.empty() : tensor<4x8x1xf32>
-    %46 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%44 : tensor<4x8x1xf64>) outs(%45 : tensor<4x8x1xf32>) {
+    %46 = tensor.empty() : tensor<4x8x1xf32>
+    %47 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%45 : tensor<4x8x1xf64>) outs(%46 : tensor<4x8x1xf32>) {
     ^bb0(%in: f64, %out: f32):
-      %84 = arith.truncf %in : f64 to f32
-      linalg.yield %84 : f32
+      %87 = arith.truncf %in : f64 to f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x1xf32>
-    %47 = linalg.fill ins(%cst : f32) outs(%45 : tensor<4x8x1xf32>) -> tensor<4x8x1xf32>
-    %48 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%34 : tensor<4x8x32xf32>) outs(%47 : tensor<4x8x1xf32>) {
+    %48 = linalg.fill ins(%cst : f32) outs(%46 : tensor<4x8x1xf32>) -> tensor<4x8x1xf32>
+    %49 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%35 : tensor<4x8x32xf32>) outs(%48 : tensor<4x8x1xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %84 = arith.addf %in, %out : f32
-      linalg.yield %84 : f32
+      %87 = arith.addf %in, %out : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x1xf32>
-    %49 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%48 : tensor<4x8x1xf32>) outs(%45 : tensor<4x8x1xf32>) {
+    %50 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%49 : tensor<4x8x1xf32>) outs(%46 : tensor<4x8x1xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %84 = arith.divf %in, %cst_7 : f32
-      linalg.yield %84 : f32
+      %87 = arith.divf %in, %cst_7 : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x1xf32>
-    %50 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%46 : tensor<4x8x1xf32>) outs(%45 : tensor<4x8x1xf32>) {
+    %51 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%47 : tensor<4x8x1xf32>) outs(%46 : tensor<4x8x1xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %84 = arith.truncf %cst_4 : f64 to f32
-      %85 = arith.addf %in, %84 : f32
-      linalg.yield %85 : f32
-    } -> tensor<4x8x1xf32>
-    %51 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%50 : tensor<4x8x1xf32>) outs(%45 : tensor<4x8x1xf32>) {
-    ^bb0(%in: f32, %out: f32):
-      %84 = math.rsqrt %in : f32
-      linalg.yield %84 : f32
-    } -> tensor<4x8x1xf32>
-    %52 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%34, %49 : tensor<4x8x32xf32>, tensor<4x8x1xf32>) outs(%33 : tensor<4x8x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.subf %in, %in_35 : f32
-      linalg.yield %84 : f32
-    } -> tensor<4x8x32xf32>
-    %53 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%52, %51 : tensor<4x8x32xf32>, tensor<4x8x1xf32>) outs(%33 : tensor<4x8x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.mulf %in, %in_35 : f32
-      linalg.yield %84 : f32
-    } -> tensor<4x8x32xf32>
-    %54 = linalg.generic {indexing_maps = [#map5, #map7, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%53, %arg8 : tensor<4x8x32xf32>, tensor<32xf32>) outs(%33 : tensor<4x8x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.mulf %in, %in_35 : f32
-      linalg.yield %84 : f32
-    } -> tensor<4x8x32xf32>
-    %55 = linalg.generic {indexing_maps = [#map5, #map7, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%54, %arg9 : tensor<4x8x32xf32>, tensor<32xf32>) outs(%33 : tensor<4x8x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.addf %in, %in_35 : f32
-      linalg.yield %84 : f32
-    } -> tensor<4x8x32xf32>
-    %collapsed_29 = tensor.collapse_shape %55 [[0, 1], [2]] : tensor<4x8x32xf32> into tensor<32x32xf32>
-    %56 = tensor.empty() : tensor<32x128xf32>
-    %transposed_30 = linalg.transpose ins(%arg12 : tensor<128x32xf32>) outs(%56 : tensor<32x128xf32>) permutation = [1, 0] 
-    %57 = linalg.fill ins(%cst : f32) outs(%56 : tensor<32x128xf32>) -> tensor<32x128xf32>
-    %58 = linalg.matmul ins(%collapsed_29, %transposed_30 : tensor<32x32xf32>, tensor<32x128xf32>) outs(%57 : tensor<32x128xf32>) -> tensor<32x128xf32>
-    %59 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg13 : tensor<128xf32>) outs(%56 : tensor<32x128xf32>) {
-    ^bb0(%in: f32, %out: f32):
-      linalg.yield %in : f32
-    } -> tensor<32x128xf32>
-    %60 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%58, %59 : tensor<32x128xf32>, tensor<32x128xf32>) outs(%56 : tensor<32x128xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.addf %in, %in_35 : f32
-      linalg.yield %84 : f32
-    } -> tensor<32x128xf32>
-    %expanded_31 = tensor.expand_shape %60 [[0, 1], [2]] output_shape [4, 8, 128] : tensor<32x128xf32> into tensor<4x8x128xf32>
-    %61 = tensor.empty() : tensor<4x8x128xf32>
-    %62 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%expanded_31 : tensor<4x8x128xf32>) outs(%61 : tensor<4x8x128xf32>) {
-    ^bb0(%in: f32, %out: f32):
-      %84 = arith.divf %in, %cst_8 : f32
-      %85 = math.erf %84 : f32
-      %86 = arith.addf %85, %cst_2 : f32
-      %87 = arith.mulf %86, %cst_3 : f32
-      %88 = arith.mulf %in, %87 : f32
+      %87 = arith.truncf %cst_4 : f64 to f32
+      %88 = arith.addf %in, %87 : f32
       linalg.yield %88 : f32
+    } -> tensor<4x8x1xf32>
+    %52 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%51 : tensor<4x8x1xf32>) outs(%46 : tensor<4x8x1xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %87 = math.rsqrt %in : f32
+      linalg.yield %87 : f32
+    } -> tensor<4x8x1xf32>
+    %53 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%35, %50 : tensor<4x8x32xf32>, tensor<4x8x1xf32>) outs(%34 : tensor<4x8x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.subf %in, %in_38 : f32
+      linalg.yield %87 : f32
+    } -> tensor<4x8x32xf32>
+    %54 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%53, %52 : tensor<4x8x32xf32>, tensor<4x8x1xf32>) outs(%34 : tensor<4x8x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.mulf %in, %in_38 : f32
+      linalg.yield %87 : f32
+    } -> tensor<4x8x32xf32>
+    %55 = linalg.generic {indexing_maps = [#map5, #map7, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%54, %arg8 : tensor<4x8x32xf32>, tensor<32xf32>) outs(%34 : tensor<4x8x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.mulf %in, %in_38 : f32
+      linalg.yield %87 : f32
+    } -> tensor<4x8x32xf32>
+    %56 = linalg.generic {indexing_maps = [#map5, #map7, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%55, %arg9 : tensor<4x8x32xf32>, tensor<32xf32>) outs(%34 : tensor<4x8x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.addf %in, %in_38 : f32
+      linalg.yield %87 : f32
+    } -> tensor<4x8x32xf32>
+    %collapsed_32 = tensor.collapse_shape %56 [[0, 1], [2]] : tensor<4x8x32xf32> into tensor<32x32xf32>
+    %57 = tensor.empty() : tensor<32x128xf32>
+    %transposed_33 = linalg.transpose ins(%arg12 : tensor<128x32xf32>) outs(%57 : tensor<32x128xf32>) permutation = [1, 0] 
+    %58 = linalg.fill ins(%cst : f32) outs(%57 : tensor<32x128xf32>) -> tensor<32x128xf32>
+    %59 = linalg.matmul ins(%collapsed_32, %transposed_33 : tensor<32x32xf32>, tensor<32x128xf32>) outs(%58 : tensor<32x128xf32>) -> tensor<32x128xf32>
+    %60 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg13 : tensor<128xf32>) outs(%57 : tensor<32x128xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<32x128xf32>
+    %61 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%59, %60 : tensor<32x128xf32>, tensor<32x128xf32>) outs(%57 : tensor<32x128xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.addf %in, %in_38 : f32
+      linalg.yield %87 : f32
+    } -> tensor<32x128xf32>
+    %expanded_34 = tensor.expand_shape %61 [[0, 1], [2]] output_shape [4, 8, 128] : tensor<32x128xf32> into tensor<4x8x128xf32>
+    %62 = spmd.with_sharding_constraint %expanded_34 <@mesh, [{?}, {?}, {"model"}]> : tensor<4x8x128xf32>
+    %63 = tensor.empty() : tensor<4x8x128xf32>
+    %64 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%62 : tensor<4x8x128xf32>) outs(%63 : tensor<4x8x128xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %87 = arith.divf %in, %cst_8 : f32
+      %88 = math.erf %87 : f32
+      %89 = arith.addf %88, %cst_2 : f32
+      %90 = arith.mulf %89, %cst_3 : f32
+      %91 = arith.mulf %in, %90 : f32
+      linalg.yield %91 : f32
     } -> tensor<4x8x128xf32>
-    %collapsed_32 = tensor.collapse_shape %62 [[0, 1], [2]] : tensor<4x8x128xf32> into tensor<32x128xf32>
-    %63 = tensor.empty() : tensor<128x32xf32>
-    %transposed_33 = linalg.transpose ins(%arg14 : tensor<32x128xf32>) outs(%63 : tensor<128x32xf32>) permutation = [1, 0] 
-    %64 = linalg.matmul ins(%collapsed_32, %transposed_33 : tensor<32x128xf32>, tensor<128x32xf32>) outs(%1 : tensor<32x32xf32>) -> tensor<32x32xf32>
-    %65 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg15 : tensor<32xf32>) outs(%0 : tensor<32x32xf32>) {
+    %collapsed_35 = tensor.collapse_shape %64 [[0, 1], [2]] : tensor<4x8x128xf32> into tensor<32x128xf32>
+    %65 = tensor.empty() : tensor<128x32xf32>
+    %transposed_36 = linalg.transpose ins(%arg14 : tensor<32x128xf32>) outs(%65 : tensor<128x32xf32>) permutation = [1, 0] 
+    %66 = linalg.matmul ins(%collapsed_35, %transposed_36 : tensor<32x128xf32>, tensor<128x32xf32>) outs(%1 : tensor<32x32xf32>) -> tensor<32x32xf32>
+    %67 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%arg15 : tensor<32xf32>) outs(%0 : tensor<32x32xf32>) {
     ^bb0(%in: f32, %out: f32):
       linalg.yield %in : f32
     } -> tensor<32x32xf32>
-    %66 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%64, %65 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.addf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    %68 = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%66, %67 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%0 : tensor<32x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.addf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<32x32xf32>
-    %expanded_34 = tensor.expand_shape %66 [[0, 1], [2]] output_shape [4, 8, 32] : tensor<32x32xf32> into tensor<4x8x32xf32>
-    %67 = linalg.generic {indexing_maps = [#map5, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%55, %expanded_34 : tensor<4x8x32xf32>, tensor<4x8x32xf32>) outs(%33 : tensor<4x8x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.addf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    %expanded_37 = tensor.expand_shape %68 [[0, 1], [2]] output_shape [4, 8, 32] : tensor<32x32xf32> into tensor<4x8x32xf32>
+    %69 = spmd.with_sharding_constraint %expanded_37 <@mesh, [{?}, {?}, {?}], replicated = {"model"}> : tensor<4x8x32xf32>
+    %70 = linalg.generic {indexing_maps = [#map5, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%56, %69 : tensor<4x8x32xf32>, tensor<4x8x32xf32>) outs(%34 : tensor<4x8x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.addf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x32xf32>
-    %68 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%67 : tensor<4x8x32xf32>) outs(%35 : tensor<4x8x32xf64>) {
+    %71 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%70 : tensor<4x8x32xf32>) outs(%36 : tensor<4x8x32xf64>) {
     ^bb0(%in: f32, %out: f64):
-      %84 = arith.extf %in : f32 to f64
-      linalg.yield %84 : f64
+      %87 = arith.extf %in : f32 to f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x32xf64>
-    %69 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%68 : tensor<4x8x32xf64>) outs(%38 : tensor<4x8x1xf64>) {
+    %72 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%71 : tensor<4x8x32xf64>) outs(%39 : tensor<4x8x1xf64>) {
     ^bb0(%in: f64, %out: f64):
-      %84 = arith.addf %in, %out : f64
-      linalg.yield %84 : f64
+      %87 = arith.addf %in, %out : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x1xf64>
-    %70 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%69 : tensor<4x8x1xf64>) outs(%37 : tensor<4x8x1xf64>) {
+    %73 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%72 : tensor<4x8x1xf64>) outs(%38 : tensor<4x8x1xf64>) {
     ^bb0(%in: f64, %out: f64):
-      %84 = arith.divf %in, %cst_6 : f64
-      linalg.yield %84 : f64
+      %87 = arith.divf %in, %cst_6 : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x1xf64>
-    %71 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%68, %70 : tensor<4x8x32xf64>, tensor<4x8x1xf64>) outs(%35 : tensor<4x8x32xf64>) {
-    ^bb0(%in: f64, %in_35: f64, %out: f64):
-      %84 = arith.subf %in, %in_35 : f64
-      linalg.yield %84 : f64
+    %74 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%71, %73 : tensor<4x8x32xf64>, tensor<4x8x1xf64>) outs(%36 : tensor<4x8x32xf64>) {
+    ^bb0(%in: f64, %in_38: f64, %out: f64):
+      %87 = arith.subf %in, %in_38 : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x32xf64>
-    %72 = linalg.generic {indexing_maps = [#map5, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%71, %71 : tensor<4x8x32xf64>, tensor<4x8x32xf64>) outs(%35 : tensor<4x8x32xf64>) {
-    ^bb0(%in: f64, %in_35: f64, %out: f64):
-      %84 = arith.mulf %in, %in_35 : f64
-      linalg.yield %84 : f64
+    %75 = linalg.generic {indexing_maps = [#map5, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%74, %74 : tensor<4x8x32xf64>, tensor<4x8x32xf64>) outs(%36 : tensor<4x8x32xf64>) {
+    ^bb0(%in: f64, %in_38: f64, %out: f64):
+      %87 = arith.mulf %in, %in_38 : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x32xf64>
-    %73 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%72 : tensor<4x8x32xf64>) outs(%38 : tensor<4x8x1xf64>) {
+    %76 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%75 : tensor<4x8x32xf64>) outs(%39 : tensor<4x8x1xf64>) {
     ^bb0(%in: f64, %out: f64):
-      %84 = arith.addf %in, %out : f64
-      linalg.yield %84 : f64
+      %87 = arith.addf %in, %out : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x1xf64>
-    %74 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%73 : tensor<4x8x1xf64>) outs(%37 : tensor<4x8x1xf64>) {
+    %77 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%76 : tensor<4x8x1xf64>) outs(%38 : tensor<4x8x1xf64>) {
     ^bb0(%in: f64, %out: f64):
-      %84 = arith.divf %in, %cst_6 : f64
-      linalg.yield %84 : f64
+      %87 = arith.divf %in, %cst_6 : f64
+      linalg.yield %87 : f64
     } -> tensor<4x8x1xf64>
-    %75 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%74 : tensor<4x8x1xf64>) outs(%45 : tensor<4x8x1xf32>) {
+    %78 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%77 : tensor<4x8x1xf64>) outs(%46 : tensor<4x8x1xf32>) {
     ^bb0(%in: f64, %out: f32):
-      %84 = arith.truncf %in : f64 to f32
-      linalg.yield %84 : f32
+      %87 = arith.truncf %in : f64 to f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x1xf32>
-    %76 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%67 : tensor<4x8x32xf32>) outs(%47 : tensor<4x8x1xf32>) {
+    %79 = linalg.generic {indexing_maps = [#map5, #map6], iterator_types = ["parallel", "parallel", "reduction"]} ins(%70 : tensor<4x8x32xf32>) outs(%48 : tensor<4x8x1xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %84 = arith.addf %in, %out : f32
-      linalg.yield %84 : f32
+      %87 = arith.addf %in, %out : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x1xf32>
-    %77 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%76 : tensor<4x8x1xf32>) outs(%45 : tensor<4x8x1xf32>) {
+    %80 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%79 : tensor<4x8x1xf32>) outs(%46 : tensor<4x8x1xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %84 = arith.divf %in, %cst_7 : f32
-      linalg.yield %84 : f32
+      %87 = arith.divf %in, %cst_7 : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x1xf32>
-    %78 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%75 : tensor<4x8x1xf32>) outs(%45 : tensor<4x8x1xf32>) {
+    %81 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%78 : tensor<4x8x1xf32>) outs(%46 : tensor<4x8x1xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %84 = arith.truncf %cst_4 : f64 to f32
-      %85 = arith.addf %in, %84 : f32
-      linalg.yield %85 : f32
+      %87 = arith.truncf %cst_4 : f64 to f32
+      %88 = arith.addf %in, %87 : f32
+      linalg.yield %88 : f32
     } -> tensor<4x8x1xf32>
-    %79 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%78 : tensor<4x8x1xf32>) outs(%45 : tensor<4x8x1xf32>) {
+    %82 = linalg.generic {indexing_maps = [#map5, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%81 : tensor<4x8x1xf32>) outs(%46 : tensor<4x8x1xf32>) {
     ^bb0(%in: f32, %out: f32):
-      %84 = math.rsqrt %in : f32
-      linalg.yield %84 : f32
+      %87 = math.rsqrt %in : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x1xf32>
-    %80 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%67, %77 : tensor<4x8x32xf32>, tensor<4x8x1xf32>) outs(%33 : tensor<4x8x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.subf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    %83 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%70, %80 : tensor<4x8x32xf32>, tensor<4x8x1xf32>) outs(%34 : tensor<4x8x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.subf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x32xf32>
-    %81 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%80, %79 : tensor<4x8x32xf32>, tensor<4x8x1xf32>) outs(%33 : tensor<4x8x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.mulf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    %84 = linalg.generic {indexing_maps = [#map5, #map6, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%83, %82 : tensor<4x8x32xf32>, tensor<4x8x1xf32>) outs(%34 : tensor<4x8x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.mulf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x32xf32>
-    %82 = linalg.generic {indexing_maps = [#map5, #map7, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%81, %arg10 : tensor<4x8x32xf32>, tensor<32xf32>) outs(%33 : tensor<4x8x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.mulf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    %85 = linalg.generic {indexing_maps = [#map5, #map7, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%84, %arg10 : tensor<4x8x32xf32>, tensor<32xf32>) outs(%34 : tensor<4x8x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.mulf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x32xf32>
-    %83 = linalg.generic {indexing_maps = [#map5, #map7, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%82, %arg11 : tensor<4x8x32xf32>, tensor<32xf32>) outs(%33 : tensor<4x8x32xf32>) {
-    ^bb0(%in: f32, %in_35: f32, %out: f32):
-      %84 = arith.addf %in, %in_35 : f32
-      linalg.yield %84 : f32
+    %86 = linalg.generic {indexing_maps = [#map5, #map7, #map5], iterator_types = ["parallel", "parallel", "parallel"]} ins(%85, %arg11 : tensor<4x8x32xf32>, tensor<32xf32>) outs(%34 : tensor<4x8x32xf32>) {
+    ^bb0(%in: f32, %in_38: f32, %out: f32):
+      %87 = arith.addf %in, %in_38 : f32
+      linalg.yield %87 : f32
     } -> tensor<4x8x32xf32>
-    return %83 : tensor<4x8x32xf32>
+    return %86 : tensor<4x8x32xf32>
   }
 }
 
