@@ -143,7 +143,8 @@ private:
     };
     auto it = grids.find(op.getGrid());
     if (it == grids.end())
-      return op.emitError() << "unknown grid @" << op.getGrid() << ", expected a grid of the module";
+      return op.emitError() << "unknown grid @" << op.getGrid()
+                            << ", expected a grid of the module";
     ArrayRef<std::string> names = it->second.names;
     if (!op.getStaticShardedDimsOffsets().empty())
       return lose("sharding has 'sharded_dims_offsets', expected shards of one size: ours has no "
@@ -211,14 +212,15 @@ public:
   }
 
 private:
+  using Axes = SmallVector<SmallVector<int16_t>>;
+
   /// The axes of each dim, without the dims at the end that have none; nothing where
   /// the sharding is to be left out.
-  FailureOr<std::optional<SmallVector<SmallVector<int16_t>>>>
-  convert(Attribute attr, Location loc, const Twine &what) {
-    auto lose = [&](const Twine &fact) -> FailureOr<std::optional<SmallVector<SmallVector<int16_t>>>> {
+  FailureOr<std::optional<Axes>> convert(Attribute attr, Location loc, const Twine &what) {
+    auto lose = [&](const Twine &fact) -> FailureOr<std::optional<Axes>> {
       if (failed(losses.report(loc, what + fact)))
         return failure();
-      return std::optional<SmallVector<SmallVector<int16_t>>>();
+      return std::optional<Axes>();
     };
     auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
     if (!sharding)
@@ -229,7 +231,7 @@ private:
       return failure();
     if (!sharding.getReplicated().empty() || !sharding.getUnreduced().empty())
       return lose(" has replicated or unreduced axes, expected none: the dialect shard has none");
-    SmallVector<SmallVector<int16_t>> dims;
+    Axes dims;
     for (DimShardingAttr dim : sharding.getDims()) {
       if (dim.getOpen() || dim.getPriority() != 0)
         return lose(" has an open dim or a priority, expected closed dims: the dialect shard has "
@@ -266,9 +268,9 @@ private:
     if (axes.empty())
       axes.push_back(shard::GridAxesAttr::get(context, ArrayRef<int16_t>()));
     FlatSymbolRefAttr grid = cast<ShardingAttr>(attr).getMesh();
-    auto key = std::make_tuple(b.getInsertionBlock(),
-                               ArrayAttr::get(context, SmallVector<Attribute>(axes.begin(), axes.end())),
-                               Attribute(grid), Attribute(b.getDenseI64ArrayAttr(halo)));
+    auto key = std::make_tuple(b.getInsertionBlock(), Attribute(grid),
+                               Attribute(shard::GridAxesArrayAttr::get(context, axes)),
+                               Attribute(b.getDenseI64ArrayAttr(halo)));
     shard::ShardingOp &sharding = shardings[key];
     if (!sharding)
       // The short builder of MLIR 22 takes halos for offsets.
@@ -346,8 +348,8 @@ private:
   }
 
   LogicalResult exportOther(Operation *op) {
-    if (op->getNumRegions() > 0 || op->getNumResults() > op->getNumOperands() ||
-        isa<ReturnOp>(op) || !isa<PropagationBarrierOp, ShardingGroupOp, StageBoundaryOp, ReshardOp>(op))
+    // Others are about what their values are, not only about how they are cut.
+    if (!isa<PropagationBarrierOp, ShardingGroupOp, StageBoundaryOp, ReshardOp>(op))
       return op->emitError() << "'" << op->getName()
                              << "' has no counterpart, expected constraints only: the dialect "
                                 "shard has no others";
@@ -399,7 +401,7 @@ private:
   MLIRContext *context;
   Losses losses;
   MeshCache meshes;
-  llvm::DenseMap<std::tuple<Block *, ArrayAttr, Attribute, Attribute>, shard::ShardingOp> shardings;
+  llvm::DenseMap<std::tuple<Block *, Attribute, Attribute, Attribute>, shard::ShardingOp> shardings;
   llvm::DenseMap<Operation *, Operation *> afterArguments;
 };
 

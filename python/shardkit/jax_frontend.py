@@ -59,7 +59,7 @@ def import_jax(
     if len(types) != len(kept):
         raise ShardKitError(
             f"error: the traced function has {len(types)} arguments, expected {len(kept)}, one for each array: "
-            "values that it closes over must be arguments"
+            "static arguments are bound before, with functools.partial"
         )
     arguments = [stablehlo.describe(leaves[k][0], type, leaves[k][2]) for k, type in zip(kept, types)]
     names = [a.name for a in arguments]
@@ -71,7 +71,7 @@ def import_jax(
     results = stablehlo.describe_results([_join("result", path) for path, _ in out_paths], func)
     tied = _pair_donated(func, arguments, [leaves[k][3] for k in kept], [path for path, _ in out_paths])
     values = {
-        a.name: np.asarray(leaves[k][1])
+        a.name: np.asarray(leaves[k][1]).astype(a.dtype)  # a Python number has the type that JAX gave it
         for a, k in zip(arguments, kept)
         if not isinstance(leaves[k][1], jax.ShapeDtypeStruct)
     }

@@ -52,6 +52,13 @@ def test_shapes_only():
     assert not model.values and np.array_equal(model.run(X), X + 1)
 
 
+def test_numbers():
+    """A Python number, and an array that JAX narrows."""
+    model = shardkit.import_jax(lambda x, s, n: x * s + n, X.astype(np.float64), 0.5, 3)
+    assert [a.dtype for a in model.arguments] == ["float32", "float32", "int32"]
+    assert np.array_equal(model.run(), X * 0.5 + 3) and np.array_equal(model.run(X, 0.25, 1), X * 0.25 + 1)
+
+
 def test_donated():
     """By path where JAX left the choice, else by type."""
     data = NamedSharding(MESH, P("data"))
