@@ -9,7 +9,14 @@ from typing import Any, Mapping, Sequence
 from .errors import ShardKitError, require
 from .lowered import annotate, find_body
 from .model import Argument, Model, Result
-from .tools import find_tool, run_tool
+from .tools import find_tool, find_torch_mlir_opt, run_tool
+
+_LOWERING = [
+    "--pass-pipeline=builtin.module(torchdynamo-export-to-torch-backend-pipeline{extra-library=},"
+    "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)",
+    "--mlir-print-op-generic",
+    "--mlir-print-debuginfo",
+]
 
 
 def import_torch(
@@ -25,7 +32,7 @@ def import_torch(
 
     `mesh`: names and sizes of axes. `plan`: module names, with * for any characters within one part, to the styles of
     torch.distributed.tensor.parallel (`ColwiseParallel()`, `RowwiseParallel()`, `SequenceParallel()`), on the axis `axis`
-    (default: the last one). `shardings`: names of inputs (as `forward` calls them), parameters or buffers, to the axes of each
+    (default: the last one); or names of parameters and buffers to a list of placements, one for each axis of the mesh. `shardings`: names of inputs (as `forward` calls them), parameters or buffers, to the axes of each
     dim: `("data", None)`, several axes as a tuple."""
     require("torch", "torch", "importing a PyTorch module")
     require("torch_mlir", "torch-mlir", "importing a PyTorch module")
@@ -58,17 +65,17 @@ def import_torch(
         program = torch.export.export(Whole(), (state, *args), strict=False)
         pinned_count = len(outputs)
         results_tree = torch.utils._pytree.tree_flatten(module(*args))
+    exported = fx.export_and_import(program, output_type="raw", func_name="main")
     try:
-        lowered = fx.export_and_import(program, output_type="linalg-on-tensors", func_name="main")
-    except Exception as error:  # torch-mlir raises its own and RuntimeError
-        op = re.search(r"torch\.(?:operator \"(?:torch\.)?)?(aten[\w.]+|prims?[\w.]+)", str(error))
-        place = re.search(r'loc\("?([^"()\n]+\.py)"?:(\d+)', str(error))
-        where = f"{place[1]}:{place[2]}: " if place else ""
+        text = run_tool([find_torch_mlir_opt(), *_LOWERING], exported.operation.get_asm(enable_debug_info=True))
+    except ShardKitError as error:
+        op = re.search(r'name = "torch\.(aten\.[\w.]+)"|torch\.(aten\.\w+|prims?\.\w+)', str(error))
+        place = re.search(r'callsite\("?([^"()\n]+\.py)"?:(\d+)|^"?([^"()\n]+\.py)"?:(\d+)', str(error))
+        where = ":".join(filter(None, place.groups())) + ": " if place else ""
         raise ShardKitError(
-            f"{where}error: {op[1] if op else 'an op'} has no lowering to linalg, expected ops that have one: "
+            f"{where}error: {(op[1] or op[2]) if op else 'an op'} has no lowering to linalg, expected ops that have one: "
             "write it with other operations of PyTorch"
         ) from None
-    text = lowered.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
 
     names = _input_names(module, args)
     arguments = [Argument(n, tuple(v.shape), _dtype(v), True) for n, v in state.items()]
@@ -85,6 +92,13 @@ def import_torch(
             spec: list[Any] = [None] * ranks[full]
             spec[dim] = axis
             attributes[full] = _sharding(spec, ranks[full], mesh, full)
+    placed = {p: placements for p, placements in (plan or {}).items() if isinstance(placements, (list, tuple))}
+    for pattern, placements in placed.items():
+        matched = [n for n in state if _to_expression(pattern).fullmatch(n)]
+        if not matched:
+            raise ShardKitError(f"error: no parameter is called {pattern}, expected one of: {', '.join(state)}")
+        for name in matched:
+            attributes[name] = _sharding(_read_placements(placements, mesh, ranks[name], name), ranks[name], mesh, name)
     for name, spec in (shardings or {}).items():
         if name not in ranks:
             raise ShardKitError(f"error: nothing is called {name}, expected one of: {', '.join(ranks)}")
@@ -159,6 +173,26 @@ def _sharding(spec: Sequence[Any], rank: int, mesh: Mapping[str, int], name: str
     return f"#spmd.sharding<@mesh, [{', '.join(dims)}]>"
 
 
+def _to_expression(pattern: str) -> re.Pattern[str]:
+    """`*` is any characters within one part of a name."""
+    return re.compile("".join("[^.]*" if c == "*" else re.escape(c) for c in pattern))
+
+
+def _read_placements(placements: Sequence[Any], mesh: Mapping[str, int], rank: int, name: str) -> list[tuple[str, ...]]:
+    """The axes of each dim, of a placement for each axis of the mesh."""
+    if len(placements) != len(mesh):
+        raise ShardKitError(f"error: {name} has {len(placements)} placements, expected {len(mesh)}, one for each axis of the mesh")
+    dims: list[tuple[str, ...]] = [()] * rank
+    for axis, placement in zip(mesh, placements):
+        if placement.is_shard():
+            if not -rank <= placement.dim < rank:
+                raise ShardKitError(f"error: placement {placement} of {name} is of no dim, expected less than {rank}")
+            dims[placement.dim] += (axis,)
+        elif not placement.is_replicate():
+            raise ShardKitError(f"error: placement of {name} is {placement}, expected Shard or Replicate: weights are complete")
+    return dims
+
+
 def _read_plan(
     module: Any, plan: Mapping[str, Any], axis: str | None, mesh: Mapping[str, int]
 ) -> dict[str, tuple[dict[str, int], int | bool | None]]:
@@ -169,8 +203,9 @@ def _read_plan(
     found: dict[str, tuple[dict[str, int], int | bool | None]] = {}
     modules = dict(module.named_modules())
     for pattern, style in plan.items():
-        expression = re.compile("".join("[^.]*" if c == "*" else re.escape(c) for c in pattern))
-        names = [n for n in modules if expression.fullmatch(n)]
+        if isinstance(style, (list, tuple)):
+            continue  # placements of parameters
+        names = [n for n in modules if _to_expression(pattern).fullmatch(n)]
         if not names:
             raise ShardKitError(f"error: no module is called {pattern}, expected one of: {', '.join(n for n in modules if n)}")
         if axis is None:
