@@ -295,7 +295,7 @@ def rewrite_top_k(op: ir.Operation) -> None:
     index = b.iota(shape, len(shape) - 1, ir.IntegerType.get_signless(32))
     if is_float(kind):
         order = "TOTALORDER"
-    elif ir.IntegerType.isinstance(kind) and not ir.IntegerType(kind).is_unsigned:
+    elif isinstance(kind, ir.IntegerType) and not kind.is_unsigned:
         order = "SIGNED"
     else:
         order = "UNSIGNED"

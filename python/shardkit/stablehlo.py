@@ -108,7 +108,7 @@ def describe_results(names: Sequence[str], func: Any) -> list[Result]:
 def describe(name: str, type: Any, is_weight: bool, what: str = "argument") -> Argument:
     from jaxlib.mlir import ir
 
-    if not isinstance(type, ir.RankedTensorType) and not ir.RankedTensorType.isinstance(type):
+    if not isinstance(type, ir.RankedTensorType):
         raise ShardKitError(f"error: {what} {name} has type {type}, expected a tensor")
     tensor = ir.RankedTensorType(type)
     if not tensor.has_static_shape:

@@ -89,9 +89,9 @@ def import_torch(
     for name, (parameters, _) in found.items():
         for parameter, dim in parameters.items():
             full = f"{name}.{parameter}" if name else parameter
-            spec: list[Any] = [None] * ranks[full]
-            spec[dim] = axis
-            attributes[full] = _sharding(spec, ranks[full], mesh, full)
+            cut: list[Any] = [None] * ranks[full]
+            cut[dim] = axis
+            attributes[full] = _sharding(cut, ranks[full], mesh, full)
     placed = {p: placements for p, placements in (plan or {}).items() if isinstance(placements, (list, tuple))}
     for pattern, placements in placed.items():
         matched = [n for n in state if _to_expression(pattern).fullmatch(n)]
@@ -103,7 +103,7 @@ def import_torch(
         if name not in ranks:
             raise ShardKitError(f"error: nothing is called {name}, expected one of: {', '.join(ranks)}")
         attributes[name] = _sharding(spec, ranks[name], mesh, name)
-    inner = []
+    inner: list[str] = []
     for name, dim in outputs.items():
         rank = _rank_of_result(text, len(results) + len(inner))
         # The plan is about one axis; what others do, the batch's for one, is open.

@@ -59,6 +59,8 @@ CASES = {
     "sort_descending": (lambda x: jnp.sort(x, descending=True), put(normal(8, 6), "data")),
     "top_k": (lambda x: lax.top_k(x, 3), put(normal(8, 6), "data")),
     "top_k_ties": (lambda x: lax.top_k(x, 4), put(ints(2, 8, 6).astype(np.float32), "data")),
+    "top_k_ints": (lambda x: lax.top_k(x, 3), put(ints(9, 8, 6), "data")),
+    "top_k_unsigned": (lambda x: lax.top_k(x, 3), np.uint32([[1, 2**31, 7, 2**32 - 1]])),
     "top_k_split": (lambda x: lax.top_k(x, 3), put(normal(4, 8), None, "model")),
     "argmax": (lambda x: jnp.argmax(x, 1), put(normal(8, 6), "data", "model")),
     "median": (lambda x: jnp.median(x, 1), put(normal(8, 5), "data")),
