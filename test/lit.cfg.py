@@ -22,6 +22,17 @@ for name in ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "SK_R
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+
+
+def imports_numpy(python):
+    return subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
+
+
+# NumPy comes from the distribution's packages, which another Python on PATH does not see.
+numpy_python = config.python
+if not imports_numpy(numpy_python) and os.path.exists("/usr/bin/python3"):
+    numpy_python = "/usr/bin/python3"
+config.substitutions.append(("%numpy-python", numpy_python))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%shardkit_src", config.shardkit_src_root))
 config.substitutions.append(("%shardkit_build", config.shardkit_obj_root))
@@ -41,9 +52,8 @@ FEATURES = {
     # The runtime's module, and what starts processes.
     "mpi": lambda: bool(shutil.which("mpirun"))
     and os.path.exists(os.path.join(config.shardkit_obj_root, "lib", "libshardkit_mpi.so")),
-    "numpy": lambda: subprocess.run(
-        [config.python, "-c", "import numpy"], capture_output=True
-    ).returncode == 0,
+    "numpy": lambda: imports_numpy(config.python),
+    "numpy-python": lambda: imports_numpy(numpy_python),
 }
 for feature, present in FEATURES.items():
     if present():

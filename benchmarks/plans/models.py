@@ -75,6 +75,7 @@ class TiedHead(Loss):
 
 
 def write(model, args):
+    args.pipelined = False
     args.type, args.mesh, args.annotations, args.fsdp_priority = "f32", [("data", 1), ("model", 1)], set(), 0
     text = step.write(args, model)
     return re.sub(r"spmd\.mesh @mesh = .*", "MESH", text)

@@ -120,6 +120,76 @@ def SPMDExportOrtPass : Pass<"spmd-export-ort", "::mlir::ModuleOp"> {
   ];
 }
 
+def SPMDImportSdyPass : Pass<"spmd-import-sdy", "::mlir::ModuleOp"> {
+  let summary = "Turn Shardy's annotations into ours";
+  let description = [{
+    Reads Shardy's dialect in generic form, which needs --allow-unregistered-dialect:
+    meshes, shardings of arguments, results and ops (open dims, priorities, replicated
+    and unreduced axes, sub-axes, meshes spelled out in place), constraints, reshards,
+    barriers, groups, manual computations and sharding rules. Collectives on global
+    values become reshards. What has no counterpart (blocked propagation, ops of
+    Shardy's own passes) is an error. A reduction in a rule is a sum. Phase: up to
+    resharded.
+  }];
+  let options = [
+    Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",
+           "What an annotation without a counterpart is: error, or remark, and it is "
+           "left out">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDExportSdyPass : Pass<"spmd-export-sdy", "::mlir::ModuleOp"> {
+  let summary = "Write annotations as Shardy's";
+  let description = [{
+    The inverse of --spmd-import-sdy. What Shardy cannot say is an error: gaps, a
+    function on several meshes, axis resources and specs of ONNX Runtime that are not
+    resolved, partial results that are no sums, windowed or indexed factors, stage
+    boundaries. Names of groups become numbers. Other attributes of ours stay as they
+    are, and the costs of a mesh stay on it as a foreign attribute. Phase: up to resharded.
+  }];
+  let options = [
+    Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",
+           "What an annotation that Shardy cannot express is: error, or remark, and it is "
+           "left out">
+  ];
+}
+
+def SPMDImportShardPass : Pass<"spmd-import-shard", "::mlir::ModuleOp"> {
+  let summary = "Turn annotations of upstream's dialect shard into ours";
+  let description = [{
+    A grid becomes a mesh whose axes are called d0, d1, ...; `shard.shard` becomes a
+    constraint, closed in all dims. That an annotation is for the users of a value, and
+    its halo sizes, stay on the constraint as foreign attributes: reshards and halos
+    are made where they are needed. Grids of unknown size and ops in local view are
+    errors, and so are shards of given sizes. Phase: up to annotated.
+  }];
+  let options = [
+    Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",
+           "What an annotation without a counterpart is: error, or remark, and it is "
+           "left out">
+  ];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
+def SPMDExportShardPass : Pass<"spmd-export-shard", "::mlir::ModuleOp"> {
+  let summary = "Write annotations as those of upstream's dialect shard";
+  let description = [{
+    The inverse of --spmd-import-shard. Shardings of arguments and results become
+    annotations at the entry and in front of the return. Equal shardings of a block are
+    one op, and dims at the end that are not split are not listed. What the dialect
+    cannot say is an error: open dims, priorities, replicated and unreduced axes, gaps,
+    parts of axes, device orders, costs, and every op but constraints. Names of axes
+    stay on the grid as a foreign attribute. Phase: up to annotated.
+  }];
+  let options = [
+    Option<"unsupported", "unsupported", "std::string", /*default=*/"\"error\"",
+           "What an annotation that the dialect cannot express is: error, or remark, and "
+           "it is left out">
+  ];
+  let dependentDialects = ["::mlir::shard::ShardDialect"];
+}
+
 def SPMDSplitSegmentsPass : Pass<"spmd-split-segments", "::mlir::ModuleOp"> {
   let summary = "Make an argument of each part of a stored dimension";
   let description = [{

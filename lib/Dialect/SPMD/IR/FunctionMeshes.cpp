@@ -17,9 +17,18 @@ FunctionMeshes::get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Locat
   result.module = module;
   SmallVector<const Mesh *> ordered;
   std::optional<Location> last;
+  auto hasNoAxes = [](const Mesh &mesh) { return mesh.axes.empty() && mesh.deviceIds.empty(); };
+  bool isAny = llvm::any_of(named, [&](const auto &entry) {
+    return !hasNoAxes(*meshes.lookup(entry.first));
+  });
   for (const MeshCache::Entry &entry : meshes.entries())
     for (auto [name, loc] : named)
       if (name.getValue() == entry.mesh->name) {
+        // It says nothing of devices, so that it is a view of whatever there is.
+        if (isAny && hasNoAxes(*entry.mesh)) {
+          result.withoutAxes.push_back(name);
+          break;
+        }
         result.names.push_back(name);
         ordered.push_back(entry.mesh.get());
         last = loc;
@@ -81,6 +90,8 @@ bool FunctionMeshes::canRead(ShardingAttr attr) const {
 }
 
 std::optional<unsigned> FunctionMeshes::findView(FlatSymbolRefAttr name) const {
+  if (llvm::is_contained(withoutAxes, name))
+    return 0;
   auto it = llvm::find(names, name);
   if (it == names.end())
     return std::nullopt;
@@ -195,7 +206,7 @@ void FunctionMeshes::forEachView(
     return;
   }
   std::optional<unsigned> own = preferred ? findView(preferred) : std::nullopt;
-  if (own && fn(preferred, views->getView(*own), *own))
+  if (own && fn(names[*own], views->getView(*own), *own))
     return;
   for (unsigned v = 0; v < names.size(); ++v)
     if (v != own && views->hasCommonOrder(v) && fn(names[v], views->getView(v), v))

@@ -86,6 +86,8 @@ private:
   ModuleOp module;
   std::optional<MeshViews> views;
   SmallVector<FlatSymbolRefAttr, 1> names; // of the views
+  /// Meshes that have no axes: shardings on them are read on the first view.
+  SmallVector<FlatSymbolRefAttr, 1> withoutAxes;
   const Mesh *costMesh = nullptr;
   FlatSymbolRefAttr commonName;
 };

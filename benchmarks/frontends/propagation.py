@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Compares what propagation makes of the models of examples/jax/models.py with what Shardy makes of the same annotations.
+
+    propagation.py [--model NAME]... [--style NAME]... [--devices N] [--verbose]
+
+Both see the same module: Shardy (jaxlib's `sdy-propagation-pipeline`) in StableHLO, ShardKit in linalg. Values between have no
+counterpart, so arguments and results are compared: a line for each model and style, and each one that differs with --verbose.
+Needs: pip install ./python[jax]
+"""
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples" / "jax"))
+
+import jax  # noqa: E402
+import shardkit  # noqa: E402
+from compare import make_mesh  # noqa: E402
+from jaxlib.mlir import ir, passmanager  # noqa: E402
+from models import MODELS, STYLES, build  # noqa: E402
+from shardkit import stablehlo  # noqa: E402
+from shardkit.tools import find_tool, run_tool  # noqa: E402
+
+
+def normalize(text, rank):
+    """The axes of each dim, of `[{"x", ?}, {}]`; open or closed does not matter once propagation is done."""
+    if text is None:
+        return ((),) * rank
+    dims = re.findall(r"\{([^}]*)\}", re.search(r"\[(.*)\]", text)[1])
+    return tuple(tuple(re.findall(r'"[^"]+"(?::\(\d+\)\d+)?', d)) for d in dims)
+
+
+def read_shardy(module):
+    """Per argument and result."""
+    with module.context:
+        passmanager.PassManager.parse("builtin.module(sdy-propagation-pipeline)").run(module.operation)
+    func = stablehlo.find_function(module, "main")
+    found = []
+    types = [a.type for a in func.regions[0].blocks[0].arguments], stablehlo.get_result_types(func)
+    for key, values in zip(("arg_attrs", "res_attrs"), types):
+        dicts = list(func.attributes[key]) if key in func.attributes else [ir.DictAttr.get({}, module.context)] * len(values)
+        for attributes, type in zip(dicts, values):
+            entries = {a.name: str(a.attr) for a in ir.DictAttr(attributes)}
+            found.append(normalize(entries.get("sdy.sharding"), ir.RankedTensorType(type).rank))
+    return found
+
+
+def read_ours(text):
+    """The same, and the names."""
+    text = run_tool([find_tool("shard-opt"), "-", "--inline", "--spmd-propagate"], text)
+    header = re.search(r"func\.func public @main\((.*?)\) attributes|func\.func public @main\((.*)\) \{$", text, re.MULTILINE)
+    header = header[1] or header[2]
+    found, names = [], []
+    for dims, attributes in re.findall(r"tensor<((?:\d+x)*)\w+> \{(.*?)\}(?=, %arg|, tensor<|\) -> |\)?$)", header):
+        sharding = re.search(r"spmd\.sharding = #spmd\.sharding<(.*?\])[^\]]*>", attributes)
+        found.append(normalize(sharding and sharding[1], dims.count("x")))
+        names.append(re.search(r'spmd\.(?:name|weight) = "([^"]*)"', attributes)[1])
+    return found, names
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--model", action="append", choices=sorted(MODELS))
+    parser.add_argument("--style", action="append", choices=STYLES)
+    parser.add_argument("--devices", type=int, default=8, choices=(2, 4, 8))
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    print("| model | style | arguments and results | equal | ours are cut further | Shardy's are cut further | otherwise |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    for name in options.model or MODELS:
+        for style in options.style or STYLES:
+            function, args = build(name, style, make_mesh(options.devices))
+            model = shardkit.import_jax(function, *args, locations=False)
+            jitted = function if hasattr(function, "lower") else jax.jit(function)
+            theirs = read_shardy(stablehlo.parse(str(jitted.lower(*args).compiler_ir("stablehlo"))))
+            ours, names = read_ours(model.text)
+            assert len(ours) == len(theirs), (len(ours), len(theirs))
+            counts = {"equal": 0, "ours": 0, "theirs": 0, "other": 0}
+            for own, other, what in zip(ours, theirs, names):
+                further = lambda a, b: all(x[: len(y)] == y for x, y in zip(a, b))  # noqa: E731
+                kind = "equal" if own == other else "ours" if further(own, other) else "theirs" if further(other, own) else "other"
+                counts[kind] += 1
+                if options.verbose and kind != "equal":
+                    print(f"    {what}: ours {own}, Shardy's {other}", file=sys.stderr)
+            print(f"| {name} | {style} | {len(ours)} | " + " | ".join(str(c) for c in counts.values()) + " |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

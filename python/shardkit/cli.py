@@ -1,0 +1,116 @@
+"""The command shardkit-import."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from .errors import ShardKitError
+from .model import Model
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="shardkit-import",
+        description="Writes model.mlir, plan.json, weights.safetensors and inputs.safetensors of a model.",
+    )
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    jax = kinds.add_parser("jax", help="a function of a Python file, with example arguments")
+    jax.add_argument("file", help="Python file, perhaps with :FUNCTION behind it")
+    jax.add_argument("--function", help="the function; may be left out where the file defines one")
+    jax.add_argument("--args", default="example_args", metavar="NAME", help="what the file calls a tuple of example arguments, or a function that makes it")
+    stablehlo = kinds.add_parser("stablehlo", help="StableHLO with Shardy's annotations, text or bytecode")
+    stablehlo.add_argument("file")
+    stablehlo.add_argument("--function", help="the public function; may be left out where there is one")
+    torch = kinds.add_parser("torch", help="a module of a Python file, with example arguments and a parallel plan")
+    torch.add_argument("file", help="Python file that defines model, example_args, and perhaps mesh, plan, axis, shardings")
+    onnx = kinds.add_parser("onnx", help="an ONNX model, also with distributed ops")
+    onnx.add_argument("file")
+    for kind in (jax, stablehlo):
+        kind.add_argument("--weights", metavar="NAMES", help="arguments that are stored weights, with commas")
+    for kind in (jax, stablehlo, torch, onnx):
+        kind.add_argument("-o", "--output", required=True, metavar="DIR", help="where the files go")
+        kind.add_argument("--no-locations", action="store_true", help="leave out the lines that ops came from")
+    options = parser.parse_args(argv)
+    warnings.showwarning = lambda message, *_: print(f"remark: {message}", file=sys.stderr)
+    try:
+        model = {"jax": _import_jax, "stablehlo": _import_stablehlo, "torch": _import_torch, "onnx": _import_onnx}[options.kind](options)
+        model.save(options.output)
+    except ShardKitError as error:
+        text = str(error)
+        print(text if "error: " in text else f"error: {text}", file=sys.stderr)
+        return 1
+    print(f"{options.output}: {len(model.arguments)} arguments, {len(model.results)} results", file=sys.stderr)
+    return 0
+
+
+def _split(names: str | None) -> list[str] | None:
+    return None if names is None else [n for n in names.split(",") if n]
+
+
+def _import_stablehlo(options: argparse.Namespace) -> Model:
+    from .stablehlo import import_stablehlo
+
+    return import_stablehlo(
+        Path(options.file), function=options.function, weights=_split(options.weights) or (), locations=not options.no_locations
+    )
+
+
+def _import_onnx(options: argparse.Namespace) -> Model:
+    from .onnx_frontend import import_onnx
+
+    return import_onnx(options.file, locations=not options.no_locations)
+
+
+def _load(path: str) -> Any:
+    """A Python file as a module."""
+    if not Path(path).is_file():
+        raise ShardKitError(f"error: {path}: no such file")
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    spec.loader.exec_module(module)
+    return module
+
+
+def _import_torch(options: argparse.Namespace) -> Model:
+    from .errors import require
+    from .torch_frontend import import_torch
+
+    require("torch", "torch", "importing a PyTorch module")
+    module = _load(options.file)
+    for needed in ("model", "example_args"):
+        if not hasattr(module, needed):
+            raise ShardKitError(f"error: {options.file} defines no {needed}, expected model and example_args")
+    args = module.example_args() if callable(module.example_args) else module.example_args
+    named = {n: getattr(module, n) for n in ("mesh", "plan", "axis", "shardings") if hasattr(module, n)}
+    return import_torch(module.model, *args, **named, locations=not options.no_locations)
+
+
+def _import_jax(options: argparse.Namespace) -> Model:
+    from .errors import require
+    from .jax_frontend import import_jax
+
+    require("jax", "jax", "importing a JAX function")
+    path, _, name = options.file.partition(":")
+    name = name or options.function
+    module = _load(path)
+    own = [n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", None) == module.__name__ and n != options.args and not n.startswith("_")]
+    if name is None and len(own) != 1:
+        raise ShardKitError(f"error: {path} defines {len(own)} functions, expected --function, one of: {', '.join(own)}")
+    name = name or own[0]
+    for needed in (name, options.args):
+        if not hasattr(module, needed):
+            raise ShardKitError(f"error: {path} defines no {needed}, expected it beside: {', '.join(own)}")
+    args = getattr(module, options.args)
+    args = args() if callable(args) else args
+    return import_jax(getattr(module, name), *args, weights=_split(options.weights), locations=not options.no_locations)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+"""Shardings in GSPMD's strings (`mhlo.sharding`), as programs exported before Shardy have them.
+
+A string says which devices have which tile. Read as digits of the number of a device (stride and size, major to minor), the
+tiles of all strings of a module lie on one mesh, whose axes are called d0, d1, ...; then they are Shardy's shardings:
+
+    {devices=[2,1,4]<=[8] last_tile_dim_replicate}      dim 0 by digit (4, 2)      [{"d0"}, {}]
+    {devices=[4,2]<=[2,4]T(1,0)}                        (1, 4), then (4, 2)        [{"d1"}, {"d0"}]
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from .errors import ShardKitError
+
+Digit = tuple[int, int]  # stride and size
+
+
+def parse(text: str, rank: int, place: str = "") -> tuple[int, list[list[Digit]]] | None:
+    """The number of devices and the digits of each dim; no number where all is replicated, nothing where nothing is said."""
+
+    def fail(fact: str, expected: str) -> ShardKitError:
+        return ShardKitError(f"{place}error: sharding {text} {fact}, expected {expected}")
+
+    body = text.strip().removeprefix("{").removesuffix("}").strip()
+    if body == "replicated":
+        return 0, [[] for _ in range(rank)]
+    if body in ("", "unknown"):
+        return None
+    match = re.match(r"devices=\[([\d,]+)\]\s*(<=\[([\d,]+)\](?:T\(([\d,]+)\))?|[\d,]+)(.*)$", body)
+    if not match:
+        raise fail("is none that has a layout", "replicated, or devices=[...]: no maximal, manual or tuple sharding")
+    tiles = [int(d) for d in match[1].split(",")]
+    count = int(np.prod(tiles))
+    if match[3]:
+        shape = [int(d) for d in match[3].split(",")]
+        order = [int(d) for d in match[4].split(",")] if match[4] else list(range(len(shape)))
+        if sorted(order) != list(range(len(shape))) or int(np.prod(shape)) != count:
+            raise fail("lists other devices than it has tiles", f"{count} of them")
+        strides = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
+        digits = [(strides[i], shape[i]) for i in order]
+    else:
+        ids = [int(d) for d in match[2].split(",")]
+        found = _peel(ids)
+        if found is None or sorted(ids) != list(range(count)):
+            raise fail("lists devices in no regular order", f"each of {count} devices once, in blocks and steps")
+        digits = found
+    rest = match[5]
+    replicated = 1 if "last_tile_dim_replicate" in rest else 0
+    if types := re.search(r"last_tile_dims=\{([^}]*)\}", rest):
+        kinds = [k.strip() for k in types[1].split(",")]
+        if any(k != "replicated" for k in kinds):
+            raise fail("has manual dims", "replicated ones")
+        replicated = len(kinds)
+    if len(tiles) - replicated != rank:
+        raise fail(f"has {len(tiles) - replicated} dims", f"{rank}")
+    dims = []
+    digits = [d for d in digits if d[1] > 1]
+    for tile in tiles:
+        own: list[Digit] = []
+        while tile > 1:
+            stride, size = digits.pop(0)
+            part = int(np.gcd(tile, size))
+            if part == 1 or (part != size and tile != part):
+                raise fail("cuts its devices at no common border", "tiles that divide them")
+            own.append((stride * (size // part), part))
+            if part != size:
+                digits.insert(0, (stride, size // part))
+            tile //= part
+        dims.append(own)
+    return count, dims[:rank]
+
+
+def _peel(ids: list[int]) -> list[Digit] | None:
+    """The digits, major to minor, of a list of devices; nothing where it has none."""
+    digits: list[Digit] = []
+    while len(ids) > 1:
+        for size in range(2, len(ids) + 1):
+            stride = ids[1] - ids[0]
+            if len(ids) % size == 0 and stride > 0 and all(ids[i] - ids[i - i % size] == i % size * stride for i in range(len(ids))):
+                break
+        else:
+            return None
+        digits.insert(0, (stride, size))
+        ids = ids[::size]
+    return digits if ids == [0] else None
+
+
+def convert(module: Any) -> None:
+    """Makes Shardy's annotations of GSPMD's in a module of jaxlib's bindings."""
+    from jaxlib.mlir import ir
+
+    from .rewrites import Builder, get_place, replace, walk
+
+    def rank_of(type: Any) -> int:
+        return ir.RankedTensorType(type).rank
+
+    # Everything that is said: where, and how it is written there.
+    found: list[tuple[Any, list[list[Digit]], Any]] = []
+    counts: set[int] = set()
+
+    def add(text: str, type: Any, place: str, write: Any) -> None:
+        parsed = parse(text, rank_of(type), place)
+        if parsed:
+            found.append((type, parsed[1], write))
+            counts.add(parsed[0])
+
+    with module.context, ir.Location.unknown():
+        for func in [op for op in module.body.operations if op.operation.name == "func.func"]:
+            block = func.regions[0].blocks[0]
+            returned = list(list(block.operations)[-1].operands)
+            for key, values in (("arg_attrs", list(block.arguments)), ("res_attrs", returned)):
+                if key not in func.attributes:
+                    continue
+                for i, (attributes, value) in enumerate(zip(func.attributes[key], values)):
+                    entries = {a.name: a.attr for a in ir.DictAttr(attributes)}
+                    if "mhlo.sharding" not in entries or "sdy.sharding" in entries:
+                        continue
+
+                    def write(text: str, func: Any = func, key: str = key, i: int = i) -> None:
+                        dicts = list(func.attributes[key])
+                        own = {a.name: a.attr for a in ir.DictAttr(dicts[i])}
+                        del own["mhlo.sharding"]
+                        dicts[i] = ir.DictAttr.get(own | {"sdy.sharding": ir.Attribute.parse(f"#sdy.sharding<{text}>")})
+                        func.attributes[key] = ir.ArrayAttr.get(dicts)
+
+                    add(ir.StringAttr(entries["mhlo.sharding"]).value, value.type, get_place(func.operation), write)
+        for op in walk(module.operation):
+            if op.name != "stablehlo.custom_call" or "mhlo.sharding" not in op.attributes:
+                continue
+            if ir.StringAttr(op.attributes["call_target_name"]).value != "Sharding":
+                continue
+
+            def constrain(text: str, op: Any = op) -> None:
+                type = op.results[0].type
+                made = Builder(op).value("sdy.sharding_constraint", [op.operands[0]], type, {"sharding": f"#sdy.sharding<{text}>"})
+                replace(op, [made])
+
+            add(ir.StringAttr(op.attributes["mhlo.sharding"]).value, op.results[0].type, get_place(op), constrain)
+        if not found:
+            return
+        counts.discard(0)
+        if len(counts) > 1:
+            raise ShardKitError(f"error: shardings are of {' and '.join(map(str, sorted(counts)))} devices, expected one number")
+        count = counts.pop() if counts else 1
+        borders = sorted({1, count} | {b for _, dims, _ in found for d in dims for s, n in d for b in (s, s * n)}, reverse=True)
+        if any(a % b for a, b in zip(borders, borders[1:])):
+            raise ShardKitError(f"error: shardings cut {count} devices at {borders}, expected borders that divide each other")
+        sizes = [a // b for a, b in zip(borders, borders[1:])]
+
+        def spell(digits: list[Digit]) -> str:
+            """Axes of a dim: each digit is whole axes, major to minor."""
+            axes = [f'"d{i}"' for s, n in digits for i, b in enumerate(borders[1:]) if s <= b < s * n]
+            return "{" + ", ".join(axes) + "}"
+
+        named = ", ".join(f'"d{i}"={size}' for i, size in enumerate(sizes))
+        mesh = ir.Attribute.parse(f"#sdy.mesh<[{named}]>")
+        ir.Operation.create(
+            "sdy.mesh", attributes={"sym_name": ir.StringAttr.get("mesh"), "mesh": mesh}, ip=ir.InsertionPoint.at_block_begin(module.body)
+        )
+        for _, dims, write in found:
+            write(f"@mesh, [{', '.join(spell(d) for d in dims)}]")

@@ -1,0 +1,155 @@
+"""JAX functions with example arguments."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from .errors import ShardKitError, require
+from .model import Model
+
+
+def import_jax(
+    function: Callable[..., Any],
+    *args: Any,
+    weights: Sequence[str] | None = None,
+    locations: bool = True,
+    **kwargs: Any,
+) -> Model:
+    """Traces `function`, jitted or not, on example arguments, and brings it to annotated linalg.
+
+    Shardings come from `NamedSharding` on the arguments, `in_shardings` and `out_shardings` of `jax.jit`,
+    `with_sharding_constraint` and `shard_map`. Names are those of the parameters with the path into their pytrees
+    (`params.layers.0.kernel`). An argument that is a container holds weights, an array is an input; `weights` names the
+    parameters that hold weights instead. Arguments may be `jax.ShapeDtypeStruct`: then there are no example values."""
+    require("jax", "jax", "importing a JAX function")
+    import jax
+
+    from . import stablehlo
+
+    jitted = function if hasattr(function, "lower") else jax.jit(function)
+    saved = jax.config.jax_include_full_tracebacks_in_locations
+    jax.config.update("jax_include_full_tracebacks_in_locations", False)
+    try:
+        lowered = jitted.lower(*args, **kwargs)
+        # In text: the module is changed, so it must be in a context of its own.
+        module = stablehlo.parse(lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True))
+    finally:
+        jax.config.update("jax_include_full_tracebacks_in_locations", saved)
+
+    parameters = _get_parameters(function, args, kwargs)
+    leaves = []  # (name, value, is_weight, path)
+    for parameter, value in parameters:
+        paths = jax.tree_util.tree_flatten_with_path(value)[0]
+        is_weight = parameter in weights if weights is not None else not (len(paths) == 1 and not paths[0][0])
+        for path, leaf in paths:
+            leaves.append((_join(parameter, path), leaf, is_weight, path))
+    if weights is not None:
+        for name in weights:
+            if name not in dict(parameters):
+                known = ", ".join(p for p, _ in parameters)
+                raise ShardKitError(f"error: no parameter is called {name}, expected one of: {known}")
+    # What the function does not read is no argument of the module.
+    kept = sorted(lowered._lowering.compile_args["kept_var_idx"])
+    func = stablehlo.find_function(module, "main")
+    types = [a.type for a in func.regions[0].blocks[0].arguments]
+    if len(types) != len(kept):
+        raise ShardKitError(
+            f"error: the traced function has {len(types)} arguments, expected {len(kept)}, one for each array: "
+            "static arguments are bound before, with functools.partial"
+        )
+    arguments = [stablehlo.describe(leaves[k][0], type, leaves[k][2]) for k, type in zip(kept, types)]
+    names = [a.name for a in arguments]
+    for name in names:
+        if names.count(name) > 1:
+            raise ShardKitError(f"error: two arguments are called {name}, expected distinct names")
+
+    out_paths, out_tree = jax.tree_util.tree_flatten_with_path(lowered.out_info)
+    results = stablehlo.describe_results([_join("result", path) for path, _ in out_paths], func)
+    tied = _pair_donated(func, arguments, [leaves[k][3] for k in kept], [path for path, _ in out_paths])
+    values = {
+        a.name: np.asarray(leaves[k][1]).astype(a.dtype)  # a Python number has the type that JAX gave it
+        for a, k in zip(arguments, kept)
+        if not isinstance(leaves[k][1], jax.ShapeDtypeStruct)
+    }
+
+    def flatten(*args: Any, **kwargs: Any) -> list[Any]:
+        flat = [leaf for _, value in _get_parameters(function, args, kwargs) for leaf in jax.tree_util.tree_leaves(value)]
+        if len(flat) != len(leaves):
+            raise ShardKitError(f"{len(flat)} arrays were given, expected {len(leaves)}, as in the example arguments")
+        return [flat[k] for k in kept]
+
+    return Model(
+        stablehlo.lower(module, func, arguments, results, tied, locations),
+        arguments,
+        results,
+        values=values if len(values) == len(arguments) else {},
+        flatten=flatten,
+        unflatten=lambda arrays: jax.tree_util.tree_unflatten(out_tree, arrays),
+    )
+
+
+def _get_parameters(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The parameters with their values, in the order in which JAX flattens them."""
+    try:
+        signature = inspect.signature(function)
+        bound = signature.bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return [(f"arg{i}", value) for i, value in enumerate(args)] + sorted(kwargs.items())
+    names: list[str] = []
+    for parameter in signature.parameters.values():
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            names += [f"{parameter.name}.{i}" for i in range(len(bound.arguments.get(parameter.name, ())))]
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            names.append(parameter.name)
+    return list(zip(names, args)) + sorted(kwargs.items())
+
+
+def _join(name: str, path: Sequence[Any]) -> str:
+    """`params.layers.0.kernel`"""
+    parts = [name]
+    for key in path:
+        for attribute in ("key", "name", "idx"):
+            if hasattr(key, attribute):
+                parts.append(str(getattr(key, attribute)))
+                break
+        else:
+            parts.append(str(key))
+    return ".".join(parts)
+
+
+def _pair_donated(func: Any, arguments: Sequence[Any], paths: Sequence[Any], out_paths: Sequence[Any]) -> list[int | None]:
+    """Per result the donated argument whose buffer it takes over: the one that JAX paired with it, else the one of the same
+    pytree path, else the first that is left of equal type."""
+    from jaxlib.mlir import ir
+
+    from .stablehlo import get_result_types
+
+    returned = get_result_types(func)
+    types = [a.type for a in func.regions[0].blocks[0].arguments]
+    tied: list[int | None] = [None] * len(returned)
+    donated = []
+    for i, attributes in enumerate(func.attributes["arg_attrs"] if "arg_attrs" in func.attributes else []):
+        entries = {a.name: a.attr for a in ir.DictAttr(attributes)}
+        if "tf.aliasing_output" in entries:
+            tied[ir.IntegerAttr(entries["tf.aliasing_output"]).value] = i
+        elif "jax.buffer_donor" in entries:
+            donated.append(i)
+    for same_path in (True, False):
+        for i in list(donated):
+            for r, type in enumerate(returned):
+                # The first key of a result says which of several it is.
+                if tied[r] is None and type == types[i] and (not same_path or _matches(paths[i], out_paths[r])):
+                    tied[r] = i
+                    donated.remove(i)
+                    break
+    for i in donated:
+        warnings.warn(f"{arguments[i].name} is donated and no result has its type {types[i]}: it stays as it is", stacklevel=3)
+    return tied
+
+
+def _matches(path: Sequence[Any], out_path: Sequence[Any]) -> bool:
+    return bool(path) and list(map(str, path)) == list(map(str, out_path))[-len(path) :]

@@ -1,0 +1,102 @@
+"""Annotations in a module that torch-mlir lowered, on its bindings."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Sequence
+
+from .model import Argument, Result
+
+
+def find_body(module: Any) -> Any:
+    """The function with a body; functions without are what a lowering declared."""
+    return next(op for op in module.body.operations if op.operation.name == "func.func" and len(op.regions[0].blocks))
+
+
+def annotate(
+    text: str,
+    arguments: Sequence[Argument],
+    results: Sequence[Result],
+    shardings: Mapping[str, str],
+    inner: Sequence[str],
+    mesh: str = "",
+) -> str:
+    """Names the arguments and results of the only function of a lowered module, and writes their shardings.
+
+    `shardings`: attributes by name, #spmd.sharding or #spmd.ort. `inner`: names of the results past `results`: values that were
+    handed out so that they are found again; they are constrained, and results no more. `mesh`: an spmd.mesh in generic form."""
+    from torch_mlir import ir
+
+    context = ir.Context()
+    context.allow_unregistered_dialects = True
+    with context, ir.Location.unknown():
+        module = ir.Module.parse(text)
+        func = find_body(module)
+        block = func.regions[0].blocks[0]
+
+        def describe(kind: str, name: str) -> Any:
+            sharding = f", spmd.sharding = {shardings[name]}" if name in shardings else ""
+            return ir.Attribute.parse(f'{{spmd.{kind} = "{name}"{sharding}}}')
+
+        ranges = _find_ranges(block, len(arguments))
+        attributes = []
+        for a, r in zip(arguments, ranges, strict=True):
+            entries = {e.name: e.attr for e in ir.DictAttr(describe("weight" if a.is_weight else "name", a.name))}
+            if r:
+                entries["spmd.range"] = ir.Attribute.parse(f"[0, {r}]")
+            attributes.append(ir.DictAttr.get(entries))
+        func.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+        func.attributes["res_attrs"] = ir.ArrayAttr.get([describe("name", r.name) for r in results])
+        terminator = list(block.operations)[-1].operation
+        values = list(terminator.operands)
+        for name, value in zip(inner, values[len(results) :], strict=True):
+            if len(list(value.uses)) == 1:
+                continue  # reshapes were joined: nothing reads it, so it is not there to be cut
+            owner = value.owner
+            key = "ort" if shardings[name].startswith("#spmd.ort") else "sharding"
+            is_argument = not isinstance(owner, (ir.Operation, ir.OpView))
+            made = ir.Operation.create(
+                "spmd.with_sharding_constraint", results=[value.type], operands=[value],
+                attributes={key: ir.Attribute.parse(shardings[name])}, loc=ir.Location.name(name),
+                ip=ir.InsertionPoint.at_block_begin(block) if is_argument else ir.InsertionPoint(_next(block, owner)),
+            )  # fmt: skip
+            value.replace_all_uses_except(made.results[0], [made])
+        kept = list(terminator.operands)[: len(results)]
+        ir.Operation.create("func.return", operands=kept, ip=ir.InsertionPoint(terminator), loc=terminator.location)
+        terminator.erase()
+        type = ir.FunctionType.get([a.type for a in block.arguments], [v.type for v in kept])
+        func.attributes["function_type"] = ir.TypeAttr.get(type)
+        made = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+        return made.replace("({\n", "({\n" + mesh, 1) if mesh else made
+
+
+def _next(block: Any, op: Any) -> Any:
+    ops = [o.operation for o in block.operations]
+    return ops[ops.index(op.operation) + 1]
+
+
+def _find_ranges(block: Any, count: int) -> list[int | None]:
+    """Per argument of integers how many places it addresses: the size of a tensor that a body reads at one of its elements."""
+    from torch_mlir import ir
+
+    found: list[int | None] = [None] * count
+    numbers = {a: i for i, a in enumerate(block.arguments)}
+    for op in block.operations:
+        if op.operation.name != "linalg.generic":
+            continue
+        body = op.regions[0].blocks[0]
+        from_element = {}
+        for element, operand in zip(body.arguments, op.operands):
+            if operand in numbers and isinstance(element.type, ir.IntegerType):
+                from_element[element] = numbers[operand]
+        for inner in body.operations:
+            for value in inner.operands:
+                if value in from_element:
+                    for result in inner.results:
+                        from_element[result] = from_element[value]
+            if inner.operation.name == "tensor.extract":
+                shape = ir.RankedTensorType(inner.operands[0].type).shape
+                for d, index in enumerate(list(inner.operands)[1:]):
+                    if index in from_element:
+                        i = from_element[index]
+                        found[i] = min(shape[d], found[i] or shape[d])
+    return found

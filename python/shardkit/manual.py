@@ -1,0 +1,317 @@
+"""Regions in local view: `shard_map`, which arrives as sdy.manual_computation.
+
+The lowering of StableHLO cannot look into them. So each body becomes a function of its own and leaves an op in its place
+(`outline`); once lowered, the body goes back in (`inline_text`). Collectives in a body, which name groups of devices, become
+ours, which name axes of the mesh. They look for the mesh when they are read, so they are called something else until Shardy's
+annotations have been imported (`name_ops`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+from jaxlib.mlir import ir
+
+from .rewrites import Builder, fail, i64s, replace, shape_of, walk
+
+_PREFIX = "shardkit_manual_"
+
+
+def outline(module: ir.Module) -> int:
+    """Makes a function of every body, inner ones first; returns how many there are."""
+    with module.context, ir.Location.unknown():
+        found = [op for op in walk(module.operation) if op.name == "sdy.manual_computation"]
+        if not found:
+            return 0
+        functions = {op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"}
+        for op in reversed(found):
+            _inline_calls(op, functions)
+        _erase_unused(module, functions)
+        found = [op for op in walk(module.operation) if op.name == "sdy.manual_computation"]
+        meshes = {}
+        for op in module.body.operations:
+            if op.operation.name == "sdy.mesh":
+                meshes[op.attributes["sym_name"].value] = Mesh(op.attributes["sym_name"].value, str(op.attributes["mesh"]))
+        found = [op for op in walk(module.operation) if op.name == "sdy.manual_computation"]
+        for number, op in enumerate(reversed(found)):
+            named = re.search(r"<@(\w+)", str(op.attributes["in_shardings"]) + str(op.attributes["out_shardings"]))
+            mesh = meshes.get(named[1]) if named else None
+            for inner in walk(op):
+                if inner.name in _COLLECTIVES:
+                    if mesh is None:
+                        raise fail(inner, f"{inner.name} stands in a region that names no mesh", "a mesh of the module")
+                    _COLLECTIVES[inner.name](inner, mesh)
+            body = op.regions[0].blocks[0]
+            terminator = list(body.operations)[-1].operation
+            results = [v.type for v in terminator.operands]
+            Builder(terminator).op("func.return", list(terminator.operands))
+            terminator.erase()
+            name = f"{_PREFIX}{number}"
+            type = ir.FunctionType.get([a.type for a in body.arguments], results)
+            func = ir.Operation.create(
+                "func.func",
+                attributes={
+                    "sym_name": ir.StringAttr.get(name),
+                    "function_type": ir.TypeAttr.get(type),
+                    "sym_visibility": ir.StringAttr.get("private"),
+                },
+                regions=1,
+                loc=op.location,
+                ip=ir.InsertionPoint.at_block_begin(module.body),
+            )
+            attributes = {key: op.attributes[key] for key in ("in_shardings", "manual_axes", "out_shardings")}
+            made = Builder(op).op("shardkit.manual", list(op.operands), [r.type for r in op.results], attributes | {
+                "callee": ir.FlatSymbolRefAttr.get(name)
+            })  # fmt: skip
+            body.append_to(func.regions[0])
+            replace(op, made.results)
+    return len(found)
+
+
+def _inline_calls(root: ir.Operation, functions: dict[str, Any]) -> None:
+    """What a body calls may hold collectives, which need to know where they stand."""
+    while calls := [op for op in walk(root) if op.name == "func.call"]:
+        for call in calls:
+            block = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value].regions[0].blocks[0]
+            known = dict(zip(block.arguments, call.operands))
+            *ops, terminator = list(block.operations)
+            for op in ops:
+                made = op.operation.clone(ip=ir.InsertionPoint(call))
+                for inner in [made, *walk(made)]:
+                    for i, operand in enumerate(inner.operands):
+                        if operand in known:
+                            inner.operands[i] = known[operand]
+                known.update(zip(op.results, made.results))
+            replace(call, [known[v] for v in terminator.operands])
+
+
+def _erase_unused(module: ir.Module, functions: dict[str, Any]) -> None:
+    """Private functions that nothing calls any more."""
+    while True:
+        called = {ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in walk(module.operation) if op.name == "func.call"}
+        unused = [
+            name
+            for name, op in functions.items()
+            if name not in called and "sym_visibility" in op.attributes and "private" in str(op.attributes["sym_visibility"])
+        ]
+        for name in unused:
+            functions.pop(name).operation.erase()
+        if not unused:
+            return
+
+
+def inline_text(text: str) -> str:
+    """Puts the bodies back, in the generic form of the lowered module."""
+    bodies: dict[str, str] = {}
+
+    def take(match: re.Match) -> str:
+        bodies[match[1]] = match[2]
+        return ""
+
+    # Functions of the module are at two spaces.
+    pattern = re.compile(
+        rf'^  "func\.func"\(\) <\{{[^\n]*sym_name = "({_PREFIX}\d+)"[^\n]*\}}> \(\{{\n(.*?)^  \}}\)[^\n]* : \(\) -> \(\)[^\n]*\n',
+        re.MULTILINE | re.DOTALL,
+    )
+    text = pattern.sub(take, text)
+    use = re.compile(rf'"shardkit\.manual"(\([^)]*\)) \{{callee = @({_PREFIX}\d+), ([^\n]*?)\}} : \(')
+
+    def put(match: re.Match) -> str:
+        name = match[2]
+        # Names are counted anew in each function.
+        body = re.sub(r"([%^])([\w]+)", rf"\1{name}_\2", bodies[name])
+        body = body.replace('"func.return"(', '"sdy.return"(').replace('"func.call"(', '"shardkit.func.call"(')
+        return f'"sdy.manual_computation"{match[1]} <{{{match[3]}}}> ({{\n{body}  }}) : ('
+
+    while use.search(text):
+        text = use.sub(put, text, count=1)
+    return text
+
+
+def name_ops(text: str) -> str:
+    """Gives ops their names in a module whose annotations are ours."""
+    return re.sub(r'"shardkit\.((?:spmd|func)\.\w+)"\(', r'"\1"(', text)
+
+
+# --- collectives ----------------------------------------------------------------------------------
+
+
+class Mesh:
+    """A mesh as it is written: names and sizes of axes, major to minor."""
+
+    def __init__(self, name: str, text: str):
+        self.name = name
+        self.axes = [(n, int(s)) for n, s in re.findall(r'"([^"]+)"=(\d+)', text)]
+        self.has_order = "device_ids" in text
+
+    def find_axes(self, op: ir.Operation, groups: np.ndarray) -> list[str]:
+        """The axes, major to minor within a group, along which these groups of devices lie."""
+        ids = np.arange(int(np.prod([s for _, s in self.axes]))).reshape([s for _, s in self.axes])
+        wanted = {tuple(g) for g in groups.tolist()}
+        for count in range(len(self.axes) + 1):
+            for axes in itertools.permutations(range(len(self.axes)), count):
+                rest = [d for d in range(len(self.axes)) if d not in axes]
+                size = int(np.prod([self.axes[d][1] for d in axes], dtype=int))
+                if {tuple(g) for g in ids.transpose(*rest, *axes).reshape(-1, size).tolist()} == wanted:
+                    return [self.axes[d][0] for d in axes]
+        raise fail(op, f"{op.name} is over groups that are no axes of mesh @{self.name}", "whole axes")
+
+    def sharding(self, rank: int, dim: int, axes: list[str]) -> str:
+        dims = ["{" + ", ".join(f'"{a}"' for a in axes) + "}" if d == dim else "{}" for d in range(rank)]
+        return f"#spmd.sharding<@{self.name}, [{', '.join(dims)}]>"
+
+    def coordinate(self, b: Builder, axis: str, type: ir.Type) -> ir.Value:
+        """A scalar tensor."""
+        index = b.value("shardkit.spmd.device_coordinate", [], ir.IndexType.get(), {"mesh": f"@{self.name}", "axis": f'"{axis}"'})
+        width = ir.IntegerType(ir.RankedTensorType(type).element_type).width
+        signless = ir.IntegerType.get_signless(width)
+        scalar = b.value("arith.index_cast", [index], signless)
+        made = b.value("tensor.from_elements", [scalar], ir.RankedTensorType.get([], signless))
+        return made if made.type == type else b.value("stablehlo.convert", [made], type)
+
+
+def _groups(op: ir.Operation) -> np.ndarray:
+    return np.array(ir.DenseElementsAttr(op.attributes["replica_groups"]))
+
+
+_KINDS = {
+    "stablehlo.add": "sum", "stablehlo.multiply": "prod", "stablehlo.maximum": "max", "stablehlo.minimum": "min",
+    "stablehlo.and": "and", "stablehlo.or": "or", "stablehlo.xor": "xor",
+}  # fmt: skip
+
+
+def _kind(op: ir.Operation) -> str:
+    body = [o.operation for o in op.regions[0].blocks[0].operations if o.operation.name != "sdy.sharding_constraint"]
+    if len(body) != 2 or body[0].name not in _KINDS:
+        raise fail(op, f"the region of {op.name} is no reduction that is known", "one of " + ", ".join(_KINDS.values()))
+    return f"#spmd.reduction<{_KINDS[body[0].name]}>"
+
+
+def _all_reduce(op: ir.Operation, mesh: Mesh) -> None:
+    axes = mesh.find_axes(op, _groups(op))
+    kind = _kind(op)
+    b = Builder(op)
+    listed = ", ".join(f'"{a}"' for a in axes)
+    made = [
+        b.value("shardkit.spmd.all_reduce", [v], v.type, {"reduction_kind": kind, "axes": f"#spmd.axes<@{mesh.name}, {{{listed}}}>"})
+        if axes
+        else v
+        for v in op.operands
+    ]
+    replace(op, made)
+
+
+def _all_gather(op: ir.Operation, mesh: Mesh) -> None:
+    axes = mesh.find_axes(op, _groups(op))
+    dim = ir.IntegerAttr(op.attributes["all_gather_dim"]).value
+    b = Builder(op)
+    replace(op, [
+        b.value("shardkit.spmd.all_gather", [v], r.type, {"sharding": mesh.sharding(len(shape_of(v)), dim, axes)})
+        for v, r in zip(op.operands, op.results)
+    ])  # fmt: skip
+
+
+def _reduce_scatter(op: ir.Operation, mesh: Mesh) -> None:
+    axes = mesh.find_axes(op, _groups(op))
+    dim = ir.IntegerAttr(op.attributes["scatter_dimension"]).value
+    value = op.operands[0]
+    replace(op, [Builder(op).value("shardkit.spmd.reduce_scatter", [value], op.results[0].type, {
+        "reduction_kind": _kind(op), "sharding": mesh.sharding(len(shape_of(value)), dim, axes)
+    })])  # fmt: skip
+
+
+def _all_to_all(op: ir.Operation, mesh: Mesh) -> None:
+    """Device k hands part j of the split dim to device j, which puts it at place k of the other dim."""
+    axes = mesh.find_axes(op, _groups(op))
+    split = ir.IntegerAttr(op.attributes["split_dimension"]).value
+    concat = ir.IntegerAttr(op.attributes["concat_dimension"]).value
+    b = Builder(op)
+    made = []
+    for value, result in zip(op.operands, op.results):
+        rank = len(shape_of(value))
+        if split != concat:
+            made.append(b.value("shardkit.spmd.all_to_all", [value], result.type, {
+                "from": mesh.sharding(rank, concat, axes), "to": mesh.sharding(rank, split, axes)
+            }))  # fmt: skip
+            continue
+        # One dim: its parts become a dim of their own, which changes places with one of size 1.
+        shape, count = shape_of(value), ir.IntegerAttr(op.attributes["split_count"]).value
+        wide = shape[:split] + [count, shape[split] // count] + shape[split + 1 :]
+        cut = b.reshape(b.reshape(value, wide), [1] + wide)
+        moved = b.value("shardkit.spmd.all_to_all", [cut], ir.RankedTensorType.get([count] + wide[:split] + [1] + wide[split + 1 :], cut.type.element_type), {
+            "from": mesh.sharding(rank + 2, 0, axes), "to": mesh.sharding(rank + 2, split + 1, axes)
+        })  # fmt: skip
+        order = list(range(1, split + 1)) + [0] + list(range(split + 1, rank + 2))
+        shapes = [shape_of(moved)[d] for d in order]
+        turned = b.value("stablehlo.transpose", [moved], ir.RankedTensorType.get(shapes, moved.type.element_type), {"permutation": i64s(order)})
+        made.append(b.reshape(turned, shape_of(result)))
+    replace(op, made)
+
+
+def _collective_permute(op: ir.Operation, mesh: Mesh) -> None:
+    """Gathered along the axes in which source and target differ, and each takes what it is sent; zeros where it is sent
+    nothing. More bytes than the pairs need, but any pairs will do."""
+    pairs = np.array(ir.DenseElementsAttr(op.attributes["source_target_pairs"])).tolist()
+    sizes = [s for _, s in mesh.axes]
+    source = {t: s for s, t in pairs}
+    apart = [
+        d for d in range(len(sizes)) if any(np.unravel_index(s, sizes)[d] != np.unravel_index(t, sizes)[d] for s, t in pairs)
+    ]
+    if not apart and len(pairs) == int(np.prod(sizes)):
+        replace(op, [op.operands[0]])
+        return
+    b = Builder(op)
+    value = op.operands[0]
+    shape = shape_of(value)
+    kind = ir.RankedTensorType(value.type).element_type
+    axes = [mesh.axes[d][0] for d in apart]
+    count = int(np.prod([sizes[d] for d in apart], dtype=int))
+    gathered = b.reshape(value, [1] + shape)
+    if axes:
+        gathered = b.value("shardkit.spmd.all_gather", [gathered], ir.RankedTensorType.get([count] + shape, kind), {
+            "sharding": mesh.sharding(len(shape) + 1, 0, axes)
+        })  # fmt: skip
+    # Where each device looks, by its coordinates.
+    table = np.full(sizes, -1, np.int32)
+    for target, sender in source.items():
+        place = np.unravel_index(sender, sizes)
+        table[np.unravel_index(target, sizes)] = np.ravel_multi_index([place[d] for d in apart], [sizes[d] for d in apart]) if apart else 0
+    scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
+    constant = b.value("stablehlo.constant", [], ir.RankedTensorType.get(sizes, scalar.element_type), {"value": ir.DenseElementsAttr.get(table)})
+    where = [mesh.coordinate(b, name, scalar) for name, _ in mesh.axes]
+    ones = [1] * len(sizes)
+    looked = b.reshape(b.value("stablehlo.dynamic_slice", [constant] + where, ir.RankedTensorType.get(ones, scalar.element_type), {"slice_sizes": i64s(ones)}), [])
+    zero = b.splat("0", scalar)
+    taken = b.value("stablehlo.dynamic_slice", [gathered, looked] + [zero] * len(shape), ir.RankedTensorType.get([1] + shape, kind), {"slice_sizes": i64s([1] + shape)})
+    is_sent = b.broadcast(b.compare("GE", "SIGNED", looked, zero), shape, [])
+    nothing = b.value("stablehlo.constant", [], value.type, {"value": ir.DenseElementsAttr.get_splat(value.type, _zero(kind))})
+    replace(op, [b.select(is_sent, b.reshape(taken, shape), nothing)])
+
+
+def _zero(kind: ir.Type) -> Any:
+    return ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
+
+
+def _partition_id(op: ir.Operation, mesh: Mesh) -> None:
+    if mesh.has_order:
+        raise fail(op, f"the number of a device is used on mesh @{mesh.name}, which has device_ids", "a mesh in plain order")
+    b = Builder(op)
+    type = op.results[0].type
+    total = b.splat("0", type)
+    for name, size in mesh.axes:
+        total = b.value("stablehlo.multiply", [total, b.splat(str(size), type)], type)
+        total = b.value("stablehlo.add", [total, mesh.coordinate(b, name, type)], type)
+    replace(op, [total])
+
+
+_COLLECTIVES = {
+    "stablehlo.all_reduce": _all_reduce,
+    "stablehlo.all_gather": _all_gather,
+    "stablehlo.reduce_scatter": _reduce_scatter,
+    "stablehlo.all_to_all": _all_to_all,
+    "stablehlo.collective_permute": _collective_permute,
+    "stablehlo.partition_id": _partition_id,
+}

@@ -1,0 +1,142 @@
+"""A model in ShardKit's IR with its weights and example inputs, as all importers make it; and how it is run."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from . import safetensors
+from .errors import ShardKitError
+from .tools import find_tool, run_tool
+
+
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """An argument of the imported function; `is_weight`: it is found among stored weights by its name. Unsigned integers are
+    taken by the compiled function as signed ones of the same bits."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    is_weight: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    name: str
+    dtype: str
+
+
+@dataclasses.dataclass
+class Model:
+    """`text` is annotated linalg IR with one public function; `values` are example arguments by name, where there are any."""
+
+    text: str
+    arguments: list[Argument]
+    results: list[Result]
+    values: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    """Weights that came with the model: they are no arguments of its programs."""
+    stored: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    """From what the caller of the model has to the arguments in order, and from results in order to what the caller gets."""
+    flatten: Callable[..., Sequence[Any]] | None = None
+    unflatten: Callable[[Sequence[np.ndarray]], Any] | None = None
+
+    def save(self, directory: str | Path) -> Path:
+        """Writes model.mlir, plan.json, and, of the example arguments, weights.safetensors and inputs.safetensors."""
+        directory = Path(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "model.mlir").write_text(self.text)
+        if "spmd.mesh" in self.text:
+            plan = f"file={directory / 'plan.json'}"
+            run_tool([find_tool("shard-opt"), str(directory / "model.mlir"), f"--spmd-export-plan={plan}", "-o", "/dev/null"])
+        _write_arguments(directory, self.arguments, self.stored | self.values)
+        return directory
+
+    def compile(self, options: Sequence[str] = ()) -> "Program":
+        """Compiles for the logical devices of its mesh; `options` go to shard-compile."""
+        directory = Path(tempfile.mkdtemp(prefix="shardkit-"))
+        try:
+            (directory / "model.mlir").write_text(self.text)
+            run_tool(
+                [find_tool("shard-compile"), str(directory / "model.mlir"), "-o", str(directory / "bundle"), *options]
+            )
+        except BaseException:
+            shutil.rmtree(directory, ignore_errors=True)
+            raise
+        return Program(self, directory)
+
+    def run(self, *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
+        """Compiles and runs once: on these arguments, or on the examples where none are given."""
+        with self.compile(options) as program:
+            return program(*args, **kwargs)
+
+
+class Program:
+    """A compiled model. Called like the function that was imported, with NumPy arrays (or what converts to them) in and out."""
+
+    def __init__(self, model: Model, directory: Path):
+        self.model, self.directory = model, directory
+
+    def __enter__(self) -> "Program":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Removes the bundle."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __call__(self, *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
+        """Runs on all logical devices; `options` go to shard-run."""
+        model = self.model
+        wanted = [a for a in model.arguments if a.name not in model.stored]
+        if args or kwargs or not model.values:
+            given = model.flatten(*args, **kwargs) if model.flatten else args
+            if len(given) != len(wanted):
+                names = ", ".join(a.name for a in wanted)
+                raise ShardKitError(f"{len(given)} arrays were given, expected {len(wanted)}: {names}")
+            values = model.stored | {a.name: _convert(a, value) for a, value in zip(wanted, given)}
+        else:
+            values = model.stored | model.values
+        with tempfile.TemporaryDirectory(dir=self.directory) as work:
+            command = [find_tool("shard-run"), str(self.directory / "bundle"), "--output-dir", f"{work}/out"]
+            command += ["--output-format", "safetensors", *_write_arguments(Path(work), model.arguments, values), *options]
+            run_tool(command)
+            (file,) = Path(work, "out").glob("*.safetensors")
+            found = safetensors.read(file)
+        results = [found[r.name].view(r.dtype) if r.dtype.startswith("uint") else found[r.name] for r in model.results]
+        return model.unflatten(results) if model.unflatten else results
+
+
+def _convert(argument: Argument, value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.name != argument.dtype:  # a Python number has the dtype of the argument
+        if array.shape == () and not isinstance(value, (np.ndarray, np.generic)):
+            array = array.astype(argument.dtype)
+        else:
+            raise ShardKitError(f"{argument.name} has dtype {array.dtype}, expected {argument.dtype}")
+    if array.shape != argument.shape:
+        raise ShardKitError(f"{argument.name} has shape {array.shape}, expected {argument.shape}")
+    return array
+
+
+def _drop_sign(array: np.ndarray) -> np.ndarray:
+    return array.view(array.dtype.name[1:]) if array.dtype.kind == "u" else array
+
+
+def _write_arguments(directory: Path, arguments: Sequence[Argument], values: dict[str, np.ndarray]) -> list[str]:
+    """Writes weights and inputs to a file each, and returns the options of shard-run that name them."""
+    options: list[str] = []
+    for option, file, is_weight in (("--weights", "weights", True), ("--input", "inputs", False)):
+        tensors = {a.name: _drop_sign(values[a.name]) for a in arguments if a.is_weight == is_weight and a.name in values}
+        if tensors:
+            path = directory / f"{file}.safetensors"
+            safetensors.write(path, tensors)
+            options += [option, str(path)]
+    return options

@@ -1,0 +1,67 @@
+"""Reads and writes .safetensors files as dictionaries of NumPy arrays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from .errors import ShardKitError
+
+_NUMPY = {
+    "BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "U16": "uint16", "F16": "float16", "I32": "int32",
+    "U32": "uint32", "F32": "float32", "F64": "float64", "I64": "int64", "U64": "uint64", "C64": "complex64",
+}  # fmt: skip
+_ML_DTYPES = {"BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
+_NAMES = {name: key for key, name in (_NUMPY | _ML_DTYPES).items()}
+
+
+def _dtype(key: str) -> np.dtype:
+    if key in _NUMPY:
+        return np.dtype(_NUMPY[key])
+    if key in _ML_DTYPES:
+        import ml_dtypes  # comes with jax
+
+        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[key]))
+    raise ShardKitError(f"dtype {key} has no NumPy type, expected one of {', '.join((_NUMPY | _ML_DTYPES))}")
+
+
+def write(path: str | Path, tensors: dict[str, np.ndarray]) -> None:
+    """Writes tensors, in the order of their names, row-major and little-endian."""
+    header: dict[str, dict] = {}
+    offset = 0
+    for name in sorted(tensors):
+        value = tensors[name]
+        if value.dtype.name not in _NAMES:
+            raise ShardKitError(f"{name} has dtype {value.dtype}, expected one that .safetensors has")
+        header[name] = {
+            "dtype": _NAMES[value.dtype.name],
+            "shape": list(value.shape),
+            "data_offsets": [offset, offset + value.nbytes],
+        }
+        offset += value.nbytes
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little"))
+        file.write(text)
+        for name in header:
+            file.write(np.ascontiguousarray(tensors[name]).tobytes())
+
+
+def read(path: str | Path) -> dict[str, np.ndarray]:
+    """All tensors of a file."""
+    data = Path(path).read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or 8 + length > len(data):
+        raise ShardKitError(f"{path}: header ends at byte {8 + length} of {len(data)}, expected a .safetensors file")
+    header = json.loads(data[8 : 8 + length])
+    result = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        array = np.frombuffer(data[8 + length + begin : 8 + length + end], _dtype(entry["dtype"]))
+        result[name] = array.reshape(entry["shape"]).copy()
+    return result

@@ -1,0 +1,256 @@
+"""From StableHLO, annotated for Shardy, to annotated linalg."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Sequence
+
+from .errors import ShardKitError, require
+from .model import Argument, Model, Result
+from .tools import find_tool, find_torch_mlir_opt, run_tool
+
+_DTYPES = {
+    "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "f8E4M3FN": "float8_e4m3fn",
+    "f8E5M2": "float8_e5m2",
+} | {f"{s}i{n}": f"{'u' * (s == 'u')}int{n}" for s in ("", "u") for n in (8, 16, 32, 64)}  # fmt: skip
+
+
+def parse(source: str | bytes) -> Any:
+    """A module of jaxlib's bindings from text or bytecode."""
+    require("jaxlib", "jaxlib", "reading StableHLO")
+    from jaxlib.mlir import ir
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+    from jaxlib.mlir.dialects import chlo, sdy, stablehlo
+
+    context = ir.Context()
+    registry = ir.DialectRegistry()
+    _jax_mlir_ext.register_dialects(registry)
+    context.append_dialect_registry(registry)
+    context.load_all_available_dialects()
+    for dialect in (stablehlo, chlo, sdy):
+        dialect.register_dialect(context)
+    context.allow_unregistered_dialects = True
+    try:
+        with context:
+            return ir.Module.parse(source)
+    except ir.MLIRError as error:
+        raise ShardKitError(_describe(error)) from None
+    except ValueError as error:
+        raise ShardKitError(f"error: {error}") from None
+
+
+def _describe(error: Any) -> str:
+    """The first diagnostic of the bindings as one line, `file:line:column: error: ...`."""
+    text = str(error)
+    match = re.search(r'error: "?([^"\n]*)"?:(\d+):(\d+): (.*)', text)
+    return f"{match[1]}:{match[2]}:{match[3]}: error: {match[4]}" if match else f"error: {text.strip()}"
+
+
+def find_function(module: Any, name: str | None) -> Any:
+    """The public function called `name`, or the only one."""
+    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+
+    def is_public(op: Any) -> bool:
+        return "sym_visibility" not in op.attributes or "private" not in str(op.attributes["sym_visibility"])
+
+    public = {op.attributes["sym_name"].value: op for op in functions if is_public(op)}
+    if name is None and len(public) == 1:
+        return next(iter(public.values()))
+    known = ", ".join(public) or "none"
+    if name is None:
+        raise ShardKitError(f"error: module has {len(public)} public functions, expected --function, one of: {known}")
+    if name not in public:
+        raise ShardKitError(f"error: module has no public function {name}, expected one of: {known}")
+    return public[name]
+
+
+def import_stablehlo(
+    source: str | bytes | Path,
+    *,
+    function: str | None = None,
+    weights: Sequence[str] = (),
+    locations: bool = True,
+) -> Model:
+    """Imports text, bytecode, or a file with either. Arguments are called by their locations, else arg0, arg1, ...
+
+    `function`: the public function, where there are several. `weights`: names of the arguments that are stored weights.
+    `locations`: whether ops keep the lines that they came from."""
+    if isinstance(source, Path):
+        try:
+            source = source.read_bytes()
+        except OSError as error:
+            raise ShardKitError(f"error: {error.filename}: {error.strerror}") from None
+    module = parse(source)
+    func = find_function(module, function)
+    names = []
+    for i, argument in enumerate(func.regions[0].blocks[0].arguments):
+        match = re.fullmatch(r'loc\("([^":]+)"(?:\(.*\))?\)', str(argument.location))
+        names.append(match[1] if match and match[1] not in names else f"arg{i}")
+    for name in weights:
+        if name not in names:
+            raise ShardKitError(f"error: no argument is called {name}, expected one of: {', '.join(names)}")
+    types = [a.type for a in func.regions[0].blocks[0].arguments]
+    arguments = [describe(name, type, name in weights) for name, type in zip(names, types)]
+    count = len(get_result_types(func))
+    results = describe_results(["result"] if count == 1 else [f"result{i}" for i in range(count)], func)
+    return Model(lower(module, func, arguments, results, [None] * count, locations), arguments, results)
+
+
+def get_result_types(func: Any) -> list[Any]:
+    return [v.type for v in list(func.regions[0].blocks[0].operations)[-1].operands]
+
+
+def describe_results(names: Sequence[str], func: Any) -> list[Result]:
+    return [Result(n, describe(n, t, False, "result").dtype) for n, t in zip(names, get_result_types(func), strict=True)]
+
+
+def describe(name: str, type: Any, is_weight: bool, what: str = "argument") -> Argument:
+    from jaxlib.mlir import ir
+
+    if not isinstance(type, ir.RankedTensorType):
+        raise ShardKitError(f"error: {what} {name} has type {type}, expected a tensor")
+    tensor = ir.RankedTensorType(type)
+    if not tensor.has_static_shape:
+        raise ShardKitError(f"error: {what} {name} has type {type}, expected a static shape: give sizes when exporting")
+    dtype = _DTYPES.get(str(tensor.element_type))
+    if dtype is None:
+        raise ShardKitError(
+            f"error: {what} {name} has element type {tensor.element_type}, expected one of {', '.join(_DTYPES)}"
+        )
+    return Argument(name, tuple(tensor.shape), dtype, is_weight)
+
+
+def lower(
+    module: Any,
+    func: Any,
+    arguments: Sequence[Argument],
+    results: Sequence[Result],
+    tied: Sequence[int | None],
+    locations: bool,
+) -> str:
+    """Annotated IR of a module whose function `func` has these arguments and results; changes the module.
+
+    `tied`: per result the argument whose buffer it takes over."""
+    from jaxlib.mlir import ir
+
+    from . import gspmd
+    from .manual import inline_text, name_ops, outline
+    from .rewrites import rename_math, rewrite_module
+    from .signatures import find_index_ranges
+
+    gspmd.convert(module)
+    ranges = find_index_ranges(module, func)
+    main = func.attributes["sym_name"].value
+    with module.context as context, ir.Location.unknown():
+        context.allow_unregistered_dialects = True
+        for attribute in list(module.operation.attributes):
+            key = attribute if isinstance(attribute, str) else attribute.name
+            if key != "sym_name":
+                del module.operation.attributes[key]
+        for op in list(module.body.operations):
+            if op.operation.name == "sdy.mesh" and "stablehlo.mesh" in op.attributes:
+                del op.attributes["stablehlo.mesh"]
+            if op.operation.name != "func.func":
+                continue
+            is_main = op.attributes["sym_name"].value == main
+            if not is_main and "private" not in str(op.attributes["sym_visibility"] if "sym_visibility" in op.attributes else ""):
+                op.attributes["sym_visibility"] = ir.StringAttr.get("private")
+            for key in ("arg_attrs", "res_attrs"):
+                if key in op.attributes:
+                    op.attributes[key] = ir.ArrayAttr.get([_keep_shardings(d) for d in op.attributes[key]])
+        own = [f'spmd.{"weight" if a.is_weight else "name"} = {_quote(a.name)}' for a in arguments]
+        own = [f"{o}, spmd.range = [{r[0]}, {r[1]}]" if r else o for o, r in zip(own, ranges)]
+        _extend(func, "arg_attrs", own)
+        own = [f"spmd.name = {_quote(r.name)}" for r in results]
+        own = [o if t is None else f"{o}, spmd.tied = {t} : i64" for o, t in zip(own, tied)]
+        _extend(func, "res_attrs", own)
+        outline(module)
+        rewrite_module(module)
+        text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    info = ["--mlir-print-debuginfo"] if locations else []
+    linalg = run_tool(
+        [find_torch_mlir_opt(), "--allow-unregistered-dialect", "--stablehlo-legalize-to-linalg", "--canonicalize", "--cse"]
+        + ["--mlir-print-op-generic", "--mlir-print-debuginfo"],
+        text,
+    )
+    linalg = inline_text(rename_math(linalg))
+    _check_lowered(linalg)
+    shard_opt = [find_tool("shard-opt"), "-", "--allow-unregistered-dialect"]
+    if '"shardkit.' in linalg:  # ops of ours that are checked against our annotations
+        linalg = name_ops(run_tool(shard_opt + ["--spmd-import-sdy", "--mlir-print-op-generic", "--mlir-print-debuginfo"], linalg))
+        return run_tool(shard_opt + info, linalg)
+    return run_tool(shard_opt + ["--spmd-import-sdy"] + info, linalg)
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _keep_shardings(attributes: Any) -> Any:
+    """What a front end says of an argument, but for its sharding, is of no use past it."""
+    from jaxlib.mlir import ir
+
+    kept = {a.name: a.attr for a in ir.DictAttr(attributes) if a.name.startswith(("sdy.", "spmd."))}
+    return ir.DictAttr.get(kept)
+
+
+def _extend(func: Any, key: str, texts: Sequence[str]) -> None:
+    from jaxlib.mlir import ir
+
+    old = list(func.attributes[key]) if key in func.attributes else [ir.DictAttr.get({})] * len(texts)
+    merged = []
+    for attributes, text in zip(old, texts, strict=True):
+        entries = {a.name: a.attr for a in ir.DictAttr(attributes)}
+        entries |= {a.name: a.attr for a in ir.DictAttr(ir.Attribute.parse("{" + text + "}"))}
+        merged.append(ir.DictAttr.get(entries))
+    func.attributes[key] = ir.ArrayAttr.get(merged)
+
+
+_LEFT = re.compile(r'"((?:stablehlo|chlo|mhlo|vhlo|mpmd)\.(?!return")\w+)"\(')
+
+
+def _check_lowered(text: str) -> None:
+    """One error where an op was not lowered, with the line of the model that it came from."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        found = _LEFT.search(line)
+        if not found:
+            continue
+        # Its location stands behind its type; an op with regions ends lines later, indented as much.
+        indent = len(line) - len(line.lstrip())
+        end = number
+        if line.rstrip().endswith("({"):
+            while end + 1 < len(lines) and not lines[end].startswith(" " * indent + "})"):
+                end += 1
+        place = _resolve_location(lines[end], text)
+        while not place and (call := _find_call(lines, number)) is not None:  # a helper without lines of its own
+            number = call
+            place = _resolve_location(lines[call], text)
+        target = re.search(r'call_target_name = "([^"]*)"', line)
+        what = found[1] + (f" @{target[1]}" if target else "")
+        raise ShardKitError(
+            f"{place}error: {what} has no lowering to linalg, expected ops that have one: "
+            "write it with other operations of the framework, or outside the function"
+        )
+
+
+def _find_call(lines: list[str], number: int) -> int | None:
+    """The line of a call of the function around a line."""
+    while number >= 0 and not lines[number].lstrip().startswith('"func.func"'):
+        number -= 1
+    name = re.search(r'sym_name = "([^"]*)"', lines[number])
+    return next((i for i, line in enumerate(lines) if name and f"callee = @{name[1]}}}" in line), None)
+
+
+def _resolve_location(line: str, text: str) -> str:
+    match = re.search(r"loc\((.*)\)\s*$", line)
+    for _ in range(20):
+        if not match:
+            return ""
+        place = re.search(r'"([^"]+)":(\d+):(\d+)', match[1])
+        if place:
+            return f"{place[1]}:{place[2]}:{place[3]}: "
+        alias = re.search(r"#loc\d*", match[1])
+        match = alias and re.search(rf"^{alias[0]} = loc\((.*)\)$", text, re.MULTILINE)
+    return ""

@@ -1,0 +1,59 @@
+"""Finds and runs ShardKit's tools and those of the front ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from .errors import ShardKitError
+
+
+def find_tool(name: str) -> str:
+    """The path of one of ShardKit's tools: in SHARDKIT_HOME (or its bin), beside the package, on PATH."""
+    home = os.environ.get("SHARDKIT_HOME")
+    package = Path(__file__).resolve().parent
+    if home:  # then nowhere else: a second version must not be mixed in
+        places = [Path(home), Path(home) / "bin", Path(home) / "build" / "bin"]
+    else:  # in a wheel; in a source tree
+        places = [package / "bin", package.parent.parent / "build" / "bin"]
+    for place in places:
+        if os.access(place / name, os.X_OK) and (place / name).is_file():
+            return str(place / name)
+    found = None if home else shutil.which(name)
+    if found:
+        return found
+    where = f"in SHARDKIT_HOME={home}" if home else "beside the package or on PATH"
+    raise ShardKitError(
+        f"{name} was not found {where}, expected ShardKit's tools: set SHARDKIT_HOME to where they were built or installed"
+    )
+
+
+def find_torch_mlir_opt() -> str:
+    """The lowering of StableHLO to linalg, which the wheel torch-mlir holds."""
+    beside = Path(sys.executable).parent / "torch-mlir-opt"
+    tool = str(beside) if beside.exists() else shutil.which("torch-mlir-opt")
+    if not tool:
+        raise ShardKitError(
+            "lowering StableHLO needs torch-mlir-opt, which is not installed, expected: pip install torch-mlir"
+        )
+    return tool
+
+
+def run_tool(command: list[str], text: str | None = None) -> str:
+    """Standard output of a tool; what it says on failure becomes the error."""
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    if missing := re.search(r"error while loading shared libraries: (\S+?):", done.stderr):
+        raise ShardKitError(
+            f"{os.path.basename(command[0])} needs {missing[1]}, which is not installed, expected Debian's packages: "
+            "apt-get install libmlir-22 libllvm22 libdnnl3"
+        )
+    if done.returncode:
+        message = done.stderr.strip() or f"{os.path.basename(command[0])} exited with {done.returncode}"
+        raise ShardKitError(message)
+    if done.stderr.strip():
+        print(done.stderr.rstrip(), file=sys.stderr)
+    return done.stdout

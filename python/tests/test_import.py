@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""What an imported JAX function says: names, weights, ties, ranges, lines, markers; and the command. Needs the wheels."""
+
+import io
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+import shardkit  # noqa: E402
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P  # noqa: E402
+from shardkit import cli, safetensors  # noqa: E402
+
+MESH = jax.make_mesh((2, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2, devices=jax.devices()[:4])
+X, W = np.arange(32, dtype=np.float32).reshape(8, 4), np.eye(4, dtype=np.float32)
+
+
+def test_names():
+    def f(params, x, *, scale):
+        return {"y": x @ params["w"][0] * scale, "n": (x.sum(), params["b"])}
+
+    model = shardkit.import_jax(f, {"w": [W], "b": X[0]}, X, scale=np.float32(2))
+    assert [a.name for a in model.arguments] == ["params.b", "params.w.0", "x", "scale"], model.arguments
+    assert [a.is_weight for a in model.arguments] == [True, True, False, False]
+    assert [r.name for r in model.results] == ["result.n.0", "result.n.1", "result.y"], model.results
+    assert 'spmd.weight = "params.w.0"' in model.text and 'spmd.name = "result.y"' in model.text
+    found = model.run()
+    assert set(found) == {"y", "n"} and np.array_equal(found["y"], X @ W * 2) and found["n"][0] == X.sum()
+
+
+def test_weights_by_name():
+    model = shardkit.import_jax(lambda w, cache: (w @ cache["k"],), W, {"k": W}, weights=["w"])
+    assert [(a.name, a.is_weight) for a in model.arguments] == [("w", True), ("cache.k", False)]
+
+
+def test_unused_argument():
+    model = shardkit.import_jax(lambda x, unused, w: x @ w, X, X, W)
+    assert [a.name for a in model.arguments] == ["x", "w"]
+    with model.compile() as program:
+        assert np.array_equal(program(X, X, W), X @ W)  # called as the function is
+
+
+def test_shapes_only():
+    model = shardkit.import_jax(lambda x: x + 1, jax.ShapeDtypeStruct((8, 4), np.float32))
+    assert not model.values and np.array_equal(model.run(X), X + 1)
+
+
+def test_numbers():
+    """A Python number, and an array that JAX narrows."""
+    model = shardkit.import_jax(lambda x, s, n: x * s + n, X.astype(np.float64), 0.5, 3)
+    assert [a.dtype for a in model.arguments] == ["float32", "float32", "int32"]
+    assert np.array_equal(model.run(), X * 0.5 + 3) and np.array_equal(model.run(X, 0.25, 1), X * 0.25 + 1)
+
+
+def test_donated():
+    """By path where JAX left the choice, else by type."""
+    data = NamedSharding(MESH, P("data"))
+    put = lambda v: jax.device_put(v, data)  # noqa: E731
+    step = jax.jit(lambda a, b, x: ({"v": b["v"] + x, "w": a["w"] * 2}, x), donate_argnums=(0, 1))
+    text = shardkit.import_jax(step, {"w": put(X)}, {"v": put(X)}, X).text
+    assert re.search(r'spmd\.name = "result\.0\.v", spmd\.tied = 1', text) and re.search(r'"result\.0\.w", spmd\.tied = 0', text), text
+
+
+def test_shardings():
+    def f(x, w):
+        h = jax.lax.with_sharding_constraint(x @ w, NamedSharding(MESH, P("data", P.UNCONSTRAINED)))
+        return h * 2
+
+    jitted = jax.jit(f, in_shardings=(NamedSharding(MESH, P(("data", "model"))), None), out_shardings=NamedSharding(MESH, P(None, "model")))
+    text = shardkit.import_jax(jitted, X, W).text
+    assert 'spmd.mesh @mesh = <["data"=2, "model"=2]>' in text
+    assert '<@mesh, [{"data", "model"}, {}]>, spmd.' not in text.split("->")[1]
+    assert 'spmd.name = "x", spmd.sharding = #spmd.sharding<@mesh, [{"data", "model"}, {}]>' in text, text
+    assert 'spmd.with_sharding_constraint %' in text and '<@mesh, [{"data"}, {?}]>' in text
+    assert 'spmd.name = "result", spmd.sharding = #spmd.sharding<@mesh, [{}, {"model"}]>' in text
+
+
+def test_ranges():
+    text = shardkit.import_jax(lambda t, i, n: t[i] * n, X, np.int32([1, 2]), np.int32(7)).text
+    assert 'spmd.name = "i", spmd.range = [0, 8]' in text and 'spmd.name = "n"}' in text, text
+
+
+def test_lines():
+    text = shardkit.import_jax(lambda x: jnp.tanh(x), X).text
+    assert re.search(r'test_import\.py":\d+:\d+', text)
+    assert "loc(" not in shardkit.import_jax(lambda x: jnp.tanh(x), X, locations=False).text
+
+
+def test_stage_boundary():
+    def f(w, x):
+        def loss(w):
+            h, n = shardkit.stage_boundary((jnp.tanh(x @ w[0]), jnp.arange(8)))
+            return (jnp.tanh(h @ w[1]).sum(1) * n).sum()
+
+        return jax.value_and_grad(loss)(w)
+
+    assert np.isfinite(jax.jit(f)([W, W], X)[0])  # JAX runs it too
+    text = shardkit.import_jax(f, [W, W], X, locations=False).text
+    found = [line.strip() for line in text.split("\n") if "stage_boundary" in line]
+    assert len(found) == 2, found
+    assert re.fullmatch(r"spmd\.stage_boundary %\S+, %\S+ : tensor<8x4xf32>, tensor<8xi32>", found[0]), found
+    assert re.fullmatch(r"spmd\.stage_boundary backward %\S+ : tensor<8x4xf32>", found[1]), found
+
+
+def test_stablehlo():
+    """Text, bytecode, and a file with either say the same; weights by name."""
+    lowered = jax.jit(lambda x, w: x @ w).lower(jax.device_put(X, NamedSharding(MESH, P("data"))), W)
+    operation = lowered.compiler_ir("stablehlo").operation
+    bytecode = io.BytesIO()
+    operation.write_bytecode(bytecode)
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "model.mlirbc")
+        path.write_bytes(bytecode.getvalue())
+        texts = set()
+        for source in (operation.get_asm(enable_debug_info=True), bytecode.getvalue(), path):
+            model = shardkit.import_stablehlo(source, weights=["w"], locations=False)
+            assert np.array_equal(model.run(X, W)[0], X @ W)
+            texts.add(model.text)
+        plain = shardkit.import_stablehlo(str(operation))  # without locations arguments have no names
+        assert [a.name for a in plain.arguments] == ["arg0", "arg1"]
+    (text,) = texts
+    assert 'spmd.weight = "w"' in text and '#spmd.sharding<@mesh, [{"data"}, {}]>' in text
+
+
+def test_command():
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "model.py")
+        path.write_text(
+            "import numpy as np\ndef apply(params, x):\n    return x @ params['w']\n"
+            "def example_args():\n    return {'w': np.eye(4, dtype=np.float32)}, np.ones((8, 4), np.float32)\n"
+        )
+        assert cli.main(["jax", f"{path}:apply", "-o", f"{directory}/out"]) == 0
+        assert set(os.listdir(f"{directory}/out")) == {"model.mlir", "weights.safetensors", "inputs.safetensors"}
+        assert np.array_equal(safetensors.read(f"{directory}/out/weights.safetensors")["params.w"], W)
+        assert cli.main(["jax", f"{path}:nothing", "-o", f"{directory}/out"]) == 1
+
+
+def main():
+    tests = {n: f for n, f in globals().items() if n.startswith("test_")}
+    failed = 0
+    for name, test in tests.items():
+        try:
+            test()
+        except Exception as error:
+            failed += 1
+            print(f"{name}: {type(error).__name__}: {str(error)[:600]} (line {error.__traceback__.tb_next.tb_lineno})")
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

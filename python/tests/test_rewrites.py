@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Ops of JAX that need work on the way to linalg, each alone, sharded on 4 logical devices and compared with JAX.
+
+    test_rewrites.py [NAME]...
+
+Needs: pip install ./python[jax], and ShardKit's tools.
+"""
+
+import os
+import sys
+import warnings
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8 --xla_allow_excess_precision=false")
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+import shardkit  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P  # noqa: E402
+
+MESH = jax.make_mesh((2, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2, devices=jax.devices()[:4])
+RNG = np.random.default_rng(0)
+
+
+def normal(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def ints(high, *shape):
+    return RNG.integers(0, high, shape, dtype=np.int32)
+
+
+def put(value, *spec):
+    return jax.device_put(value, NamedSharding(MESH, P(*spec)))
+
+
+def local(function, ins, outs, axes=frozenset()):
+    return jax.shard_map(function, mesh=MESH, in_specs=ins, out_specs=outs, axis_names=axes or {"data", "model"}, check_vma=False)
+
+
+TABLE, ROWS, IDS = normal(8, 4), normal(6, 4), ints(8, 6)
+
+CASES = {
+    # functions of numbers
+    "erf": (jax.scipy.special.erf, put(normal(8, 4), "data")),
+    "erfc": (jax.scipy.special.erfc, put(normal(8, 4), "data")),
+    "erf_inv": (jax.scipy.special.erfinv, put(np.tanh(normal(8, 4)), "data")),
+    "erf_inv_ends": (jax.scipy.special.erfinv, np.float32([1, -1, 0, 0.999, -0.999])),
+    "trigonometric": (lambda x: (jnp.tan(x), jnp.arctan(x), jnp.sinh(x), jnp.cosh(x)), put(normal(8, 4), "data")),
+    "inverse": (lambda x: (jnp.arcsin(x), jnp.arccos(x), jnp.arctanh(x), jnp.arcsinh(x)), put(np.tanh(normal(8, 4)), "data")),
+    # order
+    "sort": (lambda x: jnp.sort(x, 1), put(normal(8, 6), "data")),
+    "sort_split": (lambda x: jnp.sort(x, 0), put(normal(8, 6), "data")),
+    "sort_ints": (lambda x: jnp.sort(x, -1), put(ints(4, 8, 6), "data")),
+    "sort_nan": (jnp.sort, np.float32([1, np.nan, -0.0, 0.0, -np.inf, np.inf, np.nan, 2])),
+    "argsort": (lambda x: jnp.argsort(x, 1), put(ints(3, 8, 6).astype(np.float32), "data")),
+    "sort_descending": (lambda x: jnp.sort(x, descending=True), put(normal(8, 6), "data")),
+    "top_k": (lambda x: lax.top_k(x, 3), put(normal(8, 6), "data")),
+    "top_k_ties": (lambda x: lax.top_k(x, 4), put(ints(2, 8, 6).astype(np.float32), "data")),
+    "top_k_ints": (lambda x: lax.top_k(x, 3), put(ints(9, 8, 6), "data")),
+    "top_k_unsigned": (lambda x: lax.top_k(x, 3), np.uint32([[1, 2**31, 7, 2**32 - 1]])),
+    "top_k_split": (lambda x: lax.top_k(x, 3), put(normal(4, 8), None, "model")),
+    "argmax": (lambda x: jnp.argmax(x, 1), put(normal(8, 6), "data", "model")),
+    "median": (lambda x: jnp.median(x, 1), put(normal(8, 5), "data")),
+    # places from data
+    "take": (lambda t, i: t[i], put(TABLE, "model"), put(IDS, "data")),
+    "take_pairs": (lambda t, i, j: t[i, j], TABLE, put(IDS, "data"), put(ints(4, 6), "data")),
+    "take_along": (lambda t, i: jnp.take_along_axis(t, i, 1), put(TABLE, "data"), put(ints(4, 8, 2), "data")),
+    "scatter_add": (lambda t, i, r: t.at[i].add(r), put(TABLE, "model"), put(IDS, "data"), put(ROWS, "data")),
+    "scatter_add_beyond": (lambda t, i, r: t.at[i].add(r), put(TABLE, "model"), put(ints(20, 6), "data"), put(ROWS, "data")),
+    "scatter_max": (lambda t, i, r: t.at[i].max(r), put(TABLE, None, "model"), IDS, ROWS),
+    "scatter_mul": (lambda t, i, r: t.at[i].multiply(r), put(TABLE, "model"), put(IDS, "data"), ROWS),
+    "scatter_set": (lambda t, i, r: t.at[i].set(r), put(TABLE, "model"), np.int32([5, 0, 3, 1, 7, 2]), ROWS),
+    "scatter_ints": (lambda t, i: t.at[i].add(1), put(np.zeros(8, np.int32), "model"), put(IDS, "data")),
+    "scatter_window": (lambda t, i: lax.dynamic_update_slice(t, ROWS[:2, :3], i), put(TABLE, None, None), np.int32([3, 1])),
+    "scatter_pairs": (lambda t, i, j, r: t.at[i, j].add(r), put(TABLE, "model"), put(IDS, "data"), put(ints(4, 6), "data"), normal(6)),
+    "segment_sum": (lambda r, i: jax.ops.segment_sum(r, i, 8), put(ROWS, "data"), put(IDS, "data")),
+    "gradient_of_take": (jax.grad(lambda t, i: (t[i] ** 2).sum()), put(TABLE, "model"), put(IDS, "data")),
+    "dynamic_slice": (lambda t, i: lax.dynamic_slice(t, (i, 0), (3, 4)), put(TABLE, None, "model"), np.int32(2)),
+    "dynamic_slice_beyond": (lambda t, i: lax.dynamic_slice(t, (i, 0), (3, 4)), put(TABLE, None, "model"), np.int32(7)),
+    "dynamic_update": (lambda t, r, i: lax.dynamic_update_slice(t, r, (i, 0)), put(TABLE, None, "model"), ROWS[:2], np.int32(4)),
+    # loops and branches
+    "fori": (lambda x: lax.fori_loop(0, 5, lambda i, v: v * 0.5 + i, x), put(normal(8, 4), "data")),
+    "fori_from": (lambda x: lax.fori_loop(3, 9, lambda i, v: v + x[i % 8], jnp.zeros(4)), put(normal(8, 4), None, "data")),
+    "while": (lambda x: lax.while_loop(lambda v: v.sum() < 100, lambda v: v * 2, x), put(abs(normal(8, 4)), "data")),
+    "scan": (lambda x: lax.scan(lambda c, v: (c + v, c * v), jnp.zeros(4), x), put(normal(8, 4), None, "model")),
+    "scan_reverse": (lambda x: lax.scan(lambda c, v: (c + v, c), jnp.zeros(4), x, reverse=True), put(normal(8, 4), None, "model")),
+    "gradient_of_scan": (
+        jax.grad(lambda x: lax.scan(lambda c, v: (jnp.tanh(c + v), c), jnp.zeros(4), x)[0].sum()),
+        put(normal(8, 4), None, "model"),
+    ),
+    "cond": (lambda p, x: lax.cond(p, jnp.sin, lambda v: v * 2, x), np.bool_(True), put(normal(8, 4), "data")),
+    "switch": (lambda i, x: lax.switch(i, [jnp.sin, jnp.cos, jnp.tanh], x), np.int32(1), put(normal(8, 4), "data")),
+    "switch_beyond": (lambda i, x: lax.switch(i, [jnp.sin, jnp.cos, jnp.tanh], x), np.int32(7), put(normal(8, 4), "data")),
+    # windows
+    "cumsum": (lambda x: jnp.cumsum(x, 1), put(normal(8, 6), "data")),
+    "cumsum_split": (lambda x: jnp.cumsum(x, 0), put(ints(5, 8, 6), "data")),
+    "cummax": (lambda x: lax.cummax(x, 1), put(normal(8, 6), "data")),
+    "max_pool": (lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"), put(normal(4, 8, 8, 2), "data")),
+    "average_pool": (lambda x: lax.reduce_window(x, 0.0, lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), put(normal(4, 8, 8, 2), "data", "model")),
+    "conv_nchw": (lambda x, w: lax.conv(x, w, (1, 1), "SAME"), put(normal(4, 3, 8, 8), "data"), put(normal(4, 3, 3, 3), "model")),
+    "conv_groups": (
+        lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "VALID", feature_group_count=2, dimension_numbers=("NHWC", "HWIO", "NHWC")),
+        put(normal(4, 6, 6, 4), "data"),
+        normal(3, 3, 2, 4),
+    ),
+    "conv_dilated": (
+        lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "SAME", rhs_dilation=(2, 2), dimension_numbers=("NHWC", "HWIO", "NHWC")),
+        put(normal(4, 8, 8, 2), "data"),
+        normal(3, 3, 2, 4),
+    ),
+    "gradient_of_conv": (
+        jax.grad(lambda w, x: (lax.conv(x, w, (2, 2), "SAME") ** 2).sum()),
+        put(normal(4, 3, 3, 3), "model"),
+        put(normal(4, 3, 8, 8), "data"),
+    ),
+    "gradient_of_max_pool": (
+        jax.grad(lambda x: (lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID") ** 2).sum()),
+        put(normal(4, 4, 4, 2), "data"),
+    ),
+    # regions in local view
+    "psum": (local(lambda x: lax.psum(x, "model"), P("data", "model"), P("data", None)), normal(8, 6)),
+    "pmax_both": (local(lambda x: lax.pmax(x, ("data", "model")), P("data", "model"), P(None, None)), normal(8, 6)),
+    "pmean": (local(lambda x: lax.pmean(x.sum(0), "data"), P("data", None), P(None)), normal(8, 6)),
+    "all_gather": (local(lambda x: lax.all_gather(x, "model", axis=1, tiled=True), P("data", "model"), P("data", None)), normal(8, 6)),
+    "all_gather_new": (local(lambda x: lax.all_gather(x, "data"), P("data"), P(None, None)), normal(8)),
+    "psum_scatter": (local(lambda x: lax.psum_scatter(x, "model", scatter_dimension=1, tiled=True), P("data", None), P("data", "model")), normal(8, 6)),
+    "all_to_all": (local(lambda x: lax.all_to_all(x, "model", 0, 1, tiled=True), P("data", "model"), P(("data", "model"), None)), normal(8, 6)),
+    "all_to_all_same": (local(lambda x: lax.all_to_all(x, "model", 1, 1, tiled=True), P("data", "model"), P("data", "model")), normal(8, 8)),
+    "ppermute": (local(lambda x: lax.ppermute(x, "model", [(0, 1), (1, 0)]), P("data", "model"), P("data", "model")), normal(8, 6)),
+    "ppermute_some": (local(lambda x: lax.ppermute(x, "data", [(0, 1)]), P("data", "model"), P("data", "model")), normal(8, 6)),
+    "axis_index": (local(lambda x: x * lax.axis_index("model"), P("data", "model"), P("data", "model")), normal(8, 6)),
+    "local_sort": (local(lambda x: jnp.sort(x, 1) + lax.psum(x.sum(), "data"), P("data", None), P("data", None)), normal(8, 6)),
+    "local_loop": (
+        local(lambda x: lax.fori_loop(0, 3, lambda i, v: lax.psum(v, "model") * 0.5, x), P("data", "model"), P("data", None)),
+        normal(8, 6),
+    ),
+    "partly_manual": (
+        local(lambda x: lax.psum(jnp.tanh(x), "data"), P("data", None), P(None, None), {"data"}),
+        put(normal(8, 6), None, "model"),
+    ),
+    "mixed": (lambda x, w: local(lambda a: lax.psum(a, "data"), P("data", None), P(None, None))(x @ w) @ w.T, put(normal(8, 4), "data"), put(normal(4, 6), None, "model")),
+    # shapes
+    "concatenate": (lambda x, y: jnp.concatenate([x, y], 1), put(normal(8, 4), "data"), put(normal(8, 6), "data")),
+    "pad": (lambda x: jnp.pad(x, ((1, 2), (0, 3))), put(normal(8, 4), "data")),
+    "reverse": (lambda x: x[::-1], put(normal(8, 4), "data")),
+    "strided": (lambda x: x[1::3], put(normal(8, 4), None, "model")),
+    "random_bits": (lambda k, x: x + jax.random.uniform(k, x.shape), np.uint32([1, 2]), put(normal(8, 4), "data")),
+    "dropout": (lambda k, x: jnp.where(jax.random.bernoulli(k, 0.5, x.shape), x, 0), np.uint32([3, 4]), put(normal(8, 4), "data")),
+    "bfloat16": (lambda x: (x.astype(jnp.bfloat16) * 3).astype(jnp.float32), put(normal(8, 4), "data")),
+    "bools": (lambda x: (x > 0) & (x < 1), put(normal(8, 4), "data")),
+    "batched_product": (lambda x: jnp.einsum("bij,bjk->bik", x, x), put(normal(4, 3, 3), "data")),
+}
+
+
+def check(name):
+    """Nothing, or what differs."""
+    function, *args = CASES[name]
+    expected = jax.jit(function)(*args)
+    found = shardkit.run(function, *args)
+    for a, b in zip(jax.tree_util.tree_leaves(found), jax.tree_util.tree_leaves(expected), strict=True):
+        b = np.asarray(b)
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return f"{a.dtype}{a.shape} against {b.dtype}{b.shape}"
+        if b.dtype.kind in "biu":
+            same = np.array_equal(a, b)
+        else:
+            finite = np.isfinite(b)
+            same = np.array_equal(a[~finite], b[~finite], equal_nan=True)
+            same &= bool((np.abs(a[finite] - b[finite]) <= 2e-6 * np.maximum(1, np.abs(b[finite]))).all())
+        if not same:
+            return f"{a} against {b}"
+    return None
+
+
+def main():
+    warnings.simplefilter("error")
+    names = sys.argv[1:] or list(CASES)
+    failed = 0
+    for name in names:
+        try:
+            problem = check(name)
+        except shardkit.ShardKitError as error:
+            problem = str(error)[:1500]
+        if problem:
+            print(f"{name}: {problem}", flush=True)
+            failed += 1
+    print(f"{len(names) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
