@@ -39,7 +39,10 @@ public:
       if (SymbolTable::lookupSymbolIn(func->getParentOp(), name))
         return func.emitError() << "the module has a symbol @" << name
                                 << " already, expected that name to be free for a stage";
-      b.insert(build(k, name));
+      FailureOr<func::FuncOp> made = build(k, name);
+      if (failed(made))
+        return failure();
+      b.insert(*made);
     }
     return success();
   }
@@ -47,7 +50,10 @@ public:
   FailureOr<OwningOpRef<func::FuncOp>> runOn(int64_t stage) {
     if (failed(collect()))
       return failure();
-    return OwningOpRef<func::FuncOp>(build(stage, "stage" + std::to_string(stage)));
+    FailureOr<func::FuncOp> made = build(stage, "stage" + std::to_string(stage));
+    if (failed(made))
+      return failure();
+    return OwningOpRef<func::FuncOp>(*made);
   }
 
 private:
@@ -128,7 +134,7 @@ private:
     return SlotAttr::get(context, kind, index, dim, "", ReductionKind::Sum);
   }
 
-  func::FuncOp build(int64_t k, StringRef name) {
+  FailureOr<func::FuncOp> build(int64_t k, StringRef name) {
     stage = k;
     map = IRMapping();
     handed.clear();
@@ -213,10 +219,12 @@ private:
     for (int64_t round = 0; round <= rounds; ++round)
       emitPart(PipelinePart::Apply, round);
 
-    if (outputs.empty())
+    if (outputs.empty()) {
+      stageFunc.erase();
       return func.emitError() << "stage " << k << " of @" << func.getName()
                               << " computes nothing that another stage or the caller uses, expected "
                                  "every stage to (cut at other places)";
+    }
 
     // Results.
     SmallVector<Type> types;
