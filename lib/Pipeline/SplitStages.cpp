@@ -78,11 +78,22 @@ private:
     for (Operation &op : func.getBody().front()) {
       if (auto begin = dyn_cast<BeginPartOp>(op)) {
         parts.push_back({begin.getPart(), int64_t(begin.getRound().value_or(0)), {}, {}, {}});
+      } else if (parts.empty()) {
+        hoisted.push_back(&op);
       } else if (!isa<func::ReturnOp>(op)) {
         partOf[&op] = parts.size() - 1;
         parts.back().ops.push_back(&op);
       }
     }
+    // What passes move to the start is copied where it is read, or else belongs to the first part.
+    SmallVector<Operation *> own;
+    for (Operation *op : hoisted)
+      if (!llvm::all_of(op->getResults(), [&](Value value) { return isConstant(value); })) {
+        partOf[op] = 0;
+        own.push_back(op);
+      }
+    if (!own.empty())
+      parts.front().ops.insert(parts.front().ops.begin(), own.begin(), own.end());
     auto returned = cast<func::ReturnOp>(func.getBody().front().getTerminator());
     for (auto [i, value] : llvm::enumerate(returned.getOperands()))
       resultsOf[value].push_back(i);
@@ -302,6 +313,7 @@ private:
   func::FuncOp func;
   bool isOnly;
   std::vector<Part> parts;
+  SmallVector<Operation *> hoisted; // before the first part
   llvm::DenseMap<Operation *, unsigned> partOf;
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> resultsOf;
   llvm::DenseMap<Value, bool> constant;
