@@ -56,7 +56,8 @@ public:
     readParts();
     for (Part &part : parts)
       collectReads(part);
-    giveUnread();
+    if (failed(giveUnread()))
+      return failure();
     for (Part &part : parts)
       if (failed(emit(part)))
         return failure();
@@ -155,14 +156,26 @@ private:
   }
 
   /// The program has a place for every argument: what no part reads, the first one takes.
-  void giveUnread() {
+  LogicalResult giveUnread() {
     SmallVector<Part *> kept;
     for (Part &part : parts)
       if (writes(part))
         kept.push_back(&part);
-    for (BlockArgument arg : func.getArguments())
-      if (!kept.empty() && llvm::none_of(kept, [&](Part *part) { return part->reads.contains(arg); }))
-        kept.front()->reads.insert(arg);
+    for (BlockArgument arg : func.getArguments()) {
+      if (kept.empty() || llvm::any_of(kept, [&](Part *part) { return part->reads.contains(arg); }))
+        continue;
+      SlotAttr slot = slotOfArgument(arg.getArgNumber());
+      bool isCut = slot && slot.isMicrobatch();
+      auto taker = llvm::find_if(kept, [&](Part *part) {
+        return !isCut || part->part != PipelinePart::Apply;
+      });
+      if (taker == kept.end())
+        return emitError(arg.getLoc())
+               << "argument #" << slot.getIndex() << " is cut into microbatches and nothing that "
+               << "runs once per microbatch reads it, expected it to be used, or whole";
+      (*taker)->reads.insert(arg);
+    }
+    return success();
   }
 
   std::string getName(const Part &part) {
