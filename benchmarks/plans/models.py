@@ -22,6 +22,7 @@ class Loss(step.Model):
 
     def __init__(self, args):
         self.args, self.graph, self.weights, self.inputs = args, Graph(), {}, []
+        self.marks = {}
         self.build(args, self.graph)
         gradients = self.graph.gradients(self.loss, list(self.weights.values()))
         self.gradients = dict(zip(self.weights, gradients))
@@ -75,7 +76,8 @@ class TiedHead(Loss):
 
 
 def write(model, args):
-    args.pipelined = False
+    args.pipelined = args.candidates = args.sgd = False
+    args.stages = 1
     args.type, args.mesh, args.annotations, args.fsdp_priority = "f32", [("data", 1), ("model", 1)], set(), 0
     text = step.write(args, model)
     return re.sub(r"spmd\.mesh @mesh = .*", "MESH", text)
