@@ -33,7 +33,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.sharding_rule` | op | overrides the op's rule |
     | `spmd.stage` | op, function | overrides the pipeline stage; the stage that a function is |
     | `spmd.slot` | argument, result | what an argument or result of a stage is of the program |
-    | `spmd.mesh`, `spmd.part_of` | function | the mesh of a stage, the schedule that it is part of |
+    | `spmd.mesh`, `spmd.part_of` | function | the mesh of a stage (of a program, those of its stages), the schedule that it is part of |
     | `spmd.reference` | function | the function that a check compares with |
     | `spmd.phase` | module | how far the IR has come |
 
