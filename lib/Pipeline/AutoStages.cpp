@@ -177,7 +177,7 @@ public:
     for (bool isKnown = false; !isKnown;) {
       plan = searchStages(problem, cost, error);
       if (!plan)
-        return func.emitError() << "no stages found: " << error;
+        return func.emitError() << error;
       isKnown = true;
       for (auto [s, stage] : llvm::enumerate(plan->stages)) {
         int64_t inFlight = std::min<int64_t>(microbatches.getCount(), plan->stages.size() - s);
