@@ -281,13 +281,18 @@ LogicalResult Microbatches::visit(Operation *op) {
                            << " of all microbatches at once, expected an op that computes each "
                               "part of the batch by itself";
   };
+  // What is made out of nothing takes any layout.
+  auto isRead = [&](unsigned t) {
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    return tensor.type && tensor.role != OperandRole::ShapeOnly &&
+           !isCreation(Value(tensor.value).getDefiningOp());
+  };
   std::optional<Value> partial;
   llvm::SmallBitVector marked(rule.numOperands());
   for (unsigned t = 0; t < rule.numOperands(); ++t) {
-    const ShardingRule::Tensor &tensor = rule.tensor(t);
-    if (!tensor.type || tensor.role == OperandRole::ShapeOnly ||
-        isCreation(Value(tensor.value).getDefiningOp()))
+    if (!isRead(t))
       continue;
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
     const State &state = get(tensor.value);
     if (state.kind == State::Cut && failed(take(t, state.dims)))
       return needsWhole(tensor.value);
@@ -326,14 +331,14 @@ LogicalResult Microbatches::visit(Operation *op) {
 
   // Every operand as the op needs it.
   for (unsigned t = 0; t < rule.numOperands(); ++t) {
-    const ShardingRule::Tensor &tensor = rule.tensor(t);
-    if (!tensor.type || tensor.role == OperandRole::ShapeOnly ||
-        isCreation(Value(tensor.value).getDefiningOp()))
+    if (!isRead(t))
       continue;
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
     const State &state = get(tensor.value);
     SmallVector<DimEntries, 4> needed = getDims(getTensorSharding(rule, t, axes));
     bool isInit = tensor.role == OperandRole::Init;
-    if (state.kind == State::Cut && needed != state.dims)
+    if ((state.kind == State::Cut && needed != state.dims) ||
+        (state.kind == State::Partial && isCut(needed)))
       return needsWhole(tensor.value);
     if (state.kind == State::Same && isCut(needed)) {
       Value source = skipPins(tensor.value);
