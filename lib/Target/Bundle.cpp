@@ -8,6 +8,7 @@
 #include "shardkit/Pipeline/ScheduleProgram.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "shardkit/Target/CPU/Program.h"
+#include "shardkit/Target/Cuda/Passes.h"
 #include "shardkit/rt/abi.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FileSystem.h"
@@ -21,6 +22,7 @@ namespace manifest = shardkit::manifest;
 
 void spmd::registerTarget(DialectRegistry &registry) {
   cpu::registerCPUTarget(registry);
+  cuda::registerCudaTarget(registry);
   registry.insert<SPMDDialect>();
 }
 
@@ -194,11 +196,18 @@ static void moveLoadingToStages(manifest::Manifest &out) {
             }
 }
 
+bool spmd::isCudaChip(StringRef chip) {
+  return llvm::is_contained({"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103",
+                             "sm_120", "sm_121"},
+                            chip);
+}
+
 LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
                                 const BundleOptions &options, StringRef dir) {
   Location loc = module.getLoc();
-  if (options.target != "cpu")
-    return emitError(loc) << "unknown target '" << options.target << "', expected cpu";
+  const bool isCuda = options.target == "cuda";
+  if (options.target != "cpu" && !isCuda)
+    return emitError(loc) << "unknown target '" << options.target << "', expected cpu or cuda";
   SmallString<128> programs(dir);
   llvm::sys::path::append(programs, "programs");
   if (options.emit.empty())
@@ -215,6 +224,8 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
     return failure();
   manifest::Manifest out;
   out.target = options.target;
+  if (isCuda)
+    out.chip = options.chip;
   out.producer = "shardkit 0.1.0";
   out.abi = SK_ABI_VERSION;
   MeshCache meshes(work->get());
@@ -255,6 +266,8 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
   codegen.cpu = options.cpu;
   codegen.optLevel = options.optLevel;
   codegen.emit = options.emit;
+  if (isCuda)
+    codegen.chip = options.chip;
   llvm::StringMap<cpu::CompiledFunction> compiled;
   if (failed(addProgram(work->get(), codegen, "programs/main.so", dir, out, compiled)))
     return failure();
@@ -265,6 +278,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
     function.entry = {0, entry.symbol, entry.arenaBytes};
   }
 
+  codegen.chip.clear(); // What follows is the processor's.
   if (failed(addLoading(module, meshesOfLoading, codegen, dir, *loading, out)))
     return failure();
   if (reference) {

@@ -236,6 +236,8 @@ std::string shardkit::manifest::toJson(const Manifest &manifest) {
                {"abi", manifest.abi},
                {"target", manifest.target},
                {"producer", manifest.producer}};
+  if (!manifest.chip.empty())
+    json["chip"] = manifest.chip;
   json["meshes"] = Json::array();
   for (const Mesh &mesh : manifest.meshes) {
     Json axes = Json::array();

@@ -24,7 +24,8 @@ namespace cl = llvm::cl;
 static cl::OptionCategory category("shard-compile");
 static cl::opt<std::string> input(cl::Positional, cl::desc("<IR file>"), cl::init("-"), cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Directory of the bundle"), cl::value_desc("bundle"), cl::cat(category));
-static cl::opt<std::string> target("target", cl::desc("What runs the programs: cpu"), cl::init("cpu"), cl::cat(category));
+static cl::opt<std::string> target("target", cl::desc("What runs the programs: cpu or cuda"), cl::init("cpu"), cl::cat(category));
+static cl::opt<std::string> chip("chip", cl::desc("Compute capability of the GPU, for --target=cuda"), cl::init("sm_90"), cl::cat(category));
 static cl::opt<std::string> cpu("mcpu", cl::desc("Processor; native is this machine's"), cl::init("native"), cl::cat(category));
 static cl::opt<unsigned> optLevel("opt-level", cl::desc("0 to 3; 1 compiles many functions fast"), cl::init(3), cl::cat(category));
 static cl::opt<bool> withReference("with-reference", cl::desc("Add the unsharded programs that shard-run --verify compares with"), cl::cat(category));
@@ -86,8 +87,12 @@ static int compile() {
   static constexpr StringRef stages[] = {"", "tensor", "memref", "llvm", "llvm-ir"};
   if (!llvm::is_contained(stages, StringRef(emitStage)))
     return fail("--emit is '" + emitStage + "', expected tensor, memref, llvm or llvm-ir");
-  if (target != "cpu")
-    return fail("--target is '" + target + "', expected cpu");
+  if (target != "cpu" && target != "cuda")
+    return fail("--target is '" + target + "', expected cpu or cuda");
+  if (target != "cuda" && chip.getNumOccurrences() > 0)
+    return fail("--chip is given, expected --target=cuda with it");
+  if (target == "cuda" && !spmd::isCudaChip(chip))
+    return fail("--chip is '" + chip + "', expected sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, sm_120 or sm_121");
   if (output.empty() && emitStage.empty())
     return fail("no output, expected -o DIRECTORY");
 
@@ -166,6 +171,7 @@ static int compile() {
   if (failed(spmd::runPhases(*module, phases, emitStage.empty() ? &options.report : nullptr)))
     return failedWith("'" + input + "' cannot be compiled");
   options.target = target;
+  options.chip = chip;
   options.cpu = cpu;
   options.optLevel = optLevel;
   options.pieces = loadPieces;

@@ -17,7 +17,9 @@ class DialectRegistry;
 namespace mlir::spmd {
 
 struct BundleOptions {
-  std::string target = "cpu";
+  std::string target = "cpu"; ///< Or "cuda".
+  /// For cuda: compute capability of the GPU.
+  std::string chip = "sm_90";
   /// Processor ("native": this machine's) and optimisation level 0 to 3.
   std::string cpu = "native";
   unsigned optLevel = 3;
@@ -30,6 +32,9 @@ struct BundleOptions {
   /// Text of report.json; empty: there is none.
   std::string report;
 };
+
+/// Whether code can be generated for `chip`, a compute capability ("sm_90").
+bool isCudaChip(llvm::StringRef chip);
 
 /// Adds what the target needs: dialects, bufferization models, translations.
 void registerTarget(DialectRegistry &registry);

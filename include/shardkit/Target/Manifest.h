@@ -180,6 +180,7 @@ struct Pipeline {
 
 struct Manifest {
   std::string target, producer;
+  std::string chip; ///< Of cuda: compute capability.
   int64_t abi = 1;
   std::vector<Mesh> meshes;
   std::vector<Program> programs;

@@ -102,35 +102,34 @@ static SmallVector<int64_t> encode(ContractOp op) {
   return words;
 }
 
+Value spmd::cpu::getPointer(OpBuilder &b, Location loc, Value buffer) {
+  auto ptr = LLVM::LLVMPointerType::get(b.getContext());
+  auto type = cast<MemRefType>(buffer.getType());
+  Value index = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer);
+  Value word = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+  Value base = LLVM::IntToPtrOp::create(b, loc, ptr, word);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  if (offset == 0)
+    return base;
+  Type element = type.getElementType();
+  if (element.isIndex())
+    element = b.getI64Type();
+  if (!ShapedType::isDynamic(offset))
+    return LLVM::GEPOp::create(b, loc, ptr, element, base,
+                               ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, buffer);
+  Value dynamic = arith::IndexCastOp::create(b, loc, b.getI64Type(), metadata.getOffset());
+  return LLVM::GEPOp::create(b, loc, ptr, element, base, ArrayRef<LLVM::GEPArg>{dynamic});
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
 namespace {
 struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
-  /// Address of the first element, as an LLVM pointer.
-  static Value pointerTo(OpBuilder &b, Location loc, Value buffer) {
-    auto ptr = LLVM::LLVMPointerType::get(b.getContext());
-    auto type = cast<MemRefType>(buffer.getType());
-    Value index = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer);
-    Value word = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
-    Value base = LLVM::IntToPtrOp::create(b, loc, ptr, word);
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    (void)type.getStridesAndOffset(strides, offset);
-    if (offset == 0)
-      return base;
-    Type element = type.getElementType();
-    if (element.isIndex())
-      element = b.getI64Type();
-    if (!ShapedType::isDynamic(offset))
-      return LLVM::GEPOp::create(b, loc, ptr, element, base,
-                                 ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-    auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, buffer);
-    Value dynamic = arith::IndexCastOp::create(b, loc, b.getI64Type(), metadata.getOffset());
-    return LLVM::GEPOp::create(b, loc, ptr, element, base, ArrayRef<LLVM::GEPArg>{dynamic});
-  }
-
   func::FuncOp declare(OpBuilder &b, StringRef name, TypeRange inputs, Type result) {
     ModuleOp module = getOperation();
     if (auto func = module.lookupSymbol<func::FuncOp>(name))
@@ -200,7 +199,7 @@ struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
         auto callee = declare(b, "sk_contract", {ptr, ptr, ptr, ptr, ptr}, i32);
         SmallVector<Value> args{context, descriptor(b, contract)};
         for (Value buffer : contract->getOperands())
-          args.push_back(pointerTo(b, loc, buffer));
+          args.push_back(getPointer(b, loc, buffer));
         func::CallOp::create(b, loc, callee, args);
       } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
         int64_t batchDims = collective.getBatchDims();
@@ -214,8 +213,8 @@ struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
           args.push_back(arith::IndexCastOp::create(b, loc, i64, count));
           types.push_back(i64);
         }
-        args.push_back(pointerTo(b, loc, collective.getInput()));
-        args.push_back(pointerTo(b, loc, collective.getInit()));
+        args.push_back(getPointer(b, loc, collective.getInput()));
+        args.push_back(getPointer(b, loc, collective.getInit()));
         types.append({ptr, ptr});
         StringRef name = batchDims > 0 ? "sk_collective_batch" : "sk_collective";
         func::CallOp::create(b, loc, declare(b, name, types, i32), args);
@@ -232,7 +231,7 @@ struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
         func::CallOp::create(
             b, loc, callee,
             ValueRange{context, constant(op->getAttrOfType<IntegerAttr>("id").getInt()),
-                       pointerTo(b, loc, op->getOperand(0)), pointerTo(b, loc, op->getOperand(1))});
+                       getPointer(b, loc, op->getOperand(0)), getPointer(b, loc, op->getOperand(1))});
       } else if (auto coordinate = dyn_cast<CoordinateOp>(op)) {
         auto callee = declare(b, "sk_coordinate", {ptr, i64, i64}, i64);
         auto call = func::CallOp::create(

@@ -32,8 +32,10 @@ struct Entries : spmd::impl::SpmdCpuEntriesBase<Entries> {
     auto ptr = LLVM::LLVMPointerType::get(context);
     SmallVector<LLVM::CallOp> calls;
     module.walk([&](LLVM::CallOp call) {
-      if (call.getCallee() == "sk_contract" || call.getCallee() == "sk_collective" ||
-          call.getCallee() == "sk_collective_batch" || call.getCallee() == "sk_assert")
+      // A start that fails is found by the done.
+      if (call.getCallee() && call.getCallee()->starts_with("sk_") &&
+          call.getCallee() != "sk_coordinate" && !call.getCallee()->starts_with("sk_collective_start") &&
+          !call.getCallee()->starts_with("sk_collective_done"))
         calls.push_back(call);
     });
     for (LLVM::CallOp call : calls)

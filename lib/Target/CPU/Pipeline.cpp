@@ -13,8 +13,10 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Cuda/Passes.h"
 
 using namespace mlir;
+using namespace mlir::spmd;
 
 void spmd::cpu::registerCPUTarget(DialectRegistry &registry) {
   registerAllDialects(registry);
@@ -24,7 +26,8 @@ void spmd::cpu::registerCPUTarget(DialectRegistry &registry) {
   registry.insert<SpmdCpuDialect>();
 }
 
-void spmd::cpu::buildToTensor(OpPassManager &pm) {
+/// Fusion; `tile`: also loops over rows for groups of ops.
+static void addTensorPasses(OpPassManager &pm, bool tile) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdCpuLegalize());
   f.addPass(createLinalgFoldUnitExtentDimsPass());
@@ -37,13 +40,16 @@ void spmd::cpu::buildToTensor(OpPassManager &pm) {
   f.addPass(createLinalgFoldUnitExtentDimsPass());
   f.addPass(createCanonicalizerPass());
   f.addPass(createCSEPass());
+  if (!tile)
+    return;
   f.addPass(createSpmdCpuTileGroups());
   f.addPass(createCanonicalizerPass());
   f.addPass(createCSEPass());
 }
 
-void spmd::cpu::buildToMemRef(OpPassManager &pm) {
-  buildToTensor(pm);
+void spmd::cpu::buildToTensor(OpPassManager &pm) { addTensorPasses(pm, /*tile=*/true); }
+
+static void addBuffers(OpPassManager &pm) {
   pm.nest<func::FuncOp>().addPass(createSpmdCpuBoundary());
   pm.addPass(createSpmdCpuBufferize());
   auto &g = pm.nest<func::FuncOp>();
@@ -51,6 +57,11 @@ void spmd::cpu::buildToMemRef(OpPassManager &pm) {
   g.addPass(createForallToForLoopPass());
   g.addPass(createCanonicalizerPass());
   g.addPass(createCSEPass());
+}
+
+void spmd::cpu::buildToMemRef(OpPassManager &pm) {
+  buildToTensor(pm);
+  addBuffers(pm);
 }
 
 static void addLoopsToLLVM(OpPassManager &pm) {
@@ -83,6 +94,26 @@ void spmd::cpu::buildToLLVM(OpPassManager &pm) {
   f.addPass(createSpmdCpuPlanArena());
   pm.addPass(createSpmdCpuOutline());
   pm.nest<func::FuncOp>().addPass(createSpmdCpuMath());
+  addLoopsToLLVM(pm);
+  pm.addPass(createSpmdCpuEntries());
+}
+
+void spmd::cuda::buildToTensor(OpPassManager &pm) { addTensorPasses(pm, /*tile=*/false); }
+
+void spmd::cuda::buildToKernels(OpPassManager &pm) {
+  cuda::buildToTensor(pm);
+  addBuffers(pm);
+  pm.addPass(createSpmdCudaKernels());
+}
+
+void spmd::cuda::buildToLLVM(OpPassManager &pm, StringRef chip) {
+  pm.addPass(createSpmdCpuCalls());
+  SpmdCpuPlanArenaOptions arena;
+  arena.stackBytes = 0;
+  pm.nest<func::FuncOp>().addPass(createSpmdCpuPlanArena(arena));
+  SpmdCudaDeviceOptions device;
+  device.chip = chip.str();
+  pm.addPass(createSpmdCudaDevice(device));
   addLoopsToLLVM(pm);
   pm.addPass(createSpmdCpuEntries());
 }

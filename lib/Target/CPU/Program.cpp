@@ -3,11 +3,13 @@
 #include "shardkit/Target/CPU/Program.h"
 #include "mlir/IR/Threading.h"
 #include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Cuda/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MD5.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
+using namespace mlir::spmd;
 using namespace mlir::spmd::cpu;
 
 /// Operations per chunk: chunks are compiled in parallel, each in one go.
@@ -109,6 +111,14 @@ LogicalResult spmd::cpu::compileProgram(ModuleOp module, const CodegenOptions &o
     buildLowerTosa(nested);
   if (options.reference) {
     buildReference(nested);
+  } else if (!options.chip.empty()) {
+    if (options.emit == "tensor") {
+      cuda::buildToTensor(nested);
+    } else {
+      cuda::buildToKernels(nested);
+      if (options.emit != "memref")
+        cuda::buildToLLVM(nested, options.chip);
+    }
   } else if (options.emit == "tensor") {
     buildToTensor(nested);
   } else {

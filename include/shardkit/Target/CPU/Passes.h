@@ -37,6 +37,9 @@ inline constexpr llvm::StringLiteral kArenaBytesAttr = "spmd_cpu.arena_bytes";
 /// LLVM IR that code generation needs.
 void registerCPUTarget(DialectRegistry &registry);
 
+/// Address of the first element of a memref, as an LLVM pointer.
+Value getPointer(OpBuilder &b, Location loc, Value buffer);
+
 /// Upstream's passes from tosa to linalg on tensors, for both sides of a
 /// comparison, on modules for which prepareTosa says that they have tosa ops.
 bool prepareTosa(ModuleOp module);

@@ -17,6 +17,8 @@ namespace mlir::spmd::cpu {
 struct CodegenOptions {
   /// Name of the processor; "native": this machine's, with all its features.
   std::string cpu = "native";
+  /// Compute capability ("sm_90") of the GPU that computes; empty: the processor does.
+  std::string chip;
   /// 0 to 3, as for a C compiler. 1 and below compile many functions fast.
   unsigned optLevel = 3;
   /// The reference side of a check: upstream passes alone.
@@ -24,7 +26,7 @@ struct CodegenOptions {
   /// Put before the names of functions to give the symbols of entry points.
   std::string prefix = "sk_fn_";
   /// Stop early and print: "", "tensor" (fused and tiled), "memref", "llvm",
-  /// "llvm-ir" (optimised).
+  /// "llvm-ir" (optimised). For a GPU "memref" has the kernels.
   std::string emit;
 };
 

@@ -1,0 +1,43 @@
+//===- Passes.h - CUDA code generation --------------------------*- C++ -*-===//
+//
+// From functions on buffers (CPU/Passes.h) to PTX and host code that launches it.
+// See docs/CUDA.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_TARGET_CUDA_PASSES_H
+#define SHARDKIT_TARGET_CUDA_PASSES_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardkit/Target/CPU/Passes.h"
+
+namespace mlir::spmd {
+
+#define GEN_PASS_DECL
+#include "shardkit/Target/Cuda/Passes.h.inc"
+
+namespace cuda {
+
+/// Translations to LLVM IR of what device code consists of.
+void registerCudaTarget(DialectRegistry &registry);
+
+/// Passes on one module of functions without calls: fusion on tensors, the same and on
+/// to kernels, and from there to LLVM dialect with the PTX as a constant.
+void buildToTensor(OpPassManager &pm);
+void buildToKernels(OpPassManager &pm);
+void buildToLLVM(OpPassManager &pm, StringRef chip);
+
+/// Lowers the kernels of `module` to LLVM and NVVM dialect, in place.
+LogicalResult lowerKernels(gpu::GPUModuleOp module);
+/// Their PTX, which needs nothing else; an error if some function has no definition.
+FailureOr<std::string> emitPtx(gpu::GPUModuleOp module, StringRef chip);
+
+} // namespace cuda
+
+#define GEN_PASS_REGISTRATION
+#include "shardkit/Target/Cuda/Passes.h.inc"
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_TARGET_CUDA_PASSES_H

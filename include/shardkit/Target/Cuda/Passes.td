@@ -1,0 +1,39 @@
+//===- Passes.td - Passes of CUDA code generation ----------*- tablegen -*-===//
+
+#ifndef SHARDKIT_TARGET_CUDA_PASSES_TD
+#define SHARDKIT_TARGET_CUDA_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SpmdCudaKernels : Pass<"spmd-cuda-kernels", "::mlir::ModuleOp"> {
+  let summary = "Work on buffers becomes kernels, launched by the host";
+  let description = [{
+    After bufferization. Each linalg op becomes one kernel, with a thread per
+    element of its result (16 bytes of it where it is contiguous); stores by the host become
+    kernels too. A loop nest without calls whose linalg ops are small becomes a
+    kernel of one block that runs the loops as they are, its threads sharing each linalg op.
+    Other loops and branches stay with the host. Equal kernels are one `gpu.func`;
+    all stand in one `gpu.module`.
+  }];
+  let options = [Option<"blockIterations", "block-iterations", "int64_t", "4096",
+    "Iterations of the largest linalg op of a nest that one block runs">];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect", "::mlir::affine::AffineDialect"];
+}
+
+def SpmdCudaDevice : Pass<"spmd-cuda-device", "::mlir::ModuleOp"> {
+  let summary = "Kernels become PTX; launches, copies and reads of the host become calls";
+  let description = [{
+    After the arena is planned. The text of the PTX is a constant of the host's
+    module; `gpu.launch_func` becomes `sk_launch`, `memref.copy` `sk_copy`, a load by
+    the host `sk_read` and a constant buffer `sk_constant`.
+  }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_90\"",
+    "Compute capability">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect"];
+}
+
+#endif // SHARDKIT_TARGET_CUDA_PASSES_TD

@@ -1,0 +1,115 @@
+//===- EmitPtx.cpp - From kernels to PTX ----------------------------------===//
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVM/ModuleToObject.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+#include "shardkit/Target/Cuda/Passes.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include <mutex>
+
+using namespace mlir;
+
+extern "C" const unsigned char shardkit_device_library[];
+extern "C" const size_t shardkit_device_library_size;
+
+void spmd::cuda::registerCudaTarget(DialectRegistry &registry) {
+  registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+}
+
+LogicalResult spmd::cuda::lowerKernels(gpu::GPUModuleOp module) {
+  PassManager pm(module->getContext(), gpu::GPUModuleOp::getOperationName());
+  pm.enableVerifier(false);
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(memref::createFoldMemRefAliasOpsPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  ConvertVectorToLLVMPassOptions vectors;
+  vectors.reassociateFPReductions = true;
+  pm.addPass(createConvertVectorToLLVMPass(vectors));
+  ConvertGpuOpsToNVVMOpsOptions nvvm;
+  nvvm.useBarePtrCallConv = true;
+  pm.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  return pm.run(module);
+}
+
+namespace {
+class PtxEmitter : public LLVM::ModuleToObject {
+public:
+  PtxEmitter(gpu::GPUModuleOp module, StringRef chip)
+      : ModuleToObject(*module.getOperation(), "nvptx64-nvidia-cuda", chip, "", 3) {}
+
+  std::optional<SmallVector<std::unique_ptr<llvm::Module>>>
+  loadBitcodeFiles(llvm::Module &module) override {
+    auto buffer = llvm::MemoryBuffer::getMemBuffer(
+        StringRef(reinterpret_cast<const char *>(shardkit_device_library),
+                  shardkit_device_library_size),
+        "device library", /*RequiresNullTerminator=*/false);
+    auto library = llvm::parseBitcodeFile(*buffer, module.getContext());
+    if (!library) {
+      getOperation().emitError("the device library cannot be read: ")
+          << llvm::toString(library.takeError());
+      return std::nullopt;
+    }
+    (*library)->setTargetTriple(module.getTargetTriple());
+    (*library)->setDataLayout(module.getDataLayout());
+    SmallVector<std::unique_ptr<llvm::Module>> libraries;
+    libraries.push_back(std::move(*library));
+    return libraries;
+  }
+
+  FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override {
+    for (llvm::Function &function : module)
+      if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty()) {
+        getOperation().emitError("device code calls '")
+            << function.getName() << "', which the device library does not have";
+        return failure();
+      }
+    FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
+    if (failed(machine))
+      return failure();
+    (*machine)->Options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+    FailureOr<SmallString<0>> text =
+        translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
+    if (failed(text))
+      return failure();
+    return SmallVector<char, 0>(text->begin(), text->end());
+  }
+};
+} // namespace
+
+FailureOr<std::string> spmd::cuda::emitPtx(gpu::GPUModuleOp module, StringRef chip) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  std::optional<SmallVector<char, 0>> text = PtxEmitter(module, chip).run();
+  if (!text)
+    return failure();
+  return std::string(text->begin(), text->end());
+}

@@ -1,0 +1,197 @@
+//===- KernelModule.cpp - The kernels of a module -------------------------===//
+
+#include "KernelModule.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::spmd::cuda;
+
+Value spmd::cuda::getThread(OpBuilder &b, Location loc) {
+  return gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
+}
+
+Value spmd::cuda::getGlobalThread(OpBuilder &b, Location loc, int64_t threads) {
+  Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  Value first = arith::MulIOp::create(b, loc, block, arith::ConstantIndexOp::create(b, loc, threads));
+  return arith::AddIOp::create(b, loc, first, getThread(b, loc));
+}
+
+gpu::GPUModuleOp KernelModule::getKernels() {
+  if (!kernels) {
+    OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+    kernels = gpu::GPUModuleOp::create(b, module.getLoc(), "kernels");
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), b.getUnitAttr());
+  }
+  return kernels;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+/// Constants and views are computed again by the kernel.
+static bool isRecomputed(Operation *op) {
+  return op && (op->hasTrait<OpTrait::ConstantLike>() ||
+                (isa<ViewLikeOpInterface>(op) && !isa<memref::ViewOp>(op)));
+}
+
+/// The buffer that a memref is a view of.
+static Value rootOf(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+static bool isWhole(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  return memref && memref.hasStaticShape() && memref.getLayout().isIdentity();
+}
+
+/// A buffer that shares no memory with other such buffers.
+static bool isOwn(Value root) {
+  if (Operation *def = root.getDefiningOp())
+    return isa<memref::AllocOp, memref::GetGlobalOp>(def);
+  auto arg = cast<BlockArgument>(root);
+  auto func = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
+  return func && func.getArgAttr(arg.getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName());
+}
+
+/// Whether a kernel writes to what `parameter` points to.
+static bool isWritten(BlockArgument parameter) {
+  SmallVector<Value> views{parameter};
+  for (unsigned i = 0; i < views.size(); ++i)
+    for (OpOperand &use : views[i].getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<ViewLikeOpInterface>(user) || isa<memref::ExtractStridedMetadataOp>(user)) {
+        if (isa<MemRefType>(user->getResult(0).getType()))
+          views.push_back(user->getResult(0));
+      } else if (!isa<memref::LoadOp, vector::LoadOp, memref::DimOp>(user)) {
+        return true;
+      }
+    }
+  return false;
+}
+
+void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &shape, Body body) {
+  // What it uses: parameters, and values to compute again in program order.
+  SetVector<Value> above;
+  for (Value operand : op->getOperands())
+    above.insert(operand);
+  getUsedValuesDefinedAbove(op->getRegions(), above);
+  OpBuilder host(op);
+  Location loc = op->getLoc();
+  SmallVector<Value> arguments; // the host's
+  SetVector<Operation *> recomputed;
+  struct Strided {
+    Value buffer;
+    unsigned base, offset; // parameters; the dynamic sizes and strides behind the offset
+  };
+  SmallVector<Strided> strided;
+  for (unsigned i = 0; i < above.size(); ++i) {
+    Value value = above[i];
+    Operation *def = value.getDefiningOp();
+    auto memref = dyn_cast<MemRefType>(value.getType());
+    if (isRecomputed(def)) {
+      recomputed.insert(def);
+      for (Value operand : def->getOperands())
+        above.insert(operand);
+    } else if (memref && !isWhole(memref)) {
+      auto metadata = memref::ExtractStridedMetadataOp::create(host, loc, value);
+      strided.push_back({value, unsigned(arguments.size()), 0});
+      arguments.push_back(metadata.getBaseBuffer());
+      strided.back().offset = arguments.size();
+      arguments.push_back(metadata.getOffset());
+      llvm::append_range(arguments, metadata.getSizes());
+      llvm::append_range(arguments, metadata.getStrides());
+    } else {
+      arguments.push_back(value);
+    }
+  }
+  SmallVector<Operation *> order(recomputed.begin(), recomputed.end());
+  llvm::sort(order, [](Operation *x, Operation *y) {
+    if (x == y)
+      return false;
+    if (x->getBlock() == y->getBlock())
+      return x->isBeforeInBlock(y);
+    return DominanceInfo().properlyDominates(x, y);
+  });
+
+  // Parameters of whole buffers come first, then what describes the strided ones.
+  auto kernel = gpu::GPUFuncOp::create(
+      host, loc, "kernel", host.getFunctionType(ValueRange(arguments).getTypes(), {}));
+  kernel->remove();
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), host.getUnitAttr());
+  kernel.setKnownBlockSizeAttr(host.getDenseI32ArrayAttr({int32_t(shape.threads), 1, 1}));
+  if (std::optional<int64_t> blocks = getConstantIntValue(shape.blocks))
+    if (*blocks > 0)
+      kernel.setKnownGridSizeAttr(host.getDenseI32ArrayAttr({int32_t(*blocks), 1, 1}));
+  Block *entry = &kernel.getBody().front();
+  OpBuilder b = OpBuilder::atBlockBegin(entry);
+  IRMapping mapping;
+  for (auto [i, value] : llvm::enumerate(arguments))
+    mapping.map(value, entry->getArgument(i));
+  for (const Strided &entryOf : strided) {
+    auto type = cast<MemRefType>(entryOf.buffer.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)type.getStridesAndOffset(strides, offset);
+    unsigned at = entryOf.offset;
+    auto pick = [&](int64_t known) -> OpFoldResult {
+      Value dynamic = entry->getArgument(at++);
+      return ShapedType::isDynamic(known) ? OpFoldResult(dynamic) : b.getIndexAttr(known);
+    };
+    OpFoldResult start = pick(offset);
+    SmallVector<OpFoldResult> sizes, steps;
+    for (int64_t size : type.getShape())
+      sizes.push_back(pick(size));
+    for (int64_t stride : strides)
+      steps.push_back(pick(stride));
+    Value view = memref::ReinterpretCastOp::create(
+        b, loc, type, entry->getArgument(entryOf.base), start, sizes, steps);
+    mapping.map(entryOf.buffer, view);
+  }
+  for (Operation *def : order)
+    b.clone(*def, mapping);
+  body(b, mapping);
+  gpu::ReturnOp::create(b, loc);
+
+  bool own = llvm::all_of(arguments, [](Value value) {
+    return !isa<MemRefType>(value.getType()) || isOwn(rootOf(value));
+  });
+  for (auto [i, value] : llvm::enumerate(arguments)) {
+    if (!isa<MemRefType>(value.getType()))
+      continue;
+    // A whole buffer starts where the runtime or the arena aligned it.
+    if (isWhole(value.getType()) && isOwn(rootOf(value)) && rootOf(value) == value)
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(16));
+    if (!own || llvm::count_if(arguments, [&, value = value](Value other) {
+          return isa<MemRefType>(other.getType()) && rootOf(other) == rootOf(value);
+        }) != 1)
+      continue;
+    kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    if (!isWritten(entry->getArgument(i)))
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+  }
+
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  kernel->print(os, OpPrintingFlags().printGenericOpForm().useLocalScope());
+  auto [it, isNew] = known.try_emplace(text, kernel);
+  if (isNew) {
+    kernel.setName((name + "_" + Twine(known.size() - 1)).str());
+    getKernels().push_back(kernel);
+  } else {
+    kernel.erase();
+  }
+  host.setInsertionPoint(op);
+  auto constant = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(host, loc, i); };
+  Value one = constant(1);
+  gpu::LaunchFuncOp::create(
+      host, loc, it->second,
+      gpu::KernelDim3{getValueOrCreateConstantIndexOp(host, loc, shape.blocks), one, one},
+      gpu::KernelDim3{constant(shape.threads), one, one}, /*dynamicSharedMemorySize=*/Value(),
+      arguments);
+  op->erase();
+}

@@ -1,0 +1,42 @@
+//===- KernelModule.h - The kernels of a module -----------------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_TARGET_CUDA_KERNELMODULE_H
+#define SHARDKIT_LIB_TARGET_CUDA_KERNELMODULE_H
+
+#include "mlir/IR/IRMapping.h"
+#include "shardkit/Target/Cuda/Passes.h"
+
+namespace mlir::spmd::cuda {
+
+/// The grid of a launch, computed by the host, and the block of a kernel.
+struct LaunchShape {
+  OpFoldResult blocks;
+  int64_t threads = 1;
+};
+
+/// Makes kernels of what the host does, each once.
+class KernelModule {
+public:
+  /// Emits the body of a kernel; what stands outside is mapped.
+  using Body = function_ref<void(OpBuilder &b, IRMapping &mapping)>;
+
+  explicit KernelModule(ModuleOp module) : module(module) {}
+
+  /// Puts a launch of a kernel before `op`, which is replaced by what `body` emits.
+  void replace(Operation *op, StringRef name, const LaunchShape &shape, Body body);
+
+private:
+  gpu::GPUModuleOp getKernels();
+
+  ModuleOp module;
+  gpu::GPUModuleOp kernels;
+  std::map<std::string, gpu::GPUFuncOp> known; ///< By text.
+};
+
+/// The index of a thread in its block, and in all blocks.
+Value getThread(OpBuilder &b, Location loc);
+Value getGlobalThread(OpBuilder &b, Location loc, int64_t threads);
+
+} // namespace mlir::spmd::cuda
+
+#endif // SHARDKIT_LIB_TARGET_CUDA_KERNELMODULE_H

@@ -1,0 +1,195 @@
+//===- Kernels.cpp - Work on buffers becomes kernels ----------------------===//
+
+#include "KernelModule.h"
+#include "ThreadCode.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::spmd {
+#define GEN_PASS_DEF_SPMDCUDAKERNELS
+#include "shardkit/Target/Cuda/Passes.h.inc"
+} // namespace mlir::spmd
+
+using namespace mlir;
+using namespace mlir::spmd::cuda;
+
+static constexpr int64_t kThreads = 256;
+
+namespace {
+struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
+  using Base::Base;
+
+  //===--------------------------------------------------------------------===//
+  // A linalg op on all of the device
+  //===--------------------------------------------------------------------===//
+
+  void launchLinalg(linalg::LinalgOp op) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Pieces pieces = getPieces(op);
+    OpFoldResult count = countPieces(b, op, pieces);
+    AffineExpr s0 = b.getAffineSymbolExpr(0);
+    LaunchShape shape{
+        affine::makeComposedFoldedAffineApply(b, loc, s0.ceilDiv(kThreads), {count}), kThreads};
+    // One block that is not full: no more threads than work, in whole warps.
+    if (std::optional<int64_t> known = getConstantIntValue(count); known && *known < kThreads)
+      shape.threads = std::max<int64_t>(32, llvm::alignTo(*known, 32));
+    kernels->replace(op, "linalg", shape, [&](OpBuilder &b, IRMapping &mapping) {
+      auto copy = cast<linalg::LinalgOp>(b.clone(*op.getOperation(), mapping));
+      Value id = getGlobalThread(b, loc, shape.threads);
+      Value size = getValueOrCreateConstantIndexOp(b, loc, countPieces(b, copy, pieces));
+      Value busy = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, id, size);
+      auto guard = scf::IfOp::create(b, loc, busy, /*withElseRegion=*/false);
+      OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
+      emitPiece(inside, copy, pieces, id);
+      copy->erase();
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // A nest on one block
+  //===--------------------------------------------------------------------===//
+
+  bool isSmall(MemRefType type) const {
+    return type.hasStaticShape() && type.getNumElements() <= blockIterations;
+  }
+
+  /// Loops and branches that hand nothing out and do little at a time.
+  bool isBlockNest(Operation *op) {
+    if (!isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp>(op) || op->getNumResults())
+      return false;
+    return !op->walk([&](Operation *inner) {
+                if (inner == op)
+                  return WalkResult::advance();
+                bool fits;
+                if (auto linalgOp = dyn_cast<linalg::LinalgOp>(inner)) {
+                  int64_t iterations = 1;
+                  for (int64_t size : linalgOp.getStaticLoopRanges())
+                    iterations = ShapedType::isDynamic(size) ? blockIterations + 1
+                                                             : iterations * size;
+                  fits = iterations <= blockIterations;
+                  return fits ? WalkResult::skip() : WalkResult::interrupt();
+                }
+                if (auto copy = dyn_cast<memref::CopyOp>(inner))
+                  fits = isSmall(cast<MemRefType>(copy.getSource().getType()));
+                else if (auto alloc = dyn_cast<memref::AllocOp>(inner))
+                  fits = alloc.getType().hasStaticShape();
+                else
+                  fits = isa<memref::LoadOp, memref::StoreOp, memref::GetGlobalOp, memref::DimOp,
+                             ViewLikeOpInterface>(inner) ||
+                         isa<arith::ArithDialect, math::MathDialect, index::IndexDialect,
+                             affine::AffineDialect, scf::SCFDialect, ub::UBDialect>(
+                             inner->getDialect());
+                return fits ? WalkResult::advance() : WalkResult::interrupt();
+              }).wasInterrupted();
+  }
+
+  /// All threads of a block come here; they share what `op` does.
+  void shareLinalg(OpBuilder &b, linalg::LinalgOp op) {
+    Location loc = op.getLoc();
+    Pieces pieces = getPieces(op);
+    Value count = getValueOrCreateConstantIndexOp(b, loc, countPieces(b, op, pieces));
+    auto loop = scf::ForOp::create(b, loc, getThread(b, loc), count,
+                                   arith::ConstantIndexOp::create(b, loc, kThreads));
+    OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
+    emitPiece(inside, op, pieces, loop.getInductionVar());
+    op->erase();
+    gpu::BarrierOp::create(b, loc);
+  }
+
+  void emitNested(OpBuilder &b, Operation *op, IRMapping &mapping) {
+    Location loc = op->getLoc();
+    if (isa<linalg::LinalgOp>(op)) {
+      shareLinalg(b, cast<linalg::LinalgOp>(b.clone(*op, mapping)));
+    } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+      Value from = mapping.lookupOrDefault(copy.getSource());
+      Value to = mapping.lookupOrDefault(copy.getTarget());
+      shareLinalg(b, linalg::makeMemRefCopyOp(b, loc, from, to));
+    } else if (isa<memref::StoreOp>(op)) {
+      // Others may still read what it overwrites.
+      gpu::BarrierOp::create(b, loc);
+      Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThread(b, loc),
+                                            arith::ConstantIndexOp::create(b, loc, 0));
+      auto guard = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/false);
+      OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
+      inside.clone(*op, mapping);
+      gpu::BarrierOp::create(b, loc);
+    } else if (op->getNumRegions()) {
+      SmallVector<Value> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(mapping.lookupOrDefault(operand));
+      OperationState state(loc, op->getName());
+      state.addOperands(operands);
+      state.addTypes(op->getResultTypes());
+      state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
+      state.propertiesAttr = op->getPropertiesAsAttribute();
+      for (Region &region : op->getRegions()) {
+        auto copy = std::make_unique<Region>();
+        for (Block &block : region) {
+          Block *to = &copy->emplaceBlock();
+          for (BlockArgument arg : block.getArguments())
+            mapping.map(arg, to->addArgument(arg.getType(), arg.getLoc()));
+          OpBuilder inside = OpBuilder::atBlockEnd(to);
+          for (Operation &inner : block)
+            emitNested(inside, &inner, mapping);
+        }
+        state.addRegion(std::move(copy));
+      }
+      mapping.map(op->getResults(), b.create(state)->getResults());
+    } else {
+      b.clone(*op, mapping);
+    }
+  }
+
+  void launchNest(Operation *op) {
+    // Its buffers are the host's.
+    op->walk([&](Operation *inner) {
+      if (isa<memref::AllocOp, memref::GetGlobalOp>(inner))
+        inner->moveBefore(op);
+    });
+    kernels->replace(op, "nest", {OpBuilder(op).getIndexAttr(1), kThreads},
+                     [&](OpBuilder &b, IRMapping &mapping) { emitNested(b, op, mapping); });
+  }
+
+  void launchStore(memref::StoreOp op) {
+    Location loc = op.getLoc();
+    kernels->replace(op, "store", {OpBuilder(op).getIndexAttr(1), 1},
+                     [&](OpBuilder &b, IRMapping &mapping) { b.clone(*op, mapping); });
+    (void)loc;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The host
+  //===--------------------------------------------------------------------===//
+
+  void processBlock(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+        launchLinalg(linalgOp);
+      } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+        launchStore(store);
+      } else if (isBlockNest(&op)) {
+        launchNest(&op);
+      } else {
+        for (Region &region : op.getRegions())
+          for (Block &inner : region)
+            processBlock(inner);
+      }
+    }
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    KernelModule all(module);
+    kernels = &all;
+    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
+      for (Block &block : func.getBody())
+        processBlock(block);
+  }
+
+  KernelModule *kernels = nullptr;
+};
+} // namespace
