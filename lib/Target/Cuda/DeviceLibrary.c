@@ -31,7 +31,6 @@ ONE(cos, "3cos")
 ONE(cosh, "4cosh")
 ONE(erf, "3erf")
 ONE(erfc, "4erfc")
-ONE(exp10, "5exp10")
 ONE(expm1, "5expm1")
 ONE(log, "3log")
 ONE(log10, "5log10")
@@ -51,7 +50,6 @@ NATIVE(ceil, __builtin_ceil)
 NATIVE(floor, __builtin_floor)
 NATIVE(rint, __builtin_rint)
 NATIVE(sqrt, __builtin_sqrt)
-NATIVE(trunc, __builtin_trunc)
 
 float __nv_copysignf(float x, float y) { return __builtin_copysignf(x, y); }
 double __nv_copysign(double x, double y) { return __builtin_copysign(x, y); }
@@ -61,6 +59,19 @@ float __nv_rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
 double __nv_rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 float __nv_powif(float x, int n);
 double __nv_powi(double x, int n);
+float __nv_fmaxf(float x, float y) { return __builtin_fmaxf(x, y); }
+double __nv_fmax(double x, double y) { return __builtin_fmax(x, y); }
+float __nv_fminf(float x, float y) { return __builtin_fminf(x, y); }
+double __nv_fmin(double x, double y) { return __builtin_fmin(x, y); }
+void __nv_sincosf(float x, float *sine, float *cosine) {
+  *sine = __nv_sinf(x);
+  *cosine = __nv_cosf(x);
+}
+void __nv_sincos(double x, double *sine, double *cosine) {
+  *sine = __nv_sin(x);
+  *cosine = __nv_cos(x);
+}
+int __nv_abs(int x) { return x < 0 ? (int)(0u - (unsigned)x) : x; }
 int __nv_isinff(float x) { return __builtin_isinf(x) != 0; }
 int __nv_isinfd(double x) { return __builtin_isinf(x) != 0; }
 int __nv_isnanf(float x) { return x != x; }

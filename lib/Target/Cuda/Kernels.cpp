@@ -118,27 +118,17 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
       inside.clone(*op, mapping);
       gpu::BarrierOp::create(b, loc);
     } else if (op->getNumRegions()) {
-      SmallVector<Value> operands;
-      for (Value operand : op->getOperands())
-        operands.push_back(mapping.lookupOrDefault(operand));
-      OperationState state(loc, op->getName());
-      state.addOperands(operands);
-      state.addTypes(op->getResultTypes());
-      state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
-      state.propertiesAttr = op->getPropertiesAsAttribute();
-      for (Region &region : op->getRegions()) {
-        auto copy = std::make_unique<Region>();
-        for (Block &block : region) {
-          Block *to = &copy->emplaceBlock();
+      Operation *copy = op->cloneWithoutRegions(mapping);
+      b.insert(copy);
+      for (auto [from, to] : llvm::zip_equal(op->getRegions(), copy->getRegions()))
+        for (Block &block : from) {
+          Block *inner = &to.emplaceBlock();
           for (BlockArgument arg : block.getArguments())
-            mapping.map(arg, to->addArgument(arg.getType(), arg.getLoc()));
-          OpBuilder inside = OpBuilder::atBlockEnd(to);
-          for (Operation &inner : block)
-            emitNested(inside, &inner, mapping);
+            mapping.map(arg, inner->addArgument(arg.getType(), arg.getLoc()));
+          OpBuilder inside = OpBuilder::atBlockEnd(inner);
+          for (Operation &nested : block)
+            emitNested(inside, &nested, mapping);
         }
-        state.addRegion(std::move(copy));
-      }
-      mapping.map(op->getResults(), b.create(state)->getResults());
     } else {
       b.clone(*op, mapping);
     }
