@@ -29,9 +29,23 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
   void launchLinalg(linalg::LinalgOp op) {
     OpBuilder b(op);
     Location loc = op.getLoc();
+    AffineExpr s0 = b.getAffineSymbolExpr(0);
+    if (std::optional<SplitReduction> split = getSplitReduction(op, kThreads)) {
+      LaunchShape shape{affine::makeComposedFoldedAffineApply(
+                            b, loc, s0.ceilDiv(kThreads / split->splits),
+                            {countPieces(b, op, split->pieces)}),
+                        kThreads};
+      kernels->replace(op, "reduction", shape, [&](OpBuilder &b, IRMapping &mapping) {
+        auto copy = cast<linalg::LinalgOp>(b.clone(*op.getOperation(), mapping));
+        auto kernel = cast<gpu::GPUFuncOp>(b.getInsertionBlock()->getParentOp());
+        SplitReduction inside = *getSplitReduction(copy, kThreads);
+        emitSplitReduction(b, copy, inside, kThreads, kernel);
+        copy->erase();
+      });
+      return;
+    }
     Pieces pieces = getPieces(op);
     OpFoldResult count = countPieces(b, op, pieces);
-    AffineExpr s0 = b.getAffineSymbolExpr(0);
     LaunchShape shape{
         affine::makeComposedFoldedAffineApply(b, loc, s0.ceilDiv(kThreads), {count}), kThreads};
     // One block that is not full: no more threads than work, in whole warps.

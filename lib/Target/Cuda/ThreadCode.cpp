@@ -1,6 +1,8 @@
 //===- ThreadCode.cpp - What one thread does of a linalg op ---------------===//
 
 #include "ThreadCode.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -104,6 +106,14 @@ OpFoldResult spmd::cuda::countPieces(OpBuilder &b, linalg::LinalgOp op, const Pi
 // Code
 //===----------------------------------------------------------------------===//
 
+static SmallVector<unsigned> reductionLoops(linalg::LinalgOp op) {
+  SmallVector<unsigned> loops;
+  for (auto [i, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type != utils::IteratorType::parallel)
+      loops.push_back(i);
+  return loops;
+}
+
 namespace {
 class PieceEmitter {
 public:
@@ -111,6 +121,17 @@ public:
       : op(op), pieces(pieces), loc(op.getLoc()), maps(op.getIndexingMapsArray()) {}
 
   void emit(OpBuilder &b, Value id) {
+    choosePiece(b, id);
+    SmallVector<unsigned> reductions = reductionLoops(op);
+    if (reductions.empty())
+      return emitElements(b);
+    SmallVector<Value> sums = loadInits(b);
+    emitReduction(b, reductions, sums);
+    storeAll(b, sums);
+  }
+
+  /// Sets the parallel `ivs` to those of piece `id`.
+  void choosePiece(OpBuilder &b, Value id) {
     sizes = loopSizes(b, op);
     ivs.assign(sizes.size(), Value());
     for (size_t k = pieces.loops.size(); k-- > 0;) {
@@ -129,18 +150,38 @@ public:
       if (isLast && pieces.width > 1)
         ivs[loop] = arith::MulIOp::create(b, loc, ivs[loop], index(b, pieces.width));
     }
-    SmallVector<unsigned> reductions;
-    for (auto [i, type] : llvm::enumerate(op.getIteratorTypesArray()))
-      if (type != utils::IteratorType::parallel)
-        reductions.push_back(i);
-    if (reductions.empty())
-      return emitElements(b);
-    SmallVector<Value> sums;
+  }
+
+  /// Terms `first`, `first + step`, ... of all, the last loop fastest.
+  SmallVector<Value> emitTerms(OpBuilder &b, Value first, int64_t step, ValueRange starts) {
+    SmallVector<unsigned> loops = reductionLoops(op);
+    int64_t terms = 1;
+    for (unsigned loop : loops)
+      terms *= op.getStaticLoopRanges()[loop];
+    auto loop = scf::ForOp::create(b, loc, first, index(b, terms), index(b, step), starts);
+    OpBuilder inside = OpBuilder::atBlockEnd(loop.getBody());
+    Value left = loop.getInductionVar();
+    for (unsigned k = loops.size(); k-- > 0;) {
+      Value size = index(inside, op.getStaticLoopRanges()[loops[k]]);
+      ivs[loops[k]] = k == 0 ? left : arith::RemUIOp::create(inside, loc, left, size);
+      if (k > 0)
+        left = arith::DivUIOp::create(inside, loc, left, size);
+    }
+    SmallVector<Value> sums(loop.getRegionIterArgs());
+    emitReduction(inside, {}, sums);
+    scf::YieldOp::create(inside, loc, sums);
+    return SmallVector<Value>(loop.getResults());
+  }
+
+  SmallVector<Value> loadInits(OpBuilder &b) {
+    SmallVector<Value> values;
     for (OpOperand &init : op.getDpsInitsMutable())
-      sums.push_back(load(b, init));
-    emitReduction(b, reductions, sums);
-    for (auto [init, sum] : llvm::zip_equal(op.getDpsInitsMutable(), sums))
-      memref::StoreOp::create(b, loc, sum, init.get(), place(b, init));
+      values.push_back(load(b, init));
+    return values;
+  }
+  void storeAll(OpBuilder &b, ValueRange values) {
+    for (auto [init, value] : llvm::zip_equal(op.getDpsInitsMutable(), values))
+      memref::StoreOp::create(b, loc, value, init.get(), place(b, init));
   }
 
 private:
@@ -283,4 +324,108 @@ private:
 
 void spmd::cuda::emitPiece(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces, Value id) {
   PieceEmitter(op, pieces).emit(b, id);
+}
+
+/// What `combiner` makes of two values.
+static Value combine(OpBuilder &b, Operation *combiner, Value x, Value y) {
+  IRMapping mapping;
+  mapping.map(combiner->getOperand(0), x);
+  mapping.map(combiner->getOperand(1), y);
+  return b.clone(*combiner, mapping)->getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions by several threads
+//===----------------------------------------------------------------------===//
+
+/// Fewer terms than this are no work to share.
+static constexpr int64_t kFewTerms = 32;
+
+std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
+                                                            int64_t threads) {
+  SplitReduction split;
+  int64_t terms = 1, results = 1;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<unsigned> loops = reductionLoops(op);
+  if (loops.empty() || llvm::any_of(ranges, ShapedType::isDynamic))
+    return std::nullopt;
+  for (auto [loop, size] : llvm::enumerate(ranges))
+    (llvm::is_contained(loops, loop) ? terms : results) *= size;
+  for (unsigned k = 0; k < op.getRegionOutputArgs().size(); ++k) {
+    SmallVector<Operation *> found;
+    if (!matchReduction(op.getRegionOutputArgs(), k, found) || found.size() != 1 ||
+        !arith::getNeutralElement(found[0]))
+      return std::nullopt;
+    split.combiners.push_back(found[0]);
+  }
+  split.pieces = getPieces(op);
+  // What is read along the terms is read by neighbours together.
+  split.alongTerms = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return isa<MemRefType>(input->get().getType()) && map.getNumResults() &&
+           map.getResults().back().isFunctionOfDim(loops.back());
+  });
+  // A thread for each result is enough where that is many, each with its own column.
+  if (terms < kFewTerms || (!split.alongTerms && results >= 64 * 1024))
+    return std::nullopt;
+  split.splits = split.alongTerms ? (terms >= 8 * threads ? threads : 32) : threads / 32;
+  return split;
+}
+
+void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
+                                    int64_t threads, gpu::GPUFuncOp kernel) {
+  Location loc = op.getLoc();
+  auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
+  const int64_t results = threads / split.splits;
+  Value thread = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
+  Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  Value fast = arith::RemUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
+  Value slow = arith::DivUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
+  Value part = split.alongTerms ? fast : slow, lane = split.alongTerms ? slow : fast;
+  Value id = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, block, index(results)), lane);
+  Value count = getValueOrCreateConstantIndexOp(b, loc, countPieces(b, op, split.pieces));
+  Value isReal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, id, count);
+
+  // Threads without a result take no terms, but meet the others.
+  PieceEmitter emitter(op, split.pieces);
+  Value safe = arith::SelectOp::create(b, loc, isReal, id, index(0));
+  emitter.choosePiece(b, safe);
+  SmallVector<Value> sums;
+  for (Operation *combiner : split.combiners)
+    sums.push_back(arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner)));
+  sums = emitter.emitTerms(b, part, split.splits, sums);
+
+  SmallVector<Value> shared;
+  for (Value sum : sums) {
+    auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+    shared.push_back(kernel.addWorkgroupAttribution(
+        MemRefType::get({threads}, sum.getType(), MemRefLayoutAttrInterface(), space), loc));
+    memref::StoreOp::create(b, loc, sum, shared.back(), thread);
+  }
+  gpu::BarrierOp::create(b, loc);
+  // Halves are added to halves: the same order every time.
+  const int64_t stride = split.alongTerms ? 1 : results;
+  for (int64_t half = split.splits / 2; half > 0; half /= 2) {
+    Value adds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, part, index(half));
+    auto guard = scf::IfOp::create(b, loc, adds, /*withElseRegion=*/false);
+    OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
+    Value other = arith::AddIOp::create(
+        inside, loc, thread, arith::ConstantIndexOp::create(inside, loc, half * stride));
+    for (auto [combiner, memory] : llvm::zip_equal(split.combiners, shared)) {
+      Value mine = memref::LoadOp::create(inside, loc, memory, thread);
+      Value theirs = memref::LoadOp::create(inside, loc, memory, other);
+      memref::StoreOp::create(inside, loc, combine(inside, combiner, mine, theirs), memory, thread);
+    }
+    gpu::BarrierOp::create(b, loc);
+  }
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, part, index(0));
+  auto guard = scf::IfOp::create(b, loc, arith::AndIOp::create(b, loc, isFirst, isReal),
+                                 /*withElseRegion=*/false);
+  OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
+  SmallVector<Value> totals;
+  for (auto [combiner, memory, init] :
+       llvm::zip_equal(split.combiners, shared, emitter.loadInits(inside)))
+    totals.push_back(combine(inside, combiner, init,
+                             memref::LoadOp::create(inside, loc, memory, thread)));
+  emitter.storeAll(inside, totals);
 }
