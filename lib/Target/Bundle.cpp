@@ -23,7 +23,7 @@ namespace manifest = shardkit::manifest;
 void spmd::registerTarget(DialectRegistry &registry) {
   cpu::registerCPUTarget(registry);
   cuda::registerCudaTarget(registry);
-  registry.insert<SPMDDialect>();
+  registry.insert<SPMDDialect, cuda::SpmdCudaDialect>();
 }
 
 /// A copy of the module in which no public function calls another.

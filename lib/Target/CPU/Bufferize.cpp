@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Cuda/CudaOps.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDCPUBUFFERIZE
@@ -130,6 +131,9 @@ struct Bufferize : spmd::impl::SpmdCpuBufferizeBase<Bufferize> {
     IRRewriter rewriter(&getContext());
     bufferization::OneShotBufferizationOptions options;
     options.copyBeforeWrite = copyBeforeWrite;
+    // Its region says what is computed, on values.
+    options.opFilter.denyOperation(
+        [](Operation *op) { return op->getParentOfType<spmd::cuda::RowsOp>() != nullptr; });
     options.allowReturnAllocsFromLoops = copyBeforeWrite;
     for (auto func : module.getOps<func::FuncOp>()) {
       bufferization::BufferizationState state;

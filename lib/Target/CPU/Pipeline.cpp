@@ -98,7 +98,13 @@ void spmd::cpu::buildToLLVM(OpPassManager &pm) {
   pm.addPass(createSpmdCpuEntries());
 }
 
-void spmd::cuda::buildToTensor(OpPassManager &pm) { addTensorPasses(pm, /*tile=*/false); }
+void spmd::cuda::buildToTensor(OpPassManager &pm) {
+  addTensorPasses(pm, /*tile=*/false);
+  auto &f = pm.nest<func::FuncOp>();
+  f.addPass(createSpmdCudaRows());
+  f.addPass(createCanonicalizerPass());
+  f.addPass(createCSEPass());
+}
 
 void spmd::cuda::buildToKernels(OpPassManager &pm) {
   cuda::buildToTensor(pm);

@@ -1,6 +1,7 @@
 //===- Kernels.cpp - Work on buffers becomes kernels ----------------------===//
 
 #include "KernelModule.h"
+#include "RowCode.h"
 #include "ThreadCode.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
@@ -44,6 +45,16 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
       });
       return;
     }
+    if (std::optional<TiledMove> move = getTiledMove(op)) {
+      LaunchShape shape{b.getIndexAttr(countTiles(op, *move)), kThreads};
+      kernels->replace(op, "transpose", shape, [&](OpBuilder &b, IRMapping &mapping) {
+        auto copy = cast<linalg::LinalgOp>(b.clone(*op.getOperation(), mapping));
+        auto kernel = cast<gpu::GPUFuncOp>(b.getInsertionBlock()->getParentOp());
+        emitTiledMove(b, copy, *move, kThreads, kernel);
+        copy->erase();
+      });
+      return;
+    }
     Pieces pieces = getPieces(op);
     OpFoldResult count = countPieces(b, op, pieces);
     LaunchShape shape{
@@ -61,6 +72,19 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
       emitPiece(inside, copy, pieces, id);
       copy->erase();
     });
+  }
+
+  void launchRows(RowsOp op) {
+    RowShape shape = getRowShape(op);
+    OpFoldResult blocks =
+        OpBuilder(op).getIndexAttr(llvm::divideCeil(shape.rows, shape.rowsPerBlock));
+    kernels->replace(op, "rows", {blocks, shape.blockThreads()},
+                     [&](OpBuilder &b, IRMapping &mapping) {
+                       auto copy = cast<RowsOp>(b.clone(*op, mapping));
+                       auto kernel = cast<gpu::GPUFuncOp>(b.getInsertionBlock()->getParentOp());
+                       emitRows(b, copy, shape, kernel);
+                       copy->erase();
+                     });
   }
 
   //===--------------------------------------------------------------------===//
@@ -173,6 +197,8 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
         launchLinalg(linalgOp);
+      } else if (auto rows = dyn_cast<RowsOp>(op)) {
+        launchRows(rows);
       } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
         launchStore(store);
       } else if (isBlockNest(&op)) {

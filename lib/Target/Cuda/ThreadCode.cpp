@@ -17,9 +17,7 @@ static constexpr int64_t kVectorBytes = 16;
 // Pieces
 //===----------------------------------------------------------------------===//
 
-/// Whether an operand is read or written side by side as `loop` runs, from places that
-/// are aligned to `width` elements.
-static bool isSideBySide(Value buffer, AffineMap map, unsigned loop, int64_t width) {
+bool spmd::cuda::isSideBySide(Value buffer, AffineMap map, unsigned loop, int64_t width) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
   if (!type || type.getRank() == 0 || !type.getElementType().isIntOrFloat() ||
       type.getElementTypeBitWidth() < 8)
@@ -184,6 +182,15 @@ public:
       memref::StoreOp::create(b, loc, value, init.get(), place(b, init));
   }
 
+  void emitElements(OpBuilder &b);
+  Value load(OpBuilder &b, OpOperand &operand) {
+    if (Value memory = turned.lookup(operand.getOperandNumber()))
+      return memref::LoadOp::create(b, loc, memory, turnedPlace);
+    if (!isa<MemRefType>(operand.get().getType()))
+      return operand.get();
+    return memref::LoadOp::create(b, loc, operand.get(), place(b, operand));
+  }
+
 private:
   static Value index(OpBuilder &b, int64_t i) {
     return arith::ConstantIndexOp::create(b, b.getUnknownLoc(), i);
@@ -200,11 +207,6 @@ private:
       indices.push_back(value(b, affine::makeComposedFoldedAffineApply(
                                      b, loc, map.getSubMap({i}), getAsOpFoldResult(ivs))));
     return indices;
-  }
-  Value load(OpBuilder &b, OpOperand &operand) {
-    if (!isa<MemRefType>(operand.get().getType()))
-      return operand.get();
-    return memref::LoadOp::create(b, loc, operand.get(), place(b, operand));
   }
 
   /// The payload on one element of each operand.
@@ -251,83 +253,89 @@ private:
     sums.assign(loop.getResults().begin(), loop.getResults().end());
   }
 
-  void emitElements(OpBuilder &b) {
-    const int64_t width = pieces.width;
-    SmallVector<SmallVector<Value>> lanes(width); // [lane][operand]
-    Value first = pieces.loops.empty() ? Value() : ivs[pieces.loops.back()];
-    SmallVector<Value> at(width, first);
-    for (int64_t lane = 1; lane < width; ++lane)
-      at[lane] = arith::AddIOp::create(b, loc, first, index(b, lane));
-    auto setLane = [&](int64_t lane) {
-      if (first)
-        ivs[pieces.loops.back()] = at[lane];
-    };
-    for (OpOperand &operand : op->getOpOperands()) {
-      bool unused = op.isDpsInit(&operand) && !op.payloadUsesValueFromOperand(&operand);
-      setLane(0);
-      if (unused) {
-        Type type = getElementTypeOrSelf(operand.get());
-        Value poison = ub::PoisonOp::create(b, loc, type);
-        for (auto &lane : lanes)
-          lane.push_back(poison);
-      } else if (width > 1 && isSideBySide(operand.get(), op.getMatchingIndexingMap(&operand),
-                                           pieces.loops.back(), width)) {
-        Value vector = vector::LoadOp::create(b, loc, vectorOf(operand), operand.get(),
-                                              place(b, operand));
-        for (int64_t lane = 0; lane < width; ++lane)
-          lanes[lane].push_back(vector::ExtractOp::create(b, loc, vector, lane));
-      } else if (width > 1 && !isa<MemRefType>(operand.get().getType())) {
-        for (auto &lane : lanes)
-          lane.push_back(operand.get());
-      } else if (width > 1 && !op.getMatchingIndexingMap(&operand).isFunctionOfDim(
-                                  pieces.loops.back())) {
-        Value same = load(b, operand);
-        for (auto &lane : lanes)
-          lane.push_back(same);
-      } else {
-        for (int64_t lane = 0; lane < width; ++lane) {
-          setLane(lane);
-          lanes[lane].push_back(load(b, operand));
-        }
-      }
-    }
-    SmallVector<SmallVector<Value>> results;
-    for (int64_t lane = 0; lane < width; ++lane) {
-      setLane(lane);
-      results.push_back(emitBody(b, lanes[lane]));
-    }
-    setLane(0);
-    for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-      if (width == 1) {
-        memref::StoreOp::create(b, loc, results[0][k], init.get(), place(b, init));
-        continue;
-      }
-      SmallVector<Value> elements;
-      for (auto &lane : results)
-        elements.push_back(lane[k]);
-      Value vector = vector::FromElementsOp::create(b, loc, vectorOf(init), elements);
-      vector::StoreOp::create(b, loc, vector, init.get(), place(b, init));
-    }
-  }
   VectorType vectorOf(OpOperand &operand) {
     return VectorType::get({pieces.width}, getElementTypeOrSelf(operand.get()));
   }
 
+public:
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<Value> ivs;
+  /// Shared memory in which operands are, by number, and the place there.
+  DenseMap<unsigned, Value> turned;
+  SmallVector<Value> turnedPlace;
+
+private:
   linalg::LinalgOp op;
   const Pieces &pieces;
   Location loc;
   SmallVector<AffineMap> maps;
-  SmallVector<OpFoldResult> sizes;
-  SmallVector<Value> ivs;
 };
 } // namespace
+
+void PieceEmitter::emitElements(OpBuilder &b) {
+  const int64_t width = pieces.width;
+  SmallVector<SmallVector<Value>> lanes(width); // [lane][operand]
+  Value first = pieces.loops.empty() ? Value() : ivs[pieces.loops.back()];
+  SmallVector<Value> at(width, first);
+  for (int64_t lane = 1; lane < width; ++lane)
+    at[lane] = arith::AddIOp::create(b, loc, first, index(b, lane));
+  auto setLane = [&](int64_t lane) {
+    if (first)
+      ivs[pieces.loops.back()] = at[lane];
+  };
+  for (OpOperand &operand : op->getOpOperands()) {
+    bool unused = op.isDpsInit(&operand) && !op.payloadUsesValueFromOperand(&operand);
+    setLane(0);
+    if (unused) {
+      Type type = getElementTypeOrSelf(operand.get());
+      Value poison = ub::PoisonOp::create(b, loc, type);
+      for (auto &lane : lanes)
+        lane.push_back(poison);
+    } else if (width > 1 && isSideBySide(operand.get(), op.getMatchingIndexingMap(&operand),
+                                         pieces.loops.back(), width)) {
+      Value vector = vector::LoadOp::create(b, loc, vectorOf(operand), operand.get(),
+                                            place(b, operand));
+      for (int64_t lane = 0; lane < width; ++lane)
+        lanes[lane].push_back(vector::ExtractOp::create(b, loc, vector, lane));
+    } else if (width > 1 && !isa<MemRefType>(operand.get().getType())) {
+      for (auto &lane : lanes)
+        lane.push_back(operand.get());
+    } else if (width > 1 && !op.getMatchingIndexingMap(&operand).isFunctionOfDim(
+                                pieces.loops.back())) {
+      Value same = load(b, operand);
+      for (auto &lane : lanes)
+        lane.push_back(same);
+    } else {
+      for (int64_t lane = 0; lane < width; ++lane) {
+        setLane(lane);
+        lanes[lane].push_back(load(b, operand));
+      }
+    }
+  }
+  SmallVector<SmallVector<Value>> results;
+  for (int64_t lane = 0; lane < width; ++lane) {
+    setLane(lane);
+    results.push_back(emitBody(b, lanes[lane]));
+  }
+  setLane(0);
+  for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (width == 1) {
+      memref::StoreOp::create(b, loc, results[0][k], init.get(), place(b, init));
+      continue;
+    }
+    SmallVector<Value> elements;
+    for (auto &lane : results)
+      elements.push_back(lane[k]);
+    Value vector = vector::FromElementsOp::create(b, loc, vectorOf(init), elements);
+    vector::StoreOp::create(b, loc, vector, init.get(), place(b, init));
+  }
+}
 
 void spmd::cuda::emitPiece(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces, Value id) {
   PieceEmitter(op, pieces).emit(b, id);
 }
 
-/// What `combiner` makes of two values.
-static Value combine(OpBuilder &b, Operation *combiner, Value x, Value y) {
+Value spmd::cuda::combine(OpBuilder &b, Operation *combiner, Value x, Value y) {
   IRMapping mapping;
   mapping.map(combiner->getOperand(0), x);
   mapping.map(combiner->getOperand(1), y);
@@ -428,4 +436,125 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
     totals.push_back(combine(inside, combiner, init,
                              memref::LoadOp::create(inside, loc, memory, thread)));
   emitter.storeAll(inside, totals);
+}
+
+//===----------------------------------------------------------------------===//
+// Squares
+//===----------------------------------------------------------------------===//
+
+/// The loop along which neighbouring elements of a buffer are visited.
+static std::optional<unsigned> fastestLoop(Value buffer, AffineMap map) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type || type.getRank() == 0 || !map.isProjectedPermutation())
+    return std::nullopt;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return std::nullopt;
+  return cast<AffineDimExpr>(map.getResults().back()).getPosition();
+}
+
+std::optional<TiledMove> spmd::cuda::getTiledMove(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() || op.getNumDpsInits() != 1 ||
+      llvm::any_of(op.getStaticLoopRanges(), ShapedType::isDynamic))
+    return std::nullopt;
+  OpOperand *init = op.getDpsInitOperand(0);
+  std::optional<unsigned> write = fastestLoop(init->get(), op.getMatchingIndexingMap(init));
+  if (!write || !op.getMatchingIndexingMap(init).isPermutation())
+    return std::nullopt;
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  std::optional<unsigned> read;
+  TiledMove move;
+  move.writeLoop = *write;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    std::optional<unsigned> fastest = fastestLoop(input->get(), map);
+    // Small dims are as well read from the cache.
+    if (!fastest || fastest == write || !map.isFunctionOfDim(*write) || (read && read != fastest) ||
+        sizes[*fastest] < kTile / 4 || sizes[*write] < kTile / 4)
+      continue;
+    read = fastest;
+    move.turned.push_back(input->getOperandNumber());
+  }
+  if (!read)
+    return std::nullopt;
+  move.readLoop = *read;
+  for (AffineExpr expr : op.getMatchingIndexingMap(init).getResults()) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (loop != move.readLoop && loop != move.writeLoop)
+      move.others.push_back(loop);
+  }
+  return move;
+}
+
+int64_t spmd::cuda::countTiles(linalg::LinalgOp op, const TiledMove &move) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t tiles = llvm::divideCeil(sizes[move.readLoop], kTile) *
+                  llvm::divideCeil(sizes[move.writeLoop], kTile);
+  for (unsigned loop : move.others)
+    tiles *= sizes[loop];
+  return tiles;
+}
+
+void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move,
+                               int64_t threads, gpu::GPUFuncOp kernel) {
+  Location loc = op.getLoc();
+  auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
+  auto mul = [&](Value x, int64_t y) { return arith::MulIOp::create(b, loc, x, index(y)); };
+  Pieces pieces;
+  PieceEmitter emitter(op, pieces);
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  emitter.ivs.assign(sizes.size(), Value());
+  Value left = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  auto take = [&](int64_t size) -> Value {
+    Value digit = arith::RemUIOp::create(b, loc, left, index(size));
+    left = arith::DivUIOp::create(b, loc, left, index(size));
+    return digit;
+  };
+  Value write = mul(take(llvm::divideCeil(sizes[move.writeLoop], kTile)), kTile);
+  Value read = mul(take(llvm::divideCeil(sizes[move.readLoop], kTile)), kTile);
+  for (unsigned loop : llvm::reverse(move.others))
+    emitter.ivs[loop] = take(sizes[loop]);
+  Value thread = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
+  Value fast = arith::RemUIOp::create(b, loc, thread, index(kTile));
+  Value slow = arith::DivUIOp::create(b, loc, thread, index(kTile));
+
+  // A column more than needed, so that neither way of reading meets in one bank.
+  DenseMap<unsigned, Value> memory;
+  for (unsigned operand : move.turned) {
+    auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+    auto type = MemRefType::get({kTile, kTile + 1}, getElementTypeOrSelf(op->getOperand(operand)),
+                                MemRefLayoutAttrInterface(), space);
+    memory[operand] = kernel.addWorkgroupAttribution(type, loc);
+  }
+  auto forEach = [&](bool alongRead, function_ref<void(OpBuilder &, Value, Value)> body) {
+    for (int64_t row = 0; row < kTile; row += threads / kTile) {
+      Value other = arith::AddIOp::create(b, loc, slow, index(row));
+      Value inRead = alongRead ? fast : other, inWrite = alongRead ? other : fast;
+      Value atRead = arith::AddIOp::create(b, loc, read, inRead);
+      Value atWrite = arith::AddIOp::create(b, loc, write, inWrite);
+      Value inside = arith::AndIOp::create(
+          b, loc,
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atRead, index(sizes[move.readLoop])),
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atWrite,
+                                index(sizes[move.writeLoop])));
+      auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+      OpBuilder then = OpBuilder::atBlockBegin(guard.thenBlock());
+      emitter.ivs[move.readLoop] = atRead;
+      emitter.ivs[move.writeLoop] = atWrite;
+      body(then, inWrite, inRead);
+    }
+  };
+  forEach(/*alongRead=*/true, [&](OpBuilder &b, Value inWrite, Value inRead) {
+    for (unsigned operand : move.turned) {
+      Value value = emitter.load(b, op->getOpOperand(operand));
+      memref::StoreOp::create(b, loc, value, memory[operand], ValueRange{inWrite, inRead});
+    }
+  });
+  gpu::BarrierOp::create(b, loc);
+  emitter.turned = memory;
+  forEach(/*alongRead=*/false, [&](OpBuilder &b, Value inWrite, Value inRead) {
+    emitter.turnedPlace = {inWrite, inRead};
+    emitter.emitElements(b);
+  });
 }

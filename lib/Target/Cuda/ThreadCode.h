@@ -26,6 +26,12 @@ OpFoldResult countPieces(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces
 /// Computes piece `id` of `op`, which stays as it is.
 void emitPiece(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces, Value id);
 
+/// Whether `buffer` is visited side by side as `loop` runs, from places that are aligned
+/// to `width` elements.
+bool isSideBySide(Value buffer, AffineMap map, unsigned loop, int64_t width);
+/// What `combiner`, of a reduction's payload, makes of two values.
+Value combine(OpBuilder &b, Operation *combiner, Value x, Value y);
+
 /// A reduction whose terms are shared by threads of one block.
 struct SplitReduction {
   Pieces pieces;
@@ -42,6 +48,22 @@ std::optional<SplitReduction> getSplitReduction(linalg::LinalgOp op, int64_t thr
 /// here. `kernel` gets the memory that they share.
 void emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
                         int64_t threads, gpu::GPUFuncOp kernel);
+
+/// An elementwise op that reads some operands along another dim than it writes along: a
+/// block takes a square of both, and turns it in memory that its threads share.
+struct TiledMove {
+  unsigned readLoop = 0, writeLoop = 0;
+  SmallVector<unsigned> others;  ///< The other loops, slowest first.
+  SmallVector<unsigned> turned; ///< Operands that are read along readLoop.
+};
+inline constexpr int64_t kTile = 32;
+
+std::optional<TiledMove> getTiledMove(linalg::LinalgOp op);
+/// Number of squares.
+int64_t countTiles(linalg::LinalgOp op, const TiledMove &move);
+/// Computes square `block id` with `threads` threads.
+void emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move, int64_t threads,
+                   gpu::GPUFuncOp kernel);
 
 } // namespace mlir::spmd::cuda
 

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Cuda/CudaOps.h"
 
 namespace mlir::spmd {
 

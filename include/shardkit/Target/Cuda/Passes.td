@@ -5,6 +5,20 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SpmdCudaRows : Pass<"spmd-cuda-rows", "::mlir::func::FuncOp"> {
+  let summary = "Ops that share rows become one kernel";
+  let description = [{
+    Walks backwards; a linalg op joins the group of its users if all of them are in
+    one group and see it by the same rows: softmax and layer norm become one
+    `spmd_cuda.rows` each, whose rows are read once and stay in registers. Groups that
+    reduce nothing stay as they are.
+  }];
+  let options = [Option<"maxLength", "max-length", "int64_t", "16384",
+    "Elements of the longest row that registers hold">];
+  let dependentDialects = ["::mlir::spmd::cuda::SpmdCudaDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SpmdCudaKernels : Pass<"spmd-cuda-kernels", "::mlir::ModuleOp"> {
   let summary = "Work on buffers becomes kernels, launched by the host";
   let description = [{
