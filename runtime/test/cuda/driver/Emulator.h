@@ -95,13 +95,20 @@ using Task = std::function<Progress()>;
 
 struct Stream;
 
-/// A piece of work. `make` gives what runs, once per execution (graphs run it often).
-struct Work {
-  std::string what;
-  std::function<Task()> make;
-  /// Somebody else waits for it: then it runs however late work may run.
+struct Running {
+  Task task;
+  /// Somebody else waits for it: then it runs however late work may run. May be empty.
   std::function<bool()> wanted;
 };
+/// A piece of work. `make` is called when it is handed over; for a graph, at each launch.
+struct Work {
+  std::string what;
+  std::function<Running()> make;
+};
+/// Work that is the same each time.
+template <typename F> Work simple(std::string what, F run) {
+  return {std::move(what), [run] { return Running{[run] { return run(); }, nullptr}; }};
+}
 
 /// A point in a stream.
 struct Mark {
@@ -125,9 +132,8 @@ struct Stream {
   int priority = 0;
   int id = 0;
   struct Item {
-    Work work;
+    Running work;
     std::shared_ptr<Mark> record, wait; ///< Or one of these.
-    Task task;
   };
   std::deque<Item> items;
   bool running = false;

@@ -60,17 +60,11 @@ EMU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream str
   *out = address;
   if (!address)
     return noMemory("cuMemAllocAsync", device, bytes);
-  return enqueue(stream,
-                 {"allocation",
-                  [=] {
-                    return [=] {
+  return enqueue(stream, simple("allocation", [=] {
                       std::unique_lock lock(memory().mutex);
                       memory().block(address)->state = Block::Live;
                       return Progress::Done;
-                    };
-                  },
-                  nullptr},
-                 "cuMemAllocAsync");
+                    }), "cuMemAllocAsync");
 }
 EMU_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool,
                                             CUstream stream) {
@@ -81,20 +75,14 @@ EMU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   Block *b = memory().block(address);
   if (!b || b->device < 0 || b->internal || b->state == Block::Freed)
     return failed(CUDA_ERROR_INVALID_VALUE, "cuMemFreeAsync", memory().describe(address));
-  return enqueue(stream,
-                 {"free",
-                  [=] {
-                    return [=] {
+  return enqueue(stream, simple("free", [=] {
                       Block *b = memory().block(address);
                       if (b->state != Block::Live)
                         complain("cuMemFreeAsync: " + memory().describe(address));
                       else
                         memory().free(*b);
                       return Progress::Done;
-                    };
-                  },
-                  nullptr},
-                 "cuMemFreeAsync");
+                    }), "cuMemFreeAsync");
 }
 
 EMU_EXPORT CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned) {
@@ -256,7 +244,7 @@ CUresult copy(CUstream stream, bool wait, Side to, Kind toKind, Side from, Kind 
         memcpy(t + z * to.slice + y * to.pitch, f + z * from.slice + y * from.pitch, width);
     return Progress::Done;
   };
-  CUresult error = enqueue(stream, {name, [run] { return run; }, nullptr}, function);
+  CUresult error = enqueue(stream, simple(name, run), function);
   if (!error && wait) {
     emulator().drain(*s);
     error = emulator().devices[size_t(device)].error;
@@ -345,7 +333,7 @@ CUresult fill(CUdeviceptr to, const void *value, size_t size, size_t pitch, size
           memcpy(p + y * pitch + x * size, &bits, size);
     return Progress::Done;
   };
-  return enqueue(stream, {name, [run] { return run; }, nullptr}, function);
+  return enqueue(stream, simple(name, run), function);
 }
 
 constexpr Kind H = Kind::Host, D = Kind::Device, A = Kind::Any;

@@ -331,5 +331,5 @@ EMU_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gx, unsigned gy, 
     (void)module;
     return Progress::Done;
   };
-  return enqueue(stream, {"kernel " + k.name, [run] { return run; }, nullptr}, me);
+  return enqueue(stream, simple("kernel " + k.name, run), me);
 }

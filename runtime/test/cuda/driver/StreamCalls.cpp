@@ -91,15 +91,10 @@ EMU_EXPORT CUresult cuStreamGetFlags(CUstream handle, unsigned *out) {
 }
 
 EMU_EXPORT CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data) {
-  return enqueue(handle,
-                 {"host function",
-                  [=] {
-                    return [=] {
-                      function(data);
-                      return Progress::Done;
-                    };
-                  },
-                  nullptr},
+  return enqueue(handle, simple("host function", [=] {
+                   function(data);
+                   return Progress::Done;
+                 }),
                  "cuLaunchHostFunc");
 }
 
@@ -153,7 +148,7 @@ EMU_EXPORT CUresult cuEventRecord(CUevent handle, CUstream stream) {
   auto mark = std::make_shared<Mark>();
   mark->stream = s;
   e->mark = mark;
-  emulator().push(*s, {{}, mark, nullptr, {}});
+  emulator().push(*s, {{}, mark, nullptr});
   emulator().settle();
   return CUDA_SUCCESS;
 }
@@ -190,7 +185,7 @@ EMU_EXPORT CUresult cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned 
   }
   if (!e->mark || e->mark->done)
     return CUDA_SUCCESS;
-  emulator().push(*s, {{}, nullptr, e->mark, {}});
+  emulator().push(*s, {{}, nullptr, e->mark});
   emulator().settle();
   return CUDA_SUCCESS;
 }
@@ -347,14 +342,20 @@ namespace {
 /// last of them that may.
 struct GraphRun {
   std::shared_ptr<Graph> graph;
-  std::vector<Task> tasks;
+  std::vector<Running> running;
   std::vector<char> done;
-  Progress operator()() {
+  explicit GraphRun(std::shared_ptr<Graph> g) : graph(std::move(g)), done(graph->nodes.size()) {
+    for (const GraphNode &node : graph->nodes)
+      running.push_back(node.work.make());
+  }
+  bool wanted() const {
+    for (size_t n = 0; n < running.size(); ++n)
+      if (!done[n] && running[n].wanted && running[n].wanted())
+        return true;
+    return false;
+  }
+  Progress run() {
     size_t count = graph->nodes.size();
-    if (tasks.empty()) {
-      tasks.resize(count);
-      done.resize(count);
-    }
     for (bool any = true; any;) {
       any = false;
       for (size_t k = 0; k < count && !any; ++k) {
@@ -366,9 +367,7 @@ struct GraphRun {
           ready &= bool(done[size_t(a)]);
         if (!ready)
           continue;
-        if (!tasks[n])
-          tasks[n] = graph->nodes[n].work.make();
-        if (tasks[n]() == Progress::Done)
+        if (running[n].task() == Progress::Done)
           done[n] = any = true;
       }
     }
@@ -382,7 +381,6 @@ struct GraphRun {
 
 EMU_EXPORT CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   std::shared_ptr<Graph> graph;
-  std::function<bool()> wanted;
   {
     Lock lock(emulator().mutex);
     auto it = emulator().execs.find(handle);
@@ -390,17 +388,15 @@ EMU_EXPORT CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
       return failed(CUDA_ERROR_INVALID_HANDLE, "cuGraphLaunch", "no such graph");
     graph = std::make_shared<Graph>(*it->second);
   }
-  bool any = false;
-  for (const GraphNode &node : graph->nodes)
-    any |= bool(node.work.wanted);
-  if (any)
-    wanted = [graph] {
-      for (const GraphNode &node : graph->nodes)
-        if (node.work.wanted && node.work.wanted())
-          return true;
-      return false;
-    };
-  return enqueue(stream,
-                 {"graph", [graph] { return Task(GraphRun{graph, {}, {}}); }, std::move(wanted)},
-                 "cuGraphLaunch");
+  auto make = [graph] {
+    auto run = std::make_shared<GraphRun>(graph);
+    bool any = false;
+    for (const Running &r : run->running)
+      any |= bool(r.wanted);
+    std::function<bool()> wanted;
+    if (any)
+      wanted = [run] { return run->wanted(); };
+    return Running{[run] { return run->run(); }, wanted};
+  };
+  return enqueue(stream, {"graph", make}, "cuGraphLaunch");
 }

@@ -131,10 +131,8 @@ bool Emulator::advance(Stream &s) {
   } else if (devices[size_t(s.device)].error == CUDA_SUCCESS) {
     s.running = true;
     ++memory().busy;
-    if (!item.task)
-      item.task = item.work.make();
     mutex.unlock();
-    Progress progress = item.task();
+    Progress progress = item.work.task();
     mutex.lock();
     --memory().busy;
     s.running = false;
@@ -219,7 +217,7 @@ void Emulator::background() {
     std::vector<Stream *> wanted;
     for (auto &[handle, s] : streams)
       for (const Stream::Item &item : s->items)
-        if (item.task || (item.work.wanted && item.work.wanted())) {
+        if (item.work.wanted && item.work.wanted()) {
           wanted.push_back(s.get());
           break;
         }
@@ -232,7 +230,7 @@ void Emulator::background() {
 std::shared_ptr<Mark> Emulator::record(Stream &s) {
   auto mark = std::make_shared<Mark>();
   mark->stream = &s;
-  s.items.push_back({{}, mark, nullptr, {}});
+  s.items.push_back({{}, mark, nullptr});
   return mark;
 }
 
@@ -242,7 +240,7 @@ void Emulator::push(Stream &s, Stream::Item item) {
     for (auto &[handle, other] : streams)
       if (other.get() != &s && other->device == s.device && other->blocking &&
           (s.isDefault || other->isDefault) && (!other->items.empty() || other->running))
-        s.items.push_back({{}, nullptr, record(*other), {}});
+        s.items.push_back({{}, nullptr, record(*other)});
   bool startWatching = item.work.wanted != nullptr;
   s.items.push_back(std::move(item));
   if (startWatching)
@@ -262,7 +260,7 @@ CUresult enqueue(CUstream handle, Work work, const char *function) {
     s->last = {int(nodes.size()) - 1};
     return CUDA_SUCCESS;
   }
-  emulator().push(*s, {std::move(work), nullptr, nullptr, {}});
+  emulator().push(*s, {work.make(), nullptr, nullptr});
   emulator().settle();
   return emulator().devices[size_t(s->device)].error;
 }
