@@ -158,3 +158,32 @@ int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
     return fail(ctx, internalError(error.what()));
   }
 }
+
+/// Of a program for devices on a rank that has none.
+static int32_t noDevice(sk_context *ctx, const char *call) {
+  if (ctx->status)
+    return ctx->status;
+  try {
+    return fail(ctx, internalError("the program calls " + std::string(call) +
+                                   ", but this rank has no device: it was compiled for another "
+                                   "target than it runs on"));
+  } catch (const std::exception &error) {
+    return fail(ctx, internalError(error.what()));
+  }
+}
+
+int32_t sk_launch(sk_context *ctx, const sk_kernel *, int64_t, int64_t, int64_t, void *const *) {
+  return noDevice(ctx, "sk_launch");
+}
+
+int32_t sk_copy(sk_context *ctx, void *, const void *, int64_t) {
+  return noDevice(ctx, "sk_copy");
+}
+
+int32_t sk_read(sk_context *ctx, void *, const void *, int64_t) {
+  return noDevice(ctx, "sk_read");
+}
+
+int32_t sk_constant(sk_context *ctx, const void *, int64_t, const void **) {
+  return noDevice(ctx, "sk_constant");
+}

@@ -89,6 +89,50 @@ typedef struct sk_contraction {
 SK_EXPORT int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
                     const void *b, void *c);
 
+/* What follows is for programs whose manifest has target "cuda": their arguments,
+ * results and arena are addresses of the rank's device, which host code touches
+ * through these calls alone. The buffers of sk_collective* and sk_contract are
+ * device buffers there too. On a rank without a device they end the run with an
+ * error. */
+
+/* Device code: PTX text ending with 0. */
+typedef struct sk_kernel_module {
+  int32_t abi; /* SK_ABI_VERSION */
+  int32_t reserved;
+  const char *image;
+  int64_t image_bytes;
+} sk_kernel_module;
+
+/* One kernel in it: threads per block in x, y, z and bytes of dynamic shared
+ * memory. Addresses, index and i64 are arguments of 8 bytes, other scalars of their
+ * own size. Kernels and their modules live as long as the program: the runtime may cache by
+ * their addresses. */
+typedef struct sk_kernel {
+  const sk_kernel_module *module;
+  const char *name;
+  int32_t block[3];
+  int32_t shared_bytes;
+  int32_t num_args;
+  int32_t reserved;
+} sk_kernel;
+
+/* Runs `kernel` on that many blocks after everything that the rank has given its
+ * device so far; args[i] points to argument i. A grid with a 0 runs nothing. */
+SK_EXPORT int32_t sk_launch(sk_context *ctx, const sk_kernel *kernel, int64_t grid_x,
+                            int64_t grid_y, int64_t grid_z, void *const *args);
+
+/* Copies `bytes` bytes from one device buffer to another; they do not overlap. */
+SK_EXPORT int32_t sk_copy(sk_context *ctx, void *to, const void *from, int64_t bytes);
+
+/* Waits for the device, then copies to host memory: for values that steer host
+ * control flow. */
+SK_EXPORT int32_t sk_read(sk_context *ctx, void *to_host, const void *from_device, int64_t bytes);
+
+/* The device address of constant data of the program; uploaded once per device,
+ * known by its host address. */
+SK_EXPORT int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes,
+                              const void **device);
+
 #ifdef __cplusplus
 }
 #endif
