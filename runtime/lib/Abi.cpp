@@ -139,6 +139,15 @@ static Expected<bool> perform(sk_context *ctx, int64_t id, int64_t count, const 
     return plan.run(ctx->rank, count, in, out);
   if (plan.participants(ctx->rank).size() > 1 || ctx->world->isPacked())
     ctx->device->noteHost();
+  if (ctx->nccl) {
+    SK_RETURN_IF_ERROR(ctx->device->startCommunication());
+    Status status = ctx->nccl->run(plan, count, in, out, *ctx->world);
+    if (status.code() == Code::Aborted)
+      return false;
+    SK_RETURN_IF_ERROR(status);
+    SK_RETURN_IF_ERROR(ctx->device->endCommunication());
+    return true;
+  }
   DeviceBuffers buffers(*ctx, -1, plan.info(), count);
   SK_RETURN_IF_ERROR(buffers.before(in));
   if (!plan.run(ctx->rank, count, buffers.in(in), buffers.out(out), buffers.mover()))
@@ -152,6 +161,12 @@ static Status start(sk_context *ctx, int64_t id, const void *in, void *out) {
   if (!ctx->device)
     return plan.start(ctx->rank, id, in, out);
   ctx->device->noteHost();
+  if (ctx->nccl) {
+    SK_RETURN_IF_ERROR(ctx->device->startCommunication());
+    SK_RETURN_IF_ERROR(
+        ctx->nccl->run(*ctx->plans->plans[size_t(id)], 1, in, out, *ctx->world));
+    return ctx->nccl->markStarted(id);
+  }
   DeviceBuffers buffers(*ctx, id, ctx->plans->plans[size_t(id)]->info(), 1);
   SK_RETURN_IF_ERROR(buffers.before(in));
   return plan.start(ctx->rank, id, buffers.in(in), buffers.out(out), buffers.mover());
@@ -161,6 +176,10 @@ static Status finish(sk_context *ctx, int64_t id, const void *in, void *out, boo
   StartedPlan &plan = *ctx->plans->started[size_t(id)];
   if (!ctx->device)
     return plan.done(ctx->rank, id, in, out, waited);
+  if (ctx->nccl) {
+    waited = true;
+    return ctx->nccl->waitStarted(id);
+  }
   DeviceBuffers buffers(*ctx, id, ctx->plans->plans[size_t(id)]->info(), 1);
   SK_RETURN_IF_ERROR(
       plan.done(ctx->rank, id, buffers.in(in), buffers.out(out), waited, buffers.mover()));

@@ -319,6 +319,14 @@ std::string CollectivePlan::describe() const {
          ")";
 }
 
+std::vector<std::vector<int>> CollectivePlan::allParticipants() const {
+  std::vector<std::vector<int>> result;
+  for (size_t rank = 0; rank < groups_.size(); ++rank)
+    if (groups_[rank] && groups_[rank]->ranks()[0] == int(rank))
+      result.push_back(groups_[rank]->ranks());
+  return result;
+}
+
 int64_t CollectivePlan::elementsFrom(int source, int to) const {
   int64_t elements = 0;
   for (const Piece &piece : pieces_[size_t(to)])

@@ -208,6 +208,7 @@ struct Worker {
 struct Executor::Impl {
   double timeout;
   cuda::Devices *devices = nullptr;
+  cuda::NcclRanks *nccl = nullptr;
   std::unique_ptr<Backend> ownBackend;
   Backend *backend;
   Fault fault;
@@ -313,7 +314,10 @@ Executor::Executor(double timeoutSeconds, Backend *backend)
 
 void Executor::setLibraryThreads(int threads) { impl_->libraryThreads = threads; }
 
-void Executor::setDevices(cuda::Devices *devices) { impl_->devices = devices; }
+void Executor::setDevices(cuda::Devices *devices, cuda::NcclRanks *nccl) {
+  impl_->devices = devices;
+  impl_->nccl = nccl;
+}
 
 Executor::~Executor() {
   if (impl_->stuck) {
@@ -383,11 +387,14 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running,
         context.status = 0;
         context.isGone = false;
         context.device = this->devices ? this->devices->of(rank) : nullptr;
+        context.nccl = nccl ? nccl->of(rank) : nullptr;
         Status status = context.device ? context.device->enter() : Status();
         int32_t returned = status.ok() ? body(context, rank) : int32_t(status.code());
         if (context.isGone)
           return {};
-        if (context.device && status.ok() && !world.failed())
+        if (context.nccl && status.ok())
+          context.nccl->wait(world);
+        else if (context.device && status.ok() && !world.failed())
           status = context.device->wait();
         if (!status.ok()) {
           world.fail(status.withContext("rank " + std::to_string(rank)), int(rank));
@@ -455,6 +462,10 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
         if (!context.device)
           return call();
         Status status;
+        if (context.nccl)
+          status = context.nccl->prepare(*plans, *context.world);
+        if (!status.ok())
+          return failRun(context, status);
         int32_t returned = context.device->record(program, local.arguments(), numArguments,
                                                   local.results(), numResults, local.arena(), call,
                                                   status);
@@ -492,6 +503,7 @@ Status Executor::runReference(const FunctionInfo &function,
       [&](int64_t) -> Status {
         sk_context &context = impl_->workers[0]->context;
         context.rank = context.meshRank = 0;
+        context.nccl = nullptr;
         context.device = nullptr;
         context.world = world.get();
         context.plans = nullptr;

@@ -61,9 +61,7 @@ public:
                    std::span<const CollectiveBuffers> buffers, Mover &mover = hostMover(),
                    double *waited = nullptr);
 
-private:
-  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
-                 const MeshRanks &destinations, bool isTransfer);
+  /// What the plan consists of, for those that move it in another way.
   struct Loop {
     int64_t size, source, destination;
     int64_t packed = 1; ///< Of the source where it is packed in this order.
@@ -77,6 +75,21 @@ private:
     int64_t shift = 0; ///< Of the digits that choose among replicas.
     std::vector<int64_t> packed = {}; ///< Per source, its place in what that one packs.
   };
+  /// Of what `rank` takes.
+  const std::vector<Piece> &pieces(int rank) const { return pieces_[size_t(rank)]; }
+  const std::vector<Loop> &loops(const Piece &piece) const { return loopSets_[piece.loops]; }
+  int64_t elementsOf(const Piece &piece) const;
+  /// Of an item, that `to` reads of member `source`.
+  int64_t elementsFrom(int source, int to) const;
+  bool isEmpty() const { return empty_; }
+  bool isPadded() const { return padded_; }
+  bool isSame() const { return isSame_; }
+  /// The ranks of all groups of it, in order of the first of each.
+  std::vector<std::vector<int>> allParticipants() const;
+
+private:
+  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
+                 const MeshRanks &destinations, bool isTransfer);
   /// What is read in a round: inputs, then the parts that members computed.
   struct Round : Reading {
     const CollectivePlan *plan;
@@ -106,9 +119,6 @@ private:
   /// The outputs of `count` items from `item` on; of one where pieces are packed.
   void computeItems(int rank, int64_t item, int64_t count, Group &group, size_t k, void *outputs,
                     Mover &mover);
-  /// Of an item, that `to` reads of member `source`.
-  int64_t elementsFrom(int source, int to) const;
-  int64_t elementsOf(const Piece &piece) const;
   /// For each piece of `rank` and source, its place in what the source packs.
   void placePacked(int rank);
 

@@ -6,6 +6,7 @@
 #include "shardkit/rt/Backend.h"
 #include "shardkit/rt/Buffer.h"
 #include "shardkit/rt/Cuda/Device.h"
+#include "shardkit/rt/Cuda/Nccl.h"
 #include "shardkit/rt/Manifest.h"
 #include "shardkit/rt/Status.h"
 #include "shardkit/rt/abi.h"
@@ -100,7 +101,7 @@ public:
   /// cores divided by the ranks on them.
   void setLibraryThreads(int threads);
   /// The devices of the ranks from now on; null: programs run on the host.
-  void setDevices(cuda::Devices *devices);
+  void setDevices(cuda::Devices *devices, cuda::NcclRanks *nccl = nullptr);
 
   /// Calls fn(rank) on the thread of each rank of this process; returns the error of
   /// the lowest rank that failed.

@@ -170,10 +170,11 @@ public:
   /// processes.
   virtual void vanish() {}
 
-protected:
-  virtual void keepError(Status status) = 0;
   /// False for a rank whose record is not at hand.
   virtual bool isKnown(int) const { return true; }
+
+protected:
+  virtual void keepError(Status status) = 0;
   std::vector<RankRecord *> records_;
 
 private:
