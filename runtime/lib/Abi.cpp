@@ -90,6 +90,102 @@ void shardkit::rt::recordEntry(RankRecord &record, int64_t id) {
   record.inside.store(true, std::memory_order_relaxed);
 }
 
+//===----------------------------------------------------------------------===//
+// Collectives of a rank on a device
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The buffers of a collective: where they are, or on the host where messages carry
+/// them (Group::isPacked).
+class DeviceBuffers {
+public:
+  DeviceBuffers(sk_context &ctx, int64_t id, const CollectiveInfo &info, int64_t count)
+      : device_(*ctx.device), isStaged_(ctx.world->isPacked()),
+        inBytes_(count * info.inElements * dtypeSize(info.dtype)),
+        outBytes_(count * info.outElements * dtypeSize(info.dtype)) {
+    if (isStaged_)
+      staged_ = &ctx.staged[id];
+  }
+  Mover &mover() { return isStaged_ ? hostMover() : device_.mover(); }
+  const void *in(const void *in) { return isStaged_ ? staged_->first.data() : in; }
+  void *out(void *out) { return isStaged_ ? staged_->second.data() : out; }
+  Status before(const void *in) {
+    if (!isStaged_)
+      return device_.startCommunication();
+    staged_->first.reserve(inBytes_);
+    staged_->second.reserve(outBytes_);
+    return device_.download(staged_->first.data(), in, inBytes_);
+  }
+  Status after(void *out) {
+    return isStaged_ ? device_.upload(out, staged_->second.data(), outBytes_)
+                     : device_.endCommunication();
+  }
+
+private:
+  cuda::Device &device_;
+  const bool isStaged_;
+  const int64_t inBytes_, outBytes_;
+  std::pair<Buffer, Buffer> *staged_ = nullptr;
+};
+
+} // namespace
+
+/// False when the world failed.
+static Expected<bool> perform(sk_context *ctx, int64_t id, int64_t count, const void *in,
+                              void *out) {
+  CollectivePlan &plan = *ctx->plans->plans[size_t(id)];
+  if (!ctx->device)
+    return plan.run(ctx->rank, count, in, out);
+  if (plan.participants(ctx->rank).size() > 1 || ctx->world->isPacked())
+    ctx->device->noteHost();
+  if (ctx->nccl) {
+    SK_RETURN_IF_ERROR(ctx->device->startCommunication());
+    Status status = ctx->nccl->run(plan, count, in, out, *ctx->world);
+    if (status.code() == Code::Aborted)
+      return false;
+    SK_RETURN_IF_ERROR(status);
+    SK_RETURN_IF_ERROR(ctx->device->endCommunication());
+    return true;
+  }
+  DeviceBuffers buffers(*ctx, -1, plan.info(), count);
+  SK_RETURN_IF_ERROR(buffers.before(in));
+  if (!plan.run(ctx->rank, count, buffers.in(in), buffers.out(out), buffers.mover()))
+    return false;
+  SK_RETURN_IF_ERROR(buffers.after(out));
+  return true;
+}
+
+static Status start(sk_context *ctx, int64_t id, const void *in, void *out) {
+  StartedPlan &plan = *ctx->plans->started[size_t(id)];
+  if (!ctx->device)
+    return plan.start(ctx->rank, id, in, out);
+  ctx->device->noteHost();
+  if (ctx->nccl) {
+    SK_RETURN_IF_ERROR(ctx->device->startCommunication());
+    SK_RETURN_IF_ERROR(
+        ctx->nccl->run(*ctx->plans->plans[size_t(id)], 1, in, out, *ctx->world));
+    return ctx->nccl->markStarted(id);
+  }
+  DeviceBuffers buffers(*ctx, id, ctx->plans->plans[size_t(id)]->info(), 1);
+  SK_RETURN_IF_ERROR(buffers.before(in));
+  return plan.start(ctx->rank, id, buffers.in(in), buffers.out(out), buffers.mover());
+}
+
+static Status finish(sk_context *ctx, int64_t id, const void *in, void *out, bool &waited) {
+  StartedPlan &plan = *ctx->plans->started[size_t(id)];
+  if (!ctx->device)
+    return plan.done(ctx->rank, id, in, out, waited);
+  if (ctx->nccl) {
+    waited = true;
+    return ctx->nccl->waitStarted(id);
+  }
+  DeviceBuffers buffers(*ctx, id, ctx->plans->plans[size_t(id)]->info(), 1);
+  SK_RETURN_IF_ERROR(
+      plan.done(ctx->rank, id, buffers.in(in), buffers.out(out), waited, buffers.mover()));
+  return buffers.after(out);
+}
+
 int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out) {
   return sk_collective_batch(ctx, id, 1, in, out);
 }
@@ -101,7 +197,10 @@ int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const vo
       return status;
     recordEntry(record, id);
     auto start = std::chrono::steady_clock::now();
-    if (!ctx->plans->plans[size_t(id)]->run(ctx->rank, count, in, out))
+    Expected<bool> performed = perform(ctx, id, count, in, out);
+    if (!performed.ok())
+      return fail(ctx, performed.status());
+    if (!*performed)
       return aborted(ctx);
     record.inside.store(false, std::memory_order_relaxed);
     ::count(ctx, id, secondsSince(start));
@@ -113,7 +212,7 @@ int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *o
   return guarded(ctx, id, true, [&](RankRecord &record) -> int32_t {
     if (int32_t status = injectFault(*ctx, id, /*after=*/false))
       return status;
-    Status status = ctx->plans->started[size_t(id)]->start(ctx->rank, id, in, out);
+    Status status = start(ctx, id, in, out);
     return status.ok() ? 0 : fail(ctx, status);
   });
 }
@@ -123,7 +222,7 @@ int32_t sk_collective_done(sk_context *ctx, int64_t id, const void *in, void *ou
     recordEntry(record, id);
     auto start = std::chrono::steady_clock::now();
     bool waited = false;
-    Status status = ctx->plans->started[size_t(id)]->done(ctx->rank, id, in, out, waited);
+    Status status = finish(ctx, id, in, out, waited);
     if (!status.ok())
       return status.code() == Code::Aborted ? aborted(ctx) : fail(ctx, status);
     record.inside.store(false, std::memory_order_relaxed);
@@ -152,38 +251,49 @@ int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
   if (ctx->status)
     return ctx->status;
   try {
-    Status status = ctx->contractions.run(desc, a, b, c);
+    Status status = ctx->device ? ctx->device->contract(desc, a, b, c)
+                                : ctx->contractions.run(desc, a, b, c);
     return status.ok() ? 0 : fail(ctx, status);
   } catch (const std::exception &error) {
     return fail(ctx, internalError(error.what()));
   }
 }
 
-/// Of a program for devices on a rank that has none.
-static int32_t noDevice(sk_context *ctx, const char *call) {
+/// `call` on the device of the rank.
+template <typename Fn> static int32_t onDevice(sk_context *ctx, const char *name, Fn &&call) {
   if (ctx->status)
     return ctx->status;
   try {
-    return fail(ctx, internalError("the program calls " + std::string(call) +
-                                   ", but this rank has no device: it was compiled for another "
-                                   "target than it runs on"));
+    Status status = ctx->device
+                        ? call(*ctx->device)
+                        : internalError("the program calls " + std::string(name) +
+                                        ", but this rank has no device: it was compiled for "
+                                        "another target than it runs on");
+    return status.ok() ? 0 : fail(ctx, status);
   } catch (const std::exception &error) {
     return fail(ctx, internalError(error.what()));
   }
 }
 
-int32_t sk_launch(sk_context *ctx, const sk_kernel *, int64_t, int64_t, int64_t, void *const *) {
-  return noDevice(ctx, "sk_launch");
+int32_t sk_launch(sk_context *ctx, const sk_kernel *kernel, int64_t x, int64_t y, int64_t z,
+                  void *const *args) {
+  return onDevice(ctx, "sk_launch",
+                  [&](cuda::Device &device) { return device.launch(kernel, x, y, z, args); });
 }
 
-int32_t sk_copy(sk_context *ctx, void *, const void *, int64_t) {
-  return noDevice(ctx, "sk_copy");
+int32_t sk_copy(sk_context *ctx, void *to, const void *from, int64_t bytes) {
+  return onDevice(ctx, "sk_copy",
+                  [&](cuda::Device &device) { return device.copy(to, from, bytes); });
 }
 
-int32_t sk_read(sk_context *ctx, void *, const void *, int64_t) {
-  return noDevice(ctx, "sk_read");
+int32_t sk_read(sk_context *ctx, void *to, const void *from, int64_t bytes) {
+  return onDevice(ctx, "sk_read",
+                  [&](cuda::Device &device) { return device.read(to, from, bytes); });
 }
 
-int32_t sk_constant(sk_context *ctx, const void *, int64_t, const void **) {
-  return noDevice(ctx, "sk_constant");
+int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes, const void **to) {
+  return onDevice(ctx, "sk_constant", [&](cuda::Device &device) -> Status {
+    SK_ASSIGN_OR_RETURN(*to, device.constant(host, bytes));
+    return {};
+  });
 }

@@ -2,8 +2,6 @@
 
 #include "shardkit/rt/Collective.h"
 
-#include "shardkit/rt/Reduce.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -321,6 +319,14 @@ std::string CollectivePlan::describe() const {
          ")";
 }
 
+std::vector<std::vector<int>> CollectivePlan::allParticipants() const {
+  std::vector<std::vector<int>> result;
+  for (size_t rank = 0; rank < groups_.size(); ++rank)
+    if (groups_[rank] && groups_[rank]->ranks()[0] == int(rank))
+      result.push_back(groups_[rank]->ranks());
+  return result;
+}
+
 int64_t CollectivePlan::elementsFrom(int source, int to) const {
   int64_t elements = 0;
   for (const Piece &piece : pieces_[size_t(to)])
@@ -342,17 +348,25 @@ int64_t CollectivePlan::Round::bytes(int from, int to, int64_t count) const {
 }
 
 void CollectivePlan::offer(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                           std::span<const CollectiveBuffers> buffers) {
+                           std::span<const CollectiveBuffers> buffers, Mover &mover) {
   std::vector<Offer> offers;
   for (size_t k = 0; k < plans.size(); ++k)
     offers.push_back({group.world().fault().announced(rank, plans[k]->info_.id), buffers[k].in,
-                      &plans[k]->inputs_, buffers[k].count});
+                      &plans[k]->inputs_, buffers[k].count, &mover});
+  mover.mark();
   group.post(group.indexOf(rank), 0, offers);
 }
 
 bool CollectivePlan::meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                          std::span<const CollectiveBuffers> buffers, double *waited) {
+                          std::span<const CollectiveBuffers> buffers, Mover &mover,
+                          double *waited) {
   const int index = group.indexOf(rank);
+  // Kept: a peer that has been released may offer the next time.
+  std::vector<Mover *> others;
+  auto follow = [&] {
+    for (Mover *other : others)
+      mover.follow(*other);
+  };
   auto text = [&] { return plans[0]->describe(); };
   auto timed = [&](auto &&wait) {
     if (!waited)
@@ -364,33 +378,48 @@ bool CollectivePlan::meet(std::span<CollectivePlan *const> plans, Group &group, 
   };
   if (!timed([&] { return group.wait(index, 0, text); }))
     return false;
+  for (int peer = 0; peer < group.size(); ++peer)
+    if (Mover &other = group.moverOf(peer, 0); &other != &mover)
+      others.push_back(&other);
+  follow();
   std::vector<Offer> parts;
   for (size_t k = 0; k < plans.size(); ++k) {
     const int64_t count = buffers[k].count;
     if (!buffers[k].out)
       continue;
-    plans[k]->compute(rank, count, group, k, buffers[k].out);
+    plans[k]->compute(rank, count, group, k, buffers[k].out, mover);
     if (plans[k]->isShared(count, group))
-      parts.push_back({plans[k]->info_.id, buffers[k].out, &plans[k]->parts_, count});
+      parts.push_back({plans[k]->info_.id, buffers[k].out, &plans[k]->parts_, count, &mover});
   }
+  mover.mark();
   if (!parts.empty()) {
     group.post(index, 1, parts);
     if (!group.wait(index, 1, text))
       return false;
+    follow();
     size_t part = 0;
     for (size_t k = 0; k < plans.size(); ++k)
       if (plans[k]->isShared(buffers[k].count, group))
-        plans[k]->copyParts(rank, buffers[k].count, group, part++, buffers[k].out);
+        plans[k]->copyParts(rank, buffers[k].count, group, part++, buffers[k].out, mover);
+    mover.mark();
   }
-  return timed([&] { return group.release(index, text); });
+  if (Status status = mover.takeStatus(); !status.ok()) {
+    group.world().fail(status.withContext("rank " + std::to_string(rank) + ": " + text()), rank);
+    return false;
+  }
+  if (!timed([&] { return group.release(index, text); }))
+    return false;
+  // What they still read of this rank.
+  follow();
+  return true;
 }
 
-bool CollectivePlan::run(int rank, int64_t count, const void *in, void *out) {
+bool CollectivePlan::run(int rank, int64_t count, const void *in, void *out, Mover &mover) {
   Group &group = *groups_[size_t(rank)];
   CollectivePlan *self = this;
   CollectiveBuffers buffers{in, out, count};
-  offer({&self, 1}, group, rank, {&buffers, 1});
-  return meet({&self, 1}, group, rank, {&buffers, 1});
+  offer({&self, 1}, group, rank, {&buffers, 1}, mover);
+  return meet({&self, 1}, group, rank, {&buffers, 1}, mover);
 }
 
 bool CollectivePlan::isShared(int64_t count, const Group &group) const {
@@ -407,89 +436,37 @@ std::pair<int64_t, int64_t> CollectivePlan::partOf(int member, int64_t count,
   return {begin, std::min(elements, begin + part) - begin};
 }
 
-void CollectivePlan::compute(int rank, int64_t count, Group &group, size_t k, void *out) {
+void CollectivePlan::compute(int rank, int64_t count, Group &group, size_t k, void *out,
+                             Mover &mover) {
   if (!isShared(count, group)) {
+    if (!packed_)
+      return computeItems(rank, 0, count, group, k, out, mover);
     for (int64_t item = 0; item < count; ++item)
-      computeItem(rank, item, group, k, out);
+      computeItems(rank, item, 1, group, k, out, mover);
     return;
   }
-  std::vector<const void *> sources;
+  std::vector<Mover::Source> sources;
   const int index = group.indexOf(rank);
   auto [begin, length] = partOf(index, count, group);
   for (int source : pieces_[size_t(rank)][0].sources)
-    sources.push_back(group.offered(index, source, 0, k) + (packed_ ? 0 : begin * elementSize_));
-  reduceStrided(info_.reduction, info_.dtype, sources.data(),
-                int64_t(sources.size()), 1,
-                static_cast<char *>(out) + begin * elementSize_, 1, length);
+    sources.push_back({group.offered(index, source, 0, k) + (packed_ ? 0 : begin * elementSize_),
+                       &group.moverOf(source, 0)});
+  const Mover::Loop loop{length, 1, 1};
+  mover.reduce(info_.reduction, info_.dtype, sources,
+               static_cast<char *>(out) + begin * elementSize_, {&loop, 1});
 }
 
-void CollectivePlan::copyParts(int rank, int64_t count, Group &group, size_t k, void *out) {
+void CollectivePlan::copyParts(int rank, int64_t count, Group &group, size_t k, void *out,
+                               Mover &mover) {
   int index = group.indexOf(rank);
   for (int step = 1; step < group.size(); ++step) {
     int peer = (index + step) % group.size();
     auto [from, size] = partOf(peer, count, group);
-    std::memcpy(static_cast<char *>(out) + from * elementSize_,
-                group.offered(index, peer, 1, k) + (packed_ ? 0 : from * elementSize_),
-                size_t(size * elementSize_));
-  }
-}
-
-namespace {
-
-template <typename T>
-void copyLoop(const char *from, int64_t fromStride, char *to, int64_t toStride,
-              int64_t count) {
-  const T *source = reinterpret_cast<const T *>(from);
-  T *destination = reinterpret_cast<T *>(to);
-  for (int64_t i = 0; i < count; ++i)
-    destination[i * toStride] = source[i * fromStride];
-}
-
-} // namespace
-
-static void copyElements(int64_t elementSize, const char *from, int64_t fromStride, char *to,
-                         int64_t toStride, int64_t count) {
-  if (fromStride == 1 && toStride == 1)
-    std::memcpy(to, from, size_t(count * elementSize));
-  else if (elementSize == 1)
-    copyLoop<uint8_t>(from, fromStride, to, toStride, count);
-  else if (elementSize == 2)
-    copyLoop<uint16_t>(from, fromStride, to, toStride, count);
-  else if (elementSize == 4)
-    copyLoop<uint32_t>(from, fromStride, to, toStride, count);
-  else
-    copyLoop<uint64_t>(from, fromStride, to, toStride, count);
-}
-
-/// Calls fn(source, destination) at every iteration of all loops but the innermost,
-/// with the offsets that `strides` gives for both sides of a loop.
-template <typename Loops, typename Strides, typename Fn>
-static void forEachRow(const Loops &loops, Strides &&strides, Fn &&fn) {
-  const size_t outer = loops.size() - 1;
-  for (const auto &loop : loops)
-    if (loop.size == 0)
-      return;
-  std::vector<int64_t> index(outer, 0);
-  int64_t source = 0, destination = 0;
-  while (true) {
-    fn(source, destination);
-    size_t k = outer;
-    bool done = true;
-    while (k > 0 && done) {
-      --k;
-      auto [from, to] = strides(loops[k]);
-      source += from;
-      destination += to;
-      if (++index[k] < loops[k].size) {
-        done = false;
-      } else {
-        source -= loops[k].size * from;
-        destination -= loops[k].size * to;
-        index[k] = 0;
-      }
-    }
-    if (done)
-      return;
+    const Mover::Loop loop{size, 1, 1};
+    mover.copy(elementSize_,
+               {group.offered(index, peer, 1, k) + (packed_ ? 0 : from * elementSize_),
+                &group.moverOf(peer, 1)},
+               static_cast<char *>(out) + from * elementSize_, {&loop, 1});
   }
 }
 
@@ -512,56 +489,46 @@ void CollectivePlan::Round::pack(int from, int to, int64_t count, const void *bu
     auto place = std::find(piece.sources.begin(), piece.sources.end(), self);
     if (place == piece.sources.end())
       continue;
-    const std::vector<Loop> &loops = plan->loopSets_[piece.loops];
+    std::vector<Mover::Loop> loops;
+    for (const Loop &loop : plan->loopSets_[piece.loops])
+      loops.push_back({loop.size, loop.source, loop.packed});
     for (int64_t item = 0; item < count; ++item) {
       const int64_t start = item * plan->info_.inElements + piece.source;
       const int64_t at = item * each + piece.packed[size_t(place - piece.sources.begin())];
-      forEachRow(
-          loops, [](const Loop &loop) { return std::pair(loop.source, loop.packed); },
-          [&](int64_t s, int64_t d) {
-            copyElements(size, source + (start + s) * size, loops.back().source,
-                         destination + (at + d) * size, 1, loops.back().size);
-          });
+      hostMover().copy(size, {source + start * size, nullptr}, destination + at * size, loops);
     }
   }
 }
 
-void CollectivePlan::computeItem(int rank, int64_t item, Group &group, size_t k, void *outputs) {
-  if (empty_)
+void CollectivePlan::computeItems(int rank, int64_t item, int64_t count, Group &group, size_t k,
+                                  void *outputs, Mover &mover) {
+  if (empty_ || count == 0)
     return;
   char *out = static_cast<char *>(outputs) + item * info_.outElements * elementSize_;
   if (padded_)
-    std::memset(out, 0, size_t(info_.outElements * elementSize_));
+    mover.zero(out, count * info_.outElements * elementSize_);
   const int index = group.indexOf(rank);
-  std::vector<const char *> bases;
-  std::vector<const void *> sources;
+  std::vector<Mover::Source> sources;
+  std::vector<Mover::Loop> loops;
   for (const Piece &piece : pieces_[size_t(rank)]) {
-    const std::vector<Loop> &loops = loopSets_[piece.loops];
-    const Loop &inner = loops.back();
-    const int64_t stride = packed_ ? inner.packed : inner.source;
-    bases.clear();
+    loops.clear();
+    if (count > 1)
+      loops.push_back({count, info_.inElements, info_.outElements});
+    for (const Loop &loop : loopSets_[piece.loops])
+      loops.push_back({loop.size, packed_ ? loop.packed : loop.source, loop.destination});
+    sources.clear();
     for (size_t i = 0; i < piece.sources.size(); ++i) {
       int64_t at = piece.source + item * info_.inElements;
       if (packed_)
         at = piece.packed[i] + (item ? item * elementsFrom(piece.sources[i], rank) : 0);
-      bases.push_back(group.offered(index, piece.sources[i], 0, k) + at * elementSize_);
+      sources.push_back({group.offered(index, piece.sources[i], 0, k) + at * elementSize_,
+                         &group.moverOf(piece.sources[i], 0)});
     }
-    forEachRow(
-        loops,
-        [&](const Loop &loop) {
-          return std::pair(packed_ ? loop.packed : loop.source, loop.destination);
-        },
-        [&](int64_t s, int64_t d) {
-          char *to = out + (piece.destination + d) * elementSize_;
-          if (info_.reduction == Reduction::None)
-            return copyElements(elementSize_, bases[0] + s * elementSize_, stride, to,
-                                inner.destination, inner.size);
-          sources.clear();
-          for (const char *base : bases)
-            sources.push_back(base + s * elementSize_);
-          reduceStrided(info_.reduction, info_.dtype, sources.data(), int64_t(sources.size()),
-                        stride, to, inner.destination, inner.size);
-        });
+    void *to = out + piece.destination * elementSize_;
+    if (info_.reduction == Reduction::None)
+      mover.copy(elementSize_, sources[0], to, loops);
+    else
+      mover.reduce(info_.reduction, info_.dtype, sources, to, loops);
   }
 }
 

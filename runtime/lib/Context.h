@@ -3,10 +3,14 @@
 #ifndef SHARDKIT_RT_CONTEXT_H
 #define SHARDKIT_RT_CONTEXT_H
 
+#include "shardkit/rt/Buffer.h"
 #include "shardkit/rt/Collective.h"
 #include "shardkit/rt/Contract.h"
+#include "shardkit/rt/Cuda/Device.h"
+#include "shardkit/rt/Cuda/Nccl.h"
 #include "shardkit/rt/Executor.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +30,11 @@ struct sk_context {
   int32_t status = 0; ///< Sticky.
   bool isGone = false; ///< By an injected fault: the rank returns without a word.
   shardkit::rt::ContractionCache contractions;
+  shardkit::rt::cuda::Device *device = nullptr; ///< Of a program that runs on one.
+  shardkit::rt::cuda::NcclRank *nccl = nullptr; ///< What moves its collectives, if set.
+  /// Host copies of what collectives of a device send and receive by messages: of the
+  /// one that runs (-1), and of those that are started.
+  std::map<int64_t, std::pair<shardkit::rt::Buffer, shardkit::rt::Buffer>> staged;
   /// Of a context outside of programs (loader.h).
   shardkit::rt::HostFunctions *functions = nullptr;
   std::string message;

@@ -165,15 +165,9 @@ bool expressible(int64_t rows, int64_t columns, MatrixOperand &operand) {
          (operand.row == 1 && operand.column >= rows);
 }
 
-struct Choice {
-  MatrixProduct product;
-  ContractionDims loops;
-  bool swapped = false;
-  double score = -1;
-};
+} // namespace
 
-/// Picks at most one dim per role for the matrix; the others become loops.
-Choice chooseMatrix(const Contraction &contraction) {
+MatrixChoice chooseMatrix(const Contraction &contraction, size_t maxBatch) {
   auto at = [](const ContractionDims &dims, size_t i) {
     return i < dims.size() ? dims[i] : ContractionDim{1, 0, 0, 0};
   };
@@ -182,14 +176,14 @@ Choice chooseMatrix(const Contraction &contraction) {
       dims.erase(dims.begin() + long(i));
     return dims;
   };
-  Choice best;
+  MatrixChoice best;
   for (size_t im = 0; im < std::max<size_t>(1, contraction.m.size()); ++im)
     for (size_t in = 0; in < std::max<size_t>(1, contraction.n.size()); ++in)
       for (size_t ik = 0; ik < std::max<size_t>(1, contraction.k.size()); ++ik)
         for (bool swapped : {false, true}) {
           ContractionDim m = at(contraction.m, im), n = at(contraction.n, in),
                          k = at(contraction.k, ik);
-          Choice choice;
+          MatrixChoice choice;
           choice.swapped = swapped;
           MatrixProduct &p = choice.product;
           p = {contraction.in,
@@ -229,7 +223,7 @@ Choice chooseMatrix(const Contraction &contraction) {
                    [](const ContractionDim &x, const ContractionDim &y) {
                      return x.c > y.c;
                    });
-  while (batch.size() > 2) {
+  while (batch.size() > maxBatch) {
     best.loops.insert(best.loops.begin(), batch.front());
     batch.erase(batch.begin());
   }
@@ -245,8 +239,6 @@ Choice chooseMatrix(const Contraction &contraction) {
   return best;
 }
 
-} // namespace
-
 Expected<std::unique_ptr<ContractionPlan>>
 planContraction(const sk_contraction &desc) {
   SK_ASSIGN_OR_RETURN(Contraction contraction, normalize(desc));
@@ -257,7 +249,7 @@ planContraction(const sk_contraction &desc) {
     return Result(std::move(direct));
   if (!libraryTakes(contraction.in, contraction.out))
     return planPacked(contraction);
-  Choice choice = chooseMatrix(contraction);
+  MatrixChoice choice = chooseMatrix(contraction, 2);
   if (choice.score < 0)
     return planPacked(contraction);
   bool splitsSum = false;

@@ -74,6 +74,16 @@ struct MatrixProduct {
   MatrixOperand a, b, c;
   ContractionDims batch; ///< At most two.
 };
+/// A contraction as matrix products in loops.
+struct MatrixChoice {
+  MatrixProduct product; ///< Rows of C are contiguous.
+  ContractionDims loops;
+  bool swapped = false; ///< A and B change places.
+  double score = -1;    ///< Less than 0: it is none.
+};
+/// Picks at most one dim per role for the matrix, and `maxBatch` for the batch; the
+/// others become loops.
+MatrixChoice chooseMatrix(const Contraction &contraction, size_t maxBatch);
 class LibraryProduct {
 public:
   virtual ~LibraryProduct() = default;

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <sched.h>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 
 namespace shardkit::rt {
@@ -21,10 +22,10 @@ namespace {
 
 /// Places values one after the other, on cache lines of their own.
 struct Layout {
-  int64_t bytes = 0;
+  int64_t align = 64, bytes = 0;
   int64_t place(int64_t size) {
     int64_t start = bytes;
-    bytes += (size + 63) / 64 * 64 + (size == 0 ? 64 : 0);
+    bytes += (size + align - 1) / align * align + (size == 0 ? align : 0);
     return start;
   }
   std::vector<int64_t> places(const std::vector<ValueInfo> &values, bool global) {
@@ -54,6 +55,7 @@ void RankMemory::bind(const FunctionInfo &function, bool global, void *given) {
   std::vector<int64_t> resultPlaces = rest.places(function.results, global);
   int64_t arena = rest.place(global && function.reference ? function.reference->arenaBytes
                                                           : function.entry.arenaBytes);
+  device_ = nullptr;
   used_ = arguments.bytes + rest.bytes;
   if (!given) {
     argumentMemory_.reserve(arguments.bytes);
@@ -63,6 +65,71 @@ void RankMemory::bind(const FunctionInfo &function, bool global, void *given) {
   point(arguments_, argumentPlaces, given);
   point(results_, resultPlaces, memory_.data());
   arena_ = static_cast<char *>(memory_.data()) + arena;
+}
+
+namespace {
+
+/// The error of a rank whose values do not all fit: the first that does not, and the
+/// largest of them.
+Status noRoom(const FunctionInfo &function, int64_t rank, int64_t free) {
+  std::vector<std::pair<std::string, int64_t>> values;
+  for (const ValueInfo &value : function.arguments)
+    values.emplace_back("argument '" + value.name + "'", value.localBytes());
+  for (const ValueInfo &value : function.results)
+    values.emplace_back("result '" + value.name + "'", value.localBytes());
+  values.emplace_back("the intermediate values (arena)", function.entry.arenaBytes);
+  int64_t all = 0, left = free;
+  std::string first = values.back().first;
+  for (const auto &[name, bytes] : values) {
+    all += bytes;
+    left -= bytes;
+    if (left < 0 && left + bytes >= 0)
+      first = name;
+  }
+  std::string text = "rank " + std::to_string(rank) + " of function '" + function.name +
+                     "' has no room for " + first + ": it needs " +
+                     std::to_string(all) + " bytes, " + std::to_string(free) + " are free; largest";
+  std::sort(values.begin(), values.end(), [](const auto &a, const auto &b) {
+    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+  });
+  for (size_t i = 0; i < values.size() && i < 8; ++i)
+    text += (i ? ", " : " ") + values[i].first + " " + std::to_string(values[i].second);
+  return internalError("out of device memory: " + text);
+}
+
+} // namespace
+
+Status RankMemory::bindDevice(const FunctionInfo &function, cuda::Device &device, int64_t rank) {
+  constexpr int64_t align = 256;
+  Layout arguments{align}, rest{align};
+  const std::vector<int64_t> argumentPlaces = arguments.places(function.arguments, false),
+                             resultPlaces = rest.places(function.results, false);
+  const int64_t arena = rest.place(function.entry.arenaBytes);
+  auto describe = [&](int64_t free) {
+    return noRoom(function, rank, free + deviceArgumentMemory_.bytes() + deviceMemory_.bytes());
+  };
+  SK_RETURN_IF_ERROR(deviceArgumentMemory_.reserve(device, arguments.bytes, describe));
+  SK_RETURN_IF_ERROR(deviceMemory_.reserve(device, rest.bytes, describe));
+  device_ = &device;
+  used_ = arguments.bytes + rest.bytes;
+  point(deviceArguments_, argumentPlaces, deviceArgumentMemory_.data());
+  point(deviceResults_, resultPlaces, deviceMemory_.data());
+  arena_ = static_cast<char *>(deviceMemory_.data()) + arena;
+  return {};
+}
+
+Status RankMemory::uploadArguments(const FunctionInfo &function) {
+  for (size_t i = 0; device_ && i < function.arguments.size(); ++i)
+    SK_RETURN_IF_ERROR(device_->upload(deviceArguments_[i], arguments_[i],
+                                       function.arguments[i].localBytes()));
+  return {};
+}
+
+Status RankMemory::downloadResults(const FunctionInfo &function) {
+  for (size_t i = 0; device_ && i < function.results.size(); ++i)
+    SK_RETURN_IF_ERROR(
+        device_->download(results_[i], deviceResults_[i], function.results[i].localBytes()));
+  return {};
 }
 
 int64_t RankMemory::argumentBytes(const FunctionInfo &function) {
@@ -140,6 +207,8 @@ struct Worker {
 
 struct Executor::Impl {
   double timeout;
+  cuda::Devices *devices = nullptr;
+  cuda::NcclRanks *nccl = nullptr;
   std::unique_ptr<Backend> ownBackend;
   Backend *backend;
   Fault fault;
@@ -245,6 +314,11 @@ Executor::Executor(double timeoutSeconds, Backend *backend)
 
 void Executor::setLibraryThreads(int threads) { impl_->libraryThreads = threads; }
 
+void Executor::setDevices(cuda::Devices *devices, cuda::NcclRanks *nccl) {
+  impl_->devices = devices;
+  impl_->nccl = nccl;
+}
+
 Executor::~Executor() {
   if (impl_->stuck) {
     // A thread still runs; what it may touch is left alone.
@@ -312,9 +386,20 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running,
         context.stats = nullptr;
         context.status = 0;
         context.isGone = false;
-        int32_t returned = body(context, rank);
+        context.device = this->devices ? this->devices->of(rank) : nullptr;
+        context.nccl = nccl ? nccl->of(rank) : nullptr;
+        Status status = context.device ? context.device->enter() : Status();
+        int32_t returned = status.ok() ? body(context, rank) : int32_t(status.code());
         if (context.isGone)
           return {};
+        if (context.nccl && status.ok())
+          context.nccl->wait(world);
+        else if (context.device && status.ok() && !world.failed())
+          status = context.device->wait();
+        if (!status.ok()) {
+          world.fail(status.withContext("rank " + std::to_string(rank)), int(rank));
+          return {};
+        }
         world.record(int(rank)).finished.store(true,
                                                std::memory_order_relaxed);
         if (returned != 0)
@@ -366,11 +451,25 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
   }
   return impl_->step(
       *ranks, known->running,
-      [plans, &memory, stats, program](sk_context &context, int64_t rank) {
+      [plans, &memory, stats, program, numArguments = function.arguments.size(),
+       numResults = function.results.size()](sk_context &context, int64_t rank) -> int32_t {
         context.plans = plans;
         context.stats = stats ? &stats->functions[0].collectives[size_t(rank)] : nullptr;
         RankMemory &local = memory[size_t(rank)];
-        return program(&context, local.arguments(), local.results(), local.arena());
+        auto call = [&] {
+          return program(&context, local.arguments(), local.results(), local.arena());
+        };
+        if (!context.device)
+          return call();
+        Status status;
+        if (context.nccl)
+          status = context.nccl->prepare(*plans, *context.world);
+        if (!status.ok())
+          return failRun(context, status);
+        int32_t returned = context.device->record(program, local.arguments(), numArguments,
+                                                  local.results(), numResults, local.arena(), call,
+                                                  status);
+        return status.ok() ? returned : failRun(context, status);
       },
       stats);
 }
@@ -404,6 +503,8 @@ Status Executor::runReference(const FunctionInfo &function,
       [&](int64_t) -> Status {
         sk_context &context = impl_->workers[0]->context;
         context.rank = context.meshRank = 0;
+        context.nccl = nullptr;
+        context.device = nullptr;
         context.world = world.get();
         context.plans = nullptr;
         context.stats = nullptr;

@@ -71,6 +71,10 @@ public:
     return static_cast<const char *>(slots_[size_t(peer)].offers[round][k].data);
   }
 
+  Mover &moverOf(int peer, int round) override {
+    return *slots_[size_t(peer)].offers[round][0].mover;
+  }
+
   bool release(int index, const std::function<std::string()> &describe) override {
     come(index);
     return meet(index, describe);

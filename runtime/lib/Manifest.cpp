@@ -327,8 +327,9 @@ Manifest read(const Json &json, const std::string &bundleDir) {
             ", this runtime has version " + std::to_string(SK_ABI_VERSION));
   Manifest manifest;
   manifest.target = in.string("target");
-  if (manifest.target != "cpu")
-    in.fail("'target' is '" + manifest.target + "', this runtime runs 'cpu'");
+  if (manifest.target != "cpu" && manifest.target != "cuda")
+    in.fail("'target' is '" + manifest.target + "', this runtime runs 'cpu' and 'cuda'");
+  manifest.chip = manifest.target == "cuda" ? in.string("chip") : in.stringOr("chip", "");
   manifest.producer = in.stringOr("producer", "");
   std::set<std::string> names;
   for (const Json &entry : in.array("meshes")) {

@@ -333,7 +333,7 @@ private:
     auto start = std::chrono::steady_clock::now();
     double waited = 0;
     CollectivePlan::offer(plans, group, context_.rank, buffers);
-    if (!CollectivePlan::meet(plans, group, context_.rank, buffers, &waited))
+    if (!CollectivePlan::meet(plans, group, context_.rank, buffers, hostMover(), &waited))
       return context_.status = int32_t(Code::Aborted);
     record.inside.store(false, std::memory_order_relaxed);
     if (stats_) {

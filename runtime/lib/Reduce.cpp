@@ -141,8 +141,9 @@ void reduceAs(const void *const *in, int64_t numInputs, int64_t inStride,
   }
 }
 
-/// One-bit integers: the arithmetic kinds become logic.
-Reduction onBits(Reduction reduction) {
+} // namespace
+
+Reduction reductionOnBits(Reduction reduction) {
   switch (reduction) {
   case Reduction::Sum:
     return Reduction::Xor;
@@ -158,13 +159,11 @@ Reduction onBits(Reduction reduction) {
   }
 }
 
-} // namespace
-
 void reduceStrided(Reduction reduction, DType dtype, const void *const *in,
                    int64_t numInputs, int64_t inStride, void *out,
                    int64_t outStride, int64_t count) {
   if (dtype == DType::I1)
-    reduction = onBits(reduction);
+    reduction = reductionOnBits(reduction);
   dispatch(dtype, [&](auto zero) {
     using T = decltype(zero);
     auto as = [&]<Reduction R>() {

@@ -25,7 +25,7 @@ StartedPlan::StartedPlan(std::vector<CollectivePlan *> plans, World &world,
   groups_ = world.groups(members, /*own=*/true);
 }
 
-Status StartedPlan::start(int rank, int64_t id, const void *in, void *out) {
+Status StartedPlan::start(int rank, int64_t id, const void *in, void *out, Mover &mover) {
   State &state = states_[size_t(rank)];
   if (state.handed == plans_.size() || plans_[state.handed]->info().id != id)
     return internalError("the program starts collective " + std::to_string(id) +
@@ -35,11 +35,12 @@ Status StartedPlan::start(int rank, int64_t id, const void *in, void *out) {
   state.buffers.resize(plans_.size());
   state.buffers[state.handed] = {in, out, 1};
   if (++state.handed == plans_.size())
-    CollectivePlan::offer(plans_, *groups_[size_t(rank)], rank, state.buffers);
+    CollectivePlan::offer(plans_, *groups_[size_t(rank)], rank, state.buffers, mover);
   return {};
 }
 
-Status StartedPlan::done(int rank, int64_t id, const void *in, void *out, bool &waited) {
+Status StartedPlan::done(int rank, int64_t id, const void *in, void *out, bool &waited,
+                         Mover &mover) {
   State &state = states_[size_t(rank)];
   auto plan = std::find_if(plans_.begin(), plans_.end(),
                            [&](const CollectivePlan *p) { return p->info().id == id; });
@@ -51,7 +52,8 @@ Status StartedPlan::done(int rank, int64_t id, const void *in, void *out, bool &
     return internalError("the program waits for collective " + std::to_string(id) +
                          " with other buffers than it started it with");
   waited = state.taken == 0;
-  if (waited && !CollectivePlan::meet(plans_, *groups_[size_t(rank)], rank, state.buffers))
+  if (waited && !CollectivePlan::meet(plans_, *groups_[size_t(rank)], rank, state.buffers,
+                                      mover))
     return Status(Code::Aborted, "");
   if (++state.taken == plans_.size())
     state.handed = state.taken = 0;

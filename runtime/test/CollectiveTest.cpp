@@ -1,5 +1,6 @@
 //===- CollectiveTest.cpp - The engine against the definition ---------------===//
 
+#include "OnDevices.h"
 #include "Support.h"
 
 #include "CollectiveCheck.h"
@@ -26,12 +27,20 @@ Buffers runOnThreads(const CollectiveInfo &info, int ranks, const Buffers &in,
   CollectivePlan plan(info, world);
   Buffers out(static_cast<size_t>(ranks));
   std::vector<std::thread> threads;
+  auto devices = openDevices(ranks);
   for (int r = 0; r < ranks; ++r) {
     out[size_t(r)].resize(size_t(count * info.outElements * dtypeSize(info.dtype)), 77);
     threads.emplace_back([&, r] {
+      std::vector<char> given = in[size_t(r)];
+      cuda::Device *device = devices ? devices->of(r) : nullptr;
+      Placed from(device, given.data(), int64_t(given.size())),
+          to(device, out[size_t(r)].data(), int64_t(out[size_t(r)].size()));
       // Twice: nothing may be left over from the first time.
-      EXPECT_TRUE(plan.run(r, count, in[size_t(r)].data(), out[size_t(r)].data()));
-      EXPECT_TRUE(plan.run(r, count, in[size_t(r)].data(), out[size_t(r)].data()));
+      for (int i = 0; i < 2; ++i)
+        EXPECT_TRUE(communicate(device, [&](Mover &mover) {
+          return plan.run(r, count, from.data(), to.data(), mover);
+        }));
+      to.fetch();
     });
   }
   for (std::thread &thread : threads)

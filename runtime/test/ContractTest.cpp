@@ -1,5 +1,6 @@
 //===- ContractTest.cpp - Strided contractions against plain loops ----------===//
 
+#include "OnDevices.h"
 #include "Support.h"
 
 #include "ContractionDims.h"
@@ -93,8 +94,19 @@ const char *check(const Case &test, std::mt19937 &random, int64_t low,
   EXPECT_TRUE(plan.ok()) << plan.status().message();
   if (!plan.ok())
     return "failed";
-  Status status = (*plan)->run(a.data(), b.data(), c.data());
-  EXPECT_TRUE(status.ok()) << status.message();
+  if (onDevices()) {
+    static const std::unique_ptr<cuda::Devices> devices = openDevices(1);
+    if (!devices)
+      return "failed";
+    cuda::Device &device = *devices->of(0);
+    EXPECT_OK(device.enter());
+    Placed onA(&device, a.data(), int64_t(a.size())), onB(&device, b.data(), int64_t(b.size())),
+        onC(&device, c.data(), int64_t(c.size()));
+    EXPECT_OK(device.contract(&test.desc, onA.data(), onB.data(), onC.data()));
+    onC.fetch();
+  } else {
+    EXPECT_OK((*plan)->run(a.data(), b.data(), c.data()));
+  }
   for (int64_t i = 0; i < test.sizeC; ++i) {
     double want = expected[size_t(i)], got = getElement(out, c.data(), i);
     if (!isFloat(out)) {

@@ -1,5 +1,6 @@
 //===- StartedTest.cpp - Collectives in two halves --------------------------===//
 
+#include "OnDevices.h"
 #include "Support.h"
 
 #include "shardkit/rt/Collective.h"
@@ -51,40 +52,54 @@ TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
   EXPECT_EQ(plans.started[0], plans.started[1]);
   EXPECT_EQ(plans.started[2], nullptr);
   std::vector<std::thread> threads;
+  auto devices = openDevices(ranks);
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
       std::mt19937 random(unsigned(rank) + 1);
+      cuda::Device *device = devices ? devices->of(rank) : nullptr;
       std::vector<std::vector<float>> in, out;
+      std::vector<std::unique_ptr<Placed>> from, to;
       for (int64_t size : sizes) {
         in.emplace_back(size_t(size));
         out.emplace_back(size_t(size));
+        from.push_back(std::make_unique<Placed>(device, in.back().data(), size * 4));
+        to.push_back(std::make_unique<Placed>(device, out.back().data(), size * 4));
       }
       auto late = [&] { std::this_thread::sleep_for(std::chrono::microseconds(random() % 300)); };
       auto start = [&](int64_t id) {
         late();
-        Status status = plans.started[size_t(id)]->start(rank, id, in[size_t(id)].data(),
-                                                         out[size_t(id)].data());
-        EXPECT_TRUE(status.ok()) << status.message();
+        communicate(device, [&](Mover &mover) {
+          EXPECT_OK(plans.started[size_t(id)]->start(rank, id, from[size_t(id)]->data(),
+                                                     to[size_t(id)]->data(), mover));
+          return true;
+        });
       };
       auto done = [&](int64_t id, bool first) {
         late();
         bool waited = false;
-        Status status = plans.started[size_t(id)]->done(rank, id, in[size_t(id)].data(),
-                                                        out[size_t(id)].data(), waited);
-        EXPECT_TRUE(status.ok()) << status.message();
+        communicate(device, [&](Mover &mover) {
+          EXPECT_OK(plans.started[size_t(id)]->done(rank, id, from[size_t(id)]->data(),
+                                                    to[size_t(id)]->data(), waited, mover));
+          return true;
+        });
         EXPECT_EQ(waited, first);
       };
       for (int round = 0; round < 50; ++round) {
         for (size_t i = 0; i < in.size(); ++i)
           std::fill(in[i].begin(), in[i].end(), input(rank, i, round));
+        for (size_t i = 0; device && i < in.size(); ++i)
+          EXPECT_OK(device->upload(from[i]->data(), in[i].data(), sizes[i] * 4));
         start(0);
         start(1);
-        EXPECT_TRUE(plans.plans[2]->run(rank, 1, in[2].data(), out[2].data()));
+        EXPECT_TRUE(communicate(device, [&](Mover &mover) {
+          return plans.plans[2]->run(rank, 1, from[2]->data(), to[2]->data(), mover);
+        }));
         start(3);
         done(0, true);
         done(1, false);
         done(3, true);
         for (size_t i = 0; i < in.size(); ++i) {
+          to[i]->fetch();
           float sum = input(rank, i, round) + input(rank ^ 1, i, round);
           EXPECT_EQ(std::count(out[i].begin(), out[i].end(), sum), sizes[i]);
         }

@@ -91,6 +91,13 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_option("--backend", options.backend,
                  "local: threads of this process; mpi: processes under mpirun, one for "
                  "each device");
+  app.add_option("--target", options.target,
+                 "cpu or cuda: what IR is compiled for; of a bundle, what it must be for");
+  app.add_option("--chip", options.chip, "cuda: the same for the chip, sm_90");
+  app.add_option("--matmul-precision", options.matmulPrecision,
+                 "cuda: ieee, or tf32 for f32 contractions that round their inputs");
+  app.add_flag("--graphs,!--no-graphs", options.graphs,
+               "cuda: record programs that the host does not steer, and replay them");
   app.add_option("--devices-per-process", devicesPerProcess,
                  "mpi: at most so many devices in a process; auto: as many as it takes");
   app.add_option("--library-threads", options.libraryThreads,
@@ -151,6 +158,12 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                                          : "--suite and BUNDLE_OR_IR, expected one of them");
   if (options.backend != "local" && options.backend != "mpi")
     return invalid("--backend=" + options.backend + ", expected local or mpi");
+  if (!options.target.empty() && options.target != "cpu" && options.target != "cuda")
+    return invalid("--target=" + options.target + ", expected cpu or cuda");
+  if (!options.chip.empty() && options.target != "cuda")
+    return invalid("--chip=" + options.chip + ", expected --target=cuda with it");
+  if (options.matmulPrecision != "ieee" && options.matmulPrecision != "tf32")
+    return invalid("--matmul-precision=" + options.matmulPrecision + ", expected ieee or tf32");
   if (devicesPerProcess == "auto")
     options.devicesPerProcess = 0;
   else if (!parseNumber(devicesPerProcess, options.devicesPerProcess) ||
@@ -191,10 +204,6 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     if (!parseNumber(deviceMap.substr(at, comma - at), device) || device < 0)
       return invalid("--device-map=" + deviceMap +
                      ", expected a list of device numbers");
-    if (std::count(options.deviceMap.begin(), options.deviceMap.end(), device))
-      return invalid("--device-map=" + deviceMap + " names device " +
-                     std::to_string(device) +
-                     " twice, expected a device of its own for each rank");
     options.deviceMap.push_back(device);
     at = comma + 1;
   }
@@ -207,6 +216,10 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     options.rtol = rtol;
   if (atol >= 0)
     options.atol = atol;
+  if (!options.target.empty())
+    options.compileOptions.push_back("--target=" + options.target);
+  if (!options.chip.empty())
+    options.compileOptions.push_back("--chip=" + options.chip);
   if (!autoShard.empty())
     options.compileOptions.push_back(
         autoShard == "on" ? "--auto-shard" : "--auto-shard=" + autoShard);

@@ -25,7 +25,7 @@ struct Options {
   std::string outputDir;
   std::string outputFormat = "npy";
   std::string function;
-  std::vector<int64_t> deviceMap;
+  std::vector<int64_t> deviceMap; ///< May name a device twice.
   std::optional<uint64_t> randomSeed;
   std::map<std::string, std::pair<int64_t, int64_t>> ranges;
   bool verify = false, exact = false, verbose = false;
@@ -36,6 +36,9 @@ struct Options {
   std::string backend = "local"; ///< Or mpi.
   int64_t devicesPerProcess = 1; ///< At most; 0: as many as it takes.
   int libraryThreads = 0;        ///< Of each rank; 0: by the cores.
+  std::string target, chip;      ///< Empty: what the bundle is for.
+  std::string matmulPrecision = "ieee"; ///< Or tf32; of devices.
+  bool graphs = true;                   ///< Of devices.
   std::string digests;           ///< File for a digest of every result.
   std::string suite;             ///< Directory of recorded runs (SK_RECORD).
   std::vector<std::string> compileOptions; ///< Passed to shard-compile.

@@ -68,6 +68,27 @@ Status Session::prepare(const Runnable &what, Arguments &arguments,
   return {};
 }
 
+Status Session::openDevices(const Runnable &what) {
+  devices_ = nullptr;
+  const Manifest &manifest = bundle_.manifest();
+  if (manifest.target == "cuda") {
+    if (what.pipeline())
+      return invalid(what.title() + " is for cuda, on which this runtime runs functions alone");
+    auto [begin, end] = backend_.ownRanks(what.devices());
+    std::unique_ptr<cuda::Devices> &known = allDevices_[{begin, end}];
+    if (!known) {
+      cuda::DeviceOptions options;
+      options.tf32 = options_.matmulPrecision == "tf32";
+      options.graphs = options_.graphs;
+      options.map = options_.deviceMap;
+      SK_ASSIGN_OR_RETURN(known, cuda::Devices::open(manifest.chip, begin, end, options));
+    }
+    devices_ = known.get();
+  }
+  executor_.setDevices(devices_);
+  return {};
+}
+
 Status Session::runOnce(const Runnable &what, const std::vector<sk_program> &programs,
                         RunStats *stats) {
   return what.pipeline() ? executor_.run(*what.pipeline(), programs, memory_, stats)
@@ -79,6 +100,7 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   Arguments arguments;
   std::vector<sk_program> programs;
   SK_RETURN_IF_ERROR(backend_.agree(prepare(what, arguments, programs)));
+  SK_RETURN_IF_ERROR(backend_.agree(openDevices(what)));
 
   RunRecord record;
   record.what = &what;
@@ -103,6 +125,10 @@ Expected<RunRecord> Session::run(const Runnable &what) {
     SK_RETURN_IF_ERROR(runOnce(what, programs, &record.stats));
     record.steps.push_back(record.stats.seconds);
   }
+  if (devices_)
+    SK_RETURN_IF_ERROR(backend_.agree(executor_.forEachRank(what.devices(), [&](int64_t rank) {
+      return memory_[size_t(rank)].downloadResults(what.heldBy(rank));
+    })));
   if (measured_)
     SK_RETURN_IF_ERROR(mergeRecords(record));
   if (!options_.digests.empty())
@@ -244,11 +270,17 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
       memory_[size_t(rank)].bindRemote(what.heldBy(rank), at(rank), backend_.process() == 0);
   if (status.ok())
     status = executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
-      memory_[size_t(rank)].bind(what.heldBy(rank), false, at(rank));
-      return {};
+      RankMemory &memory = memory_[size_t(rank)];
+      memory.bind(what.heldBy(rank), false, at(rank));
+      return devices_ ? memory.bindDevice(what.heldBy(rank), *devices_->of(rank), rank) : Status();
     });
   SK_RETURN_IF_ERROR(backend_.agree(status));
-  return backend_.agree(loadArguments(what, arguments, record));
+  SK_RETURN_IF_ERROR(backend_.agree(loadArguments(what, arguments, record)));
+  if (!devices_)
+    return {};
+  return backend_.agree(executor_.forEachRank(what.devices(), [&](int64_t rank) {
+    return memory_[size_t(rank)].uploadArguments(what.heldBy(rank));
+  }));
 }
 
 Status Session::loadArguments(const Runnable &what, const Arguments &arguments,

@@ -9,6 +9,7 @@
 
 #include "shardkit/rt/Bundle.h"
 #include "shardkit/rt/Compare.h"
+#include "shardkit/rt/Cuda/Device.h"
 #include "shardkit/rt/Executor.h"
 #include "shardkit/rt/HostFunctions.h"
 
@@ -70,6 +71,8 @@ private:
   /// Brings the local results (or argument `i` of a stage) of all ranks to process 0.
   rt::Status collectResults(const Runnable &what);
   rt::Status collectArgument(const Runnable &what, size_t stage, size_t i);
+  /// Where the bundle is for devices: those of the ranks that this process runs.
+  rt::Status openDevices(const Runnable &what);
   /// What processes measured, on all of them.
   rt::Status mergeRecords(RunRecord &record);
   rt::Status digest(const Runnable &what, RunRecord &record);
@@ -97,6 +100,9 @@ private:
   rt::Backend &backend_;
   const bool measured_; ///< Records shall have what all processes measured.
   rt::Executor executor_;
+  /// By the ranks [begin, end); memory on them goes first.
+  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<rt::cuda::Devices>> allDevices_;
+  rt::cuda::Devices *devices_ = nullptr; ///< Of what runs now; null on the host.
   std::vector<rt::RankMemory> memory_;
   rt::RankMemory reference_;
 };

@@ -95,6 +95,20 @@ Expected<std::vector<Runnable>> chooseRunnables(const Manifest &manifest, const 
     return invalid("the bundle has several functions, choose one with "
                    "--function: " +
                    names);
+  if (!options.target.empty() && options.target != manifest.target)
+    return invalid("--target=" + options.target + ", but the bundle is for " + manifest.target +
+                   ", expected the same");
+  if (!options.chip.empty() && options.chip != manifest.chip)
+    return invalid("--chip=" + options.chip + ", but the bundle is for " + manifest.chip +
+                   ", expected the same");
+  if (manifest.target != "cuda" && options.matmulPrecision != "ieee")
+    return invalid("--matmul-precision=" + options.matmulPrecision + ", but the bundle is for " +
+                   manifest.target + ", which has ieee alone");
+  for (size_t i = 0; i < options.deviceMap.size() && manifest.target != "cuda"; ++i)
+    if (std::count(options.deviceMap.begin(), options.deviceMap.begin() + long(i),
+                   options.deviceMap[i]))
+      return invalid("--device-map names device " + std::to_string(options.deviceMap[i]) +
+                     " twice, expected a device of its own for each rank");
   for (const Runnable &what : chosen)
     if (!options.deviceMap.empty() &&
         int64_t(options.deviceMap.size()) != what.devices())
@@ -286,7 +300,8 @@ int Runner::runProgram() {
     return code;
   Options options = options_;
   const char *recordTo = std::getenv("SK_RECORD");
-  const bool recorded = recordTo && *recordTo && options.randomSeed && options.weights.empty() &&
+  // Of programs for the host: on devices sums may round in another order.
+  const bool recorded = recordTo && *recordTo && options.target != "cuda" && options.randomSeed && options.weights.empty() &&
                         options.inputs.empty() && options.inputFiles.empty() &&
                         options.shardFunctions.empty() && backend_->processes() == 1;
   std::string digests;

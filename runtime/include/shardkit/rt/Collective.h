@@ -43,8 +43,9 @@ public:
   }
   Group &group(int rank) const { return *groups_[size_t(rank)]; }
   /// Called by every rank that takes part with its own contiguous buffers, of `count`
-  /// items each, as many on all of them. False when the world failed.
-  bool run(int rank, int64_t count, const void *in, void *out);
+  /// items each, as many on all of them, which `mover` moves. False when the world
+  /// failed.
+  bool run(int rank, int64_t count, const void *in, void *out, Mover &mover = hostMover());
   /// "collective 3 (all_reduce of 256 bytes at model.mlir:12:8)" for messages.
   std::string describe() const;
   /// Bytes that `rank` takes from others, in one execution, of each item.
@@ -55,13 +56,12 @@ public:
   /// false when the world failed; `waited`, if not null, grows by the seconds in which
   /// it waited for others.
   static void offer(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                    std::span<const CollectiveBuffers> buffers);
+                    std::span<const CollectiveBuffers> buffers, Mover &mover = hostMover());
   static bool meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                   std::span<const CollectiveBuffers> buffers, double *waited = nullptr);
+                   std::span<const CollectiveBuffers> buffers, Mover &mover = hostMover(),
+                   double *waited = nullptr);
 
-private:
-  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
-                 const MeshRanks &destinations, bool isTransfer);
+  /// What the plan consists of, for those that move it in another way.
   struct Loop {
     int64_t size, source, destination;
     int64_t packed = 1; ///< Of the source where it is packed in this order.
@@ -75,6 +75,21 @@ private:
     int64_t shift = 0; ///< Of the digits that choose among replicas.
     std::vector<int64_t> packed = {}; ///< Per source, its place in what that one packs.
   };
+  /// Of what `rank` takes.
+  const std::vector<Piece> &pieces(int rank) const { return pieces_[size_t(rank)]; }
+  const std::vector<Loop> &loops(const Piece &piece) const { return loopSets_[piece.loops]; }
+  int64_t elementsOf(const Piece &piece) const;
+  /// Of an item, that `to` reads of member `source`.
+  int64_t elementsFrom(int source, int to) const;
+  bool isEmpty() const { return empty_; }
+  bool isPadded() const { return padded_; }
+  bool isSame() const { return isSame_; }
+  /// The ranks of all groups of it, in order of the first of each.
+  std::vector<std::vector<int>> allParticipants() const;
+
+private:
+  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
+                 const MeshRanks &destinations, bool isTransfer);
   /// What is read in a round: inputs, then the parts that members computed.
   struct Round : Reading {
     const CollectivePlan *plan;
@@ -95,17 +110,15 @@ private:
   /// Computes the output of `rank` from what plan `k` of the meeting offers; where
   /// work is shared (`isShared`) its part only, which `copyParts` completes once all
   /// members have computed theirs.
-  void compute(int rank, int64_t count, Group &group, size_t k, void *out);
-  void copyParts(int rank, int64_t count, Group &group, size_t k, void *out);
+  void compute(int rank, int64_t count, Group &group, size_t k, void *out, Mover &mover);
+  void copyParts(int rank, int64_t count, Group &group, size_t k, void *out, Mover &mover);
   bool isShared(int64_t count, const Group &group) const;
   /// Elements of `count` items that a member computes where work is shared: begin,
   /// number.
   std::pair<int64_t, int64_t> partOf(int member, int64_t count, const Group &group) const;
-  /// The output of one item.
-  void computeItem(int rank, int64_t item, Group &group, size_t k, void *outputs);
-  /// Of an item, that `to` reads of member `source`.
-  int64_t elementsFrom(int source, int to) const;
-  int64_t elementsOf(const Piece &piece) const;
+  /// The outputs of `count` items from `item` on; of one where pieces are packed.
+  void computeItems(int rank, int64_t item, int64_t count, Group &group, size_t k, void *outputs,
+                    Mover &mover);
   /// For each piece of `rank` and source, its place in what the source packs.
   void placePacked(int rank);
 
@@ -133,11 +146,12 @@ public:
 
   /// Takes the buffers of the next of the collectives, in order; with those of the
   /// last one the rank has come. Never waits.
-  Status start(int rank, int64_t id, const void *in, void *out);
+  Status start(int rank, int64_t id, const void *in, void *out, Mover &mover = hostMover());
   /// Waits for the others and computes all outputs, in the first call after the
   /// start; the calls for the other collectives find it done. Error `Aborted`
   /// when the world failed. `waited`: whether this call did the work.
-  Status done(int rank, int64_t id, const void *in, void *out, bool &waited);
+  Status done(int rank, int64_t id, const void *in, void *out, bool &waited,
+              Mover &mover = hostMover());
 
 private:
   /// Where a rank is. Handed and taken count collectives.

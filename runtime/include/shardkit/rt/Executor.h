@@ -5,6 +5,8 @@
 
 #include "shardkit/rt/Backend.h"
 #include "shardkit/rt/Buffer.h"
+#include "shardkit/rt/Cuda/Device.h"
+#include "shardkit/rt/Cuda/Nccl.h"
 #include "shardkit/rt/Manifest.h"
 #include "shardkit/rt/Status.h"
 #include "shardkit/rt/abi.h"
@@ -28,10 +30,18 @@ public:
   void bindRemote(const FunctionInfo &function, void *arguments, bool results);
   static int64_t argumentBytes(const FunctionInfo &function);
 
+  /// After bind: the program works on `device`; arguments and results on the host are
+  /// what is copied there and back. `rank` is for errors.
+  Status bindDevice(const FunctionInfo &function, cuda::Device &device, int64_t rank);
+  Status uploadArguments(const FunctionInfo &function);
+  Status downloadResults(const FunctionInfo &function);
+
+  /// On the host.
   void *argument(size_t i) { return arguments_[i]; }
   void *result(size_t i) { return results_[i]; }
-  void *const *arguments() const { return arguments_.data(); }
-  void *const *results() const { return results_.data(); }
+  /// Where the program works.
+  void *const *arguments() const { return device_ ? deviceArguments_.data() : arguments_.data(); }
+  void *const *results() const { return device_ ? deviceResults_.data() : results_.data(); }
   void *arena() { return arena_; }
   int64_t bytes() const { return used_; }
   /// Of the values of a pipeline.
@@ -43,6 +53,9 @@ private:
   int64_t used_ = 0;
   std::vector<void *> arguments_, results_;
   void *arena_ = nullptr;
+  cuda::Device *device_ = nullptr;
+  cuda::DeviceMemory deviceArgumentMemory_, deviceMemory_;
+  std::vector<void *> deviceArguments_, deviceResults_;
 };
 
 struct TimeStats {
@@ -87,6 +100,8 @@ public:
   /// Threads of the library of matrix products for each rank; 0 (the default): the
   /// cores divided by the ranks on them.
   void setLibraryThreads(int threads);
+  /// The devices of the ranks from now on; null: programs run on the host.
+  void setDevices(cuda::Devices *devices, cuda::NcclRanks *nccl = nullptr);
 
   /// Calls fn(rank) on the thread of each rank of this process; returns the error of
   /// the lowest rank that failed.

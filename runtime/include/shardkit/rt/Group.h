@@ -14,6 +14,7 @@
 
 #include "shardkit/rt/Fault.h"
 #include "shardkit/rt/Manifest.h"
+#include "shardkit/rt/Mover.h"
 
 #include <atomic>
 #include <functional>
@@ -44,6 +45,7 @@ struct Offer {
   const void *data = nullptr;
   const Reading *reading = nullptr;
   int64_t count = 1; ///< Items (`CollectivePlan::run`); all must offer as many.
+  Mover *mover = nullptr; ///< Of this member.
 };
 
 class Group {
@@ -66,6 +68,9 @@ public:
   /// Offer `k` of `peer` in `round`, as member `index` reads it: the buffer, or what
   /// Reading::pack makes of it where World::isPacked().
   virtual const char *offered(int index, int peer, int round, size_t k) = 0;
+  /// Whose buffers those are: the mover that `peer` offered them with, or the host's
+  /// where they are messages.
+  virtual Mover &moverOf(int peer, int round) { return hostMover(); }
   /// Returns once no other member reads what this one offered.
   virtual bool release(int index, const std::function<std::string()> &describe) = 0;
 
@@ -165,10 +170,11 @@ public:
   /// processes.
   virtual void vanish() {}
 
-protected:
-  virtual void keepError(Status status) = 0;
   /// False for a rank whose record is not at hand.
   virtual bool isKnown(int) const { return true; }
+
+protected:
+  virtual void keepError(Status status) = 0;
   std::vector<RankRecord *> records_;
 
 private:

@@ -259,7 +259,9 @@ struct PipelineInfo {
 };
 
 struct Manifest {
-  std::string target, producer;
+  std::string target; ///< "cpu", or "cuda".
+  std::string chip;   ///< Of cuda: "sm_90".
+  std::string producer;
   std::vector<MeshInfo> meshes;
   std::vector<ProgramInfo> programs;
   std::vector<FunctionInfo> functions; ///< But for those of pipelines.

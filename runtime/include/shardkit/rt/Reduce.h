@@ -16,6 +16,9 @@ void reduceStrided(Reduction reduction, DType dtype, const void *const *in,
                    int64_t numInputs, int64_t inStride, void *out,
                    int64_t outStride, int64_t count);
 
+/// What `reduction` is on i1.
+Reduction reductionOnBits(Reduction reduction);
+
 } // namespace shardkit::rt
 
 #endif // SHARDKIT_RT_REDUCE_H

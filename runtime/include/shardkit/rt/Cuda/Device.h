@@ -1,0 +1,148 @@
+//===- Device.h - The GPUs that ranks run on ----------------------*- C++ -*-===//
+//
+// The libraries of NVIDIA are opened here, at run time; a build needs none of them. A
+// logical rank has a Device: its own streams (one for what its program computes, one for
+// what its collectives move) and caches on a GPU that other ranks may share. Addresses
+// are those of the GPU. All functions of a Device are called by one thread at a time,
+// which has called enter().
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_CUDA_DEVICE_H
+#define SHARDKIT_RT_CUDA_DEVICE_H
+
+#include "shardkit/rt/Mover.h"
+#include "shardkit/rt/Status.h"
+#include "shardkit/rt/abi.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace shardkit::rt {
+class World;
+}
+
+namespace shardkit::rt::cuda {
+
+struct DeviceOptions {
+  bool tf32 = false;        ///< f32 contractions may round their inputs to tf32.
+  bool graphs = true;       ///< Programs that can are recorded and replayed.
+  bool areOwn = false;      ///< A GPU of its own for each rank.
+  std::vector<int64_t> map; ///< GPU of each rank; empty: one after the other.
+};
+
+class Device {
+public:
+  struct Impl;
+  explicit Device(std::unique_ptr<Impl> impl);
+  ~Device();
+  Impl &impl() { return *impl_; }
+
+  /// On the thread that uses it from now on.
+  Status enter();
+  /// "GPU 0 (NVIDIA H100 80GB HBM3)"
+  const std::string &name() const;
+
+  /// Aligned to 256 bytes. `describe(free)` is the error where there is no room for
+  /// them, with `free` bytes left.
+  Expected<void *> allocate(int64_t bytes, const std::function<Status(int64_t free)> &describe);
+  void free(void *memory);
+  /// `from` may be changed once it has returned, pinned memory once wait() has.
+  Status upload(void *to, const void *from, int64_t bytes);
+  /// Waits.
+  Status download(void *to, const void *from, int64_t bytes);
+  Status zero(void *to, int64_t bytes);
+  Status copy(void *to, const void *from, int64_t bytes);
+  /// `rows` rows of `bytes` bytes, the strides apart in bytes.
+  Status copyRows(void *to, int64_t toStride, const void *from, int64_t fromStride, int64_t bytes,
+                  int64_t rows);
+
+  /// What programs ask for (abi.h).
+  Status launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z, void *const *args);
+  Status read(void *to, const void *from, int64_t bytes);
+  Expected<const void *> constant(const void *host, int64_t bytes);
+  Status contract(const sk_contraction *desc, const void *a, const void *b, void *c);
+
+  /// Between these two the communication stream works behind what the program has
+  /// given so far, and then the program's stream behind that.
+  Status startCommunication();
+  Status endCommunication();
+  Mover &mover();
+  /// What runs now has met other ranks, or the host: no graph can hold it.
+  void noteHost();
+
+  /// Calls `run`, which runs a program on these buffers; from the second time on a
+  /// program that nothing on the host steers is a graph.
+  int32_t record(sk_program program, void *const *args, size_t numArgs, void *const *results,
+                 size_t numResults, void *arena, const std::function<int32_t()> &run,
+                 Status &status);
+  /// Waits for all of it. Returns early, with no error, when `world` fails.
+  Status wait(const World *world = nullptr);
+
+private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Of the ranks of this process, for the programs of one bundle.
+class Devices {
+public:
+  /// Ranks [begin, end) for programs compiled for `chip`, "sm_90".
+  static Expected<std::unique_ptr<Devices>> open(const std::string &chip, int64_t begin,
+                                                 int64_t end, const DeviceOptions &options);
+  ~Devices();
+  /// Null for a rank of another process.
+  Device *of(int64_t rank);
+
+private:
+  struct Impl;
+  Devices();
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Memory of a device; never null once reserved, also for 0 bytes.
+class DeviceMemory {
+public:
+  DeviceMemory() = default;
+  DeviceMemory(DeviceMemory &&other) noexcept { swap(other); }
+  DeviceMemory &operator=(DeviceMemory &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~DeviceMemory();
+  /// At least `bytes` on `device`; the contents are lost when it grows.
+  Status reserve(Device &device, int64_t bytes, const std::function<Status(int64_t free)> &describe);
+  void *data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+
+private:
+  void swap(DeviceMemory &other) {
+    std::swap(device_, other.device_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+  }
+  Device *device_ = nullptr;
+  void *data_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
+/// Host memory that devices copy from and to while the host goes on.
+class PinnedMemory {
+public:
+  PinnedMemory() = default;
+  PinnedMemory(const PinnedMemory &) = delete;
+  ~PinnedMemory();
+  Status reserve(Device &device, int64_t bytes);
+  char *data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+
+private:
+  Device *device_ = nullptr;
+  char *data_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
+} // namespace shardkit::rt::cuda
+
+#endif // SHARDKIT_RT_CUDA_DEVICE_H

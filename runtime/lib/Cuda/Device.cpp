@@ -1,0 +1,386 @@
+//===- Device.cpp - The GPUs that ranks run on ------------------------------===//
+
+#include "DeviceImpl.h"
+
+#include "shardkit/rt/Group.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <thread>
+
+namespace shardkit::rt::cuda {
+
+//===----------------------------------------------------------------------===//
+// Start
+//===----------------------------------------------------------------------===//
+
+Status Device::Impl::start() {
+  auto check = [&](CUresult result, const char *what) {
+    return driver.check(result, placed(what));
+  };
+  SK_RETURN_IF_ERROR(check(driver.cuCtxSetCurrent(gpu.context), "entering its context"));
+  for (CUstream *stream : {&compute, &communication, &aside})
+    SK_RETURN_IF_ERROR(check(driver.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), "a stream"));
+  for (CUevent *event : {&computed, &communicated})
+    SK_RETURN_IF_ERROR(check(driver.cuEventCreate(event, CU_EVENT_DISABLE_TIMING), "an event"));
+  mover = std::make_unique<DeviceMover>(*this);
+  contractions = std::make_unique<Contractions>(*this);
+  return mover->start();
+}
+
+Device::Impl::~Impl() {
+  driver.cuCtxSetCurrent(gpu.context);
+  for (CUstream stream : {compute, communication, aside})
+    if (stream)
+      driver.cuStreamSynchronize(stream);
+  for (auto &[key, one] : recorded)
+    if (one.graph)
+      driver.cuGraphExecDestroy(one.graph);
+  contractions.reset();
+  mover.reset();
+  for (CUdeviceptr memory : chunks)
+    driver.cuMemFree(memory);
+  for (CUevent event : {computed, communicated})
+    if (event)
+      driver.cuEventDestroy(event);
+  for (CUstream stream : {compute, communication, aside})
+    if (stream)
+      driver.cuStreamDestroy(stream);
+}
+
+Device::Device(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Device::~Device() = default;
+
+Status Device::enter() {
+  return impl_->driver.check(impl_->driver.cuCtxSetCurrent(impl_->gpu.context),
+                             impl_->placed("entering its context"));
+}
+
+const std::string &Device::name() const { return impl_->gpu.name; }
+Mover &Device::mover() { return *impl_->mover; }
+void Device::noteHost() { impl_->hasHost = true; }
+
+struct Devices::Impl {
+  int64_t begin = 0;
+  std::map<int, std::unique_ptr<Programs>> programs; ///< By GPU.
+  std::vector<std::unique_ptr<Device>> devices;      ///< First to go.
+};
+
+Devices::Devices() : impl_(std::make_unique<Impl>()) {}
+Devices::~Devices() = default;
+
+Device *Devices::of(int64_t rank) {
+  const int64_t i = rank - impl_->begin;
+  return i >= 0 && i < int64_t(impl_->devices.size()) ? impl_->devices[size_t(i)].get() : nullptr;
+}
+
+/// Whether code for `chip` runs on `gpu`: that compute capability or a later one,
+/// exactly that one with an "a" behind it, one of its family with an "f".
+static Status checkChip(const std::string &chip, const Gpu &gpu) {
+  int number = 0;
+  const char *begin = chip.data() + 3, *end = chip.data() + chip.size();
+  auto [rest, error] = chip.starts_with("sm_") ? std::from_chars(begin, end, number)
+                                               : std::from_chars_result{begin, std::errc::invalid_argument};
+  const std::string suffix = error == std::errc() ? std::string(rest, end) : "?";
+  if (number < 10 || (suffix != "" && suffix != "a" && suffix != "f"))
+    return invalid("the bundle is compiled for chip '" + chip + "', expected one like sm_90");
+  const int mine = gpu.major * 10 + gpu.minor;
+  if (suffix == "a" ? mine == number
+                    : mine >= number && (suffix == "" || mine / 10 == number / 10))
+    return {};
+  return invalid("the bundle is compiled for chip " + chip + ", " + gpu.name + " is sm_" +
+                 std::to_string(mine) + ", expected a bundle for that or an earlier one");
+}
+
+Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_t begin,
+                                                 int64_t end, const DeviceOptions &options) {
+  SK_ASSIGN_OR_RETURN(Machine * machine, Machine::open());
+  if (options.areOwn && end - begin > machine->count())
+    return invalid("this machine has " + std::to_string(machine->count()) + " GPU" +
+                   (machine->count() == 1 ? "" : "s") + ", expected one for each of " +
+                   std::to_string(end - begin) + " ranks");
+  std::unique_ptr<Devices> devices(new Devices);
+  devices->impl_->begin = begin;
+  for (int64_t rank = begin; rank < end; ++rank) {
+    const int64_t ordinal = rank < int64_t(options.map.size())
+                                ? options.map[size_t(rank)]
+                                : (options.areOwn ? rank - begin : rank) % machine->count();
+    if (ordinal >= machine->count())
+      return invalid("rank " + std::to_string(rank) + " is put on GPU " +
+                     std::to_string(ordinal) + ", this machine has " +
+                     std::to_string(machine->count()));
+    SK_ASSIGN_OR_RETURN(Gpu * gpu, machine->gpu(int(ordinal)));
+    SK_RETURN_IF_ERROR(checkChip(chip, *gpu));
+    std::unique_ptr<Programs> &programs = devices->impl_->programs[int(ordinal)];
+    if (!programs)
+      programs = std::make_unique<Programs>(*machine, *gpu);
+    auto impl = std::make_unique<Device::Impl>(*machine, *gpu, *programs, options);
+    SK_RETURN_IF_ERROR(impl->start());
+    devices->impl_->devices.push_back(std::make_unique<Device>(std::move(impl)));
+  }
+  return devices;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Expected<void *> Device::allocate(int64_t bytes,
+                                  const std::function<Status(int64_t)> &describe) {
+  SK_RETURN_IF_ERROR(enter());
+  const DriverApi &driver = impl_->driver;
+  CUdeviceptr memory = 0;
+  const CUresult result = driver.cuMemAlloc(&memory, size_t(std::max<int64_t>(bytes, 1)));
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    size_t free = 0, total = 0;
+    driver.cuMemGetInfo(&free, &total);
+    return describe(int64_t(free)).withContext(impl_->gpu.name);
+  }
+  SK_RETURN_IF_ERROR(driver.check(
+      result, impl_->placed("allocating " + std::to_string(bytes) + " bytes")));
+  return pointer(memory);
+}
+
+void Device::free(void *memory) {
+  (void)enter();
+  impl_->driver.cuMemFree(address(memory));
+}
+
+Status Device::upload(void *to, const void *from, int64_t bytes) {
+  SK_RETURN_IF_ERROR(enter());
+  if (bytes == 0)
+    return {};
+  return impl_->driver.check(
+      impl_->driver.cuMemcpyHtoDAsync(address(to), from, size_t(bytes), impl_->compute),
+      impl_->placed("copying " + std::to_string(bytes) + " bytes to it"));
+}
+
+Status Device::download(void *to, const void *from, int64_t bytes) {
+  SK_RETURN_IF_ERROR(enter());
+  const std::string what = impl_->placed("copying " + std::to_string(bytes) + " bytes from it");
+  if (bytes)
+    SK_RETURN_IF_ERROR(impl_->driver.check(
+        impl_->driver.cuMemcpyDtoHAsync(to, address(from), size_t(bytes), impl_->compute), what));
+  return impl_->driver.check(impl_->driver.cuStreamSynchronize(impl_->compute), what);
+}
+
+Status Device::zero(void *to, int64_t bytes) {
+  if (bytes == 0)
+    return {};
+  return impl_->driver.check(
+      impl_->driver.cuMemsetD8Async(address(to), 0, size_t(bytes), impl_->compute),
+      impl_->placed("clearing " + std::to_string(bytes) + " bytes"));
+}
+
+Status Device::Impl::copy(CUstream stream, void *to, const void *from, int64_t bytes) {
+  if (bytes == 0)
+    return {};
+  return driver.check(driver.cuMemcpyDtoDAsync(address(to), address(from), size_t(bytes), stream),
+                      placed("copying " + std::to_string(bytes) + " bytes on it"));
+}
+
+Status Device::copy(void *to, const void *from, int64_t bytes) {
+  return impl_->copy(impl_->compute, to, from, bytes);
+}
+
+Status DeviceMemory::reserve(Device &device, int64_t bytes,
+                             const std::function<Status(int64_t)> &describe) {
+  if (device_ == &device && data_ && bytes <= bytes_)
+    return {};
+  *this = DeviceMemory();
+  SK_ASSIGN_OR_RETURN(data_, device.allocate(bytes, describe));
+  device_ = &device;
+  bytes_ = bytes;
+  return {};
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (data_)
+    device_->free(data_);
+}
+
+Status PinnedMemory::reserve(Device &device, int64_t bytes) {
+  if (data_ && bytes <= bytes_)
+    return {};
+  const DriverApi &driver = device.impl().driver;
+  SK_RETURN_IF_ERROR(device.enter());
+  if (data_)
+    driver.cuMemFreeHost(data_);
+  data_ = nullptr;
+  bytes_ = 0;
+  void *memory = nullptr;
+  SK_RETURN_IF_ERROR(driver.check(
+      driver.cuMemHostAlloc(&memory, size_t(bytes ? bytes : 1), CU_MEMHOSTALLOC_PORTABLE),
+      "allocating " + std::to_string(bytes) + " bytes of pinned memory"));
+  device_ = &device;
+  data_ = static_cast<char *>(memory);
+  bytes_ = bytes;
+  return {};
+}
+
+PinnedMemory::~PinnedMemory() {
+  if (!data_)
+    return;
+  (void)device_->enter();
+  device_->impl().driver.cuMemFreeHost(data_);
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+Status Device::launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z,
+                      void *const *args) {
+  if (x == 0 || y == 0 || z == 0)
+    return {};
+  SK_ASSIGN_OR_RETURN(CUfunction function, impl_->programs.kernel(*kernel));
+  constexpr int64_t most = 65535, mostX = 0x7fffffff;
+  if (x < 0 || y < 0 || z < 0 || x > mostX || y > most || z > most)
+    return invalid("kernel '" + std::string(kernel->name) + "' is launched on " +
+                   std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z) +
+                   " blocks, expected at most " + std::to_string(mostX) + " x " +
+                   std::to_string(most) + " x " + std::to_string(most));
+  impl_->lastKernel = kernel->name;
+  return impl_->driver.check(
+      impl_->driver.cuLaunchKernel(function, unsigned(x), unsigned(y), unsigned(z),
+                                   unsigned(kernel->block[0]), unsigned(kernel->block[1]),
+                                   unsigned(kernel->block[2]), unsigned(kernel->shared_bytes),
+                                   impl_->compute, const_cast<void **>(args), nullptr),
+      impl_->placed("launching kernel '" + impl_->lastKernel + "'"));
+}
+
+Status Device::Impl::launchOwn(CUstream stream, const std::string &name, int64_t elements,
+                               void **args) {
+  SK_ASSIGN_OR_RETURN(CUfunction function, programs.ownKernel(name));
+  // The kernels step over what is left.
+  const int64_t blocks =
+      std::min<int64_t>((elements + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS, 1 << 20);
+  return driver.check(driver.cuLaunchKernel(function, unsigned(blocks), 1, 1, SK_KERNEL_THREADS, 1,
+                                            1, 0, stream, args, nullptr),
+                      placed("launching kernel '" + name + "'"));
+}
+
+Expected<const void *> Device::Impl::descriptor(const std::string &bytes) {
+  auto known = descriptors.find(bytes);
+  if (known != descriptors.end())
+    return static_cast<const void *>(pointer(known->second));
+  constexpr int64_t chunkBytes = 256 << 10;
+  // Buffers that come and go elsewhere each time are described anew each time.
+  constexpr size_t most = 1 << 16;
+  const bool isHeld = std::any_of(recorded.begin(), recorded.end(),
+                                  [](const auto &one) { return one.second.graph; });
+  if (descriptors.size() >= most && !isHeld) {
+    for (CUstream stream : {compute, communication})
+      SK_RETURN_IF_ERROR(driver.check(driver.cuStreamSynchronize(stream), placed("waiting for it")));
+    for (CUdeviceptr memory : chunks)
+      driver.cuMemFree(memory);
+    chunks.clear();
+    descriptors.clear();
+    chunkLeft = 0;
+  }
+  const int64_t rounded = (int64_t(bytes.size()) + 255) / 256 * 256;
+  const std::string what = placed("a description of " + std::to_string(bytes.size()) + " bytes");
+  if (chunkLeft < rounded) {
+    chunkLeft = std::max(chunkBytes, rounded);
+    SK_RETURN_IF_ERROR(driver.check(driver.cuMemAlloc(&chunk, size_t(chunkLeft)), what));
+    chunks.push_back(chunk);
+  }
+  SK_RETURN_IF_ERROR(driver.check(
+      driver.cuMemcpyHtoDAsync(chunk, bytes.data(), bytes.size(), aside), what));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuStreamSynchronize(aside), what));
+  descriptors.emplace(bytes, chunk);
+  const void *result = pointer(chunk);
+  chunk += CUdeviceptr(rounded);
+  chunkLeft -= rounded;
+  return result;
+}
+
+Status Device::read(void *to, const void *from, int64_t bytes) {
+  impl_->hasHost = true;
+  return download(to, from, bytes);
+}
+
+Expected<const void *> Device::constant(const void *host, int64_t bytes) {
+  return impl_->programs.constant(impl_->aside, host, bytes);
+}
+
+Status Device::contract(const sk_contraction *desc, const void *a, const void *b, void *c) {
+  return impl_->contractions->run(*desc, a, b, c);
+}
+
+Status Device::startCommunication() {
+  SK_RETURN_IF_ERROR(impl_->mark(impl_->computed, impl_->compute));
+  return impl_->follow(impl_->communication, impl_->computed);
+}
+
+Status Device::endCommunication() {
+  SK_RETURN_IF_ERROR(impl_->mark(impl_->communicated, impl_->communication));
+  return impl_->follow(impl_->compute, impl_->communicated);
+}
+
+int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
+                       void *const *results, size_t numResults, void *arena,
+                       const std::function<int32_t()> &run, Status &status) {
+  const DriverApi &driver = impl_->driver;
+  std::vector<const void *> key = {reinterpret_cast<const void *>(program), arena};
+  key.insert(key.end(), args, args + numArgs);
+  key.insert(key.end(), results, results + numResults);
+  Impl::Recorded &known = impl_->recorded[key];
+  auto launch = [&] {
+    status = driver.check(driver.cuGraphLaunch(known.graph, impl_->compute),
+                          impl_->placed("launching a graph"));
+    return int32_t(status.code());
+  };
+  if (known.graph)
+    return launch();
+  impl_->hasHost = false;
+  if (!impl_->options.graphs || !known.isStatic || known.runs == 0) {
+    const int32_t returned = run();
+    ++known.runs;
+    known.isStatic &= !impl_->hasHost;
+    return returned;
+  }
+  // Relaxed: what is asked for the first time now is uploaded beside it.
+  status = driver.check(driver.cuStreamBeginCapture(impl_->compute, CU_STREAM_CAPTURE_MODE_RELAXED),
+                        impl_->placed("starting to record a graph"));
+  if (!status.ok())
+    return int32_t(status.code());
+  const int32_t returned = run();
+  CUgraph graph = nullptr;
+  status = driver.check(driver.cuStreamEndCapture(impl_->compute, &graph),
+                        impl_->placed("recording a graph"));
+  if (returned || !status.ok()) {
+    if (graph)
+      driver.cuGraphDestroy(graph);
+    return returned ? returned : int32_t(status.code());
+  }
+  status = driver.check(driver.cuGraphInstantiate(&known.graph, graph, 0),
+                        impl_->placed("making a graph"));
+  driver.cuGraphDestroy(graph);
+  return status.ok() ? launch() : int32_t(status.code());
+}
+
+Status Device::wait(const World *world) {
+  const DriverApi &driver = impl_->driver;
+  for (CUstream stream : {impl_->communication, impl_->compute}) {
+    CUresult result = CUDA_ERROR_NOT_READY;
+    if (!world) {
+      result = driver.cuStreamSynchronize(stream);
+    } else {
+      for (int64_t i = 0; (result = driver.cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY; ++i) {
+        if (world->failed())
+          return {};
+        if (i > 1000)
+          std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+    }
+    SK_RETURN_IF_ERROR(driver.check(
+        result, impl_->placed(impl_->lastKernel.empty()
+                                  ? "waiting for it"
+                                  : "waiting for it after kernel '" + impl_->lastKernel + "'")));
+  }
+  return {};
+}
+
+} // namespace shardkit::rt::cuda

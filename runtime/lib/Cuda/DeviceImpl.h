@@ -1,0 +1,192 @@
+//===- DeviceImpl.h - What devices are made of --------------------*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_CUDA_DEVICEIMPL_H
+#define SHARDKIT_RT_CUDA_DEVICEIMPL_H
+
+#include "CublasLtApi.h"
+#include "DriverApi.h"
+#include "KernelAbi.h"
+
+#include "shardkit/rt/Cuda/Device.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+namespace shardkit::rt::cuda {
+
+inline CUdeviceptr address(const void *pointer) {
+  return static_cast<CUdeviceptr>(reinterpret_cast<uintptr_t>(pointer));
+}
+inline void *pointer(CUdeviceptr address) {
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
+}
+
+/// A GPU of this machine; its primary context stays for the process.
+struct Gpu {
+  int ordinal = 0;
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  std::string name; ///< "GPU 0 (...)"
+  int major = 0, minor = 0;
+  int64_t bytes = 0, sharedBytes = 0; ///< Of a block, at most.
+};
+
+/// The libraries and GPUs; opened once by the process.
+class Machine {
+public:
+  static Expected<Machine *> open();
+  const DriverApi &driver() const { return driver_; }
+  int count() const { return int(gpus_.size()); }
+  /// With its context; made when it is asked for first.
+  Expected<Gpu *> gpu(int ordinal);
+  /// cuBLASLt, opened when it is asked for first.
+  Expected<const CublasLtApi *> cublasLt();
+
+private:
+  Status start();
+  std::mutex mutex_;
+  DriverApi driver_;
+  std::optional<Expected<CublasLtApi>> cublasLt_;
+  std::vector<Gpu> gpus_;
+};
+
+/// What is on a GPU for the programs of a bundle, shared by its ranks.
+class Programs {
+public:
+  Programs(Machine &machine, Gpu &gpu) : machine_(machine), gpu_(gpu) {}
+  ~Programs();
+  Expected<CUfunction> kernel(const sk_kernel &kernel);
+  /// One of the runtime's own.
+  Expected<CUfunction> ownKernel(const std::string &name);
+  Expected<const void *> constant(CUstream aside, const void *host, int64_t bytes);
+  Expected<cublasLtHandle_t> cublasLt();
+
+private:
+  Expected<CUmodule> load(const char *image, const std::string &what);
+  Expected<CUfunction> find(CUmodule module, const std::string &name);
+  Machine &machine_;
+  Gpu &gpu_;
+  std::mutex mutex_;
+  std::unordered_map<const sk_kernel_module *, CUmodule> modules_;
+  CUmodule ownModule_ = nullptr;
+  std::unordered_map<const sk_kernel *, CUfunction> kernels_;
+  std::map<std::string, CUfunction> ownKernels_;
+  std::map<std::pair<const void *, int64_t>, CUdeviceptr> constants_;
+  cublasLtHandle_t cublasLt_ = nullptr;
+};
+
+class DeviceMover;
+class Contractions;
+
+struct Device::Impl {
+  Impl(Machine &machine, Gpu &gpu, Programs &programs, const DeviceOptions &options)
+      : machine(machine), driver(machine.driver()), gpu(gpu), programs(programs),
+        options(options) {}
+  ~Impl();
+  Status start();
+
+  /// On `stream`, one thread per element, `elements` at least 1.
+  Status launchOwn(CUstream stream, const std::string &name, int64_t elements, void **args);
+  /// The device address of these bytes, uploaded once.
+  Expected<const void *> descriptor(const std::string &bytes);
+  Status follow(CUstream stream, CUevent event) {
+    return driver.check(driver.cuStreamWaitEvent(stream, event, 0), "waiting for an event");
+  }
+  Status mark(CUevent event, CUstream stream) {
+    return driver.check(driver.cuEventRecord(event, stream), "recording an event");
+  }
+  Status copy(CUstream stream, void *to, const void *from, int64_t bytes);
+  std::string placed(const std::string &what) const { return gpu.name + ": " + what; }
+
+  Machine &machine;
+  const DriverApi &driver;
+  Gpu &gpu;
+  Programs &programs;
+  const DeviceOptions options;
+  CUstream compute = nullptr, communication = nullptr, aside = nullptr;
+  CUevent computed = nullptr, communicated = nullptr;
+  std::unique_ptr<DeviceMover> mover;
+  std::unique_ptr<Contractions> contractions;
+
+  std::map<std::string, CUdeviceptr> descriptors;
+  CUdeviceptr chunk = 0;
+  int64_t chunkLeft = 0;
+  std::vector<CUdeviceptr> chunks;
+
+  std::string lastKernel; ///< For errors that come later.
+  bool hasHost = false;   ///< Since the last record() started.
+  struct Recorded {
+    int64_t runs = 0;
+    bool isStatic = true;
+    CUgraphExec graph = nullptr;
+  };
+  std::map<std::vector<const void *>, Recorded> recorded;
+};
+
+/// Copies and reductions on the communication stream.
+class DeviceMover : public Mover {
+public:
+  explicit DeviceMover(Device::Impl &device) : device_(device) {}
+  ~DeviceMover() override;
+  Status start();
+  void zero(void *to, int64_t bytes) override;
+  void copy(int64_t elementSize, Source from, void *to, std::span<const Loop> loops) override;
+  void reduce(Reduction reduction, DType dtype, std::span<const Source> from, void *to,
+              std::span<const Loop> loops) override;
+  void mark() override;
+  void follow(Mover &other) override;
+  Status takeStatus() override;
+
+private:
+  void keep(Status status) {
+    if (status_.ok())
+      status_ = std::move(status);
+  }
+  /// Where this GPU can read what lies at `from`; copied there if need be.
+  Expected<const void *> reach(Source from, int64_t bytes);
+  Status copyNow(int64_t elementSize, Source from, void *to, std::span<const Loop> loops);
+  Status reduceNow(Reduction reduction, DType dtype, std::span<const Source> from, void *to,
+                   std::span<const Loop> loops);
+  void freeReached();
+
+  Device::Impl &device_;
+  CUevent marked_ = nullptr;
+  std::vector<CUdeviceptr> reached_;
+  Status status_;
+};
+
+/// sk_contract on a device.
+class Contractions {
+public:
+  explicit Contractions(Device::Impl &device);
+  ~Contractions();
+  Status run(const sk_contraction &desc, const void *a, const void *b, void *c);
+
+private:
+  struct Product;
+  struct Plan;
+  Expected<Plan *> plan(const sk_contraction &desc, int alignA, int alignB, int alignC);
+  Expected<std::unique_ptr<Plan>> make(const sk_contraction &desc, int alignA, int alignB,
+                                       int alignC);
+  Status reserveWorkspace();
+  Device::Impl &device_;
+  CUdeviceptr workspace_ = 0;
+  size_t workspaceBytes_ = 0;
+  struct Key {
+    const sk_contraction *desc;
+    int a, b, c;
+    bool operator==(const Key &) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Key &key) const {
+      return std::hash<const void *>()(key.desc) * 31 + size_t(key.a * 289 + key.b * 17 + key.c);
+    }
+  };
+  std::unordered_map<Key, std::unique_ptr<Plan>, Hash> plans_;
+};
+
+} // namespace shardkit::rt::cuda
+
+#endif // SHARDKIT_RT_CUDA_DEVICEIMPL_H

@@ -1,0 +1,39 @@
+/*===- KernelAbi.h - What the runtime's own kernels are given ------*- C -*-===*/
+
+#ifndef SHARDKIT_RT_CUDA_KERNELABI_H
+#define SHARDKIT_RT_CUDA_KERNELABI_H
+
+#include <stdint.h>
+
+/* Loops of a kernel, outermost first; strides in elements. */
+#define SK_KERNEL_LOOPS 12
+typedef struct {
+  int64_t size, from, to;
+} sk_kernel_loop;
+
+/* For sk_copy_N and sk_reduce_T. Behind a reduction's lie the addresses of its
+ * `num_from` sources, combined in this order. */
+typedef struct {
+  int64_t elements; /* The product of the loops. */
+  int32_t num_loops;
+  int32_t operation; /* A Reduction. */
+  int64_t num_from;
+  sk_kernel_loop loops[SK_KERNEL_LOOPS];
+} sk_move;
+
+/* For sk_contract_T: element (i) of C is the sum over k. */
+#define SK_KERNEL_DIMS 8
+typedef struct {
+  int64_t elements; /* Of C. */
+  int64_t sum;      /* Terms of each. */
+  int32_t in_dtype, out_dtype, accumulate;
+  int32_t num_outer, num_sum;
+  int32_t reserved;
+  struct {
+    int64_t size, a, b, c;
+  } outer[SK_KERNEL_DIMS], inner[SK_KERNEL_DIMS];
+} sk_sum;
+
+#define SK_KERNEL_THREADS 256
+
+#endif

@@ -1,0 +1,178 @@
+//===- Machine.cpp - The GPUs of this machine, and what is on them ----------===//
+
+#include "DeviceImpl.h"
+
+#include "Kernels.h"
+
+namespace shardkit::rt::cuda {
+
+Expected<Machine *> Machine::open() {
+  // One for the process, never closed: contexts are dear.
+  static Machine machine;
+  static const Status status = machine.start();
+  SK_RETURN_IF_ERROR(status);
+  return &machine;
+}
+
+Status Machine::start() {
+  SK_ASSIGN_OR_RETURN(driver_, DriverApi::open());
+  int count = 0;
+  SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceGetCount(&count), "counting the GPUs"));
+  if (count == 0)
+    return notFound("the CUDA driver finds no GPU on this machine");
+  for (int i = 0; i < count; ++i) {
+    Gpu gpu;
+    gpu.ordinal = i;
+    char name[128] = {};
+    size_t bytes = 0;
+    int shared = 0;
+    const std::string what = "asking for GPU " + std::to_string(i);
+    SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceGet(&gpu.device, i), what));
+    SK_RETURN_IF_ERROR(
+        driver_.check(driver_.cuDeviceGetName(name, sizeof name - 1, gpu.device), what));
+    SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceTotalMem(&bytes, gpu.device), what));
+    const std::pair<int, int *> attributes[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &gpu.major},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &gpu.minor},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &shared}};
+    for (auto [attribute, value] : attributes)
+      SK_RETURN_IF_ERROR(
+          driver_.check(driver_.cuDeviceGetAttribute(value, attribute, gpu.device), what));
+    gpu.bytes = int64_t(bytes);
+    gpu.sharedBytes = shared;
+    gpu.name = "GPU " + std::to_string(i) + " (" + name + ")";
+    gpus_.push_back(std::move(gpu));
+  }
+  return {};
+}
+
+Expected<Gpu *> Machine::gpu(int ordinal) {
+  std::lock_guard lock(mutex_);
+  Gpu &gpu = gpus_[size_t(ordinal)];
+  if (!gpu.context)
+    SK_RETURN_IF_ERROR(driver_.check(driver_.cuDevicePrimaryCtxRetain(&gpu.context, gpu.device),
+                                     gpu.name + ": making its context"));
+  return &gpu;
+}
+
+Expected<const CublasLtApi *> Machine::cublasLt() {
+  std::lock_guard lock(mutex_);
+  if (!cublasLt_)
+    cublasLt_ = CublasLtApi::open();
+  SK_RETURN_IF_ERROR(cublasLt_->status());
+  return &**cublasLt_;
+}
+
+Programs::~Programs() {
+  const DriverApi &driver = machine_.driver();
+  driver.cuCtxSetCurrent(gpu_.context);
+  if (cublasLt_)
+    if (auto api = machine_.cublasLt(); api.ok())
+      (*api)->cublasLtDestroy(cublasLt_);
+  for (auto &[host, address] : constants_)
+    driver.cuMemFree(address);
+  for (auto &[from, module] : modules_)
+    driver.cuModuleUnload(module);
+  if (ownModule_)
+    driver.cuModuleUnload(ownModule_);
+}
+
+Expected<CUmodule> Programs::load(const char *image, const std::string &what) {
+  std::string log(8192, '\0');
+  int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
+  const DriverApi &driver = machine_.driver();
+  CUmodule module = nullptr;
+  Status status = driver.check(driver.cuModuleLoadDataEx(&module, image, 2, options, values),
+                               gpu_.name + ": loading " + what);
+  if (status.ok())
+    return module;
+  log.resize(log.find('\0') == std::string::npos ? log.size() : log.find('\0'));
+  for (char &c : log)
+    c = c == '\n' || c == '\r' ? ' ' : c;
+  while (!log.empty() && log.back() == ' ')
+    log.pop_back();
+  return Status(status.code(), status.message() + (log.empty() ? "" : ": " + log));
+}
+
+Expected<CUfunction> Programs::find(CUmodule module, const std::string &name) {
+  const DriverApi &driver = machine_.driver();
+  CUfunction function = nullptr;
+  SK_RETURN_IF_ERROR(driver.check(driver.cuModuleGetFunction(&function, module, name.c_str()),
+                                  gpu_.name + ": looking up kernel '" + name + "'"));
+  return function;
+}
+
+Expected<CUfunction> Programs::kernel(const sk_kernel &kernel) {
+  std::lock_guard lock(mutex_);
+  CUfunction &known = kernels_[&kernel];
+  if (known)
+    return known;
+  const std::string name = kernel.name;
+  if (kernel.module->abi != SK_ABI_VERSION)
+    return invalid("kernel '" + name + "' is of ABI version " +
+                   std::to_string(kernel.module->abi) + ", expected " +
+                   std::to_string(SK_ABI_VERSION));
+  const int64_t threads = int64_t(kernel.block[0]) * kernel.block[1] * kernel.block[2];
+  if (kernel.block[0] < 1 || kernel.block[1] < 1 || kernel.block[2] < 1 || threads > 1024)
+    return invalid("kernel '" + name + "' has " + std::to_string(threads) +
+                   " threads in a block, expected 1 to 1024");
+  if (kernel.shared_bytes < 0 || kernel.shared_bytes > gpu_.sharedBytes)
+    return invalid("kernel '" + name + "' needs " + std::to_string(kernel.shared_bytes) +
+                   " bytes of shared memory, " + gpu_.name + " has " +
+                   std::to_string(gpu_.sharedBytes));
+  CUmodule &module = modules_[kernel.module];
+  if (!module) {
+    SK_ASSIGN_OR_RETURN(module, load(kernel.module->image, "the program's kernels"));
+  }
+  SK_ASSIGN_OR_RETURN(CUfunction found, find(module, name));
+  constexpr int atOnce = 48 << 10; // More must be asked for.
+  if (kernel.shared_bytes > atOnce)
+    SK_RETURN_IF_ERROR(machine_.driver().check(
+        machine_.driver().cuFuncSetAttribute(found, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                             kernel.shared_bytes),
+        gpu_.name + ": " + std::to_string(kernel.shared_bytes) +
+            " bytes of shared memory for kernel '" + name + "'"));
+  return known = found;
+}
+
+Expected<CUfunction> Programs::ownKernel(const std::string &name) {
+  std::lock_guard lock(mutex_);
+  CUfunction &known = ownKernels_[name];
+  if (known)
+    return known;
+  if (!ownModule_) {
+    SK_ASSIGN_OR_RETURN(ownModule_, load(kernelText, "the runtime's kernels"));
+  }
+  SK_ASSIGN_OR_RETURN(known, find(ownModule_, name));
+  return known;
+}
+
+Expected<const void *> Programs::constant(CUstream aside, const void *host, int64_t bytes) {
+  std::lock_guard lock(mutex_);
+  CUdeviceptr &known = constants_[{host, bytes}];
+  if (known)
+    return static_cast<const void *>(pointer(known));
+  const DriverApi &driver = machine_.driver();
+  const std::string what =
+      gpu_.name + ": a constant of " + std::to_string(bytes) + " bytes";
+  CUdeviceptr memory = 0;
+  SK_RETURN_IF_ERROR(driver.check(driver.cuMemAlloc(&memory, size_t(bytes ? bytes : 1)), what));
+  if (bytes)
+    SK_RETURN_IF_ERROR(
+        driver.check(driver.cuMemcpyHtoDAsync(memory, host, size_t(bytes), aside), what));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuStreamSynchronize(aside), what));
+  known = memory;
+  return static_cast<const void *>(pointer(known));
+}
+
+Expected<cublasLtHandle_t> Programs::cublasLt() {
+  std::lock_guard lock(mutex_);
+  if (!cublasLt_) {
+    SK_ASSIGN_OR_RETURN(const CublasLtApi *api, machine_.cublasLt());
+    SK_RETURN_IF_ERROR(api->check(api->cublasLtCreate(&cublasLt_), gpu_.name + ": starting it"));
+  }
+  return cublasLt_;
+}
+
+} // namespace shardkit::rt::cuda

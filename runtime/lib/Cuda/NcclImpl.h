@@ -1,0 +1,66 @@
+//===- NcclImpl.h - What NCCL's ranks are made of -----------------*- C++ -*-===//
+
+#ifndef SHARDKIT_RT_CUDA_NCCLIMPL_H
+#define SHARDKIT_RT_CUDA_NCCLIMPL_H
+
+#include "DeviceImpl.h"
+#include "NcclApi.h"
+
+#include "shardkit/rt/Cuda/Nccl.h"
+
+#include <deque>
+
+namespace shardkit::rt::cuda {
+
+/// How a collective is asked for.
+struct NcclOperation {
+  enum class Kind { Nothing, AllReduce, AllGather, ReduceScatter, Broadcast, Exchange } kind;
+  int dtype = 0, operation = 0; ///< NCCL's.
+  int root = 0;                 ///< Of a broadcast, in the group.
+  bool isPacked = false; ///< Of gather, scatter: pieces are not where NCCL wants them.
+};
+
+struct NcclRank::Impl {
+  Impl(const NcclApi &api, Device &device, int rank, int ranks, double timeout)
+      : api(api), device(device), driver(device.impl().driver), rank(rank), ranks(ranks),
+        timeout(timeout) {}
+  ~Impl();
+
+  Status connect(const ncclUniqueId &id);
+  /// Polls a communicator that does not block.
+  Status settle(ncclComm_t comm, const std::string &what);
+  Status call(ncclResult_t result, const std::string &what, ncclComm_t comm) {
+    return api.check(result, what, comm);
+  }
+  NcclOperation choose(CollectivePlan &plan, int64_t count);
+  Status perform(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm);
+  Status exchange(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm,
+                  int dtype);
+  Expected<char *> scratch(int64_t bytes);
+  Status freeScratch();
+  Expected<CUevent> event();
+  void abort();
+
+  const NcclApi &api;
+  Device &device;
+  const DriverApi &driver;
+  const int rank, ranks;
+  const double timeout;
+  ncclComm_t world = nullptr;
+  std::map<std::vector<std::vector<int>>, ncclComm_t> split;
+  std::map<const CollectivePlan *, ncclComm_t> commOf;
+  std::map<const CollectivePlan *, NcclOperation> operationOf;
+  std::vector<CUdeviceptr> scratches;
+  struct InFlight {
+    const CollectivePlan *plan;
+    CUevent begin, end;
+  };
+  std::deque<InFlight> inFlight;
+  std::vector<CUevent> idleEvents;
+  std::map<int64_t, CUevent> started;
+  bool isAborted = false;
+};
+
+} // namespace shardkit::rt::cuda
+
+#endif // SHARDKIT_RT_CUDA_NCCLIMPL_H
