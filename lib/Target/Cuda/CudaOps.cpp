@@ -43,6 +43,10 @@ LogicalResult RowsOp::bufferize(RewriterBase &rewriter, const BufferizationOptio
   rewriter.setInsertionPoint(*this);
   SmallVector<Value> buffers;
   for (Value operand : getOperands()) {
+    if (!isa<TensorType>(operand.getType())) {
+      buffers.push_back(operand);
+      continue;
+    }
     FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
     if (failed(buffer))
       return failure();

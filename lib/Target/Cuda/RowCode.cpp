@@ -70,15 +70,17 @@ public:
 
   void emit() {
     placeThread();
-    for (Operation &inner : op.getBody().front().without_terminator()) {
-      if (isa<tensor::EmptyOp>(inner))
-        continue;
+    Block &body = op.getBody().front();
+    for (auto [argument, input] : llvm::zip_equal(body.getArguments(), op.getInputs()))
+      if (!isa<RankedTensorType>(argument.getType()))
+        scalars.map(argument, input);
+    for (Operation &inner : body.without_terminator()) {
       if (auto fill = dyn_cast<linalg::FillOp>(inner))
-        held[fill.getResult(0)] = {fill.getInputs()[0]};
-      else if (auto member = cast<linalg::LinalgOp>(inner); member.getNumReductionLoops())
-        held[inner.getResult(0)] = reduce(member);
-      else
-        held[inner.getResult(0)] = map(member);
+        held[fill.getResult(0)] = {scalars.lookup(fill.getInputs()[0])};
+      else if (auto member = dyn_cast<linalg::LinalgOp>(inner))
+        held[inner.getResult(0)] = member.getNumReductionLoops() ? reduce(member) : map(member);
+      else if (!isa<tensor::EmptyOp>(inner))
+        b.clone(inner, scalars);
     }
     store();
   }
@@ -158,7 +160,7 @@ private:
   Held fetch(linalg::LinalgOp member, OpOperand &operand, int64_t count) {
     Value value = operand.get();
     if (!isa<RankedTensorType>(value.getType()))
-      return {value};
+      return {scalars.lookup(value)};
     if (auto it = held.find(value); it != held.end())
       return it->second;
     AffineMap map = member.getMatchingIndexingMap(&operand);
@@ -187,7 +189,7 @@ private:
   }
 
   Value payload(linalg::LinalgOp member, ArrayRef<Value> arguments, ArrayRef<Value> ivs) {
-    IRMapping mapping;
+    IRMapping mapping = scalars;
     Block *body = member.getBlock();
     mapping.map(body->getArguments(), arguments);
     for (Operation &inner : body->without_terminator()) {
@@ -346,6 +348,7 @@ private:
   SmallVector<Value> rowPlace;  ///< Of the outer loops.
   SmallVector<Value> roundIsReal;
   SmallVector<SmallVector<Value>> places; ///< Of the inner loops, for each round.
+  IRMapping scalars; ///< Of the region, to those of the kernel.
   DenseMap<Value, Held> held;
 };
 } // namespace

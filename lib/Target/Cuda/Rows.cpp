@@ -3,6 +3,7 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardkit/Target/Cuda/CudaOps.h"
 #include "shardkit/Target/Cuda/Passes.h"
@@ -194,6 +195,14 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
             !inside.contains(operand.get().getDefiningOp()))
           inputs.insert(operand.get());
       }
+    // Scalars that payloads take from outside.
+    for (Operation *op : inside) {
+      SetVector<Value> above(op->getOperands().begin(), op->getOperands().end());
+      getUsedValuesDefinedAbove(op->getRegions(), above);
+      for (Value value : above)
+        if (!isa<TensorType>(value.getType()) && !matchPattern(value, m_Constant()))
+          inputs.insert(value);
+    }
     auto rows = RowsOp::create(b, loc, TypeRange{group.root->getResult(0).getType()},
                                inputs.getArrayRef(), group.root.getDpsInits()[0]);
     Block *body = &rows.getBody().emplaceBlock();
@@ -202,6 +211,11 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
     OpBuilder in = OpBuilder::atBlockEnd(body);
     for (Operation *op : inside) {
+      SetVector<Value> above(op->getOperands().begin(), op->getOperands().end());
+      getUsedValuesDefinedAbove(op->getRegions(), above);
+      for (Value value : above)
+        if (!isa<TensorType>(value.getType()) && !mapping.contains(value))
+          in.clone(*value.getDefiningOp(), mapping);
       // A tensor that nobody reads stands for its type.
       for (OpOperand &operand : op->getOpOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))

@@ -18,7 +18,7 @@ def SpmdCuda_Dialect : Dialect {
 }
 
 def SpmdCuda_RowsOp : Op<SpmdCuda_Dialect, "rows", [
-    DestinationStyleOpInterface, SingleBlock,
+    DestinationStyleOpInterface, IsolatedFromAbove, SingleBlock,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<BufferizableOpInterface, [
       "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
@@ -30,10 +30,10 @@ def SpmdCuda_RowsOp : Op<SpmdCuda_Dialect, "rows", [
     its loops that choose the row; the loops of all have the same sizes
     there, in this order. Its other loops run along the row: all of them are parallel, or
     all of them reduce. A value is needed where its row is, so that rows can stay in
-    registers. The arguments of the region are the inputs; the region stays as it is when
+    registers. The arguments of the region are the inputs, tensors or scalars; the region stays as it is when
     inputs and result become buffers.
   }];
-  let arguments = (ins Variadic<AnyShaped>:$inputs, AnyShaped:$init);
+  let arguments = (ins Variadic<AnyType>:$inputs, AnyShaped:$init);
   let results = (outs Variadic<AnyRankedTensor>:$result);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = [{
