@@ -253,12 +253,21 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
       kernels.erase();
     }
     arguments.clear();
+    bool bad = false;
     SmallVector<Operation *> ops;
     for (auto func : module.getOps<func::FuncOp>())
       func.walk([&](Operation *op) {
+        if (auto reshape = dyn_cast<memref::ReshapeOp>(op);
+            reshape && !cast<MemRefType>(reshape.getType()).hasStaticShape()) {
+          reshape.emitError("a tensor.reshape to sizes that are known at run time only cannot be "
+                            "compiled for cuda, expected a static type");
+          bad = true;
+        }
         if (isa<gpu::LaunchFuncOp, memref::CopyOp, memref::LoadOp, memref::GetGlobalOp>(op))
           ops.push_back(op);
       });
+    if (bad)
+      return signalPassFailure();
     for (Operation *op : ops) {
       if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
         convertLaunch(launch);

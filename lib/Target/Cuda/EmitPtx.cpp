@@ -28,7 +28,22 @@ void spmd::cuda::registerCudaTarget(DialectRegistry &registry) {
   registerNVVMDialectTranslation(registry);
 }
 
+/// f32 and f64 may be contracted to FMA; what is rounded after each operation of
+/// the narrow types is what their users count on.
+static void allowContraction(gpu::GPUModuleOp module) {
+  module.walk([](Operation *op) {
+    auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
+    if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(op) ||
+        op->getResult(0).getType().getIntOrFloatBitWidth() < 32)
+      return;
+    arith::FastMathFlags flags = fast.getFastMathFlagsAttr().getValue();
+    op->setAttr(fast.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(op->getContext(), flags | arith::FastMathFlags::contract));
+  });
+}
+
 LogicalResult spmd::cuda::lowerKernels(gpu::GPUModuleOp module) {
+  allowContraction(module);
   PassManager pm(module->getContext(), gpu::GPUModuleOp::getOperationName());
   pm.enableVerifier(false);
   pm.addPass(createCanonicalizerPass());
@@ -90,7 +105,6 @@ public:
     FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
     if (failed(machine))
       return failure();
-    (*machine)->Options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(text))

@@ -2,7 +2,8 @@
 
 #include "KernelModule.h"
 #include "RowCode.h"
-#include "ThreadCode.h"
+#include "SplitReduction.h"
+#include "TiledMove.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"

@@ -238,7 +238,7 @@ private:
     Operation *combiner = combiners[0];
     const int64_t count = shape.rounds * shape.width;
     SmallVector<Held> operands = fetchAll(member, count);
-    Value total = arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner));
+    Value total = arith::ConstantOp::create(b, loc, getStart(combiner));
     for (int64_t i = 0; i < count; ++i) {
       SmallVector<Value> arguments;
       for (const Held &operand : ArrayRef(operands).drop_back())

@@ -1,5 +1,6 @@
 //===- Rows.cpp - Ops that share rows become one kernel -------------------===//
 
+#include "ThreadCode.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -70,7 +71,7 @@ static std::optional<SmallVector<unsigned>> innerLoops(linalg::LinalgOp op,
     return std::nullopt;
   SmallVector<Operation *> combiners;
   if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 ||
-      !arith::getNeutralElement(combiners[0]))
+      !getStart(combiners[0]))
     return std::nullopt;
   return inner;
 }

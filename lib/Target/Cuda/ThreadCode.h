@@ -32,38 +32,9 @@ bool isSideBySide(Value buffer, AffineMap map, unsigned loop, int64_t width);
 /// What `combiner`, of a reduction's payload, makes of two values.
 Value combine(OpBuilder &b, Operation *combiner, Value x, Value y);
 
-/// A reduction whose terms are shared by threads of one block.
-struct SplitReduction {
-  Pieces pieces;
-  int64_t splits = 1; ///< Threads for each element of the result.
-  /// Neighbouring threads take neighbouring terms of one result; else neighbouring results.
-  bool alongTerms = true;
-  SmallVector<Operation *> combiners; ///< Of each result, in the op's body.
-};
-
-/// How `op` is best split, if it can be (it adds, multiplies, or takes the largest or
-/// smallest, and its sizes are known) and that makes it faster.
-std::optional<SplitReduction> getSplitReduction(linalg::LinalgOp op, int64_t threads);
-/// Computes `threads / splits` results on a block of that many threads; all of them come
-/// here. `kernel` gets the memory that they share.
-void emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
-                        int64_t threads, gpu::GPUFuncOp kernel);
-
-/// An elementwise op that reads some operands along another dim than it writes along: a
-/// block takes a square of both, and turns it in memory that its threads share.
-struct TiledMove {
-  unsigned readLoop = 0, writeLoop = 0;
-  SmallVector<unsigned> others;  ///< The other loops, slowest first.
-  SmallVector<unsigned> turned; ///< Operands that are read along readLoop.
-};
-inline constexpr int64_t kTile = 32;
-
-std::optional<TiledMove> getTiledMove(linalg::LinalgOp op);
-/// Number of squares.
-int64_t countTiles(linalg::LinalgOp op, const TiledMove &move);
-/// Computes square `block id` with `threads` threads.
-void emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move, int64_t threads,
-                   gpu::GPUFuncOp kernel);
+/// What `combiner` leaves every value as it is with, bit for bit; null if there is nothing
+/// of the kind.
+TypedAttr getStart(Operation *combiner);
 
 } // namespace mlir::spmd::cuda
 

@@ -181,7 +181,7 @@ Status Device::Impl::copy(CUstream stream, void *to, const void *from, int64_t b
 }
 
 Status Device::copy(void *to, const void *from, int64_t bytes) {
-  return impl_->copy(impl_->compute, to, from, bytes);
+  return to == from ? Status() : impl_->copy(impl_->compute, to, from, bytes);
 }
 
 Status DeviceMemory::reserve(Device &device, int64_t bytes,

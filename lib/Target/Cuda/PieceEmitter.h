@@ -1,0 +1,176 @@
+//===- PieceEmitter.h - Code for one piece --------------------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_TARGET_CUDA_PIECEEMITTER_H
+#define SHARDKIT_LIB_TARGET_CUDA_PIECEEMITTER_H
+
+#include "ThreadCode.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::spmd::cuda {
+
+SmallVector<unsigned> getReductionLoops(linalg::LinalgOp op);
+SmallVector<OpFoldResult> getLoopSizes(OpBuilder &b, linalg::LinalgOp op);
+
+/// Emits what a thread does of an op, at the place where its loops are.
+class PieceEmitter {
+public:
+  PieceEmitter(linalg::LinalgOp op, const Pieces &pieces)
+      : op(op), pieces(pieces), loc(op.getLoc()), maps(op.getIndexingMapsArray()) {}
+
+  void emit(OpBuilder &b, Value id) {
+    choosePiece(b, id);
+    SmallVector<unsigned> reductions = getReductionLoops(op);
+    if (reductions.empty())
+      return emitElements(b);
+    SmallVector<Value> sums = loadInits(b);
+    emitReduction(b, reductions, sums);
+    storeAll(b, sums);
+  }
+
+  /// Sets the parallel `ivs` to those of piece `id`.
+  void choosePiece(OpBuilder &b, Value id) {
+    sizes = getLoopSizes(b, op);
+    ivs.assign(sizes.size(), Value());
+    for (size_t k = pieces.loops.size(); k-- > 0;) {
+      unsigned loop = pieces.loops[k];
+      bool isLast = k + 1 == pieces.loops.size();
+      if (k == 0) {
+        ivs[loop] = id;
+      } else {
+        AffineExpr s0 = b.getAffineSymbolExpr(0);
+        Value size = value(b, isLast ? affine::makeComposedFoldedAffineApply(
+                                           b, loc, s0.floorDiv(pieces.width), {sizes[loop]})
+                                     : sizes[loop]);
+        ivs[loop] = arith::RemUIOp::create(b, loc, id, size);
+        id = arith::DivUIOp::create(b, loc, id, size);
+      }
+      if (isLast && pieces.width > 1)
+        ivs[loop] = arith::MulIOp::create(b, loc, ivs[loop], index(b, pieces.width));
+    }
+  }
+
+  /// Terms `first`, `first + step`, ... of all, the last loop fastest.
+  SmallVector<Value> emitTerms(OpBuilder &b, Value first, int64_t step, ValueRange starts) {
+    SmallVector<unsigned> loops = getReductionLoops(op);
+    int64_t terms = 1;
+    for (unsigned loop : loops)
+      terms *= op.getStaticLoopRanges()[loop];
+    auto loop = scf::ForOp::create(b, loc, first, index(b, terms), index(b, step), starts);
+    OpBuilder inside = OpBuilder::atBlockEnd(loop.getBody());
+    Value left = loop.getInductionVar();
+    for (unsigned k = loops.size(); k-- > 0;) {
+      Value size = index(inside, op.getStaticLoopRanges()[loops[k]]);
+      ivs[loops[k]] = k == 0 ? left : arith::RemUIOp::create(inside, loc, left, size);
+      if (k > 0)
+        left = arith::DivUIOp::create(inside, loc, left, size);
+    }
+    SmallVector<Value> sums(loop.getRegionIterArgs());
+    emitReduction(inside, {}, sums);
+    scf::YieldOp::create(inside, loc, sums);
+    return SmallVector<Value>(loop.getResults());
+  }
+
+  SmallVector<Value> loadInits(OpBuilder &b) {
+    SmallVector<Value> values;
+    for (OpOperand &init : op.getDpsInitsMutable())
+      values.push_back(load(b, init));
+    return values;
+  }
+  void storeAll(OpBuilder &b, ValueRange values) {
+    for (auto [init, value] : llvm::zip_equal(op.getDpsInitsMutable(), values))
+      memref::StoreOp::create(b, loc, value, init.get(), place(b, init));
+  }
+
+  void emitElements(OpBuilder &b);
+  Value load(OpBuilder &b, OpOperand &operand) {
+    if (Value memory = turned.lookup(operand.getOperandNumber()))
+      return memref::LoadOp::create(b, loc, memory, turnedPlace);
+    if (!isa<MemRefType>(operand.get().getType()))
+      return operand.get();
+    return memref::LoadOp::create(b, loc, operand.get(), place(b, operand));
+  }
+
+private:
+  static Value index(OpBuilder &b, int64_t i) {
+    return arith::ConstantIndexOp::create(b, b.getUnknownLoc(), i);
+  }
+  Value value(OpBuilder &b, OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(b, loc, size);
+  }
+
+  /// Where an operand is read or written, at the current `ivs`.
+  SmallVector<Value> place(OpBuilder &b, OpOperand &operand) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    SmallVector<Value> indices;
+    for (unsigned i = 0; i < map.getNumResults(); ++i)
+      indices.push_back(value(b, affine::makeComposedFoldedAffineApply(
+                                     b, loc, map.getSubMap({i}), getAsOpFoldResult(ivs))));
+    return indices;
+  }
+
+  /// The payload on one element of each operand.
+  SmallVector<Value> emitBody(OpBuilder &b, ValueRange arguments) {
+    IRMapping mapping;
+    Block *body = op.getBlock();
+    mapping.map(body->getArguments(), arguments);
+    for (Operation &inner : body->without_terminator()) {
+      if (auto at = dyn_cast<linalg::IndexOp>(inner))
+        mapping.map(at.getResult(), ivs[at.getDim()]);
+      else
+        cloneInner(b, inner, mapping);
+    }
+    SmallVector<Value> results;
+    for (Value result : body->getTerminator()->getOperands())
+      results.push_back(mapping.lookupOrDefault(result));
+    return results;
+  }
+  void cloneInner(OpBuilder &b, Operation &inner, IRMapping &mapping) {
+    Operation *copy = b.clone(inner, mapping);
+    copy->walk([&](linalg::IndexOp at) {
+      at.replaceAllUsesWith(ivs[at.getDim()]);
+      at.erase();
+    });
+  }
+
+  void emitReduction(OpBuilder &b, ArrayRef<unsigned> loops, SmallVectorImpl<Value> &sums) {
+    if (loops.empty()) {
+      SmallVector<Value> arguments;
+      for (OpOperand *input : op.getDpsInputOperands())
+        arguments.push_back(load(b, *input));
+      arguments.append(sums.begin(), sums.end());
+      SmallVector<Value> next = emitBody(b, arguments);
+      sums.assign(next.begin(), next.end());
+      return;
+    }
+    auto loop = scf::ForOp::create(b, loc, index(b, 0), value(b, sizes[loops.front()]),
+                                   index(b, 1), sums);
+    OpBuilder inside = OpBuilder::atBlockEnd(loop.getBody());
+    ivs[loops.front()] = loop.getInductionVar();
+    SmallVector<Value> inner(loop.getRegionIterArgs());
+    emitReduction(inside, loops.drop_front(), inner);
+    scf::YieldOp::create(inside, loc, inner);
+    sums.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+
+  VectorType vectorOf(OpOperand &operand) {
+    return VectorType::get({pieces.width}, getElementTypeOrSelf(operand.get()));
+  }
+
+public:
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<Value> ivs;
+  /// Shared memory in which operands are, by number, and the place there.
+  DenseMap<unsigned, Value> turned;
+  SmallVector<Value> turnedPlace;
+
+private:
+  linalg::LinalgOp op;
+  const Pieces &pieces;
+  Location loc;
+  SmallVector<AffineMap> maps;
+};
+
+} // namespace mlir::spmd::cuda
+
+#endif // SHARDKIT_LIB_TARGET_CUDA_PIECEEMITTER_H

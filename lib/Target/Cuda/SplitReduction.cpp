@@ -1,0 +1,101 @@
+//===- SplitReduction.cpp - Reductions by several threads -----------------===//
+
+#include "SplitReduction.h"
+#include "PieceEmitter.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+
+using namespace mlir;
+using namespace mlir::spmd::cuda;
+
+/// Fewer terms than this are no work to share.
+static constexpr int64_t kFewTerms = 32;
+
+std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
+                                                            int64_t threads) {
+  SplitReduction split;
+  int64_t terms = 1, results = 1;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<unsigned> loops = getReductionLoops(op);
+  if (loops.empty() || llvm::any_of(ranges, ShapedType::isDynamic))
+    return std::nullopt;
+  for (auto [loop, size] : llvm::enumerate(ranges))
+    (llvm::is_contained(loops, loop) ? terms : results) *= size;
+  for (unsigned k = 0; k < op.getRegionOutputArgs().size(); ++k) {
+    SmallVector<Operation *> found;
+    if (!matchReduction(op.getRegionOutputArgs(), k, found) || found.size() != 1 ||
+        !getStart(found[0]))
+      return std::nullopt;
+    split.combiners.push_back(found[0]);
+  }
+  split.pieces = getPieces(op);
+  // What is read along the terms is read by neighbours together.
+  split.alongTerms = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return isa<MemRefType>(input->get().getType()) && map.getNumResults() &&
+           map.getResults().back().isFunctionOfDim(loops.back());
+  });
+  // A thread for each result is enough where that is many, each with its own column.
+  if (terms < kFewTerms || (!split.alongTerms && results >= 64 * 1024))
+    return std::nullopt;
+  split.splits = split.alongTerms ? (terms >= 8 * threads ? threads : 32) : threads / 32;
+  return split;
+}
+
+void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
+                                    int64_t threads, gpu::GPUFuncOp kernel) {
+  Location loc = op.getLoc();
+  auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
+  const int64_t results = threads / split.splits;
+  Value thread = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
+  Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  Value fast = arith::RemUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
+  Value slow = arith::DivUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
+  Value part = split.alongTerms ? fast : slow, lane = split.alongTerms ? slow : fast;
+  Value id = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, block, index(results)), lane);
+  Value count = getValueOrCreateConstantIndexOp(b, loc, countPieces(b, op, split.pieces));
+  Value isReal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, id, count);
+
+  // Threads without a result take no terms, but meet the others.
+  PieceEmitter emitter(op, split.pieces);
+  Value safe = arith::SelectOp::create(b, loc, isReal, id, index(0));
+  emitter.choosePiece(b, safe);
+  SmallVector<Value> sums;
+  for (Operation *combiner : split.combiners)
+    sums.push_back(arith::ConstantOp::create(b, loc, getStart(combiner)));
+  sums = emitter.emitTerms(b, part, split.splits, sums);
+
+  SmallVector<Value> shared;
+  for (Value sum : sums) {
+    auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+    shared.push_back(kernel.addWorkgroupAttribution(
+        MemRefType::get({threads}, sum.getType(), MemRefLayoutAttrInterface(), space), loc));
+    memref::StoreOp::create(b, loc, sum, shared.back(), thread);
+  }
+  gpu::BarrierOp::create(b, loc);
+  // Halves are added to halves: the same order every time.
+  const int64_t stride = split.alongTerms ? 1 : results;
+  for (int64_t half = split.splits / 2; half > 0; half /= 2) {
+    Value adds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, part, index(half));
+    auto guard = scf::IfOp::create(b, loc, adds, /*withElseRegion=*/false);
+    OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
+    Value other = arith::AddIOp::create(
+        inside, loc, thread, arith::ConstantIndexOp::create(inside, loc, half * stride));
+    for (auto [combiner, memory] : llvm::zip_equal(split.combiners, shared)) {
+      Value mine = memref::LoadOp::create(inside, loc, memory, thread);
+      Value theirs = memref::LoadOp::create(inside, loc, memory, other);
+      memref::StoreOp::create(inside, loc, combine(inside, combiner, mine, theirs), memory, thread);
+    }
+    gpu::BarrierOp::create(b, loc);
+  }
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, part, index(0));
+  auto guard = scf::IfOp::create(b, loc, arith::AndIOp::create(b, loc, isFirst, isReal),
+                                 /*withElseRegion=*/false);
+  OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
+  SmallVector<Value> totals;
+  for (auto [combiner, memory, init] :
+       llvm::zip_equal(split.combiners, shared, emitter.loadInits(inside)))
+    totals.push_back(combine(inside, combiner, init,
+                             memref::LoadOp::create(inside, loc, memory, thread)));
+  emitter.storeAll(inside, totals);
+}
+

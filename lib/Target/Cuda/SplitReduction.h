@@ -1,0 +1,29 @@
+//===- SplitReduction.h - Reductions by several threads -------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_TARGET_CUDA_SPLITREDUCTION_H
+#define SHARDKIT_LIB_TARGET_CUDA_SPLITREDUCTION_H
+
+#include "ThreadCode.h"
+
+namespace mlir::spmd::cuda {
+
+/// A reduction whose terms are shared by threads of one block.
+struct SplitReduction {
+  Pieces pieces;
+  int64_t splits = 1; ///< Threads for each element of the result.
+  /// Neighbouring threads take neighbouring terms of one result; else neighbouring results.
+  bool alongTerms = true;
+  SmallVector<Operation *> combiners; ///< Of each result, in the op's body.
+};
+
+/// How `op` is best split, if it can be (it adds, multiplies, or takes the largest or
+/// smallest, and its sizes are known) and that makes it faster.
+std::optional<SplitReduction> getSplitReduction(linalg::LinalgOp op, int64_t threads);
+/// Computes `threads / splits` results on a block of that many threads; all of them come
+/// here. `kernel` gets the memory that they share.
+void emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
+                        int64_t threads, gpu::GPUFuncOp kernel);
+
+} // namespace mlir::spmd::cuda
+
+#endif // SHARDKIT_LIB_TARGET_CUDA_SPLITREDUCTION_H

@@ -1,0 +1,124 @@
+//===- TiledMove.cpp - Transposes by squares ------------------------------===//
+
+#include "TiledMove.h"
+#include "PieceEmitter.h"
+
+using namespace mlir;
+using namespace mlir::spmd::cuda;
+
+/// The loop along which neighbouring elements of a buffer are visited.
+static std::optional<unsigned> fastestLoop(Value buffer, AffineMap map) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type || type.getRank() == 0 || !map.isProjectedPermutation())
+    return std::nullopt;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return std::nullopt;
+  return cast<AffineDimExpr>(map.getResults().back()).getPosition();
+}
+
+std::optional<TiledMove> spmd::cuda::getTiledMove(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() || op.getNumDpsInits() != 1 ||
+      llvm::any_of(op.getStaticLoopRanges(), ShapedType::isDynamic))
+    return std::nullopt;
+  OpOperand *init = op.getDpsInitOperand(0);
+  std::optional<unsigned> write = fastestLoop(init->get(), op.getMatchingIndexingMap(init));
+  if (!write || !op.getMatchingIndexingMap(init).isPermutation())
+    return std::nullopt;
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  std::optional<unsigned> read;
+  TiledMove move;
+  move.writeLoop = *write;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    std::optional<unsigned> fastest = fastestLoop(input->get(), map);
+    // Small dims are as well read from the cache.
+    if (!fastest || fastest == write || !map.isFunctionOfDim(*write) || (read && read != fastest) ||
+        sizes[*fastest] < kTile / 4 || sizes[*write] < kTile / 4)
+      continue;
+    read = fastest;
+    move.turned.push_back(input->getOperandNumber());
+  }
+  if (!read)
+    return std::nullopt;
+  move.readLoop = *read;
+  for (AffineExpr expr : op.getMatchingIndexingMap(init).getResults()) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (loop != move.readLoop && loop != move.writeLoop)
+      move.others.push_back(loop);
+  }
+  return move;
+}
+
+int64_t spmd::cuda::countTiles(linalg::LinalgOp op, const TiledMove &move) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t tiles = llvm::divideCeil(sizes[move.readLoop], kTile) *
+                  llvm::divideCeil(sizes[move.writeLoop], kTile);
+  for (unsigned loop : move.others)
+    tiles *= sizes[loop];
+  return tiles;
+}
+
+void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move,
+                               int64_t threads, gpu::GPUFuncOp kernel) {
+  Location loc = op.getLoc();
+  auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
+  auto mul = [&](Value x, int64_t y) { return arith::MulIOp::create(b, loc, x, index(y)); };
+  Pieces pieces;
+  PieceEmitter emitter(op, pieces);
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  emitter.ivs.assign(sizes.size(), Value());
+  Value left = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
+  auto take = [&](int64_t size) -> Value {
+    Value digit = arith::RemUIOp::create(b, loc, left, index(size));
+    left = arith::DivUIOp::create(b, loc, left, index(size));
+    return digit;
+  };
+  Value write = mul(take(llvm::divideCeil(sizes[move.writeLoop], kTile)), kTile);
+  Value read = mul(take(llvm::divideCeil(sizes[move.readLoop], kTile)), kTile);
+  for (unsigned loop : llvm::reverse(move.others))
+    emitter.ivs[loop] = take(sizes[loop]);
+  Value thread = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
+  Value fast = arith::RemUIOp::create(b, loc, thread, index(kTile));
+  Value slow = arith::DivUIOp::create(b, loc, thread, index(kTile));
+
+  // A column more than needed, so that neither way of reading meets in one bank.
+  DenseMap<unsigned, Value> memory;
+  for (unsigned operand : move.turned) {
+    auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+    auto type = MemRefType::get({kTile, kTile + 1}, getElementTypeOrSelf(op->getOperand(operand)),
+                                MemRefLayoutAttrInterface(), space);
+    memory[operand] = kernel.addWorkgroupAttribution(type, loc);
+  }
+  auto forEach = [&](bool alongRead, function_ref<void(OpBuilder &, Value, Value)> body) {
+    for (int64_t row = 0; row < kTile; row += threads / kTile) {
+      Value other = arith::AddIOp::create(b, loc, slow, index(row));
+      Value inRead = alongRead ? fast : other, inWrite = alongRead ? other : fast;
+      Value atRead = arith::AddIOp::create(b, loc, read, inRead);
+      Value atWrite = arith::AddIOp::create(b, loc, write, inWrite);
+      Value inside = arith::AndIOp::create(
+          b, loc,
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atRead, index(sizes[move.readLoop])),
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atWrite,
+                                index(sizes[move.writeLoop])));
+      auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
+      OpBuilder then = OpBuilder::atBlockBegin(guard.thenBlock());
+      emitter.ivs[move.readLoop] = atRead;
+      emitter.ivs[move.writeLoop] = atWrite;
+      body(then, inWrite, inRead);
+    }
+  };
+  forEach(/*alongRead=*/true, [&](OpBuilder &b, Value inWrite, Value inRead) {
+    for (unsigned operand : move.turned) {
+      Value value = emitter.load(b, op->getOpOperand(operand));
+      memref::StoreOp::create(b, loc, value, memory[operand], ValueRange{inWrite, inRead});
+    }
+  });
+  gpu::BarrierOp::create(b, loc);
+  emitter.turned = memory;
+  forEach(/*alongRead=*/false, [&](OpBuilder &b, Value inWrite, Value inRead) {
+    emitter.turnedPlace = {inWrite, inRead};
+    emitter.emitElements(b);
+  });
+}

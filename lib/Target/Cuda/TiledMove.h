@@ -1,0 +1,28 @@
+//===- TiledMove.h - Transposes by squares --------------------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_TARGET_CUDA_TILEDMOVE_H
+#define SHARDKIT_LIB_TARGET_CUDA_TILEDMOVE_H
+
+#include "ThreadCode.h"
+
+namespace mlir::spmd::cuda {
+
+/// An elementwise op that reads some operands along another dim than it writes along: a
+/// block takes a square of both, and turns it in memory that its threads share.
+struct TiledMove {
+  unsigned readLoop = 0, writeLoop = 0;
+  SmallVector<unsigned> others;  ///< The other loops, slowest first.
+  SmallVector<unsigned> turned; ///< Operands that are read along readLoop.
+};
+inline constexpr int64_t kTile = 32;
+
+std::optional<TiledMove> getTiledMove(linalg::LinalgOp op);
+/// Number of squares.
+int64_t countTiles(linalg::LinalgOp op, const TiledMove &move);
+/// Computes square `block id` with `threads` threads.
+void emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move, int64_t threads,
+                   gpu::GPUFuncOp kernel);
+
+} // namespace mlir::spmd::cuda
+
+#endif // SHARDKIT_LIB_TARGET_CUDA_TILEDMOVE_H
