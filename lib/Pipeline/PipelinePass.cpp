@@ -247,9 +247,15 @@ private:
         return failure();
       return Stages::assign(func, split, ArrayRef<Operation *>(*cuts));
     }
-    if (!meshes.empty() || virtualStages > 1)
-      return func.emitError() << "stages=auto with " << (meshes.empty() ? "virtual-stages" : "meshes")
-                              << " given, expected cluster=NAME alone";
+    if (virtualStages > 1)
+      return func.emitError() << "stages=auto with virtual-stages=" << int64_t(virtualStages)
+                              << ", expected 1 (the search gives every stage devices of its own), "
+                                 "or stages=uniform or manual";
+    if (!meshes.empty() || func->getAttrOfType<ArrayAttr>(kMeshAttr))
+      return func.emitError() << "stages=auto with meshes of stages given"
+                              << (meshes.empty() ? " by spmd.mesh" : "")
+                              << ", expected cluster=NAME alone (the search finds them), or "
+                                 "stages=uniform or manual";
     FailureOr<MeshOp> cluster = getCluster();
     if (failed(cluster))
       return failure();

@@ -20,6 +20,10 @@ public:
   FailureOr<ShardingPlan> run() {
     for (auto mesh : module.getOps<MeshOp>())
       plan.meshes.push_back({toMesh(mesh), mesh.getLoc()});
+    for (auto schedule : module.getOps<ScheduleOp>())
+      emitWarning(schedule.getLoc()) << "the stages of @" << schedule.getSymName()
+                                     << " are left out of the plan, expected it to be exported "
+                                        "before --spmd-pipeline";
     for (auto func : module.getOps<func::FuncOp>()) {
       isStaged = false;
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
