@@ -3,7 +3,7 @@
 
     check.py [NAME]... [--verify]
 
-With --verify, each device's results are compared with the unsharded program as well.
+Those under pipelines are cut into stages and four microbatches. With --verify, each device's results are compared with the unsharded program as well.
 """
 
 import argparse
@@ -31,6 +31,7 @@ def check(path, verify):
     with tempfile.TemporaryDirectory() as work:
         command = [find_tool("shard-run"), str(path), "--output-dir", f"{work}/out", "--output-format", "safetensors"]
         command += ["--verify"] if verify else []
+        command += ["--pipeline=microbatches=4"] if path.parent.name == "pipelines" else []
         for is_weight, option in ((True, "--weights"), (False, "--input")):
             if files[is_weight]:
                 safetensors.write(f"{work}/{option[2:]}.safetensors", files[is_weight])
@@ -56,7 +57,8 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--verify", action="store_true")
     options = parser.parse_args()
-    paths = sorted(Path(__file__).parent.glob("*/models/*.mlir"))
+    root = Path(__file__).parent
+    paths = sorted(root.glob("*/models/*.mlir")) + sorted(root.glob("*/pipelines/*.mlir"))
     paths = [p for p in paths if not options.names or p.stem in options.names]
     failed = 0
     for path in paths:

@@ -1,7 +1,7 @@
 //===- Combine.cpp - Small collectives travel together --------------------===//
 //
 // A collective may stand anywhere between the op that gives its operand and its
-// first user. Those of one kind, group, reduction and element type that have a
+// first user; what makes the operand element by element may go ahead with it. Those of one kind, group, reduction and element type that have a
 // place in common go there together. The places are chosen as the fewest points
 // that lie in every such interval: the end of the one that ends first, and on.
 //
@@ -9,6 +9,11 @@
 
 #include "shardkit/Collectives/Placement.h"
 #include "shardkit/Passes.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 #include <map>
 
@@ -59,8 +64,57 @@ struct CombineCollectivesPass
     return key;
   }
 
+  /// Ops that compute element by element, or make values out of nothing.
+  static bool isElementwise(Operation *op) {
+    if (!isPure(op))
+      return false;
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+      return structured.getNumParallelLoops() == structured.getNumLoops();
+    return op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op) ||
+           OpTrait::hasElementwiseMappableTraits(op);
+  }
+
+  static SmallVector<Value> getReads(Operation *op) {
+    llvm::SetVector<Value> reads(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), reads);
+    return reads.takeVector();
+  }
+
+  /// The first place at which a value may be there; nothing where it takes a collective.
+  std::optional<unsigned> getEarliest(Value value, Block *block) {
+    Operation *def = getProducer(value, block);
+    if (!def)
+      return 0;
+    if (isa<CollectiveOpInterface, DoneOp>(def))
+      return std::nullopt;
+    auto [it, isNew] = earliest.try_emplace(def, 1 + position.lookup(def));
+    if (!isNew)
+      return it->second;
+    if (!isElementwise(def))
+      return it->second;
+    unsigned first = 0;
+    for (Value operand : getReads(def)) {
+      std::optional<unsigned> own = getEarliest(operand, block);
+      if (!own)
+        return earliest[def] = std::nullopt;
+      first = std::max(first, *own);
+    }
+    return earliest[def] = first;
+  }
+
+  /// Moves what makes a value, as far as it stands behind `place`, before it.
+  void raise(Value value, Operation *place) {
+    Operation *def = getProducer(value, place->getBlock());
+    if (!def || def->isBeforeInBlock(place))
+      return;
+    for (Value operand : getReads(def))
+      raise(operand, place);
+    def->moveBefore(place);
+  }
+
   LogicalResult combine(Block *block, const MeshCache &meshes) {
-    llvm::DenseMap<Operation *, unsigned> position;
+    position.clear();
+    earliest.clear();
     SmallVector<Operation *> ops;
     for (Operation &op : *block) {
       position[&op] = ops.size();
@@ -83,10 +137,13 @@ struct CombineCollectivesPass
         classes.emplace_back();
       // Behind the op that gives the operand; behind itself where that may move as
       // well, to its first user at most.
-      Operation *def = getProducer(op->getOperand(0), block);
-      unsigned first = 0;
-      if (def)
+      unsigned first;
+      if (std::optional<unsigned> own = getEarliest(op->getOperand(0), block)) {
+        first = *own;
+      } else {
+        Operation *def = getProducer(op->getOperand(0), block);
         first = 1 + position.lookup(isa<CollectiveOpInterface>(def) ? op : def);
+      }
       Operation *user = getFirstUser(op->getResults(), block);
       classes[it->second].push_back({collective, first, position.lookup(user)});
     }
@@ -112,6 +169,8 @@ struct CombineCollectivesPass
           for (CollectiveOpInterface member : members)
             results.push_back(member->getResult(0));
           Operation *at = getFirstUser(results, block);
+          for (CollectiveOpInterface member : members)
+            raise(member->getOperand(0), at);
           startTogether(members, at, at);
         }
         candidates = std::move(rest);
@@ -119,6 +178,9 @@ struct CombineCollectivesPass
     }
     return success();
   }
+
+  llvm::DenseMap<Operation *, unsigned> position;
+  llvm::DenseMap<Operation *, std::optional<unsigned>> earliest;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();

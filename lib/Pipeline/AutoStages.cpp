@@ -18,6 +18,8 @@
 #include "llvm/ADT/StringSet.h"
 
 #include <map>
+#include <numeric>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -170,7 +172,7 @@ public:
                     int64_t inFlight) -> std::optional<double> {
       auto it = exact.find({first, last, submesh, inFlight});
       return it != exact.end() ? it->second
-                               : (computeBefore[last + 1] - computeBefore[first]) / submeshes[submesh];
+                               : leastBefore[submesh][last + 1] - leastBefore[submesh][first];
     };
     std::string error;
     std::optional<StagePlan> plan;
@@ -221,8 +223,8 @@ private:
     int64_t peak = 0, saved = 0; // bytes: at most, and per further microbatch in flight
   };
 
-  /// Submeshes are 1, 2, 4, ... devices of a host, 1, 2, 4, ... hosts, or all of them.
-  /// The cluster's first axis counts hosts where it has several.
+  /// Submeshes are 1, 2, 4, ... devices of a host, or whole hosts. The cluster's first
+  /// axis counts hosts where it has several.
   LogicalResult readCluster() {
     int64_t devices = cluster.numDevices();
     perHost = devices;
@@ -236,7 +238,7 @@ private:
       submeshes.push_back(n);
     if (submeshes.back() != perHost)
       submeshes.push_back(perHost);
-    for (int64_t n = 2 * perHost; n <= devices; n *= 2)
+    for (int64_t n = 2 * perHost; n <= devices; n += perHost)
       submeshes.push_back(n);
     if (submeshes.back() != devices)
       submeshes.push_back(devices);
@@ -245,14 +247,11 @@ private:
 
   void findAxes() {
     axes = options.axes;
-    if (!axes.empty())
-      return;
-    llvm::StringSet<> named;
     auto take = [&](Attribute attr) {
       if (auto resources = dyn_cast_or_null<AxisResourcesAttr>(attr))
         for (int64_t i = 0; i < resources.getNumEntries(); ++i)
           for (StringRef axis : resources.getAxes(i))
-            if (named.insert(axis).second)
+            if (named.insert(axis).second && options.axes.empty())
               axes.push_back(axis.str());
     };
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
@@ -265,6 +264,8 @@ private:
       if (auto boundary = dyn_cast<StageBoundaryOp>(op))
         take(boundary.getAxisResourcesAttr());
     });
+    if (!options.axes.empty())
+      return;
     // In the order of the cluster where it has them; two at least.
     auto place = [&](const std::string &name) {
       auto it = llvm::find_if(cluster.axes, [&](const MeshAxis &axis) { return axis.name == name; });
@@ -272,7 +273,7 @@ private:
     };
     llvm::stable_sort(axes, [&](const auto &a, const auto &b) { return place(a) < place(b); });
     for (const MeshAxis &axis : cluster.axes)
-      if (axes.size() < 2 && named.insert(axis.name).second)
+      if (axes.size() < 2 && !llvm::is_contained(axes, axis.name))
         axes.push_back(axis.name);
   }
 
@@ -286,6 +287,13 @@ private:
     llvm::DenseMap<Value, std::pair<int64_t, int64_t>> made; // layer, number in it
     std::vector<int64_t> count(texts.size(), 0);
     std::vector<llvm::DenseMap<Value, int64_t>> argumentNumbers(texts.size());
+    llvm::DenseMap<Value, llvm::SmallSetVector<int64_t, 2>> computedOn; // by argument
+    for (Operation &op : func.getBody().front())
+      if (const StagePlace *place = stages->get(&op); place && place->part != PipelinePart::Apply)
+        for (Value operand : Stages::getRead(&op))
+          if (isa<BlockArgument>(operand) || own.get(operand).kind == MicrobatchState::Same)
+            for (Value source : stages->getSources(operand))
+              computedOn[source].insert(place->stage);
     auto writeArgument = [&](llvm::raw_ostream &os, BlockArgument arg, int64_t layer) {
       auto [it, isNew] = argumentNumbers[layer].try_emplace(arg, argumentNumbers[layer].size());
       os << "a" << it->second;
@@ -295,9 +303,9 @@ private:
       for (StringRef name : {kAxisResourcesAttr, kShardingAttr, kSegmentsAttr})
         if (Attribute attr = func.getArgAttr(arg.getArgNumber(), name))
           os << "," << attr;
-      // Whoever shares it makes layers differ.
-      for (int64_t stage : stages->getStages(arg))
-        if (stage != layer)
+      // Who else makes a part of its gradient.
+      for (int64_t stage : computedOn[arg])
+        if (stage != layer && stages->isTraining())
           os << ",s" << stage - layer;
     };
     for (Operation &op : func.getBody().front()) {
@@ -329,28 +337,79 @@ private:
       }
       os << ";";
     }
-    // Compute of the layers, on one device.
-    std::vector<double> compute(texts.size(), 0);
-    for (Operation &op : func.getBody().front())
-      if (const StagePlace *place = stages->get(&op); place && place->part != PipelinePart::Apply)
-        compute[place->stage] += getComputeSeconds(&op, cluster, kDefaultTripCount);
-    computeBefore.push_back(0);
-    for (double seconds : compute)
-      computeBefore.push_back(computeBefore.back() + seconds);
     llvm::StringMap<int64_t> classes;
     for (const std::string &text : texts)
       layerClass.push_back(classes.try_emplace(text, classes.size()).first->second);
+    findLeast(*stages);
     return success();
   }
 
-  /// All ways to write n as a product over the axes, major axes large first.
+  /// What each layer takes on each submesh at least: what its ops compute, on as many
+  /// devices of some shape as axes, or parts of them, divide what they loop over. Axes that
+  /// the user names cut whatever he says, with padding.
+  void findLeast(const Stages &stages) {
+    std::vector<std::vector<SmallVector<int64_t>>> shapes;
+    for (int64_t devices : submeshes)
+      shapes.push_back(getShapes(devices));
+    // By class of layer, submesh and shape.
+    std::map<int64_t, std::vector<std::vector<double>>> seconds;
+    llvm::DenseMap<int64_t, int64_t> layerOf; // the first of its class
+    for (auto [layer, own] : llvm::enumerate(layerClass))
+      if (layerOf.try_emplace(own, layer).second)
+        for (const auto &list : shapes)
+          seconds[own].emplace_back(list.size(), 0);
+    for (Operation &op : func.getBody().front()) {
+      const StagePlace *place = stages.get(&op);
+      if (!place || place->part == PipelinePart::Apply)
+        continue;
+      int64_t own = layerClass[place->stage];
+      double alone = getComputeSeconds(&op, cluster, kDefaultTripCount);
+      if (layerOf[own] != place->stage || alone == 0)
+        continue;
+      ShardingRule rule = getShardingRule(&op);
+      bool isLoop = op.getNumRegions() > 0 && !isa<linalg::LinalgOp>(op);
+      auto getMost = [&](int64_t axis, int64_t size) {
+        int64_t most = isLoop || named.contains(axes[axis]) ? size : 1;
+        for (unsigned f = 0; f < rule.numFactors(); ++f) {
+          int64_t loop = rule.factor(f).size;
+          most = std::max(most, ShapedType::isDynamic(loop) ? size : std::gcd(size, loop));
+        }
+        return most;
+      };
+      for (auto [submesh, list] : llvm::enumerate(shapes))
+        for (auto [i, sizes] : llvm::enumerate(list)) {
+          double devices = 1;
+          for (auto [axis, size] : llvm::enumerate(sizes))
+            devices *= getMost(axis, size);
+          seconds[own][submesh][i] += alone / devices;
+        }
+    }
+    leastBefore.assign(submeshes.size(), {0});
+    for (int64_t own : layerClass)
+      for (auto [submesh, list] : llvm::enumerate(leastBefore))
+        list.push_back(list.back() + *llvm::min_element(seconds[own][submesh]));
+  }
+
+  /// All ways to write n as a product over the axes, major axes large first; of those that
+  /// differ in the names of axes alone the first, where nobody names them.
   std::vector<SmallVector<int64_t>> getShapes(int64_t n) {
     std::vector<SmallVector<int64_t>> shapes;
     SmallVector<int64_t> sizes(axes.size(), 1);
+    std::set<std::vector<std::tuple<int64_t, double, double>>> seen;
+    auto isNew = [&] {
+      Mesh mesh = makeMesh(sizes);
+      std::vector<std::tuple<int64_t, double, double>> links;
+      for (auto [a, axis] : llvm::enumerate(mesh.axes))
+        links.push_back({axis.size, mesh.alpha.empty() ? 0 : mesh.alpha[a],
+                         mesh.beta.empty() ? 0 : mesh.beta[a]});
+      llvm::sort(links);
+      return seen.insert(links).second || !named.empty();
+    };
     auto fill = [&](auto &&self, size_t axis, int64_t rest) -> void {
       if (axis + 1 == axes.size()) {
         sizes[axis] = rest;
-        shapes.push_back(sizes);
+        if (isNew())
+          shapes.push_back(sizes);
         return;
       }
       for (int64_t size = rest; size >= 1; --size)
@@ -596,10 +655,12 @@ private:
   Mesh cluster;
   SmallVector<Operation *> candidates;
   SmallVector<std::string> axes;
+  llvm::StringSet<> named; // by axis resources
   int64_t perHost = 1;
   SmallVector<int64_t> submeshes;
   std::vector<int64_t> layerClass;
-  std::vector<double> computeBefore; // each layer, for a microbatch
+  /// Per submesh, what the layers before each take at least, for a microbatch.
+  std::vector<std::vector<double>> leastBefore;
   /// By classes of layers, ends, submesh and microbatches in flight (0: without a limit).
   std::map<std::vector<int64_t>, Shapes> known;
 };

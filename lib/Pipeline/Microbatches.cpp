@@ -326,8 +326,10 @@ LogicalResult Microbatches::visit(Operation *op) {
       return success();
     }
   }
-  if (cut < 0)
-    return success();
+  if (cut < 0) {
+    auto isCut = [&](Value operand) { return get(operand).kind == State::Cut; };
+    return success(count > 1 || llvm::none_of(read, isCut));
+  }
 
   // Every operand as the op needs it.
   for (unsigned t = 0; t < rule.numOperands(); ++t) {
@@ -488,9 +490,59 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
   return success();
 }
 
+/// The only microbatch has the batch as a whole: where an op needs more than a part of it,
+/// its results, or the sums that it reads, are held by the microbatch.
+LogicalResult Microbatches::visitOnly(Operation *op) {
+  auto hold = [&](Value result) {
+    State state{State::Cut};
+    if (auto it = hints.find(result); it != hints.end())
+      state.dims = it->second;
+    else if (auto type = dyn_cast<RankedTensorType>(result.getType()))
+      state.dims.resize(type.getRank());
+    set(result, std::move(state));
+  };
+  if (llvm::any_of(op->getResults(), [&](Value result) { return held.contains(result); })) {
+    llvm::for_each(op->getResults(), hold);
+    return success();
+  }
+  if (isa<ManualComputationOp, func::CallOp>(op))
+    return visit(op);
+  {
+    ScopedDiagnosticHandler quiet(func.getContext(), [](Diagnostic &) { return success(); });
+    if (succeeded(visit(op)))
+      return success();
+  }
+  op->walk([&](Operation *inner) { apply.erase(inner); });
+  // The sums that it reads, from the first on. All is looked at again with them.
+  auto isSum = [&](Value value) {
+    State::Kind kind = get(value).kind;
+    return kind == State::Partial || kind == State::Complete;
+  };
+  SmallVector<Operation *> pending{op};
+  while (!pending.empty()) {
+    Operation *next = pending.pop_back_val();
+    next->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        Value source = skipPins(operand);
+        Operation *made = source.getDefiningOp();
+        if (made && isSum(source) && made->getBlock() == op->getBlock() &&
+            held.insert(source).second) {
+          pending.push_back(made);
+          holdsMore = true;
+        }
+      }
+    });
+  }
+  if (!holdsMore)
+    held.insert_range(op->getResults());
+  llvm::for_each(op->getResults(), hold);
+  return success();
+}
+
 LogicalResult Microbatches::visitBlock(Block &block) {
+  bool isOnly = count == 1 && &block == &func.getBody().front();
   for (Operation &op : block)
-    if (failed(visit(&op)))
+    if (failed(isOnly ? visitOnly(&op) : visit(&op)))
       return failure();
   return success();
 }
@@ -499,17 +551,21 @@ FailureOr<Microbatches> Microbatches::analyze(func::FuncOp func, int64_t count) 
   Microbatches result(func, count);
   if (failed(result.readArguments()) || failed(result.propagate()))
     return failure();
-  if (result.divisor > 1) {
+  do {
+    result.holdsMore = false;
+    result.states.clear();
+    result.apply.clear();
     for (BlockArgument arg : func.getArguments())
       if (auto attr = func.getArgAttrOfType<MicrobatchAttr>(arg.getArgNumber(), kMicrobatchAttr)) {
         State state{State::Cut};
         state.dims.resize(cast<RankedTensorType>(arg.getType()).getRank());
-        state.dims[attr.getDim()].push_back(DimEntry{0, 1, result.divisor});
+        if (result.divisor > 1)
+          state.dims[attr.getDim()].push_back(DimEntry{0, 1, result.divisor});
         result.set(arg, std::move(state));
       }
-  }
-  if (failed(result.visitBlock(func.getBody().front())))
-    return failure();
+    if (failed(result.visitBlock(func.getBody().front())))
+      return failure();
+  } while (result.holdsMore);
   return result;
 }
 

@@ -1,6 +1,8 @@
 //===- PipelinePass.cpp - --spmd-pipeline, --spmd-split-stages ------------===//
 
+#include "shardkit/Dialect/SPMD/IR/AxisResources.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Pipeline/AutoStages.h"
 #include "shardkit/Pipeline/ScheduleProgram.h"
@@ -225,6 +227,56 @@ private:
     return result;
   }
 
+  /// Shardings on a mesh that is none of a stage's become axis resources, which each stage
+  /// resolves against its own.
+  LogicalResult makeSymbolic(func::FuncOp func) {
+    llvm::DenseSet<StringRef> own;
+    for (const std::string &name : meshes)
+      own.insert(name);
+    if (auto list = func->getAttrOfType<ArrayAttr>(kMeshAttr))
+      for (auto mesh : list.getAsRange<FlatSymbolRefAttr>())
+        own.insert(mesh.getValue());
+    auto convert = [&](ShardingAttr sharding, Location loc) -> FailureOr<AxisResourcesAttr> {
+      if (!sharding || own.contains(sharding.getMesh().getValue()))
+        return AxisResourcesAttr();
+      if (AxisResourcesAttr resources = toAxisResources(sharding))
+        return resources;
+      return emitError(loc) << "sharding " << sharding << " in a function that is cut into stages, "
+                            << "expected one of whole axes, without priorities, which each stage "
+                               "resolves against its own mesh, or one on the mesh of its stage";
+    };
+    SignatureAttrs signature(func);
+    auto convertEntry = [&](NamedAttrList &attrs, Location loc) -> LogicalResult {
+      FailureOr<AxisResourcesAttr> resources =
+          convert(dyn_cast_or_null<ShardingAttr>(attrs.get(kShardingAttr)), loc);
+      if (failed(resources))
+        return failure();
+      if (*resources) {
+        attrs.erase(kShardingAttr);
+        attrs.set(kAxisResourcesAttr, *resources);
+      }
+      return success();
+    };
+    for (BlockArgument arg : func.getArguments())
+      if (failed(convertEntry(signature.arg(arg.getArgNumber()), arg.getLoc())))
+        return failure();
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (failed(convertEntry(signature.result(i), func.getLoc())))
+        return failure();
+    signature.write();
+    WalkResult walk = func.walk([&](WithShardingConstraintOp op) {
+      FailureOr<AxisResourcesAttr> resources = convert(op.getShardingAttr(), op.getLoc());
+      if (failed(resources))
+        return WalkResult::interrupt();
+      if (*resources) {
+        op.removeShardingAttr();
+        op.setAxisResourcesAttr(*resources);
+      }
+      return WalkResult::advance();
+    });
+    return failure(walk.wasInterrupted());
+  }
+
   /// Stages that the function does not say: of equal compute, or by search, which finds
   /// the meshes too.
   FailureOr<Stages> assignFound(func::FuncOp func, Microbatches &split,
@@ -247,9 +299,15 @@ private:
         return failure();
       return Stages::assign(func, split, ArrayRef<Operation *>(*cuts));
     }
-    if (!meshes.empty() || virtualStages > 1)
-      return func.emitError() << "stages=auto with " << (meshes.empty() ? "virtual-stages" : "meshes")
-                              << " given, expected cluster=NAME alone";
+    if (virtualStages > 1)
+      return func.emitError() << "stages=auto with virtual-stages=" << int64_t(virtualStages)
+                              << ", expected 1 (the search gives every stage devices of its own), "
+                                 "or stages=uniform or manual";
+    if (!meshes.empty() || func->getAttrOfType<ArrayAttr>(kMeshAttr))
+      return func.emitError() << "stages=auto with meshes of stages given"
+                              << (meshes.empty() ? " by spmd.mesh" : "")
+                              << ", expected cluster=NAME alone (the search finds them), or "
+                                 "stages=uniform or manual";
     FailureOr<MeshOp> cluster = getCluster();
     if (failed(cluster))
       return failure();
@@ -300,6 +358,11 @@ private:
       return func.emitError() << "function '" << func.getName()
                               << "' has several blocks, expected one (lift its control flow "
                                  "first, for instance with --lift-cf-to-scf)";
+    bool isCut = stages != "manual";
+    for (auto boundary : func.getBody().front().getOps<StageBoundaryOp>())
+      isCut |= !boundary.getCandidate();
+    if (isCut && failed(makeSymbolic(func)))
+      return failure();
     FailureOr<Microbatches> split = Microbatches::analyze(func, microbatches);
     if (failed(split))
       return failure();

@@ -2,11 +2,13 @@
 
 #include "shardkit/Pipeline/ScheduleProgram.h"
 
+#include "shardkit/Cost/CollectiveMove.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Layout/MeshTransfer.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Pipeline/VerifyProgram.h"
+#include "shardkit/Rules/ControlFlow.h"
 #include "llvm/ADT/BitVector.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -413,4 +415,61 @@ LogicalResult spmd::verifySchedule(ScheduleOp schedule) {
     return failure();
   FailureOr<ScheduleLists> lists = ScheduleLists::read(schedule, *read);
   return failure(failed(lists) || failed(verifySchedule(schedule, *read, *lists)));
+}
+
+/// What a transfer sends goes in the clock of the sender's last run.
+LogicalResult ScheduleLists::readClocks() {
+  SmallVector<int64_t> last(lists.size(), 0);
+  for (auto [mesh, list] : llvm::enumerate(lists)) {
+    int64_t clock = -1;
+    for (auto [instruction, op] : llvm::zip_equal(list, places[mesh])) {
+      auto run = dyn_cast<RunOp>(op);
+      if (!run)
+        continue;
+      if (!run.getClock() || int64_t(*run.getClock()) < clock)
+        return run.emitError() << "run has "
+                               << (run.getClock() ? "clock " + std::to_string(*run.getClock())
+                                                  : std::string("no clock"))
+                               << ", expected one"
+                               << (clock < 0 ? "" : ", " + std::to_string(clock) + " or later");
+      clock = instruction.clock = *run.getClock();
+    }
+  }
+  replay(lists, [&](int64_t mesh, size_t index) {
+    Instruction &own = lists[mesh][index];
+    if (own.kind == Instruction::Kind::Run)
+      last[mesh] = own.clock;
+    else if (own.kind == Instruction::Kind::Free)
+      own.clock = last[mesh];
+    else
+      own.clock = std::max(own.sends.empty() ? 0 : last[mesh],
+                           own.receives.empty() ? 0 : last[own.peer]);
+  });
+  return success();
+}
+
+FailureOr<std::vector<double>> spmd::predictSeconds(const ScheduleProgram &program,
+                                                    int64_t tripCount) {
+  std::vector<double> result;
+  for (func::FuncOp func : program.functions) {
+    MeshCache meshes(func->getParentOfType<ModuleOp>());
+    const Mesh *mesh = meshes.lookupOrEmit(func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr),
+                                           [&] { return func.emitError(); });
+    if (!mesh)
+      return failure();
+    double &seconds = result.emplace_back(0);
+    for (Operation &op : func.getBody().front())
+      seconds += getComputeSeconds(&op, *mesh, tripCount);
+    WalkResult walk = func.walk([&](CollectiveOpInterface op) {
+      FailureOr<CollectiveMove> move = getMove(op, meshes);
+      if (failed(move))
+        return WalkResult::interrupt();
+      double each = move->cost.seconds - (travelsAlong(op) ? move->latency : 0);
+      seconds += each * countExecutions(op->getBlock(), tripCount);
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return failure();
+  }
+  return result;
 }

@@ -93,6 +93,12 @@ private:
         continue;
       for (int64_t stage : stages.getStages(func.getArgument(tied.getInt())))
         if (stage != place.stage) {
+          if (kindOf(value) == State::Cut)
+            return emitError(value.getLoc())
+                   << "result #" << i << " of @" << func.getName()
+                   << " takes the place of argument #" << tied.getInt() << ", which stage "
+                   << stage << " has, and is computed for each microbatch on stage " << place.stage
+                   << ", expected one stage for both";
           copies.push_back({unsigned(i), stage});
           if (kindOf(value) != State::Same && received[stage].insert(value))
             crossing.insert(value);

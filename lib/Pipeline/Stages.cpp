@@ -266,28 +266,104 @@ void Stages::moveSums() {
   }
 }
 
+/// Unknown sizes count as large.
+static double getBytes(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return 0;
+  return type.hasStaticShape()
+             ? double(type.getNumElements() * getElementBytes(type.getElementType()))
+             : 1e18;
+}
+
+bool Stages::isPlacedInApply(Operation *op) const {
+  return microbatches.isApply(op) ||
+         (spmd::isPin(op) && microbatches.get(op->getResult(0)).kind == State::Complete);
+}
+
+/// The stages at which what apply ops compute is used, as far as it is one: weights say
+/// where, and what they are updated with is wanted there. An op that makes less than it
+/// reads wants nothing: it runs where that is.
+void Stages::findWanted() {
+  auto want = [&](Value value, int64_t stage) {
+    auto [it, isNew] = wanted.try_emplace(value, stage);
+    if (!isNew && it->second != stage)
+      it->second = -1;
+  };
+  auto getHome = [&](BlockArgument arg) -> std::optional<int64_t> {
+    auto it = argumentStages.find(arg);
+    if (it == argumentStages.end() || it->second.empty())
+      return std::nullopt;
+    return *llvm::min_element(it->second);
+  };
+  Block &block = func.getBody().front();
+  for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands()))
+    if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
+      if (auto home = getHome(func.getArgument(tied.getInt())))
+        want(value, *home);
+  for (Operation &op : llvm::reverse(block)) {
+    if (!isPlacedInApply(&op))
+      continue;
+    SmallVector<Value> read = getRead(&op);
+    std::optional<int64_t> home;
+    for (Value operand : read)
+      if (microbatches.get(operand).kind == State::Same)
+        for (Value source : getSources(operand))
+          if (auto own = getHome(cast<BlockArgument>(source)))
+            home = home ? std::min(*home, *own) : *own;
+    if (home)
+      homes[&op] = *home;
+    double made = 0;
+    for (Value result : op.getResults()) {
+      made += getBytes(result);
+      auto it = wanted.find(result);
+      if (!home && it != wanted.end() && it->second >= 0)
+        home = it->second;
+    }
+    for (Value operand : read)
+      if (home && microbatches.get(operand).kind != State::Same && getBytes(operand) <= made)
+        want(operand, *home);
+  }
+}
+
+/// Where fewest bytes cross: among the stages of what it reads and that where it is used.
+int64_t Stages::getApplyStage(Operation *op) {
+  if (auto home = homes.find(op); home != homes.end())
+    return home->second;
+  llvm::SmallDenseMap<int64_t, double> readFrom; // bytes by stage
+  double read = 0, made = 0;
+  for (Value operand : getRead(op))
+    if (Operation *source = operand.getDefiningOp())
+      if (const StagePlace *other = get(source)) {
+        readFrom[other->stage] += getBytes(operand);
+        read += getBytes(operand);
+      }
+  int64_t used = -1;
+  for (Value result : op->getResults()) {
+    made += getBytes(result);
+    if (auto it = wanted.find(result); it != wanted.end())
+      used = it->second;
+  }
+  if (used >= 0)
+    readFrom.try_emplace(used, 0);
+  std::optional<std::tuple<double, bool, int64_t>> best; // the least
+  for (auto [stage, own] : readFrom) {
+    double crosses = read - own + (used >= 0 && stage != used ? made : 0);
+    std::tuple<double, bool, int64_t> rank(crosses, stage != used, -stage);
+    best = best ? std::min(*best, rank) : rank;
+  }
+  return best ? -std::get<2>(*best) : 0;
+}
+
 void Stages::placeApply() {
-  // What the computation uses of the program's arguments says where weights are.
-  const auto weightStages = argumentStages;
+  findWanted();
   for (Operation &op : func.getBody().front()) {
-    bool isPin = spmd::isPin(&op) && microbatches.get(op.getResult(0)).kind == State::Complete;
-    if (!microbatches.isApply(&op) && !isPin)
+    if (!isPlacedInApply(&op))
       continue;
     SmallVector<Value> read = getRead(&op);
     StagePlace place;
     place.part = PipelinePart::Apply;
-    std::optional<int64_t> home, highest;
-    for (Value operand : read) {
-      if (microbatches.get(operand).kind == State::Same) {
-        for (Value source : getSources(operand))
-          for (int64_t stage : weightStages.lookup(cast<BlockArgument>(source)))
-            home = home ? std::min(*home, stage) : stage;
-      } else if (Operation *made = operand.getDefiningOp()) {
-        if (const StagePlace *other = get(made))
-          highest = highest ? std::max(*highest, other->stage) : other->stage;
-      }
-    }
-    place.stage = home ? *home : highest.value_or(0);
+    place.stage = getApplyStage(&op);
     if (auto given = op.getAttrOfType<IntegerAttr>(kStageAttr))
       place.stage = std::min<int64_t>(given.getInt(), numStages - 1);
     for (Value operand : read) {

@@ -60,9 +60,9 @@ void mlir::spmd::printTimeline(const ClockTable &table, raw_ostream &os) {
 
 namespace {
 
-class Page {
+class Drawing {
 public:
-  Page(const PipelineProgram &program, const InstructionLists &lists, ArrayRef<double> seconds,
+  Drawing(const PipelineProgram &program, const InstructionLists &lists, ArrayRef<double> seconds,
        raw_ostream &os)
       : program(program), lists(lists), seconds(seconds), os(os), width(program.functions.size()) {
     double sum = 0;
@@ -89,7 +89,6 @@ public:
 
   void print() {
     place();
-    beginPage("Pipeline timeline", kStyle, os);
     printMeshes();
     os << "<p>Hover for functions and what is sent.";
     if (!isExact)
@@ -104,7 +103,6 @@ public:
     for (const Placed &run : runs)
       printRun(run);
     os << "</svg></div>\n";
-    endPage(os);
   }
 
 private:
@@ -197,7 +195,7 @@ private:
           os << "\nsends " << Escaped{toString(program, slot)} << " to mesh " << next.peer;
     }
     os << "</title><rect x=\"" << llvm::format("%.1f", x) << "\" y=\"" << int64_t(getY(placed.mesh))
-       << "\" width=\"" << llvm::format("%.1f", wide) << "\" height=\"" << int64_t(kBoxHeight)
+       << "\" width=\"" << llvm::format("%.1f", std::max(wide, 1.0)) << "\" height=\"" << int64_t(kBoxHeight)
        << "\"/>";
     std::string label = getLabel(function.part, run.microbatch, chunks[function.stage]);
     constexpr double kLetter = 6.5;
@@ -222,7 +220,16 @@ private:
 
 } // namespace
 
+llvm::StringRef mlir::spmd::getTimelineStyle() { return kStyle; }
+
+void mlir::spmd::drawTimeline(const PipelineProgram &program, const InstructionLists &lists,
+                              ArrayRef<double> seconds, raw_ostream &os) {
+  Drawing(program, lists, seconds, os).print();
+}
+
 void mlir::spmd::printTimelinePage(const PipelineProgram &program, const InstructionLists &lists,
                                    ArrayRef<double> seconds, raw_ostream &os) {
-  Page(program, lists, seconds, os).print();
+  beginPage("Pipeline timeline", kStyle, os);
+  drawTimeline(program, lists, seconds, os);
+  endPage(os);
 }

@@ -5,6 +5,7 @@
 #include "shardkit/Pipeline/ScheduleProgram.h"
 #include "shardkit/Pipeline/Timeline.h"
 #include "shardkit/Report/Output.h"
+#include "shardkit/Rules/ControlFlow.h"
 
 #include <map>
 
@@ -56,12 +57,15 @@ private:
     if (failed(read))
       return failure();
     FailureOr<ScheduleLists> lists = ScheduleLists::read(*op, *read);
-    if (failed(lists) || failed(verifySchedule(*op, *read, *lists)) || failed(readClocks(*lists)))
+    if (failed(lists) || failed(verifySchedule(*op, *read, *lists)) || failed(lists->readClocks()))
       return failure();
     std::string text;
     llvm::raw_string_ostream os(text);
     if (format == "html") {
-      printTimelinePage(read->program, lists->lists, {}, os);
+      FailureOr<std::vector<double>> seconds = predictSeconds(*read, kDefaultTripCount);
+      if (failed(seconds))
+        return failure();
+      printTimelinePage(read->program, lists->lists, *seconds, os);
     } else {
       FailureOr<ClockTable> table = makeTable(*op, *read, *lists);
       if (failed(table))
@@ -69,38 +73,6 @@ private:
       printTimeline(*table, os);
     }
     return writeOutput(module.getLoc(), output, text);
-  }
-
-  /// Runs say in which clock they are; what is sent goes in the clock of the sender's last
-  /// run.
-  static LogicalResult readClocks(ScheduleLists &lists) {
-    SmallVector<int64_t> last(lists.lists.size(), 0);
-    for (auto [mesh, list] : llvm::enumerate(lists.lists)) {
-      int64_t clock = -1;
-      for (auto [instruction, op] : llvm::zip_equal(list, lists.places[mesh])) {
-        auto run = dyn_cast<RunOp>(op);
-        if (!run)
-          continue;
-        if (!run.getClock() || int64_t(*run.getClock()) < clock)
-          return run.emitError() << "run has "
-                                 << (run.getClock() ? "clock " + std::to_string(*run.getClock())
-                                                    : std::string("no clock"))
-                                 << ", expected one"
-                                 << (clock < 0 ? "" : ", " + std::to_string(clock) + " or later");
-        clock = instruction.clock = *run.getClock();
-      }
-    }
-    replay(lists.lists, [&](int64_t mesh, size_t index) {
-      Instruction &own = lists.lists[mesh][index];
-      if (own.kind == Instruction::Kind::Run)
-        last[mesh] = own.clock;
-      else if (own.kind == Instruction::Kind::Free)
-        own.clock = last[mesh];
-      else
-        own.clock = std::max(own.sends.empty() ? 0 : last[mesh],
-                             own.receives.empty() ? 0 : last[own.peer]);
-    });
-    return success();
   }
 
   /// One cell per mesh and clock in which something runs: functions of one stage, part and

@@ -1,5 +1,6 @@
 //===- ExportPlan.cpp - Annotations become a plan -------------------------===//
 
+#include "shardkit/Dialect/SPMD/IR/AxisResources.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Plan/Names.h"
 #include "shardkit/Plan/ShardingPlan.h"
@@ -20,6 +21,10 @@ public:
   FailureOr<ShardingPlan> run() {
     for (auto mesh : module.getOps<MeshOp>())
       plan.meshes.push_back({toMesh(mesh), mesh.getLoc()});
+    for (auto schedule : module.getOps<ScheduleOp>())
+      emitWarning(schedule.getLoc()) << "the stages of @" << schedule.getSymName()
+                                     << " are left out of the plan, expected it to be exported "
+                                        "before --spmd-pipeline";
     for (auto func : module.getOps<func::FuncOp>()) {
       isStaged = false;
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
@@ -295,32 +300,9 @@ private:
 
   /// The symbolic form of a sharding; null if it has none.
   AxisResourcesAttr getResources(ShardingAttr sharding) {
-    if (plan.meshes.size() != 1 || sharding.getMesh().getValue() != plan.meshes[0].mesh.name ||
-        !sharding.getReplicated().empty() || !sharding.getUnreduced().empty())
+    if (plan.meshes.size() != 1 || sharding.getMesh().getValue() != plan.meshes[0].mesh.name)
       return {};
-    Builder b(module.getContext());
-    SmallVector<Attribute> entries;
-    bool replicated = true;
-    for (DimShardingAttr dim : sharding.getDims()) {
-      if (dim.getPriority() != 0 || (dim.getOpen() && !dim.getEntries().empty()))
-        return {};
-      if (dim.getOpen()) {
-        entries.push_back(b.getUnitAttr());
-        replicated = false;
-        continue;
-      }
-      SmallVector<StringRef> axes;
-      for (DimEntryAttr entry : dim.getEntries()) {
-        if (!entry.isWholeAxis())
-          return {};
-        axes.push_back(entry.getAxis());
-      }
-      replicated &= axes.empty();
-      entries.push_back(b.getStrArrayAttr(axes));
-    }
-    if (replicated)
-      entries.clear();
-    return AxisResourcesAttr::get(module.getContext(), replicated, entries);
+    return toAxisResources(sharding);
   }
 
   PlanRule &addRule(func::FuncOp func, PlanTarget target, StringRef name, Said said,

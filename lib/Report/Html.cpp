@@ -2,6 +2,7 @@
 
 #include "Html.h"
 
+#include "shardkit/Pipeline/Timeline.h"
 #include "shardkit/Report/Page.h"
 #include "shardkit/Rules/ControlFlow.h"
 
@@ -46,9 +47,11 @@ public:
   }
 
   void print() {
-    beginPage("Sharding report", kStyle, os);
+    beginPage("Sharding report", (kStyle + getTimelineStyle()).str(), os);
     printMeshes();
     printTotals();
+    for (const ReportPipeline &pipeline : report.pipelines)
+      printPipeline(pipeline);
     for (const DrawnFunction &function : functions)
       printFunction(function);
     printReplicated();
@@ -98,6 +101,50 @@ private:
     cell("predicted time, s");
     seconds(report.totalCost);
     os << "</tr>\n";
+    end();
+  }
+
+  void printPipeline(const ReportPipeline &pipeline) {
+    os << "<h2>Pipeline @" << Escaped{pipeline.name} << "</h2>\n<p>" << Escaped{pipeline.schedule}
+       << ", " << pipeline.microbatches << " microbatches.</p>\n";
+    begin({"mesh", "stages", "in flight", "each keeps, bytes", "values between parts, bytes",
+           "peak at most, bytes"});
+    for (const ReportStages &stages : pipeline.meshes) {
+      os << "<tr>";
+      cell("@" + stages.mesh);
+      cell(llvm::join(llvm::map_range(stages.stages, [](int64_t k) { return std::to_string(k); }),
+                      ", "));
+      cell(stages.inFlight);
+      cell(stages.residualBytes);
+      cell(stages.valueBytes);
+      cell(stages.peakBytes);
+      os << "</tr>\n";
+    }
+    end();
+    os << "<h3>Timeline</h3>\n<p>By predicted times; transfers take none.</p>\n";
+    drawTimeline(pipeline.program.program, pipeline.lists.lists, pipeline.seconds, os);
+    os << "<h3>Parts</h3>\n";
+    begin({"part", "runs", "s each, predicted"});
+    for (const ReportStages &stages : pipeline.meshes)
+      for (const ReportPart &part : stages.parts) {
+        os << "<tr>";
+        cell("@" + part.function);
+        cell(part.runs);
+        seconds(part.seconds);
+        os << "</tr>\n";
+      }
+    end();
+    os << "<h3>Transfers</h3>\n";
+    begin({"value", "from mesh", "to mesh", "received, bytes", "times"});
+    for (const ReportTransfer &transfer : pipeline.transfers) {
+      os << "<tr>";
+      cell(transfer.value);
+      cell(transfer.from);
+      cell(transfer.to);
+      cell(transfer.bytes);
+      cell(transfer.count);
+      os << "</tr>\n";
+    }
     end();
   }
 

@@ -176,7 +176,8 @@ private:
 
 FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module,
                                                               const MeshCache &meshes,
-                                                              ArrayRef<FunctionMemory> memory) {
+                                                              ArrayRef<FunctionMemory> memory,
+                                                              int64_t tripCount) {
   llvm::StringMap<const FunctionMemory *> memoryOf;
   for (const FunctionMemory &own : memory)
     memoryOf[own.function] = &own;
@@ -191,6 +192,9 @@ FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module,
     FailureOr<ScheduleLists> lists = ScheduleLists::read(schedule, *read);
     if (failed(lists) || failed(verifySchedule(schedule, *read, *lists)))
       return failure();
+    FailureOr<std::vector<double>> seconds = predictSeconds(*read, tripCount);
+    if (failed(seconds))
+      return failure();
     ReportPipeline &out = result.emplace_back();
     out.name = schedule.getSymName().str();
     out.schedule = schedule.getKind().str();
@@ -199,9 +203,9 @@ FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module,
          llvm::enumerate(schedule.getMeshes().getAsRange<FlatSymbolRefAttr>())) {
       ReportStages &stages = out.meshes.emplace_back();
       stages.mesh = name.getValue().str();
-      for (const StageFunction &function : read->program.functions)
+      for (auto [f, function] : llvm::enumerate(read->program.functions))
         if (read->program.getMesh(function) == int64_t(mesh))
-          stages.parts.push_back({function.name, runs.lookup(function.name)});
+          stages.parts.push_back({function.name, runs.lookup(function.name), (*seconds)[f]});
       StageMemory(*read, lists->lists[mesh], mesh, out.microbatches, memoryOf).run(stages);
     }
     SmallVector<int64_t> counts;
@@ -226,6 +230,9 @@ FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module,
                                    getElementBytes(type.getElementType()),
                                i < counts.size() ? counts[i] : 0});
     }
+    out.program = std::move(*read);
+    out.lists = std::move(*lists);
+    out.seconds = std::move(*seconds);
   }
   return result;
 }

@@ -178,7 +178,7 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
       return failure();
   }
   report.memory = computeMemory(module, values, options.top);
-  auto pipelines = computePipelines(module, meshes, report.memory);
+  auto pipelines = computePipelines(module, meshes, report.memory, options.tripCount);
   if (failed(pipelines))
     return failure();
   report.pipelines = std::move(*pipelines);
@@ -409,6 +409,7 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
       for (const ReportPart &part : stages.parts)
         parts.push_back({{"function", part.function},
                          {"runs", part.runs},
+                         {"seconds", part.seconds},
                          {"collective_bytes", getCollectiveBytes(report, part.function)}});
       meshes.push_back({{"mesh", stages.mesh},
                         {"stages", stages.stages},

@@ -63,9 +63,17 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
       printJSON(*report, top, os);
     else if (format == "text")
       printText(*report, top, os);
-    else if (failed(printPage(module, *report, values, propagated.get(), options, os)))
+    else if (failed(readClocks(*report)) ||
+             failed(printPage(module, *report, values, propagated.get(), options, os)))
       return failure();
     return writeOutput(module.getLoc(), output, text);
+  }
+
+  static LogicalResult readClocks(Report &report) {
+    for (ReportPipeline &pipeline : report.pipelines)
+      if (failed(pipeline.lists.readClocks()))
+        return failure();
+    return success();
   }
 
   /// Takes a copy of the module through the phases that are left. `propagated`:

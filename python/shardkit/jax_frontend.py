@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import warnings
 from typing import Any, Callable, Sequence
@@ -16,6 +17,7 @@ def import_jax(
     function: Callable[..., Any],
     *args: Any,
     weights: Sequence[str] | None = None,
+    batch: Sequence[str] = (),
     locations: bool = True,
     **kwargs: Any,
 ) -> Model:
@@ -24,7 +26,8 @@ def import_jax(
     Shardings come from `NamedSharding` on the arguments, `in_shardings` and `out_shardings` of `jax.jit`,
     `with_sharding_constraint` and `shard_map`. Names are those of the parameters with the path into their pytrees
     (`params.layers.0.kernel`). An argument that is a container holds weights, an array is an input; `weights` names the
-    parameters that hold weights instead. Arguments may be `jax.ShapeDtypeStruct`: then there are no example values."""
+    parameters that hold weights instead. `batch` names the parameters whose arrays count examples along dim 0: in a pipeline
+    microbatches cut them there. Arguments may be `jax.ShapeDtypeStruct`: then there are no example values."""
     require("jax", "jax", "importing a JAX function")
     import jax
 
@@ -41,12 +44,19 @@ def import_jax(
         jax.config.update("jax_include_full_tracebacks_in_locations", saved)
 
     parameters = _get_parameters(function, args, kwargs)
+    for name in batch:
+        if name not in dict(parameters):
+            known = ", ".join(p for p, _ in parameters)
+            raise ShardKitError(f"error: no parameter is called {name}, expected one of: {known}")
     leaves = []  # (name, value, is_weight, path)
+    batched = set()
     for parameter, value in parameters:
         paths = jax.tree_util.tree_flatten_with_path(value)[0]
         is_weight = parameter in weights if weights is not None else not (len(paths) == 1 and not paths[0][0])
         for path, leaf in paths:
             leaves.append((_join(parameter, path), leaf, is_weight, path))
+            if parameter in batch:
+                batched.add(leaves[-1][0])
     if weights is not None:
         for name in weights:
             if name not in dict(parameters):
@@ -62,6 +72,10 @@ def import_jax(
             "static arguments are bound before, with functools.partial"
         )
     arguments = [stablehlo.describe(leaves[k][0], type, leaves[k][2]) for k, type in zip(kept, types)]
+    for a in arguments:
+        if a.name in batched and not a.shape:
+            raise ShardKitError(f"error: {a.name} is a scalar, expected batch to name arrays that count examples along dim 0")
+    arguments = [dataclasses.replace(a, is_batch=a.name in batched) for a in arguments]
     names = [a.name for a in arguments]
     for name in names:
         if names.count(name) > 1:

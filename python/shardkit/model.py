@@ -17,13 +17,14 @@ from .tools import find_tool, run_tool
 
 @dataclasses.dataclass(frozen=True)
 class Argument:
-    """An argument of the imported function; `is_weight`: it is found among stored weights by its name. Unsigned integers are
-    taken by the compiled function as signed ones of the same bits."""
+    """An argument of the imported function; `is_weight`: it is found among stored weights by its name; `is_batch`: microbatches
+    cut its dim 0. Unsigned integers are taken by the compiled function as signed ones of the same bits."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     is_weight: bool
+    is_batch: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -161,6 +161,7 @@ def lower(
                     op.attributes[key] = ir.ArrayAttr.get([_keep_shardings(d) for d in op.attributes[key]])
         own = [f'spmd.{"weight" if a.is_weight else "name"} = {_quote(a.name)}' for a in arguments]
         own = [f"{o}, spmd.range = [{r[0]}, {r[1]}]" if r else o for o, r in zip(own, ranges)]
+        own = [f"{o}, spmd.microbatch = #spmd.microbatch<dim = 0>" if a.is_batch else o for o, a in zip(own, arguments)]
         _extend(func, "arg_attrs", own)
         own = [f"spmd.name = {_quote(r.name)}" for r in results]
         own = [o if t is None else f"{o}, spmd.tied = {t} : i64" for o, t in zip(own, tied)]

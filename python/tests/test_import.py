@@ -109,6 +109,19 @@ def test_stage_boundary():
     assert re.fullmatch(r"spmd\.stage_boundary backward %\S+ : tensor<8x4xf32>", found[1]), found
 
 
+def test_batch():
+    text = shardkit.import_jax(lambda w, x, n: (x[0] @ w * n, x[1]), W, (X, X), np.float32(2), batch=["x"], locations=False).text
+    assert text.count("spmd.microbatch = #spmd.microbatch<dim = 0>") == 2, text
+    assert re.search(r"spmd\.microbatch = #spmd\.microbatch<dim = 0>, spmd\.weight = \"x\.0\"", text), text
+    for names, expected in ((["y"], "no parameter is called y, expected one of: w, x, n"), (["n"], "n is a scalar, expected batch")):
+        try:
+            shardkit.import_jax(lambda w, x, n: x[0] @ w * n + x[1], W, (X, X), np.float32(2), batch=names)
+        except shardkit.ShardKitError as error:
+            assert expected in str(error), error
+        else:
+            raise AssertionError("expected an error")
+
+
 def test_stablehlo():
     """Text, bytecode, and a file with either say the same; weights by name."""
     lowered = jax.jit(lambda x, w: x @ w).lower(jax.device_put(X, NamedSharding(MESH, P("data"))), W)

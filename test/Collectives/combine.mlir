@@ -83,10 +83,10 @@ func.func @different(%a: tensor<8xf32>, %b: tensor<8xf64>) -> (tensor<8xf32>, te
 // CHECK-LABEL: func.func @apart
 // CHECK-NOT: spmd.start
 // CHECK: return
-func.func @apart(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+func.func @apart(%a: tensor<8xf32>, %b: tensor<16xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %0 = spmd.all_reduce %a sum <@m, {"x"}> : tensor<8xf32>
   %1 = arith.negf %0 : tensor<8xf32>
-  %2 = arith.negf %b : tensor<8xf32>
+  %2 = tensor.extract_slice %b[8] [8] [1] : tensor<16xf32> to tensor<8xf32>
   %3 = spmd.all_reduce %2 sum <@m, {"x"}> : tensor<8xf32>
   return %1, %3 : tensor<8xf32>, tensor<8xf32>
 }
@@ -112,6 +112,45 @@ func.func @branch(%c: i1, %a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32
     scf.yield %b : tensor<8xf32>
   }
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// What makes an operand element by element goes ahead with it, constants and captured values
+// too; not what waits for a collective itself, and no sums.
+// CHECK-LABEL: func.func @scaled
+// CHECK: linalg.generic
+// CHECK: spmd.start {
+// CHECK-NEXT: spmd.all_reduce
+// CHECK-NEXT: spmd.all_reduce
+// CHECK-NEXT: spmd.return
+// CHECK: spmd.done
+// CHECK: arith.subf
+// CHECK: linalg.reduce
+// CHECK: spmd.start {
+// CHECK-NEXT: spmd.all_reduce
+// CHECK-NEXT: spmd.all_reduce
+// CHECK-NEXT: spmd.return
+func.func @scaled(%a: tensor<8xf32>, %b: tensor<4xf32>, %p: tensor<8xf32>, %q: tensor<4xf32>, %w: tensor<8x4xf32>) -> (tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = arith.negf %a : tensor<8xf32>
+  %1 = spmd.all_reduce %0 sum <@m, {"x"}> : tensor<8xf32>
+  %2 = arith.subf %p, %1 : tensor<8xf32>
+  %c = arith.constant 2 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %n = arith.negf %q : tensor<4xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%b : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %x = tensor.extract %n[%c] : tensor<4xf32>
+      %y = arith.mulf %in, %x : f32
+      linalg.yield %y : f32
+  } -> tensor<4xf32>
+  %4 = spmd.all_reduce %3 sum <@m, {"x"}> : tensor<4xf32>
+  %r = linalg.reduce ins(%w : tensor<8x4xf32>) outs(%q : tensor<4xf32>) dimensions = [0]
+    (%i: f32, %o: f32) { %s = arith.addf %i, %o : f32
+                         linalg.yield %s : f32 }
+  %5 = spmd.all_reduce %r sum <@m, {"x"}> : tensor<4xf32>
+  %t = arith.negf %4 : tensor<4xf32>
+  %6 = spmd.all_reduce %t sum <@m, {"x"}> : tensor<4xf32>
+  return %2, %4, %5, %6 : tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
 // What takes long anyway travels alone: more than 100 KB at the default costs; or what the option says.

@@ -68,6 +68,7 @@ private:
   LogicalResult propagate();
   LogicalResult visitBlock(Block &block);
   LogicalResult visit(Operation *op);
+  LogicalResult visitOnly(Operation *op);
   LogicalResult visitLoop(Operation *op);
   void set(Value value, MicrobatchState state) { states[value] = std::move(state); }
 
@@ -79,6 +80,9 @@ private:
   /// Layouts that propagation gave, as far as they cut: hints.
   llvm::DenseMap<Value, SmallVector<DimEntries, 4>> hints;
   llvm::DenseMap<Value, MicrobatchState> states;
+  /// Of one microbatch: what it has as a whole though the rules call it a part.
+  llvm::DenseSet<Value> held;
+  bool holdsMore = false;
   llvm::DenseSet<Operation *> apply;
 };
 

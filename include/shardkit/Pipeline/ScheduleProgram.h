@@ -36,7 +36,14 @@ struct ScheduleLists {
 
   /// One error at a transfer or an instruction that is none.
   static FailureOr<ScheduleLists> read(ScheduleOp schedule, const ScheduleProgram &program);
+  /// Sets the clocks of verified lists, which their runs say. One error at a run that does
+  /// not.
+  LogicalResult readClocks();
 };
+
+/// Seconds of one run of each part: what a device computes, and its collectives, one after
+/// the other. `tripCount`: of loops whose bounds are not constant.
+FailureOr<std::vector<double>> predictSeconds(const ScheduleProgram &program, int64_t tripCount);
 
 /// Writes the transfers and the instructions of a schedule whose functions are split.
 LogicalResult emitSchedule(ScheduleOp schedule);

@@ -24,8 +24,9 @@ struct StagePlace {
 /// Forward ops belong to the stage that the boundaries before them lead to, backward ops
 /// likewise, or, where no backward boundaries are written, to the last stage that has
 /// all they read. The backward part begins where a gradient is first summed over the
-/// batch. Apply ops belong to the stage of their weight, else to the highest of what
-/// they read. `spmd.stage` on an op overrides.
+/// batch. Apply ops belong to the stage of their weight, else to where fewest bytes cross
+/// between what they read and the stage that uses them, else to the highest of what they
+/// read. `spmd.stage` on an op overrides.
 class Stages {
 public:
   /// Stages at the boundaries of `func`. Sums over the batch that meet in one op come
@@ -76,6 +77,9 @@ private:
   void findTurn();
   LogicalResult placeComputation();
   void moveSums();
+  bool isPlacedInApply(Operation *op) const;
+  void findWanted();
+  int64_t getApplyStage(Operation *op);
   void placeApply();
   void placeResults();
   LogicalResult verifyCrossings();
@@ -96,6 +100,10 @@ private:
   llvm::DenseMap<Value, llvm::SmallSetVector<int64_t, 2>> available;
   llvm::DenseMap<BlockArgument, llvm::SmallSetVector<int64_t, 2>> argumentStages;
   llvm::DenseMap<Value, llvm::SmallSetVector<Value, 4>> sources;
+  /// Of apply ops: the stage of a weight that they read, and those at which their results
+  /// are used, -1 for several.
+  llvm::DenseMap<Operation *, int64_t> homes;
+  llvm::DenseMap<Value, int64_t> wanted;
   SmallVector<StagePlace> results;
   SmallVector<Pin> pins;
 };

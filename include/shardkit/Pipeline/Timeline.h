@@ -23,6 +23,11 @@ void printTimeline(const ClockTable &table, llvm::raw_ostream &os);
 void printTimelinePage(const PipelineProgram &program, const InstructionLists &lists,
                        llvm::ArrayRef<double> seconds, llvm::raw_ostream &os);
 
+/// The same as a piece of another page, whose style has to have that of timelines.
+void drawTimeline(const PipelineProgram &program, const InstructionLists &lists,
+                  llvm::ArrayRef<double> seconds, llvm::raw_ostream &os);
+llvm::StringRef getTimelineStyle();
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_PIPELINE_TIMELINE_H

@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_REPORT_PIPELINES_H
 #define SHARDKIT_REPORT_PIPELINES_H
 
+#include "shardkit/Pipeline/ScheduleProgram.h"
 #include "shardkit/Report/Memory.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -13,6 +14,7 @@ namespace mlir::spmd {
 struct ReportPart {
   std::string function;
   int64_t runs = 1;
+  double seconds = 0; // of one run, predicted
 };
 
 /// What the devices of one mesh do in a step; bytes are those of one device.
@@ -44,12 +46,17 @@ struct ReportPipeline {
   int64_t microbatches = 1;
   std::vector<ReportStages> meshes;
   std::vector<ReportTransfer> transfers;
+  /// What the timeline is drawn of.
+  ScheduleProgram program;
+  ScheduleLists lists;
+  std::vector<double> seconds; // by function
 };
 
 /// The schedules of a partitioned module, whose instructions are verified. `memory`: of
-/// its functions.
+/// its functions. `tripCount`: of loops whose bounds are not constant.
 FailureOr<std::vector<ReportPipeline>> computePipelines(ModuleOp module, const MeshCache &meshes,
-                                                        ArrayRef<FunctionMemory> memory);
+                                                        ArrayRef<FunctionMemory> memory,
+                                                        int64_t tripCount);
 
 /// How often a step runs each function that is a part of a schedule.
 llvm::StringMap<int64_t> countRuns(ModuleOp module);

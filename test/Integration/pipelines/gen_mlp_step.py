@@ -14,6 +14,7 @@ stages, "name:axis=size,axis=size[@first device]".
 --params replicated: of all weights instead.
 --constraints '0=["model"];2=[none, "data"]': a with_sharding_constraint on what a layer computes.
 --loss returns the loss too. --clip scales gradients so that their common norm is at most 0.01.
+--normalize: what a layer computes gets mean 0 and variance 1 over the batch.
 --tied: the last layer's weight is the first one's transpose (dims must allow it).
 --backward writes the boundaries of the backward part too.
 """
@@ -44,6 +45,7 @@ def parse(argv=None):
     parser.add_argument("--params", default="", help="axis resources of all weights; with alpa")
     parser.add_argument("--tied", action="store_true")
     parser.add_argument("--clip", action="store_true")
+    parser.add_argument("--normalize", action="store_true")
     parser.add_argument("--backward", action="store_true")
     parser.add_argument("--loss", action="store_true")
     parser.add_argument("--no-tied", action="store_true")
@@ -92,6 +94,11 @@ def main():
                 specs[f"b{i}"] = args.params or ('["model"]' if own and column else "replicated")
             h = g.einsum("bd,ed->be", h, weights["w0"]) if is_tied else g.einsum("bd,de->be", h, w)
             h = g.add(h, g.broadcast(bias, h.shape, [0]))
+            if args.normalize:
+                def mean(v):
+                    return g.broadcast(g.scale(g.reduce("sum", v, [0]), 1 / args.batch), v.shape, [0])
+                h = g.sub(h, mean(h))
+                h = g.mul(h, g.unary("rsqrt", g.shift(mean(g.mul(h, h)), 1e-3)))
             if args.activation:
                 h = g.unary(args.activation, h)
             if str(i) in args.constraints:
