@@ -349,6 +349,23 @@ void Decoder::decodeBody() {
   out.code.push_back(end);
 }
 
+/// The next address of that alignment and, where something might count on more, no better.
+static uint64_t leastAligned(uint64_t at, uint64_t align) {
+  at = alignTo(at, align);
+  return align < 128 && at % (2 * align) == 0 ? at + align : at;
+}
+
+void Decoder::placeShared(const Variable &v) {
+  if (v.external) {
+    dynamic_.insert(v.name);
+    dynamicAlign_ = std::max(dynamicAlign_, uint64_t(v.align));
+    return;
+  }
+  uint64_t at = leastAligned(kernel_->sharedBytes, uint64_t(v.align));
+  shared_[v.name] = kSharedBase + at;
+  kernel_->sharedBytes = uint32_t(at + uint64_t(v.bytes));
+}
+
 /// What of shared memory a function and its callees use.
 void Decoder::shareds(const FunctionAst &f, std::set<std::string> &seen) {
   if (!seen.insert("()" + f.name).second)
@@ -366,15 +383,8 @@ void Decoder::shareds(const FunctionAst &f, std::set<std::string> &seen) {
     for (const Operand &o : s.operands)
       visit(visit, o);
   for (const Variable &v : f.variables)
-    if (v.space == Space::Shared) {
-      uint64_t at = alignTo(kernel_->sharedBytes, std::max<uint64_t>(16, uint64_t(v.align)));
-      if (v.external) {
-        dynamic_.insert(v.name);
-        continue;
-      }
-      shared_[v.name] = kSharedBase + at;
-      kernel_->sharedBytes = uint32_t(at + uint64_t(v.bytes));
-    }
+    if (v.space == Space::Shared)
+      placeShared(v);
 }
 
 std::unique_ptr<Kernel> Decoder::run() {
@@ -395,17 +405,10 @@ std::unique_ptr<Kernel> Decoder::run() {
   std::set<std::string> seen;
   shareds(kernelAst_, seen);
   for (const Variable &v : module_.variables)
-    if (v.space == Space::Shared && seen.count(v.name)) {
-      if (v.external) {
-        dynamic_.insert(v.name);
-        continue;
-      }
-      uint64_t at = alignTo(k.sharedBytes, std::max<uint64_t>(16, uint64_t(v.align)));
-      shared_[v.name] = kSharedBase + at;
-      k.sharedBytes = uint32_t(at + uint64_t(v.bytes));
-    }
+    if (v.space == Space::Shared && seen.count(v.name))
+      placeShared(v);
   if (!dynamic_.empty())
-    k.sharedBytes = uint32_t(alignTo(k.sharedBytes, 128));
+    k.sharedBytes = uint32_t(leastAligned(k.sharedBytes, dynamicAlign_));
 
   k.functions.emplace_back();
   functions_[kernelAst_.name] = &k.functions.back();

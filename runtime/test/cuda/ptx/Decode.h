@@ -68,6 +68,7 @@ private:
   std::map<std::pair<uint64_t, int>, int32_t> constants_;
   std::map<std::string, uint64_t> shared_; ///< Offset of static shared variables.
   std::set<std::string> dynamic_;
+  uint64_t dynamicAlign_ = 1;
   // Of the function at hand.
   const FunctionAst *functionAst_ = nullptr;
   Function *function_ = nullptr;
@@ -79,6 +80,7 @@ private:
   void decodeBody();
   void layoutParams(const FunctionAst &ast, std::map<std::string, Place> &places, uint64_t &end,
                     bool kernel) const;
+  void placeShared(const Variable &v);
   void shareds(const FunctionAst &ast, std::set<std::string> &seen);
 };
 
