@@ -96,16 +96,20 @@ static Status checkChip(const std::string &chip, const Gpu &gpu) {
 Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_t begin,
                                                  int64_t end, const DeviceOptions &options) {
   SK_ASSIGN_OR_RETURN(Machine * machine, Machine::open());
-  if (options.areOwn && end - begin > machine->count())
+  // With CUDA_VISIBLE_DEVICES processes may see other GPUs.
+  const bool areOwn = options.firstGpu >= 0;
+  const int64_t first = areOwn && !std::getenv("CUDA_VISIBLE_DEVICES") ? options.firstGpu : 0;
+  if (areOwn && options.map.empty() && first + end - begin > machine->count())
     return invalid("this machine has " + std::to_string(machine->count()) + " GPU" +
-                   (machine->count() == 1 ? "" : "s") + ", expected one for each of " +
-                   std::to_string(end - begin) + " ranks");
+                   (machine->count() == 1 ? "" : "s") + ", expected one for each of its " +
+                   std::to_string(first + end - begin) + " ranks at least");
   std::unique_ptr<Devices> devices(new Devices);
   devices->impl_->begin = begin;
   for (int64_t rank = begin; rank < end; ++rank) {
     const int64_t ordinal = rank < int64_t(options.map.size())
                                 ? options.map[size_t(rank)]
-                                : (options.areOwn ? rank - begin : rank) % machine->count();
+                                : areOwn ? first + rank - begin
+                                         : rank % machine->count();
     if (ordinal >= machine->count())
       return invalid("rank " + std::to_string(rank) + " is put on GPU " +
                      std::to_string(ordinal) + ", this machine has " +

@@ -70,22 +70,44 @@ Status Session::prepare(const Runnable &what, Arguments &arguments,
 
 Status Session::openDevices(const Runnable &what) {
   devices_ = nullptr;
+  executor_.setDevices(nullptr);
   const Manifest &manifest = bundle_.manifest();
-  if (manifest.target == "cuda") {
-    if (what.pipeline())
-      return invalid(what.title() + " is for cuda, on which this runtime runs functions alone");
+  if (manifest.target != "cuda")
+    return {};
+  Status status;
+  if (what.pipeline())
+    status = invalid(what.title() + " is for cuda, on which this runtime runs functions alone");
+  SK_RETURN_IF_ERROR(backend_.agree(status));
+  RankDevices &known = allDevices_[what.devices()];
+  if (!known.devices) {
+    const bool isNccl = options_.backend == "nccl";
     auto [begin, end] = backend_.ownRanks(what.devices());
-    std::unique_ptr<cuda::Devices> &known = allDevices_[{begin, end}];
-    if (!known) {
-      cuda::DeviceOptions options;
-      options.tf32 = options_.matmulPrecision == "tf32";
-      options.graphs = options_.graphs;
-      options.map = options_.deviceMap;
-      SK_ASSIGN_OR_RETURN(known, cuda::Devices::open(manifest.chip, begin, end, options));
+    cuda::DeviceOptions options;
+    options.tf32 = options_.matmulPrecision == "tf32";
+    options.graphs = options_.graphs;
+    options.map = options_.deviceMap;
+    if (isNccl) {
+      // Processes of one machine take its GPUs one after the other.
+      char host[256] = {};
+      ::gethostname(host, sizeof host - 1);
+      SK_ASSIGN_OR_RETURN(std::vector<std::string> hosts, backend_.exchange(host));
+      options.firstGpu = backend_.blockOf(what.devices()) *
+                         std::count(hosts.begin(), hosts.begin() + backend_.process(), host);
     }
-    devices_ = known.get();
+    auto opened = cuda::Devices::open(manifest.chip, begin, end, options);
+    SK_RETURN_IF_ERROR(backend_.agree(opened.status()));
+    if (isNccl) {
+      SK_ASSIGN_OR_RETURN(
+          known.nccl, cuda::NcclRanks::open(
+                          backend_, **opened, what.devices(), options_.timeout,
+                          [&](const std::function<Status(int64_t)> &fn) {
+                            return executor_.forEachRank(what.devices(), fn);
+                          }));
+    }
+    known.devices = std::move(*opened);
   }
-  executor_.setDevices(devices_);
+  devices_ = known.devices.get();
+  executor_.setDevices(devices_, known.nccl.get());
   return {};
 }
 
@@ -100,7 +122,7 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   Arguments arguments;
   std::vector<sk_program> programs;
   SK_RETURN_IF_ERROR(backend_.agree(prepare(what, arguments, programs)));
-  SK_RETURN_IF_ERROR(backend_.agree(openDevices(what)));
+  SK_RETURN_IF_ERROR(openDevices(what));
 
   RunRecord record;
   record.what = &what;

@@ -101,7 +101,12 @@ private:
   const bool measured_; ///< Records shall have what all processes measured.
   rt::Executor executor_;
   /// By the ranks [begin, end); memory on them goes first.
-  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<rt::cuda::Devices>> allDevices_;
+  struct RankDevices {
+    std::unique_ptr<rt::cuda::Devices> devices;
+    std::unique_ptr<rt::cuda::NcclRanks> nccl;
+  };
+  /// By the number of all ranks.
+  std::map<int64_t, RankDevices> allDevices_;
   rt::cuda::Devices *devices_ = nullptr; ///< Of what runs now; null on the host.
   std::vector<rt::RankMemory> memory_;
   rt::RankMemory reference_;

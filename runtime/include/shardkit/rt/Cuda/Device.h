@@ -29,7 +29,7 @@ namespace shardkit::rt::cuda {
 struct DeviceOptions {
   bool tf32 = false;        ///< f32 contractions may round their inputs to tf32.
   bool graphs = true;       ///< Programs that can are recorded and replayed.
-  bool areOwn = false;      ///< A GPU of its own for each rank.
+  int64_t firstGpu = -1;    ///< Set: a GPU of its own for each rank, from this one on.
   std::vector<int64_t> map; ///< GPU of each rank; empty: one after the other.
 };
 
