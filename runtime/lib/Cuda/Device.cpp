@@ -22,7 +22,7 @@ Status Device::Impl::start() {
   SK_RETURN_IF_ERROR(check(driver.cuCtxSetCurrent(gpu.context), "entering its context"));
   for (CUstream *stream : {&compute, &communication, &aside})
     SK_RETURN_IF_ERROR(check(driver.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), "a stream"));
-  for (CUevent *event : {&computed, &communicated})
+  for (CUevent *event : {&computed, &communicated, &uploaded[0], &uploaded[1]})
     SK_RETURN_IF_ERROR(check(driver.cuEventCreate(event, CU_EVENT_DISABLE_TIMING), "an event"));
   mover = std::make_unique<DeviceMover>(*this);
   contractions = std::make_unique<Contractions>(*this);
@@ -41,7 +41,7 @@ Device::Impl::~Impl() {
   mover.reset();
   for (CUdeviceptr memory : chunks)
     driver.cuMemFree(memory);
-  for (CUevent event : {computed, communicated})
+  for (CUevent event : {computed, communicated, uploaded[0], uploaded[1]})
     if (event)
       driver.cuEventDestroy(event);
   for (CUstream stream : {compute, communication, aside})
@@ -169,12 +169,12 @@ Status Device::download(void *to, const void *from, int64_t bytes) {
   return impl_->driver.check(impl_->driver.cuStreamSynchronize(impl_->compute), what);
 }
 
-Status Device::zero(void *to, int64_t bytes) {
-  if (bytes == 0)
-    return {};
-  return impl_->driver.check(
-      impl_->driver.cuMemsetD8Async(address(to), 0, size_t(bytes), impl_->compute),
-      impl_->placed("clearing " + std::to_string(bytes) + " bytes"));
+Status Device::markUploads(int slot) { return impl_->mark(impl_->uploaded[slot], impl_->compute); }
+
+Status Device::waitUploads(int slot) {
+  SK_RETURN_IF_ERROR(enter());
+  return impl_->driver.check(impl_->driver.cuEventSynchronize(impl_->uploaded[slot]),
+                             impl_->placed("waiting for copies to it"));
 }
 
 Status Device::Impl::copy(CUstream stream, void *to, const void *from, int64_t bytes) {
