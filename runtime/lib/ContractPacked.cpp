@@ -65,6 +65,10 @@ SK_CLONES void multiplyAll(const double *a, const double *b, double *c,
                            int64_t m, int64_t n, int64_t k) {
   multiply(a, b, c, m, n, k);
 }
+SK_CLONES void multiplyAll(const float *a, const float *b, float *c,
+                           int64_t m, int64_t n, int64_t k) {
+  multiply(a, b, c, m, n, k);
+}
 SK_CLONES void multiplyAll(const uint64_t *a, const uint64_t *b, uint64_t *c,
                            int64_t m, int64_t n, int64_t k) {
   multiply(a, b, c, m, n, k);
@@ -135,7 +139,7 @@ public:
       if (ob != lastB)
         gather(b, ob, bRows_, bColumns_, b_.data());
       lastA = oa, lastB = ob;
-      if constexpr (std::is_same_v<T, float>) {
+      if (library_) {
         status = library_->run(a_.data(), b_.data(), c_.data());
       } else {
         std::fill(c_.begin(), c_.end(), T(0));
@@ -203,10 +207,12 @@ planPacked(const Contraction &contraction) {
   if (isFloat(out)) {
     int64_t m = product(contraction.m), n = product(contraction.n),
             k = product(contraction.k);
-    SK_ASSIGN_OR_RETURN(
-        std::unique_ptr<LibraryProduct> library,
-        makeLibraryProduct({DType::F32, DType::F32, false, m, n, k, {k, 1},
-                            {n, 1}, {n, 1}, {}}));
+    std::unique_ptr<LibraryProduct> library;
+    if (libraryTakes(DType::F32, DType::F32)) {
+      SK_ASSIGN_OR_RETURN(library,
+                          makeLibraryProduct({DType::F32, DType::F32, false, m, n, k, {k, 1},
+                                              {n, 1}, {n, 1}, {}}));
+    }
     return Result(std::make_unique<PackedPlan<float>>(contraction,
                                                       std::move(library)));
   }

@@ -427,6 +427,8 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running,
   if (stuck)
     return dispatched;
   dispatched = backend->agree(dispatched, &world, "end of the step");
+  if (nccl && dispatched.ok())
+    dispatched = nccl->compareSequences(*backend).withContext(running.title());
   // Its groups are out of step. (Those of several processes have messages under way
   // and are of no more use.)
   if (world.failed() && !backend->failed())

@@ -7,6 +7,7 @@
 #include "shardkit/rt/Collective.h"
 
 #include <cmath>
+#include <map>
 #include <thread>
 
 using namespace shardkit::rt;
@@ -27,7 +28,10 @@ Buffers runOnThreads(const CollectiveInfo &info, int ranks, const Buffers &in,
   CollectivePlan plan(info, world);
   Buffers out(static_cast<size_t>(ranks));
   std::vector<std::thread> threads;
-  auto devices = openDevices(ranks);
+  static std::map<int, std::unique_ptr<cuda::Devices>> known;
+  std::unique_ptr<cuda::Devices> &devices = known[ranks];
+  if (!devices)
+    devices = openDevices(ranks);
   for (int r = 0; r < ranks; ++r) {
     out[size_t(r)].resize(size_t(count * info.outElements * dtypeSize(info.dtype)), 77);
     threads.emplace_back([&, r] {

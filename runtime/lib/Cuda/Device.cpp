@@ -22,7 +22,7 @@ Status Device::Impl::start() {
   SK_RETURN_IF_ERROR(check(driver.cuCtxSetCurrent(gpu.context), "entering its context"));
   for (CUstream *stream : {&compute, &communication, &aside})
     SK_RETURN_IF_ERROR(check(driver.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), "a stream"));
-  for (CUevent *event : {&computed, &communicated})
+  for (CUevent *event : {&computed, &communicated, &uploaded[0], &uploaded[1]})
     SK_RETURN_IF_ERROR(check(driver.cuEventCreate(event, CU_EVENT_DISABLE_TIMING), "an event"));
   mover = std::make_unique<DeviceMover>(*this);
   contractions = std::make_unique<Contractions>(*this);
@@ -41,7 +41,7 @@ Device::Impl::~Impl() {
   mover.reset();
   for (CUdeviceptr memory : chunks)
     driver.cuMemFree(memory);
-  for (CUevent event : {computed, communicated})
+  for (CUevent event : {computed, communicated, uploaded[0], uploaded[1]})
     if (event)
       driver.cuEventDestroy(event);
   for (CUstream stream : {compute, communication, aside})
@@ -96,16 +96,20 @@ static Status checkChip(const std::string &chip, const Gpu &gpu) {
 Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_t begin,
                                                  int64_t end, const DeviceOptions &options) {
   SK_ASSIGN_OR_RETURN(Machine * machine, Machine::open());
-  if (options.areOwn && end - begin > machine->count())
+  // With CUDA_VISIBLE_DEVICES processes may see other GPUs.
+  const bool areOwn = options.firstGpu >= 0;
+  const int64_t first = areOwn && !std::getenv("CUDA_VISIBLE_DEVICES") ? options.firstGpu : 0;
+  if (areOwn && options.map.empty() && first + end - begin > machine->count())
     return invalid("this machine has " + std::to_string(machine->count()) + " GPU" +
-                   (machine->count() == 1 ? "" : "s") + ", expected one for each of " +
-                   std::to_string(end - begin) + " ranks");
+                   (machine->count() == 1 ? "" : "s") + ", expected one for each of its " +
+                   std::to_string(first + end - begin) + " ranks at least");
   std::unique_ptr<Devices> devices(new Devices);
   devices->impl_->begin = begin;
   for (int64_t rank = begin; rank < end; ++rank) {
     const int64_t ordinal = rank < int64_t(options.map.size())
                                 ? options.map[size_t(rank)]
-                                : (options.areOwn ? rank - begin : rank) % machine->count();
+                                : areOwn ? first + rank - begin
+                                         : rank % machine->count();
     if (ordinal >= machine->count())
       return invalid("rank " + std::to_string(rank) + " is put on GPU " +
                      std::to_string(ordinal) + ", this machine has " +
@@ -165,12 +169,12 @@ Status Device::download(void *to, const void *from, int64_t bytes) {
   return impl_->driver.check(impl_->driver.cuStreamSynchronize(impl_->compute), what);
 }
 
-Status Device::zero(void *to, int64_t bytes) {
-  if (bytes == 0)
-    return {};
-  return impl_->driver.check(
-      impl_->driver.cuMemsetD8Async(address(to), 0, size_t(bytes), impl_->compute),
-      impl_->placed("clearing " + std::to_string(bytes) + " bytes"));
+Status Device::markUploads(int slot) { return impl_->mark(impl_->uploaded[slot], impl_->compute); }
+
+Status Device::waitUploads(int slot) {
+  SK_RETURN_IF_ERROR(enter());
+  return impl_->driver.check(impl_->driver.cuEventSynchronize(impl_->uploaded[slot]),
+                             impl_->placed("waiting for copies to it"));
 }
 
 Status Device::Impl::copy(CUstream stream, void *to, const void *from, int64_t bytes) {

@@ -106,7 +106,7 @@ struct Device::Impl {
   Programs &programs;
   const DeviceOptions options;
   CUstream compute = nullptr, communication = nullptr, aside = nullptr;
-  CUevent computed = nullptr, communicated = nullptr;
+  CUevent computed = nullptr, communicated = nullptr, uploaded[2] = {};
   std::unique_ptr<DeviceMover> mover;
   std::unique_ptr<Contractions> contractions;
 

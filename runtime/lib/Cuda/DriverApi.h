@@ -86,6 +86,7 @@ struct CUDA_MEMCPY2D {
   X(cuEventDestroy, cuEventDestroy_v2, (CUevent))                                            \
   X(cuEventRecord, cuEventRecord, (CUevent, CUstream))                                       \
   X(cuEventQuery, cuEventQuery, (CUevent))                                                   \
+  X(cuEventSynchronize, cuEventSynchronize, (CUevent))                                       \
   X(cuMemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                     \
   X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t))                                      \
   X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                  \

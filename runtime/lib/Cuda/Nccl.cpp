@@ -124,6 +124,10 @@ Status NcclRank::run(CollectivePlan &plan, int64_t count, const void *in, void *
   constexpr size_t most = 256;
   if (impl.inFlight.size() >= most && !drain(world, most / 2))
     return Status(Code::Aborted, "");
+  Impl::Sequence &sequence = impl.sequences[plan.participants(impl.rank)];
+  ++sequence.count;
+  for (int64_t part : {world.fault().announced(impl.rank, plan.info().id), count})
+    sequence.hash = (sequence.hash ^ uint64_t(part)) * 0x9e3779b97f4a7c15u + 1;
   const CUstream stream = impl.device.impl().communication;
   SK_ASSIGN_OR_RETURN(CUevent begin, impl.event());
   SK_ASSIGN_OR_RETURN(CUevent end, impl.event());
@@ -218,6 +222,42 @@ void NcclRank::wait(World &world) {
     world.fail(status.withContext("rank " + std::to_string(impl_->rank)), impl_->rank);
   if (world.failed())
     impl_->abort();
+}
+
+std::string NcclRank::takeSequence() {
+  std::string text;
+  for (const auto &[ranks, sequence] : impl_->sequences) {
+    if (ranks.size() > 1)
+      text += rankList(ranks) + ";" + std::to_string(sequence.count) + ";" +
+              std::to_string(sequence.hash) + ";" + std::to_string(impl_->rank) + "\n";
+  }
+  impl_->sequences.clear();
+  return text;
+}
+
+Status NcclRanks::compareSequences(Backend &backend) {
+  std::string mine;
+  for (const auto &rank : ranks_)
+    mine += rank->takeSequence();
+  SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend.exchange(mine));
+  struct Came {
+    std::string sequence, rank;
+  };
+  std::map<std::string, Came> groups;
+  for (const std::string &text : all)
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = text.find('\n', at), first = text.find(';', at), last = text.rfind(';', end);
+      const std::string ranks = text.substr(at, first - at),
+                        sequence = text.substr(first + 1, last - first - 1),
+                        rank = text.substr(last + 1, end - last - 1);
+      at = end + 1;
+      auto [known, added] = groups.emplace(ranks, Came{sequence, rank});
+      if (!added && known->second.sequence != sequence)
+        return internalError("ranks " + known->second.rank + " and " + rank +
+                             " did not run the same collectives in the same order with ranks " +
+                             ranks);
+    }
+  return {};
 }
 
 NcclRanks::~NcclRanks() = default;

@@ -58,6 +58,11 @@ struct NcclRank::Impl {
   std::deque<InFlight> inFlight;
   std::vector<CUevent> idleEvents;
   std::map<int64_t, CUevent> started;
+  struct Sequence {
+    uint64_t hash = 0;
+    int64_t count = 0;
+  };
+  std::map<std::vector<int>, Sequence> sequences; ///< By the ranks of the group.
   bool isAborted = false;
 };
 

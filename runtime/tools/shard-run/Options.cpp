@@ -90,7 +90,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                  "npy (a file per result) or safetensors (one file)");
   app.add_option("--backend", options.backend,
                  "local: threads of this process; mpi: processes under mpirun, one for "
-                 "each device");
+                 "each device; nccl: the same on GPUs, or processes by SK_RANK, "
+                 "SK_WORLD_SIZE and SK_ADDRESS");
   app.add_option("--target", options.target,
                  "cpu or cuda: what IR is compiled for; of a bundle, what it must be for");
   app.add_option("--chip", options.chip, "cuda: the same for the chip, sm_90");
@@ -99,7 +100,7 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_flag("--graphs,!--no-graphs", options.graphs,
                "cuda: record programs that the host does not steer, and replay them");
   app.add_option("--devices-per-process", devicesPerProcess,
-                 "mpi: at most so many devices in a process; auto: as many as it takes");
+                 "mpi, nccl: at most so many devices in a process; auto: as many as it takes");
   app.add_option("--library-threads", options.libraryThreads,
                  "Threads of the library of matrix products for each device");
   app.add_option("--digests", options.digests,
@@ -156,8 +157,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   if (options.program.empty() == options.suite.empty())
     return invalid(options.suite.empty() ? "BUNDLE_OR_IR is required"
                                          : "--suite and BUNDLE_OR_IR, expected one of them");
-  if (options.backend != "local" && options.backend != "mpi")
-    return invalid("--backend=" + options.backend + ", expected local or mpi");
+  if (options.backend != "local" && options.backend != "mpi" && options.backend != "nccl")
+    return invalid("--backend=" + options.backend + ", expected local, mpi or nccl");
   if (!options.target.empty() && options.target != "cpu" && options.target != "cuda")
     return invalid("--target=" + options.target + ", expected cpu or cuda");
   if (!options.chip.empty() && options.target != "cuda")

@@ -33,7 +33,7 @@ struct Options {
   std::string report;
   int64_t repeat = 1;
   double timeout = 60;
-  std::string backend = "local"; ///< Or mpi.
+  std::string backend = "local"; ///< Or mpi, nccl.
   int64_t devicesPerProcess = 1; ///< At most; 0: as many as it takes.
   int libraryThreads = 0;        ///< Of each rank; 0: by the cores.
   std::string target, chip;      ///< Empty: what the bundle is for.

@@ -70,22 +70,44 @@ Status Session::prepare(const Runnable &what, Arguments &arguments,
 
 Status Session::openDevices(const Runnable &what) {
   devices_ = nullptr;
+  executor_.setDevices(nullptr);
   const Manifest &manifest = bundle_.manifest();
-  if (manifest.target == "cuda") {
-    if (what.pipeline())
-      return invalid(what.title() + " is for cuda, on which this runtime runs functions alone");
+  if (manifest.target != "cuda")
+    return {};
+  Status status;
+  if (what.pipeline())
+    status = invalid(what.title() + " is for cuda, on which this runtime runs functions alone");
+  SK_RETURN_IF_ERROR(backend_.agree(status));
+  RankDevices &known = allDevices_[what.devices()];
+  if (!known.devices) {
+    const bool isNccl = options_.backend == "nccl";
     auto [begin, end] = backend_.ownRanks(what.devices());
-    std::unique_ptr<cuda::Devices> &known = allDevices_[{begin, end}];
-    if (!known) {
-      cuda::DeviceOptions options;
-      options.tf32 = options_.matmulPrecision == "tf32";
-      options.graphs = options_.graphs;
-      options.map = options_.deviceMap;
-      SK_ASSIGN_OR_RETURN(known, cuda::Devices::open(manifest.chip, begin, end, options));
+    cuda::DeviceOptions options;
+    options.tf32 = options_.matmulPrecision == "tf32";
+    options.graphs = options_.graphs;
+    options.map = options_.deviceMap;
+    if (isNccl) {
+      // Processes of one machine take its GPUs one after the other.
+      char host[256] = {};
+      ::gethostname(host, sizeof host - 1);
+      SK_ASSIGN_OR_RETURN(std::vector<std::string> hosts, backend_.exchange(host));
+      options.firstGpu = backend_.blockOf(what.devices()) *
+                         std::count(hosts.begin(), hosts.begin() + backend_.process(), host);
     }
-    devices_ = known.get();
+    auto opened = cuda::Devices::open(manifest.chip, begin, end, options);
+    SK_RETURN_IF_ERROR(backend_.agree(opened.status()));
+    if (isNccl) {
+      SK_ASSIGN_OR_RETURN(
+          known.nccl, cuda::NcclRanks::open(
+                          backend_, **opened, what.devices(), options_.timeout,
+                          [&](const std::function<Status(int64_t)> &fn) {
+                            return executor_.forEachRank(what.devices(), fn);
+                          }));
+    }
+    known.devices = std::move(*opened);
   }
-  executor_.setDevices(devices_);
+  devices_ = known.devices.get();
+  executor_.setDevices(devices_, known.nccl.get());
   return {};
 }
 
@@ -100,7 +122,7 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   Arguments arguments;
   std::vector<sk_program> programs;
   SK_RETURN_IF_ERROR(backend_.agree(prepare(what, arguments, programs)));
-  SK_RETURN_IF_ERROR(backend_.agree(openDevices(what)));
+  SK_RETURN_IF_ERROR(openDevices(what));
 
   RunRecord record;
   record.what = &what;
@@ -275,6 +297,12 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
       return devices_ ? memory.bindDevice(what.heldBy(rank), *devices_->of(rank), rank) : Status();
     });
   SK_RETURN_IF_ERROR(backend_.agree(status));
+  // On the host whole only where other processes, or --verify, take them from there.
+  const bool isShared = backend_.nodeProcesses() > 1 ||
+                        options_.load.mode == LoadMode::RootScatter ||
+                        options_.load.mode == LoadMode::Presharded;
+  if (devices_ && !isShared)
+    return backend_.agree(loadOnDevices(what, arguments, record));
   SK_RETURN_IF_ERROR(backend_.agree(loadArguments(what, arguments, record)));
   if (!devices_)
     return {};
@@ -283,23 +311,85 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
   }));
 }
 
+void Session::fillRandom(const Runnable &what, const Arguments &arguments, int64_t rank, size_t i,
+                         void *to) {
+  const auto *random = std::get_if<RandomTensor>(&arguments.stages[what.stageOf(rank)][i]);
+  if (!random)
+    return;
+  const ValueInfo &value = what.heldBy(rank).arguments[i];
+  const int64_t meshRank = what.meshRank(rank), size = dtypeSize(value.dtype);
+  forEachPiece(coalesceLoops(value.extents, meshRank), value.extents.base(meshRank),
+               [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+                 random->fill(static_cast<char *>(to) + l * size, ls, g, gs, n);
+               });
+}
+
+Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments,
+                              RunRecord &record) {
+  record.load.ranks.resize(size_t(what.devices()));
+  const FunctionInfo &function = what.held(0);
+  const std::vector<TensorSource> &sources = arguments.stages[0];
+  auto [begin, end] = backend_.ownRanks(what.devices());
+  if (begin == end)
+    return {};
+  constexpr int64_t align = 4096, least = 64 << 20;
+  auto bytesOf = [&](size_t i) {
+    return (function.arguments[i].localBytes() + align - 1) / align * align * (end - begin);
+  };
+  // Arguments follow each other in batches that fit a slot.
+  int64_t slotBytes = 0, all = 0;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    slotBytes = std::max(slotBytes, bytesOf(i));
+    all += bytesOf(i);
+  }
+  slotBytes = std::max(slotBytes, std::min(least, all));
+  int slot = 0;
+  for (size_t first = 0; first < sources.size(); slot = 1 - slot) {
+    SK_RETURN_IF_ERROR(ring_[slot].reserve(*devices_->of(begin), slotBytes));
+    for (int64_t rank = begin; rank < end; ++rank)
+      SK_RETURN_IF_ERROR(devices_->of(rank)->waitUploads(slot));
+    // By argument, then by rank.
+    std::vector<char *> places;
+    size_t last = first;
+    for (int64_t used = 0; last < sources.size() && used + bytesOf(last) <= slotBytes; ++last) {
+      places.push_back(ring_[slot].data() + used);
+      used += bytesOf(last);
+    }
+    auto place = [&](size_t i, int64_t rank) {
+      return places[i - first] + (rank - begin) * (bytesOf(i) / (end - begin));
+    };
+    SK_RETURN_IF_ERROR(executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
+      for (size_t i = first; i < last; ++i)
+        fillRandom(what, arguments, rank, i, place(i, rank));
+      return {};
+    }));
+    LoadPlan plan;
+    for (size_t i = first; i < last; ++i)
+      if (!std::holds_alternative<RandomTensor>(sources[i]))
+        for (int64_t rank = begin; rank < end; ++rank)
+          plan.add(function.arguments[i], sources[i], what.meshRank(rank), place(i, rank), rank);
+    SK_RETURN_IF_ERROR(plan.run(options_.load, &functions_, programs(what), record.load));
+    for (int64_t rank = begin; rank < end; ++rank) {
+      cuda::Device &device = *devices_->of(rank);
+      for (size_t i = first; i < last; ++i)
+        SK_RETURN_IF_ERROR(device.upload(memory_[size_t(rank)].arguments()[i], place(i, rank),
+                                         function.arguments[i].localBytes()));
+      SK_RETURN_IF_ERROR(device.markUploads(slot));
+    }
+    first = last;
+  }
+  for (int64_t rank = begin; rank < end; ++rank)
+    for (int used : {0, 1})
+      SK_RETURN_IF_ERROR(devices_->of(rank)->waitUploads(used));
+  return {};
+}
+
 Status Session::loadArguments(const Runnable &what, const Arguments &arguments,
                               RunRecord &record) {
   // Random arguments are made by each rank; files are read for all ranks together.
   SK_RETURN_IF_ERROR(executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
-    RankMemory &memory = memory_[size_t(rank)];
-    const std::vector<TensorSource> &sources = arguments.stages[what.stageOf(rank)];
-    const int64_t meshRank = what.meshRank(rank);
-    for (size_t i = 0; i < sources.size(); ++i)
-      if (const auto *random = std::get_if<RandomTensor>(&sources[i])) {
-        const ValueInfo &value = what.heldBy(rank).arguments[i];
-        char *to = static_cast<char *>(memory.argument(i));
-        int64_t size = dtypeSize(value.dtype);
-        forEachPiece(coalesceLoops(value.extents, meshRank), value.extents.base(meshRank),
-                     [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
-                       random->fill(to + l * size, ls, g, gs, n);
-                     });
-      }
+    for (size_t i = 0; i < what.heldBy(rank).arguments.size(); ++i)
+      fillRandom(what, arguments, rank, i, memory_[size_t(rank)].argument(i));
     return {};
   }));
   record.load.ranks.resize(size_t(what.devices()));

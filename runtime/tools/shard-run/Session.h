@@ -65,6 +65,12 @@ private:
   rt::Status loadArguments(const Runnable &what,
                            const Arguments &arguments,
                            RunRecord &record);
+  /// Random argument `i` of `rank`, made where it shall lie on the host; nothing for
+  /// one that is not random.
+  void fillRandom(const Runnable &what, const Arguments &arguments, int64_t rank, size_t i,
+                  void *to);
+  /// By way of a ring of pinned memory: what is read next while devices copy the last.
+  rt::Status loadOnDevices(const Runnable &what, const Arguments &arguments, RunRecord &record);
   /// --load=root-scatter to the ranks of other nodes.
   rt::Status scatter(const Runnable &what,
                      const Arguments &arguments, rt::LoadStats &stats);
@@ -101,7 +107,13 @@ private:
   const bool measured_; ///< Records shall have what all processes measured.
   rt::Executor executor_;
   /// By the ranks [begin, end); memory on them goes first.
-  std::map<std::pair<int64_t, int64_t>, std::unique_ptr<rt::cuda::Devices>> allDevices_;
+  struct RankDevices {
+    std::unique_ptr<rt::cuda::Devices> devices;
+    std::unique_ptr<rt::cuda::NcclRanks> nccl;
+  };
+  /// By the number of all ranks.
+  std::map<int64_t, RankDevices> allDevices_;
+  rt::cuda::PinnedMemory ring_[2];
   rt::cuda::Devices *devices_ = nullptr; ///< Of what runs now; null on the host.
   std::vector<rt::RankMemory> memory_;
   rt::RankMemory reference_;

@@ -104,6 +104,9 @@ Expected<std::vector<Runnable>> chooseRunnables(const Manifest &manifest, const 
   if (manifest.target != "cuda" && options.matmulPrecision != "ieee")
     return invalid("--matmul-precision=" + options.matmulPrecision + ", but the bundle is for " +
                    manifest.target + ", which has ieee alone");
+  if (manifest.target != "cuda" && options.backend == "nccl")
+    return invalid("--backend=nccl, but the bundle is for " + manifest.target +
+                   ", expected one for cuda");
   for (size_t i = 0; i < options.deviceMap.size() && manifest.target != "cuda"; ++i)
     if (std::count(options.deviceMap.begin(), options.deviceMap.begin() + long(i),
                    options.deviceMap[i]))
@@ -406,8 +409,13 @@ int main(int argc, char **argv) {
   const bool isMpi = options.ok() ? options->backend == "mpi"
                                   : words.find(" --backend=mpi ") != std::string::npos;
   std::unique_ptr<Backend> backend = makeLocalBackend();
-  if (isMpi) {
-    auto opened = openMpiBackend(options.ok() ? options->timeout : Options().timeout);
+  const bool isNccl = options.ok() ? options->backend == "nccl"
+                                   : words.find(" --backend=nccl ") != std::string::npos;
+  // Processes for NCCL find each other under mpirun, or by the environment.
+  const bool isUnderMpi = std::getenv("OMPI_COMM_WORLD_SIZE") && !std::getenv("SK_RANK");
+  if (isMpi || isNccl) {
+    const double timeout = options.ok() ? options->timeout : Options().timeout;
+    auto opened = isMpi || isUnderMpi ? openMpiBackend(timeout) : openTcpBackend(timeout);
     if (!opened.ok())
       return failBeforeRunning(status.ok() ? opened.status() : status);
     backend = std::move(*opened);

@@ -85,6 +85,10 @@ std::unique_ptr<Backend> makeLocalBackend();
 /// build or the machine has none. Ranks wait `timeoutSeconds` for each other at most.
 Expected<std::unique_ptr<Backend>> openMpiBackend(double timeoutSeconds);
 
+/// Processes that the environment tells who they are: SK_RANK, SK_WORLD_SIZE, SK_ADDRESS
+/// (host:port of process 0); one process without. Collectives are devices' business.
+Expected<std::unique_ptr<Backend>> openTcpBackend(double timeoutSeconds);
+
 /// What libshardkit_mpi.so exports, as `sk_open_mpi_backend`: null and `message` on
 /// failure.
 using OpenBackendFunction = Backend *(*)(double timeoutSeconds, std::string *message);

@@ -29,7 +29,7 @@ namespace shardkit::rt::cuda {
 struct DeviceOptions {
   bool tf32 = false;        ///< f32 contractions may round their inputs to tf32.
   bool graphs = true;       ///< Programs that can are recorded and replayed.
-  bool areOwn = false;      ///< A GPU of its own for each rank.
+  int64_t firstGpu = -1;    ///< Set: a GPU of its own for each rank, from this one on.
   std::vector<int64_t> map; ///< GPU of each rank; empty: one after the other.
 };
 
@@ -51,13 +51,13 @@ public:
   void free(void *memory);
   /// `from` may be changed once it has returned, pinned memory once wait() has.
   Status upload(void *to, const void *from, int64_t bytes);
+  /// Of uploads from pinned memory: `slot`, 0 or 1, is free once waitUploads has
+  /// returned for it.
+  Status markUploads(int slot);
+  Status waitUploads(int slot);
   /// Waits.
   Status download(void *to, const void *from, int64_t bytes);
-  Status zero(void *to, int64_t bytes);
   Status copy(void *to, const void *from, int64_t bytes);
-  /// `rows` rows of `bytes` bytes, the strides apart in bytes.
-  Status copyRows(void *to, int64_t toStride, const void *from, int64_t fromStride, int64_t bytes,
-                  int64_t rows);
 
   /// What programs ask for (abi.h).
   Status launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z, void *const *args);

@@ -34,6 +34,9 @@ public:
   /// Gives what `start` has given a mark, which the program's stream waits for.
   Status markStarted(int64_t id);
   Status waitStarted(int64_t id);
+  /// What this rank has run since the last call, in text: for each group of ranks how
+  /// many collectives, and a hash of them in order.
+  std::string takeSequence();
   /// Waits until the device is done with all of it: for `timeout` seconds in one
   /// collective at most. Fails the world, and gives up, where NCCL reports an error or
   /// that time is over.
@@ -54,6 +57,8 @@ public:
        const std::function<Status(const std::function<Status(int64_t)> &)> &forEachRank);
   ~NcclRanks();
   NcclRank *of(int64_t rank);
+  /// By all processes together: that ranks of a group ran the same collectives.
+  Status compareSequences(Backend &backend);
 
 private:
   NcclRanks() = default;

@@ -1,0 +1,80 @@
+//===- TcpBackend.h - Processes that find each other by TCP -------*- C++ -*-===//
+//
+// Processes are told by the environment who they are: SK_RANK, SK_WORLD_SIZE, and
+// SK_ADDRESS, where process 0 listens. Everything goes through process 0. Data of
+// collectives does not: devices move that (Cuda/Nccl.h), so the groups of this backend
+// cannot meet.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_RT_TCPBACKEND_H
+#define SHARDKIT_RT_TCPBACKEND_H
+
+#include "shardkit/rt/Backend.h"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace shardkit::rt {
+
+class TcpBackend : public Backend {
+public:
+  explicit TcpBackend(double timeoutSeconds) : timeout_(timeoutSeconds) {}
+  Status open();
+
+  const char *name() const override { return "tcp"; }
+  bool isOnNode(int process) const override { return process == process_; }
+  bool failed() const override { return failed_.load(std::memory_order_acquire); }
+  std::unique_ptr<World> makeWorld(int ranks, double timeoutSeconds) override;
+  Status agree(Status mine, World *world, const std::string &what) override;
+  Expected<std::vector<std::string>> exchange(const std::string &mine) override;
+  Status transfer(int from, int to, void *data, int64_t bytes) override;
+  Expected<std::vector<char *>> nodeMemory(int64_t, int64_t) override {
+    return std::vector<char *>();
+  }
+  LoadTeam *loadTeam() override { return nullptr; }
+  std::pair<int64_t, int64_t> sent() const override { return {messages_, bytes_}; }
+  void abort(const Status &status) override;
+  [[noreturn]] void exit(int status, bool failed) override;
+
+  void fail(const Status &status);
+  Status status() const;
+
+private:
+  enum class Kind : int32_t { Hello, Data, Abort, Bye };
+  struct Header {
+    uint32_t magic;
+    Kind kind;
+    int32_t from, to;
+    int64_t bytes;
+  };
+  Status listenForOthers(int port);
+  Status connectToFirst(const std::string &host, const std::string &port);
+  /// To process `to`, by way of process 0. False where the connection is gone.
+  bool send(int to, Kind kind, int from, const void *data, int64_t bytes);
+  Status post(int to, const std::string &text);
+  /// The next message of `from`; waits `timeoutSeconds` at most, 0: until it comes.
+  Expected<std::string> receive(int from, double timeoutSeconds, bool &timedOut);
+  /// Reads what comes until all connections are closed.
+  void listen();
+  void take(const Header &header, std::string text);
+
+  const double timeout_;
+  std::vector<int> sockets_; ///< By process; of others than 0 only that of 0. -1: none.
+  std::vector<std::unique_ptr<std::mutex>> sending_;
+  std::thread listener_;
+  mutable std::mutex mutex_;
+  std::condition_variable came_;
+  std::map<int, std::deque<std::string>> inbox_;
+  std::vector<bool> left_;
+  Status status_;
+  std::atomic<bool> failed_{false};
+  std::atomic<int64_t> messages_{0}, bytes_{0};
+};
+
+} // namespace shardkit::rt
+
+#endif // SHARDKIT_RT_TCPBACKEND_H

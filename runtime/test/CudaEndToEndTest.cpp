@@ -1,0 +1,138 @@
+//===- CudaEndToEndTest.cpp - shard-run on bundles for cuda -----------------===//
+//
+// Programs by hand, on the emulated devices of test/cuda.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnDevices.h"
+#include "ShardRunTest.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace shardkit::rt;
+using namespace shardkit::rt::test;
+using Json = nlohmann::json;
+
+namespace {
+
+class CudaEndToEnd : public ShardRunTest {
+protected:
+  void SetUp() override {
+    if (!onDevices())
+      GTEST_SKIP() << "needs SK_TEST_ON_DEVICES=1 and devices";
+    bundle_ = makeBundle("sm_80");
+  }
+
+  /// Two functions, `main` and `reading`, of cuda.c.
+  std::string makeBundle(const std::string &chip) {
+    std::string path = dir_ / ("bundle" + std::to_string(count_++));
+    std::filesystem::create_directories(path + "/programs");
+    std::filesystem::copy(TEST_CUDA_PROGRAM, path + "/programs/program.so");
+    Json manifest;
+    for (const char *function : {"main", "reading"}) {
+      std::string text = readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
+      for (size_t at; (at = text.find("@NAME@")) != std::string::npos;)
+        text.replace(at, 6, function);
+      Json one = Json::parse(text);
+      one["functions"][0]["reference"]["symbol"] = std::string("sk_ref_") + function;
+      if (manifest.is_null())
+        manifest = one;
+      else
+        manifest["functions"].push_back(one["functions"][0]);
+    }
+    manifest["target"] = "cuda";
+    manifest["chip"] = chip;
+    writeText(path + "/manifest.json", manifest.dump());
+    return path;
+  }
+
+  /// One process for each rank, by TCP.
+  std::vector<Result> runAll(int processes, const std::string &arguments, const std::string &fault) {
+    const std::string port = std::to_string(20000 + ::getpid() % 20000 + count_++);
+    std::string command = "export SK_WORLD_SIZE=" + std::to_string(processes) +
+                          " SK_ADDRESS=localhost:" + port + " SK_EMU_DEVICES=4 SK_FAULT=" + fault +
+                          "\n";
+    for (int p = 0; p < processes; ++p)
+      command += "(SK_RANK=" + std::to_string(p) + " " + SHARD_RUN + " " + arguments + " >" +
+                 (dir_ / ("out" + std::to_string(p))) + " 2>" + (dir_ / ("err" + std::to_string(p))) +
+                 "; echo $? >" + (dir_ / ("status" + std::to_string(p))) + ") &\n";
+    writeText(dir_ / "script", command + "wait\n");
+    EXPECT_EQ(std::system(("sh " + (dir_ / "script")).c_str()), 0);
+    std::vector<Result> results;
+    for (int p = 0; p < processes; ++p) {
+      const std::string number = std::to_string(p);
+      results.push_back({std::atoi(readText(dir_ / ("status" + number)).c_str()),
+                         readText(dir_ / ("out" + number)), readText(dir_ / ("err" + number))});
+    }
+    return results;
+  }
+
+  std::string bundle_;
+  int count_ = 0;
+};
+
+TEST_F(CudaEndToEnd, kernelsContractionsAndCollectives) {
+  Result result = run(bundle_ + " --random-inputs=1 --verify --repeat=3");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "verify: 2 functions, 2 results, all equal")) << result.out;
+  for (const char *options : {" --no-graphs", " --device-map=0,0,0,0", " --matmul-precision=tf32 --rtol=1e-2"})
+    EXPECT_EQ(run(bundle_ + " --random-inputs=1 --verify" + options).status, 0) << options;
+}
+
+TEST_F(CudaEndToEnd, oneErrorForWhatDoesNotFit) {
+  expectError(makeBundle("sm_120") + " --function=main --random-inputs=1",
+              "the bundle is compiled for chip sm_120");
+  expectError(makeBundle("sm_80a") + " --function=main --random-inputs=1",
+              "the bundle is compiled for chip sm_80a");
+  expectError(makeBundle("gfx90a") + " --function=main --random-inputs=1", "expected one like sm_90");
+  expectError(bundle_ + " --function=main --random-inputs=1 --target=cpu",
+              "--target=cpu, but the bundle is for cuda");
+  expectError(bundle_ + " --function=main --random-inputs=1 --target=cuda --chip=sm_90",
+              "--chip=sm_90, but the bundle is for sm_80");
+  expectError(bundle_ + " --function=main --random-inputs=1 --device-map=0,0,0,99",
+              "rank 3 is put on GPU 99");
+  ::setenv("SK_EMU_MEMORY", "1024", 1);
+  expectError(bundle_ + " --function=main --random-inputs=1", "out of device memory: rank");
+  ::unsetenv("SK_EMU_MEMORY");
+  const std::string path = std::getenv("SK_CUDA_LIBRARY_PATH");
+  ::setenv("SK_CUDA_LIBRARY_PATH", dir_.path().c_str(), 1);
+  writeText(dir_ / "libcuda.so.1", "no library");
+  expectError(bundle_ + " --function=main --random-inputs=1", "the CUDA driver cannot be loaded");
+  ::setenv("SK_CUDA_LIBRARY_PATH", path.c_str(), 1);
+}
+
+TEST_F(CudaEndToEnd, processesByNccl) {
+  const std::string arguments = bundle_ + " --random-inputs=1 --verify --backend=nccl --timeout=20";
+  for (const Result &result : runAll(4, arguments, ""))
+    EXPECT_EQ(result.status, 0) << result.err;
+  for (const Result &result : runAll(2, arguments + " --devices-per-process=2", ""))
+    EXPECT_EQ(result.status, 0) << result.err;
+}
+
+TEST_F(CudaEndToEnd, faultsEndAllProcesses) {
+  const std::string arguments =
+      bundle_ + " --function=main --random-inputs=1 --backend=nccl --timeout=2";
+  const std::pair<const char *, const char *> faults[] = {
+      {"1:0:kill", "has ended without a word"},
+      {"1:0:error", "an injected fault"},
+      {"1:0:stall", "waited 2 s"},
+      {"1:0:disagree", "did not run the same collectives"}};
+  for (auto [fault, message] : faults) {
+    std::vector<Result> results = runAll(4, arguments, fault);
+    for (size_t p = 0; p < results.size(); ++p) {
+      EXPECT_NE(results[p].status, 0) << fault << " process " << p;
+      const bool isGone = p == 1 && std::string(fault) == "1:0:kill";
+      EXPECT_TRUE(isGone || contains(results[p].err, message))
+          << fault << " process " << p << ": " << results[p].err;
+    }
+  }
+}
+
+TEST_F(CudaEndToEnd, moreRanksThanGpusAreAnErrorForNccl) {
+  ::setenv("SK_EMU_DEVICES", "2", 1);
+  expectError(bundle_ + " --function=main --random-inputs=1 --backend=nccl --devices-per-process=auto",
+              "this machine has 2 GPUs, expected one for each");
+  ::unsetenv("SK_EMU_DEVICES");
+}
+
+} // namespace
