@@ -34,6 +34,9 @@ if not imports_numpy(numpy_python) and os.path.exists("/usr/bin/python3"):
     numpy_python = "/usr/bin/python3"
 config.substitutions.append(("%numpy-python", numpy_python))
 config.substitutions.append(("%python", config.python))
+# Devices that need no GPU, for tests of the cuda target.
+emulated_cuda = os.path.join(config.shardkit_obj_root, "emulated-cuda")
+config.substitutions.append(("%on-emulated-cuda", f"env SK_CUDA_LIBRARY_PATH={emulated_cuda}"))
 config.substitutions.append(("%shardkit_src", config.shardkit_src_root))
 config.substitutions.append(("%shardkit_build", config.shardkit_obj_root))
 
@@ -49,6 +52,7 @@ def has_gpu():
 # Features that tests name in REQUIRES. `--param=features=a,b` adds more.
 FEATURES = {
     "cuda": has_gpu,
+    "emulated-cuda": lambda: os.path.isdir(emulated_cuda),
     # The runtime's module, and what starts processes.
     "mpi": lambda: bool(shutil.which("mpirun"))
     and os.path.exists(os.path.join(config.shardkit_obj_root, "lib", "libshardkit_mpi.so")),

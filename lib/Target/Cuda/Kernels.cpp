@@ -100,7 +100,7 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
   bool isBlockNest(Operation *op) {
     if (!isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::IndexSwitchOp>(op) || op->getNumResults())
       return false;
-    return !op->walk([&](Operation *inner) {
+    return !op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
                 if (inner == op)
                   return WalkResult::advance();
                 bool fits;

@@ -109,37 +109,13 @@ private:
     return indices;
   }
 
-  /// The payload on one element of each operand.
-  SmallVector<Value> emitBody(OpBuilder &b, ValueRange arguments) {
-    IRMapping mapping;
-    Block *body = op.getBlock();
-    mapping.map(body->getArguments(), arguments);
-    for (Operation &inner : body->without_terminator()) {
-      if (auto at = dyn_cast<linalg::IndexOp>(inner))
-        mapping.map(at.getResult(), ivs[at.getDim()]);
-      else
-        cloneInner(b, inner, mapping);
-    }
-    SmallVector<Value> results;
-    for (Value result : body->getTerminator()->getOperands())
-      results.push_back(mapping.lookupOrDefault(result));
-    return results;
-  }
-  void cloneInner(OpBuilder &b, Operation &inner, IRMapping &mapping) {
-    Operation *copy = b.clone(inner, mapping);
-    copy->walk([&](linalg::IndexOp at) {
-      at.replaceAllUsesWith(ivs[at.getDim()]);
-      at.erase();
-    });
-  }
-
   void emitReduction(OpBuilder &b, ArrayRef<unsigned> loops, SmallVectorImpl<Value> &sums) {
     if (loops.empty()) {
       SmallVector<Value> arguments;
       for (OpOperand *input : op.getDpsInputOperands())
         arguments.push_back(load(b, *input));
       arguments.append(sums.begin(), sums.end());
-      SmallVector<Value> next = emitBody(b, arguments);
+      SmallVector<Value> next = emitPayload(b, op, arguments, ivs);
       sums.assign(next.begin(), next.end());
       return;
     }

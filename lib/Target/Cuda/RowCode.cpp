@@ -189,21 +189,7 @@ private:
   }
 
   Value payload(linalg::LinalgOp member, ArrayRef<Value> arguments, ArrayRef<Value> ivs) {
-    IRMapping mapping = scalars;
-    Block *body = member.getBlock();
-    mapping.map(body->getArguments(), arguments);
-    for (Operation &inner : body->without_terminator()) {
-      if (auto at = dyn_cast<linalg::IndexOp>(inner)) {
-        mapping.map(at.getResult(), ivs[at.getDim()]);
-        continue;
-      }
-      Operation *copy = b.clone(inner, mapping);
-      copy->walk([&](linalg::IndexOp at) {
-        at.replaceAllUsesWith(ivs[at.getDim()]);
-        at.erase();
-      });
-    }
-    return mapping.lookupOrDefault(body->getTerminator()->getOperand(0));
+    return emitPayload(b, member, arguments, ivs, scalars)[0];
   }
 
   SmallVector<Held> fetchAll(linalg::LinalgOp member, int64_t count) {
@@ -283,9 +269,7 @@ private:
   /// What the warps of a row have, in ascending order.
   Value acrossWarps(Operation *combiner, Value mine) {
     const int64_t warps = shape.threads / kWarp;
-    auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-    Value memory = kernel.addWorkgroupAttribution(
-        MemRefType::get({warps}, mine.getType(), MemRefLayoutAttrInterface(), space), loc);
+    Value memory = addShared(kernel, {warps}, mine.getType());
     Value warp = arith::DivUIOp::create(b, loc, lane, index(kWarp));
     Value inWarp = arith::RemUIOp::create(b, loc, lane, index(kWarp));
     Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, inWarp, index(0));

@@ -66,9 +66,7 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
 
   SmallVector<Value> shared;
   for (Value sum : sums) {
-    auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-    shared.push_back(kernel.addWorkgroupAttribution(
-        MemRefType::get({threads}, sum.getType(), MemRefLayoutAttrInterface(), space), loc));
+    shared.push_back(addShared(kernel, {threads}, sum.getType()));
     memref::StoreOp::create(b, loc, sum, shared.back(), thread);
   }
   gpu::BarrierOp::create(b, loc);

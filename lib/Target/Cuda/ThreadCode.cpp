@@ -151,7 +151,7 @@ void PieceEmitter::emitElements(OpBuilder &b) {
   SmallVector<SmallVector<Value>> results;
   for (int64_t lane = 0; lane < width; ++lane) {
     setLane(lane);
-    results.push_back(emitBody(b, lanes[lane]));
+    results.push_back(emitPayload(b, op, lanes[lane], ivs));
   }
   setLane(0);
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
@@ -169,6 +169,38 @@ void PieceEmitter::emitElements(OpBuilder &b) {
 
 void spmd::cuda::emitPiece(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces, Value id) {
   PieceEmitter(op, pieces).emit(b, id);
+}
+
+Value spmd::cuda::addShared(gpu::GPUFuncOp kernel, ArrayRef<int64_t> shape, Type element) {
+  MLIRContext *context = kernel.getContext();
+  auto space = gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
+  unsigned number = kernel.getNumWorkgroupAttributions();
+  Value memory = kernel.addWorkgroupAttribution(type, kernel.getLoc());
+  // LLVM takes it for better aligned than it would declare it.
+  kernel.setWorkgroupAttributionAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
+                                     IntegerAttr::get(IntegerType::get(context, 64), kVectorBytes));
+  return memory;
+}
+
+SmallVector<Value> spmd::cuda::emitPayload(OpBuilder &b, linalg::LinalgOp op, ValueRange elements,
+                                           ArrayRef<Value> loops, IRMapping mapping) {
+  Block *body = op.getBlock();
+  mapping.map(body->getArguments(), elements);
+  for (Operation &inner : body->without_terminator()) {
+    if (auto at = dyn_cast<linalg::IndexOp>(inner)) {
+      mapping.map(at.getResult(), loops[at.getDim()]);
+      continue;
+    }
+    b.clone(inner, mapping)->walk([&](linalg::IndexOp at) {
+      at.replaceAllUsesWith(loops[at.getDim()]);
+      at.erase();
+    });
+  }
+  SmallVector<Value> results;
+  for (Value result : body->getTerminator()->getOperands())
+    results.push_back(mapping.lookupOrDefault(result));
+  return results;
 }
 
 Value spmd::cuda::combine(OpBuilder &b, Operation *combiner, Value x, Value y) {

@@ -8,6 +8,7 @@
 #ifndef SHARDKIT_LIB_TARGET_CUDA_THREADCODE_H
 #define SHARDKIT_LIB_TARGET_CUDA_THREADCODE_H
 
+#include "mlir/IR/IRMapping.h"
 #include "shardkit/Target/Cuda/Passes.h"
 
 namespace mlir::spmd::cuda {
@@ -29,6 +30,12 @@ void emitPiece(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces, Value id
 /// Whether `buffer` is visited side by side as `loop` runs, from places that are aligned
 /// to `width` elements.
 bool isSideBySide(Value buffer, AffineMap map, unsigned loop, int64_t width);
+/// Memory that the threads of a block of `kernel` share.
+Value addShared(gpu::GPUFuncOp kernel, ArrayRef<int64_t> shape, Type element);
+/// The payload of `op` on one element of each operand, at the place where its loops are;
+/// `mapping` has what it takes from outside.
+SmallVector<Value> emitPayload(OpBuilder &b, linalg::LinalgOp op, ValueRange elements,
+                               ArrayRef<Value> loops, IRMapping mapping = {});
 /// What `combiner`, of a reduction's payload, makes of two values.
 Value combine(OpBuilder &b, Operation *combiner, Value x, Value y);
 

@@ -85,12 +85,8 @@ void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMov
 
   // A column more than needed, so that neither way of reading meets in one bank.
   DenseMap<unsigned, Value> memory;
-  for (unsigned operand : move.turned) {
-    auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-    auto type = MemRefType::get({kTile, kTile + 1}, getElementTypeOrSelf(op->getOperand(operand)),
-                                MemRefLayoutAttrInterface(), space);
-    memory[operand] = kernel.addWorkgroupAttribution(type, loc);
-  }
+  for (unsigned operand : move.turned)
+    memory[operand] = addShared(kernel, {kTile, kTile + 1}, getElementTypeOrSelf(op->getOperand(operand)));
   auto forEach = [&](bool alongRead, function_ref<void(OpBuilder &, Value, Value)> body) {
     for (int64_t row = 0; row < kTile; row += threads / kTile) {
       Value other = arith::AddIOp::create(b, loc, slow, index(row));
