@@ -125,6 +125,13 @@ Status RankMemory::uploadArguments(const FunctionInfo &function) {
   return {};
 }
 
+Status RankMemory::downloadArguments(const FunctionInfo &function) {
+  for (size_t i = 0; device_ && i < function.arguments.size(); ++i)
+    SK_RETURN_IF_ERROR(device_->download(arguments_[i], deviceArguments_[i],
+                                         function.arguments[i].localBytes()));
+  return {};
+}
+
 Status RankMemory::downloadResults(const FunctionInfo &function) {
   for (size_t i = 0; device_ && i < function.results.size(); ++i)
     SK_RETURN_IF_ERROR(

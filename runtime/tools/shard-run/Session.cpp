@@ -297,12 +297,18 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
       return devices_ ? memory.bindDevice(what.heldBy(rank), *devices_->of(rank), rank) : Status();
     });
   SK_RETURN_IF_ERROR(backend_.agree(status));
-  // On the host whole only where other processes, or --verify, take them from there.
+  // On the host first only where other processes take part in the load.
   const bool isShared = backend_.nodeProcesses() > 1 ||
-                        options_.load.mode == LoadMode::RootScatter ||
-                        options_.load.mode == LoadMode::Presharded;
-  if (devices_ && !isShared)
-    return backend_.agree(loadOnDevices(what, arguments, record));
+                        options_.load.mode == LoadMode::RootScatter;
+  if (devices_ && !isShared) {
+    SK_RETURN_IF_ERROR(backend_.agree(loadOnDevices(what, arguments, record)));
+    if (!options_.verify)
+      return {};
+    // The reference may be given what the ranks hold.
+    return backend_.agree(executor_.forEachRank(what.devices(), [&](int64_t rank) {
+      return memory_[size_t(rank)].downloadArguments(what.heldBy(rank));
+    }));
+  }
   SK_RETURN_IF_ERROR(backend_.agree(loadArguments(what, arguments, record)));
   if (!devices_)
     return {};

@@ -71,6 +71,7 @@ private:
   std::unique_ptr<Backend> backend_;
   std::optional<TemporaryDirectory> directory_;
   bool stuck_ = false;
+  std::string target_; ///< Of the bundle that ran last.
 };
 
 /// What runs: what was named, the only function or pipeline, or all of them with
@@ -157,6 +158,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     return fail(status);
   if (Status status = checkSame(options, **bundle); !status.ok())
     return fail(status);
+  target_ = (*bundle)->manifest().target;
   auto chosen = chooseRunnables((*bundle)->manifest(), options, options.verify || functionsRun);
   if (Status status = backend_->agree(chosen.status()); !status.ok())
     return fail(status);
@@ -303,8 +305,7 @@ int Runner::runProgram() {
     return code;
   Options options = options_;
   const char *recordTo = std::getenv("SK_RECORD");
-  // Of programs for the host: on devices sums may round in another order.
-  const bool recorded = recordTo && *recordTo && options.target != "cuda" && options.randomSeed && options.weights.empty() &&
+  const bool recorded = recordTo && *recordTo && options.randomSeed && options.weights.empty() &&
                         options.inputs.empty() && options.inputFiles.empty() &&
                         options.shardFunctions.empty() && backend_->processes() == 1;
   std::string digests;
@@ -316,7 +317,8 @@ int Runner::runProgram() {
   Status status;
   if (code == 0 && !options_.digests.empty() && isFirst())
     status = writeFile(options_.digests, {{digests.data(), int64_t(digests.size())}});
-  if (code == 0 && status.ok() && recorded)
+  // Of programs for the host alone: on devices sums may round in another order.
+  if (code == 0 && status.ok() && recorded && target_ == "cpu")
     status = record(path, digests);
   return status.ok() ? code : fail(status);
 }

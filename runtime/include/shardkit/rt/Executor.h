@@ -34,6 +34,7 @@ public:
   /// what is copied there and back. `rank` is for errors.
   Status bindDevice(const FunctionInfo &function, cuda::Device &device, int64_t rank);
   Status uploadArguments(const FunctionInfo &function);
+  Status downloadArguments(const FunctionInfo &function);
   Status downloadResults(const FunctionInfo &function);
 
   /// On the host.
