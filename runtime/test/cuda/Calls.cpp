@@ -24,8 +24,9 @@ void Emulated::SetUp() {
 void Emulated::TearDown() {
   for (CUdeviceptr b : buffers_)
     EXPECT_EQ(cuMemFree_v2(b), CUDA_SUCCESS);
-  if (module_)
+  if (module_) {
     EXPECT_EQ(cuModuleUnload(module_), CUDA_SUCCESS);
+  }
   EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
 }
 

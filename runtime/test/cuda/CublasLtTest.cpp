@@ -96,17 +96,21 @@ TEST_P(Matmul, AsOnTheHost) {
   OK(cublasLtCreate(&handle));
   OK(cublasLtMatmulDescCreate(&desc, c.compute, c.scale));
   int one = 1;
-  if (c.transA)
+  if (c.transA) {
     OK(cublasLtMatmulDescSetAttribute(desc, 3, &one, 4));
-  if (c.transB)
+  }
+  if (c.transB) {
     OK(cublasLtMatmulDescSetAttribute(desc, 4, &one, 4));
+  }
   OK(cublasLtMatmulDescSetAttribute(desc, 7, &c.epilogue, 4));
-  if (c.epilogue & 4)
+  if (c.epilogue & 4) {
     OK(cublasLtMatmulDescSetAttribute(desc, 8, &dbias, 8));
+  }
   auto layout = [&](void **l, int type, uint64_t rows, uint64_t cols, int64_t stride) {
     OK(cublasLtMatrixLayoutCreate(l, type, rows, cols, int64_t(ld(rows, cols))));
-    if (c.rowOrder)
+    if (c.rowOrder) {
       OK(cublasLtMatrixLayoutSetAttribute(*l, 1, &one, 4));
+    }
     OK(cublasLtMatrixLayoutSetAttribute(*l, 5, &c.batches, 4));
     OK(cublasLtMatrixLayoutSetAttribute(*l, 6, &stride, 8));
   };
@@ -156,8 +160,9 @@ TEST_P(Matmul, AsOnTheHost) {
                     c.epilogue & 32 ? 1e-6 * std::fabs(v) : 0)
             << n << " " << i << " " << j;
       }
-  if (!(c.epilogue & 32)) // Nothing beside it was written.
+  if (!(c.epilogue & 32)) { // Nothing beside it was written.
     EXPECT_EQ(got, expected);
+  }
 
   testing::internal::CaptureStderr(); // An address less aligned than was promised.
   EXPECT_NE(cublasLtMatmul(handle, desc, alpha, da + 16, la, db, lb, beta, dd, ld_, dd, ld_, result,

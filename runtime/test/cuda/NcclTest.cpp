@@ -62,8 +62,9 @@ struct Rank {
     device_ = device;
   }
   void stop(bool abort = false) {
-    if (comm)
+    if (comm) {
       OK(abort ? ncclCommAbort(comm) : ncclCommDestroy(comm));
+    }
     OK(cuStreamDestroy_v2(stream));
     for (CUdeviceptr b : buffers)
       OK(cuMemFree_v2(b));

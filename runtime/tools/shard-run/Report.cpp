@@ -219,6 +219,27 @@ void printVerdict(const std::vector<RunRecord> &records, bool exact) {
   std::printf(", max abs error %.3g, max rel error %.3g\n", maxAbs, maxRel);
 }
 
+std::string suiteEntry(const std::string &run, const RunRecord &record) {
+  bool passed = true;
+  double error = 0;
+  for (size_t i = 0; i < record.differences.size(); ++i) {
+    passed &= bool(record.within[i]);
+    error = std::max(error, record.differences[i].maxRel());
+  }
+  return Json({{"run", run},
+               {"function", record.what->name()},
+               {"devices", record.what->devices()},
+               {"passed", passed},
+               {"max_error", error},
+               {"seconds", record.minStep()}})
+             .dump() +
+         "\n";
+}
+std::string suiteEntry(const std::string &run, const std::string &error) {
+  return Json({{"run", run}, {"error", error}}).dump(-1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
+}
+
 Status writeReport(const std::string &path, const Bundle &bundle,
                    const Options &options,
                    const std::vector<RunRecord> &records, int processes) {

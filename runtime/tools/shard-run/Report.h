@@ -13,6 +13,10 @@ void printSummary(const RunRecord &record);
 void printDifferences(const RunRecord &record, bool onlyMismatches);
 /// One line about all runs.
 void printVerdict(const std::vector<RunRecord> &records, bool exact);
+/// One line of JSON: how a function of a suite compares with its reference.
+std::string suiteEntry(const std::string &run, const RunRecord &record);
+/// The same of a run that failed.
+std::string suiteEntry(const std::string &run, const std::string &error);
 /// Peak resident memory of this process in bytes.
 int64_t peakMemory();
 

@@ -54,6 +54,7 @@ public:
 private:
   bool isFirst() const { return backend_->process() == 0; }
   int fail(const Status &status) {
+    lastError_ = status.message();
     std::fflush(stdout);
     std::fprintf(stderr, "error: %s\n", status.message().c_str());
     return 1;
@@ -65,11 +66,15 @@ private:
   /// With `digests` of all results appended to it.
   int run(const Options &options, const std::string &bundlePath, std::string *digests,
           size_t *functionsRun = nullptr);
+  int verifySuite(const std::vector<std::string> &runs);
+  int compareSuite(const std::vector<std::string> &runs);
+  Expected<Options> suiteOptions(const std::string &path);
   Status record(const std::string &bundlePath, const std::string &digests);
 
   const Options &options_;
   std::unique_ptr<Backend> backend_;
   std::optional<TemporaryDirectory> directory_;
+  std::string lastError_, suiteEntries_;
   bool stuck_ = false;
   std::string target_; ///< Of the bundle that ran last.
 };
@@ -179,7 +184,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
 
   Session session(options, **bundle, *sources, hostFunctions, *backend_, /*measured=*/!functionsRun);
   std::vector<RunRecord> records;
-  const bool lineEach = options.verbose || chosen->size() <= 16;
+  const bool lineEach = options.verbose || (chosen->size() <= 16 && !functionsRun);
   bool mismatch = false;
   size_t shown = 0;
   for (const Runnable &what : *chosen) {
@@ -199,6 +204,8 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     for (bool within : record->within)
       bad |= !within;
     mismatch |= bad;
+    if (functionsRun && options.verify)
+      suiteEntries_ += suiteEntry(options.program, *record);
     if (isFirst()) {
       if (!functionsRun && (chosen->size() == 1 || options.verbose))
         printSummary(*record);
@@ -220,7 +227,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   }
   if (functionsRun)
     *functionsRun += chosen->size();
-  if (options.verify && isFirst())
+  if (options.verify && isFirst() && !functionsRun)
     printVerdict(records, options.exact);
   Status status;
   if (!options.report.empty() && isFirst())
@@ -293,9 +300,29 @@ Status Runner::record(const std::string &bundlePath, const std::string &digests)
   if (!options_.function.empty())
     arguments += "--function=" + options_.function + "\n";
   arguments += std::string("--load=") + loadModeName(options_.load.mode) + "\n";
-  SK_RETURN_IF_ERROR(writeFile(pattern + "/arguments", {{arguments.data(), int64_t(arguments.size())}}));
+  auto number = [&](const char *option, const std::optional<double> &value) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%s=%.17g\n", option, value.value_or(0));
+    arguments += value ? text : "";
+  };
+  number("--rtol", options_.rtol);
+  number("--atol", options_.atol);
+  auto write = [&](const char *name, const std::string &text) {
+    return writeFile(pattern + name, {{text.data(), int64_t(text.size())}});
+  };
+  SK_RETURN_IF_ERROR(write("/arguments", arguments));
+  if (bundlePath != options_.program) { // It can be compiled anew, for another target.
+    std::string words;
+    for (const std::string &word : options_.compileOptions)
+      words += word + "\n";
+    SK_RETURN_IF_ERROR(write("/compile", words));
+    SK_RETURN_IF_ERROR(write("/name", options_.program + "\n"));
+    std::filesystem::copy_file(options_.program, pattern + "/program", error);
+    if (error)
+      return ioError("SK_RECORD=" + base + ": " + error.message());
+  }
   // Last: the mark that the run is whole.
-  return writeFile(pattern + "/digests", {{digests.data(), int64_t(digests.size())}});
+  return write("/digests", digests);
 }
 
 int Runner::runProgram() {
@@ -327,7 +354,7 @@ int Runner::runSuite() {
   std::vector<std::string> runs;
   std::error_code error;
   for (const auto &entry : std::filesystem::directory_iterator(options_.suite, error))
-    if (std::filesystem::exists(entry.path() / "digests", error))
+    if (std::filesystem::exists(entry.path() / (options_.verify ? "arguments" : "digests"), error))
       runs.push_back(entry.path().string());
   std::sort(runs.begin(), runs.end());
   Status status;
@@ -335,30 +362,76 @@ int Runner::runSuite() {
     status = notFound("--suite=" + options_.suite + ", expected a directory of recorded runs");
   if (status = backend_->agree(status); !status.ok())
     return fail(status);
+  return options_.verify ? verifySuite(runs) : compareSuite(runs);
+}
+
+Expected<Options> Runner::suiteOptions(const std::string &path) {
+  SK_ASSIGN_OR_RETURN(std::string text, readTextFile(path + "/arguments"));
+  std::vector<std::string> words{"shard-run", path + "/bundle"};
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find('\n', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  std::vector<char *> argv;
+  for (std::string &word : words)
+    argv.push_back(word.data());
+  std::string help;
+  SK_ASSIGN_OR_RETURN(Options options, parseOptions(int(argv.size()), argv.data(), help));
+  options.devicesPerProcess = 0;
+  options.timeout = options_.timeout;
+  options.libraryThreads = 1;
+  options.matmulPrecision = options_.matmulPrecision;
+  options.graphs = options_.graphs;
+  return options;
+}
+
+/// Each function against its reference; --report gets a line of JSON for each. A run with
+/// an error, which may leave the device unusable, is the last.
+int Runner::verifySuite(const std::vector<std::string> &runs) {
+  size_t functions = 0;
+  int code = 0;
+  for (const std::string &path : runs) {
+    auto options = suiteOptions(path);
+    int one = 1;
+    if (Status status = backend_->agree(options.status().withContext(path)); !status.ok()) {
+      fail(status);
+    } else {
+      options->program = path;
+      options->verify = true;
+      one = run(*options, path + "/bundle", nullptr, &functions);
+    }
+    code = std::max(code, one);
+    if (one == 1) {
+      suiteEntries_ += suiteEntry(path, lastError_);
+      code = 1;
+      break;
+    }
+  }
+  if (isFirst())
+    std::printf("suite: %zu functions of %zu runs, %s\n", functions, runs.size(),
+                code == 0   ? "all equal to their references"
+                : code == 2 ? "MISMATCHES"
+                            : "ended early");
+  if (isFirst() && !options_.report.empty())
+    if (Status status = writeFile(options_.report, {{suiteEntries_.data(), int64_t(suiteEntries_.size())}});
+        !status.ok())
+      return fail(status);
+  return code;
+}
+
+/// Results against the digests of what was recorded.
+int Runner::compareSuite(const std::vector<std::string> &runs) {
+  Status status;
   size_t functions = 0, results = 0, bad = 0;
   for (const std::string &path : runs) {
-    auto text = readTextFile(path + "/arguments"), known = readTextFile(path + "/digests");
-    status = text.ok() ? known.status() : text.status();
-    std::vector<std::string> words{"shard-run", path + "/bundle"};
-    for (size_t at = 0; status.ok() && at < text->size();) {
-      size_t end = std::min(text->find('\n', at), text->size());
-      words.push_back(text->substr(at, end - at));
-      at = end + 1;
-    }
-    std::vector<char *> argv;
-    for (std::string &word : words)
-      argv.push_back(word.data());
-    std::string help;
-    auto parsed = parseOptions(int(argv.size()), argv.data(), help);
-    if (status.ok())
-      status = parsed.status();
+    auto known = readTextFile(path + "/digests");
+    auto parsed = suiteOptions(path);
+    status = known.ok() ? parsed.status() : known.status();
     if (status = backend_->agree(status.withContext(path)); !status.ok())
       return fail(status);
     Options options = *parsed;
-    options.devicesPerProcess = 0;
-    options.timeout = options_.timeout;
     options.digests = "-";
-    options.libraryThreads = 1;
     std::string digests;
     if (int code = run(options, path + "/bundle", &digests, &functions))
       return code;
