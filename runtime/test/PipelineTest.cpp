@@ -247,7 +247,7 @@ void mutate(Json &json, std::mt19937 &random) {
   collect(json);
   Json &one = *all[random() % all.size()];
   if (one.is_number()) {
-    const int64_t others[] = {-1, 0, 1, 2, 3, one.get<int64_t>() + 1, int64_t(1) << 40, INT64_MAX};
+    const int64_t others[] = {-1, 0, 1, 2, 3, int64_t(one.get<uint64_t>() + 1), int64_t(1) << 40, INT64_MAX};
     one = others[random() % std::size(others)];
   } else if (one.is_array() && !one.empty()) {
     const size_t i = random() % one.size(), k = random() % one.size();
