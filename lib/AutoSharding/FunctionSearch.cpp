@@ -74,6 +74,7 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   }
   SolverOptions solver;
   solver.timeLimit = options.timeLimit;
+  solver.workLimit = options.workLimit;
   solver.budget = budget;
   SearchResult result;
   // Until a solution asks for nothing new a good one does.
@@ -99,8 +100,9 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
         result.moves = problem->getMoves(solution.choices);
     }
     solver.timeLimit -= solution.seconds;
+    solver.workLimit -= solution.work;
     result.seconds += solution.seconds;
-    if (solver.timeLimit <= 0)
+    if (solver.timeLimit <= 0 || solver.workLimit <= 0)
       break;
     if (problem->refine(solution.choices))
       continue;

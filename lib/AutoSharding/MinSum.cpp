@@ -97,6 +97,7 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
     for (unsigned i = 0; i < chunk && !clock.isOver(); ++i)
       ascent->iterate();
     work += chunk * perSweep;
+    clock.spend(chunk * perSweep);
     DualAscent::Moved moved = ascent->move();
     if (moved.impossible) {
       answer.impossible = true;
@@ -170,6 +171,7 @@ void MinSum::searchByAscent(Answer &answer, double gap) {
         elimination = Elimination(rest, getMinFillOrder(rest), 1 << 16, localMemo);
       }
       Elimination::Run run = elimination.run(getTables(rest));
+      clock.spend(4 * elimination.getAllJoins());
       memo.statistics.add(localMemo.statistics);
       std::vector<unsigned> choices(rest.sizes.size(), 0);
       if (run.total.isImpossible()) {

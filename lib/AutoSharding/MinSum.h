@@ -11,15 +11,20 @@ namespace mlir::spmd::solver {
 
 class Clock {
 public:
-  explicit Clock(double limit) : limit(limit) {}
+  explicit Clock(const SolverOptions &options)
+      : limit(options.timeLimit), workLimit(options.workLimit) {}
+  /// Entries of tables that were visited.
+  void spend(double entries) const { work += entries; }
+  double getWork() const { return work; }
   double getSeconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-  bool isOver() const { return getSeconds() >= limit; }
+  bool isOver() const { return work >= workLimit || getSeconds() >= limit; }
 
 private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  double limit;
+  double limit, workLimit;
+  mutable double work = 0;
 };
 
 /// The choices of the lowest price, for one graph and any tables on it.

@@ -166,7 +166,7 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
 }
 
 Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options) {
-  Clock clock(options.timeLimit);
+  Clock clock(options);
   Solution solution;
   solveFree(graph, options, clock, solution);
   bool fits = !options.budget || (!solution.objective.isImpossible() &&
@@ -186,5 +186,6 @@ Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options)
   if (solution.status == SolverStatus::Gap && solution.lowerBound.bytes < 0)
     solution.lowerBound.bytes = 0;
   solution.seconds = clock.getSeconds();
+  solution.work = clock.getWork();
   return solution;
 }

@@ -26,7 +26,7 @@ using namespace mlir::spmd;
 
 static constexpr size_t kMostCandidates = 128;
 /// Of the solver, for a stage on one shape.
-static constexpr double kSearchSeconds = 1;
+static constexpr double kSearchWork = 4e8;
 /// Equal layers one behind the other that are searched together.
 static constexpr int64_t kMostRepeats = 3;
 
@@ -582,7 +582,7 @@ private:
       SearchOptions search;
       search.allowRecompute = true; // compute counts
       search.gap = 0.02;
-      search.timeLimit = kSearchSeconds;
+      search.workLimit = kSearchWork;
       if (inFlight > 0)
         search.memoryBudget = *shape.mesh.memory - (inFlight - 1) * getSavedBytes(copy);
       auto finish = [&](FunctionSearch &own, HandedLayouts &handed) -> LogicalResult {

@@ -205,7 +205,7 @@ TEST_F(EndToEnd, userErrors) {
   expectError(bundle_, "input 'x' (f32 8x16) is not given, use --input");
   expectError(bundle_ + " --random-inputs=x", "--random-inputs=x, expected");
   expectError(bundle_ + " --bogus", "--bogus");
-  expectError(bundle_ + " --backend=nccl", "--backend=nccl, expected local or mpi");
+  expectError(bundle_ + " --backend=nccl", "--backend=nccl, but the bundle is for cpu, expected one for cuda");
   expectError(bundle_ + " --load=other", "--load=other, expected direct, root-scatter or presharded");
   expectError(bundle_ + " --verify=maybe", "--verify=maybe");
   expectError(bundle_ + " --repeat=0", "--repeat=0");

@@ -24,6 +24,8 @@ struct SearchOptions {
   std::optional<int64_t> memoryBudget;
   double gap = 0.001;
   double timeLimit = 60;
+  /// Of the solver, in what it visits: the same answer on any machine.
+  double workLimit = std::numeric_limits<double>::infinity();
 
   bool allowReplicatedWeights = true;
   /// Axes that cut dim 0 of the inputs, major to minor, and the names of these; no

@@ -9,6 +9,7 @@
 #define SHARDKIT_AUTOSHARDING_SOLVER_H
 
 #include "shardkit/AutoSharding/CostGraph.h"
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,8 @@ namespace mlir::spmd {
 struct SolverOptions {
   /// Seconds after which the best solution found is returned with its bound.
   double timeLimit = 60;
+  /// The same in entries of tables that are visited, which no clock has a say in.
+  double workLimit = std::numeric_limits<double>::infinity();
   /// The most bytes that may be live at one point; none: as many as there are.
   std::optional<int64_t> budget;
   /// Stop when (objective - bound) / objective is at most this. 0 asks for a proof.
@@ -57,7 +60,7 @@ struct Solution {
   std::vector<unsigned> choices;
   Price objective = Price::impossible(), lowerBound;
   int64_t peak = 0, peakPoint = 0; // of `choices`
-  double seconds = 0;
+  double seconds = 0, work = 0; // as for the limits
   /// Infeasible within the budget: the smallest feasible budget is between these, and
   /// exactly both where they are equal. -1 where it was not asked for.
   int64_t smallestBudgetBound = -1, smallestBudget = -1;
