@@ -13,7 +13,6 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardkit/Target/CPU/Passes.h"
-#include "shardkit/Target/Cuda/Passes.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -26,8 +25,7 @@ void spmd::cpu::registerCPUTarget(DialectRegistry &registry) {
   registry.insert<SpmdCpuDialect>();
 }
 
-/// Fusion; `tile`: also loops over rows for groups of ops.
-static void addTensorPasses(OpPassManager &pm, bool tile) {
+void spmd::cpu::buildToTensor(OpPassManager &pm, bool tile) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdCpuLegalize());
   f.addPass(createLinalgFoldUnitExtentDimsPass());
@@ -47,9 +45,7 @@ static void addTensorPasses(OpPassManager &pm, bool tile) {
   f.addPass(createCSEPass());
 }
 
-void spmd::cpu::buildToTensor(OpPassManager &pm) { addTensorPasses(pm, /*tile=*/true); }
-
-static void addBuffers(OpPassManager &pm) {
+void spmd::cpu::buildBuffers(OpPassManager &pm) {
   pm.nest<func::FuncOp>().addPass(createSpmdCpuBoundary());
   pm.addPass(createSpmdCpuBufferize());
   auto &g = pm.nest<func::FuncOp>();
@@ -61,10 +57,10 @@ static void addBuffers(OpPassManager &pm) {
 
 void spmd::cpu::buildToMemRef(OpPassManager &pm) {
   buildToTensor(pm);
-  addBuffers(pm);
+  buildBuffers(pm);
 }
 
-static void addLoopsToLLVM(OpPassManager &pm) {
+void spmd::cpu::buildLoopsToLLVM(OpPassManager &pm) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createConvertLinalgToLoopsPass());
   f.addPass(memref::createFoldMemRefAliasOpsPass());
@@ -94,33 +90,7 @@ void spmd::cpu::buildToLLVM(OpPassManager &pm) {
   f.addPass(createSpmdCpuPlanArena());
   pm.addPass(createSpmdCpuOutline());
   pm.nest<func::FuncOp>().addPass(createSpmdCpuMath());
-  addLoopsToLLVM(pm);
-  pm.addPass(createSpmdCpuEntries());
-}
-
-void spmd::cuda::buildToTensor(OpPassManager &pm) {
-  addTensorPasses(pm, /*tile=*/false);
-  auto &f = pm.nest<func::FuncOp>();
-  f.addPass(createSpmdCudaRows());
-  f.addPass(createCanonicalizerPass());
-  f.addPass(createCSEPass());
-}
-
-void spmd::cuda::buildToKernels(OpPassManager &pm) {
-  cuda::buildToTensor(pm);
-  addBuffers(pm);
-  pm.addPass(createSpmdCudaKernels());
-}
-
-void spmd::cuda::buildToLLVM(OpPassManager &pm, StringRef chip) {
-  pm.addPass(createSpmdCpuCalls());
-  SpmdCpuPlanArenaOptions arena;
-  arena.stackBytes = 0;
-  pm.nest<func::FuncOp>().addPass(createSpmdCpuPlanArena(arena));
-  SpmdCudaDeviceOptions device;
-  device.chip = chip.str();
-  pm.addPass(createSpmdCudaDevice(device));
-  addLoopsToLLVM(pm);
+  buildLoopsToLLVM(pm);
   pm.addPass(createSpmdCpuEntries());
 }
 
@@ -143,6 +113,6 @@ void spmd::cpu::buildReference(OpPassManager &pm) {
   auto &g = pm.nest<func::FuncOp>();
   g.addPass(createForallToForLoopPass());
   pm.addPass(createSpmdCpuOutline());
-  addLoopsToLLVM(pm);
+  buildLoopsToLLVM(pm);
   pm.addPass(createSpmdCpuEntries());
 }

@@ -44,11 +44,15 @@ Value getPointer(OpBuilder &b, Location loc, Value buffer);
 /// comparison, on modules for which prepareTosa says that they have tosa ops.
 bool prepareTosa(ModuleOp module);
 void buildLowerTosa(OpPassManager &pm);
-/// Passes on one module of functions without calls: fusion and tiling on
-/// tensors, the same and on to memrefs, and from there to LLVM dialect.
-void buildToTensor(OpPassManager &pm);
+/// Passes on one module of functions without calls: fusion and, with `tile`, loops over
+/// rows, on tensors; that and on to memrefs, and from there to LLVM dialect.
+void buildToTensor(OpPassManager &pm, bool tile = true);
 void buildToMemRef(OpPassManager &pm);
 void buildToLLVM(OpPassManager &pm);
+/// What all targets have of these: bufferization with the boundary, and what is left
+/// for the processor to LLVM dialect.
+void buildBuffers(OpPassManager &pm);
+void buildLoopsToLLVM(OpPassManager &pm);
 /// The reference side: upstream passes alone, but for the signature.
 void buildReference(OpPassManager &pm);
 } // namespace cpu

@@ -1,0 +1,33 @@
+//===- Pipeline.cpp - From tensors to kernels and host code ---------------===//
+
+#include "mlir/Transforms/Passes.h"
+#include "shardkit/Target/Cuda/Passes.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+void spmd::cuda::buildToTensor(OpPassManager &pm) {
+  cpu::buildToTensor(pm, /*tile=*/false);
+  auto &f = pm.nest<func::FuncOp>();
+  f.addPass(createSpmdCudaRows());
+  f.addPass(createCanonicalizerPass());
+  f.addPass(createCSEPass());
+}
+
+void spmd::cuda::buildToKernels(OpPassManager &pm) {
+  cuda::buildToTensor(pm);
+  cpu::buildBuffers(pm);
+  pm.addPass(createSpmdCudaKernels());
+}
+
+void spmd::cuda::buildToLLVM(OpPassManager &pm, StringRef chip) {
+  pm.addPass(createSpmdCpuCalls());
+  SpmdCpuPlanArenaOptions arena;
+  arena.stackBytes = 0;
+  pm.nest<func::FuncOp>().addPass(createSpmdCpuPlanArena(arena));
+  SpmdCudaDeviceOptions device;
+  device.chip = chip.str();
+  pm.addPass(createSpmdCudaDevice(device));
+  cpu::buildLoopsToLLVM(pm);
+  pm.addPass(createSpmdCpuEntries());
+}
