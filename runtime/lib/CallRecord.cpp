@@ -42,11 +42,16 @@ Status recordCall(const CollectivePlan &plan, int rank, int64_t count) {
   if (!path || !*path)
     return {};
   // One write for a line: several processes append to the file.
-  static const int file = ::open(path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0666);
+  static const int file = [] {
+    const int opened = ::open(path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0666);
+    return opened >= 0 ? opened : -errno;
+  }();
   const std::string line = lineOf(plan, rank, count);
-  if (file >= 0 && ::write(file, line.data(), line.size()) == ssize_t(line.size()))
+  const ssize_t written = file >= 0 ? ::write(file, line.data(), line.size()) : -1;
+  if (written == ssize_t(line.size()))
     return {};
-  return ioError("SK_RECORD_CALLS=" + std::string(path) + ": " + std::strerror(errno));
+  const int error = file < 0 ? -file : written < 0 ? errno : ENOSPC;
+  return ioError("SK_RECORD_CALLS=" + std::string(path) + ": " + std::strerror(error));
 }
 
 } // namespace shardkit::rt
