@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CallRecord.h"
 #include "Context.h"
 
 #include <chrono>
@@ -195,6 +196,8 @@ int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const vo
   return guarded(ctx, id, false, [&](RankRecord &record) -> int32_t {
     if (int32_t status = injectFault(*ctx, id, /*after=*/false))
       return status;
+    if (Status status = recordCall(*ctx->plans->plans[size_t(id)], ctx->rank, count); !status.ok())
+      return fail(ctx, status);
     recordEntry(record, id);
     auto start = std::chrono::steady_clock::now();
     Expected<bool> performed = perform(ctx, id, count, in, out);
@@ -212,7 +215,9 @@ int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *o
   return guarded(ctx, id, true, [&](RankRecord &record) -> int32_t {
     if (int32_t status = injectFault(*ctx, id, /*after=*/false))
       return status;
-    Status status = start(ctx, id, in, out);
+    Status status = recordCall(*ctx->plans->plans[size_t(id)], ctx->rank, 1);
+    if (status.ok())
+      status = start(ctx, id, in, out);
     return status.ok() ? 0 : fail(ctx, status);
   });
 }
