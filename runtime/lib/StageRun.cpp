@@ -385,8 +385,7 @@ private:
     Mover &mover = onDevice[0].mover();
     CollectivePlan::offer(plans, group, rank, buffers, mover);
     // Devices do not wait where their ranks do.
-    if (!CollectivePlan::meet(plans, group, rank, buffers, mover,
-                              world.isPacked() ? &waited : nullptr))
+    if (!CollectivePlan::meet(plans, group, rank, buffers, mover))
       return false;
     for (size_t k = 0; k < plans.size(); ++k)
       SK_RETURN_IF_ERROR(onDevice[k].after(values[k].out));

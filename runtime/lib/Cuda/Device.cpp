@@ -304,9 +304,11 @@ Expected<const void *> Device::Impl::descriptor(const std::string &bytes) {
   const int64_t rounded = (int64_t(bytes.size()) + 255) / 256 * 256;
   const std::string what = placed("a description of " + std::to_string(bytes.size()) + " bytes");
   if (chunkLeft < rounded) {
-    chunkLeft = std::max(chunkBytes, rounded);
-    SK_RETURN_IF_ERROR(driver.check(driver.cuMemAlloc(&chunk, size_t(chunkLeft)), what));
+    const int64_t made = std::max(chunkBytes, rounded);
+    chunkLeft = 0;
+    SK_RETURN_IF_ERROR(driver.check(driver.cuMemAlloc(&chunk, size_t(made)), what));
     chunks.push_back(chunk);
+    chunkLeft = made;
   }
   SK_RETURN_IF_ERROR(driver.check(
       driver.cuMemcpyHtoDAsync(chunk, bytes.data(), bytes.size(), aside), what));
