@@ -6,6 +6,7 @@
 
 #include "CallRecord.h"
 #include "Context.h"
+#include "DeviceBuffers.h"
 
 #include <chrono>
 #include <exception>
@@ -91,47 +92,6 @@ void shardkit::rt::recordEntry(RankRecord &record, int64_t id) {
   record.inside.store(true, std::memory_order_relaxed);
 }
 
-//===----------------------------------------------------------------------===//
-// Collectives of a rank on a device
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// The buffers of a collective: where they are, or on the host where messages carry
-/// them (Group::isPacked).
-class DeviceBuffers {
-public:
-  DeviceBuffers(sk_context &ctx, int64_t id, const CollectiveInfo &info, int64_t count)
-      : device_(*ctx.device), isStaged_(ctx.world->isPacked()),
-        inBytes_(count * info.inElements * dtypeSize(info.dtype)),
-        outBytes_(count * info.outElements * dtypeSize(info.dtype)) {
-    if (isStaged_)
-      staged_ = &ctx.staged[id];
-  }
-  Mover &mover() { return isStaged_ ? hostMover() : device_.mover(); }
-  const void *in(const void *in) { return isStaged_ ? staged_->first.data() : in; }
-  void *out(void *out) { return isStaged_ ? staged_->second.data() : out; }
-  Status before(const void *in) {
-    if (!isStaged_)
-      return device_.startCommunication();
-    staged_->first.reserve(inBytes_);
-    staged_->second.reserve(outBytes_);
-    return device_.download(staged_->first.data(), in, inBytes_);
-  }
-  Status after(void *out) {
-    return isStaged_ ? device_.upload(out, staged_->second.data(), outBytes_)
-                     : device_.endCommunication();
-  }
-
-private:
-  cuda::Device &device_;
-  const bool isStaged_;
-  const int64_t inBytes_, outBytes_;
-  std::pair<Buffer, Buffer> *staged_ = nullptr;
-};
-
-} // namespace
-
 /// False when the world failed.
 static Expected<bool> perform(sk_context *ctx, int64_t id, int64_t count, const void *in,
                               void *out) {
@@ -149,7 +109,7 @@ static Expected<bool> perform(sk_context *ctx, int64_t id, int64_t count, const 
     SK_RETURN_IF_ERROR(ctx->device->endCommunication());
     return true;
   }
-  DeviceBuffers buffers(*ctx, -1, plan.info(), count);
+  DeviceBuffers buffers(*ctx, ctx->staged[-1], plan.info(), count);
   SK_RETURN_IF_ERROR(buffers.before(in));
   if (!plan.run(ctx->rank, count, buffers.in(in), buffers.out(out), buffers.mover()))
     return false;
@@ -168,7 +128,7 @@ static Status start(sk_context *ctx, int64_t id, const void *in, void *out) {
         ctx->nccl->run(*ctx->plans->plans[size_t(id)], 1, in, out, *ctx->world));
     return ctx->nccl->markStarted(id);
   }
-  DeviceBuffers buffers(*ctx, id, ctx->plans->plans[size_t(id)]->info(), 1);
+  DeviceBuffers buffers(*ctx, ctx->staged[id], ctx->plans->plans[size_t(id)]->info(), 1);
   SK_RETURN_IF_ERROR(buffers.before(in));
   return plan.start(ctx->rank, id, buffers.in(in), buffers.out(out), buffers.mover());
 }
@@ -181,7 +141,7 @@ static Status finish(sk_context *ctx, int64_t id, const void *in, void *out, boo
     waited = true;
     return ctx->nccl->waitStarted(id);
   }
-  DeviceBuffers buffers(*ctx, id, ctx->plans->plans[size_t(id)]->info(), 1);
+  DeviceBuffers buffers(*ctx, ctx->staged[id], ctx->plans->plans[size_t(id)]->info(), 1);
   SK_RETURN_IF_ERROR(
       plan.done(ctx->rank, id, buffers.in(in), buffers.out(out), waited, buffers.mover()));
   return buffers.after(out);

@@ -30,7 +30,9 @@ Buffer::Buffer(int64_t bytes) : bytes_(bytes) {
 }
 
 Buffer::~Buffer() {
-  if (mapped_ && data_)
+  if (free_ && data_)
+    free_(data_);
+  else if (mapped_ && data_)
     ::munmap(data_, size_t(bytes_));
   else
     std::free(data_);
@@ -43,7 +45,13 @@ void Buffer::reserve(int64_t bytes) {
   *this = Buffer(bytes);
 }
 
-Buffer BufferPool::take(int64_t bytes) {
+void BufferPool::makeBy(Make make) {
+  idle_.clear();
+  idleBytes_ = most_ = 0;
+  make_ = std::move(make);
+}
+
+Expected<Buffer> BufferPool::take(int64_t bytes) {
   inUse_ += bytes;
   peak_ = std::max(peak_, inUse_);
   most_ = std::max(most_, inUse_);
@@ -58,7 +66,12 @@ Buffer BufferPool::take(int64_t bytes) {
     idleBytes_ -= idle_.rbegin()->first;
     idle_.erase(std::prev(idle_.end()));
   }
-  return Buffer(bytes);
+  if (!make_)
+    return Buffer(bytes);
+  Expected<Buffer> made = make_(bytes);
+  if (!made.ok())
+    inUse_ -= bytes;
+  return made;
 }
 
 void BufferPool::giveBack(Buffer buffer) {

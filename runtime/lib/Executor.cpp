@@ -55,6 +55,8 @@ void RankMemory::bind(const FunctionInfo &function, bool global, void *given) {
   std::vector<int64_t> resultPlaces = rest.places(function.results, global);
   int64_t arena = rest.place(global && function.reference ? function.reference->arenaBytes
                                                           : function.entry.arenaBytes);
+  if (device_)
+    values_.makeBy(nullptr);
   device_ = nullptr;
   used_ = arguments.bytes + rest.bytes;
   if (!given) {
@@ -110,6 +112,14 @@ Status RankMemory::bindDevice(const FunctionInfo &function, cuda::Device &device
   };
   SK_RETURN_IF_ERROR(deviceArgumentMemory_.reserve(device, arguments.bytes, describe));
   SK_RETURN_IF_ERROR(deviceMemory_.reserve(device, rest.bytes, describe));
+  values_.makeBy([&device, rank, used = arguments.bytes + rest.bytes](int64_t bytes) {
+    return device.allocateInOrder(bytes, [=](int64_t free) {
+      return internalError("out of device memory: rank " + std::to_string(rank) +
+                           " has no room for " + std::to_string(bytes) + " bytes, " +
+                           std::to_string(free) + " are free; its arguments, results and arena have " +
+                           std::to_string(used));
+    });
+  });
   device_ = &device;
   used_ = arguments.bytes + rest.bytes;
   point(deviceArguments_, argumentPlaces, deviceArgumentMemory_.data());
@@ -472,7 +482,7 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
           return call();
         Status status;
         if (context.nccl)
-          status = context.nccl->prepare(*plans, *context.world);
+          status = context.nccl->prepare(plans->plans, *context.world);
         if (!status.ok())
           return failRun(context, status);
         int32_t returned = context.device->record(program, local.arguments(), numArguments,

@@ -44,6 +44,8 @@ Device::Impl::~Impl() {
   for (CUevent event : {computed, communicated, uploaded[0], uploaded[1]})
     if (event)
       driver.cuEventDestroy(event);
+  for (CUevent event : stamps)
+    driver.cuEventDestroy(event);
   for (CUstream stream : {compute, communication, aside})
     if (stream)
       driver.cuStreamDestroy(stream);
@@ -130,20 +132,36 @@ Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_
 // Memory
 //===----------------------------------------------------------------------===//
 
-Expected<void *> Device::allocate(int64_t bytes,
-                                  const std::function<Status(int64_t)> &describe) {
-  SK_RETURN_IF_ERROR(enter());
-  const DriverApi &driver = impl_->driver;
-  CUdeviceptr memory = 0;
-  const CUresult result = driver.cuMemAlloc(&memory, size_t(std::max<int64_t>(bytes, 1)));
+Status Device::Impl::checkAllocation(CUresult result, int64_t bytes,
+                                     const std::function<Status(int64_t)> &describe) {
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     size_t free = 0, total = 0;
     driver.cuMemGetInfo(&free, &total);
-    return describe(int64_t(free)).withContext(impl_->gpu.name);
+    return describe(int64_t(free)).withContext(gpu.name);
   }
-  SK_RETURN_IF_ERROR(driver.check(
-      result, impl_->placed("allocating " + std::to_string(bytes) + " bytes")));
+  return driver.check(result, placed("allocating " + std::to_string(bytes) + " bytes"));
+}
+
+Expected<void *> Device::allocate(int64_t bytes,
+                                  const std::function<Status(int64_t)> &describe) {
+  SK_RETURN_IF_ERROR(enter());
+  CUdeviceptr memory = 0;
+  const CUresult result = impl_->driver.cuMemAlloc(&memory, size_t(std::max<int64_t>(bytes, 1)));
+  SK_RETURN_IF_ERROR(impl_->checkAllocation(result, bytes, describe));
   return pointer(memory);
+}
+
+Expected<Buffer> Device::allocateInOrder(int64_t bytes,
+                                         const std::function<Status(int64_t)> &describe) {
+  SK_RETURN_IF_ERROR(enter());
+  CUdeviceptr memory = 0;
+  const CUresult result = impl_->driver.cuMemAllocAsync(
+      &memory, size_t(std::max<int64_t>(bytes, 1)), impl_->compute);
+  SK_RETURN_IF_ERROR(impl_->checkAllocation(result, bytes, describe));
+  return Buffer(pointer(memory), bytes, [this](void *data) {
+    (void)enter();
+    impl_->driver.cuMemFreeAsync(address(data), impl_->compute);
+  });
 }
 
 void Device::free(void *memory) {
@@ -286,9 +304,11 @@ Expected<const void *> Device::Impl::descriptor(const std::string &bytes) {
   const int64_t rounded = (int64_t(bytes.size()) + 255) / 256 * 256;
   const std::string what = placed("a description of " + std::to_string(bytes.size()) + " bytes");
   if (chunkLeft < rounded) {
-    chunkLeft = std::max(chunkBytes, rounded);
-    SK_RETURN_IF_ERROR(driver.check(driver.cuMemAlloc(&chunk, size_t(chunkLeft)), what));
+    const int64_t made = std::max(chunkBytes, rounded);
+    chunkLeft = 0;
+    SK_RETURN_IF_ERROR(driver.check(driver.cuMemAlloc(&chunk, size_t(made)), what));
     chunks.push_back(chunk);
+    chunkLeft = made;
   }
   SK_RETURN_IF_ERROR(driver.check(
       driver.cuMemcpyHtoDAsync(chunk, bytes.data(), bytes.size(), aside), what));
@@ -322,6 +342,28 @@ Status Device::endCommunication() {
   SK_RETURN_IF_ERROR(impl_->mark(impl_->communicated, impl_->communication));
   return impl_->follow(impl_->compute, impl_->communicated);
 }
+
+Expected<size_t> Device::stamp() {
+  std::vector<CUevent> &stamps = impl_->stamps;
+  if (impl_->usedStamps == stamps.size()) {
+    CUevent event = nullptr;
+    SK_RETURN_IF_ERROR(impl_->driver.check(impl_->driver.cuEventCreate(&event, CU_EVENT_DEFAULT),
+                                           impl_->placed("an event")));
+    stamps.push_back(event);
+  }
+  SK_RETURN_IF_ERROR(impl_->mark(stamps[impl_->usedStamps], impl_->compute));
+  return impl_->usedStamps++;
+}
+
+Expected<double> Device::secondsBetween(size_t from, size_t to) {
+  float milliseconds = 0;
+  SK_RETURN_IF_ERROR(impl_->driver.check(
+      impl_->driver.cuEventElapsedTime(&milliseconds, impl_->stamps[from], impl_->stamps[to]),
+      impl_->placed("asking for the time between two events")));
+  return double(milliseconds) / 1e3;
+}
+
+void Device::clearStamps() { impl_->usedStamps = 0; }
 
 int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
                        void *const *results, size_t numResults, void *arena,

@@ -98,6 +98,8 @@ struct Device::Impl {
     return driver.check(driver.cuEventRecord(event, stream), "recording an event");
   }
   Status copy(CUstream stream, void *to, const void *from, int64_t bytes);
+  Status checkAllocation(CUresult result, int64_t bytes,
+                         const std::function<Status(int64_t)> &describe);
   std::string placed(const std::string &what) const { return gpu.name + ": " + what; }
 
   Machine &machine;
@@ -107,6 +109,8 @@ struct Device::Impl {
   const DeviceOptions options;
   CUstream compute = nullptr, communication = nullptr, aside = nullptr;
   CUevent computed = nullptr, communicated = nullptr, uploaded[2] = {};
+  std::vector<CUevent> stamps; ///< Of which the first are in use.
+  size_t usedStamps = 0;
   std::unique_ptr<DeviceMover> mover;
   std::unique_ptr<Contractions> contractions;
 

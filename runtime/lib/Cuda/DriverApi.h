@@ -34,7 +34,7 @@ inline constexpr int CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
 /// CUjit_option
 inline constexpr int CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6;
 inline constexpr int CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
-inline constexpr unsigned CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DISABLE_TIMING = 2,
+inline constexpr unsigned CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2,
                           CU_MEMHOSTALLOC_PORTABLE = 1;
 inline constexpr int CU_STREAM_CAPTURE_MODE_RELAXED = 2;
 inline constexpr int CU_MEMORYTYPE_DEVICE = 2;
@@ -87,6 +87,7 @@ struct CUDA_MEMCPY2D {
   X(cuEventRecord, cuEventRecord, (CUevent, CUstream))                                       \
   X(cuEventQuery, cuEventQuery, (CUevent))                                                   \
   X(cuEventSynchronize, cuEventSynchronize, (CUevent))                                       \
+  X(cuEventElapsedTime, cuEventElapsedTime, (float *, CUevent, CUevent))                     \
   X(cuMemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                     \
   X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t))                                      \
   X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                  \

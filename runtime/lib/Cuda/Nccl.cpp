@@ -74,8 +74,8 @@ Status NcclRank::Impl::connect(const ncclUniqueId &id) {
   return settle(world, what);
 }
 
-Status NcclRank::prepare(const FunctionPlans &plans, World &world) {
-  for (const auto &plan : plans.plans) {
+Status NcclRank::prepare(std::span<const std::unique_ptr<CollectivePlan>> plans, World &world) {
+  for (const auto &plan : plans) {
     if (impl_->commOf.count(plan.get()))
       continue;
     // The ranks of all groups, for each rank; a rank without one takes part in the split.

@@ -74,10 +74,6 @@ Status Session::openDevices(const Runnable &what) {
   const Manifest &manifest = bundle_.manifest();
   if (manifest.target != "cuda")
     return {};
-  Status status;
-  if (what.pipeline())
-    status = invalid(what.title() + " is for cuda, on which this runtime runs functions alone");
-  SK_RETURN_IF_ERROR(backend_.agree(status));
   RankDevices &known = allDevices_[what.devices()];
   if (!known.devices) {
     const bool isNccl = options_.backend == "nccl";
@@ -333,53 +329,70 @@ void Session::fillRandom(const Runnable &what, const Arguments &arguments, int64
 Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments,
                               RunRecord &record) {
   record.load.ranks.resize(size_t(what.devices()));
-  const FunctionInfo &function = what.held(0);
-  const std::vector<TensorSource> &sources = arguments.stages[0];
   auto [begin, end] = backend_.ownRanks(what.devices());
   if (begin == end)
     return {};
   constexpr int64_t align = 4096, least = 64 << 20;
-  auto bytesOf = [&](size_t i) {
-    return (function.arguments[i].localBytes() + align - 1) / align * align * (end - begin);
+  /// An argument of a stage, on the ranks of this process.
+  struct Argument {
+    size_t stage, index;
+    std::vector<int64_t> ranks;
+    int64_t rankBytes; ///< In a slot.
+    int64_t bytes() const { return rankBytes * int64_t(ranks.size()); }
   };
-  // Arguments follow each other in batches that fit a slot.
-  int64_t slotBytes = 0, all = 0;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    slotBytes = std::max(slotBytes, bytesOf(i));
-    all += bytesOf(i);
+  std::vector<Argument> all;
+  for (size_t s = 0; s < what.stages(); ++s) {
+    std::vector<int64_t> ranks;
+    for (int64_t rank : what.ranks(s))
+      if (rank >= begin && rank < end)
+        ranks.push_back(rank);
+    for (size_t i = 0; i < arguments.stages[s].size() && !ranks.empty(); ++i)
+      all.push_back({s, i, ranks,
+                     (what.held(s).arguments[i].localBytes() + align - 1) / align * align});
   }
-  slotBytes = std::max(slotBytes, std::min(least, all));
+  // Arguments follow each other in batches that fit a slot.
+  int64_t slotBytes = 0, allBytes = 0;
+  for (const Argument &argument : all) {
+    slotBytes = std::max(slotBytes, argument.bytes());
+    allBytes += argument.bytes();
+  }
+  slotBytes = std::max(slotBytes, std::min(least, allBytes));
   int slot = 0;
-  for (size_t first = 0; first < sources.size(); slot = 1 - slot) {
+  for (size_t first = 0; first < all.size(); slot = 1 - slot) {
     SK_RETURN_IF_ERROR(ring_[slot].reserve(*devices_->of(begin), slotBytes));
     for (int64_t rank = begin; rank < end; ++rank)
       SK_RETURN_IF_ERROR(devices_->of(rank)->waitUploads(slot));
-    // By argument, then by rank.
-    std::vector<char *> places;
-    size_t last = first;
-    for (int64_t used = 0; last < sources.size() && used + bytesOf(last) <= slotBytes; ++last) {
-      places.push_back(ring_[slot].data() + used);
-      used += bytesOf(last);
-    }
-    auto place = [&](size_t i, int64_t rank) {
-      return places[i - first] + (rank - begin) * (bytesOf(i) / (end - begin));
+    // By argument, then by rank; of each rank those that it has.
+    struct Piece {
+      size_t index;
+      char *place;
     };
+    std::vector<std::vector<Piece>> pieces(size_t(end - begin));
+    LoadPlan plan;
+    size_t last = first;
+    for (int64_t used = 0; last < all.size() && used + all[last].bytes() <= slotBytes; ++last) {
+      const Argument &argument = all[last];
+      const TensorSource &source = arguments.stages[argument.stage][argument.index];
+      for (int64_t rank : argument.ranks) {
+        char *place = ring_[slot].data() + used;
+        pieces[size_t(rank - begin)].push_back({argument.index, place});
+        if (!std::holds_alternative<RandomTensor>(source))
+          plan.add(what.held(argument.stage).arguments[argument.index], source,
+                   what.meshRank(rank), place, rank);
+        used += argument.rankBytes;
+      }
+    }
     SK_RETURN_IF_ERROR(executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
-      for (size_t i = first; i < last; ++i)
-        fillRandom(what, arguments, rank, i, place(i, rank));
+      for (auto [i, place] : pieces[size_t(rank - begin)])
+        fillRandom(what, arguments, rank, i, place);
       return {};
     }));
-    LoadPlan plan;
-    for (size_t i = first; i < last; ++i)
-      if (!std::holds_alternative<RandomTensor>(sources[i]))
-        for (int64_t rank = begin; rank < end; ++rank)
-          plan.add(function.arguments[i], sources[i], what.meshRank(rank), place(i, rank), rank);
     SK_RETURN_IF_ERROR(plan.run(options_.load, &functions_, programs(what), record.load));
     for (int64_t rank = begin; rank < end; ++rank) {
       cuda::Device &device = *devices_->of(rank);
-      for (size_t i = first; i < last; ++i)
-        SK_RETURN_IF_ERROR(device.upload(memory_[size_t(rank)].arguments()[i], place(i, rank),
-                                         function.arguments[i].localBytes()));
+      for (auto [i, place] : pieces[size_t(rank - begin)])
+        SK_RETURN_IF_ERROR(device.upload(memory_[size_t(rank)].arguments()[i], place,
+                                         what.heldBy(rank).arguments[i].localBytes()));
       SK_RETURN_IF_ERROR(device.markUploads(slot));
     }
     first = last;

@@ -21,6 +21,7 @@ def main():
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--size", type=int, default=12, help="ops")
     parser.add_argument("--dir", default=".")
+    parser.add_argument("--target", default="cpu")
     args = parser.parse_args()
     os.makedirs(args.dir, exist_ok=True)
     refused = bad = 0
@@ -31,7 +32,7 @@ def main():
             file.write(Program(seed, 12, stages, args.size).text())
         meshes = ",".join(f"s{i}" for i in range(stages))
         run = subprocess.run(
-            ["shard-run", path, f"--pipeline=meshes={meshes} microbatches={microbatches}",
+            ["shard-run", path, f"--target={args.target}", f"--pipeline=meshes={meshes} microbatches={microbatches}",
              f"--random-inputs={seed}", "--verify", "--compile-option=--opt-level=0"],
             capture_output=True, text=True)
         located = re.findall(r"^\S+:\d+:\d+: error: .*, expected ", run.stderr, re.M)

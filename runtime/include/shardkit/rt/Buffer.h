@@ -3,7 +3,10 @@
 #ifndef SHARDKIT_RT_BUFFER_H
 #define SHARDKIT_RT_BUFFER_H
 
+#include "shardkit/rt/Status.h"
+
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -15,6 +18,9 @@ class Buffer {
 public:
   Buffer() = default;
   explicit Buffer(int64_t bytes);
+  /// Memory of another kind, a device's; `free` gives it back.
+  Buffer(void *data, int64_t bytes, std::function<void(void *)> free)
+      : data_(data), bytes_(bytes), free_(std::move(free)) {}
   Buffer(Buffer &&other) noexcept { swap(other); }
   Buffer &operator=(Buffer &&other) noexcept {
     swap(other);
@@ -33,10 +39,12 @@ private:
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
     std::swap(mapped_, other.mapped_);
+    std::swap(free_, other.free_);
   }
   void *data_ = nullptr;
   int64_t bytes_ = 0;
   bool mapped_ = false;
+  std::function<void(void *)> free_; ///< Null: this class made it.
 };
 
 /// Buffers that come and go, of one rank. What is given back is handed out again to
@@ -44,13 +52,17 @@ private:
 /// once.
 class BufferPool {
 public:
-  Buffer take(int64_t bytes);
+  using Make = std::function<Expected<Buffer>(int64_t bytes)>;
+  /// How buffers are made from now on; null: on the host. None is in use.
+  void makeBy(Make make);
+  Expected<Buffer> take(int64_t bytes);
   void giveBack(Buffer buffer);
   /// The most bytes in use at once since the last startPeak.
   int64_t peakBytes() const { return peak_; }
   void startPeak() { peak_ = inUse_; }
 
 private:
+  Make make_;
   std::multimap<int64_t, Buffer> idle_;
   int64_t inUse_ = 0, idleBytes_ = 0, peak_ = 0, most_ = 0;
 };

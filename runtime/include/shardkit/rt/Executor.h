@@ -45,7 +45,7 @@ public:
   void *const *results() const { return device_ ? deviceResults_.data() : results_.data(); }
   void *arena() { return arena_; }
   int64_t bytes() const { return used_; }
-  /// Of the values of a pipeline.
+  /// Of the values of a pipeline; where the program works.
   BufferPool &values() { return values_; }
 
 private:

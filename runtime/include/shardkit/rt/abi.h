@@ -34,7 +34,7 @@ enum sk_dtype {
 
 /* Entry point of a program: arguments and results are row-major local buffers
  * in the order of the manifest, preallocated by the runtime, aligned to their
- * elements at least; a result overlaps nothing. `arena` has the
+ * elements at least, on a device to 16 bytes; a result overlaps nothing. `arena` has the
  * manifest's arena_bytes, aligned to 64. Returns 0, or a status once a
  * collective failed. */
 typedef int32_t (*sk_program)(sk_context *ctx, void *const *args,

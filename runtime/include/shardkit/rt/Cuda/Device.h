@@ -11,6 +11,7 @@
 #ifndef SHARDKIT_RT_CUDA_DEVICE_H
 #define SHARDKIT_RT_CUDA_DEVICE_H
 
+#include "shardkit/rt/Buffer.h"
 #include "shardkit/rt/Mover.h"
 #include "shardkit/rt/Status.h"
 #include "shardkit/rt/abi.h"
@@ -49,6 +50,10 @@ public:
   /// them, with `free` bytes left.
   Expected<void *> allocate(int64_t bytes, const std::function<Status(int64_t free)> &describe);
   void free(void *memory);
+  /// The same in the order of the program's stream, which is not waited for: what was
+  /// given to it before the buffer went may use it.
+  Expected<Buffer> allocateInOrder(int64_t bytes,
+                                   const std::function<Status(int64_t free)> &describe);
   /// `from` may be changed once it has returned, pinned memory once wait() has.
   Status upload(void *to, const void *from, int64_t bytes);
   /// Of uploads from pinned memory: `slot`, 0 or 1, is free once waitUploads has
@@ -70,6 +75,11 @@ public:
   Status startCommunication();
   Status endCommunication();
   Mover &mover();
+  /// A point in time of the program's stream, by number.
+  Expected<size_t> stamp();
+  /// Between two of them, once wait() has returned.
+  Expected<double> secondsBetween(size_t from, size_t to);
+  void clearStamps();
   /// What runs now has met other ranks, or the host: no graph can hold it.
   void noteHost();
 

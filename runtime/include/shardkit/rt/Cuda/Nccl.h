@@ -27,7 +27,7 @@ public:
   ~NcclRank();
 
   /// By all ranks of the world together: the communicators of all these plans.
-  Status prepare(const FunctionPlans &plans, World &world);
+  Status prepare(std::span<const std::unique_ptr<CollectivePlan>> plans, World &world);
   /// Gives the collective to the communication stream, between startCommunication and
   /// endCommunication of the device.
   Status run(CollectivePlan &plan, int64_t count, const void *in, void *out, World &world);

@@ -1,0 +1,474 @@
+//===- StageRun.cpp - What a rank does in a pipeline ------------------------===//
+
+#include "DeviceBuffers.h"
+#include "PipelineRun.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <unordered_map>
+
+namespace shardkit::rt {
+
+namespace {
+
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The bits of the element that `init` means.
+uint64_t elementBits(Init init, DType dtype) {
+  const int bits = dtype == DType::I1 ? 1 : int(dtypeSize(dtype) * 8);
+  const uint64_t ones = ~uint64_t(0) >> (64 - bits), sign = uint64_t(1) << (bits - 1);
+  if (init == Init::Zero)
+    return 0;
+  if (isFloat(dtype)) {
+    const uint64_t infinity = dtype == DType::F64   ? 0x7ff0000000000000u
+                              : dtype == DType::F32 ? 0x7f800000u
+                              : dtype == DType::F16 ? 0x7c00u
+                                                    : 0x7f80u;
+    const uint64_t one = dtype == DType::F64   ? 0x3ff0000000000000u
+                         : dtype == DType::F32 ? 0x3f800000u
+                         : dtype == DType::F16 ? 0x3c00u
+                                               : 0x3f80u;
+    return init == Init::One ? one : init == Init::Highest ? infinity : infinity | sign;
+  }
+  switch (init) {
+  case Init::One:
+    return 1;
+  case Init::Lowest: // Signed, also i1, whose lowest is -1.
+    return sign;
+  case Init::Highest:
+    return ones & ~sign;
+  default:
+    return ones;
+  }
+}
+
+/// The part of microbatch m in the local buffer of an argument or result of a stage:
+/// `rows` runs of `run` elements, one behind the other in the part, `stride` elements
+/// apart in the whole.
+struct PartPlace {
+  int64_t elementSize, rows = 1, run = 1, stride, offset; ///< `offset` in bytes.
+  PartPlace(const ValueInfo &part, int64_t microbatch, int64_t microbatches)
+      : elementSize(dtypeSize(part.dtype)) {
+    for (size_t d = 0; d < part.localShape.size(); ++d)
+      (int64_t(d) < part.slot->dim ? rows : run) *= part.localShape[d];
+    stride = run * microbatches;
+    offset = run * microbatch * elementSize;
+  }
+};
+
+/// A part in a buffer of its own, and the place where it belongs.
+struct PartCopy {
+  PartPlace place;
+  void *whole, *part;
+  void take(Mover &mover) const {
+    const Mover::Loop loops[] = {{place.rows, place.stride, place.run}, {place.run, 1, 1}};
+    mover.copy(place.elementSize, {whole, nullptr}, part, loops);
+  }
+  void putBack(Mover &mover) const {
+    const Mover::Loop loops[] = {{place.rows, place.run, place.stride}, {place.run, 1, 1}};
+    mover.copy(place.elementSize, {part, nullptr}, whole, loops);
+  }
+};
+
+} // namespace
+
+/// One rank in one step.
+class StageRun {
+public:
+  StageRun(PipelinePlans &plans, sk_context &context, const std::vector<sk_program> &programs,
+           RankMemory &memory, RunStats *stats)
+      : plans_(plans), pipeline_(plans.pipeline_), context_(context), programs_(programs),
+        memory_(memory), stats_(stats), number_(plans.ranks_[size_t(context.rank)].first),
+        stage_(pipeline_.stages[number_]) {
+    context.meshRank = plans.ranks_[size_t(context.rank)].second;
+    if (stats)
+      counters_ = &stats->ranks[size_t(context.rank)];
+  }
+  ~StageRun() {
+    giveBackCopies();
+    for (auto &[place, buffer] : values_)
+      memory_.values().giveBack(std::move(buffer));
+  }
+
+  Expected<int32_t> run() {
+    memory_.values().startPeak();
+    if (context_.device)
+      context_.device->clearStamps();
+    SK_RETURN_IF_ERROR(fillSums());
+    RankRecord &record = context_.world->record(context_.rank);
+    for (size_t i = 0; i < stage_.instructions.size(); ++i) {
+      if (context_.world->failed())
+        return int32_t(Code::Aborted);
+      const Instruction &instruction = stage_.instructions[i];
+      record.collective.store(-1, std::memory_order_relaxed);
+      record.instruction.store(int64_t(i), std::memory_order_relaxed);
+      record.entered.store(uint64_t(instruction.order) << instructionShift,
+                           std::memory_order_relaxed);
+      SK_ASSIGN_OR_RETURN(int32_t returned, perform(instruction));
+      if (returned)
+        return returned;
+    }
+    SK_RETURN_IF_ERROR(countSpans());
+    if (counters_)
+      counters_->peakValueBytes = std::max(counters_->peakValueBytes, memory_.values().peakBytes());
+    return 0;
+  }
+
+private:
+  /// Calls fn(mover): on a device behind what that was given so far, and before what it
+  /// is given next.
+  template <typename Fn> Status move(Fn &&fn) {
+    cuda::Device *device = context_.device;
+    if (!device) {
+      fn(hostMover());
+      return {};
+    }
+    SK_RETURN_IF_ERROR(device->startCommunication());
+    fn(device->mover());
+    SK_RETURN_IF_ERROR(device->mover().takeStatus());
+    return device->endCommunication();
+  }
+
+  /// What values are that accumulate, before the first instruction.
+  Status fillSums() {
+    struct Fill {
+      void *data;
+      const StageValue *value;
+    };
+    std::vector<Fill> fills;
+    for (size_t v = 0; v < stage_.values.size(); ++v) {
+      const StageValue &value = stage_.values[v];
+      if (!value.init)
+        continue;
+      SK_ASSIGN_OR_RETURN(void *data, dataOf(v, -1));
+      if (value.localElements == 0)
+        continue;
+      fills.push_back({data, &value});
+      const uint64_t bits = elementBits(*value.init, value.dtype);
+      if (!bits)
+        continue;
+      // The first one; the others are copies.
+      if (context_.device)
+        SK_RETURN_IF_ERROR(context_.device->upload(data, &bits, dtypeSize(value.dtype)));
+      else
+        std::memcpy(data, &bits, size_t(dtypeSize(value.dtype)));
+    }
+    if (fills.empty())
+      return {};
+    return move([&](Mover &mover) {
+      for (auto [data, value] : fills) {
+        const int64_t size = dtypeSize(value->dtype);
+        const Mover::Loop others{value->localElements - 1, 0, 1};
+        if (elementBits(*value->init, value->dtype) == 0)
+          mover.zero(data, value->localBytes());
+        else
+          mover.copy(size, {data, nullptr}, static_cast<char *>(data) + size, {&others, 1});
+      }
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Time
+  //===--------------------------------------------------------------------===//
+
+  /// Of the host, or of the program's stream where there is a device.
+  struct Moment {
+    std::chrono::steady_clock::time_point host;
+    size_t stamp = 0;
+  };
+  Expected<Moment> now() {
+    Moment moment;
+    moment.host = std::chrono::steady_clock::now();
+    if (stats_ && context_.device) {
+      SK_ASSIGN_OR_RETURN(moment.stamp, context_.device->stamp());
+    }
+    return moment;
+  }
+  /// Calls count(seconds) with the time since `start`; for a device at the end of the step.
+  Status countSince(Moment start, std::function<void(double)> count) {
+    if (!stats_)
+      return {};
+    if (!context_.device) {
+      count(secondsSince(start.host));
+      return {};
+    }
+    SK_ASSIGN_OR_RETURN(Moment end, now());
+    spans_.push_back({start.stamp, end.stamp, std::move(count)});
+    return {};
+  }
+  Status countSpans() {
+    if (spans_.empty())
+      return {};
+    World &world = *context_.world;
+    if (context_.nccl)
+      context_.nccl->wait(world);
+    else
+      SK_RETURN_IF_ERROR(context_.device->wait());
+    for (const Span &span : spans_) {
+      if (world.failed())
+        return {};
+      SK_ASSIGN_OR_RETURN(double seconds, context_.device->secondsBetween(span.from, span.to));
+      span.count(seconds);
+    }
+    return {};
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Instructions
+  //===--------------------------------------------------------------------===//
+
+  Expected<int32_t> perform(const Instruction &instruction) {
+    switch (instruction.kind) {
+    case Instruction::Kind::Run:
+      return runFunction(instruction);
+    case Instruction::Kind::Transfer:
+      return meet(instruction);
+    case Instruction::Kind::Free:
+      break;
+    }
+    auto place = values_.find(keyOf(instruction.target, instruction.microbatch));
+    memory_.values().giveBack(std::move(place->second));
+    values_.erase(place);
+    return 0;
+  }
+
+  int64_t keyOf(size_t value, int64_t microbatch) const {
+    return int64_t(value) * (pipeline_.microbatches + 1) +
+           (stage_.values[value].isOfStep ? 0 : microbatch + 1);
+  }
+  /// The buffer of a value, made if it is not there.
+  Expected<Buffer *> bufferOf(size_t value, int64_t microbatch) {
+    const int64_t key = keyOf(value, microbatch);
+    auto place = values_.find(key);
+    if (place == values_.end()) {
+      Expected<Buffer> made = memory_.values().take(stage_.values[value].localBytes());
+      if (!made.ok())
+        return made.status().withContext("value '" + stage_.values[value].name + "'");
+      place = values_.emplace(key, std::move(*made)).first;
+    }
+    return &place->second;
+  }
+  Expected<void *> dataOf(size_t value, int64_t microbatch) {
+    SK_ASSIGN_OR_RETURN(Buffer * buffer, bufferOf(value, microbatch));
+    return buffer->data();
+  }
+  void giveBackCopies() {
+    for (Buffer &buffer : copies_)
+      memory_.values().giveBack(std::move(buffer));
+    copies_.clear();
+  }
+  /// Whether a program can work on the part where it is.
+  bool isInPlace(const PartPlace &place) const {
+    constexpr int64_t align = 16; // abi.h
+    return place.rows == 1 && (!context_.device || place.offset % align == 0);
+  }
+
+  Expected<int32_t> runFunction(const Instruction &instruction) {
+    const FunctionInfo &function = pipeline_.functions[instruction.target];
+    const int64_t m = instruction.microbatch, all = pipeline_.microbatches;
+    // Parts that are copied, and results whose buffers are read while they are written.
+    giveBackCopies();
+    std::vector<PartCopy> argumentParts, resultParts;
+    std::vector<std::pair<size_t, size_t>> updates;
+    auto copy = [&](const ValueInfo &value) -> Expected<void *> {
+      Expected<Buffer> made = memory_.values().take(value.localBytes());
+      if (!made.ok())
+        return made.status().withContext("value '" + value.name + "'");
+      copies_.push_back(std::move(*made));
+      return copies_.back().data();
+    };
+    // Where the program finds an argument or result that the stage holds.
+    auto held = [&](const ValueInfo &value, void *whole,
+                    std::vector<PartCopy> &parts) -> Expected<void *> {
+      if (value.slot->kind != Slot::Kind::Part)
+        return whole;
+      const PartPlace place(value, m, all);
+      char *begin = static_cast<char *>(whole) + place.offset;
+      if (isInPlace(place))
+        return static_cast<void *>(begin);
+      SK_ASSIGN_OR_RETURN(void *part, copy(value));
+      parts.push_back({place, begin, part});
+      return part;
+    };
+    arguments_.clear();
+    for (const ValueInfo &argument : function.arguments) {
+      const size_t index = size_t(argument.slot->index);
+      SK_ASSIGN_OR_RETURN(void *data,
+                          argument.slot->kind == Slot::Kind::Value
+                              ? dataOf(index, m)
+                              : held(argument, memory_.arguments()[index], argumentParts));
+      arguments_.push_back(data);
+    }
+    results_.clear();
+    for (const ValueInfo &result : function.results) {
+      const size_t index = size_t(result.slot->index);
+      auto isSame = [&](const ValueInfo &argument) {
+        return argument.slot->kind == Slot::Kind::Value && argument.slot->index == int64_t(index);
+      };
+      const bool isValue = result.slot->kind == Slot::Kind::Value;
+      const bool isUpdate = isValue && std::any_of(function.arguments.begin(),
+                                                   function.arguments.end(), isSame);
+      if (isUpdate)
+        updates.emplace_back(index, copies_.size());
+      SK_ASSIGN_OR_RETURN(void *data,
+                          isUpdate  ? copy(result)
+                          : isValue ? dataOf(index, m)
+                                    : held(result, memory_.results()[index], resultParts));
+      results_.push_back(data);
+    }
+    if (!argumentParts.empty())
+      SK_RETURN_IF_ERROR(move([&](Mover &mover) {
+        for (const PartCopy &part : argumentParts)
+          part.take(mover);
+      }));
+
+    context_.plans = plans_.functions_[instruction.target].get();
+    RunStats::Function *counters = stats_ ? &stats_->functions[instruction.target] : nullptr;
+    context_.stats = counters ? &counters->collectives[size_t(context_.meshRank)] : nullptr;
+    SK_ASSIGN_OR_RETURN(const Moment start, now());
+    int32_t status = programs_[instruction.target](&context_, arguments_.data(), results_.data(),
+                                                   memory_.arena());
+    SK_RETURN_IF_ERROR(countSince(start, [this, counters](double seconds) {
+      counters->runs[size_t(context_.meshRank)].add(seconds);
+      counters_->runSeconds += seconds;
+    }));
+    context_.plans = nullptr;
+    if (status)
+      return status;
+
+    for (auto [value, k] : updates) {
+      SK_ASSIGN_OR_RETURN(Buffer * buffer, bufferOf(value, m));
+      std::swap(*buffer, copies_[k]);
+    }
+    if (!resultParts.empty())
+      SK_RETURN_IF_ERROR(move([&](Mover &mover) {
+        for (const PartCopy &part : resultParts)
+          part.putBack(mover);
+      }));
+    giveBackCopies();
+    return 0;
+  }
+
+  /// All transfers of a meeting; false when the world failed.
+  Expected<bool> exchange(const std::vector<CollectivePlan *> &plans, Group &group,
+                          std::vector<CollectiveBuffers> buffers, double &waited) {
+    cuda::Device *device = context_.device;
+    World &world = *context_.world;
+    const int rank = context_.rank;
+    if (!device) {
+      CollectivePlan::offer(plans, group, rank, buffers);
+      return CollectivePlan::meet(plans, group, rank, buffers, hostMover(), &waited);
+    }
+    if (context_.nccl) {
+      SK_RETURN_IF_ERROR(device->startCommunication());
+      for (size_t k = 0; k < plans.size(); ++k) {
+        Status status = context_.nccl->run(*plans[k], 1, buffers[k].in, buffers[k].out, world);
+        if (status.code() == Code::Aborted)
+          return false;
+        SK_RETURN_IF_ERROR(status);
+      }
+      SK_RETURN_IF_ERROR(device->endCommunication());
+      return true;
+    }
+    const std::vector<CollectiveBuffers> values = buffers;
+    std::vector<std::pair<Buffer, Buffer>> staged(plans.size());
+    std::vector<DeviceBuffers> onDevice;
+    for (size_t k = 0; k < plans.size(); ++k) {
+      onDevice.emplace_back(context_, staged[k], plans[k]->info(), 1);
+      SK_RETURN_IF_ERROR(onDevice[k].before(values[k].in));
+      buffers[k] = {onDevice[k].in(values[k].in), onDevice[k].out(values[k].out)};
+    }
+    Mover &mover = onDevice[0].mover();
+    CollectivePlan::offer(plans, group, rank, buffers, mover);
+    // Devices do not wait where their ranks do.
+    if (!CollectivePlan::meet(plans, group, rank, buffers, mover))
+      return false;
+    for (size_t k = 0; k < plans.size(); ++k)
+      SK_RETURN_IF_ERROR(onDevice[k].after(values[k].out));
+    return true;
+  }
+
+  Expected<int32_t> meet(const Instruction &instruction) {
+    std::vector<CollectivePlan *> plans;
+    std::vector<CollectiveBuffers> buffers;
+    for (auto [number, microbatch] : instruction.transfers) {
+      const TransferInfo &transfer = pipeline_.transfers[number];
+      CollectiveBuffers &mine = buffers.emplace_back();
+      if (transfer.fromStage == number_) {
+        SK_ASSIGN_OR_RETURN(mine.in, dataOf(transfer.fromValue, microbatch));
+      } else {
+        SK_ASSIGN_OR_RETURN(mine.out, dataOf(transfer.toValue, microbatch));
+      }
+      plans.push_back(plans_.transfers_[number].get());
+    }
+    for (CollectivePlan *plan : plans)
+      if (int32_t status = injectFault(context_, plan->info().id, /*after=*/false))
+        return status;
+    RankRecord &record = context_.world->record(context_.rank);
+    recordEntry(record, plans[0]->info().id);
+    Group &group = *plans_.groups_.at(std::minmax(number_, instruction.target));
+    SK_ASSIGN_OR_RETURN(const Moment start, now());
+    double waited = 0;
+    SK_ASSIGN_OR_RETURN(const bool met, exchange(plans, group, buffers, waited));
+    if (!met)
+      return context_.status = int32_t(Code::Aborted);
+    record.inside.store(false, std::memory_order_relaxed);
+    if (counters_)
+      counters_->waitSeconds += waited;
+    SK_RETURN_IF_ERROR(countSince(start, [this, &instruction](double seconds) {
+      counters_->transferSeconds += seconds;
+      for (size_t k = 0; k < instruction.transfers.size(); ++k)
+        stats_->transfers[instruction.transfers[k].first][size_t(context_.rank)].add(
+            k == 0 ? seconds : 0);
+    }));
+    for (CollectivePlan *plan : plans)
+      if (int32_t status = injectFault(context_, plan->info().id, /*after=*/true))
+        return status;
+    return 0;
+  }
+
+  PipelinePlans &plans_;
+  const PipelineInfo &pipeline_;
+  sk_context &context_;
+  const std::vector<sk_program> &programs_;
+  RankMemory &memory_;
+  RunStats *stats_;
+  RunStats::Rank *counters_ = nullptr;
+  const size_t number_;
+  const StageInfo &stage_;
+  std::unordered_map<int64_t, Buffer> values_; ///< By keyOf.
+  /// Of the function that runs.
+  std::vector<void *> arguments_, results_;
+  std::vector<Buffer> copies_;
+  struct Span {
+    size_t from, to; ///< Stamps.
+    std::function<void(double)> count;
+  };
+  std::vector<Span> spans_;
+};
+
+int32_t PipelinePlans::run(sk_context &context, const std::vector<sk_program> &programs,
+                           RankMemory &memory, RunStats *stats) {
+  try {
+    Status status;
+    if (context.nccl) {
+      for (const auto &function : functions_)
+        if (status.ok())
+          status = context.nccl->prepare(function->plans, *context.world);
+      if (status.ok())
+        status = context.nccl->prepare(transfers_, *context.world);
+    }
+    if (!status.ok())
+      return failRun(context, status);
+    Expected<int32_t> returned = StageRun(*this, context, programs, memory, stats).run();
+    return returned.ok() ? *returned : failRun(context, returned.status());
+  } catch (const std::exception &error) {
+    return failRun(context, internalError(error.what()));
+  }
+}
+
+} // namespace shardkit::rt
