@@ -170,8 +170,11 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
           return isa<MemRefType>(other.getType()) && rootOf(other) == rootOf(value);
         }) != 1)
       continue;
+    bool written = isWritten(entry->getArgument(i));
+    if (written && shape.communicates)
+      continue;
     kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    if (!isWritten(entry->getArgument(i)))
+    if (!written)
       kernel.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
   }
 

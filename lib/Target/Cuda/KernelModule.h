@@ -12,6 +12,9 @@ namespace mlir::spmd::cuda {
 struct LaunchShape {
   OpFoldResult blocks;
   int64_t threads = 1;
+  /// Threads read in buffers what others have written there: LLVM is not to keep what
+  /// it has read.
+  bool communicates = false;
 };
 
 /// Makes kernels of what the host does, each once.

@@ -131,6 +131,8 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
     Location loc = op.getLoc();
     Pieces pieces = getPieces(op);
     Value count = getValueOrCreateConstantIndexOp(b, loc, countPieces(b, op, pieces));
+    // Others may still read what it overwrites.
+    gpu::BarrierOp::create(b, loc);
     auto loop = scf::ForOp::create(b, loc, getThread(b, loc), count,
                                    arith::ConstantIndexOp::create(b, loc, kThreads));
     OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
@@ -179,7 +181,7 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
       if (isa<memref::AllocOp, memref::GetGlobalOp>(inner))
         inner->moveBefore(op);
     });
-    kernels->replace(op, "nest", {OpBuilder(op).getIndexAttr(1), kThreads},
+    kernels->replace(op, "nest", {OpBuilder(op).getIndexAttr(1), kThreads, /*communicates=*/true},
                      [&](OpBuilder &b, IRMapping &mapping) { emitNested(b, op, mapping); });
   }
 
