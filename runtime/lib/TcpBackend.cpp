@@ -474,6 +474,9 @@ void TcpBackend::fail(const Status &status) {
   for (int p = 0; p < processes_; ++p)
     if (p != process_ && (process_ == 0 || p == 0))
       send(p, Kind::Abort, process_, text.data(), int64_t(text.size()));
+  std::lock_guard lock(mutex_);
+  othersKnow_ = true;
+  came_.notify_all();
 }
 
 void TcpBackend::abort(const Status &status) {
@@ -493,6 +496,10 @@ void TcpBackend::exit(int status, bool hasFailed) {
       came_.wait_for(lock, std::chrono::duration<double>(timeout_), [&] {
         return std::all_of(left_.begin() + 1, left_.end(), [](bool left) { return left; });
       });
+  }
+  if (failed()) { // Another thread may be telling the others why.
+    std::unique_lock lock(mutex_);
+    came_.wait_for(lock, std::chrono::duration<double>(timeout_), [&] { return othersKnow_; });
   }
   // What was sent last shall not be lost by closing at once.
   for (int socket : sockets_)

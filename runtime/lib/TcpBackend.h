@@ -72,6 +72,7 @@ private:
   std::vector<bool> left_;
   Status status_;
   std::atomic<bool> failed_{false};
+  bool othersKnow_ = false; ///< Of the failure: they were told, those that could be.
   std::atomic<int64_t> messages_{0}, bytes_{0};
 };
 
