@@ -6,7 +6,7 @@
 
 // Of four intermediate products of 16 KiB two live at a time; the last product is written to its result.
 // CHECK-LABEL: llvm.func internal @program_0
-// CHECK-SAME: spmd_cpu.arena_bytes = 32768 : i64
+// CHECK-SAME: spmd_rt.arena_bytes = 32768 : i64
 // MANIFEST-LABEL: "name": "chain"
 // MANIFEST: "arena_bytes": 32768
 func.func @chain(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -23,7 +23,7 @@ func.func @chain(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf
 
 // One that lives until the end keeps its bytes: through a view, and past shorter ones.
 // CHECK-LABEL: llvm.func internal @program_1
-// CHECK-SAME: spmd_cpu.arena_bytes = 49152 : i64
+// CHECK-SAME: spmd_rt.arena_bytes = 49152 : i64
 // MANIFEST-LABEL: "name": "long"
 // MANIFEST: "arena_bytes": 49152
 func.func @long(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -42,7 +42,7 @@ func.func @long(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf3
 
 // Nothing between arguments and results: no arena.
 // CHECK-LABEL: llvm.func internal @program_2
-// CHECK-SAME: spmd_cpu.arena_bytes = 0 : i64
+// CHECK-SAME: spmd_rt.arena_bytes = 0 : i64
 // MANIFEST-LABEL: "name": "none"
 // MANIFEST: "arena_bytes": 0
 func.func @none(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {

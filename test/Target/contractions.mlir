@@ -8,12 +8,12 @@
 // A weight stored as outputs x inputs is read through its indexing map.
 // TENSOR-LABEL: symbols = ["sk_fn_linear"]
 // TENSOR-NOT: linalg.
-// TENSOR: spmd_cpu.contract [affine_map<([[M:d[0-9]]], [[N:d[0-9]]], [[K:d[0-9]]]) -> ([[M]], [[K]])>, affine_map<{{.*}} -> ([[N]], [[K]])>, affine_map<{{.*}} -> ([[M]], [[N]])>] ins(%arg0, %arg1 : {{.*}} overwrite
+// TENSOR: spmd_rt.contract [affine_map<([[M:d[0-9]]], [[N:d[0-9]]], [[K:d[0-9]]]) -> ([[M]], [[K]])>, affine_map<{{.*}} -> ([[N]], [[K]])>, affine_map<{{.*}} -> ([[M]], [[N]])>] ins(%arg0, %arg1 : {{.*}} overwrite
 // TENSOR-NOT: linalg.
 // TENSOR: return
 // MEMREF-LABEL: symbols = ["sk_fn_linear"]
 // MEMREF-NOT: {{alloc|copy|linalg|scf}}
-// MEMREF: spmd_cpu.contract {{.*}} ins(%arg1, %arg2 : {{.*}}) outs(%arg3 : memref<16x24xf32>) overwrite
+// MEMREF: spmd_rt.contract {{.*}} ins(%arg1, %arg2 : {{.*}}) outs(%arg3 : memref<16x24xf32>) overwrite
 // MEMREF-NOT: {{alloc|copy|linalg|scf}}
 // MEMREF: return
 // LLVM-LABEL: llvm.func internal @program_0
@@ -35,12 +35,12 @@ func.func @linear(%x: tensor<16x32xf32>, %w: tensor<24x32xf32>) -> tensor<16x24x
 // Heads: scores of transposed queries and keys, their values, and the way back: three calls and nothing between them.
 // MEMREF-LABEL: symbols = ["sk_fn_heads"]
 // MEMREF-NOT: {{memref.copy|linalg|scf}}
-// MEMREF: spmd_cpu.contract
+// MEMREF: spmd_rt.contract
 // MEMREF-NOT: {{memref.copy|linalg|scf}}
-// MEMREF: spmd_cpu.contract
+// MEMREF: spmd_rt.contract
 // MEMREF-NOT: {{memref.copy|linalg|scf}}
-// MEMREF: spmd_cpu.contract
-// MEMREF-NOT: {{spmd_cpu|memref.copy|linalg|scf}}
+// MEMREF: spmd_rt.contract
+// MEMREF-NOT: {{spmd_rt|memref.copy|linalg|scf}}
 // MEMREF: return
 // LLVM-LABEL: llvm.func internal @program_1
 // LLVM-NOT: {{memcpy|llvm.store|llvm.fmul}}
@@ -78,7 +78,7 @@ func.func @heads(%q: tensor<16x32xf32>, %k: tensor<16x32xf32>, %v: tensor<16x32x
 // An init that is not zero is accumulated onto, in a copy: arguments are read only.
 // MEMREF-LABEL: symbols = ["sk_fn_accumulate"]
 // MEMREF: memref.copy %arg3, [[COPY:%[a-z0-9_]+]] :
-// MEMREF-NEXT: spmd_cpu.contract
+// MEMREF-NEXT: spmd_rt.contract
 // MEMREF-SAME: outs([[COPY]] : memref<16x16xf32>){{$}}
 func.func @accumulate(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %y = linalg.matmul ins(%a, %b : tensor<16x16xf32>, tensor<16x16xf32>) outs(%c : tensor<16x16xf32>) -> tensor<16x16xf32>
@@ -88,7 +88,7 @@ func.func @accumulate(%a: tensor<16x16xf32>, %b: tensor<16x16xf32>, %c: tensor<1
 // Narrow operands are read as they are and summed in f32.
 // MEMREF-LABEL: symbols = ["sk_fn_narrow"]
 // MEMREF-NOT: {{linalg|alloc}}
-// MEMREF: spmd_cpu.contract {{.*}} ins(%arg1, %arg2 : memref<16x16xbf16>, memref<16x16xbf16>) outs(%arg3 : memref<16x16xf32>) overwrite
+// MEMREF: spmd_rt.contract {{.*}} ins(%arg1, %arg2 : memref<16x16xbf16>, memref<16x16xbf16>) outs(%arg3 : memref<16x16xf32>) overwrite
 func.func @narrow(%a: tensor<16x16xbf16>, %b: tensor<16x16xbf16>) -> tensor<16x16xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<16x16xf32>
@@ -99,7 +99,7 @@ func.func @narrow(%a: tensor<16x16xbf16>, %b: tensor<16x16xbf16>) -> tensor<16x1
 
 // What the library does not have stays a loop nest: integers, other combinations than sums of products, tiny products.
 // MEMREF-LABEL: symbols = ["sk_fn_loops"]
-// MEMREF-NOT: spmd_cpu
+// MEMREF-NOT: spmd_rt
 // MEMREF: return
 func.func @loops(%a: tensor<16x16xi32>, %b: tensor<16x16xf32>, %c: tensor<4x4xf32>) -> (tensor<16x16xi32>, tensor<16x16xf32>, tensor<4x4xf32>) {
   %zi = arith.constant dense<0> : tensor<16x16xi32>

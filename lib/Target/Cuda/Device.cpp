@@ -154,7 +154,7 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     for (auto [i, operand] : llvm::enumerate(launch.getKernelOperands())) {
       Value value = operand;
       if (isa<MemRefType>(value.getType()))
-        value = spmd::cpu::getPointer(b, loc, value);
+        value = spmd::target::getPointer(b, loc, value);
       else if (value.getType().isIndex())
         value = number(b, loc, value);
       LLVM::StoreOp::create(b, loc, value, element(b, loc, i64, table.values, i));
@@ -185,8 +185,8 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     OpBuilder b(copy);
     Location loc = copy.getLoc();
     call(b, copy, "sk_copy",
-         {spmd::cpu::getPointer(b, loc, copy.getTarget()),
-          spmd::cpu::getPointer(b, loc, copy.getSource()), bytesOf(b, loc, copy.getSource())});
+         {spmd::target::getPointer(b, loc, copy.getTarget()),
+          spmd::target::getPointer(b, loc, copy.getSource()), bytesOf(b, loc, copy.getSource())});
     copy.erase();
   }
 
@@ -205,7 +205,7 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     int64_t size = llvm::divideCeil(stored.getIntOrFloatBitWidth(), 8);
     Value slot = stack(load, stored);
     call(b, load, "sk_read",
-         {slot, spmd::cpu::getPointer(b, loc, element),
+         {slot, spmd::target::getPointer(b, loc, element),
           arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(size))});
     Value value = LLVM::LoadOp::create(b, loc, stored, slot);
     if (result.isIndex())
@@ -224,7 +224,7 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     Location loc = get.getLoc();
     SmallPtrSet<Operation *, 4> own;
     auto call = this->call(b, get, "sk_constant",
-                           {spmd::cpu::getPointer(b, loc, get), bytesOf(b, loc, get), slot});
+                           {spmd::target::getPointer(b, loc, get), bytesOf(b, loc, get), slot});
     for (Operation *op = get->getNextNode(); op != call->getNextNode(); op = op->getNextNode())
       own.insert(op);
     Value address = LLVM::LoadOp::create(b, loc, ptr, slot);

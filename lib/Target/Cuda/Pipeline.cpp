@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 void spmd::cuda::buildToTensor(OpPassManager &pm) {
-  cpu::buildToTensor(pm, /*tile=*/false);
+  target::buildFused(pm);
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdCudaRows());
   f.addPass(createCanonicalizerPass());
@@ -16,18 +16,18 @@ void spmd::cuda::buildToTensor(OpPassManager &pm) {
 
 void spmd::cuda::buildToKernels(OpPassManager &pm) {
   cuda::buildToTensor(pm);
-  cpu::buildBuffers(pm);
+  target::buildBuffers(pm);
   pm.addPass(createSpmdCudaKernels());
 }
 
 void spmd::cuda::buildToLLVM(OpPassManager &pm, StringRef chip) {
-  pm.addPass(createSpmdCpuCalls());
-  SpmdCpuPlanArenaOptions arena;
+  pm.addPass(createSpmdTargetCalls());
+  SpmdTargetPlanArenaOptions arena;
   arena.stackBytes = 0;
-  pm.nest<func::FuncOp>().addPass(createSpmdCpuPlanArena(arena));
+  pm.nest<func::FuncOp>().addPass(createSpmdTargetPlanArena(arena));
   SpmdCudaDeviceOptions device;
   device.chip = chip.str();
   pm.addPass(createSpmdCudaDevice(device));
-  cpu::buildLoopsToLLVM(pm);
-  pm.addPass(createSpmdCpuEntries());
+  target::buildLoopsToLLVM(pm);
+  pm.addPass(createSpmdTargetEntries());
 }

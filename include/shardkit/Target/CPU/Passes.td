@@ -5,53 +5,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def SpmdCpuLegalize : Pass<"spmd-cpu-legalize", "::mlir::func::FuncOp"> {
-  let summary = "Refuse what cannot be compiled, normalise the rest";
-  let description = [{
-    Stops with one error at the first op or type that code generation cannot
-    take. Then: local-view collectives become `spmd_cpu` ops; values without
-    elements become `tensor.empty`; pad, concat and softmax are decomposed, gather
-    and scatter become loops (not on the reference side: upstream does not lower them);
-    loops and branches yield into the buffers of their own iteration arguments
-    (`bufferization.materialize_in_destination`), so that bufferization never
-    has to return an allocation from a region.
-  }];
-  let options = [Option<"regions", "regions", "bool", "true",
-    "Make loops and branches yield in place (the reference side does not)">];
-  let dependentDialects = ["::mlir::spmd::cpu::SpmdCpuDialect",
-    "::mlir::bufferization::BufferizationDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
-    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
-}
-
-def SpmdCpuContractions : Pass<"spmd-cpu-contractions", "::mlir::func::FuncOp"> {
-  let summary = "Recognise contractions and give them to the runtime's library";
-  let description = [{
-    A linalg op that sums products of two operands becomes `spmd_cpu.contract`.
-    Transposes and broadcasts of its operands, and a transpose of its result,
-    are folded into the indexing maps. An init that is filled with zero is not
-    read. Contractions of other types than f32, f64, f16 and bf16, or with fewer
-    than `min-products` products, stay loops.
-  }];
-  let options = [Option<"minProducts", "min-products", "int64_t", "4096",
-    "Contractions with fewer products stay loops">];
-  let dependentDialects = ["::mlir::spmd::cpu::SpmdCpuDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
-    "::mlir::arith::ArithDialect"];
-}
-
-def SpmdCpuFuse : Pass<"spmd-cpu-fuse", "::mlir::func::FuncOp"> {
-  let summary = "Fuse elementwise ops into their users";
-  let description = [{
-    A producer is fused where it has one user or costs next to nothing
-    (a broadcast, a constant, few scalar operations), so that values shared by many
-    users are not kept at full size.
-  }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
-    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
-    "::mlir::affine::AffineDialect"];
-}
-
 def SpmdCpuTileGroups : Pass<"spmd-cpu-tile-groups", "::mlir::func::FuncOp"> {
   let summary = "One loop over rows per group of linalg ops";
   let description = [{
@@ -63,52 +16,6 @@ def SpmdCpuTileGroups : Pass<"spmd-cpu-tile-groups", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
-}
-
-def SpmdCpuBoundary : Pass<"spmd-cpu-boundary", "::mlir::func::FuncOp"> {
-  let summary = "Arguments and results become buffers of the caller";
-  let description = [{
-    `(tensors) -> tensors` becomes `(ctx, argument memrefs, result memrefs) ->
-    i32`. Arguments are read only; every result is materialised in its own
-    memref, so results that are arguments or equal each other are copied. The
-    result of a `spmd.tied` pair may share memory with its argument: it
-    is written after everything else was computed.
-  }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::arith::ArithDialect"];
-}
-
-def SpmdCpuBufferize : Pass<"spmd-cpu-bufferize", "::mlir::ModuleOp"> {
-  let summary = "One-shot bufferization inside functions, after empty-tensor elimination";
-  let options = [Option<"copyBeforeWrite", "copy-before-write", "bool", "false",
-    "Copy before every write instead of analysing (the reference side)">];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
-    "::mlir::memref::MemRefDialect"];
-}
-
-def SpmdCpuCalls : Pass<"spmd-cpu-calls", "::mlir::ModuleOp"> {
-  let summary = "spmd_cpu ops on memrefs become calls of the runtime";
-  let description = [{
-    Contractions get a constant `sk_contraction` descriptor with the strides of
-    the memrefs; neighbouring loops that are one loop in all operands are joined.
-  }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::arith::ArithDialect",
-    "::mlir::func::FuncDialect"];
-}
-
-def SpmdCpuPlanArena : Pass<"spmd-cpu-plan-arena", "::mlir::func::FuncOp"> {
-  let summary = "All temporaries in one arena argument";
-  let description = [{
-    Allocations get an offset by live range (by top-level operation), first fit,
-    largest first, aligned to 64 bytes. Small ones inside loops, and scalars, go on
-    the stack at entry. The function gets the attribute `spmd_cpu.arena_bytes`.
-  }];
-  let options = [Option<"stackBytes", "stack-bytes", "int64_t", "8192",
-    "Largest temporary inside a loop that goes on the stack">];
-  let dependentDialects = ["::mlir::memref::MemRefDialect",
-    "::mlir::arith::ArithDialect"];
 }
 
 def SpmdCpuOutline : Pass<"spmd-cpu-outline", "::mlir::ModuleOp"> {
@@ -134,16 +41,6 @@ def SpmdCpuMath : Pass<"spmd-cpu-math", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::mlir::math::MathDialect",
     "::mlir::arith::ArithDialect", "::mlir::vector::VectorDialect"];
-}
-
-def SpmdCpuEntries : Pass<"spmd-cpu-entries", "::mlir::ModuleOp"> {
-  let summary = "Entry points with the sk_program ABI";
-  let description = [{
-    On LLVM dialect. Each function with `spmd_cpu.symbols` gets one entry point per symbol,
-    which unpacks the pointers. A call of the runtime that
-    returns a status other than 0 leaves the function with it.
-  }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 #endif // SHARDKIT_TARGET_CPU_PASSES_TD

@@ -1,6 +1,6 @@
 //===- Passes.h - CUDA code generation --------------------------*- C++ -*-===//
 //
-// From functions on buffers (CPU/Passes.h) to PTX and host code that launches it.
+// From functions on buffers (Common/Passes.h) to PTX and host code that launches it.
 // See docs/CUDA.md.
 //
 //===----------------------------------------------------------------------===//
@@ -10,7 +10,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Common/Passes.h"
 #include "shardkit/Target/Cuda/CudaOps.h"
 
 namespace mlir::spmd {

@@ -1,7 +1,7 @@
 //===- Program.h - From functions to a shared object ------------*- C++ -*-===//
 
-#ifndef SHARDKIT_TARGET_CPU_PROGRAM_H
-#define SHARDKIT_TARGET_CPU_PROGRAM_H
+#ifndef SHARDKIT_TARGET_PROGRAM_H
+#define SHARDKIT_TARGET_PROGRAM_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -12,7 +12,7 @@ class Module;
 class TargetMachine;
 } // namespace llvm
 
-namespace mlir::spmd::cpu {
+namespace mlir::spmd::target {
 
 struct CodegenOptions {
   /// Name of the processor; "native": this machine's, with all its features.
@@ -51,6 +51,6 @@ LogicalResult emitObject(ModuleOp module, const CodegenOptions &options,
 /// Spawns ld.lld.
 LogicalResult linkShared(Location loc, ArrayRef<std::string> objects, StringRef path);
 
-} // namespace mlir::spmd::cpu
+} // namespace mlir::spmd::target
 
-#endif // SHARDKIT_TARGET_CPU_PROGRAM_H
+#endif // SHARDKIT_TARGET_PROGRAM_H

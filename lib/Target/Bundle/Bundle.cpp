@@ -6,8 +6,8 @@
 #include "mlir/Transforms/Passes.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Pipeline/ScheduleProgram.h"
-#include "shardkit/Target/CPU/Passes.h"
-#include "shardkit/Target/CPU/Program.h"
+#include "shardkit/Target/Common/Passes.h"
+#include "shardkit/Target/Program.h"
 #include "shardkit/Target/Cuda/Passes.h"
 #include "shardkit/rt/abi.h"
 #include "llvm/ADT/MapVector.h"
@@ -21,7 +21,7 @@ using namespace mlir::spmd;
 namespace manifest = shardkit::manifest;
 
 void spmd::registerTarget(DialectRegistry &registry) {
-  cpu::registerCPUTarget(registry);
+  target::registerCommonTarget(registry);
   cuda::registerCudaTarget(registry);
   registry.insert<SPMDDialect, cuda::SpmdCudaDialect>();
 }
@@ -68,12 +68,12 @@ static void addMesh(const Mesh &mesh, manifest::Manifest &out) {
 }
 
 /// Functions of `module` as entry points of a new program; gives it its file.
-static LogicalResult addProgram(ModuleOp module, cpu::CodegenOptions codegen, StringRef file,
+static LogicalResult addProgram(ModuleOp module, target::CodegenOptions codegen, StringRef file,
                                 StringRef dir, manifest::Manifest &out,
-                                llvm::StringMap<cpu::CompiledFunction> &compiled) {
+                                llvm::StringMap<target::CompiledFunction> &compiled) {
   SmallString<128> path(dir);
   llvm::sys::path::append(path, file);
-  if (failed(cpu::compileProgram(module, codegen, path, llvm::outs(), compiled)))
+  if (failed(target::compileProgram(module, codegen, path, llvm::outs(), compiled)))
     return failure();
   if (!codegen.emit.empty())
     return success();
@@ -116,7 +116,7 @@ static std::string addCopy(func::FuncOp func, ModuleOp module) {
 
 /// Shard functions as a program, and as IR beside it.
 static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
-                                cpu::CodegenOptions codegen, StringRef dir,
+                                target::CodegenOptions codegen, StringRef dir,
                                 std::vector<LoadedArgument> &arguments,
                                 manifest::Manifest &out) {
   OwningOpRef<ModuleOp> text = ModuleOp::create(module.getLoc());
@@ -147,13 +147,13 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
     if (failed(lowerCollectives(func, meshes)))
       return failure();
   codegen.prefix = "sk_load_";
-  llvm::StringMap<cpu::CompiledFunction> compiled;
+  llvm::StringMap<target::CompiledFunction> compiled;
   int64_t index = out.programs.size();
   if (failed(addProgram(*program, codegen, "programs/loading.so", dir, out, compiled)))
     return failure();
   for (LoadedArgument &argument : arguments)
     if (argument.load.function) {
-      const cpu::CompiledFunction &function = compiled[names[argument.shardFunction]];
+      const target::CompiledFunction &function = compiled[names[argument.shardFunction]];
       argument.load.function = {index, function.symbol, function.arenaBytes};
     }
   return success();
@@ -262,19 +262,19 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
     if (!isa<func::FuncOp>(op))
       op.erase();
 
-  cpu::CodegenOptions codegen;
+  target::CodegenOptions codegen;
   codegen.cpu = options.cpu;
   codegen.optLevel = options.optLevel;
   codegen.emit = options.emit;
   if (isCuda)
     codegen.chip = options.chip;
-  llvm::StringMap<cpu::CompiledFunction> compiled;
+  llvm::StringMap<target::CompiledFunction> compiled;
   if (failed(addProgram(work->get(), codegen, "programs/main.so", dir, out, compiled)))
     return failure();
   if (!options.emit.empty())
     return success();
   for (manifest::Function &function : out.functions) {
-    const cpu::CompiledFunction &entry = compiled[function.name];
+    const target::CompiledFunction &entry = compiled[function.name];
     function.entry = {0, entry.symbol, entry.arenaBytes};
   }
 
@@ -291,7 +291,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
     codegen.reference = true;
     codegen.prefix = "sk_ref_";
     codegen.optLevel = std::min(options.optLevel, 2u);
-    llvm::StringMap<cpu::CompiledFunction> references;
+    llvm::StringMap<target::CompiledFunction> references;
     if (failed(addProgram(copy->get(), codegen, "programs/reference.so", dir, out, references)))
       return failure();
     for (manifest::Function &function : out.functions) {
@@ -304,7 +304,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
         pipeline.reference = {index, it->second.symbol, it->second.arenaBytes};
     for (LoadedArgument &argument : *loading)
       if (argument.loadFunction) {
-        const cpu::CompiledFunction &function = references[names[argument.loadFunction]];
+        const target::CompiledFunction &function = references[names[argument.loadFunction]];
         argument.load.reference = {index, function.symbol, function.arenaBytes};
       }
   }

@@ -1,34 +1,34 @@
-//===- CPUOps.td - What CPU code generation keeps whole ----*- tablegen -*-===//
+//===- RuntimeOps.td - What the runtime does, as ops -------*- tablegen -*-===//
 
-#ifndef SHARDKIT_TARGET_CPU_CPUOPS_TD
-#define SHARDKIT_TARGET_CPU_CPUOPS_TD
+#ifndef SHARDKIT_TARGET_COMMON_RUNTIMEOPS_TD
+#define SHARDKIT_TARGET_COMMON_RUNTIMEOPS_TD
 
 include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def SpmdCpu_Dialect : Dialect {
-  let name = "spmd_cpu";
-  let cppNamespace = "::mlir::spmd::cpu";
+def SpmdRt_Dialect : Dialect {
+  let name = "spmd_rt";
+  let cppNamespace = "::mlir::spmd::target";
   let summary = "Calls of the runtime, before they are calls";
   let description = [{
-    Internal to `lib/Target/CPU`. Work that the runtime does (contractions,
+    Internal to `lib/Target/Common`. Work that the runtime does (contractions,
     collectives) as destination-style ops, on tensors before bufferization and
     on memrefs after it, so that fusion, tiling and unit-dim folding cannot take
     it apart.
   }];
 }
 
-class SpmdCpu_Op<string mnemonic, list<Trait> traits = []>
-    : Op<SpmdCpu_Dialect, mnemonic, !listconcat(traits, [
+class SpmdRt_Op<string mnemonic, list<Trait> traits = []>
+    : Op<SpmdRt_Dialect, mnemonic, !listconcat(traits, [
         DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<BufferizableOpInterface, [
           "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
           "getAliasingValues", "bufferize"]>])>;
 
-def SpmdCpu_ContractOp : SpmdCpu_Op<"contract"> {
+def SpmdRt_ContractOp : SpmdRt_Op<"contract"> {
   let summary = "A sum of products for sk_contract";
   let description = [{
     C = [C +] sum of A * B over the loops that C's map does not use. The maps
@@ -37,7 +37,7 @@ def SpmdCpu_ContractOp : SpmdCpu_Op<"contract"> {
     not read.
 
     ```mlir
-    %r = spmd_cpu.contract [affine_map<(m, n, k) -> (m, k)>,
+    %r = spmd_rt.contract [affine_map<(m, n, k) -> (m, k)>,
                             affine_map<(m, n, k) -> (n, k)>,
                             affine_map<(m, n, k) -> (m, n)>]
            ins(%a, %b : tensor<4x8xf32>, tensor<6x8xf32>)
@@ -60,11 +60,11 @@ def SpmdCpu_ContractOp : SpmdCpu_Op<"contract"> {
   }];
 }
 
-def SpmdCpu_CollectiveOp : SpmdCpu_Op<"collective"> {
+def SpmdRt_CollectiveOp : SpmdRt_Op<"collective"> {
   let summary = "A collective, by the id under which the manifest lists it";
   let description = [{
     ```mlir
-    %r = spmd_cpu.collective 3 ins(%x : tensor<4x8xf32>)
+    %r = spmd_rt.collective 3 ins(%x : tensor<4x8xf32>)
            outs(%init : tensor<4x16xf32>) -> tensor<4x16xf32>
     ```
     The init is not read; input and output never share memory. The first `batch_dims`
@@ -83,7 +83,7 @@ def SpmdCpu_CollectiveOp : SpmdCpu_Op<"collective"> {
   }];
 }
 
-def SpmdCpu_StartOp : Op<SpmdCpu_Dialect, "start", [
+def SpmdRt_StartOp : Op<SpmdRt_Dialect, "start", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<BufferizableOpInterface, [
       "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
@@ -91,9 +91,9 @@ def SpmdCpu_StartOp : Op<SpmdCpu_Dialect, "start", [
   let summary = "Starts a collective, by the id under which the manifest lists it";
   let description = [{
     ```mlir
-    %begun = spmd_cpu.start 3 %x, %init
+    %begun = spmd_rt.start 3 %x, %init
                : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x16xf32>
-    %r = spmd_cpu.done 3 %x, %begun
+    %r = spmd_rt.done 3 %x, %begun
            : tensor<4x8xf32>, tensor<4x16xf32> -> tensor<4x16xf32>
     ```
     Both operands belong to the runtime until the done, which takes the same input:
@@ -106,14 +106,14 @@ def SpmdCpu_StartOp : Op<SpmdCpu_Dialect, "start", [
   }];
 }
 
-def SpmdCpu_DoneOp : Op<SpmdCpu_Dialect, "done", [
+def SpmdRt_DoneOp : Op<SpmdRt_Dialect, "done", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<BufferizableOpInterface, [
       "bufferizesToMemoryRead", "bufferizesToMemoryWrite",
       "getAliasingValues", "bufferize"]>]> {
   let summary = "Waits for a collective that was started";
   let description = [{
-    See `spmd_cpu.start`.
+    See `spmd_rt.start`.
   }];
   let arguments = (ins I64Attr:$id, AnyShaped:$input, AnyShaped:$begun);
   let results = (outs Optional<AnyRankedTensor>:$result);
@@ -122,11 +122,11 @@ def SpmdCpu_DoneOp : Op<SpmdCpu_Dialect, "done", [
   }];
 }
 
-def SpmdCpu_CoordinateOp : Op<SpmdCpu_Dialect, "coordinate", [Pure]> {
+def SpmdRt_CoordinateOp : Op<SpmdRt_Dialect, "coordinate", [Pure]> {
   let summary = "(rank / stride) mod size";
   let arguments = (ins I64Attr:$stride, I64Attr:$size);
   let results = (outs Index:$result);
   let assemblyFormat = "$stride $size attr-dict";
 }
 
-#endif // SHARDKIT_TARGET_CPU_CPUOPS_TD
+#endif // SHARDKIT_TARGET_COMMON_RUNTIMEOPS_TD

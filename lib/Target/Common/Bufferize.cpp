@@ -4,12 +4,12 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Common/Passes.h"
 #include "shardkit/Target/Cuda/CudaOps.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDCPUBUFFERIZE
-#include "shardkit/Target/CPU/Passes.h.inc"
+#define GEN_PASS_DEF_SPMDTARGETBUFFERIZE
+#include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
@@ -124,7 +124,7 @@ static bool bufferizeInDestinations(IRRewriter &rewriter, func::FuncOp func,
 }
 
 namespace {
-struct Bufferize : spmd::impl::SpmdCpuBufferizeBase<Bufferize> {
+struct Bufferize : spmd::impl::SpmdTargetBufferizeBase<Bufferize> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();

@@ -1,6 +1,6 @@
 //===- Program.cpp - From functions to a shared object --------------------===//
 
-#include "shardkit/Target/CPU/Program.h"
+#include "shardkit/Target/Program.h"
 #include "mlir/IR/Threading.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "shardkit/Target/Cuda/Passes.h"
@@ -10,7 +10,7 @@
 
 using namespace mlir;
 using namespace mlir::spmd;
-using namespace mlir::spmd::cpu;
+using namespace mlir::spmd::target;
 
 /// Operations per chunk: chunks are compiled in parallel, each in one go.
 static constexpr int64_t kChunkOps = 4000;
@@ -52,7 +52,7 @@ struct Unique {
 };
 } // namespace
 
-LogicalResult spmd::cpu::compileProgram(ModuleOp module, const CodegenOptions &options,
+LogicalResult spmd::target::compileProgram(ModuleOp module, const CodegenOptions &options,
                                         StringRef path, llvm::raw_ostream &os,
                                         llvm::StringMap<CompiledFunction> &functions) {
   MLIRContext *context = module.getContext();
@@ -110,7 +110,7 @@ LogicalResult spmd::cpu::compileProgram(ModuleOp module, const CodegenOptions &o
   if (prepareTosa(*top))
     buildLowerTosa(nested);
   if (options.reference) {
-    buildReference(nested);
+    cpu::buildReference(nested);
   } else if (!options.chip.empty()) {
     if (options.emit == "tensor") {
       cuda::buildToTensor(nested);
@@ -120,11 +120,11 @@ LogicalResult spmd::cpu::compileProgram(ModuleOp module, const CodegenOptions &o
         cuda::buildToLLVM(nested, options.chip);
     }
   } else if (options.emit == "tensor") {
-    buildToTensor(nested);
+    cpu::buildToTensor(nested);
   } else {
-    buildToMemRef(nested);
+    cpu::buildToMemRef(nested);
     if (options.emit != "memref")
-      buildToLLVM(nested);
+      cpu::buildToLLVM(nested);
   }
   if (failed(pm.run(*top)))
     return failure();

@@ -1,8 +1,8 @@
 //===- EmitObject.cpp - From LLVM dialect to an object, and the linker ----===//
 
 #include "mlir/Target/LLVMIR/Export.h"
-#include "shardkit/Target/CPU/Passes.h"
-#include "shardkit/Target/CPU/Program.h"
+#include "shardkit/Target/Common/Passes.h"
+#include "shardkit/Target/Program.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -19,7 +19,7 @@
 using namespace mlir;
 
 static std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(const spmd::cpu::CodegenOptions &options, std::string &error) {
+createTargetMachine(const spmd::target::CodegenOptions &options, std::string &error) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -75,7 +75,7 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigne
   passes.run(module, mam);
 }
 
-LogicalResult spmd::cpu::emitObject(ModuleOp module, const CodegenOptions &options,
+LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &options,
                                     llvm::SmallVectorImpl<char> &object) {
   llvm::LLVMContext context;
   std::string error;
@@ -116,7 +116,7 @@ LogicalResult spmd::cpu::emitObject(ModuleOp module, const CodegenOptions &optio
   return success();
 }
 
-LogicalResult spmd::cpu::linkShared(Location loc, ArrayRef<std::string> objects,
+LogicalResult spmd::target::linkShared(Location loc, ArrayRef<std::string> objects,
                                     StringRef path) {
   llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName("ld.lld-22");
   if (!linker)

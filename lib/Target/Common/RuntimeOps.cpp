@@ -1,6 +1,6 @@
-//===- CPUOps.cpp - What CPU code generation keeps whole ------------------===//
+//===- RuntimeOps.cpp - What the runtime does, as ops ---------------------===//
 
-#include "shardkit/Target/CPU/CPUOps.h"
+#include "shardkit/Target/Common/RuntimeOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
@@ -8,14 +8,14 @@
 
 using namespace mlir;
 using namespace mlir::bufferization;
-using namespace mlir::spmd::cpu;
+using namespace mlir::spmd::target;
 
-#include "shardkit/Target/CPU/CPUOpsDialect.cpp.inc"
+#include "shardkit/Target/Common/RuntimeOpsDialect.cpp.inc"
 
-void SpmdCpuDialect::initialize() {
+void SpmdRtDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
-#include "shardkit/Target/CPU/CPUOps.cpp.inc"
+#include "shardkit/Target/Common/RuntimeOps.cpp.inc"
       >();
 }
 
@@ -250,11 +250,11 @@ LogicalResult DoneOp::bufferize(RewriterBase &rewriter, const BufferizationOptio
       input = start.getInput();
   if (!input)
     return emitOpError("takes another buffer than the one that was started, expected the "
-                       "output of spmd_cpu.start ") << getId();
+                       "output of spmd_rt.start ") << getId();
   DoneOp::create(rewriter, getLoc(), Type(), getIdAttr(), input, *begun);
   replaceOpWithBufferizedValues(rewriter, *this, *begun);
   return success();
 }
 
 #define GET_OP_CLASSES
-#include "shardkit/Target/CPU/CPUOps.cpp.inc"
+#include "shardkit/Target/Common/RuntimeOps.cpp.inc"

@@ -41,7 +41,7 @@ struct LoadedArgument {
 FailureOr<std::vector<LoadedArgument>> describeLoading(ModuleOp module, const MeshCache &meshes,
                                                        bool pieces);
 
-/// Local-view spmd ops become spmd_cpu ops. The collectives are numbered.
+/// Local-view spmd ops become spmd_rt ops. The collectives are numbered.
 LogicalResult lowerCollectives(func::FuncOp func, const MeshCache &meshes);
 
 /// The collectives of a function in program order.

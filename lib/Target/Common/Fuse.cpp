@@ -2,11 +2,11 @@
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDCPUFUSE
-#include "shardkit/Target/CPU/Passes.h.inc"
+#define GEN_PASS_DEF_SPMDTARGETFUSE
+#include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
@@ -65,7 +65,7 @@ static bool shouldFuse(OpOperand *operand) {
 }
 
 namespace {
-struct Fuse : spmd::impl::SpmdCpuFuseBase<Fuse> {
+struct Fuse : spmd::impl::SpmdTargetFuseBase<Fuse> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet fusion(context);
     linalg::populateElementwiseOpsFusionPatterns(fusion, shouldFuse);

@@ -7,12 +7,12 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "shardkit/Rules/IndexedOps.h"
-#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Common/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDCPULEGALIZE
-#include "shardkit/Target/CPU/Passes.h.inc"
+#define GEN_PASS_DEF_SPMDTARGETLEGALIZE
+#include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
@@ -58,7 +58,7 @@ static bool isSupportedOp(Operation *op, bool expands) {
   // These have no bufferization.
   if (dialect == "affine" || dialect == "ub")
     return llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
-  static const llvm::StringSet<> dialects = {"arith", "scf", "index", "bufferization", "spmd_cpu"};
+  static const llvm::StringSet<> dialects = {"arith", "scf", "index", "bufferization", "spmd_rt"};
   return dialects.contains(dialect);
 }
 
@@ -585,7 +585,7 @@ static void normaliseBranch(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct Legalize : spmd::impl::SpmdCpuLegalizeBase<Legalize> {
+struct Legalize : spmd::impl::SpmdTargetLegalizeBase<Legalize> {
   using Base::Base;
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);

@@ -2,16 +2,16 @@
 
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
-#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Common/Passes.h"
 #include "shardkit/rt/abi.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDCPUCONTRACTIONS
-#include "shardkit/Target/CPU/Passes.h.inc"
+#define GEN_PASS_DEF_SPMDTARGETCONTRACTIONS
+#include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
-using namespace mlir::spmd::cpu;
+using namespace mlir::spmd::target;
 
 namespace {
 
@@ -100,7 +100,7 @@ static bool matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &ou
          out.isPermutation();
 }
 
-struct Recognise : spmd::impl::SpmdCpuContractionsBase<Recognise> {
+struct Recognise : spmd::impl::SpmdTargetContractionsBase<Recognise> {
   using Base::Base;
 
   std::optional<Contraction> match(linalg::LinalgOp op) {

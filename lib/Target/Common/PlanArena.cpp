@@ -2,11 +2,11 @@
 
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
-#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDCPUPLANARENA
-#include "shardkit/Target/CPU/Passes.h.inc"
+#define GEN_PASS_DEF_SPMDTARGETPLANARENA
+#include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
@@ -35,7 +35,7 @@ struct Buffer {
   int64_t bytes, first, last, offset = 0;
 };
 
-struct PlanArena : spmd::impl::SpmdCpuPlanArenaBase<PlanArena> {
+struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
   using Base::Base;
 
   /// Everything that may be a view of the allocation, through views and the
@@ -238,7 +238,7 @@ struct PlanArena : spmd::impl::SpmdCpuPlanArenaBase<PlanArena> {
     if (failed(func.insertArgument(arenaArg, bytesType, {}, func.getLoc())))
       return signalPassFailure();
     func.setArgAttr(arenaArg, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    func->setAttr(spmd::cpu::kArenaBytesAttr, b.getI64IntegerAttr(total));
+    func->setAttr(spmd::target::kArenaBytesAttr, b.getI64IntegerAttr(total));
     Value arena = func.getArgument(arenaArg);
     b.setInsertionPointToStart(body);
     for (Buffer &buffer : buffers) {

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "shardkit/Cost/CostModel.h"
 #include "shardkit/Layout/MeshViews.h"
-#include "shardkit/Target/CPU/CPUOps.h"
+#include "shardkit/Target/Common/RuntimeOps.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -183,7 +183,7 @@ static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op,
   Batched in(b, loc, cast<RankedTensorType>(input.getType()), from.localShape(), counts);
   Batched out(b, loc, type, to.localShape(), counts);
   Value init = out.makeEmpty(b, loc);
-  auto lowered = cpu::CollectiveOp::create(b, loc, TypeRange{init.getType()},
+  auto lowered = target::CollectiveOp::create(b, loc, TypeRange{init.getType()},
                                            b.getI64IntegerAttr(*op.getCollectiveId()),
                                            b.getI64IntegerAttr(counts.size()),
                                            in.to(b, loc, input), init);
@@ -202,9 +202,9 @@ static void lowerStarted(OpBuilder &builder, StartOp start) {
     Value input = member->getOperand(0);
     builder.setInsertionPoint(start);
     Value init = bufferization::AllocTensorOp::create(builder, member.getLoc(), type, ValueRange());
-    auto started = cpu::StartOp::create(builder, member.getLoc(), type, id, input, init);
+    auto started = target::StartOp::create(builder, member.getLoc(), type, id, input, init);
     builder.setInsertionPoint(done);
-    auto taken = cpu::DoneOp::create(builder, member.getLoc(), type, id,
+    auto taken = target::DoneOp::create(builder, member.getLoc(), type, id,
                                      input, started.getBegun());
     done.getResult(i).replaceAllUsesWith(taken.getResult());
   }
@@ -242,7 +242,7 @@ LogicalResult spmd::lowerCollectives(func::FuncOp func, const MeshCache &meshes)
         return WalkResult::interrupt();
       }
       builder.setInsertionPoint(op);
-      Value value = cpu::CoordinateOp::create(
+      Value value = target::CoordinateOp::create(
           builder, op->getLoc(), builder.getIndexType(),
           builder.getI64IntegerAttr(mesh->axisStride(*axis)),
           builder.getI64IntegerAttr(mesh->axes[*axis].size));

@@ -1,16 +1,16 @@
 //===- Boundary.cpp - Arguments and results become buffers of the caller --===//
 
-#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDCPUBOUNDARY
-#include "shardkit/Target/CPU/Passes.h.inc"
+#define GEN_PASS_DEF_SPMDTARGETBOUNDARY
+#include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
 
 namespace {
-struct Boundary : spmd::impl::SpmdCpuBoundaryBase<Boundary> {
+struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
   /// The memref in which a value crosses the boundary; null after an error.
   static MemRefType bufferType(func::FuncOp func, Type type, const Twine &what) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -118,7 +118,7 @@ struct Boundary : spmd::impl::SpmdCpuBoundaryBase<Boundary> {
     func::ReturnOp::create(builder, ret.getLoc(), zero);
     ret.erase();
 
-    func->setAttr("spmd_cpu.num_args", builder.getI64IntegerAttr(numArgs));
+    func->setAttr("spmd_rt.num_args", builder.getI64IntegerAttr(numArgs));
     func.setAllArgAttrs(ArrayRef<DictionaryAttr>{});
     func.setAllResultAttrs(ArrayRef<DictionaryAttr>{});
     func.setType(builder.getFunctionType(inputs, {i32}));

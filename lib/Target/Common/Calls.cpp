@@ -1,18 +1,18 @@
 //===- Calls.cpp - Calls of the runtime -----------------------------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
-#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Common/Passes.h"
 #include "shardkit/rt/abi.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include <cstddef>
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDCPUCALLS
-#include "shardkit/Target/CPU/Passes.h.inc"
+#define GEN_PASS_DEF_SPMDTARGETCALLS
+#include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
-using namespace mlir::spmd::cpu;
+using namespace mlir::spmd::target;
 
 //===----------------------------------------------------------------------===//
 // Descriptors
@@ -102,7 +102,7 @@ static SmallVector<int64_t> encode(ContractOp op) {
   return words;
 }
 
-Value spmd::cpu::getPointer(OpBuilder &b, Location loc, Value buffer) {
+Value spmd::target::getPointer(OpBuilder &b, Location loc, Value buffer) {
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
   auto type = cast<MemRefType>(buffer.getType());
   Value index = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer);
@@ -129,7 +129,7 @@ Value spmd::cpu::getPointer(OpBuilder &b, Location loc, Value buffer) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
+struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
   func::FuncOp declare(OpBuilder &b, StringRef name, TypeRange inputs, Type result) {
     ModuleOp module = getOperation();
     if (auto func = module.lookupSymbol<func::FuncOp>(name))
@@ -182,7 +182,7 @@ struct Calls : spmd::impl::SpmdCpuCallsBase<Calls> {
     globals.clear();
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa_and_nonnull<SpmdCpuDialect>(op->getDialect()) || isa<cf::AssertOp>(op))
+      if (isa_and_nonnull<SpmdRtDialect>(op->getDialect()) || isa<cf::AssertOp>(op))
         ops.push_back(op);
     });
     OpBuilder b(&getContext());

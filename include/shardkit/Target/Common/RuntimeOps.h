@@ -1,7 +1,7 @@
-//===- CPUOps.h - What CPU code generation keeps whole ----------*- C++ -*-===//
+//===- RuntimeOps.h - What the runtime does, as ops -------------*- C++ -*-===//
 
-#ifndef SHARDKIT_TARGET_CPU_CPUOPS_H
-#define SHARDKIT_TARGET_CPU_CPUOPS_H
+#ifndef SHARDKIT_TARGET_COMMON_RUNTIMEOPS_H
+#define SHARDKIT_TARGET_COMMON_RUNTIMEOPS_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
@@ -12,8 +12,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <optional>
 
-#include "shardkit/Target/CPU/CPUOpsDialect.h.inc"
+#include "shardkit/Target/Common/RuntimeOpsDialect.h.inc"
 #define GET_OP_CLASSES
-#include "shardkit/Target/CPU/CPUOps.h.inc"
+#include "shardkit/Target/Common/RuntimeOps.h.inc"
 
-#endif // SHARDKIT_TARGET_CPU_CPUOPS_H
+#endif // SHARDKIT_TARGET_COMMON_RUNTIMEOPS_H

@@ -1,16 +1,16 @@
 //===- Entries.cpp - Entry points with the sk_program ABI -----------------===//
 
-#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
-#define GEN_PASS_DEF_SPMDCPUENTRIES
-#include "shardkit/Target/CPU/Passes.h.inc"
+#define GEN_PASS_DEF_SPMDTARGETENTRIES
+#include "shardkit/Target/Common/Passes.h.inc"
 } // namespace mlir::spmd
 
 using namespace mlir;
 
 namespace {
-struct Entries : spmd::impl::SpmdCpuEntriesBase<Entries> {
+struct Entries : spmd::impl::SpmdTargetEntriesBase<Entries> {
   /// Leaves the function with the status of a call that failed.
   static void checkStatus(LLVM::CallOp call) {
     Block *block = call->getBlock();
@@ -44,14 +44,14 @@ struct Entries : spmd::impl::SpmdCpuEntriesBase<Entries> {
     OpBuilder b(context);
     auto i32 = b.getI32Type();
     for (auto func : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
-      auto symbols = func->getAttrOfType<ArrayAttr>(spmd::cpu::kSymbolsAttr);
+      auto symbols = func->getAttrOfType<ArrayAttr>(spmd::target::kSymbolsAttr);
       if (!symbols)
         continue;
       Location loc = func.getLoc();
       func.setLinkage(LLVM::Linkage::Internal);
-      func->removeAttr(spmd::cpu::kSymbolsAttr);
-      auto numArgs = func->getAttrOfType<IntegerAttr>("spmd_cpu.num_args").getInt();
-      func->removeAttr("spmd_cpu.num_args");
+      func->removeAttr(spmd::target::kSymbolsAttr);
+      auto numArgs = func->getAttrOfType<IntegerAttr>("spmd_rt.num_args").getInt();
+      func->removeAttr("spmd_rt.num_args");
       int64_t numParams = func.getNumArguments();
       StringRef first;
       b.setInsertionPointAfter(func);
@@ -80,7 +80,7 @@ struct Entries : spmd::impl::SpmdCpuEntriesBase<Entries> {
                                          ArrayRef<LLVM::GEPArg>{int32_t(i)});
           operands.push_back(LLVM::LoadOp::create(b, loc, ptr, at));
         };
-        bool hasArena = func->hasAttr(spmd::cpu::kArenaBytesAttr);
+        bool hasArena = func->hasAttr(spmd::target::kArenaBytesAttr);
         int64_t numBuffers = numParams - 1 - hasArena;
         for (int64_t i = 0; i < numBuffers; ++i)
           load(block->getArgument(i < numArgs ? 1 : 2), i < numArgs ? i : i - numArgs);

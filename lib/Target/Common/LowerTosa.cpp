@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
-#include "shardkit/Target/CPU/Passes.h"
+#include "shardkit/Target/Common/Passes.h"
 
 using namespace mlir;
 
@@ -42,7 +42,7 @@ static void hideHalfConstants(tosa::RescaleOp rescale) {
                                     hidden.get()));
 }
 
-bool spmd::cpu::prepareTosa(ModuleOp module) {
+bool spmd::target::prepareTosa(ModuleOp module) {
   bool found = false;
   module.walk([&](Operation *op) {
     found |= isa_and_nonnull<tosa::TosaDialect>(op->getDialect());
@@ -61,7 +61,7 @@ bool spmd::cpu::prepareTosa(ModuleOp module) {
   return found;
 }
 
-void spmd::cpu::buildLowerTosa(OpPassManager &pm) {
+void spmd::target::buildLowerTosa(OpPassManager &pm) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createTosaToSCFPass());
   f.addPass(tosa::createTosaToLinalgNamed());

@@ -1,0 +1,62 @@
+//===- Passes.h - Code generation, all targets ------------------*- C++ -*-===//
+//
+// What programs for processors and for GPUs have in common. See docs/Target.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDKIT_TARGET_COMMON_PASSES_H
+#define SHARDKIT_TARGET_COMMON_PASSES_H
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "shardkit/Target/Common/RuntimeOps.h"
+
+namespace mlir::spmd {
+
+#define GEN_PASS_DECL
+#include "shardkit/Target/Common/Passes.h.inc"
+
+namespace target {
+/// Symbols of the entry points that share a function (ArrayAttr of StringAttr).
+inline constexpr llvm::StringLiteral kSymbolsAttr = "spmd_rt.symbols";
+/// Bytes of arena that a function needs (IntegerAttr).
+inline constexpr llvm::StringLiteral kArenaBytesAttr = "spmd_rt.arena_bytes";
+
+/// Attaches bufferization models of upstream dialects and the translations to
+/// LLVM IR that code generation needs.
+void registerCommonTarget(DialectRegistry &registry);
+
+/// Address of the first element of a memref, as an LLVM pointer.
+Value getPointer(OpBuilder &b, Location loc, Value buffer);
+
+/// Upstream's passes from tosa to linalg on tensors, for both sides of a
+/// comparison, on modules for which prepareTosa says that they have tosa ops.
+bool prepareTosa(ModuleOp module);
+void buildLowerTosa(OpPassManager &pm);
+
+/// Passes on one module of functions without calls: what is legal, products as calls,
+/// elementwise ops fused, on tensors;
+void buildFused(OpPassManager &pm);
+/// bufferization with the boundary;
+void buildBuffers(OpPassManager &pm);
+/// what is left for the processor to LLVM dialect.
+void buildLoopsToLLVM(OpPassManager &pm);
+} // namespace target
+
+#define GEN_PASS_REGISTRATION
+#include "shardkit/Target/Common/Passes.h.inc"
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_TARGET_COMMON_PASSES_H
