@@ -211,14 +211,28 @@ int64_t sk_coordinate(sk_context *ctx, int64_t stride, int64_t size) {
   return stride > 0 && size > 0 ? ctx->meshRank / stride % size : 0;
 }
 
+static double flopsOf(const sk_contraction &desc) {
+  double flops = 2;
+  for (int32_t i = 0; i < desc.num_dims; ++i)
+    flops *= double(desc.dims[i].size);
+  return flops;
+}
+
 int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
                     const void *b, void *c) {
   if (ctx->status)
     return ctx->status;
   try {
+    const auto start = std::chrono::steady_clock::now();
     Status status = ctx->device ? ctx->device->contract(desc, a, b, c)
                                 : ctx->contractions.run(desc, a, b, c);
-    return status.ok() ? 0 : fail(ctx, status);
+    if (!status.ok())
+      return fail(ctx, status);
+    if (ctx->contractionStats) {
+      ctx->contractionStats->time.add(ctx->device ? 0 : secondsSince(start));
+      ctx->contractionStats->flops += flopsOf(*desc);
+    }
+    return 0;
   } catch (const std::exception &error) {
     return fail(ctx, internalError(error.what()));
   }

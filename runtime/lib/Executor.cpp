@@ -401,6 +401,7 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running,
         context.world = &world;
         context.plans = nullptr;
         context.stats = nullptr;
+        context.contractionStats = nullptr;
         context.status = 0;
         context.isGone = false;
         context.device = this->devices ? this->devices->of(rank) : nullptr;
@@ -467,13 +468,17 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
     stats->functions[0].collectives.resize(size_t(function.devices));
     for (auto &perRank : stats->functions[0].collectives)
       perRank.resize(plans->plans.size());
+    stats->functions[0].contractions.resize(size_t(function.devices));
   }
   return impl_->step(
       *ranks, known->running,
       [plans, &memory, stats, program, numArguments = function.arguments.size(),
        numResults = function.results.size()](sk_context &context, int64_t rank) -> int32_t {
         context.plans = plans;
-        context.stats = stats ? &stats->functions[0].collectives[size_t(rank)] : nullptr;
+        if (stats) {
+          context.stats = &stats->functions[0].collectives[size_t(rank)];
+          context.contractionStats = &stats->functions[0].contractions[size_t(rank)];
+        }
         RankMemory &local = memory[size_t(rank)];
         auto call = [&] {
           return program(&context, local.arguments(), local.results(), local.arena());

@@ -43,6 +43,7 @@ void PipelinePlans::prepare(RunStats &stats) const {
     const size_t ranks = size_t(pipeline_.functions[f].devices);
     stats.functions[f].runs.resize(ranks);
     stats.functions[f].collectives.resize(ranks);
+    stats.functions[f].contractions.resize(ranks);
     for (auto &perRank : stats.functions[f].collectives)
       perRank.resize(functions_[f]->plans.size());
   }

@@ -328,7 +328,10 @@ private:
 
     context_.plans = plans_.functions_[instruction.target].get();
     RunStats::Function *counters = stats_ ? &stats_->functions[instruction.target] : nullptr;
-    context_.stats = counters ? &counters->collectives[size_t(context_.meshRank)] : nullptr;
+    if (counters) {
+      context_.stats = &counters->collectives[size_t(context_.meshRank)];
+      context_.contractionStats = &counters->contractions[size_t(context_.meshRank)];
+    }
     SK_ASSIGN_OR_RETURN(const Moment start, now());
     int32_t status = programs_[instruction.target](&context_, arguments_.data(), results_.data(),
                                                    memory_.arena());

@@ -57,6 +57,19 @@ Json collectiveTimes(const RunStats::Function &stats, size_t id) {
   return timesJson(ranks);
 }
 
+/// Of all steps, per rank; seconds only where the host computes.
+Json contractionsJson(const std::vector<ContractionStats> &ranks) {
+  std::vector<const TimeStats *> times;
+  Json flops = Json::array();
+  for (const ContractionStats &stats : ranks) {
+    times.push_back(&stats.time);
+    flops.push_back(stats.flops);
+  }
+  Json json = timesJson(times);
+  json["flops_per_rank"] = flops;
+  return json;
+}
+
 /// What was measured of a pipeline: its stages, functions and transfers.
 Json pipelineJson(const RunRecord &record) {
   const PipelineInfo &pipeline = *record.what->pipeline();
@@ -83,7 +96,8 @@ Json pipelineJson(const RunRecord &record) {
       ranks.push_back(&stats);
     functions.push_back({{"function", pipeline.functions[f].name},
                          {"stage", pipeline.stageOf[f]},
-                         {"measured", timesJson(ranks)}});
+                         {"measured", timesJson(ranks)},
+                         {"contractions", contractionsJson(record.stats.functions[f].contractions)}});
   }
   for (size_t t = 0; t < pipeline.transfers.size(); ++t) {
     const TransferInfo &transfer = pipeline.transfers[t];
@@ -316,6 +330,8 @@ Status writeReport(const std::string &path, const Bundle &bundle,
                   {"median_seconds", record.medianStep()},
                   {"seconds", record.steps}}},
                 {"device_bytes", record.localBytes}};
+    if (!record.what->pipeline())
+      run["contractions"] = contractionsJson(record.stats.functions[0].contractions);
     if (!record.differences.empty()) {
       Json verify = Json::array();
       for (size_t i = 0; i < record.differences.size(); ++i)

@@ -70,6 +70,13 @@ struct TimeStats {
   }
 };
 
+/// Of contractions (sk_contract). On a device they run when it comes to them, and have
+/// no time of their own.
+struct ContractionStats {
+  TimeStats time;
+  double flops = 0; ///< A product and its sum are two.
+};
+
 /// Added up over the runs that were given this object; of the ranks of this process.
 struct RunStats {
   double seconds = 0; ///< Wall clock of the whole step that ran last.
@@ -77,6 +84,7 @@ struct RunStats {
     /// [rank of the mesh][collective]
     std::vector<std::vector<TimeStats>> collectives;
     std::vector<TimeStats> runs; ///< In a pipeline, [rank of the mesh].
+    std::vector<ContractionStats> contractions; ///< [rank of the mesh]
   };
   std::vector<Function> functions; ///< One, or all of a pipeline.
   /// Of a pipeline, [transfer][rank]: of meetings for several the first has the time.
