@@ -201,7 +201,6 @@ private:
   }
 
   LogicalResult emit(Part &part) {
-    MLIRContext *context = func.getContext();
     OpBuilder b(func);
     SmallVector<Type> inputs;
     SmallVector<NamedAttrList> argAttrs, resultAttrs;
@@ -223,12 +222,6 @@ private:
       Operation *left = firstUser.lookup(a), *right = firstUser.lookup(b);
       return left && (!right || left->isBeforeInBlock(right));
     });
-    llvm::DenseMap<Operation *, unsigned> sumOf;
-    for (HandOverOp out : sums) {
-      sumOf[out] = inputs.size();
-      inputs.push_back(out.getType());
-      argAttrs.emplace_back().set(kSlotAttr, getSlot(out));
-    }
     // Arguments of the stage in their order, then what other parts made.
     SmallVector<Value> reads(part.reads.begin(), part.reads.end());
     llvm::stable_sort(reads, [](Value a, Value b) {
@@ -237,6 +230,19 @@ private:
         return left.getArgNumber() < right.getArgNumber();
       return left && !right;
     });
+    // A forward part begins with what the program is given, the others with their sums.
+    const bool isForward = part.part == PipelinePart::Forward;
+    const unsigned firstSum = isForward ? reads.size() : 0, firstRead = isForward ? 0 : sums.size();
+    llvm::DenseMap<Operation *, unsigned> sumOf;
+    auto addSums = [&] {
+      for (auto [i, out] : llvm::enumerate(sums)) {
+        sumOf[out] = i;
+        inputs.push_back(out.getType());
+        argAttrs.emplace_back().set(kSlotAttr, getSlot(out));
+      }
+    };
+    if (!isForward)
+      addSums();
     for (Value value : reads) {
       if (!isa<RankedTensorType>(value.getType()))
         return value.getDefiningOp()->emitError()
@@ -248,6 +254,8 @@ private:
       attrs.set(kSlotAttr, getSlot(value));
       argAttrs.push_back(attrs);
     }
+    if (isForward)
+      addSums();
 
     auto result = func::FuncOp::create(b, func.getLoc(), getName(part), b.getFunctionType(inputs, {}));
     for (StringRef name : {kStageAttr, kMeshAttr, kPartOfAttr})
@@ -255,8 +263,8 @@ private:
     Block *entry = result.addEntryBlock();
     OpBuilder body = OpBuilder::atBlockEnd(entry);
     for (auto [i, value] : llvm::enumerate(reads)) {
-      entry->getArgument(sums.size() + i).setLoc(value.getLoc());
-      map.map(value, entry->getArgument(sums.size() + i));
+      entry->getArgument(firstRead + i).setLoc(value.getLoc());
+      map.map(value, entry->getArgument(firstRead + i));
     }
     for (Operation &op : func.getBody().front()) // in program order
       if (part.copied.contains(&op))
@@ -274,10 +282,10 @@ private:
         if (out.getReduction()) {
           unsigned sum = sumOf.at(out);
           value = accumulate(body, out.getLoc(), out.getReduction()->getValue(),
-                             entry->getArgument(sum), value);
+                             entry->getArgument(firstSum + sum), value);
           values[sum] = value;
           resultAttrs[sum].set(kSlotAttr, getSlot(out));
-          resultAttrs[sum].set(kTiedAttr, b.getI64IntegerAttr(sum));
+          resultAttrs[sum].set(kTiedAttr, b.getI64IntegerAttr(firstSum + sum));
         }
         map.map(out.getResult(), value);
       } else {
@@ -291,7 +299,7 @@ private:
             if (at == reads.end())
               attrs.erase(kTiedAttr);
             else
-              attrs.set(kTiedAttr, b.getI64IntegerAttr(sums.size() + (at - reads.begin())));
+              attrs.set(kTiedAttr, b.getI64IntegerAttr(firstRead + (at - reads.begin())));
           }
           outputs.push_back({map.lookup(value), attrs});
         }
@@ -319,7 +327,6 @@ private:
     for (auto [i, attrs] : llvm::enumerate(resultAttrs))
       signature.result(i) = attrs;
     signature.write();
-    (void)context;
     return success();
   }
 
