@@ -33,6 +33,11 @@ Expected<DriverApi> DriverApi::open() {
 Status DriverApi::check(CUresult result, const std::string &what) const {
   if (result == CUDA_SUCCESS)
     return {};
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    size_t free = 0, total = 0;
+    cuMemGetInfo(&free, &total);
+    return internalError(what + ": out of device memory: " + std::to_string(free) + " bytes are free");
+  }
   const char *name = nullptr, *text = nullptr;
   if (cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
     name = "an unknown error";
