@@ -28,10 +28,13 @@ struct Layout {
     bytes += (size + align - 1) / align * align + (size == 0 ? align : 0);
     return start;
   }
-  std::vector<int64_t> places(const std::vector<ValueInfo> &values, bool global) {
+  /// With `donate` results that are tied to an argument have no place of their own.
+  std::vector<int64_t> places(const std::vector<ValueInfo> &values, bool global,
+                              bool donate = false) {
     std::vector<int64_t> result;
     for (const ValueInfo &value : values)
-      result.push_back(place(global ? value.globalBytes() : value.localBytes()));
+      result.push_back(donate && value.tied ? -1
+                                            : place(global ? value.globalBytes() : value.localBytes()));
     return result;
   }
 };
@@ -39,12 +42,21 @@ struct Layout {
 void point(std::vector<void *> &pointers, const std::vector<int64_t> &places, void *base) {
   pointers.clear();
   for (int64_t offset : places)
-    pointers.push_back(base ? static_cast<char *>(base) + offset : nullptr);
+    pointers.push_back(base && offset >= 0 ? static_cast<char *>(base) + offset : nullptr);
+}
+
+/// Results without a place lie where the arguments do that they are tied to.
+void pointToArguments(std::vector<void *> &results, const std::vector<int64_t> &places,
+                      const FunctionInfo &function, const std::vector<void *> &arguments) {
+  for (size_t i = 0; i < places.size(); ++i)
+    if (places[i] < 0)
+      results[i] = arguments[size_t(*function.results[i].tied)];
 }
 
 } // namespace
 
-void RankMemory::bind(const FunctionInfo &function, bool global, void *given) {
+void RankMemory::bind(const FunctionInfo &function, bool global, void *given, bool donate) {
+  donate_ = donate;
   Layout arguments, rest;
   std::vector<int64_t> argumentPlaces;
   if (global)
@@ -52,7 +64,7 @@ void RankMemory::bind(const FunctionInfo &function, bool global, void *given) {
       argumentPlaces.push_back(arguments.place(function.referenceBytes(given)));
   else
     argumentPlaces = arguments.places(function.arguments, false);
-  std::vector<int64_t> resultPlaces = rest.places(function.results, global);
+  std::vector<int64_t> resultPlaces = rest.places(function.results, global, donate);
   int64_t arena = rest.place(global && function.reference ? function.reference->arenaBytes
                                                           : function.entry.arenaBytes);
   if (device_)
@@ -66,6 +78,7 @@ void RankMemory::bind(const FunctionInfo &function, bool global, void *given) {
   memory_.reserve(rest.bytes);
   point(arguments_, argumentPlaces, given);
   point(results_, resultPlaces, memory_.data());
+  pointToArguments(results_, resultPlaces, function, arguments_);
   arena_ = static_cast<char *>(memory_.data()) + arena;
 }
 
@@ -105,7 +118,7 @@ Status RankMemory::bindDevice(const FunctionInfo &function, cuda::Device &device
   constexpr int64_t align = 256;
   Layout arguments{align}, rest{align};
   const std::vector<int64_t> argumentPlaces = arguments.places(function.arguments, false),
-                             resultPlaces = rest.places(function.results, false);
+                             resultPlaces = rest.places(function.results, false, donate_);
   const int64_t arena = rest.place(function.entry.arenaBytes);
   auto describe = [&](int64_t free) {
     return noRoom(function, rank, free + deviceArgumentMemory_.bytes() + deviceMemory_.bytes());
@@ -124,6 +137,7 @@ Status RankMemory::bindDevice(const FunctionInfo &function, cuda::Device &device
   used_ = arguments.bytes + rest.bytes;
   point(deviceArguments_, argumentPlaces, deviceArgumentMemory_.data());
   point(deviceResults_, resultPlaces, deviceMemory_.data());
+  pointToArguments(deviceResults_, resultPlaces, function, deviceArguments_);
   arena_ = static_cast<char *>(deviceMemory_.data()) + arena;
   return {};
 }

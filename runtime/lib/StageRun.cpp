@@ -310,8 +310,10 @@ private:
         return argument.slot->kind == Slot::Kind::Value && argument.slot->index == int64_t(index);
       };
       const bool isValue = result.slot->kind == Slot::Kind::Value;
-      const bool isUpdate = isValue && std::any_of(function.arguments.begin(),
-                                                   function.arguments.end(), isSame);
+      // Tied to the value that it updates, it takes its memory.
+      const bool isInPlace = result.tied && isSame(function.arguments[size_t(*result.tied)]);
+      const bool isUpdate = isValue && !isInPlace &&
+                            std::any_of(function.arguments.begin(), function.arguments.end(), isSame);
       if (isUpdate)
         updates.emplace_back(index, copies_.size());
       SK_ASSIGN_OR_RETURN(void *data,

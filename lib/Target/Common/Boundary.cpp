@@ -1,5 +1,6 @@
 //===- Boundary.cpp - Arguments and results become buffers of the caller --===//
 
+#include "UpdateInPlace.h"
 #include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
@@ -48,6 +49,13 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
       if (auto attr = func.getResultAttrOfType<IntegerAttr>(i, "spmd.tied"))
         tied[i] = attr.getInt();
 
+    auto ret = cast<func::ReturnOp>(body.getTerminator());
+    // Of tied results: written where they stay as they are computed.
+    SmallVector<bool> isInPlace(numResults, false);
+    for (unsigned i = 0; i < numResults; ++i)
+      if (tied[i] >= 0 && llvm::count(tied, tied[i]) == 1)
+        isInPlace[i] = spmd::target::canUpdateInPlace(ret.getOperand(i), func.getArgument(tied[i]));
+
     SmallVector<Type> inputs{ptr};
     for (unsigned i = 0; i < numArgs; ++i) {
       inputs.push_back(bufferType(func, func.getArgument(i).getType(), "argument " + Twine(i)));
@@ -86,7 +94,6 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
     body.eraseArguments(0, numArgs);
 
     // Results; those that may share memory with an argument last.
-    auto ret = cast<func::ReturnOp>(body.getTerminator());
     builder.setInsertionPoint(ret);
     SmallVector<std::pair<Value, unsigned>> late;
     auto store = [&](Value value, unsigned i) {
@@ -106,9 +113,12 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
         store(value, i);
         continue;
       }
-      if (isa<RankedTensorType>(value.getType()))
-        value = bufferization::AllocTensorOp::create(
-            builder, ret.getLoc(), cast<RankedTensorType>(value.getType()), ValueRange{}, value);
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (type && !isInPlace[i])
+        value = bufferization::MaterializeInDestinationOp::create(
+                    builder, ret.getLoc(), type, value,
+                    bufferization::AllocTensorOp::create(builder, ret.getLoc(), type, ValueRange{}))
+                    .getResult();
       late.emplace_back(value, i);
     }
     for (auto [value, i] : late)

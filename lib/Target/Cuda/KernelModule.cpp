@@ -49,13 +49,25 @@ static bool isWhole(Type type) {
   return memref && memref.hasStaticShape() && memref.getLayout().isIdentity();
 }
 
-/// A buffer that shares no memory with other such buffers.
+/// The function whose argument `root` is, if it is one.
+static func::FuncOp getFunction(Value root) {
+  return isa<BlockArgument>(root)
+             ? dyn_cast<func::FuncOp>(cast<BlockArgument>(root).getOwner()->getParentOp())
+             : func::FuncOp();
+}
+
+/// A buffer that begins where the runtime or the arena aligned it.
+static bool isAligned(Value root) {
+  Operation *def = root.getDefiningOp();
+  return def ? isa<memref::AllocOp, memref::GetGlobalOp>(def) : bool(getFunction(root));
+}
+
+/// One that shares no memory with other such buffers.
 static bool isOwn(Value root) {
-  if (Operation *def = root.getDefiningOp())
-    return isa<memref::AllocOp, memref::GetGlobalOp>(def);
-  auto arg = cast<BlockArgument>(root);
-  auto func = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
-  return func && func.getArgAttr(arg.getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName());
+  func::FuncOp func = getFunction(root);
+  return isAligned(root) &&
+         (!func || func.getArgAttr(cast<BlockArgument>(root).getArgNumber(),
+                                   LLVM::LLVMDialect::getNoAliasAttrName()));
 }
 
 /// Whether a kernel writes to what `parameter` points to.
@@ -163,8 +175,7 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
   for (auto [i, value] : llvm::enumerate(arguments)) {
     if (!isa<MemRefType>(value.getType()))
       continue;
-    // A whole buffer starts where the runtime or the arena aligned it.
-    if (isWhole(value.getType()) && isOwn(rootOf(value)) && rootOf(value) == value)
+    if (isWhole(value.getType()) && isAligned(value))
       kernel.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(16));
     if (!own || llvm::count_if(arguments, [&, value = value](Value other) {
           return isa<MemRefType>(other.getType()) && rootOf(other) == rootOf(value);

@@ -129,6 +129,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_option("--atol", atol, "Absolute tolerance of --verify");
   app.add_option("--report", options.report, "Write a JSON report here");
   app.add_option("--repeat", options.repeat, "Run the step N times");
+  app.add_flag("--donate", options.donate,
+               "Results tied to an argument (spmd.tied) take its memory: each step starts from what the last one left");
   app.add_option("--timeout", options.timeout,
                  "Seconds that a collective may wait");
   app.add_flag("--verbose", options.verbose, "One line per result");
@@ -191,6 +193,9 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   if (options.repeat < 1)
     return invalid("--repeat=" + std::to_string(options.repeat) +
                    ", expected at least 1");
+  if (options.donate && !verify.empty() && options.repeat > 1)
+    return invalid("--donate with --verify and --repeat=" + std::to_string(options.repeat) +
+                   ", expected one step: the unsharded program runs one");
   if (!(options.timeout > 0))
     return invalid("--timeout, expected a positive number of seconds");
   if (!seed.empty()) {

@@ -32,6 +32,7 @@ struct Options {
   std::optional<double> rtol, atol;
   std::string report;
   int64_t repeat = 1;
+  bool donate = false; ///< Tied results take the memory of their arguments.
   double timeout = 60;
   std::string backend = "local"; ///< Or mpi, nccl.
   int64_t devicesPerProcess = 1; ///< At most; 0: as many as it takes.

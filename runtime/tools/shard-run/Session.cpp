@@ -120,6 +120,8 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   SK_RETURN_IF_ERROR(backend_.agree(prepare(what, arguments, programs)));
   SK_RETURN_IF_ERROR(openDevices(what));
 
+  if (options_.donate && what.pipeline())
+    return invalid("--donate: '" + what.name() + "' runs in stages, expected a function");
   RunRecord record;
   record.what = &what;
   const size_t devices = size_t(what.devices());
@@ -137,7 +139,7 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   for (int64_t r = begin; r < end; ++r)
     record.localBytes[size_t(r)] = memory_[size_t(r)].bytes();
 
-  if (options_.repeat > 1) // The first step also prepares the library.
+  if (options_.repeat > 1 && !options_.donate) // The first step also prepares the library.
     SK_RETURN_IF_ERROR(runOnce(what, programs, nullptr));
   for (int64_t i = 0; i < options_.repeat; ++i) {
     SK_RETURN_IF_ERROR(runOnce(what, programs, &record.stats));
@@ -289,7 +291,7 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
   if (status.ok())
     status = executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
       RankMemory &memory = memory_[size_t(rank)];
-      memory.bind(what.heldBy(rank), false, at(rank));
+      memory.bind(what.heldBy(rank), false, at(rank), options_.donate);
       return devices_ ? memory.bindDevice(what.heldBy(rank), *devices_->of(rank), rank) : Status();
     });
   SK_RETURN_IF_ERROR(backend_.agree(status));
@@ -557,6 +559,9 @@ Status Session::loadReference(const Runnable &what, size_t index,
                                value.load->reference->arenaBytes);
   }
   // Nothing else has the whole argument: what the ranks hold of it is it.
+  if (options_.donate)
+    return invalid("--donate with --verify: argument '" + value.name +
+                   "' comes in shards, which the step overwrites, expected a set with it whole");
   const Runnable::Place place = what.argumentPlaces(given.argument)[0];
   const ValueInfo &local = what.held(place.stage).arguments[place.index];
   const std::vector<int64_t> &ranks = what.ranks(place.stage);

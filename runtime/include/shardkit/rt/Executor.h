@@ -23,8 +23,10 @@ class RankMemory {
 public:
   /// Lays out everything; fills nothing. `global` takes global shapes (for the
   /// reference, which runs on one device). With `arguments` the arguments lie there,
-  /// in memory of argumentBytes() aligned to 64 bytes.
-  void bind(const FunctionInfo &function, bool global = false, void *arguments = nullptr);
+  /// in memory of argumentBytes() aligned to 64 bytes. With `donate` results lie where
+  /// the arguments do that they are tied to, which a step then overwrites.
+  void bind(const FunctionInfo &function, bool global = false, void *arguments = nullptr,
+            bool donate = false);
   /// Of a rank that another process runs: its arguments at `arguments` if not null, and
   /// with `results` room for its results and for arguments that lie elsewhere.
   void bindRemote(const FunctionInfo &function, void *arguments, bool results);
@@ -52,6 +54,7 @@ private:
   BufferPool values_;
   Buffer argumentMemory_, memory_;
   int64_t used_ = 0;
+  bool donate_ = false;
   std::vector<void *> arguments_, results_;
   void *arena_ = nullptr;
   cuda::Device *device_ = nullptr;

@@ -1,0 +1,106 @@
+//===- UpdateInPlace.cpp - Results in their arguments' memory -------------===//
+
+#include "UpdateInPlace.h"
+#include "shardkit/Target/Common/Passes.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// Whether the op reads the whole operand and keeps no view of it.
+static bool isConsumed(OpOperand &use) {
+  return isa<linalg::LinalgOp, target::ContractOp, target::CollectiveOp, target::StartOp,
+             target::DoneOp, tensor::ExtractOp, tensor::DimOp>(use.getOwner());
+}
+
+/// Whether everything that reads `value`, or a view of it, in `block` is over when
+/// `producer` begins.
+static bool isReadBefore(OpOperand &use, Operation *producer) {
+  Operation *user = producer->getBlock()->findAncestorOpInBlock(*use.getOwner());
+  if (!user || user == producer || !user->isBeforeInBlock(producer))
+    return false;
+  if (isConsumed(use))
+    return true;
+  return isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::CastOp>(use.getOwner()) &&
+         llvm::all_of(use.getOwner()->getUses(),
+                      [&](OpOperand &next) { return isReadBefore(next, producer); });
+}
+
+/// The insertion that makes result `index` of `loop`, and of the loops that it consists
+/// of, part by part; each trip writes a part of its own. Null if there is none.
+static tensor::InsertSliceOp matchParts(scf::ForOp loop, unsigned index,
+                                        SmallVectorImpl<scf::ForOp> &nest) {
+  nest.push_back(loop);
+  Value carried = loop.getRegionIterArg(index);
+  Value yielded = loop.getBody()->getTerminator()->getOperand(index);
+  if (auto inner = yielded.getDefiningOp<scf::ForOp>()) {
+    unsigned result = cast<OpResult>(yielded).getResultNumber();
+    return inner->getBlock() == loop.getBody() && inner.getInitArgs()[result] == carried
+               ? matchParts(inner, result, nest)
+               : tensor::InsertSliceOp();
+  }
+  auto insert = yielded.getDefiningOp<tensor::InsertSliceOp>();
+  if (!insert || insert.getDest() != carried || insert->getBlock() != loop.getBody())
+    return {};
+  for (scf::ForOp each : nest) {
+    auto step = getConstantIntValue(each.getStep());
+    bool isOwn = llvm::any_of(
+        llvm::zip_equal(insert.getMixedOffsets(), insert.getMixedSizes(), insert.getMixedStrides()),
+        [&](auto part) {
+          auto [offset, size, stride] = part;
+          auto length = getConstantIntValue(size);
+          return offset == OpFoldResult(each.getInductionVar()) && isConstantIntValue(stride, 1) &&
+                 step && length && *length <= *step;
+        });
+    if (!isOwn)
+      return {};
+  }
+  return insert;
+}
+
+/// Whether nothing was written to the place of the result before its producer begins.
+static bool isFresh(Value init, Value place) {
+  auto slice = init.getDefiningOp<tensor::ExtractSliceOp>();
+  return init.getDefiningOp<tensor::EmptyOp>() || (slice && slice.getSource() == place);
+}
+
+/// `place`: what the value is a part of, if it is one.
+static bool check(Value value, Value argument, Value place) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result || value.getType() != argument.getType())
+    return false;
+  Operation *producer = result.getOwner();
+  auto loop = dyn_cast<scf::ForOp>(producer);
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(producer);
+  tensor::InsertSliceOp insert;
+  SmallVector<scf::ForOp> nest;
+  if (linalgOp) {
+    if (linalgOp.getNumParallelLoops() != linalgOp.getNumLoops() ||
+        !isFresh(linalgOp.getDpsInits()[result.getResultNumber()], place))
+      return false;
+  } else if (loop) {
+    if (!isFresh(loop.getInitArgs()[result.getResultNumber()], place) ||
+        !(insert = matchParts(loop, result.getResultNumber(), nest)))
+      return false;
+  } else {
+    return false;
+  }
+  auto isReadInStep = [&](OpOperand &use) {
+    if (linalgOp)
+      return use.getOwner() == producer && linalgOp.isDpsInput(&use) &&
+             linalgOp.getMatchingIndexingMap(&use) == linalgOp.getIndexingMapMatchingResult(result) &&
+             linalgOp.getMatchingIndexingMap(&use).isPermutation();
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
+    return slice && slice->getBlock() == insert->getBlock() &&
+           slice.getMixedOffsets() == insert.getMixedOffsets() &&
+           slice.getMixedSizes() == insert.getMixedSizes() &&
+           slice.getMixedStrides() == insert.getMixedStrides() &&
+           check(insert.getSource(), slice, insert.getDest());
+  };
+  return llvm::all_of(argument.getUses(), [&](OpOperand &use) {
+    return isReadBefore(use, producer) ||
+           (producer->isAncestor(use.getOwner()) && isReadInStep(use));
+  });
+}
+
+bool target::canUpdateInPlace(Value value, Value argument) { return check(value, argument, Value()); }
