@@ -142,7 +142,8 @@ private:
     for (ArrayRef<int64_t> list : {ArrayRef(function.reads), ArrayRef(function.writes)})
       for (int64_t value : list)
         forEachSlot(program, value, run.microbatch, microbatches, [&](Slot slot) { hold(slot); });
-    // A sum is written beside the one that is read; what is no row of its array is copied.
+    // What is no row of its array is copied; what is written anew while it is read is
+    // written beside it, unless the result is tied to the argument.
     int64_t copies = 0;
     auto copied = [&](Type type, SlotAttr slot) {
       if (slot && slot.isMicrobatch() && slot.getDim() > 0 && microbatches > 1)
@@ -152,9 +153,14 @@ private:
       copied(func.getArgumentTypes()[i], getSlot(func.getArgAttrDict(i)));
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       copied(func.getResultTypes()[i], getSlot(func.getResultAttrDict(i)));
-    for (int64_t value : function.writes)
-      if (llvm::is_contained(function.reads, value))
-        copies += bytes[value];
+    llvm::SmallDenseSet<Attribute> isRead;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      isRead.insert(getSlot(func.getArgAttrDict(i)));
+    for (unsigned i = 0; i < func.getNumResults(); ++i) {
+      SlotAttr slot = getSlot(func.getResultAttrDict(i));
+      if (slot && slot.isValue() && isRead.contains(slot) && !func.getResultAttr(i, kTiedAttr))
+        copies += getBytes(func.getResultTypes()[i]);
+    }
     out.valueBytes = std::max(out.valueBytes, heldBytes + copies);
     int64_t inside = 0;
     if (const FunctionMemory *own = memory.lookup(func.getName()))

@@ -36,10 +36,11 @@ def replay(number, stage):
     for kind, what, *rest in stage["instructions"]:
         extra = 0
         if kind == "run":
-            reads, writes = values_of(functions[what]["arguments"]), values_of(functions[what]["results"])
-            live |= {buffer(value, rest[0]) for value in writes}
-            # What is read and written has two buffers meanwhile.
-            extra = sum(value_bytes(stage, value) for value in writes if value in reads)
+            arguments, results = functions[what]["arguments"], functions[what]["results"]
+            live |= {buffer(value, rest[0]) for value in values_of(results)}
+            # What is read and written has two buffers meanwhile, unless it is updated in place.
+            extra = sum(value_bytes(stage, value["slot"][1]) for value in results
+                        if value["slot"] in [a["slot"] for a in arguments] and "tied" not in value)
         elif kind == "transfer":
             live |= {buffer(pipeline["transfers"][t]["to"][1], m) for t, m in rest[1]}
         else:
