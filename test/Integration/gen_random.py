@@ -63,7 +63,7 @@ class Skip(Exception):
 
 class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
                TosaSteps):
-    def __init__(self, rng, name, uneven=False, views=False):
+    def __init__(self, rng, name, uneven=False, views=False, tied=False):
         self.rng, self.name, self.uneven = rng, name, uneven
         mesh = rng.randrange(len(MESHES))
         self.meshes = [(f"m{mesh}", MESHES[mesh])]
@@ -78,6 +78,9 @@ class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
         self.flavour = rng.choice(self.FLAVOURS)
         self.element = rng.choice(self.TOSA_ELEMENTS if self.flavour == "tosa" else
                                   ["i8", "i16", "i32", "i32", "i64", "f16", "bf16", "f32", "f32", "f64"])
+        self.tied = tied
+        if tied and self.element[0] != "i":  # arguments of floats are integers first
+            self.element = "i32"
         self.is_float = self.element[0] != "i"
         self.lines, self.args, self.values, self.next = [], [], [], 0
         self.callees, self.depth = [], 0
@@ -731,9 +734,14 @@ class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
         """The function, and as a private one what upstream lowers of it if it does not lower all."""
         rng = self.rng
         types = []
+        tied = set()
         for _, shape, _ in results:
             attr = ""
-            if rng.random() < 0.4:
+            free = [i for i, arg in enumerate(self.args) if f": {self.tensor(shape)} {{" in arg and i not in tied]
+            if self.tied and not visibility and free:
+                tied.add(free[0])
+                attr = f" {{spmd.tied = {free[0]} : i64}}"
+            elif rng.random() < 0.4:
                 attr = f" {{spmd.sharding = #spmd.sharding{self.sharding(shape)}}}"
             types.append(self.tensor(shape) + attr)
         signature = f"({', '.join(self.args)}) -> ({', '.join(types)})"
@@ -763,6 +771,7 @@ def main():
                         help="axes also on dims that they do not divide")
     parser.add_argument("--views", action="store_true",
                         help="several meshes per function, views of the same devices")
+    parser.add_argument("--tied", action="store_true", help="results update arguments of their type")
     parser.add_argument("-o", "--output", default="-")
     args = parser.parse_args()
     out = []
@@ -787,7 +796,7 @@ def main():
     for i in range(args.count):
         if args.only is None or args.only == i:
             rng = random.Random(f"{args.seed}.{i}")
-            out.append(Function(rng, f"f{i}", args.uneven, args.views).build())
+            out.append(Function(rng, f"f{i}", args.uneven, args.views, args.tied).build())
     text = "\n".join(out)
     if args.output == "-":
         print(text)
