@@ -93,7 +93,7 @@ def convert(module: Any) -> None:
     """Makes Shardy's annotations of GSPMD's in a module of jaxlib's bindings."""
     from jaxlib.mlir import ir
 
-    from .rewrites import Builder, get_place, replace, walk
+    from .builder import Builder, get_place, replace, walk
 
     def rank_of(type: Any) -> int:
         return ir.RankedTensorType(type).rank

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from jaxlib.mlir import ir
 
-from .rewrites import Builder, fail, i64s, replace, shape_of, walk
+from .builder import Builder, fail, i64s, replace, shape_of, walk
 
 _PREFIX = "shardkit_manual_"
 
