@@ -5,7 +5,7 @@ Ops of dialects that these do not know are made in generic form."""
 from __future__ import annotations
 
 import re
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Callable, Iterable, Mapping, Sequence
 
 from jaxlib.mlir import ir
 
@@ -154,13 +154,13 @@ def is_unsigned(type: ir.Type) -> bool:
     return isinstance(type, ir.IntegerType) and type.is_unsigned
 
 
-def signless(type: ir.Type) -> ir.Type:
+def signless(type: ir.Type) -> ir.RankedTensorType:
     """The type of a tensor of unsigned integers as linalg has it: of the same bits."""
     tensor = ir.RankedTensorType(type)
     kind = tensor.element_type
     if is_unsigned(kind):
         return ir.RankedTensorType.get(tensor.shape, ir.IntegerType.get_signless(kind.width))
-    return type
+    return tensor
 
 
 def owner(value: ir.Value) -> ir.Operation | None:
@@ -178,14 +178,21 @@ def attribute_names(op: ir.Operation) -> list[str]:
     return [a if isinstance(a, str) else a.name for a in op.attributes]
 
 
-def apply_body(b: Builder, op: ir.Operation, values: Sequence[ir.Value]) -> list[ir.Value]:
-    """What the only region of `op`, over scalars, makes of tensors of one shape in their place, element by element."""
+def apply_body(
+    b: Builder, op: ir.Operation, values: Sequence[ir.Value], hold: Callable[[ir.Value], ir.Value] | None = None
+) -> list[ir.Value]:
+    """What the first region of `op`, over scalars, makes of tensors of one shape in their place, element by element. `hold` is done
+    to the tensors that constants become."""
     shape = shape_of(values[0])
     block = op.regions[0].blocks[0]
     known = dict(zip(block.arguments, values))
 
+    def spread(value: ir.Value) -> ir.Value:
+        made = b.broadcast(value, shape, [])
+        return hold(made) if hold else made
+
     def get(value: ir.Value) -> ir.Value:
-        return known[value] if value in known else b.broadcast(value, shape, [])
+        return known[value] if value in known else spread(value)
 
     *body, terminator = list(block.operations)
     for inner in body:
@@ -193,8 +200,8 @@ def apply_body(b: Builder, op: ir.Operation, values: Sequence[ir.Value]) -> list
         if inner.operation.regions or name == "func.call":
             raise fail(op, f"the region of {op.name} holds {name}", "elementwise ops")
         if name == "stablehlo.constant":
-            made = [b.value(name, [], inner.results[0].type, {"value": inner.attributes["value"]})]
-            known[inner.results[0]] = b.broadcast(made[0], shape, [])
+            scalar = b.value(name, [], inner.results[0].type, {"value": inner.attributes["value"]})
+            known[inner.results[0]] = spread(scalar)
             continue
         types = [ir.RankedTensorType.get(shape, element(r)) for r in inner.results]
         attributes = {a: inner.attributes[a] for a in attribute_names(inner.operation)}

@@ -96,7 +96,7 @@ def convert(module: Any) -> None:
     from .builder import Builder, get_place, replace, walk
 
     def rank_of(type: Any) -> int:
-        return ir.RankedTensorType(type).rank
+        return int(ir.RankedTensorType(type).rank)
 
     # Everything that is said: where, and how it is written there.
     found: list[tuple[Any, list[list[Digit]], Any]] = []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Sequence
 
 from jaxlib.mlir import ir
 
-from .builder import Builder, owner, replace, shape_of, signless
+from .builder import Builder, i1, owner, replace, shape_of, signless
 
 
 def _constant_int(value: ir.Value) -> int | None:
@@ -71,11 +72,13 @@ def rewrite_while(op: ir.Operation) -> list[ir.Value]:
     return results
 
 
-def _yield(b: Builder, values) -> None:
+def _yield(b: Builder, values: Sequence[ir.Value]) -> None:
     b.op("scf.yield", [b.bitcast(v, signless(v.type)) for v in values])
 
 
-def _find_counter(cond, body, inits, returned, changed):
+def _find_counter(
+    cond: ir.Block, body: ir.Block, inits: Sequence[ir.Value], returned: Sequence[ir.Value], changed: Sequence[int]
+) -> tuple[int, int, int, int] | None:
     """(number, first, step, end) of the value that counts; nothing where the loop is no counted one."""
     test = owner(list(cond.operations)[-1].operands[0])
     if test is None or test.name != "stablehlo.compare" or "LT" not in str(test.attributes["comparison_direction"]):
@@ -95,7 +98,7 @@ def _find_counter(cond, body, inits, returned, changed):
     return None
 
 
-def _make_while(op, b: Builder, cond, body, changed) -> None:
+def _make_while(op: ir.Operation, b: Builder, cond: ir.Block, body: ir.Block, changed: Sequence[int]) -> list[ir.Value]:
     full = [op.operands[c].type for c in changed]
     types = [signless(t) for t in full]
     loop = b.op("scf.while", [b.bitcast(op.operands[c], t) for c, t in zip(changed, types)], types, regions=2)
@@ -124,26 +127,22 @@ def rewrite_branch(op: ir.Operation) -> None:
     types = [signless(t) for t in full]
     branches = [region.blocks[0] for region in op.regions]
 
-    def fill(b: Builder, block: ir.Block, target: ir.Block):
+    def fill(b: Builder, block: ir.Block, target: ir.Block) -> None:
         terminator = _move_body(block, target)
         _yield(b.at_end_of(target), list(terminator.operands))
 
-    if op.name == "stablehlo.if":
-        tests = [lambda b: b.value("tensor.extract", [choice], i1())]
-    else:
-        def make(n):
-            def test(b):
-                same = b.compare("EQ", "SIGNED", choice, b.splat(str(n), choice.type))
-                return b.value("tensor.extract", [same], i1())
-            return test
+    is_if = op.name == "stablehlo.if"
+    count = 1 if is_if else len(branches) - 1
 
-        tests = [make(n) for n in range(len(branches) - 1)]
+    def test(b: Builder, n: int) -> ir.Value:
+        same = choice if is_if else b.compare("EQ", "SIGNED", choice, b.splat(str(n), choice.type))
+        return b.value("tensor.extract", [same], i1())
 
     def chain(b: Builder, n: int) -> list[ir.Value]:
-        made = b.op("scf.if", [tests[n](b)], types, regions=2)
+        made = b.op("scf.if", [test(b, n)], types, regions=2)
         fill(b, branches[n], made.regions[0].blocks.append())
         rest = made.regions[1].blocks.append()
-        if n + 1 == len(tests):
+        if n + 1 == count:
             fill(b, branches[n + 1], rest)
         else:
             inner = b.at_end_of(rest)

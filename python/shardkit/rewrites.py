@@ -6,11 +6,11 @@ Each rewrite turns one op into ops that the lowering has, or into ops of linalg,
 from __future__ import annotations
 
 import re
-from typing import Callable
+from typing import Callable, Sequence
 
 from jaxlib.mlir import ir
 
-from .builder import Builder, apply_body, element, fail, owner, replace, shape_of, signless, walk
+from .builder import Builder, apply_body, attribute_names, element, fail, owner, replace, shape_of, signless, walk
 from .loops import rewrite_branch, rewrite_while
 from .scatter import rewrite_scatter, rewrite_select_and_scatter
 from .sorting import rewrite_sort, rewrite_top_k
@@ -43,12 +43,17 @@ def rewrite_erf_inv(op: ir.Operation) -> None:
     b, x, type = Builder(op), op.operands[0], op.results[0].type
     if str(element(x)) not in ("f32", "f64"):
         raise fail(op, f"chlo.erf_inv of {type} has no lowering", "f32 or f64")
-    c = lambda number: b.splat(repr(float(number)), type)  # noqa: E731
-    do = lambda name, *values: b.value(name if "." in name else "stablehlo." + name, list(values), type)  # noqa: E731
+
+    def c(number: float) -> ir.Value:
+        return b.splat(repr(float(number)), type)
+
+    def do(name: str, *values: ir.Value) -> ir.Value:
+        return b.value(name if "." in name else "stablehlo." + name, values, type)
+
     one = c(1)
     w = do("negate", do("log", do("multiply", do("subtract", one, x), do("add", one, x))))
 
-    def polynomial(shifted, coefficients):
+    def polynomial(shifted: ir.Value, coefficients: Sequence[float]) -> ir.Value:
         result = c(coefficients[0])
         for number in coefficients[1:]:
             result = do("add", do("multiply", result, shifted), c(number))
@@ -108,6 +113,19 @@ def drop_unsigned_signatures(module: ir.Module) -> None:
         replace(call, [b.bitcast(r, t) for r, t in zip(made.results, types)])
 
 
+def rewrite_annotation(op: ir.Operation) -> None:
+    """What is said of unsigned integers is said of the same bits."""
+    values = [*op.operands, *op.results]
+    if all(signless(v.type) == v.type for v in values):
+        return
+    b = Builder(op)
+    made = b.op(
+        op.name, [b.bitcast(v, signless(v.type)) for v in op.operands], [signless(r.type) for r in op.results],
+        {name: op.attributes[name] for name in attribute_names(op)},
+    )  # fmt: skip
+    replace(op, [b.bitcast(new, old.type) for old, new in zip(op.results, made.results)])
+
+
 # --- odd sizes ------------------------------------------------------------------------------------
 
 
@@ -154,6 +172,11 @@ REWRITES: dict[str, Callable[[ir.Operation], object]] = {
     "stablehlo.case": rewrite_branch,
     "stablehlo.if": rewrite_branch,
     "stablehlo.optimization_barrier": rewrite_barrier,
+    "sdy.sharding_constraint": rewrite_annotation,
+    "sdy.sharding_group": rewrite_annotation,
+    "sdy.propagation_barrier": rewrite_annotation,
+    "sdy.reshard": rewrite_annotation,
+    "shardkit.manual": rewrite_annotation,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Iterable
 
 import numpy as np
 from jaxlib.mlir import ir
@@ -89,10 +90,13 @@ def rewrite_scatter(op: ir.Operation) -> None:
         parts[d] = b.reshape(part, [index_shape[i] for i in index_dims])
 
     dims = ", ".join(f"d{i}" for i in range(len(sizes)))
-    to_map = lambda loops: f"affine_map<({dims}) -> ({', '.join(f'd{i}' for i in loops)})>"  # noqa: E731
+
+    def to_map(loops: Iterable[int]) -> str:
+        return f"affine_map<({dims}) -> ({', '.join(f'd{i}' for i in loops)})>"
+
     scatter_loops = [loop_of_scatter[u] for u in scatter_dims]
     maps = [to_map(scatter_loops) for _ in indexed]
-    maps.append(to_map([loop_of_scatter.get(u, loop_of_window.get(u)) for u in kept]))
+    maps.append(to_map([(loop_of_scatter | loop_of_window)[u] for u in kept]))
     maps.append(to_map(range(rank)))
     kinds = ["parallel" if i < rank else "reduction" for i in range(len(sizes))]
     ins = [parts[d] for d in indexed] + [updates]

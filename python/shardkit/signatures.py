@@ -29,7 +29,7 @@ def find_index_ranges(module: Any, func: Any) -> list[tuple[int, int] | None]:
         known[name] = [None] * len(block.arguments)
         numbers = {argument: i for i, argument in enumerate(block.arguments)}
 
-        def mark(value: Any, size: int, seen: set) -> None:
+        def mark(value: Any, size: int, seen: set[Any]) -> None:
             """Everything that `value` is made of addresses at most `size` places."""
             if value in seen:
                 return

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from typing import Callable, Sequence
+from typing import Callable, Protocol, Sequence
 
 from jaxlib.mlir import ir
 
 from .builder import Builder, apply_body, element, i1, i32, i64s, is_float, replace, shape_of, signless
 from .loops import rewrite_while
+from .network import LONGEST_COUNTED, get_masks
 
-Less = Callable[[Builder, Sequence[ir.Value], Sequence[ir.Value]], ir.Value]
-"""Whether the elements of the first tensors come before those of the second, in their place."""
+Hold = Callable[[ir.Value], ir.Value]
 
-LONGEST_COUNTED = 128
-"""Dims up to this size are sorted by counting, longer ones by a network."""
+
+class Less(Protocol):
+    """Whether the elements of the first tensors come before those of the second, in their place. `hold` is done to other tensors
+    that they are compared with."""
+
+    def __call__(
+        self, b: Builder, first: Sequence[ir.Value], second: Sequence[ir.Value], hold: Hold | None = None
+    ) -> ir.Value: ...
+
 
 
 def sort(op: ir.Operation, values: Sequence[ir.Value], dim: int, count: int, less: Less) -> list[ir.Value]:
@@ -64,19 +70,17 @@ def _pick_by_rank(b: Builder, values: Sequence[ir.Value], dim: int, count: int, 
 
 
 def _sort_by_network(b: Builder, op: ir.Operation, values: Sequence[ir.Value], dim: int, count: int, less: Less) -> list[ir.Value]:
-    """Batcher's bitonic network with all comparators upwards: in each of log(n)(log(n)+1)/2 rounds of a loop place i meets place
-    i ^ mask, and the lower one keeps what comes first. Where n is no power of two, places past the end would hold what comes
-    last, which stays: those who would meet them keep what they have. Where elements came from is carried along: it makes the
-    order total, and so the sort stable."""
+    """A loop over the rounds of the network. Where elements came from is carried along: it makes the order total, and so the sort
+    stable."""
     shape = shape_of(values[0])
     n = shape[dim]
-    masks = [m for k in range(1, math.ceil(math.log2(n)) + 1) for m in [2**k - 1, *(2**j for j in range(k - 2, -1, -1))]]
+    masks = get_masks(n)
     places = b.iota(shape, dim, i32())
     scalar = ir.RankedTensorType.get([], i32())
     table = b.value("stablehlo.constant", [], ir.RankedTensorType.get([len(masks)], i32()), {
         "value": f"dense<{masks}> : tensor<{len(masks)}xi32>"
     })  # fmt: skip
-    carried = [b.splat("0", scalar), *(_keep_whole(b, op, v, dim) for v in values), places]
+    carried = [b.splat("0", scalar), *(_keep_whole(b, op, v, dim) for v in [*values, places])]
     types = [v.type for v in carried]
     loop = b.op("stablehlo.while", carried, types, regions=2)
     cond, body = (region.blocks.append(*types, arg_locs=[b.loc] * len(types)) for region in loop.regions)
@@ -87,24 +91,31 @@ def _sort_by_network(b: Builder, op: ir.Operation, values: Sequence[ir.Value], d
     round, *own = body.arguments
     mask = inner.value("stablehlo.dynamic_slice", [table, round], ir.RankedTensorType.get([1], i32()), {"slice_sizes": i64s([1])})
     mask = inner.reshape(mask, [])
-    other = [_meet(inner, v, mask, dim) for v in own]
-    partner = inner.value("stablehlo.xor", [places, inner.broadcast(mask, shape, [])], places.type)
-    is_lower = inner.compare("LT", "SIGNED", places, partner)
+    own = [_keep_whole(inner, op, v, dim) for v in own]
+    other = [_keep_whole(inner, op, _meet(inner, v, mask, dim), dim) for v in own]
+    is_lower = _meet(inner, None, mask, dim, shape)
     earlier = inner.compare("LT", "SIGNED", own[-1], other[-1])
-    first = _comes_before(inner, less(inner, own[:-1], other[:-1]), less(inner, other[:-1], own[:-1]), earlier)
+
+    def hold(value: ir.Value) -> ir.Value:  # it may stand outside of the loop as well, cut
+        return _keep_whole(inner, op, value, dim)
+
+    first = _comes_before(inner, less(inner, own[:-1], other[:-1], hold), less(inner, other[:-1], own[:-1], hold), earlier)
     swap = inner.value("stablehlo.xor", [is_lower, first], first.type)
     following = inner.value("stablehlo.add", [round, inner.splat("1", scalar)], scalar)
     inner.op("stablehlo.return", [following, *(inner.select(swap, theirs, ours) for ours, theirs in zip(own, other))])
     end = [count if d == dim else size for d, size in enumerate(shape)]
-    results = [_keep_whole(b, op, v, dim) for v in rewrite_while(loop)[1:-1]]
+    results = [_keep_whole(b, op, v, dim) if list(r.uses) else v for r, v in zip(op.results, rewrite_while(loop)[1:-1])]
     return [b.slice(v, [0] * len(shape), end) if count < n else v for v in results]
 
 
-def _meet(b: Builder, value: ir.Value, mask: ir.Value, dim: int) -> ir.Value:
-    """What stands at place i ^ mask of a dim, for each i; past the end, what stands at i."""
-    full, type = value.type, signless(value.type)
-    value = b.bitcast(value, type)
-    rank = len(shape_of(value))
+def _meet(b: Builder, value: ir.Value | None, mask: ir.Value, dim: int, shape: Sequence[int] = ()) -> ir.Value:
+    """What stands at place i ^ mask of a dim, for each i; past the end, what stands at i. Without a value: is i the lower one?"""
+    full = ir.RankedTensorType.get(shape, i1()) if value is None else value.type
+    type = signless(full)
+    if value is not None:
+        value = b.bitcast(value, type)
+    shape, kind = list(type.shape), type.element_type
+    rank = len(shape)
     dims = ", ".join(f"d{d}" for d in range(rank))
     generic = b.op(
         "linalg.generic",
@@ -117,15 +128,19 @@ def _meet(b: Builder, value: ir.Value, mask: ir.Value, dim: int) -> ir.Value:
         },
         regions=1,
     )
-    block = generic.regions[0].blocks.append(i32(), element(value), arg_locs=[b.loc] * 2)
+    block = generic.regions[0].blocks.append(i32(), kind, arg_locs=[b.loc] * 2)
     inner = b.at_end_of(block)
     index = ir.IndexType.get()
     at = [inner.value("linalg.index", [], index, {"dim": f"{d} : i64"}) for d in range(rank)]
     there = inner.value("arith.xori", [at[dim], inner.value("arith.index_cast", [block.arguments[0]], index)], index)
-    size = inner.value("arith.constant", [], index, {"value": f"{shape_of(value)[dim]} : index"})
-    is_inside = inner.value("arith.cmpi", [there, size], i1(), {"predicate": "6 : i64"})  # unsigned, less
-    at[dim] = inner.value("arith.select", [is_inside, there, at[dim]], index)
-    inner.op("linalg.yield", [inner.value("tensor.extract", [value, *at], element(value))])
+    less = {"predicate": "6 : i64"}  # of unsigned numbers
+    if value is None:
+        inner.op("linalg.yield", [inner.value("arith.cmpi", [at[dim], there], i1(), less)])
+    else:
+        size = inner.value("arith.constant", [], index, {"value": f"{shape[dim]} : index"})
+        is_inside = inner.value("arith.cmpi", [there, size], i1(), less)
+        at[dim] = inner.value("arith.select", [is_inside, there, at[dim]], index)
+        inner.op("linalg.yield", [inner.value("tensor.extract", [value, *at], kind)])
     return b.bitcast(generic.results[0], full)
 
 
@@ -147,8 +162,8 @@ def rewrite_sort(op: ir.Operation) -> None:
     dim = ir.IntegerAttr(op.attributes["dimension"]).value
     dim += len(shape_of(values[0])) if dim < 0 else 0
 
-    def less(b: Builder, first: Sequence[ir.Value], second: Sequence[ir.Value]) -> ir.Value:
-        return apply_body(b, op, [v for pair in zip(first, second) for v in pair])[0]
+    def less(b: Builder, first: Sequence[ir.Value], second: Sequence[ir.Value], hold: Hold | None = None) -> ir.Value:
+        return apply_body(b, op, [v for pair in zip(first, second) for v in pair], hold)[0]
 
     replace(op, sort(op, values, dim, shape_of(values[0])[dim], less))
 
@@ -166,4 +181,4 @@ def rewrite_top_k(op: ir.Operation) -> None:
     b = Builder(op)
     index = b.iota(shape, len(shape) - 1, i32())
     count = ir.IntegerAttr(op.attributes["k"]).value
-    replace(op, sort(op, [value, index], len(shape) - 1, count, lambda b, x, y: b.compare("GT", order, x[0], y[0])))
+    replace(op, sort(op, [value, index], len(shape) - 1, count, lambda b, x, y, hold=None: b.compare("GT", order, x[0], y[0])))
