@@ -14,7 +14,7 @@ def main():
     try:
         from jaxlib.mlir import ir, passmanager
         from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-        from jaxlib.mlir.dialects import sdy, stablehlo
+        from jaxlib.mlir.dialects import chlo, sdy, stablehlo
     except ImportError:
         sys.exit(3)
     context = ir.Context()
@@ -24,8 +24,8 @@ def main():
     context.load_all_available_dialects()
     context.enable_multithreading(False)
     with context, open(sys.argv[1]) as file:
-        stablehlo.register_dialect(context)
-        sdy.register_dialect(context)
+        for dialect in (stablehlo, chlo, sdy):
+            dialect.register_dialect(context)
         module = ir.Module.parse(file.read())
         pipeline = passmanager.PassManager.parse("builtin.module(sdy-propagation-pipeline)")
         pipeline.enable_verifier(False)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
+import traceback
 import warnings
 from pathlib import Path
 from typing import Any
 
 from .errors import ShardKitError
-from .model import Model
+from .model import FILES, Model
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -44,8 +45,25 @@ def main(argv: list[str] | None = None) -> int:
         text = str(error)
         print(text if "error: " in text else f"error: {text}", file=sys.stderr)
         return 1
-    print(f"{options.output}: {len(model.arguments)} arguments, {len(model.results)} results", file=sys.stderr)
+    except Exception as error:
+        place = _find_line(error, options.file)
+        if place is None:  # not the file's fault
+            raise
+        print(f"{place}: error: {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}", file=sys.stderr)
+        return 1
+    written = ", ".join(f for f in FILES if Path(options.output, f).exists())
+    print(f"{options.output}: {len(model.arguments)} arguments, {len(model.results)} results in {written}", file=sys.stderr)
     return 0
+
+
+def _find_line(error: Exception, file: str) -> str | None:
+    """`file.py:12` where the user's file was when it failed, if it was."""
+    path = file.partition(":")[0]
+    known = (path, str(Path(path).resolve()))
+    if isinstance(error, SyntaxError) and error.filename in known:
+        return f"{path}:{error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in known]
+    return f"{path}:{lines[-1]}" if lines else None
 
 
 def _split(names: str | None) -> list[str] | None:

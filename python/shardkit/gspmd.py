@@ -93,10 +93,10 @@ def convert(module: Any) -> None:
     """Makes Shardy's annotations of GSPMD's in a module of jaxlib's bindings."""
     from jaxlib.mlir import ir
 
-    from .rewrites import Builder, get_place, replace, walk
+    from .builder import Builder, get_place, replace, walk
 
     def rank_of(type: Any) -> int:
-        return ir.RankedTensorType(type).rank
+        return int(ir.RankedTensorType(type).rank)
 
     # Everything that is said: where, and how it is written there.
     found: list[tuple[Any, list[list[Digit]], Any]] = []

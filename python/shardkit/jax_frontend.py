@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import warnings
+from pathlib import Path
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -30,9 +31,11 @@ def import_jax(
     microbatches cut them there. Arguments may be `jax.ShapeDtypeStruct`: then there are no example values."""
     require("jax", "jax", "importing a JAX function")
     import jax
+    from jax.extend import source_info_util
 
     from . import stablehlo
 
+    source_info_util.register_exclusion(str(Path(__file__).parent))  # lines are those of the user
     jitted = function if hasattr(function, "lower") else jax.jit(function)
     saved = jax.config.jax_include_full_tracebacks_in_locations
     jax.config.update("jax_include_full_tracebacks_in_locations", False)
@@ -85,16 +88,14 @@ def import_jax(
     results = stablehlo.describe_results([_join("result", path) for path, _ in out_paths], func)
     tied = _pair_donated(func, arguments, [leaves[k][3] for k in kept], [path for path, _ in out_paths])
     values = {
-        a.name: np.asarray(leaves[k][1]).astype(a.dtype)  # a Python number has the type that JAX gave it
-        for a, k in zip(arguments, kept)
-        if not isinstance(leaves[k][1], jax.ShapeDtypeStruct)
+        a.name: _to_numpy(leaves[k][1], a.dtype) for a, k in zip(arguments, kept) if not isinstance(leaves[k][1], jax.ShapeDtypeStruct)
     }
 
     def flatten(*args: Any, **kwargs: Any) -> list[Any]:
         flat = [leaf for _, value in _get_parameters(function, args, kwargs) for leaf in jax.tree_util.tree_leaves(value)]
         if len(flat) != len(leaves):
             raise ShardKitError(f"{len(flat)} arrays were given, expected {len(leaves)}, as in the example arguments")
-        return [flat[k] for k in kept]
+        return [_to_numpy(flat[k], a.dtype) for a, k in zip(arguments, kept)]
 
     return Model(
         stablehlo.lower(module, func, arguments, results, tied, locations),
@@ -104,6 +105,17 @@ def import_jax(
         flatten=flatten,
         unflatten=lambda arrays: jax.tree_util.tree_unflatten(out_tree, arrays),
     )
+
+
+def _to_numpy(value: Any, dtype: str) -> Any:
+    """As JAX takes it: a key is its data, and numbers have the type that JAX gives them, which has 32 bits unless asked."""
+    import jax
+
+    if isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
+        value = jax.random.key_data(value)
+    array = np.asarray(value)
+    is_number = not isinstance(value, (np.ndarray, np.generic, jax.Array))
+    return array.astype(dtype) if is_number or jax.dtypes.canonicalize_dtype(array.dtype).name == dtype else array
 
 
 def _get_parameters(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:

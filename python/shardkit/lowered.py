@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Mapping, Sequence
 
+from .leftovers import lower_leftovers
 from .model import Argument, Result
 
 
@@ -30,6 +32,7 @@ def annotate(
     context.allow_unregistered_dialects = True
     with context, ir.Location.unknown():
         module = ir.Module.parse(text)
+        lower_leftovers(module, declared[1] if (declared := re.search(r'sym_name = "(\w+)"', mesh)) else None)
         func = find_body(module)
         block = func.regions[0].blocks[0]
 
@@ -65,8 +68,8 @@ def annotate(
         terminator.erase()
         type = ir.FunctionType.get([a.type for a in block.arguments], [v.type for v in kept])
         func.attributes["function_type"] = ir.TypeAttr.get(type)
-        made = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
-        return made.replace("({\n", "({\n" + mesh, 1) if mesh else made
+        lowered = str(module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True))
+        return lowered.replace("({\n", "({\n" + mesh, 1) if mesh else lowered
 
 
 def _next(block: Any, op: Any) -> Any:

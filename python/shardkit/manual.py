@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from jaxlib.mlir import ir
 
-from .rewrites import Builder, fail, i64s, replace, shape_of, walk
+from .builder import Builder, fail, i64s, replace, shape_of, walk
 
 _PREFIX = "shardkit_manual_"
 
@@ -107,7 +107,7 @@ def inline_text(text: str) -> str:
     """Puts the bodies back, in the generic form of the lowered module."""
     bodies: dict[str, str] = {}
 
-    def take(match: re.Match) -> str:
+    def take(match: re.Match[str]) -> str:
         bodies[match[1]] = match[2]
         return ""
 
@@ -119,7 +119,7 @@ def inline_text(text: str) -> str:
     text = pattern.sub(take, text)
     use = re.compile(rf'"shardkit\.manual"(\([^)]*\)) \{{callee = @({_PREFIX}\d+), ([^\n]*?)\}} : \(')
 
-    def put(match: re.Match) -> str:
+    def put(match: re.Match[str]) -> str:
         name = match[2]
         # Names are counted anew in each function.
         body = re.sub(r"([%^])([\w]+)", rf"\1{name}_\2", bodies[name])

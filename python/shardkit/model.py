@@ -15,6 +15,17 @@ from .errors import ShardKitError
 from .tools import find_tool, run_tool
 
 
+# Names of element types in MLIR and in NumPy.
+DTYPES = {
+    "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "f8E4M3FN": "float8_e4m3fn",
+    "f8E5M2": "float8_e5m2",
+} | {f"{s}i{n}": f"{'u' * (s == 'u')}int{n}" for s in ("", "u") for n in (8, 16, 32, 64)}  # fmt: skip
+
+
+FILES = ("model.mlir", "weights.safetensors", "inputs.safetensors", "plan.json")
+"""What a model is saved in; those that it has nothing for are left out."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Argument:
     """An argument of the imported function; `is_weight`: it is found among stored weights by its name; `is_batch`: microbatches
@@ -50,8 +61,13 @@ class Model:
     def save(self, directory: str | Path) -> Path:
         """Writes model.mlir, plan.json, and, of the example arguments, weights.safetensors and inputs.safetensors."""
         directory = Path(directory)
-        directory.mkdir(parents=True, exist_ok=True)
-        (directory / "model.mlir").write_text(self.text)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            for name in FILES:  # of an earlier model
+                (directory / name).unlink(missing_ok=True)
+            (directory / "model.mlir").write_text(self.text)
+        except OSError as error:
+            raise ShardKitError(f"error: {error.filename}: {error.strerror}, expected a directory that can be written") from None
         if "spmd.mesh" in self.text:
             plan = f"file={directory / 'plan.json'}"
             run_tool([find_tool("shard-opt"), str(directory / "model.mlir"), f"--spmd-export-plan={plan}", "-o", "/dev/null"])

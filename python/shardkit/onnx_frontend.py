@@ -122,7 +122,10 @@ def _drop_distribution(model: Any) -> dict[str, tuple[str, list[int], list[int]]
                         f"{len(attributes[key].strings) if key in attributes else 'no'} {key}, expected {len(tensors)}, one for each {side}"
                     )
                 lists.append([s.decode() for s in attributes[key].strings])
-            numbers = lambda s: [int(n) for n in re.findall(r"\d+", s)]  # noqa: E731
+
+            def numbers(text: str) -> list[int]:
+                return [int(n) for n in re.findall(r"\d+", text)]
+
             return [(t, (spec, numbers(shape), numbers(ids))) for t, spec, shape, ids in zip(tensors, *lists) if t]
 
         for tensor, spec in read("output", node.output):

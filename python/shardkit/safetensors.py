@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,19 +18,20 @@ _ML_DTYPES = {"BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8
 _NAMES = {name: key for key, name in (_NUMPY | _ML_DTYPES).items()}
 
 
-def _dtype(key: str) -> np.dtype:
+def _dtype(key: str) -> np.dtype[Any]:
     if key in _NUMPY:
         return np.dtype(_NUMPY[key])
     if key in _ML_DTYPES:
         import ml_dtypes  # comes with jax
 
-        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[key]))
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[key]))
+        return found
     raise ShardKitError(f"dtype {key} has no NumPy type, expected one of {', '.join((_NUMPY | _ML_DTYPES))}")
 
 
 def write(path: str | Path, tensors: dict[str, np.ndarray]) -> None:
     """Writes tensors, in the order of their names, row-major and little-endian."""
-    header: dict[str, dict] = {}
+    header: dict[str, dict[str, Any]] = {}
     offset = 0
     for name in sorted(tensors):
         value = tensors[name]

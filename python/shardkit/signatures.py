@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .rewrites import shape_of, walk
+from .builder import shape_of, walk
+from .scatter import read_numbers
 
 # Ops whose result holds elements of their operands, perhaps shifted into range by a select.
 _PASSED = {
@@ -28,7 +29,7 @@ def find_index_ranges(module: Any, func: Any) -> list[tuple[int, int] | None]:
         known[name] = [None] * len(block.arguments)
         numbers = {argument: i for i, argument in enumerate(block.arguments)}
 
-        def mark(value: Any, size: int, seen: set) -> None:
+        def mark(value: Any, size: int, seen: set[Any]) -> None:
             """Everything that `value` is made of addresses at most `size` places."""
             if value in seen:
                 return
@@ -48,9 +49,7 @@ def find_index_ranges(module: Any, func: Any) -> list[tuple[int, int] | None]:
         for op in walk(functions[name].operation):
             if op.name in ("stablehlo.gather", "stablehlo.scatter"):
                 text = str(op.attributes["dimension_numbers" if op.name.endswith("gather") else "scatter_dimension_numbers"])
-                from .rewrites import _numbers
-
-                dims = _numbers(text, "start_index_map" if op.name.endswith("gather") else "scatter_dims_to_operand_dims")
+                dims = read_numbers(text, "start_index_map" if op.name.endswith("gather") else "scatter_dims_to_operand_dims")
                 shape = shape_of(op.operands[0])
                 if dims:
                     mark(op.operands[1], min(shape[d] for d in dims), set())

@@ -7,17 +7,11 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from .errors import ShardKitError, require
-from .model import Argument, Model, Result
+from .model import DTYPES, Argument, Model, Result
 from .tools import find_tool, find_torch_mlir_opt, run_tool
 
-_DTYPES = {
-    "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "f8E4M3FN": "float8_e4m3fn",
-    "f8E5M2": "float8_e5m2",
-} | {f"{s}i{n}": f"{'u' * (s == 'u')}int{n}" for s in ("", "u") for n in (8, 16, 32, 64)}  # fmt: skip
-
-
-def parse(source: str | bytes) -> Any:
-    """A module of jaxlib's bindings from text or bytecode."""
+def parse(source: str | bytes, name: str = "-") -> Any:
+    """A module of jaxlib's bindings from text or bytecode; errors are about what is called `name`."""
     require("jaxlib", "jaxlib", "reading StableHLO")
     from jaxlib.mlir import ir
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext
@@ -35,16 +29,18 @@ def parse(source: str | bytes) -> Any:
         with context:
             return ir.Module.parse(source)
     except ir.MLIRError as error:
-        raise ShardKitError(_describe(error)) from None
+        raise ShardKitError(_describe(error, name)) from None
     except ValueError as error:
-        raise ShardKitError(f"error: {error}") from None
+        raise ShardKitError(f"{name}: error: {error}") from None
 
 
-def _describe(error: Any) -> str:
+def _describe(error: Any, name: str) -> str:
     """The first diagnostic of the bindings as one line, `file:line:column: error: ...`."""
     text = str(error)
     match = re.search(r'error: "?([^"\n]*)"?:(\d+):(\d+): (.*)', text)
-    return f"{match[1]}:{match[2]}:{match[3]}: error: {match[4]}" if match else f"error: {text.strip()}"
+    if not match:
+        return f"{name}: error: {text.strip()}"
+    return f"{name if match[1] == '-' else match[1]}:{match[2]}:{match[3]}: error: {match[4]}"
 
 
 def find_function(module: Any, name: str | None) -> Any:
@@ -76,12 +72,13 @@ def import_stablehlo(
 
     `function`: the public function, where there are several. `weights`: names of the arguments that are stored weights.
     `locations`: whether ops keep the lines that they came from."""
+    file = str(source) if isinstance(source, Path) else "-"
     if isinstance(source, Path):
         try:
             source = source.read_bytes()
         except OSError as error:
             raise ShardKitError(f"error: {error.filename}: {error.strerror}") from None
-    module = parse(source)
+    module = parse(source, file)
     func = find_function(module, function)
     names = []
     for i, argument in enumerate(func.regions[0].blocks[0].arguments):
@@ -113,10 +110,10 @@ def describe(name: str, type: Any, is_weight: bool, what: str = "argument") -> A
     tensor = ir.RankedTensorType(type)
     if not tensor.has_static_shape:
         raise ShardKitError(f"error: {what} {name} has type {type}, expected a static shape: give sizes when exporting")
-    dtype = _DTYPES.get(str(tensor.element_type))
+    dtype = DTYPES.get(str(tensor.element_type))
     if dtype is None:
         raise ShardKitError(
-            f"error: {what} {name} has element type {tensor.element_type}, expected one of {', '.join(_DTYPES)}"
+            f"error: {what} {name} has element type {tensor.element_type}, expected one of {', '.join(DTYPES)}"
         )
     return Argument(name, tuple(tensor.shape), dtype, is_weight)
 

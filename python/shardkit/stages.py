@@ -51,9 +51,10 @@ def _mark() -> Any:
 
     mlir.register_lowering(primitive, lower)
 
-    @jax.custom_vjp
-    def mark(*values: Any) -> Any:
+    def bind(*values: Any) -> Any:
         return tuple(primitive.bind(*values, backward=False))
+
+    mark = jax.custom_vjp(bind)
 
     def forward(*values: Any) -> Any:
         return mark(*values), None

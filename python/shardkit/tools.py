@@ -38,7 +38,7 @@ def find_torch_mlir_opt() -> str:
     tool = str(beside) if beside.exists() else shutil.which("torch-mlir-opt")
     if not tool:
         raise ShardKitError(
-            "lowering StableHLO needs torch-mlir-opt, which is not installed, expected: pip install torch-mlir"
+            "lowering StableHLO needs torch-mlir-opt, which is not installed, expected: pip install --no-deps torch-mlir"
         )
     return tool
 

@@ -8,7 +8,7 @@ from typing import Any, Mapping, Sequence
 
 from .errors import ShardKitError, require
 from .lowered import annotate, find_body
-from .model import Argument, Model, Result
+from .model import DTYPES, Argument, Model, Result
 from .tools import find_tool, find_torch_mlir_opt, run_tool
 
 _LOWERING = [
@@ -40,15 +40,22 @@ def import_torch(
     from torch_mlir import fx
 
     mesh = dict(mesh or {})
+    for name, size in mesh.items():
+        if not isinstance(size, int) or size < 1:
+            raise ShardKitError(f"error: axis {name} of the mesh has size {size!r}, expected a positive number")
     axis = axis or (list(mesh)[-1] if mesh else None)
     state = dict(module.named_parameters()) | dict(module.named_buffers())
     found = _read_plan(module, plan or {}, axis, mesh)
     outputs = {name: spec for name, (_, spec) in found.items() if spec is not None}
+    names, inputs = _find_inputs(module, args)
+    given, args_tree = torch.utils._pytree.tree_flatten(args)
 
-    class Whole(torch.nn.Module):
+    class Whole(torch.nn.Module):  # type: ignore[misc]
         """The module as a function of its state, which also hands out what the plan pins."""
 
-        def forward(self, state: dict[str, Any], *args: Any) -> Any:
+        def forward(self, state: dict[str, Any], *tensors: Any) -> Any:
+            rest = iter(tensors)
+            args = torch.utils._pytree.tree_unflatten([v if _is_constant(v) else next(rest) for v in given], args_tree)
             pinned: dict[str, Any] = {}
             hooks = [
                 module.get_submodule(name).register_forward_hook(lambda _m, _i, out, name=name: pinned.__setitem__(name, out))
@@ -62,10 +69,20 @@ def import_torch(
             return result, [pinned[name] for name in outputs if name in pinned]
 
     with torch.no_grad():
-        program = torch.export.export(Whole(), (state, *args), strict=False)
+        leaves, tree = torch.utils._pytree.tree_flatten(module(*args))
+        for i, v in enumerate(leaves):
+            if not isinstance(v, torch.Tensor):
+                raise ShardKitError(f"error: result {i} of the module is {v!r}, expected tensors only")
+        try:
+            program = torch.export.export(Whole(), (state, *inputs), strict=False)
+        except Exception as error:  # what it raises has no common base
+            raise ShardKitError(f"error: torch.export: {str(error).strip().splitlines()[0]}, expected a module that it takes") from error
         pinned_count = len(outputs)
-        results_tree = torch.utils._pytree.tree_flatten(module(*args))
-    exported = fx.export_and_import(program, output_type="raw", func_name="main")
+    _check_program(program)
+    try:
+        exported = fx.export_and_import(program, output_type="raw", func_name="main")
+    except NotImplementedError as error:
+        raise ShardKitError(f"error: {str(error).splitlines()[0]}, expected plain operations of PyTorch") from None
     try:
         text = run_tool([find_torch_mlir_opt(), *_LOWERING], exported.operation.get_asm(enable_debug_info=True))
     except ShardKitError as error:
@@ -77,21 +94,23 @@ def import_torch(
             "write it with other operations of PyTorch"
         ) from None
 
-    names = _input_names(module, args)
-    arguments = [Argument(n, tuple(v.shape), _dtype(v), True) for n, v in state.items()]
-    for name, value in zip(names, torch.utils._pytree.tree_leaves(args)):
-        arguments.append(Argument(name, tuple(value.shape), _dtype(value), False))
-    leaves, tree = results_tree
-    results = [Result("result" if len(leaves) == 1 else f"result{i}", _dtype(v)) for i, v in enumerate(leaves)]
+    arguments = [Argument(n, tuple(v.shape), _dtype(v, n), True) for n, v in state.items()]
+    for name, value in zip(names, inputs):
+        arguments.append(Argument(name, tuple(value.shape), _dtype(value, name), False))
+    result_names = ["result" if len(leaves) == 1 else f"result{i}" for i in range(len(leaves))]
+    results = [Result(n, _dtype(v, n)) for n, v in zip(result_names, leaves)]
 
     attributes: dict[str, str] = {}
     ranks = {a.name: len(a.shape) for a in arguments}
+    first_names = {id(v): n for n, v in reversed(state.items())}  # tied parameters have one
     for name, (parameters, _) in found.items():
         for parameter, dim in parameters.items():
-            full = f"{name}.{parameter}" if name else parameter
+            full = first_names[id(getattr(module.get_submodule(name), parameter))]
             cut: list[Any] = [None] * ranks[full]
             cut[dim] = axis
-            attributes[full] = _sharding(cut, ranks[full], mesh, full)
+            sharding = _sharding(cut, ranks[full], mesh, full)
+            if attributes.setdefault(full, sharding) != sharding:
+                raise ShardKitError(f"error: the plan cuts {full} in two ways, once as {parameter} of {name}, expected one way")
     placed = {p: placements for p, placements in (plan or {}).items() if isinstance(placements, (list, tuple))}
     for pattern, placements in placed.items():
         matched = [n for n in state if _to_expression(pattern).fullmatch(n)]
@@ -124,28 +143,90 @@ def import_torch(
         text,
         arguments,
         results,
-        values={n: v.detach().numpy() for n, v in zip(names, torch.utils._pytree.tree_leaves(args))},
-        stored={n: v.detach().numpy() for n, v in state.items()},
-        flatten=lambda *given: [v.detach().numpy() if isinstance(v, torch.Tensor) else v for v in torch.utils._pytree.tree_leaves(given)],
-        unflatten=lambda arrays: torch.utils._pytree.tree_unflatten([torch.from_numpy(a) for a in arrays], tree),
+        values={n: _to_numpy(v) for n, v in zip(names, inputs)},
+        stored={n: _to_numpy(v) for n, v in state.items()},
+        flatten=lambda *given: [_to_numpy(v) for v in torch.utils._pytree.tree_leaves(given) if not _is_constant(v)],
+        unflatten=lambda arrays: torch.utils._pytree.tree_unflatten([_to_torch(a) for a in arrays], tree),
     )
 
 
-def _dtype(value: Any) -> str:
-    return str(value.dtype).removeprefix("torch.")
+def _check_program(program: Any) -> None:
+    """Refuses what has no place in a function of static shapes without state. Sorting is stable here, asked for or not."""
+    import torch
+
+    for spec in program.run_decompositions({}).graph_signature.output_specs:
+        if spec.kind.name != "USER_OUTPUT":
+            raise ShardKitError(
+                "error: the module changes its buffers or arguments while it runs, expected none that it changes: call module.eval(), "
+                "or return the new value"
+            )
+    for node in program.graph.nodes:
+        if node.target is torch.ops.aten.sort.stable:
+            node.target = torch.ops.aten.sort.default
+            node.args = (node.args[0], node.kwargs.get("dim", -1), node.kwargs.get("descending", False))
+            node.kwargs = {}
+        for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
+            if isinstance(value, torch.Tensor) and not all(isinstance(size, int) for size in value.shape):
+                raise ShardKitError(
+                    f"{_place(node)}error: {node.target} makes a tensor of a size that data says, expected static shapes: "
+                    "mask with torch.where instead"
+                )
 
 
-def _input_names(module: Any, args: Sequence[Any]) -> list[str]:
+def _place(node: Any) -> str:
+    """`file.py:12: ` of the line of the user that a node came from."""
+    lines = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+    return ":".join(lines[-1]) + ": " if lines else ""
+
+
+def _dtype(value: Any, name: str) -> str:
+    dtype = str(value.dtype).removeprefix("torch.")
+    if dtype not in DTYPES.values():
+        raise ShardKitError(f"error: {name} has dtype {dtype}, expected one of {', '.join(DTYPES.values())}")
+    return dtype
+
+
+def _is_constant(value: Any) -> bool:
+    """Numbers, and nothing, are part of an exported program."""
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _to_numpy(value: Any) -> Any:
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        return value
+    if value.dtype == torch.bfloat16:  # which NumPy has from a package
+        import ml_dtypes
+
+        return value.detach().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return value.detach().numpy()
+
+
+def _to_torch(array: Any) -> Any:
+    import torch
+
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view("int16")).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def _find_inputs(module: Any, args: Sequence[Any]) -> tuple[list[str], list[Any]]:
+    """Tensors among the arguments, by the names of the parameters of `forward`."""
     import inspect
 
     import torch
 
-    parameters = list(inspect.signature(module.forward).parameters)
-    names = []
-    for parameter, value in zip(parameters, args):
-        count = len(torch.utils._pytree.tree_leaves(value))
-        names += [parameter] if count == 1 else [f"{parameter}.{i}" for i in range(count)]
-    return names
+    parameters = list(inspect.signature(module.forward).parameters.values())
+    names: list[str] = []
+    tensors: list[Any] = []
+    for k, value in enumerate(args):
+        # More arguments than parameters: the last one takes them all.
+        name = parameters[k].name if k < len(parameters) and parameters[k].kind != inspect.Parameter.VAR_POSITIONAL else f"arg{k}"
+        found = [v for v in torch.utils._pytree.tree_leaves(value) if not _is_constant(v)]
+        names += [name] if len(found) == 1 else [f"{name}.{i}" for i in range(len(found))]
+        tensors += found
+    return names, tensors
 
 
 def _rank_of_result(text: str, index: int) -> int:
@@ -156,7 +237,7 @@ def _rank_of_result(text: str, index: int) -> int:
     with context:
         module = ir.Module.parse(text)
         terminator = list(find_body(module).regions[0].blocks[0].operations)[-1]
-        return ir.RankedTensorType(terminator.operands[index].type).rank
+        return int(ir.RankedTensorType(terminator.operands[index].type).rank)
 
 
 def _sharding(spec: Sequence[Any], rank: int, mesh: Mapping[str, int], name: str) -> str:

@@ -40,6 +40,19 @@ def local(function, ins, outs, axes=frozenset()):
     return jax.shard_map(function, mesh=MESH, in_specs=ins, out_specs=outs, axis_names=axes or {"data", "model"}, check_vma=False)
 
 
+def pool(dims, strides, padding, op=lax.max, init=-jnp.inf):
+    """The gradient of a pooling whose windows may overlap and have equals."""
+    return jax.grad(lambda x, c: (lax.reduce_window(x, init, op, dims, strides, padding) * c).sum())
+
+
+def order_by_first(x, y):
+    """Equals keep their order; x is not its own key throughout."""
+    return lax.sort([x, y, x < 0], dimension=1, num_keys=1)
+
+
+ODD = ints(60, 4, 201).astype(np.float32) - 30  # longer than what is counted, no power of two, many equals
+ODD[1, ::7], ODD[2, 3], ODD[2, 9], ODD[3, 5] = np.nan, np.inf, -np.inf, -0.0
+NUMBERS = np.arange(4 * 201, dtype=np.int32).reshape(4, 201)
 TABLE, ROWS, IDS = normal(8, 4), normal(6, 4), ints(8, 6)
 
 CASES = {
@@ -64,6 +77,17 @@ CASES = {
     "top_k_split": (lambda x: lax.top_k(x, 3), put(normal(4, 8), None, "model")),
     "argmax": (lambda x: jnp.argmax(x, 1), put(normal(8, 6), "data", "model")),
     "median": (lambda x: jnp.median(x, 1), put(normal(8, 5), "data")),
+    "sort_long": (order_by_first, put(ODD, "data"), NUMBERS),
+    "sort_long_cut": (order_by_first, put(ODD[:, :200], None, "model"), put(NUMBERS[:, :200], "data", "model")),
+    "sort_long_first_dim": (lambda x: jnp.sort(x, 0), put(ODD.T, None, "model")),
+    "sort_long_descending": (lambda x: (jnp.sort(x, descending=True), jnp.argsort(x, descending=True)), put(ODD, "data")),
+    "sort_long_two_keys": (lambda x, y: lax.sort([x, y], dimension=1, num_keys=2), put(ODD, "data"), ints(5, 4, 201)),
+    "sort_long_unsigned": (jnp.sort, RNG.integers(0, 2**32, (4, 201), dtype=np.uint32)),
+    "sort_long_bools": (jnp.sort, put(ODD > 0, "data")),
+    "sort_long_local": (local(lambda x: jnp.sort(x, 1), P("data", None), P("data", None)), ODD),
+    "top_k_long": (lambda x: lax.top_k(x, 7), put(ODD[:, :200], None, "model")),
+    "gradient_of_sort": (jax.grad(lambda x: (jnp.sort(x, 1) * jnp.arange(201)).sum()), put(ODD[:1], None)),
+    "permutation": (lambda k: jax.random.permutation(k, 201), jax.random.key(3)),
     # places from data
     "take": (lambda t, i: t[i], put(TABLE, "model"), put(IDS, "data")),
     "take_pairs": (lambda t, i, j: t[i, j], TABLE, put(IDS, "data"), put(ints(4, 6), "data")),
@@ -74,6 +98,7 @@ CASES = {
     "scatter_mul": (lambda t, i, r: t.at[i].multiply(r), put(TABLE, "model"), put(IDS, "data"), ROWS),
     "scatter_set": (lambda t, i, r: t.at[i].set(r), put(TABLE, "model"), np.int32([5, 0, 3, 1, 7, 2]), ROWS),
     "scatter_ints": (lambda t, i: t.at[i].add(1), put(np.zeros(8, np.int32), "model"), put(IDS, "data")),
+    "scatter_unsigned": (lambda t, i: (t.at[i].add(1), t.at[i].max(2**31 + 5)), put(np.arange(8, dtype=np.uint32), "model"), put(IDS, "data")),
     "scatter_window": (lambda t, i: lax.dynamic_update_slice(t, ROWS[:2, :3], i), put(TABLE, None, None), np.int32([3, 1])),
     "scatter_pairs": (lambda t, i, j, r: t.at[i, j].add(r), put(TABLE, "model"), put(IDS, "data"), put(ints(4, 6), "data"), normal(6)),
     "segment_sum": (lambda r, i: jax.ops.segment_sum(r, i, 8), put(ROWS, "data"), put(IDS, "data")),
@@ -120,6 +145,11 @@ CASES = {
         jax.grad(lambda x: (lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID") ** 2).sum()),
         put(normal(4, 4, 4, 2), "data"),
     ),
+    "gradient_of_overlapping_pool": (pool((1, 3, 3, 1), (1, 2, 2, 1), "SAME"), put(ints(5, 4, 8, 8, 2).astype(np.float32), "data"), normal(4, 4, 4, 2)),
+    "gradient_of_pool_in_space": (pool((1, 3, 3, 1), (1, 2, 2, 1), "SAME"), put(ints(5, 4, 8, 8, 2).astype(np.float32), None, "data", "model"), normal(4, 4, 4, 2)),
+    "gradient_of_min_pool": (
+        pool((1, 3, 2, 1), (1, 1, 1, 1), "VALID", lax.min, jnp.inf), put(ints(5, 4, 9, 7, 2).astype(np.float32), "data"), normal(4, 7, 6, 2)),
+    "gradient_of_pool_with_gaps": (pool((1, 2), (1, 3), ((0, 0), (1, 0))), put(ints(5, 4, 10).astype(np.float32), "data"), normal(4, 4)),
     # regions in local view
     "psum": (local(lambda x: lax.psum(x, "model"), P("data", "model"), P("data", None)), normal(8, 6)),
     "pmax_both": (local(lambda x: lax.pmax(x, ("data", "model")), P("data", "model"), P(None, None)), normal(8, 6)),
@@ -142,15 +172,22 @@ CASES = {
         put(normal(8, 6), None, "model"),
     ),
     "mixed": (lambda x, w: local(lambda a: lax.psum(a, "data"), P("data", None), P(None, None))(x @ w) @ w.T, put(normal(8, 4), "data"), put(normal(4, 6), None, "model")),
+    "local_unsigned": (local(lambda x, k: x * 2 + k, (P("data"), P()), P("data")), np.arange(8, dtype=np.uint32), np.uint32(3)),
     # shapes
     "concatenate": (lambda x, y: jnp.concatenate([x, y], 1), put(normal(8, 4), "data"), put(normal(8, 6), "data")),
     "pad": (lambda x: jnp.pad(x, ((1, 2), (0, 3))), put(normal(8, 4), "data")),
     "reverse": (lambda x: x[::-1], put(normal(8, 4), "data")),
     "strided": (lambda x: x[1::3], put(normal(8, 4), None, "model")),
+    "nothing": (lambda x: lax.associative_scan(jnp.add, x, axis=0), put(normal(8, 4), "data")),
+    "unique": (lambda x: jnp.unique(x, size=6), ints(4, 6)),
+    "doubles": (lambda x: x + 1, np.arange(8.0)),
+    "key": (lambda k, x: x + jax.random.normal(k, x.shape), jax.random.key(5), put(normal(8, 4), "data")),
     "random_bits": (lambda k, x: x + jax.random.uniform(k, x.shape), np.uint32([1, 2]), put(normal(8, 4), "data")),
     "dropout": (lambda k, x: jnp.where(jax.random.bernoulli(k, 0.5, x.shape), x, 0), np.uint32([3, 4]), put(normal(8, 4), "data")),
     "bfloat16": (lambda x: (x.astype(jnp.bfloat16) * 3).astype(jnp.float32), put(normal(8, 4), "data")),
     "bools": (lambda x: (x > 0) & (x < 1), put(normal(8, 4), "data")),
+    "constraint_unsigned": (lambda x: lax.with_sharding_constraint(x + 1, NamedSharding(MESH, P("data"))), np.arange(8, dtype=np.uint32)),
+    "recurrence": (jax.scipy.special.i0, put(normal(8, 4), "data")),
     "batched_product": (lambda x: jnp.einsum("bij,bjk->bik", x, x), put(normal(4, 3, 3), "data")),
 }
 

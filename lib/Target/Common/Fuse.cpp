@@ -55,11 +55,17 @@ static bool shouldFuse(OpOperand *operand) {
   bool repeats = iterations(consumer) > iterations(producer);
   if (producer->hasOneUse())
     return !repeats || cost <= 2;
-  // All uses in one consumer are fused together.
   bool oneUser = llvm::all_of(producer->getUsers(),
                               [&](Operation *u) { return u == consumer; });
-  if (oneUser)
-    return !repeats || cost <= 2;
+  if (oneUser) {
+    // Operands that read the same become one, which is fused once; others are each
+    // fused with a copy of the body, and in a chain of such ops it doubles at each.
+    bool sameMaps = llvm::any_of(consumer.getDpsInputOperands(), [&](OpOperand *other) {
+      return other != operand && other->get() == operand->get() &&
+             consumer.getMatchingIndexingMap(other) == consumer.getMatchingIndexingMap(operand);
+    });
+    return !sameMaps && cost <= 2;
+  }
   // Much smaller inputs than results: better computed again than kept.
   return cost <= 4 && !repeats && inputElements(producer) * 8 <= iterations(producer);
 }

@@ -1,0 +1,210 @@
+"""Makes ops of StableHLO and of what it is rewritten to, on jaxlib's bindings.
+
+Ops of dialects that these do not know are made in generic form."""
+
+from __future__ import annotations
+
+import re
+from typing import Callable, Iterable, Mapping, Sequence
+
+from jaxlib.mlir import ir
+
+from .errors import ShardKitError
+
+
+def walk(op: ir.Operation) -> list[ir.Operation]:
+    """All ops inside, outer ones first."""
+    found = []
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                found.append(inner.operation)
+                found.extend(walk(inner.operation))
+    return found
+
+
+def get_place(op: ir.Operation) -> str:
+    """`file.py:12:3: ` of the line that an op came from; empty if it is unknown."""
+    match = re.search(r'"([^"]+)":(\d+)(?::(\d+))?', str(op.location))
+    return f"{match[1]}:{match[2]}:{match[3] or 1}: " if match else ""
+
+
+def fail(op: ir.Operation, fact: str, expected: str) -> ShardKitError:
+    return ShardKitError(f"{get_place(op)}error: {fact}, expected {expected}")
+
+
+Attributes = Mapping[str, "str | ir.Attribute"]
+"""Those that are text are parsed."""
+
+
+class Builder:
+    """Makes ops in front of another, with its location."""
+
+    def __init__(self, op: ir.Operation):
+        self.ip, self.loc = ir.InsertionPoint(op), op.location
+
+    def at_end_of(self, block: ir.Block) -> "Builder":
+        other = object.__new__(Builder)
+        other.ip, other.loc = ir.InsertionPoint(block), self.loc
+        return other
+
+    def op(
+        self,
+        name: str,
+        operands: Iterable[ir.Value] = (),
+        types: Iterable[ir.Type] = (),
+        attributes: Attributes = {},
+        regions: int = 0,
+    ) -> ir.Operation:
+        parsed = {k: ir.Attribute.parse(v) if isinstance(v, str) else v for k, v in attributes.items()}
+        return ir.Operation.create(
+            name, results=list(types), operands=list(operands), attributes=parsed, regions=regions, loc=self.loc, ip=self.ip
+        )
+
+    def value(self, name: str, operands: Iterable[ir.Value], type: ir.Type, attributes: Attributes = {}) -> ir.Value:
+        return self.op(name, operands, [type], attributes).results[0]
+
+    # --- pieces of StableHLO ---
+
+    def splat(self, number: str, type: ir.Type) -> ir.Value:
+        return self.value("stablehlo.constant", [], type, {"value": f"dense<{number}> : {type}"})
+
+    def broadcast(self, value: ir.Value, shape: Sequence[int], dims: Sequence[int]) -> ir.Value:
+        type = ir.RankedTensorType.get(shape, element(value))
+        return self.value("stablehlo.broadcast_in_dim", [value], type, {"broadcast_dimensions": i64s(dims)})
+
+    def iota(self, shape: Sequence[int], dim: int, element_type: ir.Type) -> ir.Value:
+        type = ir.RankedTensorType.get(shape, element_type)
+        return self.value("stablehlo.iota", [], type, {"iota_dimension": f"{dim} : i64"})
+
+    def compare(self, direction: str, kind: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        type = ir.RankedTensorType.get(shape_of(a), i1())
+        return self.value(
+            "stablehlo.compare",
+            [a, b],
+            type,
+            {
+                "comparison_direction": f"#stablehlo<comparison_direction {direction}>",
+                "compare_type": f"#stablehlo<comparison_type {kind}>",
+            },
+        )
+
+    def select(self, mask: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
+        return self.value("stablehlo.select", [mask, a, b], a.type)
+
+    def sum(self, value: ir.Value, dim: int) -> ir.Value:
+        """The sum over a dim, from the neutral element: -0 for floats, since -0 + x is x for every x."""
+        kind = element(value)
+        scalar = ir.RankedTensorType.get([], kind)
+        init = self.splat("-0.0" if is_float(kind) else "0", scalar)
+        shape = shape_of(value)
+        type = ir.RankedTensorType.get(shape[:dim] + shape[dim + 1 :], kind)
+        reduce = self.op("stablehlo.reduce", [value, init], [type], {"dimensions": i64s([dim])}, regions=1)
+        block = reduce.regions[0].blocks.append(scalar, scalar, arg_locs=[self.loc] * 2)
+        inner = self.at_end_of(block)
+        inner.op("stablehlo.return", [inner.value("stablehlo.add", list(block.arguments), scalar)])
+        return reduce.results[0]
+
+    def bitcast(self, value: ir.Value, type: ir.Type) -> ir.Value:
+        return value if value.type == type else self.value("stablehlo.bitcast_convert", [value], type)
+
+    def slice(self, value: ir.Value, low: Sequence[int], high: Sequence[int], strides: Sequence[int] | None = None) -> ir.Value:
+        strides = strides or [1] * len(low)
+        shape = [-(-(h - l) // s) for l, h, s in zip(low, high, strides)]
+        type = ir.RankedTensorType.get(shape, element(value))
+        bounds = {"start_indices": i64s(low), "limit_indices": i64s(high), "strides": i64s(strides)}
+        return self.value("stablehlo.slice", [value], type, bounds)
+
+    def pad(self, value: ir.Value, fill: ir.Value, low: Sequence[int], high: Sequence[int], between: Sequence[int]) -> ir.Value:
+        """`low` and `high` may be negative: then they cut off."""
+        sizes = [size + max(0, size - 1) * b + l + h for size, l, h, b in zip(shape_of(value), low, high, between)]
+        type = ir.RankedTensorType.get(sizes, element(value))
+        padding = {"edge_padding_low": i64s(low), "edge_padding_high": i64s(high), "interior_padding": i64s(between)}
+        return self.value("stablehlo.pad", [value, fill], type, padding)
+
+    def reshape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
+        return self.value("stablehlo.reshape", [value], ir.RankedTensorType.get(shape, element(value)))
+
+
+def i64s(values: Sequence[int]) -> str:
+    return "array<i64: " + ", ".join(map(str, values)) + ">" if values else "array<i64>"
+
+
+def i1() -> ir.Type:
+    return ir.IntegerType.get_signless(1)
+
+
+def i32() -> ir.Type:
+    return ir.IntegerType.get_signless(32)
+
+
+def element(value: ir.Value) -> ir.Type:
+    return ir.RankedTensorType(value.type).element_type
+
+
+def shape_of(value: ir.Value) -> list[int]:
+    return list(ir.RankedTensorType(value.type).shape)
+
+
+def is_float(type: ir.Type) -> bool:
+    return isinstance(type, ir.FloatType)
+
+
+def is_unsigned(type: ir.Type) -> bool:
+    return isinstance(type, ir.IntegerType) and type.is_unsigned
+
+
+def signless(type: ir.Type) -> ir.RankedTensorType:
+    """The type of a tensor of unsigned integers as linalg has it: of the same bits."""
+    tensor = ir.RankedTensorType(type)
+    kind = tensor.element_type
+    if is_unsigned(kind):
+        return ir.RankedTensorType.get(tensor.shape, ir.IntegerType.get_signless(kind.width))
+    return tensor
+
+
+def owner(value: ir.Value) -> ir.Operation | None:
+    """The op that makes a value; nothing for a block argument."""
+    return value.owner.operation if isinstance(value.owner, (ir.Operation, ir.OpView)) else None
+
+
+def replace(op: ir.Operation, values: Iterable[ir.Value]) -> None:
+    for old, new in zip(op.results, values):
+        old.replace_all_uses_with(new)
+    op.erase()
+
+
+def attribute_names(op: ir.Operation) -> list[str]:
+    return [a if isinstance(a, str) else a.name for a in op.attributes]
+
+
+def apply_body(
+    b: Builder, op: ir.Operation, values: Sequence[ir.Value], hold: Callable[[ir.Value], ir.Value] | None = None
+) -> list[ir.Value]:
+    """What the first region of `op`, over scalars, makes of tensors of one shape in their place, element by element. `hold` is done
+    to the tensors that constants become."""
+    shape = shape_of(values[0])
+    block = op.regions[0].blocks[0]
+    known = dict(zip(block.arguments, values))
+
+    def spread(value: ir.Value) -> ir.Value:
+        made = b.broadcast(value, shape, [])
+        return hold(made) if hold else made
+
+    def get(value: ir.Value) -> ir.Value:
+        return known[value] if value in known else spread(value)
+
+    *body, terminator = list(block.operations)
+    for inner in body:
+        name = inner.operation.name
+        if inner.operation.regions or name == "func.call":
+            raise fail(op, f"the region of {op.name} holds {name}", "elementwise ops")
+        if name == "stablehlo.constant":
+            scalar = b.value(name, [], inner.results[0].type, {"value": inner.attributes["value"]})
+            known[inner.results[0]] = spread(scalar)
+            continue
+        types = [ir.RankedTensorType.get(shape, element(r)) for r in inner.results]
+        attributes = {a: inner.attributes[a] for a in attribute_names(inner.operation)}
+        made = list(b.op(name, [get(v) for v in inner.operands], types, attributes).results)
+        known.update(zip(inner.results, made))
+    return [get(v) for v in terminator.operands]

@@ -1,0 +1,343 @@
+"""What the lowering of PyTorch and ONNX to linalg leaves behind: ops of the dialect tm_tensor, on torch-mlir's bindings.
+
+Each becomes a call of a private function that is written as text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Sequence
+
+from .errors import ShardKitError
+from .network import LONGEST_COUNTED, get_masks
+
+
+def lower_leftovers(module: Any, mesh: str | None) -> None:
+    """`mesh`: the name of the mesh that shardings are on."""
+    from torch_mlir import ir
+
+    lowerings = {"tm_tensor.sort": _sort, "tm_tensor.scan": _scan, "tm_tensor.scatter": _scatter}
+    for op in _find(module.operation, ("tm_tensor.", "ml_program.", "torch.", "onnx.")):
+        if op.name not in lowerings:
+            what = "random numbers have" if op.name.startswith("ml_program.") else f"{op.name} has"
+            hint = ": call module.eval(), or take them as an input" if op.name.startswith("ml_program.") else ""
+            raise fail(op, f"{what} no lowering to linalg", f"ops that have one{hint}")
+        operands, results, body = lowerings[op.name](op, mesh)
+        number = len(list(module.body.operations))
+        name = f"shardkit_{op.name.split('.')[1]}_{number}"
+        names = [f"%v{i}" for i in range(len(operands))]
+        arguments = ", ".join(f"{n}: {v.type}" for n, v in zip(names, operands))
+        types = ", ".join(str(r.type) for r in results)
+        text = f"func.func private @{name}({arguments}) -> ({types}) {{\n{body}\n}}"
+        made = ir.Module.parse(text, module.context)
+        list(made.body.operations)[0].operation.clone(ip=ir.InsertionPoint(module.body))
+        call = ir.Operation.create(
+            "func.call", results=[r.type for r in results], operands=operands,
+            attributes={"callee": ir.FlatSymbolRefAttr.get(name)}, ip=ir.InsertionPoint(op), loc=op.location,
+        )  # fmt: skip
+        for old, new in zip(results, call.results):
+            old.replace_all_uses_with(new)
+        op.erase()
+
+
+def fail(op: Any, fact: str, expected: str) -> ShardKitError:
+    places = re.findall(r'"([^"]+\.\w+)":(\d+)', str(op.location))  # innermost first
+    own = [p for p in places if "/torch/" not in p[0] and Path(p[0]).parent != Path(__file__).parent]
+    where = ":".join((own or places)[0]) + ": " if places else ""
+    return ShardKitError(f"{where}error: {fact}, expected {expected}")
+
+
+def _find(op: Any, prefixes: tuple[str, ...]) -> list[Any]:
+    found = []
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                if inner.operation.name.startswith(prefixes) and inner.operation.name != "ml_program.global":
+                    found.append(inner.operation)
+                else:
+                    found += _find(inner.operation, prefixes)
+    return found
+
+
+Lowering = tuple[Sequence[Any], Sequence[Any], str]
+"""Operands, results and body of a function."""
+
+
+def _shape(value: Any) -> list[int]:
+    from torch_mlir import ir
+
+    return list(ir.RankedTensorType(value.type).shape)
+
+
+def _element(value: Any) -> str:
+    from torch_mlir import ir
+
+    return str(ir.RankedTensorType(value.type).element_type)
+
+
+def _tensor(shape: Sequence[int], kind: str) -> str:
+    return f"tensor<{''.join(f'{s}x' for s in shape)}{kind}>"
+
+
+def _zero(kind: str) -> str:
+    """Neutral in a sum."""
+    return "-0.0" if "f" in kind else "false" if kind == "i1" else "0"
+
+
+def _map(count: int, results: Sequence[int]) -> str:
+    return f"affine_map<({', '.join(f'd{i}' for i in range(count))}) -> ({', '.join(f'd{i}' for i in results)})>"
+
+
+def _iterators(parallel: int, reduction: int) -> str:
+    return "[" + ", ".join(['"parallel"'] * parallel + ['"reduction"'] * reduction) + "]"
+
+
+def _dim(op: Any) -> int:
+    from torch_mlir import ir
+
+    return int(ir.IntegerAttr(op.attributes["dimension"]).value)
+
+
+# --- sort -----------------------------------------------------------------------------------------
+
+
+def _sort(op: Any, mesh: str | None) -> Lowering:
+    """The comparator says of the first values which way, with or without equals. As PyTorch has it, what is no number is larger
+    than all numbers, and equals stay as they were."""
+    values = list(op.results)
+    operands = list(op.operands)[-len(values) :]
+    compare = list(op.regions[0].blocks[0].operations)[0].operation
+    number = int(str(compare.attributes["predicate"]).split(" ")[0]) if "predicate" in compare.attributes else -1
+    less, greater = {"arith.cmpf": ((4, 5), (2, 3)), "arith.cmpi": ((2, 3, 6, 7), (4, 5, 8, 9))}.get(compare.name, ((), ()))
+    if number not in less + greater or len(list(op.regions[0].blocks[0].operations)) != 2:
+        raise fail(op, "the comparator of tm_tensor.sort is no comparison of the first values", "one that is")
+    kind = _element(values[0])
+    unsigned = compare.name == "arith.cmpi" and number > 5
+
+    def comes_before(a: str, b: str, earlier: str, to: str) -> str:
+        first, second = (a, b) if number in less else (b, a)  # is the first less?
+        if "f" in kind:
+            return f"""
+      {to}n = arith.cmpf ord, {first}, {first} : {kind}
+      {to}m = arith.cmpf uno, {second}, {second} : {kind}
+      {to}o = arith.andi {to}n, {to}m : i1
+      {to}l = arith.cmpf olt, {first}, {second} : {kind}
+      {to}s = arith.ori {to}l, {to}o : i1
+      {to}p = arith.cmpf oeq, {first}, {second} : {kind}
+      {to}q = arith.cmpf uno, {first}, {first} : {kind}
+      {to}r = arith.andi {to}q, {to}m : i1
+      {to}t = arith.ori {to}p, {to}r : i1
+      {to} = arith.select {to}t, {earlier}, {to}s : i1"""
+        return f"""
+      {to}s = arith.cmpi {"ult" if unsigned else "slt"}, {first}, {second} : {kind}
+      {to}t = arith.cmpi eq, {first}, {second} : {kind}
+      {to} = arith.select {to}t, {earlier}, {to}s : i1"""
+
+    make = _count_before if _shape(values[0])[_dim(op)] <= LONGEST_COUNTED else _run_network
+    return operands, values, make(operands, _dim(op), comes_before, mesh)
+
+
+def _count_before(values: Sequence[Any], dim: int, comes_before: Any, mesh: str | None) -> str:
+    """The rank of an element, and what stands at a place is the sum of what has it for a rank."""
+    shape = _shape(values[0])
+    rank = len(shape)
+    own = list(range(rank))
+    other = [rank if d == dim else d for d in own]
+    kind = _element(values[0])
+    ranks = _tensor(shape, "i32")
+    text = f"""
+    %zero = arith.constant 0 : i32
+    %empty = tensor.empty() : {ranks}
+    %zeros = linalg.fill ins(%zero : i32) outs(%empty : {ranks}) -> {ranks}
+    %rank = linalg.generic {{indexing_maps = [{_map(rank + 1, own)}, {_map(rank + 1, other)}, {_map(rank + 1, own)}],
+        iterator_types = {_iterators(rank, 1)}}} ins(%v0, %v0 : {values[0].type}, {values[0].type}) outs(%zeros : {ranks}) {{
+    ^bb0(%a: {kind}, %b: {kind}, %sum: i32):
+      %i = linalg.index {dim} : index
+      %j = linalg.index {rank} : index
+      %earlier = arith.cmpi ult, %j, %i : index{comes_before("%b", "%a", "%earlier", "%before")}
+      %one = arith.extui %before : i1 to i32
+      %more = arith.addi %sum, %one : i32
+      linalg.yield %more : i32
+    }} -> {ranks}"""
+    for k, value in enumerate(values):
+        kind, type = _element(value), value.type
+        add = "arith.addf" if "f" in kind else "arith.ori" if kind == "i1" else "arith.addi"
+        text += f"""
+    %zero{k} = arith.constant {_zero(kind)}{"" if kind == "i1" else f" : {kind}"}
+    %empty{k} = tensor.empty() : {type}
+    %zeros{k} = linalg.fill ins(%zero{k} : {kind}) outs(%empty{k} : {type}) -> {type}
+    %r{k} = linalg.generic {{indexing_maps = [{_map(rank + 1, other)}, {_map(rank + 1, other)}, {_map(rank + 1, own)}],
+        iterator_types = {_iterators(rank, 1)}}} ins(%rank, %v{k} : {ranks}, {type}) outs(%zeros{k} : {type}) {{
+    ^bb0(%a: i32, %b: {kind}, %sum: {kind}):
+      %p = linalg.index {dim} : index
+      %at = arith.index_cast %a : i32 to index
+      %is = arith.cmpi eq, %at, %p : index
+      %given = arith.select %is, %b, %zero{k} : {kind}
+      %more = {add} %sum, %given : {kind}
+      linalg.yield %more : {kind}
+    }} -> {type}"""
+    results = ", ".join(f"%r{k}" for k in range(len(values)))
+    return text + f"\n    return {results} : {', '.join(str(v.type) for v in values)}"
+
+
+def _run_network(values: Sequence[Any], dim: int, comes_before: Any, mesh: str | None) -> str:
+    shape = _shape(values[0])
+    rank, n = len(shape), shape[dim]
+    masks = get_masks(n)
+    places = _tensor(shape, "i32")
+    kinds = [_element(v) for v in values] + ["i32"]
+    types = [str(v.type) for v in values] + [places]
+    count = len(types)
+    identity = _map(rank, range(rank))
+    table = f"tensor<{len(masks)}xi32>"
+
+    def keep_whole(value: str, type: str, to: str) -> str:
+        """A dim that is not to be cut: else it is gathered in every round."""
+        dims = ", ".join("{}" if d == dim else "{?}" for d in range(rank))
+        attribute = f"sharding = #spmd.sharding<@{mesh}, [{dims}]>"
+        return f'{to} = "spmd.with_sharding_constraint"({value}) {{{attribute}}} : ({type}) -> {type}'
+
+    def each(text: str, separator: str = ", ") -> str:
+        return separator.join(text.format(k=k, kind=kinds[k], type=types[k]) for k in range(count))
+
+    start = [f"%v{k}" for k in range(count - 1)]
+    end = [f"%o#{k}" for k in range(count - 1)]
+    before, places_whole, after, first_places = "", "", "", "%places"
+    if mesh:
+        before = "\n    ".join(keep_whole(v, t, f"%w{k}") for k, (v, t) in enumerate(zip(start, types)))
+        places_whole = keep_whole("%places", places, "%from")
+        after = "\n    ".join(keep_whole(v, t, f"%x{k}") for k, (v, t) in enumerate(zip(end, types)))
+        start, end = ([f"%{c}{k}" for k in range(count - 1)] for c in "wx")
+        first_places = "%from"
+    at = ", ".join("%q" if d == dim else f"%i{d}" for d in range(rank))
+    indices = "\n        ".join(f"%i{d} = linalg.index {d} : index" for d in range(rank))
+    return f"""
+    {before}
+    %masks = arith.constant dense<{masks}> : {table}
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %rounds = arith.constant {len(masks)} : index
+    %n = arith.constant {n} : index
+    %e = tensor.empty() : {places}
+    %places = linalg.generic {{indexing_maps = [{identity}], iterator_types = {_iterators(rank, 0)}}} outs(%e : {places}) {{
+    ^bb0(%out: i32):
+      %i = linalg.index {dim} : index
+      %p = arith.index_cast %i : index to i32
+      linalg.yield %p : i32
+    }} -> {places}
+    {places_whole}
+    %o:{count} = scf.for %round = %zero to %rounds step %one iter_args({", ".join(f"%c{k} = {v}" for k, v in enumerate([*start, first_places]))}) -> ({", ".join(types)}) {{
+      %mask = tensor.extract_slice %masks[%round] [1] [1] : {table} to tensor<i32>
+      {each("%e{k} = tensor.empty() : {type}", chr(10) + "      ")}
+      %s:{count} = linalg.generic {{indexing_maps = [{", ".join([identity] * count + [_map(rank, [])] + [identity] * count)}],
+          iterator_types = {_iterators(rank, 0)}}} ins({each("%c{k}")}, %mask : {each("{type}")}, tensor<i32>) outs({each("%e{k}")} : {each("{type}")}) {{
+      ^bb0({each("%a{k}: {kind}")}, %m: i32, {each("%out{k}: {kind}")}):
+        {indices}
+        %mi = arith.index_cast %m : i32 to index
+        %p = arith.xori %i{dim}, %mi : index
+        %inside = arith.cmpi ult, %p, %n : index
+        %q = arith.select %inside, %p, %i{dim} : index
+        {each("%b{k} = tensor.extract %c{k}[" + at + "] : {type}", chr(10) + "        ")}
+        %lower = arith.cmpi ult, %i{dim}, %p : index
+        %earlier = arith.cmpi ult, %a{count - 1}, %b{count - 1} : i32{comes_before("%a0", "%b0", "%earlier", "%first")}
+        %swap = arith.xori %lower, %first : i1
+        {each("%y{k} = arith.select %swap, %b{k}, %a{k} : {kind}", chr(10) + "        ")}
+        linalg.yield {each("%y{k}")} : {each("{kind}")}
+      }} -> ({each("{type}")})
+      scf.yield {each("%s#{k}")} : {each("{type}")}
+    }}
+    {after}
+    return {", ".join(end)} : {", ".join(types[:-1])}"""
+
+
+# --- scan and scatter -----------------------------------------------------------------------------
+
+_NEUTRAL = {
+    "arith.addf": "-0.0", "arith.mulf": "1.0", "arith.addi": "0", "arith.muli": "1", "arith.ori": "0", "arith.andi": "-1",
+}  # fmt: skip
+_EXTREME = ("arith.maximumf", "arith.minimumf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
+
+
+def _combination(op: Any) -> str:
+    """The one op of the region, empty where it returns its first argument."""
+    block = op.regions[0].blocks[0]
+    *body, terminator = [inner.operation for inner in block.operations]
+    if not body and terminator.operands[0] == block.arguments[0]:
+        return ""
+    if len(body) != 1 or body[0].name not in (*_NEUTRAL, *_EXTREME) or set(body[0].operands) != set(block.arguments):
+        raise fail(op, f"the region of {op.name} has no lowering", "a sum, product, maximum or minimum, or the new value")
+    return str(body[0].name)
+
+
+def _scan(op: Any, mesh: str | None) -> Lowering:
+    """What stands at a place is what the places up to it make: n^2 operations."""
+    value = op.operands[0]
+    out, last = op.results
+    combine = _combination(op)
+    if list(last.uses) or str(op.attributes["inclusive"]) != "true" or combine not in _NEUTRAL:
+        raise fail(op, "tm_tensor.scan has no lowering", "an inclusive sum or product without its last value")
+    rank, dim, kind, type = len(_shape(value)), _dim(op), _element(value), value.type
+    own = list(range(rank))
+    text = f"""
+    %neutral = arith.constant {_NEUTRAL[combine]} : {kind}
+    %empty = tensor.empty() : {type}
+    %start = linalg.fill ins(%neutral : {kind}) outs(%empty : {type}) -> {type}
+    %r = linalg.generic {{indexing_maps = [{_map(rank + 1, [rank if d == dim else d for d in own])}, {_map(rank + 1, own)}],
+        iterator_types = {_iterators(rank, 1)}}} ins(%v0 : {type}) outs(%start : {type}) {{
+    ^bb0(%a: {kind}, %sum: {kind}):
+      %i = linalg.index {dim} : index
+      %j = linalg.index {rank} : index
+      %counts = arith.cmpi ule, %j, %i : index
+      %given = arith.select %counts, %a, %neutral : {kind}
+      %more = {combine} %sum, %given : {kind}
+      linalg.yield %more : {kind}
+    }} -> {type}
+    return %r : {type}"""
+    return [value], [out], text
+
+
+def _scatter(op: Any, mesh: str | None) -> Lowering:
+    """Each place looks at all updates: one counts where its index, counted from the end if it is negative, is the place."""
+    from torch_mlir import ir
+
+    updates, indices, original = op.operands
+    dims = list(ir.DenseI64ArrayAttr(op.attributes["dimension_map"]))
+    shape, window = _shape(original), _shape(updates)[1:]
+    rank = len(shape)
+    window = [1] * (rank - len(window)) + window
+    if any(size != (1 if d in dims else shape[d]) for d, size in enumerate(window)):
+        raise fail(op, f"tm_tensor.scatter writes windows of {window} into {original.type}", "single places of the dims that are addressed")
+    combine, kind, index_kind = _combination(op), _element(original), _element(indices)
+    count = _shape(updates)[0]
+    kept = [d for d in range(rank) if d not in dims]
+    rows, column = _tensor([count, *(shape[d] for d in kept)], kind), _tensor([count], index_kind)
+    sizes = _shape(updates)
+    zeros, ones = ", ".join("0" * len(sizes)), ", ".join("1" * len(sizes))
+    text = f"\n    %rows = tensor.extract_slice %v0[{zeros}] [{', '.join(map(str, sizes))}] [{ones}] : {updates.type} to {rows}"
+    for k in range(len(dims)):
+        text += f"\n    %at{k} = tensor.extract_slice %v1[0, {k}] [{count}, 1] [1, 1] : {indices.type} to {column}"
+    maps = [_map(rank + 1, [rank])] * len(dims) + [_map(rank + 1, [rank, *kept]), _map(rank + 1, range(rank))]
+    text += f"""
+    %r = linalg.generic {{indexing_maps = [{", ".join(maps)}], iterator_types = {_iterators(rank, 1)}}}
+        ins({", ".join(f"%at{k}" for k in range(len(dims)))}, %rows : {", ".join([column] * len(dims))}, {rows}) outs(%v2 : {original.type}) {{
+    ^bb0({", ".join(f"%p{k}: {index_kind}" for k in range(len(dims)))}, %new: {kind}, %old: {kind}):
+      %here = arith.constant true"""
+    here = "%here"
+    for k, d in enumerate(dims):
+        text += f"""
+      %i{k} = linalg.index {d} : index
+      %w{k} = arith.index_cast %p{k} : {index_kind} to index
+      %size{k} = arith.constant {shape[d]} : index
+      %end{k} = arith.addi %w{k}, %size{k} : index
+      %from{k} = arith.cmpi eq, %i{k}, %w{k} : index
+      %back{k} = arith.cmpi eq, %i{k}, %end{k} : index
+      %same{k} = arith.ori %from{k}, %back{k} : i1
+      %here{k} = arith.andi {here}, %same{k} : i1"""
+        here = f"%here{k}"
+    other = "%old"  # an extreme of the old element with itself changes nothing
+    if combine in _NEUTRAL:
+        other = "%neutral"
+        text += f"\n      %neutral = arith.constant {_NEUTRAL[combine]} : {kind}"
+    text += f"\n      %given = arith.select {here}, %new, {other} : {kind}"
+    text += f"\n      %r = {combine} %old, %given : {kind}\n      linalg.yield %r : {kind}" if combine else f"\n      linalg.yield %given : {kind}"
+    return [updates, indices, original], [op.results[0]], text + f"\n    }} -> {original.type}\n    return %r : {original.type}"

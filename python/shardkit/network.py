@@ -1,0 +1,16 @@
+"""Batcher's bitonic network with all comparators upwards."""
+
+from __future__ import annotations
+
+import math
+
+LONGEST_COUNTED = 128
+"""Dims up to this size are sorted by counting what comes before each element, longer ones by the network."""
+
+
+def get_masks(n: int) -> list[int]:
+    """In each round place i meets place i ^ mask, and the lower one keeps what comes first: log(n)(log(n)+1)/2 rounds.
+
+    Where n is no power of two, places past the end would hold what comes last, which stays: those who would meet them keep what
+    they have."""
+    return [m for k in range(1, math.ceil(math.log2(n)) + 1) for m in [2**k - 1, *(2**j for j in range(k - 2, -1, -1))]]

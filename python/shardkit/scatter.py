@@ -1,0 +1,230 @@
+"""Updates of places that data says."""
+
+from __future__ import annotations
+
+import re
+from typing import Iterable
+
+import numpy as np
+from jaxlib.mlir import ir
+
+from .builder import Builder, apply_body, element, fail, i1, i32, i64s, is_float, is_unsigned, replace, shape_of, signless
+
+
+def read_numbers(text: str, name: str) -> list[int]:
+    match = re.search(rf"\b{name} = \[([\d, ]*)\]", text)
+    return [int(n) for n in match[1].split(",") if n.strip()] if match else []
+
+
+def rewrite_scatter(op: ir.Operation) -> None:
+    """One linalg.generic over the places of the operand and the updates: an update counts where its index is the place.
+
+    Indices out of bounds match no place, as StableHLO wants it. What is added is a plain reduction over the updates, so that
+    a batch of updates may be cut (partial sums), and so may the operand (each shard its own places)."""
+    b = Builder(op)
+    if len(op.operands) != 3:
+        raise fail(op, "stablehlo.scatter has several operands", "one operand, indices and updates")
+    full = op.operands[0].type
+    # Unsigned numbers are read as such and kept as others of the same bits.
+    unsigned, large_indices = (is_unsigned(element(op.operands[k])) for k in (0, 1))
+    operand, indices, updates = (b.bitcast(v, signless(v.type)) for v in op.operands)
+    kind = element(operand)
+    if not is_float(kind) and not isinstance(kind, ir.IntegerType):
+        raise fail(op, f"stablehlo.scatter of {full} has no lowering", "floats or integers")
+    numbers = str(op.attributes["scatter_dimension_numbers"])
+    window_dims = read_numbers(numbers, "update_window_dims")
+    inserted = read_numbers(numbers, "inserted_window_dims")
+    batching = read_numbers(numbers, "input_batching_dims")
+    index_batching = read_numbers(numbers, "scatter_indices_batching_dims")
+    indexed = read_numbers(numbers, "scatter_dims_to_operand_dims")
+    match = re.search(r"index_vector_dim = (\d+)", numbers)
+    vector_dim = int(match[1]) if match else 0
+
+    # A vector of one number may be left out.
+    index_shape = shape_of(indices)
+    if vector_dim == len(index_shape):
+        index_shape = index_shape + [1]
+        indices = b.reshape(indices, index_shape)
+    rank = len(shape_of(operand))
+    scatter_dims = [d for d in range(len(shape_of(updates))) if d not in window_dims]
+    # Dims of the indices but their vector, in the order of the scatter dims of the updates.
+    index_dims = [d for d in range(len(index_shape)) if d != vector_dim]
+
+    # Loops: the dims of the operand, then dims of the updates that are no dim of it.
+    sizes = list(shape_of(operand))
+    loop_of_scatter = {}
+    for update_dim, index_dim in zip(scatter_dims, index_dims):
+        if index_dim in index_batching:
+            loop_of_scatter[update_dim] = batching[index_batching.index(index_dim)]
+        else:
+            loop_of_scatter[update_dim] = len(sizes)
+            sizes.append(shape_of(updates)[update_dim])
+    loop_of_window = {}
+    window_operand_dims = [d for d in range(rank) if d not in inserted and d not in batching]
+    for update_dim, d in zip(window_dims, window_operand_dims):
+        size = shape_of(updates)[update_dim]
+        if d not in indexed and size == shape_of(operand)[d]:
+            loop_of_window[update_dim] = d
+        elif size > 1:
+            loop_of_window[update_dim] = len(sizes)
+            sizes.append(size)
+    compared = sorted(
+        set(indexed) | {d for u, d in zip(window_dims, window_operand_dims) if loop_of_window.get(u) != d}
+    )
+    # Windows of one place on a dim that is indexed are no dim of the updates.
+    kept = [u for u in range(len(shape_of(updates))) if u in loop_of_scatter or u in loop_of_window]
+    if len(kept) < len(shape_of(updates)):
+        updates = b.reshape(updates, [shape_of(updates)[u] for u in kept])
+
+    parts = {}
+    for k, d in enumerate(indexed):
+        low, high = [0] * len(index_shape), list(index_shape)
+        low[vector_dim], high[vector_dim] = k, k + 1
+        cut = [h - l for l, h in zip(low, high)]
+        part = b.value(
+            "stablehlo.slice",
+            [indices],
+            ir.RankedTensorType.get(cut, element(indices)),
+            {"start_indices": i64s(low), "limit_indices": i64s(high), "strides": i64s([1] * len(low))},
+        )
+        parts[d] = b.reshape(part, [index_shape[i] for i in index_dims])
+
+    dims = ", ".join(f"d{i}" for i in range(len(sizes)))
+
+    def to_map(loops: Iterable[int]) -> str:
+        return f"affine_map<({dims}) -> ({', '.join(f'd{i}' for i in loops)})>"
+
+    scatter_loops = [loop_of_scatter[u] for u in scatter_dims]
+    maps = [to_map(scatter_loops) for _ in indexed]
+    maps.append(to_map([(loop_of_scatter | loop_of_window)[u] for u in kept]))
+    maps.append(to_map(range(rank)))
+    kinds = ["parallel" if i < rank else "reduction" for i in range(len(sizes))]
+    ins = [parts[d] for d in indexed] + [updates]
+    generic = b.op(
+        "linalg.generic",
+        ins + [operand],
+        [operand.type],
+        {
+            "indexing_maps": "[" + ", ".join(maps) + "]",
+            "iterator_types": "[" + ", ".join(f"#linalg.iterator_type<{k}>" for k in kinds) + "]",
+            "operandSegmentSizes": f"array<i32: {len(ins)}, 1>",
+        },
+        regions=1,
+    )
+    scalars = [element(v) for v in ins] + [kind]
+    block = generic.regions[0].blocks.append(*scalars, arg_locs=[op.location] * len(scalars))
+    inner = b.at_end_of(block)
+    index_type = ir.IndexType.get()
+    here = None
+    for d in compared:
+        place = inner.value("linalg.index", [], index_type, {"dim": f"{d} : i64"})
+        wanted = None
+        if d in indexed:
+            cast = "arith.index_castui" if large_indices else "arith.index_cast"
+            wanted = inner.value(cast, [block.arguments[indexed.index(d)]], index_type)
+        for update_dim, own in zip(window_dims, window_operand_dims):
+            if own == d and loop_of_window.get(update_dim, d) != d:
+                offset = inner.value("linalg.index", [], index_type, {"dim": f"{loop_of_window[update_dim]} : i64"})
+                wanted = offset if wanted is None else inner.value("arith.addi", [wanted, offset], index_type)
+        if wanted is None:
+            wanted = inner.value("arith.constant", [], index_type, {"value": "0 : index"})
+        same = inner.value("arith.cmpi", [place, wanted], i1(), {"predicate": "0 : i64"})
+        here = same if here is None else inner.value("arith.andi", [here, same], i1())
+    update, old = block.arguments[len(ins) - 1], block.arguments[len(ins)]
+    inner.op("linalg.yield", [_combine(op, inner, here, update, old, kind, unsigned)])
+    replace(op, [b.bitcast(generic.results[0], full)])
+
+
+def rewrite_select_and_scatter(op: ir.Operation) -> None:
+    """Windows may overlap: each selects one of its places, and each place sums what the windows around it that selected it have.
+
+    One offset in the window after the other: what stands there in each window is a slice with strides, and what the windows give
+    to it is spread by a padding with as many places between."""
+    operand, source, init = op.operands
+    b = Builder(op)
+    shape, counts = shape_of(operand), shape_of(source)
+    rank = len(shape)
+    body = [inner.operation for inner in op.regions[1].blocks[0].operations]
+    if len(body) != 2 or body[0].name != "stablehlo.add":
+        raise fail(op, "stablehlo.select_and_scatter scatters by another op", "stablehlo.add")
+    window = _read_i64s(op, "window_dimensions") or [1] * rank
+    strides = _read_i64s(op, "window_strides") or [1] * rank
+    padding = np.array(ir.DenseElementsAttr(op.attributes["padding"])).ravel().tolist() if "padding" in op.attributes else [0] * 2 * rank
+    low, high = padding[::2], padding[1::2]
+    scalar = ir.RankedTensorType.get([], element(operand))
+    padded = b.pad(operand, b.splat("0" if not is_float(element(operand)) else "0.0", scalar), low, high, [0] * rank)
+    mask = ir.RankedTensorType.get(counts, i1())
+    number = ir.RankedTensorType.get(counts, i32())
+
+    offsets = list(np.ndindex(*window))
+    picked = best = None
+    for k, offset in enumerate(offsets):
+        end = [o + (n - 1) * s + 1 for o, n, s in zip(offset, counts, strides)]
+        here = b.slice(padded, offset, end, strides)
+        places = np.stack(np.meshgrid(*(o + s * np.arange(n) - l for o, n, s, l in zip(offset, counts, strides, low)), indexing="ij"))
+        inside = np.all((places >= 0) & (places < np.reshape(shape, [-1] + [1] * rank)), axis=0)
+        if not inside.any():
+            continue
+        is_inside = b.value("stablehlo.constant", [], mask, {"value": ir.DenseElementsAttr.get(inside, type=i1(), shape=counts)})
+        this = b.splat(str(k), number)
+        if picked is None or best is None:
+            best, picked = here, b.select(is_inside, this, b.splat("-1", number))
+            continue
+        stays = apply_body(b, op, [best, here])[0]  # the first region says whether what was selected stays
+        none_yet = b.compare("EQ", "SIGNED", picked, b.splat("-1", number))
+        moves = b.value("stablehlo.or", [b.value("stablehlo.not", [stays], mask), none_yet], mask)
+        moves = b.value("stablehlo.and", [moves, is_inside], mask)
+        best, picked = b.select(moves, here, best), b.select(moves, this, picked)
+
+    zero = b.splat("-0.0" if is_float(element(source)) else "0", scalar)
+    total = b.broadcast(init, shape, [])
+    for k, offset in enumerate(offsets):
+        if picked is None:
+            break
+        given = b.select(b.compare("EQ", "SIGNED", picked, b.splat(str(k), number)), source, b.broadcast(zero, counts, []))
+        before = [o - l for o, l in zip(offset, low)]
+        after = [size - p - ((n - 1) * s + 1) for size, p, n, s in zip(shape, before, counts, strides)]
+        spread = b.pad(given, zero, before, after, [s - 1 for s in strides])
+        total = b.value("stablehlo.add", [total, spread], operand.type)
+    replace(op, [total])
+
+
+def _read_i64s(op: ir.Operation, name: str) -> list[int]:
+    return list(ir.DenseI64ArrayAttr(op.attributes[name])) if name in op.attributes else []
+
+
+def _combine(
+    op: ir.Operation, b: Builder, here: ir.Value | None, update: ir.Value, old: ir.Value, kind: ir.Type, unsigned: bool
+) -> ir.Value:
+    """What the region of a scatter makes of the old element and an update that may not be meant for it."""
+    block = op.regions[0].blocks[0]
+    body = list(block.operations)
+    returned = body[-1].operands[0]
+    real = is_float(kind)
+    extreme = "ui" if unsigned else "si"
+
+    def pick(new: ir.Value, other: ir.Value) -> ir.Value:
+        return new if here is None else b.value("arith.select", [here, new, other], kind)
+
+    if len(body) == 1 and returned == block.arguments[1]:
+        return pick(update, old)
+    name = body[0].operation.name
+    known: dict[str, tuple[str, str | None]] = {
+        "stablehlo.add": ("arith.addf", "-0.0") if real else ("arith.addi", "0"),
+        "stablehlo.multiply": ("arith.mulf", "1.0") if real else ("arith.muli", "1"),
+        "stablehlo.maximum": ("arith.maximumf", None) if real else (f"arith.max{extreme}", None),
+        "stablehlo.minimum": ("arith.minimumf", None) if real else (f"arith.min{extreme}", None),
+        "stablehlo.or": ("arith.ori", "0"),
+        "stablehlo.and": ("arith.andi", "-1"),
+        "stablehlo.xor": ("arith.xori", "0"),
+    }
+    if len(body) != 2 or name not in known or set(body[0].operands) != set(block.arguments):
+        raise fail(op, "the region of stablehlo.scatter has no lowering", "one of add, multiply, maximum, minimum, and, or, xor, or the update")
+    combine, neutral = known[name]
+    if kind == i1():
+        combine = {"arith.addi": "arith.ori", "arith.muli": "arith.andi", "arith.maxsi": "arith.ori", "arith.minsi": "arith.andi"}.get(combine, combine)
+        neutral = "true" if combine == "arith.andi" else "false"
+    if neutral is None:  # an element that changes nothing is the old one
+        return b.value(combine, [old, pick(update, old)], kind)
+    value = neutral if kind == i1() else f"{neutral} : {kind}"
+    return b.value(combine, [old, pick(update, b.value("arith.constant", [], kind, {"value": value}))], kind)
