@@ -3,7 +3,7 @@
 #include "OnDevices.h"
 #include "Support.h"
 
-#include "CollectiveCheck.h"
+#include "Manifest/CollectiveCheck.h"
 #include "shardkit/rt/Collective.h"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "OnDevices.h"
 #include "Support.h"
 
-#include "ContractionDims.h"
+#include "Contract/ContractionDims.h"
 #include "shardkit/rt/Contract.h"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "PipelineSupport.h"
 
-#include "CollectiveCheck.h"
+#include "Manifest/CollectiveCheck.h"
 #include "shardkit/rt/Collective.h"
 #include "shardkit/rt/Executor.h"
 #include "shardkit/rt/Reduce.h"

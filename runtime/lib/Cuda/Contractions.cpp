@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ContractionDims.h"
+#include "Contract/ContractionDims.h"
 #include "DeviceImpl.h"
 
 #include <algorithm>

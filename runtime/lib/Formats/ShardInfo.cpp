@@ -2,7 +2,7 @@
 
 #include "shardkit/rt/Formats/ShardInfo.h"
 
-#include "../ManifestReader.h"
+#include "Manifest/ManifestReader.h"
 #include "StrictJson.h"
 
 #include <algorithm>

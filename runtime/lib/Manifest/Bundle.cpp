@@ -2,7 +2,7 @@
 
 #include "shardkit/rt/Bundle.h"
 
-#include "Md5.h"
+#include "Support/Md5.h"
 
 #include "shardkit/rt/File.h"
 

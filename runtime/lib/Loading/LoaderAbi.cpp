@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Context.h"
+#include "Execution/Context.h"
 
 #include "Formats/StrictJson.h"
 

@@ -2,7 +2,7 @@
 
 #include "shardkit/rt/Extents.h"
 
-#include "PiecesCover.h"
+#include "Manifest/PiecesCover.h"
 
 #include <algorithm>
 #include <cstring>

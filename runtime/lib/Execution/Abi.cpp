@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CallRecord.h"
+#include "Collectives/CallRecord.h"
 #include "Context.h"
 #include "DeviceBuffers.h"
 
