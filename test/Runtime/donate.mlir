@@ -6,6 +6,8 @@
 // RUN: shard-run %s --function=read_later --random-inputs=3 --donate --verify=exact | FileCheck %s
 // RUN: shard-run %s --function=exchanged --random-inputs=4 --donate --verify=exact | FileCheck %s
 // RUN: shard-run %s --function=rows --random-inputs=5 --donate --verify | FileCheck %s
+// RUN: shard-run %s --function=in_between --random-inputs=6 --verify=exact | FileCheck %s
+// RUN: shard-run %s --function=in_between --random-inputs=6 --donate --verify=exact | FileCheck %s
 // CHECK: all equal
 
 // Steps go on from each other.
@@ -121,4 +123,19 @@ func.func @count(%n: tensor<3xi32> {spmd.name = "n"}) -> (tensor<3xi32> {spmd.ti
     linalg.yield %1 : i32
   }
   return %0 : tensor<3xi32>
+}
+
+// A result is computed where the first one will be, is a result itself, and one is copied in between.
+func.func @in_between(%a: tensor<9xi32> {spmd.range = [-50, 50]}, %b: tensor<9xi32> {spmd.range = [-50, 50]}) -> (tensor<9xi32>, tensor<9xi32>, tensor<9xi32> {spmd.tied = 0 : i64}) {
+  %e = tensor.empty() : tensor<9xi32>
+  %c = arith.constant 3 : index
+  %seven = arith.constant 700 : i32
+  %0 = linalg.map ins(%a, %b : tensor<9xi32>, tensor<9xi32>) outs(%e : tensor<9xi32>) (%p: i32, %q: i32, %o: i32) {
+    %1 = arith.addi %p, %q : i32
+    linalg.yield %1 : i32
+  }
+  %x = tensor.extract %b[%c] : tensor<9xi32>
+  %y = arith.addi %x, %seven : i32
+  %i = tensor.insert %y into %0[%c] : tensor<9xi32>
+  return %i, %0, %b : tensor<9xi32>, tensor<9xi32>, tensor<9xi32>
 }

@@ -95,7 +95,6 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
 
     // Results; those that may share memory with an argument last.
     builder.setInsertionPoint(ret);
-    SmallVector<std::pair<Value, unsigned>> late;
     auto store = [&](Value value, unsigned i) {
       Value buffer = buffers[1 + numArgs + i];
       auto tensor = dyn_cast<RankedTensorType>(value.getType());
@@ -108,21 +107,19 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
       bufferization::MaterializeInDestinationOp::create(
           builder, ret.getLoc(), Type(), value, buffer, /*restrict=*/true, /*writable=*/true);
     };
-    for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
-      if (tied[i] < 0) {
-        store(value, i);
-        continue;
-      }
-      auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (type && !isInPlace[i])
+    // Copies are made before anything is stored: a value may have been computed where
+    // another result is stored.
+    SmallVector<Value> values(ret.getOperands());
+    for (auto [i, value] : llvm::enumerate(values))
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && tied[i] >= 0 && !isInPlace[i])
         value = bufferization::MaterializeInDestinationOp::create(
                     builder, ret.getLoc(), type, value,
                     bufferization::AllocTensorOp::create(builder, ret.getLoc(), type, ValueRange{}))
                     .getResult();
-      late.emplace_back(value, i);
-    }
-    for (auto [value, i] : late)
-      store(value, i);
+    for (bool isTied : {false, true})
+      for (auto [i, value] : llvm::enumerate(values))
+        if ((tied[i] >= 0) == isTied)
+          store(value, i);
     auto i32 = builder.getI32Type();
     Value zero = arith::ConstantOp::create(builder, ret.getLoc(), builder.getI32IntegerAttr(0));
     func::ReturnOp::create(builder, ret.getLoc(), zero);

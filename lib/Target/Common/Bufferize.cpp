@@ -20,9 +20,20 @@ static bool isMemcpy(MemRefType from, MemRefType to) {
   return from.getLayout().isIdentity() && to.getLayout().isIdentity();
 }
 
+/// Whether two buffers of the caller may be the same: those of tied pairs.
+static bool mayShare(Value a, Value b) {
+  auto isShared = [](Value value) {
+    auto arg = dyn_cast<BlockArgument>(value);
+    auto func = arg ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()) : func::FuncOp();
+    return func && !func.getArgAttr(arg.getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName());
+  };
+  return a == b || (isShared(a) && isShared(b));
+}
+
 /// The stores of results at the end of a function happen at once: what one
 /// overwrites may be what another reads, since values other than the result are
-/// computed in its buffer. One-shot analysis does not see writes to memrefs.
+/// computed in its buffer, or that of an argument. One-shot analysis does not see
+/// writes to memrefs.
 static void orderStores(func::FuncOp func) {
   Block &body = func.getBody().front();
   Operation *terminator = body.getTerminator();
@@ -36,7 +47,8 @@ static void orderStores(func::FuncOp func) {
   }
   BufferViewFlowAnalysis views(func);
   auto reads = [&](memref::CopyOp copy, Value buffer) {
-    return views.resolveReverse(copy.getSource()).contains(buffer);
+    return llvm::any_of(views.resolveReverse(copy.getSource()),
+                        [&](Value root) { return mayShare(root, buffer); });
   };
   std::reverse(stores.begin(), stores.end());
   llvm::erase_if(stores, [](memref::CopyOp copy) { return copy.getSource() == copy.getTarget(); });
