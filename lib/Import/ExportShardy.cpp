@@ -7,10 +7,10 @@
 
 #include "Losses.h"
 #include "Shardy.h"
+#include "Signature.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
 
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -228,44 +228,18 @@ private:
   }
 
   LogicalResult exportSignature(FunctionOpInterface func) {
-    auto convert = [&](ArrayAttr list, bool isResult) -> FailureOr<ArrayAttr> {
-      SmallVector<Attribute> converted;
-      for (auto [i, dict] : llvm::enumerate(list.getAsRange<DictionaryAttr>())) {
-        Location loc = isResult || func.isExternal() ? func.getLoc()
-                                                     : func.getArgument(i).getLoc();
-        NamedAttrList attrs;
-        for (NamedAttribute attr : dict) {
+    using Converted = std::optional<NamedAttribute>;
+    return convertSignature(
+        func, [&](NamedAttribute attr, Location loc, StringRef whose) -> FailureOr<Converted> {
           bool isSharding = attr.getName() == kShardingAttr;
-          if (!isSharding && attr.getName() != kAxisResourcesAttr) {
-            attrs.append(attr);
-            continue;
-          }
-          auto sharding = exportSharding(attr.getValue(), loc,
-                                         (isSharding ? "sharding of " : "axis resources of ") +
-                                             Twine(isResult ? "result #" : "argument #") +
-                                             Twine(i));
+          if (!isSharding && attr.getName() != kAxisResourcesAttr)
+            return Converted(attr);
+          auto sharding = exportSharding(
+              attr.getValue(), loc, (isSharding ? "sharding of " : "axis resources of ") + whose);
           if (failed(sharding))
             return failure();
-          if (*sharding)
-            attrs.append(kSdySharding, *sharding);
-        }
-        converted.push_back(attrs.getDictionary(context));
-      }
-      return ArrayAttr::get(context, converted);
-    };
-    if (ArrayAttr list = func.getArgAttrsAttr()) {
-      auto converted = convert(list, /*isResult=*/false);
-      if (failed(converted))
-        return failure();
-      func.setArgAttrsAttr(*converted);
-    }
-    if (ArrayAttr list = func.getResAttrsAttr()) {
-      auto converted = convert(list, /*isResult=*/true);
-      if (failed(converted))
-        return failure();
-      func.setResAttrsAttr(*converted);
-    }
-    return success();
+          return *sharding ? Converted(named(kSdySharding, *sharding)) : Converted();
+        });
   }
 
   //===--- ops ------------------------------------------------------------===//

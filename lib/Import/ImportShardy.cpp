@@ -8,12 +8,12 @@
 
 #include "Losses.h"
 #include "Shardy.h"
+#include "Signature.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/AsmParser/AsmParser.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -252,46 +252,22 @@ private:
     auto func = dyn_cast<FunctionOpInterface>(op);
     if (!func)
       return success();
-    auto convert = [&](ArrayAttr list, bool isResult) -> FailureOr<ArrayAttr> {
-      SmallVector<Attribute> converted;
-      for (auto [i, dict] : llvm::enumerate(list.getAsRange<DictionaryAttr>())) {
-        std::string what = (isResult ? "result #" : "argument #") + std::to_string(i);
-        Location loc = isResult || func.isExternal() ? func.getLoc()
-                                                     : func.getArgument(i).getLoc();
-        NamedAttrList attrs;
-        for (NamedAttribute attr : dict) {
-          if (!attr.getName().strref().starts_with("sdy.")) {
-            attrs.append(attr);
-            continue;
-          }
-          if (attr.getName() != kSdySharding) {
-            if (failed(reportUnknown("attribute '" + attr.getName().getValue().str() + "' of " +
-                                         what, loc)))
+    using Converted = std::optional<NamedAttribute>;
+    return convertSignature(
+        func, [&](NamedAttribute attr, Location loc, StringRef whose) -> FailureOr<Converted> {
+          StringRef name = attr.getName();
+          if (!name.starts_with("sdy."))
+            return Converted(attr);
+          if (name != kSdySharding) {
+            if (failed(reportUnknown("attribute '" + name + "' of " + whose, loc)))
               return failure();
-            continue;
+            return Converted();
           }
-          auto sharding = importSharding(attr.getValue(), loc, "sharding of " + what);
+          auto sharding = importSharding(attr.getValue(), loc, "sharding of " + whose);
           if (failed(sharding))
             return failure();
-          attrs.append(kShardingAttr, *sharding);
-        }
-        converted.push_back(attrs.getDictionary(context));
-      }
-      return ArrayAttr::get(context, converted);
-    };
-    if (ArrayAttr list = func.getArgAttrsAttr()) {
-      auto converted = convert(list, /*isResult=*/false);
-      if (failed(converted))
-        return failure();
-      func.setArgAttrsAttr(*converted);
-    }
-    if (ArrayAttr list = func.getResAttrsAttr()) {
-      auto converted = convert(list, /*isResult=*/true);
-      if (failed(converted))
-        return failure();
-      func.setResAttrsAttr(*converted);
-    }
-    return success();
+          return Converted({StringAttr::get(context, kShardingAttr), *sharding});
+        });
   }
 
   LogicalResult reportUnknown(const Twine &what, Location loc) {

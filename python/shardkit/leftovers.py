@@ -20,7 +20,7 @@ def lower_leftovers(module: Any, mesh: str | None) -> None:
     for op in _find(module.operation, ("tm_tensor.", "ml_program.", "torch.", "onnx.")):
         if op.name not in lowerings:
             what = "random numbers have" if op.name.startswith("ml_program.") else f"{op.name} has"
-            hint = ": call module.eval(), or take them as an input" if op.name.startswith("ml_program.") else ""
+            hint = ": take them as an input, in PyTorch also call module.eval()" if op.name.startswith("ml_program.") else ""
             raise fail(op, f"{what} no lowering to linalg", f"ops that have one{hint}")
         operands, results, body = lowerings[op.name](op, mesh)
         number = len(list(module.body.operations))

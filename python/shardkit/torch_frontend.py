@@ -48,6 +48,9 @@ def import_torch(
     found = _read_plan(module, plan or {}, axis, mesh)
     outputs = {name: spec for name, (_, spec) in found.items() if spec is not None}
     names, inputs = _find_inputs(module, args)
+    arguments = [Argument(n, tuple(v.shape), _dtype(v, n), True) for n, v in state.items()]
+    for name, value in zip(names, inputs):
+        arguments.append(Argument(name, tuple(value.shape), _dtype(value, name), False))
     given, args_tree = torch.utils._pytree.tree_flatten(args)
 
     class Whole(torch.nn.Module):  # type: ignore[misc]
@@ -94,9 +97,6 @@ def import_torch(
             "write it with other operations of PyTorch"
         ) from None
 
-    arguments = [Argument(n, tuple(v.shape), _dtype(v, n), True) for n, v in state.items()]
-    for name, value in zip(names, inputs):
-        arguments.append(Argument(name, tuple(value.shape), _dtype(value, name), False))
     result_names = ["result" if len(leaves) == 1 else f"result{i}" for i in range(len(leaves))]
     results = [Result(n, _dtype(v, n)) for n, v in zip(result_names, leaves)]
 

@@ -49,10 +49,16 @@ CASES = {
         lambda: shardkit.import_jax(lambda x: jax.pure_callback(np.sin, x, x), X),
         r"error: stablehlo\.custom_call @\w+ has no lowering to linalg",
     ),
+    "line": (lambda: shardkit.import_jax(jnp.linalg.inv, np.eye(4, dtype=np.float32)), r"test_errors\.py:\d+:\d+: error: stablehlo\.custom_call"),
+    "special": (lambda: shardkit.import_jax(lambda x: jax.lax.lgamma(x), X), r"test_errors\.py:\d+:\d+: error: chlo\.lgamma has no lowering"),
     "weights": (lambda: shardkit.import_jax(lambda x: x, X, weights=["w"]), r"no parameter is called w, expected one of: x"),
     "two functions": (lambda: shardkit.import_stablehlo(TWO), r"module has 2 public functions, expected --function, one of: f, g"),
     "no function": (lambda: shardkit.import_stablehlo(TWO, function="h"), r"module has no public function h, expected one of: f, g"),
     "axis": (lambda: shardkit.import_stablehlo(AXIS), r'unknown axis name: "z"'),
+    "named file": (lambda: shardkit.import_stablehlo(Path(__file__)), r"test_errors\.py:1:1: error: "),
+    "directory": (
+        lambda: shardkit.import_jax(lambda x: x, X).save(Path(__file__, "x")), r"error: .*: Not a directory, expected a directory that can be written"),
+    "half": (lambda: shardkit.run(lambda x: x, X) is None or shardkit.compile(lambda x: x, X)(X.astype(np.float16)), r"x has dtype float16, expected float32"),
     "text": (lambda: shardkit.import_stablehlo("func.func @f( {"), r"^-:1:\d+: error: "),
     "file": (lambda: shardkit.import_stablehlo(Path("/nowhere.mlir")), r"error: /nowhere.mlir: No such file"),
     "gspmd": (lambda: shardkit.import_stablehlo(GSPMD), r"sharding \{maximal device=0\} is none that has a layout, expected replicated, or devices"),
@@ -66,6 +72,10 @@ CASES = {
     "onnx node": (
         lambda: shardkit.import_onnx(onnx_file(helper.make_node("NoSuchThing", ["x"], ["y"], domain="com.microsoft"))),
         r"error: .*model\.onnx: node \w+ has no lowering to linalg",
+    ),
+    "onnx random": (
+        lambda: shardkit.import_onnx(onnx_file(helper.make_node("RandomNormalLike", ["x"], ["y"]))),
+        r"error: random numbers have no lowering to linalg, expected ops that have one: take them as an input",
     ),
     "onnx specs": (
         lambda: shardkit.import_onnx(onnx_file(helper.make_node("DistributedRelu", ["x"], ["y"], domain="com.microsoft", name="n"))),

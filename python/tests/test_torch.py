@@ -21,6 +21,45 @@ class Svd(nn.Module):
         return torch.linalg.svd(x)[1]
 
 
+class Function(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+class Scaled(nn.Module):
+    """A number among the arguments, and a weight of two names."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.out = nn.Embedding(16, 8), nn.Linear(8, 16, bias=False)
+        self.out.weight = self.table.weight
+
+    def forward(self, tokens, scale=1.0):
+        return self.out(self.table(tokens)) * scale
+
+
+# Equals, and what is no number; one dim of 300 for the network, one of 8 that is counted.
+ODD = torch.randint(-40, 40, (8, 300)).float()
+ODD[1, 3], ODD[2, 7], ODD[2, 9], ODD[4, 2] = -torch.inf, torch.nan, torch.nan, -torch.nan
+INDEX = torch.tensor([[0, 3], [5, 5], [7, 1], [2, 2], [0, 0], [299, 4], [1, 2], [6, 6]])
+LEFTOVERS = {
+    "sort": lambda x: torch.sort(x, dim=1, stable=True),
+    "sort_short": lambda x: torch.sort(x, dim=0, stable=True, descending=True),
+    "sort_integers": lambda x: torch.sort(torch.nan_to_num(x).long(), dim=1, stable=True, descending=True),
+    "topk": lambda x: torch.topk(x, 3, 1)[0],
+    "cumsum": lambda x: (x > 0).cumsum(1),
+    "cumprod": lambda x: torch.sign(torch.nan_to_num(x) + 0.5).cumprod(0),
+    "scatter_add": lambda x: torch.nan_to_num(x).scatter_add(1, INDEX, x[:, 20:22]),
+    "scatter_largest": lambda x: torch.nan_to_num(x).scatter_reduce(1, INDEX, x[:, 20:22], "amax"),
+    "put": lambda x: x.index_put((torch.tensor([1, -2]),), x[5:7]),
+    "put_twice": lambda x: torch.nan_to_num(x).index_put((torch.tensor([1, 1]), torch.tensor([0, 0])), x[5:7, 0], accumulate=True),
+}
+
+
 class Words(nn.Module):
     def __init__(self):
         super().__init__()
@@ -54,6 +93,29 @@ def check_embedding():
     assert np.array_equal(model.run(tokens)["words"].numpy(), module(tokens)["words"].detach().numpy())
 
 
+def check_leftovers():
+    for name, function in LEFTOVERS.items():
+        for sharding in (("data",), (None, "model")):
+            module = Function(function)
+            found = shardkit.import_torch(module, ODD, shardings={"x": sharding}, **BOTH).run()
+            leaves = torch.utils._pytree.tree_leaves
+            for a, b in zip(leaves(found), leaves(module(ODD)), strict=True):
+                assert a.dtype == b.dtype and torch.equal(torch.nan_to_num(a, 1e30), torch.nan_to_num(b, 1e30)), (name, sharding, a, b)
+
+
+def check_scaled():
+    module, tokens = Scaled(), torch.tensor([[1, 15], [0, 3]])
+    model = shardkit.import_torch(module, tokens, 2.5, plan={"out": ColwiseParallel(), "table": RowwiseParallel()}, **BOTH)
+    assert [a.name for a in model.arguments] == ["table.weight", "tokens"]
+    assert torch.allclose(model.run(tokens, 2.5), module(tokens, 2.5), atol=1e-6)
+
+
+def check_bfloat16():
+    module, x = nn.Linear(8, 4).bfloat16(), X.bfloat16()
+    found = shardkit.import_torch(module, x, **BOTH).run()
+    assert found.dtype == torch.bfloat16 and torch.allclose(found, module(x), rtol=1e-2)
+
+
 def plan(value):
     return lambda: shardkit.import_torch(MODULE, X, plan=value, **BOTH)
 
@@ -70,12 +132,19 @@ ERRORS = [
     (lambda: shardkit.import_torch(MODULE, X, shardings={"q": ("data",)}, **BOTH), r"nothing is called q, expected one of: 0.weight"),
     (lambda: shardkit.import_torch(MODULE, X, shardings={"input": ("z",)}, **BOTH), r"names axis z, expected one of: data=2, model=2"),
     (lambda: shardkit.import_torch(MODULE, X, shardings={"input": (None,) * 3}, **BOTH), r"has 3 dims, expected at most 2"),
+    (lambda: shardkit.import_torch(nn.BatchNorm1d(8), X), r"the module changes its buffers or arguments while it runs, expected .* call module.eval"),
+    (lambda: shardkit.import_torch(nn.Dropout(), X), r"\.py:\d+: error: random numbers have no lowering to linalg"),
+    (lambda: shardkit.import_torch(Function(lambda x: x[x > 0]), X), r"test_torch\.py:\d+: error: aten\.index\.Tensor makes a tensor of a size that data says"),
+    (lambda: shardkit.import_torch(Function(lambda x: x if x.sum() > 0 else -x), X), r"error: torch.export: .*, expected a module that it takes"),
+    (lambda: shardkit.import_torch(Function(lambda x: (x, 3)), X), r"result 1 of the module is 3, expected tensors only"),
+    (lambda: shardkit.import_torch(Function(abs), X.to(torch.complex64)), r"x has dtype complex64, expected one of float32"),
+    (lambda: shardkit.import_torch(MODULE, X, mesh={"data": 0}), r"axis data of the mesh has size 0, expected a positive number"),
     (lambda: shardkit.import_torch(Svd(), X), r"test_torch\.py:\d+: error: aten\._linalg_svd has no lowering to linalg"),
 ]
 
 
 def main():
-    checks = [check_placements, check_styles, check_embedding]
+    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_scaled, check_bfloat16]
     failed = 0
     for check in checks:
         try:
