@@ -134,9 +134,6 @@ Expected<TensorSource> Sources::makeRandomStored(const LoadInfo &load) const {
       value.dtype = source.dtype;
       value.globalShape = source.shape;
       value.range = source.range;
-      if (!isComputeType(source.dtype))
-        return invalid("stored tensor '" + source.name + "' is " + dtypeName(source.dtype) +
-                       ", which has no random values, expected --weights");
       Buffer buffer(source.elements * dtypeSize(source.dtype));
       makeRandom(value, *options_).fill(buffer.data(), 1, 0, 1, source.elements);
       tensor.name = source.name;
