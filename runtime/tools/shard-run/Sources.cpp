@@ -111,7 +111,7 @@ Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) co
   if (weight && weights_)
     return options_->load.mode == LoadMode::Presharded
                ? weights_->findPresharded(value, devices)
-               : weights_->find(value);
+               : weights_->find(value, devices);
   if (!options_->randomSeed)
     return notFound(std::string(weight ? "weight" : "input") + " '" +
                     value.name + "' (" + typeOf(value) + ") is not given, use " +
