@@ -230,7 +230,7 @@ private:
     llvm::MapVector<Value, SmallVector<unsigned>> groups;
     for (unsigned i : args) {
       auto type = dyn_cast<RankedTensorType>(func.getArgument(i).getType());
-      if (!type || !type.hasStaticShape())
+      if (!type || !type.hasStaticShape() || isUpdated(i))
         continue;
       std::optional<SmallVector<Siblings>> chain = findChain(getParts(i));
       if (!chain)
@@ -242,6 +242,14 @@ private:
     for (auto &[value, list] : groups)
       lists.push_back(std::move(list));
     return lists;
+  }
+
+  bool isUpdated(unsigned i) {
+    for (unsigned r = 0; r < func.getNumResults(); ++r)
+      if (auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
+          tied && tied.getInt() == int64_t(i))
+        return true;
+    return false;
   }
 
   Group getParts(ArrayRef<unsigned> args) {

@@ -384,6 +384,7 @@ bool Copies::isComplete() const {
 namespace {
 /// A factor of a dim: local, chosen by the rank, or a dim cut into chunks.
 struct Factor {
+  unsigned dim;
   int64_t size;
   SmallVector<RankDigit, 2> ranks = {};
   int64_t chunk = 0; // 0: the ranks are a digit of the dim
@@ -397,20 +398,21 @@ struct CutBox {
 } // namespace
 
 /// The factors of a dim with the digits of the index in [unit, unit * size).
-static SmallVector<Factor> getFactors(const Layout &layout, int64_t size, int64_t unit) {
+static SmallVector<Factor> getFactors(const Layout &layout, unsigned dim, int64_t unit) {
   SmallVector<Factor> factors;
+  const int64_t size = layout.shape[dim];
   int64_t top = unit * size;
   for (const Digit &digit : layout.digits) {
     int64_t lo = std::max(digit.lo, unit), hi = std::min(digit.hi, unit * size);
     if (lo >= hi)
       continue;
     if (top > hi)
-      factors.push_back({top / hi});
-    factors.push_back({hi / lo, {{digit.stride * (lo / digit.lo), hi / lo}}});
+      factors.push_back({dim, top / hi});
+    factors.push_back({dim, hi / lo, {{digit.stride * (lo / digit.lo), hi / lo}}});
     top = lo;
   }
   if (top > unit || factors.empty())
-    factors.push_back({top / unit});
+    factors.push_back({dim, top / unit});
   return factors;
 }
 
@@ -460,7 +462,7 @@ static bool cutDim(CutBox cut, unsigned dim, ArrayRef<Factor> factors,
   // A part of the dim only: what of it lies in the chunk of each rank.
   if (!isRange(cut.box, dim))
     return false;
-  Factor whole{1, {}, 1};
+  Factor whole{factors[0].dim, 1, {}, 1};
   if (isChunk) {
     whole = factors[0];
   } else {
@@ -478,20 +480,21 @@ static bool cutDim(CutBox cut, unsigned dim, ArrayRef<Factor> factors,
   return true;
 }
 
-std::optional<std::vector<CopyPiece>> Copies::cut(const Layout &layout) const {
+std::optional<std::vector<CopyPiece>> Copies::cut(const Layout &layout,
+                                                  std::optional<Buffer> buffer) const {
   std::vector<CutBox> cuts;
   for (const CopyBox &box : boxes) {
     CutBox cut{box, {}};
-    for (int64_t size : shape)
-      cut.factors.push_back({size});
+    for (auto [d, size] : llvm::enumerate(shape))
+      cut.factors.push_back({unsigned(d), size});
     cuts.push_back(std::move(cut));
   }
   int64_t unit = 1;
   for (size_t d = shape.size(); d-- > 0;) {
-    SmallVector<Factor> factors = getFactors(layout, shape[d], unit);
+    SmallVector<Factor> factors = getFactors(layout, d, unit);
     for (const UnevenDim &uneven : layout.uneven)
       if (uneven.dim == d)
-        factors.assign(1, Factor{shape[d], uneven.ranks, uneven.chunk(shape[d])});
+        factors.assign(1, Factor{unsigned(d), shape[d], uneven.ranks, uneven.chunk(shape[d])});
     unit *= shape[d];
     std::vector<CutBox> next;
     for (CutBox &cut : cuts)
@@ -502,16 +505,25 @@ std::optional<std::vector<CopyPiece>> Copies::cut(const Layout &layout) const {
   std::vector<CopyPiece> pieces;
   for (CutBox &cut : cuts) {
     CopyPiece piece{cut.box.source, cut.box.from, 0, {}, {}, {}};
-    int64_t stride = 1;
+    int64_t stride = 1, unitOfDim = 1;
     // Minor to major; the loops are turned round at the end.
     for (size_t i = cut.factors.size(); i-- > 0;) {
       const Factor &factor = cut.factors[i];
+      if (i + 1 == cut.factors.size() || cut.factors[i + 1].dim != factor.dim) {
+        if (buffer && i + 1 < cut.factors.size() && cut.factors[i + 1].dim == buffer->dim)
+          stride = unitOfDim * buffer->size;
+        unitOfDim = stride;
+        if (buffer && factor.dim == buffer->dim)
+          piece.to += buffer->at * unitOfDim;
+      }
       SmallVector<CopyLoop> loops;
       for (const CopyLoop &loop : cut.box.loops)
         if (loop.dim == i)
           loops.push_back(loop);
       llvm::sort(loops, [](const CopyLoop &a, const CopyLoop &b) { return a.step < b.step; });
       if (factor.chunk != 0) {
+        if (buffer && factor.dim == buffer->dim)
+          return std::nullopt; // windows are of a dim of the buffer
         int64_t size = loops.empty() ? 1 : loops[0].size;
         piece.chunks.push_back(
             {unsigned(piece.loops.size()), size, cut.box.at[i], factor.ranks});

@@ -44,13 +44,21 @@ FailureOr<SmallVector<HostStep>> spmd::getHostSteps(func::FuncOp load) {
       return call.emitError() << "host function @" << call.getCallee()
                               << " does not take what comes before it, expected the stored tensor "
                                  "or the last output as its first operand";
+    if (auto list = call->getAttrOfType<ArrayAttr>(kExtrasAttr)) {
+      if (call.getNumOperands() > 1)
+        return call.emitError() << "host function @" << call.getCallee()
+                                << " has extra inputs as operands and in '" << kExtrasAttr
+                                << "', expected all of them in one place";
+      llvm::append_range(step.extras, list);
+    }
     for (Value extra : call.getOperands().drop_front()) {
       auto constant = extra.getDefiningOp<arith::ConstantOp>();
       Attribute value = constant ? constant.getValue() : Attribute();
       if (!isa_and_nonnull<IntegerAttr, FloatAttr>(value))
         return call.emitError() << "extra input of host function @" << call.getCallee()
                                 << " has type " << extra.getType()
-                                << ", expected a constant number";
+                                << ", expected a constant number (text stands in '" << kExtrasAttr
+                                << "')";
       step.extras.push_back(value);
     }
     current = call.getResult(0);
@@ -84,29 +92,4 @@ LogicalResult spmd::verifyHostSteps(ArrayRef<HostStep> steps, RankedTensorType l
                             << ", expected slices of " << local << ", the local type of "
                             << argument;
   return success();
-}
-
-FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned argument,
-                                                  const MeshCache &meshes) {
-  Location loc = func.getArgument(argument).getLoc();
-  auto type = dyn_cast<RankedTensorType>(func.getArgumentTypes()[argument]);
-  if (auto global = func.getArgAttrOfType<TypeAttr>(argument, kGlobalTypeAttr))
-    type = dyn_cast<RankedTensorType>(global.getValue());
-  if (!type || !type.hasStaticShape())
-    return emitError(loc) << "argument #" << argument << " with '" << kLoadAttr << "' has type "
-                          << func.getArgumentTypes()[argument]
-                          << ", expected a tensor of static shape";
-  ArgumentLayout result{Layout::replicated(type.getShape()), nullptr, type};
-  auto attr = func.getArgAttrOfType<ShardingAttr>(argument, kShardingAttr);
-  if (!attr)
-    return result;
-  auto emit = [&] { return emitError(loc); };
-  result.mesh = meshes.lookupOrEmit(attr.getMesh(), emit);
-  if (!result.mesh)
-    return failure();
-  FailureOr<Sharding> sharding = toSharding(attr, *result.mesh, emit);
-  if (failed(sharding))
-    return failure();
-  result.layout = Layout::get(*sharding, *result.mesh, type.getShape());
-  return result;
 }

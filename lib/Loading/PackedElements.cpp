@@ -28,7 +28,9 @@ using Parts = SmallVector<Part, 4>;
 
 class Follower {
 public:
-  Follower(func::FuncOp load, const ArgumentLayout &layout) : load(load), layout(layout) {}
+  /// Of what `load` gives `dim` is cut into parts, if it is not negative.
+  Follower(func::FuncOp load, const ArgumentLayout::Part &part, int64_t dim)
+      : load(load), part(part), partDim(dim) {}
 
   /// One stored element and the places of a dim that are computed from it.
   struct Packed {
@@ -39,9 +41,10 @@ public:
   /// The first that the layout parts.
   std::optional<Packed> run() {
     Parts parts;
-    for (auto [d, size] : llvm::enumerate(layout.type.getShape()))
+    Value result = load.getBody().front().getTerminator()->getOperand(0);
+    for (auto [d, size] : llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape()))
       parts.push_back({unsigned(d), 1, size});
-    push(load.getBody().front().getTerminator()->getOperand(0), parts);
+    push(result, parts);
     while (!pending.empty() && !found) {
       auto [value, parts] = pending.pop_back_val();
       follow(value, parts);
@@ -159,20 +162,22 @@ private:
   /// Whether shards part `block` places of a dim that follow one another.
   bool isCut(unsigned dim, int64_t block) const {
     int64_t unit = 1;
-    for (int64_t size : layout.type.getShape().drop_front(dim + 1))
+    for (int64_t size : part.type.getShape().drop_front(dim + 1))
       unit *= size;
-    for (const Digit &digit : layout.layout.digits)
+    for (const Digit &digit : part.layout.digits)
       if (digit.lo < unit * block && digit.hi > unit)
         return true;
-    for (const UnevenDim &uneven : layout.layout.uneven)
-      if (uneven.dim == dim && uneven.chunk(layout.type.getDimSize(dim)) % block != 0)
+    for (const UnevenDim &uneven : part.layout.uneven)
+      if (uneven.dim == dim && uneven.chunk(part.type.getDimSize(dim)) % block != 0)
         return true;
-    return false;
+    return int64_t(dim) == partDim &&
+           (part.offset % block != 0 || part.type.getDimSize(dim) % block != 0);
   }
 
   static constexpr unsigned kMaxSteps = 10000;
   func::FuncOp load;
-  const ArgumentLayout &layout;
+  const ArgumentLayout::Part &part;
+  int64_t partDim;
   SmallVector<std::pair<Value, Parts>> pending;
   unsigned steps = 0;
   std::optional<Packed> found;
@@ -180,20 +185,23 @@ private:
 
 } // namespace
 
-LogicalResult spmd::verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout,
-                                         Attribute weight, Location loc, const Twine &argument) {
-  if (layout.layout.digits.empty() && layout.layout.uneven.empty())
-    return success();
-  auto packed = Follower(load, layout).run();
+static LogicalResult verifyPart(func::FuncOp load, const ArgumentLayout::Part &part, int64_t dim,
+                                Attribute weight, Location loc, const Twine &argument) {
+  auto packed = Follower(load, part, dim).run();
   if (!packed)
     return success();
-  int64_t size = layout.type.getDimSize(packed->dim), block = packed->block;
+  int64_t size = part.type.getDimSize(packed->dim), block = packed->block;
+  bool isBorder = int64_t(packed->dim) == dim && (part.offset % block != 0 || size % block != 0);
   InFlightDiagnostic diag = emitError(loc)
-                            << "sharding of " << argument << " parts " << block
+                            << (isBorder ? "part of " : "sharding of ") << argument
+                            << (isBorder ? " begins or ends inside of " : " parts ") << block
                             << " places of dim " << packed->dim << " that one stored element";
   if (auto stored = dyn_cast<BlockArgument>(packed->element))
     diag << " of '" << getStoredNames(weight)[stored.getArgNumber()] << "'";
-  diag << " makes (a packed word or a group), expected a number of shards that keeps them together: ";
+  diag << " makes (a packed word or a group), expected ";
+  if (isBorder)
+    return diag << "parts of whole groups";
+  diag << "a number of shards that keeps them together: ";
   unsigned listed = 0;
   for (int64_t n = 1; n <= size / block; ++n)
     if (llvm::divideCeil(size, n) % block == 0) {
@@ -204,4 +212,12 @@ LogicalResult spmd::verifyPackedElements(func::FuncOp load, const ArgumentLayout
       diag << (listed++ ? ", " : "") << n;
     }
   return diag;
+}
+
+LogicalResult spmd::verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout,
+                                         Attribute weight, Location loc, const Twine &argument) {
+  for (const ArgumentLayout::Part &part : layout.parts)
+    if (!layout.isWhole() && failed(verifyPart(load, part, layout.dim, weight, loc, argument)))
+      return failure();
+  return success();
 }

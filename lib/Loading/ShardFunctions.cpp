@@ -183,7 +183,6 @@ struct Site {
 struct Cut {
   func::FuncOp load;
   ArgumentLayout layout;
-  ShardingAttr sharding; ///< Null: whole on every device.
   SmallVector<Site> sites;
 };
 
@@ -226,21 +225,17 @@ private:
         int64_t devices = layout->mesh ? layout->mesh->numDevices() : 1;
         if (!steps->empty()) {
           if (failed(verifyHostSteps(*steps, cast<RankedTensorType>(func.getArgumentTypes()[i]),
-                                     layout->layout, devices, argument)))
+                                     layout->parts[0].layout, devices, argument)))
             return failure();
           continue;
         }
         if (failed(verifyPackedElements(load, *layout, func.getArgAttr(i, kWeightAttr),
                                         func.getArgument(i).getLoc(), argument)))
           return failure();
-        std::string key = it->second + layout->layout.toString() + " " + std::to_string(devices);
-        Cut &cut = cuts[key];
+        Cut &cut = cuts[it->second + layout->toString()];
         if (cut.sites.empty()) {
           cut.load = load;
           cut.layout = *layout;
-          bool whole = layout->layout.digits.empty() && layout->layout.uneven.empty();
-          if (!whole)
-            cut.sharding = func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr);
         }
         cut.sites.push_back({func, i, argument});
       }
@@ -266,6 +261,7 @@ private:
       func::FuncOp copy = cut.load.clone();
       copy.setSymName("cut_" + std::to_string(i));
       copy.setPublic();
+      splitResult(copy, cut.layout);
       work.push_back(copy);
       functions.push_back(copy);
       addHelpers(cut.load, work, helpers);
@@ -280,7 +276,7 @@ private:
     SmallVector<OwningOpRef<func::FuncOp>> whole;
     for (auto [func, entry] : llvm::zip(functions, cuts)) {
       whole.push_back(func.clone());
-      if (entry.second.sharding)
+      if (!entry.second.layout.isWhole() && entry.second.layout.mesh)
         annotate(func, entry.second);
       else
         func.erase();
@@ -313,9 +309,10 @@ private:
           return failure();
       } else {
         whole[i].release();
-        if (failed(sliceResult(func, cut)))
+        if (failed(sliceResults(func, cut)))
           return failure();
       }
+      joinResults(func, cut.layout);
       llvm::MD5 md5;
       md5.update(entry.first);
       llvm::MD5::MD5Result hash;
@@ -345,15 +342,58 @@ private:
     });
   }
 
+  /// Parts of the result become results.
+  static void splitResult(func::FuncOp func, const ArgumentLayout &layout) {
+    if (layout.dim < 0)
+      return;
+    Operation *terminator = func.getBody().front().getTerminator();
+    OpBuilder b(terminator);
+    Value whole = terminator->getOperand(0);
+    SmallVector<Value> results;
+    for (const ArgumentLayout::Part &part : layout.parts) {
+      SmallVector<OpFoldResult> offsets(part.type.getRank(), b.getIndexAttr(0)),
+          steps(part.type.getRank(), b.getIndexAttr(1));
+      offsets[layout.dim] = b.getIndexAttr(part.offset);
+      results.push_back(tensor::ExtractSliceOp::create(
+          b, terminator->getLoc(), part.type, whole, offsets,
+          getAsIndexOpFoldResult(func.getContext(), part.type.getShape()), steps));
+    }
+    setResults(func, results);
+  }
+
+  /// What a device has of the parts, side by side.
+  static void joinResults(func::FuncOp func, const ArgumentLayout &layout) {
+    if (layout.dim < 0)
+      return;
+    Operation *terminator = func.getBody().front().getTerminator();
+    OpBuilder b(terminator);
+    SmallVector<Value> parts(terminator->getOperands());
+    setResults(func, parts.size() == 1 ? parts.front()
+                                       : tensor::ConcatOp::create(b, terminator->getLoc(),
+                                                                  layout.dim, parts)
+                                             .getResult());
+  }
+
+  static void setResults(func::FuncOp func, ValueRange results) {
+    func.getBody().front().getTerminator()->setOperands(results);
+    func.setAllResultAttrs(
+        SmallVector<DictionaryAttr>(results.size(), DictionaryAttr::get(func.getContext())));
+    func.setFunctionType(
+        FunctionType::get(func.getContext(), func.getArgumentTypes(), results.getTypes()));
+  }
+
   void annotate(func::FuncOp func, const Cut &cut) {
     MLIRContext *context = module.getContext();
+    const auto *cutPart = llvm::find_if(cut.layout.parts, [](auto &part) { return part.sharding; });
     for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
       Sharding sharding;
       sharding.dims.resize(cast<RankedTensorType>(type).getRank());
       func.setArgAttr(i, kShardingAttr,
-                      toAttr(context, cut.sharding.getMesh(), sharding, *cut.layout.mesh));
+                      toAttr(context, cutPart->sharding.getMesh(), sharding, *cut.layout.mesh));
     }
-    func.setResultAttr(0, kShardingAttr, cut.sharding);
+    for (auto [i, part] : llvm::enumerate(cut.layout.parts))
+      if (part.sharding)
+        func.setResultAttr(i, kShardingAttr, part.sharding);
   }
 
   /// True if devices exchange nothing.
@@ -378,22 +418,26 @@ private:
     return success();
   }
 
-  /// Makes a function that computes all of its result hand out this device's part.
-  LogicalResult sliceResult(func::FuncOp func, const Cut &cut) {
-    if (!cut.sharding)
-      return success();
+  /// Makes a function that computes all of its results hand out what this device has.
+  LogicalResult sliceResults(func::FuncOp func, const Cut &cut) {
     Operation *terminator = func.getBody().front().getTerminator();
     OpBuilder b(terminator);
-    FailureOr<Value> value = sliceValue(b, terminator->getLoc(), terminator->getOperand(0),
-                                        cut.sharding, *meshes);
-    if (failed(value))
-      return failure();
-    Type global = func.getResultTypes()[0];
-    terminator->setOperand(0, *value);
-    func.setFunctionType(FunctionType::get(module.getContext(), func.getArgumentTypes(),
-                                           TypeRange((*value).getType())));
-    func.setResultAttr(0, kShardingAttr, cut.sharding);
-    func.setResultAttr(0, kGlobalTypeAttr, TypeAttr::get(global));
+    SmallVector<Type> globals(func.getResultTypes());
+    SmallVector<Value> values;
+    for (auto [result, part] : llvm::zip(terminator->getOperands(), cut.layout.parts)) {
+      FailureOr<Value> value = result;
+      if (part.sharding)
+        value = sliceValue(b, terminator->getLoc(), result, part.sharding, *meshes);
+      if (failed(value))
+        return failure();
+      values.push_back(*value);
+    }
+    setResults(func, values);
+    for (auto [i, part] : llvm::enumerate(cut.layout.parts))
+      if (part.sharding && !cut.layout.isWhole()) {
+        func.setResultAttr(i, kShardingAttr, part.sharding);
+        func.setResultAttr(i, kGlobalTypeAttr, TypeAttr::get(globals[i]));
+      }
     return success();
   }
 

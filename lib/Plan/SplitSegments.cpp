@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Rules/IndexedOps.h"
@@ -67,7 +67,14 @@ public:
     return concat.getResult();
   }
 
-  void rewrite(func::FuncOp func) {
+  /// A result that becomes parts, of these sizes.
+  struct SplitResult {
+    unsigned result;
+    int64_t dim;
+    ArrayRef<int64_t> sizes;
+  };
+
+  void rewrite(func::FuncOp func, ArrayRef<SplitResult> results) {
     SmallVector<Operation *> ops;
     func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
     llvm::SetVector<Operation *> dead;
@@ -75,6 +82,7 @@ public:
       if (llvm::any_of(op->getOperands(), [&](Value v) { return values.contains(v); }) &&
           rewrite(op))
         dead.insert(op);
+    splitResults(func.getBody().back().getTerminator(), results);
     auto isDead = [&](Operation *op) {
       return llvm::all_of(op->getUsers(), [&](Operation *user) { return dead.contains(user); });
     };
@@ -94,6 +102,38 @@ public:
   }
 
 private:
+  /// Parts of what is returned: those that it was joined of, or slices.
+  void splitResults(Operation *terminator, ArrayRef<SplitResult> results) {
+    OpBuilder b(terminator);
+    for (const SplitResult &split : llvm::reverse(results)) {
+      Value whole = terminator->getOperand(split.result);
+      auto type = cast<RankedTensorType>(whole.getType());
+      SmallVector<Value> parts;
+      if (auto it = values.find(whole); it != values.end() && it->second.dim == split.dim) {
+        SmallVector<int64_t> sizes;
+        for (unsigned i = 0; i < it->second.parts.size(); ++i)
+          sizes.push_back(it->second.size(i));
+        if (ArrayRef<int64_t>(sizes) == split.sizes)
+          parts = it->second.parts;
+      }
+      int64_t offset = 0;
+      for (int64_t size : parts.empty() ? split.sizes : ArrayRef<int64_t>()) {
+        RankedTensorType own = withDim(type, split.dim, size);
+        SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+            steps(type.getRank(), b.getIndexAttr(1));
+        offsets[split.dim] = b.getIndexAttr(offset);
+        parts.push_back(tensor::ExtractSliceOp::create(
+            b, terminator->getLoc(), own, whole, offsets,
+            getAsIndexOpFoldResult(b.getContext(), own.getShape()), steps));
+        offset += size;
+      }
+      SmallVector<Value> operands(terminator->getOperands());
+      operands.erase(operands.begin() + split.result);
+      operands.insert(operands.begin() + split.result, parts.begin(), parts.end());
+      terminator->setOperands(operands);
+    }
+  }
+
   bool rewrite(Operation *op) {
     // Rules and factors that are written on an op are those of the whole.
     if (op->hasAttr(kRuleAttr) || op->hasAttr(kComputeAttr))
@@ -357,21 +397,26 @@ public:
   LogicalResult run() {
     SignatureAttrs before(func);
     SmallVector<DictionaryAttr> attrs;
-    SmallVector<int64_t> places; // of the old arguments among the new ones
+    SmallVector<int64_t> places;      // of the old arguments among the new ones
+    SmallVector<SegmentsAttr> wholes; // of the old arguments
     Block &body = func.getBody().front();
     unsigned numArgs = func.getNumArguments(), at = 0;
     OpBuilder b = OpBuilder::atBlockBegin(&body);
     for (unsigned i = 0; i < numArgs; ++i) {
       places.push_back(attrs.size());
       auto segments = func.getArgAttrOfType<SegmentsAttr>(i, kSegmentsAttr);
+      wholes.push_back(segments);
       if (!segments || segments.getSizes().size() < 2) {
         before.arg(i).erase(kSegmentsAttr);
         attrs.push_back(before.arg(i).getDictionary(func.getContext()));
         ++at;
         continue;
       }
-      FailureOr<SmallVector<ShardingAttr>> shardings = getShardings(i, segments);
-      if (failed(check(i)) || failed(shardings))
+      if (failed(check(i)))
+        return failure();
+      FailureOr<SmallVector<ShardingAttr>> shardings =
+          getShardings(i, segments, func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr));
+      if (failed(shardings))
         return failure();
       BlockArgument whole = body.getArgument(at);
       auto stored = cast<RankedTensorType>(whole.getType());
@@ -392,43 +437,96 @@ public:
       whole.replaceAllUsesWith(uses.join(b, whole.getLoc(), std::move(joined)));
       body.eraseArgument(at);
     }
+    SmallVector<DictionaryAttr> resultAttrs;
+    SmallVector<Uses::SplitResult> splits;
+    for (unsigned r = 0; r < func.getNumResults(); ++r) {
+      auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
+      SegmentsAttr segments = tied ? wholes[tied.getInt()] : SegmentsAttr();
+      if (!segments || segments.getSizes().size() < 2) {
+        if (tied)
+          before.result(r).set(kTiedAttr, b.getI64IntegerAttr(places[tied.getInt()]));
+        resultAttrs.push_back(before.result(r).getDictionary(func.getContext()));
+        continue;
+      }
+      FailureOr<SmallVector<ShardingAttr>> shardings = getShardings(
+          tied.getInt(), segments, func.getResultAttrOfType<ShardingAttr>(r, kShardingAttr));
+      if (failed(shardings))
+        return failure();
+      splits.push_back({r, segments.getDim(), segments.getSizes()});
+      addResults(before.result(r), r, segments, *shardings, places[tied.getInt()], resultAttrs);
+    }
+    // Those behind parts keep what they are called.
+    if (!splits.empty())
+      for (unsigned r = 0, at = 0; r < func.getNumResults(); ++r) {
+        const auto *split = llvm::find_if(splits, [&](auto &split) { return split.result == r; });
+        if (split != splits.end()) {
+          at += split->sizes.size();
+          continue;
+        }
+        NamedAttrList own(resultAttrs[at]);
+        own.set(kNameAttr, StringAttr::get(func.getContext(), getResultName(own, r)));
+        resultAttrs[at++] = own.getDictionary(func.getContext());
+      }
+    uses.rewrite(func, splits);
     func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(),
-                                           func.getResultTypes()));
+                                           body.getTerminator()->getOperandTypes()));
     func.setAllArgAttrs(attrs);
-    for (unsigned i = 0; i < func.getNumResults(); ++i)
-      if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
-        func.setResultAttr(i, kTiedAttr, b.getI64IntegerAttr(places[tied.getInt()]));
-    uses.rewrite(func);
+    func.setAllResultAttrs(resultAttrs);
     return success();
   }
 
 private:
   Location getLoc(unsigned i) { return func.getArgument(i).getLoc(); }
 
+  static std::string getResultName(const NamedAttrList &attrs, unsigned r) {
+    auto name = dyn_cast_or_null<StringAttr>(attrs.get(kNameAttr));
+    return name ? name.str() : "result" + std::to_string(r);
+  }
+
+  /// The parts of a result that updates an argument: each is tied to its part, from
+  /// argument `tied` on.
+  void addResults(const NamedAttrList &whole, unsigned r, SegmentsAttr segments,
+                  ArrayRef<ShardingAttr> shardings, int64_t tied,
+                  SmallVectorImpl<DictionaryAttr> &out) {
+    Builder b(func.getContext());
+    std::string name = getResultName(whole, r);
+    int64_t offset = 0;
+    for (auto [size, sharding] : llvm::zip(segments.getSizes(), shardings)) {
+      NamedAttrList own = whole;
+      if (sharding)
+        own.set(kShardingAttr, sharding);
+      own.set(kTiedAttr, b.getI64IntegerAttr(tied++));
+      own.set(kNameAttr, b.getStringAttr(name + "[" + std::to_string(offset) + ":" +
+                                         std::to_string(offset + size) + "]"));
+      out.push_back(own.getDictionary(func.getContext()));
+      offset += size;
+    }
+  }
+
   LogicalResult check(unsigned i) {
     auto error = [&] { return emitError(getLoc(i)) << "argument #" << i; };
-    if (!func.getArgAttrOfType<StringAttr>(i, kWeightAttr))
-      return error() << " has segments, expected a spmd.weight that names one stored tensor";
-    if (func.getArgAttr(i, kLoadAttr))
-      return error() << " has segments and a loading function, expected one of them";
+    auto load = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kLoadAttr);
+    if (!load && !func.getArgAttrOfType<StringAttr>(i, kWeightAttr))
+      return error() << " has segments, expected a spmd.weight that names its stored tensor, or "
+                        "several with a loading function";
+    if (auto made = load ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(func, load)
+                         : func::FuncOp();
+        made && callsHostFunctions(made))
+      return error() << " has segments and a loading function that calls host functions, expected "
+                        "one of them";
     if (func.getArgAttr(i, kAxisResourcesAttr))
       return error() << " has segments and axis resources, expected a sharding; run "
                         "--spmd-resolve-axis-resources first";
     if (isa_and_nonnull<OrtAttr>(func.getArgAttr(i, kShardingAttr)))
       return error() << " has segments and an ONNX Runtime spec, expected a sharding; run "
                         "--spmd-import-ort first";
-    for (unsigned r = 0; r < func.getNumResults(); ++r)
-      if (auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
-          tied && tied.getInt() == int64_t(i))
-        return error() << " has segments and result #" << r
-                       << " is tied to it, expected a weight that the function does not update";
     return success();
   }
 
-  /// The shardings of the parts: that of the argument, cut along fewer axes where a
+  /// The shardings of the parts: that of the argument or of what updates it, cut along fewer axes where a
   /// part has too few units and may be replicated.
-  FailureOr<SmallVector<ShardingAttr>> getShardings(unsigned i, SegmentsAttr segments) {
-    auto attr = func.getArgAttrOfType<ShardingAttr>(i, kShardingAttr);
+  FailureOr<SmallVector<ShardingAttr>> getShardings(unsigned i, SegmentsAttr segments,
+                                                    ShardingAttr attr) {
     SmallVector<ShardingAttr> shardings(segments.getSizes().size(), attr);
     if (!attr)
       return shardings;

@@ -4,6 +4,7 @@
 
 #include "shardkit/rt/Extents.h"
 
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -153,6 +154,54 @@ TEST(Extents, unevenLoopsThatAreNoChunksAreRefused) {
             std::string::npos);
   EXPECT_NE(message([](UnevenLoop &u) { u.ranks[1].stride = 1; }).find("overlap"),
             std::string::npos);
+}
+
+TEST(ShardMap, findsElementsOfPieces) {
+  // Rows [16|8|8] of 6, each part on two ranks; columns of a matrix transposed in steps; rows 8 to 19 of a
+  // dim in chunks of 11.
+  struct Case {
+    int64_t elements, ranks;
+    std::vector<ExtentPiece> pieces;
+  };
+  const std::vector<Case> cases = {
+      {192,
+       2,
+       {{0, 0, 0, {{{1, 2, 48}}, {{48, 1, 1}}, {}}},
+        {0, 96, 48, {{{1, 2, 24}}, {{24, 1, 1}}, {}}},
+        {0, 144, 72, {{{1, 2, 24}}, {{24, 1, 1}}, {}}}}},
+      {70, 1, {{0, 1, 0, {{}, {{5, 2, 7}, {7, 10, 1}}, {}}}}},
+      {80, 3, {{0, 3, 0, {{}, {{11, 6, 6}, {6, 1, 1}}, {{0, 12, {{1, 3}}, 8}}}}}},
+      {20, 2, {{0, 4, 1, {{{1, 2, 5}}, {{2, 1, 3}, {3, 0, 7}}, {}}}}}};
+  for (const Case &test : cases) {
+    ShardMap map;
+    std::map<int64_t, std::pair<int64_t, int64_t>> wanted; // Rank and place of each element.
+    for (const ExtentPiece &piece : test.pieces) {
+      ASSERT_TRUE(map.add(piece.extents, piece.globalBase, piece.localBase, 100));
+      for (int64_t rank = 0; rank < test.ranks; ++rank)
+        forEachPiece(coalesceLoops(piece.extents, rank), piece.extents.base(rank),
+                     [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+                       for (int64_t i = 0; i < n; ++i)
+                         wanted.emplace(piece.globalBase + g + i * gs,
+                                        std::pair(100 + rank, piece.localBase +
+                                                                  piece.extents.localBase(rank) +
+                                                                  l + i * ls));
+                     });
+    }
+    ASSERT_FALSE(wanted.empty());
+    for (int64_t g = 0; g < test.elements; ++g) {
+      ShardMap::Place place = map.find(g);
+      auto it = wanted.find(g);
+      ASSERT_EQ(place.rank, it == wanted.end() ? -1 : it->second.first) << g;
+      if (place.rank < 0)
+        continue;
+      EXPECT_EQ(place.local, it->second.second) << g;
+      for (int64_t i = 1; i < place.run; ++i)
+        EXPECT_EQ(wanted.at(g + i), std::pair(place.rank, place.local + i)) << g;
+    }
+  }
+  // Overlapping rows do not tell elements apart.
+  ShardMap map;
+  EXPECT_FALSE(map.add({{}, {{3, 2, 3}, {3, 1, 1}}, {}}, 0, 0, 0));
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 //===- FormatsTest.cpp - Every format, good and bad --------------------------===//
 
+#include "Malformed.h"
 #include "Support.h"
 
 #include "shardkit/rt/Formats/Npy.h"
@@ -78,6 +79,7 @@ TEST(Npy, malformedFilesAreOneClearMessage) {
   TempDir dir;
   auto expect = [&](const std::string &text, const char *message) {
     writeText(dir / "bad.npy", text);
+    keepMalformed(dir / "bad.npy", message);
     EXPECT_ERROR(openNpy(dir / "bad.npy").status(), message);
   };
   auto header = [](const std::string &descr, const std::string &order,
@@ -156,6 +158,7 @@ TEST(Safetensors, malformedFilesAreOneClearMessage) {
   TempDir dir;
   auto expect = [&](const std::string &text, const char *message) {
     writeText(dir / "bad.safetensors", text);
+    keepMalformed(dir / "bad.safetensors", message);
     auto read = openSafetensors(dir / "bad.safetensors");
     EXPECT_ERROR(read.status(), message);
     EXPECT_EQ(read.status().message().find(dir / "bad.safetensors"), 0u);
@@ -340,6 +343,8 @@ TEST(Npz, malformedArchivesAreOneClearMessage) {
   const size_t second = good.find("PK\1\2", directory + 4), local = good.find("PK\3\4", 4);
   auto expect = [&](const std::string &text, const char *message) {
     writeText(dir / "bad.npz", text);
+    std::filesystem::remove(dir / "good.npz");
+    keepMalformed(dir / "bad.npz", message);
     auto read = openNpz(dir / "bad.npz");
     EXPECT_ERROR(read.status(), message);
     EXPECT_EQ(read.status().message().find(dir / "bad.npz"), 0u);
@@ -518,6 +523,7 @@ TEST(TensorCache, malformedCachesAreOneClearMessage) {
   std::filesystem::create_symlink(dir / "p.bin", dir / "inner.bin");
   auto expectText = [&](const std::string &text, const std::string &message) {
     writeText(dir / "tensor-cache.json", text);
+    keepMalformed(dir / "tensor-cache.json", message);
     auto set = openWeights(dir / "tensor-cache.json");
     EXPECT_ERROR(set.status(), message);
     EXPECT_EQ(set.status().message().find(dir.path()), 0u) << set.status().message();
@@ -604,6 +610,7 @@ TEST(Weights, indicesThatLie) {
   std::string index = dir / "m.safetensors.index.json";
   auto expect = [&](const std::string &text, const std::string &message) {
     writeText(index, text);
+    keepMalformed(index, message);
     EXPECT_ERROR(openWeights(index).status(), message);
   };
   expect("", "not valid JSON");

@@ -1,5 +1,6 @@
 //===- PreshardTest.cpp - Sets cut ahead of time, loaded on any mesh --------===//
 
+#include "Malformed.h"
 #include "Support.h"
 
 #include "shardkit/rt/Formats/Safetensors.h"
@@ -238,6 +239,7 @@ TEST_F(Sets, damagedSetsAreOneClearMessage) {
     Json json = Json::parse(good);
     change(json);
     writeText(out / "presharded.json", json.dump());
+    keepMalformed(out / ".", message);
     EXPECT_ERROR(SourceSet::open(out.path()).status(), message);
   };
   expect([](Json &j) { j["version"] = 2; }, "version 2, this runtime reads version 1");
@@ -258,6 +260,7 @@ TEST_F(Sets, damagedSetsAreOneClearMessage) {
     change(manifest);
     manifest.configuration = configurationHash(manifest);
     writeText(out / "presharded.json", weightManifestText(manifest));
+    keepMalformed(out / ".", message);
     EXPECT_ERROR(SourceSet::open(out.path()).status(), message);
   };
   again([](WeightManifest &m) { m.weights[0].name = "other"; },

@@ -31,6 +31,23 @@
 // RUN: not shard-weights shard-info %t/two -o %t/none.json 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: error: weight 'ops': two arguments read one stored tensor, which shard_info.json cannot say
 
+// Text among the extra inputs.
+// RUN: sed -n '/^spmd.mesh/p; s/^\/\/TEXT //p' %s > %t/text.mlir
+// RUN: shard-run %t/text.mlir --weights %t/w.safetensors --shard-functions=%shardkit_build/lib/shardkit_test_shard_functions.so --output-dir %t/text
+// RUN: %python -c "import struct, sys; d = open(sys.argv[1], 'rb').read()[-384:]; v = struct.unpack('<96f', d); assert v == tuple(float(8 * j + k) for k in range(8) for j in range(12)), v" %t/text/t.npy
+// RUN: shard-compile %t/text.mlir -o %t/text-bundle && shard-weights shard-info %t/text-bundle -o %t/text.json && FileCheck %s --check-prefix=TEXT < %t/text.json
+// TEXT: "tests.transpose"
+// TEXT: "transpose"
+// RUN: shard-weights preshard %t/w.safetensors --shard-info %t/text.json --ranks=2 --shard-functions=%shardkit_build/lib/shardkit_test_shard_functions.so -o %t/text-cut
+// RUN: sed 's/"transpose"/"turn"/' %t/text.mlir > %t/turn.mlir && not shard-run %t/turn.mlir --weights %t/w.safetensors --shard-functions=%shardkit_build/lib/shardkit_test_shard_functions.so 2>&1 | FileCheck %s --check-prefix=TURN
+// TURN: error: weight 'x_0': {{.*}}'tests.transpose'
+//TEXT func.func private @"tests.transpose"(tensor<12x8xf32>) -> tensor<2x4x12xf32>
+//TEXT func.func private @turned(%w: tensor<12x8xf32>) -> tensor<2x4x12xf32> {
+//TEXT   %0 = func.call @"tests.transpose"(%w) {spmd.extras = ["transpose"]} : (tensor<12x8xf32>) -> tensor<2x4x12xf32>
+//TEXT   return %0 : tensor<2x4x12xf32>
+//TEXT }
+//TEXT func.func @main(%w: tensor<8x12xf32> {spmd.weight = "x_0", spmd.load = @turned, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<8x12xf32> {spmd.name = "t"}) { return %w : tensor<8x12xf32> }
+
 spmd.mesh @m = <["x"=2]>
 func.func private @"tests.disco.shard_qkv_0"(tensor<280x20xf32>) -> tensor<2x14x10x20xf32>
 func.func private @"tests.disco.shard_qkv_1"(tensor<2x14x10x20xf32>) -> tensor<2x140x20xf32>

@@ -6,6 +6,7 @@
 #include "shardkit/Report/Report.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -79,9 +80,71 @@ static LogicalResult takeReferences(ModuleOp module) {
   return success();
 }
 
+/// Where arguments are split into parts, references take the stored tensors and give
+/// the parts of results that update them.
+static LogicalResult splitSegments(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>()) {
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      if (func.getArgAttr(i, kPartAttr) || func.getArgAttr(i, kPartsAttr))
+        return func.emitError() << "function @" << func.getName()
+                                << " has parts of a weight, expected the program before "
+                                   "--spmd-split-segments to compile a reference of it";
+    if (func.isExternal())
+      continue;
+    Block &body = func.getBody().front();
+    OpBuilder b = OpBuilder::atBlockBegin(&body);
+    Operation *terminator = func.getBody().back().getTerminator();
+    // From the last on: places of those before stay.
+    for (unsigned r = func.getNumResults(); r-- > 0;) {
+      auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
+      auto segments =
+          tied ? func.getArgAttrOfType<SegmentsAttr>(tied.getInt(), kSegmentsAttr) : SegmentsAttr();
+      if (!segments || segments.getSizes().size() < 2)
+        continue;
+      Value whole = terminator->getOperand(r);
+      auto type = cast<RankedTensorType>(whole.getType());
+      OpBuilder end(terminator);
+      int64_t offset = 0, dim = segments.getDim();
+      unsigned at = r;
+      for (int64_t size : segments.getSizes()) {
+        SmallVector<int64_t> shape(type.getShape());
+        shape[dim] = size;
+        SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)),
+            steps(shape.size(), b.getIndexAttr(1));
+        offsets[dim] = b.getIndexAttr(offset);
+        Value part = tensor::ExtractSliceOp::create(
+            end, terminator->getLoc(), type.clone(shape), whole, offsets,
+            getAsIndexOpFoldResult(func.getContext(), shape), steps);
+        offset += size;
+        (void)func.insertResult(++at, part.getType(), {});
+        terminator->insertOperands(at, part);
+      }
+      (void)func.eraseResult(r);
+      terminator->eraseOperand(r);
+    }
+    for (unsigned i = func.getNumArguments(); i-- > 0;) {
+      auto segments = func.getArgAttrOfType<SegmentsAttr>(i, kSegmentsAttr);
+      auto name = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kLoadAttr);
+      auto load = name ? module.lookupSymbol<func::FuncOp>(name.getAttr()) : func::FuncOp();
+      if (!segments || segments.getSizes().size() < 2 || !load)
+        continue;
+      unsigned at = i;
+      SmallVector<Value> stored;
+      for (Type type : load.getArgumentTypes()) {
+        (void)func.insertArgument(++at, type, {}, func.getArgument(i).getLoc());
+        stored.push_back(body.getArgument(at));
+      }
+      auto call = func::CallOp::create(b, func.getArgument(i).getLoc(), load, stored);
+      func.getArgument(i).replaceAllUsesWith(call.getResult(0));
+      (void)func.eraseArgument(i);
+    }
+  }
+  return success();
+}
+
 OwningOpRef<ModuleOp> spmd::makeReference(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  if (failed(takeReferences(*copy)))
+  if (failed(takeReferences(*copy)) || failed(splitSegments(*copy)))
     return {};
   PassManager pm(module.getContext());
   // What only the sharded program calls need not have an unsharded form.

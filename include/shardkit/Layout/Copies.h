@@ -82,9 +82,17 @@ public:
 
   /// True if every element is defined.
   bool isComplete() const;
-  /// What each device that holds the value in `layout` copies. The value is complete,
-  /// the layout of its shape, and not partial.
-  std::optional<std::vector<CopyPiece>> cut(const Layout &layout) const;
+  /// A larger local buffer: `size` places of dim `dim`, of which the value has those
+  /// from `at` on.
+  struct Buffer {
+    unsigned dim;
+    int64_t size, at;
+  };
+  /// What each device that holds the value in `layout` copies, to a buffer of the
+  /// local shape or to a part of `buffer`. The value is complete, the layout of its
+  /// shape, and not partial.
+  std::optional<std::vector<CopyPiece>> cut(const Layout &layout,
+                                            std::optional<Buffer> buffer = std::nullopt) const;
 
 private:
   llvm::SmallVector<int64_t, 4> shape;

@@ -22,7 +22,7 @@ std::optional<Copies> getCopies(func::FuncOp load);
 /// A call `f(value, extras..., output)` of a host function.
 struct HostStep {
   func::CallOp call;
-  SmallVector<Attribute> extras; ///< IntegerAttr or FloatAttr.
+  SmallVector<Attribute> extras; ///< IntegerAttr, FloatAttr or StringAttr.
   RankedTensorType type;         ///< Of the output.
 };
 /// The calls of `load` in order; none if it calls no function without a body. An
@@ -34,12 +34,26 @@ FailureOr<SmallVector<HostStep>> getHostSteps(func::FuncOp load);
 LogicalResult verifyHostSteps(ArrayRef<HostStep> steps, RankedTensorType local,
                               const Layout &layout, int64_t devices, const Twine &argument);
 
-/// The layout of an argument of a partitioned function, the mesh, null if there is
-/// none, and the type of the whole.
+/// What devices hold of an argument of a partitioned function: of one value, or of
+/// parts of one (spmd.part, spmd.parts), side by side along a dim.
 struct ArgumentLayout {
-  Layout layout;
-  const Mesh *mesh;
-  RankedTensorType type;
+  struct Part {
+    RankedTensorType type; ///< Of the part on all devices.
+    int64_t offset;        ///< In the whole, along the dim.
+    Layout layout;
+    ShardingAttr sharding; ///< Null: whole on every device.
+  };
+  const Mesh *mesh = nullptr; ///< Null if there is none.
+  int64_t dim = -1;           ///< Of parts; else -1.
+  RankedTensorType whole;     ///< What parts are parts of, the argument itself where there are none.
+  SmallVector<Part, 1> parts; ///< At least one.
+
+  /// True if every device has all of the argument.
+  bool isWhole() const;
+  /// Equal where devices hold the same.
+  std::string toString() const;
+  /// What devices copy where the whole is `copies`; nothing where that has no closed form.
+  std::optional<std::vector<CopyPiece>> cut(const Copies &copies) const;
 };
 FailureOr<ArgumentLayout> getArgumentLayout(func::FuncOp func, unsigned argument,
                                             const MeshCache &meshes);

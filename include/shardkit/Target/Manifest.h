@@ -64,7 +64,7 @@ struct Load {
   struct HostCall {
     std::string function, dtype;
     std::vector<int64_t> shape;
-    std::vector<std::variant<int64_t, double>> extras;
+    std::vector<std::variant<int64_t, double, std::string>> extras;
   };
   std::vector<Source> sources;
   std::vector<Piece> pieces;
@@ -82,6 +82,7 @@ struct Value {
   std::optional<std::array<int64_t, 2>> range;
   std::optional<int64_t> tied;
   bool exact = false;
+  bool isPart = false; ///< Parts of a larger weight, side by side on each device.
   std::optional<Load> load;
   /// Of a part of a pipeline: what it is of its stage.
   struct Slot {

@@ -238,7 +238,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
                                  "first, for instance with --lift-cf-to-scf)";
     if (func.isPrivate())
       continue;
-    FailureOr<manifest::Function> function = describeFunction(func, meshes);
+    FailureOr<manifest::Function> function = describeFunction(func, meshes, *loading);
     if (failed(function))
       return failure();
     if (function->mesh)

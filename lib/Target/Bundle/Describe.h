@@ -9,10 +9,28 @@
 
 namespace mlir::spmd {
 
+/// An argument that is made of stored tensors: by a function, or of parts of one.
+struct LoadedArgument {
+  std::string function;
+  unsigned argument;
+  /// All but the entry points.
+  shardkit::manifest::Load load;
+  /// To be compiled, the first where `load` has neither pieces nor host calls. Null
+  /// where the module lacks it.
+  func::FuncOp shardFunction, loadFunction;
+};
+/// The arguments with parts or loading functions of the public functions of a partitioned
+/// module. Without `pieces` all loading functions are to be compiled but those of
+/// host functions.
+FailureOr<std::vector<LoadedArgument>> describeLoading(ModuleOp module, const MeshCache &meshes,
+                                                       bool pieces);
+
 /// Arguments, results, mesh and collectives of a partitioned function. Numbers
-/// the collectives in program order where their ids are absent or not dense.
+/// the collectives in program order where their ids are absent or not dense. `loading`
+/// says how parts of weights are loaded.
 FailureOr<shardkit::manifest::Function> describeFunction(func::FuncOp func,
-                                                         const MeshCache &meshes);
+                                                         const MeshCache &meshes,
+                                                         llvm::ArrayRef<LoadedArgument> loading);
 
 /// A schedule, and what the arguments and results of its parts are of their stages.
 /// `functions` are all of the module that the manifest has.
@@ -24,22 +42,6 @@ LogicalResult describeValue(func::FuncOp func, Type localType, DictionaryAttr at
                             const MeshCache &meshes, shardkit::manifest::Value &value);
 /// The loops and digits of a move.
 void describeMove(const Transfer &transfer, shardkit::manifest::Collective &out);
-
-/// An argument that a function makes of stored tensors.
-struct LoadedArgument {
-  std::string function;
-  unsigned argument;
-  /// All but the entry points.
-  shardkit::manifest::Load load;
-  /// To be compiled, the first where `load` has neither pieces nor host calls. Null
-  /// where the module lacks it.
-  func::FuncOp shardFunction, loadFunction;
-};
-/// The arguments with loading functions of the public functions of a partitioned
-/// module. Without `pieces` all loading functions are to be compiled but those of
-/// host functions.
-FailureOr<std::vector<LoadedArgument>> describeLoading(ModuleOp module, const MeshCache &meshes,
-                                                       bool pieces);
 
 /// Local-view spmd ops become spmd_rt ops. The collectives are numbered.
 LogicalResult lowerCollectives(func::FuncOp func, const MeshCache &meshes);

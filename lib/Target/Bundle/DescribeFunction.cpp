@@ -77,76 +77,6 @@ static void describeExtents(const Layout &layout, manifest::Value &out) {
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Parts of stored tensors
-//===----------------------------------------------------------------------===//
-
-/// Where the extents of a part cross the border between its places along the part's dim
-/// and what is before, they are cut there: `inside` elements lie behind the border.
-/// What is before goes over `whole` instead of `own` places.
-namespace {
-struct Embedding {
-  int64_t inside = 1, own = 1, whole = 1;
-
-  bool isBefore(int64_t stride) const { return stride >= inside * own; }
-  int64_t at(int64_t stride) const { return isBefore(stride) ? stride / own * whole : stride; }
-  /// How often `stride` goes up to the border; 0 where `size` of them do not cross it.
-  int64_t crossing(int64_t stride, int64_t size) const {
-    return !isBefore(stride) && stride * size > inside * own ? inside * own / stride : 0;
-  }
-};
-} // namespace
-
-/// The extents of one part of a stored tensor as a piece of the local buffer that the
-/// parts share: `part` are those of the part alone, of shape `global` and `local`.
-static FailureOr<manifest::Piece> describePiece(const manifest::Value &part, int64_t dim,
-                                                int64_t storedSize, int64_t offset,
-                                                int64_t bufferSize, int64_t bufferOffset) {
-  auto embed = [&](const std::vector<int64_t> &shape, int64_t whole) {
-    Embedding result{1, shape[dim], whole};
-    for (size_t d = dim + 1; d < shape.size(); ++d)
-      result.inside *= shape[d];
-    return result;
-  };
-  Embedding stored = embed(part.globalShape, storedSize);
-  Embedding buffer = embed(part.localShape, bufferSize);
-  manifest::Piece piece;
-  piece.base = {offset * stored.inside, bufferOffset * buffer.inside};
-  for (auto [rankStride, size, stride] : part.offset) {
-    int64_t minor = stored.crossing(stride, size);
-    if (minor > 1 && size % minor == 0) {
-      piece.offset.push_back({rankStride * minor, size / minor, stored.at(stride * minor)});
-      piece.offset.push_back({rankStride, minor, stride});
-    } else if (minor == 0) {
-      piece.offset.push_back({rankStride, size, stored.at(stride)});
-    } else {
-      return failure();
-    }
-  }
-  piece.uneven = part.uneven;
-  for (size_t l = 0; l < part.loops.size(); ++l) {
-    auto [size, global, local] = part.loops[l];
-    // Both sides cross their borders at the same trip of the loop, or one does.
-    int64_t minor = std::max(stored.crossing(global, size), buffer.crossing(local, size));
-    if (minor == 0) {
-      piece.loops.push_back({size, stored.at(global), buffer.at(local)});
-      continue;
-    }
-    bool isUneven = llvm::any_of(part.uneven, [&](const manifest::UnevenLoop &loop) {
-      return loop.loop == int64_t(l);
-    });
-    if (isUneven || size % minor != 0 || stored.crossing(global, minor) ||
-        buffer.crossing(local, minor))
-      return failure();
-    piece.loops.push_back({size / minor, stored.at(global * minor), buffer.at(local * minor)});
-    piece.loops.push_back({minor, stored.at(global), buffer.at(local)});
-    for (manifest::UnevenLoop &loop : piece.uneven)
-      if (loop.loop > int64_t(l))
-        ++loop.loop;
-  }
-  return piece;
-}
-
 /// Of what parts of a pipeline hand to one another.
 static SlotAttr getValueSlot(DictionaryAttr attrs) {
   auto slot = attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr();
@@ -242,6 +172,7 @@ namespace {
 struct Describer {
   func::FuncOp func;
   const MeshCache &meshes;
+  ArrayRef<LoadedArgument> loading;
   manifest::Function out;
   const Mesh *mesh = nullptr;
   /// By the place of an argument before it was split: the arguments that have parts of it.
@@ -323,62 +254,34 @@ struct Describer {
     return success();
   }
 
-  /// An argument that is a part of a stored tensor, or several side by side, is loaded
-  /// from it piece by piece.
-  LogicalResult describeParts(DictionaryAttr attrs, Location loc, manifest::Value &value) {
-    SmallVector<DictionaryAttr> parts;
-    if (attrs && attrs.get(kPartAttr))
-      parts.push_back(attrs);
-    else if (auto list = attrs ? attrs.getAs<ArrayAttr>(kPartsAttr) : ArrayAttr())
-      llvm::append_range(parts, list.getAsRange<DictionaryAttr>());
-    if (parts.empty())
-      return success();
-    auto first = parts.front().getAs<PartAttr>(kPartAttr);
-    int64_t dim = first.getDim(), at = 0;
-    auto stored = first.getStored().getShape();
-    manifest::Load &load = value.load.emplace();
-    load.sources.push_back({value.name, value.dtype, {stored.begin(), stored.end()}, value.range});
-    std::string places;
-    for (DictionaryAttr own : parts) {
-      auto part = own.getAs<PartAttr>(kPartAttr);
-      manifest::Value alone;
-      alone.name = value.name;
-      Type type = RankedTensorType::get(value.localShape, first.getStored().getElementType());
-      if (auto global = own.getAs<TypeAttr>(kGlobalTypeAttr))
-        type = getLocalType(global.getValue(), own.getAs<ShardingAttr>(kShardingAttr));
-      if (failed(describeValue(type, own, loc, alone)))
-        return failure();
-      FailureOr<manifest::Piece> piece = describePiece(alone, dim, stored[dim], part.getOffset(),
-                                                       value.localShape[dim], at);
-      if (failed(piece))
-        return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName()
-                              << "' is cut along dims that its parts divide differently, "
-                                 "expected a cut of each dim alone";
-      load.pieces.push_back(std::move(*piece));
-      at += alone.localShape[dim];
-      places += (places.empty() ? "" : ",") + std::to_string(part.getOffset()) + ":" +
-                std::to_string(part.getOffset() + alone.globalShape[dim]);
+  /// An argument that is a part of a weight, or several side by side.
+  void describeParts(unsigned i, DictionaryAttr attrs, manifest::Value &value) {
+    SmallVector<std::pair<PartAttr, Type>> parts;
+    if (auto part = attrs ? attrs.getAs<PartAttr>(kPartAttr) : PartAttr()) {
+      auto global = attrs.getAs<TypeAttr>(kGlobalTypeAttr);
+      parts.emplace_back(part, global ? global.getValue() : func.getArgumentTypes()[i]);
+    } else if (auto list = attrs ? attrs.getAs<ArrayAttr>(kPartsAttr) : ArrayAttr()) {
+      for (auto own : list.getAsRange<DictionaryAttr>())
+        parts.emplace_back(own.getAs<PartAttr>(kPartAttr),
+                           own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
     }
+    if (parts.empty())
+      return;
+    std::string places;
+    for (auto [part, type] : parts)
+      places += (places.empty() ? "" : ",") + std::to_string(part.getOffset()) + ":" +
+                std::to_string(part.getOffset() + getShape(type)[part.getDim()]);
+    for (const LoadedArgument &argument : loading)
+      if (argument.function == out.name && argument.argument == i)
+        value.load = argument.load;
     // Parts are weights of their own: a set that is cut ahead holds them under these names.
     value.name += "[" + places + "]";
-    wholes[first.getArgument()].push_back(out.arguments.size());
-    return success();
+    value.isPart = true;
+    wholes[parts[0].first.getArgument()].push_back(out.arguments.size());
   }
 
-  /// The local type of a part; that of the whole where it is no legal cut.
-  RankedTensorType getLocalType(Type global, ShardingAttr attr) {
-    auto type = cast<RankedTensorType>(global);
-    const Mesh *m = attr ? meshes.lookup(attr.getMesh()) : nullptr;
-    if (!m)
-      return type;
-    FailureOr<Sharding> sharding = toSharding(attr, *m, [&] { return func.emitError(); });
-    if (failed(sharding) || verifySharding(*sharding, *m, type.getShape(), /*allowUneven=*/true))
-      return type;
-    return type.clone(Layout::get(*sharding, *m, type.getShape()).localShape());
-  }
-
-  /// The reference takes what the function took before its arguments were split: the
-  /// stored tensors in the place of their parts.
+  /// The reference takes what the function took before its arguments were split, and
+  /// stored tensors in the place of parts.
   void describeReference() {
     if (wholes.empty())
       return;
@@ -391,7 +294,10 @@ struct Describer {
     };
     for (size_t i = 0; i < out.arguments.size() - numParts + wholes.size(); ++i) {
       if (auto it = wholes.find(i); it != wholes.end()) {
-        out.referenceArguments.push_back({int64_t(it->second.front()), 0});
+        size_t first = it->second.front();
+        size_t stored = out.arguments[first].load ? out.arguments[first].load->sources.size() : 0;
+        for (size_t s = 0; s < stored; ++s)
+          out.referenceArguments.push_back({int64_t(first), int64_t(s)});
         continue;
       }
       while (isPart(next))
@@ -436,9 +342,9 @@ struct Describer {
       value.name = weight ? getWeightName(func, i)
                           : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
       Location loc = func.getArgument(i).getLoc();
-      if (failed(describeValue(func.getArgument(i).getType(), attrs, loc, value)) ||
-          failed(describeParts(attrs, loc, value)))
+      if (failed(describeValue(func.getArgument(i).getType(), attrs, loc, value)))
         return failure();
+      describeParts(i, attrs, value);
       // Two arguments may be parts of one stored weight.
       if (!weight && !inputs.insert(value.name).second)
         return emitError(loc) << "two inputs of function '" << func.getSymName()
@@ -506,8 +412,9 @@ struct Describer {
 } // namespace
 
 FailureOr<manifest::Function> spmd::describeFunction(func::FuncOp func,
-                                                     const MeshCache &meshes) {
-  Describer describer{func, meshes, {}, nullptr, {}};
+                                                     const MeshCache &meshes,
+                                                     ArrayRef<LoadedArgument> loading) {
+  Describer describer{func, meshes, loading, {}, nullptr, {}};
   if (failed(describer.run()))
     return failure();
   return std::move(describer.out);
@@ -515,6 +422,6 @@ FailureOr<manifest::Function> spmd::describeFunction(func::FuncOp func,
 
 LogicalResult spmd::describeValue(func::FuncOp func, Type localType, DictionaryAttr attrs,
                                   Location loc, const MeshCache &meshes, manifest::Value &value) {
-  Describer describer{func, meshes, {}, nullptr, {}};
+  Describer describer{func, meshes, {}, {}, nullptr, {}};
   return describer.describeValue(localType, attrs, loc, value);
 }

@@ -35,6 +35,24 @@ static manifest::Piece describePiece(const CopyPiece &copied) {
   return piece;
 }
 
+/// A stored tensor; `attrs` are of the argument that it is or that makes use of it.
+static LogicalResult addSource(manifest::Load &load, StringRef name, RankedTensorType type,
+                               DictionaryAttr attrs, Location loc) {
+  std::optional<std::string> dtype = storedTypeName(type.getElementType());
+  if (!dtype)
+    return emitError(loc) << "stored tensor '" << name << "' has type " << type
+                          << ", expected elements of f64, f32, f16, bf16, an 8-bit float, i64, "
+                             "i32, i16, i8, i4 or i1";
+  manifest::Load::Source &source = load.sources.emplace_back();
+  source.name = name.str();
+  source.dtype = *dtype;
+  source.shape.assign(type.getShape().begin(), type.getShape().end());
+  if (auto range = attrs ? attrs.getAs<ArrayAttr>(kRangeAttr) : ArrayAttr();
+      range && !isa<FloatType>(type.getElementType()))
+    source.range = {cast<IntegerAttr>(range[0]).getInt(), cast<IntegerAttr>(range[1]).getInt()};
+  return success();
+}
+
 static LogicalResult describeSources(LoadedArgument &out, Attribute weight, func::FuncOp function,
                                      Location loc) {
   SmallVector<StringRef> names = getStoredNames(weight);
@@ -42,21 +60,29 @@ static LogicalResult describeSources(LoadedArgument &out, Attribute weight, func
     return emitError(loc) << "'" << kWeightAttr << "' names " << names.size()
                           << " stored tensors, expected " << function.getNumArguments()
                           << ", as @" << function.getName() << " takes";
-  for (auto [i, name] : llvm::enumerate(names)) {
-    auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
-    std::optional<std::string> dtype = storedTypeName(type.getElementType());
-    if (!dtype)
-      return emitError(loc) << "stored tensor '" << name << "' has type " << type
-                            << ", expected elements of f64, f32, f16, bf16, an 8-bit float, i64, "
-                               "i32, i16, i8, i4 or i1";
-    manifest::Load::Source &source = out.load.sources.emplace_back();
-    source.name = name.str();
-    source.dtype = *dtype;
-    source.shape.assign(type.getShape().begin(), type.getShape().end());
-    if (auto range = function.getArgAttrOfType<ArrayAttr>(i, kRangeAttr);
-        range && !isa<FloatType>(type.getElementType()))
-      source.range = {cast<IntegerAttr>(range[0]).getInt(), cast<IntegerAttr>(range[1]).getInt()};
-  }
+  for (auto [i, name] : llvm::enumerate(names))
+    if (failed(addSource(out.load, name, cast<RankedTensorType>(function.getArgumentTypes()[i]),
+                         function.getArgAttrDict(i), loc)))
+      return failure();
+  return success();
+}
+
+/// An argument that holds parts of one stored tensor.
+static LogicalResult describeParts(LoadedArgument &out, func::FuncOp func,
+                                   const MeshCache &meshes) {
+  Location loc = func.getArgument(out.argument).getLoc();
+  FailureOr<ArgumentLayout> layout = getArgumentLayout(func, out.argument, meshes);
+  if (failed(layout) ||
+      failed(addSource(out.load, getWeightName(func, out.argument), layout->whole,
+                       func.getArgAttrDict(out.argument), loc)))
+    return failure();
+  auto cut = layout->cut(Copies::whole(0, layout->whole.getShape()));
+  if (!cut)
+    return emitError(loc) << "argument #" << out.argument << " of function '" << func.getName()
+                          << "' is cut along dims that its parts divide differently, expected a "
+                             "cut of each dim alone";
+  for (const CopyPiece &piece : *cut)
+    out.load.pieces.push_back(describePiece(piece));
   return success();
 }
 
@@ -69,6 +95,8 @@ static manifest::Load::HostCall describeHostStep(const HostStep &step) {
   for (Attribute extra : step.extras) {
     if (auto number = dyn_cast<IntegerAttr>(extra))
       call.extras.push_back(number.getValue().getSExtValue());
+    else if (auto text = dyn_cast<StringAttr>(extra))
+      call.extras.push_back(text.str());
     else
       call.extras.push_back(cast<FloatAttr>(extra).getValueAsDouble());
   }
@@ -84,10 +112,17 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module,
       continue;
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
       auto name = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kLoadAttr);
-      if (!name)
+      bool hasParts = func.getArgAttr(i, kPartAttr) || func.getArgAttr(i, kPartsAttr);
+      if (!name && !hasParts)
         continue;
       Location loc = func.getArgument(i).getLoc();
       LoadedArgument out{func.getName().str(), i, {}, {}, {}};
+      if (!name) {
+        if (failed(describeParts(out, func, meshes)))
+          return failure();
+        arguments.push_back(std::move(out));
+        continue;
+      }
       out.loadFunction = module.lookupSymbol<func::FuncOp>(name.getAttr());
       if (auto shard = func.getArgAttrOfType<FlatSymbolRefAttr>(i, kShardFunctionAttr))
         out.shardFunction = module.lookupSymbol<func::FuncOp>(shard.getAttr());
@@ -117,12 +152,16 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module,
           continue;
         }
         if (auto copies = pieces ? getCopies(out.loadFunction) : std::nullopt)
-          if (auto cut = copies->cut(layout->layout)) {
+          if (auto cut = layout->cut(*copies)) {
             for (const CopyPiece &piece : *cut)
               out.load.pieces.push_back(describePiece(piece));
+            if (hasParts)
+              out.loadFunction = {};
             arguments.push_back(std::move(out));
             continue;
           }
+        if (hasParts)
+          out.loadFunction = {}; // the reference calls it
       }
       if (!out.shardFunction)
         return emitError(loc) << "argument #" << i << " of function '" << func.getName()

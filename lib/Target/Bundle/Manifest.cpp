@@ -83,6 +83,8 @@ static Json toJson(const Value &value) {
     json["tied"] = *value.tied;
   if (value.exact)
     json["exact"] = true;
+  if (value.isPart)
+    json["part"] = true;
   if (value.load)
     json["load"] = toJson(*value.load);
   if (value.slot)

@@ -1,5 +1,6 @@
 //===- Boundary.cpp - Arguments and results become buffers of the caller --===//
 
+#include "NarrowTypes.h"
 #include "UpdateInPlace.h"
 #include "shardkit/Target/Common/Passes.h"
 
@@ -22,12 +23,12 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
     }
     Type element = tensor ? tensor.getElementType() : type;
     bool legal = element.isF16() || element.isBF16() || element.isF32() ||
-                 element.isF64() || element.isIndex();
+                 element.isF64() || element.isIndex() || spmd::target::isNarrowFloat(element);
     for (unsigned width : {1, 8, 16, 32, 64})
       legal |= element.isSignlessInteger(width);
     if (!legal) {
       func.emitError() << what << " of function '" << func.getSymName() << "' has type " << type
-                       << ", expected a tensor or scalar of f16, bf16, f32, f64, index, i1, "
+                       << ", expected a tensor or scalar of an 8-bit float, f16, bf16, f32, f64, index, i1, "
                           "i8, i16, i32 or i64";
       return {};
     }

@@ -1,5 +1,6 @@
 //===- Legalize.cpp - Refuse what cannot be compiled, normalise the rest --===//
 
+#include "NarrowTypes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -22,7 +23,8 @@ using namespace mlir;
 //===----------------------------------------------------------------------===//
 
 static bool isSupportedElement(Type type) {
-  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64() || type.isIndex())
+  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64() || type.isIndex() ||
+      spmd::target::isNarrowFloat(type))
     return true;
   return type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64;
 }
@@ -36,8 +38,8 @@ static LogicalResult checkType(Operation *op, Type type) {
   if (!isSupportedElement(element) && (isa<ShapedType>(type) || !element.isSignlessInteger()))
     return op->emitError()
            << (isa<ShapedType>(type) ? "element type " : "type ") << element
-           << " cannot be compiled for cpu, expected f16, bf16, f32, f64, index "
-              "or a signless integer of at most 64 bits";
+           << " cannot be compiled for cpu, expected an 8-bit float, f16, bf16, f32, f64, "
+              "index or a signless integer of at most 64 bits";
   return success();
 }
 
@@ -247,8 +249,7 @@ struct BitcastToArith : OpRewritePattern<tensor::BitcastOp> {
 };
 
 /// From f64 to bf16 LLVM calls a function that libgcc has from GCC 13 on only. By
-/// f32, rounded to odd (what is lost sets the last bit), so that nothing is
-/// rounded twice.
+/// f32, rounded to odd, so that nothing is rounded twice.
 struct TruncateByOdd : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
@@ -256,31 +257,8 @@ struct TruncateByOdd : OpRewritePattern<arith::TruncFOp> {
     if (!getElementTypeOrSelf(from).isF64() || !getElementTypeOrSelf(op.getType()).isBF16() ||
         op.getRoundingmode())
       return failure();
-    Location loc = op.getLoc();
-    auto like = [&](Type element) -> Type {
-      auto shaped = dyn_cast<ShapedType>(from);
-      return shaped ? Type(shaped.clone(element)) : element;
-    };
-    Type f32 = like(rewriter.getF32Type()), i32 = like(rewriter.getI32Type());
-    auto number = [&](int32_t value) -> Value {
-      TypedAttr attr = rewriter.getI32IntegerAttr(value);
-      if (auto shaped = dyn_cast<ShapedType>(i32))
-        attr = DenseElementsAttr::get(shaped, Attribute(attr));
-      return arith::ConstantOp::create(rewriter, loc, attr);
-    };
-    Value near = arith::TruncFOp::create(rewriter, loc, f32, op.getIn());
-    Value back = arith::ExtFOp::create(rewriter, loc, from, near);
-    Value lost = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::ONE, back, op.getIn());
-    Value away = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGT,
-                                       math::AbsFOp::create(rewriter, loc, back),
-                                       math::AbsFOp::create(rewriter, loc, op.getIn()));
-    Value bits = arith::BitcastOp::create(rewriter, loc, i32, near);
-    Value toZero = arith::SelectOp::create(
-        rewriter, loc, away, arith::SubIOp::create(rewriter, loc, bits, number(1)), bits);
-    Value odd = arith::OrIOp::create(rewriter, loc, toZero, number(1));
-    bits = arith::SelectOp::create(rewriter, loc, lost, odd, bits);
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(),
-                                                 arith::BitcastOp::create(rewriter, loc, f32, bits));
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(
+        op, op.getType(), spmd::target::roundToOdd(rewriter, op.getLoc(), op.getIn()));
     return success();
   }
 };
@@ -595,6 +573,7 @@ struct Legalize : spmd::impl::SpmdTargetLegalizeBase<Legalize> {
     set.add<ConcatToInserts>(context, /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(set);
     math::populateExpansionPatterns(set, {"clampf"});
+    spmd::target::populateNarrowFloatPatterns(set);
     // A loop that runs once would leave what it yields in the buffer of its init,
     // which may be an argument.
     scf::ForOp::getCanonicalizationPatterns(set, context);
@@ -605,6 +584,8 @@ struct Legalize : spmd::impl::SpmdTargetLegalizeBase<Legalize> {
   void runOnOperation() override {
     func::FuncOp func = getOperation();
     if (failed(checkSupported(func, /*expands=*/regions)))
+      return signalPassFailure();
+    if (failed(spmd::target::widenNarrowTypes(func)))
       return signalPassFailure();
     if (regions)
       expandAddressed(func);

@@ -111,7 +111,7 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
                      countedFor);
   }
   const StoredSource &stored = std::get<StoredSource>(source);
-  if (!value.load)
+  if (!value.load || stored.made)
     return addTarget(request(stored.tensors[0], value.name), value.extents, rank, 0, to,
                      countedFor);
   if (value.load->function || !value.load->chain.empty()) {
@@ -415,6 +415,11 @@ private:
           [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
             for (int64_t i = 0; i < n && status.ok();) {
               ShardMap::Place at = source.map->find(g + i * gs);
+              if (at.rank < 0) {
+                status = invalid("the set has no shard with element " +
+                                 std::to_string(g + i * gs) + " of " + quoteName(source.whole.name));
+                break;
+              }
               // Elements that follow one another here and there.
               int64_t run = gs == 1 && ls == 1 ? std::min(at.run, n - i) : 1;
               std::vector<BlockReader::Piece> &list = pieces[at.rank];

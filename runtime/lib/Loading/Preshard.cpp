@@ -17,9 +17,16 @@ namespace shardkit::rt {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-WeightManifest withoutLoading(WeightManifest manifest) {
-  for (ValueInfo &value : manifest.weights)
-    value.load.reset();
+WeightManifest asStored(WeightManifest manifest) {
+  for (ValueInfo &value : manifest.weights) {
+    // Other cuts find the elements of stored tensors by the pieces of parts.
+    if (!value.load || (value.isPart && !value.load->pieces.empty()))
+      continue;
+    value.load->pieces.clear();
+    value.load->chain.clear();
+    value.load->function.reset();
+    value.load->made = true;
+  }
   return manifest;
 }
 
@@ -119,7 +126,7 @@ Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSe
     if (!names.insert(value.name).second)
       return invalid("two arguments are named " + quoteName(value.name) +
                      ", expected distinct names to store them by");
-    SK_ASSIGN_OR_RETURN(TensorSource found, source.find(value));
+    SK_ASSIGN_OR_RETURN(TensorSource found, source.find(value, manifest.devices));
     sources.push_back(std::move(found));
     if (value.load && !value.load->chain.empty()) {
       if (!functions)
@@ -138,7 +145,7 @@ Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSe
     if (fs::equivalent(fs::path(file.path).parent_path(), out, error))
       return invalid(directory + ": holds the source itself, expected another directory");
 
-  WeightManifest result = withoutLoading(manifest);
+  WeightManifest result = asStored(manifest);
   result.perRank = options.tvmLayout;
   result.configuration = configurationHash(result);
   result.files.clear();
@@ -245,7 +252,7 @@ Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source,
     SK_ASSIGN_OR_RETURN(TensorSource stored, set.findPresharded(value, cut.devices));
     std::optional<TensorSource> original;
     if (source) {
-      SK_ASSIGN_OR_RETURN(original, source->find(value));
+      SK_ASSIGN_OR_RETURN(original, source->find(value, cut.devices));
       result.values = true;
     }
     for (int64_t rank = 0; rank < cut.devices; ++rank) {

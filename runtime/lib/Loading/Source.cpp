@@ -99,14 +99,15 @@ Status checkSource(const ValueInfo &value, const TensorSource &source) {
   const auto *stored = std::get_if<StoredSource>(&source);
   if (!stored)
     return {};
-  size_t expected = value.load ? value.load->sources.size() : 1;
+  const LoadInfo *load = value.load && !stored->made ? &*value.load : nullptr;
+  size_t expected = load ? load->sources.size() : 1;
   if (stored->tensors.size() != expected)
     return internalError(context + ": " + std::to_string(stored->tensors.size()) +
                          " stored tensors, expected " + std::to_string(expected));
   for (size_t i = 0; i < expected; ++i) {
     const SourceTensor &tensor = stored->tensors[i];
-    DType dtype = value.load ? value.load->sources[i].dtype : value.dtype;
-    const Shape &shape = value.load ? value.load->sources[i].shape : value.globalShape;
+    DType dtype = load ? load->sources[i].dtype : value.dtype;
+    const Shape &shape = load ? load->sources[i].shape : value.globalShape;
     if (!tensor.map) {
       SK_RETURN_IF_ERROR(checkTensor(tensor.whole, dtype, shape).withContext(context));
       continue;
@@ -179,6 +180,10 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
         return status.withContext(file + ": " + quoteName(name));
     }
   }
+  for (size_t i = 0; i < manifest.weights.size(); ++i)
+    if (const std::optional<LoadInfo> &load = manifest.weights[i].load)
+      for (size_t s = 0; s < load->sources.size() && !load->made; ++s)
+        result.parts_[load->sources[s].name].emplace_back(i, s);
   result.presharded_ = std::move(manifest);
   return result;
 }
@@ -186,6 +191,10 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
 std::vector<std::string> SourceSet::names() const {
   std::vector<std::string> names;
   for (const auto &entry : logical_)
+    if (const std::optional<LoadInfo> &load = presharded_->weights[entry.second].load;
+        !load || load->made)
+      names.push_back(entry.first);
+  for (const auto &entry : parts_)
     names.push_back(entry.first);
   if (!presharded_)
     for (const auto &entry : set_.tensors)
@@ -212,9 +221,58 @@ Status SourceSet::missing(const std::string &what, const std::string &name) cons
   return notFound(text);
 }
 
-Expected<SourceTensor> SourceSet::findTensor(const std::string &name) const {
+Expected<SourceTensor> SourceSet::joinParts(const std::string &name) const {
   SourceTensor result;
-  if (auto found = logical_.find(name); found != logical_.end()) {
+  auto map = std::make_shared<ShardMap>();
+  const int64_t devices = presharded_->devices;
+  for (auto [index, number] : parts_.at(name)) {
+    const ValueInfo &value = presharded_->weights[index];
+    const LoadSource &source = value.load->sources[number];
+    if (result.whole.name.empty()) {
+      result.whole.name = name;
+      result.whole.storedType = dtypeName(source.dtype);
+      result.whole.dtype = source.dtype;
+      result.whole.shape = source.shape;
+    } else if (result.whole.dtype != source.dtype || result.whole.shape != source.shape) {
+      return invalid(set_.path + ": parts of stored tensor " + quoteName(name) +
+                     " do not agree on its type, " + dtypeName(*result.whole.dtype) + " " +
+                     shapeString(result.whole.shape) + " and " + dtypeName(source.dtype) + " " +
+                     shapeString(source.shape));
+    }
+    for (const ExtentPiece &piece : value.load->pieces)
+      if (piece.source == int64_t(number) &&
+          !map->add(piece.extents, piece.globalBase, piece.localBase, int64_t(index) * devices))
+        return invalid(set_.path + ": weight " + quoteName(value.name) +
+                       " does not tell the elements of " + quoteName(name) + " apart");
+    for (int64_t rank = 0; rank < devices; ++rank) {
+      int64_t owner = presharded_->perRank ? rank : firstOwner(value.extents, rank);
+      result.shards.emplace(int64_t(index) * devices + rank,
+                            set_.tensors.at(shardName(value.name, owner, devices)));
+    }
+  }
+  result.map = std::move(map);
+  return result;
+}
+
+bool SourceSet::holdsMade(const ValueInfo &value, int64_t devices) const {
+  auto found = logical_.find(value.name);
+  if (!value.load || found == logical_.end())
+    return false;
+  const ValueInfo &own = presharded_->weights[found->second];
+  if (!own.load || !own.load->made || own.isPart != value.isPart)
+    return false;
+  // What parts side by side are depends on how they are cut.
+  return !own.isPart || configurationDiff(own, presharded_->devices, value, devices).empty();
+}
+
+Expected<SourceTensor> SourceSet::findTensor(const std::string &name, bool stored) const {
+  SourceTensor result;
+  if (parts_.count(name))
+    return joinParts(name);
+  auto found = logical_.find(name);
+  if (found != logical_.end() && stored && presharded_->weights[found->second].load)
+    return notFound("");
+  if (found != logical_.end()) {
     const ValueInfo &value = presharded_->weights[found->second];
     result.whole.name = name;
     result.whole.storedType = dtypeName(value.dtype);
@@ -227,23 +285,31 @@ Expected<SourceTensor> SourceSet::findTensor(const std::string &name) const {
             rank, set_.tensors.at(shardName(name, rank, presharded_->devices)));
     return result;
   }
-  auto found = set_.tensors.find(name);
-  if (presharded_ || found == set_.tensors.end())
+  auto whole = set_.tensors.find(name);
+  if (presharded_ || whole == set_.tensors.end())
     return notFound("");
-  result.whole = found->second;
+  result.whole = whole->second;
   return result;
 }
 
-Expected<TensorSource> SourceSet::find(const ValueInfo &value) const {
+Expected<TensorSource> SourceSet::find(const ValueInfo &value, int64_t devices) const {
   StoredSource source;
+  source.made = holdsMade(value, devices);
   std::vector<std::string> names;
-  if (value.load)
+  if (value.load && !source.made) {
+    if (value.load->made)
+      return invalid("weight " + quoteName(value.name) +
+                     " is made by a loading function that only the bundle has, expected "
+                     "--manifest=BUNDLE");
     for (const LoadSource &s : value.load->sources)
       names.push_back(s.name);
-  else
+  } else {
     names.push_back(value.name);
+  }
   for (const std::string &name : names) {
-    auto tensor = findTensor(name);
+    auto tensor = findTensor(name, /*stored=*/value.load && !source.made);
+    if (!tensor.ok() && !tensor.status().message().empty())
+      return tensor.status();
     if (!tensor.ok()) {
       // A TVM set that was cut for its own number of ranks.
       auto shard = set_.tensors.lower_bound(name + "_shard-");
@@ -275,6 +341,10 @@ Expected<TensorSource> SourceSet::findPresharded(const ValueInfo &value, int64_t
     if (!diff.empty())
       return invalid("weight " + quoteName(value.name) + ": " + set_.path +
                      " was cut in another way: " + diff + "; --load=direct takes it as it is");
+    if (value.load && !presharded_->weights[found->second].load)
+      return invalid("weight " + quoteName(value.name) + ": " + set_.path +
+                     " holds the stored tensor, expected what the loading function makes of it; "
+                     "--load=direct takes it as it is");
   }
   PreshardedSource source;
   for (int64_t rank = 0; rank < devices; ++rank) {

@@ -44,7 +44,7 @@ Expected<int64_t> WeightLoader::indexOf(const std::string &name) const {
 Status WeightLoader::check(bool presharded) const {
   for (const ValueInfo &value : manifest_.weights) {
     auto source = presharded ? sources_.findPresharded(value, manifest_.devices)
-                             : sources_.find(value);
+                             : sources_.find(value, manifest_.devices);
     SK_RETURN_IF_ERROR(source.status());
     if (value.load && !value.load->chain.empty() && !presharded) {
       if (!functions_)
@@ -66,7 +66,7 @@ Expected<std::vector<LoadedWeight>> WeightLoader::loadSome(const std::vector<int
   for (int64_t index : indices) {
     const ValueInfo &value = manifest_.weights[size_t(index)];
     auto source = presharded ? sources_.findPresharded(value, manifest_.devices)
-                             : sources_.find(value);
+                             : sources_.find(value, manifest_.devices);
     SK_RETURN_IF_ERROR(source.status());
     sources.push_back(std::move(*source));
   }

@@ -5,6 +5,7 @@
 #include "Manifest/PiecesCover.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -80,37 +81,73 @@ DistinctShard distinctShard(const Extents &extents, int64_t rank) {
   return shard;
 }
 
-ShardMap::ShardMap(const Extents &extents) {
+bool ShardMap::add(const Extents &extents, int64_t globalBase, int64_t localBase,
+                   int64_t firstRank) {
+  Part part{globalBase, localBase, firstRank, {}};
   std::vector<bool> isUneven(extents.loops.size());
+  for (const ExtentLoop &loop : extents.loops)
+    if (loop.size == 0)
+      return true;
   for (const UnevenLoop &dim : extents.uneven) {
     const ExtentLoop &loop = extents.loops[size_t(dim.loop)];
     isUneven[size_t(dim.loop)] = true;
-    digits_.push_back({dim.size, loop.globalStride, loop.localStride, loop.size, dim.ranks});
+    part.digits.push_back(
+        {dim.size, loop.globalStride, loop.localStride, loop.size, dim.begin, dim.ranks});
   }
   for (const OffsetDigit &digit : extents.offset)
     if (digit.size > 1 && digit.globalStride != 0)
-      digits_.push_back(
-          {digit.size, digit.globalStride, 0, 0, {{digit.rankStride, digit.size}}});
+      part.digits.push_back(
+          {digit.size, digit.globalStride, 0, 0, 0, {{digit.rankStride, digit.size}}});
   for (size_t i = 0; i < extents.loops.size(); ++i)
-    if (const ExtentLoop &loop = extents.loops[i]; !isUneven[i] && loop.size > 1)
-      digits_.push_back({loop.size, loop.globalStride, loop.localStride, 0, {}});
-  std::sort(digits_.begin(), digits_.end(),
+    if (const ExtentLoop &loop = extents.loops[i];
+        !isUneven[i] && loop.size > 1 && loop.globalStride != 0) // Else copies of one element.
+      part.digits.push_back({loop.size, loop.globalStride, loop.localStride, 0, 0, {}});
+  std::sort(part.digits.begin(), part.digits.end(),
             [](const Digit &a, const Digit &b) { return a.globalStride < b.globalStride; });
+  int64_t reach = 0;
+  for (const Digit &digit : part.digits) {
+    if (digit.globalStride <= reach)
+      return false;
+    reach += (digit.size - 1) * digit.globalStride;
+  }
+  if (part.digits.size() > maxDigits)
+    return false;
+  parts_.push_back(std::move(part));
+  return true;
 }
 
 ShardMap::Place ShardMap::find(int64_t global) const {
   Place place;
+  for (const Part &part : parts_)
+    if (global >= part.globalBase && find(part, global - part.globalBase, place))
+      return place;
+  return {};
+}
+
+bool ShardMap::find(const Part &part, int64_t global, Place &place) {
+  std::array<int64_t, maxDigits> values;
+  for (size_t d = part.digits.size(); d-- > 0;) {
+    values[d] = global / part.digits[d].globalStride;
+    global %= part.digits[d].globalStride;
+    if (values[d] >= part.digits[d].size)
+      return false;
+  }
+  if (global != 0)
+    return false;
+  place = {part.firstRank, part.localBase, 1};
   bool contiguous = true;
   int64_t run = 1; // Product of the digits so far that keep local order.
   int64_t within = 0;
-  for (const Digit &digit : digits_) {
-    int64_t value = global / digit.globalStride % digit.size;
+  for (size_t d = 0; d < part.digits.size(); ++d) {
+    const Digit &digit = part.digits[d];
+    const int64_t value = values[d];
     int64_t inside = value, length = digit.size;
     if (!digit.ranks.empty()) {
-      int64_t coordinate = digit.chunk ? value / digit.chunk : value;
+      int64_t coordinate = value;
       if (digit.chunk) {
-        inside = value % digit.chunk;
-        length = std::min(digit.chunk, digit.size - coordinate * digit.chunk);
+        coordinate = (digit.begin + value) / digit.chunk;
+        inside = (digit.begin + value) % digit.chunk;
+        length = std::min(digit.chunk, digit.begin + digit.size - coordinate * digit.chunk);
       } else {
         inside = 0;
         length = 1;
@@ -132,7 +169,7 @@ ShardMap::Place ShardMap::find(int64_t global) const {
     }
   }
   place.run = run - within;
-  return place;
+  return true;
 }
 
 namespace {

@@ -248,7 +248,7 @@ void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms)
         reference.fail("argument " + std::to_string(given[0]) + " is taken, expected less than " +
                        std::to_string(function.arguments.size()));
       const auto &load = function.arguments[size_t(given[0])].load;
-      int64_t sources = load && !load->pieces.empty() ? int64_t(load->sources.size()) : 0;
+      int64_t sources = load ? int64_t(load->sources.size()) : 0;
       if (isSource && (given[1] < 0 || given[1] >= sources))
         reference.fail("source " + std::to_string(given[1]) + " of argument " +
                        std::to_string(given[0]) + " is taken, expected less than " +

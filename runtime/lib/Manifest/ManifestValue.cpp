@@ -152,7 +152,9 @@ std::optional<std::pair<int64_t, int64_t>> readRange(const JsonAt &in, DType dty
 
 namespace {
 
-LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, size_t numPrograms) {
+/// `allowMade`: of a set, which has what a loading function made.
+LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, size_t numPrograms,
+                  bool allowMade) {
   const Json &json = at.member("load");
   JsonAt in(json, at.where() + ", load");
   in.expectObject();
@@ -173,8 +175,15 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
   }
   if (load.sources.empty())
     in.fail("'sources' is empty");
-  if (int(in.has("pieces")) + int(in.has("function")) + int(in.has("chain")) != 1)
+  const bool made = allowMade && in.has("made");
+  if (int(in.has("pieces")) + int(in.has("function")) + int(in.has("chain")) + int(made) != 1)
     in.fail("expected one of 'pieces', 'function' and 'chain'");
+  if (made) {
+    if (in.member("made") != Json(true))
+      in.fail("'made' is not true");
+    load.made = true;
+    return load;
+  }
   if (in.has("pieces")) {
     for (const Json &entry : in.array("pieces")) {
       JsonAt at(entry, in.where() + ", piece " + std::to_string(load.pieces.size()));
@@ -311,15 +320,18 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
   if (in.has("load")) {
     if (value.kind != ValueKind::Weight)
       in.fail("'load' stands on a value that is no weight");
-    value.load = readLoad(in, value, devices, numPrograms);
+    value.load = readLoad(in, value, devices, numPrograms, anyType);
   }
   value.range = readRange(in, value.dtype);
   readTied();
-  if (in.has("exact")) {
-    if (!in.member("exact").is_boolean())
-      in.fail("'exact' is not a boolean");
-    value.exact = in.member("exact").get<bool>();
-  }
+  for (auto [key, flag] : {std::pair("exact", &value.exact), std::pair("part", &value.isPart)})
+    if (in.has(key)) {
+      if (!in.member(key).is_boolean())
+        in.fail("'" + std::string(key) + "' is not a boolean");
+      *flag = in.member(key).get<bool>();
+    }
+  if (value.isPart && value.kind != ValueKind::Weight)
+    in.fail("'part' stands on a value that is no weight");
   return value;
 }
 

@@ -37,7 +37,9 @@ Ordered loadJson(const LoadInfo &load) {
   for (const LoadSource &source : load.sources)
     json["sources"].push_back(Ordered{
         {"name", source.name}, {"dtype", dtypeName(source.dtype)}, {"shape", source.shape}});
-  if (!load.chain.empty()) {
+  if (load.made) {
+    json["made"] = true;
+  } else if (!load.chain.empty()) {
     json["chain"] = Json::array();
     for (const HostCall &call : load.chain) {
       Ordered entry = {call.function, {call.shape, dtypeName(call.dtype)}};
@@ -73,6 +75,8 @@ Ordered bodyJson(const WeightManifest &manifest) {
     if (!value.sharding.empty())
       entry["sharding"] = value.sharding;
     entry["extents"] = extentsJson(value.extents);
+    if (value.isPart)
+      entry["part"] = true;
     if (value.load)
       entry["load"] = loadJson(*value.load);
     json["weights"].push_back(entry);

@@ -37,6 +37,32 @@ RandomTensor::forValue(const ValueInfo &value, uint64_t seed,
   return random;
 }
 
+/// Of types that are stored only: the integers that they are in memory.
+static DType inMemory(DType dtype) {
+  switch (dtype) {
+  case DType::U64:
+    return DType::I64;
+  case DType::U32:
+    return DType::I32;
+  case DType::U16:
+    return DType::I16;
+  default:
+    return isComputeType(dtype) ? dtype : DType::I8;
+  }
+}
+
+/// An 8-bit float between -1 and 1, of any magnitude that the type has there; a power
+/// of 2 where it has no sign.
+static uint8_t narrowFloat(DType dtype, uint64_t bits) {
+  if (dtype == DType::F8E8M0FNU)
+    return uint8_t(120 + (bits >> 61));
+  const bool isE4 = dtype == DType::F8E4M3FN || dtype == DType::F8E4M3FNUZ;
+  const bool isFNUZ = dtype == DType::F8E4M3FNUZ || dtype == DType::F8E5M2FNUZ;
+  const uint64_t one = isE4 ? (isFNUZ ? 8 : 7) << 3 : (isFNUZ ? 16 : 15) << 2;
+  const uint64_t size = (bits >> 32) * one >> 32;
+  return uint8_t(size | (size ? bits << 7 & 0x80 : 0)); // There may be no -0.
+}
+
 void RandomTensor::fill(void *to, int64_t toStride, int64_t first,
                         int64_t stride, int64_t count) const {
   auto bits = [&](int64_t i) {
@@ -46,8 +72,13 @@ void RandomTensor::fill(void *to, int64_t toStride, int64_t first,
   auto uniform = [&](int64_t i, int digits) {
     return std::ldexp(double(bits(i) >> (64 - digits)), 1 - digits) - 1.0;
   };
+  if (isFloat(dtype) && !isComputeType(dtype)) {
+    for (int64_t i = 0; i < count; ++i)
+      static_cast<uint8_t *>(to)[i * toStride] = narrowFloat(dtype, bits(i));
+    return;
+  }
   const uint64_t span = uint64_t(high) - uint64_t(low);
-  dispatch(dtype, [&](auto zero) {
+  dispatch(inMemory(dtype), [&](auto zero) {
     using T = decltype(zero);
     T *out = static_cast<T *>(to);
     for (int64_t i = 0; i < count; ++i) {

@@ -514,7 +514,7 @@ Status Session::loadReference(const Runnable &what, size_t index,
   const auto *stored = std::get_if<StoredSource>(&source);
   if (given.source >= 0) {
     const LoadSource &wanted = value.load->sources[size_t(given.source)];
-    if (stored) {
+    if (stored && !stored->made) {
       plan.addWhole(stored->tensors[size_t(given.source)], wanted.dtype, to);
       return plan.run(options_.load, nullptr, nullptr, stats);
     }
@@ -522,25 +522,32 @@ Status Session::loadReference(const Runnable &what, size_t index,
     // of shards, for a function: it has one mesh.)
     const FunctionInfo &held = what.held(0);
     const std::vector<int64_t> &ranks = what.ranks(0);
+    bool isHeld = false;
     for (size_t i = 0; i < held.arguments.size(); ++i) {
-      const LoadSource *source = held.arguments[i].wholeSource();
-      if (!source || source->name != wanted.name)
-        continue;
+      const std::optional<LoadInfo> &load = held.arguments[i].load;
       const int64_t size = dtypeSize(wanted.dtype);
-      for (const ExtentPiece &piece : held.arguments[i].load->pieces)
+      for (const ExtentPiece &piece : load ? load->pieces : std::vector<ExtentPiece>()) {
+        if (load->sources[size_t(piece.source)].name != wanted.name)
+          continue;
+        isHeld = true;
         for (size_t r = 0; r < ranks.size(); ++r)
           scatterLocal(piece.extents, int64_t(r), size,
                        static_cast<char *>(memory_[size_t(ranks[r])].argument(i)) +
                            piece.localBase * size,
                        static_cast<char *>(to) + piece.globalBase * size);
+      }
     }
+    if (!isHeld)
+      return invalid("--verify needs the stored tensor '" + wanted.name + "' of weight '" +
+                     value.name + "', of which the set has what a loading function made; expected "
+                     "the set that it was cut from");
     return {};
   }
   if (random) {
     random->fill(to, 1, 0, 1, value.globalElements);
     return {};
   }
-  if (stored && !value.load) {
+  if (stored && (!value.load || stored->made)) {
     plan.addWhole(stored->tensors[0], value.dtype, to);
     return plan.run(options_.load, nullptr, nullptr, stats);
   }

@@ -111,7 +111,7 @@ Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) co
   if (weight && weights_)
     return options_->load.mode == LoadMode::Presharded
                ? weights_->findPresharded(value, devices)
-               : weights_->find(value);
+               : weights_->find(value, devices);
   if (!options_->randomSeed)
     return notFound(std::string(weight ? "weight" : "input") + " '" +
                     value.name + "' (" + typeOf(value) + ") is not given, use " +
@@ -134,9 +134,6 @@ Expected<TensorSource> Sources::makeRandomStored(const LoadInfo &load) const {
       value.dtype = source.dtype;
       value.globalShape = source.shape;
       value.range = source.range;
-      if (!isComputeType(source.dtype))
-        return invalid("stored tensor '" + source.name + "' is " + dtypeName(source.dtype) +
-                       ", which has no random values, expected --weights");
       Buffer buffer(source.elements * dtypeSize(source.dtype));
       makeRandom(value, *options_).fill(buffer.data(), 1, 0, 1, source.elements);
       tensor.name = source.name;

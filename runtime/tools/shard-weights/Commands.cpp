@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <sys/resource.h>
 
 using namespace shardkit::rt;
@@ -64,7 +65,7 @@ Status shard(const Options &options) {
                    std::to_string(manifest.devices));
   std::vector<TensorSource> sources;
   for (const ValueInfo &value : manifest.weights) {
-    SK_ASSIGN_OR_RETURN(TensorSource source, set.find(value));
+    SK_ASSIGN_OR_RETURN(TensorSource source, set.find(value, manifest.devices));
     sources.push_back(std::move(source));
     if (value.load)
       SK_RETURN_IF_ERROR(cut.functions->check(value.load->chain)
@@ -171,8 +172,19 @@ Status convert(const Options &options) {
     return {};
   };
   if (set.presharded()) {
-    for (const ValueInfo &value : set.presharded()->weights)
-      SK_RETURN_IF_ERROR(add(value.name, value.dtype, value.globalShape));
+    std::set<std::string> joined;
+    for (const ValueInfo &value : set.presharded()->weights) {
+      if (!value.isPart) {
+        SK_RETURN_IF_ERROR(add(value.name, value.dtype, value.globalShape));
+        continue;
+      }
+      if (value.load && value.load->made)
+        return invalid("weight " + quoteName(value.name) +
+                       " is parts of what a loading function made, which cannot be joined");
+      for (const LoadSource &source : value.load->sources)
+        if (joined.insert(source.name).second)
+          SK_RETURN_IF_ERROR(add(source.name, source.dtype, source.shape));
+    }
   } else {
     for (const auto &[name, tensor] : set.stored().tensors) {
       if (!tensor.dtype)

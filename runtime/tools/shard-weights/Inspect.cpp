@@ -75,7 +75,7 @@ Status inspect(const Options &options) {
                       sizeText(value.localBytes()), from});
       perRank += value.localBytes();
       // What is wrong is said here too.
-      SK_RETURN_IF_ERROR(set.find(value).status());
+      SK_RETURN_IF_ERROR(set.find(value, manifest->devices).status());
     }
     printTable(rows);
     std::printf("%zu weights for %lld device%s, %s per rank; stored: %zu tensors, %s\n",

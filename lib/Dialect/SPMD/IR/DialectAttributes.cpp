@@ -350,7 +350,15 @@ static LogicalResult checkWeight(const Site &site) {
 static LogicalResult checkLoad(const Site &site) {
   if (!isa<FlatSymbolRefAttr>(site.attr.getValue()))
     return site.wrongKind("the symbol of a function");
-  return verifyLoad(cast<FunctionOpInterface>(site.op), site.index, site.globalType(), site.loc);
+  // Parts are of what the function makes.
+  Type type = site.globalType();
+  auto part = dyn_cast_or_null<PartAttr>(site.sibling(kPartAttr));
+  if (auto list = dyn_cast_or_null<ArrayAttr>(site.sibling(kPartsAttr)); list && !list.empty())
+    if (auto own = dyn_cast<DictionaryAttr>(list[0]))
+      part = own.getAs<PartAttr>(kPartAttr);
+  if (part)
+    type = part.getStored();
+  return verifyLoad(cast<FunctionOpInterface>(site.op), site.index, type, site.loc);
 }
 
 static LogicalResult checkRange(const Site &site) {
@@ -506,6 +514,13 @@ template <typename Entry> static LogicalResult checkPerResult(const Site &site) 
   return success();
 }
 
+static LogicalResult checkExtras(const Site &site) {
+  auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
+  if (!list || !llvm::all_of(list, llvm::IsaPred<IntegerAttr, FloatAttr, StringAttr>))
+    return site.wrongKind("a list of numbers and strings");
+  return success();
+}
+
 static LogicalResult checkUnit(const Site &site) {
   return isa<UnitAttr>(site.attr.getValue()) ? success() : site.wrongKind("no value");
 }
@@ -542,6 +557,7 @@ static const Known kKnown[] = {
     {kHostsAttr, kOp, checkSolver},
     {kRuleAttr, kOp, checkRule},
     {kWindowsAttr, kOp, checkUnit},
+    {kExtrasAttr, kOp, checkExtras},
     {kPhaseAttr, kModule, checkPhase},
     {kTiedAttr, kResult, checkTied},
     {kWeightAttr, kArgument, checkWeight},

@@ -132,13 +132,17 @@ DistinctShard distinctShard(const Extents &extents, int64_t rank);
 /// The first rank that holds what `rank` holds.
 int64_t firstOwner(const Extents &extents, int64_t rank);
 
-/// Which rank holds a global element, and where. For extents of which all ranks
-/// together cover the global value (validateExtents with coverGlobal).
+/// Which rank holds a global element, and where: of extents of which all ranks
+/// together cover the global value (validateExtents with coverGlobal), or of pieces.
 class ShardMap {
 public:
-  explicit ShardMap(const Extents &extents);
+  explicit ShardMap(const Extents &extents) { add(extents, 0, 0, 0); }
+  ShardMap() = default;
+  /// Adds what ranks hold of the value by these extents; their ranks are counted from
+  /// `firstRank` on. False if elements of the value are not told apart by the loops.
+  bool add(const Extents &extents, int64_t globalBase, int64_t localBase, int64_t firstRank);
   struct Place {
-    int64_t rank = 0;  ///< The first of those that hold it.
+    int64_t rank = -1; ///< The first of those that hold it; -1 if none does.
     int64_t local = 0;
     int64_t run = 1;   ///< So many elements follow one another in both.
   };
@@ -147,10 +151,16 @@ public:
 private:
   struct Digit {
     int64_t size, globalStride, localStride; ///< 0 for a digit of the rank.
-    int64_t chunk;                           ///< Of an uneven dim, else 0.
+    int64_t chunk, begin;                    ///< Of an uneven dim, else 0.
     std::vector<RankDigit> ranks;            ///< Empty for a plain loop.
   };
-  std::vector<Digit> digits_; ///< By global stride, the finest first.
+  struct Part {
+    int64_t globalBase, localBase, firstRank;
+    std::vector<Digit> digits; ///< By global stride, the finest first.
+  };
+  static constexpr size_t maxDigits = 64;
+  static bool find(const Part &part, int64_t global, Place &place);
+  std::vector<Part> parts_;
 };
 
 /// Calls fn(globalOffset, localOffset, count, globalStride, localStride) for

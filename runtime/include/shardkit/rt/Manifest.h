@@ -70,6 +70,8 @@ struct LoadInfo {
   std::vector<ExtentPiece> pieces;
   std::optional<EntryPoint> function;
   std::vector<HostCall> chain;
+  /// Of a presharded set: a loading function made what is stored, in one of these ways.
+  bool made = false;
   /// The whole argument from the stored tensors, for --verify.
   std::optional<EntryPoint> reference;
 };
@@ -97,12 +99,11 @@ struct ValueInfo {
   std::optional<std::pair<int64_t, int64_t>> range; ///< Of random integers.
   std::optional<int64_t> tied; ///< Of a result: the argument it updates.
   bool exact = false; ///< Of a result: computed by moving data alone.
+  /// Of a weight: parts of a larger one, side by side on each device. What its global
+  /// value is depends on the devices.
+  bool isPart = false;
   std::optional<Slot> slot; ///< In a pipeline. Values of a stage have local shapes alone.
 
-  /// The one stored tensor that it is pieces of; null where it is not.
-  const LoadSource *wholeSource() const {
-    return load && !load->pieces.empty() && load->sources.size() == 1 ? &load->sources[0] : nullptr;
-  }
   int64_t localBytes() const { return localElements * dtypeSize(dtype); }
   int64_t globalBytes() const { return globalElements * dtypeSize(dtype); }
 };

@@ -15,6 +15,10 @@
 
 namespace mlir::spmd {
 
+/// On a call of a host function: its extra inputs, numbers and text, where they are not
+/// operands.
+inline constexpr llvm::StringLiteral kExtrasAttr = "spmd.extras";
+
 /// The names that an `spmd.weight` gives: one, or those of a list.
 llvm::SmallVector<llvm::StringRef> getStoredNames(Attribute weight);
 

@@ -38,9 +38,9 @@ TensorContent shardContent(const ValueInfo &value, const TensorSource &source, i
                            const HostFunctions *functions, const ShardProgram &programs,
                            LoadStats *stats);
 
-/// What a program sees of `manifest` in the set that preshard() writes: arguments
-/// are stored as such, without loading functions.
-WeightManifest withoutLoading(WeightManifest manifest);
+/// What the set that preshard() writes says of its weights: arguments are stored as
+/// loading functions make them.
+WeightManifest asStored(WeightManifest manifest);
 
 struct VerifyResult {
   int64_t weights = 0, shards = 0, checksums = 0;

@@ -23,8 +23,10 @@ struct SourceTensor {
 /// The tensors that an argument is made from: those of its LoadInfo, else one.
 struct StoredSource {
   std::vector<SourceTensor> tensors;
+  /// The argument itself, which a loading function made when the set was cut.
+  bool made = false;
   static StoredSource whole(StoredTensor tensor) {
-    return {{SourceTensor{std::move(tensor), nullptr, {}}}};
+    return {{SourceTensor{std::move(tensor), nullptr, {}}}, false};
   }
 };
 
@@ -52,18 +54,25 @@ public:
   std::vector<std::string> names() const;
 
   /// The source of a weight, checked against it. A missing one is an error that
-  /// names the nearest stored name.
-  Expected<TensorSource> find(const ValueInfo &value) const;
+  /// names the nearest stored name. `devices`: of the mesh that it is cut on, if known.
+  Expected<TensorSource> find(const ValueInfo &value, int64_t devices = 0) const;
   /// For --load=presharded: the shard of every rank. With presharded.json the
   /// weight must have been cut in the same way.
   Expected<TensorSource> findPresharded(const ValueInfo &value, int64_t devices) const;
 
 private:
-  Expected<SourceTensor> findTensor(const std::string &name) const;
+  /// A tensor by its name; `stored`: what a loading function made does not count.
+  Expected<SourceTensor> findTensor(const std::string &name, bool stored) const;
+  /// One that the set holds in parts.
+  Expected<SourceTensor> joinParts(const std::string &name) const;
+  /// Whether the set has the argument as the loading function of `value` makes it.
+  bool holdsMade(const ValueInfo &value, int64_t devices) const;
   Status missing(const std::string &what, const std::string &name) const;
   WeightSet set_;
   std::optional<WeightManifest> presharded_;
   std::map<std::string, size_t> logical_; ///< Index into presharded_->weights.
+  /// By stored tensor: the weights with pieces of it, and which of their sources it is.
+  std::map<std::string, std::vector<std::pair<size_t, size_t>>> parts_;
 };
 
 /// What differs between two ways to cut a set, one fact after the other; empty
