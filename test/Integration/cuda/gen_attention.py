@@ -1,5 +1,5 @@
-"""Attention, the way programs have it: `gen_attention.py -o OUT.mlir` writes one function for
-each line of CASES, in layouts, types, masks and spellings of the softmax that differ."""
+"""Attention, the way programs have it: `gen_attention.py TYPE -o OUT.mlir` writes one function
+for each line of CASES of that type, in layouts, masks and spellings of the softmax that differ."""
 
 import argparse
 
@@ -197,13 +197,13 @@ class Function:
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("type", choices=["f32", "f16", "bf16"])
     parser.add_argument("-o", required=True)
-    parser.add_argument("--only")
     options = parser.parse_args()
     with open(options.o, "w") as file:
         file.write('spmd.mesh @m = <["x"=2, "y"=2]>\n')
         for name, (type, sizes, more) in CASES.items():
-            if options.only in (None, name):
+            if type == options.type:
                 file.write(Function(name, type, sizes, more).text())
 
 
