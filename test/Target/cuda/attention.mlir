@@ -102,6 +102,62 @@ func.func @causal(%q: tensor<32x16xbf16>, %k: tensor<40x16xbf16>, %v: tensor<40x
   return %r : tensor<32x8xbf16>
 }
 
+// As PyTorch and JAX write them: key - query >= 1 and true; true where query >= key.
+// CHECK-LABEL: symbols = ["sk_fn_torch_and_jax"]
+// CHECK: spmd_rt.attention
+// CHECK-SAME: steps [{causal = 0 : i64, keep = true, otherwise = -1.000000e+09 : f32}, {causal = 0 : i64, keep = true, otherwise = -5.000000e+00 : f32}]
+// CHECK: return
+func.func @torch_and_jax(%q: tensor<32x16xf32>, %k: tensor<40x16xf32>, %v: tensor<40x8xf32>) -> tensor<32x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1 : i64
+  %far = arith.constant dense<-1.0e9> : tensor<f32>
+  %all = arith.constant dense<true> : tensor<32x40xi1>
+  %none = arith.constant dense<false> : tensor<32x40xi1>
+  %fives = arith.constant dense<-5.0> : tensor<32x40xf32>
+  %es = tensor.empty() : tensor<32x40xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<32x40xf32>) -> tensor<32x40xf32>
+  %s = linalg.contract indexing_maps = [#mq, #mk, #ms] ins(%q, %k : tensor<32x16xf32>, tensor<40x16xf32>) outs(%zs : tensor<32x40xf32>) -> tensor<32x40xf32>
+  %em = tensor.empty() : tensor<32xi64>
+  %m = linalg.generic {indexing_maps = [affine_map<(m) -> (m)>], iterator_types = ["parallel"]} outs(%em : tensor<32xi64>) {
+  ^bb0(%o: i64):
+    %0 = linalg.index 0 : index
+    %1 = arith.index_cast %0 : index to i64
+    linalg.yield %1 : i64
+  } -> tensor<32xi64>
+  %en = tensor.empty() : tensor<40xi64>
+  %n = linalg.generic {indexing_maps = [affine_map<(n) -> (n)>], iterator_types = ["parallel"]} outs(%en : tensor<40xi64>) {
+  ^bb0(%o: i64):
+    %0 = linalg.index 0 : index
+    %1 = arith.index_cast %0 : index to i64
+    linalg.yield %1 : i64
+  } -> tensor<40xi64>
+  %ec = tensor.empty() : tensor<32x40xi1>
+  %late = linalg.generic {indexing_maps = [affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m)>, #mn], iterator_types = ["parallel", "parallel"]} ins(%n, %m : tensor<40xi64>, tensor<32xi64>) outs(%ec : tensor<32x40xi1>) {
+  ^bb0(%a: i64, %b: i64, %o: i1):
+    %0 = arith.subi %a, %b : i64
+    %1 = arith.cmpi sge, %0, %one : i64
+    linalg.yield %1 : i1
+  } -> tensor<32x40xi1>
+  %c = arith.andi %late, %all : tensor<32x40xi1>
+  %x = linalg.generic {indexing_maps = [#mn, affine_map<(m, n) -> ()>, #mn, #mn], iterator_types = ["parallel", "parallel"]} ins(%c, %far, %s : tensor<32x40xi1>, tensor<f32>, tensor<32x40xf32>) outs(%es : tensor<32x40xf32>) {
+  ^bb0(%a: i1, %b: f32, %d: f32, %o: f32):
+    %0 = arith.select %a, %b, %d : f32
+    linalg.yield %0 : f32
+  } -> tensor<32x40xf32>
+  %early = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (n)>, #mn], iterator_types = ["parallel", "parallel"]} ins(%m, %n : tensor<32xi64>, tensor<40xi64>) outs(%ec : tensor<32x40xi1>) {
+  ^bb0(%a: i64, %b: i64, %o: i1):
+    %0 = arith.cmpi sge, %a, %b : i64
+    linalg.yield %0 : i1
+  } -> tensor<32x40xi1>
+  %chosen = arith.select %early, %all, %none : tensor<32x40xi1>, tensor<32x40xi1>
+  %y = arith.select %chosen, %x, %fives : tensor<32x40xi1>, tensor<32x40xf32>
+  %p = linalg.softmax dimension(1) ins(%y : tensor<32x40xf32>) outs(%es : tensor<32x40xf32>) -> tensor<32x40xf32>
+  %eo = tensor.empty() : tensor<32x8xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<32x8xf32>) -> tensor<32x8xf32>
+  %r = linalg.contract indexing_maps = [#mp, #mv, #mo] ins(%p, %v : tensor<32x40xf32>, tensor<40x8xf32>) outs(%zo : tensor<32x8xf32>) -> tensor<32x8xf32>
+  return %r : tensor<32x8xf32>
+}
+
 // What follows is not attention, or not only.
 // CHECK-LABEL: symbols = ["sk_fn_scores_returned"]
 // CHECK-NOT: spmd_rt.attention
