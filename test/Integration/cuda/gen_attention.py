@@ -207,4 +207,5 @@ def main():
                 file.write(Function(name, type, sizes, more).text())
 
 
-main()
+if __name__ == "__main__":
+    main()
