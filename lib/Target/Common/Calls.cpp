@@ -30,6 +30,8 @@ static int32_t dtypeOf(Type type) {
     return SK_F64;
   if (type.isF32())
     return SK_F32;
+  if (type.isInteger(1))
+    return SK_I1;
   return type.isF16() ? SK_F16 : SK_BF16;
 }
 
@@ -102,6 +104,67 @@ static SmallVector<int64_t> encode(ContractOp op) {
   return words;
 }
 
+static SmallVector<int64_t> encode(AttentionOp op) {
+  auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  SmallVector<int64_t> sizes = *op.getLoopSizes();
+  AttentionOp::Roles roles = *op.getRoles();
+  auto elementType = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
+  sk_attention_desc desc = {};
+  desc.abi = SK_ABI_VERSION;
+  desc.in_dtype = dtypeOf(elementType(op.getQ()));
+  desc.out_dtype = dtypeOf(elementType(op.getInit()));
+  desc.queries = sizes[roles.queries];
+  desc.keys = sizes[roles.keys];
+  desc.head = sizes[roles.head];
+  desc.values = sizes[roles.values];
+  for (int64_t loop : roles.batch)
+    desc.batch[desc.num_batch++] = sizes[loop];
+  auto layOut = [&](sk_attention_operand &to, AffineMap map, Value buffer, int64_t row,
+                    int64_t column) {
+    SmallVector<int64_t> strides = loopStrides(map, buffer);
+    for (auto [i, loop] : llvm::enumerate(roles.batch))
+      to.batch[i] = strides[loop];
+    to.row = strides[row];
+    to.column = strides[column];
+  };
+  layOut(desc.q, maps[0], op.getQ(), roles.queries, roles.head);
+  layOut(desc.k, maps[1], op.getK(), roles.keys, roles.head);
+  layOut(desc.v, maps[2], op.getV(), roles.keys, roles.values);
+  layOut(desc.out, maps.back(), op.getInit(), roles.queries, roles.values);
+  for (auto [map, buffer] : llvm::zip(ArrayRef(maps).drop_front(3), op.getScoreOperands())) {
+    desc.operand_dtypes[desc.num_operands] = dtypeOf(elementType(buffer));
+    layOut(desc.operands[desc.num_operands++], map, buffer, roles.queries, roles.keys);
+  }
+  for (auto dictionary : op.getSteps().getAsRange<DictionaryAttr>()) {
+    auto &step = desc.steps[desc.num_steps++];
+    for (auto [name, kind] : {std::pair("scale", SK_SCALE), std::pair("add", SK_ADD),
+                              std::pair("subtract", SK_SUBTRACT),
+                              std::pair("multiply", SK_MULTIPLY), std::pair("select", SK_SELECT),
+                              std::pair("causal", SK_CAUSAL), std::pair("round", SK_ROUND)}) {
+      Attribute value = dictionary.get(name);
+      if (!value)
+        continue;
+      step.kind = kind;
+      if (kind == SK_SCALE)
+        step.value = float(cast<FloatAttr>(value).getValueAsDouble());
+      else if (kind == SK_CAUSAL)
+        step.offset = cast<IntegerAttr>(value).getInt();
+      else if (kind == SK_ROUND)
+        step.dtype = dtypeOf(cast<TypeAttr>(value).getValue());
+      else
+        step.operand = int32_t(cast<IntegerAttr>(value).getInt());
+    }
+    if (auto keep = dictionary.getAs<BoolAttr>("keep"))
+      step.keep = keep.getValue();
+    if (auto otherwise = dictionary.getAs<FloatAttr>("otherwise"))
+      step.value = float(otherwise.getValueAsDouble());
+  }
+  static_assert(sizeof desc % sizeof(int64_t) == 0);
+  SmallVector<int64_t> words(sizeof desc / sizeof(int64_t));
+  memcpy(words.data(), &desc, sizeof desc);
+  return words;
+}
+
 Value spmd::target::getPointer(OpBuilder &b, Location loc, Value buffer) {
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
   auto type = cast<MemRefType>(buffer.getType());
@@ -142,24 +205,36 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
     return func;
   }
 
-  Value descriptor(OpBuilder &b, ContractOp op) {
+  /// Address of a constant of these words; equal ones are one.
+  Value descriptor(OpBuilder &b, Operation *op, StringRef name, ArrayRef<int64_t> words) {
     ModuleOp module = getOperation();
-    SmallVector<int64_t> words = encode(op);
     auto [it, isNew] = globals.try_emplace(
-        std::string(reinterpret_cast<char *>(words.data()), words.size() * 8), "");
+        std::string(reinterpret_cast<const char *>(words.data()), words.size() * 8), "");
     auto type = LLVM::LLVMArrayType::get(b.getI64Type(), words.size());
     if (isNew) {
-      it->second = "contraction_" + std::to_string(globals.size() - 1);
+      it->second = (name + Twine(globals.size() - 1)).str();
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(module.getBody());
       LLVM::GlobalOp::create(
-          b, op.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal, it->second,
+          b, op->getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal, it->second,
           DenseElementsAttr::get(RankedTensorType::get({int64_t(words.size())}, b.getI64Type()),
-                                 ArrayRef<int64_t>(words)),
+                                 words),
           /*alignment=*/8);
     }
-    return LLVM::AddressOfOp::create(b, op.getLoc(),
+    return LLVM::AddressOfOp::create(b, op->getLoc(),
                                      LLVM::LLVMPointerType::get(b.getContext()), it->second);
+  }
+
+  /// Room for the addresses of operands, which all calls in a function share.
+  Value attentionOperands(func::FuncOp func) {
+    Value &known = operandAddresses[func];
+    if (known)
+      return known;
+    OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
+    Type ptr = LLVM::LLVMPointerType::get(&getContext());
+    Value number = LLVM::ConstantOp::create(b, func.getLoc(), b.getI64Type(),
+                                            int64_t(SK_MAX_ATTENTION_OPERANDS));
+    return known = LLVM::AllocaOp::create(b, func.getLoc(), ptr, ptr, number, 8);
   }
 
   /// Address of a text that ends with 0.
@@ -180,6 +255,7 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
 
   void runOnOperation() override {
     globals.clear();
+    operandAddresses.clear();
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (isa_and_nonnull<SpmdRtDialect>(op->getDialect()) || isa<cf::AssertOp>(op))
@@ -197,9 +273,21 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
       };
       if (auto contract = dyn_cast<ContractOp>(op)) {
         auto callee = declare(b, "sk_contract", {ptr, ptr, ptr, ptr, ptr}, i32);
-        SmallVector<Value> args{context, descriptor(b, contract)};
+        SmallVector<Value> args{context, descriptor(b, op, "contraction_", encode(contract))};
         for (Value buffer : contract->getOperands())
           args.push_back(getPointer(b, loc, buffer));
+        func::CallOp::create(b, loc, callee, args);
+      } else if (auto attention = dyn_cast<AttentionOp>(op)) {
+        auto callee = declare(b, "sk_attention", {ptr, ptr, ptr, ptr, ptr, ptr, ptr}, i32);
+        SmallVector<Value> args{context, descriptor(b, op, "attention_", encode(attention))};
+        for (Value buffer : {attention.getQ(), attention.getK(), attention.getV(), attention.getInit()})
+          args.push_back(getPointer(b, loc, buffer));
+        Value operands = attentionOperands(op->getParentOfType<func::FuncOp>());
+        for (auto [i, buffer] : llvm::enumerate(attention.getScoreOperands()))
+          LLVM::StoreOp::create(b, loc, getPointer(b, loc, buffer),
+                                LLVM::GEPOp::create(b, loc, ptr, ptr, operands,
+                                                    ArrayRef<LLVM::GEPArg>{int32_t(i)}));
+        args.push_back(operands);
         func::CallOp::create(b, loc, callee, args);
       } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
         int64_t batchDims = collective.getBatchDims();
@@ -244,5 +332,6 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
     }
   }
   std::map<std::string, std::string> globals;
+  DenseMap<Operation *, Value> operandAddresses; ///< Of each function.
 };
 } // namespace

@@ -1,5 +1,6 @@
 //===- Contractions.cpp - Give contractions to the library ----------------===//
 
+#include "ScoreExpressions.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
 #include "shardkit/Target/Common/Passes.h"
@@ -80,9 +81,9 @@ static bool isZeroFilled(Value value) {
          matchPattern(value, m_AnyZeroFloat());
 }
 
-/// An op that only moves elements: a transpose, broadcast or copy. Gives the
-/// map from the loops to the source and to the result.
-static bool matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out) {
+} // namespace
+
+bool spmd::target::matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumDpsInputs() != 1 || linalgOp.getNumDpsInits() != 1 ||
       linalgOp.getNumParallelLoops() != linalgOp.getNumLoops() ||
@@ -99,6 +100,8 @@ static bool matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &ou
   return isa<RankedTensorType>(source.getType()) && in.isProjectedPermutation() &&
          out.isPermutation();
 }
+
+namespace {
 
 struct Recognise : spmd::impl::SpmdTargetContractionsBase<Recognise> {
   using Base::Base;

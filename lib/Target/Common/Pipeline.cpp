@@ -23,7 +23,7 @@ void spmd::target::registerCommonTarget(DialectRegistry &registry) {
   registry.insert<SpmdRtDialect>();
 }
 
-void spmd::target::buildFused(OpPassManager &pm) {
+void spmd::target::buildFused(OpPassManager &pm, bool attention) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdTargetLegalize());
   f.addPass(createLinalgFoldUnitExtentDimsPass());
@@ -32,6 +32,10 @@ void spmd::target::buildFused(OpPassManager &pm) {
   f.addPass(createSpmdTargetContractions());
   f.addPass(createConvertElementwiseToLinalgPass());
   f.addPass(createCanonicalizerPass());
+  if (attention) {
+    f.addPass(createSpmdTargetAttention());
+    f.addPass(createCanonicalizerPass());
+  }
   f.addPass(createSpmdTargetFuse());
   f.addPass(createLinalgFoldUnitExtentDimsPass());
   f.addPass(createCanonicalizerPass());

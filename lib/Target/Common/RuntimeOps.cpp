@@ -23,17 +23,24 @@ void SpmdRtDialect::initialize() {
 // ContractOp
 //===----------------------------------------------------------------------===//
 
+/// Sizes of the loops that `value` has; false if they are others than what is known, or dynamic.
+static bool addLoopSizes(AffineMap map, Value value, MutableArrayRef<int64_t> sizes) {
+  for (auto [expr, size] :
+       llvm::zip_equal(map.getResults(), cast<ShapedType>(value.getType()).getShape())) {
+    int64_t &loop = sizes[cast<AffineDimExpr>(expr).getPosition()];
+    if (ShapedType::isDynamic(size) || (loop >= 0 && loop != size))
+      return false;
+    loop = size;
+  }
+  return true;
+}
+
 std::optional<SmallVector<int64_t>> ContractOp::getLoopSizes() {
   auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<int64_t> sizes(maps.front().getNumDims(), -1);
   for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
-    for (auto [expr, size] : llvm::zip_equal(
-             map.getResults(), cast<ShapedType>(value.getType()).getShape())) {
-      int64_t &loop = sizes[cast<AffineDimExpr>(expr).getPosition()];
-      if (ShapedType::isDynamic(size) || (loop >= 0 && loop != size))
-        return std::nullopt;
-      loop = size;
-    }
+    if (!addLoopSizes(map, value, sizes))
+      return std::nullopt;
   if (llvm::is_contained(sizes, -1))
     return std::nullopt;
   return sizes;
@@ -59,6 +66,73 @@ LogicalResult ContractOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// AttentionOp
+//===----------------------------------------------------------------------===//
+
+std::optional<SmallVector<int64_t>> AttentionOp::getLoopSizes() {
+  auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  SmallVector<int64_t> sizes(maps.front().getNumDims(), -1);
+  for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
+    if (!addLoopSizes(map, value, sizes))
+      return std::nullopt;
+  for (int64_t &size : sizes)
+    size = std::abs(size);
+  return sizes;
+}
+
+std::optional<AttentionOp::Roles> AttentionOp::getRoles() {
+  auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  Roles roles;
+  roles.queries = getQueries();
+  for (int64_t loop = 0; loop < maps.front().getNumDims(); ++loop) {
+    bool q = maps[0].isFunctionOfDim(loop), k = maps[1].isFunctionOfDim(loop),
+         v = maps[2].isFunctionOfDim(loop), out = maps.back().isFunctionOfDim(loop);
+    int64_t *role = nullptr;
+    if (loop == roles.queries) {
+      if (k || v || q != out)
+        return std::nullopt;
+    } else if (!q && k && v && !out) {
+      role = &roles.keys;
+    } else if (q && k && !v && !out) {
+      role = &roles.head;
+    } else if (!q && !k && v && out) {
+      role = &roles.values;
+    } else if (out) {
+      roles.batch.push_back(loop);
+    } else {
+      return std::nullopt;
+    }
+    if (role && std::exchange(*role, loop) >= 0)
+      return std::nullopt;
+  }
+  if (roles.queries < 0 || roles.queries >= maps.front().getNumDims() || roles.keys < 0 ||
+      roles.head < 0 || roles.values < 0 || roles.batch.size() > SK_MAX_ATTENTION_BATCH)
+    return std::nullopt;
+  return roles;
+}
+
+LogicalResult AttentionOp::verify() {
+  auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  if (maps.size() != getNumOperands())
+    return emitOpError("expected ") << getNumOperands() << " indexing maps, got " << maps.size();
+  for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
+    if (!map.isProjectedPermutation() || map.getNumDims() != maps.front().getNumDims() ||
+        map.getNumResults() != cast<ShapedType>(value.getType()).getRank())
+      return emitOpError("expected projected permutations of one iteration space, one result "
+                         "per dim of the operand");
+  if (!getLoopSizes())
+    return emitOpError("expected operands whose static sizes agree");
+  if (!getRoles())
+    return emitOpError("expected one loop each for queries, keys, head and values, and at most ")
+           << SK_MAX_ATTENTION_BATCH << " others, all in the result";
+  if (getOperands().size() > 4 + SK_MAX_ATTENTION_OPERANDS ||
+      getSteps().size() > SK_MAX_ATTENTION_STEPS)
+    return emitOpError("expected at most ") << SK_MAX_ATTENTION_OPERANDS << " operands and "
+                                            << SK_MAX_ATTENTION_STEPS << " steps";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Effects and bufferization
 //===----------------------------------------------------------------------===//
 
@@ -79,6 +153,10 @@ addEffects(Operation *op, bool readsInit,
 void ContractOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, !getOverwrite(), e);
+}
+void AttentionOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  addEffects(*this, false, e);
 }
 void CollectiveOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
@@ -114,6 +192,17 @@ bool ContractOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState
 }
 AliasingValueList ContractOp::getAliasingValues(OpOperand &operand,
                                                 const AnalysisState &) {
+  if (isDpsInit(&operand))
+    return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
+  return {};
+}
+bool AttentionOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
+  return !isDpsInit(&operand);
+}
+bool AttentionOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
+  return isDpsInit(&operand);
+}
+AliasingValueList AttentionOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
   if (isDpsInit(&operand))
     return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
   return {};
@@ -214,6 +303,10 @@ LogicalResult ContractOp::bufferize(RewriterBase &rewriter,
                                     const BufferizationOptions &options,
                                     BufferizationState &state) {
   return bufferizeDps(*this, rewriter, options, state, false, !getOverwrite());
+}
+LogicalResult AttentionOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
+                                     BufferizationState &state) {
+  return bufferizeDps(*this, rewriter, options, state, false, false);
 }
 LogicalResult CollectiveOp::bufferize(RewriterBase &rewriter,
                                       const BufferizationOptions &options,

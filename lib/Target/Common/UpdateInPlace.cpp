@@ -8,8 +8,8 @@ using namespace mlir::spmd;
 
 /// Whether the op reads the whole operand and keeps no view of it.
 static bool isConsumed(OpOperand &use) {
-  return isa<linalg::LinalgOp, target::ContractOp, target::CollectiveOp, target::StartOp,
-             target::DoneOp, tensor::ExtractOp, tensor::DimOp>(use.getOwner());
+  return isa<linalg::LinalgOp, target::ContractOp, target::AttentionOp, target::CollectiveOp,
+             target::StartOp, target::DoneOp, tensor::ExtractOp, tensor::DimOp>(use.getOwner());
 }
 
 /// Whether everything that reads `value`, or a view of it, in `block` is over when

@@ -1,6 +1,7 @@
 //===- Device.cpp - The GPUs that ranks run on ------------------------------===//
 
 #include "DeviceImpl.h"
+#include "Kernels.h"
 
 #include "shardkit/rt/Group.h"
 
@@ -26,6 +27,7 @@ Status Device::Impl::start() {
     SK_RETURN_IF_ERROR(check(driver.cuEventCreate(event, CU_EVENT_DISABLE_TIMING), "an event"));
   mover = std::make_unique<DeviceMover>(*this);
   contractions = std::make_unique<Contractions>(*this);
+  attention = std::make_unique<Attention>(*this);
   return mover->start();
 }
 
@@ -274,7 +276,7 @@ Status Device::launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z,
 
 Status Device::Impl::launchOwn(CUstream stream, const std::string &name, int64_t elements,
                                void **args) {
-  SK_ASSIGN_OR_RETURN(CUfunction function, programs.ownKernel(name));
+  SK_ASSIGN_OR_RETURN(CUfunction function, programs.ownKernel(name, kernelText, 0));
   // The kernels step over what is left.
   const int64_t blocks =
       std::min<int64_t>((elements + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS, 1 << 20);
@@ -331,6 +333,11 @@ Expected<const void *> Device::constant(const void *host, int64_t bytes) {
 
 Status Device::contract(const sk_contraction *desc, const void *a, const void *b, void *c) {
   return impl_->contractions->run(*desc, a, b, c);
+}
+
+Status Device::attention(const sk_attention_desc *desc, const void *q, const void *k,
+                         const void *v, void *out, const void *const *operands) {
+  return impl_->attention->run(*desc, q, k, v, out, operands);
 }
 
 Status Device::startCommunication() {

@@ -58,19 +58,21 @@ public:
   Programs(Machine &machine, Gpu &gpu) : machine_(machine), gpu_(gpu) {}
   ~Programs();
   Expected<CUfunction> kernel(const sk_kernel &kernel);
-  /// One of the runtime's own.
-  Expected<CUfunction> ownKernel(const std::string &name);
+  /// One of the runtime's own, which are in `text` (Kernels.h), with that much dynamic
+  /// shared memory.
+  Expected<CUfunction> ownKernel(const std::string &name, const char *text, int sharedBytes);
   Expected<const void *> constant(CUstream aside, const void *host, int64_t bytes);
   Expected<cublasLtHandle_t> cublasLt();
 
 private:
   Expected<CUmodule> load(const char *image, const std::string &what);
   Expected<CUfunction> find(CUmodule module, const std::string &name);
+  Status allowShared(CUfunction function, const std::string &name, int bytes);
   Machine &machine_;
   Gpu &gpu_;
   std::mutex mutex_;
   std::unordered_map<const sk_kernel_module *, CUmodule> modules_;
-  CUmodule ownModule_ = nullptr;
+  std::map<const char *, CUmodule> ownModules_; ///< By their text.
   std::unordered_map<const sk_kernel *, CUfunction> kernels_;
   std::map<std::string, CUfunction> ownKernels_;
   std::map<std::pair<const void *, int64_t>, CUdeviceptr> constants_;
@@ -79,6 +81,7 @@ private:
 
 class DeviceMover;
 class Contractions;
+class Attention;
 
 struct Device::Impl {
   Impl(Machine &machine, Gpu &gpu, Programs &programs, const DeviceOptions &options)
@@ -113,6 +116,7 @@ struct Device::Impl {
   size_t usedStamps = 0;
   std::unique_ptr<DeviceMover> mover;
   std::unique_ptr<Contractions> contractions;
+  std::unique_ptr<Attention> attention;
 
   std::map<std::string, CUdeviceptr> descriptors;
   CUdeviceptr chunk = 0;
@@ -189,6 +193,21 @@ private:
     }
   };
   std::unordered_map<Key, std::unique_ptr<Plan>, Hash> plans_;
+};
+
+/// sk_attention on a device.
+class Attention {
+public:
+  explicit Attention(Device::Impl &device);
+  ~Attention();
+  Status run(const sk_attention_desc &desc, const void *q, const void *k, const void *v, void *out,
+             const void *const *operands);
+
+private:
+  struct Plan;
+  Expected<std::unique_ptr<Plan>> make(const sk_attention_desc &desc, const bool (&wide)[4]);
+  Device::Impl &device_;
+  std::map<std::pair<const sk_attention_desc *, int>, std::unique_ptr<Plan>> plans_;
 };
 
 } // namespace shardkit::rt::cuda

@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_RT_CUDA_KERNELABI_H
 #define SHARDKIT_RT_CUDA_KERNELABI_H
 
-#include <stdint.h>
+#include "shardkit/rt/abi.h"
 
 /* Loops of a kernel, outermost first; strides in elements. */
 #define SK_KERNEL_LOOPS 12
@@ -35,5 +35,17 @@ typedef struct {
 } sk_sum;
 
 #define SK_KERNEL_THREADS 256
+
+/* For sk_attention_T_D. Wide: rows are read (of out: written) as vectors of 16 bytes
+ * (of out: two elements). */
+typedef struct {
+  sk_attention_desc desc;
+  int32_t wide_q, wide_k, wide_v, wide_out;
+} sk_attention_work;
+
+/* Queries and keys that a block has in shared memory, and its threads: for head dims up
+ * to `head`. */
+#define SK_ATTENTION_HALF(X) X(64, 64, 64) X(128, 64, 64) X(256, 64, 16) /* head, queries, keys */
+#define SK_ATTENTION_F32(X) X(64, 64, 64) X(128, 64, 64) X(256, 32, 32)
 
 #endif

@@ -5,8 +5,9 @@
 
 namespace shardkit::rt::cuda {
 
-/// kernels/kernels.ptx
-extern const char *const kernelText;
+/// kernels/*.ptx
+extern const char *const kernelText, *const attentionF32Text, *const attentionF16Text,
+    *const attentionBf16Text;
 
 } // namespace shardkit::rt::cuda
 

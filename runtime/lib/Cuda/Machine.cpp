@@ -73,8 +73,8 @@ Programs::~Programs() {
     driver.cuMemFree(address);
   for (auto &[from, module] : modules_)
     driver.cuModuleUnload(module);
-  if (ownModule_)
-    driver.cuModuleUnload(ownModule_);
+  for (auto &[text, module] : ownModules_)
+    driver.cuModuleUnload(module);
 }
 
 Expected<CUmodule> Programs::load(const char *image, const std::string &what) {
@@ -103,6 +103,21 @@ Expected<CUfunction> Programs::find(CUmodule module, const std::string &name) {
   return function;
 }
 
+Status Programs::allowShared(CUfunction function, const std::string &name, int bytes) {
+  if (bytes < 0 || bytes > gpu_.sharedBytes)
+    return invalid("kernel '" + name + "' needs " + std::to_string(bytes) +
+                   " bytes of shared memory, " + gpu_.name + " has " +
+                   std::to_string(gpu_.sharedBytes));
+  constexpr int atOnce = 48 << 10; // More must be asked for.
+  if (bytes <= atOnce)
+    return {};
+  return machine_.driver().check(
+      machine_.driver().cuFuncSetAttribute(function,
+                                           CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes),
+      gpu_.name + ": " + std::to_string(bytes) + " bytes of shared memory for kernel '" + name +
+          "'");
+}
+
 Expected<CUfunction> Programs::kernel(const sk_kernel &kernel) {
   std::lock_guard lock(mutex_);
   CUfunction &known = kernels_[&kernel];
@@ -117,35 +132,28 @@ Expected<CUfunction> Programs::kernel(const sk_kernel &kernel) {
   if (kernel.block[0] < 1 || kernel.block[1] < 1 || kernel.block[2] < 1 || threads > 1024)
     return invalid("kernel '" + name + "' has " + std::to_string(threads) +
                    " threads in a block, expected 1 to 1024");
-  if (kernel.shared_bytes < 0 || kernel.shared_bytes > gpu_.sharedBytes)
-    return invalid("kernel '" + name + "' needs " + std::to_string(kernel.shared_bytes) +
-                   " bytes of shared memory, " + gpu_.name + " has " +
-                   std::to_string(gpu_.sharedBytes));
   CUmodule &module = modules_[kernel.module];
   if (!module) {
     SK_ASSIGN_OR_RETURN(module, load(kernel.module->image, "the program's kernels"));
   }
   SK_ASSIGN_OR_RETURN(CUfunction found, find(module, name));
-  constexpr int atOnce = 48 << 10; // More must be asked for.
-  if (kernel.shared_bytes > atOnce)
-    SK_RETURN_IF_ERROR(machine_.driver().check(
-        machine_.driver().cuFuncSetAttribute(found, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                             kernel.shared_bytes),
-        gpu_.name + ": " + std::to_string(kernel.shared_bytes) +
-            " bytes of shared memory for kernel '" + name + "'"));
+  SK_RETURN_IF_ERROR(allowShared(found, name, kernel.shared_bytes));
   return known = found;
 }
 
-Expected<CUfunction> Programs::ownKernel(const std::string &name) {
+Expected<CUfunction> Programs::ownKernel(const std::string &name, const char *text,
+                                         int sharedBytes) {
   std::lock_guard lock(mutex_);
   CUfunction &known = ownKernels_[name];
   if (known)
     return known;
-  if (!ownModule_) {
-    SK_ASSIGN_OR_RETURN(ownModule_, load(kernelText, "the runtime's kernels"));
+  CUmodule &module = ownModules_[text];
+  if (!module) {
+    SK_ASSIGN_OR_RETURN(module, load(text, "the runtime's kernels"));
   }
-  SK_ASSIGN_OR_RETURN(known, find(ownModule_, name));
-  return known;
+  SK_ASSIGN_OR_RETURN(CUfunction found, find(module, name));
+  SK_RETURN_IF_ERROR(allowShared(found, name, sharedBytes));
+  return known = found;
 }
 
 Expected<const void *> Programs::constant(CUstream aside, const void *host, int64_t bytes) {

@@ -276,3 +276,10 @@ int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes, const void
     return {};
   });
 }
+
+int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void *q, const void *k,
+                     const void *v, void *out, const void *const *operands) {
+  return onDevice(ctx, "sk_attention", [&](cuda::Device &device) {
+    return device.attention(desc, q, k, v, out, operands);
+  });
+}

@@ -46,8 +46,8 @@ bool prepareTosa(ModuleOp module);
 void buildLowerTosa(OpPassManager &pm);
 
 /// Passes on one module of functions without calls: what is legal, products as calls,
-/// elementwise ops fused, on tensors;
-void buildFused(OpPassManager &pm);
+/// elementwise ops fused, on tensors; with attention as one op where it is asked for;
+void buildFused(OpPassManager &pm, bool attention = false);
 /// bufferization with the boundary;
 void buildBuffers(OpPassManager &pm);
 /// what is left for the processor to LLVM dialect.

@@ -40,6 +40,21 @@ def SpmdTargetContractions : Pass<"spmd-target-contractions", "::mlir::func::Fun
     "::mlir::arith::ArithDialect"];
 }
 
+def SpmdTargetAttention : Pass<"spmd-target-attention", "::mlir::func::FuncOp"> {
+  let summary = "Recognise attention, whose scores need not be stored";
+  let description = [{
+    `spmd_rt.contract` whose result reaches another one by way of a softmax over the dim
+    that this one sums, and nothing else, becomes `spmd_rt.attention` with it. Before the softmax the
+    scores may be scaled, multiplied by, added to or masked with anything that does not
+    depend on them; reshapes, transposes and conversions may stand between. Elementwise
+    code that makes masks is evaluated apart, except that causal masks are known as such.
+    For f32, f16 and bf16 and heads of at most SK_MAX_ATTENTION_HEAD. The softmax is in f32.
+  }];
+  let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::arith::ArithDialect"];
+}
+
 def SpmdTargetFuse : Pass<"spmd-target-fuse", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise ops into their users";
   let description = [{

@@ -60,6 +60,51 @@ def SpmdRt_ContractOp : SpmdRt_Op<"contract"> {
   }];
 }
 
+def SpmdRt_AttentionOp : SpmdRt_Op<"attention"> {
+  let summary = "softmax(q k^T) v for sk_attention";
+  let description = [{
+    The maps, of q, k, v, the operands and the result, are projected permutations of one
+    iteration space of loops. The key is a loop of k and v that the result lacks, the head
+    one of q and k alone, the value one of v and the result alone; loop `queries` is the query, in none of k and v;
+    every other loop is of the batch. Scores go through the steps in order: `scale` by a
+    number, `add`, `subtract` or `multiply` by an operand, `select` by an operand of i1 and
+    `causal` (key <= query + the number) keep a score where it is `keep` and are
+    `otherwise` elsewhere, `round` to a type. The init is not read.
+
+    ```mlir
+    %r = spmd_rt.attention [affine_map<(b, m, n, d, e) -> (b, m, d)>,
+                            affine_map<(b, m, n, d, e) -> (b, n, d)>,
+                            affine_map<(b, m, n, d, e) -> (b, n, e)>,
+                            affine_map<(b, m, n, d, e) -> (b, n)>,
+                            affine_map<(b, m, n, d, e) -> (b, m, e)>]
+           queries 1 steps [{scale = 0.125 : f32}, {add = 0} ]
+           ins(%q, %k, %v, %bias : ...) outs(%init : tensor<2x8x64xf32>) -> tensor<2x8x64xf32>
+    ```
+  }];
+  let arguments = (ins AffineMapArrayAttr:$indexing_maps, I64Attr:$queries,
+    ArrayAttr:$steps, AnyShaped:$q, AnyShaped:$k, AnyShaped:$v,
+    Variadic<AnyShaped>:$score_operands, AnyShaped:$init);
+  let results = (outs Variadic<AnyRankedTensor>:$result);
+  let assemblyFormat = [{
+    $indexing_maps `queries` $queries `steps` $steps
+    `ins` `(` $q `,` $k `,` $v (`,` $score_operands^)? `:` type($q) `,` type($k) `,` type($v) (`,` type($score_operands)^)? `)`
+    `outs` `(` $init `:` type($init) `)` attr-dict (`->` type($result)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+    /// Sizes of the loops, 1 of those that no operand has; nothing if they contradict each
+    /// other or are dynamic.
+    std::optional<SmallVector<int64_t>> getLoopSizes();
+    struct Roles {
+      int64_t queries = -1, keys = -1, head = -1, values = -1;
+      SmallVector<int64_t> batch;
+    };
+    /// Which loop is what; nothing if not each is one of these.
+    std::optional<Roles> getRoles();
+  }];
+}
+
 def SpmdRt_CollectiveOp : SpmdRt_Op<"collective"> {
   let summary = "A collective, by the id under which the manifest lists it";
   let description = [{

@@ -128,6 +128,54 @@ SK_EXPORT int32_t sk_copy(sk_context *ctx, void *to, const void *from, int64_t b
  * control flow. */
 SK_EXPORT int32_t sk_read(sk_context *ctx, void *to_host, const void *from_device, int64_t bytes);
 
+#define SK_MAX_ATTENTION_BATCH 6
+#define SK_MAX_ATTENTION_OPERANDS 4
+#define SK_MAX_ATTENTION_STEPS 12
+#define SK_MAX_ATTENTION_HEAD 256
+
+/* What happens to a score x, in order; all in f32. */
+enum sk_attention_step_kind {
+  SK_SCALE = 0, /* x * value */
+  SK_ADD,       /* x + operand */
+  SK_SUBTRACT,  /* x - operand */
+  SK_MULTIPLY,  /* x * operand */
+  SK_SELECT,    /* x where operand (i1) is keep, else value */
+  SK_CAUSAL,    /* x where (key <= query + offset) is keep, else value */
+  SK_ROUND      /* to dtype: f16 or bf16 */
+};
+
+/* A matrix at each place of the batch, with strides in elements. */
+typedef struct sk_attention_operand {
+  int64_t batch[SK_MAX_ATTENTION_BATCH], row, column;
+} sk_attention_operand;
+
+/* out[b, q, e] = sum over k of P[b, q, k] * v[b, k, e], where P[b, q, :] is the softmax
+ * of the scores sum over d of q[b, q, d] * k[b, k, d], which go through `steps` first. */
+typedef struct sk_attention_desc {
+  int32_t abi;       /* SK_ABI_VERSION */
+  int32_t in_dtype;  /* of q, k and v: f32, f16, bf16 */
+  int32_t out_dtype; /* in_dtype or f32 */
+  int32_t num_batch, num_operands, num_steps;
+  int64_t queries, keys, head, values; /* Lengths; of d and e at most SK_MAX_ATTENTION_HEAD. */
+  int64_t batch[SK_MAX_ATTENTION_BATCH];
+  sk_attention_operand q, k, v, out;                          /* q by d, k by d, k by e, q by e */
+  sk_attention_operand operands[SK_MAX_ATTENTION_OPERANDS];   /* q by k */
+  int32_t operand_dtypes[SK_MAX_ATTENTION_OPERANDS];          /* f32, f16, bf16; i1 */
+  struct {
+    int32_t kind; /* sk_attention_step_kind */
+    int32_t operand, keep, dtype;
+    float value;
+    int32_t reserved;
+    int64_t offset;
+  } steps[SK_MAX_ATTENTION_STEPS];
+} sk_attention_desc;
+
+/* `operands` has num_operands addresses. `out` overlaps nothing that is read; `desc` lives as
+ * long as the program. */
+SK_EXPORT int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void *q,
+                               const void *k, const void *v, void *out,
+                               const void *const *operands);
+
 /* The device address of constant data of the program; uploaded once per device,
  * known by its host address. */
 SK_EXPORT int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes,

@@ -1,0 +1,161 @@
+//===- Attention.cpp - sk_attention on a GPU --------------------------------===//
+
+#include "DeviceImpl.h"
+#include "Kernels.h"
+
+#include <cstring>
+
+namespace shardkit::rt::cuda {
+
+struct Attention::Plan {
+  sk_attention_desc desc; ///< Guards against an address that is used again.
+  std::string work, kernel;
+  CUfunction function = nullptr;
+  int64_t blocks = 0;
+  int threads = 0, sharedBytes = 0;
+};
+
+Attention::Attention(Device::Impl &device) : device_(device) {}
+Attention::~Attention() = default;
+
+namespace {
+
+Status expect(bool holds, const std::string &got, const std::string &expected) {
+  return holds ? Status() : invalid("attention " + got + ", expected " + expected);
+}
+
+Status check(const sk_attention_desc &desc) {
+  auto text = [](auto value) { return std::to_string(value); };
+  SK_RETURN_IF_ERROR(expect(desc.abi == SK_ABI_VERSION, "of ABI version " + text(desc.abi),
+                            text(SK_ABI_VERSION)));
+  const bool isKnown =
+      desc.in_dtype == SK_F32 || desc.in_dtype == SK_F16 || desc.in_dtype == SK_BF16;
+  SK_RETURN_IF_ERROR(expect(isKnown, "of element type " + text(desc.in_dtype), "f32, f16 or bf16"));
+  SK_RETURN_IF_ERROR(expect(desc.out_dtype == desc.in_dtype || desc.out_dtype == SK_F32,
+                            "into element type " + text(desc.out_dtype), "that of q, or f32"));
+  for (auto [count, most] : {std::pair(desc.num_batch, SK_MAX_ATTENTION_BATCH),
+                             std::pair(desc.num_operands, SK_MAX_ATTENTION_OPERANDS),
+                             std::pair(desc.num_steps, SK_MAX_ATTENTION_STEPS)})
+    SK_RETURN_IF_ERROR(expect(count >= 0 && count <= most,
+                              "with " + text(count) + " batch dims, operands or steps",
+                              "0 to " + text(most)));
+  for (int64_t length : {desc.head, desc.values})
+    SK_RETURN_IF_ERROR(expect(length >= 1 && length <= SK_MAX_ATTENTION_HEAD,
+                              "with heads of " + text(length),
+                              "1 to " + text(SK_MAX_ATTENTION_HEAD)));
+  for (int64_t length : {desc.queries, desc.keys})
+    SK_RETURN_IF_ERROR(expect(length >= 1 && length < (1 << 30), "of length " + text(length),
+                              "1 to 2^30 - 1"));
+  for (int i = 0; i < desc.num_operands; ++i) {
+    const int32_t dtype = desc.operand_dtypes[i];
+    SK_RETURN_IF_ERROR(expect(dtype == SK_F32 || dtype == SK_F16 || dtype == SK_BF16 ||
+                                  dtype == SK_I1,
+                              "with an operand of element type " + text(dtype),
+                              "f32, f16, bf16 or i1"));
+  }
+  for (int i = 0; i < desc.num_steps; ++i) {
+    const auto &step = desc.steps[i];
+    const bool reads = step.kind == SK_SELECT || step.kind == SK_ADD ||
+                       step.kind == SK_SUBTRACT || step.kind == SK_MULTIPLY;
+    bool isLegal = step.kind >= SK_SCALE && step.kind <= SK_ROUND;
+    if (reads)
+      isLegal = step.operand >= 0 && step.operand < desc.num_operands &&
+                (desc.operand_dtypes[step.operand] == SK_I1) == (step.kind == SK_SELECT);
+    if (step.kind == SK_ROUND)
+      isLegal = step.dtype == SK_F16 || step.dtype == SK_BF16;
+    SK_RETURN_IF_ERROR(expect(isLegal, "with a step of kind " + text(step.kind) + " on operand " +
+                                           text(step.operand),
+                              "one of sk_attention_step_kind, on an operand of its type"));
+  }
+  return {};
+}
+
+/// Whether each row lies in vectors of `elements` from an aligned address on.
+bool isWide(const sk_attention_desc &desc, const sk_attention_operand &operand, const void *data,
+            int64_t rows, int64_t columns, int64_t elements, int64_t elementSize) {
+  bool wide = address(data) % uint64_t(elements * elementSize) == 0 &&
+              columns % elements == 0 && (operand.column == 1 || columns == 1) &&
+              (operand.row % elements == 0 || rows == 1);
+  for (int i = 0; i < desc.num_batch; ++i)
+    wide &= operand.batch[i] % elements == 0 || desc.batch[i] == 1;
+  return wide;
+}
+
+struct Shape {
+  int head, queries, keys;
+};
+
+} // namespace
+
+Expected<std::unique_ptr<Attention::Plan>> Attention::make(const sk_attention_desc &desc,
+                                                           const bool (&wide)[4]) {
+  SK_RETURN_IF_ERROR(check(desc));
+  const bool isF32 = desc.in_dtype == SK_F32;
+#define SK_SHAPE(head, queries, keys) Shape{head, queries, keys},
+  constexpr Shape half[] = {SK_ATTENTION_HALF(SK_SHAPE)}, whole[] = {SK_ATTENTION_F32(SK_SHAPE)};
+#undef SK_SHAPE
+  const Shape *shape = isF32 ? whole : half;
+  while (shape->head < std::max(desc.head, desc.values))
+    ++shape;
+
+  auto plan = std::make_unique<Plan>();
+  plan->desc = desc;
+  plan->blocks = (desc.queries + shape->queries - 1) / shape->queries;
+  for (int i = 0; i < desc.num_batch; ++i)
+    plan->blocks *= desc.batch[i];
+  SK_RETURN_IF_ERROR(expect(plan->blocks <= INT32_MAX,
+                            "of " + std::to_string(plan->blocks) + " blocks", "fewer than 2^31"));
+  // As attention.c divides it up; flags at the end.
+  plan->threads = isF32 ? shape->queries * 4 : 128;
+  plan->sharedBytes =
+      32 + (isF32 ? 4 * ((shape->queries + shape->keys) * (shape->head + 4) +
+                         shape->queries * (shape->keys + 4))
+                  : 2 * (shape->queries + 2 * shape->keys) * shape->head);
+  const char *type = isF32 ? "f32" : desc.in_dtype == SK_F16 ? "f16" : "bf16";
+  plan->kernel = std::string("sk_attention_") + type + "_" + std::to_string(shape->head);
+  const char *text = isF32                      ? attentionF32Text
+                     : desc.in_dtype == SK_F16 ? attentionF16Text
+                                                : attentionBf16Text;
+  SK_ASSIGN_OR_RETURN(plan->function,
+                      device_.programs.ownKernel(plan->kernel, text, plan->sharedBytes));
+  sk_attention_work work;
+  std::memset(&work, 0, sizeof work);
+  work.desc = desc;
+  work.wide_q = wide[0];
+  work.wide_k = wide[1];
+  work.wide_v = wide[2];
+  work.wide_out = wide[3];
+  plan->work.assign(reinterpret_cast<const char *>(&work), sizeof work);
+  return plan;
+}
+
+Status Attention::run(const sk_attention_desc &desc, const void *q, const void *k, const void *v,
+                      void *out, const void *const *operands) {
+  const int64_t in = desc.in_dtype == SK_F32 ? 4 : 2, to = desc.out_dtype == SK_F32 ? 4 : 2;
+  const bool wide[4] = {isWide(desc, desc.q, q, desc.queries, desc.head, 16 / in, in),
+                        isWide(desc, desc.k, k, desc.keys, desc.head, 16 / in, in),
+                        isWide(desc, desc.v, v, desc.keys, desc.values, 16 / in, in),
+                        isWide(desc, desc.out, out, desc.queries, desc.values, 2, to)};
+  const int flags = wide[0] | wide[1] << 1 | wide[2] << 2 | wide[3] << 3;
+  std::unique_ptr<Plan> &plan = plans_[{&desc, flags}];
+  if (!plan || std::memcmp(&plan->desc, &desc, sizeof desc) != 0) {
+    SK_ASSIGN_OR_RETURN(plan, make(desc, wide));
+  }
+  if (plan->blocks == 0)
+    return {};
+  SK_ASSIGN_OR_RETURN(const void *work, device_.descriptor(plan->work));
+  const void *read[SK_MAX_ATTENTION_OPERANDS] = {};
+  for (int i = 0; i < desc.num_operands; ++i)
+    read[i] = operands[i];
+  void *args[5 + SK_MAX_ATTENTION_OPERANDS] = {&work, &q, &k, &v, &out};
+  for (int i = 0; i < SK_MAX_ATTENTION_OPERANDS; ++i)
+    args[5 + i] = &read[i];
+  device_.lastKernel = plan->kernel;
+  return device_.driver.check(
+      device_.driver.cuLaunchKernel(plan->function, unsigned(plan->blocks), 1, 1,
+                                    unsigned(plan->threads), 1, 1, unsigned(plan->sharedBytes),
+                                    device_.compute, args, nullptr),
+      device_.placed("launching kernel '" + plan->kernel + "'"));
+}
+
+} // namespace shardkit::rt::cuda

@@ -1,0 +1,567 @@
+/*===- attention.c - Attention that keeps its scores on chip ----------------===*
+ *
+ * sk_attention_T_D, for head dims up to D: a block has some queries, and goes over the
+ * keys a tile at a time. Per query it keeps the largest score so far, the sum of the
+ * exponentials relative to it, and the sum of values; what a larger score changes is a
+ * factor. Always in the same order. f16 and bf16 multiply on tensor cores (P rounded to the
+ * type), f32 with FMA. Compiled by ./compile with F16, BF16 or F32 defined: a module for each.
+ *
+ *===-----------------------------------------------------------------------===*/
+
+#include "../KernelAbi.h"
+
+#define KERNEL __attribute__((device_kernel)) void
+#define INLINE static inline __attribute__((always_inline))
+#define SHARED __attribute__((address_space(3)))
+#define GLOBAL __attribute__((address_space(1)))
+#define UNROLL _Pragma("clang loop unroll(full)")
+
+typedef float float4 __attribute__((ext_vector_type(4)));
+typedef float float2 __attribute__((ext_vector_type(2)));
+typedef uint32_t uint4 __attribute__((ext_vector_type(4)));
+
+extern SHARED uint4 shared[];
+
+static const float log2e = 1.44269504f, infinity = __builtin_inff();
+
+INLINE int tid(void) { return (int)__nvvm_read_ptx_sreg_tid_x(); }
+INLINE void barrier(void) { __nvvm_bar_sync(0); }
+INLINE float larger(float a, float b) { return a > b ? a : b; }
+INLINE float lane_xor(float x, int lanes) {
+  return __nvvm_shfl_sync_bfly_f32(-1, x, lanes, 31);
+}
+INLINE float from_f16(uint16_t bits) {
+  union { uint16_t i; _Float16 f; } x = {bits};
+  return (float)x.f;
+}
+INLINE float from_bf16(uint16_t bits) {
+  union { uint32_t i; float f; } x = {(uint32_t)bits << 16};
+  return x.f;
+}
+INLINE uint16_t to_f16(float x) {
+  uint16_t bits;
+  __asm__("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+INLINE uint16_t to_bf16(float x) {
+  uint16_t bits;
+  __asm__("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+/* What a block works on. */
+typedef struct {
+  const sk_attention_work *work;
+  int first, queries, keys; /* Its first query; the numbers of all. */
+  const char GLOBAL *q, *k, *v, *operand0, *operand1, *operand2, *operand3;
+  char GLOBAL *out;
+  int causal; /* Keys behind `last` have the score `masked`, which no step changes. */
+  int64_t last;
+  float masked;
+} task;
+
+#define PARAMETERS                                                                           \
+  const sk_attention_work *work, const void *q, const void *k, const void *v, void *out,     \
+      const void *operand0, const void *operand1, const void *operand2, const void *operand3
+
+INLINE int size_of(int dtype) {
+  return dtype == SK_F32 ? 4 : dtype == SK_I1 ? 1 : 2;
+}
+
+INLINE task begin(PARAMETERS, const int rows) {
+  const sk_attention_desc *desc = &work->desc;
+  task t = {work, 0, (int)desc->queries, (int)desc->keys, (const char GLOBAL *)q, (const char GLOBAL *)k,
+            (const char GLOBAL *)v, (const char GLOBAL *)operand0, (const char GLOBAL *)operand1,
+            (const char GLOBAL *)operand2, (const char GLOBAL *)operand3, (char GLOBAL *)out,
+            0, 0, 0};
+  int64_t tiles = ((int64_t)t.queries + rows - 1) / rows, rest = __nvvm_read_ptx_sreg_ctaid_x();
+  /* Under a causal mask the last ones have most to do. */
+  int64_t batch = rest / tiles;
+  t.first = (int)(tiles - 1 - (rest - batch * tiles)) * rows;
+  const int in = size_of(desc->in_dtype), to = size_of(desc->out_dtype);
+  for (int i = desc->num_batch - 1; i >= 0; --i) {
+    int64_t next = batch / desc->batch[i], index = batch - next * desc->batch[i];
+    batch = next;
+    t.q += index * desc->q.batch[i] * in;
+    t.k += index * desc->k.batch[i] * in;
+    t.v += index * desc->v.batch[i] * in;
+    t.out += index * desc->out.batch[i] * to;
+    t.operand0 += index * desc->operands[0].batch[i] * size_of(desc->operand_dtypes[0]);
+    t.operand1 += index * desc->operands[1].batch[i] * size_of(desc->operand_dtypes[1]);
+    t.operand2 += index * desc->operands[2].batch[i] * size_of(desc->operand_dtypes[2]);
+    t.operand3 += index * desc->operands[3].batch[i] * size_of(desc->operand_dtypes[3]);
+  }
+  const int step = desc->num_steps - 1;
+  if (step >= 0 && desc->steps[step].kind == SK_CAUSAL && desc->steps[step].keep) {
+    int end = t.first + rows < t.queries ? t.first + rows : t.queries;
+    t.causal = 1;
+    t.last = (int64_t)end - 1 + desc->steps[step].offset;
+    t.masked = desc->steps[step].value;
+  }
+  return t;
+}
+
+/* Scores of a thread: of the tensor cores 2 rows, 8 apart, by pairs of keys, 8 apart; of
+ * FMA 4 rows by keys 16 apart. */
+INLINE int row_of(int n, const int tensor) { return tensor ? 8 * ((n >> 1) & 1) : n & 3; }
+INLINE int key_of(int n, const int tensor) {
+  return tensor ? 8 * (n >> 2) + (n & 1) : 16 * (n >> 2);
+}
+
+/* x + sign * e, or x * e with sign 0, of all scores of a thread. */
+#define COMBINE(type, load)                                                                  \
+  UNROLL for (int n = 0; n < count; ++n) {                                                   \
+    const int k = key + key_of(n, tensor);                                               \
+    const float e = load(((const type GLOBAL *)from)                                         \
+                             [rows[tensor ? (n >> 1) & 1 : n & 3] +                          \
+                              (int64_t)(k < t->keys ? k : t->keys - 1) * key_stride]);                \
+    x[n] = sign == 0 ? x[n] * e : __builtin_fmaf(sign, e, x[n]);                             \
+  }
+#define same(x) (x)
+
+INLINE void apply_operand(const task *t, int number, int row, int key, float *x, float sign,
+                          int keep, float value, const int count, const int tensor) {
+  const sk_attention_operand *operand = &t->work->desc.operands[number];
+  const char GLOBAL *from = number == 0   ? t->operand0
+                            : number == 1 ? t->operand1
+                            : number == 2 ? t->operand2
+                                          : t->operand3;
+  const int64_t key_stride = operand->column;
+  /* Addresses are not kept from step to step. */
+  __asm__ volatile("" : "+r"(row), "+r"(key));
+  int64_t rows[4];
+  UNROLL for (int i = 0; i < (tensor ? 2 : 4); ++i) {
+    int r = row + i * (tensor ? 8 : 1);
+    rows[i] = (int64_t)(r < t->queries ? r : t->queries - 1) * operand->row;
+  }
+  switch (t->work->desc.operand_dtypes[number]) {
+  case SK_F32:
+    COMBINE(float, same)
+    break;
+  case SK_F16:
+    COMBINE(uint16_t, from_f16)
+    break;
+  case SK_BF16:
+    COMBINE(uint16_t, from_bf16)
+    break;
+  default:
+    UNROLL for (int n = 0; n < count; ++n) {
+      const int k = key + key_of(n, tensor);
+      const int is_set = ((const uint8_t GLOBAL *)from)[rows[tensor ? (n >> 1) & 1 : n & 3] +
+                                                        (int64_t)(k < t->keys ? k : t->keys - 1) *
+                                                            key_stride] & 1;
+      x[n] = is_set == keep ? x[n] : value;
+    }
+  }
+}
+
+/* The steps, on scores whose first one is at (row, key); keys that are none get no weight. */
+INLINE void apply_steps(const task *t, int row, int key, float *x, const int count,
+                        const int tensor) {
+  const sk_attention_desc *desc = &t->work->desc;
+  for (int s = 0; s < desc->num_steps; ++s) {
+    const int kind = desc->steps[s].kind, keep = desc->steps[s].keep;
+    const float value = desc->steps[s].value;
+    if (kind == SK_SCALE) {
+      UNROLL for (int n = 0; n < count; ++n) x[n] *= value;
+    } else if (kind == SK_CAUSAL) {
+      const int64_t offset = (int64_t)row - key + desc->steps[s].offset;
+      UNROLL for (int n = 0; n < count; ++n) {
+        int before = key_of(n, tensor) <= row_of(n, tensor) + offset;
+        x[n] = before == keep ? x[n] : value;
+      }
+    } else if (kind == SK_ROUND) {
+      if (desc->steps[s].dtype == SK_F16) {
+        UNROLL for (int n = 0; n < count; ++n) x[n] = from_f16(to_f16(x[n]));
+      } else {
+        UNROLL for (int n = 0; n < count; ++n) x[n] = from_bf16(to_bf16(x[n]));
+      }
+    } else {
+      const float sign = kind == SK_ADD ? 1 : kind == SK_SUBTRACT ? -1 : 0;
+      apply_operand(t, desc->steps[s].operand, row, key, x, sign, keep, value, count, tensor);
+    }
+  }
+  const int left = t->keys - key;
+  UNROLL for (int n = 0; n < count; ++n) x[n] = key_of(n, tensor) < left ? x[n] : -infinity;
+}
+
+/* Whether scores of `masked` add nothing to any row of the thread. */
+INLINE int is_settled(const task *t, int row, const float *largest, const int rows,
+                      const int apart) {
+  int settled = 1;
+  UNROLL for (int i = 0; i < rows; ++i)
+    settled &= row + i * apart >= t->queries || t->masked - largest[i] < -110.0f;
+  return settled;
+}
+/* A flag for each warp, read behind a barrier. */
+INLINE void tell_settled(SHARED int *flags, int settled) {
+  int all = __nvvm_vote_all_sync(-1, settled);
+  if ((tid() & 31) == 0)
+    flags[tid() >> 5] = all;
+}
+/* Whether nothing is left for the block from this key on. */
+INLINE int is_done(const task *t, SHARED int *flags, int key, const int warps) {
+  if (!t->causal || key == 0 || key <= t->last)
+    return 0;
+  int done = 1;
+  UNROLL for (int i = 0; i < warps; ++i) done &= flags[i];
+  return done;
+}
+
+#ifndef F32
+/*===----------------------------------------------------------------------===*
+ * f16 and bf16: 4 warps, each has 16 queries
+ *===----------------------------------------------------------------------===*/
+
+INLINE uint32_t pack(float low, float high, const int bf16) {
+  uint32_t bits;
+  if (bf16)
+    __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  else
+    __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  return bits;
+}
+/* 2^(x log2 e), to some units in the last place. */
+INLINE float exp_fast(float x) {
+  float y;
+  __asm__("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * log2e));
+  return y;
+}
+
+/* Rows of D elements lie in shared memory as chunks of 16 bytes, in an order by which eight
+ * rows at one chunk are in all banks. */
+INLINE uint32_t chunk_at(uint32_t tile, int row, int chunk, const int D) {
+  return tile + (uint32_t)(row * D * 2 + ((chunk ^ (row & 7)) * 16));
+}
+
+INLINE void fetch_tile(uint32_t to, const char GLOBAL *from, const sk_attention_operand *operand,
+                       int first, int rows, int columns, int wide, const int count,
+                       const int D) {
+  const uint16_t GLOBAL *source = (const uint16_t GLOBAL *)from;
+  const int64_t row_stride = operand->row, column_stride = operand->column;
+  if (wide) {
+    for (int i = tid(); i < count * (D / 8); i += 128) {
+      int row = i / (D / 8), chunk = i % (D / 8);
+      int is_there = first + row < rows && chunk * 8 < columns;
+      const uint16_t GLOBAL *at = source + (is_there ? (int64_t)(first + row) * row_stride + chunk * 8 : 0);
+      __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                       :
+                       : "r"(chunk_at(to, row, chunk, D)), "l"((uint64_t)at),
+                         "r"(is_there ? 16 : 0)
+                       : "memory");
+    }
+    return;
+  }
+  for (int i = tid(); i < count * D; i += 128) {
+    int row = i / D, column = i % D;
+    SHARED uint16_t *place =
+        (SHARED uint16_t *)(uintptr_t)(chunk_at(to, row, column / 8, D) + (uint32_t)(column % 8) * 2);
+    *place = first + row < rows && column < columns
+                 ? source[(int64_t)(first + row) * row_stride + column * column_stride]
+                 : 0;
+  }
+}
+INLINE void close_group(void) { __asm__ volatile("cp.async.commit_group;" : : : "memory"); }
+INLINE void await_all_but_one(void) { __asm__ volatile("cp.async.wait_group 1;" : : : "memory"); }
+INLINE void await_all(void) { __asm__ volatile("cp.async.wait_group 0;" : : : "memory"); }
+
+INLINE void load_matrices(uint32_t *to, uint32_t at) {
+  __asm__ volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                   : "r"(at)
+                   : "memory");
+}
+INLINE void load_transposed(uint32_t *to, uint32_t at) {
+  __asm__ volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                   : "r"(at)
+                   : "memory");
+}
+INLINE void multiply(float *c, const uint32_t *a, uint32_t b0, uint32_t b1, const int bf16) {
+  if (bf16)
+    __asm__("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  else
+    __asm__("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+INLINE void store_pair(const task *t, int row, int column, float a, float b,
+                       const int bf16) {
+  const sk_attention_desc *desc = &t->work->desc;
+  if (row >= t->queries || column >= (int)desc->values)
+    return;
+  const int64_t at = (int64_t)row * desc->out.row + column * desc->out.column,
+                next = at + desc->out.column;
+  const int both = column + 1 < desc->values;
+  if (desc->out_dtype == SK_F32) {
+    float GLOBAL *out = (float GLOBAL *)t->out;
+    if (t->work->wide_out) {
+      *(float2 GLOBAL *)(out + at) = (float2){a, b};
+      return;
+    }
+    out[at] = a;
+    if (both)
+      out[next] = b;
+    return;
+  }
+  uint16_t GLOBAL *out = (uint16_t GLOBAL *)t->out;
+  uint32_t bits = pack(a, b, bf16);
+  if (t->work->wide_out) {
+    *(uint32_t GLOBAL *)(out + at) = bits;
+    return;
+  }
+  out[at] = (uint16_t)bits;
+  if (both)
+    out[next] = (uint16_t)(bits >> 16);
+}
+
+/* BM queries, BN keys a tile. */
+INLINE void attend_half(PARAMETERS, const int bf16, const int D, const int BM, const int BN) {
+  const task t = begin(work, q, k, v, out, operand0, operand1, operand2, operand3, BM);
+  const sk_attention_desc *desc = &work->desc;
+  const int head = (int)desc->head, values = (int)desc->values;
+  const uint32_t q_tile = (uint32_t)(uintptr_t)shared, k_tile = q_tile + (uint32_t)(BM * D * 2),
+                 v_tile = k_tile + (uint32_t)(BN * D * 2);
+  SHARED int *flags = (SHARED int *)((SHARED char *)shared + (BM + 2 * BN) * D * 2);
+  const int lane = tid() & 31, own = (tid() >> 5) * 16;
+  const int row = t.first + own + lane / 4;
+
+  float sums[32][4], scores[32], largest[2] = {-infinity, -infinity}, total[2] = {0, 0};
+  uint32_t queries[8][4];
+  UNROLL for (int j = 0; j < D / 8; ++j) {
+    UNROLL for (int r = 0; r < 4; ++r) sums[j][r] = 0;
+  }
+  fetch_tile(q_tile, t.q, &desc->q, t.first, t.queries, head, work->wide_q, BM, D);
+  fetch_tile(k_tile, t.k, &desc->k, 0, t.keys, head, work->wide_k, BN, D);
+  close_group();
+  for (int key = 0; key < t.keys; key += BN) {
+    if (is_done(&t, flags, key, BM / 16))
+      break;
+    fetch_tile(v_tile, t.v, &desc->v, key, t.keys, values, work->wide_v, BN, D);
+    close_group();
+    await_all_but_one(); /* The keys are there. */
+    barrier();
+    if (key == 0 && D <= 128) {
+      UNROLL for (int d = 0; d < D / 16; ++d)
+        load_matrices(queries[d], chunk_at(q_tile, own + (lane & 15), 2 * d + (lane >> 4), D));
+    }
+    UNROLL for (int n = 0; n < BN / 2; ++n) scores[n] = 0;
+    UNROLL for (int d = 0; d < D / 16; ++d) {
+      uint32_t late[4];
+      if (D > 128)
+        load_matrices(late, chunk_at(q_tile, own + (lane & 15), 2 * d + (lane >> 4), D));
+      UNROLL for (int j = 0; j < BN / 16; ++j) {
+        uint32_t b[4];
+        load_matrices(b, chunk_at(k_tile, 16 * j + (lane & 7) + 8 * (lane >> 4),
+                                  2 * d + ((lane >> 3) & 1), D));
+        multiply(scores + 8 * j, D > 128 ? late : queries[d & 7], b[0], b[1], bf16);
+        multiply(scores + 8 * j + 4, D > 128 ? late : queries[d & 7], b[2], b[3], bf16);
+      }
+    }
+    barrier();
+    if (key + BN < t.keys)
+      fetch_tile(k_tile, t.k, &desc->k, key + BN, t.keys, head, work->wide_k, BN, D);
+    close_group();
+
+    apply_steps(&t, row, key + 2 * (lane & 3), scores, BN / 2, 1);
+    UNROLL for (int i = 0; i < 2; ++i) {
+      float most = -infinity;
+      UNROLL for (int n = 0; n < BN / 2; ++n) {
+        if (((n >> 1) & 1) == i)
+          most = larger(scores[n], most);
+      }
+      most = larger(lane_xor(most, 1), most);
+      most = larger(lane_xor(most, 2), most);
+      most = larger(most, largest[i]);
+      const float base = most == -infinity ? 0 : most, factor = exp_fast(largest[i] - base);
+      largest[i] = most;
+      total[i] *= factor;
+      UNROLL for (int n = 0; n < BN / 2; ++n) {
+        if (((n >> 1) & 1) == i) {
+          scores[n] = exp_fast(scores[n] - base);
+          total[i] += scores[n];
+        }
+      }
+      UNROLL for (int j = 0; j < D / 8; ++j) {
+        sums[j][2 * i] *= factor;
+        sums[j][2 * i + 1] *= factor;
+      }
+    }
+    if (t.causal)
+      tell_settled(flags, is_settled(&t, row, largest, 2, 8));
+    await_all_but_one(); /* The values are there. */
+    barrier();
+    UNROLL for (int s = 0; s < BN / 16; ++s) {
+      uint32_t p[4];
+      UNROLL for (int r = 0; r < 4; ++r)
+        p[r] = pack(scores[8 * s + 2 * r], scores[8 * s + 2 * r + 1], bf16);
+      UNROLL for (int j = 0; j < D / 16; ++j) {
+        uint32_t b[4];
+        load_transposed(b, chunk_at(v_tile, 16 * s + (lane & 15), 2 * j + (lane >> 4), D));
+        multiply(sums[2 * j], p, b[0], b[1], bf16);
+        multiply(sums[2 * j + 1], p, b[2], b[3], bf16);
+      }
+    }
+    barrier();
+  }
+  await_all();
+  UNROLL for (int i = 0; i < 2; ++i) {
+    total[i] += lane_xor(total[i], 1);
+    total[i] += lane_xor(total[i], 2);
+    const float factor = 1.0f / total[i];
+    UNROLL for (int j = 0; j < D / 8; ++j)
+      store_pair(&t, row + 8 * i, 8 * j + 2 * (lane & 3), sums[j][2 * i] * factor,
+                 sums[j][2 * i + 1] * factor, bf16);
+  }
+}
+
+#ifdef BF16
+#define NAME(D) sk_attention_bf16_##D
+#define IS_BF16 1
+#else
+#define NAME(D) sk_attention_f16_##D
+#define IS_BF16 0
+#endif
+#define HALF(D, BM, BN)                                                                      \
+  KERNEL NAME(D)(PARAMETERS) {                                                               \
+    attend_half(work, q, k, v, out, operand0, operand1, operand2, operand3, IS_BF16, D, BM,  \
+                BN);                                                                         \
+  }
+SK_ATTENTION_HALF(HALF)
+
+#else
+/*===----------------------------------------------------------------------===*
+ * f32: 16 threads for each 4 queries
+ *===----------------------------------------------------------------------===*/
+
+/* To 2 units, x at most 0; 0 where it is next to it. */
+INLINE float exp_exact(float x) {
+  float n = __builtin_rintf(x * log2e), y;
+  float r = __builtin_fmaf(n, -1.428606765330187e-6f,
+                           __builtin_fmaf(n, -6.931457519531250e-1f, x));
+  __asm__("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(r * log2e));
+  union { int32_t i; float f; } power = {((int32_t)n + 127) << 23};
+  return x < -87.0f ? 0.0f : y * power.f;
+}
+
+/* `count` rows, of which `padded` columns (a multiple of 4) are filled. */
+INLINE void fetch_rows(SHARED float *to, const char GLOBAL *from,
+                       const sk_attention_operand *operand, int first, int rows, int columns, int padded, int wide, const int count, const int D,
+                       const int threads) {
+  const float GLOBAL *source = (const float GLOBAL *)from;
+  const int64_t row_stride = operand->row, column_stride = operand->column;
+  const int units = padded / 4;
+  for (int i = tid(); i < count * units; i += threads) {
+    int row = i / units, column = (i - row * units) * 4;
+    float4 data = {0, 0, 0, 0};
+    if (first + row < rows) {
+      const float GLOBAL *at = source + (int64_t)(first + row) * row_stride + column * column_stride;
+      if (wide) {
+        if (column < columns)
+          data = *(const float4 GLOBAL *)at;
+      } else {
+        UNROLL for (int e = 0; e < 4; ++e) {
+          if (column + e < columns)
+            data[e] = at[e * column_stride];
+        }
+      }
+    }
+    *(SHARED float4 *)(to + row * (D + 4) + column) = data;
+  }
+}
+
+INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
+  const task t = begin(work, q, k, v, out, operand0, operand1, operand2, operand3, BM);
+  const sk_attention_desc *desc = &work->desc;
+  const int head = (int)desc->head, values = (int)desc->values;
+  const int threads = BM * 4, padded = (head + 3) / 4 * 4;
+  SHARED float *q_tile = (SHARED float *)shared, *kv_tile = q_tile + BM * (D + 4),
+               *p_tile = kv_tile + BN * (D + 4);
+  SHARED int *flags = (SHARED int *)(p_tile + BM * (BN + 4));
+  const int own = tid() / 16 * 4, x = tid() & 15;
+  const int row = t.first + own;
+
+  float sums[4][16], scores[64], largest[4], total[4];
+  UNROLL for (int i = 0; i < 4; ++i) {
+    largest[i] = -infinity;
+    total[i] = 0;
+    UNROLL for (int j = 0; j < D / 16; ++j) sums[i][j] = 0;
+  }
+  fetch_rows(q_tile, t.q, &desc->q, t.first, t.queries, head, padded, work->wide_q, BM, D, threads);
+  for (int key = 0; key < t.keys; key += BN) {
+    if (is_done(&t, flags, key, BM / 8))
+      break;
+    fetch_rows(kv_tile, t.k, &desc->k, key, t.keys, head, padded, work->wide_k, BN, D, threads);
+    barrier();
+    UNROLL for (int n = 0; n < BN / 4; ++n) scores[n] = 0;
+    for (int d = 0; d < padded; d += 4) {
+      float4 a[4];
+      UNROLL for (int i = 0; i < 4; ++i) a[i] = *(SHARED float4 *)(q_tile + (own + i) * (D + 4) + d);
+      UNROLL for (int j = 0; j < BN / 16; ++j) {
+        float4 b = *(SHARED float4 *)(kv_tile + (x + 16 * j) * (D + 4) + d);
+        UNROLL for (int i = 0; i < 4; ++i) {
+          UNROLL for (int e = 0; e < 4; ++e)
+            scores[4 * j + i] = __builtin_fmaf(a[i][e], b[e], scores[4 * j + i]);
+        }
+      }
+    }
+    barrier();
+    fetch_rows(kv_tile, t.v, &desc->v, key, t.keys, values, D, work->wide_v, BN, D, threads);
+
+    apply_steps(&t, row, key + x, scores, BN / 4, 0);
+    UNROLL for (int i = 0; i < 4; ++i) {
+      float most = -infinity;
+      UNROLL for (int j = 0; j < BN / 16; ++j) most = larger(scores[4 * j + i], most);
+      UNROLL for (int lanes = 1; lanes < 16; lanes *= 2) most = larger(lane_xor(most, lanes), most);
+      most = larger(most, largest[i]);
+      const float base = most == -infinity ? 0 : most, factor = exp_exact(largest[i] - base);
+      largest[i] = most;
+      total[i] *= factor;
+      UNROLL for (int j = 0; j < BN / 16; ++j) {
+        float p = exp_exact(scores[4 * j + i] - base);
+        total[i] += p;
+        p_tile[(own + i) * (BN + 4) + x + 16 * j] = p;
+      }
+      UNROLL for (int j = 0; j < D / 16; ++j) sums[i][j] *= factor;
+    }
+    if (t.causal)
+      tell_settled(flags, is_settled(&t, row, largest, 4, 1));
+    barrier();
+    for (int s = 0; s < BN; s += 4) {
+      float4 p[4];
+      UNROLL for (int i = 0; i < 4; ++i)
+        p[i] = *(SHARED float4 *)(p_tile + (own + i) * (BN + 4) + s);
+      UNROLL for (int e = 0; e < 4; ++e) {
+        UNROLL for (int j = 0; j < D / 64; ++j) {
+          float4 b = *(SHARED float4 *)(kv_tile + (s + e) * (D + 4) + 64 * j + 4 * x);
+          UNROLL for (int i = 0; i < 4; ++i) {
+            UNROLL for (int c = 0; c < 4; ++c)
+              sums[i][4 * j + c] = __builtin_fmaf(p[i][e], b[c], sums[i][4 * j + c]);
+          }
+        }
+      }
+    }
+    barrier();
+  }
+  float GLOBAL *to = (float GLOBAL *)t.out;
+  UNROLL for (int i = 0; i < 4; ++i) {
+    UNROLL for (int lanes = 1; lanes < 16; lanes *= 2) total[i] += lane_xor(total[i], lanes);
+    const float factor = 1.0f / total[i];
+    UNROLL for (int j = 0; j < D / 16; ++j) {
+      const int column = 64 * (j / 4) + 4 * x + j % 4;
+      if (row + i < t.queries && column < values)
+        to[(int64_t)(row + i) * desc->out.row + column * desc->out.column] = sums[i][j] * factor;
+    }
+  }
+}
+
+#define WHOLE(D, BM, BN)                                                                     \
+  KERNEL sk_attention_f32_##D(PARAMETERS) {                                                  \
+    attend_f32(work, q, k, v, out, operand0, operand1, operand2, operand3, D, BM, BN);       \
+  }
+SK_ATTENTION_F32(WHOLE)
+#endif
