@@ -6,7 +6,7 @@
 Both see the same module: Shardy (jaxlib's `sdy-propagation-pipeline`) in StableHLO, ShardKit in linalg. Values between have no
 counterpart, so arguments and results are compared: a line for each model and style, and each one that differs with --verbose.
 With --times the microseconds per op that propagation takes in each, the least of 5 runs that take turns, verifiers and threads
-off; an op is an operation of the module that propagation is given, not of its payloads. Both print tenths of a millisecond, so
+off; an op is an operation of the module that propagation is given, in loops too, not of its payloads. Both print tenths of a millisecond, so
 a module holds its functions as often as makes some 4000 ops.
 Needs: pip install ./python[jax]
 """
@@ -70,17 +70,17 @@ def read_ours(text):
 
 
 def count_ops(text):
-    """Operations outside of payloads: linalg's and reductions' regions are not propagated through op by op."""
-    depth = count = 0
-    for line in text.splitlines():
-        closing = line.strip().startswith("}")
-        depth -= closing
-        if depth == 0 and re.match(r"\s+(%\S+ = )?\"?(\w+\.\w+|call)\b", line) and not re.match(r"\s+func\.func", line):
-            count += 1
-        opened = line.rstrip().endswith("{") and not re.match(r"\s*(module|func\.func)", line)
-        depth += opened
-        if closing and depth < 0:
-            depth = 0
+    """Operations, those in loops and branches too, but for payloads: regions of linalg's ops, reductions and the like, which are
+    not propagated through op by op."""
+    count, payloads = 0, []  # per open region whether it is one
+    for line in map(str.strip, text.splitlines()):
+        again = payloads.pop() if line.startswith("}") and payloads else None
+        op = re.match(r'(?:%\S+ = )?"?(\w+\.\w+|call|return)\b', line)
+        is_inner = op and op[1] != "func.func"
+        count += bool(is_inner and not any(payloads))
+        if line.endswith("{"):
+            holds = bool(is_inner) and not op[1].startswith("scf.") and op[1] not in ("stablehlo.while", "stablehlo.case", "stablehlo.if")
+            payloads.append(again if again is not None else holds or line.startswith("reducer"))
     return count
 
 

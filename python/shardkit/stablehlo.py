@@ -27,7 +27,10 @@ def parse(source: str | bytes, name: str = "-") -> Any:
     context.allow_unregistered_dialects = True
     try:
         with context:
-            return ir.Module.parse(source)
+            module = ir.Module.parse(source)
+            if isinstance(source, bytes) and any(op.operation.name.startswith("vhlo.") for op in module.body.operations):
+                return stablehlo.deserialize_portable_artifact(context, source)  # as jax.export writes it
+            return module
     except ir.MLIRError as error:
         raise ShardKitError(_describe(error, name)) from None
     except ValueError as error:

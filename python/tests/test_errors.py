@@ -59,6 +59,12 @@ CASES = {
     "directory": (
         lambda: shardkit.import_jax(lambda x: x, X).save(Path(__file__, "x")), r"error: .*: Not a directory, expected a directory that can be written"),
     "half": (lambda: shardkit.run(lambda x: x, X) is None or shardkit.compile(lambda x: x, X)(X.astype(np.float16)), r"x has dtype float16, expected float32"),
+    "exported": (  # portable bytecode, of a size that is not known
+        lambda: shardkit.import_stablehlo(
+            jax.export.export(jax.jit(jnp.tanh))(jax.ShapeDtypeStruct(jax.export.symbolic_shape("b, 8"), np.float32)).mlir_module_serialized
+        ),
+        r"argument \w+ has type tensor<\?x8xf32>, expected a static shape",
+    ),
     "text": (lambda: shardkit.import_stablehlo("func.func @f( {"), r"^-:1:\d+: error: "),
     "file": (lambda: shardkit.import_stablehlo(Path("/nowhere.mlir")), r"error: /nowhere.mlir: No such file"),
     "gspmd": (lambda: shardkit.import_stablehlo(GSPMD), r"sharding \{maximal device=0\} is none that has a layout, expected replicated, or devices"),
