@@ -45,7 +45,7 @@ unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables) {
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   Price least;
   const JoinShape &s = shapes[shape];
-  Table result = joinAndMinimize(s, getTables(entries.size() - 1), least);
+  Table result = joinAndMinimize(s, getTables(entries.size() - 1), limit, least);
   uint64_t size = result.size() * s.sizes[0];
   ++statistics.joins;
   statistics.joinEntries += size;

@@ -19,6 +19,9 @@ class JoinMemo {
 public:
   explicit JoinMemo(TablePool &pool) : pool(pool) {}
 
+  /// Sums of `limit` or more are of no interest: they count as impossible from now on.
+  void setLimit(int64_t to) { limit = to; }
+
   struct Entry {
     unsigned shape;
     TableId result;
@@ -46,6 +49,7 @@ public:
 private:
   llvm::SmallVector<const Table *, 8> getTables(unsigned entry) const;
 
+  int64_t limit = kInf;
   SequenceMap shapeKeys;
   std::vector<JoinShape> shapes;
   SequenceMap keys;

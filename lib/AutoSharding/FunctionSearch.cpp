@@ -78,7 +78,7 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   solver.budget = budget;
   SearchResult result;
   // Until a solution asks for nothing new a good one does.
-  bool drafts = !budget;
+  bool drafts = !budget && problem->canOffer();
   while (true) {
     solver.gap = drafts ? kDraftGap : budget ? options.gap : 0;
     Solution &solution = result.last = solve(problem->getGraph(), solver);

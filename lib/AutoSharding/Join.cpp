@@ -137,7 +137,8 @@ SHARDKIT_CLONES static void minimizeRows(int64_t *__restrict outTime, int64_t *_
 namespace {
 class Join {
 public:
-  Join(const JoinShape &shape, ArrayRef<const Table *> tables) : shape(shape), tables(tables) {
+  Join(const JoinShape &shape, ArrayRef<const Table *> tables, int64_t limit)
+      : shape(shape), tables(tables), limit(limit) {
     unsigned rank = shape.sizes.size() - 1;
     levels.resize(rank + 1);
     for (unsigned j = 0; j < tables.size(); ++j) {
@@ -203,12 +204,12 @@ private:
       for (unsigned j : levels[level]) {
         size_t at = inputs[j].offset + choice * inputs[j].strides[0];
         time += tables[j]->time[at];
-        if (time >= kInf)
+        if (time >= limit)
           break;
         if (!tables[j]->bytes.empty())
           bytes += tables[j]->bytes[at];
       }
-      if (time >= kInf)
+      if (time >= limit)
         continue;
       to.choice[n] = choice;
       to.time[n] = time;
@@ -274,6 +275,7 @@ private:
 
   const JoinShape &shape;
   ArrayRef<const Table *> tables;
+  int64_t limit;
   std::vector<Input> inputs;
   std::vector<llvm::SmallVector<unsigned, 4>> levels; // inputs by their last dim
   std::vector<Active> active;
@@ -283,17 +285,21 @@ private:
 };
 } // namespace
 
-Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> tables,
+Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> tables, int64_t limit,
                               Price &least) {
-  Table result = Join(shape, tables).run();
+  Table result = Join(shape, tables, limit).run();
   least = Price::impossible();
   for (size_t i = 0; i < result.size(); ++i)
     if (result.time[i] <= least.time)
       least = std::min(least, result.get(i));
-  if (least.isImpossible())
+  if (least.time >= limit) {
+    least = Price::impossible();
+    std::fill(result.time.begin(), result.time.end(), kInf);
+    result.bytes.clear();
     return result;
+  }
   for (size_t i = 0; i < result.size(); ++i) {
-    bool possible = result.time[i] < kInf;
+    bool possible = result.time[i] < limit;
     result.time[i] = possible ? result.time[i] - least.time : kInf;
     if (!result.bytes.empty())
       result.bytes[i] = possible ? result.bytes[i] - least.bytes : 0;

@@ -45,11 +45,12 @@ public:
     Price price = Price::impossible();
     std::vector<unsigned> choices; // empty: none found
   };
-  /// Stops early once the price is within `gap` (relative) of the bound.
-  Answer solve(llvm::ArrayRef<TableId> tables, double gap);
+  /// Stops early once the price is within `gap` (relative) of the bound, or nothing is left
+  /// that takes at most `cutoff`.
+  Answer solve(llvm::ArrayRef<TableId> tables, double gap, int64_t cutoff = kInf);
 
 private:
-  void searchByAscent(Answer &answer, double gap);
+  void searchByAscent(Answer &answer, double gap, int64_t cutoff);
   bool isSmall(const Elimination &elimination) const;
 
   const SolverOptions &options;

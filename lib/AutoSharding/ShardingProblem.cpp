@@ -15,7 +15,7 @@ static constexpr double kImpossible = std::numeric_limits<double>::infinity();
 static constexpr unsigned kMaxSet = 3;
 /// Most choices of one value for which all layouts that readers may share are on offer
 /// from the beginning.
-static constexpr size_t kMaxListed = 1024;
+static constexpr size_t kMaxListed = 8192;
 
 ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions &options)
     : propagation(propagation), table(propagation.getTable()), options(options),

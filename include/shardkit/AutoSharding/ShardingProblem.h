@@ -98,6 +98,12 @@ public:
   /// graph's price of them is the right one. Else the graph is another one, whose prices
   /// are not lower.
   bool refine(ArrayRef<unsigned> choices);
+  /// Whether there is anything that it may come to offer.
+  bool canOffer() const {
+    return llvm::any_of(offers, [](const Offer &offer) {
+      return llvm::any_of(offer.askers, [&](auto &asked) { return !offer.hasPrice(asked.first); });
+    });
+  }
   /// Choices of all variables together.
   uint64_t getNumChoices() const {
     uint64_t sum = 0;
