@@ -188,6 +188,8 @@ public:
     return std::move(result);
   }
 
+  double getWork() const { return work; }
+
 private:
   struct Input {
     llvm::SmallVector<size_t, 8> strides;
@@ -198,6 +200,7 @@ private:
   void advance(const Active &from, unsigned level) {
     Active &to = active[level];
     unsigned n = 0;
+    work += from.size;
     for (unsigned i = 0; i < from.size; ++i) {
       unsigned choice = from.choice[i];
       int64_t time = from.time[i], bytes = from.bytes[i];
@@ -257,6 +260,7 @@ private:
     const Active &from = active[dim - 1];
     int64_t *time = result.time.data() + out;
     size_t length = shape.sizes[dim];
+    work += double(from.size) * length;
     if (!withBytes && rows.size() <= 3 && !rows.empty()) {
       auto *function = rows.size() == 1   ? minimizeRow1
                        : rows.size() == 2 ? minimizeRow2
@@ -281,13 +285,16 @@ private:
   std::vector<Active> active;
   std::vector<int64_t> sumTime, sumBytes, spare;
   bool withBytes = false;
+  double work = 0;
   Table result;
 };
 } // namespace
 
 Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> tables, int64_t limit,
-                              Price &least) {
-  Table result = Join(shape, tables, limit).run();
+                              Price &least, double &work) {
+  Join join(shape, tables, limit);
+  Table result = join.run();
+  work += result.size() + join.getWork();
   least = Price::impossible();
   for (size_t i = 0; i < result.size(); ++i)
     if (result.time[i] <= least.time)

@@ -66,7 +66,7 @@ MinSum::Answer MinSum::solve(ArrayRef<TableId> tables, double gap, int64_t cutof
 }
 
 namespace {
-/// What is left of a problem within a slack of the bound.
+/// What is left of a problem within a slack of the bound, for solutions of at most `most`.
 struct Rest {
   TablePool pool;
   Reducer reducer{pool};
@@ -74,11 +74,10 @@ struct Rest {
   DualAscent::Restricted restricted;
   std::optional<Reduction> reduction;
 
-  Rest(const DualAscent &ascent, const DualAscent::Moved &moved, int64_t slack)
+  Rest(const DualAscent &ascent, const DualAscent::Moved &moved, int64_t slack, int64_t most)
       : restricted(ascent.restrict(moved, slack, pool)) {
     if (restricted.impossible)
       return;
-    int64_t most = restricted.problem.constant.time + slack;
     reduction = reducer.reduce(std::move(restricted.problem));
     memo.setLimit(std::min(kInf, most - reduction->problem.constant.time + 1));
   }
@@ -126,7 +125,7 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
   double work = 0;
   int64_t guess = 0, tooMuch = kInf, lastBound = 0;
   unsigned stalled = 0;
-  for (unsigned chunk = 8;; chunk += chunk / 4) {
+  for (unsigned chunk = 8;; chunk += std::max(chunk / 4, 1u)) {
     for (unsigned i = 0; i < chunk && !clock.isOver(); ++i)
       ascent->iterate();
     double entries = chunk * ascent->getPassEntries();
@@ -176,14 +175,14 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
         break;
       // Not more work than the sweeps took, unless sweeps do not help any more.
       double mayCost =
-          std::clamp(stalled > 2 ? 4 * work : work / 8, double(1 << 22), double(1 << 29));
+          std::clamp(stalled > 2 ? 4 * work : work / 8, double(1 << 22), double(stalled > 2 ? 1 << 29 : 1 << 27));
       double size = ascent->getRestrictedSize(moved, slack);
       if (size > std::clamp(work / 512, double(1 << 22), double(1 << 26))) {
         guess = std::max<int64_t>(1, slack / 8);
         tooMuch = slack;
         break;
       }
-      Rest rest(*ascent, moved, slack);
+      Rest rest(*ascent, moved, slack, base + getNeeded());
       if (rest.isEmpty()) {
         nothingWithin(slack);
         guess = slack;
@@ -195,21 +194,23 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
       }
       const Problem &problem = rest.getProblem();
       Elimination elimination(problem, getMinFillOrder(problem), options.maxJoinEntries, rest.memo);
-      if (!elimination.isExact() || elimination.getAllJoins() > mayCost) {
-        Elimination other(problem, getMinFillOrder(problem, /*bySize=*/true), options.maxJoinEntries, rest.memo);
-        if (other.isExact() && other.getAllJoins() <= mayCost)
-          elimination = std::move(other);
-      }
-      if (!elimination.isExact() || elimination.getAllJoins() > mayCost) {
+      if (!elimination.isExact())
+        elimination = Elimination(problem, getMinFillOrder(problem, /*bySize=*/true), options.maxJoinEntries, rest.memo);
+      bool isExact = elimination.isExact();
+      Elimination::Run run;
+      if (isExact)
+        run = elimination.run(getTables(problem), mayCost);
+      clock.spend(rest.memo.getWork());
+      if (!isExact || run.isOver) {
         guess = std::max<int64_t>(1, slack / 8);
         tooMuch = slack;
         if (stalled <= 6 || !last)
           break;
         // The end: small parts of the joins, for a bound and choices that are maybe better.
+        isExact = false;
         elimination = Elimination(problem, getMinFillOrder(problem), 1 << 16, rest.memo);
+        run = elimination.run(getTables(problem));
       }
-      Elimination::Run run = elimination.run(getTables(problem));
-      clock.spend(4 * elimination.getAllJoins());
       memo.statistics.add(rest.memo.statistics);
       guess = slack;
       if (run.total.isImpossible()) {
@@ -221,7 +222,7 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
       std::vector<unsigned> choices(problem.sizes.size(), 0);
       if (elimination.trace(run, choices))
         take(rest.expand(choices));
-      if (elimination.isExact() && total.time <= base + slack) {
+      if (isExact && total.time <= base + slack) {
         answer.lower = best;
         answer.optimal = true;
         return;
@@ -236,8 +237,8 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
     // with these alone.
     int64_t needed = getNeeded();
     double restricted = needed < kInf ? 2 * ascent->getRestrictedSize(moved, needed) : 1e300;
-    if (restricted <= ascent->getPassEntries() / (restricted <= (1 << 24) ? 4 : 16)) {
-      Rest rest(*ascent, moved, needed);
+    if (restricted <= ascent->getPassEntries() / (stalled > 0 ? 2 : restricted <= (1 << 24) ? 4 : 16)) {
+      Rest rest(*ascent, moved, needed, base + needed);
       if (rest.isEmpty()) {
         nothingWithin(needed);
         return;
@@ -259,7 +260,7 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
       return;
     }
     if (isSlow && ascent->refine()) {
-      chunk = 4;
+      chunk = 8;
       stalled = 0;
       tooMuch = kInf;
     }
