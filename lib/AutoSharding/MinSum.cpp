@@ -125,6 +125,7 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
   double work = 0;
   int64_t guess = 0, tooMuch = kInf, lastBound = 0;
   unsigned stalled = 0;
+  int64_t mayNeed = kInf; // to go on with few choices
   for (unsigned chunk = 8;; chunk += std::max(chunk / 4, 1u)) {
     for (unsigned i = 0; i < chunk && !clock.isOver(); ++i)
       ascent->iterate();
@@ -168,7 +169,8 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
     // solution asks for.
     auto nothingWithin = [&](int64_t slack) { raise({base + slack + 1, INT64_MIN / 4}); };
     int64_t slack = guess > 0 ? guess : std::max<int64_t>(1, std::abs(double(moved.bound)) / (1 << 14));
-    for (bool last = false; !last && !clock.isOver(); slack = 4 * slack) {
+    int64_t factor = 4;
+    for (bool last = false; !last && !clock.isOver(); slack = factor * slack) {
       last = slack >= getNeeded();
       slack = std::min(slack, getNeeded());
       if (slack >= tooMuch && stalled <= 2)
@@ -178,7 +180,7 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
           std::clamp(stalled > 2 ? 4 * work : work / 8, double(1 << 22), double(stalled > 2 ? 1 << 29 : 1 << 27));
       double size = ascent->getRestrictedSize(moved, slack);
       if (size > std::clamp(work / 512, double(1 << 22), double(1 << 26))) {
-        guess = std::max<int64_t>(1, slack / 8);
+        guess = std::max<int64_t>(1, slack / 4);
         tooMuch = slack;
         break;
       }
@@ -193,26 +195,32 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
         continue;
       }
       const Problem &problem = rest.getProblem();
-      Elimination elimination(problem, getMinFillOrder(problem), options.maxJoinEntries, rest.memo);
+      // What joins visit is limited: they may be larger where hardly anything is possible.
+      int64_t maxJoin = 4 * options.maxJoinEntries;
+      Elimination elimination(problem, getMinFillOrder(problem), maxJoin, rest.memo);
       if (!elimination.isExact())
-        elimination = Elimination(problem, getMinFillOrder(problem, /*bySize=*/true), options.maxJoinEntries, rest.memo);
+        elimination = Elimination(problem, getMinFillOrder(problem, /*bySize=*/true), maxJoin, rest.memo);
       bool isExact = elimination.isExact();
       Elimination::Run run;
       if (isExact)
         run = elimination.run(getTables(problem), mayCost);
       clock.spend(rest.memo.getWork());
+      factor = rest.memo.getWork() > (1 << 21) ? 2 : 4;
       if (!isExact || run.isOver) {
-        guess = std::max<int64_t>(1, slack / 8);
+        guess = std::max<int64_t>(1, slack / 4);
         tooMuch = slack;
-        if (stalled <= 6 || !last)
+        // Small parts of the joins, for choices that are maybe better, and a bound: where there is
+        // nothing good yet, and at the end.
+        bool isPoor = double(getNeeded()) > std::abs(double(base)) / 64;
+        if (!isPoor && (stalled <= 6 || !last))
           break;
-        // The end: small parts of the joins, for a bound and choices that are maybe better.
         isExact = false;
-        elimination = Elimination(problem, getMinFillOrder(problem), 1 << 16, rest.memo);
+        elimination = Elimination(problem, getMinFillOrder(problem), stalled > 2 ? 1 << 24 : 1 << 18, rest.memo);
         run = elimination.run(getTables(problem));
       }
       memo.statistics.add(rest.memo.statistics);
-      guess = slack;
+      if (isExact)
+        guess = slack;
       if (run.total.isImpossible()) {
         nothingWithin(slack);
         continue;
@@ -227,6 +235,8 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
         answer.optimal = true;
         return;
       }
+      if (!isExact)
+        break;
     }
     if (answer.lower.time > cutoff || (!best.isImpossible() && isGood()))
       return;
@@ -237,8 +247,9 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
     // with these alone.
     int64_t needed = getNeeded();
     double restricted = needed < kInf ? 2 * ascent->getRestrictedSize(moved, needed) : 1e300;
-    if (restricted <= ascent->getPassEntries() / (stalled > 0 ? 2 : restricted <= (1 << 24) ? 4 : 16)) {
+    if (needed <= mayNeed && restricted <= ascent->getPassEntries() / (stalled > 0 || restricted <= (1 << 24) ? 2 : 16)) {
       Rest rest(*ascent, moved, needed, base + needed);
+      mayNeed = needed / 4 * 3;
       if (rest.isEmpty()) {
         nothingWithin(needed);
         return;
@@ -256,8 +267,12 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
       if (found.optimal && found.price.time <= base + needed) {
         answer.lower = best;
         answer.optimal = true;
+        return;
       }
-      return;
+      if (answer.lower.time > cutoff || (!best.isImpossible() && isGood()))
+        return;
+      // What it found may leave less.
+      stalled = 0;
     }
     if (isSlow && ascent->refine()) {
       chunk = 8;
