@@ -31,7 +31,7 @@ private:
 ///
 /// The graph is contracted to its core. If the joins of the core are small it is eliminated;
 /// else dual ascent moves costs until few choices are left that can be part of an optimum,
-/// and what they leave of the graph is eliminated. What is messaged stays for the next
+/// and what they leave of the graph is eliminated, or searched in the same way. What is messaged stays for the next
 /// tables, which converge faster if they are close.
 class MinSum {
 public:
