@@ -2,8 +2,10 @@
 
 #include "DualAscent.h"
 #include "Vectorize.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include <array>
 #include <cmath>
 
 using namespace mlir::spmd;
@@ -18,15 +20,11 @@ DualAscent::DualAscent(const Problem &problem, ArrayRef<unsigned> order, TablePo
   for (auto [i, v] : llvm::enumerate(order))
     position[v] = i;
   std::vector<SmallVector<Link, 4>> of(n);
-  size_t at = 0;
   for (auto [i, edge] : llvm::enumerate(problem.edges)) {
-    size_t toA = at, toB = at + problem.sizes[edge.a];
-    at = toB + problem.sizes[edge.b];
     bool aFirst = position[edge.a] < position[edge.b];
-    of[edge.a].push_back({edge.b, unsigned(i), aFirst, toA, toB});
-    of[edge.b].push_back({edge.a, unsigned(i), !aFirst, toB, toA});
+    of[edge.a].push_back({edge.b, unsigned(i), aFirst});
+    of[edge.b].push_back({edge.a, unsigned(i), !aFirst});
   }
-  messages.assign(at, 0);
   linkBegin.push_back(0);
   forwardCount.assign(n, 0);
   backwardCount.assign(n, 0);
@@ -47,6 +45,112 @@ void DualAscent::setTables(ArrayRef<TableId> newTables, double newBig) {
   transposed.resize(problem.edges.size());
   for (auto [i, edge] : llvm::enumerate(problem.edges))
     transposed[i] = pool.transpose(tables[n + i], problem.sizes[edge.a], problem.sizes[edge.b]);
+  group();
+}
+
+bool DualAscent::refine() {
+  if (finest)
+    return false;
+  // What distances do to messages is far from exponential: some links more do not help for long.
+  radius = radius < kLastRadius ? 2 * radius : ~0u;
+  group();
+  return true;
+}
+
+double DualAscent::getPassEntries() const {
+  double entries = 0;
+  for (unsigned v : visited)
+    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
+      entries += double(problem.sizes[v]) * problem.sizes[links[l].to];
+  return entries;
+}
+
+void DualAscent::group() {
+  unsigned n = problem.sizes.size();
+  finest = false;
+  // What is around a variable, further in each round; numbers of equal ones are equal.
+  std::vector<unsigned> colors(n), next(n);
+  SmallVector<std::array<unsigned, 4>, 8> around; // forward, table, colour, which link
+  auto sortAround = [&](unsigned v) {
+    around.clear();
+    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
+      around.push_back({links[l].forward, getTableFrom(v, links[l]), colors[links[l].to], l});
+    llvm::sort(around);
+  };
+  SmallVector<unsigned, 32> key;
+  auto color = [&](auto getKey) {
+    SequenceMap known;
+    for (unsigned v = 0; v < n; ++v) {
+      key.clear();
+      getKey(v);
+      next[v] = known.insert(key).first;
+    }
+    colors.swap(next);
+    return known.size();
+  };
+  unsigned count = color([&](unsigned v) { key.append({problem.sizes[v], tables[v]}); });
+  unsigned rounds = 0;
+  for (bool last = false; !last; ++rounds) {
+    // The links of equal variables correspond in the order by which they were compared last.
+    std::vector<Link> sorted;
+    sorted.reserve(links.size());
+    unsigned before = count;
+    count = color([&](unsigned v) {
+      sortAround(v);
+      key.push_back(colors[v]);
+      for (auto &own : around)
+        key.append({own[0], own[1], own[2]});
+      for (auto &own : around)
+        sorted.push_back(links[own[3]]);
+    });
+    links.swap(sorted);
+    last = count == before || rounds + 1 >= radius;
+    // Where hardly any are equal nothing is gained by it.
+    if (count > n / 2 || radius == ~0u) {
+      for (unsigned v = 0; v < n; ++v)
+        colors[v] = v;
+      count = n;
+      last = true;
+    }
+    if (count == before)
+      finest = true;
+  }
+  finest |= count == n;
+
+  std::vector<Real> old = std::move(messages);
+  std::vector<unsigned> first(count, kNoVar);
+  visited.clear();
+  classOf.resize(n);
+  for (unsigned v : order) {
+    if (first[colors[v]] == kNoVar) {
+      first[colors[v]] = v;
+      visited.push_back(v);
+    }
+    classOf[v] = first[colors[v]];
+  }
+  // Messages that a variable sends are those of the first one that is equal to it.
+  size_t at = 0;
+  messages.clear();
+  for (unsigned v : visited)
+    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l) {
+      unsigned size = problem.sizes[links[l].to];
+      if (old.empty())
+        messages.resize(at + size, 0);
+      else
+        messages.insert(messages.end(), old.begin() + links[l].back, old.begin() + links[l].back + size);
+      links[l].back = at;
+      at += size;
+    }
+  std::vector<std::array<size_t, 2>> sent(problem.edges.size()); // by a, by b
+  for (unsigned v = 0; v < n; ++v)
+    for (unsigned i = 0, e = linkBegin[v + 1] - linkBegin[v]; i < e; ++i) {
+      Link &link = links[linkBegin[v] + i];
+      link.back = links[linkBegin[classOf[v]] + i].back;
+      sent[link.edge][problem.edges[link.edge].a != v] = link.back;
+    }
+  for (unsigned v = 0; v < n; ++v)
+    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
+      links[l].message = sent[links[l].edge][problem.edges[links[l].edge].a == v];
 }
 
 using Real = DualAscent::Real;
@@ -104,9 +208,9 @@ SHARDKIT_CLONES static Real minPlus(Real *out, const Real *base, const Real *tab
 
 void DualAscent::pass(bool forward) {
   SmallVector<Real, 128> own, base;
-  unsigned n = problem.sizes.size();
+  unsigned n = visited.size();
   for (unsigned k = 0; k < n; ++k) {
-    unsigned v = order[forward ? k : n - 1 - k];
+    unsigned v = visited[forward ? k : n - 1 - k];
     unsigned size = problem.sizes[v];
     own.assign(size, 0);
     if (tables[v] != kNoTable) {
@@ -127,8 +231,7 @@ void DualAscent::pass(bool forward) {
       for (unsigned x = 0; x < size; ++x)
         base[x] = share * own[x] - messages[link.message + x];
       // Rows are the choices of v.
-      bool isA = problem.edges[link.edge].a == v;
-      const Real *table = getTable(isA ? tables[n + link.edge] : transposed[link.edge]);
+      const Real *table = getTable(getTableFrom(v, link));
       unsigned columns = problem.sizes[link.to];
       Real *out = &messages[link.back];
       Real least = minPlus(out, base.data(), table, size, columns);
@@ -216,56 +319,83 @@ DualAscent::Moved DualAscent::move() const {
   unsigned n = problem.sizes.size();
   Moved result;
   // As in a pass backwards: a variable hands equal shares of what it has to those before
-  // it. Rounded down, which changes where costs are, not their sum.
-  result.own.resize(n);
-  std::vector<std::vector<int64_t>> give(n);
+  // it. Rounded down, which changes where costs are, not their sum. Variables that receive
+  // the same have the same.
   auto getMessage = [&](size_t i) { return int64_t(std::floor(messages[i])); };
+  SequenceMap owns;
+  std::vector<std::vector<int64_t>> give;
+  std::vector<int64_t> leasts;
+  SmallVector<unsigned, 32> key;
   for (unsigned v = 0; v < n; ++v) {
     unsigned size = problem.sizes[v];
-    std::vector<int64_t> &own = result.own[v];
-    own.assign(size, 0);
-    give[v].assign(size, 0);
-    if (tables[v] != kNoTable)
-      own = pool.get(tables[v]).time;
-    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
-      for (unsigned x = 0; x < size; ++x)
-        if (own[x] < kInf)
-          own[x] += getMessage(links[l].message + x);
-    int64_t ahead = backwardCount[v], behind = forwardCount[v];
-    int64_t share = std::max<int64_t>({ahead, behind, 1});
-    int64_t least = kInf;
-    for (unsigned x = 0; x < size; ++x) {
-      if (own[x] >= kInf)
-        continue;
-      give[v][x] = own[x] / share;
-      own[x] -= give[v][x] * ahead;
-      least = std::min(least, own[x]);
+    key.assign({size, tables[v], forwardCount[v], backwardCount[v]});
+    ArrayRef<Link> around = ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v]);
+    for (const Link &link : around)
+      key.append({unsigned(link.message), unsigned(link.message >> 32)});
+    auto [number, isNew] = owns.insert(key);
+    result.ownOf.push_back(number);
+    if (isNew) {
+      std::vector<int64_t> own(size, 0);
+      if (tables[v] != kNoTable)
+        own = pool.get(tables[v]).time;
+      for (const Link &link : around)
+        for (unsigned x = 0; x < size; ++x)
+          if (own[x] < kInf)
+            own[x] += getMessage(link.message + x);
+      int64_t ahead = backwardCount[v], behind = forwardCount[v];
+      int64_t share = std::max<int64_t>({ahead, behind, 1});
+      int64_t least = kInf;
+      std::vector<int64_t> &given = give.emplace_back(size, 0);
+      for (unsigned x = 0; x < size; ++x) {
+        if (own[x] >= kInf)
+          continue;
+        given[x] = own[x] / share;
+        own[x] -= given[x] * ahead;
+        least = std::min(least, own[x]);
+      }
+      if (least >= kInf) {
+        result.impossible = true;
+        return result;
+      }
+      for (int64_t &x : own)
+        if (x < kInf)
+          x -= least;
+      leasts.push_back(least);
+      result.own.push_back(std::move(own));
     }
-    if (least >= kInf) {
-      result.impossible = true;
-      return result;
-    }
-    result.bound += least;
-    for (int64_t &x : own)
-      if (x < kInf)
-        x -= least;
+    result.bound += leasts[number];
   }
-  result.excess = result.own;
-  result.shifts.resize(messages.size());
-  std::vector<int64_t> rowLeast, columnLeast;
-  size_t at = 0;
-  auto add = [](int64_t &to, int64_t x) { to = x >= kInf || to >= kInf ? kInf : to + x; };
+
+  // Pairs between equal variables with equal messages are equal.
+  std::vector<std::array<size_t, 2>> received(problem.edges.size()); // by a, by b
+  for (unsigned v = 0; v < n; ++v)
+    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
+      received[links[l].edge][problem.edges[links[l].edge].a != v] = links[l].message;
+  SequenceMap pairs;
+  std::vector<std::vector<int64_t>> rowLeasts, columnLeasts;
+  std::vector<int64_t> pairLeasts;
+  result.pairOf.reserve(problem.edges.size());
   for (auto [i, edge] : llvm::enumerate(problem.edges)) {
-    unsigned sa = problem.sizes[edge.a], sb = problem.sizes[edge.b];
+    size_t toA = received[i][0], toB = received[i][1];
     bool aGives = position[edge.a] > position[edge.b];
-    int64_t *byRow = &result.shifts[at], *byColumn = byRow + sa;
+    unsigned a = result.ownOf[edge.a], b = result.ownOf[edge.b];
+    key.assign({tables[n + i], a, b, unsigned(toA), unsigned(toA >> 32), unsigned(toB),
+                unsigned(toB >> 32), aGives});
+    auto [pair, isNew] = pairs.insert(key);
+    result.pairOf.push_back(pair);
+    if (!isNew) {
+      result.bound += pairLeasts[pair];
+      continue;
+    }
+    unsigned sa = problem.sizes[edge.a], sb = problem.sizes[edge.b];
+    std::vector<int64_t> &shifts = result.shifts.emplace_back(sa + sb);
+    int64_t *byRow = shifts.data(), *byColumn = byRow + sa;
     for (unsigned x = 0; x < sa; ++x)
-      byRow[x] = (aGives ? give[edge.a][x] : 0) - getMessage(at + x);
+      byRow[x] = (aGives ? give[a][x] : 0) - getMessage(toA + x);
     for (unsigned y = 0; y < sb; ++y)
-      byColumn[y] = (aGives ? 0 : give[edge.b][y]) - getMessage(at + sa + y);
-    at += sa + sb;
-    rowLeast.resize(sa);
-    columnLeast.resize(sb);
+      byColumn[y] = (aGives ? 0 : give[b][y]) - getMessage(toB + y);
+    std::vector<int64_t> &rowLeast = rowLeasts.emplace_back(sa);
+    std::vector<int64_t> &columnLeast = columnLeasts.emplace_back(sb);
     minimizeShifted(pool.get(tables[n + i]).time.data(), byRow, byColumn, sa, sb, rowLeast.data(),
                     columnLeast.data());
     int64_t least = *llvm::min_element(rowLeast);
@@ -273,13 +403,32 @@ DualAscent::Moved DualAscent::move() const {
       result.impossible = true;
       return result;
     }
+    pairLeasts.push_back(least);
     result.bound += least;
     for (unsigned x = 0; x < sa; ++x)
       byRow[x] -= least;
-    for (unsigned x = 0; x < sa; ++x)
-      add(result.excess[edge.a][x], rowLeast[x] >= kInf ? kInf : rowLeast[x] - least);
-    for (unsigned y = 0; y < sb; ++y)
-      add(result.excess[edge.b][y], columnLeast[y] >= kInf ? kInf : columnLeast[y] - least);
+    for (int64_t &x : rowLeast)
+      x = x >= kInf ? kInf : x - least;
+    for (int64_t &y : columnLeast)
+      y = y >= kInf ? kInf : y - least;
+  }
+
+  SequenceMap sums;
+  for (unsigned v = 0; v < n; ++v) {
+    key.assign({result.ownOf[v]});
+    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
+      key.push_back(2 * result.pairOf[links[l].edge] + (problem.edges[links[l].edge].a != v));
+    auto [sum, isNew] = sums.insert(key);
+    result.sumOf.push_back(sum);
+    if (!isNew)
+      continue;
+    std::vector<int64_t> excess = result.own[result.ownOf[v]];
+    for (unsigned pair : ArrayRef(key).drop_front()) {
+      const std::vector<int64_t> &least = (pair % 2 ? columnLeasts : rowLeasts)[pair / 2];
+      for (auto [to, x] : llvm::zip_equal(excess, least))
+        to = x >= kInf || to >= kInf ? kInf : to + x;
+    }
+    result.excess.push_back(std::move(excess));
   }
   return result;
 }
@@ -289,8 +438,10 @@ double DualAscent::getRestrictedSize(const Moved &moved, int64_t slack) const {
   for (const auto &excess : moved.excess)
     left.push_back(llvm::count_if(excess, [&](int64_t e) { return e <= slack; }));
   double size = 0;
-  for (const Problem::Edge &edge : problem.edges)
-    size += left[edge.a] * left[edge.b];
+  llvm::SmallDenseSet<unsigned> counted; // equal pairs are made once
+  for (auto [i, edge] : llvm::enumerate(problem.edges))
+    if (counted.insert(moved.pairOf[i]).second)
+      size += left[moved.sumOf[edge.a]] * left[moved.sumOf[edge.b]];
   return size;
 }
 
@@ -299,41 +450,54 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack,
   unsigned n = problem.sizes.size();
   Restricted result;
   Problem &to = result.problem;
-  to.constant = problem.constant + Price{moved.bound, 0};
-  auto &left = result.kept;
-  left.resize(n);
-  for (unsigned v = 0; v < n; ++v) {
-    for (unsigned x = 0; x < problem.sizes[v]; ++x)
-      if (moved.excess[v][x] <= slack)
-        left[v].push_back(x);
-    if (left[v].empty()) {
-      result.impossible = true;
-      return result;
-    }
-    to.sizes.push_back(left[v].size());
-    Table table;
-    for (unsigned x : left[v]) {
-      table.time.push_back(moved.own[v][x]);
-      if (tables[v] != kNoTable)
-        table.bytes.push_back(pool.get(tables[v]).get(x).bytes);
-    }
-    to.unary.push_back(toPool.intern(std::move(table)));
+  to.constant = problem.constant;
+  to.constant.time += moved.bound;
+  for (const std::vector<int64_t> &excess : moved.excess) {
+    auto &left = result.kept.emplace_back();
+    for (unsigned x = 0; x < excess.size(); ++x)
+      if (excess[x] <= slack)
+        left.push_back(x);
+    result.impossible |= left.empty();
   }
-  size_t at = 0;
-  for (auto [i, edge] : llvm::enumerate(problem.edges)) {
-    unsigned sa = problem.sizes[edge.a], sb = problem.sizes[edge.b];
-    const Table &from = pool.get(tables[n + i]);
-    Table table;
-    for (unsigned x : left[edge.a])
-      for (unsigned y : left[edge.b]) {
-        Price price = from.get(size_t(x) * sb + y);
-        int64_t time = price.time + moved.shifts[at + x] + moved.shifts[at + sa + y];
-        bool possible = !price.isImpossible() && time <= slack;
-        table.time.push_back(possible ? time : kInf);
-        table.bytes.push_back(possible ? price.bytes : 0);
+  result.keptOf = moved.sumOf;
+  if (result.impossible)
+    return result;
+  std::vector<TableId> ofSum(moved.excess.size(), kNoTable);
+  for (unsigned v = 0; v < n; ++v) {
+    TableId &id = ofSum[moved.sumOf[v]];
+    ArrayRef<unsigned> left = result.kept[moved.sumOf[v]];
+    if (id == kNoTable) {
+      Table table;
+      for (unsigned x : left) {
+        table.time.push_back(moved.own[moved.ownOf[v]][x]);
+        if (tables[v] != kNoTable)
+          table.bytes.push_back(pool.get(tables[v]).get(x).bytes);
       }
-    at += sa + sb;
-    to.edges.push_back({edge.a, edge.b, toPool.intern(std::move(table))});
+      id = toPool.intern(std::move(table));
+    }
+    to.sizes.push_back(left.size());
+    to.unary.push_back(id);
+  }
+  llvm::DenseMap<std::tuple<unsigned, unsigned, unsigned>, TableId> ofPair;
+  for (auto [i, edge] : llvm::enumerate(problem.edges)) {
+    unsigned a = moved.sumOf[edge.a], b = moved.sumOf[edge.b];
+    auto [it, isNew] = ofPair.try_emplace({moved.pairOf[i], a, b});
+    if (isNew) {
+      unsigned sa = problem.sizes[edge.a], sb = problem.sizes[edge.b];
+      const Table &from = pool.get(tables[n + i]);
+      const int64_t *byRow = moved.shifts[moved.pairOf[i]].data(), *byColumn = byRow + sa;
+      Table table;
+      for (unsigned x : result.kept[a])
+        for (unsigned y : result.kept[b]) {
+          Price price = from.get(size_t(x) * sb + y);
+          int64_t time = price.time + byRow[x] + byColumn[y];
+          bool possible = !price.isImpossible() && time <= slack;
+          table.time.push_back(possible ? time : kInf);
+          table.bytes.push_back(possible ? price.bytes : 0);
+        }
+      it->second = toPool.intern(std::move(table));
+    }
+    to.edges.push_back({edge.a, edge.b, it->second});
   }
   return result;
 }

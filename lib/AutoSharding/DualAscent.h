@@ -27,8 +27,15 @@ public:
   /// Other tables of the same sizes: those of the variables (kNoTable: zeros), then those
   /// of the edges. `big` stands for impossible: more than any solution of interest costs.
   void setTables(llvm::ArrayRef<TableId> tables, double big);
-  /// One pass forward and one back.
+  /// One pass forward and one back. Variables that look alike as far as some links away
+  /// have one copy of their messages: repeated layers cost what a few of them do.
   void iterate();
+  /// Tells more variables apart, which go on from the messages that they shared; false
+  /// if all are that differ.
+  bool refine();
+  bool isFinest() const { return finest; }
+  /// Entries that an iteration visits.
+  double getPassEntries() const;
   /// Choices by the messages, one variable after the other, then improved one by one.
   /// False if that ends at something impossible.
   bool decode(llvm::MutableArrayRef<unsigned> choices) const;
@@ -38,10 +45,16 @@ public:
   struct Moved {
     bool impossible = false;
     int64_t bound = 0;
-    std::vector<std::vector<int64_t>> own;    // per variable and choice
-    std::vector<std::vector<int64_t>> excess; // what a choice adds to the bound at least
-    // Per edge what is added to its table by row and by column, less its least entry.
-    std::vector<int64_t> shifts;
+    // What is left to a variable; variables to entries.
+    std::vector<std::vector<int64_t>> own;
+    std::vector<unsigned> ownOf;
+    // What is added to the table of an edge by row and by column, less its least entry; edges
+    // to entries.
+    std::vector<std::vector<int64_t>> shifts;
+    std::vector<unsigned> pairOf;
+    // What a choice adds to the bound at least; variables to entries.
+    std::vector<std::vector<int64_t>> excess;
+    std::vector<unsigned> sumOf;
   };
   Moved move() const;
 
@@ -50,7 +63,8 @@ public:
   /// tables are made in a pool of their own.
   struct Restricted {
     Problem problem;                                  // of all variables; without buffers
-    std::vector<llvm::SmallVector<unsigned, 8>> kept; // per variable: the choices left
+    std::vector<llvm::SmallVector<unsigned, 8>> kept; // choices that are left
+    std::vector<unsigned> keptOf;                     // variables to entries of `kept`
     bool impossible = false;
   };
   Restricted restrict(const Moved &moved, int64_t slack, TablePool &to) const;
@@ -60,16 +74,28 @@ public:
 private:
   struct Link {
     unsigned to, edge;
-    bool forward;   // `to` comes later
-    size_t message; // where the message from `to` to whom the link belongs to begins
-    size_t back;    // and the one the other way
+    bool forward;       // `to` comes later
+    size_t message = 0; // where the message from `to` to whom the link belongs to begins
+    size_t back = 0;    // and the one the other way
   };
   const Real *getTable(TableId id);
+  /// The table of a link, rows are the choices of `v`.
+  TableId getTableFrom(unsigned v, const Link &link) const {
+    return problem.edges[link.edge].a == v ? tables[problem.sizes.size() + link.edge] : transposed[link.edge];
+  }
+  void group();
   void pass(bool forward);
+
+  /// Links that variables are compared along at first.
+  static constexpr unsigned kFirstRadius = 8, kLastRadius = 16;
 
   const Problem &problem;
   TablePool &pool;
   std::vector<unsigned> order, position;
+  unsigned radius = kFirstRadius;
+  bool finest = false;
+  // The first variable of each class, in order; the first one of its class per variable.
+  std::vector<unsigned> visited, classOf;
   std::vector<unsigned> linkBegin; // per variable, into links
   std::vector<Link> links;
   std::vector<unsigned> forwardCount, backwardCount;

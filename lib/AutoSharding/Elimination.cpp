@@ -45,7 +45,7 @@ unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables) {
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   Price least;
   const JoinShape &s = shapes[shape];
-  Table result = joinAndMinimize(s, getTables(entries.size() - 1), least);
+  Table result = joinAndMinimize(s, getTables(entries.size() - 1), limit, least, work);
   uint64_t size = result.size() * s.sizes[0];
   ++statistics.joins;
   statistics.joinEntries += size;
@@ -189,9 +189,10 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
     edgeSizes.push_back({sizes[edge.a], sizes[edge.b]});
 }
 
-Elimination::Run Elimination::run(ArrayRef<TableId> tables) {
+Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit) {
   ++memo->statistics.runs;
   Run run;
+  mayVisit += memo->getWork();
   run.entries.reserve(steps.size());
   run.total = Price();
   SmallVector<TableId, 8> inputs;
@@ -206,6 +207,10 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables) {
                                               edgeSizes[source - n].second));
       else
         inputs.push_back(tables[source]);
+    }
+    if (memo->getWork() > mayVisit) {
+      run.isOver = true;
+      return run;
     }
     unsigned entry = memo->join(step.shape, inputs);
     run.entries.push_back(entry);

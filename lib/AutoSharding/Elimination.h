@@ -19,6 +19,11 @@ class JoinMemo {
 public:
   explicit JoinMemo(TablePool &pool) : pool(pool) {}
 
+  /// Sums of `limit` or more are of no interest: they count as impossible from now on.
+  void setLimit(int64_t to) { limit = to; }
+  /// Entries that joins visited.
+  double getWork() const { return work; }
+
   struct Entry {
     unsigned shape;
     TableId result;
@@ -46,6 +51,8 @@ public:
 private:
   llvm::SmallVector<const Table *, 8> getTables(unsigned entry) const;
 
+  int64_t limit = kInf;
+  double work = 0;
   SequenceMap shapeKeys;
   std::vector<JoinShape> shapes;
   SequenceMap keys;
@@ -70,10 +77,12 @@ public:
   struct Run {
     Price total = Price::impossible(); // a lower bound unless exact
     std::vector<unsigned> entries;     // per step
+    bool isOver = false;               // ended early
   };
   /// `tables`: the problem's tables of single variables, then those of its edges; others of the
   /// same sizes may stand in their place. kNoTable among the first is zeros.
-  Run run(llvm::ArrayRef<TableId> tables);
+  /// Ends early once joins have visited more entries than it may.
+  Run run(llvm::ArrayRef<TableId> tables, double mayVisit = std::numeric_limits<double>::infinity());
 
   /// Choices that reach the total (if exact), the last eliminated first, each the lowest
   /// choice that does; variables that were not eliminated have one already. With several

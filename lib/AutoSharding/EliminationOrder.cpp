@@ -62,11 +62,10 @@ private:
 };
 
 struct Entry {
-  int64_t fill;
-  double weight;
+  double first, second; // what is to be least
   unsigned v;
   bool operator>(const Entry &other) const {
-    return std::tie(fill, weight, v) > std::tie(other.fill, other.weight, other.v);
+    return std::tie(first, second, v) > std::tie(other.first, other.second, other.v);
   }
 };
 } // namespace
@@ -77,7 +76,7 @@ static int64_t countCommon(const Neighbours &a, const Neighbours &b) {
   return llvm::count_if(small, [&](unsigned v) { return large.contains(v); });
 }
 
-std::vector<unsigned> solver::getMinFillOrder(const Problem &problem) {
+std::vector<unsigned> solver::getMinFillOrder(const Problem &problem, bool bySize) {
   unsigned n = problem.sizes.size();
   std::vector<Neighbours> neighbours(n);
   for (const Problem::Edge &edge : problem.edges) {
@@ -99,7 +98,11 @@ std::vector<unsigned> solver::getMinFillOrder(const Problem &problem) {
   std::vector<double> logSize(n);
   for (unsigned v = 0; v < n; ++v)
     logSize[v] = std::log2(double(problem.sizes[v]));
-  auto push = [&](unsigned v) { queue.push({fill[v], weight[v], v}); };
+  auto getEntry = [&](unsigned v) {
+    double own = fill[v];
+    return bySize ? Entry{weight[v], own, v} : Entry{own, weight[v], v};
+  };
+  auto push = [&](unsigned v) { queue.push(getEntry(v)); };
   // Bits of a double depend on the order of a sum; sizes are added as multiples of 2^-20.
   for (double &w : logSize)
     w = std::floor(w * (1 << 20));
@@ -118,7 +121,7 @@ std::vector<unsigned> solver::getMinFillOrder(const Problem &problem) {
     Entry top = queue.top();
     queue.pop();
     unsigned v = top.v;
-    if (done[v] || top.fill != fill[v] || top.weight != weight[v])
+    if (done[v] || getEntry(v) > top || top > getEntry(v))
       continue;
     done[v] = true;
     order.push_back(v);

@@ -9,8 +9,8 @@ namespace mlir::spmd::solver {
 
 /// Min-fill: next is the variable whose neighbours lack the fewest edges among them,
 /// then the one with the smallest join, then the lowest. Counts are kept up to date: near-linear
-/// where the joins are small.
-std::vector<unsigned> getMinFillOrder(const Problem &problem);
+/// where the joins are small. `bySize`: the one with the smallest join first.
+std::vector<unsigned> getMinFillOrder(const Problem &problem, bool bySize = false);
 
 } // namespace mlir::spmd::solver
 

@@ -77,8 +77,8 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   solver.workLimit = options.workLimit;
   solver.budget = budget;
   SearchResult result;
-  // Until a solution asks for nothing new a good one does.
-  bool drafts = !budget;
+  // After the first round, until a solution asks for nothing new, a good one does.
+  bool drafts = false;
   while (true) {
     solver.gap = drafts ? kDraftGap : budget ? options.gap : 0;
     Solution &solution = result.last = solve(problem->getGraph(), solver);
@@ -104,8 +104,10 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     result.seconds += solution.seconds;
     if (solver.timeLimit <= 0 || solver.workLimit <= 0)
       break;
-    if (problem->refine(solution.choices))
+    if (problem->refine(solution.choices)) {
+      drafts = !budget;
       continue;
+    }
     if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
       continue;
     if (excess > 0 && *solver.budget > excess) {

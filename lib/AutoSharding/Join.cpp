@@ -137,7 +137,8 @@ SHARDKIT_CLONES static void minimizeRows(int64_t *__restrict outTime, int64_t *_
 namespace {
 class Join {
 public:
-  Join(const JoinShape &shape, ArrayRef<const Table *> tables) : shape(shape), tables(tables) {
+  Join(const JoinShape &shape, ArrayRef<const Table *> tables, int64_t limit)
+      : shape(shape), tables(tables), limit(limit) {
     unsigned rank = shape.sizes.size() - 1;
     levels.resize(rank + 1);
     for (unsigned j = 0; j < tables.size(); ++j) {
@@ -187,6 +188,8 @@ public:
     return std::move(result);
   }
 
+  double getWork() const { return work; }
+
 private:
   struct Input {
     llvm::SmallVector<size_t, 8> strides;
@@ -197,18 +200,19 @@ private:
   void advance(const Active &from, unsigned level) {
     Active &to = active[level];
     unsigned n = 0;
+    work += from.size;
     for (unsigned i = 0; i < from.size; ++i) {
       unsigned choice = from.choice[i];
       int64_t time = from.time[i], bytes = from.bytes[i];
       for (unsigned j : levels[level]) {
         size_t at = inputs[j].offset + choice * inputs[j].strides[0];
         time += tables[j]->time[at];
-        if (time >= kInf)
+        if (time >= limit)
           break;
         if (!tables[j]->bytes.empty())
           bytes += tables[j]->bytes[at];
       }
-      if (time >= kInf)
+      if (time >= limit)
         continue;
       to.choice[n] = choice;
       to.time[n] = time;
@@ -256,6 +260,7 @@ private:
     const Active &from = active[dim - 1];
     int64_t *time = result.time.data() + out;
     size_t length = shape.sizes[dim];
+    work += double(from.size) * length;
     if (!withBytes && rows.size() <= 3 && !rows.empty()) {
       auto *function = rows.size() == 1   ? minimizeRow1
                        : rows.size() == 2 ? minimizeRow2
@@ -274,26 +279,34 @@ private:
 
   const JoinShape &shape;
   ArrayRef<const Table *> tables;
+  int64_t limit;
   std::vector<Input> inputs;
   std::vector<llvm::SmallVector<unsigned, 4>> levels; // inputs by their last dim
   std::vector<Active> active;
   std::vector<int64_t> sumTime, sumBytes, spare;
   bool withBytes = false;
+  double work = 0;
   Table result;
 };
 } // namespace
 
-Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> tables,
-                              Price &least) {
-  Table result = Join(shape, tables).run();
+Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> tables, int64_t limit,
+                              Price &least, double &work) {
+  Join join(shape, tables, limit);
+  Table result = join.run();
+  work += result.size() + join.getWork();
   least = Price::impossible();
   for (size_t i = 0; i < result.size(); ++i)
     if (result.time[i] <= least.time)
       least = std::min(least, result.get(i));
-  if (least.isImpossible())
+  if (least.time >= limit) {
+    least = Price::impossible();
+    std::fill(result.time.begin(), result.time.end(), kInf);
+    result.bytes.clear();
     return result;
+  }
   for (size_t i = 0; i < result.size(); ++i) {
-    bool possible = result.time[i] < kInf;
+    bool possible = result.time[i] < limit;
     result.time[i] = possible ? result.time[i] - least.time : kInf;
     if (!result.bytes.empty())
       result.bytes[i] = possible ? result.bytes[i] - least.bytes : 0;

@@ -19,8 +19,10 @@ struct JoinShape {
 };
 
 /// Minimum over the first variable of the sum of the tables, per choices of the others,
-/// less the least entry, which is returned in `least`.
-Table joinAndMinimize(const JoinShape &shape, llvm::ArrayRef<const Table *> tables, Price &least);
+/// less the least entry, which is returned in `least`. Sums of `limit` or more are impossible.
+/// Adds to `work` the entries that were visited.
+Table joinAndMinimize(const JoinShape &shape, llvm::ArrayRef<const Table *> tables, int64_t limit,
+                      Price &least, double &work);
 
 /// The lowest choice of the first variable that reaches the minimum, where `at` are the
 /// choices of the others; kNoTable if all are impossible.

@@ -31,7 +31,7 @@ private:
 ///
 /// The graph is contracted to its core. If the joins of the core are small it is eliminated;
 /// else dual ascent moves costs until few choices are left that can be part of an optimum,
-/// and what they leave of the graph is eliminated. What is messaged stays for the next
+/// and what they leave of the graph is eliminated, or searched in the same way. What is messaged stays for the next
 /// tables, which converge faster if they are close.
 class MinSum {
 public:
@@ -45,11 +45,12 @@ public:
     Price price = Price::impossible();
     std::vector<unsigned> choices; // empty: none found
   };
-  /// Stops early once the price is within `gap` (relative) of the bound.
-  Answer solve(llvm::ArrayRef<TableId> tables, double gap);
+  /// Stops early once the price is within `gap` (relative) of the bound, or nothing is left
+  /// that takes at most `cutoff`.
+  Answer solve(llvm::ArrayRef<TableId> tables, double gap, int64_t cutoff = kInf);
 
 private:
-  void searchByAscent(Answer &answer, double gap);
+  void searchByAscent(Answer &answer, double gap, int64_t cutoff);
   bool isSmall(const Elimination &elimination) const;
 
   const SolverOptions &options;

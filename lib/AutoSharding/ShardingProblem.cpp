@@ -21,6 +21,7 @@ ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions 
     : propagation(propagation), table(propagation.getTable()), options(options),
       space(table, options.allSubAxes) {
   sets.emplace_back(); // 0: none
+  covers.emplace_back();
   addStrategies();
   addPlaces();
   if (!options.regatherAlways)
@@ -79,7 +80,7 @@ void ShardingProblem::addVariables() {
     addPlace(id);
   // Last, so that the numbers of the others are those of any graph of this problem.
   for (auto &[value, own] : shared)
-    if (!offers[own.offer].layouts.empty())
+    if (const Offer &offer = offers[own.offer]; !offer.layouts.empty() || !offer.isComplete())
       addCopies(value);
 }
 
@@ -419,7 +420,11 @@ ShardingProblem::Offer ShardingProblem::getOffer(PlaceId place, ArrayRef<Use> re
   size_t sets = 0;
   for (LayoutId home : homes) {
     size_t paid = llvm::count_if(wanted, [&](LayoutId id) { return getSeconds(home, id, type) > 0; });
-    sets += 1 + paid + (readers.size() > 3 ? paid * (paid - 1) / 2 : 0);
+    sets += 1 + paid;
+    if (readers.size() > 3)
+      sets += paid * (paid - 1) / 2;
+    if (readers.size() > 5)
+      sets += paid * (paid - 1) / 2 * (paid - 2) / 3;
   }
   if (sets <= kMaxListed)
     offer.layouts = std::move(wanted);
@@ -438,6 +443,7 @@ ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> re
   unsigned most = std::min<unsigned>(kMaxSet, readers.size() / 2);
   std::vector<LayoutId> homes;
   std::vector<SmallVector<LayoutId, 2>> also;
+  std::vector<double> covered;
   llvm::SmallDenseSet<LayoutId> done;
   for (LayoutId home : domains[places[place].domain]) {
     if (!done.insert(home).second)
@@ -446,10 +452,18 @@ ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> re
     for (LayoutId id : offers[offer].layouts)
       if (double seconds = getSeconds(home, id, type); seconds > 0 && seconds < kImpossible)
         wanted.push_back(id);
+    std::set<double> prices{0};
+    for (auto [id, count] : offers[offer].askers)
+      if (!offers[offer].hasPrice(id))
+        if (double seconds = getSeconds(home, id, type); seconds < kImpossible)
+          prices.insert(seconds);
     SmallVector<LayoutId, 2> set;
     auto extend = [&](auto &self, size_t from) -> void {
-      homes.push_back(home);
-      also.push_back(set);
+      for (double seconds : prices) {
+        homes.push_back(home);
+        also.push_back(set);
+        covered.push_back(seconds);
+      }
       if (set.size() == most) {
         limitedSets |= readers.size() / 2 > most && from < wanted.size();
         return;
@@ -465,6 +479,7 @@ ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> re
   it->second.sets = sets.size();
   it->second.domain = internDomain(std::move(homes));
   sets.push_back(std::move(also));
+  covers.push_back(std::move(covered));
   return it->second;
 }
 
@@ -478,8 +493,9 @@ void ShardingProblem::addCopies(Value value) {
   int64_t count = propagation.getCount(propagation.getNode(own.readers[0].node), own.readers[0].tensor);
   unsigned prices = getTable({kSets, toKey(type), kept.sets, count}, [&] {
             PriceTable prices;
-            for (auto [home, set] : llvm::zip(domains[kept.domain], sets[kept.sets])) {
-              double seconds = 0;
+            for (auto [home, set, cover] :
+                 llvm::zip(domains[kept.domain], sets[kept.sets], covers[kept.sets])) {
+              double seconds = count * cover;
               int64_t bytes = 0;
               for (LayoutId other : set) {
                 seconds += count * getSeconds(home, other, type);
@@ -518,12 +534,17 @@ bool ShardingProblem::refine(ArrayRef<unsigned> choices) {
     getWanted(value, own.readers, choices, wanted);
     PlaceId place = propagation.getId(value);
     std::vector<LayoutId> &offered = offers[own.offer].layouts;
+    // The most expensive one is paid anyway.
+    SmallVector<std::pair<double, LayoutId>> unpaid;
     for (LayoutId id : wanted)
-      if (!offers[own.offer].hasPrice(id) &&
-          getSeconds(getLayout(place, choices), id, propagation.getPlace(place).type) > 0) {
-        offered.insert(llvm::lower_bound(offered, id), id);
-        changed = true;
-      }
+      if (double seconds = getSeconds(getLayout(place, choices), id, propagation.getPlace(place).type);
+          seconds > 0 && !offers[own.offer].hasPrice(id))
+        unpaid.push_back({seconds, id});
+    llvm::sort(unpaid);
+    for (auto [seconds, id] : ArrayRef(unpaid).drop_back(!unpaid.empty())) {
+      offered.insert(llvm::lower_bound(offered, id), id);
+      changed = true;
+    }
   }
   if (changed)
     build();
@@ -601,8 +622,8 @@ void ShardingProblem::addEdges(NodeId id) {
         return has == needed ? 0 : kImpossible;
       if (!source.sets || !llvm::is_contained(sets[source.sets][choice], needed))
         seconds = getSeconds(has, needed, type);
-      if (shares && !offers[offer].hasPrice(needed))
-        seconds /= offers[offer].askers.at(needed);
+      if (source.sets && seconds <= covers[source.sets][choice] && !offers[offer].hasPrice(needed))
+        seconds = 0;
       return count * seconds;
     };
     Key key = getUseKey(id, t);

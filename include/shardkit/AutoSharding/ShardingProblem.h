@@ -80,8 +80,8 @@ struct PriceTable {
 /// The graph is a relaxation that refine() makes exact: where several readers of a value
 /// want the same layout that it is not kept in, one reshard is paid by all of them. What
 /// to share is one more choice per value; it is offered only for layouts that a solution
-/// has asked for (`regather` in costs.md). Any other is priced at the least that a reader
-/// can come to pay, its part among all readers.
+/// has asked for (`regather` in costs.md). Of all others together the most expensive one is
+/// paid: too little only where readers want several.
 class ShardingProblem {
 public:
   using PlaceId = Propagation::ValueId;
@@ -98,6 +98,10 @@ public:
   /// graph's price of them is the right one. Else the graph is another one, whose prices
   /// are not lower.
   bool refine(ArrayRef<unsigned> choices);
+  /// Whether there is anything that it may come to offer.
+  bool canOffer() const {
+    return llvm::any_of(offers, [](const Offer &offer) { return !offer.isComplete(); });
+  }
   /// Choices of all variables together.
   uint64_t getNumChoices() const {
     uint64_t sum = 0;
@@ -174,6 +178,9 @@ private:
     bool hasPrice(LayoutId id) const {
       return llvm::binary_search(layouts, id) || askers.at(id) < 2;
     }
+    bool isComplete() const {
+      return llvm::all_of(askers, [&](auto &asked) { return hasPrice(asked.first); });
+    }
   };
 
   void addStrategies();
@@ -245,6 +252,9 @@ private:
   std::vector<std::vector<LayoutId>> domains;
   std::vector<std::vector<FactorAxes>> spaces;
   std::vector<std::vector<SmallVector<LayoutId, 2>>> sets;
+  /// Per choice of such a set what is paid, once, for layouts that are not on offer: seconds of the
+  /// most expensive one.
+  std::vector<std::vector<double>> covers;
   std::vector<PriceTable> priceTables;
   std::map<Key, unsigned> domainIds, spaceIds, tableIds;
   std::map<Key, CostGraph::BytesId> bytesIds;
