@@ -36,7 +36,7 @@ inline nlohmann::json unequalPipeline() {
   {"name": "backward0", "part_of": "main", "mesh": "a", "devices": 1, "program": 0, "symbol": "sk_backward0", "arena_bytes": 0,
    "arguments": [{"name": "sum", "kind": "value", "dtype": "f32", "local_shape": [4, 4], "slot": ["value", 2]},
                  {"name": "g", "kind": "value", "dtype": "f32", "local_shape": [4, 4], "slot": ["value", 1]}],
-   "results": [{"name": "sum", "kind": "value", "dtype": "f32", "local_shape": [4, 4], "slot": ["value", 2], "tied": 0}]},
+   "results": [{"name": "sum", "kind": "value", "dtype": "f32", "local_shape": [4, 4], "slot": ["value", 2]}]},
   {"name": "apply0", "part_of": "main", "mesh": "a", "devices": 1, "program": 0, "symbol": "sk_apply0", "arena_bytes": 0,
    "arguments": [{"name": "sum", "kind": "value", "dtype": "f32", "local_shape": [4, 4], "slot": ["value", 2]}],
    "results": [{"name": "total", "dtype": "f32", "global_shape": [4, 4], "local_shape": [4, 4],

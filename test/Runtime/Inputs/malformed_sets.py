@@ -25,7 +25,7 @@ count = sum(name.endswith(".txt") for name in os.listdir(directory))
 wrong, longest, tried = 0, 0, 0
 for number in range(0, count, every):
     with open(f"{directory}/{number}.txt", errors="replace") as file:
-        name, message = file.read().rstrip("\n").split("\n", 1)
+        name, _, message = file.read().rstrip("\n").partition("\n")
     process, seconds = run(f"{directory}/{number}/{name}")
     tried += 1
     longest = max(longest, seconds)
