@@ -247,7 +247,9 @@ void MinSum::searchByAscent(Answer &answer, double gap, int64_t cutoff) {
     // with these alone.
     int64_t needed = getNeeded();
     double restricted = needed < kInf ? 2 * ascent->getRestrictedSize(moved, needed) : 1e300;
-    if (needed <= mayNeed && restricted <= ascent->getPassEntries() / (stalled > 0 || restricted <= (1 << 24) ? 2 : 16)) {
+    // What is large takes long to reduce.
+    double isLess = stalled > 0 || restricted <= (1 << 24) ? 2 : 16;
+    if (needed <= mayNeed && restricted <= ascent->getPassEntries() / isLess) {
       Rest rest(*ascent, moved, needed, base + needed);
       mayNeed = needed / 4 * 3;
       if (rest.isEmpty()) {
