@@ -300,6 +300,8 @@ Status Runner::record(const std::string &bundlePath, const std::string &digests)
   if (!options_.function.empty())
     arguments += "--function=" + options_.function + "\n";
   arguments += std::string("--load=") + loadModeName(options_.load.mode) + "\n";
+  if (options_.donate)
+    arguments += "--donate\n";
   auto number = [&](const char *option, const std::optional<double> &value) {
     char text[40];
     std::snprintf(text, sizeof text, "%s=%.17g\n", option, value.value_or(0));
@@ -334,7 +336,8 @@ int Runner::runProgram() {
   const char *recordTo = std::getenv("SK_RECORD");
   const bool recorded = recordTo && *recordTo && options.randomSeed && options.weights.empty() &&
                         options.inputs.empty() && options.inputFiles.empty() &&
-                        options.shardFunctions.empty() && backend_->processes() == 1;
+                        options.shardFunctions.empty() && backend_->processes() == 1 &&
+                        !(options.donate && options.repeat > 1); // a suite runs one step
   std::string digests;
   if (recorded) {
     options.digests = "-";
