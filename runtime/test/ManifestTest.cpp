@@ -204,6 +204,8 @@ const Failure failures[] = {
      [](Json &m) { y(m)["extents"]["offset"] = Json::array(); },
      "result 'y': extents of all ranks together do not cover the 64 global "
      "elements"},
+    {"kindOfTwoLines", [](Json &m) { x(m)["kind"] = "in\nput"; function(m)["name"] = "a\nb"; },
+     "function 'a\\x0ab', argument 'x': 'kind' is 'in\\x0aput'"},
     {"resultKind", [](Json &m) { y(m)["kind"] = "input"; },
      "result 'y': 'kind' is 'input', expected 'result'"},
     {"resultTwice",

@@ -122,6 +122,8 @@ TEST_F(Sets, nFromMForAllPairsAndBothLayouts) {
       auto result = preshard(cut, open(dir / "source"), out.path(), options);
       ASSERT_TRUE(result.ok()) << result.status().message();
       EXPECT_FALSE(std::filesystem::exists(out / "presharded.partial.json"));
+      // No byte is read for two ranks.
+      EXPECT_LE(result->load.total.bytesRead, 29 * 6 * 4 + 5 * 17 * 2 + 11 + 8);
       SourceSet set = open(out.path());
       // As it is: no communication, each shard read once.
       WeightLoader same(cut, set);

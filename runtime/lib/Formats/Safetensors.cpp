@@ -164,14 +164,9 @@ openSafetensors(const std::string &path) {
   return tensors;
 }
 
-Status writeSafetensors(const std::string &path, std::vector<TensorContent> tensors,
-                        const SafetensorsOptions &options) {
-  // Larger types first, so that every tensor is aligned.
-  std::sort(tensors.begin(), tensors.end(),
-                   [](const TensorContent &a, const TensorContent &b) {
-                     int64_t sa = dtypeSize(a.dtype), sb = dtypeSize(b.dtype);
-                     return sa != sb ? sa > sb : a.name < b.name;
-                   });
+Expected<std::unique_ptr<FileWriter>> startSafetensors(const std::string &path,
+                                                       const std::vector<TensorContent> &tensors,
+                                                       const SafetensorsOptions &options) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!options.metadata.empty())
     header["__metadata__"] = options.metadata;
@@ -213,6 +208,17 @@ Status writeSafetensors(const std::string &path, std::vector<TensorContent> tens
     writer->keepMd5();
   SK_RETURN_IF_ERROR(writer->write(length.data(), 8));
   SK_RETURN_IF_ERROR(writer->write(text.data(), int64_t(text.size())));
+  return writer;
+}
+
+Status writeSafetensors(const std::string &path, std::vector<TensorContent> tensors) {
+  // Larger types first, so that every tensor is aligned.
+  std::sort(tensors.begin(), tensors.end(),
+                   [](const TensorContent &a, const TensorContent &b) {
+                     int64_t sa = dtypeSize(a.dtype), sb = dtypeSize(b.dtype);
+                     return sa != sb ? sa > sb : a.name < b.name;
+                   });
+  SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> writer, startSafetensors(path, tensors));
   std::vector<char> block;
   for (const TensorContent &tensor : tensors) {
     int64_t size = dtypeSize(tensor.dtype), step = (4 << 20) / size;
@@ -224,8 +230,6 @@ Status writeSafetensors(const std::string &path, std::vector<TensorContent> tens
       SK_RETURN_IF_ERROR(writer->write(block.data(), n * size));
     }
   }
-  if (options.md5)
-    *options.md5 = writer->md5();
   return writer->commit();
 }
 

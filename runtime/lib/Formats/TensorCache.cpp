@@ -150,63 +150,82 @@ Status readTensorCache(const std::string &path, const OpenOptions &options, Weig
                                                                       : status.withContext(path);
 }
 
-Expected<std::string> writeTensorCacheFile(const std::string &directory, const std::string &name,
-                                           const std::vector<TensorContent> &tensors,
-                                           const TensorCacheOptions &options) {
+struct TensorCacheFile::State {
+  std::string name, path;
+  bool f32ToBf16;
+  std::unique_ptr<FileWriter> writer;
   nlohmann::ordered_json records = nlohmann::ordered_json::array();
-  SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> writer,
-                      FileWriter::create((fs::path(directory) / name).string()));
-  writer->keepMd5();
+};
+
+TensorCacheFile::TensorCacheFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TensorCacheFile::~TensorCacheFile() = default;
+
+Expected<std::unique_ptr<TensorCacheFile>> TensorCacheFile::create(const std::string &directory,
+                                                                   const std::string &name,
+                                                                   bool f32ToBf16) {
+  auto state = std::make_unique<State>();
+  state->name = name;
+  state->path = (fs::path(directory) / name).string();
+  state->f32ToBf16 = f32ToBf16;
+  SK_ASSIGN_OR_RETURN(state->writer, FileWriter::create(state->path));
+  state->writer->keepMd5();
+  return std::unique_ptr<TensorCacheFile>(new TensorCacheFile(std::move(state)));
+}
+
+Status TensorCacheFile::add(const TensorContent &tensor) {
+  FileWriter &writer = *state_->writer;
+  std::optional<int64_t> count = numElements(tensor.shape);
+  if (!count)
+    return invalid(state_->path + ": tensor " + quoteName(tensor.name) + " is too large");
+  bool narrow = state_->f32ToBf16 && tensor.dtype == DType::F32;
+  int64_t bits = narrow ? 16 : dtypeBits(tensor.dtype), bytes = (*count * bits + 7) / 8;
+  state_->records.push_back({{"name", tensor.name},
+                             {"shape", tensor.shape},
+                             {"dtype", tvmDTypeName(tensor.dtype)},
+                             {"format", state_->f32ToBf16 ? "f32-to-bf16" : "raw"},
+                             {"nbytes", bytes},
+                             {"byteOffset", writer.written()}});
+  int64_t size = dtypeSize(tensor.dtype), step = 1 << 20; // Even: whole bytes of nibbles.
   std::vector<char> block, packed;
-  for (const TensorContent &tensor : tensors) {
-    std::optional<int64_t> count = numElements(tensor.shape);
-    if (!count)
-      return invalid(directory + ": tensor " + quoteName(tensor.name) + " is too large");
-    bool narrow = options.f32ToBf16 && tensor.dtype == DType::F32;
-    int64_t bits = narrow ? 16 : dtypeBits(tensor.dtype), bytes = (*count * bits + 7) / 8;
-    records.push_back({{"name", tensor.name},
-                       {"shape", tensor.shape},
-                       {"dtype", tvmDTypeName(tensor.dtype)},
-                       {"format", options.f32ToBf16 ? "f32-to-bf16" : "raw"},
-                       {"nbytes", bytes},
-                       {"byteOffset", writer->written()}});
-    int64_t size = dtypeSize(tensor.dtype), step = 1 << 20; // Even: whole bytes of nibbles.
-    for (int64_t at = 0; at < *count; at += step) {
-      int64_t n = std::min(step, *count - at);
-      block.resize(size_t(n * size));
-      SK_RETURN_IF_ERROR(tensor.read(at, n, block.data()));
-      const char *data = block.data();
-      int64_t length = n * size;
-      if (narrow) {
-        packed.resize(size_t(n * 2));
-        for (int64_t i = 0; i < n; ++i) {
-          float value;
-          std::memcpy(&value, block.data() + i * 4, 4);
-          uint16_t half = floatToBf16(value); // NaN stays NaN.
-          std::memcpy(packed.data() + i * 2, &half, 2);
-        }
-        data = packed.data();
-        length = n * 2;
-      } else if (bits == 4) {
-        packed.assign(size_t((n + 1) / 2), 0);
-        for (int64_t i = 0; i < n; ++i)
-          packed[size_t(i / 2)] |= char((block[size_t(i)] & 15) << (i % 2 * 4));
-        data = packed.data();
-        length = (n + 1) / 2;
+  for (int64_t at = 0; at < *count; at += step) {
+    int64_t n = std::min(step, *count - at);
+    block.resize(size_t(n * size));
+    SK_RETURN_IF_ERROR(tensor.read(at, n, block.data()));
+    const char *data = block.data();
+    int64_t length = n * size;
+    if (narrow) {
+      packed.resize(size_t(n * 2));
+      for (int64_t i = 0; i < n; ++i) {
+        float value;
+        std::memcpy(&value, block.data() + i * 4, 4);
+        uint16_t half = floatToBf16(value); // NaN stays NaN.
+        std::memcpy(packed.data() + i * 2, &half, 2);
       }
-      SK_RETURN_IF_ERROR(writer->write(data, length));
+      data = packed.data();
+      length = n * 2;
+    } else if (bits == 4) {
+      packed.assign(size_t((n + 1) / 2), 0);
+      for (int64_t i = 0; i < n; ++i)
+        packed[size_t(i / 2)] |= char((block[size_t(i)] & 15) << (i % 2 * 4));
+      data = packed.data();
+      length = (n + 1) / 2;
     }
+    SK_RETURN_IF_ERROR(writer.write(data, length));
   }
-  nlohmann::ordered_json entry = {{"dataPath", name},
+  return {};
+}
+
+Expected<std::string> TensorCacheFile::commit() {
+  nlohmann::ordered_json entry = {{"dataPath", state_->name},
                                   {"format", "raw-shard"},
-                                  {"nbytes", writer->written()},
-                                  {"records", records},
-                                  {"md5sum", writer->md5()}};
-  SK_RETURN_IF_ERROR(writer->commit());
+                                  {"nbytes", state_->writer->written()},
+                                  {"records", std::move(state_->records)},
+                                  {"md5sum", state_->writer->md5()}};
+  SK_RETURN_IF_ERROR(state_->writer->commit());
   try {
     return entry.dump();
   } catch (const Json::exception &) {
-    return invalid(directory + ": a tensor has a name that is not UTF-8");
+    return invalid(state_->path + ": a tensor has a name that is not UTF-8");
   }
 }
 
@@ -224,16 +243,14 @@ Status writeTensorCache(const std::string &directory, const std::vector<TensorCo
                         const TensorCacheOptions &options) {
   std::set<std::string> names;
   std::vector<std::string> entries;
-  std::vector<TensorContent> file;
+  std::unique_ptr<TensorCacheFile> file;
   int64_t bytes = 0;
   auto finish = [&]() -> Status {
-    if (file.empty())
+    if (!file)
       return {};
-    auto entry = writeTensorCacheFile(
-        directory, "params_shard_" + std::to_string(entries.size()) + ".bin", file, options);
-    SK_RETURN_IF_ERROR(entry.status());
-    entries.push_back(*entry);
-    file.clear();
+    SK_ASSIGN_OR_RETURN(std::string entry, file->commit());
+    entries.push_back(std::move(entry));
+    file.reset();
     bytes = 0;
     return {};
   };
@@ -243,7 +260,12 @@ Status writeTensorCache(const std::string &directory, const std::vector<TensorCo
     int64_t own = numElements(tensor.shape).value_or(0) * dtypeSize(tensor.dtype);
     if (bytes > 0 && bytes + own > options.maxFileBytes)
       SK_RETURN_IF_ERROR(finish());
-    file.push_back(tensor);
+    if (!file) {
+      SK_ASSIGN_OR_RETURN(file, TensorCacheFile::create(
+                                    directory, "params_shard_" + std::to_string(entries.size()) + ".bin",
+                                    options.f32ToBf16));
+    }
+    SK_RETURN_IF_ERROR(file->add(tensor));
     bytes += own;
   }
   SK_RETURN_IF_ERROR(finish());

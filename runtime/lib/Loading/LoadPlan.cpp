@@ -262,7 +262,7 @@ public:
       work();
     for (std::thread &thread : threads)
       thread.join();
-    if (options_.progress && status_.ok())
+    if (options_.progress)
       options_.progress(read_.load(), read_.load());
     return status_;
   }

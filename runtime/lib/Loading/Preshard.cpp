@@ -6,7 +6,9 @@
 
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Formats/TensorCache.h"
+#include "shardkit/rt/Loading/ShardLoader.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -30,30 +32,12 @@ WeightManifest asStored(WeightManifest manifest) {
   return manifest;
 }
 
-TensorContent shardContent(const ValueInfo &value, const TensorSource &source, int64_t rank,
-                           const std::string &name, const LoadOptions &options,
-                           const HostFunctions *functions, const ShardProgram &programs,
-                           LoadStats *stats) {
-  auto buffer = std::make_shared<Buffer>();
-  auto read = [=, &value, &source](int64_t first, int64_t count, void *to) -> Status {
-    if (first == 0) {
-      *buffer = Buffer(value.localBytes());
-      std::memset(buffer->data(), 0, size_t(value.localBytes())); // Padding is zero.
-      LoadPlan plan;
-      plan.add(value, source, rank, buffer->data());
-      LoadStats own;
-      SK_RETURN_IF_ERROR(plan.run(options, functions, programs, own));
-      if (stats)
-        stats->add(own);
-    }
-    int64_t size = dtypeSize(value.dtype);
-    std::memcpy(to, static_cast<const char *>(buffer->data()) + first * size,
-                size_t(count * size));
-    if (first + count == value.localElements)
-      *buffer = Buffer();
-    return {};
-  };
-  return {name, value.dtype, value.localShape, read};
+std::vector<size_t> alignedOrder(const WeightManifest &manifest, std::vector<size_t> weights) {
+  std::sort(weights.begin(), weights.end(), [&](size_t a, size_t b) {
+    int64_t sa = dtypeSize(manifest.weights[a].dtype), sb = dtypeSize(manifest.weights[b].dtype);
+    return sa != sb ? sa > sb : a < b;
+  });
+  return weights;
 }
 
 namespace {
@@ -71,49 +55,104 @@ std::string sourceFingerprint(const WeightSet &set) {
   return text;
 }
 
+/// A file with shards of some weights: of one rank, or what several ranks hold.
 struct PlannedFile {
   std::string name;
-  std::vector<std::pair<size_t, int64_t>> shards; ///< Weight, rank.
+  std::vector<int64_t> ranks; ///< Those whose shards it has, of each weight; empty: all that differ.
 };
 
-/// Ordered by rank, then by parameter; the common files come last.
-std::vector<PlannedFile> planFiles(const WeightManifest &manifest,
-                                   const PreshardOptions &options) {
+/// Files that hold shards of the same weights, in the same order.
+struct Batch {
+  std::vector<size_t> weights;
   std::vector<PlannedFile> files;
-  auto group = [&](const std::string &stem, const std::string &end, auto &&take) {
-    int64_t bytes = 0;
-    size_t parts = 0;
-    for (size_t w = 0; w < manifest.weights.size(); ++w)
-      take(w, [&](int64_t rank) {
-        int64_t own = manifest.weights[w].localBytes();
-        if (parts == 0 || (bytes > 0 && bytes + own > options.maxFileBytes)) {
-          char part[24];
-          std::snprintf(part, sizeof part, "-%05zu", ++parts);
-          files.push_back({stem + part + end, {}});
-          bytes = 0;
-        }
-        files.back().shards.emplace_back(w, rank);
-        bytes += own;
-      });
-  };
-  auto shared = [&](const ValueInfo &value) {
-    return !options.tvmLayout && distinctShard(value.extents, 0).count < manifest.devices;
-  };
-  const std::string end = options.tvmLayout ? ".bin" : ".safetensors";
-  for (int64_t rank = 0; rank < manifest.devices; ++rank)
-    group("rank-" + std::to_string(rank + 1) + "-of-" + std::to_string(manifest.devices), end,
-          [&](size_t w, auto &&add) {
-            if (!shared(manifest.weights[w]))
-              add(rank);
-          });
-  group("common", end, [&](size_t w, auto &&add) {
-    if (shared(manifest.weights[w]))
-      for (int64_t rank = 0; rank < manifest.devices; ++rank)
-        if (!isReplica(manifest.weights[w].extents, rank))
-          add(rank);
-  });
-  return files;
+};
+
+std::vector<int64_t> ranksOf(const PlannedFile &file, const ValueInfo &value, int64_t devices) {
+  if (!file.ranks.empty())
+    return file.ranks;
+  std::vector<int64_t> ranks;
+  for (int64_t rank = 0; rank < devices; ++rank)
+    if (!isReplica(value.extents, rank))
+      ranks.push_back(rank);
+  return ranks;
 }
+
+std::vector<Batch> planFiles(const WeightManifest &manifest, const PreshardOptions &options) {
+  std::vector<Batch> batches;
+  const std::string end = options.tvmLayout ? ".bin" : ".safetensors";
+  // Each weight takes as much of the file of every rank.
+  auto add = [&](bool isShared) {
+    const size_t first = batches.size();
+    int64_t bytes = 0;
+    for (size_t w = 0; w < manifest.weights.size(); ++w) {
+      const ValueInfo &value = manifest.weights[w];
+      const int64_t shards = distinctShard(value.extents, 0).count;
+      if (isShared != (!options.tvmLayout && shards < manifest.devices))
+        continue;
+      const int64_t own = value.localBytes() * (isShared ? shards : 1);
+      if (batches.size() == first || (bytes > 0 && bytes + own > options.maxFileBytes)) {
+        batches.emplace_back();
+        bytes = 0;
+      }
+      batches.back().weights.push_back(w);
+      bytes += own;
+    }
+    for (size_t k = first; k < batches.size(); ++k) {
+      char part[24];
+      std::snprintf(part, sizeof part, "-%05zu", k - first + 1);
+      Batch &batch = batches[k];
+      if (!options.tvmLayout)
+        batch.weights = alignedOrder(manifest, std::move(batch.weights));
+      if (isShared)
+        batch.files.push_back({std::string("common") + part + end, {}});
+      for (int64_t rank = 0; rank < manifest.devices && !isShared; ++rank)
+        batch.files.push_back({"rank-" + std::to_string(rank + 1) + "-of-" +
+                                   std::to_string(manifest.devices) + part + end,
+                               {rank}});
+    }
+  };
+  add(false);
+  add(true);
+  return batches;
+}
+
+/// A file of either layout, written shard after shard.
+class ShardFile {
+public:
+  static Expected<ShardFile> create(const std::string &directory, const std::string &name,
+                                    const std::vector<TensorContent> &tensors, bool isTvm) {
+    ShardFile file;
+    if (isTvm) {
+      SK_ASSIGN_OR_RETURN(file.cache_, TensorCacheFile::create(directory, name));
+      return file;
+    }
+    SafetensorsOptions options;
+    options.alignment = 4096;
+    options.md5 = true;
+    options.metadata = {{"format", "shardkit-presharded"}};
+    SK_ASSIGN_OR_RETURN(file.writer_, startSafetensors((fs::path(directory) / name).string(),
+                                                       tensors, options));
+    return file;
+  }
+  Status add(const TensorRef &tensor, int64_t bytes) {
+    return cache_ ? cache_->add(contentOf(tensor)) : writer_->write(tensor.data, bytes);
+  }
+  /// What the journal says of it.
+  Expected<Json> commit() {
+    if (cache_) {
+      SK_ASSIGN_OR_RETURN(std::string entry, cache_->commit());
+      Json json = Json::parse(entry);
+      return Json{{"bytes", json["nbytes"]}, {"md5", json["md5sum"]}, {"entry", entry}};
+    }
+    Json done = {{"bytes", writer_->written()}, {"md5", writer_->md5()}, {"entry", ""}};
+    SK_RETURN_IF_ERROR(writer_->commit());
+    return done;
+  }
+
+private:
+  std::unique_ptr<FileWriter> writer_;
+  std::unique_ptr<TensorCacheFile> cache_;
+};
 
 } // namespace
 
@@ -170,44 +209,81 @@ Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSe
   // A complete set is no longer one while it is rewritten.
   fs::remove(out / "presharded.json", error);
 
+  const std::vector<Batch> batches = planFiles(manifest, options);
+  std::set<std::string> kept;
+  for (const Batch &batch : batches)
+    for (const PlannedFile &file : batch.files) {
+      std::string path = (out / file.name).string();
+      auto done = journal["files"].find(file.name);
+      if (done != journal["files"].end() && done->is_object() && fs::exists(path, error) &&
+          done->value("bytes", int64_t(-1)) == int64_t(fs::file_size(path, error)))
+        kept.insert(file.name);
+    }
+  auto missingRanks = [&](const Batch &batch, const ValueInfo &value) {
+    std::vector<int64_t> ranks;
+    for (const PlannedFile &file : batch.files)
+      if (!kept.count(file.name))
+        for (int64_t rank : ranksOf(file, value, manifest.devices))
+          ranks.push_back(rank);
+    return ranks;
+  };
+  int64_t expected = 0;
+  for (const Batch &batch : batches)
+    for (size_t w : batch.weights)
+      expected += ShardLoader::bytesOf(manifest.weights[w], missingRanks(batch, manifest.weights[w]));
+
   PreshardResult summary;
-  std::vector<std::string> entries;
-  for (const PlannedFile &file : planFiles(manifest, options)) {
-    std::string path = (out / file.name).string();
-    Json &done = journal["files"][file.name];
-    if (done.is_object() && done.value("bytes", int64_t(-1)) ==
-                                int64_t(fs::exists(path, error) ? fs::file_size(path, error) : 0) &&
-        fs::exists(path, error)) {
-      ++summary.kept;
-      if (options.log)
-        options.log("kept " + path);
-    } else {
-      std::vector<TensorContent> contents;
-      for (auto [w, rank] : file.shards)
-        contents.push_back(shardContent(manifest.weights[w], sources[w], rank,
-                                        shardName(manifest.weights[w].name, rank, manifest.devices),
-                                        options.load, functions, programs, &summary.load));
-      std::string md5, entry;
-      if (options.tvmLayout) {
-        SK_ASSIGN_OR_RETURN(entry, writeTensorCacheFile(directory, file.name, contents));
-        md5 = Json::parse(entry)["md5sum"].get<std::string>();
-      } else {
-        SafetensorsOptions write;
-        write.alignment = 4096;
-        write.md5 = &md5;
-        write.metadata = {{"format", "shardkit-presharded"}};
-        SK_RETURN_IF_ERROR(writeSafetensors(path, contents, write));
+  // Listed by rank, then by parameter; what is shared comes last.
+  std::map<std::pair<int64_t, size_t>, const PlannedFile *> files;
+  ShardLoader loader(options.load, functions, programs, expected);
+  for (const Batch &batch : batches) {
+    std::vector<std::pair<const PlannedFile *, ShardFile>> open;
+    for (const PlannedFile &file : batch.files) {
+      files[{file.ranks.empty() ? manifest.devices : file.ranks[0], files.size()}] = &file;
+      if (kept.count(file.name)) {
+        if (options.log)
+          options.log("kept " + (out / file.name).string());
+        continue;
       }
-      done = {{"bytes", int64_t(fs::file_size(path, error))}, {"md5", md5}, {"entry", entry}};
+      std::vector<TensorContent> tensors;
+      for (size_t w : batch.weights) {
+        const ValueInfo &value = manifest.weights[w];
+        for (int64_t rank : ranksOf(file, value, manifest.devices))
+          tensors.push_back({shardName(value.name, rank, manifest.devices), value.dtype,
+                             value.localShape, nullptr});
+      }
+      SK_ASSIGN_OR_RETURN(ShardFile started,
+                          ShardFile::create(directory, file.name, tensors, options.tvmLayout));
+      open.emplace_back(&file, std::move(started));
+    }
+    for (size_t w : batch.weights) {
+      const ValueInfo &value = manifest.weights[w];
+      if (open.empty())
+        break;
+      SK_RETURN_IF_ERROR(loader.load(value, sources[w], missingRanks(batch, value)));
+      for (auto &[file, writer] : open)
+        for (int64_t rank : ranksOf(*file, value, manifest.devices))
+          SK_RETURN_IF_ERROR(writer.add({shardName(value.name, rank, manifest.devices),
+                                         value.dtype, value.localShape, loader.shard(rank)},
+                                        value.localBytes()));
+    }
+    for (auto &[file, writer] : open) {
+      SK_ASSIGN_OR_RETURN(journal["files"][file->name], writer.commit());
       std::string text = journal.dump(1);
       SK_RETURN_IF_ERROR(writeFile(journalPath, {{text.data(), int64_t(text.size())}}));
       if (options.log)
-        options.log("wrote " + path);
+        options.log("wrote " + (out / file->name).string());
     }
-    ++summary.files;
+  }
+  summary.files = int64_t(files.size());
+  summary.kept = int64_t(kept.size());
+  summary.load = loader.stats();
+  std::vector<std::string> entries;
+  for (const auto &[place, file] : files) {
+    const Json &done = journal["files"][file->name];
     summary.bytes += done["bytes"].get<int64_t>();
     result.files.push_back(
-        {file.name, done["bytes"].get<int64_t>(), "md5:" + done["md5"].get<std::string>()});
+        {file->name, done["bytes"].get<int64_t>(), "md5:" + done["md5"].get<std::string>()});
     entries.push_back(done["entry"].get<std::string>());
   }
   if (options.tvmLayout)
@@ -247,32 +323,36 @@ Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source,
       if (file.checksum.compare(0, 4, "md5:") == 0)
         SK_RETURN_IF_ERROR(checkFile(directory + "/" + file.path, file.checksum.substr(4)));
   const WeightManifest &cut = manifest ? *manifest : own;
+  auto ranksOfValue = [&](const ValueInfo &value) {
+    std::vector<int64_t> ranks;
+    for (int64_t rank = 0; rank < cut.devices; ++rank)
+      if (own.perRank || !isReplica(value.extents, rank))
+        ranks.push_back(rank);
+    return ranks;
+  };
+  int64_t expected = 0;
+  for (const ValueInfo &value : cut.weights)
+    expected += ShardLoader::bytesOf(value, ranksOfValue(value));
+  LoadOptions quiet = options;
+  quiet.progress = nullptr;
+  ShardLoader shards(quiet, functions, programs);
+  ShardLoader originals(source ? options : quiet, functions, programs, expected);
   for (const ValueInfo &value : cut.weights) {
     ++result.weights;
     SK_ASSIGN_OR_RETURN(TensorSource stored, set.findPresharded(value, cut.devices));
-    std::optional<TensorSource> original;
-    if (source) {
-      SK_ASSIGN_OR_RETURN(original, source->find(value, cut.devices));
-      result.values = true;
-    }
-    for (int64_t rank = 0; rank < cut.devices; ++rank) {
-      if (!own.perRank && isReplica(value.extents, rank))
+    const std::vector<int64_t> ranks = ranksOfValue(value);
+    result.shards += int64_t(ranks.size());
+    if (!source)
+      continue;
+    SK_ASSIGN_OR_RETURN(TensorSource original, source->find(value, cut.devices));
+    result.values = true;
+    SK_RETURN_IF_ERROR(originals.load(value, original, ranks));
+    for (int64_t rank : ranks) {
+      SK_RETURN_IF_ERROR(shards.load(value, stored, {rank}));
+      const char *x = static_cast<const char *>(shards.shard(rank));
+      const char *y = static_cast<const char *>(originals.shard(rank));
+      if (std::memcmp(x, y, size_t(value.localBytes())) == 0)
         continue;
-      ++result.shards;
-      if (!source)
-        continue;
-      Buffer a(value.localBytes()), b(value.localBytes());
-      for (Buffer *buffer : {&a, &b}) // Padding is zero.
-        std::memset(buffer->data(), 0, size_t(value.localBytes()));
-      LoadPlan planA, planB;
-      planA.add(value, stored, rank, a.data());
-      planB.add(value, *original, rank, b.data());
-      LoadStats stats;
-      SK_RETURN_IF_ERROR(planA.run(options, functions, programs, stats));
-      SK_RETURN_IF_ERROR(planB.run(options, functions, programs, stats));
-      if (std::memcmp(a.data(), b.data(), size_t(value.localBytes())) == 0)
-        continue;
-      const char *x = static_cast<const char *>(a.data()), *y = static_cast<const char *>(b.data());
       int64_t at = 0;
       while (x[at] == y[at])
         ++at;

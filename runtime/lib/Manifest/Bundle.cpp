@@ -4,7 +4,7 @@
 
 #include "Support/Md5.h"
 
-#include "shardkit/rt/File.h"
+#include "shardkit/rt/Formats/StoredTensor.h"
 
 #include <dlfcn.h>
 
@@ -56,14 +56,14 @@ Expected<sk_program> Bundle::entry(const FunctionInfo &function,
     handle = ::dlopen(full.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
       const char *error = ::dlerror();
-      return invalid("program '" + file + "' cannot be loaded: " +
+      return invalid("program " + quoteName(file) + " cannot be loaded: " +
                      (error ? error : "unknown error"));
     }
   }
   void *symbol = ::dlsym(handle, entry.symbol.c_str());
   if (!symbol)
-    return notFound("function '" + function.name + "': program '" + file +
-                    "' has no symbol '" + entry.symbol + "'");
+    return notFound("function " + quoteName(function.name) + ": program " + quoteName(file) +
+                    " has no symbol " + quoteName(entry.symbol));
   return reinterpret_cast<sk_program>(symbol);
 }
 

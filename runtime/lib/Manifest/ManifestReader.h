@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_RT_MANIFESTREADER_H
 #define SHARDKIT_RT_MANIFESTREADER_H
 
+#include "shardkit/rt/Formats/StoredTensor.h"
 #include "shardkit/rt/Manifest.h"
 
 #include <nlohmann/json.hpp>
@@ -26,7 +27,7 @@ public:
       : json_(&json), where_(std::move(where)) {}
 
   [[noreturn]] void fail(const std::string &message) const {
-    throw ManifestError{where_.empty() ? message : where_ + ": " + message};
+    throw ManifestError{oneLine(where_.empty() ? message : where_ + ": " + message)};
   }
   const Json &json() const { return *json_; }
   const std::string &where() const { return where_; }

@@ -7,11 +7,13 @@
 #include "shardkit/rt/Formats/ShardInfo.h"
 #include "shardkit/rt/Formats/TensorCache.h"
 #include "shardkit/rt/Loading/Preshard.h"
+#include "shardkit/rt/Loading/ShardLoader.h"
 
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <set>
 #include <sys/resource.h>
 
@@ -73,18 +75,40 @@ Status shard(const Options &options) {
   }
   SK_RETURN_IF_ERROR(makeDirectory(options.output, set));
   double start = now();
-  LoadStats stats;
-  LoadOptions load = withProgress(options.load);
-  for (int64_t rank = 0; rank < manifest.devices; ++rank) {
-    if (options.rank >= 0 && rank != options.rank)
-      continue;
-    std::vector<TensorContent> contents;
-    for (size_t w = 0; w < manifest.weights.size(); ++w)
-      contents.push_back(shardContent(manifest.weights[w], sources[w], rank,
-                                      manifest.weights[w].name, load, cut.functions.get(),
-                                      cut.programs, &stats));
+  std::vector<int64_t> ranks;
+  for (int64_t rank = 0; rank < manifest.devices; ++rank)
+    if (options.rank < 0 || rank == options.rank)
+      ranks.push_back(rank);
+  std::vector<size_t> order(manifest.weights.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  order = alignedOrder(manifest, std::move(order));
+  std::vector<TensorContent> tensors;
+  int64_t bytes = 0;
+  for (size_t w : order) {
+    const ValueInfo &value = manifest.weights[w];
+    tensors.push_back({value.name, value.dtype, value.localShape, nullptr});
+    bytes += ShardLoader::bytesOf(value, ranks);
+  }
+  // All ranks side by side: no stored byte is read twice.
+  std::vector<std::pair<std::string, std::unique_ptr<FileWriter>>> files;
+  for (int64_t rank : ranks) {
     std::string path = options.output + "/rank-" + std::to_string(rank) + ".safetensors";
-    SK_RETURN_IF_ERROR(writeSafetensors(path, contents));
+    SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> file, startSafetensors(path, tensors));
+    files.emplace_back(path, std::move(file));
+  }
+  LoadStats stats;
+  {
+    ShardLoader loader(withProgress(options.load), cut.functions.get(), cut.programs, bytes);
+    for (size_t w : order) {
+      const ValueInfo &value = manifest.weights[w];
+      SK_RETURN_IF_ERROR(loader.load(value, sources[w], ranks));
+      for (size_t k = 0; k < ranks.size(); ++k)
+        SK_RETURN_IF_ERROR(files[k].second->write(loader.shard(ranks[k]), value.localBytes()));
+    }
+    stats = loader.stats();
+  }
+  for (auto &[path, file] : files) {
+    SK_RETURN_IF_ERROR(file->commit());
     std::printf("wrote %s\n", path.c_str());
   }
   summary("shard", stats, now() - start);
@@ -120,7 +144,7 @@ Status verify(const Options &options) {
   SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, source ? &*source : &set));
   SK_ASSIGN_OR_RETURN(VerifyResult result,
                       verifySet(set, source ? &*source : nullptr,
-                                cut.manifest ? &*cut.manifest : nullptr, options.load,
+                                cut.manifest ? &*cut.manifest : nullptr, withProgress(options.load),
                                 cut.functions.get(), cut.programs));
   std::printf("%s: %lld weights", options.set.c_str(), static_cast<long long>(result.weights));
   if (result.shards)
@@ -158,6 +182,34 @@ static TensorContent wholeContent(const std::string &name, const TensorSource &s
           }};
 }
 
+namespace {
+
+/// Of bytes that are read one after the other.
+class Progress {
+public:
+  Progress(std::function<void(int64_t, int64_t)> report, int64_t all)
+      : report_(std::move(report)), all_(all) {}
+  ~Progress() {
+    if (report_)
+      report_(all_, all_);
+  }
+  void add(int64_t bytes) {
+    done_ += bytes;
+    if (!report_ || done_ >= all_ || now() - reported_ < 0.1)
+      return;
+    reported_ = now();
+    report_(done_, all_);
+  }
+
+private:
+  const std::function<void(int64_t, int64_t)> report_;
+  const int64_t all_;
+  int64_t done_ = 0;
+  double reported_ = 0;
+};
+
+} // namespace
+
 Status convert(const Options &options) {
   SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
   std::vector<std::pair<std::string, TensorSource>> sources;
@@ -193,10 +245,20 @@ Status convert(const Options &options) {
       SK_RETURN_IF_ERROR(add(name, *tensor.dtype, tensor.shape));
     }
   }
-  LoadOptions load = withProgress(options.load);
   std::vector<TensorContent> contents;
-  for (const auto &[name, source] : sources)
-    contents.push_back(wholeContent(name, source, load));
+  int64_t bytes = 0;
+  for (const auto &[name, source] : sources) {
+    contents.push_back(wholeContent(name, source, options.load));
+    bytes += numElements(contents.back().shape).value_or(0) * dtypeSize(contents.back().dtype);
+  }
+  Progress progress(withProgress(options.load).progress, bytes);
+  for (TensorContent &content : contents)
+    content.read = [&progress, size = dtypeSize(content.dtype),
+                    read = content.read](int64_t first, int64_t count, void *to) -> Status {
+      SK_RETURN_IF_ERROR(read(first, count, to));
+      progress.add(count * size);
+      return {};
+    };
   if (options.format == "npz") {
     SK_RETURN_IF_ERROR(writeNpz(options.output, contents));
   } else {

@@ -17,13 +17,17 @@ struct SafetensorsOptions {
   std::map<std::string, std::string> metadata;
   /// The data starts at a multiple of this many bytes.
   int64_t alignment = 8;
-  /// Where set: the MD5 of the file goes there.
-  std::string *md5 = nullptr;
+  bool md5 = false; ///< FileWriter::md5() shall be that of the file.
 };
+/// Writes what comes before the data of `tensors`, of which only names, types and
+/// shapes count. The data are written in their order, as they lie in memory, then
+/// committed.
+Expected<std::unique_ptr<FileWriter>> startSafetensors(const std::string &path,
+                                                       const std::vector<TensorContent> &tensors,
+                                                       const SafetensorsOptions &options = {});
 /// Larger element types come first, so that every tensor is aligned to its own.
 /// What the format has no type for (i4, u4) is an error.
-Status writeSafetensors(const std::string &path, std::vector<TensorContent> tensors,
-                        const SafetensorsOptions &options = {});
+Status writeSafetensors(const std::string &path, std::vector<TensorContent> tensors);
 Status writeSafetensors(const std::string &path, const std::vector<TensorRef> &tensors);
 
 /// Writes `directory`/model.safetensors, or where that would pass `maxFileBytes`

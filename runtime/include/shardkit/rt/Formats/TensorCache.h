@@ -26,10 +26,22 @@ struct TensorCacheOptions {
   /// A data file ends with the tensor that passes this size.
   int64_t maxFileBytes = int64_t(1) << 30;
 };
-/// Writes one data file; the result is its entry of the list of records.
-Expected<std::string> writeTensorCacheFile(const std::string &directory, const std::string &name,
-                                           const std::vector<TensorContent> &tensors,
-                                           const TensorCacheOptions &options = {});
+/// One data file, tensor after tensor.
+class TensorCacheFile {
+public:
+  static Expected<std::unique_ptr<TensorCacheFile>> create(const std::string &directory,
+                                                           const std::string &name,
+                                                           bool f32ToBf16 = false);
+  ~TensorCacheFile();
+  Status add(const TensorContent &tensor);
+  /// The file is complete; the result is its entry of the list of records.
+  Expected<std::string> commit();
+
+private:
+  struct State;
+  explicit TensorCacheFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
 Status writeTensorCacheIndex(const std::string &directory,
                              const std::vector<std::string> &entries);
 

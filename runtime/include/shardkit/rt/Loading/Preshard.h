@@ -24,7 +24,8 @@ struct PreshardResult {
 };
 
 /// Writes `manifest`'s shards of the weights in `source` into `directory`, and
-/// presharded.json last. Files that an earlier run of the same configuration on
+/// presharded.json last. The files of all ranks grow side by side, weight after weight,
+/// so that no stored byte is read twice for two ranks. Files that an earlier run of the same configuration on
 /// the same source completed are kept. Weights with loading functions are stored
 /// as their arguments.
 Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSet &source,
@@ -32,15 +33,12 @@ Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSe
                                   const HostFunctions *functions = nullptr,
                                   const ShardProgram &programs = nullptr);
 
-/// A shard, loaded when it is first asked for.
-TensorContent shardContent(const ValueInfo &value, const TensorSource &source, int64_t rank,
-                           const std::string &name, const LoadOptions &options,
-                           const HostFunctions *functions, const ShardProgram &programs,
-                           LoadStats *stats);
-
 /// What the set that preshard() writes says of its weights: arguments are stored as
 /// loading functions make them.
 WeightManifest asStored(WeightManifest manifest);
+
+/// Larger types first: so every tensor of a .safetensors file is aligned to its own.
+std::vector<size_t> alignedOrder(const WeightManifest &manifest, std::vector<size_t> weights);
 
 struct VerifyResult {
   int64_t weights = 0, shards = 0, checksums = 0;
