@@ -2,6 +2,8 @@
 
 #include "Session.h"
 
+#include "../ProgressLine.h"
+
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
 
@@ -11,7 +13,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
-#include <unistd.h>
 
 using namespace shardkit::rt;
 
@@ -265,12 +266,6 @@ Status Session::digest(const Runnable &what, RunRecord &record) {
   return {};
 }
 
-/// Progress on a terminal, nothing elsewhere.
-static void showProgress(int64_t done, int64_t all) {
-  std::fprintf(stderr, "\r\033[Kload: %.2f of %.2f GB%s", double(done) / 1e9, double(all) / 1e9,
-               done >= all ? "\r\033[K" : "");
-}
-
 Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord &record) {
   // Arguments lie where all processes of the node can write them.
   int64_t bytes = 0;
@@ -428,8 +423,8 @@ Status Session::loadArguments(const Runnable &what, const Arguments &arguments,
             plan.add(what.held(s).arguments[i], arguments.stages[s][i], what.meshRank(rank),
                      memory_[size_t(rank)].argument(i), rank);
   LoadOptions options = options_.load;
-  if (::isatty(2) && backend_.process() == 0)
-    options.progress = showProgress;
+  if (backend_.process() == 0)
+    options.progress = tools::progressLine();
   options.team = backend_.loadTeam();
   options.member = backend_.nodeProcess();
   options.members = backend_.nodeProcesses();

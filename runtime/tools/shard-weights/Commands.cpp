@@ -2,6 +2,8 @@
 
 #include "Setup.h"
 
+#include "../ProgressLine.h"
+
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Formats/ShardInfo.h"
@@ -123,7 +125,10 @@ Status preshard(const Options &options) {
   preshard.tvmLayout = options.layout == "tvm";
   preshard.maxFileBytes = options.maxFileBytes;
   preshard.load = withProgress(options.load);
-  preshard.log = [](const std::string &line) { std::printf("%s\n", line.c_str()); };
+  preshard.log = [](const std::string &line) {
+    tools::clearProgress();
+    std::printf("%s\n", line.c_str());
+  };
   double start = now();
   SK_ASSIGN_OR_RETURN(PreshardResult result,
                       rt::preshard(*cut.manifest, set, options.output, preshard,
@@ -210,6 +215,39 @@ private:
 
 } // namespace
 
+/// Writes what `sources` hold in the format that was asked for.
+static Status writeAll(const std::vector<std::pair<std::string, TensorSource>> &sources,
+                       const Options &options, const SourceSet &set) {
+  std::vector<TensorContent> contents;
+  int64_t bytes = 0;
+  for (const auto &[name, source] : sources) {
+    contents.push_back(wholeContent(name, source, options.load));
+    bytes += numElements(contents.back().shape).value_or(0) * dtypeSize(contents.back().dtype);
+  }
+  Progress progress(tools::progressLine(), bytes);
+  for (TensorContent &content : contents)
+    content.read = [&progress, size = dtypeSize(content.dtype),
+                    read = content.read](int64_t first, int64_t count, void *to) -> Status {
+      SK_RETURN_IF_ERROR(read(first, count, to));
+      progress.add(count * size);
+      return {};
+    };
+  if (options.format == "npz") {
+    SK_RETURN_IF_ERROR(writeNpz(options.output, contents));
+  } else {
+    SK_RETURN_IF_ERROR(makeDirectory(options.output, set));
+    if (options.format == "tensor-cache") {
+      TensorCacheOptions cache;
+      cache.f32ToBf16 = options.f32ToBf16;
+      cache.maxFileBytes = options.maxFileBytes;
+      SK_RETURN_IF_ERROR(writeTensorCache(options.output, contents, cache));
+    } else {
+      SK_RETURN_IF_ERROR(writeSafetensorsSet(options.output, contents, options.maxFileBytes));
+    }
+  }
+  return {};
+}
+
 Status convert(const Options &options) {
   SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
   std::vector<std::pair<std::string, TensorSource>> sources;
@@ -245,34 +283,8 @@ Status convert(const Options &options) {
       SK_RETURN_IF_ERROR(add(name, *tensor.dtype, tensor.shape));
     }
   }
-  std::vector<TensorContent> contents;
-  int64_t bytes = 0;
-  for (const auto &[name, source] : sources) {
-    contents.push_back(wholeContent(name, source, options.load));
-    bytes += numElements(contents.back().shape).value_or(0) * dtypeSize(contents.back().dtype);
-  }
-  Progress progress(withProgress(options.load).progress, bytes);
-  for (TensorContent &content : contents)
-    content.read = [&progress, size = dtypeSize(content.dtype),
-                    read = content.read](int64_t first, int64_t count, void *to) -> Status {
-      SK_RETURN_IF_ERROR(read(first, count, to));
-      progress.add(count * size);
-      return {};
-    };
-  if (options.format == "npz") {
-    SK_RETURN_IF_ERROR(writeNpz(options.output, contents));
-  } else {
-    SK_RETURN_IF_ERROR(makeDirectory(options.output, set));
-    if (options.format == "tensor-cache") {
-      TensorCacheOptions cache;
-      cache.f32ToBf16 = options.f32ToBf16;
-      cache.maxFileBytes = options.maxFileBytes;
-      SK_RETURN_IF_ERROR(writeTensorCache(options.output, contents, cache));
-    } else {
-      SK_RETURN_IF_ERROR(writeSafetensorsSet(options.output, contents, options.maxFileBytes));
-    }
-  }
-  std::printf("wrote %zu tensors to %s\n", contents.size(), options.output.c_str());
+  SK_RETURN_IF_ERROR(writeAll(sources, options, set));
+  std::printf("wrote %zu tensors to %s\n", sources.size(), options.output.c_str());
   return {};
 }
 

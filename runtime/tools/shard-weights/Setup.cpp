@@ -2,6 +2,8 @@
 
 #include "Setup.h"
 
+#include "../ProgressLine.h"
+
 #include "shardkit/rt/Executor.h"
 #include "shardkit/rt/Formats/ShardInfo.h"
 
@@ -10,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <unistd.h>
 
 using namespace shardkit::rt;
 
@@ -82,11 +83,7 @@ Expected<Cut> openCut(const Options &options, const SourceSet *set) {
 
 LoadOptions withProgress(const LoadOptions &load) {
   LoadOptions result = load;
-  if (::isatty(2))
-    result.progress = [](int64_t done, int64_t all) {
-      std::fprintf(stderr, "\r\033[Kread %s of %s%s", sizeText(done).c_str(),
-                   sizeText(all).c_str(), done >= all ? "\r\033[K" : "");
-    };
+  result.progress = tools::progressLine();
   return result;
 }
 
