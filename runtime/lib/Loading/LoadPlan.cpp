@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <sched.h>
 #include <thread>
 
@@ -239,11 +240,17 @@ public:
         }
         needed += target.elements * size;
       }
+      // What several ranks need is read once, by a root that scatters all of it.
+      std::set<std::pair<int64_t, int64_t>> distinct;
+      for (const LoadPlan::Target &target : request->targets)
+        if (!root && distinct.emplace(target.base, target.elements).second)
+          expected_ += target.elements * size;
+      if (root)
+        expected_ += elements * size;
       if (root && options_.member == 0)
         ++(isScatter(*request) ? stats_.scatters : stats_.broadcasts);
     }
     firstBlock_.push_back(blocks);
-    expected_ = needed;
     stats_.total.bytesNeeded = options_.member == 0 ? needed : 0;
     int readers = options_.readers > 0 ? std::min(options_.readers, maxReaders)
                                        : std::clamp(availableCores(), 2, maxReaders);

@@ -14,7 +14,8 @@ ShardLoader::ShardLoader(const LoadOptions &options, const HostFunctions *functi
   if (report_)
     options_.progress = [this](int64_t done, int64_t) {
       const int64_t all = stats_.total.bytesRead + done;
-      report_(all, std::max(all + 1, expected_)); // It is not over before the last weight.
+      if (all < expected_) // It is over with the last weight, not before.
+        report_(all, expected_);
     };
 }
 
@@ -52,7 +53,14 @@ int64_t ShardLoader::bytesOf(const ValueInfo &value, const std::vector<int64_t> 
   std::set<int64_t> owners;
   for (int64_t rank : ranks)
     owners.insert(firstOwner(value.extents, rank));
-  return int64_t(owners.size()) * value.localBytes();
+  int64_t elements = 0;
+  for (int64_t rank : owners) {
+    int64_t own = 1; // Without padding.
+    for (const ExtentLoop &loop : coalesceLoops(value.extents, rank))
+      own *= loop.size;
+    elements += own;
+  }
+  return elements * dtypeSize(value.dtype);
 }
 
 } // namespace shardkit::rt

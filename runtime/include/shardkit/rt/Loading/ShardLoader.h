@@ -27,7 +27,7 @@ public:
   /// Of the weight that was loaded last.
   const void *shard(int64_t rank) const;
 
-  /// That load() reads for `ranks`.
+  /// That `ranks` hold, the same elements once.
   static int64_t bytesOf(const ValueInfo &value, const std::vector<int64_t> &ranks);
   const LoadStats &stats() const { return stats_; }
 
