@@ -381,6 +381,51 @@ TEST_F(Sets, shardInfoIsWrittenAndGivesTheSameShards) {
     EXPECT_EQ(loader.stats().scatters, mode == LoadMode::RootScatter ? 2 : 0);
     EXPECT_EQ(loader.stats().broadcasts, mode == LoadMode::RootScatter ? 2 : 0);
   }
+  // Cut by it ahead of time: slices of stacks, for this number of ranks.
+  for (bool tvm : {false, true}) {
+    TempDir out;
+    PreshardOptions options;
+    options.tvmLayout = tvm;
+    auto result = preshard(*manifest, set, out.path(), options, &functions);
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    SourceSet slices = open(out.path());
+    WeightLoader loader(*manifest, slices);
+    auto loaded = loader.loadAllPresharded();
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    for (const LoadedWeight &weight : *loaded)
+      for (const ValueInfo &value : cut.weights)
+        if (value.name == weight.value->name)
+          for (int64_t rank = 0; rank < 6; ++rank) {
+            std::vector<char> expected(static_cast<size_t>(value.localBytes()));
+            gatherLocal(value.extents, rank, dtypeSize(value.dtype), dataOf(value.name),
+                        expected.data());
+            EXPECT_EQ(0, std::memcmp(expected.data(), weight.ranks[size_t(rank)].data(),
+                                     expected.size()))
+                << value.name << " rank " << rank;
+          }
+    auto verified = verifySet(slices, &set, &*manifest, {}, &functions, nullptr);
+    ASSERT_TRUE(verified.ok()) << verified.status().message();
+    EXPECT_TRUE(verified->values);
+    auto fewer = manifestOf(*parseShardInfo("{}", "s"), open(dir / "source").stored(), 3);
+    EXPECT_ERROR(WeightLoader(*fewer, slices).loadAllPresharded().status(),
+                 "was cut in another way: devices 6 there, 3 here");
+    // A slice is one of its own number of ranks, and of no more dims than the stack less one.
+    const std::string good = readText(out / "presharded.json");
+    auto expect = [&](const std::function<void(Json &)> &change, const std::string &message) {
+      Json json = Json::parse(good);
+      for (Json &weight : json["weights"])
+        if (weight["name"] == "rows")
+          change(weight);
+      writeText(out / "presharded.json", json.dump());
+      keepMalformed(out / ".", message);
+      EXPECT_ERROR(SourceSet::open(out.path()).status(), message);
+    };
+    expect([](Json &w) { w["part"] = false; }, "'local_shape' has rank 2, expected 3");
+    expect([](Json &w) { w["global_shape"] = {5, 6, 6}; }, "'local_shape' has rank 2, expected 3");
+    expect([](Json &w) { w["global_shape"] = {6, 4, 6}; }, "'local_shape' is 5x6, expected no more than 4x6");
+    expect([](Json &w) { w["load"].erase("made"); w["load"]["pieces"] = Json::array(); },
+           "'local_shape' has rank 2, expected 3");
+  }
 }
 
 } // namespace

@@ -126,14 +126,16 @@ constexpr NpyType npyTypes[] = {
     {"b1", DType::I1},  {"u8", DType::U64}, {"u4", DType::U32}, {"u2", DType::U16},
     {"u1", DType::U8},  {"V1", DType::F8E4M3FN}};
 
-std::string npyHeader(const TensorContent &tensor) {
-  // Types that NumPy lacks: f8 as raw bytes, i4 and u4 as i8 and u8.
-  std::string code = "V1";
+Expected<std::string> npyHeader(const TensorContent &tensor) {
+  std::string code;
   for (const NpyType &type : npyTypes)
     if (type.dtype == tensor.dtype)
       code = type.code;
-  if (tensor.dtype == DType::I4 || tensor.dtype == DType::U4)
+  if (tensor.dtype == DType::I4 || tensor.dtype == DType::U4) // NumPy lacks them.
     code = tensor.dtype == DType::I4 ? "i1" : "u1";
+  if (code.empty()) // Raw bytes stand for one type alone.
+    return invalid("tensor " + quoteName(tensor.name) + " is " + dtypeName(tensor.dtype) +
+                   ", which .npy has no type for");
   std::string header = "{'descr': '";
   header += dtypeSize(tensor.dtype) == 1 ? '|' : '<';
   header += code + "', 'fortran_order': False, 'shape': (";
@@ -231,8 +233,8 @@ Expected<StoredTensor> openNpy(const std::string &path) {
 }
 
 Status writeNpy(const std::string &path, const TensorContent &tensor) {
+  SK_ASSIGN_OR_RETURN(std::string header, npyHeader(tensor));
   SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> writer, FileWriter::create(path));
-  std::string header = npyHeader(tensor);
   SK_RETURN_IF_ERROR(writer->write(header.data(), int64_t(header.size())));
   SK_RETURN_IF_ERROR(forEachBlock(
       tensor, [&](const char *data, int64_t bytes) { return writer->write(data, bytes); }));
@@ -422,7 +424,8 @@ Status writeNpz(const std::string &path, const std::vector<TensorContent> &tenso
   SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> writer, FileWriter::create(path));
   std::string directory;
   for (const TensorContent &tensor : tensors) {
-    std::string name = tensor.name + ".npy", header = npyHeader(tensor);
+    SK_ASSIGN_OR_RETURN(std::string header, npyHeader(tensor));
+    std::string name = tensor.name + ".npy";
     // The check sum stands before the data: they are read twice.
     uint32_t crc = 0xffffffffu;
     uint64_t size = header.size();

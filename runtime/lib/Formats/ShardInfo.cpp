@@ -182,7 +182,8 @@ Expected<WeightManifest> manifestOf(const ShardInfo &info, const WeightSet &set,
       value.load.emplace();
       value.load->sources = {{name, value.dtype, stored.shape, value.globalElements}};
       value.load->chain = listed->second;
-      // The whole value is the stack of the slices.
+      // The whole value is the stack of the slices, of whatever number of ranks.
+      value.isPart = true;
       value.dtype = last.dtype;
       value.globalShape = last.shape;
       value.globalElements = *numElements(last.shape);

@@ -299,8 +299,8 @@ Expected<TensorSource> SourceSet::find(const ValueInfo &value, int64_t devices) 
   if (value.load && !source.made) {
     if (value.load->made)
       return invalid("weight " + quoteName(value.name) +
-                     " is made by a loading function that only the bundle has, expected "
-                     "--manifest=BUNDLE");
+                     " is made by a loading function that only the bundle or the "
+                     "shard info has, expected --manifest=BUNDLE or --shard-info=FILE");
     for (const LoadSource &s : value.load->sources)
       names.push_back(s.name);
   } else {

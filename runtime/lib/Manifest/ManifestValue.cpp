@@ -303,13 +303,26 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
     return value;
   }
   readShape(in, "global_shape", value.globalShape, value.globalElements);
-  if (value.globalShape.size() != value.localShape.size())
+  for (auto [key, flag] : {std::pair("exact", &value.exact), std::pair("part", &value.isPart)})
+    if (in.has(key)) {
+      if (!in.member(key).is_boolean())
+        in.fail("'" + std::string(key) + "' is not a boolean");
+      *flag = in.member(key).get<bool>();
+    }
+  if (value.isPart && value.kind != ValueKind::Weight)
+    in.fail("'part' stands on a value that is no weight");
+  // What host functions give is a stack, a slice for each rank.
+  Shape slice = value.globalShape;
+  if (anyType && value.isPart && in.has("load") && !in.member("load").contains("pieces") &&
+      slice.size() == value.localShape.size() + 1 && slice[0] == devices)
+    slice.erase(slice.begin());
+  if (slice.size() != value.localShape.size())
     in.fail("'local_shape' has rank " + std::to_string(value.localShape.size()) +
             ", expected " + std::to_string(value.globalShape.size()));
-  for (size_t d = 0; d < value.globalShape.size(); ++d)
-    if (value.localShape[d] > value.globalShape[d])
+  for (size_t d = 0; d < slice.size(); ++d)
+    if (value.localShape[d] > slice[d])
       in.fail("'local_shape' is " + shapeString(value.localShape) +
-              ", expected no more than " + shapeString(value.globalShape));
+              ", expected no more than " + shapeString(slice));
   value.sharding = in.stringOr("sharding", "");
   value.extents = readExtents(in);
   Status extents =
@@ -324,14 +337,6 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
   }
   value.range = readRange(in, value.dtype);
   readTied();
-  for (auto [key, flag] : {std::pair("exact", &value.exact), std::pair("part", &value.isPart)})
-    if (in.has(key)) {
-      if (!in.member(key).is_boolean())
-        in.fail("'" + std::string(key) + "' is not a boolean");
-      *flag = in.member(key).get<bool>();
-    }
-  if (value.isPart && value.kind != ValueKind::Weight)
-    in.fail("'part' stands on a value that is no weight");
   return value;
 }
 

@@ -7,8 +7,8 @@
 
 namespace shardkit::rt {
 
-/// Header of an .npy file (format 1.0 to 3.0). bf16 is raw <V2, f8 raw |V1 (their
-/// type is that of the argument), i1 is |b1. Fortran order, other byte orders,
+/// Header of an .npy file (format 1.0 to 3.0). bf16 is raw <V2, f8E4M3FN raw
+/// |V1 (no other f8 is written), i1 is |b1. Fortran order, other byte orders,
 /// structured and object types are errors.
 Expected<StoredTensor> openNpy(const std::string &path);
 
