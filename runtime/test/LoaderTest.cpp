@@ -320,6 +320,10 @@ TEST(Pieces, exactCoverIsProvenAndHolesAndOverlapsAreFound) {
   EXPECT_FALSE(check({left}, {6}, 16, 1).ok());
   EXPECT_FALSE(check({}, {6}, 16, 1).ok());
   EXPECT_TRUE(check({}, {6}, 0, 1).ok());
+  // A loop that stays in one place.
+  ExtentPiece still{0, 0, 0, {{{1, 2, 2}}, {{2, 1, 0}}}}, moving{1, 0, 0, {{{1, 2, 2}}, {{2, 1, 1}}}};
+  EXPECT_ERROR(check({still, moving}, {4, 4}, 4, 2), "do not write every one");
+  EXPECT_ERROR(check({still}, {4}, 1, 2), "do not write every one");
   // One piece's rows are one loop, the other's two.
   ExtentPiece split{1, 0, 3, {{}, {{2, 15, 24}, {3, 5, 8}, {5, 1, 1}}}};
   left.extents.loops[0].size = 6;

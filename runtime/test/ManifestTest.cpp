@@ -75,6 +75,8 @@ const Failure failures[] = {
      "the pieces do not write every one of the 64 local elements exactly once"},
     {"loadPieceOverlap", [](Json &m) { load(m)["pieces"][1]["base"] = {0, 2}; },
      "the pieces do not write every one of the 64 local elements exactly once"},
+    {"loadPieceInPlace", [](Json &m) { load(m)["pieces"][0]["loops"] = Json::parse("[[8, 3, 8], [3, 1, 0]]"); },
+     "the pieces do not write every one of the 64 local elements exactly once"},
     {"loadPieceRank", [](Json &m) { load(m)["pieces"][1]["offset"][0][0] = 8; },
      "piece 1: extents offset digit with rank stride 8 and size 2 does not fit 4 devices"},
     {"loadFunction",

@@ -215,11 +215,15 @@ TEST_F(Sets, brokenOffRunsGoOnAndOtherConfigurationsStartOver) {
   journal["source"] = fingerprint;
   std::filesystem::remove(out / "presharded.json");
   writeText(out / "presharded.partial.json", journal.dump());
+  writeText(out / "rank-2-of-3-00001.safetensors.tmp17.4", "unfinished");
+  writeText(out / "notes.tmp17.4", "of the user");
   written = 0;
   auto second = preshard(cut, open(dir / "source"), out.path(), options);
   ASSERT_TRUE(second.ok());
   EXPECT_EQ(second->kept, 1);
   EXPECT_EQ(written, second->files - 1);
+  EXPECT_FALSE(std::filesystem::exists(out / "rank-2-of-3-00001.safetensors.tmp17.4"));
+  EXPECT_TRUE(std::filesystem::exists(out / "notes.tmp17.4"));
   EXPECT_EQ(readText(out / "presharded.json"), complete);
   // Another source, or a file that is cut short: nothing is kept.
   journal["source"] = "other";

@@ -116,6 +116,24 @@ std::vector<Batch> planFiles(const WeightManifest &manifest, const PreshardOptio
   return batches;
 }
 
+/// What a run that was killed had under way.
+void removeUnfinished(const fs::path &directory, const std::vector<Batch> &batches) {
+  std::set<std::string> names = {"presharded.json", "presharded.partial.json", "tensor-cache.json"};
+  for (const Batch &batch : batches)
+    for (const PlannedFile &file : batch.files)
+      names.insert(file.name);
+  std::error_code error;
+  std::vector<fs::path> unfinished;
+  for (const fs::directory_entry &entry : fs::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename().string();
+    const size_t end = name.rfind(".tmp"); // As FileWriter names them.
+    if (end != std::string::npos && names.count(name.substr(0, end)))
+      unfinished.push_back(entry.path());
+  }
+  for (const fs::path &path : unfinished)
+    fs::remove(path, error);
+}
+
 /// A file of either layout, written shard after shard.
 class ShardFile {
 public:
@@ -219,6 +237,7 @@ Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSe
           done->value("bytes", int64_t(-1)) == int64_t(fs::file_size(path, error)))
         kept.insert(file.name);
     }
+  removeUnfinished(out, batches);
   auto missingRanks = [&](const Batch &batch, const ValueInfo &value) {
     std::vector<int64_t> ranks;
     for (const PlannedFile &file : batch.files)

@@ -354,8 +354,8 @@ bool boxesCover(std::vector<Box> boxes, int64_t begin, int64_t count) {
       return false;
     auto &[size, own] = box.loops[0];
     if (own != stride) {
-      // [6, s] is [2, 3 s] of [3, s].
-      if (stride % own != 0 || size % (stride / own) != 0)
+      // [6, s] is [2, 3 s] of [3, s]. A loop that stays in place writes twice.
+      if (own == 0 || stride % own != 0 || size % (stride / own) != 0)
         return false;
       std::pair<int64_t, int64_t> inner(stride / own, own);
       size /= stride / own;
