@@ -79,6 +79,24 @@ const Failure failures[] = {
      "the pieces do not write every one of the 64 local elements exactly once"},
     {"loadPieceRank", [](Json &m) { load(m)["pieces"][1]["offset"][0][0] = 8; },
      "piece 1: extents offset digit with rank stride 8 and size 2 does not fit 4 devices"},
+    {"loadWhole",
+     [](Json &m) {
+       Json &l = load(m);
+       l.erase("pieces");
+       l["function"] = {{"program", 0}, {"symbol", "f"}, {"arena_bytes", 0}};
+       l["whole"] = 1;
+     },
+     "'whole' is not a boolean"},
+    {"loadWholeOfParts",
+     [](Json &m) {
+       Json &w = function(m)["arguments"][1];
+       w["load"] = goodLoad();
+       w["load"].erase("pieces");
+       w["load"]["function"] = {{"program", 0}, {"symbol", "f"}, {"arena_bytes", 0}};
+       w["load"]["whole"] = true;
+       w["part"] = true;
+     },
+     "'whole' stands on parts of an argument"},
     {"loadFunction",
      [](Json &m) {
        Json &l = load(m);

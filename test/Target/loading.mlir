@@ -14,7 +14,8 @@
 // WHOLE: tensor.concat
 // WHOLE: func.func @main
 
-// In the bundle: IR of all, programs of what computes, pieces of what moves.
+// In the bundle: IR of all, programs of what computes (whole, where it is cut in several ways), pieces of
+// what moves.
 // RUN: rm -rf %t && shard-compile %s -o %t --opt-level=1 && FileCheck %s --check-prefix=IR < %t/programs/loading.mlir
 // RUN: FileCheck %s --check-prefix=MANIFEST < %t/manifest.json
 // RUN: shard-compile %s -o %t/again --opt-level=1 && cmp %t/manifest.json %t/again/manifest.json
@@ -33,9 +34,10 @@
 // MANIFEST: "name": "h0",
 // MANIFEST: "function": {
 // MANIFEST-NEXT: "program": 1,
-// MANIFEST-NEXT: "symbol": "[[HALF:sk_load_halve_shard_[0-9a-f]+]]",
+// MANIFEST-NEXT: "symbol": "sk_load_halve",
+// MANIFEST: "whole": true
 // MANIFEST: "name": "h1",
-// MANIFEST: "symbol": "[[HALF]]",
+// MANIFEST: "symbol": "sk_load_halve",
 
 // CHECK-LABEL: func.func private @combine(
 // CHECK-NOT: spmd.

@@ -69,6 +69,7 @@ struct Load {
   std::vector<Source> sources;
   std::vector<Piece> pieces;
   std::optional<Entry> function;
+  bool isWhole = false; ///< `function` makes the whole argument, not what a device has.
   std::vector<HostCall> chain;
   std::optional<Entry> reference;
 };

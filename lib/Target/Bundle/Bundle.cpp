@@ -114,6 +114,19 @@ static std::string addCopy(func::FuncOp func, ModuleOp module) {
   return copy.getName().str();
 }
 
+/// Adds what `functions` call to `module`; names of the program are those of its own
+/// copies.
+static void addCallees(SmallVector<func::FuncOp> functions, ModuleOp module) {
+  while (!functions.empty())
+    functions.pop_back_val().walk([&](func::CallOp call) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+      if (callee && !module.lookupSymbol(callee.getNameAttr())) {
+        module.push_back(callee.clone());
+        functions.push_back(callee);
+      }
+    });
+}
+
 /// Shard functions as a program, and as IR beside it.
 static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
                                 target::CodegenOptions codegen, StringRef dir,
@@ -127,9 +140,32 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
     func::FuncOp func = argument.shardFunction;
     if (func && printed.insert(func).second)
       addCopy(func, *text);
-    if (argument.load.function && !names.count(func))
-      names[func] = addCopy(func, *program);
   }
+  // A function that is cut in several ways is compiled once, whole, and cut by the
+  // loader: R functions and n layouts are no R x n programs.
+  llvm::MapVector<Operation *, DenseSet<Operation *>> cuts;
+  for (LoadedArgument &argument : arguments)
+    if (argument.load.function && argument.loadFunction)
+      cuts[argument.loadFunction].insert(argument.shardFunction);
+  auto toCompile = [&](LoadedArgument &argument) {
+    argument.load.isWhole = argument.loadFunction && cuts[argument.loadFunction].size() > 1;
+    return argument.load.isWhole ? argument.loadFunction : argument.shardFunction;
+  };
+  SmallVector<func::FuncOp> wholes;
+  for (LoadedArgument &argument : arguments) {
+    if (!argument.load.function)
+      continue;
+    func::FuncOp func = toCompile(argument);
+    if (names.count(func))
+      continue;
+    names[func] = addCopy(func, *program);
+    if (argument.load.isWhole)
+      wholes.push_back(func);
+  }
+  const bool hasCalls = llvm::any_of(wholes, [](func::FuncOp func) {
+    return func.walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  });
+  addCallees(std::move(wholes), *program);
   if (!printed.empty()) {
     for (const MeshCache::Entry &mesh : llvm::reverse(meshes.entries()))
       text->getBody()->push_front(mesh.op->clone());
@@ -143,6 +179,12 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
   }
   if (names.empty())
     return success();
+  if (hasCalls) {
+    FailureOr<OwningOpRef<ModuleOp>> inlined = cloneInlined(*program);
+    if (failed(inlined))
+      return failure();
+    program = std::move(*inlined);
+  }
   for (auto func : program->getOps<func::FuncOp>())
     if (failed(lowerCollectives(func, meshes)))
       return failure();
@@ -153,7 +195,7 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
     return failure();
   for (LoadedArgument &argument : arguments)
     if (argument.load.function) {
-      const target::CompiledFunction &function = compiled[names[argument.shardFunction]];
+      const target::CompiledFunction &function = compiled[names[toCompile(argument)]];
       argument.load.function = {index, function.symbol, function.arenaBytes};
     }
   return success();
@@ -164,22 +206,13 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
 static llvm::MapVector<Operation *, std::string>
 addLoadReferences(ArrayRef<LoadedArgument> arguments, ModuleOp reference) {
   llvm::MapVector<Operation *, std::string> names;
-  SymbolTable symbols(reference);
   SmallVector<func::FuncOp> helpers;
   for (const LoadedArgument &argument : arguments)
     if (argument.loadFunction && !names.count(argument.loadFunction)) {
       names[argument.loadFunction] = addCopy(argument.loadFunction, reference);
       helpers.push_back(argument.loadFunction);
     }
-  // What they call; names of the program are those of its own copies.
-  while (!helpers.empty())
-    helpers.pop_back_val().walk([&](func::CallOp call) {
-      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-      if (callee && !reference.lookupSymbol(callee.getNameAttr())) {
-        reference.push_back(callee.clone());
-        helpers.push_back(callee);
-      }
-    });
+  addCallees(std::move(helpers), reference);
   return names;
 }
 

@@ -35,6 +35,8 @@ static Json toJson(const Load &load) {
   }
   if (load.function) {
     json["function"] = toJson(*load.function);
+    if (load.isWhole)
+      json["whole"] = true;
   } else if (!load.chain.empty()) {
     json["chain"] = Json::array();
     for (const Load::HostCall &call : load.chain) {

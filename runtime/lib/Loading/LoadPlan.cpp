@@ -520,8 +520,17 @@ Status runCall(const ValueInfo &value, const StoredSource &source,
   if (load.function) {
     if (!programs)
       return internalError("no program for its loading function");
+    Buffer made;
+    if (load.isWhole) { // Once for all ranks.
+      made = Buffer(value.globalBytes());
+      SK_RETURN_IF_ERROR(programs(*load.function, 0, pointers.data(), made.data()));
+      bytes += made.bytes();
+    }
     for (auto [rank, local] : ranks) {
-      SK_RETURN_IF_ERROR(programs(*load.function, rank, pointers.data(), local));
+      if (load.isWhole)
+        gatherLocal(value.extents, rank, dtypeSize(value.dtype), made.data(), local);
+      else
+        SK_RETURN_IF_ERROR(programs(*load.function, rank, pointers.data(), local));
       clearPadding(value, rank, local);
     }
   } else {

@@ -55,6 +55,15 @@ public:
   std::string stringOr(const char *key, std::string fallback) const {
     return has(key) ? string(key) : std::move(fallback);
   }
+  /// False where it is missing.
+  bool flag(const char *key) const {
+    if (!has(key))
+      return false;
+    const Json &value = member(key);
+    if (!value.is_boolean())
+      fail("'" + std::string(key) + "' is not a boolean");
+    return value.get<bool>();
+  }
   int64_t integer(const char *key) const {
     return asInteger(member(key), key);
   }

@@ -210,6 +210,9 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
     JsonAt function(in.member("function"), in.where() + ", function");
     function.expectObject();
     load.function = readEntry(function, numPrograms);
+    load.isWhole = in.flag("whole");
+    if (load.isWhole && value.isPart)
+      in.fail("'whole' stands on parts of an argument");
   } else {
     if (load.sources.size() != 1)
       in.fail("'chain' has " + std::to_string(load.sources.size()) + " sources, expected 1");
@@ -304,11 +307,7 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
   }
   readShape(in, "global_shape", value.globalShape, value.globalElements);
   for (auto [key, flag] : {std::pair("exact", &value.exact), std::pair("part", &value.isPart)})
-    if (in.has(key)) {
-      if (!in.member(key).is_boolean())
-        in.fail("'" + std::string(key) + "' is not a boolean");
-      *flag = in.member(key).get<bool>();
-    }
+    *flag = in.flag(key);
   if (value.isPart && value.kind != ValueKind::Weight)
     in.fail("'part' stands on a value that is no weight");
   // What host functions give is a stack, a slice for each rank.

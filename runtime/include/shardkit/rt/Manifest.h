@@ -69,6 +69,7 @@ struct LoadInfo {
   std::vector<LoadSource> sources;
   std::vector<ExtentPiece> pieces;
   std::optional<EntryPoint> function;
+  bool isWhole = false; ///< `function` makes the whole argument, of which ranks hold parts.
   std::vector<HostCall> chain;
   /// Of a presharded set: a loading function made what is stored, in one of these ways.
   bool made = false;
