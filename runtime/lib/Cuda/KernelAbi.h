@@ -54,7 +54,7 @@ typedef struct {
 
 /* Queries and keys that a block has in shared memory, and its threads: for head dims up
  * to `head`. */
-#define SK_ATTENTION_HALF(X) X(64, 64, 64) X(128, 64, 64) X(256, 64, 16) /* head, queries, keys */
+#define SK_ATTENTION_TENSOR(X) X(64, 64, 64) X(128, 64, 64) X(256, 64, 16) /* head, queries, keys */
 #define SK_ATTENTION_F32(X) X(64, 64, 64) X(128, 64, 64) X(256, 32, 32)
 
 #endif
