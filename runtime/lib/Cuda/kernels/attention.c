@@ -357,6 +357,8 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
   const int row = t.first + own + lane / 4;
 
   float sums[32][4], scores[32], largest[2] = {-infinity, -infinity}, total[2] = {0, 0};
+  /* Queries that do not fit in registers are read again for each tile. */
+  const int is_late = D * (int)sizeof(element) > 256;
   uint32_t queries[128 / STEP][4];
   UNROLL for (int j = 0; j < D / 8; ++j) {
     UNROLL for (int r = 0; r < 4; ++r) sums[j][r] = 0;
@@ -371,7 +373,7 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
     close_group();
     await_all_but_one(); /* The keys are there. */
     barrier();
-    if (key == 0 && D <= 128) {
+    if (key == 0 && !is_late) {
       UNROLL for (int d = 0; d < D / STEP; ++d) {
         load_matrices(queries[d], chunk_at(q_tile, own + (lane & 15), 2 * d + (lane >> 4), D));
         round_words(queries[d], 4, type);
@@ -380,7 +382,7 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
     UNROLL for (int n = 0; n < BN / 2; ++n) scores[n] = 0;
     UNROLL for (int d = 0; d < D / STEP; ++d) {
       uint32_t late[4];
-      if (D > 128) {
+      if (is_late) {
         load_matrices(late, chunk_at(q_tile, own + (lane & 15), 2 * d + (lane >> 4), D));
         round_words(late, 4, type);
       }
@@ -389,8 +391,8 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
         load_matrices(b, chunk_at(k_tile, 16 * j + (lane & 7) + 8 * (lane >> 4),
                                   2 * d + ((lane >> 3) & 1), D));
         round_words(b, 4, type);
-        multiply(scores + 8 * j, D > 128 ? late : queries[d % (128 / STEP)], b[0], b[1], type);
-        multiply(scores + 8 * j + 4, D > 128 ? late : queries[d % (128 / STEP)], b[2], b[3], type);
+        multiply(scores + 8 * j, is_late ? late : queries[d % (128 / STEP)], b[0], b[1], type);
+        multiply(scores + 8 * j + 4, is_late ? late : queries[d % (128 / STEP)], b[2], b[3], type);
       }
     }
     barrier();
@@ -429,6 +431,8 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
 #ifdef TF32
     /* Keys in the order 0 2 4 6 1 3 5 7, in which a lane has their scores already. */
     UNROLL for (int s = 0; s < BN / 8; ++s) {
+      int at = lane; /* Addresses are not kept. */
+      __asm__ volatile("" : "+r"(at));
       uint32_t p[4];
       UNROLL for (int r = 0; r < 4; ++r)
         p[r] = __builtin_bit_cast(uint32_t, scores[4 * s + (r >> 1) + 2 * (r & 1)]);
@@ -436,9 +440,9 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
       UNROLL for (int j = 0; j < D / 8; ++j) {
         uint32_t b[2];
         UNROLL for (int r = 0; r < 2; ++r)
-          b[r] = *(SHARED uint32_t *)(uintptr_t)(chunk_at(v_tile, 8 * s + 2 * (lane & 3) + r,
-                                                          2 * j + (lane >> 4), D) +
-                                                 (uint32_t)((lane >> 2) & 3) * 4);
+          b[r] = *(SHARED uint32_t *)(uintptr_t)(chunk_at(v_tile, 8 * s + 2 * (at & 3) + r,
+                                                          2 * j + (at >> 4), D) +
+                                                 (uint32_t)((at >> 2) & 3) * 4);
         round_words(b, 2, type);
         multiply(sums[j], p, b[0], b[1], type);
       }
