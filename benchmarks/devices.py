@@ -199,7 +199,7 @@ class Runs:
 def run(options):
     runs = Runs(options)
     result = {"gpus": options.gpus}
-    for name in ("steps", "minilm", "bandwidth", "collectives", "loader"):
+    for name in options.parts.split(","):
         try:
             result[name] = getattr(runs, name)()
             print(f"benchmarks: {name}: done", flush=True)
@@ -230,6 +230,7 @@ def main():
     running.add_argument("--json")
     running.add_argument("--shard-run", default=str(ROOT / "build/bin/shard-run"))
     running.add_argument("--weights")
+    running.add_argument("--parts", default="steps,minilm,bandwidth,collectives,loader")
     running.add_argument("--peers", default="jax,torch")
     running.add_argument("--gpus", type=int, default=count_gpus())
     running.add_argument("--option", action="append", default=[], help="for shard-run")
