@@ -302,9 +302,15 @@ struct PowerOfInt : OpRewritePattern<math::FPowIOp> {
     Type type = exponent.getType(), element = getElementTypeOrSelf(type);
     if (element.isInteger(32))
       return failure();
-    Type i32 = rewriter.getI32Type();
     auto shaped = dyn_cast<ShapedType>(type);
-    Type wanted = shaped ? Type(shaped.clone(i32)) : i32;
+    auto typeOf = [&](Type element) { return shaped ? Type(shaped.clone(element)) : element; };
+    Type wanted = typeOf(rewriter.getI32Type());
+    if (element.isIndex()) {
+      element = rewriter.getI64Type();
+      type = typeOf(element);
+      shaped = dyn_cast<ShapedType>(type);
+      exponent = arith::IndexCastOp::create(rewriter, loc, type, exponent);
+    }
     if (element.getIntOrFloatBitWidth() < 32) {
       exponent = arith::ExtSIOp::create(rewriter, loc, wanted, exponent);
     } else {
