@@ -189,7 +189,7 @@ struct Case {
     return result;
   }
 
-  void verify(cuda::Device &device) {
+  void verify(cuda::Device &device, double tf32Tolerance = 0) {
     std::vector<double> before;
     for (int64_t i = 0; i < out.elements; ++i)
       before.push_back(getElement(out.dtype, out.bytes.data(), i));
@@ -197,7 +197,7 @@ struct Case {
     const std::vector<double> want = expected(largest), got = run(device);
     const DType in = DType(desc.in_dtype);
     // Tolerance::forDType.
-    const double tolerance = in == DType::F32 ? 1e-5 : in == DType::F16 ? 2e-3 : 2e-2;
+    const double tolerance = tf32Tolerance ? tf32Tolerance : in == DType::F32 ? 1e-5 : in == DType::F16 ? 2e-3 : 2e-2;
     // Marks what the result covers.
     std::vector<bool> written(size_t(out.elements), false);
     int64_t places = 1;
@@ -253,6 +253,31 @@ TEST_F(Attention, sizesAroundTilesAndVectors) {
       test.layOutAll();
       test.addStep(SK_SCALE, 1 / std::sqrt(double(head)));
       test.verify(device());
+      if (HasFatalFailure())
+        return;
+    }
+}
+
+TEST_F(Attention, tf32) {
+  cuda::DeviceOptions options;
+  options.tf32 = true;
+  const std::unique_ptr<cuda::Devices> devices = openDevices(1, options);
+  ASSERT_TRUE(devices);
+  cuda::Device &device = *devices->of(0);
+  EXPECT_OK(device.enter());
+  const int64_t sizes[][4] = {{64, 64, 64, 64}, {1, 1, 1, 1},       {65, 63, 64, 60},
+                              {3, 130, 32, 32}, {70, 17, 128, 128}, {5, 200, 80, 72},
+                              {33, 40, 200, 256}, {16, 15, 7, 9},   {40, 66, 256, 129}};
+  for (auto [queries, keys, head, values] : sizes)
+    for (bool causal : {false, true}) {
+      SCOPED_TRACE(std::to_string(queries) + " x " + std::to_string(keys) + " of " +
+                   std::to_string(head) + ", " + std::to_string(values));
+      Case test(DType::F32, {2}, queries, keys, head, values, DType::F32);
+      test.layOutAll();
+      test.addStep(SK_SCALE, 1 / std::sqrt(double(head)));
+      if (causal)
+        test.addStep(SK_CAUSAL, -infinity, 0, 1, keys - queries + 1);
+      test.verify(device, 2e-3);
       if (HasFatalFailure())
         return;
     }

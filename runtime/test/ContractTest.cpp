@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <map>
+#include <unistd.h>
 
 using namespace shardkit::rt;
 using namespace shardkit::rt::test;
@@ -279,6 +280,150 @@ TEST(Contract, cacheNoticesAnotherDescriptorAtTheSameAddress) {
   std::swap(desc.dims[0].stride_a, desc.dims[2].stride_a);
   ASSERT_TRUE(cache.run(&desc, a, b, c).ok());
   EXPECT_EQ(c[1], 3);
+}
+
+/// `test` with operands that are added: `kinds` of them, a vector along the columns (v), along
+/// the rows (r), a matrix (m), or nothing at all of C (n).
+void checkFused(const Case &test, std::mt19937 &random, const std::string &kinds, int activation,
+                cuda::Device &device, double tolerance) {
+  sk_fused_contraction fused = {};
+  fused.product = test.desc;
+  fused.activation = activation;
+  fused.num_added = int32_t(kinds.size());
+  const DType in = DType(test.desc.in_dtype), out = DType(test.desc.out_dtype);
+  int64_t sizes[SK_MAX_ADDED] = {1, 1};
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    std::vector<int> own;
+    for (int i = 0; i < test.desc.num_dims; ++i) {
+      const int role = test.desc.dims[i].role;
+      if (role != SK_K && kinds[k] != 'n' && (role != SK_M || kinds[k] != 'v') &&
+          (role != SK_N || kinds[k] != 'r') && (role != SK_BATCH || kinds[k] == 'm' || random() % 2))
+        own.push_back(i);
+    }
+    // In the order of C.
+    std::sort(own.begin(), own.end(), [&](int i, int j) {
+      return test.desc.dims[i].stride_c < test.desc.dims[j].stride_c;
+    });
+    int64_t stride = random() % 9 == 0 ? 2 : 1;
+    for (int i : own) {
+      fused.added[k][i] = test.desc.dims[i].size == 1 ? 0 : stride;
+      stride = stride * test.desc.dims[i].size + (random() % 4 == 0 ? 2 : 0);
+    }
+    sizes[k] = stride;
+  }
+  auto fill = [&](DType dtype, int64_t size) {
+    std::vector<char> data(size_t(size * dtypeSize(dtype)) + 8);
+    for (int64_t i = 0; i < size; ++i)
+      setElement(dtype, data.data(), i, std::uniform_real_distribution<double>(-1, 1)(random));
+    return data;
+  };
+  std::vector<char> a = fill(in, test.sizeA), b = fill(in, test.sizeB), c = fill(out, test.sizeC),
+                    first = fill(out, sizes[0]), second = fill(out, sizes[1]);
+  std::vector<double> expected;
+  for (int64_t i = 0; i < test.sizeC; ++i)
+    expected.push_back(getElement(out, c.data(), i));
+  ContractionDims dims, outer;
+  for (int i = 0; i < test.desc.num_dims; ++i) {
+    const auto &dim = test.desc.dims[i];
+    dims.push_back({dim.size, dim.stride_a, dim.stride_b, dim.stride_c});
+    if (dim.role != SK_K)
+      outer.push_back({dim.size, fused.added[0][i], fused.added[1][i], dim.stride_c});
+  }
+  if (!test.desc.accumulate)
+    forEachIndex(outer, [&](int64_t, int64_t, int64_t oc, bool) { expected[size_t(oc)] = 0; });
+  forEachIndex(dims, [&](int64_t oa, int64_t ob, int64_t oc, bool) {
+    expected[size_t(oc)] += getElement(in, a.data(), oa) * getElement(in, b.data(), ob);
+  });
+  forEachIndex(outer, [&](int64_t f, int64_t s, int64_t oc, bool) {
+    double &x = expected[size_t(oc)];
+    x += kinds.size() > 0 ? getElement(out, first.data(), f) : 0;
+    x += kinds.size() > 1 ? getElement(out, second.data(), s) : 0;
+    if (activation == SK_RELU)
+      x = std::max(x, 0.0);
+    if (activation == SK_GELU)
+      x = 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  });
+  Placed onA(&device, a.data(), int64_t(a.size())), onB(&device, b.data(), int64_t(b.size())),
+      onC(&device, c.data(), int64_t(c.size())), onFirst(&device, first.data(), int64_t(first.size())),
+      onSecond(&device, second.data(), int64_t(second.size()));
+  EXPECT_OK(device.contractFused(&fused, onA.data(), onB.data(), onC.data(), onFirst.data(),
+                                 onSecond.data()));
+  onC.fetch();
+  for (int64_t i = 0; i < test.sizeC; ++i) {
+    const double want = expected[size_t(i)], got = getElement(out, c.data(), i);
+    if (std::abs(want - got) > tolerance * (1 + std::abs(want))) {
+      ADD_FAILURE() << kinds << " activation " << activation << " element " << i << ": " << got
+                    << ", expected " << want;
+      return;
+    }
+  }
+}
+
+TEST(Contract, whatIsAddedAndActivations) {
+  if (!onDevices())
+    GTEST_SKIP() << "sk_contract_fused runs on devices only";
+  std::mt19937 random(8);
+  const std::string record = testing::TempDir() + "products" + std::to_string(::getpid());
+  ::setenv("SK_CUBLASLT_RECORD", record.c_str(), 1);
+  for (bool tf32 : {false, true})
+    for (bool lacksEpilogues : {false, true}) {
+      ::setenv("SK_EMU_NO_EPILOGUES", lacksEpilogues ? "1" : "0", 1);
+      cuda::DeviceOptions options;
+      options.tf32 = tf32;
+      const std::unique_ptr<cuda::Devices> devices = openDevices(1, options);
+      ASSERT_TRUE(devices);
+      cuda::Device &device = *devices->of(0);
+      EXPECT_OK(device.enter());
+      for (int round = 0; round < 250; ++round)
+        for (auto [in, out, tolerance] : {std::tuple(DType::F32, DType::F32, tf32 ? 4e-3 : 2e-6),
+                                          std::tuple(DType::BF16, DType::BF16, 3e-2),
+                                          std::tuple(DType::F16, DType::F16, 4e-3),
+                                          std::tuple(DType::BF16, DType::F32, 2e-6)}) {
+          Case test = round % 2 ? randomCase(random, in, out, 7)
+                                : plain(1 + int64_t(random() % 20), 1 + int64_t(random() % 20),
+                                        1 + int64_t(random() % 9), random() % 2, random() % 4 == 0, in, out);
+          const char *const kinds[] = {"", "v", "v", "m", "vm", "mv", "r", "n", "vv", "mm"};
+          checkFused(test, random, kinds[random() % 10], int(random() % 3), device, tolerance);
+          if (HasFailure())
+            return;
+        }
+    }
+  ::unsetenv("SK_EMU_NO_EPILOGUES");
+  ::unsetenv("SK_CUBLASLT_RECORD");
+  // Emulated libraries write down what they did: all of it was there.
+  if (std::getenv("SK_CUDA_LIBRARY_PATH")) {
+    const std::string all = readText(record);
+    for (const char *epilogue : {"epilogue 1\n", "epilogue 1 beta", "epilogue 2\n", "epilogue 4\n",
+                                 "epilogue 4 beta", "epilogue 6\n", "epilogue 6 beta",
+                                 "epilogue 32\n", "epilogue 36\n", "epilogue 36 beta"})
+      EXPECT_NE(all.find(epilogue), all.npos) << epilogue;
+  }
+  std::remove(record.c_str());
+}
+
+TEST(Contract, malformedEpiloguesAreErrors) {
+  if (!onDevices())
+    GTEST_SKIP() << "sk_contract_fused runs on devices only";
+  const std::unique_ptr<cuda::Devices> devices = openDevices(1);
+  ASSERT_TRUE(devices);
+  cuda::Device &device = *devices->of(0);
+  EXPECT_OK(device.enter());
+  auto run = [&](const sk_fused_contraction &fused) {
+    return device.contractFused(&fused, nullptr, nullptr, nullptr, nullptr, nullptr);
+  };
+  sk_fused_contraction fused = {};
+  fused.product = plain(2, 3, 4, false, 0).desc;
+  fused.num_added = 3;
+  EXPECT_ERROR(run(fused), "malformed contraction");
+  fused.num_added = 1;
+  fused.added[0][2] = 1;
+  EXPECT_ERROR(run(fused), "its role does not have");
+  fused.added[0][2] = 0;
+  fused.activation = 9;
+  EXPECT_ERROR(run(fused), "malformed contraction");
+  fused.activation = SK_RELU;
+  fused.product = plain(2, 3, 4, false, 0, DType::F64, DType::F64).desc;
+  EXPECT_ERROR(run(fused), "into f64 with more behind it");
 }
 
 } // namespace

@@ -22,6 +22,16 @@ namespace {
 struct LoopDim {
   int32_t role;
   int64_t size, a, b, c;
+  std::array<int64_t, SK_MAX_ADDED> added;
+
+  /// Whether this loop around `inner` is one loop with it.
+  bool continues(const LoopDim &inner) const {
+    bool does = role == inner.role && a == inner.a * inner.size && b == inner.b * inner.size &&
+                c == inner.c * inner.size;
+    for (auto [outer, stride] : llvm::zip(added, inner.added))
+      does &= outer == stride * inner.size;
+    return does;
+  }
 };
 } // namespace
 
@@ -46,12 +56,15 @@ static SmallVector<int64_t> loopStrides(AffineMap map, Value buffer) {
 }
 
 /// Loops larger than 1 by role, each role's major to minor; neighbours that are
-/// one loop in all three operands joined.
+/// one loop in all operands joined.
 static SmallVector<LoopDim> loopDims(ContractOp op) {
   auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<int64_t> sizes = *op.getLoopSizes();
   auto a = loopStrides(maps[0], op.getA()), b = loopStrides(maps[1], op.getB()),
        c = loopStrides(maps[2], op.getC());
+  SmallVector<SmallVector<int64_t>> added;
+  for (auto [map, value] : llvm::zip_equal(ArrayRef(maps).drop_front(3), op.getAdded()))
+    added.push_back(loopStrides(map, value));
   SmallVector<LoopDim> dims;
   for (unsigned i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 1)
@@ -59,7 +72,9 @@ static SmallVector<LoopDim> loopDims(ContractOp op) {
     bool inA = maps[0].isFunctionOfDim(i), inB = maps[1].isFunctionOfDim(i),
          inC = maps[2].isFunctionOfDim(i);
     int32_t role = inA && inB && inC ? SK_BATCH : !inB ? SK_M : !inA ? SK_N : SK_K;
-    dims.push_back({role, sizes[i], a[i], b[i], c[i]});
+    LoopDim &dim = dims.emplace_back(LoopDim{role, sizes[i], a[i], b[i], c[i], {}});
+    for (auto [k, strides] : llvm::enumerate(added))
+      dim.added[k] = strides[i];
   }
   llvm::stable_sort(dims, [](const LoopDim &x, const LoopDim &y) {
     if (x.role != y.role)
@@ -70,27 +85,35 @@ static SmallVector<LoopDim> loopDims(ContractOp op) {
   });
   SmallVector<LoopDim> joined;
   for (const LoopDim &dim : dims) {
-    if (!joined.empty()) {
-      LoopDim &outer = joined.back();
-      if (outer.role == dim.role && outer.a == dim.a * dim.size &&
-          outer.b == dim.b * dim.size && outer.c == dim.c * dim.size) {
-        outer = {dim.role, outer.size * dim.size, dim.a, dim.b, dim.c};
-        continue;
-      }
+    if (!joined.empty() && joined.back().continues(dim)) {
+      int64_t size = joined.back().size;
+      joined.back() = dim;
+      joined.back().size *= size;
+      continue;
     }
     joined.push_back(dim);
   }
   return joined;
 }
 
-/// The descriptor as the 8-byte words it is made of in memory.
+/// The 8-byte words that a descriptor is made of in memory.
+template <typename T> static SmallVector<int64_t> wordsOf(const T &desc) {
+  static_assert(sizeof desc % sizeof(int64_t) == 0);
+  SmallVector<int64_t> words(sizeof desc / sizeof(int64_t));
+  memcpy(words.data(), &desc, sizeof desc);
+  return words;
+}
+
 static SmallVector<int64_t> encode(ContractOp op) {
-  sk_contraction desc = {};
+  sk_fused_contraction fused = {};
+  sk_contraction &desc = fused.product;
   desc.abi = SK_ABI_VERSION;
   desc.in_dtype = dtypeOf(cast<MemRefType>(op.getA().getType()).getElementType());
   desc.out_dtype = dtypeOf(cast<MemRefType>(op.getC().getType()).getElementType());
   desc.accumulate = !op.getOverwrite();
   for (const LoopDim &dim : loopDims(op)) {
+    for (int i = 0; i < SK_MAX_ADDED; ++i)
+      fused.added[i][desc.num_dims] = dim.added[i];
     auto &entry = desc.dims[desc.num_dims++];
     entry.role = dim.role;
     entry.size = dim.size;
@@ -98,10 +121,12 @@ static SmallVector<int64_t> encode(ContractOp op) {
     entry.stride_b = dim.b;
     entry.stride_c = dim.c;
   }
-  static_assert(sizeof(sk_contraction) % sizeof(int64_t) == 0);
-  SmallVector<int64_t> words(sizeof(sk_contraction) / sizeof(int64_t));
-  memcpy(words.data(), &desc, sizeof(desc));
-  return words;
+  if (!op.isFused())
+    return wordsOf(desc);
+  fused.num_added = op.getAdded().size();
+  if (std::optional<StringRef> activation = op.getActivation())
+    fused.activation = *activation == "relu" ? SK_RELU : SK_GELU;
+  return wordsOf(fused);
 }
 
 static SmallVector<int64_t> encode(AttentionOp op) {
@@ -159,10 +184,7 @@ static SmallVector<int64_t> encode(AttentionOp op) {
     if (auto otherwise = dictionary.getAs<FloatAttr>("otherwise"))
       step.value = float(otherwise.getValueAsDouble());
   }
-  static_assert(sizeof desc % sizeof(int64_t) == 0);
-  SmallVector<int64_t> words(sizeof desc / sizeof(int64_t));
-  memcpy(words.data(), &desc, sizeof desc);
-  return words;
+  return wordsOf(desc);
 }
 
 Value spmd::target::getPointer(OpBuilder &b, Location loc, Value buffer) {
@@ -272,10 +294,14 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
         return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v));
       };
       if (auto contract = dyn_cast<ContractOp>(op)) {
-        auto callee = declare(b, "sk_contract", {ptr, ptr, ptr, ptr, ptr}, i32);
         SmallVector<Value> args{context, descriptor(b, op, "contraction_", encode(contract))};
         for (Value buffer : contract->getOperands())
           args.push_back(getPointer(b, loc, buffer));
+        if (contract.isFused())
+          while (args.size() < 5 + SK_MAX_ADDED)
+            args.push_back(LLVM::ZeroOp::create(b, loc, ptr));
+        auto callee = declare(b, contract.isFused() ? "sk_contract_fused" : "sk_contract",
+                              SmallVector<Type>(args.size(), ptr), i32);
         func::CallOp::create(b, loc, callee, args);
       } else if (auto attention = dyn_cast<AttentionOp>(op)) {
         auto callee = declare(b, "sk_attention", {ptr, ptr, ptr, ptr, ptr, ptr, ptr}, i32);

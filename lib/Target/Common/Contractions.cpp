@@ -180,7 +180,7 @@ struct Recognise : spmd::impl::SpmdTargetContractionsBase<Recognise> {
       auto contract = ContractOp::create(
           builder, op.getLoc(), TypeRange{type},
           builder.getAffineMapArrayAttr({c->mapA, c->mapB, c->mapC}), c->a, c->b, c->c,
-          overwrite ? builder.getUnitAttr() : UnitAttr());
+          ValueRange{}, overwrite ? builder.getUnitAttr() : UnitAttr(), StringAttr());
       replaced->getResult(0).replaceAllUsesWith(contract.getResult().front());
       // The op and the moves behind it are dead now, and perhaps still to come in the
       // list: canonicalize removes them with the producers that were folded.

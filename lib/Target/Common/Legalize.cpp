@@ -292,6 +292,53 @@ template <typename TestOp> struct TestByCompare : OpRewritePattern<TestOp> {
   }
 };
 
+/// Neither LLVM nor a library has powers of other exponents than i32. Of those beyond it the
+/// sign counts, and whether they are odd.
+struct PowerOfInt : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FPowIOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value exponent = op.getRhs();
+    Type type = exponent.getType(), element = getElementTypeOrSelf(type);
+    if (element.isInteger(32))
+      return failure();
+    auto shaped = dyn_cast<ShapedType>(type);
+    auto typeOf = [&](Type element) { return shaped ? Type(shaped.clone(element)) : element; };
+    Type wanted = typeOf(rewriter.getI32Type());
+    if (element.isIndex()) {
+      element = rewriter.getI64Type();
+      type = typeOf(element);
+      shaped = dyn_cast<ShapedType>(type);
+      exponent = arith::IndexCastOp::create(rewriter, loc, type, exponent);
+    }
+    if (element.getIntOrFloatBitWidth() < 32) {
+      exponent = arith::ExtSIOp::create(rewriter, loc, wanted, exponent);
+    } else {
+      auto constant = [&](int64_t value) -> Value {
+        TypedAttr attr = rewriter.getIntegerAttr(element, value);
+        if (!shaped || shaped.hasStaticShape())
+          return arith::ConstantOp::create(
+              rewriter, loc, shaped ? TypedAttr(DenseElementsAttr::get(shaped, Attribute(attr))) : attr);
+        SmallVector<Value> sizes;
+        for (int64_t d = 0; d < shaped.getRank(); ++d)
+          if (shaped.isDynamicDim(d))
+            sizes.push_back(tensor::DimOp::create(rewriter, loc, op.getRhs(), d));
+        return tensor::SplatOp::create(rewriter, loc, type,
+                                       arith::ConstantOp::create(rewriter, loc, attr), sizes);
+      };
+      constexpr int64_t most = std::numeric_limits<int32_t>::max() - 1;
+      Value odd = arith::AndIOp::create(rewriter, loc, exponent, constant(1));
+      Value even = arith::SubIOp::create(rewriter, loc, exponent, odd);
+      even = arith::MaxSIOp::create(rewriter, loc, even, constant(-most));
+      even = arith::MinSIOp::create(rewriter, loc, even, constant(most));
+      exponent = arith::TruncIOp::create(rewriter, loc, wanted,
+                                         arith::AddIOp::create(rewriter, loc, even, odd));
+    }
+    rewriter.modifyOpInPlace(op, [&] { op.getRhsMutable().assign(exponent); });
+    return success();
+  }
+};
+
 /// A concat inserts its operands one after the other; upstream's pattern also
 /// handles dynamic sizes but computes each size twice.
 struct ConcatToInserts : OpRewritePattern<tensor::ConcatOp> {
@@ -569,7 +616,7 @@ struct Legalize : spmd::impl::SpmdTargetLegalizeBase<Legalize> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     set.add<DecomposeSoftmax, BitcastToArith, TruncateByOdd, TestByCompare<math::IsInfOp>,
-            TestByCompare<math::IsNormalOp>, linalg::DecomposePadOpPattern,
+            TestByCompare<math::IsNormalOp>, PowerOfInt, linalg::DecomposePadOpPattern,
             UnitStrides<tensor::ExtractSliceOp>, UnitStrides<tensor::InsertSliceOp>>(context);
     set.add<ConcatToInserts>(context, /*benefit=*/2);
     tensor::populateDecomposeTensorConcatPatterns(set);

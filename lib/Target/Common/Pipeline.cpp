@@ -23,7 +23,7 @@ void spmd::target::registerCommonTarget(DialectRegistry &registry) {
   registry.insert<SpmdRtDialect>();
 }
 
-void spmd::target::buildFused(OpPassManager &pm, bool attention) {
+void spmd::target::buildFused(OpPassManager &pm, bool forDevices) {
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdTargetLegalize());
   f.addPass(createLinalgFoldUnitExtentDimsPass());
@@ -32,8 +32,9 @@ void spmd::target::buildFused(OpPassManager &pm, bool attention) {
   f.addPass(createSpmdTargetContractions());
   f.addPass(createConvertElementwiseToLinalgPass());
   f.addPass(createCanonicalizerPass());
-  if (attention) {
+  if (forDevices) {
     f.addPass(createSpmdTargetAttention());
+    f.addPass(createSpmdTargetEpilogues());
     f.addPass(createCanonicalizerPass());
   }
   f.addPass(createSpmdTargetFuse());

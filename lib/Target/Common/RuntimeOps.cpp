@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "shardkit/rt/abi.h"
 
 using namespace mlir;
@@ -48,8 +49,8 @@ std::optional<SmallVector<int64_t>> ContractOp::getLoopSizes() {
 
 LogicalResult ContractOp::verify() {
   auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
-  if (maps.size() != 3)
-    return emitOpError("expected 3 indexing maps, got ") << maps.size();
+  if (maps.size() != getNumOperands())
+    return emitOpError("expected ") << getNumOperands() << " indexing maps, got " << maps.size();
   for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
     if (!map.isProjectedPermutation() ||
         map.getNumDims() != maps.front().getNumDims() ||
@@ -62,6 +63,17 @@ LogicalResult ContractOp::verify() {
   if (llvm::count_if(*sizes, [](int64_t s) { return s != 1; }) >
       SK_MAX_CONTRACTION_DIMS)
     return emitOpError("expected at most ") << SK_MAX_CONTRACTION_DIMS << " loops";
+  if (getAdded().size() > SK_MAX_ADDED)
+    return emitOpError("expected at most ") << SK_MAX_ADDED << " operands to add";
+  for (auto [map, value] : llvm::zip_equal(ArrayRef(maps).drop_front(3), getAdded())) {
+    if (getElementTypeOrSelf(value) != getElementTypeOrSelf(getC()))
+      return emitOpError("expected operands to add of the type of the result");
+    for (AffineExpr expr : map.getResults())
+      if (!maps[2].isFunctionOfDim(cast<AffineDimExpr>(expr).getPosition()))
+        return emitOpError("expected operands to add over loops of the result");
+  }
+  if (getActivation() && *getActivation() != "relu" && *getActivation() != "gelu")
+    return emitOpError("expected activation \"relu\" or \"gelu\", got \"") << *getActivation() << "\"";
   return success();
 }
 
@@ -277,7 +289,7 @@ static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter,
   SmallVector<Value> buffers;
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
-  Value init;
+  Value init, computed;
   for (OpOperand &operand : op->getOpOperands()) {
     FailureOr<Value> buffer = getBuffer(rewriter, operand.get(), options, state);
     if (failed(buffer))
@@ -286,15 +298,17 @@ static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter,
     Value strided = withStrides(rewriter, loc, *buffer, contiguous);
     if (strided != *buffer && (!isInit || readsInit))
       memref::CopyOp::create(rewriter, loc, *buffer, strided);
-    if (isInit)
+    if (isInit) {
       init = *buffer;
+      computed = strided;
+    }
     buffers.push_back(strided);
   }
   OperationState newState(loc, op->getName(), buffers, TypeRange{}, op->getAttrs());
   newState.propertiesAttr = op->getPropertiesAsAttribute();
   rewriter.create(newState);
-  if (buffers.back() != init)
-    memref::CopyOp::create(rewriter, loc, buffers.back(), init);
+  if (computed != init)
+    memref::CopyOp::create(rewriter, loc, computed, init);
   replaceOpWithBufferizedValues(rewriter, op, init);
   return success();
 }

@@ -4,6 +4,7 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace mlir::spmd;
 using namespace mlir::spmd::target;
 
 //===----------------------------------------------------------------------===//
@@ -321,4 +322,61 @@ bool Expressions::equal(Expression *a, Expression *b, ArrayRef<std::pair<Digits,
     if (!equal(x, y, all))
       return false;
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors by loops
+//===----------------------------------------------------------------------===//
+
+Value spmd::target::reshapeTo(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape,
+                              ArrayRef<ReassociationIndices> groups, bool expands) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto wanted = RankedTensorType::get(shape, type.getElementType());
+  if (wanted == type)
+    return value;
+  if (expands)
+    return tensor::ExpandShapeOp::create(b, loc, wanted, value, groups);
+  return tensor::CollapseShapeOp::create(b, loc, wanted, value, groups);
+}
+
+SmallVector<ReassociationIndices> spmd::target::groupUnits(ArrayRef<int64_t> counts) {
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices leading;
+  for (auto [dim, count] : llvm::enumerate(counts)) {
+    if (count == 0) {
+      (groups.empty() ? leading : groups.back()).push_back(dim);
+    } else {
+      groups.emplace_back();
+      if (groups.size() == 1)
+        groups.back() = leading;
+      groups.back().push_back(dim);
+    }
+  }
+  return groups;
+}
+
+std::pair<Value, Digits> spmd::target::getView(OpBuilder &b, const Loops &loops, Value value,
+                                                      const Access &access) {
+  Location loc = value.getLoc();
+  SmallVector<int64_t> split, flat, counts;
+  SmallVector<ReassociationIndices> groups;
+  Digits all;
+  for (const Digits &index : access) {
+    Digits digits = loops.resolve(index);
+    ReassociationIndices &group = groups.emplace_back();
+    if (digits.empty()) {
+      group.push_back(split.size());
+      split.push_back(1);
+      counts.push_back(0);
+    }
+    for (int loop : digits) {
+      group.push_back(split.size());
+      split.push_back(loops.size(loop));
+      flat.push_back(loops.size(loop));
+      counts.push_back(1);
+      all.push_back(loop);
+    }
+  }
+  value = reshapeTo(b, loc, value, split, groups, /*expands=*/true);
+  return {reshapeTo(b, loc, value, flat, groupUnits(counts), /*expands=*/false), all};
 }

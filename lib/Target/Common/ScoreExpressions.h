@@ -90,6 +90,15 @@ private:
   std::deque<Expression> pool;
 };
 
+/// Dims of sizes `shape`, by groups of them for each dim of the other side.
+Value reshapeTo(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape,
+                ArrayRef<ReassociationIndices> groups, bool expands);
+/// Groups that put dims of size 1, marked by 0 in `counts`, to their neighbours.
+SmallVector<ReassociationIndices> groupUnits(ArrayRef<int64_t> counts);
+/// A tensor whose dims are loops, and which.
+std::pair<Value, Digits> getView(OpBuilder &b, const Loops &loops, Value value,
+                                 const Access &access);
+
 } // namespace mlir::spmd::target
 
 #endif // SHARDKIT_TARGET_COMMON_SCOREEXPRESSIONS_H

@@ -11,6 +11,8 @@
 #include "mlir/Transforms/Passes.h"
 #include "shardkit/Target/Cuda/Passes.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -102,6 +104,14 @@ public:
             << function.getName() << "', which the device library does not have";
         return failure();
       }
+    for (llvm::Function &function : module)
+      for (llvm::Instruction &instruction : llvm::instructions(function))
+        if (auto call = dyn_cast<llvm::CallBase>(&instruction);
+            call && !call->isInlineAsm() && !call->getCalledFunction()) {
+          getOperation().emitError("device code calls '")
+              << call->getCalledOperand()->getName() << "' with other types than it has";
+          return failure();
+        }
     FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
     if (failed(machine))
       return failure();

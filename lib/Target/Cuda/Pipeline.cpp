@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 void spmd::cuda::buildToTensor(OpPassManager &pm) {
-  target::buildFused(pm, /*attention=*/true);
+  target::buildFused(pm, /*forDevices=*/true);
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdCudaRows());
   f.addPass(createCanonicalizerPass());

@@ -20,8 +20,11 @@ void join(ContractionDims &dims) {
     for (size_t i = 0; i < dims.size() && !changed; ++i)
       for (size_t j = 0; j < dims.size() && !changed; ++j) {
         const ContractionDim &outer = dims[i], &inner = dims[j];
-        if (i == j || outer.a != inner.size * inner.a ||
-            outer.b != inner.size * inner.b || outer.c != inner.size * inner.c)
+        bool isOne = i != j && outer.a == inner.size * inner.a &&
+                     outer.b == inner.size * inner.b && outer.c == inner.size * inner.c;
+        for (size_t k = 0; k < SK_MAX_ADDED; ++k)
+          isOne = isOne && outer.added[k] == inner.size * inner.added[k];
+        if (!isOne)
           continue;
         dims[j].size *= outer.size;
         dims.erase(dims.begin() + long(i));
@@ -32,7 +35,8 @@ void join(ContractionDims &dims) {
 
 } // namespace
 
-Expected<Contraction> normalize(const sk_contraction &desc) {
+Expected<Contraction> normalize(const sk_contraction &desc,
+                                const int64_t (*added)[SK_MAX_CONTRACTION_DIMS]) {
   if (desc.abi != SK_ABI_VERSION)
     return invalid("contraction of ABI version " + std::to_string(desc.abi) +
                    ", expected " + std::to_string(SK_ABI_VERSION));
@@ -56,6 +60,13 @@ Expected<Contraction> normalize(const sk_contraction &desc) {
     if (dim.size == 1)
       continue;
     ContractionDim d{dim.size, dim.stride_a, dim.stride_b, dim.stride_c};
+    bool isAdded = false;
+    for (size_t k = 0; added && k < SK_MAX_ADDED; ++k) {
+      d.added[k] = added[k][i];
+      isAdded |= d.added[k] != 0;
+      if (d.added[k] < 0)
+        return invalid("contraction with a negative stride");
+    }
     bool good = false;
     switch (dim.role) {
     case SK_BATCH:
@@ -75,7 +86,7 @@ Expected<Contraction> normalize(const sk_contraction &desc) {
       result.n.push_back(d);
       break;
     case SK_K:
-      good = d.c == 0;
+      good = d.c == 0 && !isAdded;
       result.k.push_back(d);
       break;
     }
@@ -195,7 +206,10 @@ MatrixChoice chooseMatrix(const Contraction &contraction, size_t maxBatch) {
                {m.a, k.a},
                {k.b, n.b},
                {m.c, n.c},
+               {},
                {}};
+          for (size_t i = 0; i < SK_MAX_ADDED; ++i)
+            p.added[i] = {(swapped ? n : m).added[i], (swapped ? m : n).added[i]};
           if (swapped) {
             std::swap(p.m, p.n);
             p.a = {n.b, k.b};

@@ -6,12 +6,14 @@
 #include "shardkit/rt/Contract.h"
 #include "shardkit/rt/DType.h"
 
+#include <array>
 #include <vector>
 
 namespace shardkit::rt {
 
 struct ContractionDim {
   int64_t size, a, b, c;
+  std::array<int64_t, SK_MAX_ADDED> added = {};
 };
 using ContractionDims = std::vector<ContractionDim>;
 
@@ -33,7 +35,9 @@ struct Contraction {
   }
 };
 
-Expected<Contraction> normalize(const sk_contraction &desc);
+/// `added`: strides of operands that are added, as in sk_fused_contraction.
+Expected<Contraction> normalize(const sk_contraction &desc,
+                                const int64_t (*added)[SK_MAX_CONTRACTION_DIMS] = nullptr);
 
 /// Calls fn(offsetA, offsetB, offsetC, first) for every index of `dims`, where
 /// `first` says that all indices of dims with c stride 0 are 0.
@@ -73,6 +77,7 @@ struct MatrixProduct {
   int64_t m, n, k;
   MatrixOperand a, b, c;
   ContractionDims batch; ///< At most two.
+  std::array<MatrixOperand, SK_MAX_ADDED> added = {};
 };
 /// A contraction as matrix products in loops.
 struct MatrixChoice {

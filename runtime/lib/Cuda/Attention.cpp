@@ -90,11 +90,12 @@ struct Shape {
 Expected<std::unique_ptr<Attention::Plan>> Attention::make(const sk_attention_desc &desc,
                                                            const bool (&wide)[4]) {
   SK_RETURN_IF_ERROR(check(desc));
-  const bool isF32 = desc.in_dtype == SK_F32;
+  const bool isTf32 = desc.in_dtype == SK_F32 && device_.options.tf32;
+  const bool isF32 = desc.in_dtype == SK_F32 && !isTf32;
 #define SK_SHAPE(head, queries, keys) Shape{head, queries, keys},
-  constexpr Shape half[] = {SK_ATTENTION_HALF(SK_SHAPE)}, whole[] = {SK_ATTENTION_F32(SK_SHAPE)};
+  constexpr Shape tensor[] = {SK_ATTENTION_TENSOR(SK_SHAPE)}, fma[] = {SK_ATTENTION_F32(SK_SHAPE)};
 #undef SK_SHAPE
-  const Shape *shape = isF32 ? whole : half;
+  const Shape *shape = isF32 ? fma : tensor;
   while (shape->head < std::max(desc.head, desc.values))
     ++shape;
 
@@ -110,10 +111,11 @@ Expected<std::unique_ptr<Attention::Plan>> Attention::make(const sk_attention_de
   plan->sharedBytes =
       32 + (isF32 ? 4 * ((shape->queries + shape->keys) * (shape->head + 4) +
                          shape->queries * (shape->keys + 4))
-                  : 2 * (shape->queries + 2 * shape->keys) * shape->head);
-  const char *type = isF32 ? "f32" : desc.in_dtype == SK_F16 ? "f16" : "bf16";
+                  : (isTf32 ? 4 : 2) * (shape->queries + 2 * shape->keys) * shape->head);
+  const char *type = isTf32 ? "tf32" : isF32 ? "f32" : desc.in_dtype == SK_F16 ? "f16" : "bf16";
   plan->kernel = std::string("sk_attention_") + type + "_" + std::to_string(shape->head);
-  const char *text = isF32                      ? attentionF32Text
+  const char *text = isTf32                     ? attentionTf32Text
+                     : isF32                    ? attentionF32Text
                      : desc.in_dtype == SK_F16 ? attentionF16Text
                                                 : attentionBf16Text;
   SK_ASSIGN_OR_RETURN(plan->function,

@@ -9,6 +9,7 @@
 #include "DeviceImpl.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -18,7 +19,7 @@ namespace shardkit::rt::cuda {
 struct Contractions::Product {
   explicit Product(const CublasLtApi &api) : api(api) {}
   ~Product() {
-    for (cublasLtMatrixLayout_t layout : {first, second, result})
+    for (cublasLtMatrixLayout_t layout : {first, second, result, matrix})
       if (layout)
         api.cublasLtMatrixLayoutDestroy(layout);
     if (desc)
@@ -27,21 +28,36 @@ struct Contractions::Product {
   const CublasLtApi &api;
   cublasLtHandle_t handle = nullptr;
   cublasLtMatmulDesc_t desc = nullptr;
-  cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr;
+  cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr, matrix = nullptr;
   cublasLtMatmulAlgo_t algorithm = {};
+  /// Which of what is added the library adds: a vector, a matrix; -1 is none.
+  int biasAt = -1, matrixAt = -1;
   bool isDouble = false;
 };
 
 struct Contractions::Plan {
-  sk_contraction desc; ///< Guards against an address that is used again.
+  sk_fused_contraction desc = {}; ///< Guards against an address that is used again.
+  bool isFused = false;
   std::unique_ptr<Product> product;
   bool accumulate = false, swapped = false;
   ContractionDims loops;
+  /// Of what is added, in bytes, for each index of the loops.
+  std::vector<std::array<int64_t, SK_MAX_ADDED>> offsets;
   int64_t inSize = 0, outSize = 0;
   /// Without a product: for the plain kernel.
   std::string kernel;
   std::string sum;
   int64_t elements = 0;
+  std::string finish; ///< What is left to do behind the sums; empty if nothing.
+};
+
+/// What a product is made for.
+struct Contractions::Setting {
+  const Contraction &contraction;
+  const MatrixChoice &choice;
+  int in, out, compute, scale;            ///< The library's types.
+  std::array<uint32_t, 3 + SK_MAX_ADDED> aligned; ///< Of every call.
+  bool isFused;
 };
 
 Contractions::Contractions(Device::Impl &device) : device_(device) {}
@@ -100,6 +116,40 @@ Status describeSum(const Contraction &contraction, std::string &kernel, std::str
   return {};
 }
 
+/// What sk_finish does for all of `fused`.
+std::string describeFinish(const Contraction &contraction, const sk_fused_contraction &fused) {
+  sk_finish_work work;
+  std::memset(&work, 0, sizeof work);
+  work.elements = 1;
+  work.dtype = int32_t(contraction.out);
+  work.activation = fused.activation;
+  work.num_added = fused.num_added;
+  for (const ContractionDims *dims : {&contraction.batch, &contraction.m, &contraction.n})
+    for (const ContractionDim &dim : *dims) {
+      work.elements *= dim.size;
+      auto &loop = work.outer[work.num_outer++];
+      loop.size = dim.size;
+      loop.c = dim.c;
+      std::copy(dim.added.begin(), dim.added.end(), loop.added);
+    }
+  return std::string(reinterpret_cast<const char *>(&work), sizeof work);
+}
+
+/// Which operands the library adds as a vector and as a matrix; false if it cannot add all.
+bool placeAdded(const MatrixProduct &p, int count, int &bias, int &matrix) {
+  for (int i = 0; i < count; ++i) {
+    const MatrixOperand &operand = p.added[size_t(i)];
+    const bool isDense = operand.column == 1 || p.n == 1;
+    if (isDense && bias < 0 && (operand.row == 0 || p.m == 1))
+      bias = i;
+    else if (isDense && matrix < 0 && operand.row >= p.n && !p.accumulate)
+      matrix = i;
+    else
+      return false;
+  }
+  return true;
+}
+
 } // namespace
 
 Status Contractions::reserveWorkspace() {
@@ -119,45 +169,24 @@ Status Contractions::reserveWorkspace() {
   return {};
 }
 
-Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const sk_contraction &desc,
-                                                                 int alignA, int alignB,
-                                                                 int alignC) {
-  SK_ASSIGN_OR_RETURN(Contraction contraction, normalize(desc));
-  auto plan = std::make_unique<Plan>();
-  plan->desc = desc;
-  plan->inSize = dtypeSize(contraction.in);
-  plan->outSize = dtypeSize(contraction.out);
-  plan->accumulate = contraction.accumulate;
-  SK_RETURN_IF_ERROR(describeSum(contraction, plan->kernel, plan->sum, plan->elements));
-  const std::optional<Types> types =
-      libraryTypes(contraction.in, contraction.out, device_.options.tf32);
-  if (contraction.work() == 0 || !types)
-    return plan;
-  MatrixChoice choice = chooseMatrix(contraction, 1);
-  if (choice.score < 0)
-    return plan;
-  bool splitsSum = false;
-  for (const ContractionDim &dim : choice.loops)
-    splitsSum |= dim.c == 0;
-  const MatrixProduct &p = choice.product;
-  const int64_t calls = product(choice.loops);
-  // A sum split over several products must not round between them; many small products
-  // cost more than the plain kernel.
-  if ((splitsSum && contraction.out != DType::F32 && contraction.out != DType::F64) ||
-      (calls > 64 && product(p.batch) * p.m * p.n * p.k < (1 << 20)))
-    return plan;
-
+Expected<std::unique_ptr<Contractions::Product>>
+Contractions::makeProduct(const Work &work, const Setting &setting) {
+  const MatrixProduct &p = setting.choice.product;
   SK_ASSIGN_OR_RETURN(const CublasLtApi *api, device_.machine.cublasLt());
   auto product = std::make_unique<Product>(*api);
   SK_ASSIGN_OR_RETURN(product->handle, device_.programs.cublasLt());
   SK_RETURN_IF_ERROR(reserveWorkspace());
-  product->isDouble = types->scale == CUDA_R_64F;
+  product->isDouble = setting.scale == CUDA_R_64F;
   const std::string what = "a product of " + std::to_string(p.m) + " x " + std::to_string(p.k) +
                            " and " + std::to_string(p.k) + " x " + std::to_string(p.n) + " " +
                            dtypeName(p.in);
   auto check = [&](cublasStatus_t result) { return api->check(result, device_.placed(what)); };
   SK_RETURN_IF_ERROR(
-      check(api->cublasLtMatmulDescCreate(&product->desc, types->compute, types->scale)));
+      check(api->cublasLtMatmulDescCreate(&product->desc, setting.compute, setting.scale)));
+  auto describe = [&](int attribute, const auto &value) {
+    return check(
+        api->cublasLtMatmulDescSetAttribute(product->desc, attribute, &value, sizeof value));
+  };
   // One side as a column-major matrix: rows of what is contiguous.
   auto layout = [&](cublasLtMatrixLayout_t &to, int type, int64_t rows, int64_t columns,
                     MatrixOperand operand, int64_t batchStride, bool &transposed) -> Status {
@@ -176,27 +205,43 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const sk_contra
         to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &batchStride, sizeof batchStride));
   };
   const ContractionDim batch = p.batch.empty() ? ContractionDim{1, 0, 0, 0} : p.batch[0];
-  if (batch.size > INT32_MAX)
-    return plan;
   bool transposedB = false, transposedA = false, unused = false;
-  SK_RETURN_IF_ERROR(layout(product->first, types->in, p.k, p.n, p.b, batch.b, transposedB));
-  SK_RETURN_IF_ERROR(layout(product->second, types->in, p.m, p.k, p.a, batch.a, transposedA));
-  SK_RETURN_IF_ERROR(layout(product->result, types->out, p.m, p.n, p.c, batch.c, unused));
+  SK_RETURN_IF_ERROR(layout(product->first, setting.in, p.k, p.n, p.b, batch.b, transposedB));
+  SK_RETURN_IF_ERROR(layout(product->second, setting.in, p.m, p.k, p.a, batch.a, transposedA));
+  SK_RETURN_IF_ERROR(layout(product->result, setting.out, p.m, p.n, p.c, batch.c, unused));
   for (auto [attribute, transposed] : {std::pair(CUBLASLT_MATMUL_DESC_TRANSA, transposedB),
-                                       std::pair(CUBLASLT_MATMUL_DESC_TRANSB, transposedA)}) {
-    const int32_t operation = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    SK_RETURN_IF_ERROR(check(api->cublasLtMatmulDescSetAttribute(product->desc, attribute,
-                                                                 &operation, sizeof operation)));
-  }
+                                       std::pair(CUBLASLT_MATMUL_DESC_TRANSB, transposedA)})
+    SK_RETURN_IF_ERROR(describe(attribute, int32_t(transposed ? CUBLAS_OP_T : CUBLAS_OP_N)));
 
-  uint32_t aligned[] = {uint32_t(alignA), uint32_t(alignB), uint32_t(alignC)};
-  for (const ContractionDim &dim : choice.loops) {
-    const int64_t steps[] = {dim.a * plan->inSize, dim.b * plan->inSize, dim.c * plan->outSize};
-    for (int i = 0; i < 3; ++i)
-      aligned[i] = std::min(aligned[i], 1u << std::countr_zero(uint32_t(steps[i] & 255) | 256u));
-  }
-  if (choice.swapped)
+  std::array<uint32_t, 3 + SK_MAX_ADDED> aligned = setting.aligned;
+  if (setting.choice.swapped)
     std::swap(aligned[0], aligned[1]);
+  uint32_t alignedC = aligned[2], alignedD = aligned[2];
+  if (setting.isFused) {
+    placeAdded(p, work.fused->num_added, product->biasAt, product->matrixAt);
+    uint32_t epilogue = work.fused->activation == SK_RELU   ? CUBLASLT_EPILOGUE_RELU
+                        : work.fused->activation == SK_GELU ? CUBLASLT_EPILOGUE_GELU
+                                                            : 0;
+    if (product->biasAt >= 0) {
+      const size_t at = size_t(product->biasAt);
+      epilogue |= CUBLASLT_EPILOGUE_BIAS;
+      SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, int32_t(setting.out)));
+      SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, work.added[at]));
+      if (!p.batch.empty())
+        SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, batch.added[at]));
+      alignedD = std::min(alignedD, aligned[3 + at]); // No preference is for the vector.
+    }
+    SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_EPILOGUE,
+                                epilogue ? epilogue : CUBLASLT_EPILOGUE_DEFAULT));
+    if (product->matrixAt >= 0) {
+      const size_t at = size_t(product->matrixAt);
+      MatrixOperand operand = p.added[at];
+      operand.column = 1;
+      SK_RETURN_IF_ERROR(
+          layout(product->matrix, setting.out, p.m, p.n, operand, batch.added[at], unused));
+      alignedC = aligned[3 + at];
+    }
+  }
   cublasLtMatmulPreference_t preference = nullptr;
   SK_RETURN_IF_ERROR(check(api->cublasLtMatmulPreferenceCreate(&preference)));
   auto prefer = [&](int attribute, const auto &value) {
@@ -211,63 +256,171 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const sk_contra
        {std::pair(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes),
         std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, aligned[1]),
         std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, aligned[0]),
-        std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, aligned[2]),
-        std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, aligned[2])})
+        std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignedC),
+        std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignedD)})
     if (status.ok())
       status = prefer(attribute, value);
   cublasLtMatmulHeuristicResult_t found = {};
   int count = 0;
   cublasStatus_t result = CUBLAS_STATUS_SUCCESS;
   if (status.ok())
-    result = api->cublasLtMatmulAlgoGetHeuristic(product->handle, product->desc, product->first,
-                                                 product->second, product->result, product->result,
-                                                 preference, 1, &found, &count);
+    result = api->cublasLtMatmulAlgoGetHeuristic(
+        product->handle, product->desc, product->first, product->second,
+        product->matrix ? product->matrix : product->result, product->result, preference, 1,
+        &found, &count);
   api->cublasLtMatmulPreferenceDestroy(preference);
   SK_RETURN_IF_ERROR(status);
   const bool isLacking = result == CUBLAS_STATUS_NOT_SUPPORTED ||
                          result == CUBLAS_STATUS_INVALID_VALUE || count == 0 ||
                          found.state != CUBLAS_STATUS_SUCCESS;
   if (isLacking)
-    return plan;
+    return std::unique_ptr<Product>();
   SK_RETURN_IF_ERROR(check(result));
   product->algorithm = found.algo;
-  plan->product = std::move(product);
+  return product;
+}
+
+Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &work) {
+  const sk_fused_contraction *fused = work.fused;
+  SK_ASSIGN_OR_RETURN(Contraction contraction,
+                      normalize(work.desc, fused ? fused->added : nullptr));
+  auto plan = std::make_unique<Plan>();
+  plan->desc.product = work.desc;
+  plan->isFused = fused != nullptr;
+  plan->inSize = dtypeSize(contraction.in);
+  plan->outSize = dtypeSize(contraction.out);
+  plan->accumulate = contraction.accumulate;
+  SK_RETURN_IF_ERROR(describeSum(contraction, plan->kernel, plan->sum, plan->elements));
+  if (fused) {
+    if (fused->num_added < 0 || fused->num_added > SK_MAX_ADDED || fused->activation < 0 ||
+        fused->activation > SK_GELU)
+      return invalid("malformed contraction");
+    if (!isFloat(contraction.out) || contraction.out == DType::F64)
+      return invalid(std::string("contraction into ") + dtypeName(contraction.out) +
+                     " with more behind it, expected f32, f16 or bf16");
+    plan->desc = *fused;
+    plan->finish = describeFinish(contraction, *fused);
+  }
+  const std::optional<Types> types =
+      libraryTypes(contraction.in, contraction.out, device_.options.tf32);
+  if (contraction.work() == 0 || !types)
+    return plan;
+  MatrixChoice choice = chooseMatrix(contraction, 1);
+  if (choice.score < 0)
+    return plan;
+  bool splitsSum = false;
+  for (const ContractionDim &dim : choice.loops)
+    splitsSum |= dim.c == 0;
+  const MatrixProduct &p = choice.product;
+  const int64_t calls = product(choice.loops);
+  // A sum split over several products must not round between them; many small products
+  // cost more than the plain kernel.
+  if ((splitsSum && contraction.out != DType::F32 && contraction.out != DType::F64) ||
+      (calls > 64 && product(p.batch) * p.m * p.n * p.k < (1 << 20)) ||
+      (!p.batch.empty() && p.batch[0].size > INT32_MAX))
+    return plan;
+
+  Setting setting{contraction, choice, types->in, types->out, types->compute, types->scale, {},
+                  false};
+  const void *const buffers[] = {work.a, work.b, work.c, work.added[0], work.added[1]};
+  for (size_t i = 0; i < setting.aligned.size(); ++i)
+    setting.aligned[i] = alignmentOf(buffers[i]);
+  for (const ContractionDim &dim : choice.loops) {
+    const int64_t steps[] = {dim.a * plan->inSize, dim.b * plan->inSize, dim.c * plan->outSize,
+                             dim.added[0] * plan->outSize, dim.added[1] * plan->outSize};
+    for (size_t i = 0; i < setting.aligned.size(); ++i)
+      setting.aligned[i] =
+          std::min(setting.aligned[i], 1u << std::countr_zero(uint32_t(steps[i] & 255) | 256u));
+  }
+  // How exact the library's tanh is for f32 is not said: only where tf32 is good enough.
+  int bias = -1, matrix = -1;
+  const bool canFuse = fused && !splitsSum && placeAdded(p, fused->num_added, bias, matrix) &&
+                       (fused->activation != SK_GELU || contraction.out != DType::F32 ||
+                        device_.options.tf32);
+  for (bool isFused : {true, false}) {
+    if (plan->product || (isFused && !canFuse))
+      continue;
+    setting.isFused = isFused;
+    SK_ASSIGN_OR_RETURN(plan->product, makeProduct(work, setting));
+    if (plan->product && isFused)
+      plan->finish.clear();
+  }
   plan->loops = std::move(choice.loops);
   plan->swapped = choice.swapped;
+  if (plan->product && canFuse && plan->finish.empty()) {
+    ContractionDims steps = plan->loops;
+    for (ContractionDim &dim : steps)
+      dim.a = dim.added[0], dim.b = dim.added[1];
+    forEachIndex(steps, [&](int64_t first, int64_t second, int64_t, bool) {
+      plan->offsets.push_back({first * plan->outSize, second * plan->outSize});
+    });
+  }
   return plan;
 }
 
-Expected<Contractions::Plan *> Contractions::plan(const sk_contraction &desc, int alignA,
-                                                  int alignB, int alignC) {
-  std::unique_ptr<Plan> &known = plans_[{&desc, alignA, alignB, alignC}];
-  if (!known || std::memcmp(&known->desc, &desc, sizeof desc) != 0) {
-    SK_ASSIGN_OR_RETURN(known, make(desc, alignA, alignB, alignC));
+Expected<Contractions::Plan *> Contractions::plan(const Work &work) {
+  Key key{&work.desc, {}};
+  const void *const buffers[] = {work.a, work.b, work.c, work.added[0], work.added[1]};
+  for (size_t i = 0; i < key.alignments.size(); ++i)
+    key.alignments[i] = alignmentOf(buffers[i]);
+  std::unique_ptr<Plan> &known = plans_[key];
+  if (!known || known->isFused != (work.fused != nullptr) ||
+      std::memcmp(&known->desc.product, &work.desc, sizeof work.desc) != 0 ||
+      (work.fused && std::memcmp(&known->desc, work.fused, sizeof *work.fused) != 0)) {
+    SK_ASSIGN_OR_RETURN(known, make(work));
   }
   return known.get();
 }
 
-Status Contractions::run(const sk_contraction &desc, const void *a, const void *b, void *c) {
-  SK_ASSIGN_OR_RETURN(Plan * plan, this->plan(desc, int(alignmentOf(a)), int(alignmentOf(b)),
-                                              int(alignmentOf(c))));
-  if (!plan->product) {
-    if (plan->elements == 0 || (plan->accumulate && normalize(desc)->work() == 0))
-      return {};
+Status Contractions::run(const Work &work) {
+  SK_ASSIGN_OR_RETURN(Plan * plan, this->plan(work));
+  if (plan->elements == 0)
+    return {};
+  if (plan->product) {
+    SK_RETURN_IF_ERROR(runProducts(*plan, work));
+  } else if (!plan->accumulate || normalize(work.desc)->work() != 0) {
     SK_ASSIGN_OR_RETURN(const void *sum, device_.descriptor(plan->sum));
-    void *args[] = {&sum, &a, &b, &c};
+    const void *a = work.a, *b = work.b;
+    void *c = work.c, *args[] = {&sum, &a, &b, &c};
     device_.lastKernel = plan->kernel;
-    return device_.launchOwn(device_.compute, plan->kernel, plan->elements, args);
+    SK_RETURN_IF_ERROR(device_.launchOwn(device_.compute, plan->kernel, plan->elements, args));
   }
-  const Product &product = *plan->product;
+  if (plan->finish.empty())
+    return {};
+  SK_ASSIGN_OR_RETURN(const void *finish, device_.descriptor(plan->finish));
+  void *c = work.c;
+  const void *first = work.added[0], *second = work.added[1];
+  void *args[] = {&finish, &c, &first, &second};
+  device_.lastKernel = "sk_finish";
+  return device_.launchOwn(device_.compute, "sk_finish", plan->elements, args);
+}
+
+Status Contractions::runProducts(const Plan &plan, const Work &work) {
+  const Product &product = *plan.product;
   Status status;
+  size_t index = 0;
   auto call = [&](int64_t offsetA, int64_t offsetB, int64_t offsetC, bool isFirst) {
     if (!status.ok())
       return;
-    const void *left = static_cast<const char *>(a) + offsetA * plan->inSize;
-    const void *right = static_cast<const char *>(b) + offsetB * plan->inSize;
-    if (plan->swapped)
+    const void *left = static_cast<const char *>(work.a) + offsetA * plan.inSize;
+    const void *right = static_cast<const char *>(work.b) + offsetB * plan.inSize;
+    if (plan.swapped)
       std::swap(left, right);
-    void *to = static_cast<char *>(c) + offsetC * plan->outSize;
-    const bool adds = plan->accumulate || !isFirst;
+    void *to = static_cast<char *>(work.c) + offsetC * plan.outSize;
+    auto added = [&](int i) -> const void * {
+      return static_cast<const char *>(work.added[i]) + plan.offsets[index][size_t(i)];
+    };
+    if (product.biasAt >= 0) {
+      const void *bias = added(product.biasAt);
+      status = product.api.check(
+          product.api.cublasLtMatmulDescSetAttribute(
+              product.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias),
+          device_.placed("a matrix product"));
+      if (!status.ok())
+        return;
+    }
+    const void *from = product.matrix ? added(product.matrixAt) : to;
+    const bool adds = plan.accumulate || !isFirst || product.matrix;
     const double doubles[] = {1, adds ? 1.0 : 0.0};
     const float floats[] = {1, adds ? 1.0f : 0.0f};
     auto scalar = [&](int i) -> const void * {
@@ -275,16 +428,18 @@ Status Contractions::run(const sk_contraction &desc, const void *a, const void *
     };
     status = product.api.check(
         product.api.cublasLtMatmul(product.handle, product.desc, scalar(0), right, product.first,
-                                   left, product.second, scalar(1), to, product.result, to,
+                                   left, product.second, scalar(1), from,
+                                   product.matrix ? product.matrix : product.result, to,
                                    product.result, &product.algorithm, pointer(workspace_),
                                    workspaceBytes_, device_.compute),
         device_.placed("a matrix product"));
+    ++index;
   };
   device_.lastKernel = "matrix product";
-  if (plan->loops.empty())
+  if (plan.loops.empty())
     call(0, 0, 0, true);
   else
-    forEachIndex(plan->loops, call);
+    forEachIndex(plan.loops, call);
   return status;
 }
 

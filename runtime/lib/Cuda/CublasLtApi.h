@@ -29,7 +29,13 @@ inline constexpr int CUBLAS_OP_N = 0, CUBLAS_OP_T = 1;
 /// cudaDataType
 inline constexpr int CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_R_16BF = 14;
 /// cublasLtMatmulDescAttributes_t
-inline constexpr int CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4;
+inline constexpr int CUBLASLT_MATMUL_DESC_TRANSA = 3, CUBLASLT_MATMUL_DESC_TRANSB = 4,
+                     CUBLASLT_MATMUL_DESC_EPILOGUE = 7, CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,
+                     CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE = 10,
+                     CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE = 26;
+/// cublasLtEpilogue_t, sums of which are meant
+inline constexpr uint32_t CUBLASLT_EPILOGUE_DEFAULT = 1, CUBLASLT_EPILOGUE_RELU = 2,
+                          CUBLASLT_EPILOGUE_BIAS = 4, CUBLASLT_EPILOGUE_GELU = 32;
 /// cublasLtMatrixLayoutAttribute_t
 inline constexpr int CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5,
                      CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6;

@@ -332,7 +332,12 @@ Expected<const void *> Device::constant(const void *host, int64_t bytes) {
 }
 
 Status Device::contract(const sk_contraction *desc, const void *a, const void *b, void *c) {
-  return impl_->contractions->run(*desc, a, b, c);
+  return impl_->contractions->run({*desc, nullptr, a, b, c, {}});
+}
+
+Status Device::contractFused(const sk_fused_contraction *desc, const void *a, const void *b,
+                             void *c, const void *first, const void *second) {
+  return impl_->contractions->run({desc->product, desc, a, b, c, {first, second}});
 }
 
 Status Device::attention(const sk_attention_desc *desc, const void *q, const void *k,

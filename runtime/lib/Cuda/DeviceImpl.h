@@ -9,6 +9,7 @@
 
 #include "shardkit/rt/Cuda/Device.h"
 
+#include <array>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -165,31 +166,43 @@ private:
   Status status_;
 };
 
-/// sk_contract on a device.
+/// sk_contract and sk_contract_fused on a device.
 class Contractions {
 public:
   explicit Contractions(Device::Impl &device);
   ~Contractions();
-  Status run(const sk_contraction &desc, const void *a, const void *b, void *c);
+  struct Work {
+    const sk_contraction &desc;
+    const sk_fused_contraction *fused; ///< May be null.
+    const void *a, *b;
+    void *c;
+    const void *added[SK_MAX_ADDED];
+  };
+  Status run(const Work &work);
 
 private:
   struct Product;
   struct Plan;
-  Expected<Plan *> plan(const sk_contraction &desc, int alignA, int alignB, int alignC);
-  Expected<std::unique_ptr<Plan>> make(const sk_contraction &desc, int alignA, int alignB,
-                                       int alignC);
+  struct Setting;
+  Expected<Plan *> plan(const Work &work);
+  Expected<std::unique_ptr<Plan>> make(const Work &work);
+  Expected<std::unique_ptr<Product>> makeProduct(const Work &work, const Setting &setting);
+  Status runProducts(const Plan &plan, const Work &work);
   Status reserveWorkspace();
   Device::Impl &device_;
   CUdeviceptr workspace_ = 0;
   size_t workspaceBytes_ = 0;
   struct Key {
     const sk_contraction *desc;
-    int a, b, c;
+    std::array<uint32_t, 3 + SK_MAX_ADDED> alignments; ///< Of A, B, C and what is added.
     bool operator==(const Key &) const = default;
   };
   struct Hash {
     size_t operator()(const Key &key) const {
-      return std::hash<const void *>()(key.desc) * 31 + size_t(key.a * 289 + key.b * 17 + key.c);
+      size_t hash = std::hash<const void *>()(key.desc);
+      for (uint32_t alignment : key.alignments)
+        hash = hash * 31 + alignment;
+      return hash;
     }
   };
   std::unordered_map<Key, std::unique_ptr<Plan>, Hash> plans_;

@@ -34,6 +34,15 @@ typedef struct {
   } outer[SK_KERNEL_DIMS], inner[SK_KERNEL_DIMS];
 } sk_sum;
 
+/* For sk_finish: what a contraction does to C at last, where the library does not. */
+typedef struct {
+  int64_t elements; /* Of C. */
+  int32_t dtype, activation, num_added, num_outer;
+  struct {
+    int64_t size, c, added[SK_MAX_ADDED];
+  } outer[SK_KERNEL_DIMS];
+} sk_finish_work;
+
 #define SK_KERNEL_THREADS 256
 
 /* For sk_attention_T_D. Wide: rows are read (of out: written) as vectors of 16 bytes
@@ -45,7 +54,7 @@ typedef struct {
 
 /* Queries and keys that a block has in shared memory, and its threads: for head dims up
  * to `head`. */
-#define SK_ATTENTION_HALF(X) X(64, 64, 64) X(128, 64, 64) X(256, 64, 16) /* head, queries, keys */
+#define SK_ATTENTION_TENSOR(X) X(64, 64, 64) X(128, 64, 64) X(256, 64, 16) /* head, queries, keys */
 #define SK_ATTENTION_F32(X) X(64, 64, 64) X(128, 64, 64) X(256, 32, 32)
 
 #endif

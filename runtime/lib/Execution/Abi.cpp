@@ -218,19 +218,19 @@ static double flopsOf(const sk_contraction &desc) {
   return flops;
 }
 
-int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
-                    const void *b, void *c) {
+/// `call`, which carries out a contraction, with what is common to all.
+template <typename Fn>
+static int32_t contract(sk_context *ctx, const sk_contraction &desc, Fn &&call) {
   if (ctx->status)
     return ctx->status;
   try {
     const auto start = std::chrono::steady_clock::now();
-    Status status = ctx->device ? ctx->device->contract(desc, a, b, c)
-                                : ctx->contractions.run(desc, a, b, c);
+    Status status = call();
     if (!status.ok())
       return fail(ctx, status);
     if (ctx->contractionStats) {
       ctx->contractionStats->time.add(ctx->device ? 0 : secondsSince(start));
-      ctx->contractionStats->flops += flopsOf(*desc);
+      ctx->contractionStats->flops += flopsOf(desc);
     }
     return 0;
   } catch (const std::exception &error) {
@@ -238,16 +238,34 @@ int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
   }
 }
 
+int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
+                    const void *b, void *c) {
+  return contract(ctx, *desc, [&] {
+    return ctx->device ? ctx->device->contract(desc, a, b, c)
+                       : ctx->contractions.run(desc, a, b, c);
+  });
+}
+
+static Status hasNoDevice(const char *name) {
+  return internalError("the program calls " + std::string(name) +
+                       ", but this rank has no device: it was compiled for another target than "
+                       "it runs on");
+}
+
+int32_t sk_contract_fused(sk_context *ctx, const sk_fused_contraction *desc, const void *a,
+                          const void *b, void *c, const void *first, const void *second) {
+  return contract(ctx, desc->product, [&] {
+    return ctx->device ? ctx->device->contractFused(desc, a, b, c, first, second)
+                       : hasNoDevice("sk_contract_fused");
+  });
+}
+
 /// `call` on the device of the rank.
 template <typename Fn> static int32_t onDevice(sk_context *ctx, const char *name, Fn &&call) {
   if (ctx->status)
     return ctx->status;
   try {
-    Status status = ctx->device
-                        ? call(*ctx->device)
-                        : internalError("the program calls " + std::string(name) +
-                                        ", but this rank has no device: it was compiled for "
-                                        "another target than it runs on");
+    Status status = ctx->device ? call(*ctx->device) : hasNoDevice(name);
     return status.ok() ? 0 : fail(ctx, status);
   } catch (const std::exception &error) {
     return fail(ctx, internalError(error.what()));

@@ -2,7 +2,7 @@
 // vectors and warps, on emulated devices.
 // REQUIRES: shard-compile, shard-run, emulated-cuda
 // RUN: %on-emulated-cuda env SK_EMU_RACES=1 SK_EMU_INIT=1 shard-run %s --target=cuda --random-inputs=1 --verify | FileCheck %s
-// CHECK: verify: 11 functions, {{[0-9]+}} results, all equal
+// CHECK: verify: 12 functions, {{[0-9]+}} results, all equal
 
 // Rows that a few lanes, a warp, and a block hold.
 func.func @softmax_short(%x: tensor<7x3x12xf32>) -> tensor<7x3x12xf32> {
@@ -106,4 +106,17 @@ func.func @gather_scatter(%table: tensor<9x20xf32>, %at: tensor<6x1xindex> {spmd
     scf.yield %u : tensor<9x20xf32>
   }
   return %rows, %r : tensor<6x20xf32>, tensor<9x20xf32>
+}
+// Exponents of other types than the device library has.
+func.func @powers(%x: tensor<33xf32>, %n: tensor<33xi64>, %k: tensor<33xi8>) -> (tensor<33xf32>, tensor<33xf32>, tensor<33xf32>, tensor<33xf32>, tensor<33xf32>) {
+  %three = arith.constant dense<3> : tensor<33xi64>
+  %many = arith.constant dense<-4294967295> : tensor<33xi64>
+  %minus_one = arith.constant dense<-1.0> : tensor<33xf32>
+  %cube = math.fpowi %x, %three : tensor<33xf32>, tensor<33xi64>
+  %wide = math.fpowi %x, %n : tensor<33xf32>, tensor<33xi64>
+  %narrow = math.fpowi %x, %k : tensor<33xf32>, tensor<33xi8>
+  %places = arith.index_cast %n : tensor<33xi64> to tensor<33xindex>
+  %by_index = math.fpowi %x, %places : tensor<33xf32>, tensor<33xindex>
+  %odd = math.fpowi %minus_one, %many : tensor<33xf32>, tensor<33xi64>
+  return %cube, %wide, %narrow, %by_index, %odd : tensor<33xf32>, tensor<33xf32>, tensor<33xf32>, tensor<33xf32>, tensor<33xf32>
 }

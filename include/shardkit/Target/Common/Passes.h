@@ -46,8 +46,9 @@ bool prepareTosa(ModuleOp module);
 void buildLowerTosa(OpPassManager &pm);
 
 /// Passes on one module of functions without calls: what is legal, products as calls,
-/// elementwise ops fused, on tensors; with attention as one op where it is asked for;
-void buildFused(OpPassManager &pm, bool attention = false);
+/// elementwise ops fused, on tensors; with attention, and what follows a contraction, as one
+/// op where it is asked for;
+void buildFused(OpPassManager &pm, bool forDevices = false);
 /// bufferization with the boundary;
 void buildBuffers(OpPassManager &pm);
 /// what is left for the processor to LLVM dialect.

@@ -55,6 +55,16 @@ def SpmdTargetAttention : Pass<"spmd-target-attention", "::mlir::func::FuncOp"> 
     "::mlir::arith::ArithDialect"];
 }
 
+def SpmdTargetEpilogues : Pass<"spmd-target-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "Give contractions what is done to their results, where the library can do it";
+  let description = [{
+    What only a `spmd_rt.contract` feeds becomes a part of it: a vector along the rows of its
+    result (a bias) and a matrix like it that are added, then relu or gelu (by tanh), and the
+    rounding of a sum of f32 to the type of its operands. For f32, f16 and bf16.
+  }];
+  let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SpmdTargetFuse : Pass<"spmd-target-fuse", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise ops into their users";
   let description = [{

@@ -34,7 +34,8 @@ def SpmdRt_ContractOp : SpmdRt_Op<"contract"> {
     C = [C +] sum of A * B over the loops that C's map does not use. The maps
     are projected permutations of one iteration space of at most
     SK_MAX_CONTRACTION_DIMS loops larger than 1. With `overwrite` the init is
-    not read.
+    not read. Operands behind `add`, of the type of C and over loops of C, are added to that, then
+    comes the activation, `relu` or `gelu` (by tanh); these are for sk_contract_fused.
 
     ```mlir
     %r = spmd_rt.contract [affine_map<(m, n, k) -> (m, k)>,
@@ -45,16 +46,20 @@ def SpmdRt_ContractOp : SpmdRt_Op<"contract"> {
     ```
   }];
   let arguments = (ins AffineMapArrayAttr:$indexing_maps, AnyShaped:$a,
-    AnyShaped:$b, AnyShaped:$c, UnitAttr:$overwrite);
+    AnyShaped:$b, AnyShaped:$c, Variadic<AnyShaped>:$added, UnitAttr:$overwrite,
+    OptionalAttr<StrAttr>:$activation);
   let results = (outs Variadic<AnyRankedTensor>:$result);
   let assemblyFormat = [{
     $indexing_maps `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)`
-    `outs` `(` $c `:` type($c) `)` (`overwrite` $overwrite^)? attr-dict
+    `outs` `(` $c `:` type($c) `)` (`overwrite` $overwrite^)?
+    (`add` `(` $added^ `:` type($added) `)`)? (`activation` $activation^)? attr-dict
     (`->` type($result)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getCMutable(); }
+    /// Whether more than the sum is asked for.
+    bool isFused() { return !getAdded().empty() || getActivation(); }
     /// Sizes of the loops; nothing if they contradict each other or are dynamic.
     std::optional<SmallVector<int64_t>> getLoopSizes();
   }];

@@ -128,6 +128,28 @@ SK_EXPORT int32_t sk_copy(sk_context *ctx, void *to, const void *from, int64_t b
  * control flow. */
 SK_EXPORT int32_t sk_read(sk_context *ctx, void *to_host, const void *from_device, int64_t bytes);
 
+#define SK_MAX_ADDED 2
+enum sk_activation {
+  SK_IDENTITY = 0,
+  SK_RELU, /* x > 0 ? x : 0 */
+  SK_GELU  /* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) */
+};
+
+/* C = activation(what `product` says + the operands `added`), these of the type of C, with
+ * their strides in the dims of `product`. */
+typedef struct sk_fused_contraction {
+  sk_contraction product;
+  int32_t activation; /* sk_activation */
+  int32_t num_added;
+  int64_t added[SK_MAX_ADDED][SK_MAX_CONTRACTION_DIMS];
+} sk_fused_contraction;
+
+/* As sk_contract; `first` and `second` are what is added. C overlaps nothing that is read.
+ * f16 and bf16 may be rounded once, at the end, or before each step. */
+SK_EXPORT int32_t sk_contract_fused(sk_context *ctx, const sk_fused_contraction *desc,
+                                    const void *a, const void *b, void *c, const void *first,
+                                    const void *second);
+
 #define SK_MAX_ATTENTION_BATCH 6
 #define SK_MAX_ATTENTION_OPERANDS 4
 #define SK_MAX_ATTENTION_STEPS 12

@@ -3,8 +3,9 @@
  * sk_attention_T_D, for head dims up to D: a block has some queries, and goes over the
  * keys a tile at a time. Per query it keeps the largest score so far, the sum of the
  * exponentials relative to it, and the sum of values; what a larger score changes is a
- * factor. Always in the same order. f16 and bf16 multiply on tensor cores (P rounded to the
- * type), f32 with FMA. Compiled by ./compile with F16, BF16 or F32 defined: a module for each.
+ * factor. Always in the same order. f16, bf16 and tf32 multiply on tensor cores (P rounded to
+ * the type), f32 with FMA. Compiled by ./compile with F16, BF16, TF32 or F32 defined: a module
+ * for each.
  *
  *===-----------------------------------------------------------------------===*/
 
@@ -209,12 +210,21 @@ INLINE int is_done(const task *t, SHARED int *flags, int key, const int warps) {
 
 #ifndef F32
 /*===----------------------------------------------------------------------===*
- * f16 and bf16: 4 warps, each has 16 queries
+ * f16, bf16 and tf32: 4 warps, each has 16 queries
  *===----------------------------------------------------------------------===*/
 
-INLINE uint32_t pack(float low, float high, const int bf16) {
+enum { TYPE_F16, TYPE_BF16, TYPE_TF32 };
+#ifdef TF32
+typedef uint32_t element;
+#else
+typedef uint16_t element;
+#endif
+/* Elements in 16 bytes, and in the 32 bytes of a row that a product takes at once. */
+enum { CHUNK = 16 / sizeof(element), STEP = 2 * CHUNK };
+
+INLINE uint32_t pack(float low, float high, const int type) {
   uint32_t bits;
-  if (bf16)
+  if (type == TYPE_BF16)
     __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
   else
     __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
@@ -230,19 +240,20 @@ INLINE float exp_fast(float x) {
 /* Rows of D elements lie in shared memory as chunks of 16 bytes, in an order by which eight
  * rows at one chunk are in all banks. */
 INLINE uint32_t chunk_at(uint32_t tile, int row, int chunk, const int D) {
-  return tile + (uint32_t)(row * D * 2 + ((chunk ^ (row & 7)) * 16));
+  return tile + (uint32_t)(row * D * (int)sizeof(element) + ((chunk ^ (row & 7)) * 16));
 }
 
 INLINE void fetch_tile(uint32_t to, const char GLOBAL *from, const sk_attention_operand *operand,
                        int first, int rows, int columns, int wide, const int count,
                        const int D) {
-  const uint16_t GLOBAL *source = (const uint16_t GLOBAL *)from;
+  const element GLOBAL *source = (const element GLOBAL *)from;
   const int64_t row_stride = operand->row, column_stride = operand->column;
   if (wide) {
-    for (int i = tid(); i < count * (D / 8); i += 128) {
-      int row = i / (D / 8), chunk = i % (D / 8);
-      int is_there = first + row < rows && chunk * 8 < columns;
-      const uint16_t GLOBAL *at = source + (is_there ? (int64_t)(first + row) * row_stride + chunk * 8 : 0);
+    for (int i = tid(); i < count * (D / CHUNK); i += 128) {
+      int row = i / (D / CHUNK), chunk = i % (D / CHUNK);
+      int is_there = first + row < rows && chunk * CHUNK < columns;
+      const element GLOBAL *at =
+          source + (is_there ? (int64_t)(first + row) * row_stride + chunk * CHUNK : 0);
       __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                        :
                        : "r"(chunk_at(to, row, chunk, D)), "l"((uint64_t)at),
@@ -253,8 +264,9 @@ INLINE void fetch_tile(uint32_t to, const char GLOBAL *from, const sk_attention_
   }
   for (int i = tid(); i < count * D; i += 128) {
     int row = i / D, column = i % D;
-    SHARED uint16_t *place =
-        (SHARED uint16_t *)(uintptr_t)(chunk_at(to, row, column / 8, D) + (uint32_t)(column % 8) * 2);
+    SHARED element *place =
+        (SHARED element *)(uintptr_t)(chunk_at(to, row, column / CHUNK, D) +
+                                      (uint32_t)(column % CHUNK) * (uint32_t)sizeof(element));
     *place = first + row < rows && column < columns
                  ? source[(int64_t)(first + row) * row_stride + column * column_stride]
                  : 0;
@@ -270,14 +282,27 @@ INLINE void load_matrices(uint32_t *to, uint32_t at) {
                    : "r"(at)
                    : "memory");
 }
+#ifndef TF32
 INLINE void load_transposed(uint32_t *to, uint32_t at) {
   __asm__ volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                    : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                    : "r"(at)
                    : "memory");
 }
-INLINE void multiply(float *c, const uint32_t *a, uint32_t b0, uint32_t b1, const int bf16) {
-  if (bf16)
+#endif
+/* f32 in shared memory as tf32, to nearest. */
+INLINE void round_words(uint32_t *x, const int count, const int type) {
+  if (type == TYPE_TF32) {
+    UNROLL for (int i = 0; i < count; ++i) __asm__("cvt.rna.tf32.f32 %0, %0;" : "+r"(x[i]));
+  }
+}
+INLINE void multiply(float *c, const uint32_t *a, uint32_t b0, uint32_t b1, const int type) {
+  if (type == TYPE_TF32)
+    __asm__("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+            "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  else if (type == TYPE_BF16)
     __asm__("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
             "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
             : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
@@ -290,7 +315,7 @@ INLINE void multiply(float *c, const uint32_t *a, uint32_t b0, uint32_t b1, cons
 }
 
 INLINE void store_pair(const task *t, int row, int column, float a, float b,
-                       const int bf16) {
+                       const int type) {
   const sk_attention_desc *desc = &t->work->desc;
   if (row >= t->queries || column >= (int)desc->values)
     return;
@@ -309,7 +334,7 @@ INLINE void store_pair(const task *t, int row, int column, float a, float b,
     return;
   }
   uint16_t GLOBAL *out = (uint16_t GLOBAL *)t->out;
-  uint32_t bits = pack(a, b, bf16);
+  uint32_t bits = pack(a, b, type);
   if (t->work->wide_out) {
     *(uint32_t GLOBAL *)(out + at) = bits;
     return;
@@ -320,18 +345,21 @@ INLINE void store_pair(const task *t, int row, int column, float a, float b,
 }
 
 /* BM queries, BN keys a tile. */
-INLINE void attend_half(PARAMETERS, const int bf16, const int D, const int BM, const int BN) {
+INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM, const int BN) {
   const task t = begin(work, q, k, v, out, operand0, operand1, operand2, operand3, BM);
   const sk_attention_desc *desc = &work->desc;
   const int head = (int)desc->head, values = (int)desc->values;
-  const uint32_t q_tile = (uint32_t)(uintptr_t)shared, k_tile = q_tile + (uint32_t)(BM * D * 2),
-                 v_tile = k_tile + (uint32_t)(BN * D * 2);
-  SHARED int *flags = (SHARED int *)((SHARED char *)shared + (BM + 2 * BN) * D * 2);
+  const uint32_t q_tile = (uint32_t)(uintptr_t)shared, k_tile = chunk_at(q_tile, BM, 0, D),
+                 v_tile = chunk_at(k_tile, BN, 0, D);
+  SHARED int *flags =
+      (SHARED int *)((SHARED char *)shared + (BM + 2 * BN) * D * (int)sizeof(element));
   const int lane = tid() & 31, own = (tid() >> 5) * 16;
   const int row = t.first + own + lane / 4;
 
   float sums[32][4], scores[32], largest[2] = {-infinity, -infinity}, total[2] = {0, 0};
-  uint32_t queries[8][4];
+  /* Queries that do not fit in registers are read again for each tile. */
+  const int is_late = D * (int)sizeof(element) > 256;
+  uint32_t queries[128 / STEP][4];
   UNROLL for (int j = 0; j < D / 8; ++j) {
     UNROLL for (int r = 0; r < 4; ++r) sums[j][r] = 0;
   }
@@ -345,21 +373,26 @@ INLINE void attend_half(PARAMETERS, const int bf16, const int D, const int BM, c
     close_group();
     await_all_but_one(); /* The keys are there. */
     barrier();
-    if (key == 0 && D <= 128) {
-      UNROLL for (int d = 0; d < D / 16; ++d)
+    if (key == 0 && !is_late) {
+      UNROLL for (int d = 0; d < D / STEP; ++d) {
         load_matrices(queries[d], chunk_at(q_tile, own + (lane & 15), 2 * d + (lane >> 4), D));
+        round_words(queries[d], 4, type);
+      }
     }
     UNROLL for (int n = 0; n < BN / 2; ++n) scores[n] = 0;
-    UNROLL for (int d = 0; d < D / 16; ++d) {
+    UNROLL for (int d = 0; d < D / STEP; ++d) {
       uint32_t late[4];
-      if (D > 128)
+      if (is_late) {
         load_matrices(late, chunk_at(q_tile, own + (lane & 15), 2 * d + (lane >> 4), D));
+        round_words(late, 4, type);
+      }
       UNROLL for (int j = 0; j < BN / 16; ++j) {
         uint32_t b[4];
         load_matrices(b, chunk_at(k_tile, 16 * j + (lane & 7) + 8 * (lane >> 4),
                                   2 * d + ((lane >> 3) & 1), D));
-        multiply(scores + 8 * j, D > 128 ? late : queries[d & 7], b[0], b[1], bf16);
-        multiply(scores + 8 * j + 4, D > 128 ? late : queries[d & 7], b[2], b[3], bf16);
+        round_words(b, 4, type);
+        multiply(scores + 8 * j, is_late ? late : queries[d % (128 / STEP)], b[0], b[1], type);
+        multiply(scores + 8 * j + 4, is_late ? late : queries[d % (128 / STEP)], b[2], b[3], type);
       }
     }
     barrier();
@@ -395,17 +428,38 @@ INLINE void attend_half(PARAMETERS, const int bf16, const int D, const int BM, c
       tell_settled(flags, is_settled(&t, row, largest, 2, 8));
     await_all_but_one(); /* The values are there. */
     barrier();
+#ifdef TF32
+    /* Keys in the order 0 2 4 6 1 3 5 7, in which a lane has their scores already. */
+    UNROLL for (int s = 0; s < BN / 8; ++s) {
+      int at = lane; /* Addresses are not kept. */
+      __asm__ volatile("" : "+r"(at));
+      uint32_t p[4];
+      UNROLL for (int r = 0; r < 4; ++r)
+        p[r] = __builtin_bit_cast(uint32_t, scores[4 * s + (r >> 1) + 2 * (r & 1)]);
+      round_words(p, 4, type);
+      UNROLL for (int j = 0; j < D / 8; ++j) {
+        uint32_t b[2];
+        UNROLL for (int r = 0; r < 2; ++r)
+          b[r] = *(SHARED uint32_t *)(uintptr_t)(chunk_at(v_tile, 8 * s + 2 * (at & 3) + r,
+                                                          2 * j + (at >> 4), D) +
+                                                 (uint32_t)((at >> 2) & 3) * 4);
+        round_words(b, 2, type);
+        multiply(sums[j], p, b[0], b[1], type);
+      }
+    }
+#else
     UNROLL for (int s = 0; s < BN / 16; ++s) {
       uint32_t p[4];
       UNROLL for (int r = 0; r < 4; ++r)
-        p[r] = pack(scores[8 * s + 2 * r], scores[8 * s + 2 * r + 1], bf16);
+        p[r] = pack(scores[8 * s + 2 * r], scores[8 * s + 2 * r + 1], type);
       UNROLL for (int j = 0; j < D / 16; ++j) {
         uint32_t b[4];
         load_transposed(b, chunk_at(v_tile, 16 * s + (lane & 15), 2 * j + (lane >> 4), D));
-        multiply(sums[2 * j], p, b[0], b[1], bf16);
-        multiply(sums[2 * j + 1], p, b[2], b[3], bf16);
+        multiply(sums[2 * j], p, b[0], b[1], type);
+        multiply(sums[2 * j + 1], p, b[2], b[3], type);
       }
     }
+#endif
     barrier();
   }
   await_all();
@@ -415,23 +469,23 @@ INLINE void attend_half(PARAMETERS, const int bf16, const int D, const int BM, c
     const float factor = 1.0f / total[i];
     UNROLL for (int j = 0; j < D / 8; ++j)
       store_pair(&t, row + 8 * i, 8 * j + 2 * (lane & 3), sums[j][2 * i] * factor,
-                 sums[j][2 * i + 1] * factor, bf16);
+                 sums[j][2 * i + 1] * factor, type);
   }
 }
 
-#ifdef BF16
-#define NAME(D) sk_attention_bf16_##D
-#define IS_BF16 1
-#else
-#define NAME(D) sk_attention_f16_##D
-#define IS_BF16 0
-#endif
-#define HALF(D, BM, BN)                                                                      \
-  KERNEL NAME(D)(PARAMETERS) {                                                               \
-    attend_half(work, q, k, v, out, operand0, operand1, operand2, operand3, IS_BF16, D, BM,  \
-                BN);                                                                         \
+#define TENSOR(name, type, D, BM, BN)                                                        \
+  KERNEL sk_attention_##name##_##D(PARAMETERS) {                                             \
+    attend_tensor(work, q, k, v, out, operand0, operand1, operand2, operand3, type, D, BM,   \
+                  BN);                                                                       \
   }
-SK_ATTENTION_HALF(HALF)
+#if defined(TF32)
+#define KERNELS(D, BM, BN) TENSOR(tf32, TYPE_TF32, D, BM, BN)
+#elif defined(BF16)
+#define KERNELS(D, BM, BN) TENSOR(bf16, TYPE_BF16, D, BM, BN)
+#else
+#define KERNELS(D, BM, BN) TENSOR(f16, TYPE_F16, D, BM, BN)
+#endif
+SK_ATTENTION_TENSOR(KERNELS)
 
 #else
 /*===----------------------------------------------------------------------===*

@@ -275,3 +275,45 @@ static void store_integer(int dtype, void *data, int64_t i, uint64_t value) {
 CONTRACT(f64, double, load_float, store_float, __builtin_fma)
 CONTRACT(f32, float, load_float, store_float, __builtin_fmaf)
 CONTRACT(integer, uint64_t, load_integer, store_integer, multiply_integer)
+
+static float exp2_fast(float x) {
+  float y;
+  __asm__("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/* x / 2 * (1 + tanh(u)) is x / (1 + exp(-2 u)), which cancels nothing. */
+static float gelu(float x) {
+  const float log2e = 0x1.715476p+0f, log2e_rest = 0x1.4ae0cp-26f;
+  float y = -2 * 0x1.988454p-1f * (x + 0x1.6e4e26p-5f * x * x * x);
+  if (y > 100) /* All the same, and infinity spoils what follows. */
+    y = 100;
+  if (y < -100)
+    y = -100;
+  const float n = __builtin_rintf(y * log2e);
+  const float rest = __builtin_fmaf(y, log2e_rest, __builtin_fmaf(y, log2e, -n));
+  return x / (1 + exp2_fast(rest) * exp2_fast(n));
+}
+
+KERNEL sk_finish(const sk_finish_work *work, void *c, const void *first, const void *second) {
+  const void *added[SK_MAX_ADDED] = {first, second};
+  for (int64_t i = thread(); i < work->elements; i += threads()) {
+    int64_t at = 0, from[SK_MAX_ADDED] = {0, 0}, rest = i;
+    for (int k = work->num_outer - 1; k >= 0; --k) {
+      int64_t next = rest / work->outer[k].size, index = rest - next * work->outer[k].size;
+      at += index * work->outer[k].c;
+      for (int j = 0; j < SK_MAX_ADDED; ++j)
+        from[j] += index * work->outer[k].added[j];
+      rest = next;
+    }
+    float x = (float)load_float(work->dtype, c, at);
+    for (int j = 0; j < SK_MAX_ADDED; ++j)
+      if (j < work->num_added)
+        x += (float)load_float(work->dtype, added[j], from[j]);
+    if (work->activation == SK_RELU)
+      x = x <= 0 ? 0 : x;
+    else if (work->activation == SK_GELU)
+      x = gelu(x);
+    store_float(work->dtype, c, at, x);
+  }
+}

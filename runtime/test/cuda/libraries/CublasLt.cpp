@@ -9,7 +9,9 @@
 #include "../ptx/Float.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 using namespace shardkit::emu;
 
@@ -285,6 +287,17 @@ struct Product {
   }
 };
 
+/// A line of the file SK_CUBLASLT_RECORD for each product.
+void record(const std::string &what) {
+  const char *path = std::getenv("SK_CUBLASLT_RECORD");
+  if (!path || !*path)
+    return;
+  std::ofstream file(path, std::ios::app);
+  file << what + "\n" << std::flush;
+  if (!file)
+    complain(std::string("cannot write ") + path);
+}
+
 uint64_t addressOf(const void *p) { return reinterpret_cast<uint64_t>(p); }
 
 } // namespace
@@ -421,6 +434,9 @@ EMU_EXPORT cublasStatus cublasLtMatmulAlgoGetHeuristic(Handle *handle, Desc *d, 
   cublasStatus status;
   if (std::string what = check(*d, *a, *b, *c, *out, status); status)
     return refuse(status, me, what);
+  if (const char *none = std::getenv("SK_EMU_NO_EPILOGUES");
+      none && *none == '1' && d->epilogue != kEpilogueDefault)
+    return kNotSupported;
   Heuristic &h = results[0];
   memset(&h, 0, sizeof h);
   h.algo.magic = kAlgoMagic;
@@ -477,6 +493,8 @@ EMU_EXPORT cublasStatus cublasLtMatmul(Handle *handle, Desc *d, const void *alph
   for (int i = 0; i < 4; ++i)
     if (pointers[i] % bytesOfType(i < 2 ? la->type : lout->type))
       return refuse(kInvalidValue, me, std::string(1, "ABCD"[i]) + " is misaligned");
+  record(std::to_string(lout->rows) + " x " + std::to_string(lout->columns) + " epilogue " +
+         std::to_string(d->epilogue) + (betaValue != 0 ? " beta" : ""));
   Product p{*d,  *la,         *lb,         *lc,         *lout,       alphaValue,
             betaValue, addressOf(a), addressOf(b), addressOf(c), addressOf(out),
             addressOf(workspace), used, device};

@@ -69,6 +69,8 @@ public:
   Status read(void *to, const void *from, int64_t bytes);
   Expected<const void *> constant(const void *host, int64_t bytes);
   Status contract(const sk_contraction *desc, const void *a, const void *b, void *c);
+  Status contractFused(const sk_fused_contraction *desc, const void *a, const void *b, void *c,
+                       const void *first, const void *second);
   Status attention(const sk_attention_desc *desc, const void *q, const void *k, const void *v,
                    void *out, const void *const *operands);
 

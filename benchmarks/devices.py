@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""All that is measured on a host with GPUs, made on one with the compiler.
+
+    devices.py export DIR [--chip sm_90] [--python PYTHON] [--small]    needs the compiler; PYTHON has JAX, for the steps
+    devices.py run DIR [--json FILE] [--shard-run FILE] [--weights model.safetensors] [--peers jax,torch] [--option OPTION]...
+
+steps: of MiniLM, a GPT block (hidden 4096, 32 heads, sequence 2048, batch 8, bf16) and a chain of products beside JAX and PyTorch
+where they are installed, and the library's rate of products (steps/steps.py). minilm: embeddings against the unsharded program on
+the processor, in ieee and tf32, of its own weights where --weights has them. bandwidth: a fused elementwise function and a copy.
+collectives: algbw and busbw, of logical devices on the GPUs there are, and of NCCL where there is a GPU for each. loader: GB/s to the
+devices. What fails is in the JSON with its message, and the rest is run. --small: sizes for emulated devices.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOADED = 8  # Weights of the loader.
+
+
+def call(command):
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        lines = done.stdout.strip().splitlines() or [f"ended with {done.returncode}"]
+        raise RuntimeError(next((line for line in lines if "error" in line), lines[-1])[:500])
+    return done.stdout
+
+
+# Programs
+
+
+def copy_program(type, count):
+    return f"func.func @main(%x: tensor<{count}x{type}>) -> tensor<{count}x{type}> {{\n  return %x : tensor<{count}x{type}>\n}}\n"
+
+
+def fused_program(type, count):
+    """(x * s + y) / (1 + x x): two tensors read, one written."""
+    t = f"tensor<{count}x{type}>"
+    return f"""func.func @main(%x: {t}, %y: {t}) -> {t} {{
+  %s = arith.constant dense<0.75> : {t}
+  %one = arith.constant dense<1.0> : {t}
+  %a = arith.mulf %x, %s : {t}
+  %b = arith.addf %a, %y : {t}
+  %c = arith.mulf %x, %x : {t}
+  %d = arith.addf %c, %one : {t}
+  %r = arith.divf %b, %d : {t}
+  return %r : {t}
+}}
+"""
+
+
+def loader_program(rows, columns):
+    t = f"tensor<{rows}x{columns}xf32>"
+    sharded = '{spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}'
+    names = ", ".join(f"%w{i}: {t} {sharded}" for i in range(LOADED))
+    lines = [f"  %s{i} = tensor.extract_slice %w{i}[0, 0] [1, 8] [1, 1] : {t} to tensor<1x8xf32>" for i in range(LOADED)]
+    results = ", ".join(f"%s{i}" for i in range(LOADED))
+    types = ", ".join(["tensor<1x8xf32>"] * LOADED)
+    body = "\n".join(lines)
+    return f'spmd.mesh @m = <["x"=2]>\nfunc.func @main({names}) -> ({types}) {{\n{body}\n  return {results} : {types}\n}}\n'
+
+
+def export(options):
+    folder = Path(options.folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    compiler = ROOT / "build" / "bin" / "shard-compile"
+    target = ["--target=cuda", f"--chip={options.chip}"]
+    known = {"chip": options.chip, "left_out": {}, "bandwidth": [], "collectives": []}
+
+    def compile_text(text, to, *more):
+        with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
+            source.write(text)
+            source.flush()
+            call([compiler, source.name, "-o", folder / to, *target, *more])
+
+    count = 1 << (12 if options.small else 27)
+    for type, size in (("f32", 4), ("bf16", 2)):
+        for name, program, tensors in (("copy", copy_program, 2), ("fused", fused_program, 3)):
+            compile_text(program(type, count), f"{name}-{type}")
+            known["bandwidth"].append({"bundle": f"{name}-{type}", "kind": name, "type": type, "bytes": tensors * size * count})
+    known["rows"], known["columns"] = (64, 32) if options.small else (8192, 4096)
+    compile_text(loader_program(known["rows"], known["columns"]), "loader")
+    call([compiler, ROOT / "examples/minilm/minilm.mlir", "-o", folder / "minilm", "--with-reference", *target])
+    sizes = "4096" if options.small else "65536,1048576,16777216,134217728"
+    for devices in (2,) if options.small else (1, 2, 4, 8):
+        call([sys.executable, ROOT / "benchmarks/collectives.py", "--target=cuda", f"--devices={devices}", f"--sizes={sizes}",
+              "--copies=4", "--export", folder / f"collectives-{devices}"])
+        known["collectives"].append(devices)
+    cases = ["minilm", "gpt_block:hidden=4096,heads=32,length=2048,batch=8,dtype=bf16", "chain:rows=8192,width=8192,dtype=bf16"]
+    if options.small:
+        cases = ["gpt_block:hidden=64,heads=2,length=32,batch=1,dtype=bf16"]
+    try:
+        call([options.python, ROOT / "benchmarks/steps/steps.py", "export", folder / "steps", "--target=cuda", f"--chip={options.chip}",
+              *(f"--case={case}" for case in cases)])
+    except (RuntimeError, OSError) as error:
+        shutil.rmtree(folder / "steps", ignore_errors=True)
+        known["left_out"]["steps"] = str(error)
+    (folder / "benchmarks.json").write_text(json.dumps(known, indent=1) + "\n")
+    for name, reason in known["left_out"].items():
+        print(f"benchmarks: {name} left out: {reason}")
+
+
+# Runs
+
+
+def load_collectives():
+    spec = importlib.util.spec_from_file_location("collectives", ROOT / "benchmarks/collectives.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Runs:
+    def __init__(self, options):
+        self.options, self.folder = options, Path(options.folder)
+        self.known = json.loads((self.folder / "benchmarks.json").read_text())
+        self.shard_run = options.shard_run
+
+    def run(self, bundle, *more):
+        """What the report says of the run."""
+        with tempfile.TemporaryDirectory() as work:
+            report = Path(work, "report.json")
+            call([self.shard_run, self.folder / bundle, "--random-inputs=1", f"--report={report}", *self.options.option, *more])
+            return json.loads(report.read_text())["run"]["functions"][0]
+
+    def bandwidth(self):
+        rates = {}
+        for case in self.known["bandwidth"]:
+            seconds = self.run(case["bundle"], "--repeat=20")["steps"]["min_seconds"]
+            rates.setdefault(case["type"], {})[case["kind"]] = case["bytes"] / seconds / 1e9
+        return {type: {"copy_gb_per_s": each["copy"], "fused_gb_per_s": each["fused"], "fused_of_copy": each["fused"] / each["copy"]}
+                for type, each in rates.items()}
+
+    def collectives(self):
+        link, found = load_collectives().LINK, []
+        for devices in self.known["collectives"]:
+            part = f"collectives-{devices}"
+            backends = {"local": []}
+            if devices == 1 or devices <= self.options.gpus:
+                backends["nccl"] = ["--devices-per-process=auto"]
+            for backend, more in backends.items():
+                for case in json.loads((self.folder / part / "collectives.json").read_text()):
+                    steps = self.run(f"{part}/{case['bundle']}", f"--backend={backend}", "--repeat=10", *more)["steps"]
+                    seconds = steps["min_seconds"] / case["copies"]
+                    rate = case["size"] / seconds / 1e9
+                    found.append({"kind": case["kind"], "backend": backend, "devices": devices, "bytes": case["size"], "seconds": seconds,
+                                  "algbw_gb_per_s": rate, "busbw_gb_per_s": rate * link[case["kind"]](devices)})
+        return found
+
+    def loader(self):
+        rows, columns = self.known["rows"], self.known["columns"]
+        size = rows * columns * 4
+        names = [f"w{i}" for i in range(LOADED)]
+        table = {n: {"dtype": "F32", "shape": [rows, columns], "data_offsets": [i * size, (i + 1) * size]} for i, n in enumerate(names)}
+        header = json.dumps(table).encode()
+        block = os.urandom(1 << 20)
+        with tempfile.NamedTemporaryFile(suffix=".safetensors", dir=self.folder) as file:
+            file.write(struct.pack("<Q", len(header)) + header)
+            for at in range(0, LOADED * size, len(block)):
+                file.write(block[:min(len(block), LOADED * size - at)])
+            file.flush()
+            os.fsync(file.fileno())
+            loads = [self.run("loader", f"--weights={file.name}")["load"] for _ in range(3)]
+        best = min(loads, key=lambda load: load["seconds"])
+        return {"bytes": LOADED * size, "seconds": best["seconds"], "gb_per_s": LOADED * size / best["seconds"] / 1e9, "mode": best["mode"]}
+
+    def minilm(self):
+        found = {"weights": self.options.weights or "random"}
+        example = ROOT / "examples/minilm"
+        inputs = [f"--weights={self.options.weights}", *(f"--input={n}={example / n}.npy" for n in ("input_ids", "attention_mask"))]
+        for precision, tolerance in (("ieee", 1e-5), ("tf32", 1e-3)):
+            try:
+                entry = self.run("minilm", "--verify", f"--rtol={tolerance}", f"--matmul-precision={precision}", "--repeat=5",
+                                 *(inputs if self.options.weights else ()))
+                found[precision] = {"passed": True, "rtol": tolerance, "seconds": entry["steps"]["min_seconds"]}
+            except RuntimeError as error:
+                found[precision] = {"passed": False, "rtol": tolerance, "error": str(error)}
+        return found
+
+    def steps(self):
+        if not (self.folder / "steps").exists():
+            raise RuntimeError(self.known["left_out"].get("steps", "not exported"))
+        peers = [p for p in filter(None, self.options.peers.split(",")) if importlib.util.find_spec(p)]
+        with tempfile.NamedTemporaryFile(suffix=".json") as report:
+            text = call([sys.executable, ROOT / "benchmarks/steps/steps.py", "run", self.folder / "steps", f"--shard-run={self.shard_run}",
+                         "--json", report.name, *(f"--peer={p}" for p in peers), *(f"--option={o}" for o in self.options.option)])
+            return {"peers": peers, "table": text.strip().splitlines(), "cases": json.load(report)}
+
+
+def run(options):
+    runs = Runs(options)
+    result = {"gpus": options.gpus}
+    for name in options.parts.split(","):
+        try:
+            result[name] = getattr(runs, name)()
+            print(f"benchmarks: {name}: done", flush=True)
+        except (RuntimeError, OSError, KeyError, ValueError) as error:
+            result[name] = {"error": str(error)}
+            print(f"benchmarks: {name}: {error}", flush=True)
+    if options.json:
+        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+
+
+def count_gpus():
+    try:
+        return len(subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.splitlines())
+    except OSError:
+        return int(os.environ.get("SK_EMU_DEVICES", "0"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    exporting = commands.add_parser("export")
+    exporting.add_argument("folder")
+    exporting.add_argument("--chip", default="sm_90")
+    exporting.add_argument("--python", default=str(ROOT / "build/frontends/bin/python"))
+    exporting.add_argument("--small", action="store_true")
+    running = commands.add_parser("run")
+    running.add_argument("folder")
+    running.add_argument("--json")
+    running.add_argument("--shard-run", default=str(ROOT / "build/bin/shard-run"))
+    running.add_argument("--weights")
+    running.add_argument("--parts", default="steps,minilm,bandwidth,collectives,loader")
+    running.add_argument("--peers", default="jax,torch")
+    running.add_argument("--gpus", type=int, default=count_gpus())
+    running.add_argument("--option", action="append", default=[], help="for shard-run")
+    options = parser.parse_args()
+    (export if options.command == "export" else run)(options)
+
+
+if __name__ == "__main__":
+    main()
