@@ -52,6 +52,8 @@ LEFTOVERS = {
     "sort_integers": lambda x: torch.sort(torch.nan_to_num(x).long(), dim=1, stable=True, descending=True),
     "topk": lambda x: torch.topk(x, 3, 1)[0],
     "cumsum": lambda x: (x > 0).cumsum(1),
+    "cumsum_rest": lambda x: torch.round(torch.nan_to_num(x, neginf=0))[:, :131].cumsum(1),  # no block divides it
+    "cumsum_short": lambda x: torch.nan_to_num(x, neginf=0).cumsum(0),
     "cumprod": lambda x: torch.sign(torch.nan_to_num(x) + 0.5).cumprod(0),
     "scatter_add": lambda x: torch.nan_to_num(x).scatter_add(1, INDEX, x[:, 20:22]),
     "scatter_largest": lambda x: torch.nan_to_num(x).scatter_reduce(1, INDEX, x[:, 20:22], "amax"),
