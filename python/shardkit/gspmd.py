@@ -93,19 +93,19 @@ def convert(module: Any) -> None:
     """Makes Shardy's annotations of GSPMD's in a module of jaxlib's bindings."""
     from jaxlib.mlir import ir
 
-    from .builder import Builder, get_place, replace, walk
+    from .builder import Builder, fail, get_place, replace, walk
 
     def rank_of(type: Any) -> int:
         return int(ir.RankedTensorType(type).rank)
 
     # Everything that is said: where, and how it is written there.
-    found: list[tuple[Any, list[list[Digit]], Any]] = []
+    found: list[tuple[set[int], list[list[Digit]], Any]] = []
     counts: set[int] = set()
 
-    def add(text: str, type: Any, place: str, write: Any) -> None:
+    def add(text: str, type: Any, place: str, write: Any, open: set[int] = set()) -> None:
         parsed = parse(text, rank_of(type), place)
         if parsed:
-            found.append((type, parsed[1], write))
+            found.append((open, parsed[1], write))
             counts.add(parsed[0])
 
     with module.context, ir.Location.unknown():
@@ -134,12 +134,18 @@ def convert(module: Any) -> None:
             if ir.StringAttr(op.attributes["call_target_name"]).value != "Sharding":
                 continue
 
+            said = ir.StringAttr(op.attributes["backend_config"]).value if "backend_config" in op.attributes else ""
+            match = re.fullmatch(r"unspecified_dims=\[([\d,]*)\]", said)
+            if said and not match:
+                raise fail(op, f"custom call @Sharding says {said}", "unspecified_dims=[...] or nothing")
+            unspecified = {int(d) for d in match[1].split(",") if d} if match else set()
+
             def constrain(text: str, op: Any = op) -> None:
                 type = op.results[0].type
                 made = Builder(op).value("sdy.sharding_constraint", [op.operands[0]], type, {"sharding": f"#sdy.sharding<{text}>"})
                 replace(op, [made])
 
-            add(ir.StringAttr(op.attributes["mhlo.sharding"]).value, op.results[0].type, get_place(op), constrain)
+            add(ir.StringAttr(op.attributes["mhlo.sharding"]).value, op.results[0].type, get_place(op), constrain, unspecified)
         if not found:
             return
         counts.discard(0)
@@ -151,15 +157,15 @@ def convert(module: Any) -> None:
             raise ShardKitError(f"error: shardings cut {count} devices at {borders}, expected borders that divide each other")
         sizes = [a // b for a, b in zip(borders, borders[1:])]
 
-        def spell(digits: list[Digit]) -> str:
+        def spell(digits: list[Digit], is_open: bool) -> str:
             """Axes of a dim: each digit is whole axes, major to minor."""
             axes = [f'"d{i}"' for s, n in digits for i, b in enumerate(borders[1:]) if s <= b < s * n]
-            return "{" + ", ".join(axes) + "}"
+            return "{" + ", ".join([*axes, "?"] if is_open else axes) + "}"
 
         named = ", ".join(f'"d{i}"={size}' for i, size in enumerate(sizes))
         mesh = ir.Attribute.parse(f"#sdy.mesh<[{named}]>")
         ir.Operation.create(
             "sdy.mesh", attributes={"sym_name": ir.StringAttr.get("mesh"), "mesh": mesh}, ip=ir.InsertionPoint.at_block_begin(module.body)
         )
-        for _, dims, write in found:
-            write(f"@mesh, [{', '.join(spell(d) for d in dims)}]")
+        for open, dims, write in found:
+            write(f"@mesh, [{', '.join(spell(d, i in open) for i, d in enumerate(dims))}]")

@@ -142,6 +142,25 @@ def test_stablehlo():
     assert 'spmd.weight = "w"' in text and '#spmd.sharding<@mesh, [{"data"}, {}]>' in text
 
 
+GSPMD = """
+func.func @main(%x: tensor<8x4xf32> {{mhlo.sharding = "{x}"}}, %w: tensor<4x4xf32> {{mhlo.sharding = "{w}"}}) -> tensor<8x4xf32> {{
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %1 = stablehlo.custom_call @Sharding(%0) {{backend_config = "unspecified_dims=[1]", mhlo.sharding = "{x}"}} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}}"""
+
+
+def test_gspmd():
+    """Lists of devices, and their closed form; a dim about which nothing is said is open."""
+    short = GSPMD.format(x="{devices=[2,1,4]<=[8] last_tile_dim_replicate}", w="{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}")
+    long = GSPMD.format(x="{devices=[2,1,4]0,1,2,3,4,5,6,7 last_tile_dim_replicate}", w="{devices=[1,4,2]0,4,1,5,2,6,3,7 last_tile_dim_replicate}")
+    for text, axes in ((short, '{"d1"}'), (long, '{"d1", "d2"}')):
+        model = shardkit.import_stablehlo(text, locations=False)
+        assert f'#spmd.sharding<@mesh, [{{}}, {axes}]>' in model.text, model.text
+        assert 'spmd.with_sharding_constraint %2 <@mesh, [{"d0"}, {?}]>' in model.text, model.text
+        assert np.array_equal(model.run(X, 2 * W)[0], 2 * X)
+
+
 def test_command():
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "model.py")
