@@ -171,6 +171,8 @@ def test_command():
         assert cli.main(["jax", f"{path}:apply", "-o", f"{directory}/out"]) == 0
         assert set(os.listdir(f"{directory}/out")) == {"model.mlir", "weights.safetensors", "inputs.safetensors"}
         assert np.array_equal(safetensors.read(f"{directory}/out/weights.safetensors")["params.w"], W)
+        assert cli.main(["jax", str(path), "--batch", "x", "-o", f"{directory}/out"]) == 0
+        assert "spmd.microbatch = #spmd.microbatch<dim = 0>" in Path(directory, "out", "model.mlir").read_text()
         assert cli.main(["jax", f"{path}:nothing", "-o", f"{directory}/out"]) == 1
 
 
