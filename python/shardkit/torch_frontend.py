@@ -297,7 +297,8 @@ def _read_plan(
             continue  # placements of parameters
         names = [n for n in modules if _to_expression(pattern).fullmatch(n)]
         if not names:
-            raise ShardKitError(f"error: no module is called {pattern}, expected one of: {', '.join(n for n in modules if n)}")
+            known = ", ".join(n for n in modules if n) or "none: the module has no parts"
+            raise ShardKitError(f"error: no module is called {pattern}, expected one of: {known}")
         if axis is None:
             raise ShardKitError("error: the plan has no mesh, expected mesh={...}")
         kind = style if isinstance(style, str) else type(style).__name__
