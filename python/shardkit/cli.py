@@ -43,9 +43,10 @@ def main(argv: list[str] | None = None) -> int:
         model = {"jax": _import_jax, "stablehlo": _import_stablehlo, "torch": _import_torch, "onnx": _import_onnx}[options.kind](options)
         model.save(options.output)
     except ShardKitError as error:
-        text = str(error) if "error: " in str(error) else f"error: {error}"
-        file = options.file.partition(":")[0]
-        print(f"{file}: {text}" if text.startswith("error: ") and file not in text else text, file=sys.stderr)
+        text, file = str(error), options.file.partition(":")[0]
+        if text.startswith("error: ") and file not in text:  # about the file
+            text = f"{file}: {text}"
+        print(text if "error: " in text else f"error: {text}", file=sys.stderr)
         return 1
     except Exception as error:
         place = _find_line(error, options.file)
