@@ -1,6 +1,7 @@
 //===- LocalAttributes.cpp - What an op says about sizes, locally ---------===//
 
 #include "shardkit/Partition/LocalAttributes.h"
+#include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -43,6 +44,17 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
            types.getGlobal(value) != types.getLocal(value);
   };
   llvm::TypeSwitch<Operation *>(op)
+      .Case<CollectivePermuteOp, ExchangeOp, HaloExchangeOp>([&](auto move) {
+        // What a user's collective does not move may be cut by other axes.
+        auto global = cast<RankedTensorType>(move.getGlobalType());
+        SmallVector<int64_t> shape(global.getShape());
+        for (auto [size, local, from, to] :
+             llvm::zip_equal(shape, types.getLocal(move.getResult()).getShape(),
+                             move.getFrom().getDims(), move.getTo().getDims()))
+          if (from.getEntries().empty() && to.getEntries().empty())
+            size = local;
+        move.setGlobalType(global.clone(shape));
+      })
       .Case([&](arith::ConstantOp constant) {
         if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
           constant.setValueAttr(splat.resizeSplat(types.getLocal(constant)));

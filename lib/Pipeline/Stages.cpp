@@ -168,6 +168,13 @@ LogicalResult Stages::placeComputation() {
       count();
       continue;
     }
+    // What is made of constants is made where it is read.
+    if (isMemoryEffectFree(&op) && llvm::all_of(op.getResults(), [&](Value result) {
+          return getSources(result).empty();
+        })) {
+      count();
+      continue;
+    }
     bool isPin = spmd::isPin(&op);
     if (isPin && microbatches.get(op.getResult(0)).kind == State::Complete) {
       count();

@@ -17,8 +17,6 @@ template <typename OpTy>
 struct CollectiveModel : ShardingRuleOpInterface::ExternalModel<CollectiveModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     auto collective = cast<CollectiveOpInterface>(op);
-    // An exchange names its global type, which would have to follow.
-    bool movesBlocks = isa<CollectivePermuteOp, ExchangeOp, HaloExchangeOp>(op);
     auto isMoved = [](ShardingAttr attr, unsigned d) {
       return attr && !attr.getDims()[d].getEntries().empty();
     };
@@ -27,7 +25,7 @@ struct CollectiveModel : ShardingRuleOpInterface::ExternalModel<CollectiveModel<
          to = cast<RankedTensorType>(op->getResult(0).getType());
     SmallVector<int32_t> factors;
     for (auto [d, size, other] : llvm::enumerate(from.getShape(), to.getShape())) {
-      bool stays = size == other && !ShapedType::isDynamic(size) && !movesBlocks &&
+      bool stays = size == other && !ShapedType::isDynamic(size) &&
                    !isMoved(collective.getFromSharding(), d) &&
                    !isMoved(collective.getToSharding(), d);
       factors.push_back(stays ? rule.addFactor(size) : -1);

@@ -115,33 +115,69 @@ bool isOrderOnly(Operation *op) {
   return isa<arith::CmpFOp, arith::SelectOp>(op);
 }
 
-using Elements = llvm::SmallDenseMap<Value, Element, 8>;
+/// The ops of a selection on numbered values: what is held, the candidate's elements,
+/// constants, and results.
+class Evaluator {
+public:
+  Evaluator(const Selection &selection, ArrayRef<Value> held) {
+    for (Value value : llvm::concat<const Value>(held, selection.candidate))
+      numberOf(value);
+    for (Operation *op : selection.ops) {
+      Step &step = steps.emplace_back(Step{op, {}, 0});
+      for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+        step.operands[i] = numberOf(operand);
+      step.result = numberOf(op->getResult(0));
+    }
+  }
 
-Element evaluate(Operation *op, const Elements &known) {
-  auto get = [&](unsigned i) {
-    Value value = op->getOperand(i);
-    auto it = known.find(value);
-    if (it != known.end())
-      return it->second;
-    APInt constant; // a boolean
-    bool isKnown = matchPattern(value, m_ConstantInt(&constant));
-    (void)isKnown;
-    assert(isKnown && "getSelection lets nothing else pass");
-    return Element{0, int64_t(constant.getZExtValue())};
+  /// The values of what is yielded, by what is held and the candidate's elements.
+  void run(ArrayRef<Element> held, ArrayRef<Element> candidate, ValueRange yielded,
+           SmallVectorImpl<Element> &result) {
+    llvm::copy(held, values.begin());
+    llvm::copy(candidate, values.begin() + held.size());
+    for (const Step &step : steps)
+      values[step.result] = evaluate(step);
+    result.clear();
+    for (Value value : yielded)
+      result.push_back(values[numbers.lookup(value)]);
+  }
+
+private:
+  struct Step {
+    Operation *op;
+    unsigned operands[3], result;
   };
-  if (auto cmp = dyn_cast<arith::CmpFOp>(op))
-    return {0, compare(cmp.getPredicate(), get(0).number, get(1).number)};
-  if (auto cmp = dyn_cast<arith::CmpIOp>(op))
-    return {0, compare(cmp.getPredicate(), get(0).integer, get(1).integer)};
-  if (isa<arith::AndIOp>(op))
-    return {0, get(0).integer & get(1).integer};
-  if (isa<arith::OrIOp>(op))
-    return {0, get(0).integer | get(1).integer};
-  if (isa<arith::XOrIOp>(op))
-    return {0, get(0).integer ^ get(1).integer};
-  assert(isa<arith::SelectOp>(op) && "as isOrderOnly says");
-  return get(0).integer ? get(1) : get(2);
-}
+
+  unsigned numberOf(Value value) {
+    auto [it, isNew] = numbers.try_emplace(value, values.size());
+    if (isNew) {
+      APInt constant; // a boolean
+      bool isConstant = matchPattern(value, m_ConstantInt(&constant));
+      values.push_back({0, isConstant ? int64_t(constant.getZExtValue()) : 0});
+    }
+    return it->second;
+  }
+
+  Element evaluate(const Step &step) const {
+    auto get = [&](unsigned i) -> const Element & { return values[step.operands[i]]; };
+    if (auto cmp = dyn_cast<arith::CmpFOp>(step.op))
+      return {0, compare(cmp.getPredicate(), get(0).number, get(1).number)};
+    if (auto cmp = dyn_cast<arith::CmpIOp>(step.op))
+      return {0, compare(cmp.getPredicate(), get(0).integer, get(1).integer)};
+    if (isa<arith::AndIOp>(step.op))
+      return {0, get(0).integer & get(1).integer};
+    if (isa<arith::OrIOp>(step.op))
+      return {0, get(0).integer | get(1).integer};
+    if (isa<arith::XOrIOp>(step.op))
+      return {0, get(0).integer ^ get(1).integer};
+    assert(isa<arith::SelectOp>(step.op) && "as isOrderOnly says");
+    return get(0).integer ? get(1) : get(2);
+  }
+
+  llvm::SmallDenseMap<Value, unsigned, 16> numbers;
+  SmallVector<Element, 16> values;
+  SmallVector<Step, 8> steps;
+};
 
 /// Whether `element` may stand for what the init holds. One that is no zero is below,
 /// beside or above all that it is compared with.
@@ -177,21 +213,15 @@ bool isSound(const Selection &selection, ArrayRef<Value> held, ValueRange yielde
     }
   }
   std::vector<size_t> product(count * count);
+  Evaluator evaluator(selection, held);
+  SmallVector<Element, 2> result;
   for (size_t a = 0; a < count; ++a)
     for (size_t b = 0; b < count; ++b) {
-      Elements known;
-      for (unsigned i = 0; i < held.size(); ++i) {
-        known[held[i]] = tuples[a][i];
-        known[selection.candidate[i]] = tuples[b][i];
-      }
-      for (Operation *op : selection.ops)
-        known[op->getResult(0)] = evaluate(op, known);
-      SmallVector<Element, 2> result;
-      for (Value value : yielded)
-        result.push_back(known.find(value)->second);
+      evaluator.run(tuples[a], tuples[b], yielded, result);
       product[a * count + b] = llvm::find(tuples, result) - tuples.begin();
     }
   auto times = [&](size_t a, size_t b) { return product[a * count + b]; };
+  std::vector<bool> checked(count * count);
   for (size_t init = 0; init < count; ++init) {
     bool isInit = true;
     for (unsigned i = 0; i < held.size(); ++i)
@@ -206,10 +236,14 @@ bool isSound(const Selection &selection, ArrayRef<Value> held, ValueRange yielde
     for (size_t a : reached) {
       if (times(a, init) != a)
         return false;
-      for (size_t b : reached)
+      for (size_t b : reached) {
+        if (checked[a * count + b])
+          continue; // from another init
+        checked[a * count + b] = true;
         for (size_t e = 0; e < count; ++e)
           if (times(a, times(b, e)) != times(times(a, b), e))
             return false;
+      }
     }
   }
   return true;

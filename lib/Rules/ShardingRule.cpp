@@ -472,6 +472,11 @@ Attribute spmd::getFillElement(Value value) {
   } else if (auto constant = dyn_cast<arith::ConstantOp>(def)) {
     if (auto dense = dyn_cast<SplatElementsAttr>(constant.getValue()))
       scalar = dense.getSplatValue<Attribute>();
+  } else if (auto generic = dyn_cast<linalg::GenericOp>(def)) {
+    // A constant that is spread, as StableHLO is lowered.
+    if (generic.getNumDpsInputs() == 1 && generic->getNumResults() == 1 &&
+        generic.getBody()->getTerminator()->getOperand(0) == generic.getBody()->getArgument(0))
+      return getFillElement(generic.getDpsInputs().front());
   }
   return scalar;
 }

@@ -28,11 +28,12 @@ def main(argv: list[str] | None = None) -> int:
     stablehlo.add_argument("file")
     stablehlo.add_argument("--function", help="the public function; may be left out where there is one")
     torch = kinds.add_parser("torch", help="a module of a Python file, with example arguments and a parallel plan")
-    torch.add_argument("file", help="Python file that defines model, example_args, and perhaps mesh, plan, axis, shardings")
+    torch.add_argument("file", help="Python file that defines model, example_args, and perhaps example_kwargs, mesh, plan, axis, shardings")
     onnx = kinds.add_parser("onnx", help="an ONNX model, also with distributed ops")
     onnx.add_argument("file")
     for kind in (jax, stablehlo):
         kind.add_argument("--weights", metavar="NAMES", help="arguments that are stored weights, with commas")
+    jax.add_argument("--batch", metavar="NAMES", help="parameters that the microbatches of a pipeline cut along dim 0, with commas")
     for kind in (jax, stablehlo, torch, onnx):
         kind.add_argument("-o", "--output", required=True, metavar="DIR", help="where the files go")
         kind.add_argument("--no-locations", action="store_true", help="leave out the lines that ops came from")
@@ -42,7 +43,9 @@ def main(argv: list[str] | None = None) -> int:
         model = {"jax": _import_jax, "stablehlo": _import_stablehlo, "torch": _import_torch, "onnx": _import_onnx}[options.kind](options)
         model.save(options.output)
     except ShardKitError as error:
-        text = str(error)
+        text, file = str(error), options.file.partition(":")[0]
+        if text.startswith("error: ") and file not in text:  # about the file
+            text = f"{file}: {text}"
         print(text if "error: " in text else f"error: {text}", file=sys.stderr)
         return 1
     except Exception as error:
@@ -107,6 +110,8 @@ def _import_torch(options: argparse.Namespace) -> Model:
             raise ShardKitError(f"error: {options.file} defines no {needed}, expected model and example_args")
     args = module.example_args() if callable(module.example_args) else module.example_args
     named = {n: getattr(module, n) for n in ("mesh", "plan", "axis", "shardings") if hasattr(module, n)}
+    if hasattr(module, "example_kwargs"):
+        named["kwargs"] = module.example_kwargs() if callable(module.example_kwargs) else module.example_kwargs
     return import_torch(module.model, *args, **named, locations=not options.no_locations)
 
 
@@ -127,7 +132,8 @@ def _import_jax(options: argparse.Namespace) -> Model:
             raise ShardKitError(f"error: {path} defines no {needed}, expected it beside: {', '.join(own)}")
     args = getattr(module, options.args)
     args = args() if callable(args) else args
-    return import_jax(getattr(module, name), *args, weights=_split(options.weights), locations=not options.no_locations)
+    batch = _split(options.batch) or ()
+    return import_jax(getattr(module, name), *args, weights=_split(options.weights), batch=batch, locations=not options.no_locations)
 
 
 if __name__ == "__main__":

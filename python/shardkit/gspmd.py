@@ -21,13 +21,21 @@ Digit = tuple[int, int]  # stride and size
 
 def parse(text: str, rank: int, place: str = "") -> tuple[int, list[list[Digit]]] | None:
     """The number of devices and the digits of each dim; no number where all is replicated, nothing where nothing is said."""
+    read = _read(text, rank, place)
+    if read and read[2]:
+        raise ShardKitError(f"{place}error: sharding {text} has manual dims, expected replicated ones")
+    return read and read[:2]
+
+
+def _read(text: str, rank: int, place: str) -> tuple[int, list[list[Digit]], list[Digit]] | None:
+    """The same, and the digits of manual dims."""
 
     def fail(fact: str, expected: str) -> ShardKitError:
         return ShardKitError(f"{place}error: sharding {text} {fact}, expected {expected}")
 
     body = text.strip().removeprefix("{").removesuffix("}").strip()
     if body == "replicated":
-        return 0, [[] for _ in range(rank)]
+        return 0, [[] for _ in range(rank)], []
     if body in ("", "unknown"):
         return None
     match = re.match(r"devices=\[([\d,]+)\]\s*(<=\[([\d,]+)\](?:T\(([\d,]+)\))?|[\d,]+)(.*)$", body)
@@ -49,14 +57,13 @@ def parse(text: str, rank: int, place: str = "") -> tuple[int, list[list[Digit]]
             raise fail("lists devices in no regular order", f"each of {count} devices once, in blocks and steps")
         digits = found
     rest = match[5]
-    replicated = 1 if "last_tile_dim_replicate" in rest else 0
+    kinds = ["replicated"] if "last_tile_dim_replicate" in rest else []
     if types := re.search(r"last_tile_dims=\{([^}]*)\}", rest):
         kinds = [k.strip() for k in types[1].split(",")]
-        if any(k != "replicated" for k in kinds):
-            raise fail("has manual dims", "replicated ones")
-        replicated = len(kinds)
-    if len(tiles) - replicated != rank:
-        raise fail(f"has {len(tiles) - replicated} dims", f"{rank}")
+        if any(k not in ("replicated", "manual") for k in kinds):
+            raise fail(f"has dims that are {types[1]}", "replicated or manual ones")
+    if len(tiles) - len(kinds) != rank:
+        raise fail(f"has {len(tiles) - len(kinds)} dims", f"{rank}")
     dims = []
     digits = [d for d in digits if d[1] > 1]
     for tile in tiles:
@@ -71,7 +78,8 @@ def parse(text: str, rank: int, place: str = "") -> tuple[int, list[list[Digit]]
                 digits.insert(0, (stride, size // part))
             tile //= part
         dims.append(own)
-    return count, dims[:rank]
+    manual = [digit for dim, kind in zip(dims[rank:], kinds) if kind == "manual" for digit in dim]
+    return count, dims[:rank], manual
 
 
 def _peel(ids: list[int]) -> list[Digit] | None:
@@ -93,19 +101,34 @@ def convert(module: Any) -> None:
     """Makes Shardy's annotations of GSPMD's in a module of jaxlib's bindings."""
     from jaxlib.mlir import ir
 
-    from .builder import Builder, get_place, replace, walk
+    from .builder import Builder, fail, get_place, owner, replace, walk
 
     def rank_of(type: Any) -> int:
         return int(ir.RankedTensorType(type).rank)
 
+    def is_call(op: Any, *targets: str) -> bool:
+        """Whether it is a custom call that says a sharding."""
+        is_custom = op is not None and op.name == "stablehlo.custom_call" and "mhlo.sharding" in op.attributes
+        return is_custom and ir.StringAttr(op.attributes["call_target_name"]).value in targets
+
+    def get_text(op: Any) -> str:
+        return str(ir.StringAttr(op.attributes["mhlo.sharding"]).value)
+
+    def get_open(op: Any) -> set[int]:
+        said = ir.StringAttr(op.attributes["backend_config"]).value if "backend_config" in op.attributes else ""
+        match = re.fullmatch(r"unspecified_dims=\[([\d,]*)\]", said)
+        if said and not match:
+            raise fail(op, f"custom call @{op.attributes['call_target_name'].value} says {said}", "unspecified_dims=[...] or nothing")
+        return {int(d) for d in match[1].split(",") if d} if match else set()
+
     # Everything that is said: where, and how it is written there.
-    found: list[tuple[Any, list[list[Digit]], Any]] = []
+    found: list[tuple[set[int], list[list[Digit]], Any]] = []
     counts: set[int] = set()
 
-    def add(text: str, type: Any, place: str, write: Any) -> None:
-        parsed = parse(text, rank_of(type), place)
+    def add(text: str, type: Any, place: str, write: Any, open: set[int] = set(), is_local: bool = False) -> None:
+        parsed = (_read if is_local else parse)(text, rank_of(type), place)
         if parsed:
-            found.append((type, parsed[1], write))
+            found.append((open, parsed[1], write))
             counts.add(parsed[0])
 
     with module.context, ir.Location.unknown():
@@ -128,18 +151,49 @@ def convert(module: Any) -> None:
                         func.attributes[key] = ir.ArrayAttr.get(dicts)
 
                     add(ir.StringAttr(entries["mhlo.sharding"]).value, value.type, get_place(func.operation), write)
+        # A call of a function in local view: what it is given was cut up, and what it returns is put together again.
+        regions = []
+        for call in [op for op in walk(module.operation) if op.name == "func.call"]:
+            cuts = [owner(v) for v in call.operands]
+            if not cuts or not all(is_call(c, "SPMDFullToShardShape") for c in cuts):
+                continue
+            joins, ins, outs, axes = [], [""] * len(cuts), [""] * len(call.results), ["all"]
+            if get_text(cuts[0]) != "{manual}":
+                read = _read(get_text(cuts[0]), rank_of(cuts[0].results[0].type), get_place(call))
+                if not read or not read[2]:
+                    raise fail(call, f"sharding {get_text(cuts[0])} of a value in local view has no manual dims", "some")
+                counts.add(read[0])
+                found.append((set(), [read[2]], lambda text, axes=axes: axes.__setitem__(0, text)))
+            for k, c in enumerate(cuts):
+                said = owner(c.operands[0])
+                if not is_call(said, "Sharding"):
+                    raise fail(c, "@SPMDFullToShardShape is of a value without @Sharding", "one that says how it is cut")
+                add(get_text(said), c.operands[0].type, get_place(c), lambda text, k=k, ins=ins: ins.__setitem__(k, text), get_open(said))
+            for k, result in enumerate(call.results):
+                chain = [call]
+                while not is_call(chain[-1], "SPMDShardToFullShape"):
+                    users = [use.owner.operation for use in (result if chain[-1] is call else chain[-1].results[0]).uses]
+                    if len(users) != 1 or not is_call(users[0], "Sharding", "SPMDShardToFullShape"):
+                        raise fail(call, f"result {k} of the call in local view is not put together", "@SPMDShardToFullShape")
+                    chain.append(users[0])
+                add(get_text(chain[-1]), chain[-1].results[0].type, get_place(call), lambda text, k=k, outs=outs: outs.__setitem__(k, text), get_open(chain[-1]))
+                joins.append(chain[1:])
+            regions.append((call, cuts, joins, ins, outs, axes))
+        local = [op for _, _, joins, *_ in regions for chain in joins for op in chain]
+        callees = {ir.FlatSymbolRefAttr(call.attributes["callee"]).value for call, *_ in regions}
         for op in walk(module.operation):
-            if op.name != "stablehlo.custom_call" or "mhlo.sharding" not in op.attributes:
+            if not is_call(op, "Sharding") or op in local:
                 continue
-            if ir.StringAttr(op.attributes["call_target_name"]).value != "Sharding":
-                continue
-
+            around = op
+            while around.name != "func.func":
+                around = around.parent.operation
+            is_local = ir.StringAttr(around.attributes["sym_name"]).value in callees
             def constrain(text: str, op: Any = op) -> None:
                 type = op.results[0].type
                 made = Builder(op).value("sdy.sharding_constraint", [op.operands[0]], type, {"sharding": f"#sdy.sharding<{text}>"})
                 replace(op, [made])
 
-            add(ir.StringAttr(op.attributes["mhlo.sharding"]).value, op.results[0].type, get_place(op), constrain)
+            add(get_text(op), op.results[0].type, get_place(op), constrain, get_open(op), is_local)
         if not found:
             return
         counts.discard(0)
@@ -151,15 +205,34 @@ def convert(module: Any) -> None:
             raise ShardKitError(f"error: shardings cut {count} devices at {borders}, expected borders that divide each other")
         sizes = [a // b for a, b in zip(borders, borders[1:])]
 
-        def spell(digits: list[Digit]) -> str:
+        def spell(digits: list[Digit], is_open: bool) -> str:
             """Axes of a dim: each digit is whole axes, major to minor."""
             axes = [f'"d{i}"' for s, n in digits for i, b in enumerate(borders[1:]) if s <= b < s * n]
-            return "{" + ", ".join(axes) + "}"
+            return "{" + ", ".join([*axes, "?"] if is_open else axes) + "}"
 
         named = ", ".join(f'"d{i}"={size}' for i, size in enumerate(sizes))
         mesh = ir.Attribute.parse(f"#sdy.mesh<[{named}]>")
         ir.Operation.create(
             "sdy.mesh", attributes={"sym_name": ir.StringAttr.get("mesh"), "mesh": mesh}, ip=ir.InsertionPoint.at_block_begin(module.body)
         )
-        for _, dims, write in found:
-            write(f"@mesh, [{', '.join(spell(d) for d in dims)}]")
+        for open, dims, write in found:
+            write(f"@mesh, [{', '.join(spell(d, i in open) for i, d in enumerate(dims))}]")
+        for call, cuts, joins, ins, outs, (text,) in regions:
+            axes = ", ".join([f'"d{i}"' for i in range(len(sizes))] if text == "all" else re.findall(r'"d\d+"', text))
+            made = Builder(call).op("sdy.manual_computation", [c.operands[0] for c in cuts], [j[-1].results[0].type for j in joins], {
+                "in_shardings": f"#sdy.sharding_per_value<[{', '.join(f'<{t}>' for t in ins)}]>",
+                "out_shardings": f"#sdy.sharding_per_value<[{', '.join(f'<{t}>' for t in outs)}]>",
+                "manual_axes": f"#sdy<manual_axes{{{axes}}}>",
+            }, 1)  # fmt: skip
+            block = made.regions[0].blocks.append(*[v.type for v in call.operands], arg_locs=[call.location] * len(cuts))
+            inner = Builder(call).at_end_of(block)
+            body = inner.op("func.call", list(block.arguments), [r.type for r in call.results], {"callee": call.attributes["callee"]})
+            inner.op("sdy.return", list(body.results))
+            for chain, result in zip(joins, made.results):
+                chain[-1].results[0].replace_all_uses_with(result)
+                for op in reversed(chain):
+                    op.erase()
+            call.erase()
+            for cut in cuts:
+                if not list(cut.results[0].uses):
+                    cut.erase()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from .errors import ShardKitError
-from .network import LONGEST_COUNTED, get_masks
+from .network import LONGEST_COUNTED, LONGEST_WINDOW, get_block, get_masks
 
 
 def lower_leftovers(module: Any, mesh: str | None) -> None:
@@ -270,30 +270,70 @@ def _combination(op: Any) -> str:
 
 
 def _scan(op: Any, mesh: str | None) -> Lowering:
-    """What stands at a place is what the places up to it make: n^2 operations."""
+    """What stands at a place is what the places up to it make; in blocks where there are many."""
     value = op.operands[0]
     out, last = op.results
     combine = _combination(op)
     if list(last.uses) or str(op.attributes["inclusive"]) != "true" or combine not in _NEUTRAL:
         raise fail(op, "tm_tensor.scan has no lowering", "an inclusive sum or product without its last value")
-    rank, dim, kind, type = len(_shape(value)), _dim(op), _element(value), value.type
-    own = list(range(rank))
-    text = f"""
-    %neutral = arith.constant {_NEUTRAL[combine]} : {kind}
-    %empty = tensor.empty() : {type}
-    %start = linalg.fill ins(%neutral : {kind}) outs(%empty : {type}) -> {type}
-    %r = linalg.generic {{indexing_maps = [{_map(rank + 1, [rank if d == dim else d for d in own])}, {_map(rank + 1, own)}],
-        iterator_types = {_iterators(rank, 1)}}} ins(%v0 : {type}) outs(%start : {type}) {{
+    kind = _element(value)
+    lines = [f"%neutral = arith.constant {_NEUTRAL[combine]} : {kind}"]
+    result = _accumulate(lines, "%v0", _shape(value), _dim(op), kind, combine, "ule")
+    return [value], [out], "\n    ".join(["", *lines, f"return {result} : {value.type}"])
+
+
+def _accumulate(lines: list[str], value: str, shape: list[int], dim: int, kind: str, combine: str, up_to: str) -> str:
+    """Adds what computes it to `lines`. `up_to` is ule, or ult where the place itself does not count."""
+    n, rank, at = shape[dim], len(shape), f"%s{len(lines)}"
+    own, type = list(range(rank)), _tensor(shape, kind)
+    if n <= LONGEST_WINDOW:
+        lines.append(f"""{at}e = tensor.empty() : {type}
+    {at}f = linalg.fill ins(%neutral : {kind}) outs({at}e : {type}) -> {type}
+    {at} = linalg.generic {{indexing_maps = [{_map(rank + 1, [rank if d == dim else d for d in own])}, {_map(rank + 1, own)}],
+        iterator_types = {_iterators(rank, 1)}}} ins({value} : {type}) outs({at}f : {type}) {{
     ^bb0(%a: {kind}, %sum: {kind}):
       %i = linalg.index {dim} : index
       %j = linalg.index {rank} : index
-      %counts = arith.cmpi ule, %j, %i : index
+      %counts = arith.cmpi {up_to}, %j, %i : index
       %given = arith.select %counts, %a, %neutral : {kind}
       %more = {combine} %sum, %given : {kind}
       linalg.yield %more : {kind}
-    }} -> {type}
-    return %r : {type}"""
-    return [value], [out], text
+    }} -> {type}""")
+        return at
+    block = get_block(n)
+    count = -(-n // block)
+    padded, zeros = shape[:dim] + [count * block] + shape[dim + 1 :], ", ".join("0" * rank)
+    if padded != shape:
+        high = ", ".join(str(p - s) for p, s in zip(padded, shape))
+        indices = ", ".join(f"%i{d}: index" for d in own)
+        lines.append(f"""{at}p = tensor.pad {value} low[{zeros}] high[{high}] {{
+    ^bb0({indices}):
+      tensor.yield %neutral : {kind}
+    }} : {type} to {_tensor(padded, kind)}""")
+        value = f"{at}p"
+    blocks, ends = shape[:dim] + [count, block] + shape[dim + 1 :], shape[:dim] + [count] + shape[dim + 1 :]
+    joined = "[" + ", ".join(f"[{d}, {d + 1}]" if d == dim else f"[{d + (d > dim)}]" for d in own) + "]"
+    wide, narrow = _tensor(blocks, kind), _tensor(ends, kind)
+    lines.append(f"""{at}b = tensor.expand_shape {value} {joined} output_shape [{", ".join(map(str, blocks))}] : {_tensor(padded, kind)} into {wide}
+    {at}e = tensor.empty() : {narrow}
+    {at}f = linalg.fill ins(%neutral : {kind}) outs({at}e : {narrow}) -> {narrow}
+    {at}t = linalg.reduce {{ {combine} }} ins({at}b : {wide}) outs({at}f : {narrow}) dimensions = [{dim + 1}]""")
+    inside = _accumulate(lines, f"{at}b", blocks, dim + 1, kind, combine, up_to)
+    before = _accumulate(lines, f"{at}t", ends, dim, kind, combine, "ult")
+    all_dims = range(rank + 1)
+    lines.append(f"""{at}o = tensor.empty() : {wide}
+    {at}w = linalg.generic {{indexing_maps = [{_map(rank + 1, [d for d in all_dims if d != dim + 1])}, {_map(rank + 1, all_dims)}, {_map(rank + 1, all_dims)}],
+        iterator_types = {_iterators(rank + 1, 0)}}} ins({before}, {inside} : {narrow}, {wide}) outs({at}o : {wide}) {{
+    ^bb0(%a: {kind}, %b: {kind}, %old: {kind}):
+      %more = {combine} %a, %b : {kind}
+      linalg.yield %more : {kind}
+    }} -> {wide}
+    {at} = tensor.collapse_shape {at}w {joined} : {wide} into {_tensor(padded, kind)}""")
+    if padded == shape:
+        return at
+    sizes, ones = ", ".join(map(str, shape)), ", ".join("1" * rank)
+    lines.append(f"{at}c = tensor.extract_slice {at}[{zeros}] [{sizes}] [{ones}] : {_tensor(padded, kind)} to {type}")
+    return f"{at}c"
 
 
 def _scatter(op: Any, mesh: str | None) -> Lowering:
@@ -328,10 +368,11 @@ def _scatter(op: Any, mesh: str | None) -> Lowering:
       %i{k} = linalg.index {d} : index
       %w{k} = arith.index_cast %p{k} : {index_kind} to index
       %size{k} = arith.constant {shape[d]} : index
+      %first{k} = arith.constant 0 : index
       %end{k} = arith.addi %w{k}, %size{k} : index
-      %from{k} = arith.cmpi eq, %i{k}, %w{k} : index
-      %back{k} = arith.cmpi eq, %i{k}, %end{k} : index
-      %same{k} = arith.ori %from{k}, %back{k} : i1
+      %back{k} = arith.cmpi slt, %w{k}, %first{k} : index
+      %place{k} = arith.select %back{k}, %end{k}, %w{k} : index
+      %same{k} = arith.cmpi eq, %i{k}, %place{k} : index
       %here{k} = arith.andi {here}, %same{k} : i1"""
         here = f"%here{k}"
     other = "%old"  # an extreme of the old element with itself changes nothing

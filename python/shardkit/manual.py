@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 from jaxlib.mlir import ir
 
-from .builder import Builder, fail, i64s, replace, shape_of, walk
+from .builder import Attributes, Builder, element, fail, i32, i64s, is_unsigned, replace, shape_of, signless, walk
 
 _PREFIX = "shardkit_manual_"
 
@@ -173,6 +173,22 @@ class Mesh:
         return made if made.type == type else b.value("stablehlo.convert", [made], type)
 
 
+    def look_up(self, b: Builder, table: np.ndarray) -> ir.Value:
+        """What stands in a table of i32, of the shape of the mesh, at the coordinates of the device; a scalar tensor."""
+        varying = [d for d in range(table.ndim) if np.any(table != np.take(table, [0], d))]
+        table = table[tuple(slice(None) if d in varying else 0 for d in range(table.ndim))]
+        scalar = ir.RankedTensorType.get([], i32())
+        if not varying:
+            return b.splat(str(table), scalar)
+        constant = b.value("stablehlo.constant", [], ir.RankedTensorType.get(table.shape, i32()), {
+            "value": ir.DenseElementsAttr.get(np.ascontiguousarray(table))
+        })  # fmt: skip
+        at = [self.coordinate(b, self.axes[d][0], scalar) for d in varying]
+        ones = [1] * table.ndim
+        one = b.value("stablehlo.dynamic_slice", [constant, *at], ir.RankedTensorType.get(ones, i32()), {"slice_sizes": i64s(ones)})
+        return b.reshape(one, [])
+
+
 def _groups(op: ir.Operation) -> np.ndarray:
     return np.array(ir.DenseElementsAttr(op.attributes["replica_groups"]))
 
@@ -183,11 +199,20 @@ _KINDS = {
 }  # fmt: skip
 
 
+def _collective(b: Builder, name: str, value: ir.Value, shape: Sequence[int], attributes: Attributes) -> ir.Value:
+    """Of unsigned integers it is one of the same bits."""
+    plain = b.bitcast(value, signless(value.type))
+    made = b.value(f"shardkit.spmd.{name}", [plain], ir.RankedTensorType.get(shape, element(plain)), attributes)
+    return b.bitcast(made, ir.RankedTensorType.get(shape, element(value)))
+
+
 def _kind(op: ir.Operation) -> str:
     body = [o.operation for o in op.regions[0].blocks[0].operations if o.operation.name != "sdy.sharding_constraint"]
     if len(body) != 2 or body[0].name not in _KINDS:
         raise fail(op, f"the region of {op.name} is no reduction that is known", "one of " + ", ".join(_KINDS.values()))
-    return f"#spmd.reduction<{_KINDS[body[0].name]}>"
+    kind = _KINDS[body[0].name]
+    unsigned = kind in ("max", "min") and is_unsigned(element(op.operands[0]))
+    return f"#spmd.reduction<{'u' * unsigned}{kind}>"
 
 
 def _all_reduce(op: ir.Operation, mesh: Mesh) -> None:
@@ -196,7 +221,7 @@ def _all_reduce(op: ir.Operation, mesh: Mesh) -> None:
     b = Builder(op)
     listed = ", ".join(f'"{a}"' for a in axes)
     made = [
-        b.value("shardkit.spmd.all_reduce", [v], v.type, {"reduction_kind": kind, "axes": f"#spmd.axes<@{mesh.name}, {{{listed}}}>"})
+        _collective(b, "all_reduce", v, shape_of(v), {"reduction_kind": kind, "axes": f"#spmd.axes<@{mesh.name}, {{{listed}}}>"})
         if axes
         else v
         for v in op.operands
@@ -209,7 +234,7 @@ def _all_gather(op: ir.Operation, mesh: Mesh) -> None:
     dim = ir.IntegerAttr(op.attributes["all_gather_dim"]).value
     b = Builder(op)
     replace(op, [
-        b.value("shardkit.spmd.all_gather", [v], r.type, {"sharding": mesh.sharding(len(shape_of(v)), dim, axes)})
+        _collective(b, "all_gather", v, shape_of(r), {"sharding": mesh.sharding(len(shape_of(v)), dim, axes)})
         for v, r in zip(op.operands, op.results)
     ])  # fmt: skip
 
@@ -218,7 +243,7 @@ def _reduce_scatter(op: ir.Operation, mesh: Mesh) -> None:
     axes = mesh.find_axes(op, _groups(op))
     dim = ir.IntegerAttr(op.attributes["scatter_dimension"]).value
     value = op.operands[0]
-    replace(op, [Builder(op).value("shardkit.spmd.reduce_scatter", [value], op.results[0].type, {
+    replace(op, [_collective(Builder(op), "reduce_scatter", value, shape_of(op.results[0]), {
         "reduction_kind": _kind(op), "sharding": mesh.sharding(len(shape_of(value)), dim, axes)
     })])  # fmt: skip
 
@@ -233,7 +258,7 @@ def _all_to_all(op: ir.Operation, mesh: Mesh) -> None:
     for value, result in zip(op.operands, op.results):
         rank = len(shape_of(value))
         if split != concat:
-            made.append(b.value("shardkit.spmd.all_to_all", [value], result.type, {
+            made.append(_collective(b, "all_to_all", value, shape_of(result), {
                 "from": mesh.sharding(rank, concat, axes), "to": mesh.sharding(rank, split, axes)
             }))  # fmt: skip
             continue
@@ -241,7 +266,7 @@ def _all_to_all(op: ir.Operation, mesh: Mesh) -> None:
         shape, count = shape_of(value), ir.IntegerAttr(op.attributes["split_count"]).value
         wide = shape[:split] + [count, shape[split] // count] + shape[split + 1 :]
         cut = b.reshape(b.reshape(value, wide), [1] + wide)
-        moved = b.value("shardkit.spmd.all_to_all", [cut], ir.RankedTensorType.get([count] + wide[:split] + [1] + wide[split + 1 :], cut.type.element_type), {
+        moved = _collective(b, "all_to_all", cut, [count] + wide[:split] + [1] + wide[split + 1 :], {
             "from": mesh.sharding(rank + 2, 0, axes), "to": mesh.sharding(rank + 2, split + 1, axes)
         })  # fmt: skip
         order = list(range(1, split + 1)) + [0] + list(range(split + 1, rank + 2))
@@ -252,43 +277,48 @@ def _all_to_all(op: ir.Operation, mesh: Mesh) -> None:
 
 
 def _collective_permute(op: ir.Operation, mesh: Mesh) -> None:
-    """Gathered along the axes in which source and target differ, and each takes what it is sent; zeros where it is sent
-    nothing. More bytes than the pairs need, but any pairs will do."""
-    pairs = np.array(ir.DenseElementsAttr(op.attributes["source_target_pairs"])).tolist()
+    """Windows of the value that all devices have together, one block each: a shift reads the block at a distance, a mirror the
+    block at the same distance from the other end, and what lies outside is zeros. The fewest of one kind; only what the pairs
+    of such a kind move is received. Where there are several, each device takes from the one that has what it is sent."""
+    pairs = np.array(ir.DenseElementsAttr(op.attributes["source_target_pairs"])).reshape(-1, 2).tolist()
     sizes = [s for _, s in mesh.axes]
-    source = {t: s for s, t in pairs}
-    apart = [
-        d for d in range(len(sizes)) if any(np.unravel_index(s, sizes)[d] != np.unravel_index(t, sizes)[d] for s, t in pairs)
-    ]
-    if not apart and len(pairs) == int(np.prod(sizes)):
-        replace(op, [op.operands[0]])
-        return
-    b = Builder(op)
-    value = op.operands[0]
-    shape = shape_of(value)
-    kind = ir.RankedTensorType(value.type).element_type
+    coordinates = [np.unravel_index(i, sizes) for i in range(int(np.prod(sizes)))]
+    apart = [d for d in range(len(sizes)) if any(coordinates[s][d] != coordinates[t][d] for s, t in pairs)]
     axes = [mesh.axes[d][0] for d in apart]
     count = int(np.prod([sizes[d] for d in apart], dtype=int))
-    gathered = b.reshape(value, [1] + shape)
-    if axes:
-        gathered = b.value("shardkit.spmd.all_gather", [gathered], ir.RankedTensorType.get([count] + shape, kind), {
-            "sharding": mesh.sharding(len(shape) + 1, 0, axes)
-        })  # fmt: skip
-    # Where each device looks, by its coordinates.
-    table = np.full(sizes, -1, np.int32)
+    places = [int(np.ravel_multi_index([c[d] for d in apart], [sizes[d] for d in apart])) if apart else 0 for c in coordinates]
+    source = {t: places[s] for s, t in pairs}
+    shifts = sorted({(1, s - places[t]) for t, s in source.items()})
+    mirrors = sorted({(-1, s + places[t]) for t, s in source.items()})
+    windows = mirrors if len(mirrors) < len(shifts) else shifts
+
+    b, value = Builder(op), op.operands[0]
+    shape, kind = shape_of(value), element(value)
+    block = b.reshape(value, [1] + shape)
+
+    def read(step: int, offset: int) -> ir.Value:
+        if (step, offset) == (1, 0):
+            return value
+        whole, sharding = ir.RankedTensorType.get([count] + shape, ir.RankedTensorType(signless(value.type)).element_type), mesh.sharding(len(shape) + 1, 0, axes)
+        window = {"global_type": ir.TypeAttr.get(whole), "from": sharding, "to": sharding}
+        window |= {"dims": i64s([0]), "steps": i64s([step]), "offsets": i64s([offset])}
+        return b.reshape(_collective(b, "halo_exchange", block, [1] + shape, window), shape)
+
+    # Which window has what a device is sent; the last number is none of them.
+    numbers = np.full(sizes, len(windows), np.int32)
     for target, sender in source.items():
-        place = np.unravel_index(sender, sizes)
-        table[np.unravel_index(target, sizes)] = np.ravel_multi_index([place[d] for d in apart], [sizes[d] for d in apart]) if apart else 0
-    scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-    constant = b.value("stablehlo.constant", [], ir.RankedTensorType.get(sizes, scalar.element_type), {"value": ir.DenseElementsAttr.get(table)})
-    where = [mesh.coordinate(b, name, scalar) for name, _ in mesh.axes]
-    ones = [1] * len(sizes)
-    looked = b.reshape(b.value("stablehlo.dynamic_slice", [constant] + where, ir.RankedTensorType.get(ones, scalar.element_type), {"slice_sizes": i64s(ones)}), [])
-    zero = b.splat("0", scalar)
-    taken = b.value("stablehlo.dynamic_slice", [gathered, looked] + [zero] * len(shape), ir.RankedTensorType.get([1] + shape, kind), {"slice_sizes": i64s([1] + shape)})
-    is_sent = b.broadcast(b.compare("GE", "SIGNED", looked, zero), shape, [])
-    nothing = b.value("stablehlo.constant", [], value.type, {"value": ir.DenseElementsAttr.get_splat(value.type, _zero(kind))})
-    replace(op, [b.select(is_sent, b.reshape(taken, shape), nothing)])
+        numbers[coordinates[target]] = next(k for k, (step, offset) in enumerate(windows) if step * places[target] + offset == sender)
+    if len(windows) == 1:
+        step, offset = windows[0]
+        if all((0 <= step * place + offset < count) == (id in source) for id, place in enumerate(places)):
+            replace(op, [read(step, offset)])
+            return
+    result = b.value("stablehlo.constant", [], value.type, {"value": ir.DenseElementsAttr.get_splat(value.type, _zero(kind))})
+    number = mesh.look_up(b, numbers)
+    for k, (step, offset) in enumerate(windows):
+        here = b.broadcast(b.compare("EQ", "SIGNED", number, b.splat(str(k), number.type)), shape, [])
+        result = b.select(here, read(step, offset), result)
+    replace(op, [result])
 
 
 def _zero(kind: ir.Type) -> Any:

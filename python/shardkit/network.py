@@ -1,4 +1,5 @@
-"""Batcher's bitonic network with all comparators upwards."""
+"""How what looks at all places of a dim is cut up: sorts by Batcher's bitonic network with all comparators upwards, cumulative sums
+by blocks."""
 
 from __future__ import annotations
 
@@ -14,3 +15,13 @@ def get_masks(n: int) -> list[int]:
     Where n is no power of two, places past the end would hold what comes last, which stays: those who would meet them keep what
     they have."""
     return [m for k in range(1, math.ceil(math.log2(n)) + 1) for m in [2**k - 1, *(2**j for j in range(k - 2, -1, -1))]]
+
+
+LONGEST_WINDOW = 32
+"""Dims up to this size are accumulated by windows over all that comes before, longer ones by blocks: n * block operations in each
+of log(n) / log(block) rounds."""
+
+
+def get_block(n: int) -> int:
+    """One that divides the dim if there is any near 16, so that nothing is padded."""
+    return min((b for b in range(8, LONGEST_WINDOW + 1) if n % b == 0), key=lambda b: abs(b - 16), default=16)

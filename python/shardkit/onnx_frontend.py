@@ -33,10 +33,14 @@ def import_onnx(path: str | Path, *, locations: bool = True) -> Model:
 
     try:
         model = onnx.load(str(path))
+        if model.functions:
+            from onnx.inliner import inline_local_functions
+
+            model = inline_local_functions(model)
     except FileNotFoundError:
         raise ShardKitError(f"error: {path}: no such file") from None
     except Exception as error:  # what protobuf and onnx raise has no common base
-        raise ShardKitError(f"error: {path} is no ONNX model: {str(error).splitlines()[0]}") from None
+        raise ShardKitError(f"error: {path} is no ONNX model that can be read: {str(error).splitlines()[0]}") from None
     specs = _drop_distribution(model)
     graph = model.graph
 

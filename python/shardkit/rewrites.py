@@ -11,6 +11,7 @@ from typing import Callable, Sequence
 from jaxlib.mlir import ir
 
 from .builder import Builder, apply_body, attribute_names, element, fail, owner, replace, shape_of, signless, walk
+from .cumulative import rewrite_reduce_window
 from .loops import rewrite_branch, rewrite_while
 from .scatter import rewrite_scatter, rewrite_select_and_scatter
 from .sorting import rewrite_sort, rewrite_top_k
@@ -168,6 +169,7 @@ REWRITES: dict[str, Callable[[ir.Operation], object]] = {
     "stablehlo.select_and_scatter": rewrite_select_and_scatter,
     "stablehlo.slice": rewrite_slice,
     "stablehlo.reduce": rewrite_reduce,
+    "stablehlo.reduce_window": rewrite_reduce_window,
     "stablehlo.while": rewrite_while,
     "stablehlo.case": rewrite_branch,
     "stablehlo.if": rewrite_branch,

@@ -11,7 +11,7 @@ from .model import DTYPES, Argument, Model, Result
 from .tools import find_tool, find_torch_mlir_opt, run_tool
 
 def parse(source: str | bytes, name: str = "-") -> Any:
-    """A module of jaxlib's bindings from text or bytecode; errors are about what is called `name`."""
+    """A module of jaxlib's bindings from text or bytecode; errors are about the file `name`, if it is from one."""
     require("jaxlib", "jaxlib", "reading StableHLO")
     from jaxlib.mlir import ir
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext
@@ -27,7 +27,7 @@ def parse(source: str | bytes, name: str = "-") -> Any:
     context.allow_unregistered_dialects = True
     try:
         with context:
-            module = ir.Module.parse(source)
+            module = ir.Module.parse(source) if name == "-" else ir.Module.parseFile(name)
             if isinstance(source, bytes) and any(op.operation.name.startswith("vhlo.") for op in module.body.operations):
                 return stablehlo.deserialize_portable_artifact(context, source)  # as jax.export writes it
             return module
@@ -56,7 +56,9 @@ def find_function(module: Any, name: str | None) -> Any:
     public = {op.attributes["sym_name"].value: op for op in functions if is_public(op)}
     if name is None and len(public) == 1:
         return next(iter(public.values()))
-    known = ", ".join(public) or "none"
+    known = ", ".join(public)
+    if not public:
+        raise ShardKitError("error: module has no public function, expected one")
     if name is None:
         raise ShardKitError(f"error: module has {len(public)} public functions, expected --function, one of: {known}")
     if name not in public:
@@ -82,6 +84,8 @@ def import_stablehlo(
         except OSError as error:
             raise ShardKitError(f"error: {error.filename}: {error.strerror}") from None
     module = parse(source, file)
+    from .builder import get_place
+
     func = find_function(module, function)
     names = []
     for i, argument in enumerate(func.regions[0].blocks[0].arguments):
@@ -91,7 +95,8 @@ def import_stablehlo(
         if name not in names:
             raise ShardKitError(f"error: no argument is called {name}, expected one of: {', '.join(names)}")
     types = [a.type for a in func.regions[0].blocks[0].arguments]
-    arguments = [describe(name, type, name in weights) for name, type in zip(names, types)]
+    place = get_place(func.operation)
+    arguments = [describe(name, type, name in weights, place=place) for name, type in zip(names, types)]
     count = len(get_result_types(func))
     results = describe_results(["result"] if count == 1 else [f"result{i}" for i in range(count)], func)
     return Model(lower(module, func, arguments, results, [None] * count, locations), arguments, results)
@@ -105,18 +110,18 @@ def describe_results(names: Sequence[str], func: Any) -> list[Result]:
     return [Result(n, describe(n, t, False, "result").dtype) for n, t in zip(names, get_result_types(func), strict=True)]
 
 
-def describe(name: str, type: Any, is_weight: bool, what: str = "argument") -> Argument:
+def describe(name: str, type: Any, is_weight: bool, what: str = "argument", place: str = "") -> Argument:
     from jaxlib.mlir import ir
 
     if not isinstance(type, ir.RankedTensorType):
-        raise ShardKitError(f"error: {what} {name} has type {type}, expected a tensor")
+        raise ShardKitError(f"{place}error: {what} {name} has type {type}, expected a tensor")
     tensor = ir.RankedTensorType(type)
     if not tensor.has_static_shape:
-        raise ShardKitError(f"error: {what} {name} has type {type}, expected a static shape: give sizes when exporting")
+        raise ShardKitError(f"{place}error: {what} {name} has type {type}, expected a static shape: give sizes when exporting")
     dtype = DTYPES.get(str(tensor.element_type))
     if dtype is None:
         raise ShardKitError(
-            f"error: {what} {name} has element type {tensor.element_type}, expected one of {', '.join(DTYPES)}"
+            f"{place}error: {what} {name} has element type {tensor.element_type}, expected one of {', '.join(DTYPES)}"
         )
     return Argument(name, tuple(tensor.shape), dtype, is_weight)
 
@@ -135,11 +140,16 @@ def lower(
     from jaxlib.mlir import ir
 
     from . import gspmd
+    from .builder import fail, walk
     from .manual import inline_text, name_ops, outline
     from .rewrites import rename_math, rewrite_module
     from .signatures import find_index_ranges
 
     gspmd.convert(module)
+    for op in walk(module.operation):
+        for result in op.results:
+            if isinstance(result.type, ir.RankedTensorType) and not ir.RankedTensorType(result.type).has_static_shape:
+                raise fail(op, f"{op.name} makes {result.type}, of a size that data says", "static shapes: mask with a select instead")
     ranges = find_index_ranges(module, func)
     main = func.attributes["sym_name"].value
     with module.context as context, ir.Location.unknown():

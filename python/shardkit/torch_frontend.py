@@ -22,13 +22,15 @@ _LOWERING = [
 def import_torch(
     module: Any,
     *args: Any,
+    kwargs: Mapping[str, Any] | None = None,
     mesh: Mapping[str, int] | None = None,
     plan: Mapping[str, Any] | None = None,
     axis: str | None = None,
     shardings: Mapping[str, Sequence[Any]] | None = None,
     locations: bool = True,
 ) -> Model:
-    """Exports a module by torch.export on example inputs. Parameters and buffers become weights under their names.
+    """Exports a module by torch.export on example inputs, `kwargs` those by name. Parameters and buffers become weights under their
+    names.
 
     `mesh`: names and sizes of axes. `plan`: module names, with * for any characters within one part, to the styles of
     torch.distributed.tensor.parallel (`ColwiseParallel()`, `RowwiseParallel()`, `SequenceParallel()`), on the axis `axis`
@@ -43,36 +45,41 @@ def import_torch(
     for name, size in mesh.items():
         if not isinstance(size, int) or size < 1:
             raise ShardKitError(f"error: axis {name} of the mesh has size {size!r}, expected a positive number")
+    if axis is not None and axis not in mesh:
+        known = ", ".join(f"{n}={s}" for n, s in mesh.items()) or "none: give mesh={...}"
+        raise ShardKitError(f"error: the plan is on axis {axis}, expected one of: {known}")
     axis = axis or (list(mesh)[-1] if mesh else None)
+    kwargs = dict(kwargs or {})
     state = dict(module.named_parameters()) | dict(module.named_buffers())
     found = _read_plan(module, plan or {}, axis, mesh)
     outputs = {name: spec for name, (_, spec) in found.items() if spec is not None}
-    names, inputs = _find_inputs(module, args)
+    names, inputs = _find_inputs(module, args, kwargs)
     arguments = [Argument(n, tuple(v.shape), _dtype(v, n), True) for n, v in state.items()]
     for name, value in zip(names, inputs):
         arguments.append(Argument(name, tuple(value.shape), _dtype(value, name), False))
-    given, args_tree = torch.utils._pytree.tree_flatten(args)
+    given, given_tree = torch.utils._pytree.tree_flatten((args, kwargs))
 
     class Whole(torch.nn.Module):  # type: ignore[misc]
         """The module as a function of its state, which also hands out what the plan pins."""
 
         def forward(self, state: dict[str, Any], *tensors: Any) -> Any:
             rest = iter(tensors)
-            args = torch.utils._pytree.tree_unflatten([v if _is_constant(v) else next(rest) for v in given], args_tree)
+            leaves = [v if _is_constant(v) else next(rest) for v in given]
+            args, kwargs = torch.utils._pytree.tree_unflatten(leaves, given_tree)
             pinned: dict[str, Any] = {}
             hooks = [
                 module.get_submodule(name).register_forward_hook(lambda _m, _i, out, name=name: pinned.__setitem__(name, out))
                 for name in outputs
             ]
             try:
-                result = torch.func.functional_call(module, state, args)
+                result = torch.func.functional_call(module, state, args, kwargs)
             finally:
                 for hook in hooks:
                     hook.remove()
             return result, [pinned[name] for name in outputs if name in pinned]
 
     with torch.no_grad():
-        leaves, tree = torch.utils._pytree.tree_flatten(module(*args))
+        leaves, tree = torch.utils._pytree.tree_flatten(module(*args, **kwargs))
         for i, v in enumerate(leaves):
             if not isinstance(v, torch.Tensor):
                 raise ShardKitError(f"error: result {i} of the module is {v!r}, expected tensors only")
@@ -145,7 +152,7 @@ def import_torch(
         results,
         values={n: _to_numpy(v) for n, v in zip(names, inputs)},
         stored={n: _to_numpy(v) for n, v in state.items()},
-        flatten=lambda *given: [_to_numpy(v) for v in torch.utils._pytree.tree_leaves(given) if not _is_constant(v)],
+        flatten=lambda *args, **kwargs: [_to_numpy(v) for v in torch.utils._pytree.tree_leaves((args, kwargs)) if not _is_constant(v)],
         unflatten=lambda arrays: torch.utils._pytree.tree_unflatten([_to_torch(a) for a in arrays], tree),
     )
 
@@ -211,7 +218,7 @@ def _to_torch(array: Any) -> Any:
     return torch.from_numpy(array)
 
 
-def _find_inputs(module: Any, args: Sequence[Any]) -> tuple[list[str], list[Any]]:
+def _find_inputs(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
     """Tensors among the arguments, by the names of the parameters of `forward`."""
     import inspect
 
@@ -220,9 +227,11 @@ def _find_inputs(module: Any, args: Sequence[Any]) -> tuple[list[str], list[Any]
     parameters = list(inspect.signature(module.forward).parameters.values())
     names: list[str] = []
     tensors: list[Any] = []
-    for k, value in enumerate(args):
-        # More arguments than parameters: the last one takes them all.
-        name = parameters[k].name if k < len(parameters) and parameters[k].kind != inspect.Parameter.VAR_POSITIONAL else f"arg{k}"
+    for k, value in [*enumerate(args), *kwargs.items()]:
+        if isinstance(k, str):
+            name = k
+        else:  # more arguments than parameters: the last one takes them all
+            name = parameters[k].name if k < len(parameters) and parameters[k].kind != inspect.Parameter.VAR_POSITIONAL else f"arg{k}"
         found = [v for v in torch.utils._pytree.tree_leaves(value) if not _is_constant(v)]
         names += [name] if len(found) == 1 else [f"{name}.{i}" for i in range(len(found))]
         tensors += found
@@ -288,7 +297,8 @@ def _read_plan(
             continue  # placements of parameters
         names = [n for n in modules if _to_expression(pattern).fullmatch(n)]
         if not names:
-            raise ShardKitError(f"error: no module is called {pattern}, expected one of: {', '.join(n for n in modules if n)}")
+            known = ", ".join(n for n in modules if n) or "none: the module has no parts"
+            raise ShardKitError(f"error: no module is called {pattern}, expected one of: {known}")
         if axis is None:
             raise ShardKitError("error: the plan has no mesh, expected mesh={...}")
         kind = style if isinstance(style, str) else type(style).__name__

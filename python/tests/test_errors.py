@@ -25,7 +25,18 @@ TWO = "func.func @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> } 
 AXIS = """
 sdy.mesh @m = <["x"=2]>
 func.func @f(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"z"}]>}) -> tensor<8xf32> { return %x : tensor<8xf32> }"""
+SIZE = """
+func.func @f(%x: tensor<8xf32>, %n: tensor<i32>) -> tensor<8xf32> {
+  %0 = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<8xf32>, tensor<i32>) -> tensor<?xf32>
+  %1 = stablehlo.set_dimension_size %0, %n, dim = 0 : (tensor<?xf32>, tensor<i32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}"""
 GSPMD = 'func.func @f(%x: tensor<8xf32> {mhlo.sharding = "{maximal device=0}"}) -> tensor<8xf32> { return %x : tensor<8xf32> }'
+GSPMD_CALL = """
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.custom_call @Sharding(%x) {backend_config = "unspecified=1", mhlo.sharding = "{replicated}"} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}"""
 DYNAMIC = "func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }"
 
 
@@ -69,8 +80,11 @@ CASES = {
     "file": (lambda: shardkit.import_stablehlo(Path("/nowhere.mlir")), r"error: /nowhere.mlir: No such file"),
     "gspmd": (lambda: shardkit.import_stablehlo(GSPMD), r"sharding \{maximal device=0\} is none that has a layout, expected replicated, or devices"),
     "dynamic": (lambda: shardkit.import_stablehlo(DYNAMIC), r"argument \w+ has type tensor<\?xf32>, expected a static shape"),
+    "size from data": (lambda: shardkit.import_stablehlo(SIZE), r":3:\d+: error: stablehlo\.set_dimension_size makes tensor<\?xf32>, of a size that data says"),
+    "open dims": (
+        lambda: shardkit.import_stablehlo(GSPMD_CALL), r"error: custom call @Sharding says unspecified=1, expected unspecified_dims=\[\.\.\.\] or nothing"),
     "no onnx file": (lambda: shardkit.import_onnx("/nowhere.onnx"), r"error: /nowhere.onnx: no such file"),
-    "no onnx": (lambda: shardkit.import_onnx(__file__), r"is no ONNX model"),
+    "no onnx": (lambda: shardkit.import_onnx(__file__), r"is no ONNX model that can be read"),
     "onnx size": (
         lambda: shardkit.import_onnx(onnx_file(helper.make_node("Relu", ["x"], ["y"]), ("n", 4), ("n", 4))),
         r"input x has the unknown size n in dim 0, expected a number",

@@ -142,6 +142,58 @@ def test_stablehlo():
     assert 'spmd.weight = "w"' in text and '#spmd.sharding<@mesh, [{"data"}, {}]>' in text
 
 
+GSPMD = """
+func.func @main(%x: tensor<8x4xf32> {{mhlo.sharding = "{x}"}}, %w: tensor<4x4xf32> {{mhlo.sharding = "{w}"}}) -> tensor<8x4xf32> {{
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %1 = stablehlo.custom_call @Sharding(%0) {{backend_config = "unspecified_dims=[1]", mhlo.sharding = "{x}"}} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}}"""
+
+
+def test_gspmd():
+    """Lists of devices, and their closed form; a dim about which nothing is said is open."""
+    short = GSPMD.format(x="{devices=[2,1,4]<=[8] last_tile_dim_replicate}", w="{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}")
+    long = GSPMD.format(x="{devices=[2,1,4]0,1,2,3,4,5,6,7 last_tile_dim_replicate}", w="{devices=[1,4,2]0,4,1,5,2,6,3,7 last_tile_dim_replicate}")
+    for text, axes in ((short, '{"d1"}'), (long, '{"d1", "d2"}')):
+        model = shardkit.import_stablehlo(text, locations=False)
+        assert f'#spmd.sharding<@mesh, [{{}}, {axes}]>' in model.text, model.text
+        assert 'spmd.with_sharding_constraint %2 <@mesh, [{"d0"}, {?}]>' in model.text, model.text
+        assert np.array_equal(model.run(X, 2 * W)[0], 2 * X)
+
+
+LOCAL = """
+func.func @main(%x: tensor<8x4xf32> {{mhlo.sharding = "{{devices=[2,2]<=[4]}}"}}) -> tensor<8x4xf32> {{
+  %0 = stablehlo.custom_call @Sharding(%x) {{{open} mhlo.sharding = "{cut}"}} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {{{open} mhlo.sharding = "{manual}"}} : (tensor<8x4xf32>) -> tensor<4x{n}xf32>
+  %2 = call @body(%1) : (tensor<4x{n}xf32>) -> tensor<4x{n}xf32>
+  %3 = stablehlo.custom_call @Sharding(%2) {{{open} mhlo.sharding = "{manual}"}} : (tensor<4x{n}xf32>) -> tensor<4x{n}xf32>
+  %4 = stablehlo.custom_call @SPMDShardToFullShape(%3) {{{open} mhlo.sharding = "{cut}"}} : (tensor<4x{n}xf32>) -> tensor<8x4xf32>
+  return %4 : tensor<8x4xf32>
+}}
+func.func private @body(%x: tensor<4x{n}xf32>) -> tensor<4x{n}xf32> {{
+  %0 = "stablehlo.all_reduce"(%x) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %2 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }}) : (tensor<4x{n}xf32>) -> tensor<4x{n}xf32>
+  %1 = stablehlo.custom_call @Sharding(%0) {{{open} mhlo.sharding = "{inside}"}} : (tensor<4x{n}xf32>) -> tensor<4x{n}xf32>
+  return %1 : tensor<4x{n}xf32>
+}}"""
+
+
+def test_gspmd_local():
+    """Regions in local view, over all devices and over some."""
+    some = "{devices=[1,1,2,2]<=[4] last_tile_dims={manual, replicated}}"
+    whole = LOCAL.format(open="", cut="{devices=[2,2]<=[4]}", manual="{manual}", n=2, inside="{replicated}")
+    partly = LOCAL.format(
+        open='backend_config = "unspecified_dims=[1]",', cut="{devices=[2,1,2]<=[4] last_tile_dim_replicate}", manual=some, n=4, inside=some
+    )
+    for text, axes in ((whole, '["d0", "d1"]'), (partly, '["d0"]')):
+        model = shardkit.import_stablehlo(text, locations=False)
+        assert f"axes {axes}" in model.text, model.text
+        assert np.array_equal(model.run(X)[0], np.tile(X[:4] + X[4:], (2, 1)))
+
+
 def test_command():
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "model.py")
@@ -152,6 +204,8 @@ def test_command():
         assert cli.main(["jax", f"{path}:apply", "-o", f"{directory}/out"]) == 0
         assert set(os.listdir(f"{directory}/out")) == {"model.mlir", "weights.safetensors", "inputs.safetensors"}
         assert np.array_equal(safetensors.read(f"{directory}/out/weights.safetensors")["params.w"], W)
+        assert cli.main(["jax", str(path), "--batch", "x", "-o", f"{directory}/out"]) == 0
+        assert "spmd.microbatch = #spmd.microbatch<dim = 0>" in Path(directory, "out", "model.mlir").read_text()
         assert cli.main(["jax", f"{path}:nothing", "-o", f"{directory}/out"]) == 1
 
 

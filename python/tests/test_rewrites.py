@@ -101,6 +101,11 @@ CASES = {
     "scatter_unsigned": (lambda t, i: (t.at[i].add(1), t.at[i].max(2**31 + 5)), put(np.arange(8, dtype=np.uint32), "model"), put(IDS, "data")),
     "scatter_window": (lambda t, i: lax.dynamic_update_slice(t, ROWS[:2, :3], i), put(TABLE, None, None), np.int32([3, 1])),
     "scatter_pairs": (lambda t, i, j, r: t.at[i, j].add(r), put(TABLE, "model"), put(IDS, "data"), put(ints(4, 6), "data"), normal(6)),
+    "scatter_rows_of_each": (jax.vmap(lambda t, i, r: t.at[i].add(r)), put(normal(4, 8, 3), "data"), put(ints(10, 4, 6), "data"), put(normal(4, 6, 3), "data")),
+    "scatter_windows": (
+        lambda t, i, r: lax.scatter_add(t, i, r, lax.ScatterDimensionNumbers((1, 2), (), (0, 1))),
+        put(normal(9, 8), None, "model"), ints(6, 4, 2), normal(4, 3, 2),
+    ),
     "segment_sum": (lambda r, i: jax.ops.segment_sum(r, i, 8), put(ROWS, "data"), put(IDS, "data")),
     "gradient_of_take": (jax.grad(lambda t, i: (t[i] ** 2).sum()), put(TABLE, "model"), put(IDS, "data")),
     "dynamic_slice": (lambda t, i: lax.dynamic_slice(t, (i, 0), (3, 4)), put(TABLE, None, "model"), np.int32(2)),
@@ -123,6 +128,11 @@ CASES = {
     "cumsum": (lambda x: jnp.cumsum(x, 1), put(normal(8, 6), "data")),
     "cumsum_split": (lambda x: jnp.cumsum(x, 0), put(ints(5, 8, 6), "data")),
     "cummax": (lambda x: lax.cummax(x, 1), put(normal(8, 6), "data")),
+    "cumsum_long": (lambda x: jnp.cumsum(x, 1), put(ODD[:, :200] > 0, "data", "model")),  # in blocks
+    "cumsum_rest": (lambda x: lax.cumsum(x, 0, reverse=True), put(ints(9, 131, 4).astype(np.float32), None, "model")),  # no block divides it
+    "cummax_long": (lambda x: lax.cummax(jnp.nan_to_num(x), 1, reverse=True), put(ODD[:, :200], None, "model")),
+    "cumlogsumexp": (lambda x: lax.cumlogsumexp(x, 1), put(normal(4, 600), "data")),
+    "gradient_of_cumsum": (jax.grad(lambda x: (jnp.cumsum(x, 1) ** 2).sum() / 1e4), put(normal(4, 131), "data")),
     "max_pool": (lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"), put(normal(4, 8, 8, 2), "data")),
     "average_pool": (lambda x: lax.reduce_window(x, 0.0, lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), put(normal(4, 8, 8, 2), "data", "model")),
     "conv_nchw": (lambda x, w: lax.conv(x, w, (1, 1), "SAME"), put(normal(4, 3, 8, 8), "data"), put(normal(4, 3, 3, 3), "model")),
@@ -161,6 +171,11 @@ CASES = {
     "all_to_all_same": (local(lambda x: lax.all_to_all(x, "model", 1, 1, tiled=True), P("data", "model"), P("data", "model")), normal(8, 8)),
     "ppermute": (local(lambda x: lax.ppermute(x, "model", [(0, 1), (1, 0)]), P("data", "model"), P("data", "model")), normal(8, 6)),
     "ppermute_some": (local(lambda x: lax.ppermute(x, "data", [(0, 1)]), P("data", "model"), P("data", "model")), normal(8, 6)),
+    "ppermute_mirror": (local(lambda x: lax.ppermute(x, ("data", "model"), [(i, 3 - i) for i in range(4)]), P("data", "model"), P("data", "model")), normal(8, 6)),
+    "ppermute_both": (local(lambda x: lax.ppermute(x, ("data", "model"), [(0, 2), (1, 1), (2, 3)]), P("data", "model"), P("data", "model")), normal(8, 6)),
+    "ppermute_unsigned": (local(lambda x: lax.ppermute(x, "model", [(0, 1), (1, 0)]), P("data", "model"), P("data", "model")), RNG.integers(0, 2**32, (8, 6), dtype=np.uint32)),
+    "ppermute_partly": (local(lambda x: lax.ppermute(jnp.tanh(x), "data", [(0, 1), (1, 0)]), P("data", None), P("data", None), {"data"}), put(normal(8, 6), None, "model")),
+    "pmax_unsigned": (local(lambda x: (lax.pmax(x, "model"), lax.psum(x, "model")), P("data", "model"), P("data", None)), RNG.integers(0, 2**32, (8, 6), dtype=np.uint32)),
     "axis_index": (local(lambda x: x * lax.axis_index("model"), P("data", "model"), P("data", "model")), normal(8, 6)),
     "local_sort": (local(lambda x: jnp.sort(x, 1) + lax.psum(x.sum(), "data"), P("data", None), P("data", None)), normal(8, 6)),
     "local_loop": (

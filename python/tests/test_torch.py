@@ -52,6 +52,8 @@ LEFTOVERS = {
     "sort_integers": lambda x: torch.sort(torch.nan_to_num(x).long(), dim=1, stable=True, descending=True),
     "topk": lambda x: torch.topk(x, 3, 1)[0],
     "cumsum": lambda x: (x > 0).cumsum(1),
+    "cumsum_rest": lambda x: torch.round(torch.nan_to_num(x, neginf=0))[:, :131].cumsum(1),  # no block divides it
+    "cumsum_short": lambda x: torch.nan_to_num(x, neginf=0).cumsum(0),
     "cumprod": lambda x: torch.sign(torch.nan_to_num(x) + 0.5).cumprod(0),
     "scatter_add": lambda x: torch.nan_to_num(x).scatter_add(1, INDEX, x[:, 20:22]),
     "scatter_largest": lambda x: torch.nan_to_num(x).scatter_reduce(1, INDEX, x[:, 20:22], "amax"),
@@ -108,6 +110,9 @@ def check_scaled():
     model = shardkit.import_torch(module, tokens, 2.5, plan={"out": ColwiseParallel(), "table": RowwiseParallel()}, **BOTH)
     assert [a.name for a in model.arguments] == ["table.weight", "tokens"]
     assert torch.allclose(model.run(tokens, 2.5), module(tokens, 2.5), atol=1e-6)
+    model = shardkit.import_torch(module, tokens, kwargs={"scale": torch.tensor(2.5)}, **BOTH)
+    assert [a.name for a in model.arguments] == ["table.weight", "tokens", "scale"]
+    assert torch.allclose(model.run(tokens, scale=torch.tensor(3.0)), module(tokens, 3.0), atol=1e-6)
 
 
 def check_bfloat16():
@@ -138,6 +143,7 @@ ERRORS = [
     (lambda: shardkit.import_torch(Function(lambda x: x if x.sum() > 0 else -x), X), r"error: torch.export: .*, expected a module that it takes"),
     (lambda: shardkit.import_torch(Function(lambda x: (x, 3)), X), r"result 1 of the module is 3, expected tensors only"),
     (lambda: shardkit.import_torch(Function(abs), X.to(torch.complex64)), r"x has dtype complex64, expected one of float32"),
+    (lambda: shardkit.import_torch(MODULE, X, axis="z", plan={"0": ColwiseParallel()}, **BOTH), r"the plan is on axis z, expected one of: data=2, model=2"),
     (lambda: shardkit.import_torch(MODULE, X, mesh={"data": 0}), r"axis data of the mesh has size 0, expected a positive number"),
     (lambda: shardkit.import_torch(Svd(), X), r"test_torch\.py:\d+: error: aten\._linalg_svd has no lowering to linalg"),
 ]

@@ -49,3 +49,14 @@ func.func @collective(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@pod,
   } : (tensor<8x16xf32>) -> tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
 }
+
+// So does one that moves blocks: its global type is local in the other dims.
+// LOCAL-LABEL: func.func @shift
+// LOCAL: spmd.halo_exchange %arg0 of tensor<8x4xf32> <@pod, [{"data"}, {}]> to <@pod, [{"data"}, {}]> dims = [0] steps = [4] offsets = [-4] {{.*}}: tensor<4x4xf32> -> tensor<4x4xf32>
+func.func @shift(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@pod, [{"data"}, {"model"}]>}) -> tensor<8x16xf32> {
+  %0 = spmd.manual_computation (%x) in [<@pod, [{"data"}, {?}]>] out [<@pod, [{"data"}, {?}]>] axes ["data"] (%a: tensor<4x16xf32>) {
+    %1 = spmd.halo_exchange %a of tensor<8x16xf32> <@pod, [{"data"}, {}]> to <@pod, [{"data"}, {}]> dims = [0] steps = [4] offsets = [-4] : tensor<4x16xf32> -> tensor<4x16xf32>
+    spmd.return %1 : tensor<4x16xf32>
+  } : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}

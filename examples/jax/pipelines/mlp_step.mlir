@@ -1,4 +1,4 @@
-// step of pipeline.py. Written by pipeline.py --export.
+// mlp_step of pipeline.py. Written by pipeline.py --export.
 #map = affine_map<(d0, d1) -> (d1)>
 #map1 = affine_map<(d0, d1) -> (d0, d1)>
 #map2 = affine_map<(d0, d1) -> (0, d1)>
@@ -13,7 +13,7 @@
 #map11 = affine_map<(d0, d1, d2) -> (d1, d2)>
 #map12 = affine_map<(d0) -> ()>
 #map13 = affine_map<(d0) -> (d0)>
-module @jit_step {
+module @jit_mlp_step {
   spmd.mesh @mesh = <["stage"=2, "data"=2, "model"=2]>
   func.func public @main(%arg0: tensor<20xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"model"}]>, spmd.weight = "params.first.bias"}, %arg1: tensor<12x20xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"model"}]>, spmd.weight = "params.first.kernel"}, %arg2: tensor<16xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}]>, spmd.weight = "params.second.bias"}, %arg3: tensor<20x16xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"model"}, {}]>, spmd.weight = "params.second.kernel"}, %arg4: tensor<10xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}]>, spmd.weight = "params.third.bias"}, %arg5: tensor<16x10xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"model"}]>, spmd.weight = "params.third.kernel"}, %arg6: tensor<16x12xf32> {spmd.microbatch = #spmd.microbatch<dim = 0>, spmd.name = "x", spmd.sharding = #spmd.sharding<@mesh, [{"data"}, {}]>}, %arg7: tensor<16x10xf32> {spmd.microbatch = #spmd.microbatch<dim = 0>, spmd.name = "y", spmd.sharding = #spmd.sharding<@mesh, [{"data"}, {}]>}) -> (tensor<f32> {spmd.name = "result.0"}, tensor<20xf32> {spmd.name = "result.1.first.bias"}, tensor<12x20xf32> {spmd.name = "result.1.first.kernel"}, tensor<16xf32> {spmd.name = "result.1.second.bias"}, tensor<20x16xf32> {spmd.name = "result.1.second.kernel"}, tensor<10xf32> {spmd.name = "result.1.third.bias"}, tensor<16x10xf32> {spmd.name = "result.1.third.kernel"}) {
     %cst = arith.constant 6.250000e-03 : f32

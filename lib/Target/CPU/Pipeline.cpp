@@ -12,6 +12,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 void spmd::cpu::buildToTensor(OpPassManager &pm) {
+  pm.nest<func::FuncOp>().addPass(createSpmdCpuScatters());
   target::buildFused(pm);
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdCpuTileGroups());

@@ -127,7 +127,10 @@ struct Recognise : spmd::impl::SpmdTargetContractionsBase<Recognise> {
     int64_t products = 1;
     for (int64_t size : sizes)
       products *= size;
-    if (products < minProducts || !hasRoles(c.mapA, c.mapB, c.mapC, sizes))
+    // Loops over f16 and bf16 would round every sum.
+    Type sums = getElementTypeOrSelf(c.c);
+    bool isSmall = products < minProducts && !sums.isF16() && !sums.isBF16();
+    if (isSmall || !hasRoles(c.mapA, c.mapB, c.mapC, sizes))
       return std::nullopt;
     foldMoves(c.a, c.mapA, [&](AffineMap m) { return hasRoles(m, c.mapB, c.mapC, sizes); });
     foldMoves(c.b, c.mapB, [&](AffineMap m) { return hasRoles(c.mapA, m, c.mapC, sizes); });

@@ -18,6 +18,18 @@ def SpmdCpuTileGroups : Pass<"spmd-cpu-tile-groups", "::mlir::func::FuncOp"> {
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
 }
 
+def SpmdCpuScatters : Pass<"spmd-cpu-scatters", "::mlir::func::FuncOp"> {
+  let summary = "Updates of places that data say become loops over the updates";
+  let description = [{
+    A generic op whose body changes an element only where an index of the result equals
+    what its operands say looks at all places for each update. It becomes a loop over
+    the updates, each of which changes the one place, in the same order.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
+    "::mlir::arith::ArithDialect"];
+}
+
 def SpmdCpuOutline : Pass<"spmd-cpu-outline", "::mlir::ModuleOp"> {
   let summary = "Loop nests of a long function become functions";
   let description = [{

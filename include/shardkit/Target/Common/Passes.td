@@ -31,7 +31,8 @@ def SpmdTargetContractions : Pass<"spmd-target-contractions", "::mlir::func::Fun
     Transposes and broadcasts of its operands, and a transpose of its result,
     are folded into the indexing maps. An init that is filled with zero is not
     read. Contractions of other types than f32, f64, f16 and bf16, or with fewer
-    than `min-products` products, stay loops.
+    than `min-products` products, stay loops; sums in f16 and bf16 never do, since
+    loops would round each of them.
   }];
   let options = [Option<"minProducts", "min-products", "int64_t", "4096",
     "Contractions with fewer products stay loops">];
