@@ -80,7 +80,8 @@ void ShardingProblem::addVariables() {
     addPlace(id);
   // Last, so that the numbers of the others are those of any graph of this problem.
   for (auto &[value, own] : shared)
-    if (const Offer &offer = offers[own.offer]; !offer.layouts.empty() || !offer.isComplete())
+    if (const Offer &offer = offers[own.offer];
+        !offer.layouts.empty() || (unoffered == Unoffered::OncePerValue && !offer.isComplete()))
       addCopies(value);
 }
 
@@ -434,7 +435,7 @@ ShardingProblem::Offer ShardingProblem::getOffer(PlaceId place, ArrayRef<Use> re
 ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> readers,
                                                  unsigned offer) {
   Key key(offers[offer].layouts.begin(), offers[offer].layouts.end());
-  key.push_back(offer);
+  key.insert(key.end(), {offer, int64_t(unoffered)});
   auto [it, isNew] = copiesOf.try_emplace(std::move(key));
   if (!isNew)
     return it->second;
@@ -454,7 +455,7 @@ ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> re
         wanted.push_back(id);
     std::set<double> prices{0};
     for (auto [id, count] : offers[offer].askers)
-      if (!offers[offer].hasPrice(id))
+      if (unoffered == Unoffered::OncePerValue && !offers[offer].hasPrice(id))
         if (double seconds = getSeconds(home, id, type); seconds < kImpossible)
           prices.insert(seconds);
     SmallVector<LayoutId, 2> set;
@@ -517,31 +518,46 @@ void ShardingProblem::addCopies(Value value) {
 }
 
 void ShardingProblem::getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices,
-                                SmallVectorImpl<LayoutId> &wanted) {
+                                SmallVectorImpl<LayoutId> &wanted, unsigned byAtLeast) {
   LayoutId home = getLayout(propagation.getId(value), choices);
+  SmallVector<std::pair<LayoutId, unsigned>> asked; // and by how many
   for (const Use &use : readers) {
     LayoutId needed = getNeeded(use.node, use.tensor, getStrategyNumber(use.node, choices), home);
-    if (needed != home && !llvm::is_contained(wanted, needed))
-      wanted.push_back(needed);
+    if (needed == home)
+      continue;
+    auto it = llvm::find_if(asked, [&](auto &own) { return own.first == needed; });
+    if (it == asked.end())
+      it = asked.insert(it, {needed, 0});
+    ++it->second;
   }
+  for (auto [id, count] : asked)
+    if (count >= byAtLeast)
+      wanted.push_back(id);
+}
+
+void ShardingProblem::setUnoffered(Unoffered how) {
+  unoffered = how;
+  build();
 }
 
 bool ShardingProblem::refine(ArrayRef<unsigned> choices) {
-  bool changed = false;
+  bool changed = false, isOnce = unoffered == Unoffered::OncePerValue;
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {
     wanted.clear();
-    getWanted(value, own.readers, choices, wanted);
+    getWanted(value, own.readers, choices, wanted, /*byAtLeast=*/isOnce ? 1 : 2);
     PlaceId place = propagation.getId(value);
     std::vector<LayoutId> &offered = offers[own.offer].layouts;
-    // The most expensive one is paid anyway.
     SmallVector<std::pair<double, LayoutId>> unpaid;
     for (LayoutId id : wanted)
       if (double seconds = getSeconds(getLayout(place, choices), id, propagation.getPlace(place).type);
           seconds > 0 && !offers[own.offer].hasPrice(id))
         unpaid.push_back({seconds, id});
     llvm::sort(unpaid);
-    for (auto [seconds, id] : ArrayRef(unpaid).drop_back(!unpaid.empty())) {
+    // The most expensive one is paid once anyway.
+    if (isOnce && !unpaid.empty())
+      unpaid.pop_back();
+    for (auto [seconds, id] : unpaid) {
       offered.insert(llvm::lower_bound(offered, id), id);
       changed = true;
     }
@@ -622,13 +638,15 @@ void ShardingProblem::addEdges(NodeId id) {
         return has == needed ? 0 : kImpossible;
       if (!source.sets || !llvm::is_contained(sets[source.sets][choice], needed))
         seconds = getSeconds(has, needed, type);
-      if (source.sets && seconds <= covers[source.sets][choice] && !offers[offer].hasPrice(needed))
+      if (source.sets && unoffered == Unoffered::OncePerValue &&
+          seconds <= covers[source.sets][choice] && !offers[offer].hasPrice(needed))
         seconds = 0;
       return count * seconds;
     };
     Key key = getUseKey(id, t);
     key.insert(key.end(), {source.domain, source.sets, count, own == source.var,
-                           isa<tensor::ParallelInsertSliceOp>(node.op), shares ? offer : -1});
+                           isa<tensor::ParallelInsertSliceOp>(node.op), shares ? offer : -1,
+                           int64_t(unoffered)});
     if (shares)
       key.insert(key.end(), offers[offer].layouts.begin(), offers[offer].layouts.end());
     auto addMove = [&](Key key, bool isShared, PaidMove::Kind kind, llvm::function_ref<double(unsigned, unsigned)> price) {

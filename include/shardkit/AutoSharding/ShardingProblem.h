@@ -94,9 +94,16 @@ public:
   const CostGraph &getGraph() const { return graph; }
   /// Replaces what is asked of places; the graph is another one then.
   void require(std::vector<Requirement> requirements);
+  /// How layouts that several readers may want and that are not on offer are paid: once per
+  /// value, which is not too much (the most expensive one that is wanted), or by each reader,
+  /// which is not too little.
+  enum class Unoffered { OncePerValue, PerReader };
+  /// Changes that; the graph is another one then, of the same variables but for those that say
+  /// what is shared, which come last.
+  void setUnoffered(Unoffered how);
   /// Offers what these choices ask for; false if all of it was on offer, so that the
   /// graph's price of them is the right one. Else the graph is another one, whose prices
-  /// are not lower.
+  /// are not lower (once per value), or not higher (per reader).
   bool refine(ArrayRef<unsigned> choices);
   /// Whether there is anything that it may come to offer.
   bool canOffer() const {
@@ -197,9 +204,10 @@ private:
   /// What the copies of a value with these readers are chosen from, without a variable
   /// of its own; `sets` is 0 where nothing is on offer.
   Kept getCopies(PlaceId place, ArrayRef<Use> readers, unsigned offer);
-  /// The layouts that the readers of a value want and it is not kept in, each once.
+  /// The layouts that the readers of a value want and it is not kept in, each once; those that at
+  /// least `byAtLeast` of them want.
   void getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices,
-                 SmallVectorImpl<LayoutId> &wanted);
+                 SmallVectorImpl<LayoutId> &wanted, unsigned byAtLeast = 1);
   void addBuffers();
   /// Bytes of one or two variables, as a table of the graph, computed once per build.
   CostGraph::BytesId getBytes(Key key, llvm::function_ref<std::vector<int64_t>()> make);
@@ -248,6 +256,7 @@ private:
   CostGraph graph;
   double quantum = 1;
   bool limitedSets = false;
+  Unoffered unoffered = Unoffered::OncePerValue;
 
   std::vector<std::vector<LayoutId>> domains;
   std::vector<std::vector<FactorAxes>> spaces;
