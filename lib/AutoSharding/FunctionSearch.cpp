@@ -82,7 +82,9 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   int64_t excess = 0; // bytes beyond the budget
   // False where there is nothing to go on from: no solution, or no time.
   auto solveOnce = [&](bool isBound) {
-    Solution &solution = result.last = solve(problem->getGraph(), solver);
+    std::string error;
+    Solution &solution = result.last = options.withCbc ? solveWithCbc(problem->getGraph(), solver, error)
+                                                       : solve(problem->getGraph(), solver);
     if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
       return false;
     ++result.rounds;

@@ -109,6 +109,9 @@ public:
   bool canOffer() const {
     return llvm::any_of(offers, [](const Offer &offer) { return !offer.isComplete(); });
   }
+  /// Variables that say where values are kept and how nodes compute; those behind them say what is
+  /// shared, for which getSeconds needs no choice.
+  unsigned getNumDecisions() const { return numDecisions; }
   /// Choices of all variables together.
   uint64_t getNumChoices() const {
     uint64_t sum = 0;
@@ -235,9 +238,6 @@ private:
 
   /// Infinite for what cannot be moved.
   double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);
-  /// From how a result is computed to where it is kept, if sums are completed first, but for
-  /// slices that cost nothing. The planner knows more ways, and takes much longer.
-  double getProducedSeconds(LayoutId produced, LayoutId home, RankedTensorType type);
   ExtraCuts getExtraCuts(const Propagation::Node &node) const;
   bool allows(const Sharding &given, LayoutId id, RankedTensorType type) const;
   /// What operand `t` of a node must be had in, by strategy (or, for one that hands
@@ -256,6 +256,7 @@ private:
   CostGraph graph;
   double quantum = 1;
   bool limitedSets = false;
+  unsigned numDecisions = 0;
   Unoffered unoffered = Unoffered::OncePerValue;
 
   std::vector<std::vector<LayoutId>> domains;
@@ -289,13 +290,11 @@ private:
     PaidMove::Kind kind = PaidMove::Read;
   };
   std::vector<Cost> costs;
-  /// Seconds of that with these choices each time, and how often. The plan that completes a
-  /// result may be cheaper than what the search supposed.
-  std::pair<double, int64_t> getPaid(const Cost &cost, ArrayRef<unsigned> choices);
+  /// Seconds of that with these choices.
+  double getPaid(const Cost &cost, ArrayRef<unsigned> choices) const;
   std::vector<Requirement> requirements;
   std::map<int64_t, Sharding> openGiven; // by rank
 
-  llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> producedSeconds;
   std::vector<Kept> places;   // per place
   std::vector<NodeVar> nodes; // per node
   llvm::DenseMap<Value, Kept> copies;
