@@ -335,6 +335,9 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
            "With a memory budget: how far from the bound an answer may be, as a part of it">,
     Option<"timeLimit", "time-limit", "double", /*default=*/"60",
            "Seconds per function after which the best found is taken, with its gap">,
+    Option<"solver", "solver", "std::string", /*default=*/"\"own\"",
+           "own, or cbc: the same problem as a 0/1 program for CBC, as a check; times only, and "
+           "slow">,
     Option<"subAxes", "sub-axes", "std::string", /*default=*/"\"auto\"",
            "Whether parts of axes are tried: auto (where a whole axis divides nothing) "
            "or all">,

@@ -105,6 +105,11 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       return emitError(loc) << "time-limit=" << timeLimit.getValue()
                             << ", expected a positive number of seconds";
     options.timeLimit = timeLimit;
+    if (solver != "own" && solver != "cbc")
+      return emitError(loc) << "unknown solver=" << solver << ", expected own or cbc";
+    options.withCbc = solver == "cbc";
+    if (std::string error; options.withCbc && (solveWithCbc(CostGraph(), {}, error), !error.empty()))
+      return emitError(loc) << "solver=cbc: " << error;
     options.allowRecompute = allowRecompute;
     options.allowReplicatedWeights = replicatedWeights;
     options.batchAxes.assign(batchAxes.begin(), batchAxes.end());

@@ -246,43 +246,46 @@ void DualAscent::iterate() {
   pass(false);
 }
 
-bool DualAscent::decode(llvm::MutableArrayRef<unsigned> choices) const {
-  unsigned n = problem.sizes.size();
-  SmallVector<double, 128> sum;
-  auto addEdge = [&](const Link &link, unsigned v) {
-    bool isA = problem.edges[link.edge].a == v;
-    const Table &table = pool.get(isA ? transposed[link.edge] : tables[n + link.edge]);
-    const int64_t *row = table.time.data() + size_t(choices[link.to]) * problem.sizes[v];
-    for (unsigned x = 0; x < problem.sizes[v]; ++x)
+bool DualAscent::choose(unsigned v, bool byMessages, llvm::MutableArrayRef<unsigned> choices) const {
+  unsigned size = problem.sizes[v];
+  SmallVector<double, 128> sum(size, 0);
+  auto add = [&](const int64_t *row) {
+    for (unsigned x = 0; x < size; ++x)
       sum[x] += std::min(double(row[x]), double(big));
   };
-  auto choose = [&](unsigned v, bool first) {
-    sum.assign(problem.sizes[v], 0);
-    if (tables[v] != kNoTable)
-      for (unsigned x = 0; x < problem.sizes[v]; ++x)
-        sum[x] += std::min(double(pool.get(tables[v]).time[x]), double(big));
-    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l) {
-      const Link &link = links[l];
-      if (first && link.forward)
-        for (unsigned x = 0; x < problem.sizes[v]; ++x)
-          sum[x] += messages[link.message + x];
-      else
-        addEdge(link, v);
+  if (tables[v] != kNoTable)
+    add(pool.get(tables[v]).time.data());
+  for (const Link &link : ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v])) {
+    if (byMessages && link.forward) {
+      for (unsigned x = 0; x < size; ++x)
+        sum[x] += messages[link.message + x];
+      continue;
     }
-    unsigned best = llvm::min_element(sum) - sum.begin();
-    // A move only where it gains something, lest it go round in circles.
-    if (!first && sum[best] >= sum[choices[v]])
-      return false;
-    choices[v] = best;
-    return true;
-  };
+    bool isA = problem.edges[link.edge].a == v;
+    const Table &table = pool.get(isA ? transposed[link.edge] : tables[problem.sizes.size() + link.edge]);
+    add(table.time.data() + size_t(choices[link.to]) * size);
+  }
+  unsigned least = llvm::min_element(sum) - sum.begin();
+  // A move only where it gains something, lest it go round in circles.
+  if (!byMessages && sum[least] >= sum[choices[v]])
+    return false;
+  choices[v] = least;
+  return true;
+}
+
+bool DualAscent::decode(llvm::MutableArrayRef<unsigned> choices) const {
   // The last pass went backwards: messages of what comes later are up to date.
   for (unsigned v : order)
-    choose(v, true);
+    choose(v, /*byMessages=*/true, choices);
+  return improve(choices);
+}
+
+bool DualAscent::improve(llvm::MutableArrayRef<unsigned> choices) const {
+  unsigned n = problem.sizes.size();
   for (unsigned round = 0; round < 4; ++round) {
     bool changed = false;
     for (unsigned v : order)
-      changed |= choose(v, false);
+      changed |= choose(v, /*byMessages=*/false, choices);
     if (!changed)
       break;
   }
@@ -445,7 +448,7 @@ double DualAscent::getRestrictedSize(const Moved &moved, int64_t slack) const {
   return size;
 }
 
-DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack,
+DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack, bool withBytes,
                                             TablePool &toPool) const {
   unsigned n = problem.sizes.size();
   Restricted result;
@@ -470,7 +473,7 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack,
       Table table;
       for (unsigned x : left) {
         table.time.push_back(moved.own[moved.ownOf[v]][x]);
-        if (tables[v] != kNoTable)
+        if (withBytes && tables[v] != kNoTable)
           table.bytes.push_back(pool.get(tables[v]).get(x).bytes);
       }
       id = toPool.intern(std::move(table));
@@ -493,7 +496,8 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack,
           int64_t time = price.time + byRow[x] + byColumn[y];
           bool possible = !price.isImpossible() && time <= slack;
           table.time.push_back(possible ? time : kInf);
-          table.bytes.push_back(possible ? price.bytes : 0);
+          if (withBytes)
+            table.bytes.push_back(possible ? price.bytes : 0);
         }
       it->second = toPool.intern(std::move(table));
     }

@@ -39,6 +39,8 @@ public:
   /// Choices by the messages, one variable after the other, then improved one by one.
   /// False if that ends at something impossible.
   bool decode(llvm::MutableArrayRef<unsigned> choices) const;
+  /// Changes choices one by one while that gains something. False if it ends at something impossible.
+  bool improve(llvm::MutableArrayRef<unsigned> choices) const;
 
   /// The tables with the costs moved as they are now, in integers: the same prices exactly,
   /// and no entry below 0 once `bound` is subtracted.
@@ -59,15 +61,15 @@ public:
   Moved move() const;
 
   /// The problem without the choices and pairs that add more than `slack` to the bound:
-  /// all solutions within bound + slack, and maybe others. Bytes are those of the tables;
-  /// tables are made in a pool of their own.
+  /// all solutions within bound + slack, and maybe others. Bytes are those of the tables, or
+  /// none; tables are made in a pool of their own.
   struct Restricted {
     Problem problem;                                  // of all variables; without buffers
     std::vector<llvm::SmallVector<unsigned, 8>> kept; // choices that are left
     std::vector<unsigned> keptOf;                     // variables to entries of `kept`
     bool impossible = false;
   };
-  Restricted restrict(const Moved &moved, int64_t slack, TablePool &to) const;
+  Restricted restrict(const Moved &moved, int64_t slack, bool withBytes, TablePool &to) const;
   /// Entries that the pairs of it would have.
   double getRestrictedSize(const Moved &moved, int64_t slack) const;
 
@@ -85,6 +87,9 @@ private:
   }
   void group();
   void pass(bool forward);
+  /// The best choice of a variable beside those around it, of what comes later by the messages if
+  /// `byMessages`. False if it stays.
+  bool choose(unsigned v, bool byMessages, llvm::MutableArrayRef<unsigned> choices) const;
 
   /// Links that variables are compared along at first.
   static constexpr unsigned kFirstRadius = 8, kLastRadius = 16;

@@ -9,6 +9,9 @@ using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
+/// Bytes of tables beyond which an elimination that may end early does.
+static constexpr size_t kMaxMemory = size_t(2) << 30;
+
 //===----------------------------------------------------------------------===//
 // JoinMemo
 //===----------------------------------------------------------------------===//
@@ -32,8 +35,9 @@ SmallVector<const Table *, 8> JoinMemo::getTables(unsigned entry) const {
   return tables;
 }
 
-unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables) {
-  SmallVector<unsigned, 8> key = {shape};
+unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables, int64_t ownLimit) {
+  ownLimit = std::min(ownLimit, limit);
+  SmallVector<unsigned, 8> key = {shape, unsigned(ownLimit), unsigned(ownLimit >> 32)};
   key.append(tables.begin(), tables.end());
   ++statistics.eliminated;
   auto [index, inserted] = keys.insert(key);
@@ -45,7 +49,7 @@ unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables) {
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   Price least;
   const JoinShape &s = shapes[shape];
-  Table result = joinAndMinimize(s, getTables(entries.size() - 1), limit, least, work);
+  Table result = joinAndMinimize(s, getTables(entries.size() - 1), ownLimit, least, work);
   uint64_t size = result.size() * s.sizes[0];
   ++statistics.joins;
   statistics.joinEntries += size;
@@ -189,7 +193,8 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
     edgeSizes.push_back({sizes[edge.a], sizes[edge.b]});
 }
 
-Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit) {
+Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit,
+                                  const Clock *clock, ArrayRef<int64_t> limits) {
   ++memo->statistics.runs;
   Run run;
   mayVisit += memo->getWork();
@@ -208,17 +213,65 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit) {
       else
         inputs.push_back(tables[source]);
     }
-    if (memo->getWork() > mayVisit) {
+    if (memo->getWork() > mayVisit ||
+        (clock && (clock->isOver() || memo->pool.getMemory() > kMaxMemory))) {
       run.isOver = true;
       return run;
     }
-    unsigned entry = memo->join(step.shape, inputs);
+    unsigned entry = memo->join(step.shape, inputs, limits.empty() ? kInf : limits[step.v]);
     run.entries.push_back(entry);
     run.total = run.total + memo->get(entry).least;
   }
   if (run.total.isImpossible())
     run.total = Price::impossible();
   return run;
+}
+
+std::vector<int64_t> Elimination::getOutside(const Elimination &other, const Run &run) const {
+  std::vector<int64_t> own(sizes.size(), 0), outside(sizes.size(), 0);
+  int64_t total = 0;
+  for (auto [step, entry] : llvm::zip_equal(other.steps, run.entries)) {
+    int64_t least = other.memo->get(entry).least.time;
+    own[step.v] += least;
+    total += least;
+  }
+  std::vector<int64_t> onward(steps.size()); // a step, and all that it is joined into
+  for (size_t i = steps.size(); i-- > 0;) {
+    const Step &step = steps[i];
+    onward[i] = own[step.v] + (step.parent == ~0u ? 0 : onward[step.parent]);
+    // What is joined into it counts: joins are of what remains of that.
+    outside[step.v] = total - onward[i];
+  }
+  return outside;
+}
+
+std::vector<std::vector<bool>> Elimination::getPossible(const Run &run) const {
+  std::vector<std::vector<bool>> possible;
+  for (unsigned size : sizes)
+    possible.emplace_back(size, true);
+  // Repeated layers have the same entries, which are looked at once.
+  llvm::DenseMap<unsigned, SmallVector<std::vector<bool>, 6>> ofEntry;
+  for (auto [step, entry] : llvm::zip_equal(steps, run.entries)) {
+    auto [it, isNew] = ofEntry.try_emplace(entry);
+    if (isNew) {
+      const Table &table = memo->pool.get(memo->get(entry).result);
+      SmallVector<unsigned, 6> at(step.scope.size(), 0);
+      for (unsigned u : step.scope)
+        it->second.emplace_back(sizes[u], false);
+      for (int64_t time : table.time) {
+        if (time < kInf)
+          for (auto [seen, x] : llvm::zip_equal(it->second, at))
+            seen[x] = true;
+        for (unsigned d = at.size(); d-- > 0 && ++at[d] == sizes[step.scope[d]];)
+          at[d] = 0;
+      }
+    }
+    for (auto [u, seen] : llvm::zip_equal(step.scope, it->second))
+      for (unsigned x = 0; x < seen.size(); ++x)
+        if (!seen[x])
+          possible[u][x] = false;
+  }
+  return possible;
 }
 
 bool Elimination::trace(ArrayRef<const Run *> runs, ArrayRef<uint8_t> labels,

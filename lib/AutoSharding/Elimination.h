@@ -9,6 +9,7 @@
 #ifndef SHARDKIT_LIB_AUTOSHARDING_ELIMINATION_H
 #define SHARDKIT_LIB_AUTOSHARDING_ELIMINATION_H
 
+#include "Clock.h"
 #include "Join.h"
 #include "Problem.h"
 
@@ -30,8 +31,8 @@ public:
     Price least;
     size_t inputs; // where the tables begin in `inputs`
   };
-  /// The number of the entry.
-  unsigned join(unsigned shape, llvm::ArrayRef<TableId> tables);
+  /// The number of the entry. Sums of `limit` or more are of no interest here, either.
+  unsigned join(unsigned shape, llvm::ArrayRef<TableId> tables, int64_t limit = kInf);
   unsigned addShape(const JoinShape &shape);
 
   const Entry &get(unsigned entry) const { return entries[entry]; }
@@ -81,8 +82,19 @@ public:
   };
   /// `tables`: the problem's tables of single variables, then those of its edges; others of the
   /// same sizes may stand in their place. kNoTable among the first is zeros.
-  /// Ends early once joins have visited more entries than it may.
-  Run run(llvm::ArrayRef<TableId> tables, double mayVisit = std::numeric_limits<double>::infinity());
+  /// Ends early once joins have visited more entries than it may, or, given a clock, when that is over or
+  /// tables take gigabytes. `limits`, if any:
+  /// per variable the sums of its joins that are of no interest.
+  Run run(llvm::ArrayRef<TableId> tables, double mayVisit = std::numeric_limits<double>::infinity(),
+          const Clock *clock = nullptr, llvm::ArrayRef<int64_t> limits = {});
+
+  /// Per variable the time that all takes at least that is neither joined into it nor has it joined
+  /// into, as a run of `other` says, an elimination in the same order with smaller joins.
+  /// Only if isExact().
+  std::vector<int64_t> getOutside(const Elimination &other, const Run &run) const;
+
+  /// Per variable the choices that are in something possible in all joined tables.
+  std::vector<std::vector<bool>> getPossible(const Run &run) const;
 
   /// Choices that reach the total (if exact), the last eliminated first, each the lowest
   /// choice that does; variables that were not eliminated have one already. With several

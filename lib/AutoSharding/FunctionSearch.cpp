@@ -8,6 +8,8 @@ using namespace mlir::spmd;
 
 /// How far from the optimum a solution may be that only says what to share.
 static constexpr double kDraftGap = 0.02;
+/// Rounds at most that look for one before there is a bound.
+static constexpr unsigned kDraftRounds = 4;
 
 FailureOr<std::unique_ptr<FunctionSearch>>
 FunctionSearch::create(func::FuncOp func, FunctionMeshes &meshes, FunctionPropagation &function,
@@ -77,20 +79,21 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   solver.workLimit = options.workLimit;
   solver.budget = budget;
   SearchResult result;
-  // After the first round, until a solution asks for nothing new, a good one does.
-  bool drafts = false;
-  while (true) {
-    solver.gap = drafts ? kDraftGap : budget ? options.gap : 0;
-    Solution &solution = result.last = solve(problem->getGraph(), solver);
+  int64_t excess = 0; // bytes beyond the budget
+  // False where there is nothing to go on from: no solution, or no time.
+  auto solveOnce = [&](bool isBound) {
+    std::string error;
+    Solution &solution = result.last = options.withCbc ? solveWithCbc(problem->getGraph(), solver, error)
+                                                       : solve(problem->getGraph(), solver);
     if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
-      break;
+      return false;
     ++result.rounds;
     // A budget that was made smaller bounds nothing.
-    if (solver.budget == budget)
+    if (isBound && solver.budget == budget)
       result.lowerBound = std::max(result.lowerBound, problem->toSeconds(solution.lowerBound.time));
     // What is shared lives longer than what the graph knows of: the difference is
     // taken from the budget.
-    int64_t excess = budget ? problem->getPeak(solution.choices) - *budget : 0;
+    excess = budget ? problem->getPeak(solution.choices) - *budget : 0;
     double seconds = problem->getSeconds(solution.choices);
     if (excess <= 0 && seconds < result.objective) {
       result.objective = seconds;
@@ -102,8 +105,29 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     solver.timeLimit -= solution.seconds;
     solver.workLimit -= solution.work;
     result.seconds += solution.seconds;
-    if (solver.timeLimit <= 0 || solver.workLimit <= 0)
+    return solver.timeLimit > 0 && solver.workLimit > 0;
+  };
+
+  // Where not all that may be shared is on offer, good solutions come from paying for it per reader,
+  // with what they share on offer; bounds come from paying for it once.
+  if (problem->canOffer() && !budget) {
+    problem->setUnoffered(ShardingProblem::Unoffered::PerReader);
+    solver.gap = kDraftGap / 4;
+    solver.timeLimit /= 4;
+    for (unsigned round = 0; round < kDraftRounds; ++round)
+      if (!solveOnce(/*isBound=*/false) || !problem->refine(result.last.choices))
+        break;
+    solver.timeLimit = options.timeLimit - result.seconds;
+    problem->setUnoffered(ShardingProblem::Unoffered::OncePerValue);
+  }
+
+  // After the first round, until a solution asks for nothing new, a good one does.
+  bool drafts = false;
+  while (true) {
+    solver.gap = drafts ? kDraftGap : budget ? options.gap : 0;
+    if (!solveOnce(/*isBound=*/true))
       break;
+    const Solution &solution = result.last;
     if (problem->refine(solution.choices)) {
       drafts = !budget;
       continue;

@@ -5,27 +5,8 @@
 
 #include "Contraction.h"
 #include "DualAscent.h"
-#include <chrono>
 
 namespace mlir::spmd::solver {
-
-class Clock {
-public:
-  explicit Clock(const SolverOptions &options)
-      : limit(options.timeLimit), workLimit(options.workLimit) {}
-  /// Entries of tables that were visited.
-  void spend(double entries) const { work += entries; }
-  double getWork() const { return work; }
-  double getSeconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-  bool isOver() const { return work >= workLimit || getSeconds() >= limit; }
-
-private:
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  double limit, workLimit;
-  mutable double work = 0;
-};
 
 /// The choices of the lowest price, for one graph and any tables on it.
 ///
@@ -50,7 +31,6 @@ public:
   Answer solve(llvm::ArrayRef<TableId> tables, double gap, int64_t cutoff = kInf);
 
 private:
-  void searchByAscent(Answer &answer, double gap, int64_t cutoff);
   bool isSmall(const Elimination &elimination) const;
 
   const SolverOptions &options;

@@ -190,6 +190,7 @@ public:
         buffersOf[buffer.b].push_back(i);
     }
     choices.assign(n, kNoTable);
+    left.assign(n, kNoTable);
     alive.assign(n, true);
     before = this->problem.sizes;
   }
@@ -210,15 +211,11 @@ public:
           drops.push_back({v, list});
       }
       touched.clear();
-      for (auto [v, list] : drops) {
-        if (pool.getList(list).empty()) {
-          problem.impossible = true;
-          break;
-        }
-        restrict(v, list);
-      }
-      if (problem.impossible)
+      if (llvm::any_of(drops, [&](auto &drop) { return pool.getList(drop.second).empty(); })) {
+        problem.impossible = true;
         break;
+      }
+      restrict(drops);
       for (unsigned v : queue)
         if (alive[v])
           tryMerge(v);
@@ -274,28 +271,42 @@ private:
     return key;
   }
 
-  void restrict(unsigned v, unsigned list) {
-    unsigned size = pool.getList(list).size();
-    if (problem.unary[v] != kNoTable)
-      problem.unary[v] = pool.gather(problem.unary[v], 1, list, kNoTable, size, 1);
-    for (Link &link : links[v]) {
-      link.table =
-          pool.gather(link.table, getSize(link.to), list, kNoTable, size, getSize(link.to));
-      Link &back = getLink(link.to, v);
-      back.table = pool.gather(back.table, getSize(v), kNoTable, list, getSize(link.to), size);
-      touch(link.to);
+  /// Leaves the choices of these lists. A table between two of the variables is cut once.
+  void restrict(ArrayRef<std::pair<unsigned, unsigned>> drops) {
+    for (auto [v, list] : drops)
+      left[v] = list;
+    auto getLeft = [&](unsigned v) {
+      return left[v] == kNoTable ? getSize(v) : unsigned(pool.getList(left[v]).size());
+    };
+    for (auto [v, list] : drops) {
+      unsigned size = getLeft(v);
+      if (problem.unary[v] != kNoTable)
+        problem.unary[v] = pool.gather(problem.unary[v], 1, list, kNoTable, size, 1);
+      for (Link &link : links[v]) {
+        unsigned u = link.to;
+        link.table = pool.gather(link.table, getSize(u), list, left[u], size, getLeft(u));
+        touch(u);
+        if (left[u] != kNoTable)
+          continue;
+        Link &back = getLink(u, v);
+        back.table = pool.gather(back.table, getSize(v), kNoTable, list, getSize(u), size);
+      }
+      for (unsigned i : buffersOf[v]) {
+        Problem::Buffer &b = problem.buffers[i];
+        if (b.b == kNoVar)
+          b.bytes = pool.gather(b.bytes, 1, list, kNoTable, size, 1);
+        else if (b.a == v || left[b.a] == kNoTable)
+          b.bytes = pool.gather(b.bytes, getSize(b.b), left[b.a], left[b.b], getLeft(b.a), getLeft(b.b));
+      }
     }
-    for (unsigned i : buffersOf[v]) {
-      Problem::Buffer &b = problem.buffers[i];
-      unsigned other = b.a == v ? b.b : b.a;
-      unsigned otherSize = other == kNoVar ? 1 : getSize(other);
-      b.bytes = b.a == v ? pool.gather(b.bytes, otherSize, list, kNoTable, size, otherSize)
-                         : pool.gather(b.bytes, getSize(v), kNoTable, list, otherSize, size);
+    for (auto [v, list] : drops) {
+      compose(v, list);
+      dropped += getSize(v) - getLeft(v);
+      problem.sizes[v] = getLeft(v);
+      touch(v);
     }
-    compose(v, list);
-    dropped += getSize(v) - size;
-    problem.sizes[v] = size;
-    touch(v);
+    for (auto [v, list] : drops)
+      left[v] = kNoTable;
   }
 
   void compose(unsigned v, unsigned list) {
@@ -467,6 +478,7 @@ private:
   std::vector<SmallVector<Link, 4>> links;
   std::vector<SmallVector<unsigned, 4>> buffersOf;
   std::vector<unsigned> choices, before;
+  std::vector<unsigned> left; // per variable the list that it is just being restricted to
   std::vector<bool> alive, queued;
   std::vector<unsigned> touched;
   std::vector<Reduction::Merge> merges;

@@ -78,9 +78,11 @@ void ShardingProblem::addVariables() {
   }
   for (PlaceId id = 0; id < places.size(); ++id)
     addPlace(id);
+  numDecisions = graph.getNumVariables();
   // Last, so that the numbers of the others are those of any graph of this problem.
   for (auto &[value, own] : shared)
-    if (const Offer &offer = offers[own.offer]; !offer.layouts.empty() || !offer.isComplete())
+    if (const Offer &offer = offers[own.offer];
+        !offer.layouts.empty() || (unoffered == Unoffered::OncePerValue && !offer.isComplete()))
       addCopies(value);
 }
 
@@ -107,55 +109,6 @@ unsigned ShardingProblem::getTable(Key key, llvm::function_ref<PriceTable()> mak
 
 double ShardingProblem::getSeconds(LayoutId from, LayoutId to, RankedTensorType type) {
   return table.getSeconds(from, to, type);
-}
-
-double ShardingProblem::getProducedSeconds(LayoutId produced, LayoutId home, RankedTensorType type) {
-  if (!table.isPartial(produced) || table.getCosts().forbids())
-    return getSeconds(produced, home, type);
-  auto [it, isNew] = producedSeconds.try_emplace({produced, home, type});
-  if (!isNew)
-    return it->second;
-  // What is not cut yet and costs nothing to cut.
-  const Mesh &mesh = table.getMesh();
-  Sharding sliced = table.get(produced);
-  const Sharding to = table.get(home);
-  DimEntries sums = sliced.unreduced;
-  DimEntries used = sums;
-  for (const DimSharding &dim : sliced.dims)
-    used.append(dim.entries);
-  for (auto [own, wanted] : llvm::zip(sliced.dims, to.dims))
-    while (own.entries.size() < wanted.entries.size() && isPrefix(own.entries, wanted.entries) &&
-           !overlaps(wanted.entries[own.entries.size()], used, mesh))
-      own.entries.push_back(wanted.entries[own.entries.size()]);
-  LayoutId from = table.intern(sliced);
-  double best = kImpossible;
-  auto complete = [&](Sharding sum) {
-    sum.unreduced.clear();
-    LayoutId middle = table.intern(std::move(sum));
-    double seconds = getSeconds(from, middle, type);
-    if (seconds < best)
-      best = std::min(best, seconds + getSeconds(middle, home, type));
-  };
-  // Each axis is summed up everywhere, or scattered onto one of the dims.
-  auto place = [&](auto &self, const Sharding &sum, size_t next) -> void {
-    if (next == sums.size())
-      return complete(sum);
-    self(self, sum, next + 1);
-    for (size_t d = 0; d < sum.dims.size(); ++d) {
-      Sharding placed = sum;
-      placed.dims[d].entries.push_back(sums[next]);
-      if (divides(placed.dims[d].entries, type.getDimSize(d)))
-        self(self, placed, next + 1);
-    }
-  };
-  place(place, sliced, 0);
-  // Or where they are wanted, in the order in which they stand there.
-  for (auto [own, wanted] : llvm::zip(sliced.dims, to.dims))
-    while (own.entries.size() < wanted.entries.size() && isPrefix(own.entries, wanted.entries) &&
-           llvm::is_contained(sums, wanted.entries[own.entries.size()]))
-      own.entries.push_back(wanted.entries[own.entries.size()]);
-  complete(sliced);
-  return producedSeconds[{produced, home, type}] = best;
 }
 
 //===----------------------------------------------------------------------===//
@@ -434,7 +387,7 @@ ShardingProblem::Offer ShardingProblem::getOffer(PlaceId place, ArrayRef<Use> re
 ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> readers,
                                                  unsigned offer) {
   Key key(offers[offer].layouts.begin(), offers[offer].layouts.end());
-  key.push_back(offer);
+  key.insert(key.end(), {offer, int64_t(unoffered)});
   auto [it, isNew] = copiesOf.try_emplace(std::move(key));
   if (!isNew)
     return it->second;
@@ -454,7 +407,7 @@ ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> re
         wanted.push_back(id);
     std::set<double> prices{0};
     for (auto [id, count] : offers[offer].askers)
-      if (!offers[offer].hasPrice(id))
+      if (unoffered == Unoffered::OncePerValue && !offers[offer].hasPrice(id))
         if (double seconds = getSeconds(home, id, type); seconds < kImpossible)
           prices.insert(seconds);
     SmallVector<LayoutId, 2> set;
@@ -514,34 +467,50 @@ void ShardingProblem::addCopies(Value value) {
                 prices.seconds.push_back(a == b ? 0 : kImpossible);
             return prices;
           }));
+  costs.back().isShared = true;
 }
 
 void ShardingProblem::getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices,
-                                SmallVectorImpl<LayoutId> &wanted) {
+                                SmallVectorImpl<LayoutId> &wanted, unsigned byAtLeast) {
   LayoutId home = getLayout(propagation.getId(value), choices);
+  SmallVector<std::pair<LayoutId, unsigned>> asked; // and by how many
   for (const Use &use : readers) {
     LayoutId needed = getNeeded(use.node, use.tensor, getStrategyNumber(use.node, choices), home);
-    if (needed != home && !llvm::is_contained(wanted, needed))
-      wanted.push_back(needed);
+    if (needed == home)
+      continue;
+    auto it = llvm::find_if(asked, [&](auto &own) { return own.first == needed; });
+    if (it == asked.end())
+      it = asked.insert(it, {needed, 0});
+    ++it->second;
   }
+  for (auto [id, count] : asked)
+    if (count >= byAtLeast)
+      wanted.push_back(id);
+}
+
+void ShardingProblem::setUnoffered(Unoffered how) {
+  unoffered = how;
+  build();
 }
 
 bool ShardingProblem::refine(ArrayRef<unsigned> choices) {
-  bool changed = false;
+  bool changed = false, isOnce = unoffered == Unoffered::OncePerValue;
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {
     wanted.clear();
-    getWanted(value, own.readers, choices, wanted);
+    getWanted(value, own.readers, choices, wanted, /*byAtLeast=*/isOnce ? 1 : 2);
     PlaceId place = propagation.getId(value);
     std::vector<LayoutId> &offered = offers[own.offer].layouts;
-    // The most expensive one is paid anyway.
     SmallVector<std::pair<double, LayoutId>> unpaid;
     for (LayoutId id : wanted)
       if (double seconds = getSeconds(getLayout(place, choices), id, propagation.getPlace(place).type);
           seconds > 0 && !offers[own.offer].hasPrice(id))
         unpaid.push_back({seconds, id});
     llvm::sort(unpaid);
-    for (auto [seconds, id] : ArrayRef(unpaid).drop_back(!unpaid.empty())) {
+    // The most expensive one is paid once anyway.
+    if (isOnce && !unpaid.empty())
+      unpaid.pop_back();
+    for (auto [seconds, id] : unpaid) {
       offered.insert(llvm::lower_bound(offered, id), id);
       changed = true;
     }
@@ -613,7 +582,7 @@ void ShardingProblem::addEdges(NodeId id) {
     auto reader = shared.find(propagation.getTensorValues(node)[t]);
     bool shares = reader != shared.end();
     unsigned offer = shares ? reader->second.offer : 0;
-      auto price = [&](unsigned choice, unsigned strategy) {
+    auto price = [&](unsigned choice, unsigned strategy) {
       LayoutId has = domains[source.domain][choice];
       LayoutId needed = getNeeded(id, t, strategy, has);
       double seconds = 0;
@@ -622,32 +591,36 @@ void ShardingProblem::addEdges(NodeId id) {
         return has == needed ? 0 : kImpossible;
       if (!source.sets || !llvm::is_contained(sets[source.sets][choice], needed))
         seconds = getSeconds(has, needed, type);
-      if (source.sets && seconds <= covers[source.sets][choice] && !offers[offer].hasPrice(needed))
+      if (source.sets && unoffered == Unoffered::OncePerValue &&
+          seconds <= covers[source.sets][choice] && !offers[offer].hasPrice(needed))
         seconds = 0;
       return count * seconds;
     };
     Key key = getUseKey(id, t);
     key.insert(key.end(), {source.domain, source.sets, count, own == source.var,
-                           isa<tensor::ParallelInsertSliceOp>(node.op), shares ? offer : -1});
+                           isa<tensor::ParallelInsertSliceOp>(node.op), shares ? offer : -1,
+                           int64_t(unoffered)});
     if (shares)
       key.insert(key.end(), offers[offer].layouts.begin(), offers[offer].layouts.end());
-    auto addMove = [&](Key key, bool isShared, PaidMove::Kind kind, llvm::function_ref<double(unsigned, unsigned)> price) {
-      bool isLoop = own == source.var; // it yields what it is given
+    auto addMove = [&](Key key, const Kept &from, bool isShared, PaidMove::Kind kind,
+                       llvm::function_ref<double(unsigned, unsigned)> price) {
+      bool isLoop = own == from.var; // it yields what it is given
       unsigned prices = getTable(std::move(key), [&] {
         PriceTable prices;
-        for (unsigned c = 0; c < domains[source.domain].size(); ++c)
+        for (unsigned c = 0; c < domains[from.domain].size(); ++c)
           for (unsigned s = isLoop ? c : 0, e = isLoop ? c + 1 : getNumNeeds(id); s < e; ++s)
             prices.seconds.push_back(price(c, s));
         return prices;
       });
-      costs.push_back({source.var, isLoop ? CostGraph::kNoVar : own, prices, isShared, true, id, t, kind});
+      costs.push_back({from.var, isLoop ? CostGraph::kNoVar : own, prices, isShared, true, id, t, kind});
     };
-    addMove(std::move(key), shares, PaidMove::Read, price);
+    addMove(std::move(key), source, shares, PaidMove::Read, price);
     if (node.handsOn || !rule.hasWindows())
       continue;
-    addMove({kHalos, toKey(node.rule), t, nodes[id].space, source.domain, count}, /*isShared=*/false, PaidMove::Windows,
+    const Kept &home = places[tensors[t]];
+    addMove({kHalos, toKey(node.rule), t, nodes[id].space, home.domain, count}, home, /*isShared=*/false, PaidMove::Windows,
             [&](unsigned choice, unsigned strategy) {
-              LayoutId needed = getNeeded(id, t, strategy, domains[source.domain][choice]);
+              LayoutId needed = getNeeded(id, t, strategy, domains[home.domain][choice]);
               auto windows = getWindows(rule, t, spaces[nodes[id].space][strategy], table.getMesh());
               return windows.empty() ? 0 : count * table.getSeconds(needed, windows, type);
             });
@@ -681,7 +654,7 @@ void ShardingProblem::addEdges(NodeId id) {
                   bool allowed = !options.regatherAlways ||
                                  isCompletion(table.get(produced), table.get(home), table.getMesh());
                   prices.seconds.push_back(
-                      allowed ? count * getProducedSeconds(produced, home, getType(id, t))
+                      allowed ? count * getSeconds(produced, home, getType(id, t))
                               : kImpossible);
                 }
               }
@@ -700,7 +673,7 @@ std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices) {
   for (const Cost &cost : costs) {
     if (cost.isShared || cost.node == ~0u)
       continue;
-    auto [seconds, times] = getPaid(cost, choices);
+    double seconds = getPaid(cost, choices);
     if (seconds == 0)
       continue;
     const Propagation::Node &node = propagation.getNode(cost.node);
@@ -713,7 +686,7 @@ std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices) {
           getTensorSharding(*node.rule, cost.tensor, spaces[nodes[cost.node].space][strategy]));
     bool reads = cost.kind == PaidMove::Read || cost.kind == PaidMove::Windows;
     moves.push_back({propagation.getTensorValues(node)[cost.tensor], node.op, cost.kind,
-                     reads ? home : other, reads ? other : home, seconds * times});
+                     reads ? home : other, reads ? other : home, seconds});
   }
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {
@@ -807,27 +780,19 @@ void ShardingProblem::finish() {
       graph.addCost(cost.a, cost.b, ids[cost.table]);
 }
 
-std::pair<double, int64_t> ShardingProblem::getPaid(const Cost &cost, ArrayRef<unsigned> choices) {
+double ShardingProblem::getPaid(const Cost &cost, ArrayRef<unsigned> choices) const {
   size_t index = choices[cost.a];
   if (cost.b != CostGraph::kNoVar)
     index = index * graph.getNumChoices(cost.b) + choices[cost.b];
-  double seconds = priceTables[cost.table].seconds[index];
-  if (seconds == 0 || cost.kind != PaidMove::Completed)
-    return {seconds, 1};
-  const Propagation::Node &node = propagation.getNode(cost.node);
-  LayoutId produced = table.intern(getTensorSharding(
-      *node.rule, cost.tensor, spaces[nodes[cost.node].space][getStrategyNumber(cost.node, choices)]));
-  LayoutId home = getLayout(propagation.getTensors(node)[cost.tensor], choices);
-  int64_t times = propagation.getCount(node, cost.tensor);
-  return {getSeconds(produced, home, getType(cost.node, cost.tensor)), times};
+  return priceTables[cost.table].seconds[index];
 }
 
 double ShardingProblem::getSeconds(ArrayRef<unsigned> choices, bool onlyMoves) {
   std::map<double, int64_t> paid;
   for (const Cost &cost : costs)
     if (!cost.isShared && (!onlyMoves || cost.isMove))
-      if (auto [seconds, times] = getPaid(cost, choices); seconds != 0)
-        paid[seconds] += times;
+      if (double seconds = getPaid(cost, choices); seconds != 0)
+        ++paid[seconds];
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {
     wanted.clear();

@@ -69,17 +69,27 @@ TableId TablePool::gather(TableId id, unsigned numColumns, unsigned rows, unsign
     return id;
   return once({1, id, numColumns, rows, columns}, [&] {
     const Table &from = tables[id];
-    Table to;
-    to.time.reserve(size_t(newRows) * newColumns);
-    for (size_t i = 0; i < newRows; ++i)
-      for (size_t j = 0; j < newColumns; ++j) {
-        size_t index = (rows == kNoTable ? i : getList(rows)[i]) * numColumns +
-                       (columns == kNoTable ? j : getList(columns)[j]);
-        to.time.push_back(from.time[index]);
-        if (!from.bytes.empty())
-          to.bytes.push_back(from.bytes[index]);
+    ArrayRef<unsigned> rowList, columnList;
+    if (rows != kNoTable)
+      rowList = getList(rows);
+    if (columns != kNoTable)
+      columnList = getList(columns);
+    auto pick = [&](const std::vector<int64_t> &values) {
+      std::vector<int64_t> picked;
+      if (values.empty())
+        return picked;
+      picked.reserve(size_t(newRows) * newColumns);
+      for (size_t i = 0; i < newRows; ++i) {
+        const int64_t *row = values.data() + (rows == kNoTable ? i : rowList[i]) * numColumns;
+        if (columns == kNoTable)
+          picked.insert(picked.end(), row, row + numColumns);
+        else
+          for (unsigned column : columnList)
+            picked.push_back(row[column]);
       }
-    return to;
+      return picked;
+    };
+    return Table{pick(from.time), pick(from.bytes)};
   });
 }
 

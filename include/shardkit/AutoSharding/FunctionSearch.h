@@ -26,6 +26,8 @@ struct SearchOptions {
   double timeLimit = 60;
   /// Of the solver, in what it visits: the same answer on any machine.
   double workLimit = std::numeric_limits<double>::infinity();
+  /// CBC solves instead, where ShardKit was built with it.
+  bool withCbc = false;
 
   bool allowReplicatedWeights = true;
   /// Axes that cut dim 0 of the inputs, major to minor, and the names of these; no

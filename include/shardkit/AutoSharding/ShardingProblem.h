@@ -94,14 +94,24 @@ public:
   const CostGraph &getGraph() const { return graph; }
   /// Replaces what is asked of places; the graph is another one then.
   void require(std::vector<Requirement> requirements);
+  /// How layouts that several readers may want and that are not on offer are paid: once per
+  /// value, which is not too much (the most expensive one that is wanted), or by each reader,
+  /// which is not too little.
+  enum class Unoffered { OncePerValue, PerReader };
+  /// Changes that; the graph is another one then, of the same variables but for those that say
+  /// what is shared, which come last.
+  void setUnoffered(Unoffered how);
   /// Offers what these choices ask for; false if all of it was on offer, so that the
   /// graph's price of them is the right one. Else the graph is another one, whose prices
-  /// are not lower.
+  /// are not lower (once per value), or not higher (per reader).
   bool refine(ArrayRef<unsigned> choices);
   /// Whether there is anything that it may come to offer.
   bool canOffer() const {
     return llvm::any_of(offers, [](const Offer &offer) { return !offer.isComplete(); });
   }
+  /// Variables that say where values are kept and how nodes compute; those behind them say what is
+  /// shared, for which getSeconds needs no choice.
+  unsigned getNumDecisions() const { return numDecisions; }
   /// Choices of all variables together.
   uint64_t getNumChoices() const {
     uint64_t sum = 0;
@@ -197,9 +207,10 @@ private:
   /// What the copies of a value with these readers are chosen from, without a variable
   /// of its own; `sets` is 0 where nothing is on offer.
   Kept getCopies(PlaceId place, ArrayRef<Use> readers, unsigned offer);
-  /// The layouts that the readers of a value want and it is not kept in, each once.
+  /// The layouts that the readers of a value want and it is not kept in, each once; those that at
+  /// least `byAtLeast` of them want.
   void getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices,
-                 SmallVectorImpl<LayoutId> &wanted);
+                 SmallVectorImpl<LayoutId> &wanted, unsigned byAtLeast = 1);
   void addBuffers();
   /// Bytes of one or two variables, as a table of the graph, computed once per build.
   CostGraph::BytesId getBytes(Key key, llvm::function_ref<std::vector<int64_t>()> make);
@@ -227,9 +238,6 @@ private:
 
   /// Infinite for what cannot be moved.
   double getSeconds(LayoutId from, LayoutId to, RankedTensorType type);
-  /// From how a result is computed to where it is kept, if sums are completed first, but for
-  /// slices that cost nothing. The planner knows more ways, and takes much longer.
-  double getProducedSeconds(LayoutId produced, LayoutId home, RankedTensorType type);
   ExtraCuts getExtraCuts(const Propagation::Node &node) const;
   bool allows(const Sharding &given, LayoutId id, RankedTensorType type) const;
   /// What operand `t` of a node must be had in, by strategy (or, for one that hands
@@ -248,6 +256,8 @@ private:
   CostGraph graph;
   double quantum = 1;
   bool limitedSets = false;
+  unsigned numDecisions = 0;
+  Unoffered unoffered = Unoffered::OncePerValue;
 
   std::vector<std::vector<LayoutId>> domains;
   std::vector<std::vector<FactorAxes>> spaces;
@@ -280,13 +290,11 @@ private:
     PaidMove::Kind kind = PaidMove::Read;
   };
   std::vector<Cost> costs;
-  /// Seconds of that with these choices each time, and how often. The plan that completes a
-  /// result may be cheaper than what the search supposed.
-  std::pair<double, int64_t> getPaid(const Cost &cost, ArrayRef<unsigned> choices);
+  /// Seconds of that with these choices.
+  double getPaid(const Cost &cost, ArrayRef<unsigned> choices) const;
   std::vector<Requirement> requirements;
   std::map<int64_t, Sharding> openGiven; // by rank
 
-  llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, double> producedSeconds;
   std::vector<Kept> places;   // per place
   std::vector<NodeVar> nodes; // per node
   llvm::DenseMap<Value, Kept> copies;

@@ -1,0 +1,262 @@
+//===- AscentSearch.cpp - The least sum of large graphs -------------------===//
+
+#include "AscentSearch.h"
+#include "EliminationOrder.h"
+#include "GrowingElimination.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir::spmd;
+using namespace mlir::spmd::solver;
+using llvm::ArrayRef;
+
+/// What is left of a problem within a slack of the bound, for solutions of at most `most`. Bytes
+/// make joins several times slower: what only has to find times goes without.
+struct AscentSearch::Rest {
+  TablePool pool;
+  Reducer reducer{pool};
+  JoinMemo memo{pool};
+  DualAscent::Restricted restricted;
+  std::optional<Reduction> reduction;
+
+  Rest(const AscentSearch &search, int64_t slack, bool withBytes)
+      : restricted(search.ascent.restrict(search.moved, slack, withBytes, pool)) {
+    if (restricted.impossible)
+      return;
+    reduction = reducer.reduce(std::move(restricted.problem));
+    memo.setLimit(getMost(search.base + std::min(search.getNeeded(), kInf / 8)) + 1);
+  }
+  bool isEmpty() const { return !reduction || reduction->problem.impossible; }
+  const Problem &getProblem() const { return reduction->problem; }
+  /// What sums of its tables are in solutions of `time`.
+  int64_t getMost(int64_t time) const { return time - getProblem().constant.time; }
+  std::vector<unsigned> expand(ArrayRef<unsigned> choices) const {
+    std::vector<unsigned> all = reduction->expand(choices, pool);
+    for (unsigned v = 0; v < all.size(); ++v)
+      all[v] = restricted.kept[restricted.keptOf[v]][all[v]];
+    return all;
+  }
+};
+
+AscentSearch::AscentSearch(const Problem &core, DualAscent &ascent, const SolverOptions &options,
+                           JoinMemo &memo, const Clock &clock, double gap, int64_t cutoff)
+    : core(core), ascent(ascent), options(options), memo(memo), clock(clock), gap(gap), cutoff(cutoff) {
+  // What stands for impossible only has to be more than anything that could be part of a good
+  // solution; the closer it is, the less it costs in precision.
+  double big = 0;
+  auto tables = getTables(core);
+  llvm::DenseSet<TableId> seen;
+  for (TableId id : tables) {
+    if (id == kNoTable || !seen.insert(id).second)
+      continue;
+    timesOnly &= memo.pool.get(id).bytes.empty();
+    int64_t most = 0;
+    for (int64_t t : memo.pool.get(id).time)
+      if (t < kInf)
+        most = std::max(most, t);
+    big = std::max(big, double(most));
+  }
+  ascent.setTables(tables, 16 * big + 1);
+  answer.lower = core.constant;
+}
+
+void AscentSearch::take(std::vector<unsigned> choices) {
+  Price price = core.getPrice(choices, memo.pool);
+  if (answer.choices.empty() || price < best) {
+    best = price;
+    answer.choices = std::move(choices);
+  }
+}
+
+int64_t AscentSearch::getNeeded() const {
+  int64_t most = std::min(best.isImpossible() ? kInf : best.time, cutoff);
+  return most >= kInf ? kInf : most - base;
+}
+
+bool AscentSearch::isDone() const {
+  if (isSettled() || clock.isOver())
+    return true;
+  return gap > 0 && !best.isImpossible() &&
+         best.time - answer.lower.time <= gap * double(std::abs(best.time));
+}
+
+bool AscentSearch::pass(unsigned count) {
+  for (unsigned i = 0; i < count && !clock.isOver(); ++i)
+    ascent.iterate();
+  double entries = count * ascent.getPassEntries();
+  work += entries;
+  clock.spend(entries);
+  moved = ascent.move();
+  if (moved.impossible) {
+    answer.impossible = true;
+    return true;
+  }
+  base = core.constant.time + moved.bound;
+  raise({base, INT64_MIN / 4});
+  double gain = moved.bound - lastBound;
+  double left = std::max(1.0, std::min(double(getNeeded()), std::abs(double(base))));
+  stalled = gain <= left * 1e-4 ? stalled + 1 : 0;
+  isSlow = gain <= left / 256;
+  lastBound = moved.bound;
+  return gain <= left / 64 || answer.lower.time > cutoff;
+}
+
+AscentSearch::Answer AscentSearch::run() {
+  for (unsigned chunk = 8;; chunk += std::max(chunk / 4, 1u)) {
+    if (!pass(chunk))
+      continue;
+    if (isSettled())
+      return std::move(answer);
+    // Many ties leave many choices; what the messages say may be as good as the bound.
+    std::vector<unsigned> decoded(core.sizes.size(), 0);
+    if (ascent.decode(decoded))
+      take(std::move(decoded));
+    for (auto step : {&AscentSearch::eliminateWithin, &AscentSearch::goOnWithFew}) {
+      if (!best.isImpossible() && best.time <= answer.lower.time)
+        settleBytes();
+      if (isDone())
+        return std::move(answer);
+      (this->*step)();
+    }
+    if (isDone())
+      return std::move(answer);
+    if (isSlow && ascent.refine()) {
+      chunk = 8;
+      stalled = 0;
+      tooMuch = kInf;
+      continue;
+    }
+    if (isExhausted()) {
+      eliminateInParts(/*withBytes=*/false);
+      if (!best.isImpossible() && best.time <= answer.lower.time)
+        settleBytes();
+      return std::move(answer);
+    }
+  }
+}
+
+void AscentSearch::eliminateWithin() {
+  // The slack grows from a guess; it never has to be larger than what the best solution asks for.
+  int64_t slack = guess > 0 ? guess : std::max<int64_t>(1, std::abs(double(moved.bound)) / (1 << 14));
+  int64_t factor = 4;
+  for (bool last = false; !last && !clock.isOver(); slack = factor * slack) {
+    // Where hardly anything is left to choose all is tried at once.
+    if (getNeeded() < kInf && ascent.getRestrictedSize(moved, getNeeded()) <= 32.0 * core.sizes.size())
+      slack = getNeeded();
+    last = slack >= getNeeded();
+    slack = std::min(slack, getNeeded());
+    if (slack >= tooMuch && !isExhausted())
+      return;
+    auto giveUp = [&] {
+      guess = std::max<int64_t>(1, slack / 4);
+      tooMuch = slack;
+    };
+    // Not more work than the sweeps took, unless sweeps do not help any more.
+    double mayCost = std::clamp(isExhausted() ? 4 * work : work / 8, double(1 << 22),
+                                double(isExhausted() ? 1 << 29 : 1 << 27));
+    if (ascent.getRestrictedSize(moved, slack) > std::clamp(work / 512, double(1 << 22), double(1 << 26)))
+      return giveUp();
+    Rest rest(*this, slack, /*withBytes=*/false);
+    if (rest.isEmpty()) {
+      nothingWithin(slack);
+      guess = slack;
+      answer.impossible |= slack >= kInf / 8;
+      if (isSettled())
+        return;
+      continue;
+    }
+    const Problem &problem = rest.getProblem();
+    // What joins visit is limited: they may be larger where hardly anything is possible.
+    int64_t maxJoin = 4 * options.maxJoinEntries;
+    Elimination elimination(problem, getMinFillOrder(problem), maxJoin, rest.memo);
+    if (!elimination.isExact())
+      elimination = Elimination(problem, getMinFillOrder(problem, /*bySize=*/true), maxJoin, rest.memo);
+    if (!elimination.isExact())
+      return giveUp();
+    Elimination::Run run = elimination.run(getTables(problem), mayCost, &clock);
+    clock.spend(rest.memo.getWork());
+    memo.statistics.add(rest.memo.statistics);
+    if (run.isOver)
+      return giveUp();
+    guess = slack;
+    if (run.total.isImpossible()) {
+      nothingWithin(slack);
+    } else {
+      Price total = run.total + problem.constant;
+      raise(std::min(total, Price{base + slack + 1, INT64_MIN / 4}));
+      std::vector<unsigned> choices(problem.sizes.size(), 0);
+      if (elimination.trace(run, choices))
+        take(rest.expand(choices));
+      if (total.time <= base + slack)
+        return;
+    }
+    factor = rest.memo.getWork() > (1 << 21) ? 2 : 4;
+    // What a larger slack costs grows faster than the slack; it may find something better, though.
+    double larger = double(getNeeded()) / double(slack);
+    bool isPoor = double(getNeeded()) > std::abs(double(base)) / 64;
+    if (!isExhausted() && !isPoor && larger * larger * rest.memo.getWork() > mayCost)
+      return;
+  }
+}
+
+void AscentSearch::goOnWithFew() {
+  int64_t needed = getNeeded();
+  if (needed >= kInf || needed > mayGoOn)
+    return;
+  double restricted = 2 * ascent.getRestrictedSize(moved, needed);
+  // What is large takes long to reduce.
+  double isLess = stalled > 0 || restricted <= (1 << 24) ? 2 : 16;
+  if (restricted > ascent.getPassEntries() / isLess)
+    return;
+  mayGoOn = needed / 4 * 3;
+  Rest rest(*this, needed, /*withBytes=*/true);
+  if (rest.isEmpty())
+    return nothingWithin(needed);
+  MinSum part(rest.getProblem(), options, rest.memo, clock);
+  Answer found = part.solve(getTables(rest.getProblem()), gap, base + needed);
+  memo.statistics.add(rest.memo.statistics);
+  if (found.impossible)
+    return nothingWithin(needed);
+  raise(std::min(found.lower, Price{base + needed + 1, INT64_MIN / 4}));
+  if (!found.choices.empty())
+    take(rest.expand(found.choices));
+  if (found.optimal && found.price.time <= base + needed) {
+    answer.lower = best;
+    answer.optimal = true;
+  }
+  // What it found may leave less.
+  stalled = 0;
+}
+
+void AscentSearch::eliminateInParts(bool withBytes) {
+  int64_t slack = std::min(getNeeded(), kInf / 8);
+  Rest rest(*this, slack, withBytes);
+  if (rest.isEmpty()) {
+    answer.impossible |= slack >= kInf / 8;
+    return nothingWithin(slack);
+  }
+  GrowingElimination growing(rest.getProblem(), 4 * options.maxJoinEntries, rest.pool, rest.reducer);
+  while (growing.run(base + std::min(getNeeded(), slack), clock)) {
+    raise(std::min(growing.getLower(), Price{base + slack + 1, INT64_MIN / 4}));
+    std::vector<unsigned> choices;
+    if (!growing.getLower().isImpossible())
+      choices = growing.getChoices();
+    if (!choices.empty()) {
+      choices = rest.expand(choices);
+      if (growing.isExact() || ascent.improve(choices))
+        take(std::move(choices));
+    }
+    if (withBytes ? best <= answer.lower : best.time <= answer.lower.time || isDone())
+      break;
+    if (growing.isExact() || !growing.grow())
+      break;
+  }
+  memo.statistics.add(growing.getStatistics());
+}
+
+void AscentSearch::settleBytes() {
+  if (!timesOnly)
+    eliminateInParts(/*withBytes=*/true);
+  answer.optimal = timesOnly || best <= answer.lower;
+  // No bytes are fewer than none.
+  answer.lower = answer.optimal ? best : Price{best.time, INT64_MIN / 4};
+}

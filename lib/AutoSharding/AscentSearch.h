@@ -1,0 +1,77 @@
+//===- AscentSearch.h - The least sum of large graphs -----------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_AUTOSHARDING_ASCENTSEARCH_H
+#define SHARDKIT_LIB_AUTOSHARDING_ASCENTSEARCH_H
+
+#include "MinSum.h"
+
+namespace mlir::spmd::solver {
+
+/// Dual ascent until few choices are left that can be part of an optimum; what they leave of the
+/// graph is eliminated, or searched in the same way.
+///
+/// All solutions within base + slack, `base` being the bound that messages prove, are in the
+/// rest of the problem within that slack. If the optimum of the rest is within, it is the
+/// optimum; if not, base + slack is a better bound.
+class AscentSearch {
+public:
+  using Answer = MinSum::Answer;
+
+  /// As for MinSum::solve; `core` is eliminated nowhere yet. Messages stay in `ascent`.
+  AscentSearch(const Problem &core, DualAscent &ascent, const SolverOptions &options, JoinMemo &memo,
+               const Clock &clock, double gap, int64_t cutoff);
+
+  Answer run();
+
+private:
+  struct Rest;
+
+  /// Passes, and what they prove. False if they gain more than anything else would.
+  bool pass(unsigned count);
+  void take(std::vector<unsigned> choices);
+  void raise(Price lower) { answer.lower = std::max(answer.lower, lower); }
+  void nothingWithin(int64_t slack) { raise({base + slack + 1, INT64_MIN / 4}); }
+  /// A larger slack than that is of no interest; kInf if there is nothing to compare with.
+  int64_t getNeeded() const;
+  /// Whether to stop looking.
+  bool isDone() const;
+  /// Whether nothing takes less time than what is known, which may be that all takes too much.
+  bool isSettled() const { return answer.optimal || answer.impossible || answer.lower.time > cutoff; }
+
+  /// Whether passes will not help much any more.
+  bool isExhausted() const { return stalled > 2 || (isSlow && ascent.isFinest()); }
+
+  /// What is left within slacks that grow, as long as that is less work than passes.
+  void eliminateWithin();
+  /// Where few choices are left, a search among these alone.
+  void goOnWithFew();
+  /// All that is left, with joins in parts that grow until they prove something or time is over. With
+  /// bytes: of the choices of the least time those of the fewest.
+  void eliminateInParts(bool withBytes);
+  /// Where the least time is proven, also the fewest bytes, if that is not too much work.
+  void settleBytes();
+
+  const Problem &core;
+  DualAscent &ascent;
+  const SolverOptions &options;
+  JoinMemo &memo;
+  const Clock &clock;
+  double gap;
+  int64_t cutoff;
+
+  Answer answer;
+  Price &best = answer.price;
+  bool timesOnly = true; // no bytes that would break ties
+  DualAscent::Moved moved;
+  int64_t base = 0, lastBound = 0;
+  double work = 0;      // of all passes
+  unsigned stalled = 0; // rounds of passes that gained nothing
+  bool isSlow = false;
+  int64_t guess = 0;        // the slack to begin with
+  int64_t tooMuch = kInf;   // a slack that left too much
+  int64_t mayGoOn = kInf;   // at most so much may be needed to go on with few choices
+};
+
+} // namespace mlir::spmd::solver
+
+#endif // SHARDKIT_LIB_AUTOSHARDING_ASCENTSEARCH_H

@@ -1,0 +1,31 @@
+//===- Clock.h - How long the solver may take -------------------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_AUTOSHARDING_CLOCK_H
+#define SHARDKIT_LIB_AUTOSHARDING_CLOCK_H
+
+#include "shardkit/AutoSharding/Solver.h"
+#include <chrono>
+
+namespace mlir::spmd::solver {
+
+class Clock {
+public:
+  explicit Clock(const SolverOptions &options)
+      : limit(options.timeLimit), workLimit(options.workLimit) {}
+  /// Entries of tables that were visited.
+  void spend(double entries) const { work += entries; }
+  double getWork() const { return work; }
+  double getSeconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  bool isOver() const { return work >= workLimit || getSeconds() >= limit; }
+
+private:
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  double limit, workLimit;
+  mutable double work = 0;
+};
+
+} // namespace mlir::spmd::solver
+
+#endif // SHARDKIT_LIB_AUTOSHARDING_CLOCK_H
