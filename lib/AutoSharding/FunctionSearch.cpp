@@ -110,16 +110,23 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
 
   // Where not all that may be shared is on offer, good solutions come from paying for it per reader,
   // with what they share on offer; bounds come from paying for it once.
-  if (problem->canOffer() && !budget) {
+  auto findGood = [&] {
+    if (!problem->canOffer() || budget)
+      return;
     problem->setUnoffered(ShardingProblem::Unoffered::PerReader);
+    double left = solver.timeLimit, before = result.seconds;
     solver.gap = kDraftGap / 4;
     solver.timeLimit /= 4;
     for (unsigned round = 0; round < kDraftRounds; ++round)
       if (!solveOnce(/*isBound=*/false) || !problem->refine(result.last.choices))
         break;
-    solver.timeLimit = options.timeLimit - result.seconds;
+    solver.timeLimit = left - (result.seconds - before);
     problem->setUnoffered(ShardingProblem::Unoffered::OncePerValue);
-  }
+  };
+  // On two axes the first round mostly settles it.
+  bool isFirst = function.getPropagation().getTable().getMesh().axes.size() <= 2;
+  if (!isFirst)
+    findGood();
 
   // After the first round, until a solution asks for nothing new, a good one does.
   bool drafts = false;
@@ -130,6 +137,8 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     const Solution &solution = result.last;
     if (problem->refine(solution.choices)) {
       drafts = !budget;
+      if (std::exchange(isFirst, false))
+        findGood();
       continue;
     }
     if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)

@@ -111,6 +111,56 @@ double ShardingProblem::getSeconds(LayoutId from, LayoutId to, RankedTensorType 
   return table.getSeconds(from, to, type);
 }
 
+double ShardingProblem::getProducedSeconds(LayoutId produced, LayoutId home, RankedTensorType type) {
+  // With one axis or two the planner is fast enough to say.
+  if (!table.isPartial(produced) || table.getCosts().forbids() || table.getMesh().axes.size() <= 2)
+    return getSeconds(produced, home, type);
+  auto [it, isNew] = producedSeconds.try_emplace({produced, home, type});
+  if (!isNew)
+    return it->second;
+  // What is not cut yet and costs nothing to cut.
+  const Mesh &mesh = table.getMesh();
+  Sharding sliced = table.get(produced);
+  const Sharding to = table.get(home);
+  DimEntries sums = sliced.unreduced;
+  DimEntries used = sums;
+  for (const DimSharding &dim : sliced.dims)
+    used.append(dim.entries);
+  for (auto [own, wanted] : llvm::zip(sliced.dims, to.dims))
+    while (own.entries.size() < wanted.entries.size() && isPrefix(own.entries, wanted.entries) &&
+           !overlaps(wanted.entries[own.entries.size()], used, mesh))
+      own.entries.push_back(wanted.entries[own.entries.size()]);
+  LayoutId from = table.intern(sliced);
+  double best = kImpossible;
+  auto complete = [&](Sharding sum) {
+    sum.unreduced.clear();
+    LayoutId middle = table.intern(std::move(sum));
+    double seconds = getSeconds(from, middle, type);
+    if (seconds < best)
+      best = std::min(best, seconds + getSeconds(middle, home, type));
+  };
+  // Each axis is summed up everywhere, or scattered onto one of the dims.
+  auto place = [&](auto &self, const Sharding &sum, size_t next) -> void {
+    if (next == sums.size())
+      return complete(sum);
+    self(self, sum, next + 1);
+    for (size_t d = 0; d < sum.dims.size(); ++d) {
+      Sharding placed = sum;
+      placed.dims[d].entries.push_back(sums[next]);
+      if (divides(placed.dims[d].entries, type.getDimSize(d)))
+        self(self, placed, next + 1);
+    }
+  };
+  place(place, sliced, 0);
+  // Or where they are wanted, in the order in which they stand there.
+  for (auto [own, wanted] : llvm::zip(sliced.dims, to.dims))
+    while (own.entries.size() < wanted.entries.size() && isPrefix(own.entries, wanted.entries) &&
+           llvm::is_contained(sums, wanted.entries[own.entries.size()]))
+      own.entries.push_back(wanted.entries[own.entries.size()]);
+  complete(sliced);
+  return producedSeconds[{produced, home, type}] = best;
+}
+
 //===----------------------------------------------------------------------===//
 // How ops may compute
 //===----------------------------------------------------------------------===//
@@ -654,7 +704,7 @@ void ShardingProblem::addEdges(NodeId id) {
                   bool allowed = !options.regatherAlways ||
                                  isCompletion(table.get(produced), table.get(home), table.getMesh());
                   prices.seconds.push_back(
-                      allowed ? count * getSeconds(produced, home, getType(id, t))
+                      allowed ? count * getProducedSeconds(produced, home, getType(id, t))
                               : kImpossible);
                 }
               }
@@ -673,7 +723,7 @@ std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices) {
   for (const Cost &cost : costs) {
     if (cost.isShared || cost.node == ~0u)
       continue;
-    double seconds = getPaid(cost, choices);
+    auto [seconds, times] = getPaid(cost, choices);
     if (seconds == 0)
       continue;
     const Propagation::Node &node = propagation.getNode(cost.node);
@@ -686,7 +736,7 @@ std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices) {
           getTensorSharding(*node.rule, cost.tensor, spaces[nodes[cost.node].space][strategy]));
     bool reads = cost.kind == PaidMove::Read || cost.kind == PaidMove::Windows;
     moves.push_back({propagation.getTensorValues(node)[cost.tensor], node.op, cost.kind,
-                     reads ? home : other, reads ? other : home, seconds});
+                     reads ? home : other, reads ? other : home, seconds * times});
   }
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {
@@ -780,19 +830,27 @@ void ShardingProblem::finish() {
       graph.addCost(cost.a, cost.b, ids[cost.table]);
 }
 
-double ShardingProblem::getPaid(const Cost &cost, ArrayRef<unsigned> choices) const {
+std::pair<double, int64_t> ShardingProblem::getPaid(const Cost &cost, ArrayRef<unsigned> choices) {
   size_t index = choices[cost.a];
   if (cost.b != CostGraph::kNoVar)
     index = index * graph.getNumChoices(cost.b) + choices[cost.b];
-  return priceTables[cost.table].seconds[index];
+  double seconds = priceTables[cost.table].seconds[index];
+  if (seconds == 0 || cost.kind != PaidMove::Completed)
+    return {seconds, 1};
+  const Propagation::Node &node = propagation.getNode(cost.node);
+  LayoutId produced = table.intern(getTensorSharding(
+      *node.rule, cost.tensor, spaces[nodes[cost.node].space][getStrategyNumber(cost.node, choices)]));
+  LayoutId home = getLayout(propagation.getTensors(node)[cost.tensor], choices);
+  int64_t times = propagation.getCount(node, cost.tensor);
+  return {getSeconds(produced, home, getType(cost.node, cost.tensor)), times};
 }
 
 double ShardingProblem::getSeconds(ArrayRef<unsigned> choices, bool onlyMoves) {
   std::map<double, int64_t> paid;
   for (const Cost &cost : costs)
     if (!cost.isShared && (!onlyMoves || cost.isMove))
-      if (double seconds = getPaid(cost, choices); seconds != 0)
-        ++paid[seconds];
+      if (auto [seconds, times] = getPaid(cost, choices); seconds != 0)
+        paid[seconds] += times;
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {
     wanted.clear();
