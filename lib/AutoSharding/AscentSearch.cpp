@@ -192,7 +192,7 @@ void AscentSearch::eliminateWithin() {
     factor = rest.memo.getWork() > (1 << 21) ? 2 : 4;
     // What a larger slack costs grows faster than the slack; it may find something better, though.
     double larger = double(getNeeded()) / double(slack);
-    bool isPoor = double(getNeeded()) > std::abs(double(base)) / 64;
+    bool isPoor = ascent.isFinest() && double(getNeeded()) > std::abs(double(base)) / 64;
     if (!isExhausted() && !isPoor && larger * larger * rest.memo.getWork() > mayCost)
       return;
   }
