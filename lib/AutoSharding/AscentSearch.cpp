@@ -38,8 +38,9 @@ struct AscentSearch::Rest {
 };
 
 AscentSearch::AscentSearch(const Problem &core, DualAscent &ascent, const SolverOptions &options,
-                           JoinMemo &memo, const Clock &clock, double gap, int64_t cutoff)
-    : core(core), ascent(ascent), options(options), memo(memo), clock(clock), gap(gap), cutoff(cutoff) {
+                           JoinMemo &memo, const Clock &clock, double gap, int64_t cutoff, bool toTheEnd)
+    : core(core), ascent(ascent), options(options), memo(memo), clock(clock), gap(gap), cutoff(cutoff),
+      toTheEnd(toTheEnd) {
   // What stands for impossible only has to be more than anything that could be part of a good
   // solution; the closer it is, the less it costs in precision.
   double big = 0;
@@ -125,7 +126,9 @@ AscentSearch::Answer AscentSearch::run() {
       tooMuch = kInf;
       continue;
     }
-    if (isExhausted()) {
+    if (!toTheEnd && stalled > 8)
+      return std::move(answer);
+    if (toTheEnd && isExhausted()) {
       eliminateInParts(/*withBytes=*/false);
       if (!best.isImpossible() && best.time <= answer.lower.time)
         settleBytes();
@@ -212,7 +215,7 @@ void AscentSearch::goOnWithFew() {
   if (rest.isEmpty())
     return nothingWithin(needed);
   MinSum part(rest.getProblem(), options, rest.memo, clock);
-  Answer found = part.solve(getTables(rest.getProblem()), gap, base + needed);
+  Answer found = part.solve(getTables(rest.getProblem()), gap, base + needed, toTheEnd);
   memo.statistics.add(rest.memo.statistics);
   if (found.impossible)
     return nothingWithin(needed);

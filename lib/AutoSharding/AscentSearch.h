@@ -19,7 +19,7 @@ public:
 
   /// As for MinSum::solve; `core` is eliminated nowhere yet. Messages stay in `ascent`.
   AscentSearch(const Problem &core, DualAscent &ascent, const SolverOptions &options, JoinMemo &memo,
-               const Clock &clock, double gap, int64_t cutoff);
+               const Clock &clock, double gap, int64_t cutoff, bool toTheEnd);
 
   Answer run();
 
@@ -58,6 +58,7 @@ private:
   const Clock &clock;
   double gap;
   int64_t cutoff;
+  bool toTheEnd;
 
   Answer answer;
   Price &best = answer.price;

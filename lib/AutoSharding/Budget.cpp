@@ -728,7 +728,7 @@ void BudgetSearch::searchLarge() {
     Multipliers multipliers = round(exact, stalled == 0);
     // The first multipliers of a peak are a guess.
     double gap = isPeak() && exact.empty() ? 0.02 : 1e-4;
-    MinSum::Answer answer = full.solve(weigh(problem, multipliers, pool), gap);
+    MinSum::Answer answer = full.solve(weigh(problem, multipliers, pool), gap, kInf, /*toTheEnd=*/false);
     if (answer.impossible) {
       bound = kInf;
       return;

@@ -41,7 +41,7 @@ MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &m
   ascent = std::make_unique<DualAscent>(core, order, memo.pool);
 }
 
-MinSum::Answer MinSum::solve(ArrayRef<TableId> tables, double gap, int64_t cutoff) {
+MinSum::Answer MinSum::solve(ArrayRef<TableId> tables, double gap, int64_t cutoff, bool toTheEnd) {
   Answer answer;
   if (!contraction.run(tables)) {
     answer.impossible = true;
@@ -60,7 +60,7 @@ MinSum::Answer MinSum::solve(ArrayRef<TableId> tables, double gap, int64_t cutof
     answer.choices = contraction.expand(choices);
     return answer;
   }
-  answer = AscentSearch(core, *ascent, options, memo, clock, gap, cutoff).run();
+  answer = AscentSearch(core, *ascent, options, memo, clock, gap, cutoff, toTheEnd).run();
   if (!answer.choices.empty())
     answer.choices = contraction.expand(answer.choices);
   return answer;

@@ -27,8 +27,8 @@ public:
     std::vector<unsigned> choices; // empty: none found
   };
   /// Stops early once the price is within `gap` (relative) of the bound, or nothing is left
-  /// that takes at most `cutoff`.
-  Answer solve(llvm::ArrayRef<TableId> tables, double gap, int64_t cutoff = kInf);
+  /// that takes at most `cutoff`. Not `toTheEnd`: or once passes do not help any more.
+  Answer solve(llvm::ArrayRef<TableId> tables, double gap, int64_t cutoff = kInf, bool toTheEnd = true);
 
 private:
   bool isSmall(const Elimination &elimination) const;
