@@ -9,7 +9,7 @@
 #ifndef SHARDKIT_BENCHMARKS_SOLVER_TRAININGGRAPH_H
 #define SHARDKIT_BENCHMARKS_SOLVER_TRAININGGRAPH_H
 
-#include "shardkit/AutoSharding/CostGraph.h"
+#include "shardkit/Solver/CostGraph.h"
 
 struct TrainingOptions {
   unsigned layers = 4;

@@ -9,7 +9,7 @@
 #define SHARDKIT_AUTOSHARDING_FUNCTIONSEARCH_H
 
 #include "shardkit/AutoSharding/ShardingProblem.h"
-#include "shardkit/AutoSharding/Solver.h"
+#include "shardkit/Solver/Solver.h"
 #include "shardkit/Propagation/CompleteModule.h"
 
 namespace mlir::spmd {

@@ -10,7 +10,7 @@
 #ifndef SHARDKIT_AUTOSHARDING_SHARDINGPROBLEM_H
 #define SHARDKIT_AUTOSHARDING_SHARDINGPROBLEM_H
 
-#include "shardkit/AutoSharding/CostGraph.h"
+#include "shardkit/Solver/CostGraph.h"
 #include "shardkit/AutoSharding/SearchSpace.h"
 #include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Propagation/Propagation.h"

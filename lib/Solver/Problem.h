@@ -1,10 +1,10 @@
 //===- Problem.h - A cost graph as the solver works on it -------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_PROBLEM_H
-#define SHARDKIT_LIB_AUTOSHARDING_PROBLEM_H
+#ifndef SHARDKIT_LIB_SOLVER_PROBLEM_H
+#define SHARDKIT_LIB_SOLVER_PROBLEM_H
 
 #include "TablePool.h"
-#include "shardkit/AutoSharding/Solver.h"
+#include "shardkit/Solver/Solver.h"
 
 namespace mlir::spmd::solver {
 
@@ -85,4 +85,4 @@ private:
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_PROBLEM_H
+#endif // SHARDKIT_LIB_SOLVER_PROBLEM_H

@@ -1,7 +1,7 @@
 //===- AscentSearch.h - The least sum of large graphs -----------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_ASCENTSEARCH_H
-#define SHARDKIT_LIB_AUTOSHARDING_ASCENTSEARCH_H
+#ifndef SHARDKIT_LIB_SOLVER_ASCENTSEARCH_H
+#define SHARDKIT_LIB_SOLVER_ASCENTSEARCH_H
 
 #include "MinSum.h"
 
@@ -75,4 +75,4 @@ private:
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_ASCENTSEARCH_H
+#endif // SHARDKIT_LIB_SOLVER_ASCENTSEARCH_H

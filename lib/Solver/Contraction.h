@@ -1,7 +1,7 @@
 //===- Contraction.h - A smaller graph of pairs -----------------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_CONTRACTION_H
-#define SHARDKIT_LIB_AUTOSHARDING_CONTRACTION_H
+#ifndef SHARDKIT_LIB_SOLVER_CONTRACTION_H
+#define SHARDKIT_LIB_SOLVER_CONTRACTION_H
 
 #include "Elimination.h"
 
@@ -40,4 +40,4 @@ std::vector<TableId> getTables(const Problem &problem);
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_CONTRACTION_H
+#endif // SHARDKIT_LIB_SOLVER_CONTRACTION_H

@@ -1,7 +1,7 @@
 //===- Budget.h - The best choices within a memory limit --------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_BUDGET_H
-#define SHARDKIT_LIB_AUTOSHARDING_BUDGET_H
+#ifndef SHARDKIT_LIB_SOLVER_BUDGET_H
+#define SHARDKIT_LIB_SOLVER_BUDGET_H
 
 #include "MinSum.h"
 
@@ -103,4 +103,4 @@ private:
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_BUDGET_H
+#endif // SHARDKIT_LIB_SOLVER_BUDGET_H

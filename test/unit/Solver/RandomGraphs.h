@@ -1,9 +1,9 @@
 //===- RandomGraphs.h - Cost graphs at random, and all their choices ------===//
 
-#ifndef SHARDKIT_TEST_AUTOSHARDING_RANDOMGRAPHS_H
-#define SHARDKIT_TEST_AUTOSHARDING_RANDOMGRAPHS_H
+#ifndef SHARDKIT_TEST_SOLVER_RANDOMGRAPHS_H
+#define SHARDKIT_TEST_SOLVER_RANDOMGRAPHS_H
 
-#include "shardkit/AutoSharding/Solver.h"
+#include "shardkit/Solver/Solver.h"
 #include <random>
 
 namespace shardkit_test {
@@ -43,4 +43,4 @@ BruteForce enumerate(const CostGraph &graph, std::optional<int64_t> budget);
 
 } // namespace shardkit_test
 
-#endif // SHARDKIT_TEST_AUTOSHARDING_RANDOMGRAPHS_H
+#endif // SHARDKIT_TEST_SOLVER_RANDOMGRAPHS_H

@@ -1,6 +1,6 @@
 //===- Solver.cpp - The cheapest choices of a cost graph ------------------===//
 
-#include "shardkit/AutoSharding/Solver.h"
+#include "shardkit/Solver/Solver.h"
 #include "Budget.h"
 
 using namespace mlir::spmd;

@@ -1,7 +1,7 @@
 //===- GrowingElimination.h - Joins in parts that grow ----------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_GROWINGELIMINATION_H
-#define SHARDKIT_LIB_AUTOSHARDING_GROWINGELIMINATION_H
+#ifndef SHARDKIT_LIB_SOLVER_GROWINGELIMINATION_H
+#define SHARDKIT_LIB_SOLVER_GROWINGELIMINATION_H
 
 #include "Elimination.h"
 #include <memory>
@@ -57,4 +57,4 @@ private:
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_GROWINGELIMINATION_H
+#endif // SHARDKIT_LIB_SOLVER_GROWINGELIMINATION_H

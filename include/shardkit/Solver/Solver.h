@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_AUTOSHARDING_SOLVER_H
-#define SHARDKIT_AUTOSHARDING_SOLVER_H
+#ifndef SHARDKIT_SOLVER_SOLVER_H
+#define SHARDKIT_SOLVER_SOLVER_H
 
-#include "shardkit/AutoSharding/CostGraph.h"
+#include "shardkit/Solver/CostGraph.h"
 #include <limits>
 #include <optional>
 #include <string>
@@ -81,4 +81,4 @@ Solution solveWithCbc(const CostGraph &graph, const SolverOptions &options, std:
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_AUTOSHARDING_SOLVER_H
+#endif // SHARDKIT_SOLVER_SOLVER_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_AUTOSHARDING_COSTGRAPH_H
-#define SHARDKIT_AUTOSHARDING_COSTGRAPH_H
+#ifndef SHARDKIT_SOLVER_COSTGRAPH_H
+#define SHARDKIT_SOLVER_COSTGRAPH_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
@@ -108,4 +108,4 @@ private:
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_AUTOSHARDING_COSTGRAPH_H
+#endif // SHARDKIT_SOLVER_COSTGRAPH_H

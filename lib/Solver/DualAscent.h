@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_DUALASCENT_H
-#define SHARDKIT_LIB_AUTOSHARDING_DUALASCENT_H
+#ifndef SHARDKIT_LIB_SOLVER_DUALASCENT_H
+#define SHARDKIT_LIB_SOLVER_DUALASCENT_H
 
 #include "Problem.h"
 #include <memory>
@@ -112,4 +112,4 @@ private:
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_DUALASCENT_H
+#endif // SHARDKIT_LIB_SOLVER_DUALASCENT_H

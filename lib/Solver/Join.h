@@ -1,7 +1,7 @@
 //===- Join.h - The minimum of a sum of tables ------------------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_JOIN_H
-#define SHARDKIT_LIB_AUTOSHARDING_JOIN_H
+#ifndef SHARDKIT_LIB_SOLVER_JOIN_H
+#define SHARDKIT_LIB_SOLVER_JOIN_H
 
 #include "TablePool.h"
 #include "llvm/ADT/SmallVector.h"
@@ -34,4 +34,4 @@ void addSlice(const JoinShape &shape, llvm::ArrayRef<const Table *> tables,
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_JOIN_H
+#endif // SHARDKIT_LIB_SOLVER_JOIN_H

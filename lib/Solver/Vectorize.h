@@ -1,7 +1,7 @@
 //===- Vectorize.h - Loops for the machine at hand --------------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_VECTORIZE_H
-#define SHARDKIT_LIB_AUTOSHARDING_VECTORIZE_H
+#ifndef SHARDKIT_LIB_SOLVER_VECTORIZE_H
+#define SHARDKIT_LIB_SOLVER_VECTORIZE_H
 
 // A minimum of 64-bit integers is not in the baseline of x86-64: the function is
 // compiled for what has it as well, and chosen when the program starts. Results do not depend on
@@ -19,4 +19,4 @@
 #define SHARDKIT_CLONES
 #endif
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_VECTORIZE_H
+#endif // SHARDKIT_LIB_SOLVER_VECTORIZE_H

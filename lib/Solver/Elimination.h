@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_ELIMINATION_H
-#define SHARDKIT_LIB_AUTOSHARDING_ELIMINATION_H
+#ifndef SHARDKIT_LIB_SOLVER_ELIMINATION_H
+#define SHARDKIT_LIB_SOLVER_ELIMINATION_H
 
 #include "Clock.h"
 #include "Join.h"
@@ -132,4 +132,4 @@ private:
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_ELIMINATION_H
+#endif // SHARDKIT_LIB_SOLVER_ELIMINATION_H

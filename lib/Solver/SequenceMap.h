@@ -1,7 +1,7 @@
 //===- SequenceMap.h - Numbers for sequences of numbers ---------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_SEQUENCEMAP_H
-#define SHARDKIT_LIB_AUTOSHARDING_SEQUENCEMAP_H
+#ifndef SHARDKIT_LIB_SOLVER_SEQUENCEMAP_H
+#define SHARDKIT_LIB_SOLVER_SEQUENCEMAP_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
@@ -45,4 +45,4 @@ private:
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_SEQUENCEMAP_H
+#endif // SHARDKIT_LIB_SOLVER_SEQUENCEMAP_H

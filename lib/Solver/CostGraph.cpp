@@ -1,6 +1,6 @@
 //===- CostGraph.cpp - Choices and what they cost -------------------------===//
 
-#include "shardkit/AutoSharding/CostGraph.h"
+#include "shardkit/Solver/CostGraph.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <cassert>

@@ -1,9 +1,9 @@
 //===- Clock.h - How long the solver may take -------------------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_CLOCK_H
-#define SHARDKIT_LIB_AUTOSHARDING_CLOCK_H
+#ifndef SHARDKIT_LIB_SOLVER_CLOCK_H
+#define SHARDKIT_LIB_SOLVER_CLOCK_H
 
-#include "shardkit/AutoSharding/Solver.h"
+#include "shardkit/Solver/Solver.h"
 #include <chrono>
 
 namespace mlir::spmd::solver {
@@ -28,4 +28,4 @@ private:
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_CLOCK_H
+#endif // SHARDKIT_LIB_SOLVER_CLOCK_H

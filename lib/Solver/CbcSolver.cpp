@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/AutoSharding/Solver.h"
+#include "shardkit/Solver/Solver.h"
 #include <chrono>
 #include <string>
 

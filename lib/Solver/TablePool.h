@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_TABLEPOOL_H
-#define SHARDKIT_LIB_AUTOSHARDING_TABLEPOOL_H
+#ifndef SHARDKIT_LIB_SOLVER_TABLEPOOL_H
+#define SHARDKIT_LIB_SOLVER_TABLEPOOL_H
 
 #include "SequenceMap.h"
-#include "shardkit/AutoSharding/CostGraph.h"
+#include "shardkit/Solver/CostGraph.h"
 
 namespace mlir::spmd::solver {
 
@@ -77,4 +77,4 @@ private:
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_TABLEPOOL_H
+#endif // SHARDKIT_LIB_SOLVER_TABLEPOOL_H

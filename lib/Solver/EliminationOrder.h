@@ -1,7 +1,7 @@
 //===- EliminationOrder.h - In which order variables go ---------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_ELIMINATIONORDER_H
-#define SHARDKIT_LIB_AUTOSHARDING_ELIMINATIONORDER_H
+#ifndef SHARDKIT_LIB_SOLVER_ELIMINATIONORDER_H
+#define SHARDKIT_LIB_SOLVER_ELIMINATIONORDER_H
 
 #include "Problem.h"
 
@@ -14,4 +14,4 @@ std::vector<unsigned> getMinFillOrder(const Problem &problem, bool bySize = fals
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_ELIMINATIONORDER_H
+#endif // SHARDKIT_LIB_SOLVER_ELIMINATIONORDER_H

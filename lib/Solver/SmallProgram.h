@@ -1,7 +1,7 @@
 //===- SmallProgram.h - A small linear program ------------------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_SMALLPROGRAM_H
-#define SHARDKIT_LIB_AUTOSHARDING_SMALLPROGRAM_H
+#ifndef SHARDKIT_LIB_SOLVER_SMALLPROGRAM_H
+#define SHARDKIT_LIB_SOLVER_SMALLPROGRAM_H
 
 #include <vector>
 
@@ -26,4 +26,4 @@ struct SmallProgram {
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_SMALLPROGRAM_H
+#endif // SHARDKIT_LIB_SOLVER_SMALLPROGRAM_H

@@ -1,7 +1,7 @@
 //===- MinSum.h - The least sum of tables -----------------------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_AUTOSHARDING_MINSUM_H
-#define SHARDKIT_LIB_AUTOSHARDING_MINSUM_H
+#ifndef SHARDKIT_LIB_SOLVER_MINSUM_H
+#define SHARDKIT_LIB_SOLVER_MINSUM_H
 
 #include "Contraction.h"
 #include "DualAscent.h"
@@ -43,4 +43,4 @@ private:
 
 } // namespace mlir::spmd::solver
 
-#endif // SHARDKIT_LIB_AUTOSHARDING_MINSUM_H
+#endif // SHARDKIT_LIB_SOLVER_MINSUM_H
