@@ -202,7 +202,8 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit,
   run.total = Price();
   SmallVector<TableId, 8> inputs;
   unsigned n = sizes.size();
-  for (const Step &step : steps) {
+  std::vector<int64_t> spent(limits.empty() ? 0 : steps.size(), 0); // in what is joined into a step
+  for (auto [i, step] : llvm::enumerate(steps)) {
     inputs.clear();
     for (unsigned source : step.inputs) {
       if (source >= numTables)
@@ -218,7 +219,10 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit,
       run.isOver = true;
       return run;
     }
-    unsigned entry = memo->join(step.shape, inputs, limits.empty() ? kInf : limits[step.v]);
+    int64_t limit = limits.empty() ? kInf : std::max<int64_t>(limits[step.v] - spent[i], 0);
+    unsigned entry = memo->join(step.shape, inputs, limit);
+    if (!limits.empty() && step.parent != ~0u)
+      spent[step.parent] = std::min(spent[step.parent] + spent[i] + memo->get(entry).least.time, kInf);
     run.entries.push_back(entry);
     run.total = run.total + memo->get(entry).least;
   }
@@ -235,12 +239,18 @@ std::vector<int64_t> Elimination::getOutside(const Elimination &other, const Run
     own[step.v] += least;
     total += least;
   }
-  std::vector<int64_t> onward(steps.size()); // a step, and all that it is joined into
+  // What is joined into a step, with it, and what it is joined into.
+  std::vector<int64_t> within(steps.size(), 0), onward(steps.size(), 0);
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    within[i] += own[step.v];
+    if (step.parent != ~0u)
+      within[step.parent] += within[i];
+  }
   for (size_t i = steps.size(); i-- > 0;) {
     const Step &step = steps[i];
-    onward[i] = own[step.v] + (step.parent == ~0u ? 0 : onward[step.parent]);
-    // What is joined into it counts: joins are of what remains of that.
-    outside[step.v] = total - onward[i];
+    int64_t behind = step.parent == ~0u ? 0 : onward[step.parent];
+    outside[step.v] = total - within[i] - behind;
+    onward[i] = own[step.v] + behind;
   }
   return outside;
 }

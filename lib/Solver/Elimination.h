@@ -84,7 +84,7 @@ public:
   /// same sizes may stand in their place. kNoTable among the first is zeros.
   /// Ends early once joins have visited more entries than it may, or, given a clock, when that is over or
   /// tables take gigabytes. `limits`, if any:
-  /// per variable the sums of its joins that are of no interest.
+  /// per variable what its joins, with all that is joined into them, must stay below to be of interest.
   Run run(llvm::ArrayRef<TableId> tables, double mayVisit = std::numeric_limits<double>::infinity(),
           const Clock *clock = nullptr, llvm::ArrayRef<int64_t> limits = {});
 
