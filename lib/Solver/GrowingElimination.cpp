@@ -9,11 +9,12 @@
 using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
 
-static constexpr int64_t kFirstJoin = 1 << 18, kGrowth = 4;
+static constexpr int64_t kGrowth = 4;
 
-GrowingElimination::GrowingElimination(Problem from, int64_t maxJoin, TablePool &pool, Reducer &reducer)
+GrowingElimination::GrowingElimination(Problem from, int64_t maxJoin, TablePool &pool, Reducer &reducer,
+                                       int64_t firstJoin)
     : pool(pool), reducer(reducer), problem(std::move(from)), maxJoin(maxJoin),
-      join(std::min(kFirstJoin, maxJoin)) {
+      join(std::min(firstJoin, maxJoin)) {
   beginOrder();
 }
 

@@ -1,5 +1,6 @@
 //===- SolverTest.cpp - The solver against enumeration --------------------===//
 
+#include "GrowingElimination.h"
 #include "RandomGraphs.h"
 #include <gtest/gtest.h>
 
@@ -65,6 +66,41 @@ TEST(SolverTest, DualAscentLeavesTheOptimum) {
     EXPECT_EQ(solution.objective, best);
     expectValid(graph, solution);
   }
+}
+
+TEST(SolverTest, JoinsThatGrowBoundTheOptimumAndReachIt) {
+  unsigned grown = 0;
+  for (unsigned i = 0; i < 600; ++i) {
+    SCOPED_TRACE(i);
+    Random random(8000 + i);
+    GraphOptions options;
+    options.shape = kShapes[i % 3];
+    options.maxProduct = 20000;
+    options.maxTime = i % 5 == 0 ? 3 : 50;
+    options.bytes = i % 2;
+    CostGraph graph = randomGraph(random, options);
+    Price best = enumerate(graph, std::nullopt).best;
+    if (best.isImpossible())
+      continue;
+    solver::TablePool pool;
+    solver::Reducer reducer(pool);
+    // As little as may be spent, or more.
+    int64_t most = best.time + (i % 4) * random.below(10);
+    solver::GrowingElimination growing(solver::readGraph(graph, false, pool), 1 << 26, pool, reducer,
+                                       /*firstJoin=*/4);
+    solver::Clock clock{SolverOptions()};
+    unsigned runs = 0;
+    do {
+      ASSERT_TRUE(growing.run(most, clock));
+      ASSERT_LE(growing.getLower(), best);
+      ++runs;
+    } while (!growing.isExact() && growing.grow());
+    EXPECT_EQ(growing.getLower(), best);
+    ASSERT_FALSE(growing.getChoices().empty());
+    EXPECT_EQ(graph.getPrice(growing.getChoices()), best);
+    grown += runs > 2;
+  }
+  EXPECT_GT(grown, 200u);
 }
 
 TEST(SolverTest, RandomGraphsWithBudgetHaveTheEnumeratedOptimum) {
