@@ -83,14 +83,20 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   // False where there is nothing to go on from: no solution, or no time.
   auto solveOnce = [&](bool isBound) {
     std::string error;
+    solver.cutoff = isBound && !budget && !result.choices.empty() ? problem->toTime(result.objective)
+                                                                  : Price::kImpossible;
     Solution &solution = result.last = options.withCbc ? solveWithCbc(problem->getGraph(), solver, error)
                                                        : solve(problem->getGraph(), solver);
+    // A budget that was made smaller bounds nothing.
+    if (isBound && solver.budget == budget && solution.status != SolverStatus::Infeasible)
+      result.lowerBound = std::max(result.lowerBound, problem->toSeconds(solution.lowerBound.time));
+    // Nothing takes less than what is known.
+    result.proven |= isBound && !solution.lowerBound.isImpossible() && solution.lowerBound.time > solver.cutoff;
+    if (result.proven)
+      return false;
     if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
       return false;
     ++result.rounds;
-    // A budget that was made smaller bounds nothing.
-    if (isBound && solver.budget == budget)
-      result.lowerBound = std::max(result.lowerBound, problem->toSeconds(solution.lowerBound.time));
     // What is shared lives longer than what the graph knows of: the difference is
     // taken from the budget.
     excess = budget ? problem->getPeak(solution.choices) - *budget : 0;
@@ -111,7 +117,7 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   // Where not all that may be shared is on offer, good solutions come from paying for it per reader,
   // with what they share on offer; bounds come from paying for it once.
   auto findGood = [&] {
-    if (!problem->canOffer() || budget)
+    if (budget || !problem->canOffer())
       return;
     problem->setUnoffered(ShardingProblem::Unoffered::PerReader);
     double left = solver.timeLimit, before = result.seconds;
@@ -124,7 +130,7 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     problem->setUnoffered(ShardingProblem::Unoffered::OncePerValue);
   };
   // On two axes the first round mostly settles it.
-  bool isFirst = function.getPropagation().getTable().getMesh().axes.size() <= 2;
+  bool isFirst = !problem->hasManyAxes();
   if (!isFirst)
     findGood();
 

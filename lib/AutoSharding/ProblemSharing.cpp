@@ -14,6 +14,9 @@ static constexpr unsigned kMaxSet = 3;
 /// from the beginning.
 static constexpr size_t kMaxListed = 1024;
 
+/// Most readers that are priced together.
+static constexpr size_t kMaxReaders = 6;
+
 void ShardingProblem::addShared() {
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);
@@ -39,6 +42,51 @@ void ShardingProblem::addShared() {
     own.offer = it->second;
     if (isNew)
       offers.push_back(getOffer(place, own.readers));
+    own.isSharing = hasManyAxes() && !offers[own.offer].isComplete() && !options.live && own.readers.size() <= kMaxReaders &&
+                    llvm::none_of(own.readers, [&, place = place](const Use &use) {
+                      const Propagation::Node &node = propagation.getNode(use.node);
+                      if (node.handsOn)
+                        return propagation.getTensors(node)[1] == int32_t(place);
+                      return node.rule->hasWindows() || !nodes[use.node].computes || nodes[use.node].definesAlone == int64_t(place);
+                    });
+  }
+}
+
+void ShardingProblem::addSharings() {
+  sharings.clear();
+  sharingPrices.clear();
+  for (auto &[value, own] : shared) {
+    if (!isSharing(value))
+      continue;
+    const Offer &offer = offers[own.offer];
+    PlaceId place = propagation.getId(value);
+    RankedTensorType type = propagation.getPlace(place).type;
+    std::vector<LayoutId> items;
+    for (auto [id, count] : offer.askers)
+      items.push_back(id);
+    CostGraph::Sharing sharing{places[place].var, {}, 0};
+    for (const Use &use : own.readers) {
+      const Propagation::Node &node = propagation.getNode(use.node);
+      if (use.tensor == 1 && isa<tensor::ParallelInsertSliceOp>(node.op))
+        continue;
+      CostGraph::Reader reader{node.handsOn ? places[propagation.getTensors(node)[1]].var : nodes[use.node].var, {}};
+      for (unsigned s = 0, e = getNumNeeds(use.node); s < e; ++s)
+        reader.items.push_back(llvm::lower_bound(items, getNeeded(use.node, use.tensor, s, 0)) - items.begin());
+      if (llvm::none_of(sharing.readers, [&](const CostGraph::Reader &other) {
+            return other.var == reader.var && other.items == reader.items;
+          }))
+        sharing.readers.push_back(std::move(reader));
+    }
+    const Use &first = own.readers[0];
+    int64_t count = propagation.getCount(propagation.getNode(first.node), first.tensor);
+    sharings.push_back(std::move(sharing));
+    sharingPrices.push_back(getTable({kShared, toKey(type), own.offer, count}, [&] {
+      PriceTable prices;
+      for (LayoutId home : domains[places[place].domain])
+        for (LayoutId id : items)
+          prices.seconds.push_back(count * getSeconds(home, id, type));
+      return prices;
+    }));
   }
 }
 
@@ -198,6 +246,8 @@ bool ShardingProblem::refine(ArrayRef<unsigned> choices) {
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {
     wanted.clear();
+    if (isSharing(value))
+      continue;
     getWanted(value, own.readers, choices, wanted, /*byAtLeast=*/isOnce ? 1 : 2);
     PlaceId place = propagation.getId(value);
     std::vector<LayoutId> &offered = offers[own.offer].layouts;

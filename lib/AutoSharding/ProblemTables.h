@@ -13,7 +13,7 @@
 namespace mlir::spmd {
 
 /// What kind of table a key is of, and the rule or type that it depends on.
-enum TableKind : int64_t { kBytes, kPicks, kProduced, kNeeded, kHandedOn, kHalos, kFilled, kEntry, kSets, kEqual, kDemanded };
+enum TableKind : int64_t { kBytes, kPicks, kProduced, kNeeded, kHandedOn, kHalos, kFilled, kEntry, kSets, kShared, kEqual, kDemanded };
 
 inline int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }
 inline int64_t toKey(Type type) { return toKey(type.getAsOpaquePointer()); }

@@ -28,6 +28,7 @@ void ShardingProblem::build() {
   copies.clear();
   addVariables();
   addEdges();
+  addSharings();
   addDemands();
   finish();
   if (options.live)
@@ -74,8 +75,9 @@ void ShardingProblem::addVariables() {
   numDecisions = graph.getNumVariables();
   // Last, so that the numbers of the others are those of any graph of this problem.
   for (auto &[value, own] : shared)
-    if (const Offer &offer = offers[own.offer];
-        !offer.layouts.empty() || (unoffered == Unoffered::OncePerValue && !offer.isComplete()))
+    if (const Offer &offer = offers[own.offer]; isSharing(value))
+      continue;
+    else if (!offer.layouts.empty() || (unoffered == Unoffered::OncePerValue && !offer.isComplete()))
       addCopies(value);
 }
 
@@ -106,7 +108,7 @@ double ShardingProblem::getSeconds(LayoutId from, LayoutId to, RankedTensorType 
 
 double ShardingProblem::getProducedSeconds(LayoutId produced, LayoutId home, RankedTensorType type) {
   // With one axis or two the planner is fast enough to say.
-  if (!table.isPartial(produced) || table.getCosts().forbids() || table.getMesh().axes.size() <= 2)
+  if (!table.isPartial(produced) || table.getCosts().forbids() || !hasManyAxes())
     return getSeconds(produced, home, type);
   auto [it, isNew] = producedSeconds.try_emplace({produced, home, type});
   if (!isNew)
@@ -451,7 +453,8 @@ void ShardingProblem::addEdges(NodeId id) {
       });
       costs.push_back({from.var, isLoop ? CostGraph::kNoVar : own, prices, isShared, true, id, t, kind});
     };
-    addMove(std::move(key), source, shares, PaidMove::Read, price);
+    if (!isSharing(propagation.getTensorValues(node)[t]) || (t == 1 && isa<tensor::ParallelInsertSliceOp>(node.op)))
+      addMove(std::move(key), source, shares, PaidMove::Read, price);
     if (node.handsOn || !rule.hasWindows())
       continue;
     const Kept &home = places[tensors[t]];
@@ -598,6 +601,8 @@ void ShardingProblem::finish() {
         own = std::max(own, seconds);
   for (const Cost &cost : costs)
     most += largest[cost.table];
+  for (auto [table, sharing] : llvm::zip(sharingPrices, sharings))
+    most += largest[table] * sharing.readers.size();
   // A power of two, so that prices in multiples of it are exact.
   quantum = most > 0 ? std::ldexp(1.0, std::ilogb(most) - 52) : 1;
   std::vector<CostGraph::TableId> ids;
@@ -615,6 +620,8 @@ void ShardingProblem::finish() {
       graph.addCost(cost.a, ids[cost.table]);
     else
       graph.addCost(cost.a, cost.b, ids[cost.table]);
+  for (auto [table, sharing] : llvm::zip(sharingPrices, sharings))
+    graph.addSharing(sharing.host, std::move(sharing.readers), ids[table]);
 }
 
 std::pair<double, int64_t> ShardingProblem::getPaid(const Cost &cost, ArrayRef<unsigned> choices) {

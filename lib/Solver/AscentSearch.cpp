@@ -31,6 +31,8 @@ struct AscentSearch::Rest {
   int64_t getMost(int64_t time) const { return time - getProblem().constant.time; }
   std::vector<unsigned> expand(ArrayRef<unsigned> choices) const {
     std::vector<unsigned> all = reduction->expand(choices, pool);
+    // Behind them those that say what is shared.
+    all.resize(restricted.keptOf.size());
     for (unsigned v = 0; v < all.size(); ++v)
       all[v] = restricted.kept[restricted.keptOf[v]][all[v]];
     return all;
@@ -56,6 +58,10 @@ AscentSearch::AscentSearch(const Problem &core, DualAscent &ascent, const Solver
         most = std::max(most, t);
     big = std::max(big, double(most));
   }
+  for (const Problem::Sharing &sharing : core.sharings)
+    for (int64_t t : memo.pool.get(sharing.prices).time)
+      if (t < kInf)
+        big = std::max(big, double(t));
   ascent.setTables(tables, 16 * big + 1);
   answer.lower = core.constant;
 }
@@ -98,13 +104,17 @@ bool AscentSearch::pass(unsigned count) {
   stalled = gain <= left * 1e-4 ? stalled + 1 : 0;
   isSlow = gain <= left / 256;
   lastBound = moved.bound;
-  return gain <= left / 64 || answer.lower.time > cutoff;
+  isGaining = gain > left / 64;
+  return !isGaining || answer.lower.time > cutoff;
 }
 
 AscentSearch::Answer AscentSearch::run() {
   for (unsigned chunk = 8;; chunk += std::max(chunk / 4, 1u)) {
-    if (!pass(chunk))
-      continue;
+    if (!pass(chunk)) {
+      goOnWithFew();
+      if (!isDone())
+        continue;
+    }
     if (isSettled())
       return std::move(answer);
     // Many ties leave many choices; what the messages say may be as good as the bound.
@@ -207,7 +217,7 @@ void AscentSearch::goOnWithFew() {
     return;
   double restricted = 2 * ascent.getRestrictedSize(moved, needed);
   // What is large takes long to reduce.
-  double isLess = stalled > 0 || restricted <= (1 << 24) ? 2 : 16;
+  double isLess = !core.sharings.empty() ? 0.75 : isGaining ? 8 : stalled > 0 || restricted <= (1 << 24) ? 2 : 16;
   if (restricted > ascent.getPassEntries() / isLess)
     return;
   mayGoOn = needed / 4 * 3;
@@ -232,6 +242,9 @@ void AscentSearch::goOnWithFew() {
 
 void AscentSearch::eliminateInParts(bool withBytes) {
   int64_t slack = std::min(getNeeded(), kInf / 8);
+  // No more than what a few GB hold.
+  if (ascent.getRestrictedSize(moved, slack) > double(1 << 27))
+    return;
   Rest rest(*this, slack, withBytes);
   if (rest.isEmpty()) {
     answer.impossible |= slack >= kInf / 8;

@@ -67,7 +67,7 @@ private:
   int64_t base = 0, lastBound = 0;
   double work = 0;      // of all passes
   unsigned stalled = 0; // rounds of passes that gained nothing
-  bool isSlow = false;
+  bool isSlow = false, isGaining = true;
   int64_t guess = 0;        // the slack to begin with
   int64_t tooMuch = kInf;   // a slack that left too much
   int64_t mayGoOn = kInf;   // at most so much may be needed to go on with few choices

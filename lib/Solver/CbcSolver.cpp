@@ -1,7 +1,8 @@
 //===- CbcSolver.cpp - The same problem for CBC ---------------------------===//
 //
 // One binary per choice, one continuous product per pair of choices, tied together by
-// the local marginals; one row per point that can be the peak.
+// the local marginals; a continuous one per item that readers share, which is paid where one asks
+// for it; one row per point that can be the peak.
 //
 //===----------------------------------------------------------------------===//
 
@@ -127,6 +128,28 @@ Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &o
     forEach(cost.a, cost.b, [&](int column, unsigned index) {
       program.addCost(column, graph.getTable(cost.table)[index]);
     });
+  // An item is paid beside a choice of the host as soon as one reader asks for it there.
+  for (const CostGraph::Sharing &sharing : graph.getSharings()) {
+    llvm::ArrayRef<Price> prices = graph.getTable(sharing.prices);
+    unsigned numHosts = graph.getNumChoices(sharing.host), numItems = prices.size() / numHosts;
+    for (unsigned h = 0; h < numHosts; ++h)
+      for (unsigned item = 0; item < numItems; ++item) {
+        if (prices[h * numItems + item].time == 0)
+          continue;
+        int paid = program.addColumn(0, true, false);
+        program.addCost(paid, prices[h * numItems + item]);
+        for (const CostGraph::Reader &reader : sharing.readers) {
+          if (!llvm::is_contained(reader.items, item))
+            continue;
+          int row = program.addRow(-1, 1e30);
+          program.add(row, paid, 1);
+          program.add(row, first[sharing.host] + int(h), -1);
+          for (auto [x, asked] : llvm::enumerate(reader.items))
+            if (asked == item)
+              program.add(row, first[reader.var] + int(x), -1);
+        }
+      }
+  }
   if (options.budget) {
     // Points where something begins and the next event is an end.
     std::vector<std::pair<int64_t, bool>> events;

@@ -33,7 +33,7 @@ std::vector<unsigned> Contraction::getOrder(const Problem &problem) {
   std::vector<unsigned> queue(n), next, order;
   for (unsigned v = 0; v < n; ++v)
     queue[v] = v;
-  std::vector<bool> done(n, false), queued(n, true);
+  std::vector<bool> done = problem.getSharingVariables(), queued(n, true);
   while (!queue.empty()) {
     next.clear();
     for (unsigned v : queue) {
@@ -78,6 +78,11 @@ Contraction::Contraction(const Problem &problem, JoinMemo &memo)
     used[v] = problem.unary[v] != kNoTable;
   for (const Problem::Edge &edge : problem.edges)
     used[edge.a] = used[edge.b] = true;
+  for (const Problem::Sharing &sharing : problem.sharings) {
+    used[sharing.host] = true;
+    for (auto [v, items] : sharing.readers)
+      used[v] = true;
+  }
   std::vector<unsigned> number(n, kNoVar);
   for (unsigned v = 0; v < n; ++v)
     if (!gone[v] && used[v]) {
@@ -103,6 +108,12 @@ Contraction::Contraction(const Problem &problem, JoinMemo &memo)
   for (auto &[pair, sources] : edges) {
     core.edges.push_back({pair.first, pair.second, kNoTable});
     edgeSources.push_back(sources);
+  }
+  for (Problem::Sharing sharing : problem.sharings) {
+    sharing.host = number[sharing.host];
+    for (auto &[v, items] : sharing.readers)
+      v = number[v];
+    core.sharings.push_back(std::move(sharing));
   }
   // Any table, until there is one: what matters is where there will be none.
   for (ArrayRef<unsigned> sources : unarySources)

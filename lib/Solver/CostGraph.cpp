@@ -1,6 +1,7 @@
 //===- CostGraph.cpp - Choices and what they cost -------------------------===//
 
 #include "shardkit/Solver/CostGraph.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <cassert>
@@ -56,6 +57,15 @@ void CostGraph::addCost(Var a, Var b, TableId table) {
   costs.push_back({a, b, table});
 }
 
+void CostGraph::addSharing(Var host, std::vector<Reader> readers, TableId table) {
+  assert(buffers.empty() && "what is shared has no buffers");
+  assert(tables[table].size() % numChoices[host] == 0 && "prices of the items per choice of the host");
+  assert(llvm::all_of(readers, [&](const Reader &reader) {
+           return reader.var != host && reader.items.size() == numChoices[reader.var];
+         }) && "one item per choice of a reader");
+  sharings.push_back({host, std::move(readers), table});
+}
+
 void CostGraph::addBuffer(int64_t begin, int64_t end, Var v, BytesId bytes) {
   assert(byteTables[bytes].size() == numChoices[v] && "one size per choice");
   if (begin < end)
@@ -81,6 +91,17 @@ Price CostGraph::getPrice(ArrayRef<unsigned> choices) const {
     if (cost.b != kNoVar)
       index = index * numChoices[cost.b] + choices[cost.b];
     sum = sum + tables[cost.table][index];
+  }
+  llvm::SmallVector<unsigned, 8> asked;
+  for (const Sharing &sharing : sharings) {
+    size_t numItems = tables[sharing.prices].size() / numChoices[sharing.host];
+    asked.clear();
+    for (const Reader &reader : sharing.readers)
+      asked.push_back(reader.items[choices[reader.var]]);
+    llvm::sort(asked);
+    asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+    for (unsigned item : asked)
+      sum = sum + tables[sharing.prices][choices[sharing.host] * numItems + item];
   }
   return sum;
 }

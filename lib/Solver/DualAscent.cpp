@@ -7,6 +7,9 @@
 #include "llvm/ADT/SmallVector.h"
 #include <array>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
 
 using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
@@ -33,6 +36,27 @@ DualAscent::DualAscent(const Problem &problem, ArrayRef<unsigned> order, TablePo
       ++(link.forward ? forwardCount : backwardCount)[v];
     links.insert(links.end(), of[v].begin(), of[v].end());
     linkBegin.push_back(links.size());
+  }
+  std::vector<SmallVector<Member, 2>> memberOf(n);
+  for (auto [i, sharing] : llvm::enumerate(problem.sharings)) {
+    unsigned first = ~0u, last = 0;
+    for (unsigned place = 0; place <= sharing.readers.size(); ++place) {
+      first = std::min(first, position[getMember(sharing, place)]);
+      last = std::max(last, position[getMember(sharing, place)]);
+    }
+    for (unsigned place = 0; place <= sharing.readers.size(); ++place) {
+      unsigned v = getMember(sharing, place);
+      memberOf[v].push_back({unsigned(i), place, position[v] < last, position[v] > first});
+    }
+  }
+  memberBegin.push_back(0);
+  for (unsigned v = 0; v < n; ++v) {
+    for (const Member &member : memberOf[v]) {
+      forwardCount[v] += member.hasLater;
+      backwardCount[v] += member.hasEarlier;
+    }
+    members.insert(members.end(), memberOf[v].begin(), memberOf[v].end());
+    memberBegin.push_back(members.size());
   }
 }
 
@@ -62,6 +86,10 @@ double DualAscent::getPassEntries() const {
   for (unsigned v : visited)
     for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
       entries += double(problem.sizes[v]) * problem.sizes[links[l].to];
+  llvm::SmallDenseSet<size_t> counted;
+  for (auto [i, sharing] : llvm::enumerate(problem.sharings))
+    if (counted.insert(sharedAt[i][0]).second)
+      entries += double(pool.get(sharing.prices).size()) * sharing.readers.size() * (1 << sharing.readers.size());
   return entries;
 }
 
@@ -76,6 +104,13 @@ void DualAscent::group() {
     for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
       around.push_back({links[l].forward, getTableFrom(v, links[l]), colors[links[l].to], l});
     llvm::sort(around);
+  };
+  // Sharings by what they are made of and who is in them.
+  auto getSharedKey = [&](const Problem::Sharing &sharing) {
+    SmallVector<unsigned, 24> key{sharing.prices, colors[sharing.host]};
+    for (auto [v, items] : sharing.readers)
+      key.append({items, colors[v]});
+    return key;
   };
   SmallVector<unsigned, 32> key;
   auto color = [&](auto getKey) {
@@ -94,6 +129,8 @@ void DualAscent::group() {
     // The links of equal variables correspond in the order by which they were compared last.
     std::vector<Link> sorted;
     sorted.reserve(links.size());
+    std::vector<Member> sortedMembers;
+    sortedMembers.reserve(members.size());
     unsigned before = count;
     count = color([&](unsigned v) {
       sortAround(v);
@@ -102,8 +139,20 @@ void DualAscent::group() {
         key.append({own[0], own[1], own[2]});
       for (auto &own : around)
         sorted.push_back(links[own[3]]);
+      SmallVector<std::pair<SmallVector<unsigned, 24>, Member>, 2> shared;
+      for (const Member &member : getMembers(v)) {
+        shared.push_back({getSharedKey(problem.sharings[member.sharing]), member});
+        shared.back().first.append({member.place, member.hasLater, member.hasEarlier});
+      }
+      llvm::stable_sort(shared, llvm::less_first());
+      for (auto &[own, member] : shared) {
+        key.push_back(kNoVar);
+        key.append(own.begin(), own.end());
+        sortedMembers.push_back(member);
+      }
     });
     links.swap(sorted);
+    members.swap(sortedMembers);
     last = count == before || rounds + 1 >= radius;
     // Where hardly any are equal nothing is gained by it.
     if (count > n / 2 || radius == ~0u) {
@@ -148,6 +197,28 @@ void DualAscent::group() {
       link.back = links[linkBegin[classOf[v]] + i].back;
       sent[link.edge][problem.edges[link.edge].a != v] = link.back;
     }
+  // The same for what they hand to sharings, and receive.
+  std::vector<Real> oldReceived = std::move(received), oldHanded = std::move(handed);
+  received.clear();
+  handed.clear();
+  for (unsigned v : visited)
+    for (Member &member : llvm::MutableArrayRef(members).slice(memberBegin[v], memberBegin[v + 1] - memberBegin[v])) {
+      size_t from = std::exchange(member.message, received.size()), to = received.size() + problem.sizes[v];
+      received.resize(to, 0);
+      handed.resize(to, 0);
+      if (oldReceived.empty())
+        continue;
+      std::copy_n(oldReceived.begin() + from, problem.sizes[v], received.begin() + member.message);
+      std::copy_n(oldHanded.begin() + from, problem.sizes[v], handed.begin() + member.message);
+    }
+  sharedAt.resize(problem.sharings.size());
+  for (auto [at, sharing] : llvm::zip(sharedAt, problem.sharings))
+    at.resize(sharing.readers.size() + 1);
+  for (unsigned v = 0; v < n; ++v)
+    for (unsigned i = memberBegin[v]; i < memberBegin[v + 1]; ++i) {
+      members[i].message = members[memberBegin[classOf[v]] + i - memberBegin[v]].message;
+      sharedAt[members[i].sharing][members[i].place] = members[i].message;
+    }
   for (unsigned v = 0; v < n; ++v)
     for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
       links[l].message = sent[links[l].edge][problem.edges[links[l].edge].a == v];
@@ -155,7 +226,50 @@ void DualAscent::group() {
 
 using Real = DualAscent::Real;
 
-const Real *DualAscent::getTable(TableId id) {
+void DualAscent::getSharedSums(const Member &member, llvm::function_ref<std::optional<unsigned>(unsigned)> getFixed,
+                               Real *sumOfChoice) const {
+  const Problem::Sharing &sharing = problem.sharings[member.sharing];
+  ArrayRef<size_t> at = sharedAt[member.sharing];
+  size_t numHosts = problem.sizes[sharing.host], numItems = pool.get(sharing.prices).size() / numHosts;
+  SharingSums<Real> sums(getTable(sharing.prices), numHosts, numItems, sharing.readers.size(), big);
+  auto getLeft = [&](unsigned place, unsigned x) { return handed[at[place] + x] - received[at[place] + x]; };
+  Real *host = sums.getHost();
+  if (member.place == 0) {
+    std::fill(host, host + numHosts, 0);
+  } else if (auto fixed = getFixed(sharing.host)) {
+    std::fill(host, host + numHosts, big);
+    host[*fixed] = 0;
+  } else {
+    for (size_t h = 0; h < numHosts; ++h)
+      host[h] = getLeft(0, h);
+  }
+  for (auto [r, reader] : llvm::enumerate(sharing.readers)) {
+    ArrayRef<unsigned> items = pool.getList(reader.second);
+    Real *own = sums.getItems(r);
+    std::fill(own, own + numItems, big);
+    if (auto fixed = getFixed(reader.first)) {
+      own[items[*fixed]] = 0;
+      continue;
+    }
+    for (auto [x, item] : llvm::enumerate(items))
+      own[item] = std::min(own[item], getLeft(r + 1, x));
+  }
+  sums.prepare();
+  unsigned size = problem.sizes[getMember(sharing, member.place)];
+  if (member.place == 0) {
+    sums.getHostSums(sumOfChoice);
+  } else {
+    SmallVector<Real, 256> byItem(numItems);
+    sums.getItemSums(member.place - 1, byItem.data());
+    for (auto [x, item] : llvm::enumerate(pool.getList(sharing.readers[member.place - 1].second)))
+      sumOfChoice[x] = byItem[item];
+  }
+  Real least = *std::min_element(sumOfChoice, sumOfChoice + size);
+  for (unsigned x = 0; x < size; ++x)
+    sumOfChoice[x] = std::min(sumOfChoice[x] - least, big);
+}
+
+const Real *DualAscent::getTable(TableId id) const {
   std::unique_ptr<Real[]> &entry = reals[id];
   if (!entry) {
     const Table &table = pool.get(id);
@@ -221,6 +335,12 @@ void DualAscent::pass(bool forward) {
     for (const Link &link : around)
       for (unsigned x = 0; x < size; ++x)
         own[x] += messages[link.message + x];
+    for (const Member &member : getMembers(v)) {
+      if (forward ? member.hasEarlier : member.hasLater)
+        getSharedSums(member, [](unsigned) { return std::nullopt; }, &received[member.message]);
+      for (unsigned x = 0; x < size; ++x)
+        own[x] += received[member.message + x];
+    }
     unsigned ahead = forward ? forwardCount[v] : backwardCount[v];
     unsigned behind = forward ? backwardCount[v] : forwardCount[v];
     Real share = 1.0 / std::max({ahead, behind, 1u});
@@ -237,6 +357,14 @@ void DualAscent::pass(bool forward) {
       Real least = minPlus(out, base.data(), table, size, columns);
       for (unsigned j = 0; j < columns; ++j)
         out[j] = std::min(out[j] - least, big);
+    }
+    for (const Member &member : getMembers(v)) {
+      // It stays where nobody comes later, for equal variables may come in another order.
+      if (!(forward ? member.hasLater : member.hasEarlier))
+        continue;
+      Real least = *llvm::min_element(own);
+      for (unsigned x = 0; x < size; ++x)
+        handed[member.message + x] = std::min(share * (own[x] - least), big);
     }
   }
 }
@@ -264,6 +392,41 @@ bool DualAscent::choose(unsigned v, bool byMessages, llvm::MutableArrayRef<unsig
     bool isA = problem.edges[link.edge].a == v;
     const Table &table = pool.get(isA ? transposed[link.edge] : tables[problem.sizes.size() + link.edge]);
     add(table.time.data() + size_t(choices[link.to]) * size);
+  }
+  for (const Member &member : getMembers(v)) {
+    if (byMessages) {
+      SmallVector<Real, 256> byChoice(size);
+      getSharedSums(member, [&](unsigned other) -> std::optional<unsigned> {
+        if (other != v && position[other] < position[v])
+          return choices[other];
+        return std::nullopt;
+      }, byChoice.data());
+      for (unsigned x = 0; x < size; ++x)
+        sum[x] += byChoice[x];
+      continue;
+    }
+    // What others ask for is paid already.
+    const Problem::Sharing &sharing = problem.sharings[member.sharing];
+    const Table &prices = pool.get(sharing.prices);
+    size_t numItems = prices.size() / problem.sizes[sharing.host];
+    SmallVector<unsigned, 8> asked;
+    for (auto [reader, items] : sharing.readers)
+      if (reader != v)
+        asked.push_back(pool.getList(items)[choices[reader]]);
+    llvm::sort(asked);
+    asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+    auto getPrice = [&](size_t host, unsigned item) {
+      return std::min(double(prices.time[host * numItems + item]), double(big));
+    };
+    if (member.place == 0) {
+      for (unsigned x = 0; x < size; ++x)
+        for (unsigned item : asked)
+          sum[x] += getPrice(x, item);
+      continue;
+    }
+    for (auto [x, item] : llvm::enumerate(pool.getList(sharing.readers[member.place - 1].second)))
+      if (!llvm::is_contained(asked, item))
+        sum[x] += getPrice(choices[sharing.host], item);
   }
   unsigned least = llvm::min_element(sum) - sum.begin();
   // A move only where it gains something, lest it go round in circles.
@@ -296,212 +459,12 @@ bool DualAscent::improve(llvm::MutableArrayRef<unsigned> choices) const {
     if (pool.get(tables[n + i])
             .time[size_t(choices[edge.a]) * problem.sizes[edge.b] + choices[edge.b]] >= kInf)
       return false;
+  for (const Problem::Sharing &sharing : problem.sharings) {
+    const Table &prices = pool.get(sharing.prices);
+    size_t numItems = prices.size() / problem.sizes[sharing.host];
+    for (auto [v, items] : sharing.readers)
+      if (prices.time[choices[sharing.host] * numItems + pool.getList(items)[choices[v]]] >= kInf)
+        return false;
+  }
   return true;
-}
-
-SHARDKIT_CLONES static void minimizeShifted(const int64_t *__restrict table,
-                                            const int64_t *__restrict byRow,
-                                            const int64_t *__restrict byColumn, size_t rows,
-                                            size_t columns, int64_t *__restrict rowLeast,
-                                            int64_t *__restrict columnLeast) {
-  for (size_t y = 0; y < columns; ++y)
-    columnLeast[y] = kInf;
-  for (size_t x = 0; x < rows; ++x) {
-    int64_t least = kInf, shift = byRow[x];
-    const int64_t *row = table + x * columns;
-    for (size_t y = 0; y < columns; ++y) {
-      int64_t pair = row[y] >= kInf ? kInf : row[y] + shift + byColumn[y];
-      least = pair < least ? pair : least;
-      columnLeast[y] = pair < columnLeast[y] ? pair : columnLeast[y];
-    }
-    rowLeast[x] = least;
-  }
-}
-
-DualAscent::Moved DualAscent::move() const {
-  unsigned n = problem.sizes.size();
-  Moved result;
-  // As in a pass backwards: a variable hands equal shares of what it has to those before
-  // it. Rounded down, which changes where costs are, not their sum. Variables that receive
-  // the same have the same.
-  auto getMessage = [&](size_t i) { return int64_t(std::floor(messages[i])); };
-  SequenceMap owns;
-  std::vector<std::vector<int64_t>> give;
-  std::vector<int64_t> leasts;
-  SmallVector<unsigned, 32> key;
-  for (unsigned v = 0; v < n; ++v) {
-    unsigned size = problem.sizes[v];
-    key.assign({size, tables[v], forwardCount[v], backwardCount[v]});
-    ArrayRef<Link> around = ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v]);
-    for (const Link &link : around)
-      key.append({unsigned(link.message), unsigned(link.message >> 32)});
-    auto [number, isNew] = owns.insert(key);
-    result.ownOf.push_back(number);
-    if (isNew) {
-      std::vector<int64_t> own(size, 0);
-      if (tables[v] != kNoTable)
-        own = pool.get(tables[v]).time;
-      for (const Link &link : around)
-        for (unsigned x = 0; x < size; ++x)
-          if (own[x] < kInf)
-            own[x] += getMessage(link.message + x);
-      int64_t ahead = backwardCount[v], behind = forwardCount[v];
-      int64_t share = std::max<int64_t>({ahead, behind, 1});
-      int64_t least = kInf;
-      std::vector<int64_t> &given = give.emplace_back(size, 0);
-      for (unsigned x = 0; x < size; ++x) {
-        if (own[x] >= kInf)
-          continue;
-        given[x] = own[x] / share;
-        own[x] -= given[x] * ahead;
-        least = std::min(least, own[x]);
-      }
-      if (least >= kInf) {
-        result.impossible = true;
-        return result;
-      }
-      for (int64_t &x : own)
-        if (x < kInf)
-          x -= least;
-      leasts.push_back(least);
-      result.own.push_back(std::move(own));
-    }
-    result.bound += leasts[number];
-  }
-
-  // Pairs between equal variables with equal messages are equal.
-  std::vector<std::array<size_t, 2>> received(problem.edges.size()); // by a, by b
-  for (unsigned v = 0; v < n; ++v)
-    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
-      received[links[l].edge][problem.edges[links[l].edge].a != v] = links[l].message;
-  SequenceMap pairs;
-  std::vector<std::vector<int64_t>> rowLeasts, columnLeasts;
-  std::vector<int64_t> pairLeasts;
-  result.pairOf.reserve(problem.edges.size());
-  for (auto [i, edge] : llvm::enumerate(problem.edges)) {
-    size_t toA = received[i][0], toB = received[i][1];
-    bool aGives = position[edge.a] > position[edge.b];
-    unsigned a = result.ownOf[edge.a], b = result.ownOf[edge.b];
-    key.assign({tables[n + i], a, b, unsigned(toA), unsigned(toA >> 32), unsigned(toB),
-                unsigned(toB >> 32), aGives});
-    auto [pair, isNew] = pairs.insert(key);
-    result.pairOf.push_back(pair);
-    if (!isNew) {
-      result.bound += pairLeasts[pair];
-      continue;
-    }
-    unsigned sa = problem.sizes[edge.a], sb = problem.sizes[edge.b];
-    std::vector<int64_t> &shifts = result.shifts.emplace_back(sa + sb);
-    int64_t *byRow = shifts.data(), *byColumn = byRow + sa;
-    for (unsigned x = 0; x < sa; ++x)
-      byRow[x] = (aGives ? give[a][x] : 0) - getMessage(toA + x);
-    for (unsigned y = 0; y < sb; ++y)
-      byColumn[y] = (aGives ? 0 : give[b][y]) - getMessage(toB + y);
-    std::vector<int64_t> &rowLeast = rowLeasts.emplace_back(sa);
-    std::vector<int64_t> &columnLeast = columnLeasts.emplace_back(sb);
-    minimizeShifted(pool.get(tables[n + i]).time.data(), byRow, byColumn, sa, sb, rowLeast.data(),
-                    columnLeast.data());
-    int64_t least = *llvm::min_element(rowLeast);
-    if (least >= kInf) {
-      result.impossible = true;
-      return result;
-    }
-    pairLeasts.push_back(least);
-    result.bound += least;
-    for (unsigned x = 0; x < sa; ++x)
-      byRow[x] -= least;
-    for (int64_t &x : rowLeast)
-      x = x >= kInf ? kInf : x - least;
-    for (int64_t &y : columnLeast)
-      y = y >= kInf ? kInf : y - least;
-  }
-
-  SequenceMap sums;
-  for (unsigned v = 0; v < n; ++v) {
-    key.assign({result.ownOf[v]});
-    for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
-      key.push_back(2 * result.pairOf[links[l].edge] + (problem.edges[links[l].edge].a != v));
-    auto [sum, isNew] = sums.insert(key);
-    result.sumOf.push_back(sum);
-    if (!isNew)
-      continue;
-    std::vector<int64_t> excess = result.own[result.ownOf[v]];
-    for (unsigned pair : ArrayRef(key).drop_front()) {
-      const std::vector<int64_t> &least = (pair % 2 ? columnLeasts : rowLeasts)[pair / 2];
-      for (auto [to, x] : llvm::zip_equal(excess, least))
-        to = x >= kInf || to >= kInf ? kInf : to + x;
-    }
-    result.excess.push_back(std::move(excess));
-  }
-  return result;
-}
-
-double DualAscent::getRestrictedSize(const Moved &moved, int64_t slack) const {
-  std::vector<double> left;
-  for (const auto &excess : moved.excess)
-    left.push_back(llvm::count_if(excess, [&](int64_t e) { return e <= slack; }));
-  double size = 0;
-  llvm::SmallDenseSet<unsigned> counted; // equal pairs are made once
-  for (auto [i, edge] : llvm::enumerate(problem.edges))
-    if (counted.insert(moved.pairOf[i]).second)
-      size += left[moved.sumOf[edge.a]] * left[moved.sumOf[edge.b]];
-  return size;
-}
-
-DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack, bool withBytes,
-                                            TablePool &toPool) const {
-  unsigned n = problem.sizes.size();
-  Restricted result;
-  Problem &to = result.problem;
-  to.constant = problem.constant;
-  to.constant.time += moved.bound;
-  for (const std::vector<int64_t> &excess : moved.excess) {
-    auto &left = result.kept.emplace_back();
-    for (unsigned x = 0; x < excess.size(); ++x)
-      if (excess[x] <= slack)
-        left.push_back(x);
-    result.impossible |= left.empty();
-  }
-  result.keptOf = moved.sumOf;
-  if (result.impossible)
-    return result;
-  std::vector<TableId> ofSum(moved.excess.size(), kNoTable);
-  for (unsigned v = 0; v < n; ++v) {
-    TableId &id = ofSum[moved.sumOf[v]];
-    ArrayRef<unsigned> left = result.kept[moved.sumOf[v]];
-    if (id == kNoTable) {
-      Table table;
-      for (unsigned x : left) {
-        table.time.push_back(moved.own[moved.ownOf[v]][x]);
-        if (withBytes && tables[v] != kNoTable)
-          table.bytes.push_back(pool.get(tables[v]).get(x).bytes);
-      }
-      id = toPool.intern(std::move(table));
-    }
-    to.sizes.push_back(left.size());
-    to.unary.push_back(id);
-  }
-  llvm::DenseMap<std::tuple<unsigned, unsigned, unsigned>, TableId> ofPair;
-  for (auto [i, edge] : llvm::enumerate(problem.edges)) {
-    unsigned a = moved.sumOf[edge.a], b = moved.sumOf[edge.b];
-    auto [it, isNew] = ofPair.try_emplace({moved.pairOf[i], a, b});
-    if (isNew) {
-      unsigned sa = problem.sizes[edge.a], sb = problem.sizes[edge.b];
-      const Table &from = pool.get(tables[n + i]);
-      const int64_t *byRow = moved.shifts[moved.pairOf[i]].data(), *byColumn = byRow + sa;
-      Table table;
-      for (unsigned x : result.kept[a])
-        for (unsigned y : result.kept[b]) {
-          Price price = from.get(size_t(x) * sb + y);
-          int64_t time = price.time + byRow[x] + byColumn[y];
-          bool possible = !price.isImpossible() && time <= slack;
-          table.time.push_back(possible ? time : kInf);
-          if (withBytes)
-            table.bytes.push_back(possible ? price.bytes : 0);
-        }
-      it->second = toPool.intern(std::move(table));
-    }
-    to.edges.push_back({edge.a, edge.b, it->second});
-  }
-  return result;
 }

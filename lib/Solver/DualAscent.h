@@ -4,7 +4,9 @@
 // of any solution. The sum of the least entries of all tables is a lower bound;
 // sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006) moves costs such
 // that it grows. What a table keeps above its least entry says which choices cannot be
-// part of a solution that is as good as the best one known.
+// part of a solution that is as good as the best one known. What readers share is a table of all of
+// them, whose costs are moved in the same way (Kolmogorov 2015, on terms of higher order) and whose
+// least sums are computed without listing it (SharingSums.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +14,10 @@
 #define SHARDKIT_LIB_SOLVER_DUALASCENT_H
 
 #include "Problem.h"
+#include "SharingSums.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <memory>
+#include <optional>
 
 namespace mlir::spmd::solver {
 
@@ -54,6 +59,10 @@ public:
     // to entries.
     std::vector<std::vector<int64_t>> shifts;
     std::vector<unsigned> pairOf;
+    // What is added to what a sharing costs by choices of the host, then of the readers, less its
+    // least sum; sharings to entries.
+    std::vector<std::vector<int64_t>> sharedShifts;
+    std::vector<unsigned> sharedOf;
     // What a choice adds to the bound at least; variables to entries.
     std::vector<std::vector<int64_t>> excess;
     std::vector<unsigned> sumOf;
@@ -68,9 +77,11 @@ public:
     std::vector<llvm::SmallVector<unsigned, 8>> kept; // choices that are left
     std::vector<unsigned> keptOf;                     // variables to entries of `kept`
     bool impossible = false;
+    /// What readers share would be too much to list: there is no problem.
+    bool isTooLarge = false;
   };
   Restricted restrict(const Moved &moved, int64_t slack, bool withBytes, TablePool &to) const;
-  /// Entries that the pairs of it would have.
+  /// Entries that the pairs of it would have; infinite where it would be too large.
   double getRestrictedSize(const Moved &moved, int64_t slack) const;
 
 private:
@@ -80,7 +91,36 @@ private:
     size_t message = 0; // where the message from `to` to whom the link belongs to begins
     size_t back = 0;    // and the one the other way
   };
-  const Real *getTable(TableId id);
+  /// What a variable is in a sharing: the host, or a reader.
+  struct Member {
+    unsigned sharing, place; // 0: host, 1 + reader
+    bool hasLater, hasEarlier; // whether other members come later, or earlier
+    size_t message = 0; // where what it receives, and what it hands on, begins
+  };
+  llvm::ArrayRef<Member> getMembers(unsigned v) const {
+    return llvm::ArrayRef(members).slice(memberBegin[v], memberBegin[v + 1] - memberBegin[v]);
+  }
+  unsigned getMember(const Problem::Sharing &sharing, unsigned place) const {
+    return place == 0 ? sharing.host : sharing.readers[place - 1].first;
+  }
+  /// Where what belongs to a member begins in lists of the choices of all of them.
+  size_t getOffset(const Member &member) const {
+    size_t offset = 0;
+    for (unsigned place = 0; place < member.place; ++place)
+      offset += problem.sizes[getMember(problem.sharings[member.sharing], place)];
+    return offset;
+  }
+  bool moveSharings(llvm::ArrayRef<std::vector<int64_t>> give, Moved &result,
+                    std::vector<std::vector<int64_t>> &allLeasts) const;
+  struct SharedSet;
+  bool listSets(unsigned number, const Moved &moved, int64_t slack, llvm::ArrayRef<unsigned> hosts,
+                llvm::ArrayRef<llvm::ArrayRef<unsigned>> left, std::vector<SharedSet> &sets) const;
+  void addSharing(const Moved &moved, unsigned number, int64_t slack, Restricted &result, TablePool &toPool) const;
+  /// The least of a sharing for each choice of a member, with what messages leave of the others, or
+  /// with these as they are fixed; less the least of all.
+  void getSharedSums(const Member &member, llvm::function_ref<std::optional<unsigned>(unsigned)> getFixed,
+                     Real *sumOfChoice) const;
+  const Real *getTable(TableId id) const;
   /// The table of a link, rows are the choices of `v`.
   TableId getTableFrom(unsigned v, const Link &link) const {
     return problem.edges[link.edge].a == v ? tables[problem.sizes.size() + link.edge] : transposed[link.edge];
@@ -90,6 +130,9 @@ private:
   /// The best choice of a variable beside those around it, of what comes later by the messages if
   /// `byMessages`. False if it stays.
   bool choose(unsigned v, bool byMessages, llvm::MutableArrayRef<unsigned> choices) const;
+
+  /// What may be shared beside the choices of a host, at most.
+  static constexpr unsigned kMaxSets = 1 << 16;
 
   /// Links that variables are compared along at first.
   static constexpr unsigned kFirstRadius = 8, kLastRadius = 16;
@@ -104,9 +147,14 @@ private:
   std::vector<unsigned> linkBegin; // per variable, into links
   std::vector<Link> links;
   std::vector<unsigned> forwardCount, backwardCount;
+  std::vector<unsigned> memberBegin; // per variable, into members
+  std::vector<Member> members;
+  std::vector<llvm::SmallVector<size_t, 4>> sharedAt; // per sharing and place: Member::message
+  // What members receive, and what they hand to those that come later in a pass.
+  std::vector<Real> received, handed;
   std::vector<Real> messages;
   std::vector<TableId> tables, transposed;
-  llvm::DenseMap<TableId, std::unique_ptr<Real[]>> reals;
+  mutable llvm::DenseMap<TableId, std::unique_ptr<Real[]>> reals;
   Real big = 0;
 };
 

@@ -21,8 +21,9 @@ MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &m
                const Clock &clock)
     : options(options), memo(memo), clock(clock), contraction(problem, memo) {
   const Problem &core = contraction.getCore();
-  direct = std::make_unique<Elimination>(core, getMinFillOrder(core), options.maxJoinEntries, memo);
-  if (isSmall(*direct))
+  if (core.sharings.empty())
+    direct = std::make_unique<Elimination>(core, getMinFillOrder(core), options.maxJoinEntries, memo);
+  if (direct && isSmall(*direct))
     return;
   direct.reset();
   // By number, that is in program order: what is near in the program is near in a pass. What

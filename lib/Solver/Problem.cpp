@@ -35,7 +35,29 @@ Price Problem::getPrice(ArrayRef<unsigned> choices, const TablePool &pool) const
       sum = sum + pool.get(unary[v]).get(choices[v]);
   for (const Edge &edge : edges)
     sum = sum + pool.get(edge.table).get(size_t(choices[edge.a]) * sizes[edge.b] + choices[edge.b]);
+  llvm::SmallVector<unsigned, 8> asked;
+  for (const Sharing &sharing : sharings) {
+    const Table &prices = pool.get(sharing.prices);
+    size_t numItems = prices.size() / sizes[sharing.host];
+    asked.clear();
+    for (auto [v, items] : sharing.readers)
+      asked.push_back(pool.getList(items)[choices[v]]);
+    llvm::sort(asked);
+    asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+    for (unsigned item : asked)
+      sum = sum + prices.get(choices[sharing.host] * numItems + item);
+  }
   return sum;
+}
+
+std::vector<bool> Problem::getSharingVariables() const {
+  std::vector<bool> in(sizes.size(), false);
+  for (const Sharing &sharing : sharings) {
+    in[sharing.host] = true;
+    for (auto [v, items] : sharing.readers)
+      in[v] = true;
+  }
+  return in;
 }
 
 static TableId internBytes(ArrayRef<int64_t> bytes, TablePool &pool) {
@@ -79,6 +101,17 @@ Problem solver::readGraph(const CostGraph &graph, bool withBuffers, TablePool &p
       problem.edges.push_back(
           {cost.b, cost.a, pool.transpose(id, problem.sizes[cost.a], problem.sizes[cost.b])});
     }
+  }
+
+  for (const CostGraph::Sharing &sharing : graph.getSharings()) {
+    Table table;
+    for (Price p : graph.getTable(sharing.prices))
+      table.time.push_back(p.isImpossible() ? kInf : p.time);
+    Problem::Sharing &own = problem.sharings.emplace_back();
+    own.host = sharing.host;
+    own.prices = pool.intern(std::move(table));
+    for (const CostGraph::Reader &reader : sharing.readers)
+      own.readers.push_back({reader.var, pool.addList(reader.items)});
   }
 
   if (withBuffers) {

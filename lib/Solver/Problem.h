@@ -23,10 +23,18 @@ struct Problem {
     TableId bytes; // a-major
   };
 
+  /// What readers of a host ask for, once each; the items of a reader are a list of the pool.
+  struct Sharing {
+    unsigned host;
+    TableId prices; // host-major
+    llvm::SmallVector<std::pair<unsigned, unsigned>, 6> readers; // variable, items
+  };
+
   std::vector<unsigned> sizes;
   std::vector<TableId> unary; // kNoTable: zeros
   std::vector<Edge> edges;    // sorted, one per pair; every pair of a buffer has one
   std::vector<Buffer> buffers;
+  std::vector<Sharing> sharings;
   /// What is always live, per point. Only points that can be the peak are kept.
   std::vector<int64_t> fixed;
   /// Times of tables are at least 0; this is what was subtracted.
@@ -37,6 +45,8 @@ struct Problem {
   void getMemory(llvm::ArrayRef<unsigned> choices, const TablePool &pool,
                  std::vector<int64_t> &memory) const;
   Price getPrice(llvm::ArrayRef<unsigned> choices, const TablePool &pool) const;
+  /// Whether they are part of something that is shared.
+  std::vector<bool> getSharingVariables() const;
 };
 
 /// A smaller problem with the same optimum, and the way back.

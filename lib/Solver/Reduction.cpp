@@ -40,7 +40,7 @@ static bool isImpossibleRow(const Table &table, size_t row, size_t columns) {
                      [](int64_t t) { return t >= kInf; });
 }
 
-/// Signature: number of choices, table of one variable, then per neighbour its table
+/// Signature: number of choices, table of one variable, labels, then per neighbour its table
 /// and number of choices, a separator, and the same for buffers. Returns the choices that
 /// are possible and not dominated, as a list of the pool; kNoTable for all.
 unsigned Reducer::findUndominated(ArrayRef<unsigned> signature) {
@@ -51,7 +51,11 @@ unsigned Reducer::findUndominated(ArrayRef<unsigned> signature) {
   unsigned size = signature[0];
   const Table *own = signature[1] == kNoTable ? nullptr : &pool.get(signature[1]);
   std::vector<RowView> rows;
-  unsigned i = 2;
+  // Only a choice with the same label is a better one.
+  ArrayRef<unsigned> labels;
+  if (signature[2] != kNoTable)
+    labels = pool.getList(signature[2]);
+  unsigned i = 3;
   for (; signature[i] != kNoTable; i += 2)
     rows.push_back({&pool.get(signature[i]), signature[i + 1], {}});
   std::vector<RowView> bytes;
@@ -148,7 +152,7 @@ unsigned Reducer::findUndominated(ArrayRef<unsigned> signature) {
     for (unsigned a : better) {
       if (!keep[b])
         break;
-      if (a != b && keep[a] && isDominated(b, a))
+      if (a != b && keep[a] && (labels.empty() || labels[a] == labels[b]) && isDominated(b, a))
         keep[b] = false;
     }
 
@@ -191,6 +195,7 @@ public:
     }
     choices.assign(n, kNoTable);
     left.assign(n, kNoTable);
+    setLabels();
     alive.assign(n, true);
     before = this->problem.sizes;
   }
@@ -238,6 +243,39 @@ private:
 
   unsigned getSize(unsigned v) const { return problem.sizes[v]; }
 
+  /// Readers who share replace a choice by one that asks for the same; hosts replace none.
+  void setLabels() {
+    unsigned n = problem.sizes.size();
+    labels.assign(n, kNoTable);
+    std::vector<std::vector<SmallVector<unsigned, 2>>> asked(n);
+    for (const Problem::Sharing &sharing : problem.sharings) {
+      asked[sharing.host].resize(getSize(sharing.host));
+      for (unsigned x = 0; x < getSize(sharing.host); ++x)
+        asked[sharing.host][x].push_back(x);
+      for (auto [v, items] : sharing.readers) {
+        asked[v].resize(getSize(v));
+        for (auto [x, item] : llvm::enumerate(pool.getList(items)))
+          asked[v][x].push_back(item);
+      }
+    }
+    for (unsigned v = 0; v < n; ++v) {
+      if (asked[v].empty())
+        continue;
+      SequenceMap known;
+      SmallVector<unsigned, 64> list;
+      for (auto &own : asked[v])
+        list.push_back(known.insert(own).first);
+      labels[v] = pool.addList(list);
+    }
+  }
+
+  unsigned gatherList(unsigned list, unsigned which) {
+    SmallVector<unsigned, 64> all;
+    for (unsigned c : pool.getList(which))
+      all.push_back(pool.getList(list)[c]);
+    return pool.addList(all);
+  }
+
   void touch(unsigned v) {
     if (!queued[v]) {
       queued[v] = true;
@@ -250,7 +288,7 @@ private:
   }
 
   SmallVector<unsigned, 32> getSignature(unsigned v) {
-    SmallVector<unsigned, 32> key = {getSize(v), problem.unary[v]};
+    SmallVector<unsigned, 32> key = {getSize(v), problem.unary[v], labels[v]};
     for (const Link &link : links[v])
       key.append({link.table, getSize(link.to)});
     key.push_back(kNoTable);
@@ -301,6 +339,8 @@ private:
     }
     for (auto [v, list] : drops) {
       compose(v, list);
+      if (labels[v] != kNoTable)
+        labels[v] = gatherList(labels[v], list);
       dropped += getSize(v) - getLeft(v);
       problem.sizes[v] = getLeft(v);
       touch(v);
@@ -314,10 +354,7 @@ private:
       choices[v] = list;
       return;
     }
-    SmallVector<unsigned, 32> all;
-    for (unsigned c : pool.getList(list))
-      all.push_back(pool.getList(choices[v])[c]);
-    choices[v] = pool.addList(all);
+    choices[v] = gatherList(choices[v], list);
   }
 
   unsigned getChoice(unsigned v, unsigned c) const {
@@ -349,6 +386,8 @@ private:
   /// tables would cost more than the variable saves: elimination joins few entries
   /// where a choice is determined anyway.
   void tryMerge(unsigned v) {
+    if (labels[v] != kNoTable)
+      return;
     if (getSize(v) == 1)
       return; // no table of it has more entries than the neighbour alone
     for (const Link &link : links[v]) {
@@ -458,6 +497,17 @@ private:
       for (const Link &link : links[v])
         if (v < link.to)
           to.edges.push_back({number[v], number[link.to], link.table});
+    to.sharings = std::move(problem.sharings);
+    for (Problem::Sharing &sharing : to.sharings) {
+      unsigned host = sharing.host;
+      unsigned numItems = pool.get(sharing.prices).size() / before[host];
+      sharing.prices = pool.gather(sharing.prices, numItems, choices[host], kNoTable, getSize(host), numItems);
+      sharing.host = number[host];
+      for (auto &[v, items] : sharing.readers) {
+        items = gatherList(items, choices[v]);
+        v = number[v];
+      }
+    }
     to.buffers = std::move(problem.buffers);
     for (Problem::Buffer &b : to.buffers) {
       b.a = number[b.a];
@@ -478,6 +528,7 @@ private:
   std::vector<SmallVector<Link, 4>> links;
   std::vector<SmallVector<unsigned, 4>> buffersOf;
   std::vector<unsigned> choices, before;
+  std::vector<unsigned> labels; // per variable a list, one per choice; kNoTable: all are alike
   std::vector<unsigned> left; // per variable the list that it is just being restricted to
   std::vector<bool> alive, queued;
   std::vector<unsigned> touched;

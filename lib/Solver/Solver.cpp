@@ -55,7 +55,7 @@ static void solveFree(const CostGraph &graph, const SolverOptions &options, cons
     return;
   }
   MinSum minSum(reduction.problem, options, memo, clock);
-  MinSum::Answer answer = minSum.solve(getTables(reduction.problem), options.budget ? 0 : options.gap);
+  MinSum::Answer answer = minSum.solve(getTables(reduction.problem), options.budget ? 0 : options.gap, options.cutoff < Price::kImpossible ? options.cutoff : kInf);
   statistics.add(memo.statistics);
   if (answer.impossible) {
     setInfeasible(solution);

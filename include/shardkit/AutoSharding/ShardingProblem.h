@@ -105,7 +105,10 @@ public:
   /// graph's price of them is the right one. Else the graph is another one, whose prices
   /// are not lower (once per value), or not higher (per reader).
   bool refine(ArrayRef<unsigned> choices);
-  /// Whether there is anything that it may come to offer.
+  /// Whether the mesh has so many axes that the planner takes too long for all that is priced, and
+  /// that values have too many layouts for sets of them to be listed.
+  bool hasManyAxes() const { return table.getMesh().axes.size() > 2; }
+  /// Whether readers may share what is not on offer from the beginning.
   bool canOffer() const {
     return llvm::any_of(offers, [](const Offer &offer) { return !offer.isComplete(); });
   }
@@ -131,6 +134,8 @@ public:
   int64_t getPeak(ArrayRef<unsigned> choices);
   /// What a price of the graph is in seconds.
   double toSeconds(int64_t time) const { return time * quantum; }
+  /// The most that a solution of these seconds costs in the graph, whose prices are rounded.
+  int64_t toTime(double seconds) const { return int64_t(seconds / quantum) + graph.getCosts().size() + 8 * sharings.size() + 1; }
   /// Places whose uses may want more shared layouts than a choice has room for.
   bool isWithinSets() const { return limitedSets; }
 
@@ -196,6 +201,12 @@ private:
   void addStrategies();
   void addPlaces();
   void addShared();
+  /// Whether the graph prices what its readers share as it is, without anything on offer.
+  bool isSharing(Value value) const {
+    auto it = shared.find(value);
+    return it != shared.end() && it->second.isSharing && unoffered == Unoffered::OncePerValue;
+  }
+  void addSharings();
   Offer getOffer(PlaceId place, ArrayRef<Use> readers);
   void addVariables();
   void addCopies(Value value);
@@ -278,9 +289,12 @@ private:
   struct Shared {
     SmallVector<Use, 4> readers;
     unsigned offer;
+    bool isSharing = false;
   };
   llvm::MapVector<Value, Shared> shared;
   std::vector<Offer> offers;
+  std::vector<CostGraph::Sharing> sharings;
+  std::vector<unsigned> sharingPrices; // price tables, one per sharing of the graph
   struct Cost {
     Var a, b;
     unsigned table;

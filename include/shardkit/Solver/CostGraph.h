@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 #include <compare>
 #include <cstdint>
 #include <vector>
@@ -62,6 +63,16 @@ public:
   /// variable or pair add up.
   void addCost(Var a, Var b, TableId table);
 
+  /// Readers of a host ask for one item each, by their choices; what several ask for is paid once.
+  /// `prices`: of the items beside each choice of the host, host-major; times, none below 0. Readers
+  /// are other variables than the host, one may be several of them. A graph with buffers has no
+  /// sharings.
+  struct Reader {
+    Var var = kNoVar;
+    std::vector<unsigned> items; // per choice
+  };
+  void addSharing(Var host, std::vector<Reader> readers, TableId prices);
+
   /// A buffer that is live at the points [begin, end); points are any integers.
   void addBuffer(int64_t begin, int64_t end, Var v, BytesId bytes);
   void addBuffer(int64_t begin, int64_t end, Var a, Var b, BytesId bytes);
@@ -86,6 +97,12 @@ public:
   };
   llvm::ArrayRef<Cost> getCosts() const { return costs; }
   llvm::ArrayRef<Buffer> getBuffers() const { return buffers; }
+  struct Sharing {
+    Var host;
+    std::vector<Reader> readers;
+    TableId prices;
+  };
+  llvm::ArrayRef<Sharing> getSharings() const { return sharings; }
   unsigned getNumTables() const { return tables.size(); }
   unsigned getNumByteTables() const { return byteTables.size(); }
 
@@ -99,6 +116,7 @@ private:
   std::vector<unsigned> numChoices;
   std::vector<Cost> costs;
   std::vector<Buffer> buffers;
+  std::vector<Sharing> sharings;
   std::vector<std::vector<Price>> tables;
   std::vector<std::vector<int64_t>> byteTables;
   // Tables by hash of their content: the first one, and the next with the same hash.

@@ -22,6 +22,8 @@ struct SolverOptions {
   double workLimit = std::numeric_limits<double>::infinity();
   /// The most bytes that may be live at one point; none: as many as there are.
   std::optional<int64_t> budget;
+  /// What takes more time than that is of no interest.
+  int64_t cutoff = Price::kImpossible;
   /// Stop when (objective - bound) / objective is at most this. 0 asks for a proof.
   double gap = 0;
   /// Entries of the largest table that elimination may join; beyond it bounds are

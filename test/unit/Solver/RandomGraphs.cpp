@@ -47,7 +47,7 @@ CostGraph shardkit_test::randomGraph(Random &random, const GraphOptions &options
     if (random.chance(0.6))
       graph.addCost(v,
                     randomTable(random, graph, graph.getNumChoices(v),
-                                {options.shape, 0, false, options.bytes, 0.05, options.maxTime}));
+                                {options.shape, 0, false, 0, options.bytes, 0.05, options.maxTime}));
   for (unsigned v = 1; v < n; ++v) {
     switch (options.shape) {
     case Shape::Tree:
@@ -65,6 +65,24 @@ CostGraph shardkit_test::randomGraph(Random &random, const GraphOptions &options
           addPair(random, graph, u, v, options);
       break;
     }
+  }
+  for (unsigned i = options.sharings ? 1 + random.below(options.sharings) : 0; i > 0 && n > 1; --i) {
+    unsigned host = random.below(n), numItems = 1 + random.below(4);
+    std::vector<CostGraph::Reader> readers;
+    for (unsigned r = 1 + random.below(4); r > 0; --r) {
+      unsigned v = random.below(n);
+      if (v == host)
+        continue;
+      CostGraph::Reader &reader = readers.emplace_back(CostGraph::Reader{v, {}});
+      for (unsigned c = 0; c < graph.getNumChoices(v); ++c)
+        reader.items.push_back(random.below(numItems));
+    }
+    std::vector<Price> prices;
+    for (unsigned p = 0; p < graph.getNumChoices(host) * numItems; ++p)
+      prices.push_back(random.chance(options.impossible / 4) ? Price::impossible()
+                                                             : Price{random.below(options.maxTime), 0});
+    if (!readers.empty())
+      graph.addSharing(host, std::move(readers), graph.addTable(std::move(prices)));
   }
   if (!options.buffers)
     return graph;

@@ -45,6 +45,146 @@ TEST(SolverTest, RandomGraphsWithoutBudgetHaveTheEnumeratedOptimum) {
   EXPECT_LT(infeasible, 500u);
 }
 
+TEST(SolverTest, WhatReadersShareIsPaidOnce) {
+  unsigned infeasible = 0, dear = 0;
+  for (unsigned i = 0; i < 1500; ++i) {
+    SCOPED_TRACE(i);
+    Random random(12000 + i);
+    GraphOptions options;
+    options.shape = kShapes[i % 3];
+    options.maxProduct = 5000;
+    options.sharings = 1 + i % 4;
+    options.maxTime = i % 5 == 0 ? 3 : 50;
+    CostGraph graph = randomGraph(random, options);
+    Price best = enumerate(graph, std::nullopt).best;
+    Solution solution = solve(graph);
+    if (best.isImpossible()) {
+      ++infeasible;
+      EXPECT_EQ(solution.status, SolverStatus::Infeasible);
+      continue;
+    }
+    EXPECT_EQ(solution.status, SolverStatus::Optimal);
+    EXPECT_EQ(solution.objective, best);
+    EXPECT_EQ(solution.lowerBound, best);
+    expectValid(graph, solution);
+    // Nothing at most as expensive, or the same optimum.
+    SolverOptions within;
+    within.cutoff = best.time + random.below(5) - 2;
+    Solution cut = solve(graph, within);
+    if (within.cutoff < best.time) {
+      ++dear;
+      EXPECT_GT(cut.lowerBound.time, within.cutoff);
+      EXPECT_LE(cut.lowerBound.time, best.time);
+    } else {
+      EXPECT_EQ(cut.objective.time, best.time);
+    }
+  }
+  EXPECT_GT(infeasible, 20u);
+  EXPECT_LT(infeasible, 700u);
+  EXPECT_GT(dear, 100u);
+}
+
+/// The same graph with a variable for each host's choice and each set of items, as pairs.
+static CostGraph expandSharings(const CostGraph &graph) {
+  CostGraph to;
+  for (unsigned v = 0; v < graph.getNumVariables(); ++v)
+    to.addVariable(graph.getNumChoices(v));
+  auto copy = [&](unsigned table) {
+    return to.addTable({graph.getTable(table).begin(), graph.getTable(table).end()});
+  };
+  for (const CostGraph::Cost &cost : graph.getCosts()) {
+    if (cost.b == CostGraph::kNoVar)
+      to.addCost(cost.a, copy(cost.table));
+    else
+      to.addCost(cost.a, cost.b, copy(cost.table));
+  }
+  for (const CostGraph::Sharing &sharing : graph.getSharings()) {
+    unsigned hosts = graph.getNumChoices(sharing.host);
+    unsigned numItems = graph.getTable(sharing.prices).size() / hosts, sets = 1 << numItems;
+    unsigned own = to.addVariable(hosts * sets);
+    std::vector<Price> prices(hosts * sets), equal(size_t(hosts) * hosts * sets, Price::impossible());
+    for (unsigned h = 0; h < hosts; ++h)
+      for (unsigned set = 0; set < sets; ++set) {
+        for (unsigned item = 0; item < numItems; ++item)
+          if (set >> item & 1)
+            prices[h * sets + set] = prices[h * sets + set] + graph.getTable(sharing.prices)[h * numItems + item];
+        equal[size_t(h) * hosts * sets + h * sets + set] = Price();
+      }
+    to.addCost(own, to.addTable(prices));
+    to.addCost(sharing.host, own, to.addTable(equal));
+    for (const CostGraph::Reader &reader : sharing.readers) {
+      std::vector<Price> has;
+      for (unsigned item : reader.items)
+        for (unsigned c = 0; c < hosts * sets; ++c)
+          has.push_back((c % sets) >> item & 1 ? Price() : Price::impossible());
+      to.addCost(reader.var, own, to.addTable(has));
+    }
+  }
+  return to;
+}
+
+TEST(SolverTest, RepeatedLayersWhoseReadersShare) {
+  for (unsigned i = 0; i < 60; ++i) {
+    SCOPED_TRACE(i);
+    Random random(14000 + i);
+    // One layer, many times; each begins where the last one ends.
+    GraphOptions options;
+    options.shape = kShapes[i % 3];
+    options.maxProduct = 2000;
+    options.sharings = 2;
+    options.impossible = 0.05;
+    CostGraph layer = randomGraph(random, options), graph;
+    unsigned n = layer.getNumVariables();
+    if (n < 2)
+      continue;
+    unsigned layers = 10 + random.below(30);
+    unsigned numFirst = layer.getNumChoices(0), numLast = layer.getNumChoices(n - 1);
+    std::vector<Price> link;
+    for (unsigned k = 0; k < numFirst * numLast; ++k)
+      link.push_back({random.below(12), 0});
+    for (unsigned l = 0; l < layers; ++l) {
+      unsigned base = graph.getNumVariables();
+      for (unsigned v = 0; v < n; ++v)
+        graph.addVariable(layer.getNumChoices(v));
+      auto copy = [&](unsigned table) {
+        return graph.addTable({layer.getTable(table).begin(), layer.getTable(table).end()});
+      };
+      for (const CostGraph::Cost &cost : layer.getCosts()) {
+        if (cost.b == CostGraph::kNoVar)
+          graph.addCost(base + cost.a, copy(cost.table));
+        else
+          graph.addCost(base + cost.a, base + cost.b, copy(cost.table));
+      }
+      for (const CostGraph::Sharing &sharing : layer.getSharings()) {
+        std::vector<CostGraph::Reader> readers = sharing.readers;
+        for (CostGraph::Reader &reader : readers)
+          reader.var += base;
+        graph.addSharing(base + sharing.host, std::move(readers), copy(sharing.prices));
+      }
+      if (l > 0)
+        graph.addCost(base - 1, base, graph.addTable([&] {
+          std::vector<Price> prices(numLast * numFirst);
+          for (unsigned a = 0; a < numLast; ++a)
+            for (unsigned b = 0; b < numFirst; ++b)
+              prices[a * numFirst + b] = link[b * numLast + a];
+          return prices;
+        }()));
+    }
+    Solution expected = solve(expandSharings(graph)), solution = solve(graph);
+    EXPECT_EQ(solution.status, expected.status);
+    EXPECT_EQ(solution.objective, expected.objective);
+    if (solution.status == SolverStatus::Optimal)
+      expectValid(graph, solution);
+    // Whatever it is stopped at, the bound is one.
+    SolverOptions few;
+    few.workLimit = 1 << (8 + i % 12);
+    Solution stopped = solve(graph, few);
+    EXPECT_LE(stopped.lowerBound, expected.objective);
+    if (!stopped.choices.empty())
+      EXPECT_GE(stopped.objective, expected.objective);
+  }
+}
+
 TEST(SolverTest, DualAscentLeavesTheOptimum) {
   for (unsigned i = 0; i < 300; ++i) {
     SCOPED_TRACE(i);
@@ -232,6 +372,7 @@ TEST(SolverTest, CbcAgrees) {
     options.maxProduct = 20000;
     options.bytes = false; // CBC minimizes times only
     options.buffers = i % 2;
+    options.sharings = i % 4 == 0 ? 3 : 0;
     CostGraph graph = randomGraph(random, options);
     SolverOptions limited;
     Solution free = solve(graph, limited);

@@ -1,0 +1,45 @@
+//===- SharingSums.h - Least sums of what readers share ---------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_SOLVER_SHARINGSUMS_H
+#define SHARDKIT_LIB_SOLVER_SHARINGSUMS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include <cstdint>
+#include <vector>
+
+namespace mlir::spmd::solver {
+
+/// Least sums over the choices of a host and of readers that share what they ask for: prices of
+/// the items asked for, once each, and what is added for the host's choice and for each reader's
+/// item. By dynamic programming over sets of readers that ask for the same: hosts * items * 2^readers.
+/// `T` is float or int64_t; what is at least `impossible` counts as that.
+template <typename T> class SharingSums {
+public:
+  /// `prices`: host-major.
+  SharingSums(const T *prices, size_t numHosts, size_t numItems, size_t numReaders, T impossible);
+
+  /// What is added: per choice of the host, per reader and item.
+  T *getHost() { return host.data(); }
+  T *getItems(size_t reader) { return items.data() + reader * numItems; }
+  /// Once all is set.
+  void prepare();
+  /// The least sum for each choice of the host.
+  void getHostSums(T *sums);
+  /// The least sum for each item that the reader may ask for, without what is added for it.
+  void getItemSums(size_t reader, T *sums);
+
+private:
+  /// The least sum of each set of readers beside a choice of the host.
+  void setParts(size_t h);
+
+  const T *prices;
+  size_t numHosts, numItems, numReaders;
+  T impossible;
+  std::vector<T> host, items;
+  std::vector<T> added; // per set of readers and item: the sum of what is added
+  std::vector<T> least, parts; // per set of readers
+};
+
+} // namespace mlir::spmd::solver
+
+#endif // SHARDKIT_LIB_SOLVER_SHARINGSUMS_H
