@@ -242,8 +242,8 @@ void AscentSearch::goOnWithFew() {
 
 void AscentSearch::eliminateInParts(bool withBytes) {
   int64_t slack = std::min(getNeeded(), kInf / 8);
-  // No more than what a few GB hold.
-  if (ascent.getRestrictedSize(moved, slack) > double(1 << 27))
+  // Some tables may be too large to hold, and what readers share too much to list.
+  if (ascent.getRestrictedSize(moved, slack) > double(core.sharings.empty() ? 1 << 28 : 1 << 27))
     return;
   Rest rest(*this, slack, withBytes);
   if (rest.isEmpty()) {

@@ -6,36 +6,42 @@
 
 using namespace mlir::spmd::solver;
 
-SHARDKIT_CLONES static float leastSum(const float *a, const float *b, size_t n) {
-  float least[8];
-  for (size_t k = 0; k < 8; ++k)
-    least[k] = a[0] + b[0];
+/// The least of term(0), ..., term(n - 1), several at a time.
+template <typename T, typename Term> static inline __attribute__((always_inline)) T leastOf(size_t n, Term term) {
+  constexpr size_t kLanes = 16;
+  T least[kLanes];
+  for (size_t k = 0; k < kLanes; ++k)
+    least[k] = term(0);
   size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (size_t k = 0; k < 8; ++k) {
-      float sum = a[i + k] + b[i + k];
-      least[k] = sum < least[k] ? sum : least[k];
+  for (; i + kLanes <= n; i += kLanes)
+    for (size_t k = 0; k < kLanes; ++k) {
+      T next = term(i + k);
+      least[k] = next < least[k] ? next : least[k];
     }
   for (; i < n; ++i)
-    least[0] = std::min(least[0], a[i] + b[i]);
-  for (size_t k = 1; k < 8; ++k)
+    least[0] = std::min(least[0], term(i));
+  for (size_t k = 1; k < kLanes; ++k)
     least[0] = std::min(least[0], least[k]);
   return least[0];
 }
-
-SHARDKIT_CLONES static int64_t leastSum(const int64_t *a, const int64_t *b, size_t n) {
-  int64_t least = a[0] + b[0];
-  for (size_t i = 1; i < n; ++i) {
-    int64_t sum = a[i] + b[i];
-    least = sum < least ? sum : least;
-  }
-  return least;
+SHARDKIT_CLONES static float getLeast(const float *a, size_t n) {
+  return leastOf<float>(n, [=](size_t i) { return a[i]; });
+}
+SHARDKIT_CLONES static int64_t getLeast(const int64_t *a, size_t n) {
+  return leastOf<int64_t>(n, [=](size_t i) { return a[i]; });
+}
+SHARDKIT_CLONES static float getLeastSum(const float *a, const float *b, size_t n) {
+  return leastOf<float>(n, [=](size_t i) { return a[i] + b[i]; });
+}
+SHARDKIT_CLONES static int64_t getLeastSum(const int64_t *a, const int64_t *b, size_t n) {
+  return leastOf<int64_t>(n, [=](size_t i) { return a[i] + b[i]; });
 }
 
 template <typename T>
 SharingSums<T>::SharingSums(const T *prices, size_t numHosts, size_t numItems, size_t numReaders, T impossible)
     : prices(prices), numHosts(numHosts), numItems(numItems), numReaders(numReaders), impossible(impossible),
-      host(numHosts), items(numItems * numReaders), added(numItems << numReaders), least(size_t(1) << numReaders),
+      host(numHosts), items(numItems * numReaders), added(numItems << numReaders), leastAdded(size_t(1) << numReaders),
+      same(size_t(1) << numReaders),
       parts(size_t(1) << numReaders) {}
 
 template <typename T> void SharingSums<T>::prepare() {
@@ -46,22 +52,25 @@ template <typename T> void SharingSums<T>::prepare() {
     T *to = added.data() + set * numItems;
     for (size_t i = 0; i < numItems; ++i)
       to[i] = std::min(own[i] + rest[i], impossible);
+    leastAdded[set] = getLeast(to, numItems);
   }
 }
 
 template <typename T> void SharingSums<T>::setParts(size_t h) {
   const T *row = prices + h * numItems;
-  for (size_t set = 1; set < parts.size(); ++set)
-    least[set] = std::min(leastSum(row, added.data() + set * numItems, numItems), impossible);
-  // Who asks for the same as the first one of a set.
+  T cheapest = getLeast(row, numItems);
   for (size_t set = 1; set < parts.size(); ++set) {
+    // Some ask for the same as the first one, the others for something else.
     size_t first = set & -set, others = set ^ first;
-    T best = least[set];
+    T best = impossible;
     for (size_t with = others; with != 0;) {
       with = (with - 1) & others;
-      best = std::min(best, least[first | with] + parts[others ^ with]);
+      best = std::min(best, same[first | with] + parts[others ^ with]);
     }
-    parts[set] = std::min(best, impossible);
+    // Or all ask for the same, unless that cannot be better.
+    if (leastAdded[set] + cheapest < best)
+      best = std::min(best, getLeastSum(row, added.data() + set * numItems, numItems));
+    same[set] = parts[set] = best;
   }
 }
 
@@ -97,7 +106,8 @@ template <typename T> void SharingSums<T>::getItemSums(size_t reader, T *sums) {
     setParts(h);
     for (size_t with = others;; with = (with - 1) & others) {
       T more = host[h] + parts[others ^ with];
-      if (more < impossible)
+      // Asking for the same as these may never be better than leaving them to themselves.
+      if (more < impossible && (with == 0 || leastAdded[with] + parts[others ^ with] < parts[others]))
         addToLeast(sums, prices + h * numItems, added.data() + with * numItems, more, numItems);
       if (with == 0)
         break;

@@ -37,7 +37,10 @@ private:
   T impossible;
   std::vector<T> host, items;
   std::vector<T> added; // per set of readers and item: the sum of what is added
-  std::vector<T> least, parts; // per set of readers
+  std::vector<T> leastAdded;   // per set, of all items
+  // Per set, beside a host: the least sum if all ask for the same (or less, where it is better that they
+  // do not), and if they ask for anything.
+  std::vector<T> same, parts;
 };
 
 } // namespace mlir::spmd::solver
