@@ -130,8 +130,11 @@ TEST_F(CudaEndToEnd, faultsEndAllProcesses) {
 
 TEST_F(CudaEndToEnd, moreRanksThanGpusAreAnErrorForNccl) {
   ::setenv("SK_EMU_DEVICES", "2", 1);
-  expectError(bundle_ + " --function=main --random-inputs=1 --backend=nccl --devices-per-process=auto",
-              "this machine has 2 GPUs, expected one for each");
+  const std::string arguments = bundle_ + " --function=main --random-inputs=1 --backend=nccl";
+  const std::string message = "this machine has 2 GPUs, expected one for each of its 4 ranks";
+  expectError(arguments + " --devices-per-process=auto", message);
+  for (const Result &result : runAll(4, arguments, ""))
+    EXPECT_TRUE(result.status != 0 && contains(result.err, message)) << result.err;
   ::unsetenv("SK_EMU_DEVICES");
 }
 

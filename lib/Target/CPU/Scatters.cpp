@@ -140,6 +140,7 @@ private:
 
 struct Scatters : spmd::impl::SpmdCpuScattersBase<Scatters> {
   void runOnOperation() override {
+    getOperation().walk([&](tensor::ScatterOp op) { spmd::target::expandScatter(op); });
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops)

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include "shardkit/Rules/IndexedOps.h"
 
 using namespace mlir;
 using namespace mlir::spmd::target;
@@ -165,4 +166,10 @@ SmallVector<Value> Scatter::emitPlaces(OpBuilder &b, ArrayRef<Value> at, Load lo
     places.push_back(place);
   }
   return places;
+}
+
+void spmd::target::expandScatter(Operation *op) {
+  OpBuilder b(op);
+  op->getResult(0).replaceAllUsesWith(expandAddressing(b, op, *getAddressing(op)));
+  op->erase();
 }

@@ -56,6 +56,9 @@ private:
   llvm::SmallBitVector inputs;   ///< That the addresses are made of.
 };
 
+/// Replaces an op that addresses rows (`getAddressing`) by what stands above.
+void expandScatter(Operation *op);
+
 } // namespace mlir::spmd::target
 
 #endif // SHARDKIT_TARGET_COMMON_SCATTERMATCH_H

@@ -3,7 +3,7 @@
 // REQUIRES: shard-compile, shard-run, emulated-cuda
 // RUN: %on-emulated-cuda env SK_EMU_RACES=1 SK_EMU_INIT=1 shard-run %s --target=cuda --random-inputs=1 --verify=exact | FileCheck %s
 // RUN: %on-emulated-cuda env SK_EMU_RACES=1 SK_EMU_INIT=1 shard-run %s --target=cuda --random-inputs=2 --verify=exact | FileCheck %s
-// CHECK: verify: 9 functions, 10 results, all equal bit by bit
+// CHECK: verify: 11 functions, 12 results, all equal bit by bit
 // RUN: shard-compile %s --target=cuda --emit=memref | FileCheck %s --check-prefix=KERNELS
 
 spmd.mesh @m = <["x"=3]>
@@ -203,4 +203,60 @@ func.func @again(%table: tensor<300x37xf32>, %at: tensor<4x50xi32> {spmd.range =
   }
   %twice = arith.addf %s, %table : tensor<300x37xf32>
   return %s, %twice : tensor<300x37xf32>, tensor<300x37xf32>
+}
+
+// Ops that address rows become the same.
+// KERNELS-LABEL: sk_fn_of_tosa
+// KERNELS: gpu.launch_func @kernels::@scatter_
+func.func @of_tosa(%t: tensor<3x100x37xf32>, %at: tensor<3x50xi32> {spmd.range = [0, 100]}, %new: tensor<3x50x37xf32>) -> tensor<3x100x37xf32> {
+  %r = tosa.scatter %t, %at, %new : (tensor<3x100x37xf32>, tensor<3x50xi32>, tensor<3x50x37xf32>) -> tensor<3x100x37xf32>
+  return %r : tensor<3x100x37xf32>
+}
+// KERNELS-LABEL: sk_fn_of_tensor
+// KERNELS: gpu.launch_func @kernels::@scatter_
+func.func public @of_tensor(%t: tensor<60x40x90xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>}, %first: tensor<1xi32> {spmd.range = [0, 17]}, %new: tensor<3x2x1x40x1xf32>) -> tensor<60x40x90xf32>
+    attributes {spmd.reference = @of_tensor_reference} {
+  %e = tensor.empty() : tensor<3x2x2xi32>
+  %c0 = arith.constant 0 : index
+  %start = tensor.extract %first[%c0] : tensor<1xi32>
+  %at = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]} outs(%e : tensor<3x2x2xi32>) {
+  ^bb0(%o: i32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = linalg.index 2 : index
+    %two = arith.constant 2 : index
+    %c7 = arith.constant 7 : index
+    %n = arith.muli %i, %two : index
+    %m = arith.addi %n, %j : index
+    %p = arith.muli %m, %c7 : index
+    %q = arith.addi %p, %k : index
+    %r = arith.index_cast %q : index to i32
+    %s = arith.addi %r, %start : i32
+    linalg.yield %s : i32
+  } -> tensor<3x2x2xi32>
+  %r = tensor.scatter %new into %t[%at] scatter_dims([0, 2]) unique : (tensor<3x2x1x40x1xf32>, tensor<60x40x90xf32>, tensor<3x2x2xi32>) -> tensor<60x40x90xf32>
+  return %r : tensor<60x40x90xf32>
+}
+func.func private @of_tensor_reference(%t: tensor<60x40x90xf32>, %first: tensor<1xi32>, %new: tensor<3x2x1x40x1xf32>) -> tensor<60x40x90xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c7 = arith.constant 7 : index
+  %start = tensor.extract %first[%c0] : tensor<1xi32>
+  %s = arith.index_cast %start : i32 to index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %t) -> tensor<60x40x90xf32> {
+    %q = scf.for %j = %c0 to %c2 step %c1 iter_args(%b = %a) -> tensor<60x40x90xf32> {
+      %n = arith.muli %i, %c2 : index
+      %m = arith.addi %n, %j : index
+      %p = arith.muli %m, %c7 : index
+      %x = arith.addi %p, %s : index
+      %y = arith.addi %x, %c1 : index
+      %row = tensor.extract_slice %new[%i, %j, 0, 0, 0] [1, 1, 1, 40, 1] [1, 1, 1, 1, 1] : tensor<3x2x1x40x1xf32> to tensor<1x40x1xf32>
+      %u = tensor.insert_slice %row into %b[%x, 0, %y] [1, 40, 1] [1, 1, 1] : tensor<1x40x1xf32> into tensor<60x40x90xf32>
+      scf.yield %u : tensor<60x40x90xf32>
+    }
+    scf.yield %q : tensor<60x40x90xf32>
+  }
+  return %r : tensor<60x40x90xf32>
 }
