@@ -149,7 +149,7 @@ Expected<void *> Device::allocate(int64_t bytes,
                                   const std::function<Status(int64_t)> &describe) {
   SK_RETURN_IF_ERROR(enter());
   CUdeviceptr memory = 0;
-  const CUresult result = impl_->driver.cuMemAlloc(&memory, size_t(std::max<int64_t>(bytes, 1)));
+  const CUresult result = impl_->driver.cuMemAlloc(&memory, sizeToAllocate(bytes));
   SK_RETURN_IF_ERROR(impl_->checkAllocation(result, bytes, describe));
   return pointer(memory);
 }
@@ -159,7 +159,7 @@ Expected<Buffer> Device::allocateInOrder(int64_t bytes,
   SK_RETURN_IF_ERROR(enter());
   CUdeviceptr memory = 0;
   const CUresult result = impl_->driver.cuMemAllocAsync(
-      &memory, size_t(std::max<int64_t>(bytes, 1)), impl_->compute);
+      &memory, sizeToAllocate(bytes), impl_->compute);
   SK_RETURN_IF_ERROR(impl_->checkAllocation(result, bytes, describe));
   return Buffer(pointer(memory), bytes, [this](void *data) {
     (void)enter();
