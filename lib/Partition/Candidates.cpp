@@ -6,7 +6,6 @@
 #include "shardkit/Rules/Selections.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -84,20 +83,9 @@ LogicalResult Candidates::pick() {
     auto generic = linalg::GenericOp::create(
         b, loc, op->getResultTypes(), gathered, op.getDpsInits(), maps, loops,
         [&](OpBuilder &b, Location loc, ValueRange args) {
-          IRMapping map;
-          map.map(selection->candidate, args.take_front(gathered.size()));
-          map.map(op.getRegionOutputArgs(), args.drop_front(gathered.size()));
-          // Constants may stand in the body.
-          for (Operation *inner : selection->ops) {
-            for (Value operand : inner->getOperands())
-              if (!map.contains(operand) && operand.getParentBlock() == op.getBlock())
-                b.clone(*operand.getDefiningOp(), map);
-            b.clone(*inner, map);
-          }
-          SmallVector<Value> yielded;
-          for (Value value : op.getBlock()->getTerminator()->getOperands())
-            yielded.push_back(map.lookup(value));
-          linalg::YieldOp::create(b, loc, yielded);
+          ValueRange held = args.drop_front(gathered.size());
+          linalg::YieldOp::create(
+              b, loc, pickOne(b, op, *selection, held, args.take_front(gathered.size())));
         });
     for (auto [result, picked] : llvm::zip(op->getResults(), generic.getResults()))
       result.replaceAllUsesExcept(picked, expanded);

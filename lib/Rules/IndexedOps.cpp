@@ -219,7 +219,65 @@ static Value expandRead(OpBuilder &b, Operation *op, const Addressing &a, LocalP
   return result;
 }
 
+/// Every place looks at every row: loops over the table, and over those of the rows that
+/// are not along it.
+static Value expandStaticWrite(OpBuilder &b, Operation *op, const Addressing &a,
+                               LocalPlaceFn localize) {
+  Location loc = op->getLoc();
+  auto rowsType = cast<RankedTensorType>(a.rows.getType());
+  SmallVector<utils::IteratorType> kinds(getRank(a.table), utils::IteratorType::parallel);
+  SmallVector<AffineExpr> rowLoops(rowsType.getRank()), rowExprs;
+  for (auto [d, along] : llvm::enumerate(a.along))
+    if (along >= 0)
+      rowLoops[along] = b.getAffineDimExpr(d);
+  for (int64_t r = 0; r < a.batch; ++r)
+    if (!rowLoops[r]) {
+      rowLoops[r] = b.getAffineDimExpr(kinds.size());
+      kinds.push_back(utils::IteratorType::reduction);
+    }
+  // Dims of size 1 for what is addressed go.
+  SmallVector<OpFoldResult> offsets(rowsType.getRank(), b.getIndexAttr(0)), sizes,
+      strides(rowsType.getRank(), b.getIndexAttr(1));
+  SmallVector<int64_t> kept;
+  for (auto [size, loop] : llvm::zip_equal(rowsType.getShape(), rowLoops)) {
+    sizes.push_back(b.getIndexAttr(size));
+    if (!loop)
+      continue;
+    kept.push_back(size);
+    rowExprs.push_back(loop);
+  }
+  Value rows = a.rows;
+  if (kept.size() != rowLoops.size())
+    rows = tensor::ExtractSliceOp::create(b, loc, rowsType.clone(kept), rows, offsets, sizes, strides);
+  AffineMap tableMap = AffineMap::getMultiDimIdentityMap(kinds.size(), b.getContext())
+                           .getMajorSubMap(getRank(a.table));
+  AffineMap rowMap = AffineMap::get(kinds.size(), 0, rowExprs, b.getContext());
+  auto generic = linalg::GenericOp::create(
+      b, loc, a.table.getType(), rows, a.table, ArrayRef<AffineMap>{rowMap, tableMap}, kinds,
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        SmallVector<Value> loops(rowLoops.size());
+        for (auto [loop, expr] : llvm::zip_equal(loops, rowLoops))
+          if (expr)
+            loop = linalg::IndexOp::create(b, loc, cast<AffineDimExpr>(expr).getPosition());
+        auto [places, owned] = getPlaces(b, loc, a, loops, localize);
+        Value here = owned;
+        for (auto [d, along] : llvm::enumerate(a.along)) {
+          if (along >= 0)
+            continue;
+          Value same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                             linalg::IndexOp::create(b, loc, d), places[d]);
+          here = here ? Value(arith::AndIOp::create(b, loc, here, same)) : same;
+        }
+        linalg::YieldOp::create(
+            b, loc, arith::SelectOp::create(b, loc, here, args[0], args[1]).getResult());
+      });
+  return generic.getResult(0);
+}
+
 static Value expandWrite(OpBuilder &b, Operation *op, const Addressing &a, LocalPlaceFn localize) {
+  auto isStatic = [](Value value) { return cast<RankedTensorType>(value.getType()).hasStaticShape(); };
+  if (a.batch > 0 && isStatic(a.table) && isStatic(a.rows) && isStatic(a.indices))
+    return expandStaticWrite(b, op, a, localize);
   Location loc = op->getLoc();
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
   SmallVector<Value> ends, loops;

@@ -177,7 +177,8 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
       if (std::optional<ReductionKind> kind = matchReduction(op, i))
         tensor.reduction = *kind;
       else if (reduced == FactorKind::Reduction) // not associative, or a choice
-        reduced = isSelection(op) ? FactorKind::Selection : FactorKind::Whole;
+        reduced = op.getNumReductionLoops() == 1 && isSelection(op) ? FactorKind::Selection
+                                                                    : FactorKind::Whole;
     }
     addMappedDims(maps[numInputs + i], result, false);
   }

@@ -4,6 +4,7 @@
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include <cmath>
@@ -188,13 +189,16 @@ bool mayBeInit(const Element &element, Type type, Attribute init) {
   return std::isnan(element.number) == value.getValue().isNaN() && element.number != 0;
 }
 
-/// Evaluates the selection on all pairs of candidates of the domain. An output holds
-/// what is reached from its init, so that a shard that starts from it as well hands
-/// out a b with, for all a and b that are reached and every candidate e,
-///   a (b e) = (a b) e,  a init = a
-/// which makes a (init e1 .. en) = a e1 .. en.
-bool isSound(const Selection &selection, ArrayRef<Value> held, ValueRange yielded,
-             ArrayRef<Attribute> inits) {
+/// A selection on all pairs of candidates of the domain.
+struct Table {
+  Table(const Selection &selection, ArrayRef<Value> held, ValueRange yielded);
+  size_t times(size_t a, size_t b) const { return product[a * tuples.size() + b]; }
+
+  SmallVector<SmallVector<Element, 2>> tuples; ///< None where these are too many.
+  std::vector<size_t> product;
+};
+
+Table::Table(const Selection &selection, ArrayRef<Value> held, ValueRange yielded) {
   SmallVector<SmallVector<Element>> domains;
   size_t count = 1;
   for (Value value : held) {
@@ -202,8 +206,7 @@ bool isSound(const Selection &selection, ArrayRef<Value> held, ValueRange yielde
     count *= domains.back().size();
   }
   if (count > 64)
-    return false;
-  SmallVector<SmallVector<Element, 2>> tuples;
+    return;
   for (size_t i = 0; i < count; ++i) {
     tuples.emplace_back();
     size_t rest = i;
@@ -212,7 +215,7 @@ bool isSound(const Selection &selection, ArrayRef<Value> held, ValueRange yielde
       rest /= domain.size();
     }
   }
-  std::vector<size_t> product(count * count);
+  product.resize(count * count);
   Evaluator evaluator(selection, held);
   SmallVector<Element, 2> result;
   for (size_t a = 0; a < count; ++a)
@@ -220,12 +223,20 @@ bool isSound(const Selection &selection, ArrayRef<Value> held, ValueRange yielde
       evaluator.run(tuples[a], tuples[b], yielded, result);
       product[a * count + b] = llvm::find(tuples, result) - tuples.begin();
     }
-  auto times = [&](size_t a, size_t b) { return product[a * count + b]; };
+}
+
+/// An output holds what is reached from its init, so that a shard that starts from it as
+/// well hands out a b with, for all a and b that are reached and every candidate e,
+///   a (b e) = (a b) e,  a init = a
+/// which makes a (init e1 .. en) = a e1 .. en.
+bool isSound(const Table &table, ArrayRef<Value> held, ArrayRef<Attribute> inits) {
+  size_t count = table.tuples.size();
+  auto times = [&](size_t a, size_t b) { return table.times(a, b); };
   std::vector<bool> checked(count * count);
   for (size_t init = 0; init < count; ++init) {
     bool isInit = true;
     for (unsigned i = 0; i < held.size(); ++i)
-      isInit &= mayBeInit(tuples[init][i], held[i].getType(), inits[i]);
+      isInit &= mayBeInit(table.tuples[init][i], held[i].getType(), inits[i]);
     if (!isInit)
       continue;
     llvm::SmallSetVector<size_t, 32> reached;
@@ -246,15 +257,30 @@ bool isSound(const Selection &selection, ArrayRef<Value> held, ValueRange yielde
       }
     }
   }
-  return true;
+  return count > 0;
+}
+
+/// The same of one that starts from its first candidate: e1 (e2 .. en).
+bool isAssociative(const Table &table) {
+  size_t count = table.tuples.size();
+  for (size_t a = 0; a < count; ++a)
+    for (size_t b = 0; b < count; ++b)
+      for (size_t e = 0; e < count; ++e)
+        if (table.times(a, table.times(b, e)) != table.times(table.times(a, b), e))
+          return false;
+  return count > 0;
+}
+
+Table getTable(linalg::LinalgOp op, const Selection &selection) {
+  return Table(selection, SmallVector<Value>(op.getRegionOutputArgs()),
+               op.getBlock()->getTerminator()->getOperands());
 }
 
 } // namespace
 
 std::optional<Selection> spmd::getSelection(linalg::LinalgOp op) {
-  unsigned numInputs = op.getNumDpsInputs(), count = op->getNumResults();
-  if (op.getNumReductionLoops() != 1 || count == 0 || count > 2 || op.getNumDpsInits() != count ||
-      op->getNumRegions() != 1)
+  unsigned numInputs = op.getNumDpsInputs(), count = op.getNumDpsInits();
+  if (op.getNumReductionLoops() == 0 || count == 0 || count > 2 || op->getNumRegions() != 1)
     return std::nullopt;
   Block *body = op.getBlock();
   ArrayRef<BlockArgument> arguments = body->getArguments();
@@ -315,6 +341,28 @@ bool spmd::isSelection(linalg::LinalgOp op) {
   SmallVector<Attribute> inits;
   for (Value init : op.getDpsInits())
     inits.push_back(getFillElement(init));
-  return isSound(*selection, SmallVector<Value>(op.getRegionOutputArgs()),
-                 op.getBlock()->getTerminator()->getOperands(), inits);
+  return isSound(getTable(op, *selection), SmallVector<Value>(op.getRegionOutputArgs()), inits);
+}
+
+bool spmd::isAssociativeSelection(linalg::LinalgOp op) {
+  std::optional<Selection> selection = getSelection(op);
+  return selection && isAssociative(getTable(op, *selection));
+}
+
+SmallVector<Value> spmd::pickOne(OpBuilder &b, linalg::LinalgOp op, const Selection &selection,
+                                 ValueRange held, ValueRange candidate) {
+  IRMapping map;
+  map.map(selection.candidate, candidate);
+  map.map(op.getRegionOutputArgs(), held);
+  // Constants may stand in the body.
+  for (Operation *inner : selection.ops) {
+    for (Value operand : inner->getOperands())
+      if (!map.contains(operand) && operand.getParentBlock() == op.getBlock())
+        b.clone(*operand.getDefiningOp(), map);
+    b.clone(*inner, map);
+  }
+  SmallVector<Value> picked;
+  for (Value value : op.getBlock()->getTerminator()->getOperands())
+    picked.push_back(map.lookup(value));
+  return picked;
 }

@@ -107,7 +107,7 @@ LogicalResult spmd::target::compileProgram(ModuleOp module, const CodegenOptions
     }
     return success();
   };
-  if (prepareTosa(*top))
+  if (prepareTosa(*top, /*expandsScatters=*/!options.reference))
     buildLowerTosa(nested);
   if (options.reference) {
     cpu::buildReference(nested);

@@ -47,11 +47,12 @@ protected:
   }
 
   /// One process for each rank, by TCP.
-  std::vector<Result> runAll(int processes, const std::string &arguments, const std::string &fault) {
+  std::vector<Result> runAll(int processes, const std::string &arguments, const std::string &fault,
+                             int gpus = 4) {
     const std::string port = std::to_string(20000 + ::getpid() % 20000 + count_++);
     std::string command = "export SK_WORLD_SIZE=" + std::to_string(processes) +
-                          " SK_ADDRESS=localhost:" + port + " SK_EMU_DEVICES=4 SK_FAULT=" + fault +
-                          "\n";
+                          " SK_ADDRESS=localhost:" + port + " SK_EMU_DEVICES=" +
+                          std::to_string(gpus) + " SK_FAULT=" + fault + "\n";
     for (int p = 0; p < processes; ++p)
       command += "(SK_RANK=" + std::to_string(p) + " " + SHARD_RUN + " " + arguments + " >" +
                  (dir_ / ("out" + std::to_string(p))) + " 2>" + (dir_ / ("err" + std::to_string(p))) +
@@ -130,8 +131,11 @@ TEST_F(CudaEndToEnd, faultsEndAllProcesses) {
 
 TEST_F(CudaEndToEnd, moreRanksThanGpusAreAnErrorForNccl) {
   ::setenv("SK_EMU_DEVICES", "2", 1);
-  expectError(bundle_ + " --function=main --random-inputs=1 --backend=nccl --devices-per-process=auto",
-              "this machine has 2 GPUs, expected one for each");
+  const std::string arguments = bundle_ + " --function=main --random-inputs=1 --backend=nccl";
+  const std::string message = "this machine has 2 GPUs, expected one for each of its 4 ranks";
+  expectError(arguments + " --devices-per-process=auto", message);
+  for (const Result &result : runAll(4, arguments, "", /*gpus=*/2))
+    EXPECT_TRUE(result.status != 0 && contains(result.err, message)) << result.err;
   ::unsetenv("SK_EMU_DEVICES");
 }
 

@@ -241,8 +241,8 @@ func.func @gather_cut(%a: tensor<2x60x6xi32> {spmd.sharding = #spmd.sharding<@m,
 // CHECK: tosa.scatter {{.*}} : (tensor<1x5x2xi32>, tensor<1x4xi32>, tensor<1x4x2xi32>) -> tensor<1x5x2xi32>
 // CHECK-LABEL: func.func @scatter_cut
 // CHECK-NOT: spmd.all
-// CHECK: scf.for
-// CHECK: tensor.insert %{{.*}} : tensor<1x20x6xi32>
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x20x6xi32>)
+// CHECK: arith.select
 // CHECK-NOT: spmd.all
 // CHECK: return
 func.func @scatter(%a: tensor<2x5x6xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {"y"}]>, spmd.range = [-99, 99]},

@@ -76,9 +76,10 @@ struct LocalPlace {
 using LocalPlaceFn =
     llvm::function_ref<LocalPlace(OpBuilder &b, Location loc, unsigned k, Value global)>;
 
-/// The op as loops, before it: a linalg.generic that reads, a nest of scf.for that
-/// writes element by element. Places that are not owned are read as the neutral
-/// element of a sum and not written. Returns what replaces the op's result.
+/// The op as loops, before it: a linalg.generic that reads, one that writes (every place
+/// looks at every row), or where sizes are not known a nest of scf.for that writes element
+/// by element. Places that are not owned are read as the neutral element of a sum and not
+/// written. Returns what replaces the op's result.
 Value expandAddressing(OpBuilder &b, Operation *op, const Addressing &addressing,
                        LocalPlaceFn localize = {});
 

@@ -8,12 +8,12 @@
 namespace mlir::spmd {
 
 /// A structured op that keeps, per place of its outputs, the best candidate that it
-/// has seen along its only reduction loop: an argmax, a maximum written as compare
+/// has seen along its reduction loops: an argmax, a maximum written as compare
 /// and select. A candidate has an element per output, and what is best is decided
 /// by comparing these with what the outputs hold.
 ///
-/// Every shard may pick its own first, and pick among what the shards have picked,
-/// in their order, by the same ops. That is checked, not recognised: the ops are
+/// Every shard (every thread of a device) may pick its own first, from candidates that
+/// follow each other, and pick among what the shards have picked, in their order, by the same ops. That is checked, not recognised: the ops are
 /// evaluated on all candidates of a small domain (NaN, zeros of both signs, values
 /// below and above): what a shard has picked must count like all that it has seen,
 /// although every shard starts from the init:
@@ -27,10 +27,17 @@ struct Selection {
   SmallVector<Operation *> ops;
 };
 
-/// The parts of an op that looks like a selection.
+/// The parts of an op, on tensors or buffers, that looks like a selection.
 std::optional<Selection> getSelection(linalg::LinalgOp op);
 /// True if the op is a selection, checked as above.
 bool isSelection(linalg::LinalgOp op);
+/// True if shards may instead start from their first candidate, whatever the inits are:
+///   x >= best ? x : best, with the place, integers         yes
+///   x > best ? x : best, with the place, floats            no: a NaN that comes first stays
+bool isAssociativeSelection(linalg::LinalgOp op);
+/// Emits what the body of `op` holds after it has held `held` and seen `candidate`.
+SmallVector<Value> pickOne(OpBuilder &b, linalg::LinalgOp op, const Selection &selection,
+                           ValueRange held, ValueRange candidate);
 
 } // namespace mlir::spmd
 

@@ -1,5 +1,6 @@
 //===- LowerTosa.cpp - From tosa to linalg --------------------------------===//
 
+#include "ScatterMatch.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
@@ -10,9 +11,12 @@
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardkit/Rules/IndexedOps.h"
 #include "shardkit/Target/Common/Passes.h"
 
 using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::target;
 
 /// Upstream makes a cast from f16 to bf16, or back, a truncation, which LLVM
 /// refuses: by f32.
@@ -42,12 +46,14 @@ static void hideHalfConstants(tosa::RescaleOp rescale) {
                                     hidden.get()));
 }
 
-bool spmd::target::prepareTosa(ModuleOp module) {
+bool spmd::target::prepareTosa(ModuleOp module, bool expandsScatters) {
   bool found = false;
   module.walk([&](Operation *op) {
     found |= isa_and_nonnull<tosa::TosaDialect>(op->getDialect());
     if (auto cast = dyn_cast<tosa::CastOp>(op))
       splitCast(cast);
+    if (isa<tosa::ScatterOp>(op) && expandsScatters && getAddressing(op))
+      expandScatter(op);
   });
   // The other decompositions of upstream are optional, and that of a 1x1 depthwise
   // convolution of bytes pads i32 as i8 (MLIR 22).

@@ -86,9 +86,10 @@ static bool isWritten(BlockArgument parameter) {
   return false;
 }
 
-void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &shape, Body body) {
+void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &shape, Body body,
+                           ValueRange others) {
   // What it uses: parameters, and values to compute again in program order.
-  SetVector<Value> above;
+  SetVector<Value> above(others.begin(), others.end());
   for (Value operand : op->getOperands())
     above.insert(operand);
   getUsedValuesDefinedAbove(op->getRegions(), above);

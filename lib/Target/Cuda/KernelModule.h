@@ -25,8 +25,10 @@ public:
 
   explicit KernelModule(ModuleOp module) : module(module) {}
 
-  /// Puts a launch of a kernel before `op`, which is replaced by what `body` emits.
-  void replace(Operation *op, StringRef name, const LaunchShape &shape, Body body);
+  /// Puts a launch of a kernel before `op`, which is replaced by what `body` emits; `others`
+  /// are values that it uses beside those of `op`.
+  void replace(Operation *op, StringRef name, const LaunchShape &shape, Body body,
+               ValueRange others = {});
 
 private:
   gpu::GPUModuleOp getKernels();

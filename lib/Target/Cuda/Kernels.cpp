@@ -2,6 +2,7 @@
 
 #include "KernelModule.h"
 #include "RowCode.h"
+#include "ScatterCode.h"
 #include "SplitReduction.h"
 #include "TiledMove.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -28,7 +29,31 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
   // A linalg op on all of the device
   //===--------------------------------------------------------------------===//
 
+  void launchScatter(linalg::LinalgOp op, const DeviceScatter &scatter) {
+    OpBuilder b(op);
+    SmallVector<linalg::LinalgOp> made;
+    Value links = emitLinks(b, op, scatter, made);
+    for (linalg::LinalgOp each : made)
+      launchLinalg(each);
+    int64_t count = scatter.numBatches * scatter.numUpdates * scatter.numAlong;
+    LaunchShape shape{b.getIndexAttr(llvm::divideCeil(count, kThreads)), kThreads};
+    auto body = [&](OpBuilder &b, IRMapping &mapping) {
+      auto copy = cast<linalg::LinalgOp>(b.clone(*op.getOperation(), mapping));
+      Location loc = copy.getLoc();
+      Value id = getGlobalThread(b, loc, kThreads);
+      Value size = arith::ConstantIndexOp::create(b, loc, count);
+      Value busy = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, id, size);
+      auto guard = scf::IfOp::create(b, loc, busy, /*withElseRegion=*/false);
+      OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
+      emitScatter(inside, copy, *getDeviceScatter(copy), mapping.lookup(links), id);
+      copy->erase();
+    };
+    kernels->replace(op, "scatter", shape, body, links);
+  }
+
   void launchLinalg(linalg::LinalgOp op) {
+    if (std::optional<DeviceScatter> scatter = getDeviceScatter(op))
+      return launchScatter(op, *scatter);
     OpBuilder b(op);
     Location loc = op.getLoc();
     AffineExpr s0 = b.getAffineSymbolExpr(0);

@@ -10,6 +10,8 @@
 namespace mlir::spmd::cuda {
 
 SmallVector<unsigned> getReductionLoops(linalg::LinalgOp op);
+/// Iterations of these, of known sizes.
+int64_t countTerms(linalg::LinalgOp op);
 SmallVector<OpFoldResult> getLoopSizes(OpBuilder &b, linalg::LinalgOp op);
 
 /// Emits what a thread does of an op, at the place where its loops are.
@@ -50,25 +52,36 @@ public:
     }
   }
 
-  /// Terms `first`, `first + step`, ... of all, the last loop fastest.
-  SmallVector<Value> emitTerms(OpBuilder &b, Value first, int64_t step, ValueRange starts) {
-    SmallVector<unsigned> loops = getReductionLoops(op);
-    int64_t terms = 1;
-    for (unsigned loop : loops)
-      terms *= op.getStaticLoopRanges()[loop];
-    auto loop = scf::ForOp::create(b, loc, first, index(b, terms), index(b, step), starts);
+  /// Terms `first`, `first + step`, ... before `end`, the last loop fastest.
+  SmallVector<Value> emitTerms(OpBuilder &b, Value first, Value end, int64_t step,
+                               ValueRange starts) {
+    auto loop = scf::ForOp::create(b, loc, first, end, index(b, step), starts);
     OpBuilder inside = OpBuilder::atBlockEnd(loop.getBody());
-    Value left = loop.getInductionVar();
-    for (unsigned k = loops.size(); k-- > 0;) {
-      Value size = index(inside, op.getStaticLoopRanges()[loops[k]]);
-      ivs[loops[k]] = k == 0 ? left : arith::RemUIOp::create(inside, loc, left, size);
-      if (k > 0)
-        left = arith::DivUIOp::create(inside, loc, left, size);
-    }
+    chooseTerm(inside, loop.getInductionVar());
     SmallVector<Value> sums(loop.getRegionIterArgs());
     emitReduction(inside, {}, sums);
     scf::YieldOp::create(inside, loc, sums);
     return SmallVector<Value>(loop.getResults());
+  }
+
+  /// Sets the `ivs` of reduction loops to those of a term.
+  void chooseTerm(OpBuilder &b, Value term) {
+    SmallVector<unsigned> loops = getReductionLoops(op);
+    for (unsigned k = loops.size(); k-- > 0;) {
+      Value size = index(b, op.getStaticLoopRanges()[loops[k]]);
+      ivs[loops[k]] = k == 0 ? term : arith::RemUIOp::create(b, loc, term, size);
+      if (k > 0)
+        term = arith::DivUIOp::create(b, loc, term, size);
+    }
+  }
+
+  /// What the body makes of what the outputs hold, at the current `ivs`; or values of it.
+  SmallVector<Value> emitTerm(OpBuilder &b, ValueRange held, ValueRange wanted = {}) {
+    SmallVector<Value> arguments;
+    for (OpOperand *input : op.getDpsInputOperands())
+      arguments.push_back(load(b, *input));
+    llvm::append_range(arguments, held);
+    return emitPayload(b, op, arguments, ivs, {}, wanted);
   }
 
   SmallVector<Value> loadInits(OpBuilder &b) {
@@ -111,12 +124,7 @@ private:
 
   void emitReduction(OpBuilder &b, ArrayRef<unsigned> loops, SmallVectorImpl<Value> &sums) {
     if (loops.empty()) {
-      SmallVector<Value> arguments;
-      for (OpOperand *input : op.getDpsInputOperands())
-        arguments.push_back(load(b, *input));
-      arguments.append(sums.begin(), sums.end());
-      SmallVector<Value> next = emitPayload(b, op, arguments, ivs);
-      sums.assign(next.begin(), next.end());
+      sums = emitTerm(b, sums);
       return;
     }
     auto loop = scf::ForOp::create(b, loc, index(b, 0), value(b, sizes[loops.front()]),

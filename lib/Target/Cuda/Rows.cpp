@@ -1,6 +1,6 @@
 //===- Rows.cpp - Ops that share rows become one kernel -------------------===//
 
-#include "ThreadCode.h"
+#include "ScatterCode.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -40,7 +40,7 @@ static std::optional<unsigned> dimOf(AffineExpr expr) {
 /// An op that can be computed a row at a time, whatever the rows are.
 static bool isCandidate(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics() || op.hasDynamicShape() || isa<linalg::FillOp>(op) ||
-      op->getNumResults() != 1)
+      op->getNumResults() != 1 || getDeviceScatter(op))
     return false;
   for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())

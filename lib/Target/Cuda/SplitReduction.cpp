@@ -24,8 +24,15 @@ std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
     SmallVector<Operation *> found;
     if (!matchReduction(op.getRegionOutputArgs(), k, found) || found.size() != 1 ||
         !getStart(found[0]))
-      return std::nullopt;
+      break;
     split.combiners.push_back(found[0]);
+  }
+  if (split.combiners.size() != op.getRegionOutputArgs().size()) {
+    split.combiners.clear();
+    split.fromFirst = isAssociativeSelection(op);
+    if (!split.fromFirst && !isSelection(op))
+      return std::nullopt;
+    split.selection = getSelection(op);
   }
   split.pieces = getPieces(op);
   // What is read along the terms is read by neighbours together.
@@ -45,7 +52,7 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
                                     int64_t threads, gpu::GPUFuncOp kernel) {
   Location loc = op.getLoc();
   auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
-  const int64_t results = threads / split.splits;
+  const int64_t results = threads / split.splits, terms = countTerms(op);
   Value thread = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
   Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
   Value fast = arith::RemUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
@@ -60,9 +67,25 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
   Value safe = arith::SelectOp::create(b, loc, isReal, id, index(0));
   emitter.choosePiece(b, safe);
   SmallVector<Value> sums;
+  Value first = part, end = index(terms);
+  int64_t parts = split.splits; // that have terms
+  if (split.selection) {
+    int64_t share = llvm::divideCeil(terms, parts);
+    parts = llvm::divideCeil(terms, share);
+    // Threads without terms look at one that others have, and meet nobody.
+    first = arith::MinUIOp::create(b, loc, arith::MulIOp::create(b, loc, part, index(share)),
+                                   index(terms - 1));
+    end = arith::MinUIOp::create(b, loc, arith::AddIOp::create(b, loc, first, index(share)), end);
+    sums = emitter.loadInits(b);
+    if (split.fromFirst) {
+      emitter.chooseTerm(b, first);
+      sums = emitter.emitTerm(b, sums, split.selection->candidate);
+      first = arith::AddIOp::create(b, loc, first, index(1));
+    }
+  }
   for (Operation *combiner : split.combiners)
     sums.push_back(arith::ConstantOp::create(b, loc, getStart(combiner)));
-  sums = emitter.emitTerms(b, part, split.splits, sums);
+  sums = emitter.emitTerms(b, first, end, split.selection ? 1 : split.splits, sums);
 
   SmallVector<Value> shared;
   for (Value sum : sums) {
@@ -70,30 +93,47 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
     memref::StoreOp::create(b, loc, sum, shared.back(), thread);
   }
   gpu::BarrierOp::create(b, loc);
-  // Halves are added to halves: the same order every time.
+  auto loadAll = [&](OpBuilder &b, Value at) {
+    SmallVector<Value> values;
+    for (Value memory : shared)
+      values.push_back(memref::LoadOp::create(b, loc, memory, at));
+    return values;
+  };
+  auto combineAll = [&](OpBuilder &b, ValueRange mine, ValueRange theirs) {
+    if (split.selection)
+      return pickOne(b, op, *split.selection, mine, theirs);
+    SmallVector<Value> values;
+    for (auto [combiner, x, y] : llvm::zip_equal(split.combiners, mine, theirs))
+      values.push_back(combine(b, combiner, x, y));
+    return values;
+  };
+  // Halves are added to halves, the same order every time; what is picked must stay in the
+  // order of the terms.
   const int64_t stride = split.alongTerms ? 1 : results;
-  for (int64_t half = split.splits / 2; half > 0; half /= 2) {
-    Value adds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, part, index(half));
+  for (int64_t step = 1; step < split.splits; step *= 2) {
+    int64_t distance = split.selection ? step : split.splits / 2 / step;
+    Value adds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, part,
+                                       index(split.selection ? std::max<int64_t>(parts - distance, 0) : distance));
+    if (split.selection)
+      adds = arith::AndIOp::create(
+          b, loc, adds,
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                arith::AndIOp::create(b, loc, part, index(2 * step - 1)), index(0)));
     auto guard = scf::IfOp::create(b, loc, adds, /*withElseRegion=*/false);
     OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
     Value other = arith::AddIOp::create(
-        inside, loc, thread, arith::ConstantIndexOp::create(inside, loc, half * stride));
-    for (auto [combiner, memory] : llvm::zip_equal(split.combiners, shared)) {
-      Value mine = memref::LoadOp::create(inside, loc, memory, thread);
-      Value theirs = memref::LoadOp::create(inside, loc, memory, other);
-      memref::StoreOp::create(inside, loc, combine(inside, combiner, mine, theirs), memory, thread);
-    }
+        inside, loc, thread, arith::ConstantIndexOp::create(inside, loc, distance * stride));
+    SmallVector<Value> both = combineAll(inside, loadAll(inside, thread), loadAll(inside, other));
+    for (auto [value, memory] : llvm::zip_equal(both, shared))
+      memref::StoreOp::create(inside, loc, value, memory, thread);
     gpu::BarrierOp::create(b, loc);
   }
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, part, index(0));
   auto guard = scf::IfOp::create(b, loc, arith::AndIOp::create(b, loc, isFirst, isReal),
                                  /*withElseRegion=*/false);
   OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
-  SmallVector<Value> totals;
-  for (auto [combiner, memory, init] :
-       llvm::zip_equal(split.combiners, shared, emitter.loadInits(inside)))
-    totals.push_back(combine(inside, combiner, init,
-                             memref::LoadOp::create(inside, loc, memory, thread)));
+  SmallVector<Value> totals =
+      combineAll(inside, emitter.loadInits(inside), loadAll(inside, thread));
   emitter.storeAll(inside, totals);
 }
 

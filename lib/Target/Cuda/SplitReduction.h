@@ -4,6 +4,7 @@
 #define SHARDKIT_LIB_TARGET_CUDA_SPLITREDUCTION_H
 
 #include "ThreadCode.h"
+#include "shardkit/Rules/Selections.h"
 
 namespace mlir::spmd::cuda {
 
@@ -14,10 +15,14 @@ struct SplitReduction {
   /// Neighbouring threads take neighbouring terms of one result; else neighbouring results.
   bool alongTerms = true;
   SmallVector<Operation *> combiners; ///< Of each result, in the op's body.
+  /// Instead: each thread picks from terms that follow each other, and neighbours' picks
+  /// meet in the order of these.
+  std::optional<Selection> selection;
+  bool fromFirst = false; ///< A thread starts from the first of its terms; else from the init.
 };
 
-/// How `op` is best split, if it can be (it adds, multiplies, or takes the largest or
-/// smallest, and its sizes are known) and that makes it faster.
+/// How `op` is best split, if it can be (it adds, multiplies, takes the largest or
+/// smallest, or picks one of the terms, and its sizes are known) and that makes it faster.
 std::optional<SplitReduction> getSplitReduction(linalg::LinalgOp op, int64_t threads);
 /// Computes `threads / splits` results on a block of that many threads; all of them come
 /// here. `kernel` gets the memory that they share.

@@ -108,6 +108,13 @@ SmallVector<unsigned> spmd::cuda::getReductionLoops(linalg::LinalgOp op) {
   return loops;
 }
 
+int64_t spmd::cuda::countTerms(linalg::LinalgOp op) {
+  int64_t terms = 1;
+  for (unsigned loop : getReductionLoops(op))
+    terms *= op.getStaticLoopRanges()[loop];
+  return terms;
+}
+
 void PieceEmitter::emitElements(OpBuilder &b) {
   const int64_t width = pieces.width;
   SmallVector<SmallVector<Value>> lanes(width); // [lane][operand]
@@ -184,7 +191,8 @@ Value spmd::cuda::addShared(gpu::GPUFuncOp kernel, ArrayRef<int64_t> shape, Type
 }
 
 SmallVector<Value> spmd::cuda::emitPayload(OpBuilder &b, linalg::LinalgOp op, ValueRange elements,
-                                           ArrayRef<Value> loops, IRMapping mapping) {
+                                           ArrayRef<Value> loops, IRMapping mapping,
+                                           ValueRange wanted) {
   Block *body = op.getBlock();
   mapping.map(body->getArguments(), elements);
   for (Operation &inner : body->without_terminator()) {
@@ -198,7 +206,7 @@ SmallVector<Value> spmd::cuda::emitPayload(OpBuilder &b, linalg::LinalgOp op, Va
     });
   }
   SmallVector<Value> results;
-  for (Value result : body->getTerminator()->getOperands())
+  for (Value result : wanted.empty() ? ValueRange(body->getTerminator()->getOperands()) : wanted)
     results.push_back(mapping.lookupOrDefault(result));
   return results;
 }

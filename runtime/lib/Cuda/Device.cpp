@@ -101,12 +101,13 @@ Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_
                                                  int64_t end, const DeviceOptions &options) {
   SK_ASSIGN_OR_RETURN(Machine * machine, Machine::open());
   // With CUDA_VISIBLE_DEVICES processes may see other GPUs.
-  const bool areOwn = options.firstGpu >= 0;
-  const int64_t first = areOwn && !std::getenv("CUDA_VISIBLE_DEVICES") ? options.firstGpu : 0;
-  if (areOwn && options.map.empty() && first + end - begin > machine->count())
+  const bool areOwn = options.firstGpu >= 0, seesAll = !std::getenv("CUDA_VISIBLE_DEVICES");
+  const int64_t first = areOwn && seesAll ? options.firstGpu : 0;
+  const int64_t needed = seesAll ? options.hostRanks : end - begin;
+  if (areOwn && options.map.empty() && needed > machine->count())
     return invalid("this machine has " + std::to_string(machine->count()) + " GPU" +
                    (machine->count() == 1 ? "" : "s") + ", expected one for each of its " +
-                   std::to_string(first + end - begin) + " ranks at least");
+                   std::to_string(needed) + " ranks");
   std::unique_ptr<Devices> devices(new Devices);
   devices->impl_->begin = begin;
   for (int64_t rank = begin; rank < end; ++rank) {
@@ -148,7 +149,7 @@ Expected<void *> Device::allocate(int64_t bytes,
                                   const std::function<Status(int64_t)> &describe) {
   SK_RETURN_IF_ERROR(enter());
   CUdeviceptr memory = 0;
-  const CUresult result = impl_->driver.cuMemAlloc(&memory, size_t(std::max<int64_t>(bytes, 1)));
+  const CUresult result = impl_->driver.cuMemAlloc(&memory, sizeToAllocate(bytes));
   SK_RETURN_IF_ERROR(impl_->checkAllocation(result, bytes, describe));
   return pointer(memory);
 }
@@ -158,7 +159,7 @@ Expected<Buffer> Device::allocateInOrder(int64_t bytes,
   SK_RETURN_IF_ERROR(enter());
   CUdeviceptr memory = 0;
   const CUresult result = impl_->driver.cuMemAllocAsync(
-      &memory, size_t(std::max<int64_t>(bytes, 1)), impl_->compute);
+      &memory, sizeToAllocate(bytes), impl_->compute);
   SK_RETURN_IF_ERROR(impl_->checkAllocation(result, bytes, describe));
   return Buffer(pointer(memory), bytes, [this](void *data) {
     (void)enter();

@@ -23,6 +23,11 @@ inline CUdeviceptr address(const void *pointer) {
 inline void *pointer(CUdeviceptr address) {
   return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
 }
+/// What is allocated for a value: kernels read aligned 16 bytes of it at once, of which
+/// the last may lie behind its end.
+inline size_t sizeToAllocate(int64_t bytes) {
+  return bytes > 0 ? (size_t(bytes) + 15) / 16 * 16 : 16;
+}
 
 /// A GPU of this machine; its primary context stays for the process.
 struct Gpu {

@@ -165,7 +165,7 @@ Expected<const void *> Programs::constant(CUstream aside, const void *host, int6
   const std::string what =
       gpu_.name + ": a constant of " + std::to_string(bytes) + " bytes";
   CUdeviceptr memory = 0;
-  SK_RETURN_IF_ERROR(driver.check(driver.cuMemAlloc(&memory, size_t(bytes ? bytes : 1)), what));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuMemAlloc(&memory, sizeToAllocate(bytes)), what));
   if (bytes)
     SK_RETURN_IF_ERROR(
         driver.check(driver.cuMemcpyHtoDAsync(memory, host, size_t(bytes), aside), what));

@@ -88,8 +88,15 @@ Status Session::openDevices(const Runnable &what) {
       char host[256] = {};
       ::gethostname(host, sizeof host - 1);
       SK_ASSIGN_OR_RETURN(std::vector<std::string> hosts, backend_.exchange(host));
-      options.firstGpu = backend_.blockOf(what.devices()) *
-                         std::count(hosts.begin(), hosts.begin() + backend_.process(), host);
+      options.firstGpu = 0;
+      for (int p = 0; p < int(hosts.size()); ++p) {
+        if (hosts[size_t(p)] != host)
+          continue;
+        auto [first, last] = backend_.ranksOf(p, what.devices());
+        options.hostRanks += last - first;
+        if (p < backend_.process())
+          options.firstGpu += last - first;
+      }
     }
     auto opened = cuda::Devices::open(manifest.chip, begin, end, options);
     SK_RETURN_IF_ERROR(backend_.agree(opened.status()));

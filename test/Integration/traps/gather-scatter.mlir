@@ -77,8 +77,8 @@ func.func private @pairs_reference(%at: tensor<5x2xindex>, %table: tensor<8x6x7x
 // A shard writes the rows that it owns: nothing moves but indices and updates.
 // CHECK-LABEL: func.func public @write_rows
 // CHECK-NOT: spmd.all
-// CHECK: scf.for
-// CHECK: tensor.insert %{{.*}} : tensor<20x2xf32>
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<20x2xf32>)
+// CHECK: arith.select
 // CHECK-NOT: spmd.all
 // CHECK: return
 func.func public @write_rows(%rows: tensor<1x6xf32>, %to: tensor<40x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>},

@@ -41,8 +41,9 @@ void registerCommonTarget(DialectRegistry &registry);
 Value getPointer(OpBuilder &b, Location loc, Value buffer);
 
 /// Upstream's passes from tosa to linalg on tensors, for both sides of a
-/// comparison, on modules for which prepareTosa says that they have tosa ops.
-bool prepareTosa(ModuleOp module);
+/// comparison, on modules for which prepareTosa says that they have tosa ops. Scatters
+/// may be spelled as all others are.
+bool prepareTosa(ModuleOp module, bool expandsScatters);
 void buildLowerTosa(OpPassManager &pm);
 
 /// Passes on one module of functions without calls: what is legal, products as calls,

@@ -23,7 +23,9 @@ def SpmdCudaKernels : Pass<"spmd-cuda-kernels", "::mlir::ModuleOp"> {
   let summary = "Work on buffers becomes kernels, launched by the host";
   let description = [{
     After bufferization. Each linalg op becomes one kernel, with a thread per
-    element of its result (16 bytes of it where it is contiguous); stores by the host become
+    element of its result (16 bytes of it where it is contiguous), several threads per
+    element where it reduces, and a thread per element of the updates where it is a
+    scatter, whose updates another kernel links by their places; stores by the host become
     kernels too. A loop nest without calls whose linalg ops are small becomes a
     kernel of one block that runs the loops as they are, its threads sharing each linalg op.
     Other loops and branches stay with the host. Equal kernels are one `gpu.func`;

@@ -31,6 +31,7 @@ struct DeviceOptions {
   bool tf32 = false;        ///< f32 contractions may round their inputs to tf32.
   bool graphs = true;       ///< Programs that can are recorded and replayed.
   int64_t firstGpu = -1;    ///< Set: a GPU of its own for each rank, from this one on.
+  int64_t hostRanks = 0;    ///< Then: ranks of all processes of this machine.
   std::vector<int64_t> map; ///< GPU of each rank; empty: one after the other.
 };
 

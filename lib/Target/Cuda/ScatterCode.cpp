@@ -1,0 +1,205 @@
+//===- ScatterCode.cpp - Updates of places that data say ------------------===//
+
+#include "ScatterCode.h"
+#include "PieceEmitter.h"
+
+using namespace mlir;
+using namespace mlir::spmd::cuda;
+
+/// Pairs of a place and an update that are looked at faster than two more kernels start.
+static constexpr int64_t kFewPairs = 64 * 1024;
+
+std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
+  std::optional<target::Scatter> match = target::Scatter::match(op);
+  if (!match)
+    return std::nullopt;
+  DeviceScatter scatter(*match);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  double places = 1;
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    auto add = [&, loop = loop](SmallVectorImpl<unsigned> &loops, int64_t &count) {
+      loops.push_back(loop);
+      count *= ranges[loop];
+    };
+    if (kind == utils::IteratorType::reduction)
+      add(scatter.updates, scatter.numUpdates);
+    else if (match->isDeciding(loop))
+      add(scatter.batches, scatter.numBatches);
+    else if (llvm::none_of(match->getAddresses(), [&, loop = loop](const target::Scatter::Address &a) {
+               return a.loop == loop;
+             }))
+      add(scatter.along, scatter.numAlong);
+    else
+      places *= ranges[loop];
+  }
+  // Numbers of updates are i32.
+  if (scatter.numUpdates > std::numeric_limits<int32_t>::max())
+    return std::nullopt;
+  double each = double(scatter.numBatches) * scatter.numUpdates;
+  double work = each * scatter.numUpdates + each * scatter.numAlong;
+  if (work + kFewPairs > each * scatter.numAlong * places)
+    return std::nullopt;
+  return scatter;
+}
+
+/// The number of the indices `at` of `loops`, the last fastest.
+static Value linearize(OpBuilder &b, linalg::LinalgOp op, ArrayRef<unsigned> loops,
+                       ArrayRef<Value> at) {
+  Value number;
+  for (unsigned loop : loops) {
+    if (number) {
+      Value size = arith::ConstantIndexOp::create(b, op.getLoc(), op.getStaticLoopRanges()[loop]);
+      number = arith::MulIOp::create(b, op.getLoc(), number, size);
+      number = arith::AddIOp::create(b, op.getLoc(), number, at[loop]);
+    } else {
+      number = at[loop];
+    }
+  }
+  return number;
+}
+
+Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter,
+                            SmallVectorImpl<linalg::LinalgOp> &made) {
+  Location loc = op.getLoc();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), shape = {2};
+  // Loops over batches, updates, and the others that each is compared with.
+  SmallVector<AffineExpr> mine(ranges.size()), other(ranges.size());
+  SmallVector<unsigned> dims(scatter.batches);
+  llvm::append_range(dims, scatter.updates);
+  unsigned numLoops = dims.size() + scatter.updates.size();
+  for (auto [d, loop] : llvm::enumerate(dims)) {
+    shape.push_back(ranges[loop]);
+    mine[loop] = b.getAffineDimExpr(d);
+    bool isUpdate = d >= scatter.batches.size();
+    other[loop] = b.getAffineDimExpr(isUpdate ? d + scatter.updates.size() : d);
+  }
+  auto mapOf = [&](ArrayRef<AffineExpr> exprs, AffineMap map) {
+    return map.replaceDimsAndSymbols(exprs, {}, numLoops, 0);
+  };
+  SmallVector<AffineExpr> dimExprs;
+  for (unsigned loop : dims)
+    dimExprs.push_back(b.getAffineDimExpr(loop));
+  AffineMap shapeMap = AffineMap::get(ranges.size(), 0, dimExprs, b.getContext());
+
+  Type i32 = b.getI32Type();
+  Value all = arith::ConstantIntOp::create(b, loc, scatter.numUpdates, 32);
+  Value links = memref::AllocOp::create(b, loc, MemRefType::get(shape, i32));
+  made.push_back(linalg::FillOp::create(b, loc, all, links));
+  SmallVector<Value> halves;
+  for (int64_t half : {0, 1}) {
+    SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)), sizes,
+        strides(shape.size(), b.getIndexAttr(1));
+    offsets[0] = b.getIndexAttr(half);
+    for (int64_t size : shape)
+      sizes.push_back(b.getIndexAttr(size));
+    sizes[0] = b.getIndexAttr(1);
+    MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+        ArrayRef(shape).drop_front(), cast<MemRefType>(links.getType()), offsets, sizes, strides);
+    halves.push_back(memref::SubViewOp::create(b, loc, type, links, offsets, sizes, strides));
+  }
+  SmallVector<Value> ins;
+  SmallVector<AffineMap> maps;
+  SmallVector<OpOperand *> inputs = scatter.match.getDecidingInputs();
+  for (ArrayRef<AffineExpr> side : {ArrayRef(mine), ArrayRef(other)})
+    for (OpOperand *input : inputs) {
+      ins.push_back(input->get());
+      maps.push_back(mapOf(side, op.getMatchingIndexingMap(input)));
+    }
+  // Not read: it says how long the loops over others are.
+  ins.push_back(halves[0]);
+  maps.push_back(mapOf(other, shapeMap));
+  maps.append(2, mapOf(mine, shapeMap));
+  SmallVector<utils::IteratorType> kinds(dims.size(), utils::IteratorType::parallel);
+  kinds.append(scatter.updates.size(), utils::IteratorType::reduction);
+  made.push_back(linalg::GenericOp::create(
+      b, loc, ins, halves, maps, kinds, [&](OpBuilder &b, Location loc, ValueRange args) {
+        SmallVector<Value> numbers;
+        SmallVector<SmallVector<Value>> places;
+        for (ArrayRef<AffineExpr> side : {ArrayRef(mine), ArrayRef(other)}) {
+          SmallVector<Value> at(ranges.size());
+          for (unsigned loop : dims)
+            at[loop] = linalg::IndexOp::create(
+                b, loc, cast<AffineDimExpr>(side[loop]).getPosition());
+          places.push_back(scatter.match.emitPlaces(b, at, [&](OpBuilder &, OpOperand &operand) {
+            return args[llvm::find(inputs, &operand) - inputs.begin() +
+                        (numbers.empty() ? 0 : inputs.size())];
+          }));
+          numbers.push_back(arith::IndexCastOp::create(
+              b, loc, i32, linearize(b, op, scatter.updates, at)));
+        }
+        Value same;
+        for (auto [x, y] : llvm::zip_equal(places[0], places[1])) {
+          Value equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+          same = same ? arith::AndIOp::create(b, loc, same, equal) : equal;
+        }
+        auto least = [&](Value held, arith::CmpIPredicate order, Value number) -> Value {
+          Value counts = arith::CmpIOp::create(b, loc, order, numbers[1], numbers[0]);
+          counts = arith::AndIOp::create(b, loc, same, counts);
+          return arith::MinUIOp::create(b, loc, held,
+                                        arith::SelectOp::create(b, loc, counts, number, all));
+        };
+        ValueRange held = args.take_back(2);
+        Value next = least(held[0], arith::CmpIPredicate::ugt, numbers[1]);
+        Value before = least(held[1], arith::CmpIPredicate::ult, numbers[1]);
+        linalg::YieldOp::create(b, loc, ValueRange{next, before});
+      }));
+  return links;
+}
+
+void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter,
+                             Value links, Value id) {
+  Location loc = op.getLoc();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  Pieces pieces;
+  PieceEmitter emitter(op, pieces);
+  emitter.ivs.assign(ranges.size(), Value());
+  SmallVector<unsigned> loops(scatter.batches);
+  llvm::append_range(loops, scatter.updates);
+  llvm::append_range(loops, scatter.along);
+  for (unsigned loop : llvm::reverse(loops)) {
+    Value size = arith::ConstantIndexOp::create(b, loc, ranges[loop]);
+    emitter.ivs[loop] = arith::RemUIOp::create(b, loc, id, size);
+    id = arith::DivUIOp::create(b, loc, id, size);
+  }
+  auto index = [&](OpBuilder &b, int64_t i) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, i);
+  };
+  /// What a half of the links has for the update where the emitter is.
+  auto loadLink = [&](OpBuilder &b, int64_t half) -> Value {
+    SmallVector<Value> at = {index(b, half)};
+    for (unsigned loop : loops)
+      if (!llvm::is_contained(scatter.along, loop))
+        at.push_back(emitter.ivs[loop]);
+    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
+                                        memref::LoadOp::create(b, loc, links, at));
+  };
+
+  Value acts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, loadLink(b, 1),
+                                     index(b, scatter.numUpdates));
+  SmallVector<Value> places = scatter.match.emitPlaces(
+      b, emitter.ivs, [&](OpBuilder &b, OpOperand &operand) { return emitter.load(b, operand); });
+  for (auto [address, place] : llvm::zip_equal(scatter.match.getAddresses(), places)) {
+    Value isPlace = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place,
+                                          index(b, ranges[address.loop]));
+    acts = arith::AndIOp::create(b, loc, acts, isPlace);
+    emitter.ivs[address.loop] = place;
+  }
+  auto guard = scf::IfOp::create(b, loc, acts, /*withElseRegion=*/false);
+  OpBuilder then = OpBuilder::atBlockBegin(guard.thenBlock());
+  SmallVector<Value> held = emitter.loadInits(then);
+  Value first = linearize(then, op, scatter.updates, emitter.ivs);
+  Type type = held[0].getType();
+  auto loop = scf::WhileOp::create(
+      then, loc, {type, first.getType()}, {held[0], first},
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        emitter.chooseTerm(b, args[1]);
+        SmallVector<Value> now = emitter.emitTerm(b, args[0]);
+        Value next = loadLink(b, 0);
+        Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, next,
+                                           index(b, scatter.numUpdates));
+        scf::ConditionOp::create(b, loc, more, {now[0], next});
+      },
+      [&](OpBuilder &b, Location loc, ValueRange args) { scf::YieldOp::create(b, loc, args); });
+  then.setInsertionPointAfter(loop);
+  emitter.storeAll(then, loop.getResult(0));
+}
