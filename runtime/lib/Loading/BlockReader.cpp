@@ -6,6 +6,7 @@
 #include <chrono>
 #include <climits>
 #include <cstring>
+#include <iterator>
 
 namespace shardkit::rt {
 
@@ -53,6 +54,7 @@ void IoChooser::record(IoMode mode, int64_t bytes, double seconds) {
 
 void BlockReader::start(const StoredTensor &stored) {
   stored_ = &stored;
+  bits_ = stored.storedBits();
   items_.clear();
   items_.reserve(maxPieces); // Doubling would take twice what is needed.
 }
@@ -66,7 +68,7 @@ bool BlockReader::areRows(const StoredTensor &stored, int64_t count, int64_t str
 void BlockReader::add(const Piece &piece) {
   if (piece.rows > 1) {
     // As many rows at a time as one request is made for.
-    int64_t bits = stored_->storedBits(), size = dtypeSize(*stored_->dtype);
+    int64_t bits = bits_, size = dtypeSize(*stored_->dtype);
     int64_t most = std::max<int64_t>(1, stagedBytes * 8 / bits / piece.rowStride);
     for (int64_t row = 0; row < piece.rows; row += most) {
       Piece part = piece;
@@ -80,7 +82,7 @@ void BlockReader::add(const Piece &piece) {
     return;
   }
   // Elements far apart are requests of their own.
-  if (piece.count > 1 && piece.stride * stored_->storedBits() / 8 > maxGap) {
+  if (piece.count > 1 && piece.stride * bits_ / 8 > maxGap) {
     Piece one = piece;
     one.count = 1;
     int64_t size = dtypeSize(*stored_->dtype);
@@ -91,8 +93,8 @@ void BlockReader::add(const Piece &piece) {
     }
     return;
   }
-  auto [begin, end] = stored_->byteRange(piece.first, (piece.count - 1) * piece.stride + 1);
-  items_.push_back({begin, end, piece});
+  int64_t last = piece.first + (piece.count - 1) * piece.stride + 1;
+  items_.push_back({piece.first * bits_ / 8, (last * bits_ + 7) / 8, piece});
 }
 
 LoadCounters &BlockReader::counters(int64_t rank) {
@@ -128,22 +130,31 @@ void BlockReader::putInOrder() {
       std::sort(order_.begin(), order_.end(), before);
     return;
   }
-  size_t heads[16], ends[16], live = runs_.size();
-  for (size_t k = 0; k < live; ++k) {
-    heads[k] = runs_[k];
-    ends[k] = k + 1 < live ? runs_[k + 1] : items_.size();
-  }
-  while (live > 0) {
-    size_t best = 0;
-    for (size_t k = 1; k < live; ++k)
-      if (before(uint32_t(heads[k]), uint32_t(heads[best])))
-        best = k;
-    order_.push_back(uint32_t(heads[best]));
-    if (++heads[best] == ends[best]) {
-      --live;
-      heads[best] = heads[live];
-      ends[best] = ends[live];
+  // The next item of each run, sorted. Runs that take turns, as columns do, come
+  // last again after one comparison.
+  struct Head {
+    uint32_t at, end;
+  } heads[2 * 16];
+  size_t first = 0, last = 0; // Live ones.
+  auto insert = [&](Head head) {
+    size_t place = last++;
+    for (; place > first && before(head.at, heads[place - 1].at); --place)
+      heads[place] = heads[place - 1];
+    heads[place] = head;
+  };
+  for (size_t k = 0; k < runs_.size(); ++k)
+    insert({uint32_t(runs_[k]), uint32_t(k + 1 < runs_.size() ? runs_[k + 1] : items_.size())});
+  while (first < last) {
+    Head head = heads[first++];
+    order_.push_back(head.at);
+    if (++head.at == head.end)
+      continue;
+    if (last == std::size(heads)) {
+      std::copy(heads + first, heads + last, heads);
+      last -= first;
+      first = 0;
     }
+    insert(head);
   }
 }
 

@@ -72,6 +72,7 @@ private:
   IoChooser &io_;
   const bool wholeBlocks_;
   const StoredTensor *stored_ = nullptr;
+  int64_t bits_ = 0; ///< Of a stored element.
   void putInOrder();
   Item &item(size_t i) { return items_[order_[i]]; }
   std::vector<Item> items_; ///< As added: ascending for each rank.
