@@ -3,6 +3,9 @@
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: shard-run %s --random-inputs=5 --verify | FileCheck %s
 // RUN: shard-run %s --random-inputs=5 --verify --compile-option=--overlap --compile-option=--overlap-share=0 | FileCheck %s
+// RUN: shard-opt %s --spmd-pipeline-default="overlap=true overlap-share=0" | FileCheck %s --check-prefix=START
+// START: spmd.start {
+// START-NEXT: spmd.{{.*}}f8E
 // CHECK: verify: 1 function, 4 results, all equal
 
 // RUN: shard-compile %s -o %t/bundle
@@ -19,7 +22,6 @@ func.func @main(%x: tensor<8x16xf32> {spmd.name = "x", spmd.sharding = #spmd.sha
         tensor<8xf32> {spmd.name = "sum", spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
   %n = arith.truncf %x : tensor<8x16xf32> to tensor<8x16xf8E4M3FN>
   %g = spmd.with_sharding_constraint %n <@m, [{}, {}]> : tensor<8x16xf8E4M3FN>
-  %0 = arith.extf %g : tensor<8x16xf8E4M3FN> to tensor<8x16xf32>
   %h = arith.truncf %x : tensor<8x16xf32> to tensor<8x16xf8E5M2>
   %t = spmd.with_sharding_constraint %h <@m, [{"y"}, {"x"}]> : tensor<8x16xf8E5M2>
   %1 = arith.extf %t : tensor<8x16xf8E5M2> to tensor<8x16xf32>
@@ -35,5 +37,6 @@ func.func @main(%x: tensor<8x16xf32> {spmd.name = "x", spmd.sharding = #spmd.sha
   %s = arith.select %isLess, %one, %none : tensor<8x16xi1>, tensor<8x16xf8E4M3FN>
   %sum = linalg.reduce { arith.addf } ins(%s : tensor<8x16xf8E4M3FN>) outs(%zero : tensor<8xf8E4M3FN>) dimensions = [1]
   %3 = arith.extf %sum : tensor<8xf8E4M3FN> to tensor<8xf32>
+  %0 = arith.extf %g : tensor<8x16xf8E4M3FN> to tensor<8x16xf32>
   return %0, %1, %2, %3 : tensor<8x16xf32>, tensor<8x16xf32>, tensor<16xf32>, tensor<8xf32>
 }
