@@ -56,6 +56,7 @@ void BlockReader::start(const StoredTensor &stored) {
   stored_ = &stored;
   bits_ = stored.storedBits();
   items_.clear();
+  pieces_.clear();
   items_.reserve(maxPieces); // Doubling would take twice what is needed.
 }
 
@@ -77,7 +78,7 @@ void BlockReader::add(const Piece &piece) {
       part.to += row * piece.toRowStride * size;
       auto [begin, end] = stored_->byteRange(part.first, (part.rows - 1) * part.rowStride +
                                                              (part.count - 1) * part.stride + 1);
-      items_.push_back({begin, end, part});
+      push(begin, end, part);
     }
     return;
   }
@@ -94,7 +95,15 @@ void BlockReader::add(const Piece &piece) {
     return;
   }
   int64_t last = piece.first + (piece.count - 1) * piece.stride + 1;
-  items_.push_back({piece.first * bits_ / 8, (last * bits_ + 7) / 8, piece});
+  push(piece.first * bits_ / 8, (last * bits_ + 7) / 8, piece);
+}
+
+void BlockReader::push(int64_t begin, int64_t end, const Piece &piece) {
+  const bool isRun = piece.rows == 1 && stored_->encoding == Encoding::Raw &&
+                     (piece.count == 1 || (piece.stride == 1 && piece.toStride == 1));
+  items_.push_back({begin, end, piece.to, int32_t(piece.rank), isRun ? -1 : int32_t(pieces_.size())});
+  if (!isRun)
+    pieces_.push_back(piece);
 }
 
 LoadCounters &BlockReader::counters(int64_t rank) {
@@ -171,7 +180,7 @@ Status BlockReader::finish(int64_t begin, int64_t count) {
     size_t last = first + 1;
     int64_t end = item(first).end;
     // Short runs are sliced in memory: what is read at once stays in the cache.
-    int64_t most = item(first).piece.rows > 1 ? 2 * stagedBytes : blockBytes;
+    int64_t most = hasRows(item(first)) ? 2 * stagedBytes : blockBytes;
     while (last < items_.size() && item(last).begin - end <= maxGap &&
            std::max(end, item(last).end) - item(first).begin <= most) {
       end = std::max(end, item(last).end);
@@ -181,20 +190,20 @@ Status BlockReader::finish(int64_t begin, int64_t count) {
     first = last;
   }
   most_ = std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) + order_.capacity() * 4) +
+                              int64_t(pieces_.capacity() * sizeof(Piece)) +
                               int64_t(parts_.capacity() * sizeof(::iovec)) +
                               int64_t(copies_.capacity() * sizeof(copies_[0])));
   return {};
 }
 
 Status BlockReader::readGroup(size_t first, size_t last) {
-  // Straight into place: contiguous here and there, stored as in memory, and no
-  // two pieces overlap unless they are the same (replicas).
-  bool straight = stored_->encoding == Encoding::Raw;
+  // Straight into place: runs, of which no two overlap unless they are the same
+  // (replicas).
+  bool straight = true;
   int64_t end = item(first).begin, distinct = 0, runs = 0;
   for (size_t i = first; i < last && straight; ++i) {
     const Item &one = item(i);
-    const Piece &piece = one.piece;
-    straight = piece.rows == 1 && (piece.count == 1 || (piece.stride == 1 && piece.toStride == 1));
+    straight = one.piece < 0;
     if (i > first && one.begin == item(i - 1).begin && one.end == item(i - 1).end)
       continue;
     straight &= one.begin >= end;
@@ -239,7 +248,12 @@ Status BlockReader::readGroup(size_t first, size_t last) {
   return {};
 }
 
-void BlockReader::decode(const Piece &piece, const char *block, int64_t begin) const {
+void BlockReader::decode(const Item &item, const char *block, int64_t begin) const {
+  if (item.piece < 0) {
+    std::memcpy(item.to, block + (item.begin - begin), size_t(item.end - item.begin));
+    return;
+  }
+  const Piece &piece = pieces_[size_t(item.piece)];
   int64_t first = piece.first, size = dtypeSize(*stored_->dtype);
   char *to = piece.to;
   if (piece.rows > 1 && stored_->encoding == Encoding::Raw && piece.stride == 1 &&
@@ -261,7 +275,7 @@ void BlockReader::decode(const Piece &piece, const char *block, int64_t begin) c
 }
 
 void BlockReader::place(size_t first, size_t last, const char *block, int64_t begin) {
-  ++counters(item(first).piece.rank).requests;
+  ++counters(item(first).rank).requests;
   int64_t end = begin;
   for (size_t i = first; i < last; ++i)
     end = std::max(end, item(i).end);
@@ -270,16 +284,17 @@ void BlockReader::place(size_t first, size_t last, const char *block, int64_t be
   int64_t left = end - begin;
   newBytes_ += left;
   for (size_t i = first; i < last; ++i) {
-    const Piece &piece = item(i).piece;
-    decode(piece, block, begin);
-    int64_t own = piece.rows * (piece.rows > 1 || piece.stride > 1
-                                    ? (piece.count * stored_->storedBits() + 7) / 8
-                                    : item(i).end - item(i).begin);
+    const Item &one = item(i);
+    decode(one, block, begin);
+    int64_t own = one.end - one.begin;
+    if (one.piece >= 0)
+      if (const Piece &piece = pieces_[size_t(one.piece)]; piece.rows > 1 || piece.stride > 1)
+        own = piece.rows * ((piece.count * bits_ + 7) / 8);
     own = std::min(own, left);
-    counters(piece.rank).bytesRead += own;
+    counters(one.rank).bytesRead += own;
     left -= own;
   }
-  counters(item(first).piece.rank).bytesRead += left;
+  counters(item(first).rank).bytesRead += left;
 }
 
 Status BlockReader::readStraight(size_t first, size_t last) {
@@ -297,8 +312,8 @@ Status BlockReader::readStraight(size_t first, size_t last) {
     source = i;
     if (one.begin > at) // A gap, at most maxGap.
       parts_.push_back({gaps, size_t(one.begin - at)});
-    parts_.push_back({one.piece.to, size_t(one.end - one.begin)});
-    counters(one.piece.rank).bytesRead += one.end - at;
+    parts_.push_back({one.to, size_t(one.end - one.begin)});
+    counters(one.rank).bytesRead += one.end - at;
     at = one.end;
   }
   // Neighbours that land side by side are one part.
@@ -310,14 +325,14 @@ Status BlockReader::readStraight(size_t first, size_t last) {
       parts_[++kept] = parts_[i];
   }
   parts_.resize(kept + 1);
-  counters(item(first).piece.rank).requests += int64_t((parts_.size() + IOV_MAX - 1) / IOV_MAX);
+  counters(item(first).rank).requests += int64_t((parts_.size() + IOV_MAX - 1) / IOV_MAX);
   newBytes_ += at - begin;
   int64_t offset = stored_->offset + begin;
   SK_RETURN_IF_ERROR(parts_.size() == 1
                          ? stored_->file->read(parts_[0].iov_base, offset, at - begin)
                          : stored_->file->read(parts_, offset));
   for (auto [to, from] : copies_)
-    std::memcpy(item(to).piece.to, item(from).piece.to,
+    std::memcpy(item(to).to, item(from).to,
                 size_t(item(to).end - item(to).begin));
   return {};
 }
@@ -331,13 +346,14 @@ Status BlockReader::readStaged(size_t first, size_t last, int64_t begin, int64_t
     return {};
   }
   for (size_t i = first; i < last; ++i)
-    decode(item(i).piece, block, begin);
+    decode(item(i), block, begin);
   // The root reads everything.
   LoadCounters &own = counters(0);
   ++own.requests;
   own.bytesRead += bytes;
   newBytes_ += bytes;
-  most_ = std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item)));
+  most_ = std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) +
+                                                     pieces_.capacity() * sizeof(Piece)));
   return {};
 }
 
