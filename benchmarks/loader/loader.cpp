@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
@@ -110,11 +111,26 @@ static Cut cut(const SourceSet &set, int64_t ranks, bool columns) {
   return result;
 }
 
-static void dropCaches(const std::string &path) {
+static const File &fileOf(const Cut &cut) {
+  return *std::get<StoredSource>(cut.sources[0]).tensors[0].whole.file;
+}
+
+/// The file stays mapped once a run has mapped it: without this the next would find
+/// its pages there, and pages in use are not dropped.
+static void forgetMapping(const Cut &cut) {
+  if (const char *map = fileOf(cut).map())
+    ::madvise(const_cast<char *>(map), size_t(fileOf(cut).size()), MADV_DONTNEED);
+}
+
+static void dropCaches(const std::string &path, const Cut &cut) {
+  forgetMapping(cut);
   int fd = ::open(path.c_str(), O_RDONLY);
   ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
   ::close(fd);
   std::ofstream("/proc/sys/vm/drop_caches") << 1; // Where permitted.
+  // Its header may have been read again by others.
+  if (fileOf(cut).isCached(fileOf(cut).size() / 2))
+    die(path + ": the page cache cannot be dropped: use --warm");
 }
 
 static int64_t statusBytes(const char *key) {
@@ -270,7 +286,7 @@ static void compare(const std::string &path, const char *what, const Cut &cut, b
   int64_t extra = 0;
   auto timed = [&](const std::function<double()> &run) {
     if (cold)
-      dropCaches(path);
+      dropCaches(path, cut);
     return run();
   };
   last = load(cut, direct); // Fills the page cache.
@@ -294,6 +310,7 @@ static void compare(const std::string &path, const char *what, const Cut &cut, b
     if (others) {
       scattered.push_back(timed([&] { return load(cut, root).seconds; }));
       tvm.push_back(timed([&] { return tvmFlow(cut); }));
+      forgetMapping(cut);
       viaMap.push_back(timed([&] { return load(cut, mapped).seconds; }));
     }
   }
@@ -360,6 +377,7 @@ static void sameContent(const std::string &path, const SourceSet &set) {
 
 int main(int argc, char **argv) {
   bool withCold = true;
+  std::string only; // Rows or columns.
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
     auto value = [&](const char *name) -> const char * {
@@ -372,10 +390,12 @@ int main(int argc, char **argv) {
       totalBytes = std::atoll(v) << 20;
     else if (const char *v = value("--repeats="))
       repeats = std::max(1, std::atoi(v));
+    else if (argument == "--cut=rows" || argument == "--cut=columns")
+      only = argument.substr(6);
     else if (argument == "--warm")
       withCold = false;
     else
-      die("usage: loader-benchmark --dir=DIRECTORY [--mib=1024] [--repeats=5] [--warm]");
+      die("usage: loader-benchmark --dir=DIRECTORY [--mib=1024] [--repeats=5] [--warm] [--cut=rows|columns]");
   }
   if (directory.empty())
     die("--dir=DIRECTORY is missing");
@@ -391,7 +411,7 @@ int main(int argc, char **argv) {
       "| cut | ranks | cache | direct GB/s | pread GB/s | direct : pread | best : best | by CPU time | : root-scatter | : TVM "
       "flow | : mmap | worst rank read : own | node read : needed | MiB beyond shards | readers "
       "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
-  {
+  if (only != "columns") {
     std::string path = makeSet(16384);
     auto set = SourceSet::open(path);
     check(set.status());
@@ -408,12 +428,17 @@ int main(int argc, char **argv) {
                 double(totalBytes) / 1e9 / median(cat));
     aliased(path, *set, 4);
     std::printf("%s", head);
+    std::fflush(stdout);
     for (int64_t ranks : {1, 2, 3, 4, 8})
       compare(path, "rows", cut(*set, ranks, false), false, ranks == 4);
     if (withCold)
       compare(path, "rows", cut(*set, 4, false), true, true);
     std::filesystem::remove(path);
   }
+  if (only == "rows")
+    return 0;
+  if (only == "columns")
+    std::printf("%s", head);
   for (int64_t ranks : {2, 4, 8}) {
     std::string path = makeSet(4096 * ranks);
     auto set = SourceSet::open(path);

@@ -163,6 +163,14 @@ def signless(type: ir.Type) -> ir.RankedTensorType:
     return tensor
 
 
+def stored(type: ir.Type) -> ir.RankedTensorType:
+    """The type of a tensor as functions take it: 8-bit floats are bytes too, which nothing computes with."""
+    tensor = ir.RankedTensorType(type)
+    if is_float(tensor.element_type) and tensor.element_type.width == 8:
+        return ir.RankedTensorType.get(tensor.shape, ir.IntegerType.get_signless(8))
+    return signless(tensor)
+
+
 def owner(value: ir.Value) -> ir.Operation | None:
     """The op that makes a value; nothing for a block argument."""
     return value.owner.operation if isinstance(value.owner, (ir.Operation, ir.OpView)) else None

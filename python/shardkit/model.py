@@ -18,7 +18,7 @@ from .tools import find_tool, run_tool
 # Names of element types in MLIR and in NumPy.
 DTYPES = {
     "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "f8E4M3FN": "float8_e4m3fn",
-    "f8E5M2": "float8_e5m2",
+    "f8E5M2": "float8_e5m2", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E5M2FNUZ": "float8_e5m2fnuz", "f8E8M0FNU": "float8_e8m0fnu",
 } | {f"{s}i{n}": f"{'u' * (s == 'u')}int{n}" for s in ("", "u") for n in (8, 16, 32, 64)}  # fmt: skip
 
 
@@ -29,13 +29,18 @@ FILES = ("model.mlir", "weights.safetensors", "inputs.safetensors", "plan.json")
 @dataclasses.dataclass(frozen=True)
 class Argument:
     """An argument of the imported function; `is_weight`: it is found among stored weights by its name; `is_batch`: microbatches
-    cut its dim 0. Unsigned integers are taken by the compiled function as signed ones of the same bits."""
+    cut its dim 0. Unsigned integers are taken by the compiled function as signed ones of the same bits, 8-bit floats as bytes;
+    weights of 8-bit floats are stored as such."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     is_weight: bool
     is_batch: bool = False
+
+    @property
+    def is_loaded_as_bytes(self) -> bool:
+        return self.is_weight and self.dtype.startswith("float8")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,7 +132,7 @@ class Program:
             run_tool(command)
             (file,) = Path(work, "out").glob("*.safetensors")
             found = safetensors.read(file)
-        results = [found[r.name].view(r.dtype) if r.dtype.startswith("uint") else found[r.name] for r in model.results]
+        results = [found[r.name].view(safetensors.numpy_dtype(r.dtype)) if _is_bits(r.dtype) else found[r.name] for r in model.results]
         return model.unflatten(results) if model.unflatten else results
 
 
@@ -143,15 +148,22 @@ def _convert(argument: Argument, value: Any) -> np.ndarray:
     return array
 
 
-def _drop_sign(array: np.ndarray) -> np.ndarray:
-    return array.view(array.dtype.name[1:]) if array.dtype.kind == "u" else array
+def _is_bits(dtype: str) -> bool:
+    """The compiled function has signed integers of these bits."""
+    return dtype.startswith(("uint", "float8"))
+
+
+def _as_compiled(argument: Argument, array: np.ndarray) -> np.ndarray:
+    if argument.is_loaded_as_bytes or not _is_bits(array.dtype.name):
+        return array
+    return array.view(f"int{array.dtype.itemsize * 8}")
 
 
 def _write_arguments(directory: Path, arguments: Sequence[Argument], values: dict[str, np.ndarray]) -> list[str]:
     """Writes weights and inputs to a file each, and returns the options of shard-run that name them."""
     options: list[str] = []
     for option, file, is_weight in (("--weights", "weights", True), ("--input", "inputs", False)):
-        tensors = {a.name: _drop_sign(values[a.name]) for a in arguments if a.is_weight == is_weight and a.name in values}
+        tensors = {a.name: _as_compiled(a, values[a.name]) for a in arguments if a.is_weight == is_weight and a.name in values}
         if tensors:
             path = directory / f"{file}.safetensors"
             safetensors.write(path, tensors)

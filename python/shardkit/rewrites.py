@@ -10,7 +10,7 @@ from typing import Callable, Sequence
 
 from jaxlib.mlir import ir
 
-from .builder import Builder, apply_body, attribute_names, element, fail, owner, replace, shape_of, signless, walk
+from .builder import Builder, apply_body, attribute_names, element, fail, owner, replace, shape_of, stored, walk
 from .cumulative import rewrite_reduce_window
 from .loops import rewrite_branch, rewrite_while
 from .scatter import rewrite_scatter, rewrite_select_and_scatter
@@ -81,14 +81,14 @@ def rewrite_erf_inv(op: ir.Operation) -> None:
 
 
 
-# --- unsigned integers ----------------------------------------------------------------------------
+# --- types at boundaries ----------------------------------------------------------------------------
 
 
-def drop_unsigned_signatures(module: ir.Module) -> None:
-    """Functions take and return integers without a sign, of the same bits: linalg has no others."""
+def store_signatures(module: ir.Module) -> None:
+    """Functions take and return integers without a sign, of the same bits: linalg has no others; and 8-bit floats as bytes."""
     for func in [op.operation for op in module.body.operations if op.operation.name == "func.func"]:
         type = ir.FunctionType(ir.TypeAttr(func.attributes["function_type"]).value)
-        changed = ir.FunctionType.get([signless(t) for t in type.inputs], [signless(t) for t in type.results])
+        changed = ir.FunctionType.get([stored(t) for t in type.inputs], [stored(t) for t in type.results])
         if changed == type or not func.regions[0].blocks:
             continue
         func.attributes["function_type"] = ir.TypeAttr.get(changed)
@@ -96,7 +96,7 @@ def drop_unsigned_signatures(module: ir.Module) -> None:
         b = object.__new__(Builder)
         b.ip, b.loc = ir.InsertionPoint.at_block_begin(block), func.location
         for argument in block.arguments:
-            old, new = argument.type, signless(argument.type)
+            old, new = argument.type, stored(argument.type)
             if old != new:
                 argument.set_type(new)
                 cast = b.bitcast(argument, old)
@@ -104,24 +104,24 @@ def drop_unsigned_signatures(module: ir.Module) -> None:
         terminator = list(block.operations)[-1].operation
         b = Builder(terminator)
         for i, value in enumerate(terminator.operands):
-            terminator.operands[i] = b.bitcast(value, signless(value.type))
+            terminator.operands[i] = b.bitcast(value, stored(value.type))
     for call in [op for op in walk(module.operation) if op.name == "func.call"]:
         b = Builder(call)
         types = [r.type for r in call.results]
-        made = b.op("func.call", [b.bitcast(v, signless(v.type)) for v in call.operands], [signless(t) for t in types], {
+        made = b.op("func.call", [b.bitcast(v, stored(v.type)) for v in call.operands], [stored(t) for t in types], {
             "callee": call.attributes["callee"]
         })  # fmt: skip
         replace(call, [b.bitcast(r, t) for r, t in zip(made.results, types)])
 
 
 def rewrite_annotation(op: ir.Operation) -> None:
-    """What is said of unsigned integers is said of the same bits."""
+    """What is said of unsigned integers and 8-bit floats is said of the same bits."""
     values = [*op.operands, *op.results]
-    if all(signless(v.type) == v.type for v in values):
+    if all(stored(v.type) == v.type for v in values):
         return
     b = Builder(op)
     made = b.op(
-        op.name, [b.bitcast(v, signless(v.type)) for v in op.operands], [signless(r.type) for r in op.results],
+        op.name, [b.bitcast(v, stored(v.type)) for v in op.operands], [stored(r.type) for r in op.results],
         {name: op.attributes[name] for name in attribute_names(op)},
     )  # fmt: skip
     replace(op, [b.bitcast(new, old.type) for old, new in zip(op.results, made.results)])
@@ -185,7 +185,7 @@ REWRITES: dict[str, Callable[[ir.Operation], object]] = {
 def rewrite_module(module: ir.Module) -> None:
     """Runs all rewrites, inner ops first, so that a loop is moved when what is in it is done."""
     with module.context, ir.Location.unknown():
-        drop_unsigned_signatures(module)
+        store_signatures(module)
         for op in reversed(walk(module.operation)):
             rewrite = REWRITES.get(op.name)
             if rewrite:

@@ -14,18 +14,25 @@ _NUMPY = {
     "BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "U16": "uint16", "F16": "float16", "I32": "int32",
     "U32": "uint32", "F32": "float32", "F64": "float64", "I64": "int64", "U64": "uint64", "C64": "complex64",
 }  # fmt: skip
-_ML_DTYPES = {"BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
+_ML_DTYPES = {
+    "BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz", "F8_E8M0": "float8_e8m0fnu",
+}  # fmt: skip
 _NAMES = {name: key for key, name in (_NUMPY | _ML_DTYPES).items()}
 
 
-def _dtype(key: str) -> np.dtype[Any]:
-    if key in _NUMPY:
-        return np.dtype(_NUMPY[key])
-    if key in _ML_DTYPES:
-        import ml_dtypes  # comes with jax
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    if name not in _ML_DTYPES.values():
+        return np.dtype(name)
+    import ml_dtypes  # comes with jax
 
-        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[key]))
-        return found
+    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    return found
+
+
+def _dtype(key: str) -> np.dtype[Any]:
+    if key in _NUMPY or key in _ML_DTYPES:
+        return numpy_dtype((_NUMPY | _ML_DTYPES)[key])
     raise ShardKitError(f"dtype {key} has no NumPy type, expected one of {', '.join((_NUMPY | _ML_DTYPES))}")
 
 

@@ -172,12 +172,15 @@ def lower(
         own = [f'spmd.{"weight" if a.is_weight else "name"} = {_quote(a.name)}' for a in arguments]
         own = [f"{o}, spmd.range = [{r[0]}, {r[1]}]" if r else o for o, r in zip(own, ranges)]
         own = [f"{o}, spmd.microbatch = #spmd.microbatch<dim = 0>" if a.is_batch else o for o, a in zip(own, arguments)]
+        own = [f"{o}, spmd.load = @{_name_load(a)}" if a.is_loaded_as_bytes else o for o, a in zip(own, arguments)]
         _extend(func, "arg_attrs", own)
         own = [f"spmd.name = {_quote(r.name)}" for r in results]
         own = [o if t is None else f"{o}, spmd.tied = {t} : i64" for o, t in zip(own, tied)]
         _extend(func, "res_attrs", own)
         outline(module)
         rewrite_module(module)
+        for load in {_name_load(a): a for a in arguments if a.is_loaded_as_bytes}.values():
+            module.body.append(ir.Operation.parse(_load_bytes(load)))
         text = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     info = ["--mlir-print-debuginfo"] if locations else []
     linalg = run_tool(
@@ -192,6 +195,21 @@ def lower(
         linalg = name_ops(run_tool(shard_opt + ["--spmd-import-sdy", "--mlir-print-op-generic", "--mlir-print-debuginfo"], linalg))
         return run_tool(shard_opt + info, linalg)
     return run_tool(shard_opt + ["--spmd-import-sdy"] + info, linalg)
+
+
+def _name_load(argument: Argument) -> str:
+    return "bytes_" + "x".join(map(str, argument.shape)) + f"_{argument.dtype}"
+
+
+def _load_bytes(argument: Argument) -> str:
+    """The loading function of a weight whose stored elements the function takes as bytes."""
+    shape = "".join(f"{n}x" for n in argument.shape)
+    element = next(mlir for mlir, name in DTYPES.items() if name == argument.dtype)
+    old, new = f"tensor<{shape}{element}>", f"tensor<{shape}i8>"
+    return f"""func.func private @{_name_load(argument)}(%w: {old}) -> {new} {{
+      %0 = stablehlo.bitcast_convert %w : ({old}) -> {new}
+      return %0 : {new}
+    }}"""
 
 
 def _quote(text: str) -> str:

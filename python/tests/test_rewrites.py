@@ -55,6 +55,29 @@ ODD[1, ::7], ODD[2, 3], ODD[2, 9], ODD[3, 5] = np.nan, np.inf, -np.inf, -0.0
 NUMBERS = np.arange(4 * 201, dtype=np.int32).reshape(4, 201)
 TABLE, ROWS, IDS = normal(8, 4), normal(6, 4), ints(8, 6)
 
+FLOATS8 = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
+
+
+def codes(kind):
+    """All values of an 8-bit float."""
+    return jnp.asarray(np.arange(256, dtype=np.uint8).view(jnp.dtype(kind)).reshape(16, 16))
+
+
+def between(kind):
+    """Numbers whose rounding to an 8-bit float is not plain: halfway, next to that, too large, too small."""
+    sizes = np.abs(np.asarray(codes(kind)).astype(np.float32).ravel())
+    sizes = np.unique(sizes[np.isfinite(sizes)]).astype(np.float64)
+    middle = np.append((sizes[1:] + sizes[:-1]) / 2, sizes[-1] + (sizes[-1] - sizes[-2]) / 2).astype(np.float32)
+    found = np.concatenate([middle, np.nextafter(middle, np.float32(np.inf)), np.nextafter(middle, np.float32(0)), sizes])
+    found = np.concatenate([found, np.float32([np.inf, np.nan, 3e38, 1e-30, 1e-42])]).astype(np.float32)
+    found = np.concatenate([found, -found])
+    return put(found[: len(found) // 4 * 4].reshape(4, -1), "data")
+
+
+BYTES = codes("float8_e4m3fn")
+FINITE = jnp.where(jnp.isfinite(BYTES.astype(jnp.float32)), BYTES, jnp.zeros_like(BYTES))
+SCALES = np.linspace(0.001, 0.002, 16, dtype=np.float32)
+
 CASES = {
     # functions of numbers
     "erf": (jax.scipy.special.erf, put(normal(8, 4), "data")),
@@ -202,6 +225,22 @@ CASES = {
     "bfloat16": (lambda x: (x.astype(jnp.bfloat16) * 3).astype(jnp.float32), put(normal(8, 4), "data")),
     "bools": (lambda x: (x > 0) & (x < 1), put(normal(8, 4), "data")),
     "constraint_unsigned": (lambda x: lax.with_sharding_constraint(x + 1, NamedSharding(MESH, P("data"))), np.arange(8, dtype=np.uint32)),
+    # 8-bit floats: weights are stored as such, other arguments and results are bytes
+    **{f"extend_{k}": (lambda p: [p["w"].astype(t) for t in (jnp.float32, jnp.float16, jnp.bfloat16)], {"w": put(codes(k), "data", "model")}) for k in FLOATS8},
+    **{f"round_{k}": (lambda x, k=k: x.astype(k), between(k)) for k in FLOATS8},
+    **{f"round_16_{k}": (lambda x, k=k: (x.astype(jnp.bfloat16).astype(k), x.astype(jnp.float16).astype(k)), between(k)) for k in FLOATS8[:4]},
+    **{f"convert_{k}": (lambda x, k=k: [x.astype(o) for o in FLOATS8[:4] if o != k], put(codes(k), "data")) for k in FLOATS8[:4]},
+    "float8_moved": (lambda x: (x, x.T, jnp.concatenate([x, x[::2]]), x[::-1], x[jnp.array([3, 1, 15])]), put(BYTES, "data", "model")),
+    "float8_computed": (lambda x, y: (x + y, x * y, jnp.maximum(x, -y), x < y, x * jnp.float8_e4m3fn(1.5)), put(FINITE, "data", "model"), put(FINITE.T, "model", "data")),
+    "float8_reduced": (lambda x: (x.max(0), (x * jnp.float8_e4m3fn(0.01)).sum(0), jnp.sort(x, axis=0)), put(FINITE, "data", "model")),
+    "float8_product": (lambda x, y: lax.dot_general(x, y, (((1,), (0,)), ((), ())), preferred_element_type=jnp.float32), put(FINITE, "data", "model"), put(FINITE, "model")),
+    "float8_layers": (lambda x, p: lax.scan(lambda c, w: (jnp.tanh(c @ (w[0].astype(jnp.float32) * w[1])), None), x, (p["w"], p["s"]))[0],
+                      put(normal(8, 16), "data"), {"w": put(jnp.stack([FINITE, FINITE.T]), None, None, "model"), "s": np.stack([SCALES, SCALES[::-1]])}),
+    "float8_cache": (jax.jit(lambda c, r, i: (lax.dynamic_update_slice(c, r.astype(c.dtype), (i, 0)), c.at[jnp.array([1, 5])].set(r.astype(c.dtype))), donate_argnums=0),
+                     put(FINITE, "data"), normal(2, 16), np.int32(3)),
+    "float8_local": (local(lambda x: (lax.all_gather(x, "model", axis=1, tiled=True), lax.ppermute(x, "data", [(0, 1), (1, 0)]).T), P("data", "model"), (P("data", None), P("model", "data"))), put(BYTES, "data", "model")),
+    "float8_branches": (lambda x, p: (lax.cond(p, lambda x: x, lambda x: x[::-1], x), lax.fori_loop(0, 3, lambda i, x: x[::-1], x)), put(BYTES, "data"), np.bool_(False)),
+    "float8_constraint": (lambda x: lax.with_sharding_constraint(x.T, NamedSharding(MESH, P("data"))).astype(jnp.float32), put(BYTES, "data")),
     "recurrence": (jax.scipy.special.i0, put(normal(8, 4), "data")),
     "batched_product": (lambda x: jnp.einsum("bij,bjk->bik", x, x), put(normal(4, 3, 3), "data")),
 }
@@ -216,7 +255,10 @@ def check(name):
         b = np.asarray(b)
         if a.shape != b.shape or a.dtype != b.dtype:
             return f"{a.dtype}{a.shape} against {b.dtype}{b.shape}"
-        if b.dtype.kind in "biu":
+        if b.dtype.name in FLOATS8:
+            nan = np.isnan(b.astype(np.float32))
+            same = np.array_equal(nan, np.isnan(a.astype(np.float32))) and np.array_equal(a.view(np.uint8)[~nan], b.view(np.uint8)[~nan])
+        elif b.dtype.kind in "biu":
             same = np.array_equal(a, b)
         else:
             finite = np.isfinite(b)

@@ -49,6 +49,8 @@ static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
   if (calls) // those of a callee are now there once per call
     for (auto func : copy->getOps<func::FuncOp>())
       numberCollectives(func);
+  for (auto func : copy->getOps<func::FuncOp>())
+    widenCollectives(func);
   return std::move(copy);
 }
 

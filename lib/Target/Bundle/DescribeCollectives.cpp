@@ -2,6 +2,7 @@
 
 #include "Describe.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,6 +20,47 @@ SmallVector<CollectiveOpInterface> spmd::collectivesOf(func::FuncOp func) {
   SmallVector<CollectiveOpInterface> ops;
   func.walk([&](CollectiveOpInterface op) { ops.push_back(op); });
   return ops;
+}
+
+void spmd::widenCollectives(func::FuncOp func) {
+  OpBuilder b(func.getContext());
+  for (CollectiveOpInterface op : collectivesOf(func)) {
+    if (op->getNumOperands() == 0 || op->getNumResults() != 1)
+      continue;
+    auto isNarrow = [](Type type) {
+      auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+      return element && element.getWidth() == 8;
+    };
+    Value in = op->getOperand(0);
+    if (!isNarrow(in.getType()))
+      continue;
+    const bool isReduction = op.getReduction().has_value();
+    Type element = isReduction ? Type(b.getF32Type()) : b.getI8Type();
+    auto widen = [&](Type type) { return Type(cast<ShapedType>(type).clone(element)); };
+    auto start = dyn_cast<StartOp>(op->getParentOp());
+    Location loc = op.getLoc();
+    b.setInsertionPoint(start ? start.getOperation() : op.getOperation());
+    op->setOperand(0, isReduction
+                          ? Value(arith::ExtFOp::create(b, loc, widen(in.getType()), in))
+                          : Value(arith::BitcastOp::create(b, loc, widen(in.getType()), in)));
+    if (auto global = op->getAttrOfType<TypeAttr>("global_type"))
+      op->setAttr("global_type", TypeAttr::get(widen(global.getValue())));
+    Value out = op->getResult(0);
+    Type type = out.getType();
+    out.setType(widen(type));
+    b.setInsertionPointAfter(op);
+    if (start) { // Its results are read behind the op that waits for them.
+      unsigned number = out.use_begin()->getOperandNumber();
+      start.getResult(number).setType(out.getType());
+      DoneOp done = start.getDone();
+      out = done.getResult(number);
+      out.setType(widen(type));
+      b.setInsertionPointAfter(done);
+    }
+    Operation *back = isReduction ? arith::TruncFOp::create(b, loc, type, out).getOperation()
+                                  : arith::BitcastOp::create(b, loc, type, out).getOperation();
+    out.replaceAllUsesExcept(back->getResult(0), back);
+  }
 }
 
 void spmd::describeMove(const Transfer &transfer, manifest::Collective &out) {

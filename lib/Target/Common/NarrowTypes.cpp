@@ -256,6 +256,37 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
     return success();
   }
 };
+
+/// To the nearest power of 2, ties to the larger. There is no 0, and nothing below it: NaN.
+struct ExpandTruncPower : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    if (!isa<Float8E8M0FNUType>(getElementTypeOrSelf(op.getType())) || op.getRoundingmode())
+      return failure();
+    Location loc = op.getLoc();
+    Bits bits{rewriter, loc, op.getType()};
+    Value in = op.getIn();
+    unsigned width = getElementTypeOrSelf(in.getType()).getIntOrFloatBitWidth();
+    if (width > 32)
+      in = target::roundToOdd(rewriter, loc, in);
+    else if (width < 32)
+      in = arith::ExtFOp::create(rewriter, loc, bits.f32(), in);
+    Value all = bits.asBits(in);
+    Value nearest = bits.make<arith::ShRUIOp>(bits.make<arith::AddIOp>(all, bits.number(1 << 22)),
+                                              bits.number(23));
+    // 2^-127 is the least.
+    Value value = bits.select(bits.compare(arith::CmpIPredicate::ule, all, 1 << 22),
+                              bits.number(0), nearest);
+    // Infinity and NaN; 0; what has a sign is larger than all of these.
+    Value isNone = arith::OrIOp::create(rewriter, loc,
+                                        bits.compare(arith::CmpIPredicate::uge, all, 0x7f800000),
+                                        bits.compare(arith::CmpIPredicate::eq, all, 0));
+    value = bits.select(isNone, bits.number(0xff), value);
+    Value byte = arith::TruncIOp::create(rewriter, loc, bits.type(rewriter.getI8Type()), value);
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), byte);
+    return success();
+  }
+};
 } // namespace
 
 Value target::roundToOdd(OpBuilder &b, Location loc, Value value) {
@@ -275,6 +306,6 @@ Value target::roundToOdd(OpBuilder &b, Location loc, Value value) {
 
 void target::populateNarrowFloatPatterns(RewritePatternSet &patterns) {
   patterns.add<ExpandExtF, ExpandTruncF>(patterns.getContext());
-  patterns.add<ExpandExtPower>(patterns.getContext(), /*benefit=*/2);
+  patterns.add<ExpandExtPower, ExpandTruncPower>(patterns.getContext(), /*benefit=*/2);
   arith::populateExpandF8E8M0Patterns(patterns);
 }

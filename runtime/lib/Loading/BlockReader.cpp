@@ -6,6 +6,7 @@
 #include <chrono>
 #include <climits>
 #include <cstring>
+#include <iterator>
 
 namespace shardkit::rt {
 
@@ -53,7 +54,9 @@ void IoChooser::record(IoMode mode, int64_t bytes, double seconds) {
 
 void BlockReader::start(const StoredTensor &stored) {
   stored_ = &stored;
+  bits_ = stored.storedBits();
   items_.clear();
+  pieces_.clear();
   items_.reserve(maxPieces); // Doubling would take twice what is needed.
 }
 
@@ -66,7 +69,7 @@ bool BlockReader::areRows(const StoredTensor &stored, int64_t count, int64_t str
 void BlockReader::add(const Piece &piece) {
   if (piece.rows > 1) {
     // As many rows at a time as one request is made for.
-    int64_t bits = stored_->storedBits(), size = dtypeSize(*stored_->dtype);
+    int64_t bits = bits_, size = dtypeSize(*stored_->dtype);
     int64_t most = std::max<int64_t>(1, stagedBytes * 8 / bits / piece.rowStride);
     for (int64_t row = 0; row < piece.rows; row += most) {
       Piece part = piece;
@@ -75,12 +78,12 @@ void BlockReader::add(const Piece &piece) {
       part.to += row * piece.toRowStride * size;
       auto [begin, end] = stored_->byteRange(part.first, (part.rows - 1) * part.rowStride +
                                                              (part.count - 1) * part.stride + 1);
-      items_.push_back({begin, end, part});
+      push(begin, end, part);
     }
     return;
   }
   // Elements far apart are requests of their own.
-  if (piece.count > 1 && piece.stride * stored_->storedBits() / 8 > maxGap) {
+  if (piece.count > 1 && piece.stride * bits_ / 8 > maxGap) {
     Piece one = piece;
     one.count = 1;
     int64_t size = dtypeSize(*stored_->dtype);
@@ -91,8 +94,16 @@ void BlockReader::add(const Piece &piece) {
     }
     return;
   }
-  auto [begin, end] = stored_->byteRange(piece.first, (piece.count - 1) * piece.stride + 1);
-  items_.push_back({begin, end, piece});
+  int64_t last = piece.first + (piece.count - 1) * piece.stride + 1;
+  push(piece.first * bits_ / 8, (last * bits_ + 7) / 8, piece);
+}
+
+void BlockReader::push(int64_t begin, int64_t end, const Piece &piece) {
+  const bool isRun = piece.rows == 1 && stored_->encoding == Encoding::Raw &&
+                     (piece.count == 1 || (piece.stride == 1 && piece.toStride == 1));
+  items_.push_back({begin, end, piece.to, int32_t(piece.rank), isRun ? -1 : int32_t(pieces_.size())});
+  if (!isRun)
+    pieces_.push_back(piece);
 }
 
 LoadCounters &BlockReader::counters(int64_t rank) {
@@ -128,22 +139,31 @@ void BlockReader::putInOrder() {
       std::sort(order_.begin(), order_.end(), before);
     return;
   }
-  size_t heads[16], ends[16], live = runs_.size();
-  for (size_t k = 0; k < live; ++k) {
-    heads[k] = runs_[k];
-    ends[k] = k + 1 < live ? runs_[k + 1] : items_.size();
-  }
-  while (live > 0) {
-    size_t best = 0;
-    for (size_t k = 1; k < live; ++k)
-      if (before(uint32_t(heads[k]), uint32_t(heads[best])))
-        best = k;
-    order_.push_back(uint32_t(heads[best]));
-    if (++heads[best] == ends[best]) {
-      --live;
-      heads[best] = heads[live];
-      ends[best] = ends[live];
+  // The next item of each run, sorted. Runs that take turns, as columns do, come
+  // last again after one comparison.
+  struct Head {
+    uint32_t at, end;
+  } heads[2 * 16];
+  size_t first = 0, last = 0; // Live ones.
+  auto insert = [&](Head head) {
+    size_t place = last++;
+    for (; place > first && before(head.at, heads[place - 1].at); --place)
+      heads[place] = heads[place - 1];
+    heads[place] = head;
+  };
+  for (size_t k = 0; k < runs_.size(); ++k)
+    insert({uint32_t(runs_[k]), uint32_t(k + 1 < runs_.size() ? runs_[k + 1] : items_.size())});
+  while (first < last) {
+    Head head = heads[first++];
+    order_.push_back(head.at);
+    if (++head.at == head.end)
+      continue;
+    if (last == std::size(heads)) {
+      std::copy(heads + first, heads + last, heads);
+      last -= first;
+      first = 0;
     }
+    insert(head);
   }
 }
 
@@ -160,7 +180,7 @@ Status BlockReader::finish(int64_t begin, int64_t count) {
     size_t last = first + 1;
     int64_t end = item(first).end;
     // Short runs are sliced in memory: what is read at once stays in the cache.
-    int64_t most = item(first).piece.rows > 1 ? 2 * stagedBytes : blockBytes;
+    int64_t most = hasRows(item(first)) ? 2 * stagedBytes : blockBytes;
     while (last < items_.size() && item(last).begin - end <= maxGap &&
            std::max(end, item(last).end) - item(first).begin <= most) {
       end = std::max(end, item(last).end);
@@ -170,20 +190,20 @@ Status BlockReader::finish(int64_t begin, int64_t count) {
     first = last;
   }
   most_ = std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) + order_.capacity() * 4) +
+                              int64_t(pieces_.capacity() * sizeof(Piece)) +
                               int64_t(parts_.capacity() * sizeof(::iovec)) +
                               int64_t(copies_.capacity() * sizeof(copies_[0])));
   return {};
 }
 
 Status BlockReader::readGroup(size_t first, size_t last) {
-  // Straight into place: contiguous here and there, stored as in memory, and no
-  // two pieces overlap unless they are the same (replicas).
-  bool straight = stored_->encoding == Encoding::Raw;
+  // Straight into place: runs, of which no two overlap unless they are the same
+  // (replicas).
+  bool straight = true;
   int64_t end = item(first).begin, distinct = 0, runs = 0;
   for (size_t i = first; i < last && straight; ++i) {
     const Item &one = item(i);
-    const Piece &piece = one.piece;
-    straight = piece.rows == 1 && (piece.count == 1 || (piece.stride == 1 && piece.toStride == 1));
+    straight = one.piece < 0;
     if (i > first && one.begin == item(i - 1).begin && one.end == item(i - 1).end)
       continue;
     straight &= one.begin >= end;
@@ -228,7 +248,12 @@ Status BlockReader::readGroup(size_t first, size_t last) {
   return {};
 }
 
-void BlockReader::decode(const Piece &piece, const char *block, int64_t begin) const {
+void BlockReader::decode(const Item &item, const char *block, int64_t begin) const {
+  if (item.piece < 0) {
+    std::memcpy(item.to, block + (item.begin - begin), size_t(item.end - item.begin));
+    return;
+  }
+  const Piece &piece = pieces_[size_t(item.piece)];
   int64_t first = piece.first, size = dtypeSize(*stored_->dtype);
   char *to = piece.to;
   if (piece.rows > 1 && stored_->encoding == Encoding::Raw && piece.stride == 1 &&
@@ -250,7 +275,7 @@ void BlockReader::decode(const Piece &piece, const char *block, int64_t begin) c
 }
 
 void BlockReader::place(size_t first, size_t last, const char *block, int64_t begin) {
-  ++counters(item(first).piece.rank).requests;
+  ++counters(item(first).rank).requests;
   int64_t end = begin;
   for (size_t i = first; i < last; ++i)
     end = std::max(end, item(i).end);
@@ -259,16 +284,17 @@ void BlockReader::place(size_t first, size_t last, const char *block, int64_t be
   int64_t left = end - begin;
   newBytes_ += left;
   for (size_t i = first; i < last; ++i) {
-    const Piece &piece = item(i).piece;
-    decode(piece, block, begin);
-    int64_t own = piece.rows * (piece.rows > 1 || piece.stride > 1
-                                    ? (piece.count * stored_->storedBits() + 7) / 8
-                                    : item(i).end - item(i).begin);
+    const Item &one = item(i);
+    decode(one, block, begin);
+    int64_t own = one.end - one.begin;
+    if (one.piece >= 0)
+      if (const Piece &piece = pieces_[size_t(one.piece)]; piece.rows > 1 || piece.stride > 1)
+        own = piece.rows * ((piece.count * bits_ + 7) / 8);
     own = std::min(own, left);
-    counters(piece.rank).bytesRead += own;
+    counters(one.rank).bytesRead += own;
     left -= own;
   }
-  counters(item(first).piece.rank).bytesRead += left;
+  counters(item(first).rank).bytesRead += left;
 }
 
 Status BlockReader::readStraight(size_t first, size_t last) {
@@ -286,8 +312,8 @@ Status BlockReader::readStraight(size_t first, size_t last) {
     source = i;
     if (one.begin > at) // A gap, at most maxGap.
       parts_.push_back({gaps, size_t(one.begin - at)});
-    parts_.push_back({one.piece.to, size_t(one.end - one.begin)});
-    counters(one.piece.rank).bytesRead += one.end - at;
+    parts_.push_back({one.to, size_t(one.end - one.begin)});
+    counters(one.rank).bytesRead += one.end - at;
     at = one.end;
   }
   // Neighbours that land side by side are one part.
@@ -299,14 +325,14 @@ Status BlockReader::readStraight(size_t first, size_t last) {
       parts_[++kept] = parts_[i];
   }
   parts_.resize(kept + 1);
-  counters(item(first).piece.rank).requests += int64_t((parts_.size() + IOV_MAX - 1) / IOV_MAX);
+  counters(item(first).rank).requests += int64_t((parts_.size() + IOV_MAX - 1) / IOV_MAX);
   newBytes_ += at - begin;
   int64_t offset = stored_->offset + begin;
   SK_RETURN_IF_ERROR(parts_.size() == 1
                          ? stored_->file->read(parts_[0].iov_base, offset, at - begin)
                          : stored_->file->read(parts_, offset));
   for (auto [to, from] : copies_)
-    std::memcpy(item(to).piece.to, item(from).piece.to,
+    std::memcpy(item(to).to, item(from).to,
                 size_t(item(to).end - item(to).begin));
   return {};
 }
@@ -320,13 +346,14 @@ Status BlockReader::readStaged(size_t first, size_t last, int64_t begin, int64_t
     return {};
   }
   for (size_t i = first; i < last; ++i)
-    decode(item(i).piece, block, begin);
+    decode(item(i), block, begin);
   // The root reads everything.
   LoadCounters &own = counters(0);
   ++own.requests;
   own.bytesRead += bytes;
   newBytes_ += bytes;
-  most_ = std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item)));
+  most_ = std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) +
+                                                     pieces_.capacity() * sizeof(Piece)));
   return {};
 }
 

@@ -57,14 +57,16 @@ public:
   void addTo(LoadStats &stats) const;
 
 private:
+  /// Small, since there may be thousands for each block.
   struct Item {
     int64_t begin, end; ///< Bytes of the stored tensor.
-    Piece piece;
+    char *to;
+    int32_t rank, piece; ///< Of pieces_; -1: a run that is stored as it is in memory.
   };
   Status readGroup(size_t first, size_t last);
   Status readStraight(size_t first, size_t last);
   Status readStaged(size_t first, size_t last, int64_t begin, int64_t end);
-  void decode(const Piece &piece, const char *block, int64_t begin) const;
+  void decode(const Item &item, const char *block, int64_t begin) const;
   void place(size_t first, size_t last, const char *block, int64_t begin);
   char *staging(int64_t bytes);
   LoadCounters &counters(int64_t rank);
@@ -72,9 +74,13 @@ private:
   IoChooser &io_;
   const bool wholeBlocks_;
   const StoredTensor *stored_ = nullptr;
+  int64_t bits_ = 0; ///< Of a stored element.
   void putInOrder();
+  void push(int64_t begin, int64_t end, const Piece &piece);
   Item &item(size_t i) { return items_[order_[i]]; }
+  bool hasRows(const Item &item) const { return item.piece >= 0 && pieces_[size_t(item.piece)].rows > 1; }
   std::vector<Item> items_; ///< As added: ascending for each rank.
+  std::vector<Piece> pieces_; ///< Of items that are more than a run.
   std::vector<size_t> runs_; ///< Where ascending items begin, and the end.
   std::vector<uint32_t> order_;
   std::vector<::iovec> parts_;

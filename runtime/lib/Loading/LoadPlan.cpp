@@ -346,14 +346,15 @@ private:
 
   /// Blocks that follow one another, fewer towards the end. Blocks of one reader
   /// fill memory that lies together: two that touch a huge page for the first time
-  /// at once would both clear it.
+  /// at once would both clear it. But few: readers far apart have as many more huge
+  /// pages begun, which leave the cache before they are filled.
   bool takeBlocks(int64_t &begin, int64_t &end) {
     const int64_t all = firstBlock_.back();
     begin = next_.load(std::memory_order_relaxed);
     do {
       if (begin >= all)
         return false;
-      end = begin + std::clamp<int64_t>((all - begin) / (2 * readers_), 1, 16);
+      end = begin + std::clamp<int64_t>((all - begin) / (2 * readers_), 1, 4);
     } while (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed));
     return true;
   }
