@@ -216,8 +216,10 @@ void AscentSearch::goOnWithFew() {
   if (needed >= kInf || needed > mayGoOn)
     return;
   double restricted = 2 * ascent.getRestrictedSize(moved, needed);
-  // What is large takes long to reduce.
-  double isLess = !core.sharings.empty() ? 0.75 : isGaining ? 8 : stalled > 0 || restricted <= (1 << 24) ? 2 : 16;
+  // What is large takes long to reduce; passes over sharings cost more than over the pairs that they
+  // leave.
+  bool isLarge = restricted > (1 << 24) && !isGaining && stalled == 0;
+  double isLess = !core.sharings.empty() ? 0.75 : isLarge ? 16 : 2;
   if (restricted > ascent.getPassEntries() / isLess)
     return;
   mayGoOn = needed / 4 * 3;
