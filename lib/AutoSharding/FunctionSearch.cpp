@@ -83,12 +83,15 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   // False where there is nothing to go on from: no solution, or no time.
   auto solveOnce = [&](bool isBound) {
     std::string error;
-    solver.cutoff = isBound && !budget && !result.choices.empty() ? problem->toTime(result.objective)
+    solver.cutoff = isBound && !solver.budget && !result.choices.empty() ? problem->toTime(result.objective)
                                                                   : Price::kImpossible;
     Solution &solution = result.last = options.withCbc ? solveWithCbc(problem->getGraph(), solver, error)
                                                        : solve(problem->getGraph(), solver);
+    solver.timeLimit -= solution.seconds;
+    solver.workLimit -= solution.work;
+    result.seconds += solution.seconds;
     // A budget that was made smaller bounds nothing.
-    if (isBound && solver.budget == budget && solution.status != SolverStatus::Infeasible)
+    if (isBound && (!solver.budget || solver.budget == budget) && solution.status != SolverStatus::Infeasible)
       result.lowerBound = std::max(result.lowerBound, problem->toSeconds(solution.lowerBound.time));
     // Nothing takes less than what is known.
     result.proven |= isBound && !solution.lowerBound.isImpossible() && solution.lowerBound.time > solver.cutoff;
@@ -108,16 +111,13 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
       if (withMoves)
         result.moves = problem->getMoves(solution.choices);
     }
-    solver.timeLimit -= solution.seconds;
-    solver.workLimit -= solution.work;
-    result.seconds += solution.seconds;
     return solver.timeLimit > 0 && solver.workLimit > 0;
   };
 
   // Where not all that may be shared is on offer, good solutions come from paying for it per reader,
   // with what they share on offer; bounds come from paying for it once.
   auto findGood = [&] {
-    if (budget || !problem->canOffer())
+    if (solver.budget || !problem->canOffer())
       return;
     problem->setUnoffered(ShardingProblem::Unoffered::PerReader);
     double left = solver.timeLimit, before = result.seconds;
@@ -129,35 +129,52 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     solver.timeLimit = left - (result.seconds - before);
     problem->setUnoffered(ShardingProblem::Unoffered::OncePerValue);
   };
-  // On two axes the first round mostly settles it.
-  bool isFirst = !problem->hasManyAxes();
-  if (!isFirst)
-    findGood();
+  auto search = [&] {
+    // On two axes the first round mostly settles it.
+    bool isFirst = !problem->hasManyAxes();
+    if (!isFirst)
+      findGood();
 
-  // After the first round, until a solution asks for nothing new, a good one does.
-  bool drafts = false;
-  while (true) {
-    solver.gap = drafts ? kDraftGap : budget ? options.gap : 0;
-    if (!solveOnce(/*isBound=*/true))
+    // After the first round, until a solution asks for nothing new, a good one does.
+    bool drafts = false;
+    while (true) {
+      solver.gap = drafts ? kDraftGap : solver.budget ? options.gap : 0;
+      if (!solveOnce(/*isBound=*/true))
+        break;
+      const Solution &solution = result.last;
+      if (problem->refine(solution.choices)) {
+        drafts = !solver.budget;
+        if (std::exchange(isFirst, false))
+          findGood();
+        continue;
+      }
+      if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
+        continue;
+      if (excess > 0 && solver.budget && *solver.budget > excess) {
+        *solver.budget -= excess;
+        continue;
+      }
+      // Within a budget the solver minimizes times alone where there are many choices.
+      bool isExact = solver.budget ? solver.budget == budget : excess <= 0;
+      result.proven = isExact && (solution.status == SolverStatus::Optimal ||
+                                  solution.lowerBound.time >= solution.objective.time);
       break;
-    const Solution &solution = result.last;
-    if (problem->refine(solution.choices)) {
-      drafts = !budget;
-      if (std::exchange(isFirst, false))
-        findGood();
-      continue;
     }
-    if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
-      continue;
-    if (excess > 0 && *solver.budget > excess) {
-      *solver.budget -= excess;
-      continue;
-    }
-    // Within a budget the solver minimizes times alone where there are many choices.
-    result.proven = solver.budget == budget && (solution.status == SolverStatus::Optimal ||
-                                                solution.lowerBound.time >= solution.objective.time);
-    break;
+  };
+  if (budget && problem->hasManyAxes()) {
+    // The optimum without a budget may be within it, and its bound is one anyway.
+    problem->setCountsMemory(false);
+    solver.budget.reset();
+    double left = solver.timeLimit;
+    solver.timeLimit /= 2;
+    search();
+    problem->setCountsMemory(true);
+    solver.budget = budget;
+    solver.timeLimit = left - result.seconds;
   }
+  bool isClose = result.objective - result.lowerBound <= options.gap * result.objective;
+  if (result.choices.empty() || !(result.proven || isClose))
+    search();
   // Time is rounded to the unit of the graph; the objective is not.
   result.lowerBound = result.proven ? result.objective : std::min(result.lowerBound, result.objective);
   return result;

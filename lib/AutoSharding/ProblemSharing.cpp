@@ -42,7 +42,7 @@ void ShardingProblem::addShared() {
     own.offer = it->second;
     if (isNew)
       offers.push_back(getOffer(place, own.readers));
-    own.isSharing = hasManyAxes() && !offers[own.offer].isComplete() && !options.live && own.readers.size() <= kMaxReaders &&
+    own.isSharing = hasManyAxes() && !offers[own.offer].isComplete() && own.readers.size() <= kMaxReaders &&
                     llvm::none_of(own.readers, [&, place = place](const Use &use) {
                       const Propagation::Node &node = propagation.getNode(use.node);
                       if (node.handsOn)
@@ -238,6 +238,11 @@ void ShardingProblem::getWanted(Value value, ArrayRef<Use> readers, ArrayRef<uns
 
 void ShardingProblem::setUnoffered(Unoffered how) {
   unoffered = how;
+  build();
+}
+
+void ShardingProblem::setCountsMemory(bool counts) {
+  countsMemory = counts;
   build();
 }
 

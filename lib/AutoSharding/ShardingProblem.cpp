@@ -12,7 +12,7 @@ static constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
 ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions &options)
     : propagation(propagation), table(propagation.getTable()), options(options),
-      space(table, options.allSubAxes) {
+      space(table, options.allSubAxes), countsMemory(options.live) {
   sets.emplace_back(); // 0: none
   covers.emplace_back();
   addStrategies();
@@ -31,7 +31,7 @@ void ShardingProblem::build() {
   addSharings();
   addDemands();
   finish();
-  if (options.live)
+  if (countsMemory)
     addBuffers();
 }
 

@@ -102,6 +102,9 @@ public:
   /// Changes that; the graph is another one then, of the same variables but for those that say
   /// what is shared, which come last.
   void setUnoffered(Unoffered how);
+  /// Whether the graph has what a device holds, at first if it is known; what many axes let readers
+  /// share has its exact price only without. Another graph of the same decisions.
+  void setCountsMemory(bool counts);
   /// Offers what these choices ask for; false if all of it was on offer, so that the
   /// graph's price of them is the right one. Else the graph is another one, whose prices
   /// are not lower (once per value), or not higher (per reader).
@@ -205,7 +208,7 @@ private:
   /// Whether the graph prices what its readers share as it is, without anything on offer.
   bool isSharing(Value value) const {
     auto it = shared.find(value);
-    return it != shared.end() && it->second.isSharing && unoffered == Unoffered::OncePerValue;
+    return it != shared.end() && it->second.isSharing && unoffered == Unoffered::OncePerValue && !countsMemory;
   }
   void addSharings();
   Offer getOffer(PlaceId place, ArrayRef<Use> readers);
@@ -271,7 +274,7 @@ private:
   SearchSpace space;
   CostGraph graph;
   double quantum = 1;
-  bool limitedSets = false;
+  bool limitedSets = false, countsMemory = false;
   unsigned numDecisions = 0;
   Unoffered unoffered = Unoffered::OncePerValue;
 
