@@ -161,20 +161,35 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
       break;
     }
   };
-  if (budget && problem->hasManyAxes()) {
+  auto isClose = [&] {
+    return !result.choices.empty() &&
+           (result.proven || result.objective - result.lowerBound <= options.gap * result.objective);
+  };
+  if (!budget || !problem->hasManyAxes()) {
+    search();
+  } else {
     // The optimum without a budget may be within it, and its bound is one anyway.
     problem->setCountsMemory(false);
     solver.budget.reset();
     double left = solver.timeLimit;
-    solver.timeLimit /= 2;
+    solver.timeLimit /= 3;
     search();
     problem->setCountsMemory(true);
     solver.budget = budget;
     solver.timeLimit = left - result.seconds;
+    // Paid by each reader, what does not fit is found soon.
+    if (!isClose()) {
+      problem->setUnoffered(ShardingProblem::Unoffered::PerReader);
+      solver.gap = options.gap;
+      for (unsigned round = 0; round < kDraftRounds && solveOnce(/*isBound=*/false); ++round)
+        if (!problem->refine(result.last.choices)) {
+          if (excess <= 0 || *solver.budget <= excess)
+            break;
+          *solver.budget -= excess;
+        }
+      problem->setUnoffered(ShardingProblem::Unoffered::OncePerValue);
+    }
   }
-  bool isClose = result.objective - result.lowerBound <= options.gap * result.objective;
-  if (result.choices.empty() || !(result.proven || isClose))
-    search();
   // Time is rounded to the unit of the graph; the objective is not.
   result.lowerBound = result.proven ? result.objective : std::min(result.lowerBound, result.objective);
   return result;
