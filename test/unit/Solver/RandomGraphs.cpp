@@ -69,7 +69,7 @@ CostGraph shardkit_test::randomGraph(Random &random, const GraphOptions &options
   for (unsigned i = options.sharings ? 1 + random.below(options.sharings) : 0; i > 0 && n > 1; --i) {
     unsigned host = random.below(n), numItems = 1 + random.below(4);
     std::vector<CostGraph::Reader> readers;
-    for (unsigned r = 1 + random.below(4); r > 0; --r) {
+    for (unsigned r = 1 + random.below(6); r > 0; --r) {
       unsigned v = random.below(n);
       if (v == host)
         continue;
