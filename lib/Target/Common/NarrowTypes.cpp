@@ -127,6 +127,13 @@ struct Bits {
       return arith::ExtFOp::create(b, loc, like, value);
     return width < 32 ? arith::TruncFOp::create(b, loc, like, value).getResult() : value;
   }
+  /// A float of at least 16 bits, to be rounded to 8.
+  Value toF32(Value value) const {
+    unsigned width = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+    if (width > 32)
+      return target::roundToOdd(b, loc, value);
+    return width < 32 ? arith::ExtFOp::create(b, loc, f32(), value).getResult() : value;
+  }
   Value select(Value condition, Value yes, Value no) const {
     return arith::SelectOp::create(b, loc, condition, yes, no);
   }
@@ -216,12 +223,7 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
       return failure();
     Location loc = op.getLoc();
     Bits bits{rewriter, loc, op.getType()};
-    Value in = op.getIn();
-    unsigned width = getElementTypeOrSelf(in.getType()).getIntOrFloatBitWidth();
-    if (width > 32)
-      in = target::roundToOdd(rewriter, loc, in);
-    else if (width < 32)
-      in = arith::ExtFOp::create(rewriter, loc, bits.f32(), in);
+    Value in = bits.toF32(op.getIn());
     const unsigned drop = 23 - format->mantissa;
     Value all = bits.asBits(in);
     Value size = bits.make<arith::AndIOp>(all, bits.number(0x7fffffff));
@@ -265,12 +267,7 @@ struct ExpandTruncPower : OpRewritePattern<arith::TruncFOp> {
       return failure();
     Location loc = op.getLoc();
     Bits bits{rewriter, loc, op.getType()};
-    Value in = op.getIn();
-    unsigned width = getElementTypeOrSelf(in.getType()).getIntOrFloatBitWidth();
-    if (width > 32)
-      in = target::roundToOdd(rewriter, loc, in);
-    else if (width < 32)
-      in = arith::ExtFOp::create(rewriter, loc, bits.f32(), in);
+    Value in = bits.toF32(op.getIn());
     Value all = bits.asBits(in);
     Value nearest = bits.make<arith::ShRUIOp>(bits.make<arith::AddIOp>(all, bits.number(1 << 22)),
                                               bits.number(23));

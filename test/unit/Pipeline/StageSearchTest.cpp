@@ -1,27 +1,18 @@
 //===- StageSearchTest.cpp - The search for stages against enumeration ----===//
 
+#include "../Random.h"
 #include "shardkit/Pipeline/StageSearch.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <gtest/gtest.h>
 #include <map>
-#include <random>
 #include <set>
 #include <tuple>
 
 using namespace mlir::spmd;
+using shardkit_test::Random;
 
 namespace {
-
-class Random {
-public:
-  explicit Random(uint64_t seed) : engine(seed) {}
-  int64_t below(int64_t n) { return int64_t(engine() % uint64_t(n)); }
-  bool chance(double p) { return double(engine() >> 11) * 0x1p-53 < p; }
-
-private:
-  std::mt19937_64 engine;
-};
 
 /// All plans, one after another.
 class Enumeration {

@@ -3,22 +3,12 @@
 #ifndef SHARDKIT_TEST_SOLVER_RANDOMGRAPHS_H
 #define SHARDKIT_TEST_SOLVER_RANDOMGRAPHS_H
 
+#include "../Random.h"
 #include "shardkit/Solver/Solver.h"
-#include <random>
 
 namespace shardkit_test {
 
 using namespace mlir::spmd;
-
-class Random {
-public:
-  explicit Random(uint64_t seed) : engine(seed) {}
-  int64_t below(int64_t n) { return int64_t(engine() % uint64_t(n)); }
-  bool chance(double p) { return double(engine() >> 11) * 0x1p-53 < p; }
-
-private:
-  std::mt19937_64 engine;
-};
 
 enum class Shape { Tree, Ladder, Dense };
 

@@ -8,6 +8,15 @@ using namespace shardkit_test;
 
 static constexpr Shape kShapes[] = {Shape::Tree, Shape::Ladder, Shape::Dense};
 
+/// Of the i-th graph; every fifth one with few different times, so with many ties.
+static GraphOptions getOptions(unsigned i, int64_t maxProduct, int64_t fewTimes) {
+  GraphOptions options;
+  options.shape = kShapes[i % 3];
+  options.maxProduct = maxProduct;
+  options.maxTime = i % 5 == 0 ? fewTimes : 50;
+  return options;
+}
+
 static void expectValid(const CostGraph &graph, const Solution &solution) {
   ASSERT_EQ(solution.choices.size(), graph.getNumVariables());
   EXPECT_FALSE(graph.getPrice(solution.choices).isImpossible());
@@ -21,11 +30,8 @@ TEST(SolverTest, RandomGraphsWithoutBudgetHaveTheEnumeratedOptimum) {
   for (unsigned i = 0; i < 1000; ++i) {
     SCOPED_TRACE(i);
     Random random(i);
-    GraphOptions options;
-    options.shape = kShapes[i % 3];
-    options.maxProduct = i % 10 == 0 ? 200000 : 5000;
+    GraphOptions options = getOptions(i, i % 10 == 0 ? 200000 : 5000, 2);
     options.impossible = i % 4 == 0 ? 0.4 : 0.1;
-    options.maxTime = i % 5 == 0 ? 2 : 50;
     CostGraph graph = randomGraph(random, options);
     Price best = enumerate(graph, std::nullopt).best;
     Solution solution = solve(graph);
@@ -50,11 +56,8 @@ TEST(SolverTest, WhatReadersShareIsPaidOnce) {
   for (unsigned i = 0; i < 1500; ++i) {
     SCOPED_TRACE(i);
     Random random(12000 + i);
-    GraphOptions options;
-    options.shape = kShapes[i % 3];
-    options.maxProduct = 5000;
+    GraphOptions options = getOptions(i, 5000, 3);
     options.sharings = 1 + i % 4;
-    options.maxTime = i % 5 == 0 ? 3 : 50;
     CostGraph graph = randomGraph(random, options);
     Price best = enumerate(graph, std::nullopt).best;
     Solution solution = solve(graph);
@@ -189,10 +192,7 @@ TEST(SolverTest, DualAscentLeavesTheOptimum) {
   for (unsigned i = 0; i < 300; ++i) {
     SCOPED_TRACE(i);
     Random random(5000 + i);
-    GraphOptions options;
-    options.shape = kShapes[i % 3];
-    options.maxProduct = 5000;
-    options.maxTime = i % 5 == 0 ? 2 : 50;
+    GraphOptions options = getOptions(i, 5000, 2);
     CostGraph graph = randomGraph(random, options);
     Price best = enumerate(graph, std::nullopt).best;
     SolverOptions ascent;
@@ -213,10 +213,7 @@ TEST(SolverTest, JoinsThatGrowBoundTheOptimumAndReachIt) {
   for (unsigned i = 0; i < 600; ++i) {
     SCOPED_TRACE(i);
     Random random(8000 + i);
-    GraphOptions options;
-    options.shape = kShapes[i % 3];
-    options.maxProduct = 20000;
-    options.maxTime = i % 5 == 0 ? 3 : 50;
+    GraphOptions options = getOptions(i, 20000, 3);
     options.bytes = i % 2;
     CostGraph graph = randomGraph(random, options);
     Price best = enumerate(graph, std::nullopt).best;
@@ -248,10 +245,7 @@ TEST(SolverTest, RandomGraphsWithBudgetHaveTheEnumeratedOptimum) {
   for (unsigned i = 0; i < 1000; ++i) {
     SCOPED_TRACE(i);
     Random random(10000 + i);
-    GraphOptions options;
-    options.shape = kShapes[i % 3];
-    options.maxProduct = i % 20 == 0 ? 200000 : 3000;
-    options.maxTime = i % 5 == 0 ? 2 : 50;
+    GraphOptions options = getOptions(i, i % 20 == 0 ? 200000 : 3000, 2);
     options.buffers = true;
     CostGraph graph = randomGraph(random, options);
     BruteForce truth = enumerate(graph, std::nullopt);
