@@ -20,12 +20,20 @@ struct AscentSearch::Rest {
 
   Rest(const AscentSearch &search, int64_t slack, bool withBytes)
       : restricted(search.ascent.restrict(search.moved, slack, withBytes, pool)) {
-    if (restricted.impossible)
+    begin(search);
+  }
+  /// Of that, what is close to the bound or in the best solution.
+  Rest(const AscentSearch &search, int64_t near)
+      : restricted(search.ascent.restrictTo(search.answer.choices, search.moved, near, search.getNeeded(), pool)) {
+    begin(search);
+  }
+  void begin(const AscentSearch &search) {
+    if (restricted.impossible || restricted.isTooLarge)
       return;
     reduction = reducer.reduce(std::move(restricted.problem));
     memo.setLimit(getMost(search.base + std::min(search.getNeeded(), kInf / 8)) + 1);
   }
-  bool isEmpty() const { return !reduction || reduction->problem.impossible; }
+  bool isEmpty() const { return restricted.impossible || (reduction && reduction->problem.impossible); }
   const Problem &getProblem() const { return reduction->problem; }
   /// What sums of its tables are in solutions of `time`.
   int64_t getMost(int64_t time) const { return time - getProblem().constant.time; }
@@ -97,6 +105,11 @@ bool AscentSearch::pass(unsigned count) {
     answer.impossible = true;
     return true;
   }
+  if (moved.bound < 0 && !ascent.isFinest()) {
+    // Less than without any messages: what is shared contradicts what it meets.
+    ascent.restart();
+    return pass(count);
+  }
   base = core.constant.time + moved.bound;
   raise({base, INT64_MIN / 4});
   double gain = moved.bound - lastBound;
@@ -104,7 +117,12 @@ bool AscentSearch::pass(unsigned count) {
   stalled = gain <= left * 1e-4 ? stalled + 1 : 0;
   isSlow = gain <= left / 256;
   lastBound = moved.bound;
-  isGaining = gain > left / 64;
+  // Where equal messages meet others they lose something, which only finer ones regain: what is still to be
+  // gained by these, as gains become smaller, may be little of what is needed.
+  double before = std::exchange(lastGain, gain);
+  double rest = gain < before ? gain * gain / (before - gain) : double(kInf);
+  isSlow |= !ascent.isFinest() && left < std::abs(double(base)) / 16 && rest < left / 4;
+  isGaining = gain > left / 64 && !isSlow;
   return !isGaining || answer.lower.time > cutoff;
 }
 
@@ -117,10 +135,7 @@ AscentSearch::Answer AscentSearch::run() {
     }
     if (isSettled())
       return std::move(answer);
-    // Many ties leave many choices; what the messages say may be as good as the bound.
-    std::vector<unsigned> decoded(core.sizes.size(), 0);
-    if (ascent.decode(decoded))
-      take(std::move(decoded));
+    decode();
     for (auto step : {&AscentSearch::eliminateWithin, &AscentSearch::goOnWithFew}) {
       if (!best.isImpossible() && best.time <= answer.lower.time)
         settleBytes();
@@ -131,8 +146,8 @@ AscentSearch::Answer AscentSearch::run() {
     if (isDone())
       return std::move(answer);
     if (isSlow && ascent.refine()) {
-      chunk = 8;
-      stalled = 0;
+      chunk = std::clamp(work / 4 / ascent.getPassEntries(), 2.0, 8.0);
+      lastGain = stalled = 0;
       tooMuch = kInf;
       continue;
     }
@@ -153,7 +168,7 @@ void AscentSearch::eliminateWithin() {
   int64_t factor = 4;
   for (bool last = false; !last && !clock.isOver(); slack = factor * slack) {
     // Where hardly anything is left to choose all is tried at once.
-    if (getNeeded() < kInf && ascent.getRestrictedSize(moved, getNeeded()) <= 32.0 * core.sizes.size())
+    if (getNeeded() < kInf && ascent.isAtMost(moved, getNeeded(), 32.0 * core.sizes.size()))
       slack = getNeeded();
     last = slack >= getNeeded();
     slack = std::min(slack, getNeeded());
@@ -166,7 +181,7 @@ void AscentSearch::eliminateWithin() {
     // Not more work than the sweeps took, unless sweeps do not help any more.
     double mayCost = std::clamp(isExhausted() ? 4 * work : work / 8, double(1 << 22),
                                 double(isExhausted() ? 1 << 29 : 1 << 27));
-    if (ascent.getRestrictedSize(moved, slack) > std::clamp(work / 512, double(1 << 22), double(1 << 26)))
+    if (!ascent.isAtMost(moved, slack, std::clamp(work / 512, double(1 << 22), double(1 << 26))))
       return giveUp();
     Rest rest(*this, slack, /*withBytes=*/false);
     if (rest.isEmpty()) {
@@ -211,41 +226,84 @@ void AscentSearch::eliminateWithin() {
   }
 }
 
-void AscentSearch::goOnWithFew() {
-  int64_t needed = getNeeded();
-  if (needed >= kInf || needed > mayGoOn)
+void AscentSearch::decode() {
+  // Many ties leave many choices; what the messages say may be as good as the bound.
+  std::vector<unsigned> decoded(core.sizes.size(), 0);
+  if (!ascent.decode(decoded))
     return;
-  double restricted = 2 * ascent.getRestrictedSize(moved, needed);
-  // What is large takes long to reduce; passes over sharings cost more than over the pairs that they
-  // leave.
-  bool isLarge = restricted > (1 << 24) && !isGaining && stalled == 0;
-  double isLess = !core.sharings.empty() ? 0.75 : isLarge ? 16 : 2;
-  if (restricted > ascent.getPassEntries() / isLess)
-    return;
-  mayGoOn = needed / 4 * 3;
-  Rest rest(*this, needed, /*withBytes=*/true);
-  if (rest.isEmpty())
-    return nothingWithin(needed);
-  MinSum part(rest.getProblem(), options, rest.memo, clock);
-  Answer found = part.solve(getTables(rest.getProblem()), gap, base + needed, toTheEnd);
-  memo.statistics.add(rest.memo.statistics);
-  if (found.impossible)
-    return nothingWithin(needed);
-  raise(std::min(found.lower, Price{base + needed + 1, INT64_MIN / 4}));
-  if (!found.choices.empty())
-    take(rest.expand(found.choices));
-  if (found.optimal && found.price.time <= base + needed) {
-    answer.lower = best;
-    answer.optimal = true;
+  take(std::move(decoded));
+  for (Price before = Price::impossible(); best < before && !clock.isOver();) {
+    before = best;
+    improveBest();
   }
-  // What it found may leave less.
-  stalled = 0;
+}
+
+void AscentSearch::improveBest() {
+  if (best.isImpossible() || getNeeded() <= 0 || getNeeded() > cutoff - base)
+    return;
+  auto countLeft = [&](int64_t near) {
+    size_t left = 0;
+    for (const auto &excess : moved.excess)
+      left += llvm::count_if(excess, [&](int64_t e) { return e <= near; });
+    return left;
+  };
+  int64_t near = getNeeded();
+  while (near > 0 && countLeft(near) > 8 * moved.excess.size())
+    near /= 2;
+  Rest rest(*this, near);
+  if (rest.isEmpty() || rest.restricted.isTooLarge)
+    return;
+  const Problem &problem = rest.getProblem();
+  Elimination elimination(problem, getMinFillOrder(problem), options.maxJoinEntries, rest.memo);
+  if (!elimination.isExact())
+    return;
+  Elimination::Run run = elimination.run(getTables(problem), std::max(work / 8, double(1 << 22)), &clock);
+  clock.spend(rest.memo.getWork());
+  memo.statistics.add(rest.memo.statistics);
+  std::vector<unsigned> choices(problem.sizes.size(), 0);
+  if (!run.isOver && !run.total.isImpossible() && elimination.trace(run, choices))
+    take(rest.expand(choices));
+}
+
+void AscentSearch::goOnWithFew() {
+  while (!isDone() && getNeeded() < kInf && getNeeded() <= mayGoOn) {
+    // What is large takes long to reduce; passes over sharings cost more than over the pairs that they
+    // leave.
+    double most = ascent.getPassEntries() / (core.sharings.empty() ? 4 : 1.5);
+    if (core.sharings.empty() && !isGaining && stalled == 0)
+      most = std::min(most, std::max(most / 8, double(1 << 23)));
+    int64_t slack = getNeeded();
+    while (!ascent.isAtMost(moved, slack, most)) {
+      // Where passes do not help any more, what is closer to the bound may lead to a better solution.
+      slack /= 4;
+      if (!isExhausted() || base + slack < answer.lower.time)
+        return;
+    }
+    mayGoOn = getNeeded() / 4 * 3;
+    Rest rest(*this, slack, /*withBytes=*/true);
+    if (rest.isEmpty())
+      return nothingWithin(slack);
+    MinSum part(rest.getProblem(), options, rest.memo, clock);
+    Answer found = part.solve(getTables(rest.getProblem()), gap, base + slack, toTheEnd);
+    memo.statistics.add(rest.memo.statistics);
+    if (found.impossible)
+      return nothingWithin(slack);
+    raise(std::min(found.lower, Price{base + slack + 1, INT64_MIN / 4}));
+    if (!found.choices.empty())
+      take(rest.expand(found.choices));
+    if (found.optimal && found.price.time <= base + slack) {
+      answer.lower = best;
+      answer.optimal = true;
+    }
+    // What it found may leave less.
+    stalled = 0;
+  }
 }
 
 void AscentSearch::eliminateInParts(bool withBytes) {
   int64_t slack = std::min(getNeeded(), kInf / 8);
   // Some tables may be too large to hold, and what readers share too much to list.
-  if (ascent.getRestrictedSize(moved, slack) > double(core.sharings.empty() ? 1 << 28 : 1 << 27))
+  if (!ascent.isAtMost(moved, slack, core.sharings.empty() ? 1 << 28 : 1 << 27))
     return;
   Rest rest(*this, slack, withBytes);
   if (rest.isEmpty()) {

@@ -41,6 +41,10 @@ private:
   /// Whether passes will not help much any more.
   bool isExhausted() const { return stalled > 2 || (isSlow && ascent.isFinest()); }
 
+  /// The solution that messages lead to.
+  void decode();
+  /// The best solution among those of which each choice is the best one's or close to the bound.
+  void improveBest();
   /// What is left within slacks that grow, as long as that is less work than passes.
   void eliminateWithin();
   /// Where few choices are left, a search among these alone.
@@ -66,6 +70,7 @@ private:
   DualAscent::Moved moved;
   int64_t base = 0, lastBound = 0;
   double work = 0;      // of all passes
+  double lastGain = 0;  // of the passes before the last ones, over messages as fine as these
   unsigned stalled = 0; // rounds of passes that gained nothing
   bool isSlow = false, isGaining = true;
   int64_t guess = 0;        // the slack to begin with

@@ -81,16 +81,22 @@ bool DualAscent::refine() {
   return true;
 }
 
-double DualAscent::getPassEntries() const {
-  double entries = 0;
+void DualAscent::restart() {
+  while (refine()) {
+  }
+  for (std::vector<Real> *all : {&messages, &received, &handed})
+    std::fill(all->begin(), all->end(), 0);
+}
+
+void DualAscent::countEntries() {
+  passEntries = 0;
   for (unsigned v : visited)
     for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
-      entries += double(problem.sizes[v]) * problem.sizes[links[l].to];
+      passEntries += double(problem.sizes[v]) * problem.sizes[links[l].to];
   llvm::SmallDenseSet<size_t> counted;
   for (auto [i, sharing] : llvm::enumerate(problem.sharings))
     if (counted.insert(sharedAt[i][0]).second)
-      entries += double(pool.get(sharing.prices).size()) * sharing.readers.size() * (1 << sharing.readers.size());
-  return entries;
+      passEntries += double(pool.get(sharing.prices).size()) * sharing.readers.size() * (1 << sharing.readers.size());
 }
 
 void DualAscent::group() {
@@ -167,17 +173,20 @@ void DualAscent::group() {
   finest |= count == n;
 
   std::vector<Real> old = std::move(messages);
-  std::vector<unsigned> first(count, kNoVar);
+  // The one in the middle stands for all of a class: the first one has others around it than most.
+  std::vector<unsigned> middle(count, kNoVar), size(count, 0), seen(count, 0);
+  for (unsigned v : order)
+    ++size[colors[v]];
   visited.clear();
-  classOf.resize(n);
-  for (unsigned v : order) {
-    if (first[colors[v]] == kNoVar) {
-      first[colors[v]] = v;
+  for (unsigned v : order)
+    if (seen[colors[v]]++ == size[colors[v]] / 2) {
+      middle[colors[v]] = v;
       visited.push_back(v);
     }
-    classOf[v] = first[colors[v]];
-  }
-  // Messages that a variable sends are those of the first one that is equal to it.
+  classOf.resize(n);
+  for (unsigned v = 0; v < n; ++v)
+    classOf[v] = middle[colors[v]];
+  // Messages that a variable sends are those of the one that stands for it.
   size_t at = 0;
   messages.clear();
   for (unsigned v : visited)
@@ -222,6 +231,7 @@ void DualAscent::group() {
   for (unsigned v = 0; v < n; ++v)
     for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
       links[l].message = sent[links[l].edge][problem.edges[links[l].edge].a == v];
+  countEntries();
 }
 
 using Real = DualAscent::Real;

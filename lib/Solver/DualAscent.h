@@ -39,8 +39,10 @@ public:
   /// if all are that differ.
   bool refine();
   bool isFinest() const { return finest; }
+  /// Tells all apart and begins anew.
+  void restart();
   /// Entries that an iteration visits.
-  double getPassEntries() const;
+  double getPassEntries() const { return passEntries; }
   /// Choices by the messages, one variable after the other, then improved one by one.
   /// False if that ends at something impossible.
   bool decode(llvm::MutableArrayRef<unsigned> choices) const;
@@ -81,8 +83,11 @@ public:
     bool isTooLarge = false;
   };
   Restricted restrict(const Moved &moved, int64_t slack, bool withBytes, TablePool &to) const;
-  /// Entries that the pairs of it would have; infinite where it would be too large.
-  double getRestrictedSize(const Moved &moved, int64_t slack) const;
+  /// Of these, only the choices that add at most `near` and those of a solution.
+  Restricted restrictTo(llvm::ArrayRef<unsigned> solution, const Moved &moved, int64_t near, int64_t slack,
+                        TablePool &to) const;
+  /// Whether the tables of it would have at most so many entries.
+  bool isAtMost(const Moved &moved, int64_t slack, double most) const;
 
 private:
   struct Link {
@@ -115,6 +120,7 @@ private:
   struct SharedSet;
   bool listSets(unsigned number, const Moved &moved, int64_t slack, llvm::ArrayRef<unsigned> hosts,
                 llvm::ArrayRef<llvm::ArrayRef<unsigned>> left, std::vector<SharedSet> &sets) const;
+  void addTables(const Moved &moved, int64_t slack, bool withBytes, Restricted &result, TablePool &to) const;
   void addSharing(const Moved &moved, unsigned number, int64_t slack, Restricted &result, TablePool &toPool) const;
   /// The least of a sharing for each choice of a member, with what messages leave of the others, or
   /// with these as they are fixed; less the least of all.
@@ -126,6 +132,7 @@ private:
     return problem.edges[link.edge].a == v ? tables[problem.sizes.size() + link.edge] : transposed[link.edge];
   }
   void group();
+  void countEntries();
   void pass(bool forward);
   /// The best choice of a variable beside those around it, of what comes later by the messages if
   /// `byMessages`. False if it stays.
@@ -142,7 +149,8 @@ private:
   std::vector<unsigned> order, position;
   unsigned radius = kFirstRadius;
   bool finest = false;
-  // The first variable of each class, in order; the first one of its class per variable.
+  double passEntries = 0;
+  // One variable of each class, in order; the one that stands for it per variable.
   std::vector<unsigned> visited, classOf;
   std::vector<unsigned> linkBegin; // per variable, into links
   std::vector<Link> links;

@@ -3,7 +3,6 @@
 #include "DualAscent.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include <limits>
 #include <numeric>
 
 using namespace mlir::spmd;
@@ -165,7 +164,7 @@ void DualAscent::addSharing(const Moved &moved, unsigned number, int64_t slack, 
   }
 }
 
-double DualAscent::getRestrictedSize(const Moved &moved, int64_t slack) const {
+bool DualAscent::isAtMost(const Moved &moved, int64_t slack, double most) const {
   std::vector<double> left;
   for (const auto &excess : moved.excess)
     left.push_back(llvm::count_if(excess, [&](int64_t e) { return e <= slack; }));
@@ -174,8 +173,8 @@ double DualAscent::getRestrictedSize(const Moved &moved, int64_t slack) const {
   for (auto [i, edge] : llvm::enumerate(problem.edges))
     if (counted.insert(moved.pairOf[i]).second)
       size += left[moved.sumOf[edge.a]] * left[moved.sumOf[edge.b]];
-  if (problem.sharings.empty())
-    return size;
+  if (size > most || problem.sharings.empty())
+    return size <= most;
   std::vector<std::vector<unsigned>> kept;
   for (const auto &excess : moved.excess) {
     auto &own = kept.emplace_back();
@@ -195,19 +194,17 @@ double DualAscent::getRestrictedSize(const Moved &moved, int64_t slack) const {
     }
     std::vector<SharedSet> sets;
     if (!listSets(i, moved, slack, kept[moved.sumOf[sharing.host]], of, sets))
-      return std::numeric_limits<double>::infinity();
+      return false;
     size += choices * sets.size();
+    if (size > most)
+      return false;
   }
-  return size;
+  return true;
 }
 
 DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack, bool withBytes,
                                             TablePool &toPool) const {
-  unsigned n = problem.sizes.size();
   Restricted result;
-  Problem &to = result.problem;
-  to.constant = problem.constant;
-  to.constant.time += moved.bound;
   for (const std::vector<int64_t> &excess : moved.excess) {
     auto &left = result.kept.emplace_back();
     for (unsigned x = 0; x < excess.size(); ++x)
@@ -215,9 +212,40 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack, b
         left.push_back(x);
     result.impossible |= left.empty();
   }
+  if (!result.impossible)
+    addTables(moved, slack, withBytes, result, toPool);
+  return result;
+}
+
+DualAscent::Restricted DualAscent::restrictTo(ArrayRef<unsigned> solution, const Moved &moved, int64_t near,
+                                              int64_t slack, TablePool &toPool) const {
+  Restricted result;
+  std::vector<std::vector<bool>> keep;
+  for (const std::vector<int64_t> &excess : moved.excess) {
+    keep.emplace_back();
+    for (int64_t e : excess)
+      keep.back().push_back(e <= near);
+  }
+  for (auto [v, x] : llvm::enumerate(solution))
+    keep[moved.sumOf[v]][x] = true;
+  for (const std::vector<bool> &own : keep) {
+    auto &left = result.kept.emplace_back();
+    for (unsigned x = 0; x < own.size(); ++x)
+      if (own[x])
+        left.push_back(x);
+  }
+  addTables(moved, slack, /*withBytes=*/false, result, toPool);
+  return result;
+}
+
+/// All but what is left of the choices.
+void DualAscent::addTables(const Moved &moved, int64_t slack, bool withBytes, Restricted &result,
+                           TablePool &toPool) const {
+  unsigned n = problem.sizes.size();
+  Problem &to = result.problem;
+  to.constant = problem.constant;
+  to.constant.time += moved.bound;
   result.keptOf = moved.sumOf;
-  if (result.impossible)
-    return result;
   std::vector<TableId> ofSum(moved.excess.size(), kNoTable);
   for (unsigned v = 0; v < n; ++v) {
     TableId &id = ofSum[moved.sumOf[v]];
@@ -261,5 +289,4 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack, b
   llvm::sort(to.edges, [](const Problem::Edge &x, const Problem::Edge &y) {
     return std::tie(x.a, x.b) < std::tie(y.a, y.b);
   });
-  return result;
 }

@@ -28,19 +28,22 @@ public:
   /// The least sum for each item that the reader may ask for, without what is added for it.
   void getItemSums(size_t reader, T *sums);
 
-private:
-  /// The least sum of each set of readers beside a choice of the host.
-  void setParts(size_t h);
+  /// How it is done; in the source file.
+  struct Kernels;
 
+private:
   const T *prices;
   size_t numHosts, numItems, numReaders;
   T impossible;
   std::vector<T> host, items;
   std::vector<T> added; // per set of readers and item: the sum of what is added
   std::vector<T> leastAdded;   // per set, of all items
+  std::vector<T> alone;        // per choice of the host and reader: what the reader costs by itself
   // Per set, beside a host: the least sum if all ask for the same (or less, where it is better that they
   // do not), and if they ask for anything.
   std::vector<T> same, parts;
+  std::vector<unsigned> order; // of the host's choices
+  std::vector<std::pair<const T *, T>> useful; // what sets add, and what is paid besides
 };
 
 } // namespace mlir::spmd::solver
