@@ -120,15 +120,20 @@ bool AscentSearch::pass(unsigned count) {
   // Where equal messages meet others they lose something, which only finer ones regain: what is still to be
   // gained by these, as gains become smaller, may be little of what is needed.
   double before = std::exchange(lastGain, gain);
-  double rest = gain < before ? gain * gain / (before - gain) : double(kInf);
+  double rest = ++numRounds > 3 && gain < before ? gain * gain / (before - gain) : double(kInf);
   isSlow |= !ascent.isFinest() && left < std::abs(double(base)) / 16 && rest < left / 4;
   isGaining = gain > left / 64 && !isSlow;
   return !isGaining || answer.lower.time > cutoff;
 }
 
-AscentSearch::Answer AscentSearch::run() {
+AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
   for (unsigned chunk = 8;; chunk += std::max(chunk / 4, 1u)) {
-    if (!pass(chunk)) {
+    bool hasEnded = pass(chunk);
+    if (!start.empty() && !isSettled())
+      decode(std::exchange(start, {}));
+    if (!hasEnded) {
+      if (chunk * ascent.getPassEntries() > double(1 << 30))
+        decode();
       goOnWithFew();
       if (!isDone())
         continue;
@@ -147,7 +152,8 @@ AscentSearch::Answer AscentSearch::run() {
       return std::move(answer);
     if (isSlow && ascent.refine()) {
       chunk = std::clamp(work / 4 / ascent.getPassEntries(), 2.0, 8.0);
-      lastGain = stalled = 0;
+      numRounds = 2; // what these gain first is what was lost
+      stalled = 0;
       tooMuch = kInf;
       continue;
     }
@@ -226,9 +232,11 @@ void AscentSearch::eliminateWithin() {
   }
 }
 
-void AscentSearch::decode() {
+void AscentSearch::decode(ArrayRef<unsigned> start) {
   // Many ties leave many choices; what the messages say may be as good as the bound.
-  std::vector<unsigned> decoded(core.sizes.size(), 0);
+  std::vector<unsigned> decoded(core.sizes.size(), kNoVar);
+  if (!start.empty())
+    decoded = start;
   if (!ascent.decode(decoded))
     return;
   take(std::move(decoded));
@@ -239,7 +247,7 @@ void AscentSearch::decode() {
 }
 
 void AscentSearch::improveBest() {
-  if (best.isImpossible() || getNeeded() <= 0 || getNeeded() > cutoff - base)
+  if (best.isImpossible() || getNeeded() <= 0)
     return;
   auto countLeft = [&](int64_t near) {
     size_t left = 0;
@@ -276,6 +284,7 @@ void AscentSearch::goOnWithFew() {
     while (!ascent.isAtMost(moved, slack, most)) {
       // Where passes do not help any more, what is closer to the bound may lead to a better solution.
       slack /= 4;
+      most = std::min(most, ascent.getPassEntries() / 16);
       if (!isExhausted() || base + slack < answer.lower.time)
         return;
     }

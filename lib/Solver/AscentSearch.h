@@ -21,7 +21,8 @@ public:
   AscentSearch(const Problem &core, DualAscent &ascent, const SolverOptions &options, JoinMemo &memo,
                const Clock &clock, double gap, int64_t cutoff, bool toTheEnd);
 
-  Answer run();
+  /// `start`: choices to begin at, kNoVar where one is not known; none if empty.
+  Answer run(llvm::ArrayRef<unsigned> start);
 
 private:
   struct Rest;
@@ -41,8 +42,8 @@ private:
   /// Whether passes will not help much any more.
   bool isExhausted() const { return stalled > 2 || (isSlow && ascent.isFinest()); }
 
-  /// The solution that messages lead to.
-  void decode();
+  /// The solution that messages lead to from what is known of one.
+  void decode(llvm::ArrayRef<unsigned> start = {});
   /// The best solution among those of which each choice is the best one's or close to the bound.
   void improveBest();
   /// What is left within slacks that grow, as long as that is less work than passes.
@@ -70,7 +71,8 @@ private:
   DualAscent::Moved moved;
   int64_t base = 0, lastBound = 0;
   double work = 0;      // of all passes
-  double lastGain = 0;  // of the passes before the last ones, over messages as fine as these
+  unsigned numRounds = 0; // of passes, over messages as fine as these
+  double lastGain = 0;
   unsigned stalled = 0; // rounds of passes that gained nothing
   bool isSlow = false, isGaining = true;
   int64_t guess = 0;        // the slack to begin with

@@ -21,6 +21,8 @@ public:
   const Problem &getCore() const { return core; }
   /// Choices of all variables, the best ones where the core has these.
   std::vector<unsigned> expand(llvm::ArrayRef<unsigned> coreChoices);
+  /// Per variable of the core: which it is.
+  llvm::ArrayRef<unsigned> getCoreVariables() const { return coreVars; }
 
 private:
   static std::vector<unsigned> getOrder(const Problem &problem);

@@ -186,6 +186,8 @@ void DualAscent::group() {
   classOf.resize(n);
   for (unsigned v = 0; v < n; ++v)
     classOf[v] = middle[colors[v]];
+  if (alikeOf.empty())
+    alikeOf = classOf;
   // Messages that a variable sends are those of the one that stands for it.
   size_t at = 0;
   messages.clear();
@@ -384,7 +386,7 @@ void DualAscent::iterate() {
   pass(false);
 }
 
-bool DualAscent::choose(unsigned v, bool byMessages, llvm::MutableArrayRef<unsigned> choices) const {
+bool DualAscent::choose(unsigned v, llvm::MutableArrayRef<unsigned> choices) const {
   unsigned size = problem.sizes[v];
   SmallVector<double, 128> sum(size, 0);
   auto add = [&](const int64_t *row) {
@@ -394,7 +396,7 @@ bool DualAscent::choose(unsigned v, bool byMessages, llvm::MutableArrayRef<unsig
   if (tables[v] != kNoTable)
     add(pool.get(tables[v]).time.data());
   for (const Link &link : ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v])) {
-    if (byMessages && link.forward) {
+    if (choices[link.to] == kNoVar) {
       for (unsigned x = 0; x < size; ++x)
         sum[x] += messages[link.message + x];
       continue;
@@ -404,19 +406,20 @@ bool DualAscent::choose(unsigned v, bool byMessages, llvm::MutableArrayRef<unsig
     add(table.time.data() + size_t(choices[link.to]) * size);
   }
   for (const Member &member : getMembers(v)) {
-    if (byMessages) {
+    const Problem::Sharing &sharing = problem.sharings[member.sharing];
+    auto isUnknown = [&](unsigned other) { return other != v && choices[other] == kNoVar; };
+    if (isUnknown(sharing.host) || llvm::any_of(sharing.readers, [&](auto &r) { return isUnknown(r.first); })) {
       SmallVector<Real, 256> byChoice(size);
       getSharedSums(member, [&](unsigned other) -> std::optional<unsigned> {
-        if (other != v && position[other] < position[v])
-          return choices[other];
-        return std::nullopt;
+        if (other == v || choices[other] == kNoVar)
+          return std::nullopt;
+        return choices[other];
       }, byChoice.data());
       for (unsigned x = 0; x < size; ++x)
         sum[x] += byChoice[x];
       continue;
     }
     // What others ask for is paid already.
-    const Problem::Sharing &sharing = problem.sharings[member.sharing];
     const Table &prices = pool.get(sharing.prices);
     size_t numItems = prices.size() / problem.sizes[sharing.host];
     SmallVector<unsigned, 8> asked;
@@ -440,7 +443,7 @@ bool DualAscent::choose(unsigned v, bool byMessages, llvm::MutableArrayRef<unsig
   }
   unsigned least = llvm::min_element(sum) - sum.begin();
   // A move only where it gains something, lest it go round in circles.
-  if (!byMessages && sum[least] >= sum[choices[v]])
+  if (choices[v] != kNoVar && sum[least] >= sum[choices[v]])
     return false;
   choices[v] = least;
   return true;
@@ -449,7 +452,8 @@ bool DualAscent::choose(unsigned v, bool byMessages, llvm::MutableArrayRef<unsig
 bool DualAscent::decode(llvm::MutableArrayRef<unsigned> choices) const {
   // The last pass went backwards: messages of what comes later are up to date.
   for (unsigned v : order)
-    choose(v, /*byMessages=*/true, choices);
+    if (choices[v] == kNoVar)
+      choose(v, choices);
   return improve(choices);
 }
 
@@ -458,7 +462,7 @@ bool DualAscent::improve(llvm::MutableArrayRef<unsigned> choices) const {
   for (unsigned round = 0; round < 4; ++round) {
     bool changed = false;
     for (unsigned v : order)
-      changed |= choose(v, /*byMessages=*/false, choices);
+      changed |= choose(v, choices);
     if (!changed)
       break;
   }

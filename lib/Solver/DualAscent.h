@@ -43,8 +43,8 @@ public:
   void restart();
   /// Entries that an iteration visits.
   double getPassEntries() const { return passEntries; }
-  /// Choices by the messages, one variable after the other, then improved one by one.
-  /// False if that ends at something impossible.
+  /// Choices by the messages where they are kNoVar, one variable after the other, then all improved one by
+  /// one. False if that ends at something impossible.
   bool decode(llvm::MutableArrayRef<unsigned> choices) const;
   /// Changes choices one by one while that gains something. False if it ends at something impossible.
   bool improve(llvm::MutableArrayRef<unsigned> choices) const;
@@ -83,7 +83,8 @@ public:
     bool isTooLarge = false;
   };
   Restricted restrict(const Moved &moved, int64_t slack, bool withBytes, TablePool &to) const;
-  /// Of these, only the choices that add at most `near` and those of a solution.
+  /// Of these, only the choices that add at most `near` and those of a solution, of any variable that looks
+  /// alike.
   Restricted restrictTo(llvm::ArrayRef<unsigned> solution, const Moved &moved, int64_t near, int64_t slack,
                         TablePool &to) const;
   /// Whether the tables of it would have at most so many entries.
@@ -134,9 +135,9 @@ private:
   void group();
   void countEntries();
   void pass(bool forward);
-  /// The best choice of a variable beside those around it, of what comes later by the messages if
-  /// `byMessages`. False if it stays.
-  bool choose(unsigned v, bool byMessages, llvm::MutableArrayRef<unsigned> choices) const;
+  /// The best choice of a variable beside those around it, by the messages of those whose choice is kNoVar. False
+  /// if it stays.
+  bool choose(unsigned v, llvm::MutableArrayRef<unsigned> choices) const;
 
   /// What may be shared beside the choices of a host, at most.
   static constexpr unsigned kMaxSets = 1 << 16;
@@ -152,6 +153,7 @@ private:
   double passEntries = 0;
   // One variable of each class, in order; the one that stands for it per variable.
   std::vector<unsigned> visited, classOf;
+  std::vector<unsigned> alikeOf; // classOf, as it was at first
   std::vector<unsigned> linkBegin; // per variable, into links
   std::vector<Link> links;
   std::vector<unsigned> forwardCount, backwardCount;

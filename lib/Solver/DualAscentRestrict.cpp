@@ -226,8 +226,13 @@ DualAscent::Restricted DualAscent::restrictTo(ArrayRef<unsigned> solution, const
     for (int64_t e : excess)
       keep.back().push_back(e <= near);
   }
+  std::vector<SmallVector<unsigned, 4>> taken(solution.size());
   for (auto [v, x] : llvm::enumerate(solution))
-    keep[moved.sumOf[v]][x] = true;
+    if (auto &own = taken[alikeOf[v]]; !llvm::is_contained(own, x))
+      own.push_back(x);
+  for (unsigned v = 0; v < solution.size(); ++v)
+    for (unsigned x : taken[alikeOf[v]])
+      keep[moved.sumOf[v]][x] = true;
   for (const std::vector<bool> &own : keep) {
     auto &left = result.kept.emplace_back();
     for (unsigned x = 0; x < own.size(); ++x)

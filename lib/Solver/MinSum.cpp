@@ -42,6 +42,12 @@ MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &m
   ascent = std::make_unique<DualAscent>(core, order, memo.pool);
 }
 
+void MinSum::setStart(ArrayRef<unsigned> choices) {
+  start.clear();
+  for (unsigned v : contraction.getCoreVariables())
+    start.push_back(choices[v]);
+}
+
 MinSum::Answer MinSum::solve(ArrayRef<TableId> tables, double gap, int64_t cutoff, bool toTheEnd) {
   Answer answer;
   if (!contraction.run(tables)) {
@@ -61,7 +67,7 @@ MinSum::Answer MinSum::solve(ArrayRef<TableId> tables, double gap, int64_t cutof
     answer.choices = contraction.expand(choices);
     return answer;
   }
-  answer = AscentSearch(core, *ascent, options, memo, clock, gap, cutoff, toTheEnd).run();
+  answer = AscentSearch(core, *ascent, options, memo, clock, gap, cutoff, toTheEnd).run(start);
   if (!answer.choices.empty())
     answer.choices = contraction.expand(answer.choices);
   return answer;

@@ -26,6 +26,8 @@ public:
     Price price = Price::impossible();
     std::vector<unsigned> choices; // empty: none found
   };
+  /// Choices to begin at, kNoVar where one is not known.
+  void setStart(llvm::ArrayRef<unsigned> choices);
   /// Stops early once the price is within `gap` (relative) of the bound, or nothing is left
   /// that takes at most `cutoff`. Not `toTheEnd`: or once passes do not help any more.
   Answer solve(llvm::ArrayRef<TableId> tables, double gap, int64_t cutoff = kInf, bool toTheEnd = true);
@@ -39,6 +41,7 @@ private:
   Contraction contraction;
   std::unique_ptr<Elimination> direct; // of the core, where it is small
   std::unique_ptr<DualAscent> ascent;
+  std::vector<unsigned> start; // of the core
 };
 
 } // namespace mlir::spmd::solver

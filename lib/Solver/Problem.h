@@ -55,6 +55,8 @@ struct Reduction {
 
   /// Choices of the variables that were there before.
   std::vector<unsigned> expand(llvm::ArrayRef<unsigned> choices, const TablePool &pool) const;
+  /// The way there, from choices of the first variables that there were: kNoVar where one is not left.
+  std::vector<unsigned> narrow(llvm::ArrayRef<unsigned> before, const TablePool &pool) const;
 
   /// Per variable of `problem`: which it was, and the choices that are left (a list of
   /// the pool).

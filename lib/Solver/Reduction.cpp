@@ -21,6 +21,17 @@ std::vector<unsigned> Reduction::expand(ArrayRef<unsigned> choices, const TableP
   return before;
 }
 
+std::vector<unsigned> Reduction::narrow(ArrayRef<unsigned> before, const TablePool &pool) const {
+  std::vector<unsigned> choices(kept.size(), kNoVar);
+  for (unsigned v = 0; v < kept.size(); ++v) {
+    ArrayRef<unsigned> left = pool.getList(choiceLists[v]);
+    const unsigned *it = kept[v] < before.size() ? llvm::find(left, before[kept[v]]) : left.end();
+    if (it != left.end())
+      choices[v] = it - left.begin();
+  }
+  return choices;
+}
+
 //===----------------------------------------------------------------------===//
 // Dominance
 //===----------------------------------------------------------------------===//

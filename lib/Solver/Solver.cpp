@@ -55,6 +55,8 @@ static void solveFree(const CostGraph &graph, const SolverOptions &options, cons
     return;
   }
   MinSum minSum(reduction.problem, options, memo, clock);
+  if (!options.start.empty())
+    minSum.setStart(reduction.narrow(options.start, pool));
   MinSum::Answer answer = minSum.solve(getTables(reduction.problem), options.budget ? 0 : options.gap, options.cutoff < Price::kImpossible ? options.cutoff : kInf);
   statistics.add(memo.statistics);
   if (answer.impossible) {

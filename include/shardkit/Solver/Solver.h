@@ -24,6 +24,8 @@ struct SolverOptions {
   std::optional<int64_t> budget;
   /// What takes more time than that is of no interest.
   int64_t cutoff = Price::kImpossible;
+  /// Good choices of the first variables, if any are known: a place to begin at.
+  llvm::ArrayRef<unsigned> start;
   /// Stop when (objective - bound) / objective is at most this. 0 asks for a proof.
   double gap = 0;
   /// Entries of the largest table that elimination may join; beyond it bounds are
