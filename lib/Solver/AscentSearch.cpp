@@ -185,9 +185,9 @@ void AscentSearch::eliminateWithin() {
       tooMuch = slack;
     };
     // Not more work than the sweeps took, unless sweeps do not help any more.
-    double mayCost = std::clamp(isExhausted() ? 4 * work : work / 8, double(1 << 22),
+    double mayCost = std::clamp(isExhausted() ? 4 * work : work / 32, double(1 << 20),
                                 double(isExhausted() ? 1 << 29 : 1 << 27));
-    if (!ascent.isAtMost(moved, slack, std::clamp(work / 512, double(1 << 22), double(1 << 26))))
+    if (!ascent.isAtMost(moved, slack, std::clamp(work / 512, double(1 << 20), double(1 << 26))))
       return giveUp();
     Rest rest(*this, slack, /*withBytes=*/false);
     if (rest.isEmpty()) {
@@ -283,9 +283,9 @@ void AscentSearch::goOnWithFew() {
     int64_t slack = getNeeded();
     while (!ascent.isAtMost(moved, slack, most)) {
       // Where passes do not help any more, what is closer to the bound may lead to a better solution.
-      slack /= 4;
-      most = std::min(most, ascent.getPassEntries() / 16);
-      if (!isExhausted() || base + slack < answer.lower.time)
+      slack /= 2;
+      most = std::min(most, ascent.getPassEntries() / 8);
+      if (isGaining || !ascent.isFinest() || base + slack < answer.lower.time)
         return;
     }
     mayGoOn = getNeeded() / 4 * 3;
