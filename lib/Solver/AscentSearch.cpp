@@ -127,12 +127,13 @@ bool AscentSearch::pass(unsigned count) {
 }
 
 AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
-  for (unsigned chunk = 8;; chunk += std::max(chunk / 4, 1u)) {
+  // Where a pass takes long, few may do.
+  for (unsigned chunk = ascent.getPassEntries() > double(1 << 28) ? 2 : 8;; chunk += std::max(chunk / 4, 1u)) {
     bool hasEnded = pass(chunk);
     if (!start.empty() && !isSettled())
       decode(std::exchange(start, {}));
     if (!hasEnded) {
-      if (chunk * ascent.getPassEntries() > double(1 << 30))
+      if (chunk * ascent.getPassEntries() > double(1 << 29))
         decode();
       goOnWithFew();
       if (!isDone())
@@ -240,7 +241,7 @@ void AscentSearch::decode(ArrayRef<unsigned> start) {
   if (!ascent.decode(decoded))
     return;
   take(std::move(decoded));
-  for (Price before = Price::impossible(); best < before && !clock.isOver();) {
+  for (Price before = Price::impossible(); best < before && !isDone();) {
     before = best;
     improveBest();
   }
