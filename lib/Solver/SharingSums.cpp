@@ -52,7 +52,6 @@ template <typename T> struct SharingSums<T>::Kernels {
     return leastOf<T>(n, [=](size_t i) { return a[i] + b[i]; });
   }
 
-
   static inline __attribute__((always_inline)) void prepare(Sums &s) {
     size_t n = s.numItems;
     // What is not possible does not add up.

@@ -197,6 +197,11 @@ TEST(SolverTest, DualAscentLeavesTheOptimum) {
     Price best = enumerate(graph, std::nullopt).best;
     SolverOptions ascent;
     ascent.directJoinEntries = 0;
+    // Wherever it begins.
+    std::vector<unsigned> start;
+    for (unsigned v = 0; i % 2 && v + i % 4 < graph.getNumVariables(); ++v)
+      start.push_back(random.below(graph.getNumChoices(v)));
+    ascent.start = start;
     Solution solution = solve(graph, ascent);
     if (best.isImpossible()) {
       EXPECT_EQ(solution.status, SolverStatus::Infeasible);
@@ -323,7 +328,7 @@ TEST(SolverTest, LargeSearchIsSoundOnSmallGraphs) {
 }
 
 TEST(SolverTest, OverTimeThereAreChoicesAndABound) {
-  unsigned found = 0, worse = 0;
+  unsigned found = 0, worse = 0, startedWorse = 0;
   for (unsigned i = 0; i < 50; ++i) {
     SCOPED_TRACE(i);
     Random random(30000 + i);
@@ -348,9 +353,16 @@ TEST(SolverTest, OverTimeThereAreChoicesAndABound) {
     worse += solution.objective > best;
     expectValid(graph, solution);
     EXPECT_GE(solution.objective, best);
+    // Where the best is known, it is not lost.
+    std::vector<unsigned> start = solve(graph).choices;
+    none.start = start;
+    solution = solve(graph, none);
+    startedWorse += solution.choices.empty() || solution.objective > best;
+    EXPECT_LE(solution.lowerBound, best);
   }
   EXPECT_GT(found, 20u);
   EXPECT_GT(worse, 0u); // else there was time for all
+  EXPECT_EQ(startedWorse, 0u);
 }
 
 TEST(SolverTest, CbcAgrees) {
