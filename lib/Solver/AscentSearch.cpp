@@ -121,8 +121,10 @@ bool AscentSearch::pass(unsigned count) {
   // gained by these, as gains become smaller, may be little of what is needed.
   double before = std::exchange(lastGain, gain);
   double rest = ++numRounds > 3 && gain < before ? gain * gain / (before - gain) : double(kInf);
-  isSlow |= !ascent.isFinest() && left < std::abs(double(base)) / 16 && rest < left / 4;
-  isGaining = gain > left / 64 && !isSlow;
+  isSlow |= !ascent.isFinest() && !isPoor() && rest < left / 4;
+  // While solutions are poor better ones are looked for before the last of the gain.
+  double most = isPoor() ? std::max(left, std::abs(double(base)) / 3) : left;
+  isGaining = gain > most / 64 && !isSlow;
   return !isGaining || answer.lower.time > cutoff;
 }
 
@@ -130,11 +132,15 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
   // Where a pass takes long, few may do.
   for (unsigned chunk = ascent.getPassEntries() > double(1 << 28) ? 2 : 8;; chunk += std::max(chunk / 4, 1u)) {
     bool hasEnded = pass(chunk);
-    if (!start.empty() && !isSettled())
+    if (!start.empty() && !isSettled()) {
       decode(std::exchange(start, {}));
+      improveBest();
+    }
     if (!hasEnded) {
-      if (chunk * ascent.getPassEntries() > double(1 << 29))
+      if (chunk * ascent.getPassEntries() > double(1 << 29)) {
         decode();
+        improveBest();
+      }
       goOnWithFew();
       if (!isDone())
         continue;
@@ -142,7 +148,7 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
     if (isSettled())
       return std::move(answer);
     decode();
-    for (auto step : {&AscentSearch::eliminateWithin, &AscentSearch::goOnWithFew}) {
+    for (auto step : {&AscentSearch::eliminateWithin, &AscentSearch::improveBest, &AscentSearch::goOnWithFew}) {
       if (!best.isImpossible() && best.time <= answer.lower.time)
         settleBytes();
       if (isDone())
@@ -160,8 +166,7 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
     }
     if (!toTheEnd && stalled > 8)
       return std::move(answer);
-    if (toTheEnd && isExhausted()) {
-      eliminateInParts(/*withBytes=*/false);
+    if (toTheEnd && isExhausted() && (eliminateInParts(/*withBytes=*/false) || stalled > 8)) {
       if (!best.isImpossible() && best.time <= answer.lower.time)
         settleBytes();
       return std::move(answer);
@@ -173,7 +178,8 @@ void AscentSearch::eliminateWithin() {
   // The slack grows from a guess; it never has to be larger than what the best solution asks for.
   int64_t slack = guess > 0 ? guess : std::max<int64_t>(1, std::abs(double(moved.bound)) / (1 << 14));
   int64_t factor = 4;
-  for (bool last = false; !last && !clock.isOver(); slack = factor * slack) {
+  auto getNext = [&] { return factor * slack < tooMuch ? factor * slack : 2 * slack; };
+  for (bool last = false; !last && !clock.isOver(); slack = getNext()) {
     // Where hardly anything is left to choose all is tried at once.
     if (getNeeded() < kInf && ascent.isAtMost(moved, getNeeded(), 32.0 * core.sizes.size()))
       slack = getNeeded();
@@ -186,9 +192,10 @@ void AscentSearch::eliminateWithin() {
       tooMuch = slack;
     };
     // Not more work than the sweeps took, unless sweeps do not help any more.
-    double mayCost = std::clamp(isExhausted() ? 4 * work : work / 32, double(1 << 20),
+    double least = isPoor() ? 1 << 22 : 1 << 20;
+    double mayCost = std::clamp(isExhausted() ? 4 * work : isPoor() ? work / 8 : work / 32, least,
                                 double(isExhausted() ? 1 << 29 : 1 << 27));
-    if (!ascent.isAtMost(moved, slack, std::clamp(work / 512, double(1 << 20), double(1 << 26))))
+    if (!ascent.isAtMost(moved, slack, std::clamp(work / 512, least, double(1 << 26))))
       return giveUp();
     Rest rest(*this, slack, /*withBytes=*/false);
     if (rest.isEmpty()) {
@@ -227,8 +234,7 @@ void AscentSearch::eliminateWithin() {
     factor = rest.memo.getWork() > (1 << 21) ? 2 : 4;
     // What a larger slack costs grows faster than the slack; it may find something better, though.
     double larger = double(getNeeded()) / double(slack);
-    bool isPoor = ascent.isFinest() && double(getNeeded()) > std::abs(double(base)) / 64;
-    if (!isExhausted() && !isPoor && larger * larger * rest.memo.getWork() > mayCost)
+    if (!isExhausted() && !(isPoor() && ascent.isFinest()) && larger * larger * rest.memo.getWork() > mayCost)
       return;
   }
 }
@@ -241,13 +247,16 @@ void AscentSearch::decode(ArrayRef<unsigned> start) {
   if (!ascent.decode(decoded))
     return;
   take(std::move(decoded));
-  for (Price before = Price::impossible(); best < before && !isDone();) {
-    before = best;
-    improveBest();
-  }
 }
 
 void AscentSearch::improveBest() {
+  for (Price before = Price::impossible(); best < before && !isDone();) {
+    before = best;
+    improveOnce();
+  }
+}
+
+void AscentSearch::improveOnce() {
   if (best.isImpossible() || getNeeded() <= 0)
     return;
   auto countLeft = [&](int64_t near) {
@@ -310,15 +319,16 @@ void AscentSearch::goOnWithFew() {
   }
 }
 
-void AscentSearch::eliminateInParts(bool withBytes) {
+bool AscentSearch::eliminateInParts(bool withBytes) {
   int64_t slack = std::min(getNeeded(), kInf / 8);
   // Some tables may be too large to hold, and what readers share too much to list.
   if (!ascent.isAtMost(moved, slack, core.sharings.empty() ? 1 << 28 : 1 << 27))
-    return;
+    return false;
   Rest rest(*this, slack, withBytes);
   if (rest.isEmpty()) {
     answer.impossible |= slack >= kInf / 8;
-    return nothingWithin(slack);
+    nothingWithin(slack);
+    return true;
   }
   GrowingElimination growing(rest.getProblem(), 4 * options.maxJoinEntries, rest.pool, rest.reducer);
   while (growing.run(base + std::min(getNeeded(), slack), clock)) {
@@ -337,6 +347,7 @@ void AscentSearch::eliminateInParts(bool withBytes) {
       break;
   }
   memo.statistics.add(growing.getStatistics());
+  return true;
 }
 
 void AscentSearch::settleBytes() {

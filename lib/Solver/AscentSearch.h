@@ -34,6 +34,8 @@ private:
   void nothingWithin(int64_t slack) { raise({base + slack + 1, INT64_MIN / 4}); }
   /// A larger slack than that is of no interest; kInf if there is nothing to compare with.
   int64_t getNeeded() const;
+  /// Whether the best solution is far above the bound.
+  bool isPoor() const { return double(getNeeded()) > std::abs(double(base)) / 64; }
   /// Whether to stop looking.
   bool isDone() const;
   /// Whether nothing takes less time than what is known, which may be that all takes too much.
@@ -44,15 +46,17 @@ private:
 
   /// The solution that messages lead to from what is known of one.
   void decode(llvm::ArrayRef<unsigned> start = {});
-  /// The best solution among those of which each choice is the best one's or close to the bound.
+  /// The best solution among those of which each choice is the best one's or close to the bound, until that is no
+  /// better.
   void improveBest();
+  void improveOnce();
   /// What is left within slacks that grow, as long as that is less work than passes.
   void eliminateWithin();
   /// Where few choices are left, a search among these alone.
   void goOnWithFew();
   /// All that is left, with joins in parts that grow until they prove something or time is over. With
-  /// bytes: of the choices of the least time those of the fewest.
-  void eliminateInParts(bool withBytes);
+  /// bytes: of the choices of the least time those of the fewest. False if that is too much to list.
+  bool eliminateInParts(bool withBytes);
   /// Where the least time is proven, also the fewest bytes, if that is not too much work.
   void settleBytes();
 

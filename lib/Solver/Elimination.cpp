@@ -36,7 +36,8 @@ SmallVector<const Table *, 8> JoinMemo::getTables(unsigned entry) const {
 }
 
 unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables, int64_t ownLimit) {
-  ownLimit = std::min(ownLimit, limit);
+  // What is impossible stays so beside entries below 0.
+  ownLimit = std::min({ownLimit, limit, kInf / 2});
   SmallVector<unsigned, 8> key = {shape, unsigned(ownLimit), unsigned(ownLimit >> 32)};
   key.append(tables.begin(), tables.end());
   ++statistics.eliminated;
@@ -57,6 +58,36 @@ unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables, int64_t ownLim
   entries.back().least = least;
   entries.back().result = pool.intern(std::move(result));
   return entries.size() - 1;
+}
+
+ArrayRef<TableId> JoinMemo::match(ArrayRef<Part> parts) {
+  SmallVector<unsigned, 32> key;
+  for (const Part &part : parts) {
+    key.append({part.shape, unsigned(part.shared.size())});
+    key.append(part.tables.begin(), part.tables.end());
+    key.append(part.shared.begin(), part.shared.end());
+  }
+  auto [index, inserted] = matchKeys.insert(key);
+  if (!inserted)
+    return matches[index];
+  SmallVector<Table, 4> least;
+  for (const Part &part : parts) {
+    SmallVector<const Table *, 8> tables;
+    for (TableId id : part.tables)
+      tables.push_back(&pool.get(id));
+    least.push_back(getMinMarginal(shapes[part.shape], tables, part.shared, work));
+  }
+  for (size_t i = 0; i < least[0].size(); ++i) {
+    int64_t sum = 0;
+    for (const Table &own : least)
+      sum = std::min(sum + own.time[i], kInf);
+    for (auto [p, own] : llvm::enumerate(least))
+      own.time[i] = sum >= kInf ? kInf : sum / parts.size() + (p < sum % parts.size()) - own.time[i];
+  }
+  SmallVector<TableId, 4> &result = matches.emplace_back();
+  for (Table &own : least)
+    result.push_back(pool.intern(std::move(own)));
+  return result;
 }
 
 unsigned JoinMemo::findMinimum(unsigned entry, ArrayRef<unsigned> at) {
@@ -157,6 +188,12 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
       }
     }
     exact &= parts.size() <= 1;
+    SmallVector<unsigned, 8> shared; // by all parts
+    if (parts.size() > 1) {
+      shared = scopes[0];
+      for (const auto &scope : scopes)
+        llvm::erase_if(shared, [&](unsigned u) { return !llvm::is_contained(scope, u); });
+    }
     for (auto [part, scope] : llvm::zip_equal(parts, scopes)) {
       llvm::sort(part);
       Step step;
@@ -174,6 +211,12 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
         step.inputs.push_back(bucket[i].source);
         if (bucket[i].source >= numTables)
           steps[bucket[i].source - numTables].parent = steps.size();
+      }
+      if (!shared.empty()) {
+        step.unmatched = memo.addShape(shape);
+        for (unsigned u : shared)
+          step.shared.push_back(llvm::lower_bound(scope, u, byPosition) - scope.begin());
+        shape.inputs.push_back(step.shared);
       }
       step.shape = memo.addShape(shape);
       double entries = getEntries(scope);
@@ -201,9 +244,11 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit,
   run.entries.reserve(steps.size());
   run.total = Price();
   SmallVector<TableId, 8> inputs;
+  ArrayRef<TableId> corrections; // of the parts of a bucket, from a step on
+  size_t firstPart = 0;
   unsigned n = sizes.size();
   std::vector<int64_t> spent(limits.empty() ? 0 : steps.size(), 0); // in what is joined into a step
-  for (auto [i, step] : llvm::enumerate(steps)) {
+  auto getInputs = [&](const Step &step) {
     inputs.clear();
     for (unsigned source : step.inputs) {
       if (source >= numTables)
@@ -214,12 +259,26 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit,
       else
         inputs.push_back(tables[source]);
     }
+  };
+  for (auto [i, step] : llvm::enumerate(steps)) {
     if (memo->getWork() > mayVisit ||
         (clock && (clock->isOver() || memo->pool.getMemory() > kMaxMemory))) {
       run.isOver = true;
       return run;
     }
     int64_t limit = limits.empty() ? kInf : std::max<int64_t>(limits[step.v] - spent[i], 0);
+    if (!step.shared.empty() && (i == 0 || steps[i - 1].v != step.v)) {
+      SmallVector<JoinMemo::Part, 4> parts;
+      for (firstPart = i; firstPart + parts.size() < steps.size() && steps[firstPart + parts.size()].v == step.v;) {
+        const Step &part = steps[firstPart + parts.size()];
+        getInputs(part);
+        parts.push_back({part.unmatched, inputs, part.shared});
+      }
+      corrections = memo->match(parts);
+    }
+    getInputs(step);
+    if (!step.shared.empty())
+      inputs.push_back(corrections[i - firstPart]);
     unsigned entry = memo->join(step.shape, inputs, limit);
     if (!limits.empty() && step.parent != ~0u)
       spent[step.parent] = std::min(spent[step.parent] + spent[i] + memo->get(entry).least.time, kInf);

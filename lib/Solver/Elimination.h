@@ -12,6 +12,7 @@
 #include "Clock.h"
 #include "Join.h"
 #include "Problem.h"
+#include <deque>
 
 namespace mlir::spmd::solver {
 
@@ -31,7 +32,8 @@ public:
     Price least;
     size_t inputs; // where the tables begin in `inputs`
   };
-  /// The number of the entry. Sums of `limit` or more are of no interest here, either.
+  /// The number of the entry. Sums of `limit` or more are of no interest here, either. No sum of the tables may be
+  /// less than 0, single entries may.
   unsigned join(unsigned shape, llvm::ArrayRef<TableId> tables, int64_t limit = kInf);
   unsigned addShape(const JoinShape &shape);
 
@@ -43,6 +45,15 @@ public:
   }
   /// As findMinimum, remembered.
   unsigned findMinimum(unsigned entry, llvm::ArrayRef<unsigned> at);
+  /// A part of a bucket that was split: its tables, and which dims all parts have.
+  struct Part {
+    unsigned shape;
+    llvm::SmallVector<TableId, 8> tables;
+    llvm::ArrayRef<unsigned> shared;
+  };
+  /// What to add to each part such that all cost the same at least, for any choices of what they share (min-marginal
+  /// matching, Ihler et al. 2012): the sum of all stays, what each is by itself becomes a better bound.
+  llvm::ArrayRef<TableId> match(llvm::ArrayRef<Part> parts);
   void addSlice(unsigned entry, llvm::ArrayRef<unsigned> at,
                 llvm::MutableArrayRef<Price> sums) const;
 
@@ -61,6 +72,8 @@ private:
   std::vector<Entry> entries;
   std::vector<TableId> inputs;
   llvm::DenseMap<std::pair<unsigned, uint64_t>, unsigned> minima;
+  SequenceMap matchKeys;
+  std::deque<llvm::SmallVector<TableId, 4>> matches; // stay where they are
 };
 
 class Elimination {
@@ -112,6 +125,10 @@ public:
     // Below the number of tables: a table; else a step, whose result is taken.
     llvm::SmallVector<unsigned, 6> inputs;
     unsigned parent; // step that takes the result; ~0u: none
+    // Of a part of a bucket that was split: the dims that all parts have, and the shape without the input, the
+    // last one, that matches it to the others.
+    llvm::SmallVector<unsigned, 6> shared;
+    unsigned unmatched = ~0u;
   };
   llvm::ArrayRef<Step> getSteps() const { return steps; }
   /// Steps whose results only have variables that the order leaves out, by number.

@@ -168,13 +168,7 @@ public:
     result.time.resize(size);
     if (withBytes)
       result.bytes.resize(size);
-    Active all;
-    for (unsigned c = 0; c < shape.sizes[0]; ++c)
-      all.choice.push_back(c);
-    all.time.assign(shape.sizes[0], 0);
-    all.bytes.assign(shape.sizes[0], 0);
-    all.size = shape.sizes[0];
-    advance(all, 0);
+    begin();
     if (shape.sizes.size() == 1) {
       Price least = Price::impossible();
       for (unsigned i = 0; i < active[0].size; ++i)
@@ -188,6 +182,26 @@ public:
     return std::move(result);
   }
 
+  /// The least per choices of these dims, 0 first.
+  Table runMarginal(ArrayRef<unsigned> dims) {
+    unsigned rank = shape.sizes.size();
+    marginalStrides.assign(rank, 0);
+    size_t size = 1;
+    for (unsigned dim : llvm::reverse(dims)) {
+      marginalStrides[dim] = size;
+      size *= shape.sizes[dim];
+    }
+    result.time.assign(size, kInf);
+    begin();
+    if (rank == 1) {
+      for (unsigned i = 0; i < active[0].size; ++i)
+        result.time[active[0].choice[i]] = active[0].time[i];
+    } else {
+      nestMarginal(1, 0);
+    }
+    return std::move(result);
+  }
+
   double getWork() const { return work; }
 
 private:
@@ -195,6 +209,17 @@ private:
     llvm::SmallVector<size_t, 8> strides;
     size_t offset = 0;
   };
+
+  /// All choices, with the tables of the first level.
+  void begin() {
+    Active all;
+    for (unsigned c = 0; c < shape.sizes[0]; ++c)
+      all.choice.push_back(c);
+    all.time.assign(shape.sizes[0], 0);
+    all.bytes.assign(shape.sizes[0], 0);
+    all.size = shape.sizes[0];
+    advance(all, 0);
+  }
 
   /// Adds the tables of a level, and drops what becomes impossible.
   void advance(const Active &from, unsigned level) {
@@ -272,6 +297,43 @@ private:
     minimizeRows(time, bytes, length, from, rows, sumTime.data(), sumBytes.data());
   }
 
+  void nestMarginal(unsigned dim, size_t at) {
+    if (dim + 1 == shape.sizes.size()) {
+      const Active &from = active[dim - 1];
+      size_t length = shape.sizes[dim];
+      work += double(from.size) * length;
+      int64_t *sum = sumTime.data();
+      for (unsigned i = 0; i < from.size; ++i) {
+        std::fill_n(sum, length, from.time[i]);
+        for (unsigned j : levels[dim]) {
+          const int64_t *row = tables[j]->time.data() + inputs[j].offset + from.choice[i] * inputs[j].strides[0];
+          for (size_t x = 0; x < length; ++x) {
+            int64_t s = sum[x] + row[x];
+            sum[x] = s < kInf ? s : kInf;
+          }
+        }
+        int64_t *out = result.time.data() + at + from.choice[i] * marginalStrides[0];
+        if (marginalStrides[dim]) {
+          for (size_t x = 0; x < length; ++x)
+            out[x] = sum[x] < out[x] ? sum[x] : out[x];
+        } else {
+          int64_t least = *out;
+          for (size_t x = 0; x < length; ++x)
+            least = sum[x] < least ? sum[x] : least;
+          *out = least;
+        }
+      }
+      return;
+    }
+    for (unsigned x = 0; x < shape.sizes[dim]; ++x) {
+      advance(active[dim - 1], dim);
+      if (active[dim].size)
+        nestMarginal(dim + 1, at + x * marginalStrides[dim]);
+      move(dim, 1);
+    }
+    move(dim, -int64_t(shape.sizes[dim]));
+  }
+
   int64_t *noBytes(size_t length) {
     spare.resize(length);
     return spare.data();
@@ -284,6 +346,7 @@ private:
   std::vector<llvm::SmallVector<unsigned, 4>> levels; // inputs by their last dim
   std::vector<Active> active;
   std::vector<int64_t> sumTime, sumBytes, spare;
+  std::vector<size_t> marginalStrides; // 0: not a dim of it
   bool withBytes = false;
   double work = 0;
   Table result;
@@ -311,6 +374,14 @@ Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> ta
     if (!result.bytes.empty())
       result.bytes[i] = possible ? result.bytes[i] - least.bytes : 0;
   }
+  return result;
+}
+
+Table solver::getMinMarginal(const JoinShape &shape, ArrayRef<const Table *> tables, ArrayRef<unsigned> dims,
+                             double &work) {
+  Join join(shape, tables, kInf);
+  Table result = join.runMarginal(dims);
+  work += join.getWork();
   return result;
 }
 

@@ -24,6 +24,11 @@ struct JoinShape {
 Table joinAndMinimize(const JoinShape &shape, llvm::ArrayRef<const Table *> tables, int64_t limit,
                       Price &least, double &work);
 
+/// Per choices of some dims, 0 first, the least time of the sum of the tables, whatever the others are. Adds to
+/// `work` the entries that were visited.
+Table getMinMarginal(const JoinShape &shape, llvm::ArrayRef<const Table *> tables,
+                     llvm::ArrayRef<unsigned> dims, double &work);
+
 /// The lowest choice of the first variable that reaches the minimum, where `at` are the
 /// choices of the others; kNoTable if all are impossible.
 unsigned findMinimum(const JoinShape &shape, llvm::ArrayRef<const Table *> tables,
