@@ -85,8 +85,7 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     std::string error;
     solver.cutoff = isBound && !solver.budget && !result.choices.empty() ? problem->toTime(result.objective)
                                                                   : Price::kImpossible;
-    std::vector<unsigned> start = result.choices;
-    solver.start = start;
+    solver.start = result.choices;
     Solution &solution = result.last = options.withCbc ? solveWithCbc(problem->getGraph(), solver, error)
                                                        : solve(problem->getGraph(), solver);
     solver.timeLimit -= solution.seconds;

@@ -33,6 +33,8 @@ struct AscentSearch::Rest {
     reduction = reducer.reduce(std::move(restricted.problem));
     memo.setLimit(getMost(search.base + std::min(search.getNeeded(), kInf / 8)) + 1);
   }
+  /// Whether what readers share would be too much to list: there is no problem then.
+  bool isTooLarge() const { return restricted.isTooLarge; }
   bool isEmpty() const { return restricted.impossible || (reduction && reduction->problem.impossible); }
   const Problem &getProblem() const { return reduction->problem; }
   /// What sums of its tables are in solutions of `time`.
@@ -198,6 +200,8 @@ void AscentSearch::eliminateWithin() {
     if (!ascent.isAtMost(moved, slack, std::clamp(work / 512, least, double(1 << 26))))
       return giveUp();
     Rest rest(*this, slack, /*withBytes=*/false);
+    if (rest.isTooLarge())
+      return giveUp();
     if (rest.isEmpty()) {
       nothingWithin(slack);
       guess = slack;
@@ -269,7 +273,7 @@ void AscentSearch::improveOnce() {
   while (near > 0 && countLeft(near) > 8 * moved.excess.size())
     near /= 2;
   Rest rest(*this, near);
-  if (rest.isEmpty() || rest.restricted.isTooLarge)
+  if (rest.isTooLarge() || rest.isEmpty())
     return;
   const Problem &problem = rest.getProblem();
   Elimination elimination(problem, getMinFillOrder(problem), options.maxJoinEntries, rest.memo);
@@ -300,6 +304,8 @@ void AscentSearch::goOnWithFew() {
     }
     mayGoOn = getNeeded() / 4 * 3;
     Rest rest(*this, slack, /*withBytes=*/true);
+    if (rest.isTooLarge())
+      return;
     if (rest.isEmpty())
       return nothingWithin(slack);
     MinSum part(rest.getProblem(), options, rest.memo, clock);
@@ -325,6 +331,8 @@ bool AscentSearch::eliminateInParts(bool withBytes) {
   if (!ascent.isAtMost(moved, slack, core.sharings.empty() ? 1 << 28 : 1 << 27))
     return false;
   Rest rest(*this, slack, withBytes);
+  if (rest.isTooLarge())
+    return false;
   if (rest.isEmpty()) {
     answer.impossible |= slack >= kInf / 8;
     nothingWithin(slack);

@@ -297,6 +297,7 @@ private:
     minimizeRows(time, bytes, length, from, rows, sumTime.data(), sumBytes.data());
   }
 
+  /// As nest, into the least per choices of the dims that are kept; `at`: where these are.
   void nestMarginal(unsigned dim, size_t at) {
     if (dim + 1 == shape.sizes.size()) {
       const Active &from = active[dim - 1];
