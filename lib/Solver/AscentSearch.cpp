@@ -42,9 +42,9 @@ struct AscentSearch::Rest {
   std::vector<unsigned> expand(ArrayRef<unsigned> choices) const {
     std::vector<unsigned> all = reduction->expand(choices, pool);
     // Behind them those that say what is shared.
-    all.resize(restricted.keptOf.size());
+    all.resize(restricted.groupsOf.size());
     for (unsigned v = 0; v < all.size(); ++v)
-      all[v] = restricted.kept[restricted.keptOf[v]][all[v]];
+      all[v] = restricted.groups[restricted.groupsOf[v]].members[all[v]].front();
     return all;
   }
 };
@@ -124,6 +124,7 @@ bool AscentSearch::pass(unsigned count) {
   double before = std::exchange(lastGain, gain);
   double rest = ++numRounds > 3 && gain < before ? gain * gain / (before - gain) : double(kInf);
   isSlow |= !ascent.isFinest() && !isPoor() && rest < left / 4;
+  remaining = rest;
   // While solutions are poor better ones are looked for before the last of the gain.
   double most = isPoor() ? std::max(left, std::abs(double(base)) / 3) : left;
   isGaining = gain > most / 64 && !isSlow;
@@ -157,6 +158,9 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
         return std::move(answer);
       (this->*step)();
     }
+    if (isDone())
+      return std::move(answer);
+    solveAbstractions();
     if (isDone())
       return std::move(answer);
     if (isSlow && ascent.refine()) {
@@ -285,6 +289,37 @@ void AscentSearch::improveOnce() {
   std::vector<unsigned> choices(problem.sizes.size(), 0);
   if (!run.isOver && !run.total.isImpossible() && elimination.trace(run, choices))
     take(rest.expand(choices));
+}
+
+void AscentSearch::solveAbstractions() {
+  if (!core.sharings.empty() || !(isSlow || remaining < double(getNeeded()) / 32) || answer.choices.empty())
+    return;
+  if (!abstraction)
+    abstraction.emplace(core, ascent, moved, !timesOnly);
+  // As with passes: as long as they gain something.
+  double gain = kInf;
+  while (!isDone() && !isAbstracted &&
+         (isExhausted() || gain > double(getNeeded()) / 64 || abstraction->getWork() < work / 8)) {
+    Price before = answer.lower;
+    int64_t most = base + getNeeded();
+    Abstraction::Optimum found = abstraction->solve(most, options.maxJoinEntries, clock);
+    if (found.isOver) {
+      isAbstracted = true;
+      return;
+    }
+    if (found.lower.isImpossible())
+      return raise({most + 1, INT64_MIN / 4});
+    raise(found.lower);
+    gain = answer.lower.time - before.time;
+    if (found.isExact)
+      take(std::move(found.choices));
+    else if (ascent.decode(found.choices))
+      take(std::move(found.choices));
+    if (best <= answer.lower) {
+      answer.lower = best;
+      answer.optimal = true;
+    }
+  }
 }
 
 void AscentSearch::goOnWithFew() {

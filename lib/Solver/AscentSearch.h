@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_LIB_SOLVER_ASCENTSEARCH_H
 #define SHARDKIT_LIB_SOLVER_ASCENTSEARCH_H
 
+#include "Abstraction.h"
 #include "MinSum.h"
 
 namespace mlir::spmd::solver {
@@ -52,6 +53,8 @@ private:
   void improveOnce();
   /// What is left within slacks that grow, as long as that is less work than passes.
   void eliminateWithin();
+  /// Bounds from choices taken together, as long as that is less work than passes, or to the end.
+  void solveAbstractions();
   /// Where few choices are left, a search among these alone.
   void goOnWithFew();
   /// All that is left, with joins in parts that grow until they prove something or time is over. With
@@ -77,8 +80,11 @@ private:
   double work = 0;      // of all passes
   unsigned numRounds = 0; // of passes, over messages as fine as these
   double lastGain = 0;
+  std::optional<Abstraction> abstraction; // with the coarsest messages
+  bool isAbstracted = false;              // as far as it goes
   unsigned stalled = 0; // rounds of passes that gained nothing
   bool isSlow = false, isGaining = true;
+  double remaining = kInf; // what passes over messages as fine as these may gain still
   int64_t guess = 0;        // the slack to begin with
   int64_t tooMuch = kInf;   // a slack that left too much
   int64_t mayGoOn = kInf;   // at most so much may be needed to go on with few choices

@@ -71,22 +71,41 @@ public:
   };
   Moved move() const;
 
-  /// The problem without the choices and pairs that add more than `slack` to the bound:
-  /// all solutions within bound + slack, and maybe others. Bytes are those of the tables, or
-  /// none; tables are made in a pool of their own.
+  /// Choices that are one choice: numbers of groups by choice.
+  struct Groups {
+    static constexpr unsigned kNone = ~0u; // of a choice that is left out
+    std::vector<unsigned> of;
+    std::vector<llvm::SmallVector<unsigned, 1>> members; // by group
+
+    /// To a group that there is, or the next one.
+    void add(unsigned choice, unsigned group);
+    /// Moves choices out of their groups, those of one into one that is new.
+    void split(llvm::ArrayRef<unsigned> choices);
+  };
+  /// A problem whose choices are groups of choices: each price is the least one of theirs.
   struct Restricted {
-    Problem problem;                                  // of all variables; without buffers
-    std::vector<llvm::SmallVector<unsigned, 8>> kept; // choices that are left
-    std::vector<unsigned> keptOf;                     // variables to entries of `kept`
+    Problem problem; // of all variables, and behind them those that say what is shared; without buffers
+    std::vector<Groups> groups;
+    std::vector<unsigned> groupsOf; // variables to entries of `groups`
     bool impossible = false;
     /// What readers share would be too much to list: there is no problem.
     bool isTooLarge = false;
   };
+  /// The problem without the choices and pairs that add more than `slack` to the bound:
+  /// all solutions within bound + slack, and maybe others. Bytes are those of the tables, or
+  /// none; tables are made in a pool of their own.
   Restricted restrict(const Moved &moved, int64_t slack, bool withBytes, TablePool &to) const;
   /// Of these, only the choices that add at most `near` and those of a solution, of any variable that looks
   /// alike.
   Restricted restrictTo(llvm::ArrayRef<unsigned> solution, const Moved &moved, int64_t near, int64_t slack,
                         TablePool &to) const;
+  /// The same with choices taken together, by entries of `Moved::sumOf`: no solution within the slack takes less
+  /// (domain abstraction). Without sharings.
+  Restricted abstract(llvm::ArrayRef<Groups> groups, const Moved &moved, int64_t slack, bool withBytes,
+                      TablePool &to) const;
+  /// Splits the groups that a solution of it takes, of several choices. False if it takes none.
+  bool split(llvm::ArrayRef<unsigned> solution, const Restricted &abstracted, const Moved &moved,
+             llvm::MutableArrayRef<Groups> groups) const;
   /// Whether the tables of it would have at most so many entries.
   bool isAtMost(const Moved &moved, int64_t slack, double most) const;
 
@@ -119,8 +138,9 @@ private:
   bool moveSharings(llvm::ArrayRef<std::vector<int64_t>> give, Moved &result,
                     std::vector<std::vector<int64_t>> &allLeasts) const;
   struct SharedSet;
-  bool listSets(unsigned number, const Moved &moved, int64_t slack, llvm::ArrayRef<unsigned> hosts,
-                llvm::ArrayRef<llvm::ArrayRef<unsigned>> left, std::vector<SharedSet> &sets) const;
+  struct SharedPrices;
+  SharedPrices getSharedPrices(unsigned number, const Moved &moved, llvm::ArrayRef<Groups> groups) const;
+  static bool listSets(const SharedPrices &prices, int64_t slack, std::vector<SharedSet> &sets);
   void addTables(const Moved &moved, int64_t slack, bool withBytes, Restricted &result, TablePool &to) const;
   void addSharing(const Moved &moved, unsigned number, int64_t slack, Restricted &result, TablePool &toPool) const;
   /// The least of a sharing for each choice of a member, with what messages leave of the others, or

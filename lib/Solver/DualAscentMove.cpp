@@ -120,7 +120,7 @@ DualAscent::Moved DualAscent::move() const {
     if (isNew) {
       std::vector<int64_t> own(size, 0);
       if (tables[v] != kNoTable)
-        own = pool.get(tables[v]).time;
+        llvm::copy(pool.get(tables[v]).time, own.begin());
       for (const Link &link : around)
         for (unsigned x = 0; x < size; ++x)
           if (own[x] < kInf)

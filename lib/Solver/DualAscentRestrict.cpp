@@ -10,38 +10,73 @@ using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
+void DualAscent::Groups::add(unsigned choice, unsigned group) {
+  if (group == members.size())
+    members.emplace_back();
+  of[choice] = group;
+  members[group].push_back(choice);
+}
+
+//===----------------------------------------------------------------------===//
+// What is shared
+//===----------------------------------------------------------------------===//
+
 /// A choice of a host and what several readers share beside it.
 struct DualAscent::SharedSet {
-  unsigned host; // a position in what is left of the host
+  unsigned host;
   SmallVector<unsigned, 3> items;
   int64_t time; // at least; of all that is paid beside it
 };
 
-/// Those within the slack, of the choices that are left; false where there are too many to list.
-bool DualAscent::listSets(unsigned number, const Moved &moved, int64_t slack, ArrayRef<unsigned> hosts,
-                          ArrayRef<ArrayRef<unsigned>> left, std::vector<SharedSet> &sets) const {
+/// What a host and its readers pay, with what messages leave of them.
+struct DualAscent::SharedPrices {
+  size_t numItems;
+  const int64_t *byHost;
+  const int64_t *prices;                    // of items, host-major
+  const Groups *hosts;
+  SmallVector<ArrayRef<unsigned>, 6> items; // of each reader by choice
+  SmallVector<const int64_t *, 6> byReader; // what it adds by choice
+  SmallVector<const Groups *, 6> readers;
+};
+
+DualAscent::SharedPrices DualAscent::getSharedPrices(unsigned number, const Moved &moved,
+                                                     ArrayRef<Groups> groups) const {
   const Problem::Sharing &sharing = problem.sharings[number];
   const Table &prices = pool.get(sharing.prices);
-  size_t numReaders = left.size(), numItems = prices.size() / problem.sizes[sharing.host];
-  const int64_t *byHost = moved.sharedShifts[moved.sharedOf[number]].data();
-  const int64_t *byReader = byHost + problem.sizes[sharing.host];
+  const int64_t *shifts = moved.sharedShifts[moved.sharedOf[number]].data();
+  SharedPrices result{prices.size() / problem.sizes[sharing.host], shifts, prices.time.data(),
+                      &groups[moved.sumOf[sharing.host]], {}, {}, {}};
+  shifts += problem.sizes[sharing.host];
+  for (auto [v, items] : sharing.readers) {
+    result.items.push_back(pool.getList(items));
+    result.byReader.push_back(shifts);
+    result.readers.push_back(&groups[moved.sumOf[v]]);
+    shifts += problem.sizes[v];
+  }
+  return result;
+}
+
+/// Those within the slack, of the choices that are left; false where there are too many to list.
+bool DualAscent::listSets(const SharedPrices &prices, int64_t slack, std::vector<SharedSet> &sets) {
+  size_t numReaders = prices.items.size(), numItems = prices.numItems;
   // The least that a reader adds for an item; how many may ask for it.
   std::vector<int64_t> added(numReaders * numItems, kInf);
   std::vector<unsigned> askers(numItems, 0);
-  for (unsigned r = 0; r < numReaders; ++r) {
-    ArrayRef<unsigned> items = pool.getList(sharing.readers[r].second);
-    for (unsigned x : left[r]) {
-      int64_t &own = added[r * numItems + items[x]];
-      askers[items[x]] += own >= kInf;
-      own = std::min(own, byReader[x]);
+  for (unsigned r = 0; r < numReaders; ++r)
+    for (auto [x, item] : llvm::enumerate(prices.items[r])) {
+      if (prices.readers[r]->of[x] == Groups::kNone)
+        continue;
+      int64_t &own = added[r * numItems + item];
+      askers[item] += own >= kInf;
+      own = std::min(own, prices.byReader[r][x]);
     }
-    byReader += items.size();
-  }
   unsigned visited = 0;
   std::vector<unsigned> shareable;
   SmallVector<int64_t, 6> alone(numReaders);
-  for (auto [i, h] : llvm::enumerate(hosts)) {
-    const int64_t *row = prices.time.data() + h * numItems;
+  for (unsigned h = 0; h < prices.hosts->of.size(); ++h) {
+    if (prices.hosts->of[h] == Groups::kNone)
+      continue;
+    const int64_t *row = prices.prices + h * numItems;
     shareable.clear();
     for (unsigned item = 0; item < numItems; ++item)
       if (askers[item] > 1 && row[item] > 0 && row[item] < kInf)
@@ -52,7 +87,7 @@ bool DualAscent::listSets(unsigned number, const Moved &moved, int64_t slack, Ar
         if (row[item] < kInf && added[r * numItems + item] < kInf)
           alone[r] = std::min(alone[r], row[item] + added[r * numItems + item]);
     }
-    SharedSet set{unsigned(i), {}, 0};
+    SharedSet set{h, {}, 0};
     // `paid`: for the items of the set.
     auto extend = [&](auto &self, size_t from, int64_t paid) -> bool {
       if (++visited > kMaxSets)
@@ -95,25 +130,21 @@ bool DualAscent::listSets(unsigned number, const Moved &moved, int64_t slack, Ar
       }
       return true;
     };
-    if (!extend(extend, 0, byHost[h]))
+    if (!extend(extend, 0, prices.byHost[h]))
       return false;
   }
   return true;
 }
 
-/// A variable whose choices are sets: pairs with the host and with the readers cost the rest.
+/// A variable whose choices are sets: pairs with the host and with the readers cost the rest. Every choice is a group
+/// of its own.
 void DualAscent::addSharing(const Moved &moved, unsigned number, int64_t slack, Restricted &result,
                             TablePool &toPool) const {
   const Problem::Sharing &sharing = problem.sharings[number];
   Problem &to = result.problem;
-  const Table &prices = pool.get(sharing.prices);
-  size_t numItems = prices.size() / problem.sizes[sharing.host];
-  ArrayRef<unsigned> hosts = result.kept[moved.sumOf[sharing.host]];
-  SmallVector<ArrayRef<unsigned>, 6> left;
-  for (auto [v, items] : sharing.readers)
-    left.push_back(result.kept[moved.sumOf[v]]);
+  SharedPrices prices = getSharedPrices(number, moved, result.groups);
   std::vector<SharedSet> sets;
-  if (!listSets(number, moved, slack, hosts, left, sets)) {
+  if (!listSets(prices, slack, sets)) {
     result.isTooLarge = true;
     return;
   }
@@ -126,32 +157,29 @@ void DualAscent::addSharing(const Moved &moved, unsigned number, int64_t slack, 
   Table unary, withHost;
   for (const SharedSet &set : sets)
     unary.time.push_back(set.time);
-  for (unsigned h = 0; h < hosts.size(); ++h)
+  for (const auto &host : prices.hosts->members)
     for (const SharedSet &set : sets)
-      withHost.time.push_back(set.host == h ? 0 : kInf);
+      withHost.time.push_back(set.host == host.front() ? 0 : kInf);
   to.unary.push_back(toPool.intern(std::move(unary)));
   to.edges.push_back({sharing.host, own, toPool.intern(std::move(withHost))});
-  const int64_t *byReader =
-      moved.sharedShifts[moved.sharedOf[number]].data() + problem.sizes[sharing.host];
   for (auto [r, reader] : llvm::enumerate(sharing.readers)) {
-    ArrayRef<unsigned> items = pool.getList(reader.second);
     // What the reader pays beside a set, less the least of that, which is in the set's own time.
+    const auto &left = prices.readers[r]->members;
     Table table;
-    table.time.assign(left[r].size() * sets.size(), kInf);
+    table.time.assign(left.size() * sets.size(), kInf);
     for (auto [i, set] : llvm::enumerate(sets)) {
-      const int64_t *row = prices.time.data() + hosts[set.host] * numItems;
       auto getPaid = [&](unsigned x) {
-        int64_t time = llvm::is_contained(set.items, items[x]) ? 0 : row[items[x]];
-        return time >= kInf ? kInf : time + byReader[x];
+        unsigned item = prices.items[r][x];
+        int64_t time = llvm::is_contained(set.items, item) ? 0 : prices.prices[set.host * prices.numItems + item];
+        return time >= kInf ? kInf : time + prices.byReader[r][x];
       };
       int64_t least = kInf;
-      for (unsigned x : left[r])
-        least = std::min(least, getPaid(x));
-      for (auto [k, x] : llvm::enumerate(left[r]))
-        if (int64_t paid = getPaid(x); paid < kInf && paid - least <= slack)
+      for (const auto &choice : left)
+        least = std::min(least, getPaid(choice.front()));
+      for (auto [k, choice] : llvm::enumerate(left))
+        if (int64_t paid = getPaid(choice.front()); paid < kInf && paid - least <= slack)
           table.time[k * sets.size() + i] = paid - least;
     }
-    byReader += items.size();
     TableId id = toPool.intern(std::move(table));
     auto mine = llvm::MutableArrayRef(to.edges).take_back(r + 1);
     auto known = llvm::find_if(mine, [&, v = reader.first](const Problem::Edge &edge) {
@@ -162,6 +190,21 @@ void DualAscent::addSharing(const Moved &moved, unsigned number, int64_t slack, 
     else
       to.edges.push_back({reader.first, own, id});
   }
+}
+
+//===----------------------------------------------------------------------===//
+// What is left within a slack
+//===----------------------------------------------------------------------===//
+
+/// The choices that `isLeft`, each by itself.
+template <typename Predicate>
+static DualAscent::Groups getGroups(ArrayRef<int64_t> excess, Predicate isLeft) {
+  DualAscent::Groups groups;
+  groups.of.assign(excess.size(), DualAscent::Groups::kNone);
+  for (unsigned x = 0; x < excess.size(); ++x)
+    if (isLeft(x))
+      groups.add(x, groups.members.size());
+  return groups;
 }
 
 bool DualAscent::isAtMost(const Moved &moved, int64_t slack, double most) const {
@@ -175,25 +218,19 @@ bool DualAscent::isAtMost(const Moved &moved, int64_t slack, double most) const 
       size += left[moved.sumOf[edge.a]] * left[moved.sumOf[edge.b]];
   if (size > most || problem.sharings.empty())
     return size <= most;
-  std::vector<std::vector<unsigned>> kept;
-  for (const auto &excess : moved.excess) {
-    auto &own = kept.emplace_back();
-    for (unsigned x = 0; x < excess.size(); ++x)
-      if (excess[x] <= slack)
-        own.push_back(x);
-  }
+  std::vector<Groups> groups;
+  for (const auto &excess : moved.excess)
+    groups.push_back(getGroups(excess, [&](unsigned x) { return excess[x] <= slack; }));
   llvm::SmallDenseSet<unsigned> countedShared;
   for (auto [i, sharing] : llvm::enumerate(problem.sharings)) {
     if (!countedShared.insert(moved.sharedOf[i]).second)
       continue;
-    SmallVector<ArrayRef<unsigned>, 6> of;
-    double choices = kept[moved.sumOf[sharing.host]].size();
-    for (auto [v, items] : sharing.readers) {
-      of.push_back(kept[moved.sumOf[v]]);
-      choices += of.back().size();
-    }
+    SharedPrices prices = getSharedPrices(i, moved, groups);
+    double choices = prices.hosts->members.size();
+    for (const Groups *own : prices.readers)
+      choices += own->members.size();
     std::vector<SharedSet> sets;
-    if (!listSets(i, moved, slack, kept[moved.sumOf[sharing.host]], of, sets))
+    if (!listSets(prices, slack, sets))
       return false;
     size += choices * sets.size();
     if (size > most)
@@ -206,11 +243,8 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack, b
                                             TablePool &toPool) const {
   Restricted result;
   for (const std::vector<int64_t> &excess : moved.excess) {
-    auto &left = result.kept.emplace_back();
-    for (unsigned x = 0; x < excess.size(); ++x)
-      if (excess[x] <= slack)
-        left.push_back(x);
-    result.impossible |= left.empty();
+    result.groups.push_back(getGroups(excess, [&](unsigned x) { return excess[x] <= slack; }));
+    result.impossible |= result.groups.back().members.empty();
   }
   if (!result.impossible)
     addTables(moved, slack, withBytes, result, toPool);
@@ -220,51 +254,54 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack, b
 DualAscent::Restricted DualAscent::restrictTo(ArrayRef<unsigned> solution, const Moved &moved, int64_t near,
                                               int64_t slack, TablePool &toPool) const {
   Restricted result;
-  std::vector<std::vector<bool>> keep;
-  for (const std::vector<int64_t> &excess : moved.excess) {
-    keep.emplace_back();
-    for (int64_t e : excess)
-      keep.back().push_back(e <= near);
-  }
-  std::vector<SmallVector<unsigned, 4>> taken(solution.size());
+  std::vector<SmallVector<unsigned, 4>> taken(solution.size()), ofSum(moved.excess.size());
   for (auto [v, x] : llvm::enumerate(solution))
     if (auto &own = taken[alikeOf[v]]; !llvm::is_contained(own, x))
       own.push_back(x);
   for (unsigned v = 0; v < solution.size(); ++v)
     for (unsigned x : taken[alikeOf[v]])
-      keep[moved.sumOf[v]][x] = true;
-  for (const std::vector<bool> &own : keep) {
-    auto &left = result.kept.emplace_back();
-    for (unsigned x = 0; x < own.size(); ++x)
-      if (own[x])
-        left.push_back(x);
-  }
+      if (auto &own = ofSum[moved.sumOf[v]]; !llvm::is_contained(own, x))
+        own.push_back(x);
+  for (auto [excess, own] : llvm::zip_equal(moved.excess, ofSum))
+    result.groups.push_back(
+        getGroups(excess, [&](unsigned x) { return excess[x] <= near || llvm::is_contained(own, x); }));
   addTables(moved, slack, /*withBytes=*/false, result, toPool);
   return result;
 }
 
-/// All but what is left of the choices.
+/// The tables of groups: the least of what their choices cost.
 void DualAscent::addTables(const Moved &moved, int64_t slack, bool withBytes, Restricted &result,
                            TablePool &toPool) const {
   unsigned n = problem.sizes.size();
   Problem &to = result.problem;
   to.constant = problem.constant;
   to.constant.time += moved.bound;
-  result.keptOf = moved.sumOf;
+  result.groupsOf = moved.sumOf;
+  auto makeTable = [&](size_t size) {
+    Table table;
+    table.time.assign(size, kInf);
+    table.bytes.assign(withBytes ? size : 0, 0);
+    return table;
+  };
+  auto lower = [&](Table &table, size_t at, int64_t time, int64_t bytes) {
+    if (time > table.time[at] || (time == table.time[at] && (!withBytes || bytes >= table.bytes[at])))
+      return;
+    table.time[at] = time;
+    if (withBytes)
+      table.bytes[at] = bytes;
+  };
   std::vector<TableId> ofSum(moved.excess.size(), kNoTable);
   for (unsigned v = 0; v < n; ++v) {
     TableId &id = ofSum[moved.sumOf[v]];
-    ArrayRef<unsigned> left = result.kept[moved.sumOf[v]];
+    const Groups &own = result.groups[moved.sumOf[v]];
     if (id == kNoTable) {
-      Table table;
-      for (unsigned x : left) {
-        table.time.push_back(moved.own[moved.ownOf[v]][x]);
-        if (withBytes && tables[v] != kNoTable)
-          table.bytes.push_back(pool.get(tables[v]).get(x).bytes);
-      }
+      Table table = makeTable(own.members.size());
+      for (auto [x, group] : llvm::enumerate(own.of))
+        if (int64_t time = moved.own[moved.ownOf[v]][x]; group != Groups::kNone && time < kInf)
+          lower(table, group, time, withBytes && tables[v] != kNoTable ? pool.get(tables[v]).get(x).bytes : 0);
       id = toPool.intern(std::move(table));
     }
-    to.sizes.push_back(left.size());
+    to.sizes.push_back(own.members.size());
     to.unary.push_back(id);
   }
   llvm::DenseMap<std::tuple<unsigned, unsigned, unsigned>, TableId> ofPair;
@@ -272,19 +309,18 @@ void DualAscent::addTables(const Moved &moved, int64_t slack, bool withBytes, Re
     unsigned a = moved.sumOf[edge.a], b = moved.sumOf[edge.b];
     auto [it, isNew] = ofPair.try_emplace({moved.pairOf[i], a, b});
     if (isNew) {
-      unsigned sa = problem.sizes[edge.a], sb = problem.sizes[edge.b];
+      const Groups &rows = result.groups[a], &columns = result.groups[b];
       const Table &from = pool.get(tables[n + i]);
-      const int64_t *byRow = moved.shifts[moved.pairOf[i]].data(), *byColumn = byRow + sa;
-      Table table;
-      for (unsigned x : result.kept[a])
-        for (unsigned y : result.kept[b]) {
-          Price price = from.get(size_t(x) * sb + y);
-          int64_t time = price.time + byRow[x] + byColumn[y];
-          bool possible = !price.isImpossible() && time <= slack;
-          table.time.push_back(possible ? time : kInf);
-          if (withBytes)
-            table.bytes.push_back(possible ? price.bytes : 0);
-        }
+      const int64_t *byRow = moved.shifts[moved.pairOf[i]].data(), *byColumn = byRow + rows.of.size();
+      Table table = makeTable(rows.members.size() * columns.members.size());
+      for (auto [g, xs] : llvm::enumerate(rows.members))
+        for (unsigned x : xs)
+          for (auto [h, ys] : llvm::enumerate(columns.members))
+            for (unsigned y : ys) {
+              Price price = from.get(size_t(x) * columns.of.size() + y);
+              if (int64_t time = price.time + byRow[x] + byColumn[y]; !price.isImpossible() && time <= slack)
+                lower(table, g * columns.members.size() + h, time, price.bytes);
+            }
       it->second = toPool.intern(std::move(table));
     }
     to.edges.push_back({edge.a, edge.b, it->second});

@@ -12,6 +12,9 @@ using llvm::SmallVector;
 /// Bytes of tables beyond which an elimination that may end early does.
 static constexpr size_t kMaxMemory = size_t(2) << 30;
 
+/// Ties that are compared at most.
+static constexpr size_t kMaxTies = size_t(1) << 22;
+
 //===----------------------------------------------------------------------===//
 // JoinMemo
 //===----------------------------------------------------------------------===//
@@ -378,4 +381,89 @@ bool Elimination::trace(ArrayRef<const Run *> runs, ArrayRef<uint8_t> labels,
     end = begin;
   }
   return true;
+}
+
+Price Elimination::traceFewest(const Run &run, ArrayRef<TableId> tables, llvm::MutableArrayRef<unsigned> choices) {
+  // Per step the choices of its scope that are part of something of the least time, and beside them those of its
+  // variable that reach it; first back, where they are found, then on, where bytes are added up.
+  struct State {
+    SmallVector<unsigned, 6> at;
+    SmallVector<unsigned, 2> ties;
+    unsigned best = 0;
+    int64_t bytes = INT64_MAX;
+  };
+  std::vector<std::vector<State>> states(steps.size());
+  std::vector<llvm::DenseMap<uint64_t, unsigned>> numbers(steps.size());
+  auto getIndex = [&](const Step &step, unsigned input, ArrayRef<unsigned> at, unsigned choice) {
+    const JoinShape &shape = memo->getShape(run.entries[&step - steps.data()]);
+    uint64_t index = 0;
+    for (unsigned dim : shape.inputs[input])
+      index = index * shape.sizes[dim] + (dim == 0 ? choice : at[dim - 1]);
+    return index;
+  };
+  size_t numTies = 0;
+  SmallVector<Price, 32> sums;
+  for (size_t i = steps.size(); i-- > 0;) {
+    const Step &step = steps[i];
+    if (step.parent == ~0u)
+      states[i].emplace_back();
+    const JoinShape &shape = memo->getShape(run.entries[i]);
+    for (State &state : states[i]) {
+      sums.assign(shape.sizes[0], Price());
+      memo->addSlice(run.entries[i], state.at, sums);
+      int64_t least = llvm::min_element(sums)->time;
+      for (auto [x, sum] : llvm::enumerate(sums))
+        if (sum.time == least)
+          state.ties.push_back(x);
+      numTies += state.ties.size();
+      if (least >= kInf || numTies > kMaxTies)
+        return Price::impossible();
+      for (unsigned x : state.ties)
+        for (auto [j, source] : llvm::enumerate(step.inputs)) {
+          if (source < numTables)
+            continue;
+          unsigned child = source - numTables;
+          auto [it, isNew] = numbers[child].try_emplace(getIndex(step, j, state.at, x), states[child].size());
+          if (!isNew)
+            continue;
+          State &added = states[child].emplace_back();
+          for (unsigned dim : shape.inputs[j])
+            added.at.push_back(dim == 0 ? x : state.at[dim - 1]);
+        }
+    }
+  }
+  Price total{run.total.time, 0};
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    for (State &state : states[i])
+      for (unsigned x : state.ties) {
+        int64_t bytes = 0;
+        for (auto [j, source] : llvm::enumerate(step.inputs)) {
+          uint64_t index = getIndex(step, j, state.at, x);
+          if (source >= numTables) {
+            bytes += states[source - numTables][numbers[source - numTables].lookup(index)].bytes;
+            continue;
+          }
+          unsigned n = sizes.size();
+          TableId id = transposed[source] ? memo->pool.transpose(tables[source], edgeSizes[source - n].first,
+                                                                 edgeSizes[source - n].second)
+                                          : tables[source];
+          bytes += memo->pool.get(id).get(index).bytes;
+        }
+        if (bytes < state.bytes) {
+          state.bytes = bytes;
+          state.best = x;
+        }
+      }
+    if (step.parent == ~0u)
+      total.bytes += states[i][0].bytes;
+  }
+  std::vector<unsigned> chosen(steps.size(), 0);
+  for (size_t i = steps.size(); i-- > 0;) {
+    const State &state = states[i][chosen[i]];
+    choices[steps[i].v] = state.best;
+    for (auto [j, source] : llvm::enumerate(steps[i].inputs))
+      if (source >= numTables)
+        chosen[source - numTables] = numbers[source - numTables].lookup(getIndex(steps[i], j, state.at, state.best));
+  }
+  return total;
 }

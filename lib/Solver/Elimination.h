@@ -118,6 +118,11 @@ public:
     return trace({&run}, {}, choices);
   }
 
+  /// Of the choices that reach the total of a run over times alone those of the fewest bytes: `tables` are the
+  /// same with bytes. Looks at ties only. Their price less the problem's constant; impossible if that is too much
+  /// work. Only if isExact() and all variables are eliminated.
+  Price traceFewest(const Run &run, llvm::ArrayRef<TableId> tables, llvm::MutableArrayRef<unsigned> choices);
+
   struct Step {
     unsigned v;
     unsigned shape;

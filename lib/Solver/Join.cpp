@@ -11,6 +11,7 @@
 #include "Join.h"
 #include "Vectorize.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Parallel.h"
 
 using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
@@ -163,23 +164,29 @@ public:
     sumBytes.resize(shape.sizes.back());
   }
 
-  Table run() {
-    size_t size = shape.getResultSize();
-    result.time.resize(size);
-    if (withBytes)
-      result.bytes.resize(size);
-    begin();
+  bool hasBytes() const { return withBytes; }
+
+  /// Fills in what belongs to choices [begin, end) of dim 1, or the one entry that there is without it.
+  void run(Table &to, unsigned begin, unsigned end) {
+    outTime = to.time.data();
+    outBytes = to.bytes.data();
+    beginAll();
     if (shape.sizes.size() == 1) {
       Price least = Price::impossible();
       for (unsigned i = 0; i < active[0].size; ++i)
         least = std::min(least, Price{active[0].time[i], active[0].bytes[i]});
-      result.time[0] = least.time;
+      outTime[0] = least.time;
       if (withBytes)
-        result.bytes[0] = least.bytes;
-    } else {
-      nest(1, 0);
+        outBytes[0] = least.bytes;
+      return;
     }
-    return std::move(result);
+    size_t block = shape.getResultSize() / shape.sizes[1];
+    if (shape.sizes.size() == 2) {
+      addRow(1, 0);
+      return;
+    }
+    move(1, begin);
+    nestRange(1, begin * block, end - begin);
   }
 
   /// The least per choices of these dims, 0 first.
@@ -191,15 +198,17 @@ public:
       marginalStrides[dim] = size;
       size *= shape.sizes[dim];
     }
+    Table result;
     result.time.assign(size, kInf);
-    begin();
+    outTime = result.time.data();
+    beginAll();
     if (rank == 1) {
       for (unsigned i = 0; i < active[0].size; ++i)
-        result.time[active[0].choice[i]] = active[0].time[i];
+        outTime[active[0].choice[i]] = active[0].time[i];
     } else {
       nestMarginal(1, 0);
     }
-    return std::move(result);
+    return result;
   }
 
   double getWork() const { return work; }
@@ -211,7 +220,7 @@ private:
   };
 
   /// All choices, with the tables of the first level.
-  void begin() {
+  void beginAll() {
     Active all;
     for (unsigned c = 0; c < shape.sizes[0]; ++c)
       all.choice.push_back(c);
@@ -257,22 +266,27 @@ private:
       addRow(dim, out);
       return;
     }
+    nestRange(dim, out, shape.sizes[dim]);
+    move(dim, -int64_t(shape.sizes[dim]));
+  }
+
+  /// The next choices of a dim, so many of them.
+  void nestRange(unsigned dim, size_t out, unsigned count) {
     size_t block = 1;
     for (unsigned s : ArrayRef(shape.sizes).drop_front(dim + 1))
       block *= s;
-    for (unsigned x = 0; x < shape.sizes[dim]; ++x) {
+    for (unsigned x = 0; x < count; ++x) {
       advance(active[dim - 1], dim);
       if (active[dim].size == 0) {
-        std::fill_n(result.time.begin() + out, block, kInf);
+        std::fill_n(outTime + out, block, kInf);
         if (withBytes)
-          std::fill_n(result.bytes.begin() + out, block, 0);
+          std::fill_n(outBytes + out, block, 0);
       } else {
         nest(dim + 1, out);
       }
       out += block;
       move(dim, 1);
     }
-    move(dim, -int64_t(shape.sizes[dim]));
   }
 
   void addRow(unsigned dim, size_t out) {
@@ -283,7 +297,7 @@ private:
            tables[j]->bytes.empty() ? nullptr : tables[j]->bytes.data() + inputs[j].offset,
            inputs[j].strides[0]});
     const Active &from = active[dim - 1];
-    int64_t *time = result.time.data() + out;
+    int64_t *time = outTime + out;
     size_t length = shape.sizes[dim];
     work += double(from.size) * length;
     if (!withBytes && rows.size() <= 3 && !rows.empty()) {
@@ -293,7 +307,7 @@ private:
       function(time, length, from, rows.data());
       return;
     }
-    int64_t *bytes = withBytes ? result.bytes.data() + out : noBytes(length);
+    int64_t *bytes = withBytes ? outBytes + out : noBytes(length);
     minimizeRows(time, bytes, length, from, rows, sumTime.data(), sumBytes.data());
   }
 
@@ -313,7 +327,7 @@ private:
             sum[x] = s < kInf ? s : kInf;
           }
         }
-        int64_t *out = result.time.data() + at + from.choice[i] * marginalStrides[0];
+        int64_t *out = outTime + at + from.choice[i] * marginalStrides[0];
         if (marginalStrides[dim]) {
           for (size_t x = 0; x < length; ++x)
             out[x] = sum[x] < out[x] ? sum[x] : out[x];
@@ -350,30 +364,66 @@ private:
   std::vector<size_t> marginalStrides; // 0: not a dim of it
   bool withBytes = false;
   double work = 0;
-  Table result;
+  int64_t *outTime = nullptr, *outBytes = nullptr;
 };
 } // namespace
+
+/// Entries of a join from which on it is shared among threads.
+static constexpr size_t kManyEntries = size_t(1) << 16;
 
 Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> tables, int64_t limit,
                               Price &least, double &work) {
   Join join(shape, tables, limit);
-  Table result = join.run();
-  work += result.size() + join.getWork();
-  least = Price::impossible();
-  for (size_t i = 0; i < result.size(); ++i)
-    if (result.time[i] <= least.time)
-      least = std::min(least, result.get(i));
+  Table result;
+  size_t size = shape.getResultSize();
+  result.time.resize(size);
+  if (join.hasBytes())
+    result.bytes.resize(size);
+  auto getLeast = [&](size_t begin, size_t end) {
+    Price least = Price::impossible();
+    for (size_t i = begin; i < end; ++i)
+      if (result.time[i] <= least.time)
+        least = std::min(least, result.get(i));
+    return least;
+  };
+  // Times are all above the least one, or impossible.
+  auto subtract = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      bool possible = result.time[i] < limit;
+      result.time[i] = possible ? result.time[i] - least.time : kInf;
+      if (!result.bytes.empty())
+        result.bytes[i] = possible ? result.bytes[i] - least.bytes : 0;
+    }
+  };
+  work += size;
+  if (shape.sizes.size() > 2 && size * shape.sizes[0] >= kManyEntries) {
+    // Each fills in a part, the same whoever is first.
+    unsigned parts = shape.sizes[1];
+    size_t block = size / parts;
+    std::vector<Price> leasts(parts);
+    std::vector<double> works(parts);
+    llvm::parallelFor(0, parts, [&](size_t part) {
+      Join own(shape, tables, limit);
+      own.run(result, part, part + 1);
+      leasts[part] = getLeast(part * block, (part + 1) * block);
+      works[part] = own.getWork();
+    });
+    least = *llvm::min_element(leasts);
+    for (double own : works)
+      work += own;
+    if (least.time < limit)
+      llvm::parallelFor(0, parts, [&](size_t part) { subtract(part * block, (part + 1) * block); });
+  } else {
+    join.run(result, 0, shape.sizes.size() > 1 ? shape.sizes[1] : 1);
+    work += join.getWork();
+    least = getLeast(0, size);
+    if (least.time < limit)
+      subtract(0, size);
+  }
   if (least.time >= limit) {
     least = Price::impossible();
     std::fill(result.time.begin(), result.time.end(), kInf);
     result.bytes.clear();
-    return result;
-  }
-  for (size_t i = 0; i < result.size(); ++i) {
-    bool possible = result.time[i] < limit;
-    result.time[i] = possible ? result.time[i] - least.time : kInf;
-    if (!result.bytes.empty())
-      result.bytes[i] = possible ? result.bytes[i] - least.bytes : 0;
   }
   return result;
 }

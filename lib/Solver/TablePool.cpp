@@ -74,8 +74,8 @@ TableId TablePool::gather(TableId id, unsigned numColumns, unsigned rows, unsign
       rowList = getList(rows);
     if (columns != kNoTable)
       columnList = getList(columns);
-    auto pick = [&](const std::vector<int64_t> &values) {
-      std::vector<int64_t> picked;
+    auto pick = [&](const Numbers &values) {
+      Numbers picked;
       if (values.empty())
         return picked;
       picked.reserve(size_t(newRows) * newColumns);

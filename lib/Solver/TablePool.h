@@ -8,6 +8,7 @@
 #ifndef SHARDKIT_LIB_SOLVER_TABLEPOOL_H
 #define SHARDKIT_LIB_SOLVER_TABLEPOOL_H
 
+#include "Numbers.h"
 #include "SequenceMap.h"
 #include "shardkit/Solver/CostGraph.h"
 
@@ -22,7 +23,7 @@ constexpr TableId kNoTable = ~0u;
 /// Times, and the bytes that break ties: none where all of them are 0. An impossible
 /// entry has time kInf and no bytes.
 struct Table {
-  std::vector<int64_t> time, bytes;
+  Numbers time, bytes;
   size_t size() const { return time.size(); }
   Price get(size_t i) const {
     return time[i] >= kInf ? Price::impossible() : Price{time[i], bytes.empty() ? 0 : bytes[i]};
