@@ -1,5 +1,8 @@
 //===- SolverTest.cpp - The solver against enumeration --------------------===//
 
+#include "Abstraction.h"
+#include "Contraction.h"
+#include "EliminationOrder.h"
 #include "GrowingElimination.h"
 #include "RandomGraphs.h"
 #include <gtest/gtest.h>
@@ -243,6 +246,136 @@ TEST(SolverTest, JoinsThatGrowBoundTheOptimumAndReachIt) {
     grown += runs > 2;
   }
   EXPECT_GT(grown, 200u);
+}
+
+TEST(SolverTest, ChoicesTakenTogetherBoundTheOptimumAndReachIt) {
+  unsigned refined = 0, nothing = 0;
+  for (unsigned i = 0; i < 600; ++i) {
+    SCOPED_TRACE(i);
+    Random random(9000 + i);
+    GraphOptions options = getOptions(i, 20000, 3);
+    options.bytes = i % 2;
+    CostGraph graph = randomGraph(random, options);
+    Price best = enumerate(graph, std::nullopt).best;
+    if (best.isImpossible())
+      continue;
+    solver::TablePool pool;
+    solver::Problem problem = solver::readGraph(graph, false, pool);
+    std::vector<unsigned> order(problem.sizes.size());
+    for (unsigned v = 0; v < order.size(); ++v)
+      order[v] = v;
+    solver::DualAscent ascent(problem, order, pool);
+    ascent.setTables(solver::getTables(problem), 1e6);
+    for (unsigned pass = 0; pass < i % 7; ++pass)
+      ascent.iterate();
+    solver::DualAscent::Moved moved = ascent.move();
+    ASSERT_FALSE(moved.impossible);
+    solver::Abstraction abstraction(problem, ascent, moved, options.bytes);
+    solver::Clock clock{SolverOptions()};
+    // Within what is less than the optimum, exactly that, or far more.
+    int64_t most = i % 4 < 2 ? best.time - 1 + i % 4 : best.time + 1000;
+    for (unsigned round = 0;; ++round) {
+      solver::Abstraction::Optimum found = abstraction.solve(most, 1 << 26, clock);
+      ASSERT_FALSE(found.isOver);
+      if (most < best.time) {
+        // Refuted at once, or when more is told apart.
+        if (!found.lower.isImpossible()) {
+          ASSERT_FALSE(found.isExact);
+          continue;
+        }
+        ++nothing;
+        break;
+      }
+      ASSERT_LE(found.lower, best);
+      if (!found.isExact)
+        continue;
+      EXPECT_EQ(found.lower, best);
+      EXPECT_EQ(graph.getPrice(found.choices), best);
+      refined += round > 0;
+      break;
+    }
+  }
+  EXPECT_GT(refined, 60u);
+  EXPECT_GT(nothing, 50u);
+}
+
+TEST(SolverTest, TiesAreComparedByBytes) {
+  unsigned differ = 0;
+  for (unsigned i = 0; i < 400; ++i) {
+    SCOPED_TRACE(i);
+    Random random(11000 + i);
+    CostGraph graph = randomGraph(random, getOptions(i, 20000, 2));
+    Price best = enumerate(graph, std::nullopt).best;
+    if (best.isImpossible())
+      continue;
+    solver::TablePool pool;
+    solver::Problem problem = solver::readGraph(graph, false, pool);
+    std::vector<solver::TableId> tables = solver::getTables(problem), times;
+    for (solver::TableId id : tables)
+      times.push_back(id == solver::kNoTable ? id : pool.flatten(id, 0));
+    solver::JoinMemo memo(pool);
+    solver::Elimination elimination(problem, solver::getMinFillOrder(problem), 1 << 26, memo);
+    ASSERT_TRUE(elimination.isExact());
+    solver::Elimination::Run run = elimination.run(times);
+    std::vector<unsigned> any(problem.sizes.size(), 0), fewest(any);
+    ASSERT_TRUE(elimination.trace(run, any));
+    EXPECT_EQ(elimination.traceFewest(run, tables, fewest) + problem.constant, best);
+    EXPECT_EQ(graph.getPrice(fewest), best);
+    EXPECT_EQ(graph.getPrice(any).time, best.time);
+    differ += any != fewest;
+  }
+  EXPECT_GT(differ, 20u);
+}
+
+TEST(SolverTest, RepeatedLayersAreSearchedLikeAnyOthers) {
+  unsigned repeated = 0;
+  for (unsigned i = 0; i < 60; ++i) {
+    SCOPED_TRACE(i);
+    Random random(12000 + i);
+    // Each layer is a dense graph at random, tied to the next one by two of its variables.
+    unsigned width = 4 + random.below(3), layers = 20 + random.below(30);
+    int64_t most = i % 3 == 0 ? 3 : 100;
+    CostGraph graph;
+    std::vector<unsigned> sizes, unary;
+    auto table = [&](size_t size) {
+      std::vector<Price> prices;
+      for (size_t k = 0; k < size; ++k)
+        prices.push_back({random.below(most), random.below(5)});
+      return graph.addTable(std::move(prices));
+    };
+    for (unsigned v = 0; v < width; ++v) {
+      sizes.push_back(2 + random.below(5));
+      unary.push_back(table(sizes[v]));
+    }
+    std::vector<std::array<unsigned, 3>> within, across; // from, to, table
+    for (unsigned v = 0; v < width; ++v)
+      for (unsigned w = 0; w < v; ++w)
+        if (random.below(4))
+          within.push_back({v, w, table(sizes[v] * sizes[w])});
+    for (unsigned v = 0; v < 2; ++v)
+      for (unsigned w = 0; w < 2; ++w)
+        across.push_back({v, width - 1 - w, table(sizes[v] * sizes[width - 1 - w])});
+    for (unsigned l = 0; l < layers; ++l) {
+      unsigned first = l * width;
+      for (unsigned v = 0; v < width; ++v)
+        graph.addCost(graph.addVariable(sizes[v]), unary[v]);
+      for (auto [v, w, t] : within)
+        graph.addCost(first + v, first + w, t);
+      for (auto [v, w, t] : across)
+        if (l > 0)
+          graph.addCost(first - width + v, first + w, t);
+    }
+    Solution expected = solve(graph);
+    ASSERT_EQ(expected.status, SolverStatus::Optimal);
+    SolverOptions ascent;
+    ascent.directJoinEntries = 0;
+    Solution solution = solve(graph, ascent);
+    EXPECT_EQ(solution.status, SolverStatus::Optimal);
+    EXPECT_EQ(solution.objective, expected.objective);
+    expectValid(graph, solution);
+    repeated += solution.statistics.joins * 4 < solution.statistics.eliminated * 3;
+  }
+  EXPECT_GT(repeated, 30u);
 }
 
 TEST(SolverTest, RandomGraphsWithBudgetHaveTheEnumeratedOptimum) {
