@@ -98,6 +98,8 @@ BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, doubl
       pressure += m * double(*budget + 1);
     most = 16 * std::max(most, pressure);
   }
+  if (columns.empty() && !isPeak())
+    return Multipliers();
   int shift = std::clamp(58 - int(std::ceil(std::log2(most + 1))), 0, 30);
   Multipliers result;
   result.scale = isPeak() ? 0 : int64_t(1) << shift;
@@ -202,7 +204,7 @@ BudgetSearch::Master BudgetSearch::solveMaster(ArrayRef<unsigned> which,
     high = std::max(high, double(valueOf(columns[c])));
     most = std::max(most, double(columns[c].peak));
   }
-  double range = std::max(1.0, high - low);
+  double range = std::max({1.0, high - low, isPeak() ? 0 : std::abs(low) / 1000});
   // Memory is measured in parts of the budget, or of the highest peak; one byte more on
   // both sides, so that a budget of 0 is none to divide by.
   double unit = isPeak() ? most + 1 : double(*budget) + 1;
@@ -714,12 +716,14 @@ BudgetSearch::Node BudgetSearch::getNode(ArrayRef<unsigned> of) const {
   return node;
 }
 
-void BudgetSearch::searchLarge() {
+void BudgetSearch::searchLarge(ArrayRef<unsigned> start) {
   JoinMemo memo(pool);
   MinSum full(problem, options, memo, clock);
+  if (!start.empty())
+    full.setStart(start);
   Exact bestMultipliers, next;
   bool hasBound = false, smooth = false;
-  unsigned stalled = 0;
+  unsigned stalled = 0, fruitless = 0;
   std::vector<unsigned> active;
   for (unsigned c = 0; c < columns.size(); ++c)
     active.push_back(c);
@@ -759,6 +763,15 @@ void BudgetSearch::searchLarge() {
     Node node = getNode(active);
     Relaxed relaxed = relax(node, 40, true);
     next = relaxed.multipliers;
+    // Perhaps there is nothing within the budget.
+    if (!isPeak() && !hasBest() && ++fruitless >= 6)
+      return;
+    if (relaxed.impossible) {
+      // Nothing among them is within the budget: what to pay for being above it.
+      std::vector<unsigned> rows;
+      next = solveMaster(active, rows).multipliers;
+      continue;
+    }
     // Those in use, and the newest.
     active.clear();
     for (auto [c, share] : llvm::zip(relaxed.columns, relaxed.shares))
@@ -777,7 +790,7 @@ void BudgetSearch::searchLarge() {
     branch(getNode(active), false, 60000 / problem.sizes.size());
 }
 
-void BudgetSearch::run(int64_t stopAt) {
+void BudgetSearch::run(int64_t stopAt, ArrayRef<unsigned> start) {
   enough = stopAt;
   if (isDone())
     return;
@@ -790,5 +803,5 @@ void BudgetSearch::run(int64_t stopAt) {
       whole.getAllJoins() <= 256.0 * options.directJoinEntries)
     branch(std::move(root), true, ~0u);
   else
-    searchLarge();
+    searchLarge(start);
 }

@@ -30,7 +30,8 @@ public:
   void addSolution(llvm::ArrayRef<unsigned> choices) { addColumn(choices); }
   /// Until the optimum is proven, the gap is reached or time is over; where the peak is
   /// minimized, also as soon as it is at most `enough`, or certainly more.
-  void run(int64_t enough = -1);
+  /// Begins at choices that are good without a budget, kNoVar where one is not known.
+  void run(int64_t enough = -1, llvm::ArrayRef<unsigned> start = {});
 
   /// Price, or peak: of the best solution, and a bound.
   bool hasBest() const { return best != kNoColumn; }
@@ -83,7 +84,7 @@ private:
   Node getNode(llvm::ArrayRef<unsigned> of) const;
   /// By elimination: for small problems, and for few choices.
   Relaxed relax(const Node &node, unsigned iterations, bool repair);
-  void searchLarge();
+  void searchLarge(llvm::ArrayRef<unsigned> start);
   /// Without `proves` the root is only a part of the problem: its bound is not the bound.
   void branch(Node root, bool proves, unsigned maxNodes);
 

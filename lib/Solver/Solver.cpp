@@ -120,13 +120,17 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
   Price freeBound = solution.lowerBound;
   flatten(problem, factor, pool);
 
+  BudgetSearch search(problem, options.budget, pool, options, clock, solution.statistics);
+  if (!solution.choices.empty())
+    search.run(-1, reduction.narrow(solution.choices, pool));
   // Is there anything within the budget? Where not, what is the least that there is?
   BudgetSearch peak(problem, std::nullopt, pool, options, clock, solution.statistics);
-  peak.run(*options.budget);
+  if (!search.hasBest())
+    peak.run(*options.budget);
   auto expand = [&](const BudgetSearch::Column &column) {
     return reduction.expand(column.choices, pool);
   };
-  if (!peak.hasBest() || peak.getValue() > *options.budget) {
+  if (!search.hasBest() && (!peak.hasBest() || peak.getValue() > *options.budget)) {
     solution.smallestBudgetBound = peak.getBound();
     if (peak.hasBest()) {
       setChoices(solution, graph, expand(peak.getBest()));
@@ -146,7 +150,6 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
     return;
   }
 
-  BudgetSearch search(problem, options.budget, pool, options, clock, solution.statistics);
   for (const BudgetSearch::Column &column : peak.getColumns())
     search.addSolution(column.choices);
   search.run();
