@@ -8,6 +8,8 @@ using namespace mlir::spmd;
 
 /// How far from the optimum a solution may be that only says what to share.
 static constexpr double kDraftGap = 0.02;
+/// Part of the time that is left for another round.
+static constexpr double kReserve = 0.5;
 /// Rounds at most that look for one before there is a bound.
 static constexpr unsigned kDraftRounds = 4;
 
@@ -80,19 +82,18 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   solver.budget = budget;
   SearchResult result;
   int64_t excess = 0; // bytes beyond the budget
-  // False where there is nothing to go on from: no solution, or no time.
+  // False where there is nothing to go on from.
   auto solveOnce = [&](bool isBound) {
     std::string error;
     solver.cutoff = isBound && !solver.budget && !result.choices.empty() ? problem->toTime(result.objective)
                                                                   : Price::kImpossible;
-    solver.start = result.choices;
+    solver.start = result.choices.empty() ? result.last.choices : result.choices;
     Solution &solution = result.last = options.withCbc ? solveWithCbc(problem->getGraph(), solver, error)
                                                        : solve(problem->getGraph(), solver);
     solver.timeLimit -= solution.seconds;
     solver.workLimit -= solution.work;
     result.seconds += solution.seconds;
-    // A budget that was made smaller bounds nothing.
-    if (isBound && (!solver.budget || solver.budget == budget) && solution.status != SolverStatus::Infeasible)
+    if (isBound && solution.status != SolverStatus::Infeasible)
       result.lowerBound = std::max(result.lowerBound, problem->toSeconds(solution.lowerBound.time));
     // Nothing takes less than what is known.
     result.proven |= isBound && !solution.lowerBound.isImpossible() && solution.lowerBound.time > solver.cutoff;
@@ -112,8 +113,9 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
       if (withMoves)
         result.moves = problem->getMoves(solution.choices);
     }
-    return solver.timeLimit > 0 && solver.workLimit > 0;
+    return true;
   };
+  auto hasTime = [&] { return solver.timeLimit > 0 && solver.workLimit > 0; };
 
   // Where not all that may be shared is on offer, good solutions come from paying for it per reader,
   // with what they share on offer; bounds come from paying for it once.
@@ -125,7 +127,7 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     solver.gap = kDraftGap / 4;
     solver.timeLimit /= 4;
     for (unsigned round = 0; round < kDraftRounds; ++round)
-      if (!solveOnce(/*isBound=*/false) || !problem->refine(result.last.choices))
+      if (!solveOnce(/*isBound=*/false) || !hasTime() || !problem->refine(result.last.choices))
         break;
     solver.timeLimit = left - (result.seconds - before);
     problem->setUnoffered(ShardingProblem::Unoffered::OncePerValue);
@@ -140,9 +142,18 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     bool drafts = false;
     while (true) {
       solver.gap = drafts ? kDraftGap : solver.budget ? options.gap : 0;
-      if (!solveOnce(/*isBound=*/true))
+      // What is found first may turn out to be above the budget.
+      double reserve = solver.budget && solver.margin == 0 ? solver.timeLimit * kReserve : 0;
+      solver.timeLimit -= reserve;
+      bool isFound = solveOnce(/*isBound=*/true);
+      solver.timeLimit += reserve;
+      if (!isFound || !hasTime())
         break;
       const Solution &solution = result.last;
+      if (excess > 0 && solver.budget) {
+        solver.margin += excess;
+        continue;
+      }
       if (problem->refine(solution.choices)) {
         drafts = !solver.budget;
         if (std::exchange(isFirst, false))
@@ -151,13 +162,7 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
       }
       if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
         continue;
-      if (excess > 0 && solver.budget && *solver.budget > excess) {
-        *solver.budget -= excess;
-        continue;
-      }
-      // Within a budget the solver minimizes times alone where there are many choices.
-      bool isExact = solver.budget ? solver.budget == budget : excess <= 0;
-      result.proven = isExact && (solution.status == SolverStatus::Optimal ||
+      result.proven = excess <= 0 && (solution.status == SolverStatus::Optimal ||
                                   solution.lowerBound.time >= solution.objective.time);
       break;
     }
@@ -166,10 +171,20 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     return !result.choices.empty() &&
            (result.proven || result.objective - result.lowerBound <= options.gap * result.objective);
   };
-  if (!budget || !problem->hasManyAxes()) {
+  if (!budget) {
     search();
-  } else {
+  } else if (!problem->hasManyAxes()) {
     // The optimum without a budget may be within it, and its bound is one anyway.
+    solver.budget.reset();
+    if (solveOnce(/*isBound=*/true)) {
+      std::vector<unsigned> free = result.last.choices;
+      solver.free = free;
+      solver.freeBound = result.last.lowerBound;
+      solver.budget = budget;
+      search();
+    }
+  } else {
+    // The same, of a graph that need not know what is live.
     problem->setCountsMemory(false);
     solver.budget.reset();
     double left = solver.timeLimit;
@@ -182,11 +197,11 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     if (!isClose()) {
       problem->setUnoffered(ShardingProblem::Unoffered::PerReader);
       solver.gap = options.gap;
-      for (unsigned round = 0; round < kDraftRounds && solveOnce(/*isBound=*/false); ++round)
+      for (unsigned round = 0; round < kDraftRounds && solveOnce(/*isBound=*/false) && hasTime(); ++round)
         if (!problem->refine(result.last.choices)) {
-          if (excess <= 0 || *solver.budget <= excess)
+          if (excess <= 0)
             break;
-          *solver.budget -= excess;
+          solver.margin += excess;
         }
       problem->setUnoffered(ShardingProblem::Unoffered::OncePerValue);
     }

@@ -21,6 +21,8 @@ BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget
                            SolverStatistics &statistics)
     : problem(problem), budget(budget), pool(pool), options(options), clock(clock),
       statistics(statistics) {
+  if (budget)
+    limit = std::max<int64_t>(*budget - options.margin, 0);
   // Always paid.
   bound = problem.constant.time;
   if (isPeak()) {
@@ -37,6 +39,15 @@ BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget
   std::partial_sum(most.begin(), most.end(), most.begin());
   for (auto [m, f] : llvm::zip(most, problem.fixed))
     highest = std::max(highest, m + double(f));
+  llvm::DenseMap<TableId, double> dearestOf;
+  for (TableId id : getTables(problem)) {
+    auto [it, isNew] = dearestOf.try_emplace(id, 0);
+    if (isNew)
+      for (int64_t time : pool.get(id).time)
+        if (time < kInf)
+          it->second = std::max(it->second, double(time));
+    dearest += it->second;
+  }
 }
 
 unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
@@ -62,7 +73,7 @@ unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
     column.peak = std::max(column.peak, m);
   columns.push_back(std::move(column));
   unsigned id = columns.size() - 1;
-  if ((isPeak() || columns[id].peak <= *budget) &&
+  if ((isPeak() || columns[id].peak <= limit) &&
       (best == kNoColumn || valueOf(columns[id]) < valueOf(columns[best])))
     best = id;
   return id;
@@ -87,19 +98,17 @@ bool BudgetSearch::isDone() const {
 
 BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, double>> exact,
                                               bool everywhere) const {
-  // As fine as sums in 64 bits allow, in powers of two. What costs many times more than
+  // As fine as sums in 64 bits allow, in powers of two. Once there is a solution, what costs many times more than
   // all columns may become impossible.
-  double most = isPeak() ? highest : 1;
+  double most = isPeak() ? highest : hasBest() ? 1 : dearest;
   if (!isPeak()) {
     for (const Column &column : columns)
       most = std::max(most, double(column.price - problem.constant.time));
     double pressure = 0;
     for (auto [p, m] : exact)
-      pressure += m * double(*budget + 1);
+      pressure += m * double(limit + 1);
     most = 16 * std::max(most, pressure);
   }
-  if (columns.empty() && !isPeak())
-    return Multipliers();
   int shift = std::clamp(58 - int(std::ceil(std::log2(most + 1))), 0, 30);
   Multipliers result;
   result.scale = isPeak() ? 0 : int64_t(1) << shift;
@@ -207,7 +216,7 @@ BudgetSearch::Master BudgetSearch::solveMaster(ArrayRef<unsigned> which,
   double range = std::max({1.0, high - low, isPeak() ? 0 : std::abs(low) / 1000});
   // Memory is measured in parts of the budget, or of the highest peak; one byte more on
   // both sides, so that a budget of 0 is none to divide by.
-  double unit = isPeak() ? most + 1 : double(*budget) + 1;
+  double unit = isPeak() ? most + 1 : double(limit) + 1;
   SmallProgram program;
   Master master;
   while (true) {
@@ -371,7 +380,7 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
     int64_t live = 0;
     for (unsigned p = 0; p < part.fixed.size(); ++p) {
       live += least[p];
-      if (live + part.fixed[p] > *budget) {
+      if (live + part.fixed[p] > limit) {
         result.impossible = true;
         return result;
       }
@@ -512,7 +521,7 @@ BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations,
       unsigned c = toColumn(choices);
       if (c == kNoColumn)
         return Tried();
-      Tried tried{isPeak() || columns[c].peak <= *budget, valueOf(columns[c])};
+      Tried tried{isPeak() || columns[c].peak <= limit, valueOf(columns[c])};
       // There may be many; what is not the best is of no use later.
       if (columns.size() > before && c != best)
         dropLastColumn();
@@ -716,17 +725,21 @@ BudgetSearch::Node BudgetSearch::getNode(ArrayRef<unsigned> of) const {
   return node;
 }
 
-void BudgetSearch::searchLarge(ArrayRef<unsigned> start) {
+void BudgetSearch::searchLarge() {
   JoinMemo memo(pool);
   MinSum full(problem, options, memo, clock);
-  if (!start.empty())
-    full.setStart(start);
   Exact bestMultipliers, next;
   bool hasBound = false, smooth = false;
   unsigned stalled = 0, fruitless = 0;
   std::vector<unsigned> active;
   for (unsigned c = 0; c < columns.size(); ++c)
     active.push_back(c);
+  if (!isPeak() && !active.empty()) {
+    // What paying nothing leads to is among them.
+    std::vector<unsigned> rows;
+    next = solveMaster(active, rows).multipliers;
+    hasBound = true;
+  }
   while (!isDone() && stalled < 4) {
     Exact exact = smooth && hasBound ? blend(bestMultipliers, next, 0.4) : next;
     Multipliers multipliers = round(exact, stalled == 0);
@@ -790,7 +803,7 @@ void BudgetSearch::searchLarge(ArrayRef<unsigned> start) {
     branch(getNode(active), false, 60000 / problem.sizes.size());
 }
 
-void BudgetSearch::run(int64_t stopAt, ArrayRef<unsigned> start) {
+void BudgetSearch::run(int64_t stopAt) {
   enough = stopAt;
   if (isDone())
     return;
@@ -801,7 +814,7 @@ void BudgetSearch::run(int64_t stopAt, ArrayRef<unsigned> start) {
     root.columns.push_back(c);
   if (whole.isExact() && whole.getLargestJoin() <= 32.0 * options.directJoinEntries &&
       whole.getAllJoins() <= 256.0 * options.directJoinEntries)
-    branch(std::move(root), true, ~0u);
+    branch(std::move(root), /*proves=*/isPeak() || options.margin == 0, ~0u);
   else
-    searchLarge(start);
+    searchLarge();
 }

@@ -30,8 +30,9 @@ public:
   void addSolution(llvm::ArrayRef<unsigned> choices) { addColumn(choices); }
   /// Until the optimum is proven, the gap is reached or time is over; where the peak is
   /// minimized, also as soon as it is at most `enough`, or certainly more.
-  /// Begins at choices that are good without a budget, kNoVar where one is not known.
-  void run(int64_t enough = -1, llvm::ArrayRef<unsigned> start = {});
+  void run(int64_t enough = -1);
+  /// From elsewhere: no solution has a lower value.
+  void raise(int64_t lower) { bound = std::max(bound, lower); }
 
   /// Price, or peak: of the best solution, and a bound.
   bool hasBest() const { return best != kNoColumn; }
@@ -84,12 +85,13 @@ private:
   Node getNode(llvm::ArrayRef<unsigned> of) const;
   /// By elimination: for small problems, and for few choices.
   Relaxed relax(const Node &node, unsigned iterations, bool repair);
-  void searchLarge(llvm::ArrayRef<unsigned> start);
+  void searchLarge();
   /// Without `proves` the root is only a part of the problem: its bound is not the bound.
   void branch(Node root, bool proves, unsigned maxNodes);
 
   const Problem &problem;
   std::optional<int64_t> budget;
+  int64_t limit = 0; // what solutions may need: the budget, less the margin
   TablePool &pool;
   const SolverOptions &options;
   const Clock &clock;
@@ -100,6 +102,7 @@ private:
   int64_t bound = 0;
   int64_t enough = -1;
   double highest = 1; // no peak is higher
+  double dearest = 1; // no price, less what is always paid
 };
 
 } // namespace mlir::spmd::solver

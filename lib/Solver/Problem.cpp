@@ -50,6 +50,37 @@ Price Problem::getPrice(ArrayRef<unsigned> choices, const TablePool &pool) const
   return sum;
 }
 
+void Problem::complete(llvm::MutableArrayRef<unsigned> choices, const TablePool &pool) const {
+  std::vector<llvm::SmallVector<unsigned, 4>> edgesOf(sizes.size());
+  for (auto [i, edge] : llvm::enumerate(edges)) {
+    edgesOf[edge.a].push_back(i);
+    edgesOf[edge.b].push_back(i);
+  }
+  std::vector<Price> sums;
+  auto choose = [&](unsigned v) {
+    sums.assign(sizes[v], Price());
+    for (unsigned x = 0; x < sizes[v]; ++x) {
+      if (unary[v] != kNoTable)
+        sums[x] = pool.get(unary[v]).get(x);
+      for (unsigned i : edgesOf[v]) {
+        const Edge &edge = edges[i];
+        unsigned other = choices[edge.a == v ? edge.b : edge.a];
+        if (other != kNoVar)
+          sums[x] = sums[x] + pool.get(edge.table).get(edge.a == v ? size_t(x) * sizes[edge.b] + other
+                                                                    : size_t(other) * sizes[v] + x);
+      }
+    }
+    if (choices[v] == kNoVar || sums[choices[v]].isImpossible())
+      choices[v] = llvm::min_element(sums) - sums.begin();
+  };
+  for (unsigned v = 0; v < sizes.size(); ++v)
+    if (choices[v] == kNoVar)
+      choose(v);
+  for (unsigned round = 0; round < 4; ++round)
+    for (unsigned v = 0; v < sizes.size(); ++v)
+      choose(v);
+}
+
 std::vector<bool> Problem::getSharingVariables() const {
   std::vector<bool> in(sizes.size(), false);
   for (const Sharing &sharing : sharings) {

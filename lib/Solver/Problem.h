@@ -45,6 +45,9 @@ struct Problem {
   void getMemory(llvm::ArrayRef<unsigned> choices, const TablePool &pool,
                  std::vector<int64_t> &memory) const;
   Price getPrice(llvm::ArrayRef<unsigned> choices, const TablePool &pool) const;
+  /// Chooses where the choice is kNoVar, one after the other, what costs the least beside what is chosen; then
+  /// again where that is impossible.
+  void complete(llvm::MutableArrayRef<unsigned> choices, const TablePool &pool) const;
   /// Whether they are part of something that is shared.
   std::vector<bool> getSharingVariables() const;
 };

@@ -121,16 +121,26 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
   flatten(problem, factor, pool);
 
   BudgetSearch search(problem, options.budget, pool, options, clock, solution.statistics);
-  if (!solution.choices.empty())
-    search.run(-1, reduction.narrow(solution.choices, pool));
+  if (!solution.choices.empty()) {
+    for (ArrayRef<unsigned> known : {ArrayRef(solution.choices), options.start}) {
+      if (known.size() != graph.getNumVariables())
+        continue;
+      std::vector<unsigned> start = reduction.narrow(known, pool);
+      problem.complete(start, pool);
+      search.addSolution(start);
+    }
+    if (!factor)
+      search.raise(freeBound.time);
+    search.run();
+  }
   // Is there anything within the budget? Where not, what is the least that there is?
   BudgetSearch peak(problem, std::nullopt, pool, options, clock, solution.statistics);
   if (!search.hasBest())
-    peak.run(*options.budget);
+    peak.run(*options.budget - options.margin);
   auto expand = [&](const BudgetSearch::Column &column) {
     return reduction.expand(column.choices, pool);
   };
-  if (!search.hasBest() && (!peak.hasBest() || peak.getValue() > *options.budget)) {
+  if (!search.hasBest() && (!peak.hasBest() || peak.getValue() > *options.budget - options.margin)) {
     solution.smallestBudgetBound = peak.getBound();
     if (peak.hasBest()) {
       setChoices(solution, graph, expand(peak.getBest()));
@@ -173,9 +183,15 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
 Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options) {
   Clock clock(options);
   Solution solution;
-  solveFree(graph, options, clock, solution);
+  if (options.budget && options.free.size() == graph.getNumVariables()) {
+    setChoices(solution, graph, options.free);
+    solution.lowerBound = options.freeBound;
+    solution.status = solution.objective <= solution.lowerBound ? SolverStatus::Optimal : SolverStatus::Gap;
+  } else {
+    solveFree(graph, options, clock, solution);
+  }
   bool fits = !options.budget || (!solution.objective.isImpossible() &&
-                                  solution.peak <= *options.budget);
+                                  solution.peak <= *options.budget - options.margin);
   if (solution.status != SolverStatus::Infeasible &&
       (!fits || (options.budget && solution.status == SolverStatus::Gap))) {
     Solution free = solution;

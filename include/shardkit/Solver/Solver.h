@@ -22,10 +22,15 @@ struct SolverOptions {
   double workLimit = std::numeric_limits<double>::infinity();
   /// The most bytes that may be live at one point; none: as many as there are.
   std::optional<int64_t> budget;
+  /// Bytes of the budget that choices are to leave free; bounds are those of the whole budget.
+  int64_t margin = 0;
   /// What takes more time than that is of no interest.
   int64_t cutoff = Price::kImpossible;
   /// Good choices of the first variables, if any are known: a place to begin at.
   llvm::ArrayRef<unsigned> start;
+  /// The optimum without a budget, or what was found of it, which is not looked for again, and its bound.
+  llvm::ArrayRef<unsigned> free;
+  Price freeBound;
   /// Stop when (objective - bound) / objective is at most this. 0 asks for a proof.
   double gap = 0;
   /// Entries of the largest table that elimination may join; beyond it bounds are

@@ -415,6 +415,28 @@ TEST(SolverTest, RandomGraphsWithBudgetHaveTheEnumeratedOptimum) {
   EXPECT_GT(binding, 200u);
 }
 
+TEST(SolverTest, WhatFitsMayCostFarMoreThanWhatDoesNot) {
+  for (int64_t dear : {int64_t(1000), int64_t(1) << 40, int64_t(1) << 50}) {
+    SCOPED_TRACE(dear);
+    CostGraph graph;
+    unsigned v = graph.addVariable(3), w = graph.addVariable(3);
+    graph.addCost(v, graph.addTable({{0, 0}, {dear, 0}, {2 * dear, 0}}));
+    graph.addCost(v, w, graph.addTable({{0, 0}, {1, 0}, {2, 0}, {1, 0}, {0, 0}, {5, 0}, {2, 0}, {5, 0}, {0, 0}}));
+    graph.addBuffer(0, 2, v, graph.addBytes({1000, 100, 10}));
+    graph.addBuffer(1, 3, w, graph.addBytes({1000, 100, 10}));
+    for (int64_t entries : {0, 1 << 16}) {
+      SolverOptions options;
+      options.directJoinEntries = entries;
+      options.budget = 300;
+      Solution solution = solve(graph, options);
+      EXPECT_LE(solution.lowerBound.time, dear);
+      EXPECT_GE(solution.objective.time, dear);
+      if (entries > 0)
+        EXPECT_EQ(solution.choices, (std::vector<unsigned>{1, 1}));
+    }
+  }
+}
+
 // The search for graphs that are too large to eliminate, on some that are not: what it
 // says must hold, though it need not find the optimum.
 TEST(SolverTest, LargeSearchIsSoundOnSmallGraphs) {
