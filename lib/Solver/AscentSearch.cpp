@@ -294,12 +294,17 @@ void AscentSearch::improveOnce() {
 void AscentSearch::solveAbstractions() {
   if (!core.sharings.empty() || !(isSlow || remaining < double(getNeeded()) / 32) || answer.choices.empty())
     return;
-  if (!abstraction)
+  if (!abstraction) {
     abstraction.emplace(core, ascent, moved, !timesOnly);
-  // As with passes: as long as they gain something.
-  double gain = kInf;
-  while (!isDone() && !isAbstracted &&
-         (isExhausted() || gain > double(getNeeded()) / 64 || abstraction->getWork() < work / 8)) {
+    abstractionGain = getNeeded();
+  }
+  // As with passes: as long as they gain something; and where nothing else does, unless much is missing.
+  auto isWorthIt = [&] {
+    double left = best.time - answer.lower.time;
+    return (isExhausted() && left <= std::abs(double(base)) / 64) || abstractionGain > left / 64 ||
+           abstraction->getWork() < work / 8;
+  };
+  while (!isDone() && !isAbstracted && isWorthIt()) {
     Price before = answer.lower;
     int64_t most = base + getNeeded();
     Abstraction::Optimum found = abstraction->solve(most, options.maxJoinEntries, clock);
@@ -310,7 +315,7 @@ void AscentSearch::solveAbstractions() {
     if (found.lower.isImpossible())
       return raise({most + 1, INT64_MIN / 4});
     raise(found.lower);
-    gain = answer.lower.time - before.time;
+    abstractionGain = std::max(double(answer.lower.time - before.time), abstractionGain / 2);
     if (found.isExact)
       take(std::move(found.choices));
     else if (ascent.decode(found.choices))

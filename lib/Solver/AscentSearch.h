@@ -82,6 +82,7 @@ private:
   double lastGain = 0;
   std::optional<Abstraction> abstraction; // with the coarsest messages
   bool isAbstracted = false;              // as far as it goes
+  double abstractionGain = 0;             // of the last ones, which gain more and less in turn
   unsigned stalled = 0; // rounds of passes that gained nothing
   bool isSlow = false, isGaining = true;
   double remaining = kInf; // what passes over messages as fine as these may gain still
