@@ -164,7 +164,7 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
     if (isDone())
       return std::move(answer);
     if (isSlow && ascent.refine()) {
-      chunk = std::clamp(work / 4 / ascent.getPassEntries(), 2.0, 8.0);
+      chunk = std::clamp(work / 4 / ascent.getPassEntries(), 1.0, 8.0);
       numRounds = 2; // what these gain first is what was lost
       stalled = 0;
       tooMuch = kInf;
