@@ -189,6 +189,9 @@ std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, con
 int64_t SearchSpace::getLocalBytes(LayoutId id, RankedTensorType type) const {
   if (!type.hasStaticShape())
     return 0;
-  return Layout::get(table.get(id), mesh, type.getShape()).numLocalElements() *
-         getElementBytes(type.getElementType());
+  auto [it, isNew] = localBytes.try_emplace({id, type}, 0);
+  if (isNew)
+    it->second = Layout::get(table.get(id), mesh, type.getShape()).numLocalElements() *
+                 getElementBytes(type.getElementType());
+  return it->second;
 }

@@ -338,10 +338,14 @@ LayoutId ShardingProblem::getNeeded(NodeId id, unsigned t, unsigned strategy, La
     return outside == inside ? wanted
                              : table.intern(getFreeSharding(table.get(wanted), outside, inside));
   }
-  const FactorAxes &axes = spaces[nodes[id].space][strategy];
+  const std::vector<FactorAxes> &strategies = spaces[nodes[id].space];
   if (node.rule->hasWindows())
-    return table.intern(getNeededSharding(*node.rule, t, axes, table.get(has)));
-  return table.intern(getTensorSharding(*node.rule, t, axes));
+    return table.intern(getNeededSharding(*node.rule, t, strategies[strategy], table.get(has)));
+  std::vector<LayoutId> &all = needs[{node.rule, t, nodes[id].space}];
+  if (all.empty())
+    for (const FactorAxes &axes : strategies)
+      all.push_back(table.intern(getTensorSharding(*node.rule, t, axes)));
+  return all[strategy];
 }
 
 ShardingProblem::Kept ShardingProblem::getSource(NodeId id, unsigned t) const {

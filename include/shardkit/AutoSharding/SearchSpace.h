@@ -42,6 +42,7 @@ private:
   /// Axes of size > 1, and the prime parts that they fall into, in mesh order.
   DimEntries axes, parts;
   llvm::StringMap<std::vector<LayoutId>> layouts;
+  mutable llvm::DenseMap<std::pair<LayoutId, Type>, int64_t> localBytes;
 };
 
 } // namespace mlir::spmd

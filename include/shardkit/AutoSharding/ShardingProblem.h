@@ -280,6 +280,8 @@ private:
 
   std::vector<std::vector<LayoutId>> domains;
   std::vector<std::vector<FactorAxes>> spaces;
+  // By rule, tensor and space: what is needed by strategy, wherever it is kept.
+  llvm::DenseMap<std::tuple<const void *, unsigned, unsigned>, std::vector<LayoutId>> needs;
   std::vector<std::vector<SmallVector<LayoutId, 2>>> sets;
   /// Per choice of such a set what is paid, once, for layouts that are not on offer: seconds of the
   /// most expensive one.
