@@ -140,10 +140,11 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
 
     // After the first round, until a solution asks for nothing new, a good one does.
     bool drafts = false;
+    bool reserves = solver.budget.has_value();
     while (true) {
       solver.gap = drafts ? kDraftGap : solver.budget ? options.gap : 0;
       // What is found first may turn out to be above the budget.
-      double reserve = solver.budget && solver.margin == 0 ? solver.timeLimit * kReserve : 0;
+      double reserve = std::exchange(reserves, false) ? solver.timeLimit * kReserve : 0;
       solver.timeLimit -= reserve;
       bool isFound = solveOnce(/*isBound=*/true);
       solver.timeLimit += reserve;
@@ -162,6 +163,8 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
       }
       if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
         continue;
+      if (reserve > 0 && solution.status == SolverStatus::Gap && solution.getGap() > solver.gap)
+        continue;
       result.proven = excess <= 0 && (solution.status == SolverStatus::Optimal ||
                                   solution.lowerBound.time >= solution.objective.time);
       break;
@@ -176,7 +179,11 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   } else if (!problem->hasManyAxes()) {
     // The optimum without a budget may be within it, and its bound is one anyway.
     solver.budget.reset();
-    if (solveOnce(/*isBound=*/true)) {
+    double left = solver.timeLimit;
+    solver.timeLimit /= 3;
+    bool isFound = solveOnce(/*isBound=*/true);
+    solver.timeLimit = left - result.seconds;
+    if (isFound) {
       std::vector<unsigned> free = result.last.choices;
       solver.free = free;
       solver.freeBound = result.last.lowerBound;

@@ -135,12 +135,15 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
   }
   // Is there anything within the budget? Where not, what is the least that there is?
   BudgetSearch peak(problem, std::nullopt, pool, options, clock, solution.statistics);
-  if (!search.hasBest())
+  if (!search.hasBest()) {
     peak.run(*options.budget - options.margin);
+    for (const BudgetSearch::Column &column : peak.getColumns())
+      search.addSolution(column.choices);
+  }
   auto expand = [&](const BudgetSearch::Column &column) {
     return reduction.expand(column.choices, pool);
   };
-  if (!search.hasBest() && (!peak.hasBest() || peak.getValue() > *options.budget - options.margin)) {
+  if (!search.hasBest()) {
     solution.smallestBudgetBound = peak.getBound();
     if (peak.hasBest()) {
       setChoices(solution, graph, expand(peak.getBest()));
@@ -160,9 +163,8 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
     return;
   }
 
-  for (const BudgetSearch::Column &column : peak.getColumns())
-    search.addSolution(column.choices);
-  search.run();
+  if (!peak.getColumns().empty())
+    search.run();
   setChoices(solution, graph, expand(search.getBest()));
   bool closed = search.getBound() >= search.getValue();
   solution.status = closed && factor ? SolverStatus::Optimal : SolverStatus::Gap;
