@@ -146,8 +146,12 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
       // What is found first may turn out to be above the budget.
       double reserve = std::exchange(reserves, false) ? solver.timeLimit * kReserve : 0;
       solver.timeLimit -= reserve;
+      Solution before = result.last;
       bool isFound = solveOnce(/*isBound=*/true);
       solver.timeLimit += reserve;
+      // What is above the budget says more than that nothing was found that leaves the margin.
+      if (!isFound && solver.margin > 0 && result.last.status != SolverStatus::Infeasible)
+        result.last = std::move(before);
       if (!isFound || !hasTime())
         break;
       const Solution &solution = result.last;

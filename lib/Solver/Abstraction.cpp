@@ -14,17 +14,10 @@ static constexpr unsigned kFirstChoices = 2;
 /// Bytes of tables beyond which they are not kept for later ones.
 static constexpr size_t kManyBytes = size_t(1) << 30;
 
-Abstraction::Abstraction(const Problem &core, const DualAscent &ascent, const DualAscent::Moved &from, bool withBytes)
-    : core(core), ascent(ascent), moved(from), withBytes(withBytes) {
-  int64_t near = std::max<int64_t>(moved.bound, 0);
-  auto countNear = [&] {
-    size_t count = 0;
-    for (const auto &excess : moved.excess)
-      count += llvm::count_if(excess, [&](int64_t e) { return e <= near; });
-    return count;
-  };
-  while (near > 0 && countNear() > kFirstChoices * moved.excess.size())
-    near /= 2;
+Abstraction::Abstraction(const Problem &core, const DualAscent &ascent, const DualAscent::Moved &from, bool withBytes,
+                         SolverStatistics &statistics)
+    : core(core), ascent(ascent), moved(from), withBytes(withBytes), statistics(statistics) {
+  int64_t near = moved.getNear(std::max<int64_t>(moved.bound, 0), kFirstChoices);
   for (const auto &excess : moved.excess) {
     DualAscent::Groups &own = groups.emplace_back();
     own.of.resize(excess.size());

@@ -15,7 +15,8 @@ namespace mlir::spmd::solver {
 class Abstraction {
 public:
   /// With the messages as they are now. Without sharings.
-  Abstraction(const Problem &core, const DualAscent &ascent, const DualAscent::Moved &moved, bool withBytes);
+  Abstraction(const Problem &core, const DualAscent &ascent, const DualAscent::Moved &moved, bool withBytes,
+              SolverStatistics &statistics);
 
   /// The optimum of the relaxation.
   struct Optimum {
@@ -32,7 +33,6 @@ public:
 
   /// Entries that were visited so far.
   double getWork() const { return work; }
-  const SolverStatistics &getStatistics() const { return statistics; }
 
 private:
   struct Tables {
@@ -48,7 +48,7 @@ private:
   std::vector<DualAscent::Groups> groups;
   std::unique_ptr<Tables> tables;
   double work = 0;
-  SolverStatistics statistics;
+  SolverStatistics &statistics;
 };
 
 } // namespace mlir::spmd::solver

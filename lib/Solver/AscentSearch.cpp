@@ -267,16 +267,7 @@ void AscentSearch::improveBest() {
 void AscentSearch::improveOnce() {
   if (best.isImpossible() || getNeeded() <= 0)
     return;
-  auto countLeft = [&](int64_t near) {
-    size_t left = 0;
-    for (const auto &excess : moved.excess)
-      left += llvm::count_if(excess, [&](int64_t e) { return e <= near; });
-    return left;
-  };
-  int64_t near = getNeeded();
-  while (near > 0 && countLeft(near) > 8 * moved.excess.size())
-    near /= 2;
-  Rest rest(*this, near);
+  Rest rest(*this, moved.getNear(getNeeded(), /*choices=*/8));
   if (rest.isTooLarge() || rest.isEmpty())
     return;
   const Problem &problem = rest.getProblem();
@@ -295,7 +286,7 @@ void AscentSearch::solveAbstractions() {
   if (!core.sharings.empty() || !(isSlow || remaining < double(getNeeded()) / 32) || answer.choices.empty())
     return;
   if (!abstraction) {
-    abstraction.emplace(core, ascent, moved, !timesOnly);
+    abstraction.emplace(core, ascent, moved, !timesOnly, memo.statistics);
     abstractionGain = getNeeded();
   }
   // As with passes: as long as they gain something; and where nothing else does, unless much is missing.
@@ -316,9 +307,7 @@ void AscentSearch::solveAbstractions() {
       return raise({most + 1, INT64_MIN / 4});
     raise(found.lower);
     abstractionGain = std::max(double(answer.lower.time - before.time), abstractionGain / 2);
-    if (found.isExact)
-      take(std::move(found.choices));
-    else if (ascent.decode(found.choices))
+    if (found.isExact || ascent.decode(found.choices))
       take(std::move(found.choices));
     if (best <= answer.lower) {
       answer.lower = best;

@@ -34,6 +34,8 @@ public:
   /// From elsewhere: no solution has a lower value.
   void raise(int64_t lower) { bound = std::max(bound, lower); }
 
+  /// Whether the optimum is proven, the gap is reached or time is over.
+  bool isDone() const;
   /// Price, or peak: of the best solution, and a bound.
   bool hasBest() const { return best != kNoColumn; }
   const Column &getBest() const { return columns[best]; }
@@ -44,7 +46,6 @@ public:
 private:
   bool isPeak() const { return !budget; }
   int64_t valueOf(const Column &column) const { return isPeak() ? column.peak : column.price; }
-  bool isDone() const;
 
   /// Multipliers in integers: `scale` is that of prices.
   struct Multipliers {

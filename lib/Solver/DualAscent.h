@@ -68,6 +68,9 @@ public:
     // What a choice adds to the bound at least; variables to entries.
     std::vector<std::vector<int64_t>> excess;
     std::vector<unsigned> sumOf;
+
+    /// `most`, or a half of it as often as it takes for at most so many choices, on average, to add no more.
+    int64_t getNear(int64_t most, unsigned choices) const;
   };
   Moved move() const;
 

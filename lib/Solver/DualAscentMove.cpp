@@ -96,6 +96,18 @@ bool DualAscent::moveSharings(ArrayRef<std::vector<int64_t>> give, Moved &result
   return true;
 }
 
+int64_t DualAscent::Moved::getNear(int64_t most, unsigned choices) const {
+  auto isMore = [&] {
+    size_t count = 0;
+    for (const auto &own : excess)
+      count += llvm::count_if(own, [&](int64_t e) { return e <= most; });
+    return count > choices * excess.size();
+  };
+  while (most > 0 && isMore())
+    most /= 2;
+  return most;
+}
+
 DualAscent::Moved DualAscent::move() const {
   unsigned n = problem.sizes.size();
   Moved result;

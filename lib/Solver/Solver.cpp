@@ -133,9 +133,9 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
       search.raise(freeBound.time);
     search.run();
   }
-  // Is there anything within the budget? Where not, what is the least that there is?
+  // Is there anything within the budget? Where not, what is the least that there is? What needs little also leads on.
   BudgetSearch peak(problem, std::nullopt, pool, options, clock, solution.statistics);
-  if (!search.hasBest()) {
+  if (!search.hasBest() || !search.isDone()) {
     peak.run(*options.budget - options.margin);
     for (const BudgetSearch::Column &column : peak.getColumns())
       search.addSolution(column.choices);

@@ -20,6 +20,21 @@ static GraphOptions getOptions(unsigned i, int64_t maxProduct, int64_t fewTimes)
   return options;
 }
 
+/// Graphs that have a solution, and the price of the best one.
+static void forSolvable(unsigned count, unsigned seed, int64_t fewTimes, bool alwaysBytes,
+                        llvm::function_ref<void(unsigned, Random &, const CostGraph &, Price)> check) {
+  for (unsigned i = 0; i < count; ++i) {
+    SCOPED_TRACE(i);
+    Random random(seed + i);
+    GraphOptions options = getOptions(i, 20000, fewTimes);
+    options.bytes = alwaysBytes || i % 2;
+    CostGraph graph = randomGraph(random, options);
+    Price best = enumerate(graph, std::nullopt).best;
+    if (!best.isImpossible())
+      check(i, random, graph, best);
+  }
+}
+
 static void expectValid(const CostGraph &graph, const Solution &solution) {
   ASSERT_EQ(solution.choices.size(), graph.getNumVariables());
   EXPECT_FALSE(graph.getPrice(solution.choices).isImpossible());
@@ -218,15 +233,7 @@ TEST(SolverTest, DualAscentLeavesTheOptimum) {
 
 TEST(SolverTest, JoinsThatGrowBoundTheOptimumAndReachIt) {
   unsigned grown = 0;
-  for (unsigned i = 0; i < 600; ++i) {
-    SCOPED_TRACE(i);
-    Random random(8000 + i);
-    GraphOptions options = getOptions(i, 20000, 3);
-    options.bytes = i % 2;
-    CostGraph graph = randomGraph(random, options);
-    Price best = enumerate(graph, std::nullopt).best;
-    if (best.isImpossible())
-      continue;
+  forSolvable(600, 8000, 3, /*alwaysBytes=*/false, [&](unsigned i, Random &random, const CostGraph &graph, Price best) {
     solver::TablePool pool;
     solver::Reducer reducer(pool);
     // As little as may be spent, or more.
@@ -244,21 +251,13 @@ TEST(SolverTest, JoinsThatGrowBoundTheOptimumAndReachIt) {
     ASSERT_FALSE(growing.getChoices().empty());
     EXPECT_EQ(graph.getPrice(growing.getChoices()), best);
     grown += runs > 2;
-  }
+  });
   EXPECT_GT(grown, 200u);
 }
 
 TEST(SolverTest, ChoicesTakenTogetherBoundTheOptimumAndReachIt) {
   unsigned refined = 0, nothing = 0;
-  for (unsigned i = 0; i < 600; ++i) {
-    SCOPED_TRACE(i);
-    Random random(9000 + i);
-    GraphOptions options = getOptions(i, 20000, 3);
-    options.bytes = i % 2;
-    CostGraph graph = randomGraph(random, options);
-    Price best = enumerate(graph, std::nullopt).best;
-    if (best.isImpossible())
-      continue;
+  forSolvable(600, 9000, 3, /*alwaysBytes=*/false, [&](unsigned i, Random &random, const CostGraph &graph, Price best) {
     solver::TablePool pool;
     solver::Problem problem = solver::readGraph(graph, false, pool);
     std::vector<unsigned> order(problem.sizes.size());
@@ -270,7 +269,8 @@ TEST(SolverTest, ChoicesTakenTogetherBoundTheOptimumAndReachIt) {
       ascent.iterate();
     solver::DualAscent::Moved moved = ascent.move();
     ASSERT_FALSE(moved.impossible);
-    solver::Abstraction abstraction(problem, ascent, moved, options.bytes);
+    SolverStatistics statistics;
+    solver::Abstraction abstraction(problem, ascent, moved, /*withBytes=*/i % 2, statistics);
     solver::Clock clock{SolverOptions()};
     // Within what is less than the optimum, exactly that, or far more.
     int64_t most = i % 4 < 2 ? best.time - 1 + i % 4 : best.time + 1000;
@@ -294,20 +294,14 @@ TEST(SolverTest, ChoicesTakenTogetherBoundTheOptimumAndReachIt) {
       refined += round > 0;
       break;
     }
-  }
+  });
   EXPECT_GT(refined, 60u);
   EXPECT_GT(nothing, 50u);
 }
 
 TEST(SolverTest, TiesAreComparedByBytes) {
   unsigned differ = 0;
-  for (unsigned i = 0; i < 400; ++i) {
-    SCOPED_TRACE(i);
-    Random random(11000 + i);
-    CostGraph graph = randomGraph(random, getOptions(i, 20000, 2));
-    Price best = enumerate(graph, std::nullopt).best;
-    if (best.isImpossible())
-      continue;
+  forSolvable(400, 11000, 2, /*alwaysBytes=*/true, [&](unsigned i, Random &random, const CostGraph &graph, Price best) {
     solver::TablePool pool;
     solver::Problem problem = solver::readGraph(graph, false, pool);
     std::vector<solver::TableId> tables = solver::getTables(problem), times;
@@ -323,7 +317,7 @@ TEST(SolverTest, TiesAreComparedByBytes) {
     EXPECT_EQ(graph.getPrice(fewest), best);
     EXPECT_EQ(graph.getPrice(any).time, best.time);
     differ += any != fewest;
-  }
+  });
   EXPECT_GT(differ, 20u);
 }
 
