@@ -3,11 +3,21 @@
 #include "AscentSearch.h"
 #include "EliminationOrder.h"
 #include "GrowingElimination.h"
+#include "Quotient.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
+
+/// Entries of the largest joins of neighbourhoods, of any solution and of the best one.
+static constexpr int64_t kSmallNeighbourhood = int64_t(1) << 18, kLargeNeighbourhood = int64_t(1) << 22;
+/// Solutions that are merged, at most.
+static constexpr size_t kMaxMerged = 32;
+/// Searches of neighbourhoods in a row that find nothing before there are no more.
+static constexpr unsigned kMaxFruitless = 3;
+/// Links that variables are compared along to be one in a quotient.
+static constexpr unsigned kQuotientRadius = 2;
 
 /// What is left of a problem within a slack of the bound, for solutions of at most `most`. Bytes
 /// make joins several times slower: what only has to find times goes without.
@@ -22,9 +32,9 @@ struct AscentSearch::Rest {
       : restricted(search.ascent.restrict(search.moved, slack, withBytes, pool)) {
     begin(search);
   }
-  /// Of that, what is close to the bound or in the best solution.
-  Rest(const AscentSearch &search, int64_t near)
-      : restricted(search.ascent.restrictTo(search.answer.choices, search.moved, near, search.getNeeded(), pool)) {
+  /// Of that, what is close to the bound or in one of the solutions.
+  Rest(const AscentSearch &search, ArrayRef<std::vector<unsigned>> solutions, int64_t near)
+      : restricted(search.ascent.restrictTo(solutions, search.moved, near, search.getNeeded(), pool)) {
     begin(search);
   }
   void begin(const AscentSearch &search) {
@@ -87,6 +97,12 @@ void AscentSearch::take(std::vector<unsigned> choices) {
 int64_t AscentSearch::getNeeded() const {
   int64_t most = std::min(best.isImpossible() ? kInf : best.time, cutoff);
   return most >= kInf ? kInf : most - base;
+}
+
+bool AscentSearch::isFarOff() const {
+  // What is begun goes on until half as much is missing.
+  double enough = std::abs(double(answer.lower.time)) / (neighbourhoods ? 64 : 32);
+  return core.sharings.empty() && !best.isImpossible() && double(best.time - answer.lower.time) > enough;
 }
 
 bool AscentSearch::isDone() const {
@@ -160,9 +176,11 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
     }
     if (isDone())
       return std::move(answer);
-    solveAbstractions();
-    if (isDone())
-      return std::move(answer);
+    for (auto step : {&AscentSearch::solveAbstractions, &AscentSearch::searchNeighbourhoods}) {
+      (this->*step)();
+      if (isDone())
+        return std::move(answer);
+    }
     if (isSlow && ascent.refine()) {
       chunk = std::clamp(work / 4 / ascent.getPassEntries(), 1.0, 8.0);
       numRounds = 2; // what these gain first is what was lost
@@ -170,9 +188,10 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
       tooMuch = kInf;
       continue;
     }
-    if (!toTheEnd && stalled > 8)
+    if (!toTheEnd && (stalled > 8 || fruitless >= kMaxFruitless))
       return std::move(answer);
-    if (toTheEnd && isExhausted() && (eliminateInParts(/*withBytes=*/false) || stalled > 8)) {
+    bool mayFindBetter = isFarOff() && fruitless < kMaxFruitless && stalled <= 8;
+    if (toTheEnd && isExhausted() && !mayFindBetter && (eliminateInParts(/*withBytes=*/false) || stalled > 8)) {
       if (!best.isImpossible() && best.time <= answer.lower.time)
         settleBytes();
       return std::move(answer);
@@ -252,8 +271,10 @@ void AscentSearch::decode(ArrayRef<unsigned> start) {
   std::vector<unsigned> decoded(core.sizes.size(), kNoVar);
   if (!start.empty())
     decoded = start;
+  lastDecoded.clear();
   if (!ascent.decode(decoded))
     return;
+  lastDecoded = decoded;
   take(std::move(decoded));
 }
 
@@ -265,25 +286,78 @@ void AscentSearch::improveBest() {
 }
 
 void AscentSearch::improveOnce() {
-  if (best.isImpossible() || getNeeded() <= 0)
-    return;
-  Rest rest(*this, moved.getNear(getNeeded(), /*choices=*/8));
+  if (!best.isImpossible() && getNeeded() > 0)
+    merge(answer.choices, moved.getNear(getNeeded(), /*choices=*/8));
+}
+
+bool AscentSearch::merge(ArrayRef<std::vector<unsigned>> solutions, int64_t near) {
+  Rest rest(*this, solutions, near);
   if (rest.isTooLarge() || rest.isEmpty())
-    return;
+    return true;
   const Problem &problem = rest.getProblem();
   Elimination elimination(problem, getMinFillOrder(problem), options.maxJoinEntries, rest.memo);
   if (!elimination.isExact())
-    return;
+    return false;
   Elimination::Run run = elimination.run(getTables(problem), std::max(work / 8, double(1 << 22)), &clock);
   clock.spend(rest.memo.getWork());
   memo.statistics.add(rest.memo.statistics);
   std::vector<unsigned> choices(problem.sizes.size(), 0);
   if (!run.isOver && !run.total.isImpossible() && elimination.trace(run, choices))
     take(rest.expand(choices));
+  return !run.isOver;
+}
+
+void AscentSearch::searchNeighbourhoods() {
+  if (!isFarOff() || !hasConverged())
+    return;
+  Price before = best;
+  if (!neighbourhoods) {
+    neighbourhoods.emplace(core, memo.pool, memo.statistics);
+    solveQuotient();
+  }
+  auto descend = [&](std::vector<unsigned> choices, int64_t maxJoin) {
+    bool isDone = neighbourhoods->descend(choices, maxJoin, work / 8, clock);
+    optima.push_back(choices);
+    take(std::move(choices));
+    return isDone;
+  };
+  // What messages lead to is another place to begin at each time. Each of the optima is the best one somewhere.
+  if (!lastDecoded.empty() && fruitless < kMaxFruitless)
+    descend(std::exchange(lastDecoded, {}), kSmallNeighbourhood);
+  optima.push_back(answer.choices);
+  if (optima.size() > kMaxMerged)
+    optima.erase(optima.begin(), optima.end() - kMaxMerged);
+  for (size_t count = optima.size(); count > 1 && !merge(ArrayRef(optima).take_back(count), -1);)
+    count = count * 2 / 3;
+  if (best < descended && descend(answer.choices, kLargeNeighbourhood))
+    descended = best;
+  fruitless = best < before ? 0 : fruitless + 1;
+}
+
+void AscentSearch::solveQuotient() {
+  TablePool pool;
+  Quotient quotient(core, memo.pool, kQuotientRadius, pool);
+  if (quotient.problem.sizes.size() > core.sizes.size() / 2)
+    return;
+  Reduction reduction = Reducer(pool).reduce(std::move(quotient.problem));
+  const Problem &problem = reduction.problem;
+  if (problem.impossible)
+    return;
+  SolverOptions own = options;
+  own.timeLimit = (options.timeLimit - clock.getSeconds()) / 2;
+  own.workLimit = std::min(options.workLimit - clock.getWork(), work);
+  Clock ownClock(own);
+  JoinMemo ownMemo(pool);
+  MinSum part(problem, own, ownMemo, ownClock);
+  Answer found = part.solve(getTables(problem), std::max(gap, 1.0 / 256), kInf, /*toTheEnd=*/false);
+  clock.spend(ownClock.getWork());
+  memo.statistics.add(ownMemo.statistics);
+  if (!found.choices.empty())
+    take(quotient.expand(reduction.expand(found.choices, pool)));
 }
 
 void AscentSearch::solveAbstractions() {
-  if (!core.sharings.empty() || !(isSlow || remaining < double(getNeeded()) / 32) || answer.choices.empty())
+  if (!core.sharings.empty() || !hasConverged() || answer.choices.empty())
     return;
   if (!abstraction) {
     abstraction.emplace(core, ascent, moved, !timesOnly, memo.statistics);

@@ -5,6 +5,7 @@
 
 #include "Abstraction.h"
 #include "MinSum.h"
+#include "NeighbourhoodSearch.h"
 
 namespace mlir::spmd::solver {
 
@@ -37,11 +38,15 @@ private:
   int64_t getNeeded() const;
   /// Whether the best solution is far above the bound.
   bool isPoor() const { return double(getNeeded()) > std::abs(double(base)) / 64; }
+  /// Whether it is so far above what is proven that neighbourhoods are searched.
+  bool isFarOff() const;
   /// Whether to stop looking.
   bool isDone() const;
   /// Whether nothing takes less time than what is known, which may be that all takes too much.
   bool isSettled() const { return answer.optimal || answer.impossible || answer.lower.time > cutoff; }
 
+  /// Whether little is still to be gained by passes over messages as fine as these.
+  bool hasConverged() const { return isSlow || remaining < double(getNeeded()) / 32; }
   /// Whether passes will not help much any more.
   bool isExhausted() const { return stalled > 2 || (isSlow && ascent.isFinest()); }
 
@@ -51,6 +56,13 @@ private:
   /// better.
   void improveBest();
   void improveOnce();
+  /// The best solution of those whose choices are at most `near` to the bound or some solution's. False if that is
+  /// too much work.
+  bool merge(llvm::ArrayRef<std::vector<unsigned>> solutions, int64_t near);
+  /// Where what is known stays poor: better choices of many variables at once.
+  void searchNeighbourhoods();
+  /// A solution in which variables that look alike choose alike.
+  void solveQuotient();
   /// What is left within slacks that grow, as long as that is less work than passes.
   void eliminateWithin();
   /// Bounds from choices taken together, as long as that is less work than passes, or to the end.
@@ -80,6 +92,11 @@ private:
   double work = 0;      // of all passes
   unsigned numRounds = 0; // of passes, over messages as fine as these
   double lastGain = 0;
+  std::vector<unsigned> lastDecoded;      // by the last passes; empty if impossible
+  std::optional<NeighbourhoodSearch> neighbourhoods;
+  std::vector<std::vector<unsigned>> optima; // in their neighbourhoods
+  Price descended = Price::impossible();     // the best one whose neighbourhoods have nothing better
+  unsigned fruitless = 0;                    // searches of neighbourhoods that found nothing better
   std::optional<Abstraction> abstraction; // with the coarsest messages
   bool isAbstracted = false;              // as far as it goes
   double abstractionGain = 0;             // of the last ones, which gain more and less in turn

@@ -98,9 +98,9 @@ public:
   /// all solutions within bound + slack, and maybe others. Bytes are those of the tables, or
   /// none; tables are made in a pool of their own.
   Restricted restrict(const Moved &moved, int64_t slack, bool withBytes, TablePool &to) const;
-  /// Of these, only the choices that add at most `near` and those of a solution, of any variable that looks
+  /// Of these, only the choices that add at most `near` and those of solutions, of any variable that looks
   /// alike.
-  Restricted restrictTo(llvm::ArrayRef<unsigned> solution, const Moved &moved, int64_t near, int64_t slack,
+  Restricted restrictTo(llvm::ArrayRef<std::vector<unsigned>> solutions, const Moved &moved, int64_t near, int64_t slack,
                         TablePool &to) const;
   /// The same with choices taken together, by entries of `Moved::sumOf`: no solution within the slack takes less
   /// (domain abstraction). Without sharings.

@@ -251,14 +251,16 @@ DualAscent::Restricted DualAscent::restrict(const Moved &moved, int64_t slack, b
   return result;
 }
 
-DualAscent::Restricted DualAscent::restrictTo(ArrayRef<unsigned> solution, const Moved &moved, int64_t near,
-                                              int64_t slack, TablePool &toPool) const {
+DualAscent::Restricted DualAscent::restrictTo(ArrayRef<std::vector<unsigned>> solutions, const Moved &moved,
+                                              int64_t near, int64_t slack, TablePool &toPool) const {
   Restricted result;
-  std::vector<SmallVector<unsigned, 4>> taken(solution.size()), ofSum(moved.excess.size());
-  for (auto [v, x] : llvm::enumerate(solution))
-    if (auto &own = taken[alikeOf[v]]; !llvm::is_contained(own, x))
-      own.push_back(x);
-  for (unsigned v = 0; v < solution.size(); ++v)
+  unsigned n = problem.sizes.size();
+  std::vector<SmallVector<unsigned, 4>> taken(n), ofSum(moved.excess.size());
+  for (const std::vector<unsigned> &solution : solutions)
+    for (auto [v, x] : llvm::enumerate(solution))
+      if (auto &own = taken[alikeOf[v]]; !llvm::is_contained(own, x))
+        own.push_back(x);
+  for (unsigned v = 0; v < n; ++v)
     for (unsigned x : taken[alikeOf[v]])
       if (auto &own = ofSum[moved.sumOf[v]]; !llvm::is_contained(own, x))
         own.push_back(x);

@@ -76,95 +76,161 @@ static int64_t countCommon(const Neighbours &a, const Neighbours &b) {
   return llvm::count_if(small, [&](unsigned v) { return large.contains(v); });
 }
 
-std::vector<unsigned> solver::getMinFillOrder(const Problem &problem, bool bySize) {
+namespace {
+/// The graph of what is not eliminated yet. Counts are kept up to date.
+class Game {
+public:
+  Game(const Problem &problem, bool bySize);
+
+  /// The variable that goes next; kNoVar if none is left.
+  unsigned getNext();
+  /// The log2 of the entries of its join, as a multiple of 2^-20.
+  double getWeight(unsigned v) const { return weight[v]; }
+  const Neighbours &getNeighbours(unsigned v) const { return neighbours[v]; }
+  /// Its neighbours become neighbours of each other.
+  void eliminate(unsigned v);
+  /// It is just left out.
+  void remove(unsigned v);
+
+private:
+  Entry getEntry(unsigned v) const {
+    double own = fill[v];
+    return bySize ? Entry{weight[v], own, v} : Entry{own, weight[v], v};
+  }
+  void push(unsigned v) { queue.push(getEntry(v)); }
+
+  bool bySize;
+  std::vector<Neighbours> neighbours;
+  std::vector<int64_t> fill; // edges that the neighbours of a variable lack among them
+  std::vector<double> logSize, weight;
+  std::vector<bool> done;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
+};
+} // namespace
+
+/// Bits of a double depend on the order of a sum; sizes are added as multiples of 2^-20.
+static double getLog(double size) { return std::floor(std::log2(size) * (1 << 20)); }
+
+Game::Game(const Problem &problem, bool bySize)
+    : bySize(bySize), neighbours(problem.sizes.size()), fill(problem.sizes.size(), 0), done(problem.sizes.size(), false) {
   unsigned n = problem.sizes.size();
-  std::vector<Neighbours> neighbours(n);
   for (const Problem::Edge &edge : problem.edges) {
     neighbours[edge.a].insert(edge.b);
     neighbours[edge.b].insert(edge.a);
   }
-  // Edges that the neighbours of a variable lack among them.
-  std::vector<int64_t> fill(n, 0);
   for (unsigned v = 0; v < n; ++v) {
     int64_t degree = neighbours[v].size(), twice = 0;
     for (unsigned u : neighbours[v])
       twice += countCommon(neighbours[v], neighbours[u]);
     fill[v] = degree * (degree - 1) / 2 - twice / 2;
+    logSize.push_back(getLog(problem.sizes[v]));
   }
-
-  std::vector<double> weight(n); // log of the entries of its join
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
-  std::vector<bool> done(n, false);
-  std::vector<double> logSize(n);
-  for (unsigned v = 0; v < n; ++v)
-    logSize[v] = std::log2(double(problem.sizes[v]));
-  auto getEntry = [&](unsigned v) {
-    double own = fill[v];
-    return bySize ? Entry{weight[v], own, v} : Entry{own, weight[v], v};
-  };
-  auto push = [&](unsigned v) { queue.push(getEntry(v)); };
-  // Bits of a double depend on the order of a sum; sizes are added as multiples of 2^-20.
-  for (double &w : logSize)
-    w = std::floor(w * (1 << 20));
+  weight = logSize;
   for (unsigned v = 0; v < n; ++v) {
-    weight[v] = logSize[v];
     for (unsigned u : neighbours[v])
       weight[v] += logSize[u];
     push(v);
   }
+}
 
-  std::vector<unsigned> order;
-  order.reserve(n);
-  llvm::SmallVector<unsigned, 16> around;
-  llvm::SmallVector<unsigned, 32> changed;
-  while (!queue.empty()) {
-    Entry top = queue.top();
-    queue.pop();
-    unsigned v = top.v;
-    if (done[v] || getEntry(v) > top || top > getEntry(v))
-      continue;
-    done[v] = true;
-    order.push_back(v);
-    around.assign(neighbours[v].begin(), neighbours[v].end());
-    llvm::sort(around);
-    changed.assign(around.begin(), around.end());
-    for (unsigned i = 0; i < around.size(); ++i)
-      for (unsigned j = i + 1; j < around.size(); ++j) {
-        unsigned a = around[i], b = around[j];
-        if (neighbours[a].contains(b))
-          continue;
-        // Who sees both lacks one edge less; each of both gets a neighbour that not all
-        // of the others know.
-        const Neighbours &small =
-            neighbours[a].size() <= neighbours[b].size() ? neighbours[a] : neighbours[b];
-        const Neighbours &large = &small == &neighbours[a] ? neighbours[b] : neighbours[a];
-        int64_t common = 0;
-        for (unsigned c : small)
-          if (large.contains(c)) {
-            ++common;
-            --fill[c];
-            changed.push_back(c);
-          }
-        fill[a] += neighbours[a].size() - common;
-        fill[b] += neighbours[b].size() - common;
-        weight[a] += logSize[b];
-        weight[b] += logSize[a];
-        neighbours[a].insert(b);
-        neighbours[b].insert(a);
-      }
-    // All around are neighbours of each other now: what a neighbour has besides them
-    // does not know `v`.
-    for (unsigned u : around) {
-      fill[u] -= int64_t(neighbours[u].size()) - int64_t(around.size());
-      weight[u] -= logSize[v];
-      neighbours[u].erase(v);
+unsigned Game::getNext() {
+  for (; !queue.empty(); queue.pop()) {
+    const Entry &top = queue.top();
+    Entry now = getEntry(top.v);
+    if (!done[top.v] && !(now > top) && !(top > now))
+      return top.v;
+  }
+  return kNoVar;
+}
+
+void Game::eliminate(unsigned v) {
+  llvm::SmallVector<unsigned, 16> around(neighbours[v].begin(), neighbours[v].end());
+  llvm::sort(around);
+  llvm::SmallVector<unsigned, 32> changed(around.begin(), around.end());
+  for (unsigned i = 0; i < around.size(); ++i)
+    for (unsigned j = i + 1; j < around.size(); ++j) {
+      unsigned a = around[i], b = around[j];
+      if (neighbours[a].contains(b))
+        continue;
+      // Who sees both lacks one edge less; each of both gets a neighbour that not all
+      // of the others know.
+      const Neighbours &small = neighbours[a].size() <= neighbours[b].size() ? neighbours[a] : neighbours[b];
+      const Neighbours &large = &small == &neighbours[a] ? neighbours[b] : neighbours[a];
+      int64_t common = 0;
+      for (unsigned c : small)
+        if (large.contains(c)) {
+          ++common;
+          --fill[c];
+          changed.push_back(c);
+        }
+      fill[a] += neighbours[a].size() - common;
+      fill[b] += neighbours[b].size() - common;
+      weight[a] += logSize[b];
+      weight[b] += logSize[a];
+      neighbours[a].insert(b);
+      neighbours[b].insert(a);
     }
-    neighbours[v] = Neighbours();
-    llvm::sort(changed);
-    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
-    for (unsigned u : changed)
-      if (!done[u])
-        push(u);
+  // All around are neighbours of each other now: what a neighbour has besides them
+  // does not know `v`.
+  for (unsigned u : around) {
+    fill[u] -= int64_t(neighbours[u].size()) - int64_t(around.size());
+    weight[u] -= logSize[v];
+    neighbours[u].erase(v);
+  }
+  done[v] = true;
+  neighbours[v] = Neighbours();
+  llvm::sort(changed);
+  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+  for (unsigned u : changed)
+    if (!done[u])
+      push(u);
+}
+
+void Game::remove(unsigned v) {
+  llvm::SmallVector<unsigned, 16> around(neighbours[v].begin(), neighbours[v].end());
+  for (unsigned u : around) {
+    fill[u] -= int64_t(neighbours[u].size()) - 1 - countCommon(neighbours[u], neighbours[v]);
+    weight[u] -= logSize[v];
+  }
+  for (unsigned u : around)
+    neighbours[u].erase(v);
+  done[v] = true;
+  neighbours[v] = Neighbours();
+  for (unsigned u : around)
+    push(u);
+}
+
+std::vector<unsigned> solver::getMinFillOrder(const Problem &problem, bool bySize) {
+  Game game(problem, bySize);
+  std::vector<unsigned> order;
+  order.reserve(problem.sizes.size());
+  for (unsigned v = game.getNext(); v != kNoVar; v = game.getNext()) {
+    order.push_back(v);
+    game.eliminate(v);
+  }
+  return order;
+}
+
+std::vector<unsigned> solver::getOrderWithin(const Problem &problem, int64_t maxJoin,
+                                             llvm::MutableArrayRef<unsigned> timesLeftOut) {
+  Game game(problem, /*bySize=*/true);
+  std::vector<unsigned> order;
+  for (unsigned v = game.getNext(); v != kNoVar; v = game.getNext()) {
+    if (game.getWeight(v) <= getLog(maxJoin)) {
+      order.push_back(v);
+      game.eliminate(v);
+      continue;
+    }
+    // Of those in its join.
+    auto getRank = [&](unsigned u) {
+      return std::tuple(timesLeftOut[u], -int64_t(game.getNeighbours(u).size()), u);
+    };
+    unsigned out = v;
+    for (unsigned u : game.getNeighbours(v))
+      if (getRank(u) < getRank(out))
+        out = u;
+    ++timesLeftOut[out];
+    game.remove(out);
   }
   return order;
 }

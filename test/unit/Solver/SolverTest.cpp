@@ -4,6 +4,8 @@
 #include "Contraction.h"
 #include "EliminationOrder.h"
 #include "GrowingElimination.h"
+#include "NeighbourhoodSearch.h"
+#include "Quotient.h"
 #include "RandomGraphs.h"
 #include <gtest/gtest.h>
 
@@ -321,44 +323,49 @@ TEST(SolverTest, TiesAreComparedByBytes) {
   EXPECT_GT(differ, 20u);
 }
 
+/// Each layer is a dense graph at random, tied to the next one by two of its variables.
+static CostGraph repeatedLayers(Random &random, unsigned layers, int64_t most) {
+  unsigned width = 4 + random.below(3);
+  CostGraph graph;
+  std::vector<unsigned> sizes, unary;
+  auto table = [&](size_t size) {
+    std::vector<Price> prices;
+    for (size_t k = 0; k < size; ++k)
+      prices.push_back({random.below(most), random.below(5)});
+    return graph.addTable(std::move(prices));
+  };
+  for (unsigned v = 0; v < width; ++v) {
+    sizes.push_back(2 + random.below(5));
+    unary.push_back(table(sizes[v]));
+  }
+  std::vector<std::array<unsigned, 3>> within, across; // from, to, table
+  for (unsigned v = 0; v < width; ++v)
+    for (unsigned w = 0; w < v; ++w)
+      if (random.below(4))
+        within.push_back({v, w, table(sizes[v] * sizes[w])});
+  for (unsigned v = 0; v < 2; ++v)
+    for (unsigned w = 0; w < 2; ++w)
+      across.push_back({v, width - 1 - w, table(sizes[v] * sizes[width - 1 - w])});
+  for (unsigned l = 0; l < layers; ++l) {
+    unsigned first = l * width;
+    for (unsigned v = 0; v < width; ++v)
+      graph.addCost(graph.addVariable(sizes[v]), unary[v]);
+    for (auto [v, w, t] : within)
+      graph.addCost(first + v, first + w, t);
+    for (auto [v, w, t] : across)
+      if (l > 0)
+        graph.addCost(first - width + v, first + w, t);
+  }
+  return graph;
+}
+
 TEST(SolverTest, RepeatedLayersAreSearchedLikeAnyOthers) {
   unsigned repeated = 0;
   for (unsigned i = 0; i < 60; ++i) {
     SCOPED_TRACE(i);
     Random random(12000 + i);
-    // Each layer is a dense graph at random, tied to the next one by two of its variables.
-    unsigned width = 4 + random.below(3), layers = 20 + random.below(30);
-    int64_t most = i % 3 == 0 ? 3 : 100;
-    CostGraph graph;
-    std::vector<unsigned> sizes, unary;
-    auto table = [&](size_t size) {
-      std::vector<Price> prices;
-      for (size_t k = 0; k < size; ++k)
-        prices.push_back({random.below(most), random.below(5)});
-      return graph.addTable(std::move(prices));
-    };
-    for (unsigned v = 0; v < width; ++v) {
-      sizes.push_back(2 + random.below(5));
-      unary.push_back(table(sizes[v]));
-    }
-    std::vector<std::array<unsigned, 3>> within, across; // from, to, table
-    for (unsigned v = 0; v < width; ++v)
-      for (unsigned w = 0; w < v; ++w)
-        if (random.below(4))
-          within.push_back({v, w, table(sizes[v] * sizes[w])});
-    for (unsigned v = 0; v < 2; ++v)
-      for (unsigned w = 0; w < 2; ++w)
-        across.push_back({v, width - 1 - w, table(sizes[v] * sizes[width - 1 - w])});
-    for (unsigned l = 0; l < layers; ++l) {
-      unsigned first = l * width;
-      for (unsigned v = 0; v < width; ++v)
-        graph.addCost(graph.addVariable(sizes[v]), unary[v]);
-      for (auto [v, w, t] : within)
-        graph.addCost(first + v, first + w, t);
-      for (auto [v, w, t] : across)
-        if (l > 0)
-          graph.addCost(first - width + v, first + w, t);
-    }
+    unsigned layers = 20 + random.below(30);
+    CostGraph graph = repeatedLayers(random, layers, i % 3 == 0 ? 3 : 100);
     Solution expected = solve(graph);
     ASSERT_EQ(expected.status, SolverStatus::Optimal);
     SolverOptions ascent;
@@ -370,6 +377,63 @@ TEST(SolverTest, RepeatedLayersAreSearchedLikeAnyOthers) {
     repeated += solution.statistics.joins * 4 < solution.statistics.eliminated * 3;
   }
   EXPECT_GT(repeated, 30u);
+}
+
+TEST(SolverTest, WhatLooksAlikeMayChooseAlike) {
+  for (unsigned i = 0; i < 60; ++i) {
+    SCOPED_TRACE(i);
+    Random random(14000 + i);
+    unsigned layers = 8 + random.below(8);
+    CostGraph graph = repeatedLayers(random, layers, 100);
+    solver::TablePool pool, own;
+    solver::Problem problem = solver::readGraph(graph, false, pool);
+    solver::Quotient quotient(problem, pool, /*radius=*/i % 4, own);
+    ASSERT_LT(quotient.problem.sizes.size() * layers, problem.sizes.size() * 8);
+    std::vector<unsigned> choices;
+    for (unsigned size : quotient.problem.sizes)
+      choices.push_back(random.below(size));
+    EXPECT_EQ(quotient.problem.getPrice(choices, own).time, graph.getPrice(quotient.expand(choices)).time);
+  }
+}
+
+TEST(SolverTest, NeighbourhoodsLeadToTheOptimumOnceTheyAreAll) {
+  unsigned better = 0, local = 0;
+  forSolvable(400, 15000, 3, /*alwaysBytes=*/false, [&](unsigned i, Random &random, const CostGraph &graph, Price best) {
+    solver::TablePool pool;
+    solver::Problem problem = solver::readGraph(graph, false, pool);
+    // Joins of part of the variables are as small as they may be.
+    std::vector<unsigned> leftOut(problem.sizes.size(), 0);
+    int64_t most = 8 << random.below(3);
+    std::vector<unsigned> order = solver::getOrderWithin(problem, most, leftOut);
+    for (unsigned v = 0; v < leftOut.size(); ++v)
+      EXPECT_EQ(leftOut[v], !llvm::is_contained(order, v));
+    solver::Problem part = problem;
+    llvm::erase_if(part.edges, [&](const solver::Problem::Edge &edge) { return leftOut[edge.a] || leftOut[edge.b]; });
+    solver::JoinMemo memo(pool);
+    EXPECT_LE(solver::Elimination(part, order, 1 << 26, memo).getLargestJoin(), double(most));
+
+    std::vector<unsigned> choices(problem.sizes.size());
+    for (unsigned &x : choices)
+      x = solver::kNoVar;
+    problem.complete(choices, pool);
+    Price first = graph.getPrice(choices);
+    if (first.isImpossible())
+      return;
+    SolverStatistics statistics;
+    solver::NeighbourhoodSearch search(problem, pool, statistics);
+    solver::Clock clock{SolverOptions()};
+    double all = std::numeric_limits<double>::infinity();
+    ASSERT_TRUE(search.descend(choices, 4 * most, all, clock, /*firstJoin=*/most));
+    Price then = graph.getPrice(choices);
+    EXPECT_LE(then.time, first.time);
+    EXPECT_GE(then.time, best.time);
+    better += then.time < first.time;
+    local += then.time > best.time;
+    ASSERT_TRUE(search.descend(choices, 1 << 20, all, clock));
+    EXPECT_EQ(graph.getPrice(choices).time, best.time);
+  });
+  EXPECT_GT(better, 50u);
+  EXPECT_GT(local, 5u);
 }
 
 TEST(SolverTest, RandomGraphsWithBudgetHaveTheEnumeratedOptimum) {
