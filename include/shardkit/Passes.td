@@ -334,7 +334,8 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
     Option<"gap", "gap", "double", /*default=*/"0.001",
            "With a memory budget: how far from the bound an answer may be, as a part of it">,
     Option<"timeLimit", "time-limit", "double", /*default=*/"60",
-           "Seconds per function after which the best found is taken, with its gap">,
+           "Seconds per function, planning included, after which the best found is taken, with its "
+           "gap">,
     Option<"solver", "solver", "std::string", /*default=*/"\"own\"",
            "own, or cbc: the same problem as a 0/1 program for CBC, as a check; times only, and "
            "slow">,

@@ -8,8 +8,9 @@ using namespace mlir::spmd;
 
 /// How far from the optimum a solution may be that only says what to share.
 static constexpr double kDraftGap = 0.02;
-/// Part of the time that is left for another round.
-static constexpr double kReserve = 0.5;
+/// Parts of the time that is left: what is kept for another round, and what drafts and the search without a budget may
+/// take. Of all of it: what there is in any case.
+static constexpr double kReserve = 0.5, kDraftPart = 0.25, kFreePart = 1.0 / 3, kLeast = 0.25;
 /// Rounds at most that look for one before there is a bound.
 static constexpr unsigned kDraftRounds = 4;
 
@@ -66,7 +67,188 @@ FunctionSearch::create(func::FuncOp func, FunctionMeshes &meshes, FunctionPropag
   return search;
 }
 
+/// Rounds of the solver, between which the problem is told what to share and what really fits.
+class FunctionSearch::Rounds {
+public:
+  /// `begin`: since when time counts.
+  Rounds(FunctionSearch &search, bool withMoves, Clock::time_point begin)
+      : problem(*search.problem), options(search.options), budget(search.budget), withMoves(withMoves), begin(begin) {
+    solver.workLimit = options.workLimit;
+    // What was planned before may have taken long; something is to be found in any case.
+    until = std::max(options.timeLimit, getElapsed() + kLeast * options.timeLimit);
+  }
+
+  SearchResult run();
+
+private:
+  double getElapsed() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+  bool hasTime() const { return getElapsed() < until && solver.workLimit > 0; }
+  /// Does something in a part of the time that is left.
+  void inPartOfTime(double part, llvm::function_ref<void()> what) {
+    double all = until, now = getElapsed();
+    until = now + part * std::max(until - now, 0.0);
+    what();
+    until = all;
+  }
+  /// Whether what was found is as close to the bound as was asked for.
+  bool isClose() const {
+    return !result.choices.empty() &&
+           (result.proven || result.objective - result.lowerBound <= options.gap * result.objective);
+  }
+  /// `isBound`: nothing takes less than what the solver says. False where there is nothing to go on from.
+  bool solveOnce(bool isBound);
+  void findGood();
+  void search();
+  void searchWithinBudget();
+  void searchWithinBudgetPerReader();
+
+  ShardingProblem &problem;
+  const SearchOptions &options;
+  std::optional<int64_t> budget;
+  bool withMoves;
+  Clock::time_point begin;
+  double until; // seconds after it
+  SolverOptions solver;
+  SearchResult result;
+  int64_t excess = 0; // bytes beyond the budget
+};
+
+bool FunctionSearch::Rounds::solveOnce(bool isBound) {
+  std::string error;
+  solver.timeLimit = until - getElapsed();
+  solver.cutoff = isBound && !solver.budget && !result.choices.empty() ? problem.toTime(result.objective)
+                                                                      : Price::kImpossible;
+  solver.start = result.choices.empty() ? result.last.choices : result.choices;
+  Solution &solution = result.last = options.withCbc ? solveWithCbc(problem.getGraph(), solver, error)
+                                                     : solve(problem.getGraph(), solver);
+  solver.workLimit -= solution.work;
+  if (isBound && solution.status != SolverStatus::Infeasible)
+    result.lowerBound = std::max(result.lowerBound, problem.toSeconds(solution.lowerBound.time));
+  // Nothing takes less than what is known.
+  result.proven |= isBound && !solution.lowerBound.isImpossible() && solution.lowerBound.time > solver.cutoff;
+  if (result.proven)
+    return false;
+  if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
+    return false;
+  ++result.rounds;
+  // What is shared lives longer than what the graph knows of: the difference is
+  // taken from the budget.
+  excess = budget ? problem.getPeak(solution.choices) - *budget : 0;
+  double seconds = problem.getSeconds(solution.choices);
+  if (excess <= 0 && seconds < result.objective) {
+    result.objective = seconds;
+    result.choices = solution.choices;
+    result.communication = problem.getSeconds(solution.choices, /*onlyMoves=*/true);
+    if (withMoves)
+      result.moves = problem.getMoves(solution.choices);
+  }
+  return true;
+}
+
+/// Where not all that may be shared is on offer, good solutions come from paying for it per reader,
+/// with what they share on offer; bounds come from paying for it once.
+void FunctionSearch::Rounds::findGood() {
+  if (solver.budget || !problem.canOffer())
+    return;
+  problem.setUnoffered(ShardingProblem::Unoffered::PerReader);
+  solver.gap = kDraftGap / 4;
+  inPartOfTime(kDraftPart, [&] {
+    for (unsigned round = 0; round < kDraftRounds; ++round)
+      if (!solveOnce(/*isBound=*/false) || !hasTime() || !problem.refine(result.last.choices))
+        break;
+  });
+  problem.setUnoffered(ShardingProblem::Unoffered::OncePerValue);
+}
+
+void FunctionSearch::Rounds::search() {
+  // On two axes the first round mostly settles it.
+  bool isFirst = !problem.hasManyAxes();
+  if (!isFirst)
+    findGood();
+
+  // After the first round, until a solution asks for nothing new, a good one does.
+  bool drafts = false;
+  bool reserves = solver.budget.has_value();
+  while (true) {
+    solver.gap = drafts ? kDraftGap : solver.budget ? options.gap : 0;
+    Solution before = result.last;
+    // What is found first may turn out to be above the budget.
+    bool hasReserve = std::exchange(reserves, false), isFound = false;
+    inPartOfTime(hasReserve ? 1 - kReserve : 1, [&] { isFound = solveOnce(/*isBound=*/true); });
+    // What is above the budget says more than that nothing was found that leaves the margin.
+    if (!isFound && solver.margin > 0 && result.last.status != SolverStatus::Infeasible)
+      result.last = std::move(before);
+    if (!isFound || !hasTime())
+      return;
+    const Solution &solution = result.last;
+    if (excess > 0 && solver.budget) {
+      solver.margin += excess;
+      continue;
+    }
+    if (problem.refine(solution.choices)) {
+      drafts = !solver.budget;
+      if (std::exchange(isFirst, false))
+        findGood();
+      continue;
+    }
+    if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
+      continue;
+    if (hasReserve && solution.status == SolverStatus::Gap && solution.getGap() > solver.gap)
+      continue;
+    result.proven = excess <= 0 && (solution.status == SolverStatus::Optimal ||
+                                    solution.lowerBound.time >= solution.objective.time);
+    return;
+  }
+}
+
+void FunctionSearch::Rounds::searchWithinBudget() {
+  // The optimum without a budget may be within it, and its bound is one anyway.
+  bool isFound = false;
+  inPartOfTime(kFreePart, [&] { isFound = solveOnce(/*isBound=*/true); });
+  if (!isFound)
+    return;
+  std::vector<unsigned> free = result.last.choices;
+  solver.free = free;
+  solver.freeBound = result.last.lowerBound;
+  solver.budget = budget;
+  search();
+}
+
+void FunctionSearch::Rounds::searchWithinBudgetPerReader() {
+  // The same, of a graph that need not know what is live.
+  problem.setCountsMemory(false);
+  inPartOfTime(kFreePart, [&] { search(); });
+  problem.setCountsMemory(true);
+  solver.budget = budget;
+  if (isClose())
+    return;
+  // Paid by each reader, what does not fit is found soon.
+  problem.setUnoffered(ShardingProblem::Unoffered::PerReader);
+  solver.gap = options.gap;
+  for (unsigned round = 0; round < kDraftRounds && solveOnce(/*isBound=*/false) && hasTime(); ++round)
+    if (!problem.refine(result.last.choices)) {
+      if (excess <= 0)
+        break;
+      solver.margin += excess;
+    }
+  problem.setUnoffered(ShardingProblem::Unoffered::OncePerValue);
+}
+
+SearchResult FunctionSearch::Rounds::run() {
+  if (!budget)
+    search();
+  else if (!problem.hasManyAxes())
+    searchWithinBudget();
+  else
+    searchWithinBudgetPerReader();
+  // Time is rounded to the unit of the graph; the objective is not.
+  result.lowerBound = result.proven ? result.objective : std::min(result.lowerBound, result.objective);
+  result.seconds = getElapsed();
+  return std::move(result);
+}
+
 SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
+  Clock::time_point begin = std::exchange(created, std::nullopt).value_or(Clock::now());
   bool asks = !demands.empty() || !also.empty();
   if (asks || asked) {
     std::vector<Requirement> all;
@@ -76,150 +258,7 @@ SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
     problem->require(std::move(all));
     asked = asks;
   }
-  SolverOptions solver;
-  solver.timeLimit = options.timeLimit;
-  solver.workLimit = options.workLimit;
-  solver.budget = budget;
-  SearchResult result;
-  int64_t excess = 0; // bytes beyond the budget
-  // False where there is nothing to go on from.
-  auto solveOnce = [&](bool isBound) {
-    std::string error;
-    solver.cutoff = isBound && !solver.budget && !result.choices.empty() ? problem->toTime(result.objective)
-                                                                  : Price::kImpossible;
-    solver.start = result.choices.empty() ? result.last.choices : result.choices;
-    Solution &solution = result.last = options.withCbc ? solveWithCbc(problem->getGraph(), solver, error)
-                                                       : solve(problem->getGraph(), solver);
-    solver.timeLimit -= solution.seconds;
-    solver.workLimit -= solution.work;
-    result.seconds += solution.seconds;
-    if (isBound && solution.status != SolverStatus::Infeasible)
-      result.lowerBound = std::max(result.lowerBound, problem->toSeconds(solution.lowerBound.time));
-    // Nothing takes less than what is known.
-    result.proven |= isBound && !solution.lowerBound.isImpossible() && solution.lowerBound.time > solver.cutoff;
-    if (result.proven)
-      return false;
-    if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
-      return false;
-    ++result.rounds;
-    // What is shared lives longer than what the graph knows of: the difference is
-    // taken from the budget.
-    excess = budget ? problem->getPeak(solution.choices) - *budget : 0;
-    double seconds = problem->getSeconds(solution.choices);
-    if (excess <= 0 && seconds < result.objective) {
-      result.objective = seconds;
-      result.choices = solution.choices;
-      result.communication = problem->getSeconds(solution.choices, /*onlyMoves=*/true);
-      if (withMoves)
-        result.moves = problem->getMoves(solution.choices);
-    }
-    return true;
-  };
-  auto hasTime = [&] { return solver.timeLimit > 0 && solver.workLimit > 0; };
-
-  // Where not all that may be shared is on offer, good solutions come from paying for it per reader,
-  // with what they share on offer; bounds come from paying for it once.
-  auto findGood = [&] {
-    if (solver.budget || !problem->canOffer())
-      return;
-    problem->setUnoffered(ShardingProblem::Unoffered::PerReader);
-    double left = solver.timeLimit, before = result.seconds;
-    solver.gap = kDraftGap / 4;
-    solver.timeLimit /= 4;
-    for (unsigned round = 0; round < kDraftRounds; ++round)
-      if (!solveOnce(/*isBound=*/false) || !hasTime() || !problem->refine(result.last.choices))
-        break;
-    solver.timeLimit = left - (result.seconds - before);
-    problem->setUnoffered(ShardingProblem::Unoffered::OncePerValue);
-  };
-  auto search = [&] {
-    // On two axes the first round mostly settles it.
-    bool isFirst = !problem->hasManyAxes();
-    if (!isFirst)
-      findGood();
-
-    // After the first round, until a solution asks for nothing new, a good one does.
-    bool drafts = false;
-    bool reserves = solver.budget.has_value();
-    while (true) {
-      solver.gap = drafts ? kDraftGap : solver.budget ? options.gap : 0;
-      // What is found first may turn out to be above the budget.
-      double reserve = std::exchange(reserves, false) ? solver.timeLimit * kReserve : 0;
-      solver.timeLimit -= reserve;
-      Solution before = result.last;
-      bool isFound = solveOnce(/*isBound=*/true);
-      solver.timeLimit += reserve;
-      // What is above the budget says more than that nothing was found that leaves the margin.
-      if (!isFound && solver.margin > 0 && result.last.status != SolverStatus::Infeasible)
-        result.last = std::move(before);
-      if (!isFound || !hasTime())
-        break;
-      const Solution &solution = result.last;
-      if (excess > 0 && solver.budget) {
-        solver.margin += excess;
-        continue;
-      }
-      if (problem->refine(solution.choices)) {
-        drafts = !solver.budget;
-        if (std::exchange(isFirst, false))
-          findGood();
-        continue;
-      }
-      if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
-        continue;
-      if (reserve > 0 && solution.status == SolverStatus::Gap && solution.getGap() > solver.gap)
-        continue;
-      result.proven = excess <= 0 && (solution.status == SolverStatus::Optimal ||
-                                  solution.lowerBound.time >= solution.objective.time);
-      break;
-    }
-  };
-  auto isClose = [&] {
-    return !result.choices.empty() &&
-           (result.proven || result.objective - result.lowerBound <= options.gap * result.objective);
-  };
-  if (!budget) {
-    search();
-  } else if (!problem->hasManyAxes()) {
-    // The optimum without a budget may be within it, and its bound is one anyway.
-    solver.budget.reset();
-    double left = solver.timeLimit;
-    solver.timeLimit /= 3;
-    bool isFound = solveOnce(/*isBound=*/true);
-    solver.timeLimit = left - result.seconds;
-    if (isFound) {
-      std::vector<unsigned> free = result.last.choices;
-      solver.free = free;
-      solver.freeBound = result.last.lowerBound;
-      solver.budget = budget;
-      search();
-    }
-  } else {
-    // The same, of a graph that need not know what is live.
-    problem->setCountsMemory(false);
-    solver.budget.reset();
-    double left = solver.timeLimit;
-    solver.timeLimit /= 3;
-    search();
-    problem->setCountsMemory(true);
-    solver.budget = budget;
-    solver.timeLimit = left - result.seconds;
-    // Paid by each reader, what does not fit is found soon.
-    if (!isClose()) {
-      problem->setUnoffered(ShardingProblem::Unoffered::PerReader);
-      solver.gap = options.gap;
-      for (unsigned round = 0; round < kDraftRounds && solveOnce(/*isBound=*/false) && hasTime(); ++round)
-        if (!problem->refine(result.last.choices)) {
-          if (excess <= 0)
-            break;
-          solver.margin += excess;
-        }
-      problem->setUnoffered(ShardingProblem::Unoffered::OncePerValue);
-    }
-  }
-  // Time is rounded to the unit of the graph; the objective is not.
-  result.lowerBound = result.proven ? result.objective : std::min(result.lowerBound, result.objective);
-  return result;
+  return Rounds(*this, withMoves, begin).run();
 }
 
 StringRef FunctionSearch::getStatus(const SearchResult &result) const {

@@ -11,6 +11,7 @@
 #include "shardkit/AutoSharding/ShardingProblem.h"
 #include "shardkit/Solver/Solver.h"
 #include "shardkit/Propagation/CompleteModule.h"
+#include <chrono>
 
 namespace mlir::spmd {
 
@@ -23,6 +24,7 @@ struct SearchOptions {
   /// Bytes per device; none: what the mesh says.
   std::optional<int64_t> memoryBudget;
   double gap = 0.001;
+  /// Seconds, with what it takes to plan and to price the choices.
   double timeLimit = 60;
   /// Of the solver, in what it visits: the same answer on any machine.
   double workLimit = std::numeric_limits<double>::infinity();
@@ -67,7 +69,7 @@ struct SearchResult {
   /// What the solver said last.
   Solution last;
   unsigned rounds = 0;
-  double seconds = 0; // of the solver
+  double seconds = 0; // that it took, as the time limit counts them
 };
 
 class FunctionSearch {
@@ -99,6 +101,9 @@ public:
   FunctionMeshes &getMeshes() { return meshes; }
 
 private:
+  class Rounds;
+  using Clock = std::chrono::steady_clock;
+
   FunctionSearch(func::FuncOp func, FunctionMeshes &meshes, FunctionPropagation &function,
                  const SearchOptions &options)
       : func(func), meshes(meshes), function(function), options(options) {}
@@ -113,6 +118,8 @@ private:
   std::vector<Demand> demands;
   /// Whether the problem has what was asked for besides the demands.
   bool asked = false;
+  /// Until it is searched first.
+  std::optional<Clock::time_point> created = Clock::now();
 };
 
 /// An error that says why there are no layouts: what does not fit, which pins and
