@@ -148,9 +148,15 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
   func::FuncOp func = search.getFunc();
   const Solution &solution = result.last;
   const SearchOptions &options = search.getOptions();
-  if (solution.status == SolverStatus::Gap && solution.smallestBudget < 0)
-    return emitError(func.getLoc()) << "no layouts of function @" << func.getName() << " found within "
-                                    << options.timeLimit << " s, expected a longer time-limit";
+  if (solution.status == SolverStatus::Gap && solution.smallestBudget < 0) {
+    InFlightDiagnostic diag = emitError(func.getLoc());
+    diag << "no layouts of function @" << func.getName();
+    // A search within a budget may end before its time is over.
+    if (search.getBudget() && result.seconds < options.timeLimit / 2)
+      return diag << " found that need at most " << *search.getBudget()
+                  << " bytes, nor a proof that there are none, expected a larger memory-budget";
+    return diag << " found within " << options.timeLimit << " s, expected a longer time-limit";
+  }
   // Copies that are shared may not fit where the graph says that all does.
   bool overBudget = solution.smallestBudget >= 0 || (search.getBudget() && !solution.choices.empty());
   WishList list(search);
