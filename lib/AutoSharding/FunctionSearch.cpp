@@ -8,6 +8,8 @@ using namespace mlir::spmd;
 
 /// How far from the optimum a solution may be that only says what to share.
 static constexpr double kDraftGap = 0.02;
+/// Bytes beyond the budget that a margin makes up for, as a part of it.
+static constexpr double kSmallExcess = 1.0 / 64;
 /// Parts of the time that is left: what is kept for another round, and what drafts and the search without a budget may
 /// take. Of all of it: what there is in any case.
 static constexpr double kReserve = 0.5, kDraftPart = 0.25, kFreePart = 1.0 / 3, kLeast = 0.25;
@@ -170,19 +172,24 @@ void FunctionSearch::Rounds::search() {
   bool drafts = false;
   bool reserves = solver.budget.has_value();
   while (true) {
-    solver.gap = drafts ? kDraftGap : solver.budget ? options.gap : 0;
+    // As long as nothing fits that was found, anything close will do.
+    bool mayNotFit = problem.holdsLonger() && result.choices.empty();
+    solver.gap = drafts || mayNotFit ? std::max(kDraftGap, options.gap) : solver.budget ? options.gap : 0;
     Solution before = result.last;
     // What is found first may turn out to be above the budget.
     bool hasReserve = std::exchange(reserves, false), isFound = false;
-    inPartOfTime(hasReserve ? 1 - kReserve : 1, [&] { isFound = solveOnce(/*isBound=*/true); });
+    inPartOfTime(hasReserve ? 1 - kReserve : 1, [&] { isFound = solveOnce(/*isBound=*/!problem.holdsLonger()); });
     // What is above the budget says more than that nothing was found that leaves the margin.
-    if (!isFound && solver.margin > 0 && result.last.status != SolverStatus::Infeasible)
+    if (!isFound && (solver.margin > 0 || problem.holdsLonger()) && result.last.status != SolverStatus::Infeasible)
       result.last = std::move(before);
     if (!isFound || !hasTime())
       return;
     const Solution &solution = result.last;
     if (excess > 0 && solver.budget) {
-      solver.margin += excess;
+      // Little is left free; for much the graph has to know more.
+      bool isLittle = !problem.holdsLonger() && excess <= *solver.budget * kSmallExcess;
+      if (isLittle || !problem.holdLonger(solution.choices))
+        solver.margin += excess;
       continue;
     }
     if (problem.refine(solution.choices)) {
@@ -193,9 +200,9 @@ void FunctionSearch::Rounds::search() {
     }
     if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
       continue;
-    if (hasReserve && solution.status == SolverStatus::Gap && solution.getGap() > solver.gap)
+    if ((hasReserve || mayNotFit) && solution.status == SolverStatus::Gap && solution.getGap() > options.gap)
       continue;
-    result.proven = excess <= 0 && (solution.status == SolverStatus::Optimal ||
+    result.proven = excess <= 0 && !problem.holdsLonger() && (solution.status == SolverStatus::Optimal ||
                                     solution.lowerBound.time >= solution.objective.time);
     return;
   }

@@ -51,6 +51,14 @@ void ShardingProblem::addBuffers() {
         end = std::max(end, options.live->getSpan(here).second);
     return end;
   };
+  llvm::DenseMap<Value, int64_t> firstReads; // of what is held longer
+  for (NodeId id = 0; id < nodes.size() && holdsLonger(); ++id)
+    for (Value value : propagation.getTensorValues(propagation.getNode(id)))
+      if (heldLonger.contains(value)) {
+        int64_t begin = options.live->getSpan(propagation.getNode(id).op).first;
+        int64_t &first = firstReads.try_emplace(value, begin).first->second;
+        first = std::min(first, begin);
+      }
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);
     const ShardingRule &rule = *node.rule;
@@ -81,10 +89,12 @@ void ShardingProblem::addBuffers() {
       if (source.var == own)
         continue;
       RankedTensorType type = getType(id, t);
-      int64_t last = isPin(node.op) ? endOf(node.op->getResult(0), end) : end;
+      int64_t first = begin, last = isPin(node.op) ? endOf(node.op->getResult(0), end) : end;
+      if (heldLonger.contains(values[t]))
+        first = std::min(first, firstReads.lookup(values[t]));
       Key key = getUseKey(id, t);
       key.insert(key.end(), {source.domain, source.sets});
-      graph.addBuffer(begin, last + 1, source.var, own, getBytes(std::move(key), [&] {
+      graph.addBuffer(first, last + 1, source.var, own, getBytes(std::move(key), [&] {
                         std::vector<int64_t> bytes;
                         for (unsigned c = 0; c < domains[source.domain].size(); ++c)
                           for (unsigned s = 0, e = getNumNeeds(id); s < e; ++s) {
@@ -141,7 +151,7 @@ void ShardingProblem::addBuffers() {
   }
 }
 
-int64_t ShardingProblem::getPeak(ArrayRef<unsigned> choices) {
+int64_t ShardingProblem::getPeak(ArrayRef<unsigned> choices, llvm::SmallSetVector<Value, 8> *longer) {
   std::map<int64_t, int64_t> changes;
   auto hold = [&](int64_t begin, int64_t end, int64_t bytes) {
     changes[begin] += bytes;
@@ -159,7 +169,11 @@ int64_t ShardingProblem::getPeak(ArrayRef<unsigned> choices) {
     else if (propagation.contains(value) && buffer.bytes > 0)
       hold(buffer.begin, buffer.end, getBytes(propagation.getId(value)));
   }
-  llvm::MapVector<std::pair<Value, LayoutId>, std::pair<int64_t, int64_t>> copied;
+  struct Copy {
+    int64_t first, last;
+    SmallVector<std::pair<int64_t, int64_t>, 2> reads;
+  };
+  llvm::MapVector<std::pair<Value, LayoutId>, Copy> copied;
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);
     ArrayRef<int32_t> tensors = propagation.getTensors(node);
@@ -185,9 +199,10 @@ int64_t ShardingProblem::getPeak(ArrayRef<unsigned> choices) {
         if (needed == home)
           continue;
       }
-      auto &[first, last] = copied.try_emplace({values[t], needed}, begin, end).first->second;
-      first = std::min(first, begin);
-      last = std::max(last, end);
+      Copy &copy = copied.try_emplace({values[t], needed}, Copy{begin, end, {}}).first->second;
+      copy.first = std::min(copy.first, begin);
+      copy.last = std::max(copy.last, end);
+      copy.reads.push_back({begin, end});
     }
     if (node.handsOn)
       continue;
@@ -200,10 +215,34 @@ int64_t ShardingProblem::getPeak(ArrayRef<unsigned> choices) {
     }
   }
   for (auto &[copy, span] : copied)
-    hold(span.first, span.second,
+    hold(span.first, span.last,
          space.getLocalBytes(copy.second, cast<RankedTensorType>(copy.first.getType())));
-  int64_t now = 0, peak = 0;
+  int64_t now = 0, peak = 0, at = 0;
   for (auto [position, change] : changes)
-    peak = std::max(peak, now += change);
+    if ((now += change) > peak) {
+      peak = now;
+      at = position;
+    }
+  for (auto &[copy, span] : copied)
+    if (longer && span.first <= at && at <= span.last &&
+        llvm::none_of(span.reads, [&](auto &read) { return read.first <= at && at <= read.second; }))
+      longer->insert(copy.first);
   return peak;
+}
+
+bool ShardingProblem::holdLonger(ArrayRef<unsigned> choices) {
+  size_t before = heldLonger.size();
+  getPeak(choices, &heldLonger);
+  if (heldLonger.size() == before)
+    return false;
+  // In repeated layers it would only be others of the same type the next time.
+  llvm::SmallPtrSet<Type, 4> types;
+  for (Value value : heldLonger)
+    types.insert(value.getType());
+  for (NodeId id = 0; id < nodes.size(); ++id)
+    for (Value value : propagation.getTensorValues(propagation.getNode(id)))
+      if (value && types.contains(value.getType()))
+        heldLonger.insert(value);
+  build();
+  return true;
 }

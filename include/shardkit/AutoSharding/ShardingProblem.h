@@ -105,6 +105,11 @@ public:
   /// Whether the graph has what a device holds, at first if it is known; what many axes let readers
   /// share has its exact price only without. Another graph of the same decisions.
   void setCountsMemory(bool counts);
+  /// From now on copies of values that these choices hold at their peak from one reader to a later one are held by each
+  /// reader since the first one: never too little, and too much where readers want different copies. False if the
+  /// graph has all of these already; else it is another one, whose peaks are no bounds.
+  bool holdLonger(ArrayRef<unsigned> choices);
+  bool holdsLonger() const { return !heldLonger.empty(); }
   /// Offers what these choices ask for; false if all of it was on offer, so that the
   /// graph's price of them is the right one. Else the graph is another one, whose prices
   /// are not lower (once per value), or not higher (per reader).
@@ -135,7 +140,7 @@ public:
   std::vector<PaidMove> getMoves(ArrayRef<unsigned> choices);
   /// The most bytes that a device then holds at once, each copy from its first reader to
   /// its last. The graph counts copies that are not on offer per reader.
-  int64_t getPeak(ArrayRef<unsigned> choices);
+  int64_t getPeak(ArrayRef<unsigned> choices, llvm::SmallSetVector<Value, 8> *longer = nullptr);
   /// What a price of the graph is in seconds.
   double toSeconds(int64_t time) const { return time * quantum; }
   /// The most that a solution of these seconds costs in the graph, whose prices are rounded.
@@ -298,6 +303,7 @@ private:
     bool isSharing = false;
   };
   llvm::MapVector<Value, Shared> shared;
+  llvm::SmallSetVector<Value, 8> heldLonger;
   std::vector<Offer> offers;
   std::vector<CostGraph::Sharing> sharings;
   std::vector<unsigned> sharingPrices; // price tables, one per sharing of the graph
