@@ -256,6 +256,7 @@ SearchResult FunctionSearch::Rounds::run() {
 
 SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   Clock::time_point begin = std::exchange(created, std::nullopt).value_or(Clock::now());
+  problem->holdAlone();
   bool asks = !demands.empty() || !also.empty();
   if (asks || asked) {
     std::vector<Requirement> all;

@@ -71,10 +71,12 @@ void ShardingProblem::addBuffers() {
     // An operand brought to where it is needed; one that is pinned stays there.
     Var own = node.handsOn ? places[tensors[1]].var : nodes[id].var;
     for (unsigned t = 0; t < rule.numOperands(); ++t) {
+      auto held = firstReads.find(values[t]);
+      int64_t first = held == firstReads.end() ? begin : held->second;
       if (!node.handsOn && rule.tensor(t).role == OperandRole::Input && rule.tensor(t).type &&
           isFilled(values[t])) {
         RankedTensorType type = rule.tensor(t).type;
-        graph.addBuffer(begin, end + 1, own, getBytes({kFilled, toKey(node.rule), t, nodes[id].space}, [&] {
+        graph.addBuffer(first, end + 1, own, getBytes({kFilled, toKey(node.rule), t, nodes[id].space}, [&] {
                           std::vector<int64_t> bytes;
                           for (const FactorAxes &axes : spaces[nodes[id].space])
                             bytes.push_back(space.getLocalBytes(
@@ -89,9 +91,7 @@ void ShardingProblem::addBuffers() {
       if (source.var == own)
         continue;
       RankedTensorType type = getType(id, t);
-      int64_t first = begin, last = isPin(node.op) ? endOf(node.op->getResult(0), end) : end;
-      if (heldLonger.contains(values[t]))
-        first = std::min(first, firstReads.lookup(values[t]));
+      int64_t last = isPin(node.op) ? endOf(node.op->getResult(0), end) : end;
       Key key = getUseKey(id, t);
       key.insert(key.end(), {source.domain, source.sets});
       graph.addBuffer(first, last + 1, source.var, own, getBytes(std::move(key), [&] {
@@ -245,4 +245,11 @@ bool ShardingProblem::holdLonger(ArrayRef<unsigned> choices) {
         heldLonger.insert(value);
   build();
   return true;
+}
+
+void ShardingProblem::holdAlone() {
+  if (!holdsLonger())
+    return;
+  heldLonger.clear();
+  build();
 }

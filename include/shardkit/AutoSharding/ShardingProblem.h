@@ -110,6 +110,8 @@ public:
   /// graph has all of these already; else it is another one, whose peaks are no bounds.
   bool holdLonger(ArrayRef<unsigned> choices);
   bool holdsLonger() const { return !heldLonger.empty(); }
+  /// By each reader alone again.
+  void holdAlone();
   /// Offers what these choices ask for; false if all of it was on offer, so that the
   /// graph's price of them is the right one. Else the graph is another one, whose prices
   /// are not lower (once per value), or not higher (per reader).
@@ -139,7 +141,8 @@ public:
   /// What is paid for, one per reader and layout or result; the sum is getSeconds(choices, true).
   std::vector<PaidMove> getMoves(ArrayRef<unsigned> choices);
   /// The most bytes that a device then holds at once, each copy from its first reader to
-  /// its last. The graph counts copies that are not on offer per reader.
+  /// its last. The graph counts copies that are not on offer per reader. `longer`, if any, gets the values of which
+  /// there is a copy at that point that no reader reads then.
   int64_t getPeak(ArrayRef<unsigned> choices, llvm::SmallSetVector<Value, 8> *longer = nullptr);
   /// What a price of the graph is in seconds.
   double toSeconds(int64_t time) const { return time * quantum; }
@@ -303,7 +306,7 @@ private:
     bool isSharing = false;
   };
   llvm::MapVector<Value, Shared> shared;
-  llvm::SmallSetVector<Value, 8> heldLonger;
+  llvm::SmallSetVector<Value, 8> heldLonger; // since the first reader
   std::vector<Offer> offers;
   std::vector<CostGraph::Sharing> sharings;
   std::vector<unsigned> sharingPrices; // price tables, one per sharing of the graph

@@ -166,7 +166,7 @@ static unsigned getCount(unsigned usual) { return getAsked() ? std::max(1, std::
 static const std::vector<std::vector<int64_t>> kMeshes = {{2}, {4}, {2, 2}, {2, 4}, {4, 2}, {2, 2, 2}};
 
 TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
-  unsigned shared = 0, costly = 0, within = 0, equal = 0, impossible = 0;
+  unsigned shared = 0, costly = 0, within = 0, equal = 0, impossible = 0, found = 0, longer = 0;
   for (unsigned i = 0, count = getCount(90); i < count; ++i) {
     SCOPED_TRACE(i);
     Random random(70000 + i);
@@ -309,8 +309,19 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
         // from the first that wants that layout: there may be something cheaper.
         ++within;
         costly += cheapest.seconds > 0;
+        // Held since the first reader is never too little.
+        ShardingProblem &problem = search.getProblem();
+        ArrayRef<unsigned> last = result.last.choices;
+        if (last.size() == problem.getGraph().getNumVariables()) {
+          bool isLonger = problem.holdLonger(last);
+          while (problem.holdLonger(last)) {
+          }
+          longer += isLonger;
+          EXPECT_GE(problem.getGraph().getPeak(last), problem.getPeak(last)) << text;
+        }
         if (result.choices.empty())
           return;
+        ++found;
         EXPECT_LE(search.getProblem().getPeak(result.choices), budget) << text;
         EXPECT_GE(result.objective, cheapest.seconds - tolerance) << text;
         equal += result.objective <= cheapest.seconds + tolerance;
@@ -334,8 +345,10 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
   EXPECT_GT(shared, 10u);
   EXPECT_GT(costly, 20u);
   EXPECT_GT(equal, within / 2);
-  std::printf("%u share, %u cost something, %u of %u the cheapest within a budget or on three axes, %u impossible\n", shared, costly,
-              equal, within, impossible);
+  EXPECT_GT(longer, 0u);
+  std::printf("%u share, %u cost something, %u of %u the cheapest within a budget or on three axes, %u found in it, %u with copies "
+              "held longer, %u impossible\n",
+              shared, costly, equal, within, found, longer, impossible);
 }
 
 TEST_F(SearchTest, CbcFindsNothingCheaper) {
