@@ -10,6 +10,8 @@ using namespace mlir::spmd;
 static constexpr double kDraftGap = 0.02;
 /// Bytes beyond the budget that a margin makes up for, as a part of it.
 static constexpr double kSmallExcess = 1.0 / 64;
+/// What rounding of prices may add up to, as a part of their sum.
+static constexpr double kRounding = 1e-6;
 /// Parts of the time that is left: what is kept for another round, and what drafts and the search without a budget may
 /// take. Of all of it: what there is in any case.
 static constexpr double kReserve = 0.5, kDraftPart = 0.25, kFreePart = 1.0 / 3, kLeast = 0.25;
@@ -232,6 +234,12 @@ void FunctionSearch::Rounds::searchWithinBudgetPerReader() {
   // Paid by each reader, what does not fit is found soon.
   problem.setUnoffered(ShardingProblem::Unoffered::PerReader);
   solver.gap = options.gap;
+  std::vector<unsigned> free = result.last.choices;
+  if (free.size() == problem.getGraph().getNumVariables()) {
+    // The same decisions; paid by each reader they cost as much or more. Prices are rounded.
+    solver.free = free;
+    solver.freeBound = {int64_t(result.lowerBound / problem.toSeconds(1) * (1 - kRounding)), 0};
+  }
   for (unsigned round = 0; round < kDraftRounds && solveOnce(/*isBound=*/false) && hasTime(); ++round)
     if (!problem.refine(result.last.choices)) {
       if (excess <= 0)
