@@ -8,8 +8,6 @@ using namespace mlir::spmd;
 
 /// How far from the optimum a solution may be that only says what to share.
 static constexpr double kDraftGap = 0.02;
-/// Bytes beyond the budget that a margin makes up for, as a part of it.
-static constexpr double kSmallExcess = 1.0 / 64;
 /// What rounding of prices may add up to, as a part of their sum.
 static constexpr double kRounding = 1e-6;
 /// Parts of the time that is left: what is kept for another round, and what drafts and the search without a budget may
@@ -101,6 +99,8 @@ private:
   }
   /// `isBound`: nothing takes less than what the solver says. False where there is nothing to go on from.
   bool solveOnce(bool isBound);
+  /// Remembers choices of the graph as it is now: as the result where they are within the budget and better.
+  void consider(ArrayRef<unsigned> choices);
   void findGood();
   void search();
   void searchWithinBudget();
@@ -114,7 +114,7 @@ private:
   double until; // seconds after it
   SolverOptions solver;
   SearchResult result;
-  int64_t excess = 0; // bytes beyond the budget
+  ShardingProblem::Copies copies; // of what was considered last
 };
 
 bool FunctionSearch::Rounds::solveOnce(bool isBound) {
@@ -132,21 +132,34 @@ bool FunctionSearch::Rounds::solveOnce(bool isBound) {
   result.proven |= isBound && !solution.lowerBound.isImpossible() && solution.lowerBound.time > solver.cutoff;
   if (result.proven)
     return false;
-  if (solution.choices.empty() || solution.status == SolverStatus::Infeasible)
+  result.smallestBudgetBound = std::max(result.smallestBudgetBound, solution.smallestBudgetBound);
+  if (!solution.smallest.empty())
+    consider(solution.smallest);
+  if (solution.choices.empty())
     return false;
   ++result.rounds;
-  // What is shared lives longer than what the graph knows of: the difference is
-  // taken from the budget.
-  excess = budget ? problem.getPeak(solution.choices) - *budget : 0;
-  double seconds = problem.getSeconds(solution.choices);
-  if (excess <= 0 && seconds < result.objective) {
-    result.objective = seconds;
-    result.choices = solution.choices;
-    result.communication = problem.getSeconds(solution.choices, /*onlyMoves=*/true);
-    if (withMoves)
-      result.moves = problem.getMoves(solution.choices);
-  }
+  consider(solution.choices);
   return true;
+}
+
+void FunctionSearch::Rounds::consider(ArrayRef<unsigned> choices) {
+  copies = problem.holdCopies(choices, budget);
+  if (budget && copies.peak > *budget) {
+    if (result.smallestBudget < 0 || copies.peak < result.smallestBudget) {
+      result.smallestBudget = copies.peak;
+      result.smallest.assign(choices.begin(), choices.end());
+    }
+    return;
+  }
+  double seconds = problem.getSeconds(choices, copies.anew);
+  if (seconds >= result.objective)
+    return;
+  result.objective = seconds;
+  result.choices.assign(choices.begin(), choices.end());
+  result.anew = copies.anew;
+  result.communication = problem.getSeconds(choices, copies.anew, /*onlyMoves=*/true);
+  if (withMoves)
+    result.moves = problem.getMoves(choices, copies.anew);
 }
 
 /// Where not all that may be shared is on offer, good solutions come from paying for it per reader,
@@ -172,29 +185,12 @@ void FunctionSearch::Rounds::search() {
 
   // After the first round, until a solution asks for nothing new, a good one does.
   bool drafts = false;
-  bool reserves = solver.budget.has_value();
   while (true) {
-    // As long as nothing fits that was found, anything close will do.
-    bool mayNotFit = problem.holdsLonger() && result.choices.empty();
-    solver.gap = drafts || mayNotFit ? std::max(kDraftGap, options.gap) : solver.budget ? options.gap : 0;
-    Solution before = result.last;
-    // What is found first may turn out to be above the budget.
-    bool hasReserve = std::exchange(reserves, false), isFound = false;
-    inPartOfTime(hasReserve ? 1 - kReserve : 1, [&] { isFound = solveOnce(/*isBound=*/!problem.holdsLonger()); });
-    // What is above the budget says more than that nothing was found that leaves the margin.
-    if (!isFound && (solver.margin > 0 || problem.holdsLonger()) && result.last.status != SolverStatus::Infeasible)
-      result.last = std::move(before);
-    if (!isFound || !hasTime())
+    solver.gap = drafts ? std::max(kDraftGap, options.gap) : solver.budget ? options.gap : 0;
+    if (!solveOnce(/*isBound=*/true) || !hasTime())
       return;
     const Solution &solution = result.last;
-    if (excess > 0 && solver.budget) {
-      // Little is left free; for much the graph has to know more.
-      bool isLittle = !problem.holdsLonger() && excess <= *solver.budget * kSmallExcess;
-      if (isLittle || !problem.holdLonger(solution.choices))
-        solver.margin += excess;
-      continue;
-    }
-    if (problem.refine(solution.choices)) {
+    if (problem.refine(solution.choices, copies.anew)) {
       drafts = !solver.budget;
       if (std::exchange(isFirst, false))
         findGood();
@@ -202,10 +198,10 @@ void FunctionSearch::Rounds::search() {
     }
     if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
       continue;
-    if ((hasReserve || mayNotFit) && solution.status == SolverStatus::Gap && solution.getGap() > options.gap)
-      continue;
-    result.proven = excess <= 0 && !problem.holdsLonger() && (solution.status == SolverStatus::Optimal ||
-                                    solution.lowerBound.time >= solution.objective.time);
+    // What is held costs no more than the graph says, unless the gaps that were filled first were the wrong ones.
+    bool isOptimal = solution.status == SolverStatus::Optimal || solution.lowerBound.time >= solution.objective.time;
+    result.proven = isOptimal && !result.choices.empty() &&
+                    (!budget || problem.toTime(problem.toSeconds(solution.objective.time)) >= result.objective / problem.toSeconds(1));
     return;
   }
 }
@@ -241,11 +237,8 @@ void FunctionSearch::Rounds::searchWithinBudgetPerReader() {
     solver.freeBound = {int64_t(result.lowerBound / problem.toSeconds(1) * (1 - kRounding)), 0};
   }
   for (unsigned round = 0; round < kDraftRounds && solveOnce(/*isBound=*/false) && hasTime(); ++round)
-    if (!problem.refine(result.last.choices)) {
-      if (excess <= 0)
-        break;
-      solver.margin += excess;
-    }
+    if (!problem.refine(result.last.choices))
+      break;
   problem.setUnoffered(ShardingProblem::Unoffered::OncePerValue);
 }
 
@@ -264,7 +257,6 @@ SearchResult FunctionSearch::Rounds::run() {
 
 SearchResult FunctionSearch::run(ArrayRef<Requirement> also, bool withMoves) {
   Clock::time_point begin = std::exchange(created, std::nullopt).value_or(Clock::now());
-  problem->holdAlone();
   bool asks = !demands.empty() || !also.empty();
   if (asks || asked) {
     std::vector<Requirement> all;
@@ -286,6 +278,16 @@ StringRef FunctionSearch::getStatus(const SearchResult &result) const {
 void FunctionSearch::write(const SearchResult &result, HandedLayouts &handed) {
   Propagation &propagation = function.getPropagation();
   LayoutTable &table = propagation.getTable();
+  llvm::MapVector<Operation *, llvm::SmallSetVector<int64_t, 2>> regathers;
+  for (const ShardingProblem::Use &use : result.anew)
+    regathers[propagation.getNode(use.node).op].insert(*problem->getOperandNumber(use));
+  for (auto &[op, operands] : regathers) {
+    if (auto given = op->getAttrOfType<DenseI64ArrayAttr>(kRegatherAttr))
+      operands.insert(given.asArrayRef().begin(), given.asArrayRef().end());
+    SmallVector<int64_t> sorted(operands.begin(), operands.end());
+    llvm::sort(sorted);
+    op->setDiscardableAttr(kRegatherAttr, DenseI64ArrayAttr::get(op->getContext(), sorted));
+  }
   for (unsigned id = 0; id < propagation.getNumPlaces(); ++id)
     propagation.set(id, table.get(problem->getLayout(id, result.choices)));
   for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {

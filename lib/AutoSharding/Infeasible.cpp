@@ -148,29 +148,29 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
   func::FuncOp func = search.getFunc();
   const Solution &solution = result.last;
   const SearchOptions &options = search.getOptions();
-  if (solution.status == SolverStatus::Gap && solution.smallestBudget < 0) {
+  if (solution.status != SolverStatus::Infeasible) {
     InFlightDiagnostic diag = emitError(func.getLoc());
-    diag << "no layouts of function @" << func.getName();
+    diag << "no layouts of function @" << func.getName() << " found";
     // A search within a budget may end before its time is over.
-    if (search.getBudget() && result.seconds < options.timeLimit / 2)
-      return diag << " found that need at most " << *search.getBudget()
-                  << " bytes, nor a proof that there are none, expected a larger memory-budget";
-    return diag << " found within " << options.timeLimit << " s, expected a longer time-limit";
+    bool isLate = !search.getBudget() || result.seconds > options.timeLimit / 2;
+    if (search.getBudget())
+      diag << " that need at most " << *search.getBudget() << " bytes per device, nor a proof that there are none";
+    if (isLate)
+      diag << " within " << options.timeLimit << " s";
+    diag << ", expected a " << (isLate ? "longer time-limit" : "larger memory-budget");
+    if (result.smallestBudget >= 0)
+      diag << (isLate ? " or a larger memory-budget (" : " (") << result.smallestBudget << " is enough)";
+    return diag;
   }
-  // Copies that are shared may not fit where the graph says that all does.
-  bool overBudget = solution.smallestBudget >= 0 || (search.getBudget() && !solution.choices.empty());
+  bool overBudget = result.smallestBudgetBound >= 0;
   WishList list(search);
   bool helps = list.run();
   InFlightDiagnostic diag = emitError(func.getLoc());
   if (overBudget) {
     diag << "function @" << func.getName() << " does not fit into " << *search.getBudget()
-         << " bytes per device, expected a ";
-    if (solution.smallestBudget < 0)
-      diag << "larger memory budget";
-    else
-      diag << "memory budget of at least " << solution.smallestBudgetBound;
-    if (solution.smallestBudgetBound < solution.smallestBudget)
-      diag << " (" << solution.smallestBudget << " is enough)";
+         << " bytes per device, expected a memory budget of at least " << result.smallestBudgetBound;
+    if (result.smallestBudgetBound < result.smallestBudget)
+      diag << " (" << result.smallestBudget << " is enough)";
   } else {
     diag << "no layouts of function @" << func.getName() << " satisfy what is given"
          << (options.propagation.costs.forbidden.empty() ? "" : " without the forbidden collectives")
@@ -188,17 +188,18 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
         diag.attachNote(list.getDemand(wish).loc) << list.getDemand(wish).text;
     }
   }
-  if (!overBudget)
+  if (!overBudget || result.smallest.empty())
     return diag;
   // What holds most at the peak of the smallest budget.
+  int64_t peakPoint = search.getProblem().holdCopies(result.smallest, 0).peakPoint;
   const LiveBuffers &live = *search.getLiveBuffers();
   const Propagation &propagation = search.getFunction().getPropagation();
   std::vector<std::pair<int64_t, Value>> held;
   for (const LiveBuffer &buffer : live.getBuffers())
-    if (buffer.begin <= solution.peakPoint && solution.peakPoint <= buffer.end && buffer.value) {
-      Value value = live.getHeld(buffer, solution.peakPoint);
+    if (buffer.begin <= peakPoint && peakPoint <= buffer.end && buffer.value) {
+      Value value = live.getHeld(buffer, peakPoint);
       if (propagation.contains(value))
-        held.push_back({search.getProblem().getLocalBytes(propagation.getId(value), solution.choices),
+        held.push_back({search.getProblem().getLocalBytes(propagation.getId(value), result.smallest),
                         value});
     }
   llvm::stable_sort(held, [](const auto &a, const auto &b) { return a.first > b.first; });

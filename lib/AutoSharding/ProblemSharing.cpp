@@ -25,7 +25,7 @@ void ShardingProblem::addShared() {
     for (unsigned t = 0; t < node.rule->numOperands(); ++t)
       if (tensors[t] >= 0 && values[t] && !isDeadPin(node.op) && !isMadeAnew(values[t]) &&
           node.rule->tensor(t).role != OperandRole::ShapeOnly &&
-          !(options.isGatheredPerUse && options.isGatheredPerUse(values[t])))
+          !(options.isGatheredPerUse && options.isGatheredPerUse(values[t])) && !isGivenAnew({id, t}))
         shared[values[t]].readers.push_back({id, t});
   }
   shared.remove_if([](auto &entry) { return entry.second.readers.size() < 2; });
@@ -246,8 +246,11 @@ void ShardingProblem::setCountsMemory(bool counts) {
   build();
 }
 
-bool ShardingProblem::refine(ArrayRef<unsigned> choices) {
+bool ShardingProblem::refine(ArrayRef<unsigned> choices, ArrayRef<Use> anew) {
   bool changed = false, isOnce = unoffered == Unoffered::OncePerValue;
+  llvm::DenseSet<std::pair<Value, LayoutId>> repeated;
+  for (const Use &use : anew)
+    repeated.insert({propagation.getTensorValues(propagation.getNode(use.node))[use.tensor], *getAsked(use, choices)});
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {
     wanted.clear();
@@ -263,7 +266,7 @@ bool ShardingProblem::refine(ArrayRef<unsigned> choices) {
         unpaid.push_back({seconds, id});
     llvm::sort(unpaid);
     // The most expensive one is paid once anyway.
-    if (isOnce && !unpaid.empty())
+    if (isOnce && !unpaid.empty() && !repeated.contains({value, unpaid.back().second}))
       unpaid.pop_back();
     for (auto [seconds, id] : unpaid) {
       offered.insert(llvm::lower_bound(offered, id), id);

@@ -33,6 +33,9 @@ inline bool isMadeAnew(Value value) {
   return false;
 }
 
+/// True for what is made anew and then held: a constant of one element is not.
+bool isFilled(Value value);
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_LIB_AUTOSHARDING_PROBLEMTABLES_H

@@ -509,7 +509,24 @@ void ShardingProblem::addEdges(NodeId id) {
   }
 }
 
-std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices) {
+std::vector<PaidMove> ShardingProblem::getMovesAnew(ArrayRef<unsigned> choices, ArrayRef<Use> anew) {
+  std::vector<PaidMove> moves;
+  for (const Use &use : anew) {
+    const Propagation::Node &node = propagation.getNode(use.node);
+    Value value = propagation.getTensorValues(node)[use.tensor];
+    // Readers that share nothing pay for themselves anyway.
+    if (!shared.contains(value) || isGivenAnew(use))
+      continue;
+    PlaceId place = propagation.getId(value);
+    LayoutId home = getLayout(place, choices), wanted = *getAsked(use, choices);
+    double seconds = getSeconds(home, wanted, propagation.getPlace(place).type);
+    if (seconds != 0)
+      moves.push_back({value, node.op, PaidMove::Read, home, wanted, seconds * propagation.getCount(node, use.tensor)});
+  }
+  return moves;
+}
+
+std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices, ArrayRef<Use> anew) {
   std::vector<PaidMove> moves;
   auto getHome = [&](NodeId id, unsigned t) {
     return getLayout(propagation.getTensors(propagation.getNode(id))[t], choices);
@@ -544,6 +561,7 @@ std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices) {
         moves.push_back({value, first.op, PaidMove::Read, home, id,
                          seconds * propagation.getCount(first, use.tensor)});
   }
+  llvm::append_range(moves, getMovesAnew(choices, anew));
   return moves;
 }
 
@@ -643,7 +661,7 @@ std::pair<double, int64_t> ShardingProblem::getPaid(const Cost &cost, ArrayRef<u
   return {getSeconds(produced, home, getType(cost.node, cost.tensor)), times};
 }
 
-double ShardingProblem::getSeconds(ArrayRef<unsigned> choices, bool onlyMoves) {
+double ShardingProblem::getSeconds(ArrayRef<unsigned> choices, ArrayRef<Use> anew, bool onlyMoves) {
   std::map<double, int64_t> paid;
   for (const Cost &cost : costs)
     if (!cost.isShared && (!onlyMoves || cost.isMove))
@@ -660,6 +678,9 @@ double ShardingProblem::getSeconds(ArrayRef<unsigned> choices, bool onlyMoves) {
       if (double seconds = getSeconds(getLayout(place, choices), id, propagation.getPlace(place).type))
         paid[seconds] += count;
   }
+  for (const PaidMove &move : getMovesAnew(choices, anew))
+    if (move.seconds != 0)
+      ++paid[move.seconds];
   double sum = 0;
   for (auto [seconds, times] : paid)
     sum += seconds * times;

@@ -122,9 +122,13 @@ struct CombineCollectivesPass
     }
     std::map<Key, unsigned> keys; // only looked up: pointers give no order
     SmallVector<SmallVector<Candidate>> classes;
+    // What an earlier one gives was made anew so that it need not be held.
+    llvm::DenseSet<std::tuple<Value, StringAttr, Attribute, Type>> before;
     for (Operation *op : ops) {
       auto collective = dyn_cast<CollectiveOpInterface>(op);
       if (!collective || !mayStart(collective) || op->use_empty())
+        continue;
+      if (!before.insert({op->getOperand(0), op->getName().getIdentifier(), op->getAttrDictionary(), op->getResult(0).getType()}).second)
         continue;
       FailureOr<CollectiveMove> move = getMove(collective, meshes);
       if (failed(move))

@@ -53,6 +53,7 @@ public:
 private:
   void apply(OpPlan &own) {
     Operation *op = own.op;
+    auto regather = op->getAttrOfType<DenseI64ArrayAttr>(kRegatherAttr);
     for (auto [t, needed] : llvm::enumerate(own.needs)) {
       if (!needed)
         continue;
@@ -63,7 +64,7 @@ private:
       Value old = captured ? resolve(own.getOperand(t)) : op->getOperand(t);
       Value value = shapeOnly
                         ? getEmpty(old, *needed, op)
-                        : get(old, *needed, op);
+                        : get(old, *needed, op, regather && llvm::is_contained(regather.asArrayRef(), t));
       if (value == old)
         continue;
       if (!captured)
@@ -133,13 +134,14 @@ private:
     return value.getParentBlock()->findAncestorOpInBlock(*consumer);
   }
 
-  /// The value in a layout, for a consumer that is rewritten now.
-  Value get(Value value, LayoutId id, Operation *consumer) {
+  /// The value in a layout, for a consumer that is rewritten now; `anew`: no copy that others have had made.
+  Value get(Value value, LayoutId id, Operation *consumer, bool anew = false) {
     if (isCreation(value.getDefiningOp()))
-      return materialize(value, id, consumer);
+      return materialize(value, id, consumer, anew);
     ValueLayouts &state = values.find(value)->second;
+    anew &= id != state.produced && id != state.home;
     for (auto &[have, copy] : state.available)
-      if (have == id)
+      if (have == id && !anew)
         return copy;
     // A partial value that several layouts are wanted of is completed once.
     bool direct = state.produced == state.home || id == state.home ||
@@ -156,6 +158,7 @@ private:
     auto op = ReshardOp::create(b, consumer->getLoc(), source.getType(), source, table.getAttr(to));
     emitRemark(value, from, to, consumer);
     ValueLayouts &state = values[value];
+    llvm::erase_if(state.available, [&](auto &copy) { return copy.first == to; });
     state.available.push_back({to, op.getResult()});
     // The result may be asked for in another layout, where it came from a
     // constraint.
@@ -202,10 +205,10 @@ private:
                                         "spmd.with_sharding_constraint, if it can be computed so");
   }
 
-  /// A creation op made anew in a layout; one per value and layout.
-  Value materialize(Value value, LayoutId id, Operation *consumer) {
+  /// A creation op made anew in a layout; one per value and layout unless one for this consumer is asked for.
+  Value materialize(Value value, LayoutId id, Operation *consumer, bool anew = false) {
     Value &made = materialized[{value, id}];
-    if (made)
+    if (made && !anew)
       return made;
     Operation *def = value.getDefiningOp();
     consumer = getAnchor(value, consumer);
@@ -214,13 +217,13 @@ private:
     if (table.isPartial(id) &&
         !isNeutralFill(value, table.get(id).unreducedKind)) {
       // Counts once: complete first, then masked on all shards but the first.
-      Value whole = materialize(value, complete, consumer);
+      Value whole = materialize(value, complete, consumer, anew);
       auto op = ReshardOp::create(b, consumer->getLoc(), whole.getType(), whole, table.getAttr(id));
       return materialized[{value, id}] = op.getResult();
     }
     Operation *clone = b.clone(*def);
     if (auto fill = dyn_cast<linalg::FillOp>(def))
-      clone->setOperand(1, materialize(fill.getOutputs().front(), complete, clone));
+      clone->setOperand(1, materialize(fill.getOutputs().front(), complete, clone, anew));
     setShardings(clone, {id});
     return materialized[{value, id}] = clone->getResult(0);
   }
@@ -302,6 +305,13 @@ struct InsertReshardsPass
       ComputePlan plan(func, **own);
       if (failed(decideCompute(plan, tripCount, carrySums)))
         return signalPassFailure();
+      for (const OpPlan &own : plan.ops)
+        if (auto regather = own.op->getAttrOfType<DenseI64ArrayAttr>(kRegatherAttr);
+            regather && !regather.empty() && regather.asArrayRef().back() >= int64_t(own.needs.size())) {
+          own.op->emitError() << "spmd.regather has operand " << regather.asArrayRef().back()
+                              << ", expected those of the op, 0 to " << int64_t(own.needs.size()) - 1;
+          return signalPassFailure();
+        }
       ReshardInserter inserter(plan, forbidImplicit);
       inserter.run();
       if (inserter.foundImplicit)

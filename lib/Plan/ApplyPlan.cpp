@@ -386,7 +386,7 @@ private:
       if ((spec.sharding || spec.resources) &&
           failed(constrain(function, spec, place, value.value, lastOfArguments)))
         return failure();
-      if (spec.compute && failed(setCompute(spec, place, value.value)))
+      if ((spec.compute || spec.regather) && failed(setCompute(spec, place, value.value)))
         return failure();
     }
     return success();
@@ -493,14 +493,24 @@ private:
   LogicalResult setCompute(const ShardingSpec &spec, const SpecPlace &place, Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
-      return spec.emitError() << "\"compute\" on " << place.what
+      return spec.emitError() << (spec.compute ? "\"compute\" on " : "\"regather\" on ") << place.what
                               << ", an argument, expected it on the result of an op";
     auto emitError = [&] {
       InFlightDiagnostic diag = spec.emitError();
       diag.attachNote(op->getLoc()) << place.what << " stands here";
       return diag;
     };
-    unsigned factors = getShardingRule(op).numFactors();
+    ShardingRule rule = getShardingRule(op);
+    if (spec.regather) {
+      ArrayRef<int64_t> operands = spec.regather.asArrayRef();
+      if (!operands.empty() && operands.back() >= int64_t(rule.numOperands()))
+        return emitError() << "\"regather\" has operand " << operands.back() << ", expected those of "
+                           << op->getName() << ", 0 to " << int64_t(rule.numOperands()) - 1;
+      op->setAttr(kRegatherAttr, spec.regather);
+    }
+    if (!spec.compute)
+      return success();
+    unsigned factors = rule.numFactors();
     if (spec.compute.getFactors().size() != factors)
       return emitError() << "\"compute\" has " << spec.compute.getFactors().size()
                          << " factors, expected " << factors << ", those of "

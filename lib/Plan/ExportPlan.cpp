@@ -200,14 +200,17 @@ private:
       ShardingAttr sharding;
       AxisResourcesAttr resources;
       FactorsAttr compute;
+      DenseI64ArrayAttr regather;
       Operation *op = value.value.getDefiningOp();
       unsigned number = op ? cast<OpResult>(value.value).getResultNumber() : 0;
       auto getWritten = [](Operation *op, unsigned number) {
         auto list = op ? op->getAttrOfType<ArrayAttr>(kShardingsAttr) : ArrayAttr();
         return list ? dyn_cast<ShardingAttr>(list[number]) : ShardingAttr();
       };
-      if (op && all)
+      if (op && all) {
         compute = op->getAttrOfType<FactorsAttr>(kComputeAttr);
+        regather = op->getAttrOfType<DenseI64ArrayAttr>(kRegatherAttr);
+      }
       // On an op it is the user's own only before propagation.
       if (compute || phase < Phase::Annotated)
         sharding = getWritten(op, number);
@@ -220,15 +223,18 @@ private:
       // What is partial cannot be pinned: it follows from how the op computes.
       if (sharding && !sharding.getUnreduced().empty())
         sharding = {};
-      if (number > 0)
+      if (number > 0) {
         compute = {};
-      if (!sharding && !resources && !compute)
+        regather = {};
+      }
+      if (!sharding && !resources && !compute && !regather)
         continue;
       std::string ruleHash;
       std::string name = getRuleName(func, value, count, hash, ruleHash);
-      addRule(func, PlanTarget::Value, name, sharding ? Said(sharding) : Said(resources), compute,
-              value.value.getLoc())
-          .hash = ruleHash;
+      PlanRule &rule = addRule(func, PlanTarget::Value, name, sharding ? Said(sharding) : Said(resources), compute,
+                               value.value.getLoc());
+      rule.spec.regather = regather;
+      rule.hash = ruleHash;
     }
     return success();
   }

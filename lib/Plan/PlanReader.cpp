@@ -137,7 +137,7 @@ private:
     if (object.find("stage"))
       return readStage(object, plan);
     if (failed(checkKeys(object, {"function", "argument", "result", "value", "boundary",
-                                  "axis_resources", "sharding", "compute", "mesh", "hash"})))
+                                  "axis_resources", "sharding", "compute", "regather", "mesh", "hash"})))
       return failure();
 
     PlanRule rule(locate(object.offset));
@@ -159,13 +159,14 @@ private:
 
     const LocatedJson *resources = object.find("axis_resources");
     const LocatedJson *sharding = object.find("sharding");
-    const LocatedJson *compute = object.find("compute");
-    if (compute && rule.target != PlanTarget::Value)
-      return emitError(compute->offset)
-             << "\"compute\" on a" << (rule.target == PlanTarget::Argument ? "n " : " ")
-             << stringifyPlanTarget(rule.target)
-             << ", expected it on a value";
-    if (bool(resources) + bool(sharding) != 1 && !(compute && !resources && !sharding))
+    const LocatedJson *compute = object.find("compute"), *regather = object.find("regather");
+    for (auto [key, ofOp] : {std::pair("compute", compute), std::pair("regather", regather)})
+      if (ofOp && rule.target != PlanTarget::Value)
+        return emitError(ofOp->offset)
+               << "\"" << key << "\" on a" << (rule.target == PlanTarget::Argument ? "n " : " ")
+               << stringifyPlanTarget(rule.target)
+               << ", expected it on a value";
+    if (bool(resources) + bool(sharding) != 1 && !((compute || regather) && !resources && !sharding))
       return emitError(object.offset)
              << (resources ? "found both \"axis_resources\" and \"sharding\""
                            : "found neither \"axis_resources\" nor \"sharding\"")
@@ -191,7 +192,23 @@ private:
       return failure();
     if (compute && failed(readAttr(*compute, "compute", "#spmd.factors", spec.compute)))
       return failure();
+    if (regather && failed(readRegather(*regather, spec)))
+      return failure();
     plan.rules.push_back(std::move(rule));
+    return success();
+  }
+
+  LogicalResult readRegather(const LocatedJson &value, ShardingSpec &spec) {
+    SmallVector<int64_t> operands;
+    bool isList = value.kind == LocatedJson::Array;
+    for (const LocatedJson &operand : value.items) {
+      isList &= operand.kind == LocatedJson::Integer && operand.integer > (operands.empty() ? -1 : operands.back());
+      operands.push_back(operand.integer);
+    }
+    if (!isList)
+      return emitError(value.offset) << "\"regather\" is " << describe(value)
+                                     << ", expected a list of operands in ascending order, from 0 on, each once";
+    spec.regather = DenseI64ArrayAttr::get(context, operands);
     return success();
   }
 

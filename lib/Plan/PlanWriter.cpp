@@ -86,6 +86,11 @@ static void writeRule(const PlanRule &rule, raw_ostream &os) {
     os << ", \"sharding\": " << toText(spec.sharding);
   if (spec.compute)
     os << ", \"compute\": " << toText(spec.compute);
+  if (spec.regather) {
+    os << ", \"regather\": [";
+    llvm::interleaveComma(spec.regather.asArrayRef(), os);
+    os << "]";
+  }
   os << "}";
 }
 

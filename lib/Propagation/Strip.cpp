@@ -19,7 +19,7 @@ namespace {
 /// What a plan can give back.
 bool isShardingAttr(StringRef name) {
   return llvm::is_contained({StringRef(kShardingAttr), StringRef(kShardingsAttr),
-                             StringRef(kGivenAttr), StringRef(kComputeAttr),
+                             StringRef(kGivenAttr), StringRef(kComputeAttr), StringRef(kRegatherAttr),
                              StringRef(kAxisResourcesAttr), StringRef(kPhaseAttr),
                              StringRef(kSolverAttr), StringRef(kMeshShapesAttr)},
                             name);

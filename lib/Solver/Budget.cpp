@@ -22,7 +22,7 @@ BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget
     : problem(problem), budget(budget), pool(pool), options(options), clock(clock),
       statistics(statistics) {
   if (budget)
-    limit = std::max<int64_t>(*budget - options.margin, 0);
+    limit = *budget;
   // Always paid.
   bound = problem.constant.time;
   if (isPeak()) {
@@ -814,7 +814,7 @@ void BudgetSearch::run(int64_t stopAt) {
     root.columns.push_back(c);
   if (whole.isExact() && whole.getLargestJoin() <= 32.0 * options.directJoinEntries &&
       whole.getAllJoins() <= 256.0 * options.directJoinEntries)
-    branch(std::move(root), /*proves=*/isPeak() || options.margin == 0, ~0u);
+    branch(std::move(root), /*proves=*/true, ~0u);
   else
     searchLarge();
 }

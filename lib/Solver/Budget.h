@@ -92,7 +92,7 @@ private:
 
   const Problem &problem;
   std::optional<int64_t> budget;
-  int64_t limit = 0; // what solutions may need: the budget, less the margin
+  int64_t limit = 0; // what solutions may need
   TablePool &pool;
   const SolverOptions &options;
   const Clock &clock;

@@ -162,7 +162,7 @@ Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &o
     for (size_t i = 0; i < events.size(); ++i) {
       if (!events[i].second || (i + 1 < events.size() && events[i + 1].second))
         continue;
-      int row = program.addRow(-1e30, double(*options.budget - options.margin));
+      int row = program.addRow(-1e30, double(*options.budget));
       for (const CostGraph::Buffer &b : graph.getBuffers()) {
         if (b.begin > events[i].first || b.end <= events[i].first)
           continue;

@@ -136,7 +136,7 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
   // Is there anything within the budget? Where not, what is the least that there is? What needs little also leads on.
   BudgetSearch peak(problem, std::nullopt, pool, options, clock, solution.statistics);
   if (!search.hasBest() || !search.isDone()) {
-    peak.run(*options.budget - options.margin);
+    peak.run(*options.budget);
     for (const BudgetSearch::Column &column : peak.getColumns())
       search.addSolution(column.choices);
   }
@@ -144,22 +144,16 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
     return reduction.expand(column.choices, pool);
   };
   if (!search.hasBest()) {
+    solution.choices.clear();
+    solution.objective = Price::impossible();
     solution.smallestBudgetBound = peak.getBound();
     if (peak.hasBest()) {
-      setChoices(solution, graph, expand(peak.getBest()));
-      solution.smallestBudget = solution.peak;
-    } else {
-      solution.choices.clear();
-      solution.objective = Price::impossible();
+      solution.smallest = expand(peak.getBest());
+      solution.smallestBudget = graph.getPeak(solution.smallest, &solution.peakPoint);
     }
-    solution.status =
-        peak.getBound() > *options.budget ? SolverStatus::Infeasible : SolverStatus::Gap;
-    if (solution.status == SolverStatus::Gap) {
-      solution.choices.clear();
-      solution.objective = Price::impossible();
-    } else {
+    solution.status = peak.getBound() > *options.budget ? SolverStatus::Infeasible : SolverStatus::Gap;
+    if (solution.status == SolverStatus::Infeasible)
       solution.lowerBound = Price::impossible();
-    }
     return;
   }
 
@@ -193,7 +187,7 @@ Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options)
     solveFree(graph, options, clock, solution);
   }
   bool fits = !options.budget || (!solution.objective.isImpossible() &&
-                                  solution.peak <= *options.budget - options.margin);
+                                  solution.peak <= *options.budget);
   if (solution.status != SolverStatus::Infeasible &&
       (!fits || (options.budget && solution.status == SolverStatus::Gap))) {
     Solution free = solution;

@@ -60,6 +60,8 @@ FailureOr<std::vector<Demand>> getDemands(func::FuncOp func, const SearchOptions
 struct SearchResult {
   /// Empty if nothing was found.
   std::vector<unsigned> choices;
+  /// Readers that have copies made anew (`spmd.regather`).
+  std::vector<ShardingProblem::Use> anew;
   double objective = std::numeric_limits<double>::infinity(), lowerBound = 0;
   /// The part of the objective that collectives are, and all of them where that was
   /// asked for. (Of other choices than the last ones the problem cannot say that later.)
@@ -68,6 +70,10 @@ struct SearchResult {
   bool proven = false;
   /// What the solver said last.
   Solution last;
+  /// Where nothing within the budget was found: what needs the least of all that was found, the bytes that it needs
+  /// (-1: nothing was found), and what is needed in any case.
+  std::vector<unsigned> smallest;
+  int64_t smallestBudget = -1, smallestBudgetBound = -1;
   unsigned rounds = 0;
   double seconds = 0; // that it took, as the time limit counts them
 };

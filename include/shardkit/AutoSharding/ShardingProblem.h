@@ -105,17 +105,29 @@ public:
   /// Whether the graph has what a device holds, at first if it is known; what many axes let readers
   /// share has its exact price only without. Another graph of the same decisions.
   void setCountsMemory(bool counts);
-  /// From now on copies of values that these choices hold at their peak from one reader to a later one are held by each
-  /// reader since the first one: never too little, and too much where readers want different copies. False if the
-  /// graph has all of these already; else it is another one, whose peaks are no bounds.
-  bool holdLonger(ArrayRef<unsigned> choices);
-  bool holdsLonger() const { return !heldLonger.empty(); }
-  /// By each reader alone again.
-  void holdAlone();
-  /// Offers what these choices ask for; false if all of it was on offer, so that the
+  /// A reader of a value: operand `tensor` of a node.
+  struct Use {
+    NodeId node;
+    unsigned tensor;
+    auto operator<=>(const Use &) const = default;
+  };
+  /// What becomes of the copies that readers want of values.
+  struct Copies {
+    /// Readers that have a copy made although one before them wants the same, ascending: it is not held in between.
+    std::vector<Use> anew;
+    /// The most bytes that a device then holds, and the first point of `live` where it does; 0 if it is not known
+    /// what is live.
+    int64_t peak = 0, peakPoint = 0;
+  };
+  /// Holds copies from one reader that may share them to the next, those whose price is the highest for what they
+  /// take of a point that would be above the budget first, and within it as far as that is possible.
+  Copies holdCopies(ArrayRef<unsigned> choices, std::optional<int64_t> budget = {});
+  /// The operand of the op of a node that this is, as `spmd.regather` counts them; none where it takes what is there.
+  std::optional<int64_t> getOperandNumber(const Use &use) const;
+  /// Offers what these choices ask for and what is made anew; false if all of it was on offer, so that the
   /// graph's price of them is the right one. Else the graph is another one, whose prices
   /// are not lower (once per value), or not higher (per reader).
-  bool refine(ArrayRef<unsigned> choices);
+  bool refine(ArrayRef<unsigned> choices, ArrayRef<Use> anew = {});
   /// Whether the mesh has so many axes that the planner takes too long for all that is priced, and
   /// that values have too many layouts for sets of them to be listed.
   bool hasManyAxes() const { return table.getMesh().axes.size() > 2; }
@@ -133,17 +145,13 @@ public:
       sum += graph.getNumChoices(v);
     return sum;
   }
-  /// All that is paid, reshards shared as they are: each price as often as it is paid,
+  /// All that is paid, copies shared but for those made anew: each price as often as it is paid,
   /// added in ascending order. `onlyMoves`: collectives alone, without time to compute
   /// and prices of requirements.
   /// Choices are those of the graph as it is now.
-  double getSeconds(ArrayRef<unsigned> choices, bool onlyMoves = false);
-  /// What is paid for, one per reader and layout or result; the sum is getSeconds(choices, true).
-  std::vector<PaidMove> getMoves(ArrayRef<unsigned> choices);
-  /// The most bytes that a device then holds at once, each copy from its first reader to
-  /// its last. The graph counts copies that are not on offer per reader. `longer`, if any, gets the values of which
-  /// there is a copy at that point that no reader reads then.
-  int64_t getPeak(ArrayRef<unsigned> choices, llvm::SmallSetVector<Value, 8> *longer = nullptr);
+  double getSeconds(ArrayRef<unsigned> choices, ArrayRef<Use> anew = {}, bool onlyMoves = false);
+  /// What is paid for, one per reader and layout or result; the sum is that of getSeconds of moves.
+  std::vector<PaidMove> getMoves(ArrayRef<unsigned> choices, ArrayRef<Use> anew = {});
   /// What a price of the graph is in seconds.
   double toSeconds(int64_t time) const { return time * quantum; }
   /// The most that a solution of these seconds costs in the graph, whose prices are rounded.
@@ -192,12 +200,6 @@ private:
     bool computes = false;
     int64_t definesAlone = -1; // the place that it shares a variable with
   };
-  /// A reader of a value: operand `tensor` of a node.
-  struct Use {
-    NodeId node;
-    unsigned tensor;
-  };
-
   /// Layouts that readers of a value may share, ascending, and how many of them may want each.
   struct Offer {
     std::vector<LayoutId> layouts;
@@ -235,6 +237,16 @@ private:
   void getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices,
                  SmallVectorImpl<LayoutId> &wanted, unsigned byAtLeast = 1);
   void addBuffers();
+  /// What is paid for copies that could be shared.
+  std::vector<PaidMove> getMovesAnew(ArrayRef<unsigned> choices, ArrayRef<Use> anew);
+  /// Where a buffer of `live` is kept; null for what is no value of the propagation.
+  Value getKept(const LiveBuffer &buffer) const;
+  /// Whether the user has it made anew.
+  bool isGivenAnew(const Use &use) const;
+  /// The points of `live` at which a reader needs its copy; numbers of nodes if it is not known what is live.
+  std::pair<int64_t, int64_t> getReadSpan(NodeId id) const;
+  /// What a reader asks for that is not where its value is kept, or made for it; none for one that takes it as it is.
+  std::optional<LayoutId> getAsked(const Use &use, ArrayRef<unsigned> choices);
   /// Bytes of one or two variables, as a table of the graph, computed once per build.
   CostGraph::BytesId getBytes(Key key, llvm::function_ref<std::vector<int64_t>()> make);
   void addEdges();
@@ -306,7 +318,6 @@ private:
     bool isSharing = false;
   };
   llvm::MapVector<Value, Shared> shared;
-  llvm::SmallSetVector<Value, 8> heldLonger; // since the first reader
   std::vector<Offer> offers;
   std::vector<CostGraph::Sharing> sharings;
   std::vector<unsigned> sharingPrices; // price tables, one per sharing of the graph

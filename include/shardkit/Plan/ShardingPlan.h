@@ -17,11 +17,13 @@ namespace mlir::spmd {
 struct ShardingSpec {
   explicit ShardingSpec(Location loc) : loc(loc) {}
 
-  /// Symbolic, or a sharding in full; neither if only `compute` is given.
+  /// Symbolic, or a sharding in full; neither if only `compute` or `regather` is given.
   AxisResourcesAttr resources;
   ShardingAttr sharding;
   /// How the op of the value computes; null if that is left open.
   FactorsAttr compute;
+  /// Operands of that op that are resharded for it anew; null: none is.
+  DenseI64ArrayAttr regather;
   /// Mesh of the axis resources; empty for the default one.
   std::string mesh;
   /// Where it is written, and how messages about it start ("rule 3: ").

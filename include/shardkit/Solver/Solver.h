@@ -22,8 +22,6 @@ struct SolverOptions {
   double workLimit = std::numeric_limits<double>::infinity();
   /// The most bytes that may be live at one point; none: as many as there are.
   std::optional<int64_t> budget;
-  /// Bytes of the budget that choices are to leave free; bounds are those of the whole budget.
-  int64_t margin = 0;
   /// What takes more time than that is of no interest.
   int64_t cutoff = Price::kImpossible;
   /// Good choices of the first variables, if any are known: a place to begin at.
@@ -64,15 +62,16 @@ struct SolverStatistics {
 
 struct Solution {
   SolverStatus status = SolverStatus::Gap;
-  /// One choice per variable; empty if infeasible or none was found. Where the status
-  /// is infeasible because of the budget: the choices of `smallestBudget`.
+  /// One choice per variable; empty if infeasible or none was found.
   std::vector<unsigned> choices;
   Price objective = Price::impossible(), lowerBound;
   int64_t peak = 0, peakPoint = 0; // of `choices`
   double seconds = 0, work = 0; // as for the limits
-  /// Infeasible within the budget: the smallest feasible budget is between these, and
-  /// exactly both where they are equal. -1 where it was not asked for.
+  /// Where nothing within the budget was found: the smallest feasible budget is between these, and
+  /// exactly both where they are equal. -1 where it was not asked for, or not found.
   int64_t smallestBudgetBound = -1, smallestBudget = -1;
+  /// The choices of `smallestBudget`.
+  std::vector<unsigned> smallest;
   SolverStatistics statistics;
 
   /// (objective - lowerBound) / objective, of times; 0 where both are equal, 1 without choices.

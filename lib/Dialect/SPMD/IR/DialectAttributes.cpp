@@ -521,6 +521,19 @@ static LogicalResult checkExtras(const Site &site) {
   return success();
 }
 
+static LogicalResult checkRegather(const Site &site) {
+  auto attr = dyn_cast<DenseI64ArrayAttr>(site.attr.getValue());
+  if (!attr)
+    return site.wrongKind("array<i64: ...>");
+  // regather_c1
+  int64_t last = -1;
+  for (int64_t operand : attr.asArrayRef())
+    if (operand <= std::exchange(last, operand))
+      return site.emitError() << site.describe() << " is " << attr
+                              << ", expected operands in ascending order, from 0 on, each once";
+  return success();
+}
+
 static LogicalResult checkUnit(const Site &site) {
   return isa<UnitAttr>(site.attr.getValue()) ? success() : site.wrongKind("no value");
 }
@@ -552,6 +565,7 @@ static const Known kKnown[] = {
     {kShardingsAttr, kOp, checkShardings},
     {kOperandShardingsAttr, kOp, checkOperandShardings},
     {kComputeAttr, kOp, checkCompute},
+    {kRegatherAttr, kOp, checkRegather},
     {kSolverAttr, kFunction, checkSolver},
     {kMeshShapesAttr, kModule, checkMeshShapes},
     {kHostsAttr, kOp, checkSolver},

@@ -21,6 +21,8 @@ inline constexpr llvm::StringLiteral kShardingsAttr = "spmd.shardings";
 inline constexpr llvm::StringLiteral kOperandShardingsAttr = "spmd.operand_shardings";
 inline constexpr llvm::StringLiteral kGivenAttr = "spmd.given";
 inline constexpr llvm::StringLiteral kComputeAttr = "spmd.compute";
+/// On an op: the operands that are brought to where it needs them anew, although an op before it has them there.
+inline constexpr llvm::StringLiteral kRegatherAttr = "spmd.regather";
 /// What auto-shard says of a function: objective, lower bound, status.
 inline constexpr llvm::StringLiteral kSolverAttr = "spmd.solver";
 /// On a module: the mesh shapes that auto-shard tried, the best one first.

@@ -30,6 +30,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.tied` | result | number of the argument that it updates in place |
     | `spmd.shardings` | op | one sharding per result |
     | `spmd.compute` | op | axes of each factor of the op's rule |
+    | `spmd.regather` | op | operands that are resharded for this op anew, although an op before it needs them in the same layout: their copies are not held in between |
     | `spmd.sharding_rule` | op | overrides the op's rule |
     | `spmd.stage` | op, function | overrides the pipeline stage; the stage that a function is |
     | `spmd.slot` | argument, result | what an argument or result of a stage is of the program |
@@ -49,6 +50,7 @@ def SPMD_Dialect : Dialect {
     * (tied_c1) the argument exists; (tied_c2) types are equal; (tied_c3) layouts are equal
     * (phase_c1) one of annotated, propagated, resharded, partitioned, final
     * (global_type_c1) the local type is what the sharding makes of the global type
+    * (regather_c1) `spmd.regather` lists operands of the op (and, behind them, tensors that its body captures), each once, in ascending order
     * (compute_c1) the axes of `spmd.compute` belong to the mesh and are used at most once
     * (rule_c1) a `spmd.sharding_rule` describes all operands and results of the op
     * (rule_c2) the factors of a dimension multiply to its size
