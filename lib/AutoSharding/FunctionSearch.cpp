@@ -10,9 +10,9 @@ using namespace mlir::spmd;
 static constexpr double kDraftGap = 0.02;
 /// What rounding of prices may add up to, as a part of their sum.
 static constexpr double kRounding = 1e-6;
-/// Parts of the time that is left: what is kept for another round, and what drafts and the search without a budget may
+/// Parts of the time that is left: what drafts, the search without a budget and the one with copies held at their longest may
 /// take. Of all of it: what there is in any case.
-static constexpr double kReserve = 0.5, kDraftPart = 0.25, kFreePart = 1.0 / 3, kLeast = 0.25;
+static constexpr double kDraftPart = 0.25, kFreePart = 1.0 / 3, kHeldPart = 0.8, kLeast = 0.25;
 /// Rounds at most that look for one before there is a bound.
 static constexpr unsigned kDraftRounds = 4;
 
@@ -102,7 +102,8 @@ private:
   /// Remembers choices of the graph as it is now: as the result where they are within the budget and better.
   void consider(ArrayRef<unsigned> choices);
   void findGood();
-  void search();
+  /// `isBound`: as for solveOnce.
+  void search(bool isBound = true);
   void searchWithinBudget();
   void searchWithinBudgetPerReader();
 
@@ -115,6 +116,7 @@ private:
   SolverOptions solver;
   SearchResult result;
   ShardingProblem::Copies copies; // of what was considered last
+  double seconds = 0;             // that it takes
 };
 
 bool FunctionSearch::Rounds::solveOnce(bool isBound) {
@@ -132,7 +134,10 @@ bool FunctionSearch::Rounds::solveOnce(bool isBound) {
   result.proven |= isBound && !solution.lowerBound.isImpossible() && solution.lowerBound.time > solver.cutoff;
   if (result.proven)
     return false;
-  result.smallestBudgetBound = std::max(result.smallestBudgetBound, solution.smallestBudgetBound);
+  if (!problem.isHeldCounted())
+    result.smallestBudgetBound = std::max(result.smallestBudgetBound, solution.smallestBudgetBound);
+  else if (solution.smallestBudgetBound >= 0)
+    solution.status = SolverStatus::Gap; // less may do where copies are made anew
   if (!solution.smallest.empty())
     consider(solution.smallest);
   if (solution.choices.empty())
@@ -145,13 +150,14 @@ bool FunctionSearch::Rounds::solveOnce(bool isBound) {
 void FunctionSearch::Rounds::consider(ArrayRef<unsigned> choices) {
   copies = problem.holdCopies(choices, budget);
   if (budget && copies.peak > *budget) {
+    seconds = std::numeric_limits<double>::infinity();
     if (result.smallestBudget < 0 || copies.peak < result.smallestBudget) {
       result.smallestBudget = copies.peak;
       result.smallest.assign(choices.begin(), choices.end());
     }
     return;
   }
-  double seconds = problem.getSeconds(choices, copies.anew);
+  seconds = problem.getSeconds(choices, copies.anew);
   if (seconds >= result.objective)
     return;
   result.objective = seconds;
@@ -177,7 +183,7 @@ void FunctionSearch::Rounds::findGood() {
   problem.setUnoffered(ShardingProblem::Unoffered::OncePerValue);
 }
 
-void FunctionSearch::Rounds::search() {
+void FunctionSearch::Rounds::search(bool isBound) {
   // On two axes the first round mostly settles it.
   bool isFirst = !problem.hasManyAxes();
   if (!isFirst)
@@ -187,10 +193,11 @@ void FunctionSearch::Rounds::search() {
   bool drafts = false;
   while (true) {
     solver.gap = drafts ? std::max(kDraftGap, options.gap) : solver.budget ? options.gap : 0;
-    if (!solveOnce(/*isBound=*/true) || !hasTime())
+    if (!solveOnce(isBound) || !hasTime())
       return;
     const Solution &solution = result.last;
     if (problem.refine(solution.choices, copies.anew)) {
+      solver.free = {}; // of another graph
       drafts = !solver.budget;
       if (std::exchange(isFirst, false))
         findGood();
@@ -198,10 +205,10 @@ void FunctionSearch::Rounds::search() {
     }
     if (std::exchange(drafts, false) && solution.status != SolverStatus::Optimal)
       continue;
-    // What is held costs no more than the graph says, unless the gaps that were filled first were the wrong ones.
-    bool isOptimal = solution.status == SolverStatus::Optimal || solution.lowerBound.time >= solution.objective.time;
-    result.proven = isOptimal && !result.choices.empty() &&
-                    (!budget || problem.toTime(problem.toSeconds(solution.objective.time)) >= result.objective / problem.toSeconds(1));
+    // What is made anew within a budget costs more than the graph says.
+    bool isPaid = seconds / problem.toSeconds(1) <= double(solution.objective.time + problem.toTime(0));
+    result.proven = isBound && isPaid && !result.choices.empty() &&
+                    (solution.status == SolverStatus::Optimal || solution.lowerBound.time >= solution.objective.time);
     return;
   }
 }
@@ -216,7 +223,14 @@ void FunctionSearch::Rounds::searchWithinBudget() {
   solver.free = free;
   solver.freeBound = result.last.lowerBound;
   solver.budget = budget;
-  search();
+  // Bounds come from a graph that holds nothing between readers, solutions from both.
+  if (problem.mayHold() && !isClose()) {
+    problem.setCountsHeld(true);
+    inPartOfTime(kHeldPart, [&] { search(/*isBound=*/false); });
+    problem.setCountsHeld(false);
+  }
+  if (!isClose())
+    search();
 }
 
 void FunctionSearch::Rounds::searchWithinBudgetPerReader() {

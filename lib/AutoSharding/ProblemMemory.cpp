@@ -84,8 +84,8 @@ void ShardingProblem::addBuffers() {
                         for (unsigned c = 0; c < domains[source.domain].size(); ++c)
                           for (unsigned s = 0, e = getNumNeeds(id); s < e; ++s) {
                             LayoutId has = domains[source.domain][c], needed = getNeeded(id, t, s, has);
-                            bool isThere = has == needed ||
-                                           (source.sets && llvm::is_contained(sets[source.sets][c], needed));
+                            bool isThere = has == needed || (countsHeld && source.sets &&
+                                                             llvm::is_contained(sets[source.sets][c], needed));
                             bytes.push_back(isThere ? 0 : space.getLocalBytes(needed, type));
                           }
                         return bytes;
@@ -115,6 +115,8 @@ void ShardingProblem::addBuffers() {
                       }));
     }
   }
+  if (!countsHeld)
+    return;
   // What readers share, from the first of them to the last.
   for (auto &[value, kept] : copies) {
     auto type = cast<RankedTensorType>(value.getType());

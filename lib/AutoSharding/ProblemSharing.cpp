@@ -246,6 +246,11 @@ void ShardingProblem::setCountsMemory(bool counts) {
   build();
 }
 
+void ShardingProblem::setCountsHeld(bool counts) {
+  countsHeld = counts;
+  build();
+}
+
 bool ShardingProblem::refine(ArrayRef<unsigned> choices, ArrayRef<Use> anew) {
   bool changed = false, isOnce = unoffered == Unoffered::OncePerValue;
   llvm::DenseSet<std::pair<Value, LayoutId>> repeated;

@@ -105,6 +105,12 @@ public:
   /// Whether the graph has what a device holds, at first if it is known; what many axes let readers
   /// share has its exact price only without. Another graph of the same decisions.
   void setCountsMemory(bool counts);
+  /// Whether the graph has what is held of copies on offer, from the first reader of the value to the last: as if they
+  /// were shared by all readers that want them. At first it has not, and peaks are never too high.
+  void setCountsHeld(bool counts);
+  bool isHeldCounted() const { return countsHeld; }
+  /// Whether anything is on offer that would be held.
+  bool mayHold() const { return !copies.empty(); }
   /// A reader of a value: operand `tensor` of a node.
   struct Use {
     NodeId node;
@@ -294,7 +300,7 @@ private:
   SearchSpace space;
   CostGraph graph;
   double quantum = 1;
-  bool limitedSets = false, countsMemory = false;
+  bool limitedSets = false, countsMemory = false, countsHeld = false;
   unsigned numDecisions = 0;
   Unoffered unoffered = Unoffered::OncePerValue;
 
