@@ -228,9 +228,10 @@ void FunctionSearch::Rounds::searchWithinBudget() {
     problem.setCountsHeld(true);
     inPartOfTime(kHeldPart, [&] { search(/*isBound=*/false); });
     problem.setCountsHeld(false);
+    if (isClose())
+      return;
   }
-  if (!isClose())
-    search();
+  search();
 }
 
 void FunctionSearch::Rounds::searchWithinBudgetPerReader() {

@@ -83,7 +83,7 @@ bool BudgetSearch::isDone() const {
   if (clock.isOver())
     return true;
   if (!hasBest())
-    return false;
+    return clock.getSeconds() >= patience;
   int64_t value = getValue();
   if (isPeak() && enough >= 0 && value <= enough)
     return true;

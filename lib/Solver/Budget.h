@@ -31,6 +31,8 @@ public:
   /// Until the optimum is proven, the gap is reached or time is over; where the peak is
   /// minimized, also as soon as it is at most `enough`, or certainly more.
   void run(int64_t enough = -1);
+  /// Ends it after so many seconds of the clock where nothing within the budget was found until then.
+  void setPatience(double seconds) { patience = seconds; }
   /// From elsewhere: no solution has a lower value.
   void raise(int64_t lower) { bound = std::max(bound, lower); }
 
@@ -102,6 +104,7 @@ private:
   unsigned best = kNoColumn;
   int64_t bound = 0;
   int64_t enough = -1;
+  double patience = std::numeric_limits<double>::infinity();
   double highest = 1; // no peak is higher
   double dearest = 1; // no price, less what is always paid
 };

@@ -107,6 +107,9 @@ static void flatten(Problem &problem, int64_t factor, TablePool &pool) {
     problem.constant.bytes = 0;
 }
 
+/// Of the time: after which it is asked how little may be needed where nothing within the budget was found.
+static constexpr double kPatience = 0.5;
+
 static void solveWithin(const CostGraph &graph, const SolverOptions &options, const Clock &clock,
                         Solution &solution) {
   TablePool pool;
@@ -131,7 +134,9 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
     }
     if (!factor)
       search.raise(freeBound.time);
+    search.setPatience(kPatience * options.timeLimit);
     search.run();
+    search.setPatience(options.timeLimit);
   }
   // Is there anything within the budget? Where not, what is the least that there is? What needs little also leads on.
   BudgetSearch peak(problem, std::nullopt, pool, options, clock, solution.statistics);
