@@ -207,7 +207,7 @@ private:
     }
     if (!isList)
       return emitError(value.offset) << "\"regather\" is " << describe(value)
-                                     << ", expected a list of operands in ascending order, from 0 on, each once";
+                                     << ", expected a list of numbers of operands from 0 on, ascending";
     spec.regather = DenseI64ArrayAttr::get(context, operands);
     return success();
   }

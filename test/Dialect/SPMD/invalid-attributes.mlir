@@ -209,6 +209,24 @@ func.func @f(%0: tensor<8xf32>) {
 
 // -----
 
+// regather_c1
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{attribute 'spmd.regather' of 'linalg.exp' is array<i64: 1, 0>, expected numbers of operands from 0 on, ascending}}
+  %1 = linalg.exp {spmd.regather = array<i64: 1, 0>} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// regather_c1
+func.func @f(%0: tensor<8xf32>) {
+  // expected-error @+1 {{attribute 'spmd.regather' of 'linalg.exp' is [0], expected array<i64: ...>}}
+  %1 = linalg.exp {spmd.regather = [0]} ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 // rule_c1
 func.func @f(%0: tensor<8xf32>) {
   // expected-error @+1 {{rule describes 1 operands of 'linalg.exp', expected 2}}

@@ -115,11 +115,13 @@ func.func @global_view(%0: tensor<8x16xf32>, %1: tensor<8x4xf32>) {
 func.func @computes(%a: tensor<8x4xf32>, %b: tensor<4x16xf32>, %c: tensor<8x16xf32>) -> tensor<8x16xf32> {
   // CHECK: linalg.matmul
   // CHECK-SAME: spmd.compute = #spmd.factors<@pod, [{"data"}, {}, {"model"}]>
+  // CHECK-SAME: spmd.regather = array<i64: 0, 2>
   // CHECK-SAME: spmd.sharding_rule = #spmd.rule<([i, k], [k, j], [i, j]) -> ([i, j]) {i=8, j=16, k=4}, reduction(sum) = {k}>
   // CHECK-SAME: spmd.shardings = [#spmd.sharding<@pod, [{"data"}, {}], unreduced = {"model"}>]
   // CHECK-SAME: spmd.stage = 1 : i64
   %0 = linalg.matmul {
     spmd.compute = #spmd.factors<@pod, [{"data"}, {}, {"model"}]>,
+    spmd.regather = array<i64: 0, 2>,
     spmd.sharding_rule = #spmd.rule<([i, k], [k, j], [i, j]) -> ([i, j]) {i=8, j=16, k=4}, reduction(sum) = {k}, indexed = {}, ordered = {}, replicated = {}>,
     spmd.shardings = [#spmd.sharding<@pod, [{"data"}, {}], unreduced = {"model"}>],
     spmd.stage = 1 : i64

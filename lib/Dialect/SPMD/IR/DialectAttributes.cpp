@@ -529,8 +529,7 @@ static LogicalResult checkRegather(const Site &site) {
   int64_t last = -1;
   for (int64_t operand : attr.asArrayRef())
     if (operand <= std::exchange(last, operand))
-      return site.emitError() << site.describe() << " is " << attr
-                              << ", expected operands in ascending order, from 0 on, each once";
+      return site.wrongKind("numbers of operands from 0 on, ascending");
   return success();
 }
 
