@@ -60,11 +60,14 @@ private:
       bool captured = t >= op->getNumOperands();
       bool shapeOnly =
           own.rule && own.rule->tensor(t).role == OperandRole::ShapeOnly;
+      // Where an op writes into what was made for it nothing has to be copied, or held for others.
+      bool isWritten = own.rule && own.rule->tensor(t).role == OperandRole::Init &&
+                       isCreation(own.getOperand(t).getDefiningOp());
       // Earlier rewrites may have replaced a value that the body captures.
       Value old = captured ? resolve(own.getOperand(t)) : op->getOperand(t);
       Value value = shapeOnly
                         ? getEmpty(old, *needed, op)
-                        : get(old, *needed, op, regather && llvm::is_contained(regather.asArrayRef(), t));
+                        : get(old, *needed, op, isWritten || (regather && llvm::is_contained(regather.asArrayRef(), t)));
       if (value == old)
         continue;
       if (!captured)
@@ -154,7 +157,11 @@ private:
 
   Value reshard(Value value, Value source, LayoutId from, LayoutId to,
                 Operation *consumer) {
+    // What is kept at home is brought there at once, as it was counted.
+    bool isHome = values[value].viaHome && to == values[value].home;
     OpBuilder b(getAnchor(value, consumer));
+    if (isHome)
+      b.setInsertionPointAfterValue(source);
     auto op = ReshardOp::create(b, consumer->getLoc(), source.getType(), source, table.getAttr(to));
     emitRemark(value, from, to, consumer);
     ValueLayouts &state = values[value];
