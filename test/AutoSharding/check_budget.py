@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What the search says of budgets is so: within the one that it says is enough there are layouts, below the one that is needed at least there are none.
+"""What the search says of budgets is so: within the one that it says is enough there are layouts, whose partitioned program holds no more, below the
+one that is needed at least there are none.
 
 usage: check_budget.py SHARD_OPT SCRATCH_DIRECTORY
 """
 
+import json
 import pathlib
 import re
 import subprocess
@@ -39,6 +41,12 @@ def main():
         if bound > objective:
             sys.exit(f"FAIL {budget}: {objective}, bound {bound}")
         anew += "spmd.regather" in text
+        report = scratch / "report.json"
+        subprocess.run([shard_opt, str(scratch / "found.mlir"), "--spmd-insert-reshards=carry-sums=false", "--spmd-partition", "--spmd-number-collectives",
+                        f"--spmd-report=format=json output={report}", "-o", "/dev/null"], check=True)
+        held = json.loads(report.read_text())["memory"]["peak_bytes"]
+        if held > budget:
+            sys.exit(f"FAIL {budget}: the partitioned program holds {held} bytes")
     print(f"{least} bytes are needed, {enough} are enough, {anew} of 3 make copies anew")
 
 
