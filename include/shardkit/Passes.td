@@ -317,7 +317,7 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
     every op computes so that the predicted time of all collectives is least, and among
     these the bytes that a device holds. What the user gave is kept: closed dims as they
     are, open ones perhaps with more axes. Writes what propagation writes, and
-    `spmd.compute` on ops; `spmd.solver` on a function has the objective, a lower bound
+    `spmd.compute` and `spmd.regather` on ops; `spmd.solver` on a function has the objective, a lower bound
     and whether that proves it optimal (docs/AutoSharding.md). Whole axes are tried in
     every order on everything that they divide. Options ask for more than what stands in
     the program, as constraints of the same problem. Phase: annotated to propagated.
@@ -343,8 +343,8 @@ def SPMDAutoShardPass : Pass<"spmd-auto-shard", "::mlir::ModuleOp"> {
            "Whether parts of axes are tried: auto (where a whole axis divides nothing) "
            "or all">,
     Option<"regather", "regather", "std::string", /*default=*/"\"auto\"",
-           "Whether each use of a value pays its own reshard (always), or equal ones "
-           "are paid once (never, auto)">,
+           "Whether each use of a value has its own reshard (always), or equal ones "
+           "are made once (never, auto; auto within a memory budget as far as they can be held)">,
     Option<"tripCount", "trip-count", "int64_t", /*default=*/"100",
            "Trips of loops whose bounds are not constant">,
     Option<"meshShapes", "mesh-shapes", "std::string", /*default=*/"\"given\"",
@@ -398,7 +398,7 @@ def SPMDInsertReshardsPass : Pass<"spmd-insert-reshards", "::mlir::ModuleOp"> {
     closes every dim, and inserts one `spmd.reshard` per value and layout where
     a user needs another layout than the value has. Constraints are consumed.
     Axes on a reduction factor make the result `unreduced`; the reshard after it
-    completes it. `spmd.compute` on an op is obeyed. Phase: propagated to
+    completes it. `spmd.compute` and `spmd.regather` on an op are obeyed. Phase: propagated to
     resharded.
   }];
   let options = [

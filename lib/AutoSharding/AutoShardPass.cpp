@@ -91,6 +91,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
                             << ", expected auto, always or never";
     options.regatherAlways =
         regather == "always" || (regather == "auto" && options.propagation.costs.alpa);
+    options.regatherNever = regather == "never";
     if (meshShapes != "given" && meshShapes != "all")
       return emitError(loc) << "unknown mesh-shapes=" << meshShapes << ", expected given or all";
     if (memoryBudget != -1 && memoryBudget <= 0)

@@ -148,7 +148,7 @@ bool FunctionSearch::Rounds::solveOnce(bool isBound) {
 }
 
 void FunctionSearch::Rounds::consider(ArrayRef<unsigned> choices) {
-  copies = problem.holdCopies(choices, budget);
+  copies = problem.holdCopies(choices, options.regatherNever ? std::nullopt : budget);
   if (budget && copies.peak > *budget) {
     seconds = std::numeric_limits<double>::infinity();
     if (result.smallestBudget < 0 || copies.peak < result.smallestBudget) {

@@ -189,6 +189,11 @@ private:
     if (walk.wasInterrupted())
       return failure();
 
+    func.walk([&](Operation *op) {
+      if (all && op->hasAttr(kRegatherAttr) && (op->getNumResults() == 0 || isa<WithShardingConstraintOp>(op)))
+        emitWarning(op->getLoc()) << "operands that this op has resharded anew (spmd.regather) are left out of the "
+                                     "plan, which has them for ops that compute a value";
+    });
     std::vector<NamedValue> values = collectNamedValues(func);
     // A name that stands twice, or above another one, says too much.
     llvm::StringMap<unsigned> count;
