@@ -89,6 +89,8 @@ private:
   /// By elimination: for small problems, and for few choices.
   Relaxed relax(const Node &node, unsigned iterations, bool repair);
   void searchLarge();
+  /// Changes one variable of the best solution after the other, as long as that lowers the price within the budget.
+  void descend();
   /// Without `proves` the root is only a part of the problem: its bound is not the bound.
   void branch(Node root, bool proves, unsigned maxNodes);
 
