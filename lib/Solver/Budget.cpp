@@ -14,6 +14,9 @@ using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
+/// What the multipliers of one round may take of the time that is left.
+static constexpr double kSolvePart = 0.2;
+
 using Exact = std::vector<std::pair<unsigned, double>>;
 
 BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget, TablePool &pool,
@@ -817,7 +820,8 @@ void BudgetSearch::searchLarge() {
     Multipliers multipliers = round(exact, stalled == 0);
     // The first multipliers of a peak are a guess.
     double gap = isPeak() && exact.empty() ? 0.02 : 1e-4;
-    MinSum::Answer answer = full.solve(weigh(problem, multipliers, pool), gap, kInf, /*toTheEnd=*/false);
+    MinSum::Answer answer;
+    clock.inPart(kSolvePart, [&] { answer = full.solve(weigh(problem, multipliers, pool), gap, kInf, /*toTheEnd=*/false); });
     if (answer.impossible) {
       bound = kInf;
       return;

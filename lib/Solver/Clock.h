@@ -4,6 +4,8 @@
 #define SHARDKIT_LIB_SOLVER_CLOCK_H
 
 #include "shardkit/Solver/Solver.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <algorithm>
 #include <chrono>
 
 namespace mlir::spmd::solver {
@@ -19,10 +21,19 @@ public:
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   bool isOver() const { return work >= workLimit || getSeconds() >= limit; }
+  /// Does something in a part of what is left.
+  void inPart(double part, llvm::function_ref<void()> what) const {
+    double now = getSeconds(), all = limit, allWork = workLimit;
+    limit = now + part * std::max(all - now, 0.0);
+    workLimit = work + part * std::max(allWork - work, 0.0);
+    what();
+    limit = all;
+    workLimit = allWork;
+  }
 
 private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  double limit, workLimit;
+  mutable double limit, workLimit;
   mutable double work = 0;
 };
 
