@@ -12,7 +12,7 @@ static constexpr double kDraftGap = 0.02;
 static constexpr double kRounding = 1e-6;
 /// Parts of the time that is left: what drafts, the search without a budget and the one with copies held at their longest may
 /// take. Of all of it: what there is in any case.
-static constexpr double kDraftPart = 0.25, kFreePart = 1.0 / 3, kHeldPart = 0.8, kLeast = 0.25;
+static constexpr double kDraftPart = 0.25, kFreePart = 0.5, kHeldPart = 0.8, kLeast = 0.25;
 /// Rounds at most that look for one before there is a bound.
 static constexpr unsigned kDraftRounds = 4;
 
