@@ -65,8 +65,12 @@ private:
   unsigned addColumn(llvm::ArrayRef<unsigned> choices);
   void dropLastColumn();
 
+  /// Multipliers as they are computed: points, ascending, and what is paid per byte.
+  using Exact = std::vector<std::pair<unsigned, double>>;
+  /// weight * a + (1 - weight) * b.
+  static Exact blend(const Exact &a, const Exact &b, double weight);
   struct Master {
-    std::vector<std::pair<unsigned, double>> multipliers;
+    Exact multipliers;
     std::vector<double> shares; // per column asked for
     double value = 0;
   };
@@ -80,13 +84,14 @@ private:
   struct Relaxed {
     bool impossible = false;
     int64_t bound = 0;
-    std::vector<std::pair<unsigned, double>> multipliers; // that gave it
+    Exact multipliers; // that gave it
     std::vector<unsigned> columns;
     std::vector<double> shares;
   };
   /// The choices that columns have somewhere.
   Node getNode(llvm::ArrayRef<unsigned> of) const;
-  /// By elimination: for small problems, and for few choices.
+  /// By elimination: for small problems, and for few choices (BudgetRelaxation.cpp).
+  class Relaxation;
   Relaxed relax(const Node &node, unsigned iterations, bool repair);
   void searchLarge();
   /// Changes one variable of the best solution after the other, as long as that lowers the price within the budget.
