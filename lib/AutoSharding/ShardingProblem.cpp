@@ -351,7 +351,7 @@ LayoutId ShardingProblem::getNeeded(NodeId id, unsigned t, unsigned strategy, La
 ShardingProblem::Kept ShardingProblem::getSource(NodeId id, unsigned t) const {
   const Propagation::Node &node = propagation.getNode(id);
   auto it = copies.find(propagation.getTensorValues(node)[t]);
-  return it != copies.end() ? it->second : places[propagation.getTensors(node)[t]];
+  return it != copies.end() && !isGivenAnew({id, t}) ? it->second : places[propagation.getTensors(node)[t]];
 }
 
 /// What the needs of a use depend on.
@@ -423,7 +423,7 @@ void ShardingProblem::addEdges(NodeId id) {
     RankedTensorType type = getType(id, t);
     int64_t count = propagation.getCount(node, t);
     auto reader = shared.find(propagation.getTensorValues(node)[t]);
-    bool shares = reader != shared.end();
+    bool isAlone = isGivenAnew({id, t}), shares = reader != shared.end() && !isAlone;
     unsigned offer = shares ? reader->second.offer : 0;
     auto price = [&](unsigned choice, unsigned strategy) {
       LayoutId has = domains[source.domain][choice];
@@ -457,7 +457,7 @@ void ShardingProblem::addEdges(NodeId id) {
       });
       costs.push_back({from.var, isLoop ? CostGraph::kNoVar : own, prices, isShared, true, id, t, kind});
     };
-    if (!isSharing(propagation.getTensorValues(node)[t]) || (t == 1 && isa<tensor::ParallelInsertSliceOp>(node.op)))
+    if (isAlone || !isSharing(propagation.getTensorValues(node)[t]) || (t == 1 && isa<tensor::ParallelInsertSliceOp>(node.op)))
       addMove(std::move(key), source, shares, PaidMove::Read, price);
     if (node.handsOn || !rule.hasWindows())
       continue;

@@ -229,7 +229,10 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
       text = given.str();
     if (auto objective = attr.getAs<FloatAttr>("objective"))
       objectives[func.getName()] = objective.getValueAsDouble();
-    func.walk([](Operation *op) { op->removeAttr(kComputeAttr); });
+    func.walk([](Operation *op) {
+      op->removeAttr(kComputeAttr);
+      op->removeAttr(kRegatherAttr);
+    });
   }
   auto options = readSearchOptions(text, module.getLoc());
   if (failed(options))
