@@ -146,10 +146,12 @@ ShardingProblem::Copies ShardingProblem::holdCopies(ArrayRef<unsigned> choices, 
     llvm::stable_sort(reads, [](const Read &a, const Read &b) { return a.begin < b.begin; });
     int64_t bytes = options.live ? space.getLocalBytes(layout, cast<RankedTensorType>(value.getType())) : 0;
     bool isMade = isFilled(value), mayShare = isMade || shared.contains(value);
-    int64_t held = -1; // to there
+    int64_t held = -1;      // to there
+    bool isShared = false;  // by a reader that pays no copy of its own
     for (auto [i, read] : llvm::enumerate(reads)) {
-      bool mayBeAnew = i > 0 && getOperandNumber(read.use);
-      if (mayBeAnew && (!mayShare || isGivenAnew(read.use))) {
+      bool mayBeAnew = i > 0 && getOperandNumber(read.use), isAlone = !mayShare || isGivenAnew(read.use);
+      bool isFirst = !isAlone && !std::exchange(isShared, true);
+      if (mayBeAnew && (isAlone || isFirst)) {
         result.anew.push_back(read.use);
       } else if (i > 0) {
         if (mayBeAnew && held + 1 < read.begin && options.live) {

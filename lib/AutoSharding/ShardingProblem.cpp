@@ -514,11 +514,14 @@ std::vector<PaidMove> ShardingProblem::getMovesAnew(ArrayRef<unsigned> choices, 
   for (const Use &use : anew) {
     const Propagation::Node &node = propagation.getNode(use.node);
     Value value = propagation.getTensorValues(node)[use.tensor];
-    // Readers that share nothing pay for themselves anyway.
-    if (!shared.contains(value) || isGivenAnew(use))
+    // Readers that share nothing pay for themselves anyway, and the first of the others for all of them.
+    auto own = shared.find(value);
+    if (own == shared.end() || isGivenAnew(use))
       continue;
     PlaceId place = propagation.getId(value);
     LayoutId home = getLayout(place, choices), wanted = *getAsked(use, choices);
+    if (*llvm::find_if(own->second.readers, [&](const Use &reader) { return getAsked(reader, choices) == wanted; }) == use)
+      continue;
     double seconds = getSeconds(home, wanted, propagation.getPlace(place).type);
     if (seconds != 0)
       moves.push_back({value, node.op, PaidMove::Read, home, wanted, seconds * propagation.getCount(node, use.tensor)});
