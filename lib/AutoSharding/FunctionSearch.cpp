@@ -8,11 +8,9 @@ using namespace mlir::spmd;
 
 /// How far from the optimum a solution may be that only says what to share.
 static constexpr double kDraftGap = 0.02;
-/// What rounding of prices may add up to, as a part of their sum.
-static constexpr double kRounding = 1e-6;
 /// Parts of the time that is left: what drafts, the search without a budget and the one with copies held at their longest may
 /// take. Of all of it: what there is in any case.
-static constexpr double kDraftPart = 0.25, kFreePart = 0.5, kHeldPart = 0.8, kLeast = 0.25;
+static constexpr double kDraftPart = 0.25, kFreePart = 0.5, kHeldPart = 0.8, kWithinPart = 0.5, kLeast = 0.25;
 /// Rounds at most that look for one before there is a bound.
 static constexpr unsigned kDraftRounds = 4;
 
@@ -83,6 +81,8 @@ public:
   SearchResult run();
 
 private:
+  using Unoffered = ShardingProblem::Unoffered;
+
   double getElapsed() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
   bool hasTime() const { return getElapsed() < until && solver.workLimit > 0; }
   /// Does something in a part of the time that is left.
@@ -102,6 +102,7 @@ private:
   /// Remembers choices of the graph as it is now: as the result where they are within the budget and better.
   void consider(ArrayRef<unsigned> choices);
   void findGood();
+  bool searchPerReader();
   /// `isBound`: as for solveOnce.
   void search(bool isBound = true);
   void searchWithinBudget();
@@ -117,6 +118,7 @@ private:
   SearchResult result;
   ShardingProblem::Copies copies; // of what was considered last
   double seconds = 0;             // that it takes
+  bool isGoodKnown = false;
 };
 
 bool FunctionSearch::Rounds::solveOnce(bool isBound) {
@@ -171,16 +173,25 @@ void FunctionSearch::Rounds::consider(ArrayRef<unsigned> choices) {
 /// Where not all that may be shared is on offer, good solutions come from paying for it per reader,
 /// with what they share on offer; bounds come from paying for it once.
 void FunctionSearch::Rounds::findGood() {
-  if (solver.budget || !problem.canOffer())
+  if (solver.budget || !problem.canOffer() || std::exchange(isGoodKnown, true))
     return;
-  problem.setUnoffered(ShardingProblem::Unoffered::PerReader);
+  bool countsMemory = problem.isMemoryCounted();
+  problem.setGraph(Unoffered::PerReader, countsMemory);
   solver.gap = kDraftGap / 4;
-  inPartOfTime(kDraftPart, [&] {
-    for (unsigned round = 0; round < kDraftRounds; ++round)
-      if (!solveOnce(/*isBound=*/false) || !hasTime() || !problem.refine(result.last.choices))
-        break;
-  });
-  problem.setUnoffered(ShardingProblem::Unoffered::OncePerValue);
+  inPartOfTime(kDraftPart, [&] { searchPerReader(); });
+  problem.setGraph(Unoffered::OncePerValue, countsMemory);
+}
+
+/// False where there is nothing to go on from.
+bool FunctionSearch::Rounds::searchPerReader() {
+  for (unsigned round = 0; round < kDraftRounds; ++round) {
+    if (!solveOnce(/*isBound=*/false))
+      return false;
+    if (!hasTime() || !problem.refine(result.last.choices))
+      return true;
+    solver.free = {}; // of another graph
+  }
+  return true;
 }
 
 void FunctionSearch::Rounds::search(bool isBound) {
@@ -235,26 +246,33 @@ void FunctionSearch::Rounds::searchWithinBudget() {
 }
 
 void FunctionSearch::Rounds::searchWithinBudgetPerReader() {
-  // The same, of a graph that need not know what is live.
-  problem.setCountsMemory(false);
-  inPartOfTime(kFreePart, [&] { search(); });
-  problem.setCountsMemory(true);
-  solver.budget = budget;
-  if (isClose())
-    return;
-  // Paid by each reader, what does not fit is found soon.
-  problem.setUnoffered(ShardingProblem::Unoffered::PerReader);
-  solver.gap = options.gap;
+  // Paid by each reader, what fits is found soon; what to pay beside it is known from the optimum without a budget.
+  problem.setGraph(Unoffered::PerReader, /*countsMemory=*/false);
+  solver.gap = kDraftGap / 4;
+  bool isFound = false;
+  inPartOfTime(kDraftPart, [&] { isFound = solveOnce(/*isBound=*/false); });
+  isGoodKnown = true;
   std::vector<unsigned> free = result.last.choices;
-  if (free.size() == problem.getGraph().getNumVariables()) {
-    // The same decisions; paid by each reader they cost as much or more. Prices are rounded.
+  Price freeBound = result.last.lowerBound;
+  auto searchWithin = [&](double part) {
+    problem.setGraph(Unoffered::PerReader, /*countsMemory=*/true);
+    solver.budget = budget;
+    solver.gap = options.gap;
     solver.free = free;
-    solver.freeBound = {int64_t(result.lowerBound / problem.toSeconds(1) * (1 - kRounding)), 0};
-  }
-  for (unsigned round = 0; round < kDraftRounds && solveOnce(/*isBound=*/false) && hasTime(); ++round)
-    if (!problem.refine(result.last.choices))
-      break;
-  problem.setUnoffered(ShardingProblem::Unoffered::OncePerValue);
+    solver.freeBound = freeBound;
+    inPartOfTime(part, [&] { searchPerReader(); });
+    solver.budget.reset();
+    solver.free = {};
+  };
+  if (isFound && !isClose())
+    searchWithin(kWithinPart);
+  if (result.last.status == SolverStatus::Infeasible)
+    return;
+  // Bounds come from the graph of what readers share, which need not know what is live.
+  problem.setGraph(Unoffered::OncePerValue, /*countsMemory=*/false);
+  search();
+  if (isFound && !isClose() && hasTime())
+    searchWithin(1);
 }
 
 SearchResult FunctionSearch::Rounds::run() {

@@ -236,13 +236,11 @@ void ShardingProblem::getWanted(Value value, ArrayRef<Use> readers, ArrayRef<uns
       wanted.push_back(id);
 }
 
-void ShardingProblem::setUnoffered(Unoffered how) {
+void ShardingProblem::setGraph(Unoffered how, bool withMemory) {
+  if (unoffered == how && countsMemory == withMemory)
+    return;
   unoffered = how;
-  build();
-}
-
-void ShardingProblem::setCountsMemory(bool counts) {
-  countsMemory = counts;
+  countsMemory = withMemory;
   build();
 }
 

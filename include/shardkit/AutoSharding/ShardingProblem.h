@@ -99,15 +99,14 @@ public:
   /// value, which is not too much (the most expensive one that is wanted), or by each reader,
   /// which is not too little.
   enum class Unoffered { OncePerValue, PerReader };
-  /// Changes that; the graph is another one then, of the same variables but for those that say
-  /// what is shared, which come last.
-  void setUnoffered(Unoffered how);
-  /// Whether the graph has what a device holds, at first if it is known; what many axes let readers
-  /// share has its exact price only without. Another graph of the same decisions.
-  void setCountsMemory(bool counts);
+  /// Changes that, and whether the graph has what a device holds (at first if that is known; what many axes let readers
+  /// share has its exact price only without). The graph is another one then, of the same variables but for those that
+  /// say what is shared, which come last.
+  void setGraph(Unoffered how, bool countsMemory);
   /// Whether the graph has what is held of copies on offer, from the first reader of the value to the last: as if they
   /// were shared by all readers that want them. At first it has not, and peaks are never too high.
   void setCountsHeld(bool counts);
+  bool isMemoryCounted() const { return countsMemory; }
   bool isHeldCounted() const { return countsHeld; }
   /// Whether anything is on offer that would be held.
   bool mayHold() const { return !copies.empty(); }
