@@ -55,6 +55,11 @@ std::pair<int64_t, int64_t> ShardingProblem::getReadSpan(NodeId id) const {
   return {begin, end};
 }
 
+bool ShardingProblem::isRead(NodeId id) const {
+  const Propagation::Node &node = propagation.getNode(id);
+  return !isDeadPin(node.op) && (node.handsOn ? bool(propagation.getTensorValues(node)[0]) : nodes[id].computes);
+}
+
 std::optional<LayoutId> ShardingProblem::getAsked(const Use &use, ArrayRef<unsigned> choices) {
   const Propagation::Node &node = propagation.getNode(use.node);
   const ShardingRule::Tensor &tensor = node.rule->tensor(use.tensor);
@@ -69,69 +74,53 @@ std::optional<LayoutId> ShardingProblem::getAsked(const Use &use, ArrayRef<unsig
   return needed == home ? std::nullopt : std::optional(needed);
 }
 
-namespace {
-
-/// Bytes at the points of a program.
-class Profile {
-public:
-  void hold(int64_t begin, int64_t end, int64_t bytes) {
-    if (size_t(end) + 1 >= changes.size())
-      changes.resize(end + 2, 0);
-    changes[begin] += bytes;
-    changes[end + 1] -= bytes;
-  }
-  /// The sums, from now on held at each point.
-  std::vector<int64_t> getPoints() const {
-    std::vector<int64_t> points(changes.size());
-    std::partial_sum(changes.begin(), changes.end(), points.begin());
-    return points;
-  }
-
-private:
-  std::vector<int64_t> changes;
-};
-
-} // namespace
-
-ShardingProblem::Copies ShardingProblem::holdCopies(ArrayRef<unsigned> choices, std::optional<int64_t> budget) {
-  Copies result;
-  Profile least;
-  struct Read {
-    int64_t begin, end;
-    Use use;
-  };
-  llvm::MapVector<std::pair<Value, LayoutId>, SmallVector<Read, 2>> copied;
+ShardingProblem::Reads ShardingProblem::getReads(ArrayRef<unsigned> choices) {
+  Reads reads;
   for (NodeId id = 0; id < nodes.size(); ++id) {
-    const Propagation::Node &node = propagation.getNode(id);
-    ArrayRef<int32_t> tensors = propagation.getTensors(node);
-    ArrayRef<Value> values = propagation.getTensorValues(node);
-    if ((!node.handsOn && !nodes[id].computes) || isDeadPin(node.op) || (node.handsOn && !values[0]))
+    if (!isRead(id))
       continue;
+    const Propagation::Node &node = propagation.getNode(id);
     auto [begin, end] = getReadSpan(id);
     for (unsigned t = 0; t < node.rule->numOperands(); ++t)
       if (std::optional<LayoutId> asked = getAsked({id, t}, choices))
-        copied[{values[t], *asked}].push_back({begin, end, {id, t}});
-    if (node.handsOn || !options.live)
+        reads[{propagation.getTensorValues(node)[t], *asked}].push_back({begin, end, {id, t}});
+  }
+  for (auto &[copy, own] : reads)
+    llvm::stable_sort(own, [](const Read &a, const Read &b) { return a.begin < b.begin; });
+  return reads;
+}
+
+void ShardingProblem::holdValues(ArrayRef<unsigned> choices, Profile &profile) {
+  for (const LiveBuffer &buffer : options.live->getBuffers()) {
+    Value value = getKept(buffer);
+    if (!value)
+      profile.hold(buffer.begin, buffer.end, buffer.bytes);
+    else if (propagation.contains(value) && buffer.bytes > 0)
+      profile.hold(buffer.begin, buffer.end, getLocalBytes(propagation.getId(value), choices));
+  }
+  // Results on their way to where they are kept.
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    const Propagation::Node &node = propagation.getNode(id);
+    if (node.handsOn || !isRead(id))
       continue;
-    // Results on their way to where they are kept.
+    ArrayRef<int32_t> tensors = propagation.getTensors(node);
     for (unsigned t = node.rule->numOperands(); t < tensors.size(); ++t) {
       if (tensors[t] < 0 || places[tensors[t]].var == nodes[id].var)
         continue;
       LayoutId produced =
           table.intern(getTensorSharding(*node.rule, t, spaces[nodes[id].space][getStrategyNumber(id, choices)]));
+      auto [begin, end] = getReadSpan(id);
       if (table.getComplete(produced) != getLayout(tensors[t], choices))
-        least.hold(begin, end, space.getLocalBytes(produced, getType(id, t)));
+        profile.hold(begin, end, space.getLocalBytes(produced, getType(id, t)));
     }
   }
-  if (options.live)
-    for (const LiveBuffer &buffer : options.live->getBuffers()) {
-      Value value = getKept(buffer);
-      if (!value)
-        least.hold(buffer.begin, buffer.end, buffer.bytes);
-      else if (propagation.contains(value) && buffer.bytes > 0)
-        least.hold(buffer.begin, buffer.end, getLocalBytes(propagation.getId(value), choices));
-    }
+}
 
+ShardingProblem::Copies ShardingProblem::holdCopies(ArrayRef<unsigned> choices, std::optional<int64_t> budget) {
+  Copies result;
+  Profile least;
+  if (options.live)
+    holdValues(choices, least);
   // Between two readers of a copy.
   struct Gap {
     int64_t begin, end, bytes;
@@ -141,14 +130,14 @@ ShardingProblem::Copies ShardingProblem::holdCopies(ArrayRef<unsigned> choices, 
   };
   std::vector<Gap> gaps;
   Profile most;
-  for (auto &[copy, reads] : copied) {
+  for (auto &[copy, reads] : getReads(choices)) {
     auto [value, layout] = copy;
-    llvm::stable_sort(reads, [](const Read &a, const Read &b) { return a.begin < b.begin; });
     int64_t bytes = options.live ? space.getLocalBytes(layout, cast<RankedTensorType>(value.getType())) : 0;
     bool isMade = isFilled(value), mayShare = isMade || shared.contains(value);
-    int64_t held = -1;      // to there
-    bool isShared = false;  // by a reader that pays no copy of its own
-    for (auto [i, read] : llvm::enumerate(reads)) {
+    int64_t held = -1;     // to there
+    bool isShared = false; // by a reader that pays no copy of its own
+    for (auto [i, use] : llvm::enumerate(reads)) {
+      Read read = use;
       bool mayBeAnew = i > 0 && getOperandNumber(read.use), isAlone = !mayShare || isGivenAnew(read.use);
       bool isFirst = !isAlone && !std::exchange(isShared, true);
       if (mayBeAnew && (isAlone || isFirst)) {

@@ -52,8 +52,7 @@ void ShardingProblem::addBuffers() {
     const ShardingRule &rule = *node.rule;
     ArrayRef<int32_t> tensors = propagation.getTensors(node);
     ArrayRef<Value> values = propagation.getTensorValues(node);
-    if ((!node.handsOn && !nodes[id].computes) || isDeadPin(node.op) ||
-        (node.handsOn && !values[0]))
+    if (!isRead(id))
       continue;
     auto [begin, end] = options.live->getSpan(node.op);
     // An operand brought to where it is needed; one that is pinned stays there.

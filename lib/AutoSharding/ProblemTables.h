@@ -9,6 +9,7 @@
 #define SHARDKIT_LIB_AUTOSHARDING_PROBLEMTABLES_H
 
 #include "shardkit/AutoSharding/ShardingProblem.h"
+#include <numeric>
 
 namespace mlir::spmd {
 
@@ -32,6 +33,26 @@ inline bool isMadeAnew(Value value) {
   }
   return false;
 }
+
+/// Bytes at the points of a program.
+class ShardingProblem::Profile {
+public:
+  void hold(int64_t begin, int64_t end, int64_t bytes) {
+    if (size_t(end) + 1 >= changes.size())
+      changes.resize(end + 2, 0);
+    changes[begin] += bytes;
+    changes[end + 1] -= bytes;
+  }
+  /// All that is held at each point.
+  std::vector<int64_t> getPoints() const {
+    std::vector<int64_t> points(changes.size());
+    std::partial_sum(changes.begin(), changes.end(), points.begin());
+    return points;
+  }
+
+private:
+  std::vector<int64_t> changes;
+};
 
 /// True for what is made anew and then held: a constant of one element is not.
 bool isFilled(Value value);

@@ -250,6 +250,19 @@ private:
   bool isGivenAnew(const Use &use) const;
   /// The points of `live` at which a reader needs its copy; numbers of nodes if it is not known what is live.
   std::pair<int64_t, int64_t> getReadSpan(NodeId id) const;
+  /// Whether a node takes part in the program that comes out: a pin without readers does not.
+  bool isRead(NodeId id) const;
+  /// A reader of a copy, and the points at which it needs it.
+  struct Read {
+    int64_t begin, end;
+    Use use;
+  };
+  /// By what it is a copy of, and its layout: its readers, in program order.
+  using Reads = llvm::MapVector<std::pair<Value, LayoutId>, SmallVector<Read, 2>>;
+  Reads getReads(ArrayRef<unsigned> choices);
+  class Profile;
+  /// Holds all but copies: values where they are kept, and results on their way there.
+  void holdValues(ArrayRef<unsigned> choices, Profile &profile);
   /// What a reader asks for that is not where its value is kept, or made for it; none for one that takes it as it is.
   std::optional<LayoutId> getAsked(const Use &use, ArrayRef<unsigned> choices);
   /// Bytes of one or two variables, as a table of the graph, computed once per build.
