@@ -149,6 +149,7 @@ bool AscentSearch::pass(unsigned count) {
 
 AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
   // Where a pass takes long, few may do.
+  bool findsBetter = true;
   for (unsigned chunk = ascent.getPassEntries() > double(1 << 28) ? 2 : 8;; chunk += std::max(chunk / 4, 1u)) {
     bool hasEnded = pass(chunk);
     if (!start.empty() && !isSettled()) {
@@ -156,9 +157,12 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
       improveBest();
     }
     if (!hasEnded) {
-      if (chunk * ascent.getPassEntries() > double(1 << 29)) {
+      // Where passes take long solutions are looked for between them, as long as better ones are found.
+      if (chunk * ascent.getPassEntries() > double(1 << 29) && findsBetter) {
+        Price before = best;
         decode();
         improveBest();
+        findsBetter = best < before;
       }
       goOnWithFew();
       if (!isDone())
@@ -185,6 +189,7 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
       chunk = std::clamp(work / 4 / ascent.getPassEntries(), 1.0, 8.0);
       numRounds = 2; // what these gain first is what was lost
       stalled = 0;
+      findsBetter = true;
       tooMuch = kInf;
       continue;
     }

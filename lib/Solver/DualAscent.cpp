@@ -16,6 +16,9 @@ using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
+/// Passes over so many entries run on several threads.
+static constexpr double kManyEntries = 1 << 20;
+
 DualAscent::DualAscent(const Problem &problem, ArrayRef<unsigned> order, TablePool &pool)
     : problem(problem), pool(pool), order(order) {
   unsigned n = problem.sizes.size();
@@ -69,6 +72,11 @@ void DualAscent::setTables(ArrayRef<TableId> newTables, double newBig) {
   transposed.resize(problem.edges.size());
   for (auto [i, edge] : llvm::enumerate(problem.edges))
     transposed[i] = pool.transpose(tables[n + i], problem.sizes[edge.a], problem.sizes[edge.b]);
+  byItem.clear();
+  for (const Problem::Sharing &sharing : problem.sharings) {
+    unsigned numHosts = problem.sizes[sharing.host];
+    byItem.push_back(pool.transpose(sharing.prices, numHosts, pool.get(sharing.prices).size() / numHosts));
+  }
   group();
 }
 
@@ -234,6 +242,7 @@ void DualAscent::group() {
     for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
       links[l].message = sent[links[l].edge][problem.edges[links[l].edge].a == v];
   countEntries();
+  schedule();
 }
 
 using Real = DualAscent::Real;
@@ -243,7 +252,8 @@ void DualAscent::getSharedSums(const Member &member, llvm::function_ref<std::opt
   const Problem::Sharing &sharing = problem.sharings[member.sharing];
   ArrayRef<size_t> at = sharedAt[member.sharing];
   size_t numHosts = problem.sizes[sharing.host], numItems = pool.get(sharing.prices).size() / numHosts;
-  SharingSums<Real> sums(getTable(sharing.prices), numHosts, numItems, sharing.readers.size(), big);
+  SharingSums<Real> sums(getTable(sharing.prices), getTable(byItem[member.sharing]), numHosts, numItems,
+                         sharing.readers.size(), big);
   auto getLeft = [&](unsigned place, unsigned x) { return handed[at[place] + x] - received[at[place] + x]; };
   Real *host = sums.getHost();
   if (member.place == 0) {
@@ -266,7 +276,7 @@ void DualAscent::getSharedSums(const Member &member, llvm::function_ref<std::opt
     for (auto [x, item] : llvm::enumerate(items))
       own[item] = std::min(own[item], getLeft(r + 1, x));
   }
-  sums.prepare();
+  sums.prepare(/*but=*/member.place > 0 ? member.place - 1 : sharing.readers.size());
   unsigned size = problem.sizes[getMember(sharing, member.place)];
   if (member.place == 0) {
     sums.getHostSums(sumOfChoice);
@@ -332,52 +342,94 @@ SHARDKIT_CLONES static Real minPlus(Real *out, const Real *base, const Real *tab
   return least;
 }
 
+void DualAscent::schedule() {
+  forwardSteps.reset();
+  backwardSteps.reset();
+  if (passEntries < kManyEntries)
+    return;
+  // What is computed when it is needed is there before several ask for it.
+  for (unsigned v : visited) {
+    if (tables[v] != kNoTable)
+      getTable(tables[v]);
+    for (const Link &link : ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v]))
+      getTable(getTableFrom(v, link));
+    for (const Member &member : getMembers(v)) {
+      getTable(problem.sharings[member.sharing].prices);
+      getTable(byItem[member.sharing]);
+    }
+  }
+  auto make = [&](bool forward) {
+    std::vector<StepSchedule::Step> steps(visited.size());
+    for (auto [k, step] : llvm::enumerate(steps)) {
+      unsigned v = visited[forward ? k : visited.size() - 1 - k];
+      for (const Link &link : ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v])) {
+        step.reads.push_back(link.message);
+        if (link.forward == forward)
+          step.writes.push_back(link.back);
+      }
+      // What it receives and hands on goes together.
+      for (const Member &member : getMembers(v)) {
+        step.writes.push_back(messages.size() + member.message);
+        for (size_t at : sharedAt[member.sharing])
+          step.reads.push_back(messages.size() + at);
+      }
+    }
+    return StepSchedule(steps);
+  };
+  forwardSteps = make(true);
+  backwardSteps = make(false);
+}
+
 void DualAscent::pass(bool forward) {
+  auto step = [&](unsigned k) { visit(visited[forward ? k : visited.size() - 1 - k], forward); };
+  if (const auto &steps = forward ? forwardSteps : backwardSteps)
+    return steps->run(step);
+  for (unsigned k = 0; k < visited.size(); ++k)
+    step(k);
+}
+
+void DualAscent::visit(unsigned v, bool forward) {
   SmallVector<Real, 128> own, base;
-  unsigned n = visited.size();
-  for (unsigned k = 0; k < n; ++k) {
-    unsigned v = visited[forward ? k : n - 1 - k];
-    unsigned size = problem.sizes[v];
-    own.assign(size, 0);
-    if (tables[v] != kNoTable) {
-      const Real *unary = getTable(tables[v]);
-      std::copy(unary, unary + size, own.begin());
-    }
-    ArrayRef<Link> around = ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v]);
-    for (const Link &link : around)
-      for (unsigned x = 0; x < size; ++x)
-        own[x] += messages[link.message + x];
-    for (const Member &member : getMembers(v)) {
-      if (forward ? member.hasEarlier : member.hasLater)
-        getSharedSums(member, [](unsigned) { return std::nullopt; }, &received[member.message]);
-      for (unsigned x = 0; x < size; ++x)
-        own[x] += received[member.message + x];
-    }
-    unsigned ahead = forward ? forwardCount[v] : backwardCount[v];
-    unsigned behind = forward ? backwardCount[v] : forwardCount[v];
-    Real share = 1.0 / std::max({ahead, behind, 1u});
-    base.resize(size);
-    for (const Link &link : around) {
-      if (link.forward != forward)
-        continue;
-      for (unsigned x = 0; x < size; ++x)
-        base[x] = share * own[x] - messages[link.message + x];
-      // Rows are the choices of v.
-      const Real *table = getTable(getTableFrom(v, link));
-      unsigned columns = problem.sizes[link.to];
-      Real *out = &messages[link.back];
-      Real least = minPlus(out, base.data(), table, size, columns);
-      for (unsigned j = 0; j < columns; ++j)
-        out[j] = std::min(out[j] - least, big);
-    }
-    for (const Member &member : getMembers(v)) {
-      // It stays where nobody comes later, for equal variables may come in another order.
-      if (!(forward ? member.hasLater : member.hasEarlier))
-        continue;
-      Real least = *llvm::min_element(own);
-      for (unsigned x = 0; x < size; ++x)
-        handed[member.message + x] = std::min(share * (own[x] - least), big);
-    }
+  unsigned size = problem.sizes[v];
+  own.assign(size, 0);
+  if (tables[v] != kNoTable) {
+    const Real *unary = getTable(tables[v]);
+    std::copy(unary, unary + size, own.begin());
+  }
+  ArrayRef<Link> around = ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v]);
+  for (const Link &link : around)
+    for (unsigned x = 0; x < size; ++x)
+      own[x] += messages[link.message + x];
+  for (const Member &member : getMembers(v)) {
+    if (forward ? member.hasEarlier : member.hasLater)
+      getSharedSums(member, [](unsigned) { return std::nullopt; }, &received[member.message]);
+    for (unsigned x = 0; x < size; ++x)
+      own[x] += received[member.message + x];
+  }
+  unsigned ahead = forward ? forwardCount[v] : backwardCount[v];
+  unsigned behind = forward ? backwardCount[v] : forwardCount[v];
+  Real share = 1.0 / std::max({ahead, behind, 1u});
+  base.resize(size);
+  for (const Link &link : around) {
+    if (link.forward != forward)
+      continue;
+    for (unsigned x = 0; x < size; ++x)
+      base[x] = share * own[x] - messages[link.message + x];
+    // Rows are the choices of v.
+    const Real *table = getTable(getTableFrom(v, link));
+    unsigned columns = problem.sizes[link.to];
+    Real *out = &messages[link.back];
+    Real least = minPlus(out, base.data(), table, size, columns);
+    for (unsigned j = 0; j < columns; ++j)
+      out[j] = std::min(out[j] - least, big);
+  }
+  for (const Member &member : getMembers(v)) {
+    // It stays where nobody comes later, for equal variables may come in another order.
+    if (!(forward ? member.hasLater : member.hasEarlier))
+      continue;
+    Real least = *llvm::min_element(own);
+    for (unsigned x = 0; x < size; ++x)
+      handed[member.message + x] = std::min(share * (own[x] - least), big);
   }
 }
 

@@ -15,9 +15,11 @@
 
 #include "Problem.h"
 #include "SharingSums.h"
+#include "StepSchedule.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <memory>
 #include <optional>
+#include <tuple>
 
 namespace mlir::spmd::solver {
 
@@ -131,6 +133,13 @@ private:
   unsigned getMember(const Problem::Sharing &sharing, unsigned place) const {
     return place == 0 ? sharing.host : sharing.readers[place - 1].first;
   }
+  /// The first position of a member.
+  unsigned getEarliest(const Problem::Sharing &sharing) const {
+    unsigned earliest = position[sharing.host];
+    for (auto &[v, items] : sharing.readers)
+      earliest = std::min(earliest, position[v]);
+    return earliest;
+  }
   /// Where what belongs to a member begins in lists of the choices of all of them.
   size_t getOffset(const Member &member) const {
     size_t offset = 0;
@@ -140,12 +149,17 @@ private:
   }
   bool moveSharings(llvm::ArrayRef<std::vector<int64_t>> give, Moved &result,
                     std::vector<std::vector<int64_t>> &allLeasts) const;
+  /// The shifts of one, what choices of its members cost there at least, less the least of all, and that.
+  std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t>
+  moveSharing(unsigned i, llvm::ArrayRef<std::vector<int64_t>> give, llvm::ArrayRef<unsigned> ownOf) const;
   struct SharedSet;
   struct SharedPrices;
+  struct SharedTables;
   SharedPrices getSharedPrices(unsigned number, const Moved &moved, llvm::ArrayRef<Groups> groups) const;
   static bool listSets(const SharedPrices &prices, int64_t slack, std::vector<SharedSet> &sets);
   void addTables(const Moved &moved, int64_t slack, bool withBytes, Restricted &result, TablePool &to) const;
-  void addSharing(const Moved &moved, unsigned number, int64_t slack, Restricted &result, TablePool &toPool) const;
+  static SharedTables makeSharedTables(const SharedPrices &prices, int64_t slack);
+  void addSharings(const Moved &moved, int64_t slack, Restricted &result, TablePool &toPool) const;
   /// The least of a sharing for each choice of a member, with what messages leave of the others, or
   /// with these as they are fixed; less the least of all.
   void getSharedSums(const Member &member, llvm::function_ref<std::optional<unsigned>(unsigned)> getFixed,
@@ -157,7 +171,10 @@ private:
   }
   void group();
   void countEntries();
+  void schedule();
   void pass(bool forward);
+  /// Receives and sends messages, of one of those in `visited`.
+  void visit(unsigned v, bool forward);
   /// The best choice of a variable beside those around it, by the messages of those whose choice is kNoVar. False
   /// if it stays.
   bool choose(unsigned v, llvm::MutableArrayRef<unsigned> choices) const;
@@ -166,7 +183,7 @@ private:
   static constexpr unsigned kMaxSets = 1 << 16;
 
   /// Links that variables are compared along at first.
-  static constexpr unsigned kFirstRadius = 8, kLastRadius = 16;
+  static constexpr unsigned kFirstRadius = 8, kLastRadius = 8;
 
   const Problem &problem;
   TablePool &pool;
@@ -176,6 +193,7 @@ private:
   double passEntries = 0;
   // One variable of each class, in order; the one that stands for it per variable.
   std::vector<unsigned> visited, classOf;
+  std::optional<StepSchedule> forwardSteps, backwardSteps; // of passes that take long enough
   std::vector<unsigned> alikeOf; // classOf, as it was at first
   std::vector<unsigned> linkBegin; // per variable, into links
   std::vector<Link> links;
@@ -187,6 +205,7 @@ private:
   std::vector<Real> received, handed;
   std::vector<Real> messages;
   std::vector<TableId> tables, transposed;
+  std::vector<TableId> byItem; // per sharing: its prices, item-major
   mutable llvm::DenseMap<TableId, std::unique_ptr<Real[]>> reals;
   Real big = 0;
 };

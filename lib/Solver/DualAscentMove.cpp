@@ -3,6 +3,7 @@
 #include "DualAscent.h"
 #include "Vectorize.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Parallel.h"
 #include <array>
 #include <cmath>
 #include <map>
@@ -37,11 +38,9 @@ bool DualAscent::moveSharings(ArrayRef<std::vector<int64_t>> give, Moved &result
                               std::vector<std::vector<int64_t>> &allLeasts) const {
   SequenceMap sharings;
   SmallVector<unsigned, 32> key;
-  std::vector<int64_t> leastOfShared;
+  std::vector<unsigned> firsts; // that are equal to none before
   for (auto [i, sharing] : llvm::enumerate(problem.sharings)) {
-    unsigned earliest = ~0u;
-    for (unsigned place = 0; place <= sharing.readers.size(); ++place)
-      earliest = std::min(earliest, position[getMember(sharing, place)]);
+    unsigned earliest = getEarliest(sharing);
     key.assign({sharing.prices});
     for (unsigned place = 0; place <= sharing.readers.size(); ++place) {
       unsigned v = getMember(sharing, place);
@@ -52,48 +51,65 @@ bool DualAscent::moveSharings(ArrayRef<std::vector<int64_t>> give, Moved &result
     }
     auto [number, isNew] = sharings.insert(key);
     result.sharedOf.push_back(number);
-    if (isNew) {
-      std::vector<int64_t> &shifts = result.sharedShifts.emplace_back();
-      size_t numHosts = problem.sizes[sharing.host], numItems = pool.get(sharing.prices).size() / numHosts;
-      SharingSums<int64_t> sums(pool.get(sharing.prices).time.data(), numHosts, numItems, sharing.readers.size(), kInf);
-      for (unsigned place = 0; place <= sharing.readers.size(); ++place) {
-        unsigned v = getMember(sharing, place), own = result.ownOf[v];
-        for (unsigned x = 0; x < problem.sizes[v]; ++x)
-          shifts.push_back((position[v] > earliest ? give[own][x] : 0) -
-                           int64_t(std::floor(received[sharedAt[i][place] + x])));
-      }
-      std::copy(shifts.begin(), shifts.begin() + numHosts, sums.getHost());
-      const int64_t *at = shifts.data() + numHosts;
-      for (unsigned r = 0; r < sharing.readers.size(); ++r) {
-        int64_t *own = sums.getItems(r);
-        std::fill(own, own + numItems, kInf);
-        for (unsigned item : pool.getList(sharing.readers[r].second)) {
-          own[item] = std::min(own[item], *at);
-          ++at;
-        }
-      }
-      sums.prepare();
-      std::vector<int64_t> &leasts = allLeasts.emplace_back(numHosts);
-      sums.getHostSums(leasts.data());
-      int64_t least = *llvm::min_element(leasts);
-      if (least >= kInf / 2)
-        return false;
-      at = shifts.data() + numHosts;
-      std::vector<int64_t> byItem(numItems);
-      for (unsigned r = 0; r < sharing.readers.size(); ++r) {
-        sums.getItemSums(r, byItem.data());
-        for (unsigned item : pool.getList(sharing.readers[r].second))
-          leasts.push_back(byItem[item] >= kInf / 2 ? (++at, kInf) : byItem[item] + *at++ - least);
-      }
-      for (size_t h = 0; h < numHosts; ++h) {
-        leasts[h] = leasts[h] >= kInf / 2 ? kInf : leasts[h] - least;
-        shifts[h] -= least;
-      }
-      leastOfShared.push_back(least);
-    }
-    result.bound += leastOfShared[number];
+    if (isNew)
+      firsts.push_back(i);
   }
+  result.sharedShifts.resize(firsts.size());
+  allLeasts.resize(firsts.size());
+  std::vector<int64_t> leastOfShared(firsts.size());
+  llvm::parallelFor(0, firsts.size(), [&](size_t number) {
+    std::tie(result.sharedShifts[number], allLeasts[number], leastOfShared[number]) =
+        moveSharing(firsts[number], give, result.ownOf);
+  });
+  if (llvm::any_of(leastOfShared, [](int64_t least) { return least >= kInf / 2; }))
+    return false;
+  for (unsigned number : result.sharedOf)
+    result.bound += leastOfShared[number];
   return true;
+}
+
+std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t>
+DualAscent::moveSharing(unsigned i, ArrayRef<std::vector<int64_t>> give, ArrayRef<unsigned> ownOf) const {
+  const Problem::Sharing &sharing = problem.sharings[i];
+  unsigned earliest = getEarliest(sharing);
+  std::vector<int64_t> shifts;
+  size_t numHosts = problem.sizes[sharing.host], numItems = pool.get(sharing.prices).size() / numHosts;
+  SharingSums<int64_t> sums(pool.get(sharing.prices).time.data(), pool.get(byItem[i]).time.data(), numHosts, numItems,
+                            sharing.readers.size(), kInf);
+  for (unsigned place = 0; place <= sharing.readers.size(); ++place) {
+    unsigned v = getMember(sharing, place);
+    for (unsigned x = 0; x < problem.sizes[v]; ++x)
+      shifts.push_back((position[v] > earliest ? give[ownOf[v]][x] : 0) -
+                       int64_t(std::floor(received[sharedAt[i][place] + x])));
+  }
+  std::copy(shifts.begin(), shifts.begin() + numHosts, sums.getHost());
+  const int64_t *at = shifts.data() + numHosts;
+  for (unsigned r = 0; r < sharing.readers.size(); ++r) {
+    int64_t *own = sums.getItems(r);
+    std::fill(own, own + numItems, kInf);
+    for (unsigned item : pool.getList(sharing.readers[r].second)) {
+      own[item] = std::min(own[item], *at);
+      ++at;
+    }
+  }
+  sums.prepare();
+  std::vector<int64_t> leasts(numHosts);
+  sums.getHostSums(leasts.data());
+  int64_t least = *llvm::min_element(leasts);
+  at = shifts.data() + numHosts;
+  std::vector<int64_t> byItem(numItems);
+  for (unsigned r = 0; r < sharing.readers.size(); ++r) {
+    sums.getItemSums(r, byItem.data());
+    for (unsigned item : pool.getList(sharing.readers[r].second)) {
+      leasts.push_back(byItem[item] >= kInf / 2 ? kInf : byItem[item] + *at - least);
+      ++at;
+    }
+  }
+  for (size_t h = 0; h < numHosts; ++h) {
+    leasts[h] = leasts[h] >= kInf / 2 ? kInf : leasts[h] - least;
+    shifts[h] -= least;
+  }
+  return {std::move(shifts), std::move(leasts), least};
 }
 
 int64_t DualAscent::Moved::getNear(int64_t most, unsigned choices) const {

@@ -3,6 +3,8 @@
 #include "DualAscent.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Parallel.h"
+#include <limits>
 #include <numeric>
 
 using namespace mlir::spmd;
@@ -138,40 +140,35 @@ bool DualAscent::listSets(const SharedPrices &prices, int64_t slack, std::vector
 
 /// A variable whose choices are sets: pairs with the host and with the readers cost the rest. Every choice is a group
 /// of its own.
-void DualAscent::addSharing(const Moved &moved, unsigned number, int64_t slack, Restricted &result,
-                            TablePool &toPool) const {
-  const Problem::Sharing &sharing = problem.sharings[number];
-  Problem &to = result.problem;
-  SharedPrices prices = getSharedPrices(number, moved, result.groups);
+struct DualAscent::SharedTables {
+  size_t numSets = 0;
+  bool isTooLarge = false;
+  Table own, withHost;
+  SmallVector<Table, 6> withReaders;
+};
+
+DualAscent::SharedTables DualAscent::makeSharedTables(const SharedPrices &prices, int64_t slack) {
+  SharedTables result;
   std::vector<SharedSet> sets;
-  if (!listSets(prices, slack, sets)) {
-    result.isTooLarge = true;
-    return;
-  }
-  if (sets.empty()) {
-    result.impossible = true;
-    return;
-  }
-  unsigned own = to.sizes.size();
-  to.sizes.push_back(sets.size());
-  Table unary, withHost;
+  result.isTooLarge = !listSets(prices, slack, sets);
+  if (result.isTooLarge)
+    return result;
+  result.numSets = sets.size();
   for (const SharedSet &set : sets)
-    unary.time.push_back(set.time);
+    result.own.time.push_back(set.time);
   for (const auto &host : prices.hosts->members)
     for (const SharedSet &set : sets)
-      withHost.time.push_back(set.host == host.front() ? 0 : kInf);
-  to.unary.push_back(toPool.intern(std::move(unary)));
-  to.edges.push_back({sharing.host, own, toPool.intern(std::move(withHost))});
-  for (auto [r, reader] : llvm::enumerate(sharing.readers)) {
+      result.withHost.time.push_back(set.host == host.front() ? 0 : kInf);
+  for (auto [items, byReader, reader] : llvm::zip_equal(prices.items, prices.byReader, prices.readers)) {
     // What the reader pays beside a set, less the least of that, which is in the set's own time.
-    const auto &left = prices.readers[r]->members;
-    Table table;
+    const auto &left = reader->members;
+    Table &table = result.withReaders.emplace_back();
     table.time.assign(left.size() * sets.size(), kInf);
     for (auto [i, set] : llvm::enumerate(sets)) {
       auto getPaid = [&](unsigned x) {
-        unsigned item = prices.items[r][x];
+        unsigned item = items[x];
         int64_t time = llvm::is_contained(set.items, item) ? 0 : prices.prices[set.host * prices.numItems + item];
-        return time >= kInf ? kInf : time + prices.byReader[r][x];
+        return time >= kInf ? kInf : time + byReader[x];
       };
       int64_t least = kInf;
       for (const auto &choice : left)
@@ -180,15 +177,42 @@ void DualAscent::addSharing(const Moved &moved, unsigned number, int64_t slack, 
         if (int64_t paid = getPaid(choice.front()); paid < kInf && paid - least <= slack)
           table.time[k * sets.size() + i] = paid - least;
     }
-    TableId id = toPool.intern(std::move(table));
-    auto mine = llvm::MutableArrayRef(to.edges).take_back(r + 1);
-    auto known = llvm::find_if(mine, [&, v = reader.first](const Problem::Edge &edge) {
-      return edge.b == own && edge.a == v;
+  }
+  return result;
+}
+
+void DualAscent::addSharings(const Moved &moved, int64_t slack, Restricted &result, TablePool &toPool) const {
+  Problem &to = result.problem;
+  // Some at a time: equal tables are one only once they are in the pool.
+  constexpr size_t kAtOnce = 64;
+  std::vector<SharedTables> made;
+  for (size_t begin = 0, n = problem.sharings.size(); begin < n; begin += kAtOnce) {
+    made.assign(std::min(kAtOnce, n - begin), {});
+    llvm::parallelFor(0, made.size(), [&](size_t k) {
+      made[k] = makeSharedTables(getSharedPrices(begin + k, moved, result.groups), slack);
     });
-    if (known != mine.end())
-      known->table = toPool.add(known->table, id);
-    else
-      to.edges.push_back({reader.first, own, id});
+    for (auto [k, tables] : llvm::enumerate(made)) {
+      const Problem::Sharing &sharing = problem.sharings[begin + k];
+      result.isTooLarge |= tables.isTooLarge;
+      result.impossible |= tables.numSets == 0;
+      if (result.isTooLarge || result.impossible)
+        return;
+      unsigned own = to.sizes.size();
+      to.sizes.push_back(tables.numSets);
+      to.unary.push_back(toPool.intern(std::move(tables.own)));
+      to.edges.push_back({sharing.host, own, toPool.intern(std::move(tables.withHost))});
+      for (auto [r, reader] : llvm::enumerate(sharing.readers)) {
+        TableId id = toPool.intern(std::move(tables.withReaders[r]));
+        auto mine = llvm::MutableArrayRef(to.edges).take_back(r + 1);
+        auto known = llvm::find_if(mine, [&, v = reader.first](const Problem::Edge &edge) {
+          return edge.b == own && edge.a == v;
+        });
+        if (known != mine.end())
+          known->table = toPool.add(known->table, id);
+        else
+          to.edges.push_back({reader.first, own, id});
+      }
+    }
   }
 }
 
@@ -222,18 +246,24 @@ bool DualAscent::isAtMost(const Moved &moved, int64_t slack, double most) const 
   for (const auto &excess : moved.excess)
     groups.push_back(getGroups(excess, [&](unsigned x) { return excess[x] <= slack; }));
   llvm::SmallDenseSet<unsigned> countedShared;
-  for (auto [i, sharing] : llvm::enumerate(problem.sharings)) {
-    if (!countedShared.insert(moved.sharedOf[i]).second)
-      continue;
-    SharedPrices prices = getSharedPrices(i, moved, groups);
-    double choices = prices.hosts->members.size();
-    for (const Groups *own : prices.readers)
-      choices += own->members.size();
-    std::vector<SharedSet> sets;
-    if (!listSets(prices, slack, sets))
-      return false;
-    size += choices * sets.size();
-    if (size > most)
+  std::vector<unsigned> sharings;
+  for (unsigned i = 0; i < problem.sharings.size(); ++i)
+    if (countedShared.insert(moved.sharedOf[i]).second)
+      sharings.push_back(i);
+  // Some at a time: the first may be too much.
+  constexpr size_t kAtOnce = 64;
+  for (ArrayRef<unsigned> left = sharings; !left.empty(); left = left.drop_front(std::min(left.size(), kAtOnce))) {
+    std::vector<double> sizes(std::min(left.size(), kAtOnce));
+    llvm::parallelFor(0, sizes.size(), [&](size_t k) {
+      SharedPrices prices = getSharedPrices(left[k], moved, groups);
+      sizes[k] = prices.hosts->members.size();
+      for (const Groups *own : prices.readers)
+        sizes[k] += own->members.size();
+      std::vector<SharedSet> sets;
+      sizes[k] *= listSets(prices, slack, sets) ? sets.size() : std::numeric_limits<double>::infinity();
+    });
+    size = std::accumulate(sizes.begin(), sizes.end(), size);
+    if (!(size <= most))
       return false;
   }
   return true;
@@ -327,8 +357,8 @@ void DualAscent::addTables(const Moved &moved, int64_t slack, bool withBytes, Re
     }
     to.edges.push_back({edge.a, edge.b, it->second});
   }
-  for (unsigned i = 0; i < problem.sharings.size() && !result.impossible && !result.isTooLarge; ++i)
-    addSharing(moved, i, slack, result, toPool);
+  if (!result.impossible)
+    addSharings(moved, slack, result, toPool);
   llvm::sort(to.edges, [](const Problem::Edge &x, const Problem::Edge &y) {
     return std::tie(x.a, x.b) < std::tie(y.a, y.b);
   });

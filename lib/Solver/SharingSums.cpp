@@ -7,6 +7,8 @@
 using namespace mlir::spmd::solver;
 
 static constexpr size_t kLanes = 16;
+/// Vectors that are added to a table at once: more do not fit into registers.
+static constexpr size_t kMaxVectors = 4;
 
 /// Calls do(first, lanes) for blocks of 0, ..., n - 1; the last one overlaps with the one before, a minimum may be
 /// taken twice.
@@ -25,150 +27,181 @@ template <typename Do> static inline __attribute__((always_inline)) void forBloc
     block(n - kLanes, lanes);
 }
 
-/// The least of term(0), ..., term(n - 1).
-template <typename T, typename Term> static inline __attribute__((always_inline)) T leastOf(size_t n, Term term) {
-  T least[kLanes];
-  for (size_t k = 0; k < kLanes; ++k)
-    least[k] = term(0);
-  forBlocks(n, [&](size_t at, auto lanes) __attribute__((always_inline)) {
-    for (size_t k = 0; k < lanes; ++k) {
-      T next = term(at + k);
-      least[k] = next < least[k] ? next : least[k];
-    }
-  });
-  for (size_t k = 1; k < kLanes; ++k)
-    least[0] = std::min(least[0], least[k]);
-  return least[0];
-}
-
-/// All that has loops over items, compiled for the machine at hand as a whole.
+/// All that has loops, compiled for the machine at hand as a whole.
 template <typename T> struct SharingSums<T>::Kernels {
   using Sums = SharingSums<T>;
 
   static inline __attribute__((always_inline)) T getLeast(const T *a, size_t n) {
-    return leastOf<T>(n, [=](size_t i) { return a[i]; });
-  }
-  static inline __attribute__((always_inline)) T getLeastSum(const T *a, const T *b, size_t n) {
-    return leastOf<T>(n, [=](size_t i) { return a[i] + b[i]; });
+    T least[kLanes];
+    std::fill(least, least + kLanes, a[0]);
+    forBlocks(n, [&](size_t at, auto lanes) __attribute__((always_inline)) {
+      for (size_t k = 0; k < lanes; ++k)
+        least[k] = a[at + k] < least[k] ? a[at + k] : least[k];
+    });
+    return *std::min_element(least, least + kLanes);
   }
 
-  static inline __attribute__((always_inline)) void prepare(Sums &s) {
-    size_t n = s.numItems;
-    // What is not possible does not add up.
-    for (size_t set = 1; set < s.parts.size(); ++set) {
-      size_t first = __builtin_ctzll(set);
-      const T *own = s.items.data() + first * n, *rest = s.added.data() + (set & (set - 1)) * n;
-      T *to = s.added.data() + set * n;
-      forBlocks(n, [&](size_t at, auto lanes) __attribute__((always_inline)) {
-        for (size_t k = 0; k < lanes; ++k) {
-          T sum = own[at + k] + rest[at + k];
-          to[at + k] = sum < s.impossible ? sum : s.impossible;
+  /// So many numbers, at any address, in registers of whatever size there is.
+  template <size_t lanes> struct Lanes {
+    typedef T Type __attribute__((vector_size(lanes * sizeof(T)), aligned(alignof(T)), may_alias));
+  };
+
+  /// sums[v * columns + j]: the least of table[i * columns + j] + by[v][i] over all rows i.
+  template <size_t numVectors>
+  static inline __attribute__((always_inline)) void addToRows(const T *table, size_t rows, size_t columns,
+                                                              const T *const *by, T *sums) {
+    forBlocks(columns, [&](size_t at, auto lanes) __attribute__((always_inline)) {
+      using Block = typename Lanes<lanes>::Type;
+      Block least[numVectors];
+      for (size_t v = 0; v < numVectors; ++v)
+        least[v] = *reinterpret_cast<const Block *>(table + at) + by[v][0];
+      for (size_t i = 1; i < rows; ++i) {
+        Block row = *reinterpret_cast<const Block *>(table + i * columns + at);
+        for (size_t v = 0; v < numVectors; ++v) {
+          Block sum = row + by[v][i];
+          least[v] = sum < least[v] ? sum : least[v];
         }
-      });
+      }
+      for (size_t v = 0; v < numVectors; ++v)
+        *reinterpret_cast<Block *>(sums + v * columns + at) = least[v];
+    });
+  }
+  static inline __attribute__((always_inline)) void addToRows(const T *table, size_t rows, size_t columns,
+                                                              size_t numVectors, const T *const *by, T *sums) {
+    static_assert(kMaxVectors == 4);
+    if (numVectors == 1)
+      addToRows<1>(table, rows, columns, by, sums);
+    else if (numVectors == 2)
+      addToRows<2>(table, rows, columns, by, sums);
+    else if (numVectors == 3)
+      addToRows<3>(table, rows, columns, by, sums);
+    else
+      addToRows<4>(table, rows, columns, by, sums);
+  }
+
+  /// The least sums of each set of these readers.
+  static inline __attribute__((always_inline)) void prepare(Sums &s, size_t readers) {
+    size_t n = s.numItems, hosts = s.numHosts;
+    // What is not possible does not add up.
+    for (size_t set = 1; set <= readers; ++set) {
+      if ((set & readers) != set)
+        continue;
+      T *to = s.added.data() + set * n;
+      if (size_t others = set & (set - 1)) {
+        const T *own = s.added.data() + (set ^ others) * n, *rest = s.added.data() + others * n;
+        for (size_t i = 0; i < n; ++i) {
+          T sum = own[i] + rest[i];
+          to[i] = sum < s.impossible ? sum : s.impossible;
+        }
+      }
       s.leastAdded[set] = getLeast(to, n);
     }
-    for (size_t h = 0; h < s.numHosts; ++h)
-      for (size_t r = 0; r < s.numReaders; ++r)
-        s.alone[h * s.numReaders + r] =
-            std::min(getLeastSum(s.prices + h * n, s.items.data() + r * n, n), s.impossible);
-  }
+    T *cheapest = s.parts.data(); // by nobody: nothing is paid, once the others are known
+    for (size_t h = 0; h < hosts; ++h)
+      cheapest[h] = getLeast(s.byHost + h * n, n);
 
-  /// The least sum of each set of readers, of these, beside a choice of the host.
-  static inline __attribute__((always_inline)) void setParts(Sums &s, size_t h, size_t of) {
-    size_t n = s.numItems;
-    const T *row = s.prices + h * n;
-    T *same = s.same.data(), *parts = s.parts.data();
-    T cheapest = getLeast(row, n);
-    for (size_t set = 1; set <= of; ++set) {
-      if ((set & of) != set)
-        continue;
-      // Some ask for the same as the first one, the others for something else.
-      size_t first = set & -set, others = set ^ first;
-      if (others == 0) {
-        same[set] = parts[set] = s.alone[h * s.numReaders + __builtin_ctzll(set)];
-        continue;
+    // Sets of as many readers wait for smaller ones only.
+    size_t sets[kMaxVectors], numSets = 0;
+    const T *by[kMaxVectors];
+    auto compute = [&]() __attribute__((always_inline)) {
+      if (numSets == 0)
+        return;
+      addToRows(s.byItem, n, hosts, numSets, by, s.sums.data());
+      for (size_t v = 0; v < numSets; ++v) {
+        T *same = s.same.data() + sets[v] * hosts, *parts = s.parts.data() + sets[v] * hosts;
+        const T *sum = s.sums.data() + v * hosts;
+        for (size_t h = 0; h < hosts; ++h)
+          same[h] = parts[h] = sum[h] < same[h] ? sum[h] : same[h];
       }
-      T best = s.impossible;
-      for (size_t with = others; with != 0;) {
-        with = (with - 1) & others;
-        T sum = same[first | with] + parts[others ^ with];
-        best = sum < best ? sum : best;
+      numSets = 0;
+    };
+    for (int size = 1; size <= __builtin_popcountll(readers); ++size) {
+      for (size_t set = 1; set <= readers; ++set) {
+        if ((set & readers) != set || __builtin_popcountll(set) != size)
+          continue;
+        // Some ask for the same as the first one, the others for something else.
+        size_t first = set & -set, others = set ^ first;
+        T *best = s.same.data() + set * hosts;
+        std::fill(best, best + hosts, s.impossible);
+        for (size_t with = others; with != 0;) {
+          with = (with - 1) & others;
+          const T *same = s.same.data() + (first | with) * hosts, *parts = s.parts.data() + (others ^ with) * hosts;
+          for (size_t h = 0; h < hosts; ++h) {
+            T sum = same[h] + parts[h];
+            best[h] = sum < best[h] ? sum : best[h];
+          }
+        }
+        // Or all ask for the same, unless that cannot be better.
+        bool mayBeBetter = false;
+        for (size_t h = 0; h < hosts; ++h)
+          mayBeBetter |= s.leastAdded[set] + cheapest[h] < best[h];
+        if (!mayBeBetter) {
+          std::copy(best, best + hosts, s.parts.data() + set * hosts);
+          continue;
+        }
+        sets[numSets] = set;
+        by[numSets] = s.added.data() + set * n;
+        if (++numSets == kMaxVectors)
+          compute();
       }
-      // Or all ask for the same, unless that cannot be better.
-      if (s.leastAdded[set] + cheapest < best)
-        best = std::min(best, getLeastSum(row, s.added.data() + set * n, n));
-      same[set] = parts[set] = best;
+      compute();
     }
+    std::fill(cheapest, cheapest + hosts, 0);
   }
 
   static inline __attribute__((always_inline)) void getHostSums(Sums &s, T *sums) {
+    const T *parts = s.parts.data() + ((size_t(1) << s.numReaders) - 1) * s.numHosts;
     for (size_t h = 0; h < s.numHosts; ++h) {
-      setParts(s, h, s.parts.size() - 1);
-      sums[h] = std::min(s.host[h] + s.parts.back(), s.impossible);
+      T sum = s.host[h] + parts[h];
+      sums[h] = sum < s.impossible ? sum : s.impossible;
     }
-  }
-
-  /// The least of sums of the row and of what is useful.
-  static inline __attribute__((always_inline)) void addToLeast(Sums &s, const T *row, T *sums) {
-    forBlocks(s.numItems, [&](size_t at, auto lanes) __attribute__((always_inline)) {
-      T least[lanes];
-      for (size_t k = 0; k < lanes; ++k)
-        least[k] = s.impossible;
-      for (auto [added, more] : s.useful)
-        for (size_t k = 0; k < lanes; ++k) {
-          T sum = added[at + k] + more;
-          least[k] = sum < least[k] ? sum : least[k];
-        }
-      for (size_t k = 0; k < lanes; ++k) {
-        T sum = row[at + k] + least[k], before = sums[at + k];
-        sums[at + k] = sum < before ? sum : before;
-      }
-    });
   }
 
   static inline __attribute__((always_inline)) void getItemSums(Sums &s, size_t reader, T *sums) {
-    size_t n = s.numItems, own = size_t(1) << reader, others = (s.parts.size() - 1) ^ own;
+    size_t n = s.numItems, hosts = s.numHosts, others = ((size_t(1) << s.numReaders) - 1) ^ (size_t(1) << reader);
     std::fill(sums, sums + n, s.impossible);
-    // The cheapest choices first: what is dearer is mostly seen to be of no use at once.
-    for (size_t h = 0; h < s.numHosts; ++h)
-      s.order[h] = h;
-    std::sort(s.order.begin(), s.order.end(),
-              [&](unsigned a, unsigned b) { return s.host[a] != s.host[b] ? s.host[a] < s.host[b] : a < b; });
-    T added = 0;
-    for (size_t r = 0; r < s.numReaders; ++r)
-      added += r == reader ? 0 : s.leastAdded[size_t(1) << r];
-    for (unsigned h : s.order) {
-      if (s.host[h] >= s.impossible)
-        break;
-      // All that others add, and what the dearest of them pays if the reader does not ask for the same, is
-      // the least that they cost.
-      T paid = 0;
-      for (size_t r = 0; r < s.numReaders; ++r)
-        if (r != reader)
-          paid = std::max(paid, s.alone[h * s.numReaders + r] - s.leastAdded[size_t(1) << r]);
-      const T *row = s.prices + h * n;
-      T gained = leastOf<T>(n, [=](size_t i) { return (row[i] < paid ? paid : row[i]) - sums[i]; });
-      if (s.host[h] + added + gained >= 0)
-        continue;
-      setParts(s, h, others);
+    const T *all = s.parts.data() + others * hosts;
+    T *paid = s.sums.data(), *least = paid + kMaxVectors * hosts;
+    size_t sets[kMaxVectors], numSets = 0;
+    const T *by[kMaxVectors];
+    auto compute = [&]() __attribute__((always_inline)) {
+      addToRows(s.byHost, hosts, n, numSets, by, least);
+      for (size_t v = 0; v < numSets; ++v)
+        for (size_t i = 0; i < n; ++i) {
+          T sum = least[v * n + i] + s.added[sets[v] * n + i];
+          sums[i] = sum < sums[i] ? sum : sums[i];
+        }
+      numSets = 0;
+    };
+    for (size_t with = others;; with = (with - 1) & others) {
       // Asking for the same as some may never be better than leaving them to themselves.
-      s.useful.clear();
-      for (size_t with = others;; with = (with - 1) & others) {
-        T more = s.host[h] + s.parts[others ^ with];
-        if (more < s.impossible && (with == 0 || s.leastAdded[with] + s.parts[others ^ with] < s.parts[others]))
-          s.useful.push_back({s.added.data() + with * n, more});
-        if (with == 0)
-          break;
+      const T *rest = s.parts.data() + (others ^ with) * hosts;
+      bool mayBeBetter = with == 0;
+      for (size_t h = 0; h < hosts; ++h)
+        mayBeBetter |= s.leastAdded[with] + rest[h] < all[h];
+      if (mayBeBetter) {
+        T *own = paid + numSets * hosts;
+        for (size_t h = 0; h < hosts; ++h) {
+          T sum = s.host[h] + rest[h];
+          own[h] = sum < s.impossible ? sum : s.impossible;
+        }
+        sets[numSets] = with;
+        by[numSets] = own;
+        if (++numSets == kMaxVectors || with == 0)
+          compute();
       }
-      addToLeast(s, row, sums);
+      if (with == 0)
+        break;
     }
-    for (size_t i = 0; i < n; ++i)
-      sums[i] = std::min(sums[i], s.impossible);
   }
 };
 
-SHARDKIT_CLONES static void prepareSums(SharingSums<float> &sums) { SharingSums<float>::Kernels::prepare(sums); }
-SHARDKIT_CLONES static void prepareSums(SharingSums<int64_t> &sums) { SharingSums<int64_t>::Kernels::prepare(sums); }
+SHARDKIT_CLONES static void prepareSums(SharingSums<float> &sums, size_t readers) {
+  SharingSums<float>::Kernels::prepare(sums, readers);
+}
+SHARDKIT_CLONES static void prepareSums(SharingSums<int64_t> &sums, size_t readers) {
+  SharingSums<int64_t>::Kernels::prepare(sums, readers);
+}
 SHARDKIT_CLONES static void setHostSums(SharingSums<float> &sums, float *to) {
   SharingSums<float>::Kernels::getHostSums(sums, to);
 }
@@ -183,11 +216,15 @@ SHARDKIT_CLONES static void setItemSums(SharingSums<int64_t> &sums, size_t reade
 }
 
 template <typename T>
-SharingSums<T>::SharingSums(const T *prices, size_t numHosts, size_t numItems, size_t numReaders, T impossible)
-    : prices(prices), numHosts(numHosts), numItems(numItems), numReaders(numReaders), impossible(impossible),
-      host(numHosts), items(numItems * numReaders), added(numItems << numReaders), leastAdded(size_t(1) << numReaders),
-      alone(numHosts * numReaders), same(size_t(1) << numReaders), parts(size_t(1) << numReaders), order(numHosts) {}
-template <typename T> void SharingSums<T>::prepare() { prepareSums(*this); }
+SharingSums<T>::SharingSums(const T *byHost, const T *byItem, size_t numHosts, size_t numItems, size_t numReaders,
+                            T impossible)
+    : byHost(byHost), byItem(byItem), numHosts(numHosts), numItems(numItems), numReaders(numReaders),
+      impossible(impossible), host(numHosts), added(numItems << numReaders), leastAdded(size_t(1) << numReaders),
+      same(numHosts << numReaders), parts(numHosts << numReaders), sums(kMaxVectors * (numHosts + numItems)) {}
+template <typename T> void SharingSums<T>::prepare(size_t but) {
+  size_t all = (size_t(1) << numReaders) - 1;
+  prepareSums(*this, but < numReaders ? all ^ (size_t(1) << but) : all);
+}
 template <typename T> void SharingSums<T>::getHostSums(T *sums) { setHostSums(*this, sums); }
 template <typename T> void SharingSums<T>::getItemSums(size_t reader, T *sums) { setItemSums(*this, reader, sums); }
 

@@ -15,14 +15,14 @@ namespace mlir::spmd::solver {
 /// `T` is float or int64_t; what is at least `impossible` counts as that.
 template <typename T> class SharingSums {
 public:
-  /// `prices`: host-major.
-  SharingSums(const T *prices, size_t numHosts, size_t numItems, size_t numReaders, T impossible);
+  /// Prices per host and item, and per item and host.
+  SharingSums(const T *byHost, const T *byItem, size_t numHosts, size_t numItems, size_t numReaders, T impossible);
 
   /// What is added: per choice of the host, per reader and item.
   T *getHost() { return host.data(); }
-  T *getItems(size_t reader) { return items.data() + reader * numItems; }
-  /// Once all is set.
-  void prepare();
+  T *getItems(size_t reader) { return added.data() + (size_t(1) << reader) * numItems; }
+  /// Once all is set. `but`: a reader of whom only item sums will be asked for.
+  void prepare(size_t but = ~size_t(0));
   /// The least sum for each choice of the host.
   void getHostSums(T *sums);
   /// The least sum for each item that the reader may ask for, without what is added for it.
@@ -32,18 +32,16 @@ public:
   struct Kernels;
 
 private:
-  const T *prices;
+  const T *byHost, *byItem;
   size_t numHosts, numItems, numReaders;
   T impossible;
-  std::vector<T> host, items;
-  std::vector<T> added; // per set of readers and item: the sum of what is added
-  std::vector<T> leastAdded;   // per set, of all items
-  std::vector<T> alone;        // per choice of the host and reader: what the reader costs by itself
-  // Per set, beside a host: the least sum if all ask for the same (or less, where it is better that they
-  // do not), and if they ask for anything.
+  std::vector<T> host;
+  std::vector<T> added;      // per set of readers and item: the sum of what is added
+  std::vector<T> leastAdded; // per set, of all items
+  // Per set and choice of the host: the least sum if all ask for the same (or less, where it is better that they do
+  // not), and if they ask for anything.
   std::vector<T> same, parts;
-  std::vector<unsigned> order; // of the host's choices
-  std::vector<std::pair<const T *, T>> useful; // what sets add, and what is paid besides
+  std::vector<T> sums; // of a few sets at a time
 };
 
 } // namespace mlir::spmd::solver
