@@ -40,7 +40,8 @@ struct AscentSearch::Rest {
   void begin(const AscentSearch &search) {
     if (restricted.impossible || restricted.isTooLarge)
       return;
-    reduction = reducer.reduce(std::move(restricted.problem));
+    reduction = reducer.reduce(std::move(restricted.problem), &search.clock);
+    restricted.isTooLarge = search.clock.isOver(); // not reduced
     memo.setLimit(getMost(search.base + std::min(search.getNeeded(), kInf / 8)) + 1);
   }
   /// Whether what readers share would be too much to list: there is no problem then.

@@ -19,8 +19,8 @@ using llvm::SmallVector;
 /// Passes over so many entries run on several threads.
 static constexpr double kManyEntries = 1 << 20;
 
-DualAscent::DualAscent(const Problem &problem, ArrayRef<unsigned> order, TablePool &pool)
-    : problem(problem), pool(pool), order(order) {
+DualAscent::DualAscent(const Problem &problem, ArrayRef<unsigned> order, TablePool &pool, const Clock &clock)
+    : problem(problem), pool(pool), clock(clock), order(order) {
   unsigned n = problem.sizes.size();
   position.resize(n);
   for (auto [i, v] : llvm::enumerate(order))

@@ -13,6 +13,7 @@
 #ifndef SHARDKIT_LIB_SOLVER_DUALASCENT_H
 #define SHARDKIT_LIB_SOLVER_DUALASCENT_H
 
+#include "Clock.h"
 #include "Problem.h"
 #include "SharingSums.h"
 #include "StepSchedule.h"
@@ -28,8 +29,8 @@ public:
   /// Messages are rounded, the bound is not (see move): single precision only makes passes faster.
   using Real = float;
 
-  /// `order`: in which variables are visited.
-  DualAscent(const Problem &problem, llvm::ArrayRef<unsigned> order, TablePool &pool);
+  /// `order`: in which variables are visited. `clock`: when it is over, anything is too large to restrict.
+  DualAscent(const Problem &problem, llvm::ArrayRef<unsigned> order, TablePool &pool, const Clock &clock);
 
   /// Other tables of the same sizes: those of the variables (kNoTable: zeros), then those
   /// of the edges. `big` stands for impossible: more than any solution of interest costs.
@@ -93,7 +94,7 @@ public:
     std::vector<Groups> groups;
     std::vector<unsigned> groupsOf; // variables to entries of `groups`
     bool impossible = false;
-    /// What readers share would be too much to list: there is no problem.
+    /// What readers share would be too much to list, or takes too long: there is no problem.
     bool isTooLarge = false;
   };
   /// The problem without the choices and pairs that add more than `slack` to the bound:
@@ -187,6 +188,7 @@ private:
 
   const Problem &problem;
   TablePool &pool;
+  const Clock &clock;
   std::vector<unsigned> order, position;
   unsigned radius = kFirstRadius;
   bool finest = false;

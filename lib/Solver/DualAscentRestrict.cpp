@@ -191,6 +191,7 @@ void DualAscent::addSharings(const Moved &moved, int64_t slack, Restricted &resu
     llvm::parallelFor(0, made.size(), [&](size_t k) {
       made[k] = makeSharedTables(getSharedPrices(begin + k, moved, result.groups), slack);
     });
+    result.isTooLarge |= clock.isOver();
     for (auto [k, tables] : llvm::enumerate(made)) {
       const Problem::Sharing &sharing = problem.sharings[begin + k];
       result.isTooLarge |= tables.isTooLarge;
@@ -263,7 +264,7 @@ bool DualAscent::isAtMost(const Moved &moved, int64_t slack, double most) const 
       sizes[k] *= listSets(prices, slack, sets) ? sets.size() : std::numeric_limits<double>::infinity();
     });
     size = std::accumulate(sizes.begin(), sizes.end(), size);
-    if (!(size <= most))
+    if (!(size <= most) || clock.isOver())
       return false;
   }
   return true;

@@ -39,7 +39,7 @@ MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &m
   llvm::stable_sort(order, [&](unsigned v, unsigned w) {
     return (isLast[v] ? place[v] : v) < (isLast[w] ? place[w] : w);
   });
-  ascent = std::make_unique<DualAscent>(core, order, memo.pool);
+  ascent = std::make_unique<DualAscent>(core, order, memo.pool, clock);
 }
 
 void MinSum::setStart(ArrayRef<unsigned> choices) {

@@ -8,6 +8,8 @@
 
 namespace mlir::spmd::solver {
 
+class Clock;
+
 constexpr unsigned kNoVar = ~0u;
 
 /// One table per variable and per pair that has costs, and the buffers.
@@ -85,7 +87,8 @@ Problem readGraph(const CostGraph &graph, bool withBuffers, TablePool &pool);
 class Reducer {
 public:
   explicit Reducer(TablePool &pool) : pool(pool) {}
-  Reduction reduce(Problem problem);
+  /// Leaves more where `clock` is over before it is done.
+  Reduction reduce(Problem problem, const Clock *clock = nullptr);
 
 private:
   friend class ReductionRun;

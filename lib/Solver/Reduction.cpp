@@ -1,5 +1,6 @@
 //===- Reduction.cpp - Fewer choices and variables ------------------------===//
 
+#include "Clock.h"
 #include "Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -211,17 +212,20 @@ public:
     before = this->problem.sizes;
   }
 
-  Reduction run() {
+  Reduction run(const Clock *clock) {
+    auto isOver = [&] { return clock && clock->isOver(); };
     unsigned n = problem.sizes.size();
     std::vector<unsigned> queue(n);
     for (unsigned v = 0; v < n; ++v)
       queue[v] = v;
     queued.assign(n, false);
-    while (!queue.empty() && !problem.impossible) {
+    while (!queue.empty() && !problem.impossible && !isOver()) {
       // All of a round look at the same state: repeated layers then look alike for
       // longer. That is sound, as a choice is replaced whatever its neighbours choose.
       std::vector<std::pair<unsigned, unsigned>> drops;
       for (unsigned v : queue) {
+        if (isOver())
+          break;
         unsigned list = reducer.findUndominated(getSignature(v));
         if (list != kNoTable)
           drops.push_back({v, list});
@@ -548,6 +552,6 @@ private:
 };
 } // namespace mlir::spmd::solver
 
-Reduction Reducer::reduce(Problem problem) {
-  return ReductionRun(*this, std::move(problem)).run();
+Reduction Reducer::reduce(Problem problem, const Clock *clock) {
+  return ReductionRun(*this, std::move(problem)).run(clock);
 }

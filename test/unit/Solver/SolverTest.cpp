@@ -6,6 +6,8 @@
 #include "GrowingElimination.h"
 #include "NeighbourhoodSearch.h"
 #include "Quotient.h"
+#include "SharingSums.h"
+#include "StepSchedule.h"
 #include "RandomGraphs.h"
 #include <gtest/gtest.h>
 
@@ -265,7 +267,8 @@ TEST(SolverTest, ChoicesTakenTogetherBoundTheOptimumAndReachIt) {
     std::vector<unsigned> order(problem.sizes.size());
     for (unsigned v = 0; v < order.size(); ++v)
       order[v] = v;
-    solver::DualAscent ascent(problem, order, pool);
+    solver::Clock clock{SolverOptions()};
+    solver::DualAscent ascent(problem, order, pool, clock);
     ascent.setTables(solver::getTables(problem), 1e6);
     for (unsigned pass = 0; pass < i % 7; ++pass)
       ascent.iterate();
@@ -273,7 +276,6 @@ TEST(SolverTest, ChoicesTakenTogetherBoundTheOptimumAndReachIt) {
     ASSERT_FALSE(moved.impossible);
     SolverStatistics statistics;
     solver::Abstraction abstraction(problem, ascent, moved, /*withBytes=*/i % 2, statistics);
-    solver::Clock clock{SolverOptions()};
     // Within what is less than the optimum, exactly that, or far more.
     int64_t most = i % 4 < 2 ? best.time - 1 + i % 4 : best.time + 1000;
     for (unsigned round = 0;; ++round) {
@@ -708,5 +710,100 @@ TEST(SolverTest, EqualGraphsHaveEqualSolutions) {
     EXPECT_EQ(x.objective, y.objective);
     EXPECT_EQ(x.lowerBound, y.lowerBound);
     EXPECT_EQ(x.statistics.joins, y.statistics.joins);
+  }
+}
+
+/// Sums of what readers share, by trying all choices: `least(host, items)` for each.
+template <typename T> static void checkSharingSums(Random &random, T impossible) {
+  // Few items and hosts, or more than fit into a register.
+  size_t hosts = 1 + random.below(random.below(2) ? 4 : 20), items = 1 + random.below(random.below(2) ? 5 : 21);
+  size_t readers = 1 + random.below(items > 8 ? 2 : 4);
+  auto draw = [&] { return random.below(8) == 0 ? impossible : T(random.below(12)); };
+  std::vector<T> byHost(hosts * items), byItem(hosts * items), ofHost(hosts), ofReader(readers * items);
+  for (size_t h = 0; h < hosts; ++h)
+    for (size_t i = 0; i < items; ++i)
+      byHost[h * items + i] = byItem[i * hosts + h] = draw();
+  std::generate(ofHost.begin(), ofHost.end(), draw);
+  std::generate(ofReader.begin(), ofReader.end(), draw);
+  solver::SharingSums<T> sums(byHost.data(), byItem.data(), hosts, items, readers, impossible);
+  llvm::copy(ofHost, sums.getHost());
+  for (size_t r = 0; r < readers; ++r)
+    std::copy_n(ofReader.begin() + r * items, items, sums.getItems(r));
+
+  std::vector<T> hostSums(hosts, impossible), itemSums(readers * items, impossible);
+  std::vector<size_t> asked(readers, 0);
+  for (size_t h = 0; h < hosts; ++h) {
+    std::fill(asked.begin(), asked.end(), 0);
+    for (bool isDone = false; !isDone;) {
+      T paid = 0, host = ofHost[h];
+      for (size_t r = 0; r < readers; ++r)
+        if (!llvm::is_contained(llvm::ArrayRef(asked).take_front(r), asked[r]))
+          paid = std::min(impossible, paid + byHost[h * items + asked[r]]);
+      T all = paid;
+      for (size_t r = 0; r < readers; ++r)
+        all = std::min(impossible, all + ofReader[r * items + asked[r]]);
+      hostSums[h] = std::min(hostSums[h], all + host);
+      for (size_t r = 0; r < readers; ++r) {
+        T sum = std::min(impossible, paid + host);
+        for (size_t o = 0; o < readers; ++o)
+          sum = std::min(impossible, sum + (o == r ? 0 : ofReader[o * items + asked[o]]));
+        T &own = itemSums[r * items + asked[r]];
+        own = std::min(own, sum);
+      }
+      isDone = true;
+      for (size_t &item : asked)
+        if (isDone) {
+          isDone = ++item == items;
+          item %= items;
+        }
+    }
+  }
+  std::vector<T> found(std::max(hosts, items));
+  sums.prepare();
+  sums.getHostSums(found.data());
+  EXPECT_EQ(hostSums, llvm::ArrayRef(found).take_front(hosts).vec());
+  for (size_t r = 0; r < readers; ++r) {
+    if (random.below(2))
+      sums.prepare(/*but=*/r);
+    sums.getItemSums(r, found.data());
+    EXPECT_EQ(llvm::ArrayRef(itemSums).slice(r * items, items).vec(), llvm::ArrayRef(found).take_front(items).vec());
+    sums.prepare();
+  }
+}
+
+TEST(SolverTest, SumsOfWhatReadersShareAreTheLeast) {
+  for (unsigned i = 0; i < 400; ++i) {
+    SCOPED_TRACE(i);
+    Random random(21000 + i);
+    checkSharingSums<int64_t>(random, Price::kImpossible);
+    checkSharingSums<float>(random, 1e6f);
+  }
+}
+
+TEST(SolverTest, StepsAtTheSameTimeDoWhatOneAfterTheOtherDoes) {
+  for (unsigned i = 0; i < 100; ++i) {
+    SCOPED_TRACE(i);
+    Random random(22000 + i);
+    std::vector<solver::StepSchedule::Step> steps(1 + random.below(400));
+    size_t numCells = 1 + random.below(60);
+    for (auto &step : steps) {
+      for (size_t n = random.below(4); n > 0; --n)
+        step.reads.push_back(random.below(numCells));
+      for (size_t n = random.below(3); n > 0; --n)
+        step.writes.push_back(random.below(numCells));
+    }
+    std::vector<uint64_t> cells(numCells, 1), expected(numCells, 1);
+    auto run = [&](unsigned s, std::vector<uint64_t> &cells) {
+      uint64_t sum = s;
+      for (size_t cell : steps[s].reads)
+        sum = 31 * sum + cells[cell];
+      for (size_t cell : steps[s].writes)
+        cells[cell] = 17 * cells[cell] + sum;
+    };
+    for (unsigned s = 0; s < steps.size(); ++s)
+      run(s, expected);
+    solver::StepSchedule schedule(steps);
+    schedule.run([&](unsigned s) { run(s, cells); });
+    EXPECT_EQ(cells, expected);
   }
 }
