@@ -12,7 +12,11 @@ static constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
 ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions &options)
     : propagation(propagation), table(propagation.getTable()), options(options),
-      space(table, options.allSubAxes), countsMemory(options.live) {
+      space(table, options.allSubAxes) {
+  if (options.live && hasManyAxes())
+    unoffered = Unoffered::PerReader;
+  else
+    countsMemory = options.live;
   sets.emplace_back(); // 0: none
   covers.emplace_back();
   addStrategies();

@@ -99,9 +99,10 @@ public:
   /// value, which is not too much (the most expensive one that is wanted), or by each reader,
   /// which is not too little.
   enum class Unoffered { OncePerValue, PerReader };
-  /// Changes that, and whether the graph has what a device holds (at first if that is known; what many axes let readers
-  /// share has its exact price only without). The graph is another one then, of the same variables but for those that
-  /// say what is shared, which come last.
+  /// Changes that, and whether the graph has what a device holds (what many axes let readers share has its exact price
+  /// only without). The graph is another one then, of the same variables but for those that say what is shared, which
+  /// come last. At first what is not on offer is paid once, and the graph has what a device holds where that is known;
+  /// with many axes that graph takes long to make: there it is then paid by each reader, and memory does not count.
   void setGraph(Unoffered how, bool countsMemory);
   /// Whether the graph has what is held of copies on offer, from the first reader of the value to the last: as if they
   /// were shared by all readers that want them. At first it has not, and peaks are never too high.
