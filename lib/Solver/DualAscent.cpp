@@ -83,15 +83,14 @@ void DualAscent::setTables(ArrayRef<TableId> newTables, double newBig) {
 bool DualAscent::refine() {
   if (finest)
     return false;
-  // What distances do to messages is far from exponential: some links more do not help for long.
-  radius = radius < kLastRadius ? 2 * radius : ~0u;
+  // What distances do to messages is far from exponential: some links more would not help for long.
+  tellsAllApart = true;
   group();
   return true;
 }
 
 void DualAscent::restart() {
-  while (refine()) {
-  }
+  refine();
   for (std::vector<Real> *all : {&messages, &received, &handed})
     std::fill(all->begin(), all->end(), 0);
 }
@@ -167,9 +166,9 @@ void DualAscent::group() {
     });
     links.swap(sorted);
     members.swap(sortedMembers);
-    last = count == before || rounds + 1 >= radius;
+    last = count == before || rounds + 1 >= kRadius;
     // Where hardly any are equal nothing is gained by it.
-    if (count > n / 2 || radius == ~0u) {
+    if (count > n / 2 || tellsAllApart) {
       for (unsigned v = 0; v < n; ++v)
         colors[v] = v;
       count = n;

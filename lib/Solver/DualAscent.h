@@ -38,7 +38,7 @@ public:
   /// One pass forward and one back. Variables that look alike as far as some links away
   /// have one copy of their messages: repeated layers cost what a few of them do.
   void iterate();
-  /// Tells more variables apart, which go on from the messages that they shared; false
+  /// Tells all variables apart, which go on from the messages that they shared; false
   /// if all are that differ.
   bool refine();
   bool isFinest() const { return finest; }
@@ -184,13 +184,13 @@ private:
   static constexpr unsigned kMaxSets = 1 << 16;
 
   /// Links that variables are compared along at first.
-  static constexpr unsigned kFirstRadius = 8, kLastRadius = 8;
+  static constexpr unsigned kRadius = 8;
 
   const Problem &problem;
   TablePool &pool;
   const Clock &clock;
   std::vector<unsigned> order, position;
-  unsigned radius = kFirstRadius;
+  bool tellsAllApart = false;
   bool finest = false;
   double passEntries = 0;
   // One variable of each class, in order; the one that stands for it per variable.
