@@ -5,6 +5,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Parallel.h"
 #include <array>
 #include <cmath>
 #include <limits>
@@ -241,7 +242,7 @@ void DualAscent::group() {
     for (unsigned l = linkBegin[v]; l < linkBegin[v + 1]; ++l)
       links[l].message = sent[links[l].edge][problem.edges[links[l].edge].a == v];
   countEntries();
-  schedule();
+  isScheduled = false;
 }
 
 using Real = DualAscent::Real;
@@ -342,21 +343,28 @@ SHARDKIT_CLONES static Real minPlus(Real *out, const Real *base, const Real *tab
 }
 
 void DualAscent::schedule() {
+  isScheduled = true;
   forwardSteps.reset();
   backwardSteps.reset();
   if (passEntries < kManyEntries)
     return;
   // What is computed when it is needed is there before several ask for it.
+  std::vector<TableId> missing;
+  auto need = [&](TableId id) {
+    if (reals.try_emplace(id).second)
+      missing.push_back(id);
+  };
   for (unsigned v : visited) {
     if (tables[v] != kNoTable)
-      getTable(tables[v]);
+      need(tables[v]);
     for (const Link &link : ArrayRef(links).slice(linkBegin[v], linkBegin[v + 1] - linkBegin[v]))
-      getTable(getTableFrom(v, link));
+      need(getTableFrom(v, link));
     for (const Member &member : getMembers(v)) {
-      getTable(problem.sharings[member.sharing].prices);
-      getTable(byItem[member.sharing]);
+      need(problem.sharings[member.sharing].prices);
+      need(byItem[member.sharing]);
     }
   }
+  llvm::parallelFor(0, missing.size(), [&](size_t i) { getTable(missing[i]); });
   auto make = [&](bool forward) {
     std::vector<StepSchedule::Step> steps(visited.size());
     for (auto [k, step] : llvm::enumerate(steps)) {
@@ -433,6 +441,8 @@ void DualAscent::visit(unsigned v, bool forward) {
 }
 
 void DualAscent::iterate() {
+  if (!isScheduled)
+    schedule();
   pass(true);
   pass(false);
 }

@@ -172,6 +172,7 @@ private:
   }
   void group();
   void countEntries();
+  /// Says which visits of a pass may be made at the same time.
   void schedule();
   void pass(bool forward);
   /// Receives and sends messages, of one of those in `visited`.
@@ -195,6 +196,7 @@ private:
   double passEntries = 0;
   // One variable of each class, in order; the one that stands for it per variable.
   std::vector<unsigned> visited, classOf;
+  bool isScheduled = false;
   std::optional<StepSchedule> forwardSteps, backwardSteps; // of passes that take long enough
   std::vector<unsigned> alikeOf; // classOf, as it was at first
   std::vector<unsigned> linkBegin; // per variable, into links
