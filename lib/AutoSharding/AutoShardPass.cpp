@@ -89,9 +89,9 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     if (regather != "auto" && regather != "always" && regather != "never")
       return emitError(loc) << "unknown regather=" << regather
                             << ", expected auto, always or never";
-    options.regatherAlways =
-        regather == "always" || (regather == "auto" && options.propagation.costs.alpa);
-    options.regatherNever = regather == "never";
+    options.regather = regather == "never" ? Regather::Never
+                       : regather == "always" || options.propagation.costs.alpa ? Regather::Always
+                                                                                 : Regather::WithinBudget;
     if (meshShapes != "given" && meshShapes != "all")
       return emitError(loc) << "unknown mesh-shapes=" << meshShapes << ", expected given or all";
     if (memoryBudget != -1 && memoryBudget <= 0)

@@ -20,7 +20,7 @@ FunctionSearch::create(func::FuncOp func, FunctionMeshes &meshes, FunctionPropag
   std::unique_ptr<FunctionSearch> search(new FunctionSearch(func, meshes, function, options));
   Propagation &propagation = function.getPropagation();
   ProblemOptions problemOptions;
-  problemOptions.regatherAlways = options.regatherAlways;
+  problemOptions.regather = options.regather;
   problemOptions.allSubAxes = options.allSubAxes;
   problemOptions.recompute = options.allowRecompute;
   problemOptions.released = std::move(released);
@@ -150,7 +150,7 @@ bool FunctionSearch::Rounds::solveOnce(bool isBound) {
 }
 
 void FunctionSearch::Rounds::consider(ArrayRef<unsigned> choices) {
-  copies = problem.holdCopies(choices, options.regatherNever ? std::nullopt : budget);
+  copies = problem.holdCopies(choices, budget);
   if (budget && copies.peak > *budget) {
     seconds = std::numeric_limits<double>::infinity();
     if (result.smallestBudget < 0 || copies.peak < result.smallestBudget) {

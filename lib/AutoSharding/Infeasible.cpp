@@ -191,9 +191,7 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
   if (!overBudget || result.smallest.empty())
     return diag;
   // What holds most at the peak of the smallest budget.
-  int64_t peakPoint = search.getProblem()
-                          .holdCopies(result.smallest, options.regatherNever ? std::nullopt : std::optional<int64_t>(0))
-                          .peakPoint;
+  int64_t peakPoint = search.getProblem().holdCopies(result.smallest, /*budget=*/0).peakPoint;
   const LiveBuffers &live = *search.getLiveBuffers();
   const Propagation &propagation = search.getFunction().getPropagation();
   std::vector<std::pair<int64_t, Value>> held;

@@ -117,6 +117,8 @@ void ShardingProblem::holdValues(ArrayRef<unsigned> choices, Profile &profile) {
 }
 
 ShardingProblem::Copies ShardingProblem::holdCopies(ArrayRef<unsigned> choices, std::optional<int64_t> budget) {
+  if (options.regather == Regather::Never)
+    budget.reset(); // room for all of them
   Copies result;
   Profile least;
   if (options.live)

@@ -21,7 +21,7 @@ ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions 
   covers.emplace_back();
   addStrategies();
   addPlaces();
-  if (!options.regatherAlways)
+  if (options.regather != Regather::Always)
     addShared();
   build();
 }
@@ -499,7 +499,7 @@ void ShardingProblem::addEdges(NodeId id) {
                 LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
                 for (LayoutId home : domains[kept.domain]) {
                   // A move on the way there would be paid for all readers at once.
-                  bool allowed = !options.regatherAlways ||
+                  bool allowed = options.regather != Regather::Always ||
                                  isCompletion(table.get(produced), table.get(home), table.getMesh());
                   prices.seconds.push_back(
                       allowed ? count * getProducedSeconds(produced, home, getType(id, t))

@@ -18,7 +18,7 @@ namespace mlir::spmd {
 struct SearchOptions {
   /// Prices, forbidden collectives and trips.
   Propagation::Options propagation;
-  bool regatherAlways = false, regatherNever = false;
+  Regather regather = Regather::WithinBudget;
   bool allSubAxes = false;
   bool allowRecompute = false;
   /// Bytes per device; none: what the mesh says.

@@ -50,9 +50,12 @@ struct PaidMove {
   double seconds; // as often as it runs
 };
 
+/// When a reader has a copy of a value made that one before it had: never, where a budget leaves no room to hold it in
+/// between, or always, so that each pays for its own.
+enum class Regather { Never, WithinBudget, Always };
+
 struct ProblemOptions {
-  /// Each use of a value pays its own reshard; else equal ones are paid once.
-  bool regatherAlways = false;
+  Regather regather = Regather::WithinBudget;
   /// Parts of axes too, not only where a whole one divides nothing.
   bool allSubAxes = false;
   /// Contractions may use fewer devices than they could.
@@ -60,7 +63,7 @@ struct ProblemOptions {
   /// Seconds that one device alone would compute for an op; null: time to compute is
   /// no part of the price.
   std::function<double(const Propagation::Node &)> getComputeSeconds;
-  /// Values each of whose readers pays its own reshard; null: as `regatherAlways` says.
+  /// Values each of whose readers pays its own reshard; null: as `regather` says.
   llvm::function_ref<bool(Value)> isGatheredPerUse = nullptr;
   /// Places whose given layouts do not count, if any.
   llvm::BitVector released;
@@ -126,7 +129,8 @@ public:
     int64_t peak = 0, peakPoint = 0;
   };
   /// Holds copies from one reader that may share them to the next, those whose price is the highest for what they
-  /// take of a point that would be above the budget first, and within it as far as that is possible.
+  /// take of a point that would be above the budget first, and within it as far as that is possible; all with
+  /// `Regather::Never`.
   Copies holdCopies(ArrayRef<unsigned> choices, std::optional<int64_t> budget = {});
   /// The operand of the op of a node that this is, as `spmd.regather` counts them; none where it takes what is there.
   std::optional<int64_t> getOperandNumber(const Use &use) const;

@@ -531,9 +531,11 @@ void MpiBackend::watch() {
     int signal = ::sigtimedwait(&signals, nullptr, &pause);
     if (signal == SIGTERM) {
       // mpirun ends the others when one has failed: then that is the reason.
-      if (failed())
-        endNow(status(), 1);
-      endNow(Status(Code::Aborted, ranksOnProcess(process_) + " is ended by SIGTERM"), 143);
+      if (mayReport()) {
+        if (failed())
+          endNow(status(), 1);
+        endNow(Status(Code::Aborted, ranksOnProcess(process_) + " is ended by SIGTERM"), 143);
+      }
     }
     int64_t now = nanoseconds();
     segment_->processes[nodeProcess_].beat.store(now);
@@ -543,9 +545,12 @@ void MpiBackend::watch() {
       watchPeers(now);
     if (failed()) {
       failedAt = failedAt ? failedAt : now;
-      // Whoever still computes, or is stuck in a library, does not come to say it.
-      if (double(now - failedAt) * 1e-9 > grace)
+      // Whoever still computes, or is stuck in a library, does not come to say it; or to end.
+      const double since = double(now - failedAt) * 1e-9;
+      if (since > grace && mayReport())
         endNow(status(), 1);
+      if (since > 2 * grace)
+        this->exit(1, /*failed=*/true);
     }
   }
 }

@@ -19,6 +19,7 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <unistd.h>
 
 using namespace shardkit::rt;
 using namespace shardkit::run;
@@ -56,6 +57,8 @@ private:
   int fail(const Status &status) {
     lastError_ = status.message();
     std::fflush(stdout);
+    while (!backend_->mayReport())
+      ::pause(); // Whoever says it ends this process.
     std::fprintf(stderr, "error: %s\n", status.message().c_str());
     return 1;
   }

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace shardkit::rt {
@@ -70,9 +71,19 @@ public:
   /// This process cannot go on: an error for all of them.
   virtual void abort(const Status &) {}
 
+  /// Of the threads that would say why this process fails one does, the first to ask: true on that one. It ends the
+  /// process then; the others leave that to it.
+  bool mayReport() {
+    std::thread::id first, own = std::this_thread::get_id();
+    return reporter_.compare_exchange_strong(first, own) || first == own;
+  }
+
   /// Ends the process: in order where `failed` is false, else without waiting for
   /// others.
   [[noreturn]] virtual void exit(int status, bool failed) = 0;
+
+private:
+  std::atomic<std::thread::id> reporter_{};
 
 protected:
   int process_ = 0, processes_ = 1, nodeProcess_ = 0, nodeProcesses_ = 1;
