@@ -16,7 +16,7 @@ using llvm::SmallVector;
 /// Looks for a step that is waited for before another thread is let in: some microseconds, as steps take.
 static constexpr unsigned kMaxSpins = 1 << 10;
 /// More threads than that would mostly wait.
-static constexpr size_t kMaxThreads = 8;
+static constexpr size_t kMaxThreads = 4;
 
 StepSchedule::StepSchedule(ArrayRef<Step> steps) {
   struct Cell {

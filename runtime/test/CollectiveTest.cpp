@@ -4,8 +4,10 @@
 #include "Support.h"
 
 #include "Manifest/CollectiveCheck.h"
+#include "shardkit/rt/Backend.h"
 #include "shardkit/rt/Collective.h"
 
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <thread>
@@ -557,6 +559,25 @@ TEST(Collective, emptyBuffers) {
   ASSERT_TRUE(validateMove(info, 2, 2).ok());
   Buffers in(2);
   runOnThreads(info, 2, in);
+}
+
+// The thread that runs and the one that watches may come with the same error.
+TEST(Backend, oneThreadReports) {
+  for (int round = 0; round < 50; ++round) {
+    std::unique_ptr<Backend> backend = makeLocalBackend();
+    std::atomic<int> reporters = 0, wrong = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        const bool mayReport = backend->mayReport();
+        reporters += mayReport;
+        wrong += backend->mayReport() != mayReport; // it has more to say, or never has
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    EXPECT_EQ(reporters, 1);
+    EXPECT_EQ(wrong, 0);
+  }
 }
 
 } // namespace
