@@ -51,10 +51,8 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       return signalPassFailure();
     // What an earlier run chose is no pin.
     if (getPhase(module) > int(Phase::Annotated)) {
-      for (auto func : getProgramFunctions(module)) {
-        func->removeAttr(kSolverAttr);
-        func.walk([](Operation *op) { op->removeAttr(kComputeAttr); });
-      }
+      for (auto func : getProgramFunctions(module))
+        forgetSearch(func);
       module->removeAttr(kMeshShapesAttr);
     }
     if (meshShapes == "all" && failed(chooseMeshShape(module, *options)))

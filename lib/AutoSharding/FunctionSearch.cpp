@@ -1,6 +1,6 @@
 //===- FunctionSearch.cpp - The best layouts of one function --------------===//
 
-#include "shardkit/AutoSharding/FunctionSearch.h"
+#include "shardkit/AutoSharding/ModuleSearch.h"
 #include "shardkit/Cost/CollectiveMove.h"
 
 using namespace mlir;
@@ -308,7 +308,36 @@ StringRef FunctionSearch::getStatus(const SearchResult &result) const {
   return problem->isWithinSets() ? "optimal within sets of 3" : "optimal";
 }
 
+/// On an op: what it had of these before a search.
+static const StringLiteral kOfOps[] = {kComputeAttr, kRegatherAttr};
+
+/// Keeps what was given to the ops beside what is about to be chosen.
+static void keepGiven(func::FuncOp func) {
+  func.walk([&](Operation *op) {
+    NamedAttrList given;
+    for (StringRef name : kOfOps)
+      if (Attribute attr = op->getDiscardableAttr(name))
+        given.set(name, attr);
+    if (!given.empty() && !op->hasAttr(kGivenAttr))
+      op->setDiscardableAttr(kGivenAttr, given.getDictionary(op->getContext()));
+  });
+}
+
+void spmd::forgetSearch(func::FuncOp func) {
+  if (!func->removeAttr(kSolverAttr))
+    return;
+  func.walk([&](Operation *op) {
+    auto given = dyn_cast_or_null<DictionaryAttr>(op->removeDiscardableAttr(kGivenAttr));
+    for (StringRef name : kOfOps)
+      if (Attribute attr = given ? given.get(name) : Attribute())
+        op->setDiscardableAttr(name, attr);
+      else
+        op->removeDiscardableAttr(name);
+  });
+}
+
 void FunctionSearch::write(const SearchResult &result, HandedLayouts &handed) {
+  keepGiven(func);
   Propagation &propagation = function.getPropagation();
   LayoutTable &table = propagation.getTable();
   llvm::MapVector<Operation *, llvm::SmallSetVector<int64_t, 2>> regathers;

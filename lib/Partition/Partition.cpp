@@ -43,7 +43,7 @@ public:
       : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table),
         padding(meshes), windows(meshes), fill(fill), keepLayouts(keepLayouts),
         dynamicSizes(meshes, dynamicChecks) {
-    for (StringRef name : {kShardingsAttr, kComputeAttr, kRegatherAttr, kRuleAttr, kWindowsAttr})
+    for (StringRef name : {kShardingsAttr, kGivenAttr, kComputeAttr, kRegatherAttr, kRuleAttr, kWindowsAttr})
       consumed.push_back(StringAttr::get(func.getContext(), name));
   }
 

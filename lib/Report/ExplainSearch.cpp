@@ -229,10 +229,7 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
       text = given.str();
     if (auto objective = attr.getAs<FloatAttr>("objective"))
       objectives[func.getName()] = objective.getValueAsDouble();
-    func.walk([](Operation *op) {
-      op->removeAttr(kComputeAttr);
-      op->removeAttr(kRegatherAttr);
-    });
+    forgetSearch(func);
   }
   auto options = readSearchOptions(text, module.getLoc());
   if (failed(options))

@@ -18,6 +18,10 @@ using FinishSearchFn = llvm::function_ref<LogicalResult(FunctionSearch &, Handed
 /// Completes the functions of a module in the order of their calls, each by a search.
 LogicalResult searchModule(ModuleOp module, const SearchOptions &options, FinishSearchFn finish);
 
+/// Takes back what an earlier search said of a function and its ops, but not what was given to it
+/// (FunctionSearch::write). Layouts stay: what was given of them is known to propagation.
+void forgetSearch(func::FuncOp func);
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_AUTOSHARDING_MODULESEARCH_H

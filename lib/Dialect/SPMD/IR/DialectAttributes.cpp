@@ -533,6 +533,25 @@ static LogicalResult checkRegather(const Site &site) {
   return success();
 }
 
+/// What a search was given: of an op by the names of the attributes.
+static LogicalResult checkGiven(const Site &site) {
+  if (site.place != kOp)
+    return checkSharding(site);
+  auto attrs = dyn_cast<DictionaryAttr>(site.attr.getValue());
+  if (!attrs)
+    return site.wrongKind("a dictionary");
+  for (NamedAttribute attr : attrs) {
+    Site own = site;
+    own.attr = attr;
+    Check check = attr.getName() == kComputeAttr ? checkCompute : attr.getName() == kRegatherAttr ? checkRegather : nullptr;
+    if (!check)
+      return site.wrongKind("a dictionary of " + kComputeAttr + " and " + kRegatherAttr);
+    if (failed(check(own)))
+      return failure();
+  }
+  return success();
+}
+
 static LogicalResult checkUnit(const Site &site) {
   return isa<UnitAttr>(site.attr.getValue()) ? success() : site.wrongKind("no value");
 }
@@ -560,7 +579,7 @@ struct Known {
 
 static const Known kKnown[] = {
     {kShardingAttr, kArgument | kResult, checkSharding},
-    {kGivenAttr, kArgument | kResult, checkSharding},
+    {kGivenAttr, kOp | kArgument | kResult, checkGiven},
     {kShardingsAttr, kOp, checkShardings},
     {kOperandShardingsAttr, kOp, checkOperandShardings},
     {kComputeAttr, kOp, checkCompute},

@@ -20,7 +20,7 @@ def SPMD_Dialect : Dialect {
     | attribute | on | meaning |
     | --- | --- | --- |
     | `spmd.sharding` | argument, result | its sharding |
-    | `spmd.given` | argument, result | what the user wrote, where propagation extended it |
+    | `spmd.given` | argument, result, op | what the user wrote, where propagation extended it; of an op the `spmd.compute` and `spmd.regather` that it had before a search |
     | `spmd.axis_resources` | argument, result | symbolic sharding, resolved against a mesh |
     | `spmd.global_type` | argument, result | the type before partition |
     | `spmd.weight`, `spmd.name` | argument, result | the stored tensor (or tensors), the user's name |
