@@ -35,6 +35,7 @@ Abstraction::Optimum Abstraction::solve(int64_t most, int64_t maxJoin, const Clo
   if (!tables || tables->pool.getMemory() > kManyBytes)
     tables = std::make_unique<Tables>();
   auto &[pool, reducer, memo] = *tables;
+  memo.forgetUnused(); // what was split meanwhile does not come again
   Optimum result;
   int64_t slack = std::min(most - core.constant.time - moved.bound, kInf / 8);
   result.lower = Price::impossible();

@@ -1,6 +1,7 @@
 //===- Elimination.cpp - Variables one by one -----------------------------===//
 
 #include "Elimination.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -45,22 +46,41 @@ unsigned JoinMemo::join(unsigned shape, ArrayRef<TableId> tables, int64_t ownLim
   key.append(tables.begin(), tables.end());
   ++statistics.eliminated;
   auto [index, inserted] = keys.insert(key);
-  if (!inserted)
-    return entryOfKey[index];
-
-  entryOfKey.push_back(entries.size());
-  entries.push_back({shape, kNoTable, {}, inputs.size()});
-  inputs.insert(inputs.end(), tables.begin(), tables.end());
-  Price least;
+  if (inserted) {
+    entryOfKey.push_back(entries.size());
+    entries.push_back({shape, kNoTable, {}, inputs.size()});
+    inputs.insert(inputs.end(), tables.begin(), tables.end());
+  }
+  unsigned number = entryOfKey[index];
+  Entry &entry = entries[number];
+  entry.lastRound = round;
+  if (entry.result != kNoTable)
+    return number;
   const JoinShape &s = shapes[shape];
-  Table result = joinAndMinimize(s, getTables(entries.size() - 1), ownLimit, least, work);
+  Table result = joinAndMinimize(s, getTables(number), ownLimit, entry.least, work);
   uint64_t size = result.size() * s.sizes[0];
   ++statistics.joins;
   statistics.joinEntries += size;
   statistics.largestJoin = std::max(statistics.largestJoin, size);
-  entries.back().least = least;
-  entries.back().result = pool.intern(std::move(result));
-  return entries.size() - 1;
+  entry.result = pool.internPassing(std::move(result));
+  return number;
+}
+
+void JoinMemo::forgetUnused() {
+  // Joins of different tables may have given the same.
+  llvm::DenseSet<TableId> used;
+  for (const Entry &entry : entries)
+    if (entry.lastRound == round)
+      used.insert(entry.result);
+  llvm::SmallDenseSet<TableId> unused;
+  for (Entry &entry : entries) {
+    if (entry.lastRound == round || entry.result == kNoTable)
+      continue;
+    if (!used.contains(entry.result) && unused.insert(entry.result).second)
+      pool.release(entry.result);
+    entry.result = kNoTable;
+  }
+  ++round;
 }
 
 ArrayRef<TableId> JoinMemo::match(ArrayRef<Part> parts) {

@@ -31,11 +31,14 @@ public:
     TableId result;
     Price least;
     size_t inputs; // where the tables begin in `inputs`
+    unsigned lastRound = 0; // in which it was asked for last
   };
   /// The number of the entry. Sums of `limit` or more are of no interest here, either. No sum of the tables may be
   /// less than 0, single entries may.
   unsigned join(unsigned shape, llvm::ArrayRef<TableId> tables, int64_t limit = kInf);
   unsigned addShape(const JoinShape &shape);
+  /// Gives back the results that were not asked for since the last time. Runs from before mean nothing any more.
+  void forgetUnused();
 
   const Entry &get(unsigned entry) const { return entries[entry]; }
   const JoinShape &getShape(unsigned entry) const { return shapes[entries[entry].shape]; }
@@ -65,6 +68,7 @@ private:
 
   int64_t limit = kInf;
   double work = 0;
+  unsigned round = 0; // how often what was not used was forgotten
   SequenceMap shapeKeys;
   std::vector<JoinShape> shapes;
   SequenceMap keys;

@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Join.h"
+#include "Threads.h"
 #include "Vectorize.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Parallel.h"
 
 using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
@@ -39,7 +39,7 @@ struct RowInput {
   size_t stride;
 };
 
-constexpr unsigned kBlock = 8;
+constexpr size_t kBlock = 8;
 } // namespace
 
 // Minimum into `out` of base + rows, per block that stays in registers. Blocks at the
@@ -98,7 +98,107 @@ SHARDKIT_CLONES static void minimizeRow3(int64_t *out, size_t length, const Acti
   minimizeRow<3>(out, length, active, rows);
 }
 
-/// The same for any number of rows, and with bytes that break ties.
+/// heads[i][y] for all choices i of the variable that goes: what all tables say that do not have the last dim. What is
+/// `limit` or more is impossible. Returns how many are possible.
+SHARDKIT_CLONES static size_t addHeads(int64_t *__restrict heads, size_t count, const Active &active,
+                                       ArrayRef<RowInput> rows, int64_t limit) {
+  size_t possible = 0;
+  for (unsigned i = 0; i < active.size; ++i) {
+    int64_t *own = heads + i * count;
+    std::fill_n(own, count, active.time[i]);
+    for (const RowInput &row : rows) {
+      const int64_t *time = row.time + active.choice[i] * row.stride;
+      for (size_t y = 0; y < count; ++y) {
+        int64_t sum = own[y] + time[y];
+        own[y] = sum < kInf ? sum : kInf;
+      }
+    }
+    for (size_t y = 0; y < count; ++y) {
+      possible += own[y] < limit;
+      own[y] = own[y] < limit ? own[y] : kInf;
+    }
+  }
+  return possible;
+}
+
+/// tails[i][x]: what the tables say that have the last dim, but not the one before.
+SHARDKIT_CLONES static void addTails(int64_t *__restrict tails, size_t length, const Active &active,
+                                     ArrayRef<RowInput> rows) {
+  for (unsigned i = 0; i < active.size; ++i) {
+    int64_t *own = tails + i * length;
+    std::fill_n(own, length, 0);
+    for (const RowInput &row : rows) {
+      const int64_t *time = row.time + active.choice[i] * row.stride;
+      for (size_t x = 0; x < length; ++x) {
+        int64_t sum = own[x] + time[x];
+        own[x] = sum < kInf ? sum : kInf;
+      }
+    }
+  }
+}
+
+/// At `out`, rows of `stride`: the least heads[i][y] + tails[i][x] over all i, for `lanes` x and numRows y.
+template <size_t numRows, size_t lanes>
+static inline __attribute__((always_inline)) void minPlusBlock(int64_t *out, size_t stride, unsigned choices,
+                                                               const int64_t *heads, size_t count,
+                                                               const int64_t *tails, size_t length) {
+  using Block = typename Lanes<int64_t, lanes>::Type;
+  Block least[numRows];
+  for (size_t r = 0; r < numRows; ++r)
+    least[r] = Block{} + kInf;
+  for (unsigned i = 0; i < choices; ++i) {
+    Block tail = *reinterpret_cast<const Block *>(tails + i * length);
+    for (size_t r = 0; r < numRows; ++r) {
+      Block sum = tail + heads[i * count + r];
+      least[r] = sum < least[r] ? sum : least[r];
+    }
+  }
+  for (size_t r = 0; r < numRows; ++r)
+    *reinterpret_cast<Block *>(out + r * stride) = least[r];
+}
+
+/// out[y][x], all of them.
+template <size_t lanes>
+static inline __attribute__((always_inline)) void minPlusPlane(int64_t *out, unsigned choices, const int64_t *heads,
+                                                               size_t count, const int64_t *tails, size_t length) {
+  constexpr size_t kRows = 4;
+  auto addRows = [&](size_t y, auto rows) __attribute__((always_inline)) {
+    forBlocks<lanes>(length, [&](size_t x, auto own) __attribute__((always_inline)) {
+      minPlusBlock<rows, own>(out + y * length + x, length, choices, heads + y, count, tails + x, length);
+    });
+  };
+  forBlocks<kRows>(count, addRows);
+}
+
+/// Where the last dim is shorter than a register the one before goes along it.
+SHARDKIT_CLONES static void minPlus(int64_t *out, unsigned choices, const int64_t *heads, size_t count,
+                                    const int64_t *tails, size_t length, int64_t *turned) {
+  if (length >= kBlock || count < kBlock)
+    return minPlusPlane<kBlock>(out, choices, heads, count, tails, length);
+  minPlusPlane<kBlock>(turned, choices, tails, length, heads, count);
+  for (size_t y = 0; y < count; ++y)
+    for (size_t x = 0; x < length; ++x)
+      out[y * length + x] = turned[x * count + y];
+}
+
+/// The same where one table has both of the last two dims, and each of its choices a plane of its own.
+SHARDKIT_CLONES static void minPlus(int64_t *out, const Active &active, const int64_t *heads, size_t count,
+                                    const int64_t *tails, size_t length, const RowInput &plane) {
+  for (size_t y = 0; y < count; ++y)
+    forBlocks<kBlock>(length, [&](size_t x, auto lanes) __attribute__((always_inline)) {
+      using Block = typename Lanes<int64_t, lanes>::Type;
+      Block least = Block{} + kInf;
+      for (unsigned i = 0; i < active.size; ++i) {
+        const int64_t *time = plane.time + active.choice[i] * plane.stride + y * length + x;
+        Block sum = *reinterpret_cast<const Block *>(time) +
+                    *reinterpret_cast<const Block *>(tails + i * length + x) + heads[i * count + y];
+        least = sum < least ? sum : least;
+      }
+      *reinterpret_cast<Block *>(out + y * length + x) = least;
+    });
+}
+
+/// As minimizeRow for any number of rows, and with bytes that break ties.
 SHARDKIT_CLONES static void minimizeRows(int64_t *__restrict outTime, int64_t *__restrict outBytes,
                                          size_t length, const Active &active,
                                          ArrayRef<RowInput> rows, int64_t *__restrict sumTime,
@@ -154,6 +254,10 @@ public:
       levels[shape.inputs[j].back()].push_back(j);
       withBytes |= !tables[j]->bytes.empty();
     }
+    for (unsigned j : levels[rank])
+      if (rank > 1)
+        (llvm::is_contained(shape.inputs[j], rank - 1) ? planes : lasts).push_back(j);
+    hasPlane = rank > 1 && planes.size() <= 1 && !withBytes;
     active.resize(rank + 1);
     for (Active &a : active) {
       a.choice.resize(shape.sizes[0]);
@@ -187,6 +291,7 @@ public:
     }
     move(1, begin);
     nestRange(1, begin * block, end - begin);
+    move(1, -int64_t(end));
   }
 
   /// The least per choices of these dims, 0 first.
@@ -272,6 +377,8 @@ private:
 
   /// The next choices of a dim, so many of them.
   void nestRange(unsigned dim, size_t out, unsigned count) {
+    if (dim + 2 == shape.sizes.size() && hasPlane && addPlane(dim, out, count))
+      return move(dim, count);
     size_t block = 1;
     for (unsigned s : ArrayRef(shape.sizes).drop_front(dim + 1))
       block *= s;
@@ -289,13 +396,38 @@ private:
     }
   }
 
-  void addRow(unsigned dim, size_t out) {
+  llvm::SmallVector<RowInput, 4> getRows(ArrayRef<unsigned> level) const {
     llvm::SmallVector<RowInput, 4> rows;
-    for (unsigned j : levels[dim])
+    for (unsigned j : level)
       rows.push_back(
           {tables[j]->time.data() + inputs[j].offset,
            tables[j]->bytes.empty() ? nullptr : tables[j]->bytes.data() + inputs[j].offset,
            inputs[j].strides[0]});
+    return rows;
+  }
+
+  /// The last two dims at once, so many choices of the first of them, where at most one table has both.
+  /// False where few choices are possible, which is less work one by one.
+  bool addPlane(unsigned dim, size_t out, unsigned count) {
+    const Active &from = active[dim - 1];
+    size_t length = shape.sizes[dim + 1];
+    heads.resize(size_t(from.size) * count);
+    size_t possible = addHeads(heads.data(), count, from, getRows(levels[dim]), limit);
+    if (possible < heads.size() / 2)
+      return false;
+    tails.resize(from.size * length);
+    addTails(tails.data(), length, from, getRows(lasts));
+    turned.resize(count * length);
+    if (planes.empty())
+      minPlus(outTime + out, from.size, heads.data(), count, tails.data(), length, turned.data());
+    else
+      minPlus(outTime + out, from, heads.data(), count, tails.data(), length, getRows(planes).front());
+    work += heads.size() + double(possible) * length;
+    return true;
+  }
+
+  void addRow(unsigned dim, size_t out) {
+    llvm::SmallVector<RowInput, 4> rows = getRows(levels[dim]);
     const Active &from = active[dim - 1];
     int64_t *time = outTime + out;
     size_t length = shape.sizes[dim];
@@ -361,15 +493,18 @@ private:
   std::vector<llvm::SmallVector<unsigned, 4>> levels; // inputs by their last dim
   std::vector<Active> active;
   std::vector<int64_t> sumTime, sumBytes, spare;
+  Numbers heads, tails, turned;
   std::vector<size_t> marginalStrides; // 0: not a dim of it
   bool withBytes = false;
+  bool hasPlane; // at most one table has both of the last two dims
+  llvm::SmallVector<unsigned, 4> lasts, planes; // those that have the last one, and both
   double work = 0;
   int64_t *outTime = nullptr, *outBytes = nullptr;
 };
 } // namespace
 
 /// Entries of a join from which on it is shared among threads.
-static constexpr size_t kManyEntries = size_t(1) << 16;
+static constexpr size_t kManyEntries = size_t(1) << 18;
 
 Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> tables, int64_t limit,
                               Price &least, double &work) {
@@ -398,21 +533,27 @@ Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> ta
   work += size;
   if (shape.sizes.size() > 2 && size * shape.sizes[0] >= kManyEntries) {
     // Each fills in a part, the same whoever is first.
-    unsigned parts = shape.sizes[1];
-    size_t block = size / parts;
+    unsigned inPart = shape.sizes.size() > 3 ? 1 : std::max(shape.sizes[1] / 8, 8u);
+    unsigned parts = (shape.sizes[1] + inPart - 1) / inPart;
+    size_t block = size / shape.sizes[1];
+    auto forParts = [&](llvm::function_ref<void(unsigned begin, unsigned end)> run) {
+      runTogether(parts, [&](size_t part) {
+        run(part * inPart, std::min<unsigned>((part + 1) * inPart, shape.sizes[1]));
+      });
+    };
     std::vector<Price> leasts(parts);
     std::vector<double> works(parts);
-    llvm::parallelFor(0, parts, [&](size_t part) {
+    forParts([&](unsigned begin, unsigned end) {
       Join own(shape, tables, limit);
-      own.run(result, part, part + 1);
-      leasts[part] = getLeast(part * block, (part + 1) * block);
-      works[part] = own.getWork();
+      own.run(result, begin, end);
+      leasts[begin / inPart] = getLeast(begin * block, end * block);
+      works[begin / inPart] = own.getWork();
     });
     least = *llvm::min_element(leasts);
     for (double own : works)
       work += own;
     if (least.time < limit)
-      llvm::parallelFor(0, parts, [&](size_t part) { subtract(part * block, (part + 1) * block); });
+      forParts([&](unsigned begin, unsigned end) { subtract(begin * block, end * block); });
   } else {
     join.run(result, 0, shape.sizes.size() > 1 ? shape.sizes[1] : 1);
     work += join.getWork();

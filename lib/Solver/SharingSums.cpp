@@ -10,23 +10,6 @@ static constexpr size_t kLanes = 16;
 /// Vectors that are added to a table at once: more do not fit into registers.
 static constexpr size_t kMaxVectors = 4;
 
-/// Calls do(first, lanes) for blocks of 0, ..., n - 1; the last one overlaps with the one before, a minimum may be
-/// taken twice.
-template <typename Do> static inline __attribute__((always_inline)) void forBlocks(size_t n, Do block) {
-  std::integral_constant<size_t, kLanes> lanes;
-  std::integral_constant<size_t, 1> one;
-  if (n < kLanes) {
-    for (size_t at = 0; at < n; ++at)
-      block(at, one);
-    return;
-  }
-  size_t at = 0;
-  for (; at + kLanes <= n; at += kLanes)
-    block(at, lanes);
-  if (at < n)
-    block(n - kLanes, lanes);
-}
-
 /// All that has loops, compiled for the machine at hand as a whole.
 template <typename T> struct SharingSums<T>::Kernels {
   using Sums = SharingSums<T>;
@@ -34,24 +17,19 @@ template <typename T> struct SharingSums<T>::Kernels {
   static inline __attribute__((always_inline)) T getLeast(const T *a, size_t n) {
     T least[kLanes];
     std::fill(least, least + kLanes, a[0]);
-    forBlocks(n, [&](size_t at, auto lanes) __attribute__((always_inline)) {
+    forBlocks<kLanes>(n, [&](size_t at, auto lanes) __attribute__((always_inline)) {
       for (size_t k = 0; k < lanes; ++k)
         least[k] = a[at + k] < least[k] ? a[at + k] : least[k];
     });
     return *std::min_element(least, least + kLanes);
   }
 
-  /// So many numbers, at any address, in registers of whatever size there is.
-  template <size_t lanes> struct Lanes {
-    typedef T Type __attribute__((vector_size(lanes * sizeof(T)), aligned(alignof(T)), may_alias));
-  };
-
   /// sums[v * columns + j]: the least of table[i * columns + j] + by[v][i] over all rows i.
   template <size_t numVectors>
   static inline __attribute__((always_inline)) void addToRows(const T *table, size_t rows, size_t columns,
                                                               const T *const *by, T *sums) {
-    forBlocks(columns, [&](size_t at, auto lanes) __attribute__((always_inline)) {
-      using Block = typename Lanes<lanes>::Type;
+    forBlocks<kLanes>(columns, [&](size_t at, auto lanes) __attribute__((always_inline)) {
+      using Block = typename Lanes<T, lanes>::Type;
       Block least[numVectors];
       for (size_t v = 0; v < numVectors; ++v)
         least[v] = *reinterpret_cast<const Block *>(table + at) + by[v][0];

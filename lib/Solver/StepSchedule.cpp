@@ -1,9 +1,9 @@
 //===- StepSchedule.cpp - Steps that may run at the same time -------------===//
 
 #include "StepSchedule.h"
+#include "Threads.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Parallel.h"
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -15,8 +15,6 @@ using llvm::SmallVector;
 
 /// Looks for a step that is waited for before another thread is let in: some microseconds, as steps take.
 static constexpr unsigned kMaxSpins = 1 << 10;
-/// More threads than that would mostly wait.
-static constexpr size_t kMaxThreads = 4;
 
 StepSchedule::StepSchedule(ArrayRef<Step> steps) {
   struct Cell {
@@ -68,7 +66,7 @@ void StepSchedule::run(llvm::function_ref<void(unsigned)> run) const {
   std::unique_ptr<std::atomic<bool>[]> done(new std::atomic<bool>[order.size()]());
   std::atomic<size_t> next = 0;
   // Whoever takes a step has all before it begun, here or elsewhere: nobody waits forever, however many there are.
-  auto work = [&](size_t) {
+  workTogether(order.size(), [&] {
     for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < order.size();) {
       unsigned step = order[i];
       for (unsigned other : ArrayRef(waitsFor).slice(waitBegin[step], waitBegin[step + 1] - waitBegin[step]))
@@ -78,6 +76,5 @@ void StepSchedule::run(llvm::function_ref<void(unsigned)> run) const {
       run(step);
       done[step].store(true, std::memory_order_release);
     }
-  };
-  llvm::parallelFor(0, std::min<size_t>(llvm::parallel::strategy.compute_thread_count(), kMaxThreads), work);
+  });
 }

@@ -14,28 +14,49 @@ static uint64_t hashOf(ArrayRef<int64_t> values, uint64_t seed) {
   return (h ^ seed) * 0x9e3779b97f4a7c15ull;
 }
 
+static uint64_t hashOf(const Table &table) {
+  uint64_t hash = hashOf(table.time, 1);
+  if (!table.bytes.empty())
+    hash = hashOf(table.bytes, hash);
+  return hash >> 1; // DenseMap keeps the two largest keys for itself
+}
+
 static size_t memoryOf(const Table &table) {
   return (table.time.size() + table.bytes.size()) * sizeof(int64_t);
 }
 
-TableId TablePool::intern(Table table) {
+TableId TablePool::intern(Table table, bool isLasting) {
   if (llvm::all_of(table.bytes, [](int64_t b) { return b == 0; }))
     table.bytes.clear();
-  uint64_t hash = hashOf(table.time, 1);
-  if (!table.bytes.empty())
-    hash = hashOf(table.bytes, hash);
-  hash >>= 1; // DenseMap keeps the two largest keys for itself
+  uint64_t hash = hashOf(table);
   auto [it, inserted] = heads.try_emplace(hash, tables.size());
   if (!inserted) {
     for (unsigned id = it->second; id != ~0u; id = next[id])
-      if (tables[id].time == table.time && tables[id].bytes == table.bytes)
+      if (tables[id].time == table.time && tables[id].bytes == table.bytes) {
+        lasting[id] = lasting[id] || isLasting;
         return id;
+      }
   }
   next.push_back(inserted ? ~0u : it->second);
   it->second = tables.size();
   memory += memoryOf(table);
+  lasting.push_back(isLasting);
   tables.push_back(std::move(table));
   return tables.size() - 1;
+}
+
+void TablePool::release(TableId id) {
+  if (lasting[id])
+    return;
+  auto head = heads.find(hashOf(tables[id]));
+  unsigned *link = &head->second;
+  while (*link != id)
+    link = &next[*link];
+  *link = next[id];
+  if (head->second == ~0u)
+    heads.erase(head);
+  memory -= memoryOf(tables[id]);
+  tables[id] = Table();
 }
 
 template <typename Compute> TableId TablePool::once(ArrayRef<unsigned> key, Compute compute) {

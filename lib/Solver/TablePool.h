@@ -38,7 +38,11 @@ struct Weight {
 
 class TablePool {
 public:
-  TableId intern(Table table);
+  TableId intern(Table table) { return intern(std::move(table), /*isLasting=*/true); }
+  /// One that `release` may take back, unless an equal one was interned to last.
+  TableId internPassing(Table table) { return intern(std::move(table), /*isLasting=*/false); }
+  /// Gives back what it occupies: its number means nothing from now on, and an equal one gets another.
+  void release(TableId id);
   const Table &get(TableId id) const { return tables[id]; }
 
   /// Rows become columns.
@@ -65,10 +69,12 @@ public:
   unsigned size() const { return tables.size(); }
 
 private:
+  TableId intern(Table table, bool isLasting);
   template <typename Compute> TableId once(llvm::ArrayRef<unsigned> key, Compute compute);
 
   std::vector<Table> tables;
   std::vector<unsigned> next;
+  std::vector<bool> lasting;
   llvm::DenseMap<uint64_t, unsigned> heads;
   SequenceMap lists;
   SequenceMap derived; // ops on tables
