@@ -1,5 +1,6 @@
 //===- Attention.cpp - sk_attention on a GPU --------------------------------===//
 
+#include "CudnnAttention.h"
 #include "DeviceImpl.h"
 #include "Kernels.h"
 
@@ -8,15 +9,30 @@
 namespace shardkit::rt::cuda {
 
 struct Attention::Plan {
+  explicit Plan(const DriverApi &driver) : driver(driver) {}
+  ~Plan() {
+    if (workspace)
+      driver.cuMemFree(workspace);
+  }
+  const DriverApi &driver;
   sk_attention_desc desc; ///< Guards against an address that is used again.
-  std::string work, kernel;
+  std::unique_ptr<CudnnAttention> library;
+  CUdeviceptr workspace = 0; ///< Of the library; recorded programs have its address.
+  int bias = -1;             ///< The operand that is the library's.
+  // Or a kernel of the runtime.
+  std::string reason, work, kernel;
   CUfunction function = nullptr;
   int64_t blocks = 0;
   int threads = 0, sharedBytes = 0;
 };
 
 Attention::Attention(Device::Impl &device) : device_(device) {}
-Attention::~Attention() = default;
+
+Attention::~Attention() {
+  plans_.clear();
+  if (cudnn_)
+    (*device_.machine.cudnn())->cudnnDestroy(cudnn_);
+}
 
 namespace {
 
@@ -85,11 +101,44 @@ struct Shape {
   int head, queries, keys;
 };
 
+/// What an address is aligned to: 1, 2, 4, 8 or 16 bytes.
+uint8_t alignmentOf(const void *data) {
+  const uint64_t bits = address(data) | 16;
+  return uint8_t(bits & (~bits + 1));
+}
+
 } // namespace
 
-Expected<std::unique_ptr<Attention::Plan>> Attention::make(const sk_attention_desc &desc,
-                                                           const bool (&wide)[4]) {
-  SK_RETURN_IF_ERROR(check(desc));
+Expected<cudnnHandle_t> Attention::cudnn(const CudnnApi &api) {
+  if (!cudnn_) {
+    SK_RETURN_IF_ERROR(api.check(api.cudnnCreate(&cudnn_), device_.placed("starting cuDNN")));
+    SK_RETURN_IF_ERROR(api.check(api.cudnnSetStream(cudnn_, device_.compute),
+                                 device_.placed("giving cuDNN a stream")));
+  }
+  return cudnn_;
+}
+
+Status Attention::makeLibrary(const Call &call, Plan &plan) {
+  SK_ASSIGN_OR_RETURN(const CudnnShape shape, cudnnShape(call.desc));
+  for (const void *data : {call.q, call.k, call.v, static_cast<const void *>(call.out)})
+    SK_RETURN_IF_ERROR(expect(alignmentOf(data) == 16, "by cuDNN at an odd address",
+                              "one that is aligned to 16 bytes"));
+  SK_ASSIGN_OR_RETURN(const CudnnApi *api, device_.machine.cudnn());
+  SK_ASSIGN_OR_RETURN(const cudnnHandle_t handle, cudnn(*api));
+  plan.bias = shape.biasOperand;
+  const int64_t biasAlignment = plan.bias < 0 ? 16 : alignmentOf(call.operands[plan.bias]);
+  constexpr int64_t mostWorkspace = 32 << 20;
+  SK_ASSIGN_OR_RETURN(plan.library, CudnnAttention::make(*api, {handle, nullptr}, shape,
+                                                         biasAlignment, mostWorkspace));
+  if (int64_t bytes = plan.library->workspaceBytes())
+    SK_RETURN_IF_ERROR(
+        device_.driver.check(device_.driver.cuMemAlloc(&plan.workspace, size_t(bytes)),
+                             device_.placed("allocating a workspace of cuDNN")));
+  return {};
+}
+
+Status Attention::makeKernel(const Call &call, Plan &plan) {
+  const sk_attention_desc &desc = call.desc;
   const bool isTf32 = desc.in_dtype == SK_F32 && device_.options.tf32;
   const bool isF32 = desc.in_dtype == SK_F32 && !isTf32;
 #define SK_SHAPE(head, queries, keys) Shape{head, queries, keys},
@@ -99,56 +148,94 @@ Expected<std::unique_ptr<Attention::Plan>> Attention::make(const sk_attention_de
   while (shape->head < std::max(desc.head, desc.values))
     ++shape;
 
-  auto plan = std::make_unique<Plan>();
-  plan->desc = desc;
-  plan->blocks = (desc.queries + shape->queries - 1) / shape->queries;
+  plan.blocks = (desc.queries + shape->queries - 1) / shape->queries;
   for (int i = 0; i < desc.num_batch; ++i)
-    plan->blocks *= desc.batch[i];
-  SK_RETURN_IF_ERROR(expect(plan->blocks <= INT32_MAX,
-                            "of " + std::to_string(plan->blocks) + " blocks", "fewer than 2^31"));
+    plan.blocks *= desc.batch[i];
+  SK_RETURN_IF_ERROR(expect(plan.blocks <= INT32_MAX,
+                            "of " + std::to_string(plan.blocks) + " blocks", "fewer than 2^31"));
   // As attention.c divides it up; flags at the end.
-  plan->threads = isF32 ? shape->queries * 4 : 128;
-  plan->sharedBytes =
+  plan.threads = isF32 ? shape->queries * 4 : 128;
+  plan.sharedBytes =
       32 + (isF32 ? 4 * ((shape->queries + shape->keys) * (shape->head + 4) +
                          shape->queries * (shape->keys + 4))
                   : (isTf32 ? 4 : 2) * (shape->queries + 2 * shape->keys) * shape->head);
   const char *type = isTf32 ? "tf32" : isF32 ? "f32" : desc.in_dtype == SK_F16 ? "f16" : "bf16";
-  plan->kernel = std::string("sk_attention_") + type + "_" + std::to_string(shape->head);
+  plan.kernel = std::string("sk_attention_") + type + "_" + std::to_string(shape->head);
   const char *text = isTf32                     ? attentionTf32Text
                      : isF32                    ? attentionF32Text
                      : desc.in_dtype == SK_F16 ? attentionF16Text
                                                 : attentionBf16Text;
-  SK_ASSIGN_OR_RETURN(plan->function,
-                      device_.programs.ownKernel(plan->kernel, text, plan->sharedBytes));
+  SK_ASSIGN_OR_RETURN(plan.function,
+                      device_.programs.ownKernel(plan.kernel, text, plan.sharedBytes));
   sk_attention_work work;
   std::memset(&work, 0, sizeof work);
   work.desc = desc;
-  work.wide_q = wide[0];
-  work.wide_k = wide[1];
-  work.wide_v = wide[2];
-  work.wide_out = wide[3];
-  plan->work.assign(reinterpret_cast<const char *>(&work), sizeof work);
+  const int64_t in = desc.in_dtype == SK_F32 ? 4 : 2, to = desc.out_dtype == SK_F32 ? 4 : 2;
+  work.wide_q = isWide(desc, desc.q, call.q, desc.queries, desc.head, 16 / in, in);
+  work.wide_k = isWide(desc, desc.k, call.k, desc.keys, desc.head, 16 / in, in);
+  work.wide_v = isWide(desc, desc.v, call.v, desc.keys, desc.values, 16 / in, in);
+  work.wide_out = isWide(desc, desc.out, call.out, desc.queries, desc.values, 2, to);
+  plan.work.assign(reinterpret_cast<const char *>(&work), sizeof work);
+  return {};
+}
+
+Expected<std::shared_ptr<Attention::Plan>> Attention::make(const Call &call) {
+  SK_RETURN_IF_ERROR(check(call.desc));
+  auto plan = std::make_shared<Plan>(device_.driver);
+  plan->desc = call.desc;
+  Status status = device_.options.attention == AttentionEngine::Own
+                      ? invalid("attention by cuDNN was not asked for")
+                      : makeLibrary(call, *plan);
+  if (!status.ok() && device_.options.attention == AttentionEngine::Cudnn)
+    return status;
+  if (status.ok())
+    return plan;
+  plan->reason = status.message();
+  SK_RETURN_IF_ERROR(makeKernel(call, *plan));
   return plan;
 }
 
-Status Attention::run(const sk_attention_desc &desc, const void *q, const void *k, const void *v,
-                      void *out, const void *const *operands) {
-  const int64_t in = desc.in_dtype == SK_F32 ? 4 : 2, to = desc.out_dtype == SK_F32 ? 4 : 2;
-  const bool wide[4] = {isWide(desc, desc.q, q, desc.queries, desc.head, 16 / in, in),
-                        isWide(desc, desc.k, k, desc.keys, desc.head, 16 / in, in),
-                        isWide(desc, desc.v, v, desc.keys, desc.values, 16 / in, in),
-                        isWide(desc, desc.out, out, desc.queries, desc.values, 2, to)};
-  const int flags = wide[0] | wide[1] << 1 | wide[2] << 2 | wide[3] << 3;
-  std::unique_ptr<Plan> &plan = plans_[{&desc, flags}];
-  if (!plan || std::memcmp(&plan->desc, &desc, sizeof desc) != 0) {
-    SK_ASSIGN_OR_RETURN(plan, make(desc, wide));
+Expected<std::shared_ptr<Attention::Plan>> Attention::plan(const Call &call) {
+  const sk_attention_desc &desc = call.desc;
+  Key key = {&desc, {}};
+  for (size_t i = 0; const void *data : {call.q, call.k, call.v, static_cast<const void *>(call.out)})
+    key.alignments[i++] = alignmentOf(data);
+  for (int i = 0; i < desc.num_operands && i < SK_MAX_ATTENTION_OPERANDS; ++i)
+    key.alignments[size_t(4 + i)] = alignmentOf(call.operands[i]);
+  auto isFor = [&](const Plan &plan) {
+    return std::memcmp(&plan.desc, &desc, sizeof desc) == 0;
+  };
+  std::shared_ptr<Plan> &plan = plans_[key];
+  if (plan && isFor(*plan))
+    return plan;
+  // Layers of a model are alike.
+  for (const auto &[other, known] : plans_)
+    if (known && other.alignments == key.alignments && isFor(*known))
+      return plan = known;
+  SK_ASSIGN_OR_RETURN(plan, make(call));
+  return plan;
+}
+
+Status Attention::run(const Call &call) {
+  SK_ASSIGN_OR_RETURN(const std::shared_ptr<Plan> plan, this->plan(call));
+  const void *read[SK_MAX_ATTENTION_OPERANDS] = {};
+  for (int i = 0; i < call.desc.num_operands; ++i)
+    read[i] = call.operands[i];
+  if (plan->library) {
+    ++uses_.byCudnn;
+    device_.lastKernel = "attention of cuDNN";
+    const Status status = plan->library->run(cudnn_, call.q, call.k, call.v, call.out,
+                                             plan->bias < 0 ? nullptr : read[plan->bias],
+                                             pointer(plan->workspace));
+    return status.ok() ? Status() : Status(status.code(), device_.placed(status.message()));
   }
+  ++uses_.byKernel;
+  uses_.reason = plan->reason;
   if (plan->blocks == 0)
     return {};
   SK_ASSIGN_OR_RETURN(const void *work, device_.descriptor(plan->work));
-  const void *read[SK_MAX_ATTENTION_OPERANDS] = {};
-  for (int i = 0; i < desc.num_operands; ++i)
-    read[i] = operands[i];
+  const void *q = call.q, *k = call.k, *v = call.v;
+  void *out = call.out;
   void *args[5 + SK_MAX_ATTENTION_OPERANDS] = {&work, &q, &k, &v, &out};
   for (int i = 0; i < SK_MAX_ATTENTION_OPERANDS; ++i)
     args[5 + i] = &read[i];

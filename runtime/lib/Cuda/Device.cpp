@@ -40,6 +40,7 @@ Device::Impl::~Impl() {
     if (one.graph)
       driver.cuGraphExecDestroy(one.graph);
   contractions.reset();
+  attention.reset();
   mover.reset();
   for (CUdeviceptr memory : chunks)
     driver.cuMemFree(memory);
@@ -64,6 +65,7 @@ Status Device::enter() {
 const std::string &Device::name() const { return impl_->gpu.name; }
 Mover &Device::mover() { return *impl_->mover; }
 void Device::noteHost() { impl_->hasHost = true; }
+const AttentionUses &Device::attentionUses() const { return impl_->attention->uses(); }
 
 struct Devices::Impl {
   int64_t begin = 0;
@@ -343,7 +345,7 @@ Status Device::contractFused(const sk_fused_contraction *desc, const void *a, co
 
 Status Device::attention(const sk_attention_desc *desc, const void *q, const void *k,
                          const void *v, void *out, const void *const *operands) {
-  return impl_->attention->run(*desc, q, k, v, out, operands);
+  return impl_->attention->run({*desc, q, k, v, out, operands});
 }
 
 Status Device::startCommunication() {

@@ -4,6 +4,7 @@
 #define SHARDKIT_RT_CUDA_DEVICEIMPL_H
 
 #include "CublasLtApi.h"
+#include "CudnnApi.h"
 #include "DriverApi.h"
 #include "KernelAbi.h"
 
@@ -49,12 +50,14 @@ public:
   Expected<Gpu *> gpu(int ordinal);
   /// cuBLASLt, opened when it is asked for first.
   Expected<const CublasLtApi *> cublasLt();
+  Expected<const CudnnApi *> cudnn();
 
 private:
   Status start();
   std::mutex mutex_;
   DriverApi driver_;
   std::optional<Expected<CublasLtApi>> cublasLt_;
+  std::optional<Expected<CudnnApi>> cudnn_;
   std::vector<Gpu> gpus_;
 };
 
@@ -218,14 +221,31 @@ class Attention {
 public:
   explicit Attention(Device::Impl &device);
   ~Attention();
-  Status run(const sk_attention_desc &desc, const void *q, const void *k, const void *v, void *out,
-             const void *const *operands);
+  struct Call {
+    const sk_attention_desc &desc;
+    const void *q, *k, *v;
+    void *out;
+    const void *const *operands;
+  };
+  Status run(const Call &call);
+  const AttentionUses &uses() const { return uses_; }
 
 private:
   struct Plan;
-  Expected<std::unique_ptr<Plan>> make(const sk_attention_desc &desc, const bool (&wide)[4]);
+  struct Key {
+    const sk_attention_desc *desc;
+    std::array<uint8_t, 4 + SK_MAX_ATTENTION_OPERANDS> alignments; ///< q, k, v, out; operands.
+    auto operator<=>(const Key &) const = default;
+  };
+  Expected<std::shared_ptr<Plan>> plan(const Call &call);
+  Expected<std::shared_ptr<Plan>> make(const Call &call);
+  Status makeLibrary(const Call &call, Plan &plan);
+  Status makeKernel(const Call &call, Plan &plan);
+  Expected<cudnnHandle_t> cudnn(const CudnnApi &api);
   Device::Impl &device_;
-  std::map<std::pair<const sk_attention_desc *, int>, std::unique_ptr<Plan>> plans_;
+  cudnnHandle_t cudnn_ = nullptr; ///< Made when it is asked for first.
+  std::map<Key, std::shared_ptr<Plan>> plans_; ///< Equal descriptors have one.
+  AttentionUses uses_;
 };
 
 } // namespace shardkit::rt::cuda

@@ -63,6 +63,14 @@ Expected<const CublasLtApi *> Machine::cublasLt() {
   return &**cublasLt_;
 }
 
+Expected<const CudnnApi *> Machine::cudnn() {
+  std::lock_guard lock(mutex_);
+  if (!cudnn_)
+    cudnn_ = CudnnApi::open();
+  SK_RETURN_IF_ERROR(cudnn_->status());
+  return &**cudnn_;
+}
+
 Programs::~Programs() {
   const DriverApi &driver = machine_.driver();
   driver.cuCtxSetCurrent(gpu_.context);

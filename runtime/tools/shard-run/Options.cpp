@@ -97,6 +97,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_option("--chip", options.chip, "cuda: the same for the chip, sm_90");
   app.add_option("--matmul-precision", options.matmulPrecision,
                  "cuda: ieee, or tf32 for f32 contractions that round their inputs");
+  app.add_option("--attention", options.attention,
+                 "cuda: cudnn, kernel (the runtime's own), or auto: cuDNN where it is and can");
   app.add_flag("--graphs,!--no-graphs", options.graphs,
                "cuda: record programs that the host does not steer, and replay them");
   app.add_option("--devices-per-process", devicesPerProcess,
@@ -167,6 +169,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     return invalid("--chip=" + options.chip + ", expected --target=cuda with it");
   if (options.matmulPrecision != "ieee" && options.matmulPrecision != "tf32")
     return invalid("--matmul-precision=" + options.matmulPrecision + ", expected ieee or tf32");
+  if (options.attention != "auto" && options.attention != "cudnn" && options.attention != "kernel")
+    return invalid("--attention=" + options.attention + ", expected auto, cudnn or kernel");
   if (devicesPerProcess == "auto")
     options.devicesPerProcess = 0;
   else if (!parseNumber(devicesPerProcess, options.devicesPerProcess) ||

@@ -39,6 +39,7 @@ struct Options {
   int libraryThreads = 0;        ///< Of each rank; 0: by the cores.
   std::string target, chip;      ///< Empty: what the bundle is for.
   std::string matmulPrecision = "ieee"; ///< Or tf32; of devices.
+  std::string attention = "auto";       ///< Or cudnn, kernel; of devices.
   bool graphs = true;                   ///< Of devices.
   std::string digests;           ///< File for a digest of every result.
   std::string suite;             ///< Directory of recorded runs (SK_RECORD).

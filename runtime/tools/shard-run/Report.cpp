@@ -332,6 +332,10 @@ Status writeReport(const std::string &path, const Bundle &bundle,
                 {"device_bytes", record.localBytes}};
     if (!record.what->pipeline())
       run["contractions"] = contractionsJson(record.stats.functions[0].contractions);
+    if (record.attention.byCudnn + record.attention.byKernel > 0)
+      run["attention"] = {{"by_cudnn", record.attention.byCudnn},
+                          {"by_kernel", record.attention.byKernel},
+                          {"reason", record.attention.reason}};
     if (!record.differences.empty()) {
       Json verify = Json::array();
       for (size_t i = 0; i < record.differences.size(); ++i)

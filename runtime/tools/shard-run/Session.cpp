@@ -82,6 +82,9 @@ Status Session::openDevices(const Runnable &what) {
     cuda::DeviceOptions options;
     options.tf32 = options_.matmulPrecision == "tf32";
     options.graphs = options_.graphs;
+    options.attention = options_.attention == "cudnn"    ? cuda::AttentionEngine::Cudnn
+                        : options_.attention == "kernel" ? cuda::AttentionEngine::Own
+                                                         : cuda::AttentionEngine::Any;
     options.map = options_.deviceMap;
     if (isNccl) {
       // Processes of one machine take its GPUs one after the other.
@@ -132,6 +135,9 @@ Expected<RunRecord> Session::run(const Runnable &what) {
     return invalid("--donate: '" + what.name() + "' runs in stages, expected a function");
   RunRecord record;
   record.what = &what;
+  const cuda::Device *device = devices_ ? devices_->of(backend_.ownRanks(what.devices()).first)
+                                        : nullptr;
+  const cuda::AttentionUses before = device ? device->attentionUses() : cuda::AttentionUses();
   const size_t devices = size_t(what.devices());
   if (memory_.size() < devices)
     memory_.resize(devices);
@@ -152,6 +158,13 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   for (int64_t i = 0; i < options_.repeat; ++i) {
     SK_RETURN_IF_ERROR(runOnce(what, programs, &record.stats));
     record.steps.push_back(record.stats.seconds);
+  }
+  if (device) {
+    record.attention = device->attentionUses();
+    record.attention.byCudnn -= before.byCudnn;
+    record.attention.byKernel -= before.byKernel;
+    if (record.attention.byKernel == 0)
+      record.attention.reason = "";
   }
   if (devices_)
     SK_RETURN_IF_ERROR(backend_.agree(executor_.forEachRank(what.devices(), [&](int64_t rank) {

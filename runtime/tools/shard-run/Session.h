@@ -24,6 +24,7 @@ struct RunRecord {
   std::vector<double> steps;          ///< Seconds.
   rt::RunStats stats;
   std::vector<int64_t> localBytes; ///< Per rank: arguments, results and arena.
+  rt::cuda::AttentionUses attention; ///< Of the first rank of this process.
   std::vector<rt::Difference> differences; ///< Per result, with --verify; on process 0.
   /// Per result, that its places differ, with --verify; on process 0.
   std::vector<std::string> disagreements;

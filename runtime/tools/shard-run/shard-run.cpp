@@ -113,6 +113,9 @@ Expected<std::vector<Runnable>> chooseRunnables(const Manifest &manifest, const 
   if (manifest.target != "cuda" && options.matmulPrecision != "ieee")
     return invalid("--matmul-precision=" + options.matmulPrecision + ", but the bundle is for " +
                    manifest.target + ", which has ieee alone");
+  if (manifest.target != "cuda" && options.attention != "auto")
+    return invalid("--attention=" + options.attention + ", but the bundle is for " +
+                   manifest.target + ", expected auto");
   if (manifest.target != "cuda" && options.backend == "nccl")
     return invalid("--backend=nccl, but the bundle is for " + manifest.target +
                    ", expected one for cuda");
@@ -388,6 +391,7 @@ Expected<Options> Runner::suiteOptions(const std::string &path) {
   options.timeout = options_.timeout;
   options.libraryThreads = 1;
   options.matmulPrecision = options_.matmulPrecision;
+  options.attention = options_.attention;
   options.graphs = options_.graphs;
   return options;
 }

@@ -27,7 +27,17 @@ class World;
 
 namespace shardkit::rt::cuda {
 
+/// Who computes attention: cuDNN where it is and can, else the runtime; or one of them.
+enum class AttentionEngine { Any, Cudnn, Own };
+
+/// Calls of sk_attention that the host made, by who computes them.
+struct AttentionUses {
+  int64_t byCudnn = 0, byKernel = 0;
+  std::string reason; ///< Why the last one by a kernel is not cuDNN's.
+};
+
 struct DeviceOptions {
+  AttentionEngine attention = AttentionEngine::Any;
   bool tf32 = false;        ///< f32 contractions may round their inputs to tf32.
   bool graphs = true;       ///< Programs that can are recorded and replayed.
   int64_t firstGpu = -1;    ///< Set: a GPU of its own for each rank, from this one on.
@@ -74,6 +84,8 @@ public:
                        const void *first, const void *second);
   Status attention(const sk_attention_desc *desc, const void *q, const void *k, const void *v,
                    void *out, const void *const *operands);
+  /// Since it was opened.
+  const AttentionUses &attentionUses() const;
 
   /// Between these two the communication stream works behind what the program has
   /// given so far, and then the program's stream behind that.
