@@ -37,6 +37,7 @@ config.substitutions.append(("%python", config.python))
 # Devices that need no GPU, for tests of the cuda target.
 emulated_cuda = os.path.join(config.shardkit_obj_root, "emulated-cuda")
 config.substitutions.append(("%on-emulated-cuda", f"env SK_CUDA_LIBRARY_PATH={emulated_cuda}"))
+config.substitutions.append(("%emulated-cuda", emulated_cuda))
 config.substitutions.append(("%shardkit_src", config.shardkit_src_root))
 config.substitutions.append(("%shardkit_build", config.shardkit_obj_root))
 

@@ -120,8 +120,13 @@ bool Attention::findOperands() {
   return hasLoop(loops, k, keys[0]) && !hasLoop(loops, q, keys[0]);
 }
 
-/// Reshapes and transposes of the result: what it is stored as at once.
+/// Reshapes, transposes and rounding of the result: what it is stored as at once.
 void Attention::followResult() {
+  // Sums are f32 and rounded once: to the type of q, but from no other type.
+  auto mayBe = [&](Type type) {
+    const Type now = getElementTypeOrSelf(result);
+    return type == now || (now.isF32() && type == q->type);
+  };
   while (result.hasOneUse()) {
     Operation *user = *result.user_begin();
     Value source;
@@ -145,8 +150,8 @@ void Attention::followResult() {
         for (int64_t dim : group)
           llvm::append_range(digits, resultAccess[dim]);
       }
-    } else if (matchMove(user, source, in, out) && source == result && in.isPermutation() &&
-               getElementTypeOrSelf(user->getResult(0)) == getElementTypeOrSelf(source)) {
+    } else if (matchMove(user, source, in, out, /*mayRound=*/true) && source == result &&
+               in.isPermutation() && mayBe(getElementTypeOrSelf(user->getResult(0)))) {
       SmallVector<Digits> digits(in.getNumDims());
       for (auto [expr, index] : llvm::zip_equal(in.getResults(), resultAccess))
         digits[cast<AffineDimExpr>(expr).getPosition()] = index;

@@ -83,14 +83,18 @@ static bool isZeroFilled(Value value) {
 
 } // namespace
 
-bool spmd::target::matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out) {
+bool spmd::target::matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out,
+                             bool mayRound) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumDpsInputs() != 1 || linalgOp.getNumDpsInits() != 1 ||
       linalgOp.getNumParallelLoops() != linalgOp.getNumLoops() ||
       linalgOp->getNumResults() != 1)
     return false;
   Block *body = linalgOp.getBlock();
-  auto yielded = dyn_cast<BlockArgument>(body->getTerminator()->getOperand(0));
+  Value result = body->getTerminator()->getOperand(0);
+  if (auto round = result.getDefiningOp<arith::TruncFOp>(); round && mayRound)
+    result = round.getIn();
+  auto yielded = dyn_cast<BlockArgument>(result);
   if (!yielded || yielded.getOwner() != body || yielded.getArgNumber() != 0)
     return false;
   auto maps = linalgOp.getIndexingMapsArray();

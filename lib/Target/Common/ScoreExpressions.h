@@ -14,9 +14,11 @@
 
 namespace mlir::spmd::target {
 
-/// An op that only moves elements: a transpose, broadcast or copy. Gives the
-/// map from the loops to the source and to the result.
-bool matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out);
+/// An op that only moves elements: a transpose, broadcast or copy; with `mayRound` it may
+/// round floats to a smaller type. Gives the map from the loops to the source and to the
+/// result.
+bool matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out,
+               bool mayRound = false);
 
 /// An index: loops, major to minor, as the digits of a number; none is 0.
 using Digits = SmallVector<int, 2>;

@@ -84,19 +84,19 @@ Expected<Places> placesOf(const sk_attention_desc &desc, const sk_attention_oper
     return unsupported("batch dims that are no batch and heads");
   if (!shared.empty())
     places.group = shared[0];
-  if (own.size() == 1)
-    (shared.empty() ? places.heads : places.batch) = own[0];
-  if (own.size() == 2) {
-    auto isHeads = [&](const BatchDim &dim) {
-      return shared.empty() || (dim.joins(shared[0], Q) && dim.joins(shared[0], Out) &&
-                                dim.joins(shared[0], Bias));
-    };
-    const size_t heads = isHeads(own[1]) ? 1 : 0;
-    if (!isHeads(own[heads]))
-      return unsupported("heads that are no one dim");
-    places.heads = own[heads];
-    places.batch = own[1 - heads];
+  auto isHeads = [&](const BatchDim &dim) {
+    return shared.empty() || (dim.joins(shared[0], Q) && dim.joins(shared[0], Out) &&
+                              dim.joins(shared[0], Bias));
+  };
+  const auto heads = std::find_if(own.rbegin(), own.rend(), isHeads);
+  if (heads != own.rend()) {
+    places.heads = *heads;
+    own.erase(std::next(heads).base());
   }
+  if (own.size() > 1)
+    return unsupported("heads that are no one dim");
+  if (!own.empty())
+    places.batch = own[0];
   return places;
 }
 

@@ -247,3 +247,23 @@ func.func @long_head(%q: tensor<32x260xf32>, %k: tensor<40x260xf32>, %v: tensor<
   %r = linalg.contract indexing_maps = [#mp, #mv, #mo] ins(%p, %v : tensor<32x40xf32>, tensor<40x8xf32>) outs(%zo : tensor<32x8xf32>) -> tensor<32x8xf32>
   return %r : tensor<32x8xf32>
 }
+
+// Sums in f32 that are rounded: attention rounds them itself.
+// CHECK-LABEL: symbols = ["sk_fn_rounded"]
+// CHECK: %[[R:.*]] = spmd_rt.attention
+// CHECK-SAME: outs(%{{.*}} : tensor<32x8xbf16>)
+// CHECK-NOT: linalg
+// CHECK: return %[[R]] : tensor<32x8xbf16>
+func.func @rounded(%q: tensor<32x16xbf16>, %k: tensor<40x16xbf16>, %v: tensor<40x8xbf16>) -> tensor<32x8xbf16> {
+  %zero = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<32x40xf32>
+  %zs = linalg.fill ins(%zero : f32) outs(%es : tensor<32x40xf32>) -> tensor<32x40xf32>
+  %s = linalg.contract indexing_maps = [#mq, #mk, #ms] ins(%q, %k : tensor<32x16xbf16>, tensor<40x16xbf16>) outs(%zs : tensor<32x40xf32>) -> tensor<32x40xf32>
+  %p = linalg.softmax dimension(1) ins(%s : tensor<32x40xf32>) outs(%es : tensor<32x40xf32>) -> tensor<32x40xf32>
+  %w = arith.truncf %p : tensor<32x40xf32> to tensor<32x40xbf16>
+  %eo = tensor.empty() : tensor<32x8xf32>
+  %zo = linalg.fill ins(%zero : f32) outs(%eo : tensor<32x8xf32>) -> tensor<32x8xf32>
+  %o = linalg.contract indexing_maps = [#mp, #mv, #mo] ins(%w, %v : tensor<32x40xbf16>, tensor<40x8xbf16>) outs(%zo : tensor<32x8xf32>) -> tensor<32x8xf32>
+  %r = arith.truncf %o : tensor<32x8xf32> to tensor<32x8xbf16>
+  return %r : tensor<32x8xbf16>
+}
