@@ -6,7 +6,8 @@
 
 steps: of MiniLM, a GPT block (hidden 4096, 32 heads, sequence 2048, batch 8, bf16) and a chain of products beside JAX and PyTorch
 where they are installed, and the library's rate of products (steps/steps.py). minilm: embeddings against the unsharded program on
-the processor, in ieee and tf32, of its own weights where --weights has them. bandwidth: a fused elementwise function and a copy.
+the processor, in ieee and tf32, of its own weights where --weights has them. attention: TFLOP/s by cuDNN and by the runtime's kernel.
+bandwidth: a fused elementwise function and a copy.
 collectives: algbw and busbw, of logical devices on the GPUs there are, and of NCCL where there is a GPU for each. loader: GB/s to the
 devices. What fails is in the JSON with its message, and the rest is run. --small: sizes for emulated devices.
 """
@@ -57,6 +58,47 @@ def fused_program(type, count):
 """
 
 
+def attention_program(heads, length, head):
+    """Of bf16, with a causal mask; scores in f32."""
+    rows, scores = f"tensor<{heads}x{length}x{head}x", f"tensor<{heads}x{length}x{length}x"
+    maps = "affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>"
+    each = 'indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m, n)>], iterator_types = ["parallel", "parallel", "parallel"]'
+
+    def rounded(value, to, type):
+        return f"""  %{to}_to = tensor.empty() : {type}bf16>
+  %{to} = linalg.generic {{{each}}} ins(%{value} : {type}f32>) outs(%{to}_to : {type}bf16>) {{
+  ^bb0(%x: f32, %y: bf16):
+    %r = arith.truncf %x : f32 to bf16
+    linalg.yield %r : bf16
+  }} -> {type}bf16>"""
+
+    return f"""func.func @main(%q: {rows}bf16>, %k: {rows}bf16>, %v: {rows}bf16>) -> {rows}bf16> {{
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant {head ** -0.5:.8f} : f32
+  %masked = arith.constant 0xFF800000 : f32
+  %scores_empty = tensor.empty() : {scores}f32>
+  %scores_zero = linalg.fill ins(%zero : f32) outs(%scores_empty : {scores}f32>) -> {scores}f32>
+  %products = linalg.batch_matmul indexing_maps = [{maps}] ins(%q, %k : {rows}bf16>, {rows}bf16>) outs(%scores_zero : {scores}f32>) -> {scores}f32>
+  %scores = linalg.generic {{{each}}} ins(%products : {scores}f32>) outs(%scores_empty : {scores}f32>) {{
+  ^bb0(%x: f32, %y: f32):
+    %query = linalg.index 1 : index
+    %key = linalg.index 2 : index
+    %scaled = arith.mulf %x, %scale : f32
+    %seen = arith.cmpi sge, %query, %key : index
+    %r = arith.select %seen, %scaled, %masked : f32
+    linalg.yield %r : f32
+  }} -> {scores}f32>
+  %chances = linalg.softmax dimension(2) ins(%scores : {scores}f32>) outs(%scores_empty : {scores}f32>) -> {scores}f32>
+{rounded("chances", "weights", scores)}
+  %out_empty = tensor.empty() : {rows}f32>
+  %out_zero = linalg.fill ins(%zero : f32) outs(%out_empty : {rows}f32>) -> {rows}f32>
+  %sums = linalg.batch_matmul ins(%weights, %v : {scores}bf16>, {rows}bf16>) outs(%out_zero : {rows}f32>) -> {rows}f32>
+{rounded("sums", "out", rows)}
+  return %out : {rows}bf16>
+}}
+"""
+
+
 def loader_program(rows, columns):
     t = f"tensor<{rows}x{columns}xf32>"
     sharded = '{spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}'
@@ -74,7 +116,7 @@ def export(options):
     folder.mkdir(parents=True)
     compiler = ROOT / "build" / "bin" / "shard-compile"
     target = ["--target=cuda", f"--chip={options.chip}"]
-    known = {"chip": options.chip, "left_out": {}, "bandwidth": [], "collectives": []}
+    known = {"chip": options.chip, "left_out": {}, "bandwidth": [], "attention": [], "collectives": []}
 
     def compile_text(text, to, *more):
         with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
@@ -87,6 +129,12 @@ def export(options):
         for name, program, tensors in (("copy", copy_program, 2), ("fused", fused_program, 3)):
             compile_text(program(type, count), f"{name}-{type}")
             known["bandwidth"].append({"bundle": f"{name}-{type}", "kind": name, "type": type, "bytes": tensors * size * count})
+    # Those of a GPT block (32 heads, batch 8), of a longer sequence, and of smaller heads.
+    for heads, length, head in ((4, 32, 16),) if options.small else ((256, 2048, 128), (64, 8192, 128), (256, 2048, 64)):
+        compile_text(attention_program(heads, length, head), f"attention-{length}-{head}")
+        # The half of the scores that the mask leaves.
+        known["attention"].append({"bundle": f"attention-{length}-{head}", "heads": heads, "length": length, "head": head,
+                                   "flops": 2 * heads * length * (length + 1) * head})
     known["rows"], known["columns"] = (64, 32) if options.small else (8192, 4096)
     compile_text(loader_program(known["rows"], known["columns"]), "loader")
     call([compiler, ROOT / "examples/minilm/minilm.mlir", "-o", folder / "minilm", "--with-reference", *target])
@@ -139,6 +187,20 @@ class Runs:
             rates.setdefault(case["type"], {})[case["kind"]] = case["bytes"] / seconds / 1e9
         return {type: {"copy_gb_per_s": each["copy"], "fused_gb_per_s": each["fused"], "fused_of_copy": each["fused"] / each["copy"]}
                 for type, each in rates.items()}
+
+    def attention(self):
+        """By cuDNN and by the runtime's kernel; what cuDNN's lacks, and why, is in the entry."""
+        found = []
+        for case in self.known["attention"]:
+            entry = {key: case[key] for key in ("heads", "length", "head")}
+            for engine in ("cudnn", "kernel"):
+                try:
+                    seconds = self.run(case["bundle"], f"--attention={engine}", "--repeat=20")["steps"]["min_seconds"]
+                    entry[engine] = {"seconds": seconds, "tflops": case["flops"] / seconds / 1e12}
+                except RuntimeError as error:
+                    entry[engine] = {"error": str(error)}
+            found.append(entry)
+        return found
 
     def collectives(self):
         link, found = load_collectives().LINK, []
@@ -230,7 +292,7 @@ def main():
     running.add_argument("--json")
     running.add_argument("--shard-run", default=str(ROOT / "build/bin/shard-run"))
     running.add_argument("--weights")
-    running.add_argument("--parts", default="steps,minilm,bandwidth,collectives,loader")
+    running.add_argument("--parts", default="steps,minilm,attention,bandwidth,collectives,loader")
     running.add_argument("--peers", default="jax,torch")
     running.add_argument("--gpus", type=int, default=count_gpus())
     running.add_argument("--option", action="append", default=[], help="for shard-run")
