@@ -121,20 +121,30 @@ def run_peer(options, peer, case):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def run_ours(options, case):
+def report_of(options, case, *more):
     report = Path(options.folder) / "run.json"
     command = [options.shard_run, Path(options.folder) / case["bundle"], "--random-inputs=1", f"--repeat={options.steps}", f"--report={report}"]
     if case["model"] == "minilm":
         command += ["--range=input_ids=0:30000"]
-    done = subprocess.run([*command, *options.option], capture_output=True, text=True)
+    done = subprocess.run([*command, *options.option, *more], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"steps.py: {done.stderr.strip()}")
-    whole = json.loads(report.read_text())
+    return json.loads(report.read_text())
+
+
+def run_ours(options, case):
+    whole = report_of(options, case)
     entry = whole["run"]["functions"][0]
     steps, count = entry["steps"]["seconds"], len(entry["steps"]["seconds"]) + 1  # the untimed one
     moved = [sum(column) for column in zip(*(c["measured"]["seconds_per_rank"] for c in whole["collectives"]))] or [0]
     return {"steps": steps, "products": max(entry["contractions"]["seconds_per_rank"]) / count, "collectives": max(moved) / count,
             "all": sum(steps) / len(steps)}
+
+
+def profile_ours(options, case):
+    """Where the time of a step goes on a GPU: each kind of work, without graphs."""
+    profile = report_of(options, case, "--profile")["run"]["functions"][0]["profile"]
+    return [{"what": p["what"], "times": p["executions"] / options.steps, "seconds": p["seconds"] / options.steps} for p in profile]
 
 
 def run(options):
@@ -167,8 +177,16 @@ def run(options):
         shares = [part["products"] / part["all"], part["collectives"] / part["all"]]
         row += [f"{s:.0%}" for s in (*shares, 1 - sum(shares))] if shares[0] else ["", "", ""]
         print("| " + " | ".join(row) + " |")
+    profiles = [profile_ours(options, case) if case["target"] == "cuda" and not case["is_rate"] else [] for case in cases]
+    for case, profile in zip(cases, profiles):
+        if not profile:
+            continue
+        total = sum(p["seconds"] for p in profile)
+        print(f"\n{title(case)}: {total * 1e3:.2f} ms in\n\n| what | times | ms | of all |\n| --- | ---: | ---: | ---: |")
+        for p in profile[:12]:
+            print(f"| {p['what']} | {p['times']:.0f} | {p['seconds'] * 1e3:.3f} | {p['seconds'] / total:.0%} |")
     if options.json:
-        found = [case | {"seconds": times, "parts": part} for case, times, part in zip(cases, best, parts)]
+        found = [case | {"seconds": times, "parts": part, "profile": profile} for case, times, part, profile in zip(cases, best, parts, profiles)]
         Path(options.json).write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -49,6 +49,10 @@ Device::Impl::~Impl() {
       driver.cuEventDestroy(event);
   for (CUevent event : stamps)
     driver.cuEventDestroy(event);
+  for (const Span &span : spans) {
+    driver.cuEventDestroy(span.begin);
+    driver.cuEventDestroy(span.end);
+  }
   for (CUstream stream : {compute, communication, aside})
     if (stream)
       driver.cuStreamDestroy(stream);
@@ -208,7 +212,10 @@ Status Device::Impl::copy(CUstream stream, void *to, const void *from, int64_t b
 }
 
 Status Device::copy(void *to, const void *from, int64_t bytes) {
-  return to == from ? Status() : impl_->copy(impl_->compute, to, from, bytes);
+  if (to == from)
+    return {};
+  return impl_->timed([] { return "copy"; },
+                      [&] { return impl_->copy(impl_->compute, to, from, bytes); });
 }
 
 Status DeviceMemory::reserve(Device &device, int64_t bytes,
@@ -269,12 +276,14 @@ Status Device::launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z,
                    " blocks, expected at most " + std::to_string(mostX) + " x " +
                    std::to_string(most) + " x " + std::to_string(most));
   impl_->lastKernel = kernel->name;
-  return impl_->driver.check(
-      impl_->driver.cuLaunchKernel(function, unsigned(x), unsigned(y), unsigned(z),
-                                   unsigned(kernel->block[0]), unsigned(kernel->block[1]),
-                                   unsigned(kernel->block[2]), unsigned(kernel->shared_bytes),
-                                   impl_->compute, const_cast<void **>(args), nullptr),
-      impl_->placed("launching kernel '" + impl_->lastKernel + "'"));
+  return impl_->timed([&] { return impl_->lastKernel; }, [&] {
+    return impl_->driver.check(
+        impl_->driver.cuLaunchKernel(function, unsigned(x), unsigned(y), unsigned(z),
+                                     unsigned(kernel->block[0]), unsigned(kernel->block[1]),
+                                     unsigned(kernel->block[2]), unsigned(kernel->shared_bytes),
+                                     impl_->compute, const_cast<void **>(args), nullptr),
+        impl_->placed("launching kernel '" + impl_->lastKernel + "'"));
+  });
 }
 
 Status Device::Impl::launchOwn(CUstream stream, const std::string &name, int64_t elements,
@@ -334,29 +343,83 @@ Expected<const void *> Device::constant(const void *host, int64_t bytes) {
   return impl_->programs.constant(impl_->aside, host, bytes);
 }
 
+/// "product 32 x 2048 x 2048 x 128 bf16": batch, rows, columns and what is added up.
+static std::string nameOf(const sk_contraction &desc) {
+  int64_t sizes[4] = {1, 1, 1, 1};
+  for (int32_t i = 0; i < desc.num_dims; ++i)
+    sizes[desc.dims[i].role] *= desc.dims[i].size;
+  std::string name = "product";
+  for (int i = 0; i < 4; ++i)
+    name += (i ? " x " : " ") + std::to_string(sizes[i]);
+  return name + " " + dtypeName(DType(desc.in_dtype));
+}
+
 Status Device::contract(const sk_contraction *desc, const void *a, const void *b, void *c) {
-  return impl_->contractions->run({*desc, nullptr, a, b, c, {}});
+  return impl_->timed([&] { return nameOf(*desc); }, [&] {
+    return impl_->contractions->run({*desc, nullptr, a, b, c, {}});
+  });
 }
 
 Status Device::contractFused(const sk_fused_contraction *desc, const void *a, const void *b,
                              void *c, const void *first, const void *second) {
-  return impl_->contractions->run({desc->product, desc, a, b, c, {first, second}});
+  return impl_->timed([&] { return nameOf(desc->product) + ", with what follows it"; }, [&] {
+    return impl_->contractions->run({desc->product, desc, a, b, c, {first, second}});
+  });
 }
 
 Status Device::attention(const sk_attention_desc *desc, const void *q, const void *k,
                          const void *v, void *out, const void *const *operands) {
-  return impl_->attention->run({*desc, q, k, v, out, operands});
+  return impl_->timed([&] { return impl_->lastKernel; }, [&] {
+    return impl_->attention->run({*desc, q, k, v, out, operands});
+  });
 }
 
 Status Device::startCommunication() {
+  if (impl_->options.profile)
+    SK_RETURN_IF_ERROR(impl_->beginSpan());
   SK_RETURN_IF_ERROR(impl_->mark(impl_->computed, impl_->compute));
   return impl_->follow(impl_->communication, impl_->computed);
 }
 
 Status Device::endCommunication() {
   SK_RETURN_IF_ERROR(impl_->mark(impl_->communicated, impl_->communication));
-  return impl_->follow(impl_->compute, impl_->communicated);
+  SK_RETURN_IF_ERROR(impl_->follow(impl_->compute, impl_->communicated));
+  return impl_->options.profile ? impl_->endSpan("collective") : Status();
 }
+
+Status Device::Impl::beginSpan() {
+  if (usedSpans == spans.size()) {
+    Span span = {};
+    for (CUevent *event : {&span.begin, &span.end})
+      SK_RETURN_IF_ERROR(driver.check(driver.cuEventCreate(event, CU_EVENT_DEFAULT),
+                                      placed("an event")));
+    spans.push_back(span);
+  }
+  return mark(spans[usedSpans].begin, compute);
+}
+
+Status Device::Impl::endSpan(std::string name) {
+  Span &span = spans[usedSpans++];
+  span.name = std::move(name);
+  return mark(span.end, compute);
+}
+
+Status Device::Impl::addSpans() {
+  for (size_t i = 0; i < usedSpans; ++i) {
+    float milliseconds = 0;
+    SK_RETURN_IF_ERROR(
+        driver.check(driver.cuEventElapsedTime(&milliseconds, spans[i].begin, spans[i].end),
+                     placed("asking for the time of " + spans[i].name)));
+    Device::Work &work = profile[spans[i].name];
+    ++work.executions;
+    work.seconds += double(milliseconds) / 1e3;
+  }
+  usedSpans = 0;
+  return {};
+}
+
+const std::map<std::string, Device::Work> &Device::profile() const { return impl_->profile; }
+void Device::clearProfile() { impl_->profile.clear(); }
 
 Expected<size_t> Device::stamp() {
   std::vector<CUevent> &stamps = impl_->stamps;
@@ -396,7 +459,7 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
   if (known.graph)
     return launch();
   impl_->hasHost = false;
-  if (!impl_->options.graphs || !known.isStatic || known.runs == 0) {
+  if (!impl_->options.graphs || impl_->options.profile || !known.isStatic || known.runs == 0) {
     const int32_t returned = run();
     ++known.runs;
     known.isStatic &= !impl_->hasHost;
@@ -441,7 +504,7 @@ Status Device::wait(const World *world) {
                                   ? "waiting for it"
                                   : "waiting for it after kernel '" + impl_->lastKernel + "'")));
   }
-  return {};
+  return impl_->addSpans();
 }
 
 } // namespace shardkit::rt::cuda

@@ -113,6 +113,18 @@ struct Device::Impl {
   Status checkAllocation(CUresult result, int64_t bytes,
                          const std::function<Status(int64_t)> &describe);
   std::string placed(const std::string &what) const { return gpu.name + ": " + what; }
+  /// `call`, which gives the program's stream something to do; in the profile under `name()`.
+  template <typename Name, typename Call> Status timed(Name &&name, Call &&call) {
+    if (!options.profile)
+      return call();
+    SK_RETURN_IF_ERROR(beginSpan());
+    SK_RETURN_IF_ERROR(call());
+    return endSpan(name());
+  }
+  Status beginSpan();
+  Status endSpan(std::string name);
+  /// Of spans that have ended on the device.
+  Status addSpans();
 
   Machine &machine;
   const DriverApi &driver;
@@ -123,6 +135,13 @@ struct Device::Impl {
   CUevent computed = nullptr, communicated = nullptr, uploaded[2] = {};
   std::vector<CUevent> stamps; ///< Of which the first are in use.
   size_t usedStamps = 0;
+  struct Span {
+    std::string name;
+    CUevent begin, end;
+  };
+  std::vector<Span> spans;           ///< Of which the first are in use.
+  size_t usedSpans = 0;
+  std::map<std::string, Device::Work> profile;
   std::unique_ptr<DeviceMover> mover;
   std::unique_ptr<Contractions> contractions;
   std::unique_ptr<Attention> attention;

@@ -101,6 +101,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                  "cuda: cudnn, kernel (the runtime's own), or auto: cuDNN where it is and can");
   app.add_flag("--graphs,!--no-graphs", options.graphs,
                "cuda: record programs that the host does not steer, and replay them");
+  app.add_flag("--profile", options.profile,
+               "cuda: the report says what took the time on the device; without graphs");
   app.add_option("--devices-per-process", devicesPerProcess,
                  "mpi, nccl: at most so many devices in a process; auto: as many as it takes");
   app.add_option("--library-threads", options.libraryThreads,
@@ -171,6 +173,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     return invalid("--matmul-precision=" + options.matmulPrecision + ", expected ieee or tf32");
   if (options.attention != "auto" && options.attention != "cudnn" && options.attention != "kernel")
     return invalid("--attention=" + options.attention + ", expected auto, cudnn or kernel");
+  if (options.profile && options.report.empty())
+    return invalid("--profile, expected --report=FILE with it");
   if (devicesPerProcess == "auto")
     options.devicesPerProcess = 0;
   else if (!parseNumber(devicesPerProcess, options.devicesPerProcess) ||

@@ -70,6 +70,18 @@ Json contractionsJson(const std::vector<ContractionStats> &ranks) {
   return json;
 }
 
+/// What took most comes first.
+Json profileJson(const std::map<std::string, cuda::Device::Work> &profile) {
+  std::vector<std::pair<std::string, cuda::Device::Work>> all(profile.begin(), profile.end());
+  std::sort(all.begin(), all.end(), [](const auto &a, const auto &b) {
+    return std::pair(-a.second.seconds, a.first) < std::pair(-b.second.seconds, b.first);
+  });
+  Json json = Json::array();
+  for (const auto &[name, work] : all)
+    json.push_back({{"what", name}, {"executions", work.executions}, {"seconds", work.seconds}});
+  return json;
+}
+
 /// What was measured of a pipeline: its stages, functions and transfers.
 Json pipelineJson(const RunRecord &record) {
   const PipelineInfo &pipeline = *record.what->pipeline();
@@ -336,6 +348,8 @@ Status writeReport(const std::string &path, const Bundle &bundle,
       run["attention"] = {{"by_cudnn", record.attention.byCudnn},
                           {"by_kernel", record.attention.byKernel},
                           {"reason", record.attention.reason}};
+    if (options.profile)
+      run["profile"] = profileJson(record.profile);
     if (!record.differences.empty()) {
       Json verify = Json::array();
       for (size_t i = 0; i < record.differences.size(); ++i)

@@ -82,6 +82,7 @@ Status Session::openDevices(const Runnable &what) {
     cuda::DeviceOptions options;
     options.tf32 = options_.matmulPrecision == "tf32";
     options.graphs = options_.graphs;
+    options.profile = options_.profile;
     options.attention = options_.attention == "cudnn"    ? cuda::AttentionEngine::Cudnn
                         : options_.attention == "kernel" ? cuda::AttentionEngine::Own
                                                          : cuda::AttentionEngine::Any;
@@ -135,8 +136,8 @@ Expected<RunRecord> Session::run(const Runnable &what) {
     return invalid("--donate: '" + what.name() + "' runs in stages, expected a function");
   RunRecord record;
   record.what = &what;
-  const cuda::Device *device = devices_ ? devices_->of(backend_.ownRanks(what.devices()).first)
-                                        : nullptr;
+  cuda::Device *device = devices_ ? devices_->of(backend_.ownRanks(what.devices()).first)
+                                  : nullptr;
   const cuda::AttentionUses before = device ? device->attentionUses() : cuda::AttentionUses();
   const size_t devices = size_t(what.devices());
   if (memory_.size() < devices)
@@ -155,6 +156,8 @@ Expected<RunRecord> Session::run(const Runnable &what) {
 
   if (options_.repeat > 1 && !options_.donate) // The first step also prepares the library.
     SK_RETURN_IF_ERROR(runOnce(what, programs, nullptr));
+  if (device)
+    device->clearProfile();
   for (int64_t i = 0; i < options_.repeat; ++i) {
     SK_RETURN_IF_ERROR(runOnce(what, programs, &record.stats));
     record.steps.push_back(record.stats.seconds);
@@ -165,6 +168,7 @@ Expected<RunRecord> Session::run(const Runnable &what) {
     record.attention.byKernel -= before.byKernel;
     if (record.attention.byKernel == 0)
       record.attention.reason = "";
+    record.profile = device->profile();
   }
   if (devices_)
     SK_RETURN_IF_ERROR(backend_.agree(executor_.forEachRank(what.devices(), [&](int64_t rank) {

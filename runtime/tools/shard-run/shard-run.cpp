@@ -113,6 +113,9 @@ Expected<std::vector<Runnable>> chooseRunnables(const Manifest &manifest, const 
   if (manifest.target != "cuda" && options.matmulPrecision != "ieee")
     return invalid("--matmul-precision=" + options.matmulPrecision + ", but the bundle is for " +
                    manifest.target + ", which has ieee alone");
+  if (manifest.target != "cuda" && options.profile)
+    return invalid("--profile, but the bundle is for " + manifest.target +
+                   ", expected one for cuda");
   if (manifest.target != "cuda" && options.attention != "auto")
     return invalid("--attention=" + options.attention + ", but the bundle is for " +
                    manifest.target + ", expected auto");
@@ -287,16 +290,21 @@ Expected<std::string> readTextFile(const std::string &path) {
   return text.str();
 }
 
-/// What --suite runs: bundle, options, one a line, and digests.
+/// What --suite runs: bundle, options, one a line, and digests. Of a program for devices,
+/// where sums may round in another order, only what it takes to compile it anew.
 Status Runner::record(const std::string &bundlePath, const std::string &digests) {
   const std::string base = std::getenv("SK_RECORD");
+  const bool isCompiled = bundlePath != options_.program, isForDevices = target_ != "cpu";
+  if (isForDevices && !isCompiled)
+    return {};
   std::error_code error;
   std::filesystem::create_directories(base, error);
   std::string pattern = base + "/run-XXXXXX";
   if (!::mkdtemp(pattern.data()))
     return ioError("SK_RECORD=" + base + ": no directory can be made there");
-  std::filesystem::copy(bundlePath, pattern + "/bundle", std::filesystem::copy_options::recursive,
-                        error);
+  if (!isForDevices)
+    std::filesystem::copy(bundlePath, pattern + "/bundle",
+                          std::filesystem::copy_options::recursive, error);
   if (error)
     return ioError("SK_RECORD=" + base + ": " + error.message());
   std::string arguments = "--random-inputs=" + std::to_string(*options_.randomSeed) + "\n";
@@ -319,7 +327,7 @@ Status Runner::record(const std::string &bundlePath, const std::string &digests)
     return writeFile(pattern + name, {{text.data(), int64_t(text.size())}});
   };
   SK_RETURN_IF_ERROR(write("/arguments", arguments));
-  if (bundlePath != options_.program) { // It can be compiled anew, for another target.
+  if (isCompiled) { // It can be compiled anew, for another target.
     std::string words;
     for (const std::string &word : options_.compileOptions)
       words += word + "\n";
@@ -330,7 +338,7 @@ Status Runner::record(const std::string &bundlePath, const std::string &digests)
       return ioError("SK_RECORD=" + base + ": " + error.message());
   }
   // Last: the mark that the run is whole.
-  return write("/digests", digests);
+  return isForDevices ? write("/devices", "") : write("/digests", digests);
 }
 
 int Runner::runProgram() {
@@ -353,8 +361,7 @@ int Runner::runProgram() {
   Status status;
   if (code == 0 && !options_.digests.empty() && isFirst())
     status = writeFile(options_.digests, {{digests.data(), int64_t(digests.size())}});
-  // Of programs for the host alone: on devices sums may round in another order.
-  if (code == 0 && status.ok() && recorded && target_ == "cpu")
+  if (code == 0 && status.ok() && recorded)
     status = record(path, digests);
   return status.ok() ? code : fail(status);
 }

@@ -17,6 +17,7 @@
 #include "shardkit/rt/abi.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ struct DeviceOptions {
   AttentionEngine attention = AttentionEngine::Any;
   bool tf32 = false;        ///< f32 contractions may round their inputs to tf32.
   bool graphs = true;       ///< Programs that can are recorded and replayed.
+  bool profile = false;     ///< Time is taken of all that programs ask for, without graphs.
   int64_t firstGpu = -1;    ///< Set: a GPU of its own for each rank, from this one on.
   int64_t hostRanks = 0;    ///< Then: ranks of all processes of this machine.
   std::vector<int64_t> map; ///< GPU of each rank; empty: one after the other.
@@ -86,6 +88,15 @@ public:
                    void *out, const void *const *operands);
   /// Since it was opened.
   const AttentionUses &attentionUses() const;
+
+  /// What DeviceOptions::profile took the time of up to the last wait(), added up by name:
+  /// kernels, products with their sizes, attention, copies, collectives with the wait for them.
+  struct Work {
+    int64_t executions = 0;
+    double seconds = 0; ///< Of the program's stream, from event to event.
+  };
+  const std::map<std::string, Work> &profile() const;
+  void clearProfile();
 
   /// Between these two the communication stream works behind what the program has
   /// given so far, and then the program's stream behind that.
