@@ -30,6 +30,7 @@ struct Contractions::Product {
   cublasLtMatmulDesc_t desc = nullptr;
   cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr, matrix = nullptr;
   cublasLtMatmulAlgo_t algorithm = {};
+  std::vector<cublasLtMatmulAlgo_t> others; ///< To compare with, until it is tuned.
   /// Which of what is added the library adds: a vector, a matrix; -1 is none.
   int biasAt = -1, matrixAt = -1;
   bool isDouble = false;
@@ -260,23 +261,27 @@ Contractions::makeProduct(const Work &work, const Setting &setting) {
         std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignedD)})
     if (status.ok())
       status = prefer(attribute, value);
-  cublasLtMatmulHeuristicResult_t found = {};
+  constexpr int most = 8;
+  cublasLtMatmulHeuristicResult_t found[most] = {};
   int count = 0;
   cublasStatus_t result = CUBLAS_STATUS_SUCCESS;
   if (status.ok())
     result = api->cublasLtMatmulAlgoGetHeuristic(
         product->handle, product->desc, product->first, product->second,
-        product->matrix ? product->matrix : product->result, product->result, preference, 1,
-        &found, &count);
+        product->matrix ? product->matrix : product->result, product->result, preference,
+        device_.options.tune ? most : 1, found, &count);
   api->cublasLtMatmulPreferenceDestroy(preference);
   SK_RETURN_IF_ERROR(status);
   const bool isLacking = result == CUBLAS_STATUS_NOT_SUPPORTED ||
                          result == CUBLAS_STATUS_INVALID_VALUE || count == 0 ||
-                         found.state != CUBLAS_STATUS_SUCCESS;
+                         found[0].state != CUBLAS_STATUS_SUCCESS;
   if (isLacking)
     return std::unique_ptr<Product>();
   SK_RETURN_IF_ERROR(check(result));
-  product->algorithm = found.algo;
+  product->algorithm = found[0].algo;
+  for (int i = 1; i < count; ++i)
+    if (found[i].state == CUBLAS_STATUS_SUCCESS)
+      product->others.push_back(found[i].algo);
   return product;
 }
 
@@ -372,11 +377,42 @@ Expected<Contractions::Plan *> Contractions::plan(const Work &work) {
   return known.get();
 }
 
+Status Contractions::tune(Plan &plan, const Work &work) {
+  Product &product = *plan.product;
+  // It runs several times on these buffers: nothing may be added to what it leaves.
+  const bool isInPlace = plan.accumulate || work.c == work.added[0] || work.c == work.added[1];
+  if (product.others.empty() || isInPlace || device_.isCapturing)
+    return {};
+  std::vector<cublasLtMatmulAlgo_t> candidates = std::move(product.others);
+  product.others.clear();
+  candidates.insert(candidates.begin(), product.algorithm);
+  double least = 0;
+  cublasLtMatmulAlgo_t best = product.algorithm;
+  for (const cublasLtMatmulAlgo_t &candidate : candidates) {
+    product.algorithm = candidate;
+    double seconds = 0;
+    for (int run = 0; run < 4; ++run) { // The first one warms up.
+      SK_ASSIGN_OR_RETURN(const double one,
+                          device_.secondsOf([&] { return runProducts(plan, work); }));
+      if (run == 1 || (run > 1 && one < seconds))
+        seconds = one;
+    }
+    // The library's own order stands unless another one is clearly faster.
+    if (&candidate == &candidates[0] || seconds < 0.98 * least) {
+      least = seconds;
+      best = candidate;
+    }
+  }
+  product.algorithm = best;
+  return {};
+}
+
 Status Contractions::run(const Work &work) {
   SK_ASSIGN_OR_RETURN(Plan * plan, this->plan(work));
   if (plan->elements == 0)
     return {};
   if (plan->product) {
+    SK_RETURN_IF_ERROR(tune(*plan, work));
     SK_RETURN_IF_ERROR(runProducts(*plan, work));
   } else if (!plan->accumulate || normalize(work.desc)->work() != 0) {
     SK_ASSIGN_OR_RETURN(const void *sum, device_.descriptor(plan->sum));

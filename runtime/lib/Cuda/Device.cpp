@@ -418,6 +418,18 @@ Status Device::Impl::addSpans() {
   return {};
 }
 
+Expected<double> Device::Impl::secondsOf(const std::function<Status()> &call) {
+  SK_RETURN_IF_ERROR(beginSpan());
+  SK_RETURN_IF_ERROR(call());
+  const Span span = spans[usedSpans]; // It stays free.
+  float milliseconds = 0;
+  SK_RETURN_IF_ERROR(mark(span.end, compute));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuEventSynchronize(span.end), placed("waiting")));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuEventElapsedTime(&milliseconds, span.begin, span.end),
+                                  placed("asking for a time")));
+  return double(milliseconds) / 1e3;
+}
+
 const std::map<std::string, Device::Work> &Device::profile() const { return impl_->profile; }
 void Device::clearProfile() { impl_->profile.clear(); }
 
@@ -470,7 +482,9 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
                         impl_->placed("starting to record a graph"));
   if (!status.ok())
     return int32_t(status.code());
+  impl_->isCapturing = true;
   const int32_t returned = run();
+  impl_->isCapturing = false;
   CUgraph graph = nullptr;
   status = driver.check(driver.cuStreamEndCapture(impl_->compute, &graph),
                         impl_->placed("recording a graph"));

@@ -125,6 +125,8 @@ struct Device::Impl {
   Status endSpan(std::string name);
   /// Of spans that have ended on the device.
   Status addSpans();
+  /// Of what `call` gives the program's stream, which is waited for.
+  Expected<double> secondsOf(const std::function<Status()> &call);
 
   Machine &machine;
   const DriverApi &driver;
@@ -153,6 +155,7 @@ struct Device::Impl {
 
   std::string lastKernel; ///< For errors that come later.
   bool hasHost = false;   ///< Since the last record() started.
+  bool isCapturing = false;
   struct Recorded {
     int64_t runs = 0;
     bool isStatic = true;
@@ -215,6 +218,8 @@ private:
   Expected<std::unique_ptr<Plan>> make(const Work &work);
   Expected<std::unique_ptr<Product>> makeProduct(const Work &work, const Setting &setting);
   Status runProducts(const Plan &plan, const Work &work);
+  /// Measures the algorithms that there are for it and keeps the fastest.
+  Status tune(Plan &plan, const Work &work);
   Status reserveWorkspace();
   Device::Impl &device_;
   CUdeviceptr workspace_ = 0;

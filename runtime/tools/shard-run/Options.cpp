@@ -101,6 +101,9 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                  "cuda: cudnn, kernel (the runtime's own), or auto: cuDNN where it is and can");
   app.add_flag("--graphs,!--no-graphs", options.graphs,
                "cuda: record programs that the host does not steer, and replay them");
+  app.add_flag("--tune", options.tune,
+               "cuda: measure the library's algorithms for each product and take the fastest; "
+               "sums may be rounded differently from run to run");
   app.add_flag("--profile", options.profile,
                "cuda: the report says what took the time on the device; without graphs");
   app.add_option("--devices-per-process", devicesPerProcess,

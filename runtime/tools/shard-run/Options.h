@@ -41,6 +41,7 @@ struct Options {
   std::string matmulPrecision = "ieee"; ///< Or tf32; of devices.
   std::string attention = "auto";       ///< Or cudnn, kernel; of devices.
   bool graphs = true;                   ///< Of devices.
+  bool tune = false;                    ///< Of devices: products.
   bool profile = false;                 ///< In the report, what devices did and how long.
   std::string digests;           ///< File for a digest of every result.
   std::string suite;             ///< Directory of recorded runs (SK_RECORD).

@@ -82,6 +82,7 @@ Status Session::openDevices(const Runnable &what) {
     cuda::DeviceOptions options;
     options.tf32 = options_.matmulPrecision == "tf32";
     options.graphs = options_.graphs;
+    options.tune = options_.tune;
     options.profile = options_.profile;
     options.attention = options_.attention == "cudnn"    ? cuda::AttentionEngine::Cudnn
                         : options_.attention == "kernel" ? cuda::AttentionEngine::Own

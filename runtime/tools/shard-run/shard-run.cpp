@@ -113,9 +113,10 @@ Expected<std::vector<Runnable>> chooseRunnables(const Manifest &manifest, const 
   if (manifest.target != "cuda" && options.matmulPrecision != "ieee")
     return invalid("--matmul-precision=" + options.matmulPrecision + ", but the bundle is for " +
                    manifest.target + ", which has ieee alone");
-  if (manifest.target != "cuda" && options.profile)
-    return invalid("--profile, but the bundle is for " + manifest.target +
-                   ", expected one for cuda");
+  for (auto [given, name] : {std::pair(options.profile, "--profile"), {options.tune, "--tune"}})
+    if (given && manifest.target != "cuda")
+      return invalid(name + std::string(", but the bundle is for ") + manifest.target +
+                     ", expected one for cuda");
   if (manifest.target != "cuda" && options.attention != "auto")
     return invalid("--attention=" + options.attention + ", but the bundle is for " +
                    manifest.target + ", expected auto");
@@ -399,6 +400,7 @@ Expected<Options> Runner::suiteOptions(const std::string &path) {
   options.libraryThreads = 1;
   options.matmulPrecision = options_.matmulPrecision;
   options.attention = options_.attention;
+  options.tune = options_.tune;
   options.graphs = options_.graphs;
   return options;
 }

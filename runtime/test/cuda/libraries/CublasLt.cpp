@@ -9,9 +9,11 @@
 #include "../ptx/Float.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 using namespace shardkit::emu;
 
@@ -59,7 +61,8 @@ struct Preference {
 struct Algo {
   uint64_t magic, workspace;
   uint32_t align[4];
-  uint64_t rest[4];
+  uint64_t number, slowness; ///< The first is the slowest: 50 ms more than the next one.
+  uint64_t rest[2];
 };
 static_assert(sizeof(Algo) == 64);
 struct Heuristic {
@@ -202,6 +205,7 @@ struct Product {
   double alpha, beta;
   uint64_t pa, pb, pc, pout, workspace, workspaceBytes;
   int device;
+  uint64_t slowness;
 
   template <typename T> void compute(const char *ha, const char *hb, const char *hc, char *ho,
                                      const char *bias) const {
@@ -278,6 +282,7 @@ struct Product {
         return broken();
       memset(w, 0xee, workspaceBytes);
     }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50 * slowness));
     for (const Part &p : parts)
       if (d.scale == kR64F)
         compute<double>(p.a, p.b, p.c, p.out, p.bias);
@@ -437,14 +442,20 @@ EMU_EXPORT cublasStatus cublasLtMatmulAlgoGetHeuristic(Handle *handle, Desc *d, 
   if (const char *none = std::getenv("SK_EMU_NO_EPILOGUES");
       none && *none == '1' && d->epilogue != kEpilogueDefault)
     return kNotSupported;
-  Heuristic &h = results[0];
-  memset(&h, 0, sizeof h);
-  h.algo.magic = kAlgoMagic;
-  h.algo.workspace = std::min<uint64_t>(preference->workspace, 4096);
-  memcpy(h.algo.align, preference->align, sizeof h.algo.align);
-  h.workspaceSize = h.algo.workspace;
-  h.waves = 1;
-  *returned = 1;
+  const char *text = std::getenv("SK_EMU_CUBLASLT_ALGORITHMS");
+  const int there = text ? std::atoi(text) : 1;
+  for (int i = 0; i < std::min(requested, there); ++i) {
+    Heuristic &h = results[i];
+    memset(&h, 0, sizeof h);
+    h.algo.magic = kAlgoMagic;
+    h.algo.workspace = std::min<uint64_t>(preference->workspace, 4096);
+    h.algo.number = uint64_t(i);
+    h.algo.slowness = uint64_t(there - 1 - i);
+    memcpy(h.algo.align, preference->align, sizeof h.algo.align);
+    h.workspaceSize = h.algo.workspace;
+    h.waves = 1;
+    ++*returned;
+  }
   return kSuccess;
 }
 
@@ -494,10 +505,13 @@ EMU_EXPORT cublasStatus cublasLtMatmul(Handle *handle, Desc *d, const void *alph
     if (pointers[i] % bytesOfType(i < 2 ? la->type : lout->type))
       return refuse(kInvalidValue, me, std::string(1, "ABCD"[i]) + " is misaligned");
   record(std::to_string(lout->rows) + " x " + std::to_string(lout->columns) + " epilogue " +
-         std::to_string(d->epilogue) + (betaValue != 0 ? " beta" : ""));
+         std::to_string(d->epilogue) + (betaValue != 0 ? " beta" : "") +
+         (algo && std::getenv("SK_EMU_CUBLASLT_ALGORITHMS")
+              ? " algorithm " + std::to_string(algo->number)
+              : ""));
   Product p{*d,  *la,         *lb,         *lc,         *lout,       alphaValue,
             betaValue, addressOf(a), addressOf(b), addressOf(c), addressOf(out),
-            addressOf(workspace), used, device};
+            addressOf(workspace), used, device, algo ? algo->slowness : 0};
   return enqueue(stream, simple("cublasLtMatmul", p), me)
              ? kExecutionFailed
              : kSuccess;

@@ -41,6 +41,7 @@ struct DeviceOptions {
   AttentionEngine attention = AttentionEngine::Any;
   bool tf32 = false;        ///< f32 contractions may round their inputs to tf32.
   bool graphs = true;       ///< Programs that can are recorded and replayed.
+  bool tune = false;        ///< Algorithms of products are measured, and the fastest taken.
   bool profile = false;     ///< Time is taken of all that programs ask for, without graphs.
   int64_t firstGpu = -1;    ///< Set: a GPU of its own for each rank, from this one on.
   int64_t hostRanks = 0;    ///< Then: ranks of all processes of this machine.
