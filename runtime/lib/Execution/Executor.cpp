@@ -319,6 +319,7 @@ struct Executor::Impl {
   /// The ranks of that many devices, with a world; null and `status` where the runtime
   /// has not as many.
   Expected<Ranks *> ranksFor(const std::string &what, int64_t devices);
+  Expected<Planned *> planned(const FunctionInfo &function);
   /// One step of what runs on `ranks`: body(context, rank) is a rank's part, and returns
   /// what a program does.
   Status step(Ranks &ranks, const Running &running,
@@ -386,6 +387,16 @@ Expected<Executor::Impl::Ranks *> Executor::Impl::ranksFor(const std::string &wh
     known.world->fault() = fault;
   }
   return &known;
+}
+
+Expected<Executor::Impl::Planned *> Executor::Impl::planned(const FunctionInfo &function) {
+  SK_ASSIGN_OR_RETURN(Ranks * known,
+                      ranksFor("function '" + function.name + "'", function.devices));
+  std::unique_ptr<Planned> &planned = known->functions[&function];
+  if (!planned)
+    planned = std::make_unique<Planned>(function, *known->world);
+  SK_RETURN_IF_ERROR(planned->plans.status);
+  return planned.get();
 }
 
 Status Executor::Impl::step(Ranks &ranks, const Running &running,
@@ -470,12 +481,7 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running,
 
 Status Executor::run(const FunctionInfo &function, sk_program program,
                      std::vector<RankMemory> &memory, RunStats *stats) {
-  SK_ASSIGN_OR_RETURN(Impl::Ranks * ranks,
-                      impl_->ranksFor("function '" + function.name + "'", function.devices));
-  std::unique_ptr<Impl::Planned> &known = ranks->functions[&function];
-  if (!known)
-    known = std::make_unique<Impl::Planned>(function, *ranks->world);
-  SK_RETURN_IF_ERROR(known->plans.status);
+  SK_ASSIGN_OR_RETURN(Impl::Planned * known, impl_->planned(function));
   FunctionPlans *plans = &known->plans;
   if (stats) {
     stats->functions.resize(1);
@@ -485,7 +491,7 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
     stats->functions[0].contractions.resize(size_t(function.devices));
   }
   return impl_->step(
-      *ranks, known->running,
+      impl_->ranks[function.devices], known->running,
       [plans, &memory, stats, program, numArguments = function.arguments.size(),
        numResults = function.results.size()](sk_context &context, int64_t rank) -> int32_t {
         context.plans = plans;
@@ -510,6 +516,27 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
         return status.ok() ? returned : failRun(context, status);
       },
       stats);
+}
+
+Status Executor::runCollectives(
+    const FunctionInfo &function,
+    const std::function<std::pair<const void *, void *>(int64_t rank, size_t id)> &buffers) {
+  SK_ASSIGN_OR_RETURN(Impl::Planned * known, impl_->planned(function));
+  FunctionPlans *plans = &known->plans;
+  return impl_->step(
+      impl_->ranks[function.devices], known->running,
+      [plans, &buffers](sk_context &context, int64_t rank) -> int32_t {
+        context.plans = plans;
+        if (context.nccl)
+          if (Status status = context.nccl->prepare(plans->plans, *context.world); !status.ok())
+            return failRun(context, status);
+        for (size_t id = 0; id < plans->plans.size() && context.status == 0; ++id) {
+          auto [in, out] = buffers(rank, id);
+          sk_collective(&context, int64_t(id), in, out);
+        }
+        return context.status;
+      },
+      nullptr);
 }
 
 Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,

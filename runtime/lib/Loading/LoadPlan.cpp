@@ -62,6 +62,7 @@ void LoadStats::add(const LoadStats &other) {
   bytesMapped += other.bytesMapped;
   scatters += other.scatters;
   broadcasts += other.broadcasts;
+  exchanges += other.exchanges;
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,6 +126,12 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
   for (const ExtentPiece &piece : value.load->pieces)
     addTarget(request(stored.tensors[size_t(piece.source)], value.name), piece.extents, rank,
               piece.globalBase, to + piece.localBase * dtypeSize(value.dtype), countedFor);
+}
+
+void LoadPlan::addBlock(const SourceTensor &source, int64_t begin, int64_t elements, void *to,
+                        int64_t countedFor) {
+  addTarget(request(source, source.whole.name), Extents::identity(elements), 0, begin,
+            static_cast<char *>(to), countedFor);
 }
 
 void LoadPlan::addWhole(const SourceTensor &source, DType, void *global) {

@@ -6,6 +6,7 @@
 
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
+#include "shardkit/rt/Loading/Together.h"
 
 #include <algorithm>
 #include <chrono>
@@ -218,7 +219,7 @@ Status Session::mergeRecords(RunRecord &record) {
   mine.add(record.loadMessages);
   mine.add(load.readers);
   for (int64_t value : {load.stagingBytes, load.bytesDirect, load.bytesMapped, load.scatters,
-                        load.broadcasts})
+                        load.broadcasts, load.exchanges})
     mine.add(value);
   for (const LoadCounters &counters : load.ranks)
     mine.add(counters);
@@ -243,7 +244,7 @@ Status Session::mergeRecords(RunRecord &record) {
     // At once, on every node.
     total.stagingBytes += theirs.take<int64_t>();
     for (int64_t *value : {&total.bytesDirect, &total.bytesMapped, &total.scatters,
-                           &total.broadcasts})
+                           &total.broadcasts, &total.exchanges})
       *value += theirs.take<int64_t>();
     for (LoadCounters &counters : total.ranks) {
       counters.add(theirs.take<LoadCounters>());
@@ -292,11 +293,15 @@ Status Session::digest(const Runnable &what, RunRecord &record) {
 }
 
 Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord &record) {
-  // Arguments lie where all processes of the node can write them.
+  isApart_ = loadsApart(what, arguments);
+  together_ = nullptr;
+  if (isApart_)
+    planTogether(what, arguments);
+  // Else arguments lie where all processes of the node can write them.
   int64_t bytes = 0;
   for (size_t s = 0; s < what.stages(); ++s)
     bytes = std::max(bytes, RankMemory::argumentBytes(what.held(s)));
-  auto places = backend_.nodeMemory(what.devices(), bytes);
+  auto places = isApart_ ? Expected(std::vector<char *>()) : backend_.nodeMemory(what.devices(), bytes);
   if (LoadTeam *team = backend_.loadTeam(); team && backend_.nodeProcess() == 0) {
     team->nextBlock = 0;
     team->nextCall = 0;
@@ -316,10 +321,11 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
     });
   SK_RETURN_IF_ERROR(backend_.agree(status));
   // On the host first only where other processes take part in the load.
-  const bool isShared = backend_.nodeProcesses() > 1 ||
-                        options_.load.mode == LoadMode::RootScatter;
+  const bool isShared = !isApart_ && (backend_.nodeProcesses() > 1 ||
+                                      options_.load.mode == LoadMode::RootScatter);
   if (devices_ && !isShared) {
     SK_RETURN_IF_ERROR(backend_.agree(loadOnDevices(what, arguments, record)));
+    SK_RETURN_IF_ERROR(loadTogether(what, arguments, record));
     if (!options_.verify)
       return {};
     // The reference may be given what the ranks hold.
@@ -354,6 +360,11 @@ Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments,
   auto [begin, end] = backend_.ownRanks(what.devices());
   if (begin == end)
     return {};
+  auto isTogether = [&](size_t i) {
+    return together_ && std::any_of(together_->begin(), together_->end(), [&](const auto &batch) {
+             return std::binary_search(batch->indices.begin(), batch->indices.end(), i);
+           });
+  };
   constexpr int64_t align = 4096, least = 64 << 20;
   /// An argument of a stage, on the ranks of this process.
   struct Argument {
@@ -369,8 +380,9 @@ Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments,
       if (rank >= begin && rank < end)
         ranks.push_back(rank);
     for (size_t i = 0; i < arguments.stages[s].size() && !ranks.empty(); ++i)
-      all.push_back({s, i, ranks,
-                     (what.held(s).arguments[i].localBytes() + align - 1) / align * align});
+      if (!isTogether(i))
+        all.push_back({s, i, ranks,
+                       (what.held(s).arguments[i].localBytes() + align - 1) / align * align});
   }
   // Arguments follow each other in batches that fit a slot.
   int64_t slotBytes = 0, allBytes = 0;
@@ -422,6 +434,100 @@ Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments,
   for (int64_t rank = begin; rank < end; ++rank)
     for (int used : {0, 1})
       SK_RETURN_IF_ERROR(devices_->of(rank)->waitUploads(used));
+  return {};
+}
+
+bool Session::loadsApart(const Runnable &what, const Arguments &arguments) const {
+  if (!devices_ || options_.backend != "nccl" || backend_.processes() == 1 ||
+      options_.load.mode != LoadMode::Direct || what.pipeline())
+    return false;
+  // What a function makes of whole tensors they would all read whole.
+  for (size_t i = 0; i < arguments.stages[0].size(); ++i) {
+    const std::optional<LoadInfo> &load = what.held(0).arguments[i].load;
+    const auto *stored = std::get_if<StoredSource>(&arguments.stages[0][i]);
+    if (stored && !stored->made && load && (load->function || !load->chain.empty()))
+      return false;
+  }
+  return true;
+}
+
+void Session::planTogether(const Runnable &what, const Arguments &arguments) {
+  auto [known, added] = allTogether_.try_emplace(&what.whole());
+  together_ = &known->second;
+  if (!added)
+    return;
+  // The same on all processes, whatever number of ranks they have.
+  constexpr int64_t align = 4096, most = 64 << 20;
+  const FunctionInfo &function = what.held(0);
+  const int64_t ranks = backend_.blockOf(what.devices());
+  for (size_t i = 0; i < function.arguments.size(); ++i) {
+    std::optional<CollectiveInfo> move =
+        moveFromBlocks(function.arguments[i], arguments.stages[0][i], what.devices());
+    if (!move)
+      continue;
+    const int64_t bytes =
+        (move->inElements * dtypeSize(move->dtype) + align - 1) / align * align;
+    if (together_->empty() || (together_->back()->rankBytes + bytes) * ranks > most) {
+      auto batch = std::make_unique<Batch>();
+      batch->moves.name = function.name + ", loading";
+      batch->moves.devices = what.devices();
+      together_->push_back(std::move(batch));
+    }
+    Batch &batch = *together_->back();
+    move->id = int64_t(batch.indices.size());
+    batch.moves.collectives.push_back(std::move(*move));
+    batch.indices.push_back(i);
+    batch.places.push_back(batch.rankBytes);
+    batch.rankBytes += bytes;
+  }
+}
+
+Status Session::loadTogether(const Runnable &what, const Arguments &arguments,
+                             RunRecord &record) {
+  auto [begin, end] = backend_.ownRanks(what.devices());
+  blocks_.resize(size_t(what.devices()));
+  for (size_t b = 0; together_ && b < together_->size(); ++b) {
+    const Batch &batch = *(*together_)[b];
+    cuda::PinnedMemory &slot = ring_[b % 2];
+    LoadPlan plan;
+    Status status;
+    if (begin < end)
+      status = slot.reserve(*devices_->of(begin), batch.rankBytes * (end - begin));
+    for (int64_t rank = begin; rank < end && status.ok(); ++rank) {
+      status = blocks_[size_t(rank)].reserve(*devices_->of(rank), batch.rankBytes, [&](int64_t free) {
+        return invalid(devices_->of(rank)->name() + ": out of device memory: rank " +
+                       std::to_string(rank) + " has no room for the blocks of weights that it "
+                       "reads: they need " + std::to_string(batch.rankBytes) + " bytes, " +
+                       std::to_string(free) + " are free");
+      });
+      for (size_t k = 0; k < batch.indices.size(); ++k) {
+        const auto &stored = std::get<StoredSource>(arguments.stages[0][batch.indices[k]]);
+        const int64_t elements = batch.moves.collectives[k].inElements;
+        plan.addBlock(stored.tensors[0], rank * elements, elements,
+                      slot.data() + (rank - begin) * batch.rankBytes + batch.places[k], rank);
+      }
+    }
+    if (status.ok())
+      status = plan.run(options_.load, nullptr, nullptr, record.load);
+    for (int64_t rank = begin; rank < end && status.ok(); ++rank) {
+      cuda::Device &device = *devices_->of(rank);
+      status = device.upload(blocks_[size_t(rank)].data(),
+                             slot.data() + (rank - begin) * batch.rankBytes, batch.rankBytes);
+      if (status.ok())
+        status = device.markUploads(int(b % 2));
+      if (status.ok())
+        status = device.waitUploads(int(b % 2));
+    }
+    SK_RETURN_IF_ERROR(backend_.agree(status));
+    SK_RETURN_IF_ERROR(executor_.runCollectives(batch.moves, [&](int64_t rank, size_t k) {
+      const char *block = static_cast<char *>(blocks_[size_t(rank)].data()) + batch.places[k];
+      return std::pair<const void *, void *>(
+          block, memory_[size_t(rank)].arguments()[batch.indices[k]]);
+    }));
+    if (backend_.process() == 0)
+      record.load.exchanges += int64_t(batch.indices.size());
+  }
+  blocks_.clear(); // The device has its shards alone.
   return {};
 }
 
@@ -514,9 +620,10 @@ Status Session::collectArgument(const Runnable &what, size_t stage, size_t i) {
   for (int64_t rank : what.ranks(stage)) {
     const int owner = backend_.ownerOf(rank, what.devices());
     const int64_t bytes = what.held(stage).arguments[i].localBytes();
-    // What lies on its node process 0 sees.
-    if (backend_.process() == 0 ? !backend_.isOnNode(owner)
-                                : backend_.process() == owner && !backend_.isOnNode(0))
+    // What lies on its node process 0 sees, unless each process has its own.
+    if (isApart_ ? owner != 0 && (backend_.process() == 0 || backend_.process() == owner)
+        : backend_.process() == 0 ? !backend_.isOnNode(owner)
+                                  : backend_.process() == owner && !backend_.isOnNode(0))
       SK_RETURN_IF_ERROR(
           backend_.transfer(owner, 0, memory_[size_t(rank)].argument(i), bytes));
   }

@@ -72,7 +72,21 @@ private:
   void fillRandom(const Runnable &what, const Arguments &arguments, int64_t rank, size_t i,
                   void *to);
   /// By way of a ring of pinned memory: what is read next while devices copy the last.
+  /// Arguments that ranks read together are left out.
   rt::Status loadOnDevices(const Runnable &what, const Arguments &arguments, RunRecord &record);
+  /// Arguments of which each rank reads a block, to be exchanged between the devices: as
+  /// many as are on their way at once.
+  struct Batch {
+    rt::FunctionInfo moves;      ///< A collective for each.
+    std::vector<size_t> indices; ///< Of the arguments, ascending.
+    std::vector<int64_t> places; ///< Of the blocks, in what a rank has of them.
+    int64_t rankBytes = 0;
+  };
+  /// Whether each process loads what its own ranks hold, also where others of its node run:
+  /// what several would read they read together.
+  bool loadsApart(const Runnable &what, const Arguments &arguments) const;
+  void planTogether(const Runnable &what, const Arguments &arguments);
+  rt::Status loadTogether(const Runnable &what, const Arguments &arguments, RunRecord &record);
   /// --load=root-scatter to the ranks of other nodes.
   rt::Status scatter(const Runnable &what,
                      const Arguments &arguments, rt::LoadStats &stats);
@@ -116,6 +130,11 @@ private:
   /// By the number of all ranks.
   std::map<int64_t, RankDevices> allDevices_;
   rt::cuda::PinnedMemory ring_[2];
+  bool isApart_ = false; ///< loadsApart of what runs now;
+  std::vector<std::unique_ptr<Batch>> *together_ = nullptr; ///< what is read together then.
+  /// By function; the executor knows them by address.
+  std::map<const rt::FunctionInfo *, std::vector<std::unique_ptr<Batch>>> allTogether_;
+  std::vector<rt::cuda::DeviceMemory> blocks_; ///< By rank; go before the devices.
   rt::cuda::Devices *devices_ = nullptr; ///< Of what runs now; null on the host.
   std::vector<rt::RankMemory> memory_;
   rt::RankMemory reference_;

@@ -126,6 +126,12 @@ public:
   Status run(const FunctionInfo &function, sk_program program,
              std::vector<RankMemory> &memory, RunStats *stats = nullptr);
 
+  /// The collectives of `function`, which has nothing else, in order; `buffers(rank, id)`
+  /// are those of a rank. As a step, whose errors it has.
+  Status runCollectives(
+      const FunctionInfo &function,
+      const std::function<std::pair<const void *, void *>(int64_t rank, size_t id)> &buffers);
+
   /// A pipeline; `programs` are those of its functions, `memory` is bound to what the
   /// stage of each rank holds.
   Status run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,

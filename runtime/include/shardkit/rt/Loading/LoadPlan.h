@@ -66,6 +66,7 @@ struct LoadStats {
   int64_t bytesDirect = 0, bytesMapped = 0; ///< Of bytesRead, past the page cache; by mmap.
   /// Communication of root-scatter; 0 in the other modes.
   int64_t scatters = 0, broadcasts = 0;
+  int64_t exchanges = 0; ///< Of weights that ranks read together.
   void add(const LoadStats &other);
 };
 
@@ -80,6 +81,9 @@ public:
   /// it for `countedFor`, `rank` itself where that is -1.
   void add(const ValueInfo &value, const TensorSource &source, int64_t rank, void *local,
            int64_t countedFor = -1);
+  /// Elements [begin, begin + elements) of a stored tensor shall be in `to`.
+  void addBlock(const SourceTensor &source, int64_t begin, int64_t elements, void *to,
+                int64_t countedFor);
   /// `global` shall be the whole value, made from the stored tensor of that name.
   void addWhole(const SourceTensor &source, DType dtype, void *global);
 
