@@ -25,6 +25,7 @@
 // PRE: "mode": "presharded"
 // PRE: "scatters": 0,
 // PRE-NEXT: "broadcasts": 0,
+// PRE-NEXT: "exchanges": 0,
 // PRE-NEXT: "messages": 0
 
 // Cut for 4, loaded on 3 by as many processes and by 2.
