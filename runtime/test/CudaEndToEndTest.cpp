@@ -102,6 +102,25 @@ TEST_F(CudaEndToEnd, oneErrorForWhatDoesNotFit) {
   ::setenv("SK_CUDA_LIBRARY_PATH", path.c_str(), 1);
 }
 
+TEST_F(CudaEndToEnd, librariesComeFromTheFirstFolderThatHasOne) {
+  const std::string path = std::getenv("SK_CUDA_LIBRARY_PATH");
+  const std::string without = dir_ / "without", with = dir_ / "with";
+  std::filesystem::create_directory(without);
+  std::filesystem::create_directory(with);
+  writeText(with + "/libcublasLt.so.12", "no library");
+  const std::string arguments = bundle_ + " --function=main --random-inputs=1 --verify";
+  // Folders that lack it, or are not there, are passed over.
+  for (const std::string &list : {without + ":" + path, dir_ / "nowhere" + ":" + path + ":" + with,
+                                  ":" + without + "::" + path + "/:"}) {
+    ::setenv("SK_CUDA_LIBRARY_PATH", list.c_str(), 1);
+    EXPECT_EQ(run(arguments).status, 0) << list;
+  }
+  // The folder comes before the name, and what cannot be loaded is no reason to go on.
+  ::setenv("SK_CUDA_LIBRARY_PATH", (without + ":" + with + ":" + path).c_str(), 1);
+  expectError(arguments, "cuBLASLt cannot be loaded: " + with + "/libcublasLt.so.12");
+  ::setenv("SK_CUDA_LIBRARY_PATH", path.c_str(), 1);
+}
+
 TEST_F(CudaEndToEnd, processesByNccl) {
   const std::string arguments = bundle_ + " --random-inputs=1 --verify --backend=nccl --timeout=20";
   for (const Result &result : runAll(4, arguments, ""))

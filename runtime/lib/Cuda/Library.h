@@ -15,9 +15,9 @@ struct LibraryFunction {
   void **address;
 };
 
-/// Opens the first of `names` that is there, in the directory SK_CUDA_LIBRARY_PATH if
-/// that is set, then where the system looks, and looks all functions up. The library
-/// stays open. `what` is for messages: "the CUDA driver".
+/// Opens the first of `names` that is there, in the folders of SK_CUDA_LIBRARY_PATH (a list
+/// separated by ':') one after the other, then where the system looks, and looks all
+/// functions up. The library stays open. `what` is for messages: "the CUDA driver".
 Status openLibrary(const std::string &what, const std::vector<std::string> &names,
                    const std::vector<LibraryFunction> &functions);
 
