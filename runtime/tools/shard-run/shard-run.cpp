@@ -405,8 +405,8 @@ Expected<Options> Runner::suiteOptions(const std::string &path) {
   return options;
 }
 
-/// Each function against its reference; --report gets a line of JSON for each. A run with
-/// an error, which may leave the device unusable, is the last.
+/// Each function against its reference; --report gets a line of JSON for each as soon as its
+/// run has ended. A run with an error, which may leave the device unusable, is the last.
 int Runner::verifySuite(const std::vector<std::string> &runs) {
   size_t functions = 0;
   int code = 0;
@@ -424,18 +424,19 @@ int Runner::verifySuite(const std::vector<std::string> &runs) {
     if (one == 1) {
       suiteEntries_ += suiteEntry(path, lastError_);
       code = 1;
-      break;
     }
+    if (isFirst() && !options_.report.empty())
+      if (Status status = writeFile(options_.report, {{suiteEntries_.data(), int64_t(suiteEntries_.size())}});
+          !status.ok())
+        return fail(status);
+    if (one == 1)
+      break;
   }
   if (isFirst())
     std::printf("suite: %zu functions of %zu runs, %s\n", functions, runs.size(),
                 code == 0   ? "all equal to their references"
                 : code == 2 ? "MISMATCHES"
                             : "ended early");
-  if (isFirst() && !options_.report.empty())
-    if (Status status = writeFile(options_.report, {{suiteEntries_.data(), int64_t(suiteEntries_.size())}});
-        !status.ok())
-      return fail(status);
   return code;
 }
 
