@@ -124,7 +124,7 @@ LogicalResult spmd::target::compileProgram(ModuleOp module, const CodegenOptions
   } else {
     cpu::buildToMemRef(nested);
     if (options.emit != "memref")
-      cpu::buildToLLVM(nested);
+      cpu::buildToLLVM(nested, options.parallelWork);
   }
   if (failed(pm.run(*top)))
     return failure();

@@ -28,6 +28,7 @@ static cl::opt<std::string> target("target", cl::desc("What runs the programs: c
 static cl::opt<std::string> chip("chip", cl::desc("Compute capability of the GPU, for --target=cuda"), cl::init("sm_90"), cl::cat(category));
 static cl::opt<std::string> cpu("mcpu", cl::desc("Processor; native is this machine's"), cl::init("native"), cl::cat(category));
 static cl::opt<unsigned> optLevel("opt-level", cl::desc("0 to 3; 1 compiles many functions fast"), cl::init(3), cl::cat(category));
+static cl::opt<int64_t> parallelWork("parallel-work", cl::desc("For cpu: loop nests of at least so many scalar operations run on all threads of a device"), cl::init(1 << 16), cl::cat(category));
 static cl::opt<bool> withReference("with-reference", cl::desc("Add the unsharded programs that shard-run --verify compares with"), cl::cat(category));
 static cl::opt<bool> loadPieces("load-pieces", cl::desc("Ranks read their own bytes where a loading function moves data alone; off: all are compiled"), cl::init(true), cl::cat(category));
 static cl::opt<std::string> mesh("mesh", cl::desc("Mesh that axis resources resolve against"), cl::cat(category));
@@ -84,6 +85,8 @@ static int publish(StringRef temporary, StringRef destination) {
 static int compile() {
   if (optLevel > 3)
     return fail("--opt-level is " + llvm::Twine(optLevel) + ", expected 0 to 3");
+  if (parallelWork < 0)
+    return fail("--parallel-work is " + llvm::Twine(parallelWork) + ", expected 0 or more");
   static constexpr StringRef stages[] = {"", "tensor", "memref", "llvm", "llvm-ir"};
   if (!llvm::is_contained(stages, StringRef(emitStage)))
     return fail("--emit is '" + emitStage + "', expected tensor, memref, llvm or llvm-ir");
@@ -174,6 +177,7 @@ static int compile() {
   options.chip = chip;
   options.cpu = cpu;
   options.optLevel = optLevel;
+  options.parallelWork = parallelWork;
   options.pieces = loadPieces;
   options.emit = emitStage;
   if (!emitStage.empty())

@@ -23,6 +23,8 @@ struct BundleOptions {
   /// Processor ("native": this machine's) and optimisation level 0 to 3.
   std::string cpu = "native";
   unsigned optLevel = 3;
+  /// For cpu: scalar operations of the smallest loop nest that is spread over threads.
+  int64_t parallelWork = 1 << 16;
   /// Stop early and print instead of writing: "tensor", "memref", "llvm",
   /// "llvm-ir".
   std::string emit;

@@ -21,6 +21,8 @@ struct CodegenOptions {
   std::string chip;
   /// 0 to 3, as for a C compiler. 1 and below compile many functions fast.
   unsigned optLevel = 3;
+  /// Scalar operations of the smallest loop nest that the processor's threads share.
+  int64_t parallelWork = 1 << 16;
   /// The reference side of a check: upstream passes alone.
   bool reference = false;
   /// Put before the names of functions to give the symbols of entry points.

@@ -300,6 +300,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
   target::CodegenOptions codegen;
   codegen.cpu = options.cpu;
   codegen.optLevel = options.optLevel;
+  codegen.parallelWork = options.parallelWork;
   codegen.emit = options.emit;
   if (isCuda)
     codegen.chip = options.chip;

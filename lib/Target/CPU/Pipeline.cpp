@@ -25,14 +25,18 @@ void spmd::cpu::buildToMemRef(OpPassManager &pm) {
   target::buildBuffers(pm);
 }
 
-void spmd::cpu::buildToLLVM(OpPassManager &pm) {
+void spmd::cpu::buildToLLVM(OpPassManager &pm, int64_t parallelWork) {
   pm.addPass(createSpmdTargetCalls());
+  SpmdCpuParallelOptions parallel;
+  parallel.minWork = parallelWork;
+  pm.addPass(createSpmdCpuParallel(parallel));
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdTargetPlanArena());
   pm.addPass(createSpmdCpuOutline());
   pm.nest<func::FuncOp>().addPass(createSpmdCpuMath());
   target::buildLoopsToLLVM(pm);
   pm.addPass(createSpmdTargetEntries());
+  pm.addPass(createSpmdCpuParallelCalls());
 }
 
 void spmd::cpu::buildReference(OpPassManager &pm) {

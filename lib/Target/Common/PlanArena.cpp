@@ -174,6 +174,8 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
     DenseMap<Operation *, int64_t> position;
     for (Operation &op : *body)
       position.try_emplace(&op, position.size());
+    // A part of a program has no arena: whoever made it has seen to it that its stack is enough.
+    const bool isEntry = func->hasAttr(spmd::target::kSymbolsAttr);
     OpBuilder b(&getContext());
     SmallVector<Buffer> buffers;
     int64_t stack = 0;
@@ -193,7 +195,7 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
         return;
       }
       bool small = (nested || bytes <= kAlignment) && bytes <= stackBytes;
-      if (small && stack + bytes <= kStackBudget) {
+      if (!isEntry || (small && stack + bytes <= kStackBudget)) {
         stack += llvm::alignTo(bytes, kAlignment);
         b.setInsertionPointToStart(body);
         auto alloca = memref::AllocaOp::create(b, alloc.getLoc(), alloc.getType(),
@@ -206,6 +208,8 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
     });
     if (failedPlan)
       return signalPassFailure();
+    if (!isEntry)
+      return;
 
     // First fit, largest first.
     for (Buffer &buffer : buffers)

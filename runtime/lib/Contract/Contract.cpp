@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <dlfcn.h>
 
 namespace shardkit::rt {
 
@@ -308,16 +307,6 @@ Status ContractionCache::run(const sk_contraction *desc, const void *a,
     return entry.plan->run(a, b, c);
   }
   return found->second.plan->run(a, b, c);
-}
-
-void setLibraryThreads(int threads) {
-  // The library brings its OpenMP runtime along; linking one ourselves could
-  // bring in a second.
-  using Set = void (*)(int);
-  static const Set set =
-      reinterpret_cast<Set>(::dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
-  if (set)
-    set(threads);
 }
 
 } // namespace shardkit::rt

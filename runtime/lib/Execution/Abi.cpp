@@ -8,6 +8,8 @@
 #include "Context.h"
 #include "DeviceBuffers.h"
 
+#include "shardkit/rt/Threads.h"
+
 #include <chrono>
 #include <exception>
 #include <unistd.h>
@@ -244,6 +246,10 @@ int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
     return ctx->device ? ctx->device->contract(desc, a, b, c)
                        : ctx->contractions.run(desc, a, b, c);
   });
+}
+
+void sk_parallel(sk_context *, int64_t count, sk_part part, void *const *args) {
+  onLibraryThreads(count, [&](int64_t begin, int64_t end) { part(begin, end, args); });
 }
 
 static Status hasNoDevice(const char *name) {

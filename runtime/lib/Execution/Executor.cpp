@@ -5,6 +5,8 @@
 #include "Context.h"
 #include "PipelineRun.h"
 
+#include "shardkit/rt/Threads.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -109,7 +109,7 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_option("--devices-per-process", devicesPerProcess,
                  "mpi, nccl: at most so many devices in a process; auto: as many as it takes");
   app.add_option("--library-threads", options.libraryThreads,
-                 "Threads of the library of matrix products for each device");
+                 "Threads of each device, for matrix products and loop nests; default: by the cores");
   app.add_option("--digests", options.digests,
                  "Write a digest of what each result holds to this file");
   app.add_option("--suite", options.suite,

@@ -16,10 +16,11 @@ namespace mlir::spmd {
 
 namespace cpu {
 /// Passes on one module of functions without calls: fusion and loops over rows, on
-/// tensors; that and on to memrefs, and from there to LLVM dialect.
+/// tensors; that and on to memrefs, and from there to LLVM dialect, with loop nests of at
+/// least `parallelWork` scalar operations for several threads.
 void buildToTensor(OpPassManager &pm);
 void buildToMemRef(OpPassManager &pm);
-void buildToLLVM(OpPassManager &pm);
+void buildToLLVM(OpPassManager &pm, int64_t parallelWork);
 /// The reference side: upstream passes alone, but for the signature.
 void buildReference(OpPassManager &pm);
 } // namespace cpu

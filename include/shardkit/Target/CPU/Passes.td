@@ -30,6 +30,30 @@ def SpmdCpuScatters : Pass<"spmd-cpu-scatters", "::mlir::func::FuncOp"> {
     "::mlir::arith::ArithDialect"];
 }
 
+def SpmdCpuParallel : Pass<"spmd-cpu-parallel", "::mlir::ModuleOp"> {
+  let summary = "Loop nests whose outer iterations are independent become functions of a range";
+  let description = [{
+    On buffers: a nest of loops all of whose iterations touch what is written at their own
+    indices alone (views by the loops' induction variables, in the same dims everywhere), and
+    linalg ops by the outer dims of their results. The function is called for the whole range;
+    `spmd-cpu-parallel-calls` gives that call to the runtime, which runs parts of the range on
+    several threads. The same bits either way.
+  }];
+  let options = [Option<"minWork", "min-work", "int64_t", "65536",
+    "Nests of fewer scalar operations stay where they are">];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::affine::AffineDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+def SpmdCpuParallelCalls : Pass<"spmd-cpu-parallel-calls", "::mlir::ModuleOp"> {
+  let summary = "Calls of functions of a range of iterations become calls of sk_parallel";
+  let description = [{
+    On LLVM dialect, in functions whose first argument is the context.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def SpmdCpuOutline : Pass<"spmd-cpu-outline", "::mlir::ModuleOp"> {
   let summary = "Loop nests of a long function become functions";
   let description = [{

@@ -116,7 +116,8 @@ def SpmdTargetPlanArena : Pass<"spmd-target-plan-arena", "::mlir::func::FuncOp">
   let description = [{
     Allocations get an offset by live range (by top-level operation), first fit,
     largest first, aligned to 64 bytes. Small ones inside loops, and scalars, go on
-    the stack at entry. The function gets the attribute `spmd_rt.arena_bytes`.
+    the stack at entry. The function gets the attribute `spmd_rt.arena_bytes`. Functions
+    that are no entry points have all of theirs on the stack.
   }];
   let options = [Option<"stackBytes", "stack-bytes", "int64_t", "8192",
     "Largest temporary inside a loop that goes on the stack">];

@@ -43,9 +43,6 @@ private:
   std::unordered_map<const sk_contraction *, Entry> entries_;
 };
 
-/// Library threads that the calling thread may use from now on.
-void setLibraryThreads(int threads);
-
 } // namespace shardkit::rt
 
 #endif // SHARDKIT_RT_CONTRACT_H

@@ -89,6 +89,14 @@ typedef struct sk_contraction {
 SK_EXPORT int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
                     const void *b, void *c);
 
+/* A part of a loop whose iterations need nothing of each other: those from `begin` to
+ * `end`. */
+typedef void (*sk_part)(int64_t begin, int64_t end, void *const *args);
+
+/* Runs iterations 0 to `count` in parts, on the threads that the rank has, and returns when
+ * all have ended. Parts call nothing of the runtime. */
+SK_EXPORT void sk_parallel(sk_context *ctx, int64_t count, sk_part part, void *const *args);
+
 /* What follows is for programs whose manifest has target "cuda": their arguments,
  * results and arena are addresses of the rank's device, which host code touches
  * through these calls alone. The buffers of sk_collective* and sk_contract are

@@ -1,0 +1,75 @@
+//===- Threads.cpp - The threads that a rank computes on --------------------===//
+
+#include "shardkit/rt/Threads.h"
+
+#include <algorithm>
+#include <atomic>
+#include <dlfcn.h>
+
+namespace shardkit::rt {
+
+namespace {
+
+/// The library brings its OpenMP runtime along; linking one ourselves could bring in a
+/// second. LLVM's has GCC's functions, too.
+struct OpenMp {
+  void (*setThreads)(int);
+  int (*maxThreads)();
+  void (*parallel)(void (*)(void *), void *, unsigned threads, unsigned flags);
+
+  static const OpenMp &get() {
+    static const OpenMp found = [] {
+      OpenMp one = {};
+      auto look = [](auto &function, const char *name) {
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
+            ::dlsym(RTLD_DEFAULT, name));
+      };
+      look(one.setThreads, "omp_set_num_threads");
+      look(one.maxThreads, "omp_get_max_threads");
+      look(one.parallel, "GOMP_parallel");
+      return one;
+    }();
+    return found;
+  }
+};
+
+/// Parts are taken as threads come to them: one that has to wait holds up nobody.
+struct Parts {
+  const std::function<void(int64_t, int64_t)> &body;
+  const int64_t count, size;
+  std::atomic<int64_t> next{0};
+
+  static void work(void *data) {
+    Parts &parts = *static_cast<Parts *>(data);
+    while (true) {
+      const int64_t begin = parts.next.fetch_add(parts.size, std::memory_order_relaxed);
+      if (begin >= parts.count)
+        return;
+      parts.body(begin, std::min(begin + parts.size, parts.count));
+    }
+  }
+};
+
+} // namespace
+
+void setLibraryThreads(int threads) {
+  if (OpenMp::get().setThreads)
+    OpenMp::get().setThreads(threads);
+}
+
+void onLibraryThreads(int64_t count, const std::function<void(int64_t, int64_t)> &body) {
+  const OpenMp &openMp = OpenMp::get();
+  const int64_t threads =
+      openMp.parallel && openMp.maxThreads ? std::min<int64_t>(openMp.maxThreads(), count) : 1;
+  if (threads <= 1) {
+    if (count > 0)
+      body(0, count);
+    return;
+  }
+  constexpr int64_t partsOfThread = 4;
+  const int64_t parts = threads * partsOfThread;
+  Parts work{body, count, (count + parts - 1) / parts};
+  openMp.parallel(Parts::work, &work, unsigned(threads), 0);
+}
+
+} // namespace shardkit::rt
