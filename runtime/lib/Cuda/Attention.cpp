@@ -132,7 +132,7 @@ Status Attention::makeLibrary(const Call &call, Plan &plan) {
                                                          biasAlignment, mostWorkspace));
   if (int64_t bytes = plan.library->workspaceBytes())
     SK_RETURN_IF_ERROR(
-        device_.driver.check(device_.driver.cuMemAlloc(&plan.workspace, size_t(bytes)),
+        device_.driver.check(device_.allocate(&plan.workspace, size_t(bytes)),
                              device_.placed("allocating a workspace of cuDNN")));
   return {};
 }

@@ -159,7 +159,7 @@ Status Contractions::reserveWorkspace() {
   // What NVIDIA recommends for these chips; less where there is no room.
   for (size_t bytes = device_.gpu.major >= 9 ? 32u << 20 : 4u << 20; bytes >= (64u << 10);
        bytes /= 8) {
-    CUresult result = device_.driver.cuMemAlloc(&workspace_, bytes);
+    CUresult result = device_.allocate(&workspace_, bytes);
     if (result == CUDA_SUCCESS) {
       workspaceBytes_ = bytes;
       return {};

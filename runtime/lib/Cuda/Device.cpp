@@ -151,11 +151,21 @@ Status Device::Impl::checkAllocation(CUresult result, int64_t bytes,
   return driver.check(result, placed("allocating " + std::to_string(bytes) + " bytes"));
 }
 
+CUresult Device::Impl::allocate(CUdeviceptr *memory, size_t bytes) {
+  const CUresult result = driver.cuMemAlloc(memory, bytes);
+  if (result != CUDA_ERROR_OUT_OF_MEMORY || isCapturing)
+    return result;
+  for (CUstream stream : {communication, compute}) // Which may have something to free.
+    driver.cuStreamSynchronize(stream);
+  driver.cuMemPoolTrimTo(gpu.pool, 0);
+  return driver.cuMemAlloc(memory, bytes);
+}
+
 Expected<void *> Device::allocate(int64_t bytes,
                                   const std::function<Status(int64_t)> &describe) {
   SK_RETURN_IF_ERROR(enter());
   CUdeviceptr memory = 0;
-  const CUresult result = impl_->driver.cuMemAlloc(&memory, sizeToAllocate(bytes));
+  const CUresult result = impl_->allocate(&memory, sizeToAllocate(bytes));
   SK_RETURN_IF_ERROR(impl_->checkAllocation(result, bytes, describe));
   return pointer(memory);
 }

@@ -35,6 +35,7 @@ struct Gpu {
   int ordinal = 0;
   CUdevice device = 0;
   CUcontext context = nullptr;
+  CUmemoryPool pool = nullptr; ///< Of what is allocated in the order of a stream.
   std::string name; ///< "GPU 0 (...)"
   int major = 0, minor = 0;
   int64_t bytes = 0, sharedBytes = 0; ///< Of a block, at most.
@@ -110,6 +111,8 @@ struct Device::Impl {
     return driver.check(driver.cuEventRecord(event, stream), "recording an event");
   }
   Status copy(CUstream stream, void *to, const void *from, int64_t bytes);
+  /// cuMemAlloc, once more without what the pool keeps where there is no room.
+  CUresult allocate(CUdeviceptr *memory, size_t bytes);
   Status checkAllocation(CUresult result, int64_t bytes,
                          const std::function<Status(int64_t)> &describe);
   std::string placed(const std::string &what) const { return gpu.name + ": " + what; }

@@ -24,6 +24,7 @@ using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
 using CUgraph = struct CUgraph_st *;
 using CUgraphExec = struct CUgraphExec_st *;
+using CUmemoryPool = struct CUmemPoolHandle_st *;
 
 inline constexpr CUresult CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2,
                           CUDA_ERROR_NO_DEVICE = 100, CUDA_ERROR_NOT_READY = 600;
@@ -38,6 +39,8 @@ inline constexpr unsigned CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DEFAULT = 0, CU_E
                           CU_MEMHOSTALLOC_PORTABLE = 1;
 inline constexpr int CU_STREAM_CAPTURE_MODE_RELAXED = 2;
 inline constexpr int CU_MEMORYTYPE_DEVICE = 2;
+/// CUmemPool_attribute, an unsigned number of 64 bits.
+inline constexpr int CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4;
 
 struct CUDA_MEMCPY2D {
   size_t srcXInBytes, srcY;
@@ -93,6 +96,9 @@ struct CUDA_MEMCPY2D {
   X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                  \
   X(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream))                     \
   X(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr, CUstream))                                 \
+  X(cuDeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool, (CUmemoryPool *, CUdevice))        \
+  X(cuMemPoolSetAttribute, cuMemPoolSetAttribute, (CUmemoryPool, int, void *))               \
+  X(cuMemPoolTrimTo, cuMemPoolTrimTo, (CUmemoryPool, size_t))                                \
   X(cuMemHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned))                             \
   X(cuMemFreeHost, cuMemFreeHost, (void *))                                                  \
   X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream))  \

@@ -49,9 +49,18 @@ Status Machine::start() {
 Expected<Gpu *> Machine::gpu(int ordinal) {
   std::lock_guard lock(mutex_);
   Gpu &gpu = gpus_[size_t(ordinal)];
-  if (!gpu.context)
-    SK_RETURN_IF_ERROR(driver_.check(driver_.cuDevicePrimaryCtxRetain(&gpu.context, gpu.device),
-                                     gpu.name + ": making its context"));
+  if (gpu.context)
+    return &gpu;
+  SK_RETURN_IF_ERROR(driver_.check(driver_.cuDevicePrimaryCtxRetain(&gpu.context, gpu.device),
+                                   gpu.name + ": making its context"));
+  // The pool keeps what is freed: without this it gives all back at each wait, and every
+  // step maps its memory anew.
+  uint64_t everything = UINT64_MAX;
+  SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceGetDefaultMemPool(&gpu.pool, gpu.device),
+                                   gpu.name + ": asking for its memory pool"));
+  SK_RETURN_IF_ERROR(driver_.check(
+      driver_.cuMemPoolSetAttribute(gpu.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &everything),
+      gpu.name + ": setting up its memory pool"));
   return &gpu;
 }
 

@@ -244,6 +244,29 @@ void fill() {
   exit(fits ? 0 : 1);
 }
 
+/// What is freed in the order of a stream stays in the pool, for those who ask it, until it
+/// is trimmed.
+void fillPool() {
+  CUdeviceptr p, q;
+  CUmemoryPool pool;
+  uint64_t everything = UINT64_MAX;
+  open();
+  bool fits = cuDeviceGetDefaultMemPool(&pool, 0) == 0 && cuMemPoolSetAttribute(pool, 4, &everything) == 0;
+  for (int i = 0; i < 2; ++i)
+    fits = fits && cuMemAllocAsync(&p, 600, nullptr) == 0 && cuMemFreeAsync(p, nullptr) == 0 &&
+           cuStreamSynchronize(nullptr) == 0;
+  fits = fits && cuMemAlloc_v2(&q, 600) == 2 && cuMemPoolTrimTo(pool, 0) == 0 &&
+         cuMemAlloc_v2(&q, 600) == 0 && cuMemAllocAsync(&p, 600, nullptr) == 2;
+  exit(fits ? 0 : 1);
+}
+
+TEST(StreamsDeathTest, MemoryOfThePool) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  setenv("SK_EMU_MEMORY", "1000", 1);
+  EXPECT_EXIT(fillPool(), testing::ExitedWithCode(0), "600 bytes on device 0");
+  unsetenv("SK_EMU_MEMORY");
+}
+
 TEST(StreamsDeathTest, Leaks) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   setenv("SK_EMU_LEAKS", "1", 1);

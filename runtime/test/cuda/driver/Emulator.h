@@ -67,7 +67,12 @@ public:
   /// The block that has the byte, in whatever state, or null.
   Block *containing(uint64_t address);
   void free(Block &block);
+  /// Pooled memory included.
   uint64_t used(int device) const;
+  /// The device's pool keeps what is freed to it, up to `threshold` bytes.
+  void freeToPool(Block &block);
+  void setPoolThreshold(int device, uint64_t threshold);
+  void trimPool(int device, uint64_t keep);
   std::string describe(uint64_t address) const;
   std::vector<const Block *> live() const;
   mutable std::shared_mutex mutex;
@@ -77,6 +82,7 @@ public:
 private:
   std::map<uint64_t, Block> blocks_;
   std::vector<uint64_t> used_, next_;
+  std::vector<uint64_t> pooled_, threshold_; ///< Of a device: free in its pool; what it may keep.
   std::vector<char *> graveyard_;
 };
 Memory &memory();

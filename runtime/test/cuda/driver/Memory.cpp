@@ -8,6 +8,7 @@
 
 #include "Emulator.h"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 
@@ -27,9 +28,15 @@ uint64_t Memory::allocate(int device, uint64_t bytes, Block::State state, bool i
   if (used_.size() <= d) {
     used_.resize(d + 1);
     next_.resize(d + 1);
+    pooled_.resize(d + 1);
+    threshold_.resize(d + 1);
   }
-  if (bytes > settings().memory || next_[d] + bytes > kPerDevice / 2 || used_[d] + bytes > settings().memory)
+  // The pool gives what it has to those who ask it.
+  const uint64_t fromPool = state == Block::Coming ? pooled_[d] : 0;
+  if (bytes > settings().memory || next_[d] + bytes > kPerDevice / 2 ||
+      used_[d] + pooled_[d] - fromPool + bytes > settings().memory)
     return 0;
+  pooled_[d] -= std::min(fromPool, bytes);
   char *host = static_cast<char *>(aligned_alloc(256, (bytes + 255) / 256 * 256));
   if (!host)
     return 0;
@@ -102,7 +109,29 @@ void Memory::free(Block &b) {
 
 uint64_t Memory::used(int device) const {
   std::shared_lock lock(mutex);
-  return size_t(device) < used_.size() ? used_[size_t(device)] : 0;
+  return size_t(device) < used_.size() ? used_[size_t(device)] + pooled_[size_t(device)] : 0;
+}
+
+void Memory::freeToPool(Block &b) {
+  free(b);
+  std::unique_lock lock(mutex);
+  const size_t d = size_t(b.device);
+  pooled_[d] = std::min(pooled_[d] + b.bytes, threshold_[d]);
+}
+
+void Memory::setPoolThreshold(int device, uint64_t threshold) {
+  std::unique_lock lock(mutex);
+  const size_t d = size_t(device);
+  if (threshold_.size() <= d)
+    for (auto *each : {&used_, &next_, &pooled_, &threshold_})
+      each->resize(d + 1);
+  threshold_[d] = threshold;
+}
+
+void Memory::trimPool(int device, uint64_t keep) {
+  std::unique_lock lock(mutex);
+  if (size_t(device) < pooled_.size())
+    pooled_[size_t(device)] = std::min(pooled_[size_t(device)], keep);
 }
 
 static std::string hex(uint64_t value) {

@@ -80,7 +80,7 @@ EMU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
                       if (b->state != Block::Live)
                         complain("cuMemFreeAsync: " + memory().describe(address));
                       else
-                        memory().free(*b);
+                        memory().freeToPool(*b);
                       return Progress::Done;
                     }), "cuMemFreeAsync");
 }
@@ -162,8 +162,19 @@ EMU_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *out, CUdevice device
   *out = reinterpret_cast<CUmemoryPool>(uintptr_t(device) + 1);
   return CUDA_SUCCESS;
 }
-EMU_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool, int, void *) { return CUDA_SUCCESS; }
-EMU_EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool, size_t) { return CUDA_SUCCESS; }
+static int deviceOf(CUmemoryPool pool) { return int(reinterpret_cast<uintptr_t>(pool)) - 1; }
+EMU_EXPORT CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value) {
+  constexpr int releaseThreshold = 4;
+  if (attribute != releaseThreshold)
+    return failed(CUDA_ERROR_NOT_SUPPORTED, "cuMemPoolSetAttribute",
+                  "attribute " + std::to_string(attribute) + " is not emulated");
+  memory().setPoolThreshold(deviceOf(pool), *static_cast<uint64_t *>(value));
+  return CUDA_SUCCESS;
+}
+EMU_EXPORT CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
+  memory().trimPool(deviceOf(pool), keep);
+  return CUDA_SUCCESS;
+}
 
 //===----------------------------------------------------------------------===//
 // Copies
