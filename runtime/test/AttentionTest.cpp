@@ -92,6 +92,72 @@ TEST_F(Attention, causalMasks) {
       }
 }
 
+/// Few queries and many keys: several blocks share them. The emulated GPU has 4 processors.
+TEST_F(Attention, keysAreCutWhereQueriesAreFew) {
+  cuda::DeviceOptions options;
+  options.attention = cuda::AttentionEngine::Own;
+  options.profile = true;
+  const std::unique_ptr<cuda::Devices> devices = openDevices(1, options);
+  ASSERT_TRUE(devices);
+  cuda::Device &device = *devices->of(0);
+  EXPECT_OK(device.enter());
+  auto nameOf = [&](std::vector<int64_t> batch, int64_t queries, int64_t keys) {
+    AttentionCase test(DType::F32, batch, queries, keys, 8, 8, DType::F32);
+    test.layOutAll();
+    device.clearProfile();
+    test.run(device);
+    return device.profile().size() == 1 ? device.profile().begin()->first : "";
+  };
+  EXPECT_EQ(nameOf({}, 1, 1000), "sk_attention_f32_64, keys in 8 parts");
+  EXPECT_EQ(nameOf({3}, 1, 1000), "sk_attention_f32_64, keys in 3 parts");
+  EXPECT_EQ(nameOf({3}, 64, 300), "sk_attention_f32_64, keys in 2 parts");
+  EXPECT_EQ(nameOf({3}, 1, 190), "sk_attention_f32_64");
+  EXPECT_EQ(nameOf({4}, 1, 1000), "sk_attention_f32_64");
+  EXPECT_EQ(nameOf({}, 200, 1000), "sk_attention_f32_64");
+}
+
+TEST_F(Attention, fewQueriesOfManyKeys) {
+  const int64_t sizes[][4] = {{1, 300, 64, 64}, {1, 1000, 40, 24}, {3, 513, 128, 100},
+                              {65, 400, 16, 16}, {2, 259, 256, 200}, {1, 256, 8, 8}};
+  for (DType in : types)
+    for (auto [queries, keys, head, values] : sizes)
+      for (double masked : {0.0, -infinity, -1e9, -2.0}) {
+        SCOPED_TRACE(std::string(dtypeName(in)) + " " + std::to_string(queries) + " x " +
+                     std::to_string(keys) + " of " + std::to_string(head) + ", " +
+                     std::to_string(values) + ", masked " + std::to_string(masked));
+        AttentionCase test(in, {2}, queries, keys, head, values,
+                           keys % 2 ? DType::F32 : in);
+        test.shuffled = keys % 3 == 0;
+        test.layOutAll();
+        test.addStep(SK_SCALE, 1 / std::sqrt(double(head)));
+        if (masked != 0)
+          test.addStep(SK_CAUSAL, masked, 0, 1, keys / 3);
+        test.verify(device());
+        if (HasFatalFailure())
+          return;
+      }
+}
+
+TEST_F(Attention, oddScoresOfManyKeys) {
+  for (DType in : types)
+    for (double odd : {std::nan(""), infinity, -infinity}) {
+      AttentionCase test(in, {1}, 4, 600, 8, 8, in);
+      test.layOutAll();
+      const int bias = test.addOperand(DType::F32, 4, 600, {false}, 1);
+      // One score of a row; all of another one; all but one of a third.
+      setElement(DType::F32, test.operands[bias].bytes.data(), 0 * 600 + 410, odd);
+      for (int64_t t = 0; t < 600; ++t) {
+        setElement(DType::F32, test.operands[bias].bytes.data(), 1 * 600 + t, -infinity);
+        if (t != 77)
+          setElement(DType::F32, test.operands[bias].bytes.data(), 2 * 600 + t, -infinity);
+      }
+      test.addStep(SK_ADD, 0, bias);
+      test.verify(device());
+      if (HasFatalFailure())
+        return;
+    }
+}
+
 TEST_F(Attention, rowsThatAreMaskedWhole) {
   for (DType in : types)
     for (double masked : {-infinity, -3.4028234663852886e38, -1e30}) {

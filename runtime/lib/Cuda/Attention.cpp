@@ -4,6 +4,7 @@
 #include "DeviceImpl.h"
 #include "Kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace shardkit::rt::cuda {
@@ -11,18 +12,21 @@ namespace shardkit::rt::cuda {
 struct Attention::Plan {
   explicit Plan(const DriverApi &driver) : driver(driver) {}
   ~Plan() {
-    if (workspace)
-      driver.cuMemFree(workspace);
+    for (CUdeviceptr memory : {workspace, partial})
+      if (memory)
+        driver.cuMemFree(memory);
   }
   const DriverApi &driver;
   sk_attention_desc desc; ///< Guards against an address that is used again.
   std::unique_ptr<CudnnAttention> library;
-  CUdeviceptr workspace = 0; ///< Of the library; recorded programs have its address.
+  /// Of the library, and what blocks that share queries leave; recorded programs have
+  /// their addresses.
+  CUdeviceptr workspace = 0, partial = 0;
   int bias = -1;             ///< The operand that is the library's.
   // Or a kernel of the runtime.
   std::string reason, work, kernel;
-  CUfunction function = nullptr;
-  int64_t blocks = 0;
+  CUfunction function = nullptr, merge = nullptr;
+  int64_t blocks = 0, mergeBlocks = 0;
   int threads = 0, sharedBytes = 0;
 };
 
@@ -101,6 +105,18 @@ struct Shape {
   int head, queries, keys;
 };
 
+/// Into how many parts keys are cut, in tiles, where `blocks` leave processors idle: each
+/// has two tiles at least.
+int64_t splitsOf(int64_t blocks, int64_t tiles, int64_t processors) {
+  if (blocks >= processors)
+    return 1;
+  const int64_t splits = std::min(tiles / 2, (2 * processors + blocks - 1) / blocks);
+  if (splits < 2)
+    return 1;
+  const int64_t each = (tiles + splits - 1) / splits;
+  return (tiles + each - 1) / each;
+}
+
 /// What an address is aligned to: 1, 2, 4, 8 or 16 bytes.
 uint8_t alignmentOf(const void *data) {
   const uint64_t bits = address(data) | 16;
@@ -175,6 +191,25 @@ Status Attention::makeKernel(const Call &call, Plan &plan) {
   work.wide_k = isWide(desc, desc.k, call.k, desc.keys, desc.head, 16 / in, in);
   work.wide_v = isWide(desc, desc.v, call.v, desc.keys, desc.values, 16 / in, in);
   work.wide_out = isWide(desc, desc.out, call.out, desc.queries, desc.values, 2, to);
+  const int64_t tiles = (desc.keys + shape->keys - 1) / shape->keys;
+  const int64_t splits =
+      plan.blocks ? splitsOf(plan.blocks, tiles, device_.gpu.processors) : 1;
+  work.splits = int32_t(splits);
+  if (splits > 1) {
+    work.split_keys = int32_t((tiles + splits - 1) / splits * shape->keys);
+    work.rows = desc.queries;
+    for (int i = 0; i < desc.num_batch; ++i)
+      work.rows *= desc.batch[i];
+    const int64_t bytes = splits * work.rows * (desc.values + 2) * int64_t(sizeof(float));
+    plan.blocks *= splits;
+    plan.mergeBlocks = (work.rows * desc.values + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS;
+    SK_ASSIGN_OR_RETURN(plan.merge,
+                        device_.programs.ownKernel(std::string("sk_attention_merge_") + type, text, 0));
+    plan.kernel += ", keys in " + std::to_string(splits) + " parts";
+    SK_RETURN_IF_ERROR(device_.driver.check(device_.allocate(&plan.partial, size_t(bytes)),
+                                            device_.placed("allocating " + std::to_string(bytes) +
+                                                           " bytes for attention")));
+  }
   plan.work.assign(reinterpret_cast<const char *>(&work), sizeof work);
   return {};
 }
@@ -235,16 +270,24 @@ Status Attention::run(const Call &call) {
     return {};
   SK_ASSIGN_OR_RETURN(const void *work, device_.descriptor(plan->work));
   const void *q = call.q, *k = call.k, *v = call.v;
-  void *out = call.out;
-  void *args[5 + SK_MAX_ATTENTION_OPERANDS] = {&work, &q, &k, &v, &out};
+  void *out = call.out, *partial = pointer(plan->partial);
+  void *args[6 + SK_MAX_ATTENTION_OPERANDS] = {&work, &q, &k, &v, &out};
   for (int i = 0; i < SK_MAX_ATTENTION_OPERANDS; ++i)
     args[5 + i] = &read[i];
+  args[5 + SK_MAX_ATTENTION_OPERANDS] = &partial;
   device_.lastKernel = plan->kernel;
-  return device_.driver.check(
-      device_.driver.cuLaunchKernel(plan->function, unsigned(plan->blocks), 1, 1,
-                                    unsigned(plan->threads), 1, 1, unsigned(plan->sharedBytes),
-                                    device_.compute, args, nullptr),
-      device_.placed("launching kernel '" + plan->kernel + "'"));
+  auto launch = [&](CUfunction function, int64_t blocks, int threads, int sharedBytes,
+                    void **given) {
+    return device_.driver.check(
+        device_.driver.cuLaunchKernel(function, unsigned(blocks), 1, 1, unsigned(threads), 1, 1,
+                                      unsigned(sharedBytes), device_.compute, given, nullptr),
+        device_.placed("launching kernel '" + plan->kernel + "'"));
+  };
+  SK_RETURN_IF_ERROR(launch(plan->function, plan->blocks, plan->threads, plan->sharedBytes, args));
+  if (!plan->merge)
+    return {};
+  void *merged[] = {&work, &partial, &out};
+  return launch(plan->merge, plan->mergeBlocks, SK_KERNEL_THREADS, 0, merged);
 }
 
 } // namespace shardkit::rt::cuda

@@ -37,7 +37,7 @@ struct Gpu {
   CUcontext context = nullptr;
   CUmemoryPool pool = nullptr; ///< Of what is allocated in the order of a stream.
   std::string name; ///< "GPU 0 (...)"
-  int major = 0, minor = 0;
+  int major = 0, minor = 0, processors = 1;
   int64_t bytes = 0, sharedBytes = 0; ///< Of a block, at most.
 };
 

@@ -29,7 +29,8 @@ using CUmemoryPool = struct CUmemPoolHandle_st *;
 inline constexpr CUresult CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2,
                           CUDA_ERROR_NO_DEVICE = 100, CUDA_ERROR_NOT_READY = 600;
 /// CUdevice_attribute
-inline constexpr int CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+inline constexpr int CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+                     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
                      CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
                      CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97;
 /// CUjit_option

@@ -46,10 +46,15 @@ typedef struct {
 #define SK_KERNEL_THREADS 256
 
 /* For sk_attention_T_D. Wide: rows are read (of out: written) as vectors of 16 bytes
- * (of out: two elements). */
+ * (of out: two elements). With several `splits` a block has `split_keys` of the keys
+ * (tiles), and leaves for each of `rows` queries (of all places of the batch, one behind
+ * the other), at (split * rows + row) * (values + 2) of `partial`: the sums of values, the
+ * largest score, and the sum of exponentials; sk_attention_merge_T makes rows of them. */
 typedef struct {
   sk_attention_desc desc;
   int32_t wide_q, wide_k, wide_v, wide_out;
+  int32_t splits, split_keys;
+  int64_t rows;
 } sk_attention_work;
 
 /* Queries and keys that a block has in shared memory, and its threads: for head dims up

@@ -32,6 +32,7 @@ Status Machine::start() {
         driver_.check(driver_.cuDeviceGetName(name, sizeof name - 1, gpu.device), what));
     SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceTotalMem(&bytes, gpu.device), what));
     const std::pair<int, int *> attributes[] = {
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &gpu.processors},
         {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &gpu.major},
         {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &gpu.minor},
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &shared}};

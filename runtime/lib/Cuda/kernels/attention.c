@@ -3,7 +3,8 @@
  * sk_attention_T_D, for head dims up to D: a block has some queries, and goes over the
  * keys a tile at a time. Per query it keeps the largest score so far, the sum of the
  * exponentials relative to it, and the sum of values; what a larger score changes is a
- * factor. Always in the same order. f16, bf16 and tf32 multiply on tensor cores (P rounded to
+ * factor. Where queries are few several blocks share the keys of the same queries, and a
+ * second kernel puts together what they leave. Always in the same order. f16, bf16 and tf32 multiply on tensor cores (P rounded to
  * the type), f32 with FMA. Compiled by ./compile with F16, BF16, TF32 or F32 defined: a module
  * for each.
  *
@@ -53,6 +54,8 @@ INLINE uint16_t to_bf16(float x) {
 typedef struct {
   const sk_attention_work *work;
   int first, queries, keys; /* Its first query; the numbers of all. */
+  int begin, end;           /* Its keys. */
+  float GLOBAL *partial;    /* What it leaves of its queries; null: it has all keys. */
   const char GLOBAL *q, *k, *v, *operand0, *operand1, *operand2, *operand3;
   char GLOBAL *out;
   int causal; /* Keys behind `last` have the score `masked`, which no step changes. */
@@ -62,7 +65,8 @@ typedef struct {
 
 #define PARAMETERS                                                                           \
   const sk_attention_work *work, const void *q, const void *k, const void *v, void *out,     \
-      const void *operand0, const void *operand1, const void *operand2, const void *operand3
+      const void *operand0, const void *operand1, const void *operand2, const void *operand3, \
+      float *partial
 
 INLINE int size_of(int dtype) {
   return dtype == SK_F32 ? 4 : dtype == SK_I1 ? 1 : 2;
@@ -70,14 +74,26 @@ INLINE int size_of(int dtype) {
 
 INLINE task begin(PARAMETERS, const int rows) {
   const sk_attention_desc *desc = &work->desc;
-  task t = {work, 0, (int)desc->queries, (int)desc->keys, (const char GLOBAL *)q, (const char GLOBAL *)k,
+  task t = {work, 0, (int)desc->queries, (int)desc->keys, 0, (int)desc->keys, 0,
+            (const char GLOBAL *)q, (const char GLOBAL *)k,
             (const char GLOBAL *)v, (const char GLOBAL *)operand0, (const char GLOBAL *)operand1,
             (const char GLOBAL *)operand2, (const char GLOBAL *)operand3, (char GLOBAL *)out,
             0, 0, 0};
   int64_t tiles = ((int64_t)t.queries + rows - 1) / rows, rest = __nvvm_read_ptx_sreg_ctaid_x();
+  int split = 0;
+  if (work->splits > 1) {
+    int64_t next = rest / work->splits;
+    split = (int)(rest - next * work->splits);
+    rest = next;
+    t.begin = split * work->split_keys;
+    t.end = t.end - t.begin < work->split_keys ? t.end : t.begin + work->split_keys;
+  }
   /* Under a causal mask the last ones have most to do. */
   int64_t batch = rest / tiles;
   t.first = (int)(tiles - 1 - (rest - batch * tiles)) * rows;
+  if (work->splits > 1)
+    t.partial = (float GLOBAL *)partial +
+                (split * work->rows + batch * t.queries) * (desc->values + 2);
   const int in = size_of(desc->in_dtype), to = size_of(desc->out_dtype);
   for (int i = desc->num_batch - 1; i >= 0; --i) {
     int64_t next = batch / desc->batch[i], index = batch - next * desc->batch[i];
@@ -201,12 +217,58 @@ INLINE void tell_settled(SHARED int *flags, int settled) {
 }
 /* Whether nothing is left for the block from this key on. */
 INLINE int is_done(const task *t, SHARED int *flags, int key, const int warps) {
-  if (!t->causal || key == 0 || key <= t->last)
+  if (!t->causal || key == t->begin || key <= t->last)
     return 0;
   int done = 1;
   UNROLL for (int i = 0; i < warps; ++i) done &= flags[i];
   return done;
 }
+
+/* To 2 units, x at most 0; 0 where it is next to it. */
+INLINE float exp_exact(float x) {
+  float n = __builtin_rintf(x * log2e), y;
+  float r = __builtin_fmaf(n, -1.428606765330187e-6f,
+                           __builtin_fmaf(n, -6.931457519531250e-1f, x));
+  __asm__("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(r * log2e));
+  union { int32_t i; float f; } power = {((int32_t)n + 127) << 23};
+  return x < -87.0f ? 0.0f : y * power.f;
+}
+
+/* An element of the result from what the blocks with its keys have left. */
+INLINE void merge(const sk_attention_work *work, const float *partial, void *out) {
+  const sk_attention_desc *desc = &work->desc;
+  const int64_t i = (int64_t)__nvvm_read_ptx_sreg_ctaid_x() * SK_KERNEL_THREADS + tid();
+  const int64_t row = i / desc->values, column = i - row * desc->values;
+  if (row >= work->rows)
+    return;
+  const float GLOBAL *part = (const float GLOBAL *)partial + row * (desc->values + 2);
+  const int64_t next = work->rows * (desc->values + 2);
+  float most = -infinity, total = 0, sum = 0;
+  for (int s = 0; s < work->splits; ++s) most = larger(part[s * next + desc->values], most);
+  const float base = most == -infinity ? 0 : most;
+  for (int s = 0; s < work->splits; ++s, part += next) {
+    const float factor = exp_exact(part[desc->values] - base);
+    total = __builtin_fmaf(part[desc->values + 1], factor, total);
+    sum = __builtin_fmaf(part[column], factor, sum);
+  }
+  const float x = sum / total;
+  int64_t batch = row / desc->queries,
+          at = (row - batch * desc->queries) * desc->out.row + column * desc->out.column;
+  for (int b = desc->num_batch - 1; b >= 0; --b) {
+    int64_t outer = batch / desc->batch[b];
+    at += (batch - outer * desc->batch[b]) * desc->out.batch[b];
+    batch = outer;
+  }
+  if (desc->out_dtype == SK_F32)
+    ((float GLOBAL *)out)[at] = x;
+  else
+    ((uint16_t GLOBAL *)out)[at] = desc->out_dtype == SK_F16 ? to_f16(x) : to_bf16(x);
+}
+#define MERGE(name)                                                                          \
+  KERNEL sk_attention_merge_##name(const sk_attention_work *work, const float *partial,      \
+                                   void *out) {                                              \
+    merge(work, partial, out);                                                               \
+  }
 
 #ifndef F32
 /*===----------------------------------------------------------------------===*
@@ -346,7 +408,7 @@ INLINE void store_pair(const task *t, int row, int column, float a, float b,
 
 /* BM queries, BN keys a tile. */
 INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM, const int BN) {
-  const task t = begin(work, q, k, v, out, operand0, operand1, operand2, operand3, BM);
+  const task t = begin(work, q, k, v, out, operand0, operand1, operand2, operand3, partial, BM);
   const sk_attention_desc *desc = &work->desc;
   const int head = (int)desc->head, values = (int)desc->values;
   const uint32_t q_tile = (uint32_t)(uintptr_t)shared, k_tile = chunk_at(q_tile, BM, 0, D),
@@ -364,16 +426,16 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
     UNROLL for (int r = 0; r < 4; ++r) sums[j][r] = 0;
   }
   fetch_tile(q_tile, t.q, &desc->q, t.first, t.queries, head, work->wide_q, BM, D);
-  fetch_tile(k_tile, t.k, &desc->k, 0, t.keys, head, work->wide_k, BN, D);
+  fetch_tile(k_tile, t.k, &desc->k, t.begin, t.keys, head, work->wide_k, BN, D);
   close_group();
-  for (int key = 0; key < t.keys; key += BN) {
+  for (int key = t.begin; key < t.end; key += BN) {
     if (is_done(&t, flags, key, BM / 16))
       break;
     fetch_tile(v_tile, t.v, &desc->v, key, t.keys, values, work->wide_v, BN, D);
     close_group();
     await_all_but_one(); /* The keys are there. */
     barrier();
-    if (key == 0 && !is_late) {
+    if (key == t.begin && !is_late) {
       UNROLL for (int d = 0; d < D / STEP; ++d) {
         load_matrices(queries[d], chunk_at(q_tile, own + (lane & 15), 2 * d + (lane >> 4), D));
         round_words(queries[d], 4, type);
@@ -396,7 +458,7 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
       }
     }
     barrier();
-    if (key + BN < t.keys)
+    if (key + BN < t.end)
       fetch_tile(k_tile, t.k, &desc->k, key + BN, t.keys, head, work->wide_k, BN, D);
     close_group();
 
@@ -466,6 +528,23 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
   UNROLL for (int i = 0; i < 2; ++i) {
     total[i] += lane_xor(total[i], 1);
     total[i] += lane_xor(total[i], 2);
+    if (t.partial) {
+      if (row + 8 * i < t.queries) {
+        float GLOBAL *to = t.partial + (int64_t)(row + 8 * i) * (values + 2);
+        UNROLL for (int j = 0; j < D / 8; ++j) {
+          UNROLL for (int e = 0; e < 2; ++e) {
+            const int column = 8 * j + 2 * (lane & 3) + e;
+            if (column < values)
+              to[column] = sums[j][2 * i + e];
+          }
+        }
+        if ((lane & 3) == 0) {
+          to[values] = largest[i];
+          to[values + 1] = total[i];
+        }
+      }
+      continue;
+    }
     const float factor = 1.0f / total[i];
     UNROLL for (int j = 0; j < D / 8; ++j)
       store_pair(&t, row + 8 * i, 8 * j + 2 * (lane & 3), sums[j][2 * i] * factor,
@@ -475,15 +554,18 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
 
 #define TENSOR(name, type, D, BM, BN)                                                        \
   KERNEL sk_attention_##name##_##D(PARAMETERS) {                                             \
-    attend_tensor(work, q, k, v, out, operand0, operand1, operand2, operand3, type, D, BM,   \
-                  BN);                                                                       \
+    attend_tensor(work, q, k, v, out, operand0, operand1, operand2, operand3, partial, type, \
+                  D, BM, BN);                                                                \
   }
 #if defined(TF32)
 #define KERNELS(D, BM, BN) TENSOR(tf32, TYPE_TF32, D, BM, BN)
+MERGE(tf32)
 #elif defined(BF16)
 #define KERNELS(D, BM, BN) TENSOR(bf16, TYPE_BF16, D, BM, BN)
+MERGE(bf16)
 #else
 #define KERNELS(D, BM, BN) TENSOR(f16, TYPE_F16, D, BM, BN)
+MERGE(f16)
 #endif
 SK_ATTENTION_TENSOR(KERNELS)
 
@@ -491,16 +573,6 @@ SK_ATTENTION_TENSOR(KERNELS)
 /*===----------------------------------------------------------------------===*
  * f32: 16 threads for each 4 queries
  *===----------------------------------------------------------------------===*/
-
-/* To 2 units, x at most 0; 0 where it is next to it. */
-INLINE float exp_exact(float x) {
-  float n = __builtin_rintf(x * log2e), y;
-  float r = __builtin_fmaf(n, -1.428606765330187e-6f,
-                           __builtin_fmaf(n, -6.931457519531250e-1f, x));
-  __asm__("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(r * log2e));
-  union { int32_t i; float f; } power = {((int32_t)n + 127) << 23};
-  return x < -87.0f ? 0.0f : y * power.f;
-}
 
 /* `count` rows, of which `padded` columns (a multiple of 4) are filled. */
 INLINE void fetch_rows(SHARED float *to, const char GLOBAL *from,
@@ -529,7 +601,7 @@ INLINE void fetch_rows(SHARED float *to, const char GLOBAL *from,
 }
 
 INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
-  const task t = begin(work, q, k, v, out, operand0, operand1, operand2, operand3, BM);
+  const task t = begin(work, q, k, v, out, operand0, operand1, operand2, operand3, partial, BM);
   const sk_attention_desc *desc = &work->desc;
   const int head = (int)desc->head, values = (int)desc->values;
   const int threads = BM * 4, padded = (head + 3) / 4 * 4;
@@ -546,7 +618,7 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
     UNROLL for (int j = 0; j < D / 16; ++j) sums[i][j] = 0;
   }
   fetch_rows(q_tile, t.q, &desc->q, t.first, t.queries, head, padded, work->wide_q, BM, D, threads);
-  for (int key = 0; key < t.keys; key += BN) {
+  for (int key = t.begin; key < t.end; key += BN) {
     if (is_done(&t, flags, key, BM / 8))
       break;
     fetch_rows(kv_tile, t.k, &desc->k, key, t.keys, head, padded, work->wide_k, BN, D, threads);
@@ -604,18 +676,27 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
   float GLOBAL *to = (float GLOBAL *)t.out;
   UNROLL for (int i = 0; i < 4; ++i) {
     UNROLL for (int lanes = 1; lanes < 16; lanes *= 2) total[i] += lane_xor(total[i], lanes);
-    const float factor = 1.0f / total[i];
+    const float factor = t.partial ? 1 : 1.0f / total[i];
+    float GLOBAL *at = t.partial ? t.partial + (int64_t)(row + i) * (values + 2)
+                                 : to + (int64_t)(row + i) * desc->out.row;
+    const int64_t step = t.partial ? 1 : desc->out.column;
     UNROLL for (int j = 0; j < D / 16; ++j) {
       const int column = 64 * (j / 4) + 4 * x + j % 4;
       if (row + i < t.queries && column < values)
-        to[(int64_t)(row + i) * desc->out.row + column * desc->out.column] = sums[i][j] * factor;
+        at[column * step] = sums[i][j] * factor;
+    }
+    if (t.partial && x == 0 && row + i < t.queries) {
+      at[values] = largest[i];
+      at[values + 1] = total[i];
     }
   }
 }
 
 #define WHOLE(D, BM, BN)                                                                     \
   KERNEL sk_attention_f32_##D(PARAMETERS) {                                                  \
-    attend_f32(work, q, k, v, out, operand0, operand1, operand2, operand3, D, BM, BN);       \
+    attend_f32(work, q, k, v, out, operand0, operand1, operand2, operand3, partial, D, BM,   \
+               BN);                                                                          \
   }
 SK_ATTENTION_F32(WHOLE)
+MERGE(f32)
 #endif
