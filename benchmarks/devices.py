@@ -2,14 +2,17 @@
 """All that is measured on a host with GPUs, made on one with the compiler.
 
     devices.py export DIR [--chip sm_90] [--python PYTHON] [--small]    needs the compiler; PYTHON has JAX, for the steps
-    devices.py run DIR [--json FILE] [--shard-run FILE] [--weights model.safetensors] [--peers jax,torch] [--option OPTION]...
+    devices.py run DIR [--json FILE] [--shard-run FILE] [--parts PARTS] [--minutes M] [--weights model.safetensors] [--peers jax,torch]
+                   [--option OPTION]...
 
-steps: of MiniLM, a GPT block (hidden 4096, 32 heads, sequence 2048, batch 8, bf16) and a chain of products beside JAX and PyTorch
-where they are installed, and the library's rate of products (steps/steps.py). minilm: embeddings against the unsharded program on
-the processor, in ieee and tf32, of its own weights where --weights has them. attention: TFLOP/s by cuDNN and by the runtime's kernel.
-bandwidth: a fused elementwise function and a copy.
-collectives: algbw and busbw, of logical devices on the GPUs there are, and of NCCL where there is a GPU for each. loader: GB/s to the
-devices. What fails is in the JSON with its message, and the rest is run. --small: sizes for emulated devices.
+bandwidth: a fused elementwise function and a copy. matmul: TFLOP/s of square products beside cuBLASLt called directly and PyTorch
+(matmul.py). attention: TFLOP/s by cuDNN and by the runtime's kernel. minilm: embeddings against the unsharded program on the processor,
+in ieee and tf32, of its own weights where --weights has them. steps: of MiniLM, a GPT block (hidden 4096, 32 heads, sequence 2048,
+batch 8, bf16) and a chain of products beside JAX and PyTorch where they are installed, and the library's rate of products
+(steps/steps.py). loader: GB/s to the devices. collectives: algbw and busbw, of logical devices on the GPUs there are, and of NCCL where
+there is a GPU for each. What fails is in the JSON with its message, and the rest is run. The JSON is written as results come; "not_run"
+in it names the parts that have not come to their end: nothing begins after --minutes, and what is under way then has one more minute.
+--small: sizes for emulated devices.
 """
 
 import argparse
@@ -17,22 +20,37 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "scripts"))
+from processes import Children, Clock  # noqa: E402
+
+PARTS = ("bandwidth", "matmul", "attention", "minilm", "steps", "loader", "collectives")
 LOADED = 8  # Weights of the loader.
+STEPS = 20  # Of products, attention and elementwise functions.
+TIMEOUT = 300  # Seconds of a run of shard-run.
 
 
-def call(command):
-    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode:
-        lines = done.stdout.strip().splitlines() or [f"ended with {done.returncode}"]
+def check(status, output):
+    """What a process wrote, unless it failed."""
+    if status is None:
+        raise RuntimeError("did not end in time")
+    if status:
+        lines = output.strip().splitlines() or [f"ended with {status}"]
         raise RuntimeError(next((line for line in lines if "error" in line), lines[-1])[:500])
-    return done.stdout
+    return output
+
+
+def call(command, env=None):
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
+    return check(done.returncode, done.stdout)
 
 
 # Programs
@@ -54,6 +72,21 @@ def fused_program(type, count):
   %d = arith.addf %c, %one : {t}
   %r = arith.divf %b, %d : {t}
   return %r : {t}
+}}
+"""
+
+
+def matmul_program(type, size, products):
+    """One after the other, each of what the last one gave."""
+    t = f"tensor<{size}x{size}x{type}>"
+    lines = [f"  %r{i + 1} = linalg.matmul ins(%r{i}, %w : {t}, {t}) outs(%start : {t}) -> {t}" for i in range(products)]
+    body = "\n".join(lines)
+    return f"""func.func @main(%r0: {t}, %w: {t} {{spmd.weight = "w"}}) -> {t} {{
+  %zero = arith.constant 0.0 : {type}
+  %empty = tensor.empty() : {t}
+  %start = linalg.fill ins(%zero : {type}) outs(%empty : {t}) -> {t}
+{body}
+  return %r{products} : {t}
 }}
 """
 
@@ -116,7 +149,7 @@ def export(options):
     folder.mkdir(parents=True)
     compiler = ROOT / "build" / "bin" / "shard-compile"
     target = ["--target=cuda", f"--chip={options.chip}"]
-    known = {"chip": options.chip, "left_out": {}, "bandwidth": [], "attention": [], "collectives": []}
+    known = {"chip": options.chip, "left_out": {}, "bandwidth": [], "matmul": [], "attention": [], "collectives": []}
 
     def compile_text(text, to, *more):
         with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
@@ -129,6 +162,10 @@ def export(options):
         for name, program, tensors in (("copy", copy_program, 2), ("fused", fused_program, 3)):
             compile_text(program(type, count), f"{name}-{type}")
             known["bandwidth"].append({"bundle": f"{name}-{type}", "kind": name, "type": type, "bytes": tensors * size * count})
+    # As many products as take some milliseconds: that a step is started from the host counts little.
+    for type, size, products in (("bf16", 64, 3), ("f32", 64, 3)) if options.small else (("bf16", 8192, 8), ("bf16", 4096, 32), ("f32", 4096, 16)):
+        compile_text(matmul_program(type, size, products), f"matmul-{type}-{size}")
+        known["matmul"].append({"bundle": f"matmul-{type}-{size}", "type": type, "size": size, "products": products})
     # Those of a GPT block (32 heads, batch 8), of a longer sequence, and of smaller heads.
     for heads, length, head in ((4, 32, 16),) if options.small else ((256, 2048, 128), (64, 8192, 128), (256, 2048, 64)):
         compile_text(attention_program(heads, length, head), f"attention-{length}-{head}")
@@ -146,9 +183,11 @@ def export(options):
     cases = ["minilm", "gpt_block:hidden=4096,heads=32,length=2048,batch=8,dtype=bf16", "chain:rows=8192,width=8192,dtype=bf16"]
     if options.small:
         cases = ["gpt_block:hidden=64,heads=2,length=32,batch=1,dtype=bf16"]
+    packages = {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")])),
+                "SHARDKIT_HOME": os.environ.get("SHARDKIT_HOME", str(ROOT / "build"))}
     try:
         call([options.python, ROOT / "benchmarks/steps/steps.py", "export", folder / "steps", "--target=cuda", f"--chip={options.chip}",
-              *(f"--case={case}" for case in cases)])
+              *(f"--case={case}" for case in cases), *["--width=64"] * options.small], os.environ | packages)
     except (RuntimeError, OSError) as error:
         shutil.rmtree(folder / "steps", ignore_errors=True)
         known["left_out"]["steps"] = str(error)
@@ -167,43 +206,98 @@ def load_collectives():
     return module
 
 
+class TimeIsOver(Exception):
+    pass
+
+
 class Runs:
+    """Each part returns what it found, or writes it into `found` as it goes, so that it is there if the time is over."""
+
     def __init__(self, options):
         self.options, self.folder = options, Path(options.folder)
         self.known = json.loads((self.folder / "benchmarks.json").read_text())
-        self.shard_run = options.shard_run
+        self.clock, self.children = Clock(options.minutes), Children()
+        self.result = {"gpus": options.gpus, "seconds": {}, "not_run": options.parts.split(",")}
+
+    def write(self):
+        if self.options.json:
+            part = Path(self.options.json + ".part")
+            part.write_text(json.dumps(self.result, indent=1) + "\n")
+            part.replace(self.options.json)
+
+    def call(self, command, timeout=TIMEOUT):
+        """What it prints. With what is found so far written down before."""
+        self.write()
+        if self.clock.is_over():
+            raise TimeIsOver
+        status, out, err = self.children.run(command, self.clock.bound(timeout))
+        if status is None and self.clock.is_over():
+            raise TimeIsOver
+        return check(status, out if status == 0 else err + out)
 
     def run(self, bundle, *more):
         """What the report says of the run."""
         with tempfile.TemporaryDirectory() as work:
             report = Path(work, "report.json")
-            call([self.shard_run, self.folder / bundle, "--random-inputs=1", f"--report={report}", *self.options.option, *more])
+            self.call([self.options.shard_run, self.folder / bundle, "--random-inputs=1", f"--report={report}", *self.options.option, *more])
             return json.loads(report.read_text())["run"]["functions"][0]
 
-    def bandwidth(self):
+    def fastest(self, bundle, *more, repeat=STEPS):
+        return self.run(bundle, f"--repeat={repeat}", *more)["steps"]["min_seconds"]
+
+    def bandwidth(self, found):
         rates = {}
         for case in self.known["bandwidth"]:
-            seconds = self.run(case["bundle"], "--repeat=20")["steps"]["min_seconds"]
-            rates.setdefault(case["type"], {})[case["kind"]] = case["bytes"] / seconds / 1e9
-        return {type: {"copy_gb_per_s": each["copy"], "fused_gb_per_s": each["fused"], "fused_of_copy": each["fused"] / each["copy"]}
-                for type, each in rates.items()}
+            entry = found.setdefault(case["type"], {})
+            kind, rate = case["kind"], case["bytes"] / self.fastest(case["bundle"]) / 1e9
+            entry[f"{kind}_gb_per_s"] = rates[case["type"], kind] = rate
+            if kind == "fused":
+                entry["fused_of_copy"] = rate / rates[case["type"], "copy"]
 
-    def attention(self):
+    def matmul(self, found):
+        """Ours, cuBLASLt's own and PyTorch's, twice in turns."""
+        programs = {"ours": lambda case: self.fastest(case["bundle"], "--matmul-precision=tf32"),
+                    "tuned": lambda case: self.fastest(case["bundle"], "--matmul-precision=tf32", "--tune")}
+        for peer in ("cublaslt", "torch"):
+            programs[peer] = lambda case, peer=peer: json.loads(self.call(
+                [sys.executable, ROOT / "benchmarks/matmul.py", peer, json.dumps(case | {"steps": STEPS})]))
+        for case in self.known["matmul"]:
+            entry = {"type": "tf32" if case["type"] == "f32" else case["type"], "size": case["size"], "products": case["products"]}
+            found.append(entry)
+            flops = 2 * case["size"] ** 3 * case["products"]
+            for _ in range(2):
+                for who, measure in programs.items():
+                    if "error" in entry.get(who, {}):
+                        continue
+                    try:
+                        each = measure(case)
+                    except (RuntimeError, OSError, ValueError) as error:
+                        entry[who] = {"error": str(error)}
+                        continue
+                    each = each if isinstance(each, dict) else {"seconds": each}
+                    if who not in entry or each["seconds"] < entry[who]["seconds"]:
+                        entry[who] = each | {"tflops": flops / each["seconds"] / 1e12}
+                        if "first_seconds" in each:
+                            entry[who]["first_tflops"] = flops / each["first_seconds"] / 1e12
+            for peer in ("cublaslt", "torch"):
+                for who in ("ours", "tuned"):
+                    if "seconds" in entry[who] and "seconds" in entry[peer]:
+                        entry[f"{who}_of_{peer}"] = entry[peer]["seconds"] / entry[who]["seconds"]
+
+    def attention(self, found):
         """By cuDNN and by the runtime's kernel; what cuDNN's lacks, and why, is in the entry."""
-        found = []
         for case in self.known["attention"]:
             entry = {key: case[key] for key in ("heads", "length", "head")}
+            found.append(entry)
             for engine in ("cudnn", "kernel"):
                 try:
-                    seconds = self.run(case["bundle"], f"--attention={engine}", "--repeat=20")["steps"]["min_seconds"]
+                    seconds = self.fastest(case["bundle"], f"--attention={engine}")
                     entry[engine] = {"seconds": seconds, "tflops": case["flops"] / seconds / 1e12}
                 except RuntimeError as error:
                     entry[engine] = {"error": str(error)}
-            found.append(entry)
-        return found
 
-    def collectives(self):
-        link, found = load_collectives().LINK, []
+    def collectives(self, found):
+        link = load_collectives().LINK
         for devices in self.known["collectives"]:
             part = f"collectives-{devices}"
             backends = {"local": []}
@@ -211,14 +305,16 @@ class Runs:
                 backends["nccl"] = ["--devices-per-process=auto"]
             for backend, more in backends.items():
                 for case in json.loads((self.folder / part / "collectives.json").read_text()):
-                    steps = self.run(f"{part}/{case['bundle']}", f"--backend={backend}", "--repeat=10", *more)["steps"]
-                    seconds = steps["min_seconds"] / case["copies"]
-                    rate = case["size"] / seconds / 1e9
-                    found.append({"kind": case["kind"], "backend": backend, "devices": devices, "bytes": case["size"], "seconds": seconds,
-                                  "algbw_gb_per_s": rate, "busbw_gb_per_s": rate * link[case["kind"]](devices)})
-        return found
+                    entry = {"kind": case["kind"], "backend": backend, "devices": devices, "bytes": case["size"]}
+                    try:
+                        seconds = self.fastest(f"{part}/{case['bundle']}", f"--backend={backend}", *more, repeat=10) / case["copies"]
+                        rate = case["size"] / seconds / 1e9
+                        entry |= {"seconds": seconds, "algbw_gb_per_s": rate, "busbw_gb_per_s": rate * link[case["kind"]](devices)}
+                    except RuntimeError as error:
+                        entry["error"] = str(error)
+                    found.append(entry)
 
-    def loader(self):
+    def loader(self, found):
         rows, columns = self.known["rows"], self.known["columns"]
         size = rows * columns * 4
         names = [f"w{i}" for i in range(LOADED)]
@@ -233,43 +329,70 @@ class Runs:
             os.fsync(file.fileno())
             loads = [self.run("loader", f"--weights={file.name}")["load"] for _ in range(3)]
         best = min(loads, key=lambda load: load["seconds"])
-        return {"bytes": LOADED * size, "seconds": best["seconds"], "gb_per_s": LOADED * size / best["seconds"] / 1e9, "mode": best["mode"]}
+        found |= {"bytes": LOADED * size, "seconds": best["seconds"], "gb_per_s": LOADED * size / best["seconds"] / 1e9, "mode": best["mode"]}
 
-    def minilm(self):
-        found = {"weights": self.options.weights or "random"}
+    def minilm(self, found):
+        found["weights"] = self.options.weights or "random"
         example = ROOT / "examples/minilm"
         inputs = [f"--weights={self.options.weights}", *(f"--input={n}={example / n}.npy" for n in ("input_ids", "attention_mask"))]
         for precision, tolerance in (("ieee", 1e-5), ("tf32", 1e-3)):
             try:
-                entry = self.run("minilm", "--verify", f"--rtol={tolerance}", f"--matmul-precision={precision}", "--repeat=5",
-                                 *(inputs if self.options.weights else ()))
-                found[precision] = {"passed": True, "rtol": tolerance, "seconds": entry["steps"]["min_seconds"]}
+                seconds = self.fastest("minilm", "--verify", f"--rtol={tolerance}", f"--matmul-precision={precision}",
+                                       *(inputs if self.options.weights else ()), repeat=5)
+                found[precision] = {"passed": True, "rtol": tolerance, "seconds": seconds}
             except RuntimeError as error:
                 found[precision] = {"passed": False, "rtol": tolerance, "error": str(error)}
-        return found
 
-    def steps(self):
+    def steps(self, found):
         if not (self.folder / "steps").exists():
             raise RuntimeError(self.known["left_out"].get("steps", "not exported"))
-        peers = [p for p in filter(None, self.options.peers.split(",")) if importlib.util.find_spec(p)]
-        with tempfile.NamedTemporaryFile(suffix=".json") as report:
-            text = call([sys.executable, ROOT / "benchmarks/steps/steps.py", "run", self.folder / "steps", f"--shard-run={self.shard_run}",
-                         "--json", report.name, *(f"--peer={p}" for p in peers), *(f"--option={o}" for o in self.options.option)])
-            return {"peers": peers, "table": text.strip().splitlines(), "cases": json.load(report)}
+        if self.clock.is_over():
+            raise TimeIsOver
+        peers = found["peers"] = [p for p in filter(None, self.options.peers.split(",")) if importlib.util.find_spec(p)]
+        with tempfile.TemporaryDirectory() as work:
+            report = Path(work, "report.json")
+            command = [sys.executable, ROOT / "benchmarks/steps/steps.py", "run", self.folder / "steps", f"--shard-run={self.options.shard_run}",
+                       f"--json={report}", f"--rounds={self.options.rounds}", *(f"--peer={p}" for p in peers),
+                       *(f"--option={o}" for o in self.options.option)]
+            if self.clock.end is not None:
+                command.append(f"--minutes={self.clock.minutes_left():.3f}")
+            # It ends in time itself.
+            status, out, err = self.children.run(command)
+            if not report.exists():
+                check(status or None, err + out)
+            found |= {"table": out.strip().splitlines(), "cases": json.loads(report.read_text())}
+        if self.clock.is_over():
+            raise TimeIsOver
 
 
 def run(options):
     runs = Runs(options)
-    result = {"gpus": options.gpus}
-    for name in options.parts.split(","):
-        try:
-            result[name] = getattr(runs, name)()
-            print(f"benchmarks: {name}: done", flush=True)
-        except (RuntimeError, OSError, KeyError, ValueError) as error:
-            result[name] = {"error": str(error)}
-            print(f"benchmarks: {name}: {error}", flush=True)
-    if options.json:
-        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        for name in list(runs.result["not_run"]):
+            if runs.clock.is_over():
+                break
+            begin = time.monotonic()
+            found = runs.result[name] = [] if name in ("matmul", "attention", "collectives") else {}
+            how = "done"
+            try:
+                getattr(runs, name)(found)
+                runs.result["not_run"].remove(name)
+            except TimeIsOver:
+                how = "not to its end, as the time is over"
+            except (RuntimeError, OSError, KeyError, ValueError) as error:
+                runs.result[name] = {"error": str(error)} | ({"found": found} if found else {})
+                runs.result["not_run"].remove(name)
+                how = str(error)
+            runs.result["seconds"][name] = round(time.monotonic() - begin, 1)
+            runs.write()
+            print(f"benchmarks: {name}: {how}, {runs.result['seconds'][name]:.0f} s", flush=True)
+    finally:
+        runs.children.end()
+    runs.write()
+    for name in runs.result["not_run"]:
+        if name not in runs.result["seconds"]:
+            print(f"benchmarks: {name}: not run", flush=True)
 
 
 def count_gpus():
@@ -292,11 +415,16 @@ def main():
     running.add_argument("--json")
     running.add_argument("--shard-run", default=str(ROOT / "build/bin/shard-run"))
     running.add_argument("--weights")
-    running.add_argument("--parts", default="steps,minilm,attention,bandwidth,collectives,loader")
+    running.add_argument("--parts", default=",".join(PARTS))
+    running.add_argument("--minutes", type=float)
+    running.add_argument("--rounds", type=int, default=2, help="of steps")
     running.add_argument("--peers", default="jax,torch")
     running.add_argument("--gpus", type=int, default=count_gpus())
     running.add_argument("--option", action="append", default=[], help="for shard-run")
     options = parser.parse_args()
+    for part in options.parts.split(",") if options.command == "run" else ():
+        if part not in PARTS:
+            parser.error(f"--parts: {part}, expected of {', '.join(PARTS)}")
     (export if options.command == "export" else run)(options)
 
 
