@@ -69,6 +69,7 @@ Status Device::enter() {
 const std::string &Device::name() const { return impl_->gpu.name; }
 Mover &Device::mover() { return *impl_->mover; }
 void Device::noteHost() { impl_->hasHost = true; }
+const GraphUses &Device::graphUses() const { return impl_->graphUses; }
 const AttentionUses &Device::attentionUses() const { return impl_->attention->uses(); }
 
 struct Devices::Impl {
@@ -472,8 +473,12 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
   std::vector<const void *> key = {reinterpret_cast<const void *>(program), arena};
   key.insert(key.end(), args, args + numArgs);
   key.insert(key.end(), results, results + numResults);
+  constexpr size_t most = 4096;
+  if (impl_->recorded.size() >= most && !impl_->recorded.count(key))
+    return run();
   Impl::Recorded &known = impl_->recorded[key];
   auto launch = [&] {
+    ++impl_->graphUses.launched;
     status = driver.check(driver.cuGraphLaunch(known.graph, impl_->compute),
                           impl_->placed("launching a graph"));
     return int32_t(status.code());
@@ -506,6 +511,7 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
   status = driver.check(driver.cuGraphInstantiate(&known.graph, graph, 0),
                         impl_->placed("making a graph"));
   driver.cuGraphDestroy(graph);
+  impl_->graphUses.recorded += status.ok();
   return status.ok() ? launch() : int32_t(status.code());
 }
 

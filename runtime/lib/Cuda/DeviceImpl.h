@@ -165,6 +165,7 @@ struct Device::Impl {
     CUgraphExec graph = nullptr;
   };
   std::map<std::vector<const void *>, Recorded> recorded;
+  GraphUses graphUses;
 };
 
 /// Copies and reductions on the communication stream.

@@ -335,8 +335,17 @@ private:
       context_.contractionStats = &counters->contractions[size_t(context_.meshRank)];
     }
     SK_ASSIGN_OR_RETURN(const Moment start, now());
-    int32_t status = programs_[instruction.target](&context_, arguments_.data(), results_.data(),
-                                                   memory_.arena());
+    auto call = [&] {
+      return programs_[instruction.target](&context_, arguments_.data(), results_.data(),
+                                           memory_.arena());
+    };
+    Status recorded;
+    const int32_t status =
+        context_.device ? context_.device->record(programs_[instruction.target], arguments_.data(),
+                                                  arguments_.size(), results_.data(),
+                                                  results_.size(), memory_.arena(), call, recorded)
+                        : call();
+    SK_RETURN_IF_ERROR(recorded);
     SK_RETURN_IF_ERROR(countSince(start, [this, counters](double seconds) {
       counters->runs[size_t(context_.meshRank)].add(seconds);
       counters_->runSeconds += seconds;

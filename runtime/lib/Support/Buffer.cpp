@@ -55,15 +55,15 @@ Expected<Buffer> BufferPool::take(int64_t bytes) {
   inUse_ += bytes;
   peak_ = std::max(peak_, inUse_);
   most_ = std::max(most_, inUse_);
-  auto same = idle_.find(bytes);
-  if (same != idle_.end()) {
+  auto same = idle_.lower_bound({bytes, nullptr});
+  if (same != idle_.end() && same->first.first == bytes) {
     Buffer buffer = std::move(same->second);
     idle_.erase(same);
     idleBytes_ -= bytes;
     return buffer;
   }
   while (!idle_.empty() && inUse_ + idleBytes_ > most_) {
-    idleBytes_ -= idle_.rbegin()->first;
+    idleBytes_ -= idle_.rbegin()->first.first;
     idle_.erase(std::prev(idle_.end()));
   }
   if (!make_)
@@ -78,7 +78,8 @@ void BufferPool::giveBack(Buffer buffer) {
   const int64_t bytes = buffer.bytes();
   inUse_ -= bytes;
   idleBytes_ += bytes;
-  idle_.emplace(bytes, std::move(buffer));
+  const void *data = buffer.data();
+  idle_.emplace(std::pair(bytes, data), std::move(buffer));
 }
 
 } // namespace shardkit::rt

@@ -349,6 +349,8 @@ Status writeReport(const std::string &path, const Bundle &bundle,
       run["attention"] = {{"by_cudnn", record.attention.byCudnn},
                           {"by_kernel", record.attention.byKernel},
                           {"reason", record.attention.reason}};
+    if (record.graphs.launched > 0)
+      run["graphs"] = {{"recorded", record.graphs.recorded}, {"launched", record.graphs.launched}};
     if (options.profile)
       run["profile"] = profileJson(record.profile);
     if (!record.differences.empty()) {

@@ -134,6 +134,7 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   cuda::Device *device = devices_ ? devices_->of(backend_.ownRanks(what.devices()).first)
                                   : nullptr;
   const cuda::AttentionUses before = device ? device->attentionUses() : cuda::AttentionUses();
+  const cuda::GraphUses graphsBefore = device ? device->graphUses() : cuda::GraphUses();
   const size_t devices = size_t(what.devices());
   if (memory_.size() < devices)
     memory_.resize(devices);
@@ -163,6 +164,8 @@ Expected<RunRecord> Session::run(const Runnable &what) {
     record.attention.byKernel -= before.byKernel;
     if (record.attention.byKernel == 0)
       record.attention.reason = "";
+    record.graphs = {device->graphUses().recorded - graphsBefore.recorded,
+                     device->graphUses().launched - graphsBefore.launched};
     record.profile = device->profile();
   }
   if (devices_)

@@ -25,6 +25,7 @@ struct RunRecord {
   rt::RunStats stats;
   std::vector<int64_t> localBytes; ///< Per rank: arguments, results and arena.
   rt::cuda::AttentionUses attention; ///< Of the first rank of this process.
+  rt::cuda::GraphUses graphs;        ///< The same.
   std::map<std::string, rt::cuda::Device::Work> profile; ///< The same, of all steps.
   std::vector<rt::Difference> differences; ///< Per result, with --verify; on process 0.
   /// Per result, that its places differ, with --verify; on process 0.

@@ -63,7 +63,8 @@ public:
 
 private:
   Make make_;
-  std::multimap<int64_t, Buffer> idle_;
+  /// By size and address: steps that take and give back alike have the same buffers.
+  std::map<std::pair<int64_t, const void *>, Buffer> idle_;
   int64_t inUse_ = 0, idleBytes_ = 0, peak_ = 0, most_ = 0;
 };
 

@@ -37,6 +37,11 @@ struct AttentionUses {
   std::string reason; ///< Why the last one by a kernel is not cuDNN's.
 };
 
+/// Programs of which graphs were made, and how often those were launched.
+struct GraphUses {
+  int64_t recorded = 0, launched = 0;
+};
+
 struct DeviceOptions {
   AttentionEngine attention = AttentionEngine::Any;
   bool tf32 = false;        ///< f32 contractions may round their inputs to tf32.
@@ -89,6 +94,7 @@ public:
                    void *out, const void *const *operands);
   /// Since it was opened.
   const AttentionUses &attentionUses() const;
+  const GraphUses &graphUses() const;
 
   /// What DeviceOptions::profile took the time of up to the last wait(), added up by name:
   /// kernels, products with their sizes, attention, copies, collectives with the wait for them.
@@ -113,7 +119,8 @@ public:
   void noteHost();
 
   /// Calls `run`, which runs a program on these buffers; from the second time on a
-  /// program that nothing on the host steers is a graph.
+  /// program that nothing on the host steers is a graph. (Of the first 4096 of programs
+  /// and buffers: buffers that never come again shall not be remembered for ever.)
   int32_t record(sk_program program, void *const *args, size_t numArgs, void *const *results,
                  size_t numResults, void *arena, const std::function<int32_t()> &run,
                  Status &status);
