@@ -255,7 +255,7 @@ class Runs:
                 entry["fused_of_copy"] = rate / rates[case["type"], "copy"]
 
     def matmul(self, found):
-        """Ours, cuBLASLt's own and PyTorch's, twice in turns."""
+        """Ours and cuBLASLt's own, twice in turns, and PyTorch's."""
         programs = {"ours": lambda case: self.fastest(case["bundle"], "--matmul-precision=tf32"),
                     "tuned": lambda case: self.fastest(case["bundle"], "--matmul-precision=tf32", "--tune")}
         for peer in ("cublaslt", "torch"):
@@ -265,9 +265,9 @@ class Runs:
             entry = {"type": "tf32" if case["type"] == "f32" else case["type"], "size": case["size"], "products": case["products"]}
             found.append(entry)
             flops = 2 * case["size"] ** 3 * case["products"]
-            for _ in range(2):
+            for turn in range(2):
                 for who, measure in programs.items():
-                    if "error" in entry.get(who, {}):
+                    if "error" in entry.get(who, {}) or (turn and who == "torch"):
                         continue
                     try:
                         each = measure(case)
@@ -297,14 +297,18 @@ class Runs:
                     entry[engine] = {"error": str(error)}
 
     def collectives(self, found):
+        """Where devices share a GPU, or there is one alone, of the largest size only."""
         link = load_collectives().LINK
         for devices in self.known["collectives"]:
             part = f"collectives-{devices}"
             backends = {"local": []}
             if devices == 1 or devices <= self.options.gpus:
                 backends["nccl"] = ["--devices-per-process=auto"]
+            cases = json.loads((self.folder / part / "collectives.json").read_text())
+            if devices == 1 or devices > self.options.gpus:
+                cases = list({case["kind"]: case for case in sorted(cases, key=lambda case: case["size"])}.values())
             for backend, more in backends.items():
-                for case in json.loads((self.folder / part / "collectives.json").read_text()):
+                for case in cases:
                     entry = {"kind": case["kind"], "backend": backend, "devices": devices, "bytes": case["size"]}
                     try:
                         seconds = self.fastest(f"{part}/{case['bundle']}", f"--backend={backend}", *more, repeat=10) / case["copies"]
@@ -352,7 +356,7 @@ class Runs:
         with tempfile.TemporaryDirectory() as work:
             report = Path(work, "report.json")
             command = [sys.executable, ROOT / "benchmarks/steps/steps.py", "run", self.folder / "steps", f"--shard-run={self.options.shard_run}",
-                       f"--json={report}", f"--rounds={self.options.rounds}", *(f"--peer={p}" for p in peers),
+                       f"--json={report}", f"--rounds={self.options.rounds}", f"--steps={STEPS}", *(f"--peer={p}" for p in peers),
                        *(f"--option={o}" for o in self.options.option)]
             if self.clock.end is not None:
                 command.append(f"--minutes={self.clock.minutes_left():.3f}")
@@ -417,7 +421,7 @@ def main():
     running.add_argument("--weights")
     running.add_argument("--parts", default=",".join(PARTS))
     running.add_argument("--minutes", type=float)
-    running.add_argument("--rounds", type=int, default=2, help="of steps")
+    running.add_argument("--rounds", type=int, default=1, help="of steps")
     running.add_argument("--peers", default="jax,torch")
     running.add_argument("--gpus", type=int, default=count_gpus())
     running.add_argument("--option", action="append", default=[], help="for shard-run")

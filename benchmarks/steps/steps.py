@@ -86,6 +86,7 @@ def export(options):
 
 
 def time_jax(case, steps):
+    """Seconds of each step, and what is to be said of them."""
     import jax
     from jax_models import build
 
@@ -95,10 +96,12 @@ def time_jax(case, steps):
     step = jax.jit(function)
     args = jax.device_put(args) if case["devices"] == 1 else args
     jax.block_until_ready(step(*args))
+    found = []
     for _ in range(steps):
         start = time.perf_counter()
         jax.block_until_ready(step(*args))
-        yield time.perf_counter() - start
+        found.append(time.perf_counter() - start)
+    return found, None
 
 
 def time_torch(case, steps):
@@ -108,17 +111,24 @@ def time_torch(case, steps):
     on_gpu = case["target"] == "cuda"
     torch.set_float32_matmul_precision("high" if on_gpu and case["precision"] == "tf32" else "highest")
     function, x = torch_gpt_block(**case["sizes"], device="cuda" if on_gpu else "cpu")
-    step = torch.compile(function, mode="max-autotune-no-cudagraphs" if not on_gpu else "max-autotune")
+    compiled = torch.compile(function, mode="max-autotune-no-cudagraphs" if not on_gpu else "max-autotune")
     wait = torch.cuda.synchronize if on_gpu else lambda: None
-    with torch.no_grad():
-        for _ in range(3):
-            step(x)
-        for _ in range(steps):
-            wait()
-            start = time.perf_counter()
-            step(x)
-            wait()
-            yield time.perf_counter() - start
+
+    def measure(step):
+        with torch.no_grad():
+            for _ in range(3):
+                step(x)
+            for _ in range(steps):
+                wait()
+                start = time.perf_counter()
+                step(x)
+                wait()
+                yield time.perf_counter() - start
+
+    try:
+        return list(measure(compiled)), None
+    except Exception as error:  # It needs a compiler, and more.
+        return list(measure(function)), f"as it is: torch.compile: {type(error).__name__}: {str(error).strip().splitlines()[0][:300]}"
 
 
 class Runs:
@@ -139,7 +149,7 @@ class Runs:
         if status is None:
             raise RuntimeError("did not end in time")
         if status:
-            lines = [line.strip() for line in (err + out).splitlines() if line.strip()] or [f"ended with {status}"]
+            lines = [line.strip() for line in (err + out).splitlines() if line.strip(" ^~")] or [f"ended with {status}"]
             last = lines[-1] if ":" in lines[-1] else ": ".join(lines[-1:-3:-1])  # AssertionError: assert ...
             raise RuntimeError(next((line for line in lines if line.startswith("error")), last)[:500])
         return out
@@ -206,7 +216,9 @@ class Runs:
             if who == "ours" and min(steps) < self.best[i].get(who, float("inf")):
                 self.parts[i] = ours
         else:
-            steps = self.run_peer(who, case)
+            steps, note = self.run_peer(who, case)
+            if note:
+                self.errors[i][who] = note
         self.best[i][who] = min([*steps, self.best[i].get(who, float("inf"))])
 
     def profile(self, i, case):
@@ -308,7 +320,7 @@ def main():
         run(options)
     else:
         timer = {"jax": time_jax, "torch": time_torch}[options.peer]
-        print(json.dumps(list(timer(json.loads(options.case), options.steps))))
+        print(json.dumps(timer(json.loads(options.case), options.steps)))
 
 
 if __name__ == "__main__":
