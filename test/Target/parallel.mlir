@@ -4,8 +4,10 @@
 // RUN: shard-compile %s --emit=llvm | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify --library-threads=3
 // RUN: shard-run %s --random-inputs=1 --verify --library-threads=3 --compile-option=--parallel-work=0
+// RUN: shard-run %s --random-inputs=1 --verify --donate --library-threads=3
 // RUN: clang-22 -shared -fPIC -O1 %S/Inputs/any_order.c -o %t.so
 // RUN: env LD_PRELOAD=%t.so shard-run %s --random-inputs=1 --verify --compile-option=--parallel-work=0
+// RUN: env LD_PRELOAD=%t.so shard-run %s --random-inputs=1 --verify --donate --compile-option=--parallel-work=0
 
 // Softmax is one nest of 256 rows, of which each call does some; the row of temporaries is its own.
 // CHECK-LABEL: llvm.func internal @program_0
@@ -108,8 +110,18 @@ func.func @updated(%w: tensor<300x256xf32>, %g: tensor<300x256xf32>) -> (tensor<
   return %b : tensor<300x256xf32>
 }
 
-// Too little to be worth it.
+// Rows that are read across while the result takes their place.
 // CHECK-LABEL: llvm.func internal @program_7
+func.func @turned_in_place(%w: tensor<260x260xf32>, %g: tensor<260x260xf32>) -> (tensor<260x260xf32> {spmd.tied = 0 : i64}) {
+  %e = tensor.empty() : tensor<260x260xf32>
+  %t = linalg.transpose ins(%w : tensor<260x260xf32>) outs(%e : tensor<260x260xf32>) permutation = [1, 0]
+  %a = arith.mulf %t, %g : tensor<260x260xf32>
+  %b = arith.subf %w, %a : tensor<260x260xf32>
+  return %b : tensor<260x260xf32>
+}
+
+// Too little to be worth it.
+// CHECK-LABEL: llvm.func internal @program_8
 // CHECK-NOT: parallel
 // CHECK: llvm.return
 func.func @small(%x: tensor<30x25xf32>) -> tensor<30x25xf32> {

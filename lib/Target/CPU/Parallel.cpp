@@ -76,8 +76,28 @@ struct Access {
   SmallVector<int64_t> dims;
 };
 
+/// The outer loops of a nest, outermost first, by a Loop each.
+template <typename Loop> class OuterLoops {
+public:
+  int64_t count() const {
+    int64_t product = 1;
+    for (int64_t trip : trips)
+      product *= trip;
+    return product;
+  }
+  ArrayRef<int64_t> sizes() const { return trips; }
+  void dropInnermost() {
+    loops.pop_back();
+    trips.pop_back();
+  }
+
+protected:
+  SmallVector<Loop> loops;
+  SmallVector<int64_t> trips;
+};
+
 /// A nest of loops, each all that the next one outside does.
-class Band {
+class Band : public OuterLoops<scf::ForOp> {
 public:
   static std::optional<Band> of(scf::ForOp outer) {
     Band band;
@@ -112,19 +132,8 @@ public:
         return true;
     return false;
   }
-  void dropInnermost() {
-    loops.pop_back();
-    trips.pop_back();
-  }
 
-  int64_t count() const {
-    int64_t product = 1;
-    for (int64_t trip : trips)
-      product *= trip;
-    return product;
-  }
   Operation *op() const { return loops.front(); }
-  ArrayRef<int64_t> sizes() const { return trips; }
 
   /// One iteration.
   void emit(OpBuilder &b, ValueRange indices, IRMapping &mapping) {
@@ -252,12 +261,10 @@ private:
     return true;
   }
 
-  SmallVector<scf::ForOp> loops;
-  SmallVector<int64_t> trips;
 };
 
 /// A linalg op as loops over the outer dims of its result.
-class Nest {
+class Nest : public OuterLoops<unsigned> {
 public:
   static std::optional<Nest> of(linalg::LinalgOp op) {
     if (!op.hasPureBufferSemantics() || op.hasDynamicShape() || op.getNumDpsInits() == 0 ||
@@ -285,19 +292,8 @@ public:
       return std::nullopt;
     return nest;
   }
-  void dropInnermost() {
-    loops.pop_back();
-    trips.pop_back();
-  }
 
-  int64_t count() const {
-    int64_t product = 1;
-    for (int64_t trip : trips)
-      product *= trip;
-    return product;
-  }
   Operation *op() const { return linalgOp; }
-  ArrayRef<int64_t> sizes() const { return trips; }
 
   void emit(OpBuilder &b, ValueRange indices, IRMapping &mapping) {
     auto whole = cast<TilingInterface>(b.clone(*linalgOp.getOperation(), mapping));
@@ -342,8 +338,6 @@ private:
   }
 
   linalg::LinalgOp linalgOp;
-  SmallVector<unsigned> loops;
-  SmallVector<int64_t> trips;
 };
 
 //===----------------------------------------------------------------------===//
