@@ -5,6 +5,7 @@
 
 #include "Contract/ContractionDims.h"
 #include "shardkit/rt/Contract.h"
+#include "shardkit/rt/Threads.h"
 
 #include <cmath>
 #include <map>
@@ -232,6 +233,35 @@ TEST(Contract, attentionHeadsAreOneBatchedProduct) {
   test.sizeC = B * H * S * S;
   std::mt19937 random(5);
   EXPECT_STREQ(check(test, random, 0, 0, 1e-5), "onednn");
+}
+
+/// Where no library takes a product: rows on several threads, the last of them fewer.
+TEST(Contract, sameBitsOnAnyNumberOfThreads) {
+  if (onDevices())
+    GTEST_SKIP() << "threads of the host";
+  const sk_contraction desc = plain(131, 95, 119, false, 0, DType::F64, DType::F64).desc;
+  std::vector<double> a(131 * 119), b(119 * 95);
+  for (size_t i = 0; i < a.size(); ++i)
+    a[i] = 1.0 / double(i % 97 + 1);
+  for (size_t i = 0; i < b.size(); ++i)
+    b[i] = 1.0 / double(i % 89 + 2) - 0.1;
+  auto onThreads = [&](int threads) {
+    setLibraryThreads(threads);
+    std::vector<double> c(131 * 95, 7);
+    auto plan = planContraction(desc);
+    EXPECT_OK(plan.status());
+    if (plan.ok())
+      EXPECT_OK((*plan)->run(a.data(), b.data(), c.data()));
+    return c;
+  };
+  const std::vector<double> one = onThreads(1);
+  double last = 0;
+  for (size_t k = 0; k < 119; ++k)
+    last += a[130 * 119 + k] * b[k * 95 + 94];
+  EXPECT_NEAR(one.back(), last, 1e-9);
+  for (int threads : {2, 3, 7})
+    EXPECT_EQ(onThreads(threads), one) << threads;
+  setLibraryThreads(1);
 }
 
 TEST(Contract, emptySumsAreZeroAndEmptyOutputsNothing) {

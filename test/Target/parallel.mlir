@@ -129,6 +129,34 @@ func.func @small(%x: tensor<30x25xf32>) -> tensor<30x25xf32> {
   return %a : tensor<30x25xf32>
 }
 
+// One loop alone, or few iterations around it: in runs, the last of which is shorter.
+// CHECK-LABEL: llvm.func internal @program_9
+// CHECK: llvm.call @[[$LINE:parallel_[0-9]+]]_all(%arg0,
+// CHECK: llvm.return
+func.func @line(%x: tensor<100001xf32>) -> tensor<100001xf32> {
+  %a = math.exp %x : tensor<100001xf32>
+  return %a : tensor<100001xf32>
+}
+
+// CHECK-LABEL: llvm.func internal @program_10
+// CHECK: llvm.call @[[$LINES:parallel_[0-9]+]]_all(%arg0,
+// CHECK: llvm.return
+func.func @lines(%x: tensor<3x32768xi32>, %y: tensor<32768xi32>) -> (tensor<3x32768xi32> {spmd.tied = 0 : i64}) {
+  %e = tensor.empty() : tensor<3x32768xi32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
+                                        affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<3x32768xi32>, tensor<32768xi32>) outs(%e : tensor<3x32768xi32>) {
+  ^bb0(%a: i32, %b: i32, %c: i32):
+    %j = linalg.index 1 : index
+    %k = arith.index_cast %j : index to i32
+    %d = arith.muli %b, %k : i32
+    %f = arith.addi %a, %d : i32
+    linalg.yield %f : i32
+  } -> tensor<3x32768xi32>
+  return %0 : tensor<3x32768xi32>
+}
+
 // CHECK: llvm.func internal @[[$SOFTMAX]](%{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: !llvm.ptr {llvm.noalias})
 // CHECK: llvm.func internal @[[$SOFTMAX]]_part(%[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %{{.*}}: !llvm.ptr)
 // CHECK: llvm.call @[[$SOFTMAX]](%[[BEGIN]], %[[END]],
@@ -137,4 +165,8 @@ func.func @small(%x: tensor<30x25xf32>) -> tensor<30x25xf32> {
 // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(256 : i64)
 // CHECK: llvm.call @sk_parallel(%{{.*}}, %[[COUNT]], %[[PART]],
 // CHECK: llvm.func internal @[[$TURNED]]_all
+// CHECK: llvm.mlir.constant(96 : i64)
+// CHECK: llvm.func internal @[[$LINE]]_all
+// CHECK: llvm.mlir.constant(98 : i64)
+// CHECK: llvm.func internal @[[$LINES]]_all
 // CHECK: llvm.mlir.constant(96 : i64)

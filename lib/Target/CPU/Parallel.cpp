@@ -21,6 +21,9 @@ using namespace mlir::spmd;
 /// On a function of a range of iterations, the first two of its arguments.
 static constexpr llvm::StringLiteral kPartsAttr = "spmd_rt.parts";
 
+/// Iterations that threads share well, however they come to them.
+static constexpr int64_t kEnough = 64;
+
 /// What the temporaries of an iteration may take of a thread's stack.
 static constexpr int64_t kStackBytes = 64 << 10;
 
@@ -260,10 +263,10 @@ private:
     }
     return true;
   }
-
 };
 
-/// A linalg op as loops over the outer dims of its result.
+/// A linalg op as loops over the outer dims of its result; where these have few iterations,
+/// the innermost one is another, in runs.
 class Nest : public OuterLoops<unsigned> {
 public:
   static std::optional<Nest> of(linalg::LinalgOp op) {
@@ -278,9 +281,6 @@ public:
     for (AffineExpr expr : maps[op.getNumDpsInputs()].getResults())
       if (auto dim = dyn_cast<AffineDimExpr>(expr))
         nest.loops.push_back(dim.getPosition());
-    // The innermost loop stays whole.
-    if (!nest.loops.empty() && op.getIteratorTypesArray().back() == utils::IteratorType::parallel)
-      nest.loops.pop_back();
     llvm::erase_if(nest.loops, [&](unsigned loop) {
       return ranges[loop] == 1 || llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
         return !op.getMatchingIndexingMap(&init).isFunctionOfDim(loop);
@@ -288,6 +288,15 @@ public:
     });
     for (unsigned loop : nest.loops)
       nest.trips.push_back(ranges[loop]);
+    if (!nest.loops.empty() && nest.loops.back() + 1 == op.getNumLoops()) {
+      const int64_t outer = nest.count() / nest.trips.back();
+      if (outer < kEnough && nest.trips.back() >= 2 * kRun) {
+        nest.isInRuns = true;
+        nest.trips.back() = llvm::divideCeil(nest.trips.back(), kRun);
+      } else {
+        nest.dropInnermost();
+      }
+    }
     if (nest.loops.empty() || !nest.isIndependent())
       return std::nullopt;
     return nest;
@@ -297,18 +306,36 @@ public:
 
   void emit(OpBuilder &b, ValueRange indices, IRMapping &mapping) {
     auto whole = cast<TilingInterface>(b.clone(*linalgOp.getOperation(), mapping));
-    SmallVector<OpFoldResult> offsets(linalgOp.getNumLoops(), b.getIndexAttr(0)), sizes;
-    for (int64_t range : linalgOp.getStaticLoopRanges())
-      sizes.push_back(b.getIndexAttr(range));
+    SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
+    SmallVector<OpFoldResult> offsets(linalgOp.getNumLoops(), b.getIndexAttr(0));
+    SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(b.getContext(), ranges);
     for (auto [loop, index] : llvm::zip_equal(loops, indices)) {
       offsets[loop] = index;
       sizes[loop] = b.getIndexAttr(1);
+    }
+    if (isInRuns) {
+      Location loc = linalgOp.getLoc();
+      auto constant = [&](int64_t value) -> Value {
+        return arith::ConstantIndexOp::create(b, loc, value);
+      };
+      const int64_t range = ranges[loops.back()];
+      Value run = constant(kRun), offset = arith::MulIOp::create(b, loc, indices.back(), run);
+      offsets[loops.back()] = offset;
+      if (range % kRun == 0) {
+        sizes[loops.back()] = b.getIndexAttr(kRun);
+      } else {
+        Value rest = arith::SubIOp::create(b, loc, constant(range), offset);
+        sizes[loops.back()] = arith::MinUIOp::create(b, loc, run, rest).getResult();
+      }
     }
     (void)whole.getTiledImplementation(b, offsets, sizes);
     whole.erase();
   }
 
 private:
+  /// Elements in a row that stay together.
+  static constexpr int64_t kRun = 1024;
+
   explicit Nest(linalg::LinalgOp op) : linalgOp(op) {}
 
   /// Operands that may be the same memory as an init are seen at the same place as it.
@@ -338,6 +365,7 @@ private:
   }
 
   linalg::LinalgOp linalgOp;
+  bool isInRuns = false; ///< Whether an iteration of the last loop is a run of the op's.
 };
 
 //===----------------------------------------------------------------------===//
@@ -351,8 +379,8 @@ struct Parallel : spmd::impl::SpmdCpuParallelBase<Parallel> {
     Operation *op = loops.op();
     const int64_t work = workOf(op);
     // Small iterations stay together where there are enough all the same.
-    constexpr int64_t enough = 64, small = 1024;
-    while (loops.sizes().size() > 1 && loops.count() / loops.sizes().back() >= enough &&
+    constexpr int64_t small = 1024;
+    while (loops.sizes().size() > 1 && loops.count() / loops.sizes().back() >= kEnough &&
            work / loops.count() < small)
       loops.dropInnermost();
     const int64_t count = loops.count();

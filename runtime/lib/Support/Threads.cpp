@@ -10,8 +10,9 @@ namespace shardkit::rt {
 
 namespace {
 
-/// The library brings its OpenMP runtime along; linking one ourselves could bring in a
-/// second. LLVM's has GCC's functions, too.
+/// The library of products brings its OpenMP runtime along; linking one ourselves could bring
+/// in a second. Without that library, GCC's is loaded where there is one. LLVM's has GCC's
+/// functions, too.
 struct OpenMp {
   void (*setThreads)(int);
   int (*maxThreads)();
@@ -20,9 +21,13 @@ struct OpenMp {
   static const OpenMp &get() {
     static const OpenMp found = [] {
       OpenMp one = {};
-      auto look = [](auto &function, const char *name) {
+      void *library = RTLD_DEFAULT;
+      if (!::dlsym(library, "GOMP_parallel"))
+        if (void *loaded = ::dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL))
+          library = loaded;
+      auto look = [&](auto &function, const char *name) {
         function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
-            ::dlsym(RTLD_DEFAULT, name));
+            ::dlsym(library, name));
       };
       look(one.setThreads, "omp_set_num_threads");
       look(one.maxThreads, "omp_get_max_threads");

@@ -8,12 +8,12 @@
 
 namespace shardkit::rt {
 
-/// How many threads of the library of products (its OpenMP) work for the thread that
-/// calls, itself included. Nothing where there is no such library.
+/// How many threads of OpenMP (that of the library of products, else GCC's) work for the
+/// thread that calls, itself included. Nothing where there is none.
 void setLibraryThreads(int threads);
 
 /// Calls `body(begin, end)` for parts of [0, count) that cover it, on those threads, and
-/// returns when all of them have ended. Without a library: for all of it, on this one.
+/// returns when all of them have ended. Without OpenMP: for all of it, on this one.
 void onLibraryThreads(int64_t count, const std::function<void(int64_t, int64_t)> &body);
 
 } // namespace shardkit::rt
