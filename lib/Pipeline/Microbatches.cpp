@@ -212,22 +212,61 @@ static std::string describe(Value value) {
   return ("the result of " + value.getDefiningOp()->getName().getStringRef()).str();
 }
 
-LogicalResult Microbatches::visit(Operation *op) {
-  if (isPassed(op) || isMark(op) || isCreation(op) || op->hasTrait<OpTrait::IsTerminator>())
-    return success();
-  if (isa<ManualComputationOp, func::CallOp>(op))
-    return op->emitError() << op->getName() << " in a pipelined function, expected "
-                           << (isa<func::CallOp>(op) ? "calls to be inlined (private callees are)"
-                                                     : "ordinary ops");
-  SmallVector<Value> read(op->getOperands());
-  bool hasTensorRegions = op->getNumRegions() > 0 && !getIndexedBody(op);
-  if (hasTensorRegions)
-    op->walk([&](Operation *inner) { read.append(inner->operand_begin(), inner->operand_end()); });
+//===----------------------------------------------------------------------===//
+// One op
+//===----------------------------------------------------------------------===//
 
-  // Behind what is completed.
-  auto toApply = [&](Value reason) -> LogicalResult {
+/// From what microbatches have of an op's operands to what they have of its results.
+class Microbatches::OpVisit {
+public:
+  OpVisit(Microbatches &all, Operation *op)
+      : all(all), op(op), rule(getShardingRule(op)), axes(rule.numFactors()),
+        summands(rule.numOperands()) {
+    read.append(op->operand_begin(), op->operand_end());
+    if (hasTensorRegions(op))
+      op->walk([&](Operation *inner) { read.append(inner->operand_begin(), inner->operand_end()); });
+  }
+
+  LogicalResult run() {
     for (Value operand : read)
-      if (get(operand).kind == State::Cut && !isCreation(operand.getDefiningOp())) {
+      if (kindOf(operand) == State::Complete)
+        return toApply(operand);
+    if (hasTensorRegions(op))
+      return all.visitLoop(op);
+    if (std::optional<LogicalResult> done = takeElement())
+      return *done;
+    if (failed(findCut()))
+      return failure();
+    if (partial) {
+      if (!isPartOfSum())
+        return toApply(partial);
+      if (cut < 0) {
+        all.set(op->getResult(0), {State::Partial});
+        return success();
+      }
+    }
+    if (cut < 0)
+      return success(all.count > 1 || llvm::none_of(read, [&](Value operand) {
+        return kindOf(operand) == State::Cut;
+      }));
+    if (failed(checkOperands()) || failed(checkPlaces()))
+      return failure();
+    setResults();
+    return success();
+  }
+
+private:
+  /// Whether the op is visited by what is inside it.
+  static bool hasTensorRegions(Operation *op) {
+    return op->getNumRegions() > 0 && !getIndexedBody(op);
+  }
+
+  State::Kind kindOf(Value value) const { return all.get(value).kind; }
+
+  /// Behind what is completed: `reason`.
+  LogicalResult toApply(Value reason) {
+    for (Value operand : read)
+      if (kindOf(operand) == State::Cut && !isCreation(operand.getDefiningOp())) {
         InFlightDiagnostic diag =
             op->emitError() << op->getName() << " needs " << describe(skipPins(reason))
                             << " of all microbatches while it computes on the part of one, "
@@ -236,32 +275,43 @@ LogicalResult Microbatches::visit(Operation *op) {
         diag.attachNote(skipPins(reason).getLoc()) << "complete after the last microbatch";
         return diag;
       }
-    apply.insert(op);
+    all.apply.insert(op);
     for (Value result : op->getResults())
-      set(result, {State::Complete});
+      all.set(result, {State::Complete});
     return success();
-  };
-  for (Value operand : read)
-    if (get(operand).kind == State::Complete)
-      return toApply(operand);
-  if (hasTensorRegions)
-    return visitLoop(op);
-  for (Value operand : read)
-    if (get(operand).kind != State::Same)
-      for (Value result : op->getResults())
-        if (!isa<RankedTensorType>(result.getType()) && !isa<tensor::DimOp>(op)) {
-          if (get(operand).kind == State::Partial)
-            return toApply(operand);
-          return op->emitError() << op->getName() << " takes an element out of "
-                                 << describe(skipPins(operand))
-                                 << ", which microbatches have in parts, expected ops on tensors";
-        }
+  }
 
-  ShardingRule rule = getShardingRule(op);
-  // The factor that microbatches cut, if any.
-  FactorAxes axes(rule.numFactors());
-  int cut = -1;
-  auto take = [&](unsigned t, ArrayRef<DimEntries> dims) -> LogicalResult {
+  InFlightDiagnostic needsWhole(Value value) {
+    return op->emitError() << op->getName() << " needs " << describe(skipPins(value))
+                           << " of all microbatches at once, expected an op that computes each "
+                              "part of the batch by itself";
+  }
+
+  /// Elements of tensors are values of all microbatches; nothing if the op takes none out of
+  /// what these have in parts.
+  std::optional<LogicalResult> takeElement() {
+    if (isa<tensor::DimOp>(op) || llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      return std::nullopt;
+    for (Value operand : read) {
+      if (kindOf(operand) == State::Partial)
+        return toApply(operand);
+      if (kindOf(operand) != State::Same)
+        return op->emitError() << op->getName() << " takes an element out of "
+                               << describe(skipPins(operand))
+                               << ", which microbatches have in parts, expected ops on tensors";
+    }
+    return std::nullopt;
+  }
+
+  /// What is made out of nothing takes any layout.
+  bool isRead(unsigned t) const {
+    const ShardingRule::Tensor &tensor = rule.tensor(t);
+    return tensor.type && tensor.role != OperandRole::ShapeOnly &&
+           !isCreation(Value(tensor.value).getDefiningOp());
+  }
+
+  /// Takes over how tensor `t` is cut; fails if that is another factor than before.
+  LogicalResult takeCut(unsigned t, ArrayRef<DimEntries> dims) {
     Sharding sharding = makeSharding(dims);
     for (unsigned f = 0; f < rule.numFactors(); ++f) {
       std::optional<DimEntries> own = projectFactor(rule, t, f, sharding);
@@ -275,84 +325,75 @@ LogicalResult Microbatches::visit(Operation *op) {
       }
     }
     return success();
-  };
-  auto needsWhole = [&](Value value) {
-    return op->emitError() << op->getName() << " needs " << describe(skipPins(value))
-                           << " of all microbatches at once, expected an op that computes each "
-                              "part of the batch by itself";
-  };
-  // What is made out of nothing takes any layout.
-  auto isRead = [&](unsigned t) {
-    const ShardingRule::Tensor &tensor = rule.tensor(t);
-    return tensor.type && tensor.role != OperandRole::ShapeOnly &&
-           !isCreation(Value(tensor.value).getDefiningOp());
-  };
-  std::optional<Value> partial;
-  llvm::SmallBitVector marked(rule.numOperands());
-  for (unsigned t = 0; t < rule.numOperands(); ++t) {
-    if (!isRead(t))
-      continue;
-    const ShardingRule::Tensor &tensor = rule.tensor(t);
-    const State &state = get(tensor.value);
-    if (state.kind == State::Cut && failed(take(t, state.dims)))
-      return needsWhole(tensor.value);
-    if (state.kind == State::Partial) {
-      partial = partial ? partial : std::optional<Value>(tensor.value);
-      marked.set(t);
-    }
   }
-  // What is cut by its users only.
-  for (unsigned t = rule.numOperands(); t < rule.numOperands() + rule.numResults() && !partial; ++t)
-    if (auto it = hints.find(rule.tensor(t).value); it != hints.end())
-      if (failed(take(t, it->second)))
-        return needsWhole(rule.tensor(t).value);
-  if (partial) {
-    bool isSum = true;
-    for (unsigned t : marked.set_bits())
-      isSum &= get(rule.tensor(t).value).reduction == ReductionKind::Sum;
+
+  /// Finds the factor that microbatches cut, and what of a sum the op reads.
+  LogicalResult findCut() {
+    for (unsigned t = 0; t < rule.numOperands(); ++t) {
+      if (!isRead(t))
+        continue;
+      const ShardingRule::Tensor &tensor = rule.tensor(t);
+      const State &state = all.get(tensor.value);
+      if (state.kind == State::Cut && failed(takeCut(t, state.dims)))
+        return needsWhole(tensor.value);
+      if (state.kind == State::Partial) {
+        partial = partial ? partial : Value(tensor.value);
+        summands.set(t);
+      }
+    }
+    // What is cut by its users only.
+    for (unsigned t = rule.numOperands(); t < rule.numOperands() + rule.numResults() && !partial; ++t)
+      if (auto it = all.hints.find(rule.tensor(t).value); it != all.hints.end())
+        if (failed(takeCut(t, it->second)))
+          return needsWhole(rule.tensor(t).value);
+    return success();
+  }
+
+  /// Whether what the op makes of parts of sums is a part of a sum: it is linear in them, or
+  /// adds what is cut to them.
+  bool isPartOfSum() {
+    for (unsigned t : summands.set_bits())
+      if (all.get(rule.tensor(t).value).reduction != ReductionKind::Sum)
+        return false;
     // An init that adds nothing belongs to the sum.
     for (unsigned t = 0; t < rule.numOperands(); ++t)
       if (rule.tensor(t).type && rule.tensor(t).role == OperandRole::Init &&
           isNeutralFill(rule.tensor(t).value, ReductionKind::Sum))
-        marked.set(t);
-    bool accumulates = cut >= 0; // into a sum, from what is cut
-    for (unsigned t : marked.set_bits())
-      accumulates &= rule.tensor(t).role == OperandRole::Init;
-    if (op->getNumResults() != 1 || !isSum || (cut >= 0 && !accumulates) ||
-        (cut < 0 && !isLinear(op, marked)))
-      return toApply(*partial);
-    if (cut < 0) {
-      set(op->getResult(0), {State::Partial});
-      return success();
-    }
-  }
-  if (cut < 0) {
-    auto isCut = [&](Value operand) { return get(operand).kind == State::Cut; };
-    return success(count > 1 || llvm::none_of(read, isCut));
+        summands.set(t);
+    if (op->getNumResults() != 1)
+      return false;
+    if (cut < 0)
+      return isLinear(op, summands);
+    return llvm::all_of(summands.set_bits(), [&](unsigned t) {
+      return rule.tensor(t).role == OperandRole::Init;
+    });
   }
 
-  // Every operand as the op needs it.
-  for (unsigned t = 0; t < rule.numOperands(); ++t) {
-    if (!isRead(t))
-      continue;
-    const ShardingRule::Tensor &tensor = rule.tensor(t);
-    const State &state = get(tensor.value);
-    SmallVector<DimEntries, 4> needed = getDims(getTensorSharding(rule, t, axes));
-    bool isInit = tensor.role == OperandRole::Init;
-    if ((state.kind == State::Cut && needed != state.dims) ||
-        (state.kind == State::Partial && isCut(needed)))
-      return needsWhole(tensor.value);
-    if (state.kind == State::Same && isCut(needed)) {
-      Value source = skipPins(tensor.value);
-      InFlightDiagnostic diag = op->emitError()
-                                << op->getName() << " computes on the part of a microbatch and "
-                                << describe(source)
-                                << " is the same in all of them, expected spmd.microbatch at the "
-                                   "argument that it comes from";
-      diag.attachNote(source.getLoc()) << "the same in all microbatches";
-      return diag;
-    }
-    if (state.kind == State::Same && isInit) {
+  /// Every operand as the op needs it.
+  LogicalResult checkOperands() {
+    for (unsigned t = 0; t < rule.numOperands(); ++t) {
+      if (!isRead(t))
+        continue;
+      const ShardingRule::Tensor &tensor = rule.tensor(t);
+      const State &state = all.get(tensor.value);
+      SmallVector<DimEntries, 4> needed = getDims(getTensorSharding(rule, t, axes));
+      if ((state.kind == State::Cut && needed != state.dims) ||
+          (state.kind == State::Partial && isCut(needed)))
+        return needsWhole(tensor.value);
+      if (state.kind != State::Same)
+        continue;
+      if (isCut(needed)) {
+        Value source = skipPins(tensor.value);
+        InFlightDiagnostic diag = op->emitError()
+                                  << op->getName() << " computes on the part of a microbatch and "
+                                  << describe(source)
+                                  << " is the same in all of them, expected spmd.microbatch at the "
+                                     "argument that it comes from";
+        diag.attachNote(source.getLoc()) << "the same in all microbatches";
+        return diag;
+      }
+      if (tensor.role != OperandRole::Init)
+        continue;
       const ShardingRule::Tensor &result = rule.tensor(rule.numOperands() + tensor.result);
       if (rule.isPartial(result, cut) && !isNeutralFill(tensor.value, result.reduction))
         return op->emitError() << op->getName() << " adds what microbatches compute to "
@@ -360,28 +401,33 @@ LogicalResult Microbatches::visit(Operation *op) {
                                << ", which would be added in each of them, expected it to start "
                                   "from the neutral element";
     }
+    return success();
   }
-  // Only results may follow a window or a selection over the batch.
-  if (rule.factor(cut).kind == FactorKind::Selection ||
-      rule.factor(cut).kind == FactorKind::Whole || rule.factor(cut).hasWindows)
-    return needsWhole(op->getOperand(0));
-  if (readsIndices(op)) {
+
+  /// The op needs no other place in the batch than its own, nor which one that is.
+  LogicalResult checkPlaces() {
+    // Only results may follow a window or a selection over the batch.
+    const Factor &factor = rule.factor(cut);
+    if (factor.kind == FactorKind::Selection || factor.kind == FactorKind::Whole || factor.hasWindows)
+      return needsWhole(op->getOperand(0));
+    if (!readsIndices(op))
+      return success();
     llvm::DenseMap<Value, Sharding> layouts;
+    // Results have no state yet.
+    for (unsigned r = 0; r < rule.numResults(); ++r)
+      layouts[op->getResult(r)] = getTensorSharding(rule, rule.numOperands() + r, axes);
     auto shardingOf = [&](Value value) -> const Sharding * {
-      const State &state = get(value);
       auto type = dyn_cast<RankedTensorType>(value.getType());
       if (!type)
         return nullptr;
       auto [it, isNew] = layouts.try_emplace(value);
+      const State &state = all.get(value);
       if (isNew)
         it->second = makeSharding(state.kind == State::Cut
-                                    ? ArrayRef<DimEntries>(state.dims)
-                                    : SmallVector<DimEntries, 4>(type.getRank()));
+                                      ? ArrayRef<DimEntries>(state.dims)
+                                      : SmallVector<DimEntries, 4>(type.getRank()));
       return &it->second;
     };
-    // Results have no state yet.
-    for (unsigned r = 0; r < rule.numResults(); ++r)
-      layouts[op->getResult(r)] = getTensorSharding(rule, rule.numOperands() + r, axes);
     for (const CutLoop &loop : getCutLoops(op, shardingOf)) {
       bool isRead = false;
       op->walk([&](linalg::IndexOp index) {
@@ -393,23 +439,45 @@ LogicalResult Microbatches::visit(Operation *op) {
         return op->emitError() << op->getName() << " reads the place in the batch that it computes, "
                                   "which microbatches do not know, expected it as an argument";
     }
+    return success();
   }
-  for (unsigned r = 0; r < rule.numResults(); ++r) {
-    unsigned t = rule.numOperands() + r;
-    if (!rule.tensor(t).type)
-      continue;
-    State state;
-    state.dims = getDims(getTensorSharding(rule, t, axes));
-    if (rule.isPartial(rule.tensor(t), cut)) {
-      state.kind = State::Partial;
-      state.reduction = rule.tensor(t).reduction;
-      state.dims.clear();
-    } else if (isCut(state.dims)) {
-      state.kind = State::Cut;
+
+  void setResults() {
+    for (unsigned r = 0; r < rule.numResults(); ++r) {
+      unsigned t = rule.numOperands() + r;
+      if (!rule.tensor(t).type)
+        continue;
+      State state;
+      state.dims = getDims(getTensorSharding(rule, t, axes));
+      if (rule.isPartial(rule.tensor(t), cut)) {
+        state.kind = State::Partial;
+        state.reduction = rule.tensor(t).reduction;
+        state.dims.clear();
+      } else if (isCut(state.dims)) {
+        state.kind = State::Cut;
+      }
+      all.set(op->getResult(r), std::move(state));
     }
-    set(op->getResult(r), std::move(state));
   }
-  return success();
+
+  Microbatches &all;
+  Operation *op;
+  ShardingRule rule;
+  SmallVector<Value> read; ///< By the op, and by those in its regions.
+  int cut = -1;            ///< The factor that microbatches cut, if any.
+  FactorAxes axes;
+  Value partial;                 ///< The first operand that is a part of a sum.
+  llvm::SmallBitVector summands; ///< All of them, and inits that add nothing.
+};
+
+LogicalResult Microbatches::visit(Operation *op) {
+  if (isPassed(op) || isMark(op) || isCreation(op) || op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  if (isa<ManualComputationOp, func::CallOp>(op))
+    return op->emitError() << op->getName() << " in a pipelined function, expected "
+                           << (isa<func::CallOp>(op) ? "calls to be inlined (private callees are)"
+                                                     : "ordinary ops");
+  return OpVisit(*this, op).run();
 }
 
 /// An op with regions of tensor ops: what it carries has one state.

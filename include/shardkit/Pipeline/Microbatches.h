@@ -63,6 +63,7 @@ public:
   void makeLocal();
 
 private:
+  class OpVisit;
   Microbatches(func::FuncOp func, int64_t count) : func(func), count(count) {}
   LogicalResult readArguments();
   LogicalResult propagate();
