@@ -35,6 +35,11 @@ public:
   }
 
 private:
+  struct Choice {
+    FactorAxes axes;
+    ComputeLayouts layouts;
+  };
+
   FailureOr<LayoutId> read(ShardingAttr attr, Type type, Location loc) {
     auto tensor = cast<RankedTensorType>(type);
     FailureOr<LayoutId> id = table.read(attr, tensor, [&] { return emitError(loc); });
@@ -322,27 +327,16 @@ private:
         (isa<CollectiveOpInterface>(op) && !op->getParentOfType<ManualComputationOp>()))
       return op->emitError() << op->getName()
                              << " is not supported by insert-reshards yet";
+    return isPin(op) ? decidePin(op) : decideCompute(op);
+  }
+
+  /// A constraint or reshard pins its result: nothing to choose, and nothing to do where
+  /// nobody reads it.
+  LogicalResult decidePin(Operation *op) {
     OpPlan own;
     own.op = op;
-
-    // A constraint or reshard pins its result: nothing to choose, and nothing to
-    // do where nobody reads it.
-    if (isPin(op) && op->use_empty()) {
-      plan.ops.push_back(std::move(own));
-      return success();
-    }
-    if (isPin(op)) {
-      ShardingAttr attr;
-      if (auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr))
-        attr = cast<ShardingAttr>(shardings[0]);
-      else if (auto constraint = dyn_cast<WithShardingConstraintOp>(op))
-        attr = constraint.getShardingAttr();
-      else if (auto reshard = dyn_cast<ReshardOp>(op))
-        attr = reshard.getShardingAttr();
-      else if (auto it = values.find(op->getOperand(0)); it != values.end())
-        attr = table.getAttr(it->second.home);
-      else
-        attr = table.getAttr(table.getReplicated(rankOf(op->getOperand(0))));
+    if (!op->use_empty()) {
+      ShardingAttr attr = getPinned(op);
       if (!attr)
         return op->emitError()
                << "constraint has axis resources, expected a sharding; run "
@@ -354,33 +348,36 @@ private:
       own.produced.push_back(*pinned);
       need(op->getOperand(0), *pinned);
       define(op->getResult(0), *pinned, *pinned);
-      plan.ops.push_back(std::move(own));
-      return success();
     }
+    plan.ops.push_back(std::move(own));
+    return success();
+  }
 
-    if (op->getNumRegions() > 0 && !isa<linalg::LinalgOp>(op)) {
-      plan.droppedConstraints += dropAnnotations(op, "the op around it computes on whole values");
-      if (failed(verifyWholeCalls(op)))
-        return failure();
-    }
-    if (isa<tensor::ExtractSliceOp>(op))
-      op->removeAttr(kWindowsAttr); // decided here
-    ShardingRule rule = getShardingRule(op);
-    // What the choice depends on, as numbers: ops alike choose alike.
-    SmallVector<int64_t, 16> key;
+  /// What propagation made of it, else what it says, else what its operand has.
+  ShardingAttr getPinned(Operation *op) {
+    if (auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr))
+      return cast<ShardingAttr>(shardings[0]);
+    if (auto constraint = dyn_cast<WithShardingConstraintOp>(op))
+      return constraint.getShardingAttr();
+    if (auto reshard = dyn_cast<ReshardOp>(op))
+      return reshard.getShardingAttr();
+    auto it = values.find(op->getOperand(0));
+    return table.getAttr(it != values.end() ? it->second.home
+                                            : table.getReplicated(rankOf(op->getOperand(0))));
+  }
+
+  /// Operands and results as they are before anything is chosen for the op.
+  FailureOr<SmallVector<TensorLayout>> readTensors(Operation *op, const ShardingRule &rule) {
     SmallVector<TensorLayout> layouts;
-    auto addLayout = [&](RankedTensorType type, std::optional<LayoutId> id, Block *block) {
+    auto add = [&](RankedTensorType type, std::optional<LayoutId> id, Block *block) {
       layouts.push_back({type, id});
       layouts.back().count = countExecutions(block, tripCount) * partExecutions;
-      key.append({id ? int64_t(*id) : -1, layouts.back().count});
     };
-    for (auto [t, tensor] : llvm::enumerate(rule.operands())) {
+    for (const ShardingRule::Tensor &tensor : rule.operands()) {
       auto it = values.find(tensor.value);
       bool counts = it != values.end() && tensor.role != OperandRole::ShapeOnly;
-      addLayout(tensor.type, counts ? std::optional(it->second.home) : std::nullopt,
-                Value(tensor.value).getParentBlock());
-      if (t >= op->getNumOperands())
-        own.captured.push_back(tensor.value);
+      add(tensor.type, counts ? std::optional(it->second.home) : std::nullopt,
+          Value(tensor.value).getParentBlock());
     }
     ArrayAttr shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
     for (auto [i, tensor] : llvm::enumerate(rule.results())) {
@@ -392,47 +389,80 @@ private:
           return failure();
         home = *given;
       }
-      addLayout(tensor.type, home, op->getBlock());
+      add(tensor.type, home, op->getBlock());
     }
+    return layouts;
+  }
+
+  /// The cheapest way to compute; ops alike choose alike.
+  const Choice &choose(const ShardingRule &rule, ArrayRef<TensorLayout> layouts) {
+    // What the choice depends on, as numbers.
+    SmallVector<int64_t, 16> key{int64_t(reinterpret_cast<uintptr_t>(&rule))};
+    for (const TensorLayout &tensor : layouts)
+      key.append({tensor.layout ? int64_t(*tensor.layout) : -1, tensor.count});
+    StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
+    auto [it, isNew] = choices.try_emplace(bytes);
+    Choice &choice = it->second;
+    if (isNew) {
+      choice.axes = chooseCompute(rule, layouts, table);
+      choice.layouts = getLayouts(rule, layouts, choice.axes);
+    }
+    return choice;
+  }
+
+  /// How an op computes: as it was told, with sums carried on, or as is cheapest.
+  FailureOr<ComputeLayouts> decideLayouts(Operation *op, const ShardingRule &rule,
+                                          ArrayRef<TensorLayout> layouts) {
+    if (op->hasAttr(kComputeAttr)) {
+      FailureOr<FactorAxes> axes = readCompute(op, rule);
+      if (failed(axes))
+        return failure();
+      remarkReplicated(op, rule, layouts, *axes);
+      return getLayouts(rule, layouts, *axes);
+    }
+    if (carriesSums)
+      if (std::optional<ComputeLayouts> carried = sums.carry(op, rule, layouts))
+        return std::move(*carried);
+    const Choice &choice = choose(rule, layouts);
+    remarkReplicated(op, rule, layouts, choice.axes);
+    return choice.layouts;
+  }
+
+  LogicalResult decideCompute(Operation *op) {
+    if (op->getNumRegions() > 0 && !isa<linalg::LinalgOp>(op)) {
+      plan.droppedConstraints += dropAnnotations(op, "the op around it computes on whole values");
+      if (failed(verifyWholeCalls(op)))
+        return failure();
+    }
+    if (isa<tensor::ExtractSliceOp>(op))
+      op->removeAttr(kWindowsAttr); // decided here
+    ShardingRule rule = getShardingRule(op);
+    FailureOr<SmallVector<TensorLayout>> layouts = readTensors(op, rule);
+    if (failed(layouts))
+      return failure();
     if (isa<tensor::ExtractSliceOp>(op) && !op->hasAttr(kComputeAttr) &&
-        preferWindows(op, rule, layouts))
+        preferWindows(op, rule, *layouts))
       rule = getShardingRule(op);
     if (hasUneven || rule.hasWindows())
       markUnevenFactors(rule, op);
-    own.rule = plan.rules.intern(std::move(rule));
 
-    std::optional<ComputeLayouts> carried;
-    bool isGiven = op->hasAttr(kComputeAttr);
-    if (carriesSums && !isGiven)
-      carried = sums.carry(op, *own.rule, layouts);
-    if (carried) {
-      static_cast<ComputeLayouts &>(own) = std::move(*carried);
-    } else if (isGiven) {
-      FailureOr<FactorAxes> axes = readCompute(op, *own.rule);
-      if (failed(axes))
-        return failure();
-      static_cast<ComputeLayouts &>(own) = getLayouts(*own.rule, layouts, *axes);
-      remarkReplicated(op, *own.rule, layouts, *axes);
-    } else {
-      key.push_back(int64_t(reinterpret_cast<uintptr_t>(own.rule)));
-      StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
-      auto [it, isNew] = choices.try_emplace(bytes);
-      Choice &choice = it->second;
-      if (isNew) {
-        choice.axes = chooseCompute(*own.rule, layouts, table);
-        choice.layouts = getLayouts(*own.rule, layouts, choice.axes);
-      }
-      static_cast<ComputeLayouts &>(own) = choice.layouts;
-      remarkReplicated(op, *own.rule, layouts, choice.axes);
-    }
+    OpPlan own;
+    own.op = op;
+    for (unsigned t = op->getNumOperands(); t < rule.numOperands(); ++t)
+      own.captured.push_back(rule.tensor(t).value);
+    own.rule = plan.rules.intern(std::move(rule));
+    FailureOr<ComputeLayouts> decided = decideLayouts(op, *own.rule, *layouts);
+    if (failed(decided))
+      return failure();
+    static_cast<ComputeLayouts &>(own) = std::move(*decided);
     for (unsigned t = 0; t < own.needs.size(); ++t)
       if (own.needs[t] && own.rule->tensor(t).role != OperandRole::ShapeOnly)
         need(own.getOperand(t), *own.needs[t]);
     for (auto [i, produced] : llvm::enumerate(own.produced))
       if (produced) {
-        std::optional<LayoutId> home = layouts[own.rule->numOperands() + i].layout;
+        std::optional<LayoutId> home = (*layouts)[own.rule->numOperands() + i].layout;
         define(op->getResult(i), *produced, home ? *home : table.getComplete(*produced));
-        values.find(op->getResult(i))->second.viaHome = isGiven;
+        values.find(op->getResult(i))->second.viaHome = op->hasAttr(kComputeAttr);
       }
     plan.ops.push_back(std::move(own));
     return success();
@@ -701,12 +731,7 @@ private:
   llvm::DenseMap<Operation *, SmallVector<std::optional<LayoutId>>> carriedOf;
   /// Whether any value is given axes that do not divide a dim of it.
   bool hasUneven = false;
-  /// By what they depend on: ops alike choose alike.
-  struct Choice {
-    FactorAxes axes;
-    ComputeLayouts layouts;
-  };
-  llvm::StringMap<Choice> choices;
+  llvm::StringMap<Choice> choices; ///< By what they depend on.
   /// What terminators of regions hand out.
   llvm::DenseMap<Operation *, SmallVector<std::optional<LayoutId>>> terminatorNeeds;
 };
