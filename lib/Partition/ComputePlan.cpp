@@ -159,88 +159,113 @@ private:
     return needs;
   }
 
+  using ResultLayouts = SmallVector<std::optional<LayoutId>>;
+
   LogicalResult decideRegions(Operation *op) {
-    auto results = readResults(op);
+    FailureOr<ResultLayouts> results = readResults(op);
     if (failed(results))
       return failure();
-    if (auto manual = dyn_cast<ManualComputationOp>(op)) {
-      // Closed, as they are now.
-      SmallVector<std::optional<LayoutId>> operands, inside, handed;
-      auto known = op->getAttrOfType<ArrayAttr>(kOperandShardingsAttr);
-      for (auto [i, operand] : llvm::enumerate(manual.getInputs())) {
-        FailureOr<LayoutId> id =
-            read(known ? cast<ShardingAttr>(known[i]) : manual.getInSharding(i),
-                 operand.getType(), op->getLoc());
-        if (failed(id) || failed(makeSpellable(manual, *id)))
-          return failure();
-        operands.push_back(*id);
-        inside.push_back(
-            getInside(*id, operand.getType(), manual.getBody().getArgument(i).getType()));
-      }
-      Operation *terminator = manual.getBody().front().getTerminator();
-      for (auto [result, value, id] :
-           llvm::zip(op->getResults(), terminator->getOperands(), *results)) {
-        if (failed(makeSpellable(manual, *id)))
-          return failure();
-        handed.push_back(getInside(*id, result.getType(), value.getType()));
-      }
-      handOn(op, operands, *results);
-      defineAll(manual.getBody().getArguments(), inside);
-      terminatorNeeds[terminator] = std::move(handed);
-      if (failed(decideBlock(manual.getBody().front())))
-        return failure();
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
       return decideLoop(loop, *results);
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      SmallVector<std::optional<LayoutId>> carried;
-      auto known = op->getAttrOfType<ArrayAttr>(kOperandShardingsAttr);
-      for (auto [i, init] : llvm::enumerate(loop.getInits())) {
-        carried.push_back(std::nullopt);
-        if (!isa<RankedTensorType>(init.getType()))
-          continue;
-        auto it = values.find(init);
-        if (known) {
-          FailureOr<LayoutId> id = read(cast<ShardingAttr>(known[i]), init.getType(), op->getLoc());
-          if (failed(id))
-            return failure();
-          carried.back() = *id;
-        } else {
-          carried.back() = it != values.end() ? it->second.home : table.getReplicated(rankOf(init));
-        }
-      }
-      handOn(op, carried, *results);
-      defineAll(loop.getBeforeArguments(), carried);
-      defineAll(loop.getAfterArguments(), *results);
-      terminatorNeeds[loop.getConditionOp()] = behind(1, *results);
-      terminatorNeeds[loop.getYieldOp()] = carried;
-      if (failed(decideBlock(*loop.getBeforeBody())) ||
-          failed(decideBlock(*loop.getAfterBody())))
+    auto decided = [&] {
+      if (auto manual = dyn_cast<ManualComputationOp>(op))
+        return decideManual(manual, *results);
+      if (auto loop = dyn_cast<scf::WhileOp>(op))
+        return decideWhile(loop, *results);
+      if (auto loop = dyn_cast<scf::ForallOp>(op))
+        return decideForall(loop, *results);
+      return decideBranches(op, *results);
+    }();
+    if (failed(decided))
+      return failure();
+    defineAll(op->getResults(), *results);
+    return success();
+  }
+
+  /// The layout that a region op says operand `i` has, or null.
+  static ShardingAttr getGivenOperand(Operation *op, unsigned i) {
+    auto known = op->getAttrOfType<ArrayAttr>(kOperandShardingsAttr);
+    return known ? cast<ShardingAttr>(known[i]) : ShardingAttr();
+  }
+
+  LogicalResult decideManual(ManualComputationOp op, ResultLayouts &results) {
+    // Closed, as they are now.
+    ResultLayouts operands, inside, handed;
+    for (auto [i, operand] : llvm::enumerate(op.getInputs())) {
+      ShardingAttr given = getGivenOperand(op, i);
+      FailureOr<LayoutId> id =
+          read(given ? given : op.getInSharding(i), operand.getType(), op.getLoc());
+      if (failed(id) || failed(makeSpellable(op, *id)))
         return failure();
-    } else if (auto loop = dyn_cast<scf::ForallOp>(op)) {
-      // Whatever is asked for, dims that are written in part are whole.
-      for (auto [i, id] : llvm::enumerate(*results)) {
-        Sharding sharding = table.get(*id);
-        for (unsigned d : getPartlyWrittenDims(loop, i).set_bits())
-          sharding.dims[d].entries.clear();
-        id = table.intern(std::move(sharding));
-      }
-      handOn(op, behind(op->getNumOperands() - results->size(), *results), *results);
-      defineAll(loop.getRegionIterArgs(), *results);
-      if (failed(decideBlock(*loop.getBody())))
+      operands.push_back(*id);
+      inside.push_back(getInside(*id, operand.getType(), op.getBody().getArgument(i).getType()));
+    }
+    Operation *terminator = op.getBody().front().getTerminator();
+    for (auto [result, value, id] :
+         llvm::zip(op->getResults(), terminator->getOperands(), results)) {
+      if (failed(makeSpellable(op, *id)))
         return failure();
-      for (tensor::ParallelInsertSliceOp write : getSliceWrites(loop))
-        decideSliceWrite(write);
-    } else {
-      handOn(op, {}, *results);
-      for (Region &region : op->getRegions()) {
-        if (region.empty())
-          continue;
-        terminatorNeeds[region.front().getTerminator()] = *results;
-        if (failed(decideBlock(region.front())))
+      handed.push_back(getInside(*id, result.getType(), value.getType()));
+    }
+    handOn(op, operands, results);
+    defineAll(op.getBody().getArguments(), inside);
+    terminatorNeeds[terminator] = std::move(handed);
+    return decideBlock(op.getBody().front());
+  }
+
+  LogicalResult decideWhile(scf::WhileOp loop, ArrayRef<std::optional<LayoutId>> results) {
+    ResultLayouts carried;
+    for (auto [i, init] : llvm::enumerate(loop.getInits())) {
+      carried.push_back(std::nullopt);
+      if (!isa<RankedTensorType>(init.getType()))
+        continue;
+      if (ShardingAttr given = getGivenOperand(loop, i)) {
+        FailureOr<LayoutId> id = read(given, init.getType(), loop.getLoc());
+        if (failed(id))
           return failure();
+        carried.back() = *id;
+      } else {
+        auto it = values.find(init);
+        carried.back() = it != values.end() ? it->second.home : table.getReplicated(rankOf(init));
       }
     }
-    defineAll(op->getResults(), *results);
+    handOn(loop, carried, results);
+    defineAll(loop.getBeforeArguments(), carried);
+    defineAll(loop.getAfterArguments(), results);
+    terminatorNeeds[loop.getConditionOp()] = behind(1, results);
+    terminatorNeeds[loop.getYieldOp()] = carried;
+    if (failed(decideBlock(*loop.getBeforeBody())))
+      return failure();
+    return decideBlock(*loop.getAfterBody());
+  }
+
+  LogicalResult decideForall(scf::ForallOp loop, ResultLayouts &results) {
+    // Whatever is asked for, dims that are written in part are whole.
+    for (auto [i, id] : llvm::enumerate(results)) {
+      Sharding sharding = table.get(*id);
+      for (unsigned d : getPartlyWrittenDims(loop, i).set_bits())
+        sharding.dims[d].entries.clear();
+      id = table.intern(std::move(sharding));
+    }
+    handOn(loop, behind(loop->getNumOperands() - results.size(), results), results);
+    defineAll(loop.getRegionIterArgs(), results);
+    if (failed(decideBlock(*loop.getBody())))
+      return failure();
+    for (tensor::ParallelInsertSliceOp write : getSliceWrites(loop))
+      decideSliceWrite(write);
+    return success();
+  }
+
+  /// Regions that each hand out the results.
+  LogicalResult decideBranches(Operation *op, const ResultLayouts &results) {
+    handOn(op, {}, results);
+    for (Region &region : op->getRegions()) {
+      if (region.empty())
+        continue;
+      terminatorNeeds[region.front().getTerminator()] = results;
+      if (failed(decideBlock(region.front())))
+        return failure();
+    }
     return success();
   }
 
