@@ -352,101 +352,18 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
     return readManual(manual);
   if (auto constraint = dyn_cast<WithShardingConstraintOp>(op))
     return readConstraint(constraint);
-  if (auto barrier = dyn_cast<PropagationBarrierOp>(op)) {
-    if (failed(addOpen(barrier.getResult())))
-      return failure();
-    Flow flow = barrier.getAllow() == BarrierDirection::Forward    ? Flow::Forward
-                : barrier.getAllow() == BarrierDirection::Backward ? Flow::Backward
-                                                                   : Flow::None;
-    if (propagation.contains(barrier.getInput()))
-      propagation.addIdentity(op, barrier.getInput(), propagation.getId(barrier.getResult()),
-                              barrier.getResult(), flow);
-    return success();
-  }
-
+  if (auto barrier = dyn_cast<PropagationBarrierOp>(op))
+    return readBarrier(barrier);
   if (auto call = dyn_cast<func::CallOp>(op))
     return readCall(call);
-
-  // Loop-carried values have one layout from the second iteration on; so does
-  // the first.
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    for (auto [init, arg] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs())) {
-      if (failed(addOpen(arg)))
-        return failure();
-      if (propagation.contains(arg))
-        handOn(op, init, propagation.getId(arg), arg);
-    }
-    if (failed(readBlock(*loop.getBody())))
-      return failure();
-    for (auto [yielded, arg, result] :
-         llvm::zip(loop.getYieldedValues(), loop.getRegionIterArgs(), loop.getResults()))
-      if (propagation.contains(arg)) {
-        handOn(loop.getBody()->getTerminator(), yielded, propagation.getId(arg));
-        if (failed(addLoopResult(result, propagation.getId(arg))))
-          return failure();
-      }
-    return success();
-  }
-  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    SmallVector<int64_t> carried;
-    for (auto [init, arg] : llvm::zip(loop.getInits(), loop.getBeforeArguments())) {
-      if (failed(addOpen(arg)))
-        return failure();
-      carried.push_back(propagation.contains(arg) ? int64_t(propagation.getId(arg)) : -1);
-      if (propagation.contains(arg))
-        handOn(op, init, propagation.getId(arg), arg);
-    }
-    operandPlaces.emplace_back(op, std::move(carried));
-    if (failed(readBlock(*loop.getBeforeBody())))
-      return failure();
-    for (auto [value, arg] :
-         llvm::zip(loop.getConditionOp().getArgs(), loop.getAfterArguments())) {
-      if (failed(addOpen(arg)))
-        return failure();
-      if (propagation.contains(arg))
-        handOn(loop.getConditionOp(), value, propagation.getId(arg), arg);
-    }
-    if (failed(readBlock(*loop.getAfterBody())))
-      return failure();
-    for (auto [value, arg] :
-         llvm::zip(loop.getYieldOp()->getOperands(), loop.getBeforeArguments()))
-      if (propagation.contains(arg))
-        handOn(loop.getYieldOp(), value, propagation.getId(arg));
-    for (auto [arg, result] : llvm::zip(loop.getAfterArguments(), loop.getResults()))
-      if (propagation.contains(arg) && failed(addLoopResult(result, propagation.getId(arg))))
-        return failure();
-    return success();
-  }
-  // Every iteration starts from the shared outputs and writes slices of them.
-  if (auto loop = dyn_cast<scf::ForallOp>(op); loop && isControlFlow(op)) {
-    for (auto [i, out] : llvm::enumerate(llvm::zip(loop.getOutputs(), loop.getRegionIterArgs())))
-      if (failed(readSharedOutput(loop, i)))
-        return failure();
-    if (failed(readBlock(*loop.getBody())))
-      return failure();
-    for (tensor::ParallelInsertSliceOp write : getSliceWrites(loop))
-      propagation.addOp(write, getShardingRule(write));
-    for (auto [arg, result] : llvm::zip(loop.getRegionIterArgs(), loop.getResults()))
-      if (failed(addLoopResult(result, propagation.getId(arg))))
-        return failure();
-    return success();
-  }
-  if (isControlFlow(op)) {
-    for (Region &region : op->getRegions())
-      if (!region.empty() && failed(readBlock(region.front())))
-        return failure();
-    for (OpResult result : op->getResults()) {
-      if (failed(addOpen(result)))
-        return failure();
-      if (propagation.contains(result))
-        for (Region &region : op->getRegions()) {
-          Operation *yield = region.front().getTerminator();
-          handOn(yield, yield->getOperand(result.getResultNumber()),
-                 propagation.getId(result), result);
-        }
-    }
-    return success();
-  }
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return readFor(loop);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return readWhile(loop);
+  if (auto loop = dyn_cast<scf::ForallOp>(op); loop && isControlFlow(op))
+    return readForall(loop);
+  if (isControlFlow(op))
+    return readBranches(op);
 
   ShardingRule rule = getShardingRule(op);
   if (failed(readResultsOf(op, rule)))
@@ -454,6 +371,96 @@ LogicalResult FunctionPropagation::readOp(Operation *op) {
   if (rule.isFallback)
     remarkUnknown(op);
   propagation.addOp(op, std::move(rule));
+  return success();
+}
+
+LogicalResult FunctionPropagation::readBarrier(PropagationBarrierOp barrier) {
+  if (failed(addOpen(barrier.getResult())))
+    return failure();
+  Flow flow = barrier.getAllow() == BarrierDirection::Forward    ? Flow::Forward
+              : barrier.getAllow() == BarrierDirection::Backward ? Flow::Backward
+                                                                 : Flow::None;
+  if (propagation.contains(barrier.getInput()))
+    propagation.addIdentity(barrier, barrier.getInput(), propagation.getId(barrier.getResult()),
+                            barrier.getResult(), flow);
+  return success();
+}
+
+/// What `op` hands on to arguments of a region.
+LogicalResult FunctionPropagation::readHandedOn(Operation *op, ValueRange values, ValueRange args) {
+  for (auto [value, arg] : llvm::zip(values, args)) {
+    if (failed(addOpen(arg)))
+      return failure();
+    if (propagation.contains(arg))
+      handOn(op, value, propagation.getId(arg), arg);
+  }
+  return success();
+}
+
+/// Results that are what arguments of the loop were last.
+LogicalResult FunctionPropagation::readLoopResults(ValueRange args, ResultRange results) {
+  for (auto [arg, result] : llvm::zip(args, results))
+    if (propagation.contains(arg) && failed(addLoopResult(result, propagation.getId(arg))))
+      return failure();
+  return success();
+}
+
+/// Loop-carried values have one layout from the second iteration on; so does the first.
+LogicalResult FunctionPropagation::readFor(scf::ForOp loop) {
+  if (failed(readHandedOn(loop, loop.getInitArgs(), loop.getRegionIterArgs())) ||
+      failed(readBlock(*loop.getBody())))
+    return failure();
+  for (auto [yielded, arg] : llvm::zip(loop.getYieldedValues(), loop.getRegionIterArgs()))
+    if (propagation.contains(arg))
+      handOn(loop.getBody()->getTerminator(), yielded, propagation.getId(arg));
+  return readLoopResults(loop.getRegionIterArgs(), loop.getResults());
+}
+
+LogicalResult FunctionPropagation::readWhile(scf::WhileOp loop) {
+  if (failed(readHandedOn(loop, loop.getInits(), loop.getBeforeArguments())))
+    return failure();
+  SmallVector<int64_t> carried;
+  for (Value arg : loop.getBeforeArguments())
+    carried.push_back(propagation.contains(arg) ? int64_t(propagation.getId(arg)) : -1);
+  operandPlaces.emplace_back(loop, std::move(carried));
+  scf::ConditionOp condition = loop.getConditionOp();
+  if (failed(readBlock(*loop.getBeforeBody())) ||
+      failed(readHandedOn(condition, condition.getArgs(), loop.getAfterArguments())) ||
+      failed(readBlock(*loop.getAfterBody())))
+    return failure();
+  for (auto [value, arg] : llvm::zip(loop.getYieldOp()->getOperands(), loop.getBeforeArguments()))
+    if (propagation.contains(arg))
+      handOn(loop.getYieldOp(), value, propagation.getId(arg));
+  return readLoopResults(loop.getAfterArguments(), loop.getResults());
+}
+
+/// Every iteration starts from the shared outputs and writes slices of them.
+LogicalResult FunctionPropagation::readForall(scf::ForallOp loop) {
+  for (unsigned i = 0; i < loop.getOutputs().size(); ++i)
+    if (failed(readSharedOutput(loop, i)))
+      return failure();
+  if (failed(readBlock(*loop.getBody())))
+    return failure();
+  for (tensor::ParallelInsertSliceOp write : getSliceWrites(loop))
+    propagation.addOp(write, getShardingRule(write));
+  return readLoopResults(loop.getRegionIterArgs(), loop.getResults());
+}
+
+/// Regions that each hand out the results.
+LogicalResult FunctionPropagation::readBranches(Operation *op) {
+  for (Region &region : op->getRegions())
+    if (!region.empty() && failed(readBlock(region.front())))
+      return failure();
+  for (OpResult result : op->getResults()) {
+    if (failed(addOpen(result)))
+      return failure();
+    if (!propagation.contains(result))
+      continue;
+    for (Region &region : op->getRegions()) {
+      Operation *yield = region.front().getTerminator();
+      handOn(yield, yield->getOperand(result.getResultNumber()), propagation.getId(result), result);
+    }
+  }
   return success();
 }
 

@@ -65,6 +65,13 @@ private:
   LogicalResult readOp(Operation *op);
   LogicalResult readResultsOf(Operation *op, const ShardingRule &rule);
   /// A shared output of scf.forall: dims that are written in part stay whole.
+  LogicalResult readBarrier(PropagationBarrierOp barrier);
+  LogicalResult readFor(scf::ForOp loop);
+  LogicalResult readWhile(scf::WhileOp loop);
+  LogicalResult readForall(scf::ForallOp loop);
+  LogicalResult readBranches(Operation *op);
+  LogicalResult readHandedOn(Operation *op, ValueRange values, ValueRange args);
+  LogicalResult readLoopResults(ValueRange args, ResultRange results);
   LogicalResult readSharedOutput(scf::ForallOp loop, unsigned i);
   LogicalResult readConstraint(WithShardingConstraintOp op);
   LogicalResult readCall(func::CallOp call);
