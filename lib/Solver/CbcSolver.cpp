@@ -60,98 +60,161 @@ public:
       costs[column] += double(price.time);
   }
 
+  /// Its tolerances are absolute: large costs are measured in a larger unit, which is returned.
+  double scaleCosts() {
+    double unit = 1;
+    for (double c : costs)
+      while (std::abs(c) / unit > 1e6)
+        unit *= 2;
+    for (double &c : costs)
+      c /= unit;
+    return unit;
+  }
+  Cbc_Model *makeModel() const {
+    std::vector<CoinBigIndex> starts = {0};
+    std::vector<int> indices;
+    std::vector<double> values;
+    for (const auto &column : entries) {
+      for (auto [row, value] : column) {
+        indices.push_back(row);
+        values.push_back(value);
+      }
+      starts.push_back(CoinBigIndex(indices.size()));
+    }
+    std::vector<double> low(costs.size(), 0);
+    Cbc_Model *model = Cbc_newModel();
+    Cbc_loadProblem(model, int(costs.size()), int(rowLow.size()), starts.data(), indices.data(),
+                    values.data(), low.data(), high.data(), costs.data(), rowLow.data(),
+                    rowHigh.data());
+    for (size_t i = 0; i < costs.size(); ++i)
+      if (integers[i])
+        Cbc_setInteger(model, int(i));
+    Cbc_setObjSense(model, 1);
+    return model;
+  }
+
+protected:
   std::vector<double> costs, high, rowLow, rowHigh;
   std::vector<bool> integers;
   std::vector<std::vector<std::pair<int, double>>> entries;
 };
-} // namespace
 
-Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &options,
-                                  std::string &error) {
-  auto start = std::chrono::steady_clock::now();
-  error.clear();
-  Solution solution;
-  unsigned n = graph.getNumVariables();
-  Program program;
-  std::vector<int> first(n);
-  for (unsigned v = 0; v < n; ++v) {
-    int row = program.addRow(1, 1);
-    for (unsigned c = 0; c < graph.getNumChoices(v); ++c) {
-      int column = program.addColumn(0, true, true);
-      if (c == 0)
-        first[v] = column;
-      program.add(row, column, 1);
+/// That of a cost graph.
+class GraphProgram : public Program {
+public:
+  explicit GraphProgram(const CostGraph &graph) : graph(graph), first(graph.getNumVariables()) {
+    for (unsigned v = 0; v < graph.getNumVariables(); ++v) {
+      int row = addRow(1, 1);
+      for (unsigned c = 0; c < graph.getNumChoices(v); ++c) {
+        int column = addColumn(0, true, true);
+        if (c == 0)
+          first[v] = column;
+        add(row, column, 1);
+      }
+    }
+    for (const CostGraph::Cost &cost : graph.getCosts())
+      forEach(cost.a, cost.b, [&](int column, unsigned index) {
+        addCost(column, graph.getTable(cost.table)[index]);
+      });
+    for (const CostGraph::Sharing &sharing : graph.getSharings())
+      addSharing(sharing);
+  }
+
+  /// What is held at any point stays within `budget` bytes.
+  void addBudget(int64_t budget) {
+    for (int64_t point : getPeaks()) {
+      int row = addRow(-1e30, double(budget));
+      for (const CostGraph::Buffer &b : graph.getBuffers()) {
+        if (b.begin > point || b.end <= point)
+          continue;
+        if (b.a == CostGraph::kNoVar) {
+          rowHigh[row] -= double(b.fixed);
+          continue;
+        }
+        forEach(b.a, b.b, [&](int column, unsigned index) {
+          int64_t bytes = graph.getBytes(b.table)[index];
+          if (bytes)
+            add(row, column, double(bytes));
+        });
+      }
     }
   }
-  // First product of each pair, a-major; a < b.
-  std::map<std::pair<unsigned, unsigned>, int> pairs;
-  auto getPair = [&](unsigned a, unsigned b) {
-    if (a > b)
-      std::swap(a, b);
+
+  /// A choice per variable, from the values of all columns.
+  std::vector<unsigned> getChoices(const double *values) const {
+    std::vector<unsigned> choices;
+    for (unsigned v = 0; v < first.size(); ++v) {
+      const double *x = values + first[v];
+      choices.push_back(unsigned(std::max_element(x, x + graph.getNumChoices(v)) - x));
+    }
+    return choices;
+  }
+
+private:
+  /// The first product of the choices of a < b, a-major.
+  int getPair(unsigned a, unsigned b) {
     auto [it, inserted] = pairs.try_emplace({a, b});
     if (!inserted)
       return it->second;
-    unsigned na = graph.getNumChoices(a), nb = graph.getNumChoices(b);
-    std::vector<int> rowsA, rowsB;
-    for (unsigned x = 0; x < na; ++x) {
-      rowsA.push_back(program.addRow(0, 0));
-      program.add(rowsA.back(), first[a] + x, -1);
-    }
-    for (unsigned y = 0; y < nb; ++y) {
-      rowsB.push_back(program.addRow(0, 0));
-      program.add(rowsB.back(), first[b] + y, -1);
-    }
-    for (unsigned x = 0; x < na; ++x)
-      for (unsigned y = 0; y < nb; ++y) {
-        int column = program.addColumn(0, true, false);
-        if (x == 0 && y == 0)
-          it->second = column;
-        program.add(rowsA[x], column, 1);
-        program.add(rowsB[y], column, 1);
+    auto addMarginals = [&](unsigned v) {
+      std::vector<int> rows;
+      for (unsigned c = 0; c < graph.getNumChoices(v); ++c) {
+        rows.push_back(addRow(0, 0));
+        add(rows.back(), first[v] + int(c), -1);
+      }
+      return rows;
+    };
+    std::vector<int> rowsA = addMarginals(a), rowsB = addMarginals(b);
+    it->second = int(costs.size());
+    for (int rowA : rowsA)
+      for (int rowB : rowsB) {
+        int column = addColumn(0, true, false);
+        add(rowA, column, 1);
+        add(rowB, column, 1);
       }
     return it->second;
-  };
-  // Calls back with the column and the index into a table of all choices.
-  auto forEach = [&](unsigned a, unsigned b, auto callback) {
+  }
+
+  /// Calls back with the column and the index into a table of all choices.
+  template <typename Callback> void forEach(unsigned a, unsigned b, Callback callback) {
+    unsigned na = graph.getNumChoices(a);
     if (b == CostGraph::kNoVar) {
-      for (unsigned x = 0; x < graph.getNumChoices(a); ++x)
+      for (unsigned x = 0; x < na; ++x)
         callback(first[a] + int(x), x);
       return;
     }
-    int begin = getPair(a, b);
-    unsigned na = graph.getNumChoices(a), nb = graph.getNumChoices(b);
+    int begin = getPair(std::min(a, b), std::max(a, b));
+    unsigned nb = graph.getNumChoices(b);
     for (unsigned x = 0; x < na; ++x)
       for (unsigned y = 0; y < nb; ++y)
         callback(begin + int(a < b ? x * nb + y : y * na + x), x * nb + y);
-  };
-  for (const CostGraph::Cost &cost : graph.getCosts())
-    forEach(cost.a, cost.b, [&](int column, unsigned index) {
-      program.addCost(column, graph.getTable(cost.table)[index]);
-    });
-  // An item is paid beside a choice of the host as soon as one reader asks for it there.
-  for (const CostGraph::Sharing &sharing : graph.getSharings()) {
+  }
+
+  /// An item is paid beside a choice of the host as soon as one reader asks for it there.
+  void addSharing(const CostGraph::Sharing &sharing) {
     llvm::ArrayRef<Price> prices = graph.getTable(sharing.prices);
     unsigned numHosts = graph.getNumChoices(sharing.host), numItems = prices.size() / numHosts;
     for (unsigned h = 0; h < numHosts; ++h)
       for (unsigned item = 0; item < numItems; ++item) {
         if (prices[h * numItems + item].time == 0)
           continue;
-        int paid = program.addColumn(0, true, false);
-        program.addCost(paid, prices[h * numItems + item]);
+        int paid = addColumn(0, true, false);
+        addCost(paid, prices[h * numItems + item]);
         for (const CostGraph::Reader &reader : sharing.readers) {
           if (!llvm::is_contained(reader.items, item))
             continue;
-          int row = program.addRow(-1, 1e30);
-          program.add(row, paid, 1);
-          program.add(row, first[sharing.host] + int(h), -1);
+          int row = addRow(-1, 1e30);
+          add(row, paid, 1);
+          add(row, first[sharing.host] + int(h), -1);
           for (auto [x, asked] : llvm::enumerate(reader.items))
             if (asked == item)
-              program.add(row, first[reader.var] + int(x), -1);
+              add(row, first[reader.var] + int(x), -1);
         }
       }
   }
-  if (options.budget) {
-    // Points where something begins and the next event is an end.
+
+  /// Points where something begins and the next event is an end.
+  std::vector<int64_t> getPeaks() const {
     std::vector<std::pair<int64_t, bool>> events;
     for (const CostGraph::Buffer &b : graph.getBuffers()) {
       events.push_back({b.begin, true});
@@ -159,67 +222,40 @@ Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &o
     }
     llvm::sort(events);
     events.erase(std::unique(events.begin(), events.end()), events.end());
-    for (size_t i = 0; i < events.size(); ++i) {
-      if (!events[i].second || (i + 1 < events.size() && events[i + 1].second))
-        continue;
-      int row = program.addRow(-1e30, double(*options.budget));
-      for (const CostGraph::Buffer &b : graph.getBuffers()) {
-        if (b.begin > events[i].first || b.end <= events[i].first)
-          continue;
-        if (b.a == CostGraph::kNoVar) {
-          program.rowHigh[row] -= double(b.fixed);
-          continue;
-        }
-        forEach(b.a, b.b, [&](int column, unsigned index) {
-          int64_t bytes = graph.getBytes(b.table)[index];
-          if (bytes)
-            program.add(row, column, double(bytes));
-        });
-      }
-    }
+    std::vector<int64_t> peaks;
+    for (size_t i = 0; i < events.size(); ++i)
+      if (events[i].second && (i + 1 == events.size() || !events[i + 1].second))
+        peaks.push_back(events[i].first);
+    return peaks;
   }
 
-  std::vector<CoinBigIndex> starts = {0};
-  std::vector<int> indices;
-  std::vector<double> values;
-  for (const auto &column : program.entries) {
-    for (auto [row, value] : column) {
-      indices.push_back(row);
-      values.push_back(value);
-    }
-    starts.push_back(CoinBigIndex(indices.size()));
-  }
-  // Its tolerances are absolute: large costs are measured in a larger unit.
-  double unit = 1;
-  for (double c : program.costs)
-    while (std::abs(c) / unit > 1e6)
-      unit *= 2;
-  for (double &c : program.costs)
-    c /= unit;
-  std::vector<double> low(program.costs.size(), 0);
-  Cbc_Model *model = Cbc_newModel();
-  Cbc_loadProblem(model, int(program.costs.size()), int(program.rowLow.size()), starts.data(),
-                  indices.data(), values.data(), low.data(), program.high.data(),
-                  program.costs.data(), program.rowLow.data(), program.rowHigh.data());
-  for (size_t i = 0; i < program.costs.size(); ++i)
-    if (program.integers[i])
-      Cbc_setInteger(model, int(i));
-  Cbc_setObjSense(model, 1);
+  const CostGraph &graph;
+  std::vector<int> first; ///< Of the columns of each variable.
+  std::map<std::pair<unsigned, unsigned>, int> pairs;
+};
+} // namespace
+
+Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &options,
+                                  std::string &error) {
+  auto start = std::chrono::steady_clock::now();
+  error.clear();
+  GraphProgram program(graph);
+  if (options.budget)
+    program.addBudget(*options.budget);
+  const double unit = program.scaleCosts();
+  Cbc_Model *model = program.makeModel();
   Cbc_setLogLevel(model, 0);
   Cbc_setParameter(model, "log", "0");
   Cbc_setParameter(model, "seconds", std::to_string(options.timeLimit).c_str());
   Cbc_setParameter(model, "ratioGap", std::to_string(options.gap).c_str());
   Cbc_solve(model);
 
-  const double *best = Cbc_bestSolution(model);
+  Solution solution;
   if (Cbc_isProvenInfeasible(model)) {
     solution.status = SolverStatus::Infeasible;
     solution.lowerBound = Price::impossible();
-  } else if (best) {
-    for (unsigned v = 0; v < n; ++v) {
-      const double *x = best + first[v];
-      solution.choices.push_back(unsigned(std::max_element(x, x + graph.getNumChoices(v)) - x));
-    }
+  } else if (const double *best = Cbc_bestSolution(model)) {
+    solution.choices = program.getChoices(best);
     solution.objective = graph.getPrice(solution.choices);
     solution.peak = graph.getPeak(solution.choices, &solution.peakPoint);
     bool optimal = Cbc_isProvenOptimal(model) && options.gap == 0;
