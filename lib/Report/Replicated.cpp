@@ -175,3 +175,10 @@ std::vector<ReplicatedValue> spmd::findReplicated(ModuleOp module,
   llvm::stable_sort(found, [](auto &a, auto &b) { return a.wasted > b.wasted; });
   return found;
 }
+
+std::string ReplicatedValue::getUsableText() const {
+  std::string text;
+  for (auto &[axis, dim] : usable)
+    text += (text.empty() ? "" : ", ") + axis + " on dim " + std::to_string(dim);
+  return text;
+}

@@ -17,6 +17,9 @@ struct ReplicatedValue : DescribedValue {
   /// Axes that could cut it, each with the dim, in the order of the mesh.
   std::vector<std::pair<std::string, unsigned>> usable;
   Location location; // for remarks
+
+  /// `"model" on dim 0, ...`
+  std::string getUsableText() const;
 };
 
 /// The values of the public functions of a partitioned module, the most wasted

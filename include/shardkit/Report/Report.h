@@ -74,6 +74,9 @@ struct Report {
   /// Whether layouts inside functions are known; without them little is replicated
   /// for certain.
   bool layoutsKnown = false;
+
+  /// Bytes of the collectives of a function (of a pipeline: of a part, in a step).
+  int64_t getCollectiveBytes(llvm::StringRef function) const;
 };
 
 struct ReportOptions {
