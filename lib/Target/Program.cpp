@@ -45,138 +45,158 @@ static void stripSignature(func::FuncOp func) {
 }
 
 namespace {
-struct Unique {
-  func::FuncOp func;
-  SmallVector<std::string> names;
-  int64_t ops = 0;
-};
-} // namespace
+/// The functions of a module, on their way to an object.
+class ProgramCompiler {
+public:
+  ProgramCompiler(ModuleOp module, const CodegenOptions &options)
+      : module(module), options(options), top(ModuleOp::create(module.getLoc())) {}
 
-LogicalResult spmd::target::compileProgram(ModuleOp module, const CodegenOptions &options,
-                                        StringRef path, llvm::raw_ostream &os,
-                                        llvm::StringMap<CompiledFunction> &functions) {
-  MLIRContext *context = module.getContext();
-  // Equal functions once.
-  std::vector<Unique> unique;
-  std::map<std::string, size_t> byText;
-  for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-    std::string name = func.getSymName().str();
-    stripSignature(func);
-    auto [it, isNew] = byText.try_emplace(canonicalText(func), unique.size());
-    if (isNew) {
-      unique.push_back({func, {}, 0});
-      func.walk([&](Operation *) { ++unique.back().ops; });
-    } else {
-      func.erase();
+  LogicalResult run(StringRef path, llvm::raw_ostream &os,
+                    llvm::StringMap<CompiledFunction> &functions) {
+    findUnique();
+    cutIntoChunks();
+    if (failed(runPasses()))
+      return failure();
+    if (options.emit == "tensor" || options.emit == "memref" || options.emit == "llvm") {
+      for (ModuleOp chunk : chunks) {
+        chunk.print(os);
+        os << "\n";
+      }
+      return success();
     }
-    unique[it->second].names.push_back(name);
-  }
-
-  // Chunks.
-  Builder builder(context);
-  OwningOpRef<ModuleOp> top = ModuleOp::create(module.getLoc());
-  std::vector<ModuleOp> chunks;
-  int64_t ops = kChunkOps;
-  for (auto [i, entry] : llvm::enumerate(unique)) {
-    if (ops >= kChunkOps) {
-      chunks.push_back(ModuleOp::create(module.getLoc()));
-      top->push_back(chunks.back());
-      ops = 0;
-    }
-    ops += entry.ops;
-    func::FuncOp func = entry.func;
-    func->remove();
-    chunks.back().push_back(func);
-    SmallVector<Attribute> symbols;
-    for (const std::string &name : entry.names)
-      symbols.push_back(builder.getStringAttr(options.prefix + name));
-    func->setAttr(kSymbolsAttr, builder.getArrayAttr(symbols));
-    func.setPublic();
-    func.setSymName("program_" + std::to_string(i));
-  }
-
-  PassManager pm(context);
-  pm.enableVerifier(false);
-  if (failed(applyPassManagerCLOptions(pm)))
-    return failure();
-  auto &nested = pm.nest<ModuleOp>();
-  auto print = [&] {
-    for (ModuleOp chunk : chunks) {
-      chunk.print(os);
-      os << "\n";
-    }
-    return success();
-  };
-  if (prepareTosa(*top, /*expandsScatters=*/!options.reference))
-    buildLowerTosa(nested);
-  if (options.reference) {
-    cpu::buildReference(nested);
-  } else if (!options.chip.empty()) {
-    if (options.emit == "tensor") {
-      cuda::buildToTensor(nested);
-    } else {
-      cuda::buildToKernels(nested);
-      if (options.emit != "memref")
-        cuda::buildToLLVM(nested, options.chip);
-    }
-  } else if (options.emit == "tensor") {
-    cpu::buildToTensor(nested);
-  } else {
-    cpu::buildToMemRef(nested);
-    if (options.emit != "memref")
-      cpu::buildToLLVM(nested, options.parallelWork);
-  }
-  if (failed(pm.run(*top)))
-    return failure();
-  if (options.emit == "tensor" || options.emit == "memref" || options.emit == "llvm")
-    return print();
-
-  for (ModuleOp chunk : chunks)
-    for (auto func : chunk.getOps<LLVM::LLVMFuncOp>()) {
-      StringRef name = func.getSymName();
-      if (!name.consume_front("program_"))
-        continue;
-      size_t i;
-      if (name.getAsInteger(10, i) || i >= unique.size())
-        continue;
-      int64_t bytes = 0;
-      if (auto attr = func->getAttrOfType<IntegerAttr>(kArenaBytesAttr))
-        bytes = attr.getInt();
-      for (const std::string &entry : unique[i].names)
-        functions[entry] = {options.prefix + entry, bytes};
-    }
-
-  std::vector<SmallVector<char, 0>> objects(chunks.size());
-  if (failed(failableParallelForEachN(context, 0, chunks.size(), [&](size_t i) {
-        return emitObject(chunks[i], options, objects[i]);
-      })))
-    return failure();
-  if (!options.emit.empty()) {
-    for (auto &object : objects)
+    readFunctions(functions);
+    std::vector<Object> objects(chunks.size());
+    if (failed(failableParallelForEachN(module.getContext(), 0, chunks.size(), [&](size_t i) {
+          return emitObject(chunks[i], options, objects[i]);
+        })))
+      return failure();
+    if (options.emit.empty())
+      return link(objects, path);
+    for (const Object &object : objects)
       os << StringRef(object.data(), object.size());
     return success();
   }
 
-  Location loc = UnknownLoc::get(context);
-  std::vector<std::string> files;
-  LogicalResult result = success();
-  for (auto [i, object] : llvm::enumerate(objects)) {
-    files.push_back((path + "." + Twine(i) + ".o").str());
-    std::error_code ec;
-    llvm::raw_fd_ostream file(files.back(), ec);
-    if (!ec)
-      file << StringRef(object.data(), object.size());
-    file.close();
-    if (ec || file.has_error()) {
-      file.clear_error();
-      result = emitError(loc) << "cannot write " << files.back() << ": "
-                              << (ec ? ec : file.error()).message();
-      break;
+private:
+  using Object = SmallVector<char, 0>;
+
+  /// Equal functions are compiled once.
+  void findUnique() {
+    std::map<std::string, size_t> byText;
+    for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      std::string name = func.getSymName().str();
+      stripSignature(func);
+      auto [it, isNew] = byText.try_emplace(canonicalText(func), unique.size());
+      if (isNew) {
+        unique.push_back({func, {}, 0});
+        func.walk([&](Operation *) { ++unique.back().ops; });
+      } else {
+        func.erase();
+      }
+      unique[it->second].names.push_back(name);
     }
   }
-  if (succeeded(result))
-    result = linkShared(loc, files, path);
-  for (const std::string &file : files)
-    llvm::sys::fs::remove(file);
-  return result;
+
+  void cutIntoChunks() {
+    Builder builder(module.getContext());
+    int64_t ops = kChunkOps;
+    for (auto [i, entry] : llvm::enumerate(unique)) {
+      if (ops >= kChunkOps) {
+        chunks.push_back(ModuleOp::create(module.getLoc()));
+        top->push_back(chunks.back());
+        ops = 0;
+      }
+      ops += entry.ops;
+      entry.func->remove();
+      chunks.back().push_back(entry.func);
+      SmallVector<Attribute> symbols;
+      for (const std::string &name : entry.names)
+        symbols.push_back(builder.getStringAttr(options.prefix + name));
+      entry.func->setAttr(kSymbolsAttr, builder.getArrayAttr(symbols));
+      entry.func.setPublic();
+      entry.func.setSymName((kProgram + Twine(i)).str());
+    }
+  }
+
+  LogicalResult runPasses() {
+    PassManager pm(module.getContext());
+    pm.enableVerifier(false);
+    if (failed(applyPassManagerCLOptions(pm)))
+      return failure();
+    OpPassManager &nested = pm.nest<ModuleOp>();
+    if (prepareTosa(*top, /*expandsScatters=*/!options.reference))
+      buildLowerTosa(nested);
+    const bool isCuda = !options.chip.empty();
+    if (options.reference) {
+      cpu::buildReference(nested);
+    } else if (options.emit == "tensor") {
+      isCuda ? cuda::buildToTensor(nested) : cpu::buildToTensor(nested);
+    } else {
+      isCuda ? cuda::buildToKernels(nested) : cpu::buildToMemRef(nested);
+      if (options.emit != "memref")
+        isCuda ? cuda::buildToLLVM(nested, options.chip)
+               : cpu::buildToLLVM(nested, options.parallelWork);
+    }
+    return pm.run(*top);
+  }
+
+  /// What is called what, and how large its arena is.
+  void readFunctions(llvm::StringMap<CompiledFunction> &functions) {
+    for (ModuleOp chunk : chunks)
+      for (auto func : chunk.getOps<LLVM::LLVMFuncOp>()) {
+        StringRef name = func.getSymName();
+        size_t i;
+        if (!name.consume_front(kProgram) || name.getAsInteger(10, i) || i >= unique.size())
+          continue;
+        auto bytes = func->getAttrOfType<IntegerAttr>(kArenaBytesAttr);
+        for (const std::string &entry : unique[i].names)
+          functions[entry] = {options.prefix + entry, bytes ? bytes.getInt() : 0};
+      }
+  }
+
+  LogicalResult link(ArrayRef<Object> objects, StringRef path) {
+    Location loc = UnknownLoc::get(module.getContext());
+    std::vector<std::string> files;
+    LogicalResult result = success();
+    for (auto [i, object] : llvm::enumerate(objects)) {
+      files.push_back((path + "." + Twine(i) + ".o").str());
+      std::error_code ec;
+      llvm::raw_fd_ostream file(files.back(), ec);
+      if (!ec)
+        file << StringRef(object.data(), object.size());
+      file.close();
+      if (ec || file.has_error()) {
+        file.clear_error();
+        result = emitError(loc) << "cannot write " << files.back() << ": "
+                                << (ec ? ec : file.error()).message();
+        break;
+      }
+    }
+    if (succeeded(result))
+      result = linkShared(loc, files, path);
+    for (const std::string &file : files)
+      llvm::sys::fs::remove(file);
+    return result;
+  }
+
+  struct Unique {
+    func::FuncOp func;
+    SmallVector<std::string> names;
+    int64_t ops = 0;
+  };
+  /// What functions are called inside, in front of a number.
+  static constexpr StringLiteral kProgram = "program_";
+
+  ModuleOp module;
+  const CodegenOptions &options;
+  std::vector<Unique> unique;
+  OwningOpRef<ModuleOp> top;
+  std::vector<ModuleOp> chunks;
+};
+} // namespace
+
+LogicalResult spmd::target::compileProgram(ModuleOp module, const CodegenOptions &options,
+                                           StringRef path, llvm::raw_ostream &os,
+                                           llvm::StringMap<CompiledFunction> &functions) {
+  return ProgramCompiler(module, options).run(path, os, functions);
 }
