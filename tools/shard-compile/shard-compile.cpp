@@ -82,7 +82,8 @@ static int publish(StringRef temporary, StringRef destination) {
   return 0;
 }
 
-static int compile() {
+/// 0, or 1 after an error.
+static int checkOptions() {
   if (optLevel > 3)
     return fail("--opt-level is " + llvm::Twine(optLevel) + ", expected 0 to 3");
   if (parallelWork < 0)
@@ -98,7 +99,66 @@ static int compile() {
     return fail("--chip is '" + chip + "', expected sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, sm_120 or sm_121");
   if (output.empty() && emitStage.empty())
     return fail("no output, expected -o DIRECTORY");
+  return 0;
+}
 
+/// 0, or 1 after an error.
+static int readPhaseOptions(spmd::PhaseOptions &phases) {
+  std::string reason;
+  phases.mesh = mesh;
+  phases.conflicts = conflicts;
+  phases.reshapeGaps = reshapeGaps;
+  phases.tripCount = tripCount;
+  phases.fillPadding = fillPadding;
+  if (autoShard.getNumOccurrences() > 0) {
+    if (failed(spmd::verifyAutoShardOptions(autoShard, reason)))
+      return fail("--auto-shard is '" + autoShard + "': " + reason);
+    phases.autoShard = autoShard;
+  }
+  if (pipeline.getNumOccurrences() > 0) {
+    if (failed(spmd::verifyPipelineOptions(pipeline, reason)))
+      return fail("--pipeline is '" + pipeline + "': " + reason);
+    phases.pipeline = pipeline;
+  }
+  phases.inlineCalls = inlineCalls;
+  phases.carrySums = carrySums;
+  phases.mergeProducts = mergeProducts;
+  phases.merge = merge;
+  phases.hoist = hoist;
+  phases.memoryBudget = memoryBudget;
+  phases.delay = delay;
+  phases.combine = combine;
+  phases.combineBytes = combineBytes;
+  phases.overlap = overlap;
+  phases.overlapShare = overlapShare;
+  return 0;
+}
+
+/// Writes beside the destination, so that it appears in one step. `failedWith` says that
+/// nothing could be written.
+static int writeBundle(ModuleOp module, ModuleOp reference, const spmd::BundleOptions &options,
+                       llvm::function_ref<int(const llvm::Twine &)> failedWith) {
+  SmallString<128> destination(output), temporary;
+  while (destination.size() > 1 && llvm::sys::path::is_separator(destination.back()))
+    destination.pop_back();
+  if (std::error_code ec = llvm::sys::fs::make_absolute(destination))
+    return fail("cannot write '" + destination + "': " + ec.message());
+  if (std::error_code ec = llvm::sys::fs::createUniqueDirectory(destination + ".tmp", temporary))
+    return fail("cannot write '" + destination + "': " + ec.message());
+  // createUniqueDirectory makes it private; a bundle is read like any other file.
+  (void)llvm::sys::fs::setPermissions(temporary, llvm::sys::fs::perms(0755));
+  int status = succeeded(spmd::writeBundle(module, reference, options, temporary))
+                   ? publish(temporary, destination)
+                   : failedWith("compilation failed");
+  if (status)
+    llvm::sys::fs::remove_directories(temporary);
+  return status;
+}
+
+static int compile() {
+  spmd::PhaseOptions phases;
+  if (checkOptions() || readPhaseOptions(phases))
+    return 1;
   std::string message;
   auto file = openInputFile(input, &message);
   if (!file)
@@ -146,30 +206,6 @@ static int compile() {
     if (!(reference = spmd::makeReference(*module)))
       return failedWith("'" + input + "' has no unsharded form");
   spmd::dropReferences(*module);
-  spmd::PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount, fillPadding};
-  if (autoShard.getNumOccurrences() > 0) {
-    std::string reason;
-    if (failed(spmd::verifyAutoShardOptions(autoShard, reason)))
-      return fail("--auto-shard is '" + autoShard + "': " + reason);
-    phases.autoShard = autoShard;
-  }
-  if (pipeline.getNumOccurrences() > 0) {
-    std::string reason;
-    if (failed(spmd::verifyPipelineOptions(pipeline, reason)))
-      return fail("--pipeline is '" + pipeline + "': " + reason);
-    phases.pipeline = pipeline;
-  }
-  phases.inlineCalls = inlineCalls;
-  phases.carrySums = carrySums;
-  phases.mergeProducts = mergeProducts;
-  phases.merge = merge;
-  phases.hoist = hoist;
-  phases.memoryBudget = memoryBudget;
-  phases.delay = delay;
-  phases.combine = combine;
-  phases.combineBytes = combineBytes;
-  phases.overlap = overlap;
-  phases.overlapShare = overlapShare;
   spmd::BundleOptions options;
   if (failed(spmd::runPhases(*module, phases, emitStage.empty() ? &options.report : nullptr)))
     return failedWith("'" + input + "' cannot be compiled");
@@ -183,24 +219,7 @@ static int compile() {
   if (!emitStage.empty())
     return succeeded(spmd::writeBundle(*module, nullptr, options, "")) ? 0 : failedWith("compilation failed");
 
-  // Beside the destination, so that the rename is one step.
-  SmallString<128> destination(output), temporary;
-  while (destination.size() > 1 && llvm::sys::path::is_separator(destination.back()))
-    destination.pop_back();
-  if (std::error_code ec = llvm::sys::fs::make_absolute(destination))
-    return fail("cannot write '" + destination + "': " + ec.message());
-  if (std::error_code ec = llvm::sys::fs::createUniqueDirectory(destination + ".tmp", temporary))
-    return fail("cannot write '" + destination + "': " + ec.message());
-  int status = 1;
-  // createUniqueDirectory makes it private; a bundle is read like any other file.
-  (void)llvm::sys::fs::setPermissions(temporary, llvm::sys::fs::perms(0755));
-  if (succeeded(spmd::writeBundle(*module, reference ? *reference : ModuleOp(), options, temporary)))
-    status = publish(temporary, destination);
-  else
-    (void)failedWith("compilation failed");
-  if (status)
-    llvm::sys::fs::remove_directories(temporary);
-  return status;
+  return writeBundle(*module, reference ? *reference : ModuleOp(), options, failedWith);
 }
 
 int main(int argc, char **argv) {
