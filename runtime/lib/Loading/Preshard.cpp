@@ -172,146 +172,227 @@ private:
   std::unique_ptr<TensorCacheFile> cache_;
 };
 
+/// What a run has completed of a set, in the directory of the set: a run of the same
+/// configuration that comes after one that was broken off keeps it.
+class Journal {
+public:
+  /// `same`: what must be the same for files to be kept.
+  static Journal open(const fs::path &directory, Json same) {
+    Journal journal;
+    journal.directory_ = directory;
+    journal.path_ = (directory / "presharded.partial.json").string();
+    journal.json_ = std::move(same);
+    std::error_code error;
+    auto text = fs::exists(journal.path_, error) ? readMetadata(journal.path_) : notFound("");
+    Json old = text.ok() ? Json::parse(*text, nullptr, false) : Json();
+    bool isSame = old.is_object() && old.contains("files") && old["files"].is_object();
+    for (auto it = journal.json_.begin(); it != journal.json_.end() && isSame; ++it)
+      isSame = old.contains(it.key()) && old[it.key()] == it.value();
+    journal.json_["files"] = isSame ? old["files"] : Json::object();
+    return journal;
+  }
+
+  /// Whether a file is there as it was completed.
+  bool has(const std::string &name) const {
+    std::error_code error;
+    const fs::path path = directory_ / name;
+    auto done = json_["files"].find(name);
+    return done != json_["files"].end() && done->is_object() && fs::exists(path, error) &&
+           done->value("bytes", int64_t(-1)) == int64_t(fs::file_size(path, error));
+  }
+  const Json &operator[](const std::string &name) const { return json_["files"][name]; }
+
+  Status add(const std::string &name, Json done) {
+    json_["files"][name] = std::move(done);
+    std::string text = json_.dump(1);
+    return writeFile(path_, {{text.data(), int64_t(text.size())}});
+  }
+  void remove() const {
+    std::error_code error;
+    fs::remove(path_, error);
+  }
+
+private:
+  fs::path directory_;
+  std::string path_;
+  Json json_;
+};
+
+/// Writes a set batch by batch, each weight loaded once.
+class Presharder {
+public:
+  Presharder(const WeightManifest &manifest, const std::string &directory,
+             const PreshardOptions &options)
+      : manifest_(manifest), directory_(directory), out_(directory), options_(options),
+        batches_(planFiles(manifest, options)) {}
+
+  Expected<PreshardResult> run(const SourceSet &source, const HostFunctions *functions,
+                               const ShardProgram &programs) {
+    SK_RETURN_IF_ERROR(findSources(source, functions));
+    SK_RETURN_IF_ERROR(makeDirectory(source));
+    journal_ = Journal::open(out_, {{"configuration", configurationHash(manifest_)},
+                                    {"layout", options_.tvmLayout ? "tvm" : "shared"},
+                                    {"source", sourceFingerprint(source.stored())},
+                                    {"max_file_bytes", options_.maxFileBytes}});
+    // A complete set is no longer one while it is rewritten.
+    std::error_code error;
+    fs::remove(out_ / "presharded.json", error);
+    for (const Batch &batch : batches_)
+      for (const PlannedFile &file : batch.files)
+        if (journal_.has(file.name))
+          kept_.insert(file.name);
+    removeUnfinished(out_, batches_);
+
+    int64_t expected = 0;
+    for (const Batch &batch : batches_)
+      for (size_t w : batch.weights)
+        expected += ShardLoader::bytesOf(manifest_.weights[w], missingRanks(batch, w));
+    ShardLoader loader(options_.load, functions, programs, expected);
+    for (const Batch &batch : batches_)
+      SK_RETURN_IF_ERROR(write(batch, loader));
+    SK_ASSIGN_OR_RETURN(PreshardResult summary, writeIndex());
+    summary.load = loader.stats();
+    journal_.remove();
+    return summary;
+  }
+
+private:
+  struct OpenFile {
+    const PlannedFile *planned;
+    ShardFile file;
+  };
+
+  Status findSources(const SourceSet &source, const HostFunctions *functions) {
+    std::set<std::string> names;
+    for (const ValueInfo &value : manifest_.weights) {
+      if (!names.insert(value.name).second)
+        return invalid("two arguments are named " + quoteName(value.name) +
+                       ", expected distinct names to store them by");
+      SK_ASSIGN_OR_RETURN(TensorSource found, source.find(value, manifest_.devices));
+      sources_.push_back(std::move(found));
+      if (value.load && !value.load->chain.empty()) {
+        if (!functions)
+          return notFound("weight " + quoteName(value.name) +
+                          ": its shard functions are not registered");
+        SK_RETURN_IF_ERROR(
+            functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
+      }
+    }
+    return {};
+  }
+
+  Status makeDirectory(const SourceSet &source) {
+    std::error_code error;
+    fs::create_directories(directory_, error);
+    if (error)
+      return ioError(directory_ + ": cannot be created: " + error.message());
+    for (const StoredFile &file : source.stored().files)
+      if (fs::equivalent(fs::path(file.path).parent_path(), out_, error))
+        return invalid(directory_ + ": holds the source itself, expected another directory");
+    return {};
+  }
+
+  /// Whose shards of a weight go into files that are not kept.
+  std::vector<int64_t> missingRanks(const Batch &batch, size_t weight) const {
+    std::vector<int64_t> ranks;
+    for (const PlannedFile &file : batch.files)
+      if (!kept_.count(file.name))
+        for (int64_t rank : ranksOf(file, manifest_.weights[weight], manifest_.devices))
+          ranks.push_back(rank);
+    return ranks;
+  }
+
+  void log(const char *what, const PlannedFile &file) const {
+    if (options_.log)
+      options_.log(what + (out_ / file.name).string());
+  }
+
+  Expected<OpenFile> start(const Batch &batch, const PlannedFile &file) {
+    std::vector<TensorContent> tensors;
+    for (size_t w : batch.weights) {
+      const ValueInfo &value = manifest_.weights[w];
+      for (int64_t rank : ranksOf(file, value, manifest_.devices))
+        tensors.push_back({shardName(value.name, rank, manifest_.devices), value.dtype,
+                           value.localShape, nullptr});
+    }
+    SK_ASSIGN_OR_RETURN(ShardFile started,
+                        ShardFile::create(directory_, file.name, tensors, options_.tvmLayout));
+    return OpenFile{&file, std::move(started)};
+  }
+
+  Status write(const Batch &batch, ShardLoader &loader) {
+    std::vector<OpenFile> open;
+    for (const PlannedFile &file : batch.files) {
+      files_[{file.ranks.empty() ? manifest_.devices : file.ranks[0], files_.size()}] = &file;
+      if (kept_.count(file.name)) {
+        log("kept ", file);
+        continue;
+      }
+      SK_ASSIGN_OR_RETURN(OpenFile started, start(batch, file));
+      open.push_back(std::move(started));
+    }
+    if (open.empty())
+      return {};
+    for (size_t w : batch.weights) {
+      const ValueInfo &value = manifest_.weights[w];
+      SK_RETURN_IF_ERROR(loader.load(value, sources_[w], missingRanks(batch, w)));
+      for (OpenFile &each : open)
+        for (int64_t rank : ranksOf(*each.planned, value, manifest_.devices))
+          SK_RETURN_IF_ERROR(each.file.add({shardName(value.name, rank, manifest_.devices),
+                                            value.dtype, value.localShape, loader.shard(rank)},
+                                           value.localBytes()));
+    }
+    for (OpenFile &each : open) {
+      SK_ASSIGN_OR_RETURN(Json done, each.file.commit());
+      SK_RETURN_IF_ERROR(journal_.add(each.planned->name, std::move(done)));
+      log("wrote ", *each.planned);
+    }
+    return {};
+  }
+
+  /// What makes the files a set.
+  Expected<PreshardResult> writeIndex() {
+    WeightManifest result = asStored(manifest_);
+    result.perRank = options_.tvmLayout;
+    result.configuration = configurationHash(result);
+    result.files.clear();
+    PreshardResult summary;
+    summary.files = int64_t(files_.size());
+    summary.kept = int64_t(kept_.size());
+    std::vector<std::string> entries;
+    for (const auto &[place, file] : files_) {
+      const Json &done = journal_[file->name];
+      const int64_t bytes = done["bytes"].get<int64_t>();
+      summary.bytes += bytes;
+      result.files.push_back({file->name, bytes, "md5:" + done["md5"].get<std::string>()});
+      entries.push_back(done["entry"].get<std::string>());
+    }
+    if (options_.tvmLayout)
+      SK_RETURN_IF_ERROR(writeTensorCacheIndex(directory_, entries));
+    std::string text = weightManifestText(result);
+    SK_RETURN_IF_ERROR(writeFile((out_ / "presharded.json").string(),
+                                 {{text.data(), int64_t(text.size())}}));
+    return summary;
+  }
+
+  const WeightManifest &manifest_;
+  const std::string &directory_;
+  const fs::path out_;
+  const PreshardOptions &options_;
+  const std::vector<Batch> batches_;
+  std::vector<TensorSource> sources_; ///< Of each weight.
+  Journal journal_;
+  std::set<std::string> kept_;
+  /// Listed by rank, then by parameter; what is shared comes last.
+  std::map<std::pair<int64_t, size_t>, const PlannedFile *> files_;
+};
+
 } // namespace
 
 Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSet &source,
                                   const std::string &directory, const PreshardOptions &options,
                                   const HostFunctions *functions, const ShardProgram &programs) {
-  std::set<std::string> names;
-  std::vector<TensorSource> sources;
-  for (const ValueInfo &value : manifest.weights) {
-    if (!names.insert(value.name).second)
-      return invalid("two arguments are named " + quoteName(value.name) +
-                     ", expected distinct names to store them by");
-    SK_ASSIGN_OR_RETURN(TensorSource found, source.find(value, manifest.devices));
-    sources.push_back(std::move(found));
-    if (value.load && !value.load->chain.empty()) {
-      if (!functions)
-        return notFound("weight " + quoteName(value.name) +
-                        ": its shard functions are not registered");
-      SK_RETURN_IF_ERROR(
-          functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
-    }
-  }
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error)
-    return ioError(directory + ": cannot be created: " + error.message());
-  fs::path out(directory);
-  for (const StoredFile &file : source.stored().files)
-    if (fs::equivalent(fs::path(file.path).parent_path(), out, error))
-      return invalid(directory + ": holds the source itself, expected another directory");
-
-  WeightManifest result = asStored(manifest);
-  result.perRank = options.tvmLayout;
-  result.configuration = configurationHash(result);
-  result.files.clear();
-
-  // What a broken-off run of the same configuration completed.
-  const std::string journalPath = (out / "presharded.partial.json").string();
-  const std::string fingerprint = sourceFingerprint(source.stored());
-  Json journal = {{"configuration", configurationHash(manifest)},
-                  {"layout", options.tvmLayout ? "tvm" : "shared"},
-                  {"source", fingerprint},
-                  {"max_file_bytes", options.maxFileBytes},
-                  {"files", Json::object()}};
-  if (fs::exists(journalPath, error)) {
-    auto text = readMetadata(journalPath);
-    Json old = text.ok() ? Json::parse(*text, nullptr, false) : Json();
-    bool same = old.is_object() && old.contains("files") && old["files"].is_object();
-    for (const char *key : {"configuration", "layout", "source", "max_file_bytes"})
-      same = same && old.contains(key) && old[key] == journal[key];
-    if (same)
-      journal = old;
-  }
-  // A complete set is no longer one while it is rewritten.
-  fs::remove(out / "presharded.json", error);
-
-  const std::vector<Batch> batches = planFiles(manifest, options);
-  std::set<std::string> kept;
-  for (const Batch &batch : batches)
-    for (const PlannedFile &file : batch.files) {
-      std::string path = (out / file.name).string();
-      auto done = journal["files"].find(file.name);
-      if (done != journal["files"].end() && done->is_object() && fs::exists(path, error) &&
-          done->value("bytes", int64_t(-1)) == int64_t(fs::file_size(path, error)))
-        kept.insert(file.name);
-    }
-  removeUnfinished(out, batches);
-  auto missingRanks = [&](const Batch &batch, const ValueInfo &value) {
-    std::vector<int64_t> ranks;
-    for (const PlannedFile &file : batch.files)
-      if (!kept.count(file.name))
-        for (int64_t rank : ranksOf(file, value, manifest.devices))
-          ranks.push_back(rank);
-    return ranks;
-  };
-  int64_t expected = 0;
-  for (const Batch &batch : batches)
-    for (size_t w : batch.weights)
-      expected += ShardLoader::bytesOf(manifest.weights[w], missingRanks(batch, manifest.weights[w]));
-
-  PreshardResult summary;
-  // Listed by rank, then by parameter; what is shared comes last.
-  std::map<std::pair<int64_t, size_t>, const PlannedFile *> files;
-  ShardLoader loader(options.load, functions, programs, expected);
-  for (const Batch &batch : batches) {
-    std::vector<std::pair<const PlannedFile *, ShardFile>> open;
-    for (const PlannedFile &file : batch.files) {
-      files[{file.ranks.empty() ? manifest.devices : file.ranks[0], files.size()}] = &file;
-      if (kept.count(file.name)) {
-        if (options.log)
-          options.log("kept " + (out / file.name).string());
-        continue;
-      }
-      std::vector<TensorContent> tensors;
-      for (size_t w : batch.weights) {
-        const ValueInfo &value = manifest.weights[w];
-        for (int64_t rank : ranksOf(file, value, manifest.devices))
-          tensors.push_back({shardName(value.name, rank, manifest.devices), value.dtype,
-                             value.localShape, nullptr});
-      }
-      SK_ASSIGN_OR_RETURN(ShardFile started,
-                          ShardFile::create(directory, file.name, tensors, options.tvmLayout));
-      open.emplace_back(&file, std::move(started));
-    }
-    for (size_t w : batch.weights) {
-      const ValueInfo &value = manifest.weights[w];
-      if (open.empty())
-        break;
-      SK_RETURN_IF_ERROR(loader.load(value, sources[w], missingRanks(batch, value)));
-      for (auto &[file, writer] : open)
-        for (int64_t rank : ranksOf(*file, value, manifest.devices))
-          SK_RETURN_IF_ERROR(writer.add({shardName(value.name, rank, manifest.devices),
-                                         value.dtype, value.localShape, loader.shard(rank)},
-                                        value.localBytes()));
-    }
-    for (auto &[file, writer] : open) {
-      SK_ASSIGN_OR_RETURN(journal["files"][file->name], writer.commit());
-      std::string text = journal.dump(1);
-      SK_RETURN_IF_ERROR(writeFile(journalPath, {{text.data(), int64_t(text.size())}}));
-      if (options.log)
-        options.log("wrote " + (out / file->name).string());
-    }
-  }
-  summary.files = int64_t(files.size());
-  summary.kept = int64_t(kept.size());
-  summary.load = loader.stats();
-  std::vector<std::string> entries;
-  for (const auto &[place, file] : files) {
-    const Json &done = journal["files"][file->name];
-    summary.bytes += done["bytes"].get<int64_t>();
-    result.files.push_back(
-        {file->name, done["bytes"].get<int64_t>(), "md5:" + done["md5"].get<std::string>()});
-    entries.push_back(done["entry"].get<std::string>());
-  }
-  if (options.tvmLayout)
-    SK_RETURN_IF_ERROR(writeTensorCacheIndex(directory, entries));
-  std::string text = weightManifestText(result);
-  SK_RETURN_IF_ERROR(writeFile((out / "presharded.json").string(),
-                               {{text.data(), int64_t(text.size())}}));
-  fs::remove(journalPath, error);
-  return summary;
+  return Presharder(manifest, directory, options).run(source, functions, programs);
 }
 
 Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source,
