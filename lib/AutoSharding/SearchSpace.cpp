@@ -125,7 +125,7 @@ const std::vector<LayoutId> &SearchSpace::getLayouts(RankedTensorType type,
 }
 
 std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, const ExtraCuts &extra,
-                                                   bool recompute) const {
+                                                   ArrayRef<DimEntry> manual, bool recompute) const {
   std::vector<FactorAxes> strategies;
   llvm::SmallVector<int64_t> spreads;
   llvm::StringSet<> known;
@@ -153,7 +153,10 @@ std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, con
     spreads.push_back(spread);
   };
   auto collect = [&](ArrayRef<DimEntry> cuts) {
-    Assignments(mesh, cuts, SmallVector<DimEntries, 8>(rule.numFactors()), fits, getExtra, visit).run();
+    Assignments assignments(mesh, cuts, SmallVector<DimEntries, 8>(rule.numFactors()), fits,
+                            getExtra, visit);
+    assignments.markUsed(manual);
+    assignments.run();
   };
   collect(allSubAxes ? parts : axes);
   if (!rule.isContraction)

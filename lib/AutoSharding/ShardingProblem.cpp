@@ -186,6 +186,7 @@ ExtraCuts ShardingProblem::getExtraCuts(const Propagation::Node &node) const {
           continue;
         std::optional<DimEntries> entries = projectFactor(rule, t, f, sharding);
         if (entries && !entries->empty() && !isWholeAxes(*entries, rule.factor(f).size) &&
+            !overlaps(*entries, propagation.getManualAxes(node), mesh) &&
             canCut(rule.factor(f), *entries, mesh) && !llvm::is_contained(extra[f], *entries))
           extra[f].push_back(std::move(*entries));
       }
@@ -212,7 +213,8 @@ void ShardingProblem::addStrategies() {
       }
     }
     ExtraCuts extra = getExtraCuts(node);
-    Key key{toKey(node.rule)};
+    ArrayRef<DimEntry> manual = propagation.getManualAxes(node);
+    Key key{toKey(node.rule), node.manual};
     for (const auto &lists : extra) {
       key.push_back(lists.size());
       for (const DimEntries &entries : lists) {
@@ -223,7 +225,7 @@ void ShardingProblem::addStrategies() {
     }
     auto [it, isNew] = spaceIds.try_emplace(std::move(key), spaces.size());
     if (isNew)
-      spaces.push_back(space.getStrategies(*node.rule, extra, options.recompute));
+      spaces.push_back(space.getStrategies(*node.rule, extra, manual, options.recompute));
     nodes[id].space = it->second;
     nodes[id].computes = true;
   }

@@ -210,7 +210,17 @@ private:
     handOn(op, operands, results);
     defineAll(op.getBody().getArguments(), inside);
     terminatorNeeds[terminator] = std::move(handed);
-    return decideBlock(op.getBody().front());
+    const size_t outer = manualAxes.size();
+    if (op.getMesh()) {
+      FailureOr<DimEntries> axes =
+          meshes.readAxes(op.getMesh(), op.getManualAxes(), [&] { return op.emitError(); });
+      if (failed(axes))
+        return failure();
+      manualAxes.append(*axes);
+    }
+    LogicalResult body = decideBlock(op.getBody().front());
+    manualAxes.truncate(outer);
+    return body;
   }
 
   LogicalResult decideWhile(scf::WhileOp loop, ArrayRef<std::optional<LayoutId>> results) {
@@ -585,7 +595,7 @@ private:
                              << " factors, expected the " << rule.numFactors()
                              << " of the sharding rule";
     FactorAxes axes;
-    DimEntries used;
+    DimEntries used = manualAxes;
     for (auto [f, entries] : llvm::enumerate(*factors)) {
       const Factor &factor = rule.factor(f);
       if (!entries.empty() &&
@@ -594,7 +604,7 @@ private:
         return op->emitError() << "spmd.compute cuts factor " << f << " of size " << factor.size
                                << " by {" << meshes.toString(entries)
                                << "}, expected axes that divide it, used once, and none on a "
-                                  "factor that stays whole";
+                                  "factor that stays whole, nor one that is manual around the op";
       used.append(entries.begin(), entries.end());
       axes.push_back(canonicalize(entries));
     }
@@ -757,6 +767,7 @@ private:
   /// Whether any value is given axes that do not divide a dim of it.
   bool hasUneven = false;
   llvm::StringMap<Choice> choices; ///< By what they depend on.
+  DimEntries manualAxes; ///< Around the op that is decided.
   /// What terminators of regions hand out.
   llvm::DenseMap<Operation *, SmallVector<std::optional<LayoutId>>> terminatorNeeds;
 };

@@ -476,8 +476,13 @@ LogicalResult FunctionPropagation::readResultsOf(Operation *op, const ShardingRu
     auto factors = meshes.read(attr, [&] { return op->emitError(); });
     if (failed(factors))
       return failure();
-    for (const DimEntries &entries : *factors)
+    for (const DimEntries &entries : *factors) {
+      if (overlaps(entries, manualAxes, mesh))
+        return op->emitError() << "spmd.compute has {" << meshes.toString(entries)
+                               << "}, expected none of the axes that are manual around the op: "
+                               << meshes.toString(manualAxes);
       axes.push_back(canonicalize(entries));
+    }
   }
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     if (isGiven && isa<RankedTensorType>(result.getType())) {

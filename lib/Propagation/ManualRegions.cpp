@@ -75,8 +75,10 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
       return failure();
     propagation.addIdentity(op, place, propagation.getId(arg), arg);
   }
+  propagation.setManualAxes(manualAxes);
   LogicalResult body = readBlock(op.getBody().front());
   manualAxes.truncate(outer);
+  propagation.setManualAxes(manualAxes);
   if (failed(body))
     return failure();
   operandPlaces.emplace_back(op, SmallVector<int64_t>(operands.begin(), operands.end()));

@@ -83,11 +83,19 @@ Propagation::NodeId Propagation::addNode(Node node, ArrayRef<int32_t> places,
   for (int32_t id : places)
     if (id >= 0 && (values[id].nodes.empty() || values[id].nodes.back() != index))
       values[id].nodes.push_back(index);
+  node.manual = manual;
   node.firstTensor = tensors.size();
   tensors.insert(tensors.end(), places.begin(), places.end());
   tensorValues.insert(tensorValues.end(), placed.begin(), placed.end());
   nodes.push_back(node);
   return index;
+}
+
+void Propagation::setManualAxes(ArrayRef<DimEntry> axes) {
+  auto it = llvm::find_if(manualLists, [&](const DimEntries &list) { return ArrayRef(list) == axes; });
+  manual = it - manualLists.begin();
+  if (it == manualLists.end())
+    manualLists.emplace_back(axes);
 }
 
 int64_t Propagation::countExecutions(Block *block) {

@@ -95,6 +95,9 @@ public:
 
   /// Ops that are added from now on run this often (a part of a pipeline stage).
   void beginPart(int64_t executions) { partExecutions = executions; }
+  /// Axes that are manual around the ops that are added from now on: each device of them
+  /// computes with values of its own.
+  void setManualAxes(ArrayRef<DimEntry> axes);
 
   /// Propagates to the fixpoint.
   void run();
@@ -134,6 +137,7 @@ public:
     bool dirty[2] = {false, false};
     /// Whether the rule is that of the op (no call, nothing handed on).
     bool isOwnRule = false;
+    unsigned manual = 0; // axes that are manual around it: a list of manualLists
   };
   /// One dim of one place got longer, `node` having proposed it.
   struct Extension {
@@ -167,6 +171,8 @@ public:
   int64_t getCount(const Node &node, unsigned t) const {
     return node.counts == 0 ? 1 : countLists[node.counts][t];
   }
+  /// Axes that are manual around an op, along which it cannot compute in parts.
+  ArrayRef<DimEntry> getManualAxes(const Node &node) const { return manualLists[node.manual]; }
   /// Settles a place otherwise than by propagation.
   void set(ValueId id, Sharding sharding) {
     values[id].sharding = shardings.intern(std::move(sharding));
@@ -254,6 +260,9 @@ private:
   /// Distinct lists of counts of the tensors of an op; the first stands for ones.
   std::vector<SmallVector<int64_t, 4>> countLists{{}};
   std::pair<Block *, int64_t> lastCount{nullptr, 1};
+  /// Distinct sets of manual axes, the first is none; and that of ops that are added now.
+  std::vector<DimEntries> manualLists{{}};
+  unsigned manual = 0;
   /// What was computed: suggestions per rule, direction and shardings (of the
   /// current priority), extended shardings.
   llvm::StringMap<SmallVector<Suggestion, 2>> suggestions;
