@@ -109,7 +109,7 @@ struct CombineCollectivesPass
       return;
     for (Value operand : getReads(def))
       raise(operand, place);
-    def->moveBefore(place);
+    moveWithinBlock(def, place);
   }
 
   LogicalResult combine(Block *block, const MeshCache &meshes) {

@@ -59,13 +59,13 @@ struct DelayCollectivesPass
       Operation *earliest = getEarliest(op, block);
       bool livesOn = !earliest || op->isBeforeInBlock(earliest);
       if (isView(op) || livesOn || growth(op) > 0)
-        op->moveBefore(user);
+        moveWithinBlock(op, user);
     }
     // Those in front rise first, so that what reads them may follow.
     for (Operation *op : ops) {
       Operation *earliest = isView(op) ? nullptr : getEarliest(op, block);
       if (earliest && earliest->isBeforeInBlock(op) && growth(op) < 0)
-        op->moveAfter(earliest);
+        moveWithinBlock(op, earliest->getNextNode());
     }
   }
 

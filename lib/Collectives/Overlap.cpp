@@ -87,8 +87,8 @@ struct OverlapCollectivesPass
       startTogether(unit.members, first, user);
       return success();
     }
-    start->moveBefore(first);
-    start.getDone()->moveBefore(user);
+    moveWithinBlock(start, first);
+    moveWithinBlock(start.getDone(), user);
     return success();
   }
 

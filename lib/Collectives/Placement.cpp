@@ -30,6 +30,14 @@ Operation *spmd::getProducer(Value value, Block *block) {
   return def && def->getBlock() == block ? def : nullptr;
 }
 
+void spmd::moveWithinBlock(Operation *op, Operation *before) {
+  if (op == before)
+    return;
+  Block *block = op->getBlock();
+  op->remove();
+  block->getOperations().insert(before->getIterator(), op);
+}
+
 SmallVector<Block *> spmd::getBlocks(func::FuncOp func) {
   SmallVector<Block *> blocks;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -4,7 +4,7 @@
 #include "shardkit/Passes.h"
 #include "shardkit/Pipeline/ScheduleProgram.h"
 #include "shardkit/Pipeline/Timeline.h"
-#include "shardkit/Report/Output.h"
+#include "shardkit/Plan/Output.h"
 #include "shardkit/Rules/ControlFlow.h"
 
 #include <map>

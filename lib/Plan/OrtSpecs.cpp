@@ -11,11 +11,11 @@
 #include "shardkit/Layout/MeshViews.h"
 #include "shardkit/Layout/OrtSpec.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Plan/Output.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include <nlohmann/json.hpp>
 
 namespace mlir::spmd {
@@ -412,15 +412,15 @@ struct ExportOrtPass : public spmd::impl::SPMDExportOrtPassBase<ExportOrtPass> {
                         "result");
     if (failed(outputs))
       return failure();
-    std::string error;
-    std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(file, &error);
-    if (!output)
-      return emitError(func.getLoc()) << error;
-    llvm::raw_ostream &os = output->os();
+    std::string text;
+    llvm::raw_string_ostream os(text);
     auto writeList = [&](StringRef key, const Json &entries) {
       os << " \"" << key << "\": [";
       llvm::interleave(
-          entries, [&](const Json &entry) { os << "\n  " << entry.dump(); },
+          entries,
+          [&](const Json &entry) {
+            os << "\n  " << entry.dump(-1, ' ', false, Json::error_handler_t::replace);
+          },
           [&] { os << ","; });
       os << "]";
     };
@@ -429,8 +429,7 @@ struct ExportOrtPass : public spmd::impl::SPMDExportOrtPassBase<ExportOrtPass> {
     os << ",\n";
     writeList("outputs", *outputs);
     os << "\n}\n";
-    output->keep();
-    return success();
+    return writeOutput(func.getLoc(), file, text);
   }
 };
 

@@ -1,11 +1,11 @@
 //===- PlanPasses.cpp - --spmd-apply-plan and --spmd-export-plan ----------===//
 
 #include "shardkit/Passes.h"
+#include "shardkit/Plan/Output.h"
 #include "shardkit/Plan/ShardingPlan.h"
 
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDAPPLYPLANPASS
@@ -66,13 +66,10 @@ struct ExportPlanPass : public spmd::impl::SPMDExportPlanPassBase<ExportPlanPass
     FailureOr<ShardingPlan> plan = exportPlan(module, all);
     if (failed(plan))
       return failure();
-    std::string error;
-    std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(file, &error);
-    if (!output)
-      return emitError(module.getLoc()) << error;
-    writePlan(*plan, output->os());
-    output->keep();
-    return success();
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    writePlan(*plan, os);
+    return writeOutput(module.getLoc(), file, text);
   }
 };
 

@@ -576,7 +576,7 @@ void spmd::printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
     }
     root["functions"].push_back({{"name", function.name}, {"values", values}});
   }
-  os << root.dump(2) << "\n";
+  os << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
 void spmd::emitRemarks(ArrayRef<ExplainedFunction> functions) {

@@ -5,7 +5,7 @@
 #include "shardkit/Report/Explain.h"
 #include "shardkit/Report/ExplainReshape.h"
 #include "shardkit/Report/ExplainSearch.h"
-#include "shardkit/Report/Output.h"
+#include "shardkit/Plan/Output.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDEXPLAINPASS

@@ -287,7 +287,7 @@ void spmd::printJSON(ArrayRef<ExplainedReshapes> functions, llvm::raw_ostream &o
            {"suggestion", own.suggestion}});
     root["functions"].push_back({{"name", function.function}, {"reshapes", reshapes}});
   }
-  os << root.dump(2) << "\n";
+  os << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
 void spmd::emitRemarks(ArrayRef<ExplainedReshapes> functions) {

@@ -199,5 +199,5 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
     root["solver"] = toJson(report.solver, report.shapes);
   root["replicated"] =
       report.layoutsKnown ? listOf(ArrayRef(report.replicated).take_front(top), convert) : json();
-  os << root.dump(1) << "\n";
+  os << root.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
 }

@@ -3,7 +3,7 @@
 #include "Html.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
-#include "shardkit/Report/Output.h"
+#include "shardkit/Plan/Output.h"
 #include "shardkit/Report/Report.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

@@ -165,10 +165,11 @@ private:
       if (!ec)
         file << StringRef(object.data(), object.size());
       file.close();
-      if (ec || file.has_error()) {
-        file.clear_error();
-        result = emitError(loc) << "cannot write " << files.back() << ": "
-                                << (ec ? ec : file.error()).message();
+      if (!ec)
+        ec = file.error();
+      file.clear_error();
+      if (ec) {
+        result = emitError(loc) << "cannot write " << files.back() << ": " << ec.message();
         break;
       }
     }

@@ -25,6 +25,10 @@ Operation *getFirstUser(ValueRange values, Block *block);
 /// outside the block.
 Operation *getProducer(Value value, Block *block);
 
+/// Moves an op to before another one of its block. `Operation::moveBefore` makes the order of
+/// the whole block unknown: whoever asks for it behind each move numbers all its ops anew.
+void moveWithinBlock(Operation *op, Operation *before);
+
 /// Blocks of a function in local view that collectives stand in, in program order.
 /// The bodies of `spmd.start` are left out.
 SmallVector<Block *> getBlocks(func::FuncOp func);
