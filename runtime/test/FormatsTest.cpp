@@ -3,6 +3,7 @@
 #include "Malformed.h"
 #include "Support.h"
 
+#include "shardkit/rt/File.h"
 #include "shardkit/rt/Formats/Npy.h"
 #include "shardkit/rt/Formats/Safetensors.h"
 #include "shardkit/rt/Formats/TensorCache.h"
@@ -11,6 +12,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 using namespace shardkit::rt;
 using namespace shardkit::rt::test;
@@ -30,6 +35,69 @@ std::vector<char> readAll(const StoredTensor &tensor) {
   std::vector<char> bytes(static_cast<size_t>(tensor.bytes));
   EXPECT_TRUE(tensor.file->read(bytes.data(), tensor.offset, tensor.bytes).ok());
   return bytes;
+}
+
+Status writeWord(const std::string &path) { return writeFile(path, {{"word", 4}}); }
+
+TEST(FileWriter, replacesFilesAndTheTargetsOfLinks) {
+  TempDir dir;
+  namespace fs = std::filesystem;
+  writeText(dir / "file", "old");
+  fs::create_directory(dir / "sub");
+  fs::create_symlink("../file", dir / "sub/link");
+  fs::create_symlink("sub/link", dir / "twice");
+  fs::create_symlink("sub/new", dir / "dangling");
+  fs::create_symlink("self", dir / "self");
+  for (const char *name : {"twice", "dangling"}) {
+    EXPECT_TRUE(checkWritable(dir / name).ok());
+    EXPECT_TRUE(writeWord(dir / name).ok());
+    EXPECT_TRUE(fs::is_symlink(dir / name));
+  }
+  EXPECT_TRUE(fs::is_symlink(dir / "sub/link"));
+  EXPECT_EQ(readText(dir / "file"), "word");
+  EXPECT_EQ(readText(dir / "sub/new"), "word");
+  for (auto [name, message] : {std::pair("self", "Too many levels of symbolic links"),
+                               {"sub", "Is a directory"},
+                               {"none/file", "No such file or directory"}}) {
+    const std::string wanted = (dir / name) + ": cannot be written: " + message;
+    EXPECT_EQ(writeWord(dir / name).message(), wanted);
+    EXPECT_EQ(checkWritable(dir / name).message(), wanted);
+  }
+  // Nothing else is left.
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir.path()), {}), 5);
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir / "sub"), {}), 2);
+}
+
+TEST(FileWriter, writesToPipesAndDevicesInPlace) {
+  TempDir dir;
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+  int reader = ::open((dir / "pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  std::filesystem::create_symlink("pipe", dir / "link");
+  EXPECT_TRUE(checkWritable(dir / "link").ok());
+  EXPECT_TRUE(writeWord(dir / "link").ok());
+  EXPECT_TRUE(std::filesystem::is_fifo(dir / "pipe"));
+  char text[8];
+  EXPECT_EQ(::read(reader, text, sizeof text), 4);
+  ::close(reader);
+  // What is not committed leaves it as well.
+  reader = ::open((dir / "pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  EXPECT_TRUE(FileWriter::create(dir / "pipe").ok());
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(dir / "pipe"));
+  // Nodes like those of null and full; not everybody may make them.
+  if (::mknod((dir / "null").c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0 ||
+      ::mknod((dir / "full").c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0)
+    GTEST_SKIP() << "no device nodes here";
+  if (int fd = ::open((dir / "null").c_str(), O_WRONLY); fd < 0)
+    GTEST_SKIP() << "device nodes cannot be opened here";
+  else
+    ::close(fd);
+  EXPECT_TRUE(writeWord(dir / "null").ok());
+  EXPECT_EQ(writeWord(dir / "full").message(),
+            (dir / "full") + ": cannot be written: No space left on device");
+  EXPECT_TRUE(std::filesystem::is_character_file(dir / "null"));
+  EXPECT_TRUE(std::filesystem::is_character_file(dir / "full"));
 }
 
 TEST(Npy, roundTripsEveryTypeAndRank) {

@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -152,14 +153,67 @@ bool File::isCached(int64_t offset) const {
   return ::preadv2(fd_, &part, 1, offset, RWF_NOWAIT) == 1;
 }
 
+/// Where what is written to `path` goes.
+struct Target {
+  enum Kind { Replaced, InPlace, Output } kind;
+  std::string path; ///< Of what is replaced the last part is no link.
+};
+
+static Expected<Target> targetOf(const std::string &path) {
+  struct stat info, own;
+  if (::stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode))
+      return ioError(path + ": cannot be written: " + std::strerror(EISDIR));
+    if (!S_ISREG(info.st_mode))
+      return Target{Target::InPlace, path};
+    if (::fstat(STDOUT_FILENO, &own) == 0 && own.st_dev == info.st_dev &&
+        own.st_ino == info.st_ino)
+      return Target{Target::Output, path};
+  }
+  // The target of a link is replaced (or made), not the link.
+  constexpr int mostLinks = 40; // As the kernel follows.
+  std::filesystem::path at = path;
+  for (int links = 0;; ++links) {
+    std::error_code error;
+    std::filesystem::path target = std::filesystem::read_symlink(at, error);
+    if (error)
+      return Target{Target::Replaced, at.string()};
+    if (links == mostLinks)
+      return ioError(path + ": cannot be written: " + std::strerror(ELOOP));
+    at = at.parent_path() / target;
+  }
+}
+
 Expected<std::unique_ptr<FileWriter>> FileWriter::create(const std::string &path) {
   static std::atomic<int> counter{0};
-  std::string temporary =
-      path + ".tmp" + std::to_string(::getpid()) + "." + std::to_string(counter++);
-  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  SK_ASSIGN_OR_RETURN(Target target, targetOf(path));
+  std::string temporary;
+  int fd = -1;
+  switch (target.kind) {
+  case Target::Replaced:
+    temporary = target.path + ".tmp" + std::to_string(::getpid()) + "." + std::to_string(counter++);
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    break;
+  case Target::InPlace:
+    fd = ::open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    break;
+  case Target::Output: // It goes on where the process has printed to.
+    fd = ::dup(STDOUT_FILENO);
+    break;
+  }
   if (fd < 0)
     return ioError(path + ": cannot be written: " + systemError());
-  return std::unique_ptr<FileWriter>(new FileWriter(path, temporary, fd));
+  return std::unique_ptr<FileWriter>(new FileWriter(target.path, temporary, fd));
+}
+
+Status checkWritable(const std::string &path) {
+  SK_ASSIGN_OR_RETURN(Target target, targetOf(path));
+  if (target.kind == Target::Replaced)
+    return FileWriter::create(path).status();
+  // A reader of a pipe would take a second opening for the end.
+  if (::access(target.path.c_str(), W_OK) != 0)
+    return ioError(path + ": cannot be written: " + systemError());
+  return {};
 }
 
 FileWriter::FileWriter(std::string path, std::string temporary, int fd)
@@ -185,7 +239,8 @@ FileWriter::~FileWriter() {
   if (fd_ < 0)
     return;
   ::close(fd_);
-  ::unlink(temporary_.c_str());
+  if (!temporary_.empty())
+    ::unlink(temporary_.c_str());
 }
 
 Status FileWriter::write(const void *data, int64_t bytes) {
@@ -205,12 +260,15 @@ Status FileWriter::write(const void *data, int64_t bytes) {
 }
 
 Status FileWriter::commit(bool durable) {
+  const bool isInPlace = temporary_.empty();
   int fd = fd_;
-  bool failed = durable && ::fsync(fd) != 0;
+  bool failed = durable && !isInPlace && ::fsync(fd) != 0;
   fd_ = -1;
-  if (::close(fd) != 0 || failed || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (::close(fd) != 0 || failed ||
+      (!isInPlace && ::rename(temporary_.c_str(), path_.c_str()) != 0)) {
     Status status = ioError(path_ + ": cannot be written: " + systemError());
-    ::unlink(temporary_.c_str());
+    if (!isInPlace)
+      ::unlink(temporary_.c_str());
     return status;
   }
   return {};

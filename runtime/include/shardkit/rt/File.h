@@ -59,7 +59,8 @@ private:
 };
 
 /// A new file, written in order, that appears under its name only when complete:
-/// without commit() nothing is left behind.
+/// without commit() nothing is left behind. Of a link the target is replaced. A device, a
+/// pipe and the standard output stay, and are written to at once.
 class FileWriter {
 public:
   static Expected<std::unique_ptr<FileWriter>> create(const std::string &path);
@@ -77,11 +78,14 @@ public:
 
 private:
   FileWriter(std::string path, std::string temporary, int fd);
-  std::string path_, temporary_;
+  std::string path_, temporary_; ///< No temporary: in place.
   int fd_;
   int64_t written_ = 0;
   std::unique_ptr<Md5> md5_;
 };
+
+/// An error where a FileWriter could not write to `path`; changes nothing.
+Status checkWritable(const std::string &path);
 
 /// The MD5 of a file's content, as 32 hexadecimal digits.
 Expected<std::string> fileMd5(const std::string &path);
