@@ -19,6 +19,7 @@ import argparse
 import importlib.util
 import json
 import os
+import platform
 import shutil
 import signal
 import struct
@@ -148,7 +149,8 @@ def export(options):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     compiler = ROOT / "build" / "bin" / "shard-compile"
-    target = ["--target=cuda", f"--chip={options.chip}"]
+    # Host code for processors of the last ten years, not for the one that compiles.
+    target = ["--target=cuda", f"--chip={options.chip}"] + ["--mcpu=x86-64-v3"] * (platform.machine() == "x86_64")
     known = {"chip": options.chip, "left_out": {}, "bandwidth": [], "matmul": [], "attention": [], "collectives": []}
 
     def compile_text(text, to, *more):
