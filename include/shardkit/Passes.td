@@ -557,8 +557,13 @@ def SPMDStripPass : Pass<"spmd-strip", "::mlir::ModuleOp"> {
 }
 
 def SPMDDecomposePass : Pass<"spmd-decompose", "::mlir::ModuleOp"> {
-  let summary = "Lower ops that have no form on a part of a dim";
+  let summary = "Rewrite ops for what can be cut better";
   let description = [{
+    A scalar (a tensor of rank 0) that an op spreads over its result becomes a
+    `linalg.fill`, which is made anew for each layout that is asked for: frameworks
+    spread a constant once for all that read it, and nothing shall propagate or move
+    from one of these to another through it.
+
     `tosa.avg_pool2d` with padding counts the places of each window that are no
     padding, which differs from device to device where the image is cut. Upstream's
     lowering of it to linalg says so by indices and can be cut, so that only halos
@@ -568,6 +573,9 @@ def SPMDDecomposePass : Pass<"spmd-decompose", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect"];
+  let options = [Option<
+      "constantsOnly", "constants-only", "bool", "false",
+      "Leave alone scalars that only the run knows: what --spmd-pipeline hands from stage to stage are tensors">];
 }
 
 def SPMDListRulesPass : Pass<"spmd-list-rules", "::mlir::ModuleOp"> {

@@ -57,7 +57,9 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     options.mesh = phaseOptions.mesh;
     if (!phaseOptions.pipeline)
       pm.addPass(createSPMDResolveAxisResourcesPass(options));
-    pm.addPass(createSPMDDecomposePass());
+    SPMDDecomposePassOptions decompose;
+    decompose.constantsOnly = phaseOptions.pipeline.has_value();
+    pm.addPass(createSPMDDecomposePass(decompose));
     if (phaseOptions.inlineCalls || phaseOptions.pipeline)
       pm.addPass(createInlinerPass());
     pm.addPass(createSymbolDCEPass());
@@ -68,6 +70,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
                                         [](const llvm::Twine &) { return failure(); });
       pm.addPass(std::move(pipeline));
       pm.addPass(createSPMDResolveAxisResourcesPass(options));
+      pm.addPass(createSPMDDecomposePass());
     }
     pm.addPass(createSPMDSplitSegmentsPass());
     // Automatic stages are chosen by what the search finds for each.

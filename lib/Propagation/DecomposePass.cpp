@@ -36,6 +36,42 @@ static bool hasNoLocalForm(Operation *op) {
          llvm::all_of(op->getOperandTypes(), isStatic) && isStatic(pool.getType());
 }
 
+/// The scalar that an op spreads over its result: null if that is something else.
+static Value getSpreadScalar(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || isa<linalg::FillOp>(op) || op->hasAttr(kRuleAttr) ||
+      linalgOp.getNumDpsInputs() != 1 || op->getNumResults() != 1 ||
+      !linalgOp.hasPureTensorSemantics() || linalgOp.getNumReductionLoops() != 0)
+    return {};
+  OpOperand *input = linalgOp.getDpsInputOperand(0);
+  auto type = dyn_cast<RankedTensorType>(input->get().getType());
+  Block *body = linalgOp.getBlock();
+  bool isSpread = type && type.getRank() == 0 &&
+                  linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0)).isIdentity() &&
+                  body->getTerminator()->getOperand(0) == body->getArgument(0);
+  return isSpread ? input->get() : Value();
+}
+
+/// Frameworks spread a scalar by an op of its own for each type, which all that read it
+/// share: layouts would go from one of them to the other. A fill is made anew for each.
+static void makeFill(Operation *op, Value scalar, bool constantsOnly) {
+  OpBuilder b(op);
+  Value element;
+  DenseElementsAttr constant;
+  const bool isConstant = matchPattern(scalar, m_Constant(&constant));
+  if (!isConstant && constantsOnly)
+    return;
+  if (isConstant)
+    element = arith::ConstantOp::create(b, op->getLoc(), constant.getSplatValue<TypedAttr>());
+  else
+    element = tensor::ExtractOp::create(b, op->getLoc(), scalar, ValueRange());
+  Value init = cast<linalg::LinalgOp>(op).getDpsInits().front();
+  auto fill = linalg::FillOp::create(b, op->getLoc(), element, init);
+  fill->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op->replaceAllUsesWith(fill);
+  op->erase();
+}
+
 namespace {
 
 struct DecomposePass : public spmd::impl::SPMDDecomposePassBase<DecomposePass> {
@@ -50,6 +86,8 @@ struct DecomposePass : public spmd::impl::SPMDDecomposePassBase<DecomposePass> {
       module.walk([&](Operation *op) {
         if (hasNoLocalForm(op))
           ops.push_back(op);
+        else if (Value scalar = getSpreadScalar(op))
+          makeFill(op, scalar, constantsOnly);
       });
     if (ops.empty())
       return;
