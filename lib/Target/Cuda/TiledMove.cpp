@@ -6,6 +6,9 @@
 using namespace mlir;
 using namespace mlir::spmd::cuda;
 
+/// Shared memory that a block has without being asked for more.
+static constexpr int64_t kSharedBytes = 48 * 1024;
+
 /// The loop along which neighbouring elements of a buffer are visited.
 static std::optional<unsigned> fastestLoop(Value buffer, AffineMap map) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
@@ -16,6 +19,13 @@ static std::optional<unsigned> fastestLoop(Value buffer, AffineMap map) {
   if (failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
     return std::nullopt;
   return cast<AffineDimExpr>(map.getResults().back()).getPosition();
+}
+
+/// A column more than needed, so that neither way of reading meets in one bank.
+static constexpr int64_t kPitch = kTile + 1;
+static int64_t bytesOfSquare(Type element) {
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  return kTile * kPitch * llvm::divideCeil(bits, 8);
 }
 
 std::optional<TiledMove> spmd::cuda::getTiledMove(linalg::LinalgOp op) {
@@ -30,6 +40,7 @@ std::optional<TiledMove> spmd::cuda::getTiledMove(linalg::LinalgOp op) {
   std::optional<unsigned> read;
   TiledMove move;
   move.writeLoop = *write;
+  int64_t bytes = 0;
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
     std::optional<unsigned> fastest = fastestLoop(input->get(), map);
@@ -37,6 +48,11 @@ std::optional<TiledMove> spmd::cuda::getTiledMove(linalg::LinalgOp op) {
     if (!fastest || fastest == write || !map.isFunctionOfDim(*write) || (read && read != fastest) ||
         sizes[*fastest] < kTile / 4 || sizes[*write] < kTile / 4)
       continue;
+    // What has no room there is read through the cache, out of order.
+    int64_t size = bytesOfSquare(getElementTypeOrSelf(input->get()));
+    if (bytes + size > kSharedBytes)
+      continue;
+    bytes += size;
     read = fastest;
     move.turned.push_back(input->getOperandNumber());
   }
@@ -83,10 +99,10 @@ void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMov
   Value fast = arith::RemUIOp::create(b, loc, thread, index(kTile));
   Value slow = arith::DivUIOp::create(b, loc, thread, index(kTile));
 
-  // A column more than needed, so that neither way of reading meets in one bank.
   DenseMap<unsigned, Value> memory;
   for (unsigned operand : move.turned)
-    memory[operand] = addShared(kernel, {kTile, kTile + 1}, getElementTypeOrSelf(op->getOperand(operand)));
+    memory[operand] =
+        addShared(kernel, {kTile, kPitch}, getElementTypeOrSelf(op->getOperand(operand)));
   auto forEach = [&](bool alongRead, function_ref<void(OpBuilder &, Value, Value)> body) {
     for (int64_t row = 0; row < kTile; row += threads / kTile) {
       Value other = arith::AddIOp::create(b, loc, slow, index(row));
