@@ -120,19 +120,19 @@ private:
     return value && value.getValue().isZero();
   }
 
+  /// The one that keeps NaN, as the frameworks' do.
   bool isRelu(Expression *e) {
     e = skipConversions(e);
     if (!e || e->kind != Kind::Apply)
       return false;
-    if (isa<arith::MaximumFOp, arith::MaxNumFOp>(e->op))
+    if (isa<arith::MaximumFOp>(e->op))
       return (isScores(e->operands[0]) && isZero(e->operands[1])) ||
              (isScores(e->operands[1]) && isZero(e->operands[0]));
     if (!isa<arith::SelectOp>(e->op) || !isScores(e->operands[1]) || !isZero(e->operands[2]))
       return false;
     Expression *condition = e->operands[0];
     auto compare = condition->kind == Kind::Apply ? dyn_cast<arith::CmpFOp>(condition->op) : nullptr;
-    return compare && llvm::is_contained({arith::CmpFPredicate::OGT, arith::CmpFPredicate::OGE,
-                                          arith::CmpFPredicate::UGT, arith::CmpFPredicate::UGE},
+    return compare && llvm::is_contained({arith::CmpFPredicate::UGT, arith::CmpFPredicate::UGE},
                                          compare.getPredicate()) &&
            isScores(condition->operands[0]) && isZero(condition->operands[1]);
   }

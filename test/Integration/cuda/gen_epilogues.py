@@ -11,6 +11,7 @@ CASES = {
     "relu": ("f32", "f32", (24, 32, 40), ["relu"]),  # relu
     "bias_relu": ("bf16", "bf16", (16, 32, 40), ["bias", "relu"]),  # bias, relu
     "bias_select": ("f32", "f32", (19, 32, 33), ["bias", "select"]),  # bias, relu
+    "relu_of_numbers": ("f32", "f32", (19, 32, 33), ["bias", "select_number"]),  # bias: NaN becomes 0
     "bias_gelu": ("bf16", "bf16", (24, 32, 48), ["bias", "gelu"]),  # bias, gelu
     "gelu_f16": ("f16", "f16", (24, 32, 48), ["gelu"]),  # gelu
     "bias_gelu_f32": ("f32", "f32", (24, 32, 48), ["bias", "gelu"]),  # bias, gelu (tf32 only)
@@ -106,10 +107,10 @@ class Function:
             return self.op("add", [x, x])
         if step == "relu":
             return self.op("max", [x, self.constant(0.0)])
-        if step == "select":
+        if step in ("select", "select_number"):
             t, b = self.tensor(self.shape, e), self.tensor(self.shape, "i1")
             zero = self.constant(0.0)
-            is_more = self.add(f"arith.cmpf ogt, {x}, {zero} : {t}")
+            is_more = self.add(f"arith.cmpf {'ugt' if step == 'select' else 'ogt'}, {x}, {zero} : {t}")
             return self.add(f"arith.select {is_more}, {x}, {zero} : {b}, {t}")
         if step == "gelu":
             return self.gelu(x, self.op("mul", [self.op("mul", [x, x]), x]))
