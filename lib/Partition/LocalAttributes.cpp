@@ -72,6 +72,7 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
         ArrayRef<int64_t> global = types.getGlobal(slice.getSource()).getShape();
         ArrayRef<int64_t> local = types.getLocal(slice.getSource()).getShape();
         ArrayRef<int64_t> result = types.getLocal(slice.getResult()).getShape();
+        ArrayRef<int64_t> all = types.getGlobal(slice.getResult()).getShape();
         SmallVector<int64_t> offsets(slice.getStaticOffsets()), sizes(slice.getStaticSizes());
         llvm::SmallBitVector dropped = slice.getDroppedDims();
         for (unsigned d = 0, next = 0; d < sizes.size(); ++d) {
@@ -79,8 +80,9 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
             continue;
           if (!ShapedType::isDynamic(sizes[d]))
             sizes[d] = result[next];
+          bool isCut = result[next] != all[next]; // else every shard takes what it owns
           ++next;
-          if (local[d] != global[d] && offsets[d] > 0)
+          if (isCut && local[d] != global[d] && offsets[d] > 0)
             offsets[d] = offsets[d] / (global[d] / local[d]);
         }
         slice.setStaticOffsets(offsets);

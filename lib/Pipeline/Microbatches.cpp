@@ -408,7 +408,8 @@ private:
   LogicalResult checkPlaces() {
     // Only results may follow a window or a selection over the batch.
     const Factor &factor = rule.factor(cut);
-    if (factor.kind == FactorKind::Selection || factor.kind == FactorKind::Whole || factor.hasWindows)
+    if (factor.kind == FactorKind::Selection || factor.kind == FactorKind::Whole ||
+        factor.kind == FactorKind::Indexed || factor.hasWindows)
       return needsWhole(op->getOperand(0));
     if (!readsIndices(op))
       return success();

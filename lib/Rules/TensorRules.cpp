@@ -142,6 +142,7 @@ struct SlicedDim {
   std::optional<int64_t> offset; // else it is known when the program runs
   bool full = false;             // all of it
   bool aligned = false;          // one of several equal parts, of more than one element
+  bool isShort = false;          // one element, or few that are no such part
 };
 
 SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t size) {
@@ -159,14 +160,17 @@ SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t si
   dim.full = dim.offset == 0 && *length == size && *stride == 1;
   dim.aligned = dim.offset && *stride == 1 && *length > 1 && size % *length == 0 &&
                 *dim.offset % *length == 0;
+  constexpr int64_t few = 16; // times less than the dim has
+  dim.isShort = dim.offset && !dim.full &&
+                (*length == 1 || (!dim.aligned && *length <= size / few));
   return dim;
 }
 
 /// A dim that is sliced fully is one factor of both. One of several equal parts is
 /// the minor factor of the dim, the major one stays whole: cut as `{3, "x"}`, every
-/// shard has its part of each third. Any other slice reads windows, and so does that
-/// one where `spmd.windows` says so: of a dim that is cut otherwise, less moves. Where
-/// the place is known at run time only, every shard takes what it owns.
+/// shard has its part of each third. Of few elements, and where the place is known at run
+/// time only, every shard takes what it owns. Any other slice reads windows, and so do the
+/// first two where `spmd.windows` says so: of a dim that is cut otherwise, less moves.
 struct ExtractSliceModel
     : ShardingRuleOpInterface::ExternalModel<ExtractSliceModel,
                                              tensor::ExtractSliceOp> {
@@ -178,7 +182,8 @@ struct ExtractSliceModel
     SmallVector<int32_t> result;
     for (auto [d, size] : llvm::enumerate(slice.getSourceType().getShape())) {
       SlicedDim dim = getSlicedDim(slice, d, size);
-      bool isIndexed = dim.isStatic && !dim.offset && size > 1 &&
+      bool isPlace = !dim.offset || (dim.isShort && !op->hasAttr(kWindowsAttr));
+      bool isIndexed = dim.isStatic && isPlace && size > 1 &&
                        slice.getSourceType().getElementType().isIntOrIndexOrFloat();
       if (isIndexed)
         rule.addDim(rule.addFactor(size, FactorKind::Indexed));

@@ -26,8 +26,8 @@
 // CHECK: dim 0 lacks "x": lost a conflict at arith.addf: 2.00E-05 s as chosen, 2.00E-05 s with it
 // CHECK: %expanded : tensor<3x4xf32>
 // CHECK: lacks "y": tensor.expand_shape cannot hand on this cut of dim 0 of %arg3 (d)
-// CHECK: %extracted_slice : tensor<1xf32>
-// CHECK: lacks "x": cut by 2, size 1 would be padded by more than a quarter
+// CHECK: %extracted_slice : tensor<3xf32>
+// CHECK: lacks "x": cut by 2, size 3 would be padded by more than a quarter
 
 // ONE: %2 (sum) : tensor<8x8xf32>  [{"x", ?}, {"y", ?}]
 // ONE-NEXT: dim 0 has "x"
@@ -76,11 +76,11 @@ func.func @stops(%a: tensor<8x8xf32> {spmd.name = "a", spmd.sharding = #spmd.sha
 func.func @more(%a: tensor<16x6xf32> {spmd.name = "p", spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}]>},
                 %b: tensor<16x6xf32> {spmd.name = "q", spmd.sharding = #spmd.sharding<@m, [{"y"}, {?}]>},
                 %c: tensor<6x6xf32> {spmd.name = "c"}, %d: tensor<12xf32> {spmd.name = "d", spmd.sharding = #spmd.sharding<@m, [{"y"}]>},
-                %e: tensor<6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>})
-    -> (tensor<16x6xf32>, tensor<3x4xf32>, tensor<1xf32>, tensor<6x6xf32>) {
+                %e: tensor<8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>})
+    -> (tensor<16x6xf32>, tensor<3x4xf32>, tensor<3xf32>, tensor<6x6xf32>) {
   %0 = arith.addf %a, %b : tensor<16x6xf32>
   %1 = tensor.expand_shape %d [[0, 1]] output_shape [3, 4] : tensor<12xf32> into tensor<3x4xf32>
-  %2 = tensor.extract_slice %e[1] [1] [1] : tensor<6xf32> to tensor<1xf32>
-  %3 = "test.opaque"(%c, %e) : (tensor<6x6xf32>, tensor<6xf32>) -> tensor<6x6xf32>
-  return %0, %1, %2, %3 : tensor<16x6xf32>, tensor<3x4xf32>, tensor<1xf32>, tensor<6x6xf32>
+  %2 = tensor.extract_slice %e[1] [3] [1] : tensor<8xf32> to tensor<3xf32>
+  %3 = "test.opaque"(%c, %e) : (tensor<6x6xf32>, tensor<8xf32>) -> tensor<6x6xf32>
+  return %0, %1, %2, %3 : tensor<16x6xf32>, tensor<3x4xf32>, tensor<3xf32>, tensor<6x6xf32>
 }
