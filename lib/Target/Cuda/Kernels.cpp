@@ -58,17 +58,23 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
     Location loc = op.getLoc();
     AffineExpr s0 = b.getAffineSymbolExpr(0);
     if (std::optional<SplitReduction> split = getSplitReduction(op, kThreads)) {
-      LaunchShape shape{affine::makeComposedFoldedAffineApply(
-                            b, loc, s0.ceilDiv(kThreads / split->splits),
-                            {countPieces(b, op, split->pieces)}),
-                        kThreads};
-      kernels->replace(op, "reduction", shape, [&](OpBuilder &b, IRMapping &mapping) {
+      LaunchShape shape{b.getIndexAttr(countBlocks(op, *split, kThreads)), kThreads};
+      SmallVector<Value> partials;
+      linalg::LinalgOp ofPartials;
+      if (split->parts > 1)
+        ofPartials = emitPartials(b, op, *split, partials);
+      auto body = [&](OpBuilder &b, IRMapping &mapping) {
         auto copy = cast<linalg::LinalgOp>(b.clone(*op.getOperation(), mapping));
         auto kernel = cast<gpu::GPUFuncOp>(b.getInsertionBlock()->getParentOp());
-        SplitReduction inside = *getSplitReduction(copy, kThreads);
-        emitSplitReduction(b, copy, inside, kThreads, kernel);
+        SmallVector<Value> inside;
+        for (Value memory : partials)
+          inside.push_back(mapping.lookup(memory));
+        emitSplitReduction(b, copy, *getSplitReduction(copy, kThreads), kThreads, kernel, inside);
         copy->erase();
-      });
+      };
+      kernels->replace(op, "reduction", shape, body, partials);
+      if (ofPartials)
+        launchLinalg(ofPartials);
       return;
     }
     if (std::optional<TiledMove> move = getTiledMove(op)) {

@@ -9,6 +9,30 @@ using namespace mlir::spmd::cuda;
 
 /// Fewer terms than this are no work to share.
 static constexpr int64_t kFewTerms = 32;
+/// Blocks that keep a GPU busy.
+static constexpr int64_t kManyBlocks = 512;
+/// Terms that a thread is to have of a part; and so many parts pay for a second kernel.
+static constexpr int64_t kTermsOfPart = 32;
+static constexpr int64_t kFewParts = 4;
+
+static int64_t countResults(linalg::LinalgOp op, const Pieces &pieces) {
+  int64_t results = 1;
+  for (unsigned loop : pieces.loops)
+    results *= op.getStaticLoopRanges()[loop];
+  return results;
+}
+
+/// What the body makes of what the outputs hold and of another block's or thread's share.
+static SmallVector<Value> combineShares(OpBuilder &b, linalg::LinalgOp op,
+                                        const SplitReduction &split, ValueRange mine,
+                                        ValueRange theirs) {
+  if (split.selection)
+    return pickOne(b, op, *split.selection, mine, theirs);
+  SmallVector<Value> values;
+  for (auto [combiner, x, y] : llvm::zip_equal(split.combiners, mine, theirs))
+    values.push_back(combine(b, combiner, x, y));
+  return values;
+}
 
 std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
                                                             int64_t threads) {
@@ -45,11 +69,53 @@ std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
   if (terms < kFewTerms || (!split.alongTerms && results >= 64 * 1024))
     return std::nullopt;
   split.splits = split.alongTerms ? (terms >= 8 * threads ? threads : 32) : threads / 32;
+  // Fixed by the sizes, so that the order is the same every time.
+  int64_t parts = std::min(kManyBlocks / std::max<int64_t>(countBlocks(op, split, threads), 1),
+                           terms / (split.splits * kTermsOfPart));
+  if (parts >= kFewParts)
+    split.parts = llvm::divideCeil(terms, llvm::divideCeil(terms, parts));
   return split;
 }
 
+int64_t spmd::cuda::countBlocks(linalg::LinalgOp op, const SplitReduction &split,
+                                int64_t threads) {
+  return llvm::divideCeil(countResults(op, split.pieces), threads / split.splits) * split.parts;
+}
+
+linalg::LinalgOp spmd::cuda::emitPartials(OpBuilder &b, linalg::LinalgOp op,
+                                          const SplitReduction &split,
+                                          SmallVectorImpl<Value> &partials) {
+  Location loc = op.getLoc();
+  const unsigned rank = split.pieces.loops.size();
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> dims(op.getNumLoops(), b.getAffineConstantExpr(0));
+  for (auto [i, loop] : llvm::enumerate(split.pieces.loops)) {
+    shape.push_back(op.getStaticLoopRanges()[loop]);
+    dims[loop] = b.getAffineDimExpr(i);
+  }
+  shape.push_back(split.parts);
+  SmallVector<Value> inits(op.getDpsInits());
+  for (Value init : inits)
+    partials.push_back(memref::AllocOp::create(
+        b, loc, MemRefType::get(shape, getElementTypeOrSelf(init))));
+  SmallVector<AffineMap> maps(inits.size(), b.getMultiDimIdentityMap(rank + 1));
+  for (OpOperand &init : op.getDpsInitsMutable())
+    maps.push_back(op.getMatchingIndexingMap(&init).replaceDimsAndSymbols(dims, {}, rank + 1, 0));
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  iterators.push_back(utils::IteratorType::reduction);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(op);
+  return linalg::GenericOp::create(
+      b, loc, partials, inits, maps, iterators,
+      [&](OpBuilder &b, Location loc, ValueRange arguments) {
+        ValueRange theirs = arguments.take_front(inits.size());
+        ValueRange mine = arguments.drop_front(inits.size());
+        linalg::YieldOp::create(b, loc, combineShares(b, op, split, mine, theirs));
+      });
+}
+
 void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
-                                    int64_t threads, gpu::GPUFuncOp kernel) {
+                                    int64_t threads, gpu::GPUFuncOp kernel, ValueRange partials) {
   Location loc = op.getLoc();
   auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
   const int64_t results = threads / split.splits, terms = countTerms(op);
@@ -58,6 +124,15 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
   Value fast = arith::RemUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
   Value slow = arith::DivUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
   Value part = split.alongTerms ? fast : slow, lane = split.alongTerms ? slow : fast;
+  // The terms of the block.
+  const int64_t share = llvm::divideCeil(terms, split.parts);
+  Value begin = index(0), end = index(terms), blockPart;
+  if (split.parts > 1) {
+    blockPart = arith::RemUIOp::create(b, loc, block, index(split.parts));
+    block = arith::DivUIOp::create(b, loc, block, index(split.parts));
+    begin = arith::MulIOp::create(b, loc, blockPart, index(share));
+    end = arith::MinUIOp::create(b, loc, arith::AddIOp::create(b, loc, begin, index(share)), end);
+  }
   Value id = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, block, index(results)), lane);
   Value count = getValueOrCreateConstantIndexOp(b, loc, countPieces(b, op, split.pieces));
   Value isReal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, id, count);
@@ -67,15 +142,18 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
   Value safe = arith::SelectOp::create(b, loc, isReal, id, index(0));
   emitter.choosePiece(b, safe);
   SmallVector<Value> sums;
-  Value first = part, end = index(terms);
-  int64_t parts = split.splits; // that have terms
+  Value first = arith::AddIOp::create(b, loc, begin, part);
+  Value busy = index(split.splits); // threads of a result that have terms
   if (split.selection) {
-    int64_t share = llvm::divideCeil(terms, parts);
-    parts = llvm::divideCeil(terms, share);
+    const int64_t ofThread = llvm::divideCeil(share, split.splits);
+    Value each = index(ofThread), last = arith::SubIOp::create(b, loc, end, index(1));
+    Value count = arith::SubIOp::create(b, loc, end, begin);
+    busy = arith::DivUIOp::create(
+        b, loc, arith::AddIOp::create(b, loc, count, index(ofThread - 1)), each);
     // Threads without terms look at one that others have, and meet nobody.
-    first = arith::MinUIOp::create(b, loc, arith::MulIOp::create(b, loc, part, index(share)),
-                                   index(terms - 1));
-    end = arith::MinUIOp::create(b, loc, arith::AddIOp::create(b, loc, first, index(share)), end);
+    first = arith::AddIOp::create(b, loc, begin, arith::MulIOp::create(b, loc, part, each));
+    first = arith::MinUIOp::create(b, loc, first, last);
+    end = arith::MinUIOp::create(b, loc, arith::AddIOp::create(b, loc, first, each), end);
     sums = emitter.loadInits(b);
     if (split.fromFirst) {
       emitter.chooseTerm(b, first);
@@ -99,21 +177,16 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
       values.push_back(memref::LoadOp::create(b, loc, memory, at));
     return values;
   };
-  auto combineAll = [&](OpBuilder &b, ValueRange mine, ValueRange theirs) {
-    if (split.selection)
-      return pickOne(b, op, *split.selection, mine, theirs);
-    SmallVector<Value> values;
-    for (auto [combiner, x, y] : llvm::zip_equal(split.combiners, mine, theirs))
-      values.push_back(combine(b, combiner, x, y));
-    return values;
-  };
   // Halves are added to halves, the same order every time; what is picked must stay in the
   // order of the terms.
   const int64_t stride = split.alongTerms ? 1 : results;
   for (int64_t step = 1; step < split.splits; step *= 2) {
     int64_t distance = split.selection ? step : split.splits / 2 / step;
-    Value adds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, part,
-                                       index(split.selection ? std::max<int64_t>(parts - distance, 0) : distance));
+    Value partner = arith::AddIOp::create(b, loc, part, index(distance));
+    Value adds = split.selection
+                     ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, partner, busy)
+                     : arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, part,
+                                             index(distance));
     if (split.selection)
       adds = arith::AndIOp::create(
           b, loc, adds,
@@ -123,7 +196,7 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
     OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
     Value other = arith::AddIOp::create(
         inside, loc, thread, arith::ConstantIndexOp::create(inside, loc, distance * stride));
-    SmallVector<Value> both = combineAll(inside, loadAll(inside, thread), loadAll(inside, other));
+    SmallVector<Value> both = combineShares(inside, op, split, loadAll(inside, thread), loadAll(inside, other));
     for (auto [value, memory] : llvm::zip_equal(both, shared))
       memref::StoreOp::create(inside, loc, value, memory, thread);
     gpu::BarrierOp::create(b, loc);
@@ -132,8 +205,14 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
   auto guard = scf::IfOp::create(b, loc, arith::AndIOp::create(b, loc, isFirst, isReal),
                                  /*withElseRegion=*/false);
   OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
-  SmallVector<Value> totals =
-      combineAll(inside, emitter.loadInits(inside), loadAll(inside, thread));
-  emitter.storeAll(inside, totals);
+  SmallVector<Value> totals = loadAll(inside, thread);
+  if (split.parts == 1)
+    return emitter.storeAll(inside,
+                            combineShares(inside, op, split, emitter.loadInits(inside), totals));
+  SmallVector<Value> place;
+  for (unsigned loop : split.pieces.loops)
+    place.push_back(emitter.ivs[loop]);
+  place.push_back(blockPart);
+  for (auto [total, memory] : llvm::zip_equal(totals, partials))
+    memref::StoreOp::create(inside, loc, total, memory, place);
 }
-
