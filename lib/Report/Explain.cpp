@@ -18,6 +18,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
+#include <map>
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
@@ -31,9 +32,9 @@ using SelectFn = llvm::function_ref<bool(func::FuncOp, Value, StringRef)>;
 class FunctionExplainer {
 public:
   FunctionExplainer(func::FuncOp func, FunctionPropagation &tables,
-                    const FunctionMeshes &meshes, const ValueNames &names)
+                    const FunctionMeshes &meshes, const ValueNames &names, size_t mostSteps)
       : func(func), tables(tables), run(tables.getPropagation()), meshes(meshes),
-        mesh(meshes.getMesh()), names(names) {
+        mesh(meshes.getMesh()), names(names), mostSteps(mostSteps) {
     valueOf.resize(run.getNumPlaces());
     for (Propagation::ValueId id = 0; id < run.getNumPlaces(); ++id)
       given.push_back(run.get(id));
@@ -150,47 +151,75 @@ private:
     return before; // not there yet
   }
 
-  ExplainedAxis traceBack(ValueId place, unsigned dim, const DimEntry &entry) {
-    ExplainedAxis axis{dim, meshes.toString(DimEntries{entry}), {}, "", 0};
-    int64_t now = run.getExtensions().size();
-    while (true) {
-      int64_t found = findExtension(place, dim, entry, now);
-      if (found < 0 || found >= now)
-        break;
-      const Propagation::Extension &extension = run.getExtensions()[found];
-      const Propagation::Node &node = run.getNode(extension.node);
-      // The tensor of the op that had the axis first.
-      int64_t earliest = found;
-      ValueId source = place;
-      unsigned sourceDim = dim;
-      for (auto [t, own] : llvm::enumerate(run.getTensors(node))) {
-        if (own != int32_t(place))
+  /// Where a dim had an axis from.
+  struct Origin {
+    int64_t extension; // that brought it
+    ValueId source;    // the tensor of the op that had it first
+    unsigned dim;
+  };
+
+  /// Nothing where it is given; `now`: extensions from then on had not happened yet.
+  std::optional<Origin> findOrigin(ValueId place, unsigned dim, const DimEntry &entry, int64_t now) {
+    int64_t found = findExtension(place, dim, entry, now);
+    if (found < 0 || found >= now)
+      return std::nullopt;
+    const Propagation::Node &node = run.getNode(run.getExtensions()[found].node);
+    int64_t earliest = found;
+    Origin origin{found, place, dim};
+    for (auto [t, own] : llvm::enumerate(run.getTensors(node))) {
+      if (own != int32_t(place))
+        continue;
+      for (int32_t f : node.rule->dimFactors(node.rule->tensor(t), dim)) {
+        if (!carries(node, t, f, place, entry))
           continue;
-        for (int32_t f : node.rule->dimFactors(node.rule->tensor(t), dim)) {
-          if (!carries(node, t, f, place, entry))
-            continue;
-          forEachDim(node, f, [&](ValueId id, unsigned d, unsigned u) {
-            if (id == place || !carries(node, u, f, id, entry))
-              return;
-            int64_t when = findExtension(id, d, entry, found);
-            if (when >= earliest)
-              return;
-            earliest = when;
-            source = id;
-            sourceDim = d;
-          });
-        }
+        forEachDim(node, f, [&](ValueId id, unsigned d, unsigned u) {
+          if (id == place || !carries(node, u, f, id, entry))
+            return;
+          int64_t when = findExtension(id, d, entry, found);
+          if (when >= earliest)
+            return;
+          earliest = when;
+          origin.source = id;
+          origin.dim = d;
+        });
       }
-      if (source == place)
-        break;
-      axis.steps.push_back({nameOf(source), sourceDim, opName(node.op),
-                            node.op ? getLocationText(node.op->getLoc()) : ""});
-      place = source;
-      dim = sourceDim;
-      now = found;
     }
-    axis.given = describeGiven(place, dim, entry);
-    axis.priority = given[place].dims[dim].priority;
+    if (origin.source == place)
+      return std::nullopt;
+    return origin;
+  }
+
+  /// The way that an axis came, of which as many steps are kept as shall be; ways that
+  /// join are walked once from there on.
+  ExplainedAxis traceBack(ValueId place, unsigned dim, const DimEntry &entry) {
+    ExplainedAxis axis{dim, meshes.toString(DimEntries{entry}), {}, 0, "", 0};
+    SmallVector<Way *> way; // from each step on
+    Way end;
+    int64_t now = run.getExtensions().size();
+    while (std::optional<Origin> origin = findOrigin(place, dim, entry, now)) {
+      auto [it, isNew] = ways.try_emplace({origin->extension, entry.axis, entry.pre, entry.size});
+      if (axis.steps.size() < mostSteps) {
+        Operation *op = run.getNode(run.getExtensions()[origin->extension].node).op;
+        axis.steps.push_back({nameOf(origin->source), origin->dim, opName(op),
+                              op ? getLocationText(op->getLoc()) : ""});
+      } else if (!isNew) {
+        end = it->second;
+        break;
+      }
+      way.push_back(&it->second);
+      place = origin->source;
+      dim = origin->dim;
+      now = origin->extension;
+    }
+    if (end.length == 0)
+      end = {0, describeGiven(place, dim, entry), given[place].dims[dim].priority};
+    for (Way *each : llvm::reverse(way)) {
+      ++end.length;
+      *each = end;
+    }
+    axis.length = end.length;
+    axis.given = std::move(end.given);
+    axis.priority = end.priority;
     return axis;
   }
 
@@ -403,6 +432,15 @@ private:
   const ValueNames &names;
   std::vector<Value> valueOf;
   std::vector<Sharding> given;
+  /// How far it is from an extension to what was given, and what that is.
+  struct Way {
+    size_t length = 0;
+    std::string given;
+    int64_t priority = 0;
+  };
+  /// By extension and axis.
+  std::map<std::tuple<int64_t, int32_t, int64_t, int64_t>, Way> ways;
+  const size_t mostSteps;
   llvm::DenseMap<std::pair<ValueId, unsigned>, SmallVector<int64_t, 1>> extensionsOf;
 };
 
@@ -411,7 +449,7 @@ private:
 /// Propagates a copy, `module`, and explains what is selected.
 static FailureOr<std::vector<ExplainedFunction>>
 explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &options,
-            SelectFn wants) {
+            size_t mostSteps, SelectFn wants) {
   if (getPhase(module) < int(Phase::Annotated))
     makeConstraintsOfShardings(module);
   MeshCache meshes(module);
@@ -432,7 +470,9 @@ explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &opti
     std::optional<FunctionExplainer> explainer;
     auto tables = FunctionPropagation::compute(
         func, **own, calls, options, /*record=*/true,
-        [&](FunctionPropagation &tables) { explainer.emplace(func, tables, **own, names); });
+        [&](FunctionPropagation &tables) {
+          explainer.emplace(func, tables, **own, names, mostSteps);
+        });
     if (failed(tables))
       return failure();
     functions.push_back(explainer->explain(wants));
@@ -444,9 +484,11 @@ FailureOr<std::vector<ExplainedFunction>>
 spmd::explain(ModuleOp module, StringRef selection, const Propagation::Options &options) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
-  auto functions = explainCopy(*copy, names, options, [&](func::FuncOp, Value value, StringRef result) {
+  const size_t mostSteps = selection.empty() ? kMostSteps : std::numeric_limits<size_t>::max();
+  auto wants = [&](func::FuncOp, Value value, StringRef result) {
     return selection.empty() || (value ? names.matches(value, selection) : selection == result);
-  });
+  };
+  auto functions = explainCopy(*copy, names, options, mostSteps, wants);
   if (failed(functions) || selection.empty() ||
       llvm::any_of(*functions, [](const ExplainedFunction &f) { return !f.values.empty(); }))
     return functions;
@@ -458,9 +500,10 @@ spmd::explain(ModuleOp module, llvm::function_ref<bool(StringRef, StringRef)> wa
               const Propagation::Options &options) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
-  return explainCopy(*copy, names, options, [&](func::FuncOp func, Value value, StringRef) {
-    return value && wants(func.getName(), names.get(value));
-  });
+  return explainCopy(*copy, names, options, kMostSteps,
+                     [&](func::FuncOp func, Value value, StringRef) {
+                       return value && wants(func.getName(), names.get(value));
+                     });
 }
 
 static void printSearch(const ExplainedSearch &search, llvm::raw_ostream &os) {
@@ -529,6 +572,8 @@ void spmd::printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
             os << " at " << step.loc;
           os << "\n";
         }
+        if (axis.length > axis.steps.size())
+          os << "      and " << axis.length - axis.steps.size() << " more steps\n";
         os << "      given on " << axis.given;
         if (axis.priority != 0)
           os << " at priority " << axis.priority;
@@ -562,7 +607,8 @@ void spmd::printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
           steps.push_back(
               {{"value", step.value}, {"dim", step.dim}, {"op", step.op}, {"loc", step.loc}});
         axes.push_back({{"dim", axis.dim}, {"axis", axis.axis}, {"steps", steps},
-                        {"given", axis.given}, {"priority", axis.priority}});
+                        {"length", axis.length}, {"given", axis.given},
+                        {"priority", axis.priority}});
       }
       for (const StoppedAxis &axis : value.stopped)
         stopped.push_back({{"dim", axis.dim}, {"axis", axis.axis}, {"reason", axis.reason},
@@ -589,9 +635,9 @@ void spmd::emitRemarks(ArrayRef<ExplainedFunction> functions) {
         remark::passed(value.location, options("explain"))
             << remark::add("{0}: dim {1} has {2}, {3} given on {4}", value.name, axis.dim,
                            axis.axis,
-                           axis.steps.empty()
+                           axis.length == 0
                                ? std::string("as")
-                               : "through " + std::to_string(axis.steps.size()) + " ops, as",
+                               : "through " + std::to_string(axis.length) + " ops, as",
                            axis.given);
       for (const StoppedAxis &axis : value.stopped)
         remark::missed(value.location, options("explain-stopped"))

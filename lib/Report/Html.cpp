@@ -13,7 +13,6 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-static constexpr unsigned kMostSteps = 8; // of a way that an axis came
 static constexpr double kBoxWidth = 170, kBoxHeight = 30, kRow = 66;
 
 static constexpr StringLiteral kStyle = R"(
@@ -399,15 +398,15 @@ private:
     os << "propagated " << Escaped{value.sharding} << "\n";
     for (const ExplainedAxis &axis : value.axes) {
       os << "dim " << axis.dim << " has " << Escaped{axis.axis} << "\n";
-      for (const ExplainedStep &step : ArrayRef(axis.steps).take_front(kMostSteps)) {
+      for (const ExplainedStep &step : axis.steps) {
         os << "  from dim " << step.dim << " of " << Escaped{step.value} << " through "
            << Escaped{step.op};
         if (!step.loc.empty())
           os << " at " << Escaped{step.loc};
         os << "\n";
       }
-      if (axis.steps.size() > kMostSteps)
-        os << "  and " << axis.steps.size() - kMostSteps << " more steps\n";
+      if (axis.length > axis.steps.size())
+        os << "  and " << axis.length - axis.steps.size() << " more steps\n";
       os << "  given on " << Escaped{axis.given} << "\n";
     }
     for (const StoppedAxis &axis : ArrayRef(value.stopped).take_front(kMostSteps)) {

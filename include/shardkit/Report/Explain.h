@@ -9,6 +9,9 @@
 
 namespace mlir::spmd {
 
+/// Of the way of an axis, where all values are explained.
+inline constexpr size_t kMostSteps = 8;
+
 /// One step back towards the annotation: the axis came from `dim` of `value`
 /// through an op.
 struct ExplainedStep {
@@ -21,7 +24,8 @@ struct ExplainedStep {
 struct ExplainedAxis {
   unsigned dim;
   std::string axis;
-  std::vector<ExplainedStep> steps;
+  std::vector<ExplainedStep> steps; // the first ones
+  size_t length;     // how many there are
   std::string given; // where the way ends: "argument x", "constraint at ..."
   int64_t priority;  // what is given there
 };
@@ -75,7 +79,8 @@ struct ExplainedFunction {
 /// Propagates a copy of the module from what is given and explains the values
 /// that `selection` names: the name printed in the input (`%12`, `%arg0`), a
 /// NameLoc, `spmd.name` or `spmd.weight`, `resultN`, or `file:line`; empty for
-/// all. An error, with the nearest names, if there is none.
+/// all. An error, with the nearest names, if there is none. Of a value that is named
+/// the whole way is kept, else its first steps, `kMostSteps`.
 FailureOr<std::vector<ExplainedFunction>> explain(ModuleOp module, StringRef selection,
                                                   const Propagation::Options &options);
 
