@@ -248,6 +248,39 @@ TEST_F(EndToEnd, brokenProgramsAreNamed) {
               "program 'programs/program.so' cannot be loaded");
 }
 
+TEST_F(EndToEnd, manifestsThatDisagreeWithTheProgramAreRefused) {
+  const Json manifest = Json::parse(readText(bundle_ + "/manifest.json"));
+  auto refuse = [&](const std::string &listed, const std::string &symbol,
+                    const std::string &needed, auto change, const std::string &options = "") {
+    Json other = manifest;
+    change(other["functions"][0]);
+    writeText(bundle_ + "/manifest.json", other.dump());
+    expectError(bundle_ + " --random-inputs=1" + options,
+                "function 'main': the manifest lists " + listed + " for '" + symbol +
+                    "', the program needs " + needed);
+  };
+  const std::string main = "2 arguments, 1 results and an arena of 128 bytes";
+  refuse("2 arguments, 0 results and an arena of 128 bytes", "sk_fn_main", main,
+         [](Json &function) { function["results"] = Json::array(); });
+  refuse("1 arguments, 1 results and an arena of 128 bytes", "sk_fn_main", main,
+         [](Json &function) { function["arguments"].erase(1); });
+  refuse("2 arguments, 1 results and an arena of 127 bytes", "sk_fn_main", main,
+         [](Json &function) { function["arena_bytes"] = 127; });
+  refuse("1 arguments, 1 results and an arena of 0 bytes", "sk_ref_main",
+         "2 arguments, 1 results and an arena of 0 bytes",
+         [](Json &function) { function["reference"]["arguments"] = {0}; }, " --verify");
+  refuse("2 arguments, 1 results and an arena of 0 bytes", "sk_load_transposed",
+         "1 arguments, 1 results and an arena of 0 bytes", [](Json &function) {
+           const Json stored = {{"name", "a"}, {"dtype", "f32"}, {"shape", {8, 16}}};
+           Json second = stored;
+           second["name"] = "b";
+           function["arguments"][1]["load"] = {
+               {"sources", {stored, second}},
+               {"function",
+                {{"program", 0}, {"symbol", "sk_load_transposed"}, {"arena_bytes", 0}}}};
+         });
+}
+
 TEST_F(EndToEnd, irIsCompiledByTheCompilerBeside) {
   // A copy of shard-run with a stand-in for the compiler beside it.
   std::filesystem::create_directories(dir_ / "bin");

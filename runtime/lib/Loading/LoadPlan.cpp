@@ -531,14 +531,14 @@ Status runCall(const ValueInfo &value, const StoredSource &source,
     Buffer made;
     if (load.isWhole) { // Once for all ranks.
       made = Buffer(value.globalBytes());
-      SK_RETURN_IF_ERROR(programs(*load.function, 0, pointers.data(), made.data()));
+      SK_RETURN_IF_ERROR(programs(*load.function, 0, pointers, made.data()));
       bytes += made.bytes();
     }
     for (auto [rank, local] : ranks) {
       if (load.isWhole)
         gatherLocal(value.extents, rank, dtypeSize(value.dtype), made.data(), local);
       else
-        SK_RETURN_IF_ERROR(programs(*load.function, rank, pointers.data(), local));
+        SK_RETURN_IF_ERROR(programs(*load.function, rank, pointers, local));
       clearPadding(value, rank, local);
     }
   } else {

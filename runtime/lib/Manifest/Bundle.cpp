@@ -45,8 +45,25 @@ Expected<std::string> Bundle::hash() const {
   return md5.hex();
 }
 
-Expected<sk_program> Bundle::entry(const FunctionInfo &function,
-                                   const EntryPoint &entry) {
+/// What the program and the manifest say of an entry point.
+static Status compareBuffers(const sk_buffers &needed, const EntryPoint &entry,
+                             size_t numArguments, size_t numResults) {
+  auto text = [](int64_t arguments, int64_t results, int64_t arenaBytes) {
+    return std::to_string(arguments) + " arguments, " + std::to_string(results) +
+           " results and an arena of " + std::to_string(arenaBytes) + " bytes";
+  };
+  if (needed.num_args == int64_t(numArguments) && needed.num_results == int64_t(numResults) &&
+      needed.arena_bytes <= entry.arenaBytes)
+    return {};
+  return invalid("the manifest lists " +
+                 text(int64_t(numArguments), int64_t(numResults), entry.arenaBytes) + " for " +
+                 quoteName(entry.symbol) + ", the program needs " +
+                 text(needed.num_args, needed.num_results, needed.arena_bytes) +
+                 ", expected the manifest and the programs of one compilation");
+}
+
+Expected<sk_program> Bundle::entry(const FunctionInfo &function, const EntryPoint &entry,
+                                   size_t numArguments, size_t numResults) {
   void *&handle = handles_[size_t(entry.program)];
   const std::string &file = manifest_.programs[size_t(entry.program)].file;
   if (!handle) {
@@ -64,6 +81,10 @@ Expected<sk_program> Bundle::entry(const FunctionInfo &function,
   if (!symbol)
     return notFound("function " + quoteName(function.name) + ": program " + quoteName(file) +
                     " has no symbol " + quoteName(entry.symbol));
+  const std::string buffers = entry.symbol + "_buffers";
+  if (auto *needed = static_cast<const sk_buffers *>(::dlsym(handle, buffers.c_str())))
+    SK_RETURN_IF_ERROR(compareBuffers(*needed, entry, numArguments, numResults)
+                           .withContext("function " + quoteName(function.name)));
   return reinterpret_cast<sk_program>(symbol);
 }
 

@@ -50,13 +50,15 @@ Status Session::prepare(const Runnable &what, Arguments &arguments,
             functions_.check(value.load->chain).withContext("weight '" + value.name + "'"));
   }
   for (const FunctionInfo *function : what.functions()) {
-    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(*function, function->entry));
+    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(*function));
     programs.push_back(program);
   }
   if (options_.verify && !what.whole().reference)
     return invalid(what.title() +
                    ": the bundle has no reference to verify against, compile "
                    "with --with-reference");
+  if (options_.verify)
+    SK_RETURN_IF_ERROR(bundle_.referenceEntry(what.whole()).status());
   if (options_.verify) {
     SK_ASSIGN_OR_RETURN(arguments.whole, sources_.resolve(what.whole()));
   }

@@ -284,10 +284,10 @@ Status Session::loadArguments(const Runnable &what, const Arguments &arguments,
 }
 
 ShardProgram Session::programs(const Runnable &what) {
-  return [this, &what](const EntryPoint &entry, int64_t rank, void *const *stored,
+  return [this, &what](const EntryPoint &entry, int64_t rank, const std::vector<void *> &stored,
                        void *local) -> Status {
-    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.whole(), entry));
-    return Executor::call(program, rank, what.devices(), stored, &local, entry.arenaBytes);
+    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.whole(), entry, stored.size(), 1));
+    return Executor::call(program, rank, what.devices(), stored.data(), &local, entry.arenaBytes);
   };
 }
 

@@ -88,7 +88,8 @@ Status Session::loadReference(const Runnable &what, size_t index,
     return plan.run(options_.load, nullptr, nullptr, stats);
   }
   if (stored && value.load->reference) {
-    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.whole(), *value.load->reference));
+    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.whole(), *value.load->reference,
+                                      stored->tensors.size(), 1));
     std::vector<Buffer> buffers;
     std::vector<void *> pointers;
     for (size_t i = 0; i < stored->tensors.size(); ++i) {
@@ -163,7 +164,7 @@ std::string Session::comparePlaces(const Runnable &what, size_t i) {
 
 Status Session::compare(const Runnable &what, const Arguments &arguments, RunRecord &record) {
   const FunctionInfo &whole = what.whole();
-  SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(whole, *whole.reference));
+  SK_ASSIGN_OR_RETURN(sk_program program, bundle_.referenceEntry(whole));
   reference_.bind(whole, /*global=*/true);
   for (size_t i = 0; i < whole.referenceArguments.size(); ++i)
     SK_RETURN_IF_ERROR(

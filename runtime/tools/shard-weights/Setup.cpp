@@ -43,10 +43,10 @@ static Expected<Cut> openBundle(const Options &options, Cut cut) {
   cut.manifest = weightsOf(manifest, *chosen);
   cut.manifest->path = options.manifest;
   Bundle *bundle = cut.bundle.get();
-  cut.programs = [bundle, chosen](const EntryPoint &entry, int64_t rank, void *const *stored,
-                                  void *local) -> Status {
-    SK_ASSIGN_OR_RETURN(sk_program program, bundle->entry(*chosen, entry));
-    return Executor::call(program, rank, chosen->devices, stored, &local, entry.arenaBytes);
+  cut.programs = [bundle, chosen](const EntryPoint &entry, int64_t rank,
+                                  const std::vector<void *> &stored, void *local) -> Status {
+    SK_ASSIGN_OR_RETURN(sk_program program, bundle->entry(*chosen, entry, stored.size(), 1));
+    return Executor::call(program, rank, chosen->devices, stored.data(), &local, entry.arenaBytes);
   };
   return cut;
 }

@@ -40,6 +40,13 @@ enum sk_dtype {
 typedef int32_t (*sk_program)(sk_context *ctx, void *const *args,
                               void *const *results, void *arena);
 
+/* What an entry point needs, as a constant named like it with "_buffers" behind; with the
+ * manifest's word on it that is compared. Older programs have none. */
+typedef struct sk_buffers {
+  int64_t num_args, num_results;
+  int64_t arena_bytes; /* 0: `arena` is not used. */
+} sk_buffers;
+
 /* Performs collective `id` of the running function. `in` and `out` are
  * contiguous local buffers that do not overlap. Returns 0 or a sticky status:
  * once it is not 0, every later collective of this run returns at once. */

@@ -72,7 +72,7 @@ struct LoadStats {
 
 /// Runs a compiled shard function for one rank.
 using ShardProgram = std::function<Status(const EntryPoint &entry, int64_t rank,
-                                          void *const *stored, void *local)>;
+                                          const std::vector<void *> &stored, void *local)>;
 
 class LoadPlan {
 public:
