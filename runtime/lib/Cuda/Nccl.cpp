@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 
@@ -23,14 +24,11 @@ NcclRank::NcclRank(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 NcclRank::~NcclRank() = default;
 
 NcclRank::Impl::~Impl() {
+  closeAll(*ofProcess);
   (void)device.enter();
-  if (!isAborted) {
-    for (auto &[groups, comm] : split)
-      if (comm)
-        api.ncclCommDestroy(comm);
-    if (world)
-      api.ncclCommDestroy(world);
-  }
+  if (!isAborted)
+    for (ncclComm_t comm : communicators())
+      api.ncclCommDestroy(comm);
   for (const InFlight &one : inFlight)
     idleEvents.insert(idleEvents.end(), {one.begin, one.end});
   for (auto &[id, one] : started)
@@ -39,15 +37,48 @@ NcclRank::Impl::~Impl() {
     driver.cuEventDestroy(one);
 }
 
+std::vector<ncclComm_t> NcclRank::Impl::communicators() const {
+  std::vector<ncclComm_t> all;
+  for (const auto &[groups, comm] : split)
+    if (comm)
+      all.push_back(comm);
+  if (world)
+    all.push_back(world);
+  return all;
+}
+
+void NcclRank::Impl::closeAll(std::vector<Impl *> &all) {
+  for (Status (Impl::*part)() : {&Impl::finalize, &Impl::waitFinalized})
+    for (Impl *one : all) {
+      if (one->isAborted)
+        continue;
+      if (Status status = (one->*part)(); !status.ok()) {
+        std::fprintf(stderr, "warning: rank %d: %s\n", one->rank, status.message().c_str());
+        one->abort();
+      }
+    }
+  all.clear();
+}
+
+Status NcclRank::Impl::finalize() {
+  SK_RETURN_IF_ERROR(device.enter());
+  for (ncclComm_t comm : communicators())
+    SK_RETURN_IF_ERROR(call(api.ncclCommFinalize(comm), "closing a communicator", comm));
+  return {};
+}
+
+Status NcclRank::Impl::waitFinalized() {
+  for (ncclComm_t comm : communicators())
+    SK_RETURN_IF_ERROR(settle(comm, "closing a communicator"));
+  return {};
+}
+
 void NcclRank::Impl::abort() {
   if (isAborted)
     return;
   isAborted = true;
-  for (auto &[groups, comm] : split)
-    if (comm)
-      api.ncclCommAbort(comm);
-  if (world)
-    api.ncclCommAbort(world);
+  for (ncclComm_t comm : communicators())
+    api.ncclCommAbort(comm);
 }
 
 Status NcclRank::Impl::settle(ncclComm_t comm, const std::string &what) {
@@ -276,7 +307,9 @@ NcclRanks::open(Backend &backend, Devices &devices, int64_t ranks, double timeou
   ncclUniqueId id = {};
   Status status;
   if (backend.process() == 0)
-    status = (*api).check((*api).ncclGetUniqueId(&id), "asking NCCL for an id");
+    status = (*api).check((*api).ncclGetUniqueId(&id),
+                          "asking NCCL for an id, for which a network interface must be up (lo "
+                          "will do on one machine)");
   SK_RETURN_IF_ERROR(backend.agree(status));
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all,
                       backend.exchange(std::string(id.internal, sizeof id.internal)));
@@ -284,15 +317,18 @@ NcclRanks::open(Backend &backend, Devices &devices, int64_t ranks, double timeou
   std::unique_ptr<NcclRanks> result(new NcclRanks);
   auto [begin, end] = backend.ownRanks(ranks);
   result->begin_ = begin;
+  auto ofProcess = std::make_shared<std::vector<NcclRank::Impl *>>();
   std::vector<NcclRank::Impl *> impls;
   for (int64_t rank = begin; rank < end; ++rank) {
     auto impl = std::make_unique<NcclRank::Impl>(*api, *devices.of(rank), int(rank), int(ranks),
                                                  timeoutSeconds);
     impls.push_back(impl.get());
+    impl->ofProcess = ofProcess;
     result->ranks_.push_back(std::make_unique<NcclRank>(std::move(impl)));
   }
   status = forEachRank([&](int64_t rank) { return impls[size_t(rank - begin)]->connect(id); });
   SK_RETURN_IF_ERROR(backend.agree(status));
+  *ofProcess = impls;
   return result;
 }
 

@@ -39,6 +39,13 @@ struct NcclRank::Impl {
   Expected<char *> scratch(int64_t bytes);
   Status freeScratch();
   Expected<CUevent> event();
+  std::vector<ncclComm_t> communicators() const;
+  /// Communicators that do not block are finalized, waited for and destroyed. A rank may wait
+  /// for others of its process, so each is done for all before the next; those of `all` are
+  /// then ready to be destroyed.
+  static void closeAll(std::vector<Impl *> &all);
+  Status finalize();
+  Status waitFinalized();
   void abort();
 
   const NcclApi &api;
@@ -64,6 +71,7 @@ struct NcclRank::Impl {
   };
   std::map<std::vector<int>, Sequence> sequences; ///< By the ranks of the group.
   bool isAborted = false;
+  std::shared_ptr<std::vector<Impl *>> ofProcess; ///< Those that are to be closed yet.
 };
 
 } // namespace shardkit::rt::cuda
