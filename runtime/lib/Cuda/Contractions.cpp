@@ -7,6 +7,7 @@
 
 #include "Contract/ContractionDims.h"
 #include "DeviceImpl.h"
+#include "Uses.h"
 
 #include <algorithm>
 #include <array>
@@ -50,6 +51,7 @@ struct Contractions::Plan {
   std::string sum;
   int64_t elements = 0;
   std::string finish; ///< What is left to do behind the sums; empty if nothing.
+  std::string reason; ///< Why the library does not do all of it.
 };
 
 /// What a product is made for.
@@ -171,7 +173,7 @@ Status Contractions::reserveWorkspace() {
 }
 
 Expected<std::unique_ptr<Contractions::Product>>
-Contractions::makeProduct(const Work &work, const Setting &setting) {
+Contractions::makeProduct(const Work &work, const Setting &setting, std::string &reason) {
   const MatrixProduct &p = setting.choice.product;
   SK_ASSIGN_OR_RETURN(const CublasLtApi *api, device_.machine.cublasLt());
   auto product = std::make_unique<Product>(*api);
@@ -217,7 +219,8 @@ Contractions::makeProduct(const Work &work, const Setting &setting) {
   std::array<uint32_t, 3 + SK_MAX_ADDED> aligned = setting.aligned;
   if (setting.choice.swapped)
     std::swap(aligned[0], aligned[1]);
-  uint32_t alignedC = aligned[2], alignedD = aligned[2];
+  uint32_t alignedC = aligned[2];
+  const uint32_t alignedD = aligned[2];
   if (setting.isFused) {
     placeAdded(p, work.fused->num_added, product->biasAt, product->matrixAt);
     uint32_t epilogue = work.fused->activation == SK_RELU   ? CUBLASLT_EPILOGUE_RELU
@@ -227,10 +230,11 @@ Contractions::makeProduct(const Work &work, const Setting &setting) {
       const size_t at = size_t(product->biasAt);
       epilogue |= CUBLASLT_EPILOGUE_BIAS;
       SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, int32_t(setting.out)));
-      SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, work.added[at]));
+      // The heuristic reads from it how every bias will be aligned; each call sets its own.
+      SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                  static_cast<const void *>(pointer(256 + aligned[3 + at] % 256))));
       if (!p.batch.empty())
         SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, batch.added[at]));
-      alignedD = std::min(alignedD, aligned[3 + at]); // No preference is for the vector.
     }
     SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_EPILOGUE,
                                 epilogue ? epilogue : CUBLASLT_EPILOGUE_DEFAULT));
@@ -272,12 +276,14 @@ Contractions::makeProduct(const Work &work, const Setting &setting) {
         device_.options.tune ? most : 1, found, &count);
   api->cublasLtMatmulPreferenceDestroy(preference);
   SK_RETURN_IF_ERROR(status);
-  const bool isLacking = result == CUBLAS_STATUS_NOT_SUPPORTED ||
-                         result == CUBLAS_STATUS_INVALID_VALUE || count == 0 ||
-                         found[0].state != CUBLAS_STATUS_SUCCESS;
-  if (isLacking)
+  if (result == CUBLAS_STATUS_SUCCESS && count > 0)
+    result = found[0].state;
+  if (result == CUBLAS_STATUS_NOT_SUPPORTED || (result == CUBLAS_STATUS_SUCCESS && count == 0)) {
+    reason = "cuBLASLt has no algorithm for " + what +
+             (setting.isFused ? ", with what follows it" : "");
     return std::unique_ptr<Product>();
-  SK_RETURN_IF_ERROR(check(result));
+  }
+  SK_RETURN_IF_ERROR(check(result)); // It was asked for wrongly, or is broken.
   product->algorithm = found[0].algo;
   for (int i = 1; i < count; ++i)
     if (found[i].state == CUBLAS_STATUS_SUCCESS)
@@ -308,11 +314,17 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &wor
   }
   const std::optional<Types> types =
       libraryTypes(contraction.in, contraction.out, device_.options.tf32);
-  if (contraction.work() == 0 || !types)
+  plan->reason = std::string("a product of ") + dtypeName(contraction.in) + " into " +
+                 dtypeName(contraction.out) + ": ";
+  if (contraction.work() == 0 || !types) {
+    plan->reason += types ? "nothing is added up" : "cuBLASLt has none of these types";
     return plan;
+  }
   MatrixChoice choice = chooseMatrix(contraction, 1);
-  if (choice.score < 0)
+  if (choice.score < 0) {
+    plan->reason += "cuBLASLt has no such layout";
     return plan;
+  }
   bool splitsSum = false;
   for (const ContractionDim &dim : choice.loops)
     splitsSum |= dim.c == 0;
@@ -322,8 +334,10 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &wor
   // cost more than the plain kernel.
   if ((splitsSum && contraction.out != DType::F32 && contraction.out != DType::F64) ||
       (calls > 64 && product(p.batch) * p.m * p.n * p.k < (1 << 20)) ||
-      (!p.batch.empty() && p.batch[0].size > INT32_MAX))
+      (!p.batch.empty() && p.batch[0].size > INT32_MAX)) {
+    plan->reason += "it would be " + std::to_string(calls) + " products of cuBLASLt";
     return plan;
+  }
 
   Setting setting{contraction, choice, types->in, types->out, types->compute, types->scale, {},
                   false};
@@ -342,13 +356,16 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &wor
   const bool canFuse = fused && !splitsSum && placeAdded(p, fused->num_added, bias, matrix) &&
                        (fused->activation != SK_GELU || contraction.out != DType::F32 ||
                         device_.options.tf32);
+  plan->reason = fused ? plan->reason + "cuBLASLt does not do what follows it" : "";
   for (bool isFused : {true, false}) {
     if (plan->product || (isFused && !canFuse))
       continue;
     setting.isFused = isFused;
-    SK_ASSIGN_OR_RETURN(plan->product, makeProduct(work, setting));
-    if (plan->product && isFused)
+    SK_ASSIGN_OR_RETURN(plan->product, makeProduct(work, setting, plan->reason));
+    if (plan->product && isFused) {
       plan->finish.clear();
+      plan->reason.clear();
+    }
   }
   plan->loops = std::move(choice.loops);
   plan->swapped = choice.swapped;
@@ -407,10 +424,18 @@ Status Contractions::tune(Plan &plan, const Work &work) {
   return {};
 }
 
+void Contractions::count(const Plan &plan) {
+  Uses one;
+  (!plan.product ? one.byKernel : plan.finish.empty() ? one.byLibrary : one.withKernel) = 1;
+  one.productReason = plan.reason;
+  noteUses(one);
+}
+
 Status Contractions::run(const Work &work) {
   SK_ASSIGN_OR_RETURN(Plan * plan, this->plan(work));
   if (plan->elements == 0)
     return {};
+  count(*plan);
   if (plan->product) {
     SK_RETURN_IF_ERROR(tune(*plan, work));
     SK_RETURN_IF_ERROR(runProducts(*plan, work));

@@ -2,6 +2,7 @@
 
 #include "DeviceImpl.h"
 #include "Kernels.h"
+#include "Uses.h"
 
 #include "shardkit/rt/Group.h"
 
@@ -386,15 +387,25 @@ Status Device::attention(const sk_attention_desc *desc, const void *q, const voi
 }
 
 Status Device::startCommunication() {
+  auto start = [&]() -> Status {
+    SK_RETURN_IF_ERROR(impl_->mark(impl_->computed, impl_->compute));
+    return impl_->follow(impl_->communication, impl_->computed);
+  };
+  if (impl_->isCapturing)
+    return impl_->captured(start);
   if (impl_->options.profile)
     SK_RETURN_IF_ERROR(impl_->beginSpan());
-  SK_RETURN_IF_ERROR(impl_->mark(impl_->computed, impl_->compute));
-  return impl_->follow(impl_->communication, impl_->computed);
+  return start();
 }
 
 Status Device::endCommunication() {
-  SK_RETURN_IF_ERROR(impl_->mark(impl_->communicated, impl_->communication));
-  SK_RETURN_IF_ERROR(impl_->follow(impl_->compute, impl_->communicated));
+  auto end = [&]() -> Status {
+    SK_RETURN_IF_ERROR(impl_->mark(impl_->communicated, impl_->communication));
+    return impl_->follow(impl_->compute, impl_->communicated);
+  };
+  if (impl_->isCapturing)
+    return impl_->captured(end);
+  SK_RETURN_IF_ERROR(end());
   return impl_->options.profile ? impl_->endSpan("collective") : Status();
 }
 
@@ -492,27 +503,44 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
     known.isStatic &= !impl_->hasHost;
     return returned;
   }
+  // What cannot be recorded runs as it did before, and is not tried again.
+  auto runWithout = [&](const Status &why) {
+    Uses uses;
+    uses.graphsFailed = 1;
+    uses.graphReason = why.message();
+    noteUses(uses);
+    known.isStatic = false;
+    status = {};
+    return run();
+  };
   // Relaxed: what is asked for the first time now is uploaded beside it.
-  status = driver.check(driver.cuStreamBeginCapture(impl_->compute, CU_STREAM_CAPTURE_MODE_RELAXED),
-                        impl_->placed("starting to record a graph"));
-  if (!status.ok())
-    return int32_t(status.code());
+  Status failure =
+      driver.check(driver.cuStreamBeginCapture(impl_->compute, CU_STREAM_CAPTURE_MODE_RELAXED),
+                   impl_->placed("starting to record a graph"));
+  if (!failure.ok())
+    return runWithout(failure);
+  impl_->captureFailure = {};
   impl_->isCapturing = true;
   const int32_t returned = run();
   impl_->isCapturing = false;
   CUgraph graph = nullptr;
-  status = driver.check(driver.cuStreamEndCapture(impl_->compute, &graph),
-                        impl_->placed("recording a graph"));
-  if (returned || !status.ok()) {
-    if (graph)
-      driver.cuGraphDestroy(graph);
-    return returned ? returned : int32_t(status.code());
+  failure = driver.check(driver.cuStreamEndCapture(impl_->compute, &graph),
+                         impl_->placed("recording a graph"));
+  if (!impl_->captureFailure.ok()) // It came first.
+    failure = impl_->captureFailure;
+  if (!returned && failure.ok())
+    failure = driver.check(driver.cuGraphInstantiate(&known.graph, graph, 0),
+                           impl_->placed("making a graph"));
+  if (graph)
+    driver.cuGraphDestroy(graph);
+  if (returned)
+    return returned;
+  if (!failure.ok()) {
+    known.graph = nullptr;
+    return runWithout(failure);
   }
-  status = driver.check(driver.cuGraphInstantiate(&known.graph, graph, 0),
-                        impl_->placed("making a graph"));
-  driver.cuGraphDestroy(graph);
-  impl_->graphUses.recorded += status.ok();
-  return status.ok() ? launch() : int32_t(status.code());
+  ++impl_->graphUses.recorded;
+  return launch();
 }
 
 Status Device::wait(const World *world) {

@@ -118,11 +118,20 @@ struct Device::Impl {
   std::string placed(const std::string &what) const { return gpu.name + ": " + what; }
   /// `call`, which gives the program's stream something to do; in the profile under `name()`.
   template <typename Name, typename Call> Status timed(Name &&name, Call &&call) {
+    if (isCapturing)
+      return captured(call);
     if (!options.profile)
       return call();
     SK_RETURN_IF_ERROR(beginSpan());
     SK_RETURN_IF_ERROR(call());
     return endSpan(name());
+  }
+  /// `call`, of a program that is recorded: nothing of that runs, so what fails is no error of
+  /// the program, which runs once more without a graph; what comes behind it is left out.
+  template <typename Call> Status captured(Call &&call) {
+    if (captureFailure.ok())
+      captureFailure = call();
+    return {};
   }
   Status beginSpan();
   Status endSpan(std::string name);
@@ -159,6 +168,7 @@ struct Device::Impl {
   std::string lastKernel; ///< For errors that come later.
   bool hasHost = false;   ///< Since the last record() started.
   bool isCapturing = false;
+  Status captureFailure; ///< The first one, while it is recorded.
   struct Recorded {
     int64_t runs = 0;
     bool isStatic = true;
@@ -183,6 +193,12 @@ public:
   Status takeStatus() override;
 
 private:
+  template <typename Call> void perform(Call &&call) {
+    if (device_.isCapturing)
+      (void)device_.captured(call);
+    else
+      keep(call());
+  }
   void keep(Status status) {
     if (status_.ok())
       status_ = std::move(status);
@@ -218,9 +234,12 @@ private:
   struct Product;
   struct Plan;
   struct Setting;
+  static void count(const Plan &plan);
   Expected<Plan *> plan(const Work &work);
   Expected<std::unique_ptr<Plan>> make(const Work &work);
-  Expected<std::unique_ptr<Product>> makeProduct(const Work &work, const Setting &setting);
+  /// Null, and `reason` set, where the library has no algorithm for it.
+  Expected<std::unique_ptr<Product>> makeProduct(const Work &work, const Setting &setting,
+                                                 std::string &reason);
   Status runProducts(const Plan &plan, const Work &work);
   /// Measures the algorithms that there are for it and keeps the fastest.
   Status tune(Plan &plan, const Work &work);

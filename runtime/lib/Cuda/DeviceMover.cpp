@@ -27,28 +27,32 @@ Status DeviceMover::takeStatus() {
 
 void DeviceMover::zero(void *to, int64_t bytes) {
   if (bytes)
-    keep(device_.driver.check(device_.driver.cuMemsetD8Async(address(to), 0, size_t(bytes),
-                                                             device_.communication),
-                              device_.placed("clearing " + std::to_string(bytes) + " bytes")));
+    perform([&] {
+      return device_.driver.check(
+          device_.driver.cuMemsetD8Async(address(to), 0, size_t(bytes), device_.communication),
+          device_.placed("clearing " + std::to_string(bytes) + " bytes"));
+    });
 }
 
 void DeviceMover::mark() {
-  keep(device_.mark(marked_, device_.communication));
+  perform([&] { return device_.mark(marked_, device_.communication); });
 }
 
 void DeviceMover::follow(Mover &other) {
   // All ranks of a program are on devices.
-  keep(device_.follow(device_.communication, static_cast<DeviceMover &>(other).marked_));
+  perform([&] {
+    return device_.follow(device_.communication, static_cast<DeviceMover &>(other).marked_);
+  });
 }
 
 void DeviceMover::copy(int64_t elementSize, Source from, void *to, std::span<const Loop> loops) {
-  keep(copyNow(elementSize, from, to, loops));
+  perform([&] { return copyNow(elementSize, from, to, loops); });
   freeReached();
 }
 
 void DeviceMover::reduce(Reduction reduction, DType dtype, std::span<const Source> from, void *to,
                          std::span<const Loop> loops) {
-  keep(reduceNow(reduction, dtype, from, to, loops));
+  perform([&] { return reduceNow(reduction, dtype, from, to, loops); });
   freeReached();
 }
 

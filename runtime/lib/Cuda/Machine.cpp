@@ -3,8 +3,29 @@
 #include "DeviceImpl.h"
 
 #include "Kernels.h"
+#include "Uses.h"
 
 namespace shardkit::rt::cuda {
+
+static std::mutex usesMutex;
+static Uses uses;
+
+Uses takeUses() {
+  std::lock_guard lock(usesMutex);
+  return std::exchange(uses, Uses());
+}
+
+void noteUses(const Uses &more) {
+  std::lock_guard lock(usesMutex);
+  uses.byLibrary += more.byLibrary;
+  uses.withKernel += more.withKernel;
+  uses.byKernel += more.byKernel;
+  uses.graphsFailed += more.graphsFailed;
+  if (!more.productReason.empty())
+    uses.productReason = more.productReason;
+  if (!more.graphReason.empty())
+    uses.graphReason = more.graphReason;
+}
 
 Expected<Machine *> Machine::open() {
   // One for the process, never closed: contexts are dear.

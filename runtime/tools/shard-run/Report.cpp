@@ -2,6 +2,7 @@
 
 #include "Report.h"
 
+#include "../../lib/Cuda/Uses.h"
 #include "../SizeText.h"
 
 #include <nlohmann/json.hpp>
@@ -145,6 +146,18 @@ Json collectiveJson(const FunctionInfo &function, const CollectiveInfo &info) {
   return entry;
 }
 
+/// Of all devices of this process, where there was anything; since it was asked last.
+void addUses(Json &to) {
+  const cuda::Uses uses = cuda::takeUses();
+  if (uses.byLibrary + uses.withKernel + uses.byKernel > 0)
+    to["products"] = {{"by_library", uses.byLibrary},
+                      {"by_library_and_kernel", uses.withKernel},
+                      {"by_kernel", uses.byKernel},
+                      {"reason", uses.productReason}};
+  if (uses.graphsFailed > 0)
+    to["graphs_failed"] = {{"count", uses.graphsFailed}, {"reason", uses.graphReason}};
+}
+
 Json compilerReport(const Bundle &bundle) {
   std::ifstream stream(bundle.path() + "/report.json");
   Json report = stream ? Json::parse(stream, nullptr, false) : Json();
@@ -252,14 +265,16 @@ std::string suiteEntry(const std::string &run, const RunRecord &record) {
     passed &= bool(record.within[i]);
     error = std::max(error, record.differences[i].maxRel());
   }
-  return Json({{"run", run},
-               {"function", record.what->name()},
-               {"devices", record.what->devices()},
-               {"passed", passed},
-               {"max_error", error},
-               {"seconds", record.minStep()}})
-             .dump() +
-         "\n";
+  Json entry = {{"run", run},
+                {"function", record.what->name()},
+                {"devices", record.what->devices()},
+                {"passed", passed},
+                {"max_error", error},
+                {"seconds", record.minStep()}};
+  if (record.graphs.launched > 0)
+    entry["graphs"] = {{"recorded", record.graphs.recorded}, {"launched", record.graphs.launched}};
+  addUses(entry);
+  return entry.dump() + "\n";
 }
 std::string suiteEntry(const std::string &run, const std::string &error) {
   return Json({{"run", run}, {"error", error}}).dump(-1, ' ', false, Json::error_handler_t::replace) +
@@ -392,6 +407,7 @@ Status writeReport(const std::string &path, const Bundle &bundle,
                    {"processes", processes},
                    {"peak_process_bytes", peakMemory()},
                    {"functions", runs}};
+  addUses(report["run"]);
   std::string text = report.dump(1) + "\n";
   return writeFile(path, {{text.data(), int64_t(text.size())}});
 }

@@ -402,6 +402,8 @@ Expected<Options> Runner::suiteOptions(const std::string &path) {
   options.attention = options_.attention;
   options.tune = options_.tune;
   options.graphs = options_.graphs;
+  if (!options.donate) // Else a step overwrites what the next one reads.
+    options.repeat = options_.repeat;
   return options;
 }
 

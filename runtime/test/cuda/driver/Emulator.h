@@ -2,7 +2,7 @@
 //
 // Environment: SK_EMU_DEVICES, SK_EMU_MEMORY (bytes per device), SK_EMU_CHIP (sm_90),
 // SK_EMU_LAZY=1|2 (work runs when something waits for it; 2: then everything else runs
-// first), SK_EMU_RACES, SK_EMU_INIT, SK_EMU_LEAKS.
+// first), SK_EMU_RACES, SK_EMU_INIT, SK_EMU_LEAKS, SK_EMU_NO_CAPTURE.
 //
 //===----------------------------------------------------------------------===//
 
@@ -168,6 +168,8 @@ EMU_API CUresult enqueue(CUstream stream, Work work, const char *function);
 /// Of a stream handle (0: of the current context); -1 after a complaint.
 EMU_API int deviceOf(CUstream stream, const char *function);
 EMU_API bool isCapturing(CUstream stream);
+/// Whether SK_EMU_NO_CAPTURE says that this part of a capture is refused.
+bool refusesCapture(const char *part);
 EMU_API int currentDevice();
 /// Something that a task waits for may have changed.
 EMU_API void ring();

@@ -247,6 +247,8 @@ EMU_EXPORT CUresult cuStreamBeginCapture_v2(CUstream handle, int mode) {
     return failed(CUDA_ERROR_INVALID_VALUE, "cuStreamBeginCapture",
                   s->isDefault ? "the default stream cannot be captured"
                                : "the stream is captured already, or an illegal mode");
+  if (refusesCapture("begin"))
+    return failed(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamBeginCapture", "refused");
   s->capture = std::make_shared<Capture>();
   s->capture->origin = s;
   s->capture->streams.insert(s);
@@ -280,7 +282,7 @@ EMU_EXPORT CUresult cuStreamEndCapture(CUstream handle, CUgraph *out) {
     each->last.clear();
   }
   capture->origin = nullptr;
-  if (capture->invalid)
+  if (capture->invalid || refusesCapture("end"))
     return failed(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "cuStreamEndCapture",
                   "the capture became invalid before");
   for (size_t n = 0; n < nodes.size(); ++n)
@@ -310,6 +312,8 @@ EMU_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph handle
   auto it = emulator().graphs.find(handle);
   if (it == emulator().graphs.end())
     return failed(CUDA_ERROR_INVALID_HANDLE, "cuGraphInstantiate", "no such graph");
+  if (refusesCapture("graph"))
+    return failed(CUDA_ERROR_NOT_SUPPORTED, "cuGraphInstantiate", "refused");
   auto exec = std::make_unique<Graph>(*it->second);
   *out = reinterpret_cast<CUgraphExec>(exec.get());
   emulator().execs[exec.get()] = std::move(exec);

@@ -247,6 +247,11 @@ void Emulator::push(Stream &s, Stream::Item item) {
     startBackground();
 }
 
+bool refusesCapture(const char *part) {
+  const char *refused = getenv("SK_EMU_NO_CAPTURE");
+  return refused && std::string_view(refused) == part;
+}
+
 CUresult enqueue(CUstream handle, Work work, const char *function) {
   Lock lock(emulator().mutex);
   Stream *s = emulator().stream(handle, function);
@@ -254,6 +259,10 @@ CUresult enqueue(CUstream handle, Work work, const char *function) {
     return CUDA_ERROR_INVALID_HANDLE;
   if (CUresult error = emulator().devices[size_t(s->device)].error)
     return error;
+  if (s->capture && (s->capture->invalid || refusesCapture("work"))) {
+    s->capture->invalid = true;
+    return failed(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, function, "cannot be captured");
+  }
   if (s->capture) {
     auto &nodes = s->capture->graph.nodes;
     nodes.push_back({std::move(work), s->last});

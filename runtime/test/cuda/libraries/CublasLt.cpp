@@ -62,7 +62,8 @@ struct Algo {
   uint64_t magic, workspace;
   uint32_t align[4];
   uint64_t number, slowness; ///< The first is the slowest: 50 ms more than the next one.
-  uint64_t rest[2];
+  uint64_t alignBias;        ///< Of the address that the heuristic saw; 0 without one.
+  uint64_t rest[1];
 };
 static_assert(sizeof(Algo) == 64);
 struct Heuristic {
@@ -452,6 +453,8 @@ EMU_EXPORT cublasStatus cublasLtMatmulAlgoGetHeuristic(Handle *handle, Desc *d, 
     h.algo.number = uint64_t(i);
     h.algo.slowness = uint64_t(there - 1 - i);
     memcpy(h.algo.align, preference->align, sizeof h.algo.align);
+    if (d->epilogue & kEpilogueBias)
+      h.algo.alignBias = d->bias & (~d->bias + 1);
     h.workspaceSize = h.algo.workspace;
     h.waves = 1;
     ++*returned;
@@ -495,6 +498,10 @@ EMU_EXPORT cublasStatus cublasLtMatmul(Handle *handle, Desc *d, const void *alph
                       std::string(1, "ABCD"[i]) + " is not aligned to the " +
                           std::to_string(algo->align[i]) +
                           " bytes that the preference of the heuristic promised");
+    if ((d->epilogue & kEpilogueBias) && algo->alignBias && d->bias % algo->alignBias)
+      return refuse(kInvalidValue, me,
+                    "the bias is not aligned to the " + std::to_string(algo->alignBias) +
+                        " bytes of the one that the heuristic saw");
     if (algo->workspace > workspaceBytes)
       return refuse(kInvalidValue, me, "the workspace is less than the algorithm needs");
     used = algo->workspace;
