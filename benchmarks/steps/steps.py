@@ -107,14 +107,14 @@ def time_jax(case, steps):
     return found, None
 
 
-def time_torch(case, steps):
+def time_torch(case, steps, mode="default"):
     import torch
     from models import torch_gpt_block
 
     on_gpu = case["target"] == "cuda"
     torch.set_float32_matmul_precision("high" if on_gpu and case["precision"] == "tf32" else "highest")
     function, x = torch_gpt_block(**case["sizes"], device="cuda" if on_gpu else "cpu")
-    compiled = torch.compile(function, mode="max-autotune-no-cudagraphs" if not on_gpu else "max-autotune")
+    compiled = torch.compile(function, mode=mode if on_gpu else "max-autotune-no-cudagraphs")
     wait = torch.cuda.synchronize if on_gpu else lambda: None
 
     def measure(step):
@@ -184,7 +184,7 @@ class Runs:
         steps, count = entry["steps"]["seconds"], len(entry["steps"]["seconds"]) + 1  # the untimed one
         moved = [sum(column) for column in zip(*(c["measured"]["seconds_per_rank"] for c in whole["collectives"]))] or [0]
         return {"steps": steps, "products": max(entry["contractions"]["seconds_per_rank"]) / count, "collectives": max(moved) / count,
-                "all": sum(steps) / len(steps)}
+                "all": sum(steps) / len(steps), "uses": {key: whole["run"][key] for key in ("products", "graphs_failed") if key in whole["run"]}}
 
     def profile_ours(self, case):
         """Where the time of a step goes on a GPU: each kind of work, without graphs."""
@@ -197,6 +197,7 @@ class Runs:
         found = ["ours"] + ["tuned"] * (case["target"] == "cuda")
         for peer in self.options.peer:
             can_run = not case["is_rate"] and (peer == "jax" or (case["model"] == "gpt_block" and case["devices"] == 1))
+            can_run = can_run and not (peer == "torch-autotuned" and case["target"] != "cuda")
             if can_run and not (peer == "jax" and case["target"] == "cuda" and case["devices"] > 1):
                 found.append(peer)
         return found
@@ -270,6 +271,13 @@ def show(runs):
         shares = [part["products"] / part["all"], part["collectives"] / part["all"]] if part else [0, 0]
         row += [f"{s:.0%}" for s in (*shares, 1 - sum(shares))] if shares[0] else ["", "", ""]
         print("| " + " | ".join(row) + " |")
+    for case, part in zip(cases, runs.parts):
+        calls = (part or {}).get("uses", {}).get("products", {})
+        if calls.get("by_library_and_kernel") or calls.get("by_kernel"):
+            print(f"\n{title(case)}: of the products {calls['by_library_and_kernel']} have a kernel behind cuBLASLt's, {calls['by_kernel']} are by "
+                  f"the runtime's plain kernel, {calls['by_library']} by cuBLASLt: {calls['reason']}")
+        if failed := (part or {}).get("uses", {}).get("graphs_failed"):
+            print(f"\n{title(case)}: {failed['count']} graphs could not be recorded: {failed['reason']}")
     for case, errors in zip(cases, runs.errors):
         for who, error in errors.items():
             print(f"\n{title(case)}, {who}: {error}")
@@ -317,12 +325,15 @@ def main():
     peer.add_argument("case")
     peer.add_argument("steps", type=int)
     options = parser.parse_args()
+    if options.command == "run" and "torch" in options.peer:
+        options.peer.insert(options.peer.index("torch") + 1, "torch-autotuned")  # That takes long: behind the default.
     if options.command == "export":
         export(options)
     elif options.command == "run":
         run(options)
     else:
-        timer = {"jax": time_jax, "torch": time_torch}[options.peer]
+        timer = {"jax": time_jax, "torch": time_torch,
+                 "torch-autotuned": lambda case, steps: time_torch(case, steps, "max-autotune")}[options.peer]
         print(json.dumps(timer(json.loads(options.case), options.steps)))
 
 
