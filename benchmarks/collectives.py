@@ -11,6 +11,7 @@ bundles are written, for a machine without the compiler, which runs them with --
 
 import argparse
 import json
+import platform
 import subprocess
 import sys
 import tempfile
@@ -89,7 +90,8 @@ def main():
                     text, size = program(kind, options.devices, size, options.copies)
                     source, bundle = Path(work, "program.mlir"), f"{kind}-{size}"
                     source.write_text(text)
-                    call([BIN / "shard-compile", source, "-o", folder / bundle, f"--target={options.target}", "--combine=false", "--overlap=false"])
+                    elsewhere = ["--mcpu=x86-64-v3"] if options.export and platform.machine() == "x86_64" else []
+                    call([BIN / "shard-compile", source, "-o", folder / bundle, f"--target={options.target}", "--combine=false", "--overlap=false", *elsewhere])
                     listed.append({"bundle": bundle, "kind": kind, "size": size, "devices": options.devices, "copies": options.copies})
             (folder / "collectives.json").write_text(json.dumps(listed, indent=1) + "\n")
         if options.export:

@@ -26,6 +26,13 @@ struct Entries : spmd::impl::SpmdTargetEntriesBase<Entries> {
                            std::pair<uint32_t, uint32_t>(1 << 20, 1));
   }
 
+  /// Says what an entry reads, so that a manifest that lists something else is found out.
+  static void defineBuffers(OpBuilder &b, Location loc, StringRef symbol, ArrayRef<int64_t> counts) {
+    auto type = LLVM::LLVMArrayType::get(b.getI64Type(), counts.size());
+    LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true, LLVM::Linkage::External,
+                           (symbol + "_buffers").str(), b.getI64TensorAttr(counts));
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     MLIRContext *context = &getContext();
@@ -52,10 +59,13 @@ struct Entries : spmd::impl::SpmdTargetEntriesBase<Entries> {
       func->removeAttr(spmd::target::kSymbolsAttr);
       auto numArgs = func->getAttrOfType<IntegerAttr>("spmd_rt.num_args").getInt();
       func->removeAttr("spmd_rt.num_args");
-      int64_t numParams = func.getNumArguments();
+      auto arena = func->getAttrOfType<IntegerAttr>(spmd::target::kArenaBytesAttr);
+      int64_t numBuffers = func.getNumArguments() - 1 - (arena ? 1 : 0);
       StringRef first;
       b.setInsertionPointAfter(func);
       for (auto symbol : symbols.getAsRange<StringAttr>()) {
+        defineBuffers(b, loc, symbol.getValue(),
+                      {numArgs, numBuffers - numArgs, arena ? arena.getInt() : 0});
         if (!first.empty()) {
           // The same program under another name.
           auto alias = LLVM::AliasOp::create(
@@ -80,11 +90,9 @@ struct Entries : spmd::impl::SpmdTargetEntriesBase<Entries> {
                                          ArrayRef<LLVM::GEPArg>{int32_t(i)});
           operands.push_back(LLVM::LoadOp::create(b, loc, ptr, at));
         };
-        bool hasArena = func->hasAttr(spmd::target::kArenaBytesAttr);
-        int64_t numBuffers = numParams - 1 - hasArena;
         for (int64_t i = 0; i < numBuffers; ++i)
           load(block->getArgument(i < numArgs ? 1 : 2), i < numArgs ? i : i - numArgs);
-        if (hasArena)
+        if (arena)
           operands.push_back(block->getArgument(3));
         auto call = LLVM::CallOp::create(b, loc, func, operands);
         LLVM::ReturnOp::create(b, loc, call.getResult());

@@ -66,7 +66,6 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   std::vector<std::string> inputs, ranges, passThrough;
   std::string deviceMap, devicesPerProcess = "1", load = "direct", io = "auto", seed, verify,
                          autoShard, pipeline;
-  double rtol = -1, atol = -1;
   // Options that may be repeated take one value each, so that a positional
   // argument after them is not taken for a second value.
   auto repeated = [&](const char *name, std::vector<std::string> &values,
@@ -132,8 +131,8 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_flag("--verify{tolerance}", verify,
                "Compare with the unsharded program; --verify=exact wants equal "
                "bits. Exit status 2 on a mismatch");
-  app.add_option("--rtol", rtol, "Relative tolerance of --verify");
-  app.add_option("--atol", atol, "Absolute tolerance of --verify");
+  app.add_option("--rtol", options.rtol, "Relative tolerance of --verify");
+  app.add_option("--atol", options.atol, "Absolute tolerance of --verify");
   app.add_option("--report", options.report, "Write a JSON report here");
   app.add_option("--repeat", options.repeat, "Run the step N times");
   app.add_flag("--donate", options.donate,
@@ -229,10 +228,10 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
                                           "--verify=exact");
   options.verify = !verify.empty();
   options.exact = verify == "exact";
-  if (rtol >= 0)
-    options.rtol = rtol;
-  if (atol >= 0)
-    options.atol = atol;
+  for (auto [name, tolerance] : {std::pair("--rtol", options.rtol), {"--atol", options.atol}})
+    if (tolerance && !(*tolerance >= 0))
+      return invalid(std::string(name) + "=" + std::to_string(*tolerance) +
+                     ", expected 0 or a positive number");
   if (!options.target.empty())
     options.compileOptions.push_back("--target=" + options.target);
   if (!options.chip.empty())
