@@ -60,6 +60,7 @@ def import_jax(
             leaves.append((_join(parameter, path), leaf, is_weight, path))
             if parameter in batch:
                 batched.add(leaves[-1][0])
+    _check_leaves(leaves, jax.tree_util.tree_leaves(lowered.args_info))
     if weights is not None:
         for name in weights:
             if name not in dict(parameters):
@@ -70,10 +71,7 @@ def import_jax(
     func = stablehlo.find_function(module, "main")
     types = [a.type for a in func.regions[0].blocks[0].arguments]
     if len(types) != len(kept):
-        raise ShardKitError(
-            f"error: the traced function has {len(types)} arguments, expected {len(kept)}, one for each array: "
-            "static arguments are bound before, with functools.partial"
-        )
+        raise ShardKitError(f"error: the traced function has {len(types)} arguments, expected {len(kept)}, one for each array")
     arguments = [stablehlo.describe(leaves[k][0], type, leaves[k][2]) for k, type in zip(kept, types)]
     for a in arguments:
         if a.name in batched and not a.shape:
@@ -118,20 +116,43 @@ def _to_numpy(value: Any, dtype: str) -> Any:
     return array.astype(dtype) if is_number or jax.dtypes.canonicalize_dtype(array.dtype).name == dtype else array
 
 
+def _check_leaves(leaves: Sequence[tuple[str, Any, bool, Any]], traced: Sequence[Any]) -> None:
+    """The arrays that were found are those that JAX traced, one by one."""
+    if len(leaves) != len(traced):
+        raise ShardKitError(
+            f"error: the traced function has {len(traced)} arrays, {len(leaves)} were given: static arguments are bound before, "
+            "with functools.partial, or named to jax.jit"
+        )
+    for (name, value, *_), info in zip(leaves, traced):
+        shape = tuple(getattr(value, "shape", np.shape(value)))
+        if shape != tuple(info.shape):
+            raise ShardKitError(f"error: {name} has shape {shape}, and {tuple(info.shape)} as JAX traced it")
+
+
 def _get_parameters(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The parameters with their values, in the order in which JAX flattens them."""
+    """The parameters with their values, in the order in which JAX flattens them; those that are static are none."""
+    info = getattr(function, "_jit_info", None)
+    static = {n if n >= 0 else n + len(args) for n in getattr(info, "static_argnums", None) or ()}
+    static_names = set(getattr(info, "static_argnames", None) or ())
+    names = _get_positional_names(function, args, kwargs)
+    return [(name, value) for i, (name, value) in enumerate(zip(names, args)) if i not in static] + sorted(
+        (name, value) for name, value in kwargs.items() if name not in static_names
+    )
+
+
+def _get_positional_names(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[str]:
     try:
         signature = inspect.signature(function)
         bound = signature.bind(*args, **kwargs)
     except (TypeError, ValueError):
-        return [(f"arg{i}", value) for i, value in enumerate(args)] + sorted(kwargs.items())
+        return [f"arg{i}" for i in range(len(args))]
     names: list[str] = []
     for parameter in signature.parameters.values():
         if parameter.kind == parameter.VAR_POSITIONAL:
             names += [f"{parameter.name}.{i}" for i in range(len(bound.arguments.get(parameter.name, ())))]
         elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             names.append(parameter.name)
-    return list(zip(names, args)) + sorted(kwargs.items())
+    return names
 
 
 def _join(name: str, path: Sequence[Any]) -> str:

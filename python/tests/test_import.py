@@ -47,6 +47,22 @@ def test_unused_argument():
         assert np.array_equal(program(X, X, W), X @ W)  # called as the function is
 
 
+def test_static():
+    """Static arguments, by number and by name, are part of the program."""
+    cases = [
+        (jax.jit(lambda n, s, x: x * s + n, static_argnums=0), (3, np.float32(5), X), {}),
+        (jax.jit(lambda x, s, n: x * s + n, static_argnums=-1), (X, np.float32(5), 3), {}),
+        (jax.jit(lambda n, p, k: p["a"] * k + p["b"] * len(n), static_argnums=(0, 2)), ("abc", {"a": X, "b": np.float32(7)}, 3), {}),
+        (jax.jit(lambda x, n: x * n, static_argnames="n"), (X, 3), {}),
+        (jax.jit(lambda x, n=4: x * n, static_argnames="n"), (X,), {"n": 3}),
+        (jax.jit(lambda x, n=4: x * n, static_argnames="n"), (X,), {}),
+        (jax.jit(lambda x, *, a, z: x * a + z, static_argnames=("a",)), (X,), {"a": 3, "z": np.float32(7)}),
+    ]
+    for function, args, kwargs in cases:
+        with shardkit.import_jax(function, *args, **kwargs).compile() as program:
+            assert np.array_equal(program(*args, **kwargs), function(*args, **kwargs))
+
+
 def test_shapes_only():
     model = shardkit.import_jax(lambda x: x + 1, jax.ShapeDtypeStruct((8, 4), np.float32))
     assert not model.values and np.array_equal(model.run(X), X + 1)
