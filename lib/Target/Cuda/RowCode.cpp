@@ -38,12 +38,23 @@ RowShape spmd::cuda::getRowShape(RowsOp op) {
     shape.rows *= sizes[loop];
   for (unsigned loop : innerLoops(root))
     shape.length *= sizes[loop];
+  // What lies along the row in memory, not what is computed of it.
   int64_t widest = 1;
-  for (Operation &inner : op.getBody().front())
-    for (Value operand : inner.getOperands())
-      if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
-        if (type.getElementType().isIntOrFloat())
-          widest = std::max<int64_t>(widest, type.getElementTypeBitWidth() / 8);
+  auto count = [&](Value buffer, AffineMap map, unsigned loop) {
+    if (isSideBySide(buffer, map, loop, 1))
+      widest = std::max<int64_t>(
+          widest, cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8);
+  };
+  for (auto member : op.getBody().front().getOps<linalg::LinalgOp>()) {
+    if (!member->hasAttr(kOuterAttr) || innerLoops(member).empty())
+      continue;
+    unsigned loop = innerLoops(member).back();
+    for (OpOperand &operand : member->getOpOperands())
+      if (auto argument = dyn_cast<BlockArgument>(operand.get()))
+        count(op.getInputs()[argument.getArgNumber()], member.getMatchingIndexingMap(&operand), loop);
+    if (member == root)
+      count(op.getInit(), member.getIndexingMapsArray()[member.getNumDpsInputs()], loop);
+  }
   int64_t last = sizes[innerLoops(root).back()];
   for (shape.width = std::max<int64_t>(1, 16 / widest); last % shape.width; shape.width /= 2)
     ;
