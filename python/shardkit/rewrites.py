@@ -80,6 +80,36 @@ def rewrite_erf_inv(op: ir.Operation) -> None:
     replace(op, [b.select(edge, do("divide", x, c(0)), y)])
 
 
+FLOATS = {"f16": (11, 65504.0), "bf16": (8, float.fromhex("0x1.fep+127")), "f32": (24, float.fromhex("0x1.fffffep+127")),
+          "f64": (53, float.fromhex("0x1.fffffffffffffp+1023"))}  # fmt: skip
+"""Bits of the significand, and the largest number."""
+
+
+def rewrite_convert(op: ir.Operation) -> None:
+    """Floats beyond an integer type become its ends, and NaN 0, as XLA has it: the lowering has no value for them."""
+    x, type = op.operands[0], op.results[0].type
+    match = re.fullmatch(r"(ui|i)(\d+)", str(element(op.results[0])))
+    if str(element(x)) not in FLOATS or not match or match[2] == "1":
+        return
+    bits, largest = FLOATS[str(element(x))]
+    width = int(match[2])
+    low, high = (0, 2**width - 1) if match[1] == "ui" else (-(2 ** (width - 1)), 2 ** (width - 1) - 1)
+    power = (high + 1).bit_length() - 1
+    top = min(high if power <= bits else 2**power - 2 ** (power - bits), int(largest))  # what fits, of this many bits
+    b = Builder(op)
+
+    def c(number: float) -> ir.Value:
+        return b.splat(repr(float(number)), x.type)
+
+    number = b.select(b.compare("EQ", "FLOAT", x, x), x, c(0))
+    inside = b.value("stablehlo.clamp", [c(max(low, -int(largest))), number, c(top)], x.type)
+    result = b.value("stablehlo.convert", [inside], type)
+    if top < high:
+        result = b.select(b.compare("GT", "FLOAT", number, c(top)), b.splat(str(high), type), result)
+    if -largest > low:
+        result = b.select(b.compare("LT", "FLOAT", number, c(-largest)), b.splat(str(low), type), result)
+    replace(op, [result])
+
 
 # --- types at boundaries ----------------------------------------------------------------------------
 
@@ -162,6 +192,7 @@ def rewrite_barrier(op: ir.Operation) -> None:
 
 REWRITES: dict[str, Callable[[ir.Operation], object]] = {
     "chlo.square": rewrite_square,
+    "stablehlo.convert": rewrite_convert,
     "chlo.erf_inv": rewrite_erf_inv,
     "chlo.top_k": rewrite_top_k,
     "stablehlo.sort": rewrite_sort,

@@ -55,6 +55,11 @@ ODD[1, ::7], ODD[2, 3], ODD[2, 9], ODD[3, 5] = np.nan, np.inf, -np.inf, -0.0
 NUMBERS = np.arange(4 * 201, dtype=np.int32).reshape(4, 201)
 TABLE, ROWS, IDS = normal(8, 4), normal(6, 4), ints(8, 6)
 
+# What integer types end at, and what is beyond them.
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "bool")
+ENDS = np.float32([0, -0.0, 0.5, -0.9, 1.9, -1.9, 127, 127.9, 128, -128, -128.9, -129, 255.9, 256, 300, -5, 32767.9, 32768, -32769, 65535, 65536, 2**31 - 128, 2**31, -(2**31), -(2.0**31) - 512,
+                   2.0**32 - 256, 2.0**32, 2.0**40, -(2.0**40), 1e20, -1e20, np.inf, -np.inf, np.nan, 65504, -65504])  # fmt: skip
+
 FLOATS8 = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
 
 
@@ -87,6 +92,7 @@ CASES = {
     "trigonometric": (lambda x: (jnp.tan(x), jnp.arctan(x), jnp.sinh(x), jnp.cosh(x)), put(normal(8, 4), "data")),
     "inverse": (lambda x: (jnp.arcsin(x), jnp.arccos(x), jnp.arctanh(x), jnp.arcsinh(x)), put(np.tanh(normal(8, 4)), "data")),
     # order
+    **{f"convert_{f}_ends": (lambda x, f=f: [x.astype(f).astype(i) for i in INTEGERS], put(ENDS, "data")) for f in ("float16", "bfloat16", "float32")},
     "sort": (lambda x: jnp.sort(x, 1), put(normal(8, 6), "data")),
     "sort_split": (lambda x: jnp.sort(x, 0), put(normal(8, 6), "data")),
     "sort_ints": (lambda x: jnp.sort(x, -1), put(ints(4, 8, 6), "data")),
