@@ -27,7 +27,7 @@ def sort(op: ir.Operation, values: Sequence[ir.Value], dim: int, count: int, les
     """The first `count` places of `values` along a dim, in the stable order of `less`; made in front of `op`."""
     b = Builder(op)
     if shape_of(values[0])[dim] <= LONGEST_COUNTED:
-        return _pick_by_rank(b, values, dim, count, less)
+        return _pick_by_rank(b, [_keep_whole(b, op, v, dim) for v in values], dim, count, less)
     return _sort_by_network(b, op, values, dim, count, less)
 
 
@@ -38,7 +38,7 @@ def _comes_before(b: Builder, forth: ir.Value, back: ir.Value, earlier: ir.Value
 
 def _pick_by_rank(b: Builder, values: Sequence[ir.Value], dim: int, count: int, less: Less) -> list[ir.Value]:
     """The rank of an element is how many come before it, and what stands at place p is the sum of what has rank p: n^2
-    comparisons. Nothing depends on the order of the dim but through numbers, so that it shards as well as other dims."""
+    comparisons. The dim is whole, or its pairs would move."""
     shape = shape_of(values[0])
     n = shape[dim]
     pairs = shape[: dim + 1] + [n] + shape[dim + 1 :]  # (..., i, j, ...): is j before i?
