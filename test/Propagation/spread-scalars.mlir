@@ -16,10 +16,10 @@ spmd.mesh @m = <["x"=4]>
 // CHECK: %[[C:.*]] = arith.constant 5.000000e-01 : f32
 // CHECK: %[[FILL:.*]] = linalg.fill ins(%[[C]] : f32)
 // CHECK: %[[S:.*]] = tensor.extract %{{.*}}[] : tensor<f32>
-// CHECK: %[[RUN:.*]] = linalg.fill ins(%[[S]] : f32)
+// CHECK: %[[VALUE:.*]] = linalg.fill ins(%[[S]] : f32)
 // CHECK: arith.mulf %arg0, %[[FILL]]
 // CHECK: arith.mulf %arg1, %[[FILL]]
-// CHECK: arith.mulf %{{.*}}, %[[RUN]]
+// CHECK: arith.mulf %{{.*}}, %[[VALUE]]
 // CONSTANTS: linalg.fill
 // CONSTANTS-NOT: linalg.fill
 func.func @main(%q: tensor<16x16xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %o: tensor<16x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %t: tensor<f32>)
