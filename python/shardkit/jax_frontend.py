@@ -46,7 +46,7 @@ def import_jax(
     finally:
         jax.config.update("jax_include_full_tracebacks_in_locations", saved)
 
-    parameters = _get_parameters(function, args, kwargs)
+    parameters, static = _get_parameters(function, args, kwargs), _get_static(function, args, kwargs)
     for name in batch:
         if name not in dict(parameters):
             known = ", ".join(p for p, _ in parameters)
@@ -90,10 +90,19 @@ def import_jax(
     }
 
     def flatten(*args: Any, **kwargs: Any) -> list[Any]:
-        flat = [leaf for _, value in _get_parameters(function, args, kwargs) for leaf in jax.tree_util.tree_leaves(value)]
-        if len(flat) != len(leaves):
-            raise ShardKitError(f"{len(flat)} arrays were given, expected {len(leaves)}, as in the example arguments")
-        return [_to_numpy(flat[k], a.dtype) for a, k in zip(arguments, kept)]
+        given = {
+            _join(parameter, path): leaf
+            for parameter, value in _get_parameters(function, args, kwargs)
+            for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]
+        }
+        if given.keys() != {name for name, *_ in leaves}:
+            raise ShardKitError(
+                f"error: {', '.join(given) or 'no arrays'} were given, expected {', '.join(name for name, *_ in leaves)}, as in the "
+                "example arguments"
+            )
+        if (now := _get_static(function, args, kwargs)) != static:
+            raise ShardKitError(f"error: the static arguments are {now}, expected {static}, with which the function was traced")
+        return [_to_numpy(given[leaves[k][0]], a.dtype) for a, k in zip(arguments, kept)]
 
     return Model(
         stablehlo.lower(module, func, arguments, results, tied, locations),
@@ -131,13 +140,31 @@ def _check_leaves(leaves: Sequence[tuple[str, Any, bool, Any]], traced: Sequence
 
 def _get_parameters(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
     """The parameters with their values, in the order in which JAX flattens them; those that are static are none."""
-    info = getattr(function, "_jit_info", None)
-    static = {n if n >= 0 else n + len(args) for n in getattr(info, "static_argnums", None) or ()}
-    static_names = set(getattr(info, "static_argnames", None) or ())
+    numbers, static_names = _find_static(function, args)
     names = _get_positional_names(function, args, kwargs)
-    return [(name, value) for i, (name, value) in enumerate(zip(names, args)) if i not in static] + sorted(
-        (name, value) for name, value in kwargs.items() if name not in static_names
+    return [(name, value) for i, (name, value) in enumerate(zip(names, args)) if i not in numbers] + sorted(
+        ((name, value) for name, value in kwargs.items() if name not in static_names), key=lambda item: item[0]
     )
+
+
+def _get_static(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The static parameters with their values, those that are left to their defaults too."""
+    numbers, static_names = _find_static(function, args)
+    names = _get_positional_names(function, args, kwargs)
+    found = {name: value for i, (name, value) in enumerate(zip(names, args)) if i in numbers}
+    found |= {name: value for name, value in kwargs.items() if name in static_names}
+    try:
+        defaults = {p.name: p.default for p in inspect.signature(function).parameters.values() if p.default is not p.empty}
+    except (TypeError, ValueError):
+        defaults = {}
+    return {name: defaults[name] for name in static_names if name in defaults} | found
+
+
+def _find_static(function: Callable[..., Any], args: Sequence[Any]) -> tuple[set[int], set[str]]:
+    """Which parameters are static, by number and by name."""
+    info = getattr(function, "_jit_info", None)
+    numbers = {n if n >= 0 else n + len(args) for n in getattr(info, "static_argnums", None) or ()}
+    return numbers, set(getattr(info, "static_argnames", None) or ())
 
 
 def _get_positional_names(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[str]:

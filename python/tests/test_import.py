@@ -63,6 +63,25 @@ def test_static():
             assert np.array_equal(program(*args, **kwargs), function(*args, **kwargs))
 
 
+def refuses(program, text, *args, **kwargs):
+    try:
+        program(*args, **kwargs)
+    except shardkit.ShardKitError as error:
+        return text in str(error)
+    return False
+
+
+def test_calls():
+    """A program is called as the function is, by position or by name; with other arguments than it was traced with not at all."""
+    with shardkit.import_jax(lambda x, a: x - 2 * a, X, X + 1).compile() as program:
+        assert np.array_equal(program(a=X, x=X + 1), X + 1 - 2 * X) and np.array_equal(program(X + 1, a=X), X + 1 - 2 * X)
+    with shardkit.import_jax(lambda p: p["a"] - p["b"], {"a": X, "b": X + 1}).compile() as program:
+        assert refuses(program, "expected p.a, p.b", {"b": X, "c": X})
+    with shardkit.import_jax(jax.jit(lambda x, n=3: x * n, static_argnames="n"), X, 3).compile() as program:
+        assert np.array_equal(program(X, 3), X * 3) and np.array_equal(program(X), X * 3) and np.array_equal(program(X, n=3), X * 3)
+        assert refuses(program, "expected {'n': 3}", X, 4)
+
+
 def test_shapes_only():
     model = shardkit.import_jax(lambda x: x + 1, jax.ShapeDtypeStruct((8, 4), np.float32))
     assert not model.values and np.array_equal(model.run(X), X + 1)
