@@ -3,6 +3,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "shardkit/Target/Program.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -75,6 +76,25 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigne
   passes.run(module, mam);
 }
 
+/// Processors that do not round to bf16 call this; GCC's library has it from version 13 on.
+static void defineRoundToBFloat(llvm::Module &module) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::IRBuilder<> b(context);
+  auto *type = llvm::FunctionType::get(b.getBFloatTy(), {b.getFloatTy()}, /*isVarArg=*/false);
+  auto *function = llvm::Function::Create(type, llvm::GlobalValue::LinkOnceODRLinkage,
+                                          "__truncsfbf2", module);
+  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  function->setDoesNotThrow();
+  b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
+  llvm::Value *x = function->getArg(0), *bits = b.CreateBitCast(x, b.getInt32Ty());
+  llvm::Value *upper = b.CreateLShr(bits, 16);
+  llvm::Value *half = b.CreateAdd(b.CreateAnd(upper, 1), b.getInt32(0x7fff)); // Ties to even.
+  llvm::Value *rounded = b.CreateLShr(b.CreateAdd(bits, half), 16);
+  llvm::Value *quiet = b.CreateOr(upper, 0x40);
+  llvm::Value *result = b.CreateSelect(b.CreateFCmpUNO(x, x), quiet, rounded);
+  b.CreateRet(b.CreateBitCast(b.CreateTrunc(result, b.getInt16Ty()), b.getBFloatTy()));
+}
+
 LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &options,
                                     llvm::SmallVectorImpl<char> &object) {
   llvm::LLVMContext context;
@@ -107,6 +127,7 @@ LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &op
     ir->print(os, nullptr);
     return success();
   }
+  defineRoundToBFloat(*ir);
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::ObjectFile)) {
     module.emitError("this LLVM cannot emit objects for ") << machine->getTargetTriple().str();
