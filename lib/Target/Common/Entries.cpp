@@ -30,7 +30,7 @@ struct Entries : spmd::impl::SpmdTargetEntriesBase<Entries> {
   static void defineBuffers(OpBuilder &b, Location loc, StringRef symbol, ArrayRef<int64_t> counts) {
     auto type = LLVM::LLVMArrayType::get(b.getI64Type(), counts.size());
     LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true, LLVM::Linkage::External,
-                           (symbol + "_buffers").str(), b.getI64TensorAttr(counts));
+                           ("sk_buffers_" + symbol).str(), b.getI64TensorAttr(counts));
   }
 
   void runOnOperation() override {

@@ -81,7 +81,7 @@ Expected<sk_program> Bundle::entry(const FunctionInfo &function, const EntryPoin
   if (!symbol)
     return notFound("function " + quoteName(function.name) + ": program " + quoteName(file) +
                     " has no symbol " + quoteName(entry.symbol));
-  const std::string buffers = entry.symbol + "_buffers";
+  const std::string buffers = "sk_buffers_" + entry.symbol;
   if (auto *needed = static_cast<const sk_buffers *>(::dlsym(handle, buffers.c_str())))
     SK_RETURN_IF_ERROR(compareBuffers(*needed, entry, numArguments, numResults)
                            .withContext("function " + quoteName(function.name)));

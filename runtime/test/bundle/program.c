@@ -15,7 +15,7 @@ static const sk_contraction local_matmul = {
     SK_ABI_VERSION, SK_F32, SK_F32, 0, 3,
     {{SK_M, 0, 4, 8, 0, 8}, {SK_N, 0, 8, 0, 1, 1}, {SK_K, 0, 8, 1, 8, 0}}};
 
-SK_EXPORT const sk_buffers sk_fn_main_buffers = {2, 1, 128};
+SK_EXPORT const sk_buffers sk_buffers_sk_fn_main = {2, 1, 128};
 SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args,
                              void *const *results, void *arena) {
   int32_t status = sk_contract(ctx, &local_matmul, args[0], args[1], arena);
@@ -24,7 +24,7 @@ SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args,
   return sk_collective(ctx, 0, arena, results[0]);
 }
 
-SK_EXPORT const sk_buffers sk_ref_main_buffers = {2, 1, 0};
+SK_EXPORT const sk_buffers sk_buffers_sk_ref_main = {2, 1, 0};
 SK_EXPORT int32_t sk_ref_main(sk_context *ctx, void *const *args,
                               void *const *results, void *arena) {
   const float *x = args[0], *w = args[1];
@@ -71,7 +71,7 @@ SK_EXPORT int32_t sk_fn_failing(sk_context *ctx, void *const *args,
 }
 
 /* Loading functions of w: from its transpose, 8x16; the rank's rows, and whole. */
-SK_EXPORT const sk_buffers sk_load_transposed_buffers = {1, 1, 0};
+SK_EXPORT const sk_buffers sk_buffers_sk_load_transposed = {1, 1, 0};
 SK_EXPORT int32_t sk_load_transposed(sk_context *ctx, void *const *args, void *const *results,
                                      void *arena) {
   const float *stored = args[0];

@@ -40,7 +40,7 @@ enum sk_dtype {
 typedef int32_t (*sk_program)(sk_context *ctx, void *const *args,
                               void *const *results, void *arena);
 
-/* What an entry point needs, as a constant named like it with "_buffers" behind; with the
+/* What an entry point needs, as a constant named like it behind "sk_buffers_"; with the
  * manifest's word on it that is compared. Older programs have none. */
 typedef struct sk_buffers {
   int64_t num_args, num_results;
