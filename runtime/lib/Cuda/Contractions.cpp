@@ -7,7 +7,7 @@
 
 #include "Contract/ContractionDims.h"
 #include "DeviceImpl.h"
-#include "Uses.h"
+#include "shardkit/rt/DeviceUses.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include "DeviceImpl.h"
 #include "Kernels.h"
-#include "Uses.h"
+#include "shardkit/rt/DeviceUses.h"
 
 #include "shardkit/rt/Group.h"
 

@@ -3,7 +3,7 @@
 #include "DeviceImpl.h"
 
 #include "Kernels.h"
-#include "Uses.h"
+#include "shardkit/rt/DeviceUses.h"
 
 namespace shardkit::rt::cuda {
 

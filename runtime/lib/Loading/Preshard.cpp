@@ -229,7 +229,7 @@ public:
   Expected<PreshardResult> run(const SourceSet &source, const HostFunctions *functions,
                                const ShardProgram &programs) {
     SK_RETURN_IF_ERROR(findSources(source, functions));
-    SK_RETURN_IF_ERROR(makeDirectory(source));
+    SK_RETURN_IF_ERROR(makeSetDirectory(directory_, source));
     journal_ = Journal::open(out_, {{"configuration", configurationHash(manifest_)},
                                     {"layout", options_.tvmLayout ? "tvm" : "shared"},
                                     {"source", sourceFingerprint(source.stored())},
@@ -278,17 +278,6 @@ private:
             functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
       }
     }
-    return {};
-  }
-
-  Status makeDirectory(const SourceSet &source) {
-    std::error_code error;
-    fs::create_directories(directory_, error);
-    if (error)
-      return ioError(directory_ + ": cannot be created: " + error.message());
-    for (const StoredFile &file : source.stored().files)
-      if (fs::equivalent(fs::path(file.path).parent_path(), out_, error))
-        return invalid(directory_ + ": holds the source itself, expected another directory");
     return {};
   }
 
@@ -388,6 +377,17 @@ private:
 };
 
 } // namespace
+
+Status makeSetDirectory(const std::string &directory, const SourceSet &source) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error)
+    return ioError(directory + ": cannot be created: " + error.message());
+  for (const StoredFile &file : source.stored().files)
+    if (fs::equivalent(fs::path(file.path).parent_path(), directory, error))
+      return invalid(directory + ": holds the source itself, expected another directory");
+  return {};
+}
 
 Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSet &source,
                                   const std::string &directory, const PreshardOptions &options,

@@ -2,8 +2,8 @@
 
 #include "Report.h"
 
-#include "../../lib/Cuda/Uses.h"
 #include "../SizeText.h"
+#include "shardkit/rt/DeviceUses.h"
 
 #include <nlohmann/json.hpp>
 

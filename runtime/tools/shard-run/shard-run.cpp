@@ -189,6 +189,9 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   for (const std::string &library : options.shardFunctions)
     if (opened.ok())
       opened = hostFunctions.loadLibrary(library);
+  for (const std::string &output : {options.report, options_.digests})
+    if (opened.ok() && !output.empty() && isFirst())
+      opened = checkWritable(output);
   if (Status status = backend_->agree(opened); !status.ok())
     return fail(status);
 

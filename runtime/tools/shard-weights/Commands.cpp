@@ -40,17 +40,6 @@ void summary(const char *what, const LoadStats &stats, double seconds) {
               sizeText(int64_t(usage.ru_maxrss) * 1024).c_str());
 }
 
-Status makeDirectory(const std::string &path, const SourceSet &set) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error)
-    return ioError(path + ": cannot be created: " + error.message());
-  for (const StoredFile &file : set.stored().files)
-    if (fs::equivalent(fs::path(file.path).parent_path(), path, error))
-      return invalid(path + ": holds the source itself, expected another directory");
-  return {};
-}
-
 Status needManifest(const Cut &cut) {
   return cut.manifest ? Status()
                       : invalid("nothing says how to cut, expected --manifest=BUNDLE_OR_FILE or "
@@ -75,7 +64,7 @@ Status shard(const Options &options) {
       SK_RETURN_IF_ERROR(cut.functions->check(value.load->chain)
                              .withContext("weight " + quoteName(value.name)));
   }
-  SK_RETURN_IF_ERROR(makeDirectory(options.output, set));
+  SK_RETURN_IF_ERROR(makeSetDirectory(options.output, set));
   double start = now();
   std::vector<int64_t> ranks;
   for (int64_t rank = 0; rank < manifest.devices; ++rank)
@@ -235,7 +224,7 @@ static Status writeAll(const std::vector<std::pair<std::string, TensorSource>> &
   if (options.format == "npz") {
     SK_RETURN_IF_ERROR(writeNpz(options.output, contents));
   } else {
-    SK_RETURN_IF_ERROR(makeDirectory(options.output, set));
+    SK_RETURN_IF_ERROR(makeSetDirectory(options.output, set));
     if (options.format == "tensor-cache") {
       TensorCacheOptions cache;
       cache.f32ToBf16 = options.f32ToBf16;

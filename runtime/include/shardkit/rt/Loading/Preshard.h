@@ -23,6 +23,10 @@ struct PreshardResult {
   LoadStats load;
 };
 
+/// Makes the directory of a set that is made from `source`, if there is none yet; an error where
+/// the source is in it.
+Status makeSetDirectory(const std::string &directory, const SourceSet &source);
+
 /// Writes `manifest`'s shards of the weights in `source` into `directory`, and
 /// presharded.json last. The files of all ranks grow side by side, weight after weight,
 /// so that no stored byte is read twice for two ranks. Files that an earlier run of the same configuration on

@@ -1,7 +1,7 @@
-//===- Uses.h - What devices did otherwise than was hoped for -----*- C++ -*-===//
+//===- DeviceUses.h - What devices did otherwise than hoped for ---*- C++ -*-===//
 
-#ifndef SHARDKIT_RT_CUDA_USES_H
-#define SHARDKIT_RT_CUDA_USES_H
+#ifndef SHARDKIT_RT_DEVICEUSES_H
+#define SHARDKIT_RT_DEVICEUSES_H
 
 #include <cstdint>
 #include <string>
@@ -24,4 +24,4 @@ void noteUses(const Uses &more);
 
 } // namespace shardkit::rt::cuda
 
-#endif // SHARDKIT_RT_CUDA_USES_H
+#endif // SHARDKIT_RT_DEVICEUSES_H
