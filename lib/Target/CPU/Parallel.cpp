@@ -288,9 +288,11 @@ public:
     });
     for (unsigned loop : nest.loops)
       nest.trips.push_back(ranges[loop]);
-    if (!nest.loops.empty() && nest.loops.back() + 1 == op.getNumLoops()) {
+    if (!nest.loops.empty() && ranges.back() > 1 &&
+        op.getIteratorTypesArray().back() == utils::IteratorType::parallel) {
+      const bool isInnermost = nest.loops.back() + 1 == op.getNumLoops();
       const int64_t outer = nest.count() / nest.trips.back();
-      if (outer < kEnough && nest.trips.back() >= 2 * kRun) {
+      if (isInnermost && outer < kEnough && nest.trips.back() >= 2 * kRun) {
         nest.isInRuns = true;
         nest.trips.back() = llvm::divideCeil(nest.trips.back(), kRun);
       } else {

@@ -196,7 +196,8 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
     OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
     Value other = arith::AddIOp::create(
         inside, loc, thread, arith::ConstantIndexOp::create(inside, loc, distance * stride));
-    SmallVector<Value> both = combineShares(inside, op, split, loadAll(inside, thread), loadAll(inside, other));
+    SmallVector<Value> both =
+        combineShares(inside, op, split, loadAll(inside, thread), loadAll(inside, other));
     for (auto [value, memory] : llvm::zip_equal(both, shared))
       memref::StoreOp::create(inside, loc, value, memory, thread);
     gpu::BarrierOp::create(b, loc);
