@@ -90,19 +90,21 @@ def import_jax(
     }
 
     def flatten(*args: Any, **kwargs: Any) -> list[Any]:
-        given = {
-            _join(parameter, path): leaf
+        given = [
+            (_join(parameter, path), leaf)
             for parameter, value in _get_parameters(function, args, kwargs)
             for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]
-        }
-        if given.keys() != {name for name, *_ in leaves}:
+        ]
+        names, wanted = [name for name, _ in given], [name for name, *_ in leaves]
+        if names != wanted and sorted(names) == sorted(set(wanted)):  # by name, in another order
+            given.sort(key=lambda item: wanted.index(item[0]))
+        elif names != wanted:
             raise ShardKitError(
-                f"error: {', '.join(given) or 'no arrays'} were given, expected {', '.join(name for name, *_ in leaves)}, as in the "
-                "example arguments"
+                f"error: {', '.join(names) or 'no arrays'} were given, expected {', '.join(wanted)}, as in the example arguments"
             )
         if (now := _get_static(function, args, kwargs)) != static:
             raise ShardKitError(f"error: the static arguments are {now}, expected {static}, with which the function was traced")
-        return [_to_numpy(given[leaves[k][0]], a.dtype) for a, k in zip(arguments, kept)]
+        return [_to_numpy(given[k][1], a.dtype) for a, k in zip(arguments, kept)]
 
     return Model(
         stablehlo.lower(module, func, arguments, results, tied, locations),
