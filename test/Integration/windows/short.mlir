@@ -3,7 +3,7 @@
 // RUN: shard-run %s --random-inputs=5 --verify=exact | FileCheck %s
 // RUN: shard-run %s --random-inputs=5 --verify=exact --auto-shard | FileCheck %s
 // RUN: shard-opt %s --spmd-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=BYTES
-// CHECK: verify: 6 functions, 7 results, all equal bit by bit
+// CHECK: verify: 7 functions, 10 results, all equal bit by bit
 
 spmd.mesh @m = <["s"=4]>
 
@@ -49,4 +49,15 @@ func.func @uneven(%x: tensor<37x3xi32> {spmd.sharding = #spmd.sharding<@m, [{"s"
 func.func @parts(%x: tensor<32x3xi32> {spmd.sharding = #spmd.sharding<@m, [{4, "s":(2)2}, {}]>}) -> tensor<3xi32> {
   %0 = tensor.extract_slice %x[21, 0] [1, 3] [1, 1] : tensor<32x3xi32> to tensor<3xi32>
   return %0 : tensor<3xi32>
+}
+
+// Other elements, of a dim cut by two axes in another order, beside one that stays cut.
+spmd.mesh @n = <["a"=2, "b"=3]>
+#cut = #spmd.sharding<@n, [{"b"}, {"a"}]>
+func.func @elements(%x: tensor<18x6xi1> {spmd.sharding = #cut}, %y: tensor<18x6xbf16> {spmd.sharding = #cut}, %z: tensor<18x6xf64> {spmd.sharding = #cut})
+    -> (tensor<6xi1>, tensor<1x6xbf16>, tensor<6xf64>) {
+  %0 = tensor.extract_slice %x[13, 0] [1, 6] [1, 1] : tensor<18x6xi1> to tensor<6xi1>
+  %1 = tensor.extract_slice %y[5, 0] [1, 6] [1, 1] : tensor<18x6xbf16> to tensor<1x6xbf16>
+  %2 = tensor.extract_slice %z[17, 0] [1, 6] [1, 1] : tensor<18x6xf64> to tensor<6xf64>
+  return %0, %1, %2 : tensor<6xi1>, tensor<1x6xbf16>, tensor<6xf64>
 }
