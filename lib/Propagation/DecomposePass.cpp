@@ -1,4 +1,4 @@
-//===- DecomposePass.cpp - Ops that have no local form --------------------===//
+//===- DecomposePass.cpp - Ops that can be cut better as others ------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
