@@ -9,11 +9,29 @@
 
 #include <nlohmann/json.hpp>
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 using namespace shardkit::rt;
 using namespace shardkit::rt::test;
 using Json = nlohmann::json;
 
 namespace {
+
+/// A TCP port that nothing uses now.
+int freePort() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  socklen_t size = sizeof address;
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto *generic = reinterpret_cast<sockaddr *>(&address);
+  EXPECT_EQ(::bind(socket, generic, size), 0);
+  EXPECT_EQ(::getsockname(socket, generic, &size), 0);
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
 
 class CudaEndToEnd : public ShardRunTest {
 protected:
@@ -49,7 +67,7 @@ protected:
   /// One process for each rank, by TCP.
   std::vector<Result> runAll(int processes, const std::string &arguments, const std::string &fault,
                              int gpus = 4) {
-    const std::string port = std::to_string(20000 + ::getpid() % 20000 + count_++);
+    const std::string port = std::to_string(freePort());
     std::string command = "export SK_WORLD_SIZE=" + std::to_string(processes) +
                           " SK_ADDRESS=localhost:" + port + " SK_EMU_DEVICES=" +
                           std::to_string(gpus) + " SK_FAULT=" + fault + "\n";

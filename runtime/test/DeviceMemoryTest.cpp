@@ -3,6 +3,7 @@
 #include "OnDevices.h"
 
 #include <cstdlib>
+#include <malloc.h>
 
 using namespace shardkit::rt;
 using namespace shardkit::rt::test;
@@ -35,6 +36,21 @@ TEST(DeviceMemoryDeathTest, whatThePoolKeepsIsForOthersToo) {
   ::setenv("SK_EMU_MEMORY", "1000000", 1);
   EXPECT_EXIT(takeTurns(), testing::ExitedWithCode(0), "no room, [0-9]+ free");
   ::unsetenv("SK_EMU_MEMORY");
+}
+
+/// Devices that end with the process, after all that opening them has made.
+void endWithTheProcess() {
+  ::mallopt(M_PERTURB, 0x5a); // What is freed is overwritten.
+  static std::unique_ptr<cuda::Devices> devices;
+  devices = openDevices(3);
+  std::exit(devices->of(2)->wait().ok() ? 0 : 1);
+}
+
+TEST(DeviceMemoryDeathTest, devicesMayEndWithTheProcess) {
+  if (!onDevices())
+    GTEST_SKIP() << "on devices only";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(endWithTheProcess(), testing::ExitedWithCode(0), testing::Eq(std::string()));
 }
 
 } // namespace

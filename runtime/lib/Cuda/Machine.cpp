@@ -28,11 +28,12 @@ void noteUses(const Uses &more) {
 }
 
 Expected<Machine *> Machine::open() {
-  // One for the process, never closed: contexts are dear.
-  static Machine machine;
-  static const Status status = machine.start();
+  // One for the process, never closed: contexts are dear, and devices that end with the
+  // process, after what was made later, still need it.
+  static Machine *const machine = new Machine;
+  static const Status status = machine->start();
   SK_RETURN_IF_ERROR(status);
-  return &machine;
+  return machine;
 }
 
 Status Machine::start() {

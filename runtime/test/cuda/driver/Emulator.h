@@ -119,7 +119,7 @@ template <typename F> Work simple(std::string what, F run) {
 /// A point in a stream.
 struct Mark {
   std::atomic<bool> done{false};
-  Stream *stream = nullptr;
+  std::shared_ptr<Stream> stream; ///< It may be destroyed while others wait for the mark.
   int64_t nanoseconds = 0;
 };
 
@@ -132,7 +132,7 @@ struct Graph {
   std::vector<GraphNode> nodes;
 };
 
-struct Stream {
+struct Stream : std::enable_shared_from_this<Stream> {
   int device = 0;
   bool blocking = true, isDefault = false;
   int priority = 0;
@@ -207,7 +207,7 @@ struct Emulator {
   std::condition_variable_any bell;
   bool initialised = false;
   std::deque<Device> devices;
-  std::map<void *, std::unique_ptr<Stream>> streams;
+  std::map<void *, std::shared_ptr<Stream>> streams;
   std::map<void *, std::unique_ptr<Event>> events;
   std::map<void *, std::shared_ptr<Module>> modules;
   std::set<void *> functions;

@@ -18,7 +18,7 @@ EMU_EXPORT CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, in
     return error;
   if (!out || flags > 1)
     return failed(CUDA_ERROR_INVALID_VALUE, "cuStreamCreate", "illegal argument");
-  auto s = std::make_unique<Stream>();
+  auto s = std::make_shared<Stream>();
   s->device = device;
   s->blocking = flags == 0;
   s->priority = priority;
@@ -146,7 +146,7 @@ EMU_EXPORT CUresult cuEventRecord(CUevent handle, CUstream stream) {
   }
   e->capture = nullptr;
   auto mark = std::make_shared<Mark>();
-  mark->stream = s;
+  mark->stream = s->shared_from_this();
   e->mark = mark;
   emulator().push(*s, {{}, mark, nullptr});
   emulator().settle();

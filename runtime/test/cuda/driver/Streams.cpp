@@ -67,7 +67,7 @@ CUresult failed(CUresult error, const char *function, const std::string &what) {
 
 Emulator::Emulator() : devices(size_t(settings().devices)) {
   for (size_t d = 0; d < devices.size(); ++d) {
-    auto s = std::make_unique<Stream>();
+    auto s = std::make_shared<Stream>();
     s->device = int(d);
     s->isDefault = true;
     s->id = nextStream++;
@@ -156,16 +156,18 @@ bool Emulator::step(Stream &s, int depth) {
 }
 
 void Emulator::drain(Stream &s, const Mark *until) {
+  // Work runs without the lock: then others may make streams, and destroy them, even this one.
+  const std::shared_ptr<Stream> held = s.shared_from_this();
   auto reached = [&] { return until ? until->done.load() : s.items.empty() && !s.running; };
   if (settings().lazy == 2 && !reached())
     for (bool any = true; any;) {
       any = false;
+      std::vector<std::shared_ptr<Stream>> others;
       for (auto it = streams.rbegin(); it != streams.rend(); ++it)
-        if (it->second.get() != &s)
-          while (advance(*it->second)) {
-            any = true;
-            break;
-          }
+        if (it->second != held)
+          others.push_back(it->second);
+      for (const auto &other : others)
+        any |= advance(*other);
     }
   while (!reached())
     if (!step(s))
@@ -173,12 +175,12 @@ void Emulator::drain(Stream &s, const Mark *until) {
 }
 
 void Emulator::drainDevice(int device) {
-  std::vector<Stream *> all;
+  std::vector<std::shared_ptr<Stream>> all;
   for (auto &[handle, s] : streams)
     if (s->device == device)
-      all.push_back(s.get());
-  std::sort(all.begin(), all.end(), [](Stream *a, Stream *b) { return a->id > b->id; });
-  for (Stream *s : all)
+      all.push_back(s);
+  std::sort(all.begin(), all.end(), [](const auto &a, const auto &b) { return a->id > b->id; });
+  for (const auto &s : all)
     drain(*s);
 }
 
@@ -187,15 +189,14 @@ void Emulator::settle() {
     return;
   for (bool any = true; any;) {
     any = false;
-    std::vector<Stream *> all;
+    std::vector<std::shared_ptr<Stream>> all;
     for (auto &[handle, s] : streams)
       if (!s->items.empty())
-        all.push_back(s.get());
-    std::sort(all.begin(), all.end(), [](Stream *a, Stream *b) { return a->id < b->id; });
-    for (Stream *s : all)
-      if (streams.count(s))
-        while (advance(*s))
-          any = true;
+        all.push_back(s);
+    std::sort(all.begin(), all.end(), [](const auto &a, const auto &b) { return a->id < b->id; });
+    for (const auto &s : all)
+      while (advance(*s))
+        any = true;
   }
 }
 
@@ -214,22 +215,21 @@ void Emulator::background() {
       settle();
       continue;
     }
-    std::vector<Stream *> wanted;
+    std::vector<std::shared_ptr<Stream>> wanted;
     for (auto &[handle, s] : streams)
       for (const Stream::Item &item : s->items)
         if (item.work.wanted && item.work.wanted()) {
-          wanted.push_back(s.get());
+          wanted.push_back(s);
           break;
         }
-    for (Stream *s : wanted)
-      if (streams.count(s))
-        step(*s);
+    for (const auto &s : wanted)
+      step(*s);
   }
 }
 
 std::shared_ptr<Mark> Emulator::record(Stream &s) {
   auto mark = std::make_shared<Mark>();
-  mark->stream = &s;
+  mark->stream = s.shared_from_this();
   s.items.push_back({{}, mark, nullptr});
   return mark;
 }
