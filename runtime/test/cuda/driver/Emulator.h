@@ -51,7 +51,8 @@ struct Block {
   char *host = nullptr;
   int device = -1; ///< -1: page-locked host memory.
   /// An allocation in order of a stream begins and ends when the stream gets there.
-  enum State { Coming, Live, Freed } state = Live;
+  enum State { Coming, Live, Freed };
+  std::atomic<State> state{Live};
   bool readOnly = false, registered = false, internal = false;
   std::vector<uint8_t> written;
 };
@@ -66,6 +67,7 @@ public:
   Block *block(uint64_t address);
   /// The block that has the byte, in whatever state, or null.
   Block *containing(uint64_t address);
+  Block *containing(uint64_t address, const std::shared_lock<std::shared_mutex> &held);
   void free(Block &block);
   /// Pooled memory included.
   uint64_t used(int device) const;

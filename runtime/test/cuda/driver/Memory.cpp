@@ -63,7 +63,6 @@ uint64_t Memory::allocateHost(void *given, uint64_t bytes) {
     return 0;
   uint64_t address = reinterpret_cast<uint64_t>(host);
   Block &b = blocks_[address];
-  b = Block();
   b.address = address;
   b.bytes = bytes;
   b.host = host;
@@ -73,6 +72,10 @@ uint64_t Memory::allocateHost(void *given, uint64_t bytes) {
 }
 
 Block *Memory::containing(uint64_t address) {
+  return containing(address, std::shared_lock(mutex));
+}
+
+Block *Memory::containing(uint64_t address, const std::shared_lock<std::shared_mutex> &) {
   auto it = blocks_.upper_bound(address);
   if (it == blocks_.begin())
     return nullptr;
@@ -82,6 +85,7 @@ Block *Memory::containing(uint64_t address) {
 }
 
 Block *Memory::block(uint64_t address) {
+  std::shared_lock lock(mutex);
   auto it = blocks_.find(address);
   return it == blocks_.end() ? nullptr : &it->second;
 }
@@ -185,7 +189,7 @@ char *deviceMemory(int device, uint64_t address, uint64_t bytes, bool write,
   Memory &m = memory();
   {
     std::shared_lock lock(m.mutex);
-    Block *b = m.containing(address);
+    Block *b = m.containing(address, lock);
     if (b && b->state == Block::Live && address + bytes <= b->address + b->bytes &&
         (device < 0 || reachable(device, *b))) {
       uint64_t offset = address - b->address;

@@ -61,7 +61,6 @@ EMU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream str
   if (!address)
     return noMemory("cuMemAllocAsync", device, bytes);
   return enqueue(stream, simple("allocation", [=] {
-                      std::unique_lock lock(memory().mutex);
                       memory().block(address)->state = Block::Live;
                       return Progress::Done;
                     }), "cuMemAllocAsync");

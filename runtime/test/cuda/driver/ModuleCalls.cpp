@@ -19,7 +19,7 @@ public:
   bool find(uint64_t address, Region &region) const override {
     Memory &m = memory();
     std::shared_lock lock(m.mutex);
-    Block *b = m.containing(address);
+    Block *b = m.containing(address, lock);
     if (!b || b->state != Block::Live)
       return false;
     if (b->device >= 0 && b->device != device_ &&
