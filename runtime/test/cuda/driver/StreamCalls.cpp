@@ -347,7 +347,7 @@ namespace {
 struct GraphRun {
   std::shared_ptr<Graph> graph;
   std::vector<Running> running;
-  std::vector<char> done;
+  std::vector<std::atomic<bool>> done; ///< Asked for while one runs.
   explicit GraphRun(std::shared_ptr<Graph> g) : graph(std::move(g)), done(graph->nodes.size()) {
     for (const GraphNode &node : graph->nodes)
       running.push_back(node.work.make());
@@ -375,7 +375,7 @@ struct GraphRun {
           done[n] = any = true;
       }
     }
-    for (char d : done)
+    for (const std::atomic<bool> &d : done)
       if (!d)
         return Progress::Later;
     return Progress::Done;
