@@ -34,8 +34,7 @@ void mlir::spmd::coalesce(SmallVectorImpl<Digit> &digits) {
   digits.truncate(n);
 }
 
-/// Joins neighbours, in the order given.
-static void joinNeighbours(SmallVectorImpl<RankDigit> &digits) {
+void mlir::spmd::joinNeighbours(SmallVectorImpl<RankDigit> &digits) {
   unsigned n = 0;
   for (const RankDigit &digit : digits) {
     if (digit.size == 1)
@@ -264,9 +263,8 @@ std::optional<Sharding> Layout::toSharding(const Mesh &mesh) const {
       if (!appendAxes(rank, mesh, entries))
         return std::nullopt;
     entries = canonicalize(entries);
-    for (const DimEntry &entry : entries)
-      if (entry.size != mesh.axes[entry.axis].size)
-        return std::nullopt; // no sub-axis on an uneven dim
+    if (!mayLeaveRest(entries, mesh))
+      return std::nullopt;
   }
   return sharding;
 }

@@ -60,6 +60,13 @@ static std::optional<SmallVector<RankDigit>> peel(SmallVector<int64_t> order) {
   return digits;
 }
 
+/// Gives a mesh the axes between borders, which rise.
+static void setAxes(Mesh &mesh, ArrayRef<int64_t> borders) {
+  mesh.axes.clear();
+  for (unsigned i = borders.size(); i-- > 1;)
+    mesh.axes.push_back({"d" + std::to_string(borders.size() - 1 - i), borders[i] / borders[i - 1]});
+}
+
 std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingError &error,
                                         bool flat) {
   MeshViews result;
@@ -103,17 +110,19 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
   }
 
   // Borders of all axes, in the order of the ranks.
-  SmallVector<int64_t> borders{1, n};
-  for (const View &view : result.views)
+  SmallVector<int64_t> borders;
+  for (const View &view : result.views) {
+    auto &own = result.common.viewBorders.emplace_back();
+    own.append({1, n});
     for (unsigned a = 0; a < view.mesh->axes.size(); ++a) {
       SmallVector<RankDigit> digits;
       if (view.mesh->axes[a].size > 1 &&
           map({view.mesh->axisStride(a), view.mesh->axes[a].size}, view, true, digits))
-        for (const RankDigit &digit : digits) {
-          borders.push_back(digit.stride);
-          borders.push_back(digit.stride * digit.size);
-        }
+        for (const RankDigit &digit : digits)
+          own.append({digit.stride, digit.stride * digit.size});
     }
+    borders.append(own.begin(), own.end());
+  }
   llvm::sort(borders);
   borders.erase(llvm::unique(borders), borders.end());
   SmallVector<int64_t> kept;
@@ -127,9 +136,7 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
   result.common.deviceIds = first.deviceIds;
   result.common.flops = first.flops;
   result.common.memory = first.memory;
-  for (unsigned i = kept.size(); i-- > 1;)
-    result.common.axes.push_back({"d" + std::to_string(kept.size() - 1 - i),
-                                  kept[i] / kept[i - 1]});
+  setAxes(result.common, kept);
   if (result.common.axes.empty())
     result.common.axes.push_back({"d0", 1});
   // Link costs of an axis: those of the axes that it is part of.
@@ -159,7 +166,9 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
                     result.common.axes, [](const MeshAxis &a, const MeshAxis &b) {
                       return a.size == b.size;
                     })) {
+      auto inside = std::move(result.common.viewBorders);
       result.common = *view.mesh;
+      result.common.viewBorders = std::move(inside);
       break;
     }
   return result;
@@ -279,4 +288,55 @@ std::optional<Sharding> MeshViews::toCommon(const Sharding &sharding, unsigned v
 
 std::optional<Sharding> MeshViews::fromCommon(const Sharding &sharding, unsigned view) const {
   return respell(sharding, [&](ArrayRef<DimEntry> e) { return fromCommon(e, view); });
+}
+
+std::optional<MeshViews::Refined> MeshViews::refine(const Sharding &sharding) const {
+  // Without the borders that are inside its axes.
+  Mesh plain = common;
+  plain.viewBorders.clear();
+  SmallVector<int64_t> borders{common.numDevices()};
+  for (unsigned a = 0; a < common.axes.size(); ++a)
+    borders.push_back(common.axisStride(a));
+  const size_t before = borders.size();
+  for (const DimSharding &dim : sharding.dims)
+    if (mayLeaveRest(dim.entries, common) && !mayLeaveRest(dim.entries, plain))
+      for (const DimEntry &entry : dim.entries) {
+        if (entry.isGap())
+          continue; // of size 1
+        const RankDigit digit = getRankDigit(entry, common);
+        borders.push_back(digit.stride);
+        borders.push_back(digit.stride * digit.size);
+      }
+  if (borders.size() == before)
+    return std::nullopt;
+  llvm::sort(borders);
+  borders.erase(llvm::unique(borders), borders.end());
+  for (unsigned i = 1; i < borders.size(); ++i)
+    if (borders[i] % borders[i - 1] != 0)
+      return std::nullopt;
+  Refined result{plain, {}};
+  setAxes(result.mesh, borders);
+  if (!common.alpha.empty() && !common.beta.empty()) {
+    // An axis costs what the one costs that it is part of.
+    result.mesh.alpha.clear();
+    result.mesh.beta.clear();
+    for (unsigned i = 0; i < result.mesh.axes.size(); ++i)
+      for (unsigned a = 0; a < common.axes.size(); ++a)
+        if (common.axisStride(a) <= result.mesh.axisStride(i) &&
+            result.mesh.axisStride(i) < common.axisStride(a) * common.axes[a].size) {
+          result.mesh.alpha.push_back(common.alpha[a]);
+          result.mesh.beta.push_back(common.beta[a]);
+        }
+  }
+  auto same = [](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
+    out.push_back(digit);
+    return true;
+  };
+  std::optional<Sharding> spelled = respell(sharding, [&](ArrayRef<DimEntry> entries) {
+    return respell(entries, common, result.mesh, same);
+  });
+  if (!spelled)
+    return std::nullopt;
+  result.sharding = std::move(*spelled);
+  return result;
 }

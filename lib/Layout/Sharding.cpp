@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/Layout/Sharding.h"
+#include "shardkit/Layout/Layout.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 
@@ -296,14 +296,34 @@ DimEntries mlir::spmd::joinDim(ArrayRef<DimEntries> factors,
 //   {"x":(1)2, "x":(2)2}, 5  | no        yes    the whole axis, written in parts
 //   {2, "x"},      6         | no        no     a gap
 //   {},            5         | yes       yes
+// On <"d"=6, "e"=5>, which <"x"=2, "y"=3, "z"=5> and <"u"=3, "v"=10> have in common:
+//   {"d":(1)2},      5       | no        yes    "x"
+//   {"d":(3)2, "e"}, 7       | no        yes    "v"
+//   {"d":(3)2},      5       | no        no     a part of "v"
 bool mlir::spmd::divides(ArrayRef<DimEntry> entries, int64_t size) {
   return size < 0 || size % totalFactor(entries) == 0;
 }
 
 bool mlir::spmd::mayLeaveRest(ArrayRef<DimEntry> entries, const Mesh &mesh) {
-  return llvm::all_of(canonicalize(entries), [&](const DimEntry &entry) {
-    return !entry.isGap() && entry.size == mesh.axes[entry.axis].size;
-  });
+  SmallVector<RankDigit> runs;
+  for (const DimEntry &entry : entries) {
+    if (entry.size == 1)
+      continue;
+    if (entry.isGap())
+      return false;
+    runs.push_back(getRankDigit(entry, mesh));
+  }
+  joinNeighbours(runs);
+  auto areWhole = [&](ArrayRef<int64_t> borders) {
+    return llvm::all_of(runs, [&](const RankDigit &run) {
+      return llvm::is_contained(borders, run.stride) &&
+             llvm::is_contained(borders, run.stride * run.size);
+    });
+  };
+  SmallVector<int64_t> borders{mesh.numDevices()};
+  for (unsigned a = 0; a < mesh.axes.size(); ++a)
+    borders.push_back(mesh.axisStride(a));
+  return areWhole(borders) || llvm::any_of(mesh.viewBorders, areWhole);
 }
 
 static ShardingError makeError(const char *reason, std::string message,

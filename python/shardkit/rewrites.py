@@ -168,12 +168,14 @@ def rewrite_slice(op: ir.Operation) -> None:
 
 
 def rewrite_reduce(op: ir.Operation) -> None:
-    """A reduction over no dims combines each element with the initial one."""
-    if ir.DenseI64ArrayAttr(op.attributes["dimensions"]):
-        return
+    """A reduction over no dims combines each element with the initial one, one over no elements is that one."""
     b = Builder(op)
     values, inits = op.operands[: len(op.operands) // 2], op.operands[len(op.operands) // 2 :]
-    shape = shape_of(values[0])
+    shape, dims = shape_of(values[0]), ir.DenseI64ArrayAttr(op.attributes["dimensions"])
+    if any(shape[d] == 0 for d in dims):
+        replace(op, [b.broadcast(v, shape_of(r), []) for v, r in zip(inits, op.results)])
+    if dims:
+        return
     replace(op, apply_body(b, op, [b.broadcast(v, shape, []) for v in inits] + list(values)))
 
 

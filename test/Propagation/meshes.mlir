@@ -48,6 +48,22 @@ func.func @common(%x: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@a, [{"c"}
 
 // -----
 
+// Whole axes of two meshes, on dims that they do not divide, are whole axes of a third.
+// CHECK: spmd.mesh @a_common = <["d0"=2, "d1"=3, "d2"=3, "d3"=2]>
+spmd.mesh @a = <["x"=2, "y"=3, "z"=2, "w"=3]>
+spmd.mesh @b = <["p"=3, "q"=2, "r"=3, "s"=2]>
+
+// CHECK-LABEL: func.func @uneven
+// CHECK-SAME: tensor<5x7xf32> {spmd.sharding = #spmd.sharding<@b, [{}, {"s"}]>}
+// CHECK: arith.addf {{.*}} [#spmd.sharding<@a_common, [{"d0", ?}, {"d3", ?}]>]
+func.func @uneven(%x: tensor<5x7xf32> {spmd.sharding = #spmd.sharding<@a, [{"x"}, {?}]>},
+                  %y: tensor<5x7xf32> {spmd.sharding = #spmd.sharding<@b, [{}, {"s"}]>}) -> tensor<5x7xf32> {
+  %0 = arith.addf %x, %y : tensor<5x7xf32>
+  return %0 : tensor<5x7xf32>
+}
+
+// -----
+
 spmd.mesh @a = <["x"=4]>
 spmd.mesh @b = <["x"=4], device_ids=[4, 5, 6, 7]>
 

@@ -125,6 +125,8 @@ struct Layout {
 /// of size 1, sorts.
 void coalesce(llvm::SmallVectorImpl<Digit> &digits);
 void coalesce(llvm::SmallVectorImpl<RankDigit> &digits);
+/// Those that follow each other, major to minor, become one; the order stays.
+void joinNeighbours(llvm::SmallVectorImpl<RankDigit> &digits);
 /// Digits that cover all of these: those that overlap become one.
 ///   (1, 2), (2, 2) -> (1, 4)     (3, 2), (1, 2) of 6 ranks -> (1, 6)
 void joinRanks(llvm::SmallVectorImpl<RankDigit> &digits);

@@ -34,6 +34,9 @@ struct Mesh {
   llvm::SmallVector<double> alpha, beta;
   std::optional<double> flops;
   std::optional<int64_t> memory;
+  /// On a mesh that several views have in common (MeshViews): of each view, the rank
+  /// strides between its axes. Those that are inside an axis here are borders nonetheless.
+  llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 0> viewBorders;
 
   /// Number of devices (product of the axis sizes).
   int64_t numDevices() const;

@@ -10,6 +10,8 @@
 //                                                 other stay inside an axis
 //   one mesh                         that mesh
 //
+// Borders that stay inside an axis are borders of whole axes all the same where a dim
+// leaves a rest (Mesh::viewBorders).
 // A sub-axis of one view that crosses a border of another needs the flat mesh, of
 // one axis, which has every digit.
 //
@@ -45,6 +47,15 @@ public:
   /// The inverse. Nothing if they are no (sub-)axes of the view.
   std::optional<DimEntries> fromCommon(llvm::ArrayRef<DimEntry> entries, unsigned view) const;
   std::optional<Sharding> fromCommon(const Sharding &sharding, unsigned view) const;
+
+  /// A mesh of the same devices on which all dims that may leave a rest on the common mesh
+  /// (as whole axes of one view or another) are cut by whole axes, and the sharding there.
+  /// Nothing if the common mesh is one, or there is none.
+  struct Refined {
+    Mesh mesh;
+    Sharding sharding;
+  };
+  std::optional<Refined> refine(const Sharding &sharding) const;
 
 private:
   /// A digit of a view's rank is the digit of the same size at `common` of the

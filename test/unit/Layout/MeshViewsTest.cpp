@@ -117,6 +117,50 @@ TEST(MeshViews, RespellWhatEachDeviceHas) {
   EXPECT_GT(elsewhere, back);
 }
 
+TEST(MeshViews, MayLeaveARestWhereAViewHasWholeAxes) {
+  Mesh a = mesh({2, 3, 5}), b = mesh({3, 10});
+  auto both = views({&a, &b});
+  ASSERT_TRUE(both);
+  const Mesh &common = both->getCommon(); // 6 x 5
+  const std::pair<std::optional<DimEntries>, bool> rows[] = {
+      {both->toCommon(DimEntries{{0, 1, 2}}, 0), true},             // x
+      {both->toCommon(DimEntries{{1, 1, 3}}, 0), true},             // y
+      {both->toCommon(DimEntries{{1, 1, 3}, {2, 1, 5}}, 0), true},  // y, z
+      {both->toCommon(DimEntries{{1, 1, 3}, {0, 1, 2}}, 0), true},  // y, x
+      {both->toCommon(DimEntries{{1, 1, 10}}, 1), true},            // v
+      {both->toCommon(DimEntries{{1, 1, 10}, {0, 1, 3}}, 1), true}, // v, u
+      {both->toCommon(DimEntries{{1, 1, 2}}, 1), false},            // a part of v
+      {both->toCommon(DimEntries{{1, 1, 2}, {0, 1, 3}}, 1), false}, // a part of v, u
+  };
+  for (const auto &[entries, may] : rows) {
+    ASSERT_TRUE(entries);
+    EXPECT_EQ(mayLeaveRest(*entries, common), may) << toString(*entries, common);
+    // What is not even is a layout again as it was.
+    Sharding sharding;
+    sharding.dims.push_back({*entries});
+    EXPECT_EQ(Layout::get(sharding, common, {7}).toSharding(common).has_value(), may);
+  }
+}
+
+TEST(MeshViews, RefineToWholeAxesOfSeveralViews) {
+  Mesh a = mesh({2, 3, 2, 3}), b = mesh({3, 2, 3, 2});
+  auto both = views({&a, &b});
+  ASSERT_TRUE(both);
+  Sharding mixed; // "x" of one, "s" of the other
+  mixed.dims.push_back({*both->toCommon(DimEntries{{0, 1, 2}}, 0)});
+  mixed.dims.push_back({*both->toCommon(DimEntries{{3, 1, 2}}, 1)});
+  auto refined = both->refine(mixed);
+  ASSERT_TRUE(refined);
+  EXPECT_EQ(refined->mesh.axesToString(), "\"d0\"=2, \"d1\"=3, \"d2\"=3, \"d3\"=2");
+  EXPECT_EQ(toString(refined->sharding, refined->mesh), "[{\"d0\"}, {\"d3\"}]");
+  EXPECT_EQ(Layout::get(refined->sharding, refined->mesh, {5, 7}),
+            Layout::get(mixed, both->getCommon(), {5, 7}));
+  // Whole axes of the common mesh need no other.
+  Sharding plain;
+  plain.dims.push_back({*both->toCommon(DimEntries{{0, 1, 2}, {1, 1, 3}}, 0)});
+  EXPECT_FALSE(both->refine(plain));
+}
+
 TEST(MeshViews, KeepGapsWhereTheyAre) {
   Mesh a = mesh({4, 2}), b = mesh({2, 4});
   auto all = views({&a, &b});

@@ -179,39 +179,39 @@ FailureOr<DimEntries> FunctionMeshes::readAxes(FlatSymbolRefAttr mesh, ArrayAttr
 //===----------------------------------------------------------------------===//
 
 FlatSymbolRefAttr FunctionMeshes::getCommonName() {
-  if (commonName)
-    return commonName;
-  const Mesh &mesh = views->getCommon();
+  if (!commonName)
+    commonName = getName(views->getCommon());
+  return commonName;
+}
+
+FlatSymbolRefAttr FunctionMeshes::getName(const Mesh &mesh) {
+  MLIRContext *context = module.getContext();
   // That of another function, where it is the same.
   for (auto op : module.getOps<MeshOp>())
-    if (op.getMesh() == toAttr(module.getContext(), mesh) && toMesh(op).alpha == mesh.alpha &&
+    if (op.getMesh() == toAttr(context, mesh) && toMesh(op).alpha == mesh.alpha &&
         toMesh(op).beta == mesh.beta)
-      return commonName = FlatSymbolRefAttr::get(op.getSymNameAttr());
+      return FlatSymbolRefAttr::get(op.getSymNameAttr());
   std::string name = mesh.name + "_common";
   for (unsigned i = 0; SymbolTable::lookupSymbolIn(module, name); ++i)
     name = mesh.name + "_common" + std::to_string(i);
-  MLIRContext *context = module.getContext();
   OpBuilder b(context);
   auto first = SymbolTable::lookupSymbolIn(module, names.front().getAttr());
   b.setInsertionPointAfter(first);
   createMesh(b, first->getLoc(), name, mesh);
-  return commonName = FlatSymbolRefAttr::get(context, name);
+  return FlatSymbolRefAttr::get(context, name);
 }
 
-void FunctionMeshes::forEachView(
-    FlatSymbolRefAttr preferred,
-    llvm::function_ref<bool(FlatSymbolRefAttr, const Mesh &, int)> fn) {
-  if (preferred && preferred == commonName) {
-    fn(commonName, views->getCommon(), -1);
-    return;
-  }
+bool FunctionMeshes::anyView(FlatSymbolRefAttr preferred,
+                             llvm::function_ref<bool(unsigned)> fn) const {
+  if (preferred && preferred == commonName)
+    return false;
   std::optional<unsigned> own = preferred ? findView(preferred) : std::nullopt;
-  if (own && fn(names[*own], views->getView(*own), *own))
-    return;
+  if (own && fn(*own))
+    return true;
   for (unsigned v = 0; v < names.size(); ++v)
-    if (v != own && views->hasCommonOrder(v) && fn(names[v], views->getView(v), v))
-      return;
-  fn(getCommonName(), views->getCommon(), -1);
+    if (v != own && views->hasCommonOrder(v) && fn(v))
+      return true;
+  return false;
 }
 
 ShardingAttr FunctionMeshes::getAttr(const Sharding &sharding, FlatSymbolRefAttr preferred) {
@@ -231,41 +231,48 @@ ShardingAttr FunctionMeshes::getAttrOn(const Sharding &sharding, FlatSymbolRefAt
 ShardingAttr
 FunctionMeshes::findAttr(const Sharding &sharding, FlatSymbolRefAttr preferred,
                          llvm::function_ref<bool(const Sharding &, const Mesh &)> fits) {
+  MLIRContext *context = module.getContext();
   ShardingAttr attr;
-  forEachView(preferred, [&](FlatSymbolRefAttr name, const Mesh &mesh, int view) {
-    auto spelled = view < 0 ? std::optional(sharding) : views->fromCommon(sharding, view);
-    if (spelled && (view < 0 || fits(*spelled, mesh)))
-      attr = spmd::toAttr(module.getContext(), name, *spelled, mesh);
+  bool isFound = anyView(preferred, [&](unsigned v) {
+    std::optional<Sharding> spelled = views->fromCommon(sharding, v);
+    if (spelled && fits(*spelled, views->getView(v)))
+      attr = spmd::toAttr(context, names[v], *spelled, views->getView(v));
     return attr != nullptr;
   });
-  return attr;
+  if (isFound)
+    return attr;
+  // Whole axes of several views are whole axes of none: a mesh that has them all.
+  if (auto finer = views->refine(sharding))
+    return spmd::toAttr(context, getName(finer->mesh), finer->sharding, finer->mesh);
+  return spmd::toAttr(context, getCommonName(), sharding, views->getCommon());
 }
 
 FactorsAttr FunctionMeshes::getAttr(ArrayRef<DimEntries> factors) {
+  MLIRContext *context = module.getContext();
   FactorsAttr attr;
-  forEachView({}, [&](FlatSymbolRefAttr name, const Mesh &mesh, int view) {
+  bool isFound = anyView({}, [&](unsigned v) {
     SmallVector<DimEntries> spelled;
     for (const DimEntries &entries : factors) {
-      auto own = view < 0 ? std::optional(entries) : views->fromCommon(entries, view);
+      std::optional<DimEntries> own = views->fromCommon(entries, v);
       if (!own)
         return false;
       spelled.push_back(std::move(*own));
     }
-    attr = spmd::toAttr(module.getContext(), name, spelled, mesh);
+    attr = spmd::toAttr(context, names[v], spelled, views->getView(v));
     return true;
   });
-  return attr;
+  return isFound ? attr : spmd::toAttr(context, getCommonName(), factors, views->getCommon());
 }
 
 FunctionMeshes::Spelled FunctionMeshes::spell(ArrayRef<DimEntry> entries) {
   Spelled result;
-  forEachView({}, [&](FlatSymbolRefAttr name, const Mesh &mesh, int view) {
-    auto own = view < 0 ? std::optional(DimEntries(entries)) : views->fromCommon(entries, view);
+  bool isFound = anyView({}, [&](unsigned v) {
+    std::optional<DimEntries> own = views->fromCommon(entries, v);
     if (own)
-      result = {name, &mesh, std::move(*own)};
+      result = {names[v], &views->getView(v), std::move(*own)};
     return own.has_value();
   });
-  return result;
+  return isFound ? result : Spelled{getCommonName(), &views->getCommon(), DimEntries(entries)};
 }
 
 std::string FunctionMeshes::toString(const Sharding &sharding) const {

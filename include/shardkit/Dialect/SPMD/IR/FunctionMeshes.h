@@ -13,7 +13,8 @@ namespace mlir::spmd {
 /// Shardings on any of them are read as shardings on one mesh, which layout
 /// arithmetic works on, and spelled on one of them again: on the first, in the
 /// order of the module, that has the axes, and as whole ones if they are whole axes
-/// of the common mesh; where none has, the common mesh is added to the module.
+/// of the common mesh; where none has, the common mesh is added to the module, or one of
+/// its devices that has them.
 class FunctionMeshes {
 public:
   /// `named`: each mesh with a place that names it, not empty. Ranks are those of
@@ -75,13 +76,15 @@ private:
   FailureOr<DimEntries> readEntries(FlatSymbolRefAttr mesh, ArrayRef<DimEntryAttr> attrs,
                                     EmitErrorFn emitError) const;
   std::optional<unsigned> findView(FlatSymbolRefAttr name) const;
-  /// Calls `fn(name, mesh, view)` for each view until it returns true; then with
-  /// the common mesh and no view. `preferred` comes first.
-  void forEachView(FlatSymbolRefAttr preferred,
-                   llvm::function_ref<bool(FlatSymbolRefAttr, const Mesh &, int)> fn);
+  /// Calls `fn` for each view that has the order of the common mesh until it returns true;
+  /// `preferred` comes first, whatever its order. False if none does, or where `preferred`
+  /// is the common mesh.
+  bool anyView(FlatSymbolRefAttr preferred, llvm::function_ref<bool(unsigned)> fn) const;
   ShardingAttr findAttr(const Sharding &sharding, FlatSymbolRefAttr preferred,
                         llvm::function_ref<bool(const Sharding &, const Mesh &)> fits);
   FlatSymbolRefAttr getCommonName();
+  /// A mesh of the module that is like this one; added where there is none.
+  FlatSymbolRefAttr getName(const Mesh &mesh);
 
   ModuleOp module;
   std::optional<MeshViews> views;
