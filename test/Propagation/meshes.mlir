@@ -33,13 +33,13 @@ func.func @permuted(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@t, [{"
 
 // -----
 
-// Neither mesh has both cuts: the common one is added.
-// CHECK: spmd.mesh @a_common = <["d0"=48]>
+// Neither mesh has both cuts: one that has them is added.
+// CHECK: spmd.mesh @a_common = <["d0"=4, "d1"=3, "d2"=4]>
 spmd.mesh @a = <["a"=6, "b"=2, "c"=4]>
 spmd.mesh @b = <["p"=4, "q"=2, "r"=6]>
 
 // CHECK-LABEL: func.func @common
-// CHECK: arith.addf {{.*}} [#spmd.sharding<@a_common, [{"d0":(12)4, ?}, {"d0":(1)4, ?}]>]
+// CHECK: arith.addf {{.*}} [#spmd.sharding<@a_common, [{"d2", ?}, {"d0", ?}]>]
 func.func @common(%x: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@a, [{"c"}, {?}]>},
                   %y: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@b, [{?}, {"p"}]>}) -> tensor<8x8xf32> {
   %0 = arith.addf %x, %y : tensor<8x8xf32>
