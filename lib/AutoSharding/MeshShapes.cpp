@@ -17,7 +17,7 @@ struct Tried {
   Shape shape;
   double objective = 0, lowerBound = 0;
   bool proven = true;
-  std::string error; // why there is nothing
+  std::string error = {}; // why there is nothing
 };
 
 /// All lists of `numAxes` sizes whose product is `devices`, larger first axes first.

@@ -27,7 +27,7 @@ struct MicrobatchState {
   Kind kind = Same;
   ReductionKind reduction = ReductionKind::Sum; ///< of what is partial
   /// Of a cut value: how, on the mesh of microbatches.
-  SmallVector<DimEntries, 4> dims;
+  SmallVector<DimEntries, 4> dims = {};
   /// The dim that is cut, -1 where none is.
   int64_t getDim() const;
   /// Whether part m is what lies side by side along that dim.
