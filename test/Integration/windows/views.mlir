@@ -41,10 +41,10 @@ func.func @both(%x: tensor<8x9xi32> {spmd.sharding = #spmd.sharding<@a, [{"x"}, 
   return %1, %0 : tensor<7x8xi32>, tensor<8x9xi32>
 }
 
-// 2 x 3 beside 3 x 2: an axis of the one is no axis of a common mesh; what it cuts is
-// made whole first.
+// 2 x 3 beside 3 x 2: an axis of the one is no axis of a common mesh, yet a whole one.
 // CHECK-LABEL: func.func @parts
-// CHECK: spmd.all_gather
+// CHECK: spmd.exchange
+// CHECK: spmd.halo_exchange
 func.func @parts(%x: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<@six, [{"x"}, {"y"}]>, spmd.range = [-99, 99]},
                  %y: tensor<12x6xi32> {spmd.sharding = #spmd.sharding<@seven, [{"u"}, {"v"}]>, spmd.range = [-99, 99]}) -> tensor<10x5xi32> {
   %0 = arith.addi %x, %y : tensor<12x6xi32>
