@@ -67,6 +67,27 @@ static void setAxes(Mesh &mesh, ArrayRef<int64_t> borders) {
     mesh.axes.push_back({"d" + std::to_string(borders.size() - 1 - i), borders[i] / borders[i - 1]});
 }
 
+/// Gives the axes of a mesh the link costs of those of another mesh, with the same order of
+/// the devices, that they are part of, or made of.
+static void setLinkCosts(Mesh &mesh, const Mesh &from) {
+  mesh.alpha.clear();
+  mesh.beta.clear();
+  if (from.alpha.empty() || from.beta.empty())
+    return;
+  for (unsigned i = 0; i < mesh.axes.size(); ++i) {
+    int64_t low = mesh.axisStride(i), high = low * mesh.axes[i].size;
+    double alpha = 0, beta = 0;
+    for (unsigned a = 0; a < from.axes.size(); ++a)
+      if (std::max(low, from.axisStride(a)) <
+          std::min(high, from.axisStride(a) * from.axes[a].size)) {
+        alpha += from.alpha[a];
+        beta = std::max(beta, from.beta[a]);
+      }
+    mesh.alpha.push_back(alpha);
+    mesh.beta.push_back(beta);
+  }
+}
+
 std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingError &error,
                                         bool flat) {
   MeshViews result;
@@ -139,23 +160,10 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
   setAxes(result.common, kept);
   if (result.common.axes.empty())
     result.common.axes.push_back({"d0", 1});
-  // Link costs of an axis: those of the axes that it is part of.
   for (const View &view : result.views) {
-    const Mesh &mesh = *view.mesh;
-    if (view.pieces.size() > 1 || mesh.alpha.empty() || mesh.beta.empty())
+    if (view.pieces.size() > 1 || view.mesh->alpha.empty() || view.mesh->beta.empty())
       continue;
-    for (unsigned i = 0; i < result.common.axes.size(); ++i) {
-      int64_t low = result.common.axisStride(i), high = low * result.common.axes[i].size;
-      double alpha = 0, beta = 0;
-      for (unsigned a = 0; a < mesh.axes.size(); ++a)
-        if (std::max(low, mesh.axisStride(a)) <
-            std::min(high, mesh.axisStride(a) * mesh.axes[a].size)) {
-          alpha += mesh.alpha[a];
-          beta = std::max(beta, mesh.beta[a]);
-        }
-      result.common.alpha.push_back(alpha);
-      result.common.beta.push_back(beta);
-    }
+    setLinkCosts(result.common, *view.mesh);
     break;
   }
   // A view that has all borders is the common mesh.
@@ -316,18 +324,7 @@ std::optional<MeshViews::Refined> MeshViews::refine(const Sharding &sharding) co
       return std::nullopt;
   Refined result{plain, {}};
   setAxes(result.mesh, borders);
-  if (!common.alpha.empty() && !common.beta.empty()) {
-    // An axis costs what the one costs that it is part of.
-    result.mesh.alpha.clear();
-    result.mesh.beta.clear();
-    for (unsigned i = 0; i < result.mesh.axes.size(); ++i)
-      for (unsigned a = 0; a < common.axes.size(); ++a)
-        if (common.axisStride(a) <= result.mesh.axisStride(i) &&
-            result.mesh.axisStride(i) < common.axisStride(a) * common.axes[a].size) {
-          result.mesh.alpha.push_back(common.alpha[a]);
-          result.mesh.beta.push_back(common.beta[a]);
-        }
-  }
+  setLinkCosts(result.mesh, common);
   auto same = [](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
     out.push_back(digit);
     return true;

@@ -195,7 +195,7 @@ private:
       ShardingAttr given = getGivenOperand(op, i);
       FailureOr<LayoutId> id =
           read(given ? given : op.getInSharding(i), operand.getType(), op.getLoc());
-      if (failed(id) || failed(makeSpellable(op, *id)))
+      if (failed(id) || failed(makeSpellable(op, *id, operand.getType())))
         return failure();
       operands.push_back(*id);
       inside.push_back(getInside(*id, operand.getType(), op.getBody().getArgument(i).getType()));
@@ -203,7 +203,7 @@ private:
     Operation *terminator = op.getBody().front().getTerminator();
     for (auto [result, value, id] :
          llvm::zip(op->getResults(), terminator->getOperands(), results)) {
-      if (failed(makeSpellable(op, *id)))
+      if (failed(makeSpellable(op, *id, result.getType())))
         return failure();
       handed.push_back(getInside(*id, result.getType(), value.getType()));
     }
@@ -281,21 +281,22 @@ private:
 
   /// A manual computation names one mesh: free axes that it does not have are left
   /// out, minor ones first.
-  LogicalResult makeSpellable(ManualComputationOp op, LayoutId &id) {
-    auto isSpelled = [&](const Sharding &sharding) {
-      return meshes.getAttrOn(sharding, op.getMesh()).getMesh() == op.getMesh();
+  LogicalResult makeSpellable(ManualComputationOp op, LayoutId &id, Type type) {
+    auto isSpelled = [&](const Sharding &sharding, ArrayRef<int64_t> shape) {
+      return meshes.getAttrOn(sharding, shape, op.getMesh()).getMesh() == op.getMesh();
     };
     Sharding sharding = table.get(id);
-    if (isSpelled(sharding))
+    ArrayRef<int64_t> shape = getShape(type);
+    if (isSpelled(sharding, shape))
       return success();
-    for (DimSharding &dim : sharding.dims) {
+    for (auto [dim, size] : llvm::zip_equal(sharding.dims, shape)) {
       Sharding alone;
       alone.dims.push_back(dim);
-      while (!alone.dims[0].entries.empty() && !isSpelled(alone))
+      while (!alone.dims[0].entries.empty() && !isSpelled(alone, size))
         alone.dims[0].entries.pop_back();
       dim.entries = alone.dims[0].entries;
     }
-    if (!isSpelled(sharding))
+    if (!isSpelled(sharding, shape))
       return op.emitError() << "layout " << meshes.toString(table.get(id))
                             << " at the border of a manual computation has no spelling on mesh "
                             << op.getMesh() << ", expected its free axes to be of that mesh";

@@ -95,14 +95,14 @@ private:
     if (llvm::any_of(own.produced, [](auto id) { return id.has_value(); }))
       setShardings(op, own.produced);
     if (auto manual = dyn_cast<ManualComputationOp>(op)) {
-      auto toList = [&](ArrayRef<std::optional<LayoutId>> ids) {
+      auto toList = [&](ArrayRef<std::optional<LayoutId>> ids, TypeRange types) {
         SmallVector<Attribute> attrs;
-        for (auto id : ids)
-          attrs.push_back(meshes.getAttrOn(table.get(*id), manual.getMesh()));
+        for (auto [id, type] : llvm::zip(ids, types))
+          attrs.push_back(meshes.getAttrOn(table.get(*id), getShape(type), manual.getMesh()));
         return ArrayAttr::get(op->getContext(), attrs);
       };
-      manual.setInShardingsAttr(toList(own.needs));
-      manual.setOutShardingsAttr(toList(own.produced));
+      manual.setInShardingsAttr(toList(own.needs, manual.getInputs().getTypes()));
+      manual.setOutShardingsAttr(toList(own.produced, manual->getResultTypes()));
     }
     if (isa<ManualComputationOp, scf::WhileOp>(op))
       op->removeAttr(kOperandShardingsAttr);

@@ -150,7 +150,7 @@ Value Windows::createFetch(OpBuilder &b, Location loc, Value value, const Shardi
   ShardingAttr target = meshes.getAttr(to);
   auto exchange = HaloExchangeOp::create(
       b, loc, type.clone(local), value, TypeAttr::get(type.clone(global)),
-      meshes.getAttrOn(from, target.getMesh()), target, b.getDenseI64ArrayAttr(dims),
+      meshes.getAttrOn(from, global, target.getMesh()), target, b.getDenseI64ArrayAttr(dims),
       b.getDenseI64ArrayAttr(steps), b.getDenseI64ArrayAttr(offsets), IntegerAttr());
   halos.push_back(exchange);
   return exchange.getResult();

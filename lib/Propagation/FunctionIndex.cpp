@@ -44,6 +44,8 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
       mesh = sharding.getMesh();
       shardings.insert(sharding);
     }
+    if (auto factors = dyn_cast_or_null<FactorsAttr>(attr))
+      mesh = factors.getMesh();
     if (mesh)
       this->addMesh(mesh, loc);
   };
@@ -52,6 +54,7 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   auto given = StringAttr::get(context, kGivenAttr);
   auto ofOp = StringAttr::get(context, kShardingsAttr);
   auto ofOperands = StringAttr::get(context, kOperandShardingsAttr);
+  auto compute = StringAttr::get(context, kComputeAttr);
   for (StringAttr name : {ofValue, given}) {
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       addMesh(func.getArgAttr(i, name),
@@ -90,6 +93,7 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
     if (auto operands = dyn_cast_or_null<ArrayAttr>(op->getDiscardableAttr(ofOperands)))
       for (Attribute attr : operands)
         addMesh(attr, op->getLoc());
+    addMesh(op->getDiscardableAttr(compute), op->getLoc());
     return getIndexedBody(op) ? WalkResult::skip() : WalkResult::advance();
   });
 }

@@ -654,13 +654,8 @@ void FunctionPropagation::write() {
       own = meshes.getAttr(getOpenSharding(propagation.get(id).dims.size()));
     // On the mesh that the user chose, where it has the axes.
     ShardingAttr completed = attrOf(id);
-    if (FlatSymbolRefAttr mesh = cast<ShardingAttr>(own).getMesh(); mesh != completed.getMesh()) {
-      const Sharding &sharding = propagation.get(id);
-      bool isEven = llvm::all_of(
-          llvm::zip(sharding.dims, cast<RankedTensorType>(type).getShape()),
-          [](auto dim) { return divides(std::get<0>(dim).entries, std::get<1>(dim)); });
-      completed = isEven ? meshes.getAttrOn(sharding, mesh) : meshes.getAttr(sharding, mesh);
-    }
+    if (FlatSymbolRefAttr mesh = cast<ShardingAttr>(own).getMesh(); mesh != completed.getMesh())
+      completed = meshes.getAttrOn(propagation.get(id), getShape(type), mesh);
     list.set(kShardingAttr, completed);
     if (own != completed)
       list.set(kGivenAttr, own);

@@ -174,9 +174,8 @@ def rewrite_reduce(op: ir.Operation) -> None:
     shape, dims = shape_of(values[0]), ir.DenseI64ArrayAttr(op.attributes["dimensions"])
     if any(shape[d] == 0 for d in dims):
         replace(op, [b.broadcast(v, shape_of(r), []) for v, r in zip(inits, op.results)])
-    if dims:
-        return
-    replace(op, apply_body(b, op, [b.broadcast(v, shape, []) for v in inits] + list(values)))
+    elif not dims:
+        replace(op, apply_body(b, op, [b.broadcast(v, shape, []) for v in inits] + list(values)))
 
 
 # --- markers --------------------------------------------------------------------------------------

@@ -32,6 +32,9 @@ public:
   static std::optional<MeshViews> get(llvm::ArrayRef<const Mesh *> meshes,
                                       ShardingError &error, bool flat = false);
 
+  /// One more, of the common mesh's devices in the same order; the common mesh stays.
+  void addView(const Mesh &mesh) { views.push_back({&mesh, {{1, 1, mesh.numDevices()}}}); }
+
   const Mesh &getCommon() const { return common; }
   /// True if the common mesh is the only one.
   bool isSingle() const { return single; }

@@ -180,25 +180,41 @@ FailureOr<DimEntries> FunctionMeshes::readAxes(FlatSymbolRefAttr mesh, ArrayAttr
 
 FlatSymbolRefAttr FunctionMeshes::getCommonName() {
   if (!commonName)
-    commonName = getName(views->getCommon());
+    commonName = addView(views->getCommon());
   return commonName;
 }
 
-FlatSymbolRefAttr FunctionMeshes::getName(const Mesh &mesh) {
-  MLIRContext *context = module.getContext();
-  // That of another function, where it is the same.
+/// A mesh of the module with these axes, devices and costs.
+static FlatSymbolRefAttr findMesh(ModuleOp module, const Mesh &mesh) {
   for (auto op : module.getOps<MeshOp>())
-    if (op.getMesh() == toAttr(context, mesh) && toMesh(op).alpha == mesh.alpha &&
+    if (op.getMesh() == toAttr(module.getContext(), mesh) && toMesh(op).alpha == mesh.alpha &&
         toMesh(op).beta == mesh.beta)
       return FlatSymbolRefAttr::get(op.getSymNameAttr());
-  std::string name = mesh.name + "_common";
-  for (unsigned i = 0; SymbolTable::lookupSymbolIn(module, name); ++i)
-    name = mesh.name + "_common" + std::to_string(i);
-  OpBuilder b(context);
-  auto first = SymbolTable::lookupSymbolIn(module, names.front().getAttr());
-  b.setInsertionPointAfter(first);
-  createMesh(b, first->getLoc(), name, mesh);
-  return FlatSymbolRefAttr::get(context, name);
+  return {};
+}
+
+FlatSymbolRefAttr FunctionMeshes::addView(const Mesh &mesh) {
+  MLIRContext *context = module.getContext();
+  FlatSymbolRefAttr name = findMesh(module, mesh); // That of another function, where it is the same.
+  if (!name) {
+    std::string text = mesh.name + "_common";
+    for (unsigned i = 0; SymbolTable::lookupSymbolIn(module, text); ++i)
+      text = mesh.name + "_common" + std::to_string(i);
+    OpBuilder b(context);
+    auto first = SymbolTable::lookupSymbolIn(module, names.front().getAttr());
+    b.setInsertionPointAfter(first);
+    createMesh(b, first->getLoc(), text, mesh);
+    name = FlatSymbolRefAttr::get(context, text);
+  }
+  if (!findView(name)) {
+    auto own = std::make_shared<Mesh>(mesh);
+    own->name = name.getValue().str();
+    own->viewBorders.clear();
+    views->addView(*own);
+    added.push_back(std::move(own));
+    names.push_back(name);
+  }
+  return name;
 }
 
 bool FunctionMeshes::anyView(FlatSymbolRefAttr preferred,
@@ -224,8 +240,14 @@ ShardingAttr FunctionMeshes::getAttr(const Sharding &sharding, FlatSymbolRefAttr
   });
 }
 
-ShardingAttr FunctionMeshes::getAttrOn(const Sharding &sharding, FlatSymbolRefAttr mesh) {
-  return findAttr(sharding, mesh, [](const Sharding &, const Mesh &) { return true; });
+ShardingAttr FunctionMeshes::getAttrOn(const Sharding &sharding, ArrayRef<int64_t> shape,
+                                       FlatSymbolRefAttr mesh) {
+  return findAttr(sharding, mesh, [&](const Sharding &spelled, const Mesh &mesh) {
+    return llvm::all_of(llvm::zip(spelled.dims, shape), [&](auto dim) {
+      return divides(std::get<0>(dim).entries, std::get<1>(dim)) ||
+             mayLeaveRest(std::get<0>(dim).entries, mesh);
+    });
+  });
 }
 
 ShardingAttr
@@ -243,25 +265,17 @@ FunctionMeshes::findAttr(const Sharding &sharding, FlatSymbolRefAttr preferred,
     return attr;
   // Whole axes of several views are whole axes of none: a mesh that has them all.
   if (auto finer = views->refine(sharding))
-    return spmd::toAttr(context, getName(finer->mesh), finer->sharding, finer->mesh);
+    return spmd::toAttr(context, addView(finer->mesh), finer->sharding, finer->mesh);
   return spmd::toAttr(context, getCommonName(), sharding, views->getCommon());
 }
 
 FactorsAttr FunctionMeshes::getAttr(ArrayRef<DimEntries> factors) {
-  MLIRContext *context = module.getContext();
-  FactorsAttr attr;
-  bool isFound = anyView({}, [&](unsigned v) {
-    SmallVector<DimEntries> spelled;
-    for (const DimEntries &entries : factors) {
-      std::optional<DimEntries> own = views->fromCommon(entries, v);
-      if (!own)
-        return false;
-      spelled.push_back(std::move(*own));
-    }
-    attr = spmd::toAttr(context, names[v], spelled, views->getView(v));
-    return true;
-  });
-  return isFound ? attr : spmd::toAttr(context, getCommonName(), factors, views->getCommon());
+  // Spelled as the dims of a value would be.
+  Sharding sharding;
+  for (const DimEntries &entries : factors)
+    sharding.dims.push_back({entries});
+  ShardingAttr attr = getAttr(sharding);
+  return FactorsAttr::get(module.getContext(), attr.getMesh(), attr.getDims());
 }
 
 FunctionMeshes::Spelled FunctionMeshes::spell(ArrayRef<DimEntry> entries) {

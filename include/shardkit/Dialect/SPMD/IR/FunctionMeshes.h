@@ -13,8 +13,8 @@ namespace mlir::spmd {
 /// Shardings on any of them are read as shardings on one mesh, which layout
 /// arithmetic works on, and spelled on one of them again: on the first, in the
 /// order of the module, that has the axes, and as whole ones if they are whole axes
-/// of the common mesh; where none has, the common mesh is added to the module, or one of
-/// its devices that has them.
+/// of the common mesh; where none has, a mesh is added to the module: the common one, or a
+/// finer one on which they are whole.
 class FunctionMeshes {
 public:
   /// `named`: each mesh with a place that names it, not empty. Ranks are those of
@@ -50,8 +50,9 @@ public:
   }
   /// On `preferred` where it has the axes.
   ShardingAttr getAttr(const Sharding &sharding, FlatSymbolRefAttr preferred = {});
-  /// On `mesh` where it has the axes, be it in parts: of a sharding that leaves no rest.
-  ShardingAttr getAttrOn(const Sharding &sharding, FlatSymbolRefAttr mesh);
+  /// On `mesh` where it has the axes of this value, where they divide a dim be it in parts.
+  ShardingAttr getAttrOn(const Sharding &sharding, ArrayRef<int64_t> shape,
+                         FlatSymbolRefAttr mesh);
   FactorsAttr getAttr(ArrayRef<DimEntries> factors);
 
   /// (Sub-)axes as they are spelled, and the mesh they are of.
@@ -83,8 +84,8 @@ private:
   ShardingAttr findAttr(const Sharding &sharding, FlatSymbolRefAttr preferred,
                         llvm::function_ref<bool(const Sharding &, const Mesh &)> fits);
   FlatSymbolRefAttr getCommonName();
-  /// A mesh of the module that is like this one; added where there is none.
-  FlatSymbolRefAttr getName(const Mesh &mesh);
+  /// Makes `mesh`, of the order of the common one, a view: one that the module has, or a new one.
+  FlatSymbolRefAttr addView(const Mesh &mesh);
 
   ModuleOp module;
   std::optional<MeshViews> views;
@@ -93,6 +94,8 @@ private:
   SmallVector<FlatSymbolRefAttr, 1> withoutAxes;
   const Mesh *costMesh = nullptr;
   FlatSymbolRefAttr commonName;
+  /// Those that were added here, as views.
+  SmallVector<std::shared_ptr<const Mesh>, 0> added;
 };
 
 } // namespace mlir::spmd
