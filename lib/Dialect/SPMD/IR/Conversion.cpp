@@ -224,15 +224,6 @@ ShardingAttr spmd::toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
       toAttrs(context, sharding.unreduced, layoutMesh));
 }
 
-FactorsAttr spmd::toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
-                         ArrayRef<DimEntries> factors, const Mesh &layoutMesh) {
-  SmallVector<DimShardingAttr> attrs;
-  for (const DimEntries &factor : factors)
-    attrs.push_back(DimShardingAttr::get(
-        context, toAttrs(context, factor, layoutMesh), false, 0));
-  return FactorsAttr::get(context, mesh, attrs);
-}
-
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

@@ -115,8 +115,6 @@ llvm::SmallVector<DimEntryAttr> toAttrs(MLIRContext *context,
                                         const Mesh &mesh);
 DimShardingAttr toAttr(MLIRContext *context, const DimSharding &dim,
                        const Mesh &mesh);
-FactorsAttr toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
-                   llvm::ArrayRef<DimEntries> factors, const Mesh &layoutMesh);
 
 /// Shape of a value: that of a ranked shaped type, empty for a scalar.
 llvm::ArrayRef<int64_t> getShape(Type type);
