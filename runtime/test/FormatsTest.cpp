@@ -706,6 +706,8 @@ TEST(Weights, indicesThatLie) {
   expect("{\"weight_map\": {\"a\": 1}}", "weight 'a': the file is not a string");
   expect("{\"weight_map\": {\"a\": \"\"}}", "leaves the directory");
   expect("{\"weight_map\": {\"a\": \"/a.safetensors\"}}", "'/a.safetensors' leaves the directory");
+  // What opens the file does not know where its path comes from.
+  expect(R"({"weight_map": {"a": "a\nb.safetensors"}})", "a\\x0ab.safetensors: ");
   expect("{\"weight_map\": {\"a\": \"x/../../a.safetensors\"}}", "leaves the directory");
   expect("{\"weight_map\": {\"a\": \"l.safetensors\"}}", "symbolic link that leaves");
   expect("{\"weight_map\": {\"a\": \"a.safetensors\", \"a\": \"a.safetensors\"}}",

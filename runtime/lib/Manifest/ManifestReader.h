@@ -27,7 +27,7 @@ public:
       : json_(&json), where_(std::move(where)) {}
 
   [[noreturn]] void fail(const std::string &message) const {
-    throw ManifestError{oneLine(where_.empty() ? message : where_ + ": " + message)};
+    throw ManifestError{where_.empty() ? message : where_ + ": " + message};
   }
   const Json &json() const { return *json_; }
   const std::string &where() const { return where_; }

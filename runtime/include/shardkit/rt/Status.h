@@ -2,7 +2,8 @@
 //
 // Every runtime function that can fail returns a Status, or an Expected value.
 // A message is one line: a lower-case fact, what was expected, no trailing
-// period. withContext() puts the file, function or argument in front.
+// period. withContext() puts the file, function or argument in front. Names and
+// paths may be of any bytes: a Status spells out the control characters in them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,11 +27,16 @@ enum class Code : int32_t {
   Internal, ///< A library refused something that should have worked.
 };
 
+/// Text from a file as it may stand in a message: control characters are spelled
+/// out ("\x0a").
+std::string oneLine(const std::string &text);
+/// A name from a file likewise, in quotes, not endless.
+std::string quoteName(const std::string &name);
+
 class [[nodiscard]] Status {
 public:
   Status() = default;
-  Status(Code code, std::string message)
-      : code_(code), message_(std::move(message)) {}
+  Status(Code code, const std::string &message) : code_(code), message_(oneLine(message)) {}
 
   bool ok() const { return code_ == Code::Ok; }
   Code code() const { return code_; }

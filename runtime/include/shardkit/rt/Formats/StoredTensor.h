@@ -68,11 +68,6 @@ struct ShardName {
 /// The last "_shard-K-of-N" counts: NAME itself may contain such text.
 std::optional<ShardName> parseShardName(const std::string &name);
 
-/// Text from a file as it may stand in a message: control characters are spelled out.
-std::string oneLine(const std::string &text);
-/// A name from a file likewise, in quotes, not endless.
-std::string quoteName(const std::string &name);
-
 /// A tensor that is to be written; `read` gives elements as they lie in memory.
 struct TensorContent {
   std::string name;
