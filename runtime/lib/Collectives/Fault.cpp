@@ -9,16 +9,6 @@
 
 namespace shardkit::rt {
 
-Fault &Fault::operator=(const Fault &other) {
-  kind_ = other.kind_;
-  rank_ = other.rank_;
-  id_ = other.id_;
-  after_ = other.after_;
-  done_ = other.done_.load();
-  disagrees_ = other.disagrees_.load();
-  return *this;
-}
-
 static bool parseNumber(std::string_view text, int64_t &value) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() && value >= 0;
@@ -67,10 +57,11 @@ Status Fault::fromEnvironment(Fault &fault) {
 }
 
 Fault::Kind Fault::at(int64_t rank, int64_t id, bool after) {
-  if (kind_ == Kind::None || rank != rank_ || id != id_ || after != after_ || done_.exchange(true))
+  if (kind_ == Kind::None || rank != rank_ || id != id_ || after != after_ ||
+      progress_->happened.exchange(true))
     return Kind::None;
   if (kind_ == Kind::Disagree)
-    disagrees_ = true;
+    progress_->disagrees = true;
   return kind_;
 }
 

@@ -371,6 +371,8 @@ Executor::~Executor() {
 
 bool Executor::stuck() const { return impl_->stuck; }
 
+const Fault &Executor::fault() const { return impl_->fault; }
+
 Status
 Executor::forEachRank(int64_t ranks,
                            const std::function<Status(int64_t)> &fn) {

@@ -379,10 +379,8 @@ private:
 } // namespace
 
 Status makeSetDirectory(const std::string &directory, const SourceSet &source) {
+  SK_RETURN_IF_ERROR(makeDirectory(directory));
   std::error_code error;
-  fs::create_directories(directory, error);
-  if (error)
-    return ioError(directory + ": cannot be created: " + error.message());
   for (const StoredFile &file : source.stored().files)
     if (fs::equivalent(fs::path(file.path).parent_path(), directory, error))
       return invalid(directory + ": holds the source itself, expected another directory");

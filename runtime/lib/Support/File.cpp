@@ -216,6 +216,16 @@ Status checkWritable(const std::string &path) {
   return {};
 }
 
+Status makeDirectory(const std::string &path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error)
+    return ioError(path + ": cannot be created: " + error.message());
+  if (::access(path.c_str(), W_OK | X_OK) != 0)
+    return ioError(path + ": nothing can be written in it: " + systemError());
+  return {};
+}
+
 FileWriter::FileWriter(std::string path, std::string temporary, int fd)
     : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
 

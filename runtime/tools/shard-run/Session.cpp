@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include <unistd.h>
@@ -205,6 +206,17 @@ struct Unpacker {
 };
 
 } // namespace
+
+Status Session::checkFault() {
+  std::string mine;
+  if (executor_.fault().isAskedFor())
+    mine = executor_.fault().hasHappened() ? "happened" : std::getenv("SK_FAULT");
+  SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_.exchange(mine));
+  std::sort(all.begin(), all.end());
+  if (all.back().empty() || std::binary_search(all.begin(), all.end(), "happened"))
+    return {};
+  return invalid("SK_FAULT=" + all.back() + ": nothing failed, for no such rank came to it");
+}
 
 Status Session::mergeRecords(RunRecord &record) {
   if (backend_.processes() == 1)

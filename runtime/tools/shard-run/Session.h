@@ -54,6 +54,9 @@ public:
   rt::Expected<std::vector<std::string>>
   writeResults(const Runnable &what, const std::string &directory);
   bool stuck() const { return executor_.stuck(); }
+  /// By all processes together, when all has run: an error if SK_FAULT asks for what none
+  /// of their ranks came to.
+  rt::Status checkFault();
 
 private:
   struct Arguments {

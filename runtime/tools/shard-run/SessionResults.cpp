@@ -222,10 +222,7 @@ Session::writeResults(const Runnable &what,
 
 Status Session::writeAll(const Runnable &what, const std::string &directory,
                          std::vector<std::string> &written) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error)
-    return ioError(directory + ": cannot be created: " + error.message());
+  SK_RETURN_IF_ERROR(makeDirectory(directory));
   std::vector<Buffer> buffers;
   std::vector<TensorRef> tensors;
   std::set<std::string> paths;

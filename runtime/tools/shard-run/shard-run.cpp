@@ -192,6 +192,8 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   for (const std::string &output : {options.report, options_.digests})
     if (opened.ok() && !output.empty() && isFirst())
       opened = checkWritable(output);
+  if (opened.ok() && !options.outputDir.empty() && isFirst())
+    opened = makeDirectory(options.outputDir);
   if (Status status = backend_->agree(opened); !status.ok())
     return fail(status);
 
@@ -240,6 +242,9 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
   }
   if (functionsRun)
     *functionsRun += chosen->size();
+  if (!functionsRun)
+    if (Status status = session.checkFault(); !status.ok())
+      return fail(status);
   if (options.verify && isFirst() && !functionsRun)
     printVerdict(records, options.exact);
   Status status;

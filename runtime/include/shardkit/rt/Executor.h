@@ -146,6 +146,9 @@ public:
   static Status call(sk_program program, int64_t rank, int64_t ranks, void *const *arguments,
                      void *const *results, int64_t arenaBytes);
 
+  /// What the environment asks for (SK_FAULT).
+  const Fault &fault() const;
+
   /// A rank did not return after the step failed. Its thread still uses the
   /// program and the memory of that step: leave both alone, end the process
   /// with _exit.

@@ -2,7 +2,8 @@
 //
 // SK_FAULT=RANK:COLLECTIVE_ID:kill|stall|error|disagree makes that rank fail when it
 // enters the collective for the first time (of any function of a pipeline),
-// RANK:after=ID:... when it has left it. RANK:transfer=ID:... is a transfer.
+// RANK:after=ID:... when it has left it. RANK:transfer=ID:... is a transfer. A
+// copy of a Fault is the same one: it happens once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #include "shardkit/rt/Status.h"
 
 #include <atomic>
+#include <memory>
 
 namespace shardkit::rt {
 
@@ -30,23 +32,26 @@ public:
   /// The environment's, checked before anything runs; read once.
   static Status fromEnvironment(Fault &fault);
 
-  Fault() = default;
-  Fault(const Fault &other) { *this = other; }
-  Fault &operator=(const Fault &other);
+  bool isAskedFor() const { return kind_ != Kind::None; }
+  /// Whether it has happened; of all copies together.
+  bool hasHappened() const { return progress_->happened; }
 
   /// What happens to `rank` as it enters (`after`: has left) collective `id`; at most
   /// once, but for Disagree, which lasts.
   Kind at(int64_t rank, int64_t id, bool after);
   /// The id that `rank` gives out for `id`.
   int64_t announced(int64_t rank, int64_t id) const {
-    return disagrees_.load(std::memory_order_relaxed) && rank == rank_ ? id + 1 : id;
+    return rank == rank_ && progress_->disagrees.load(std::memory_order_relaxed) ? id + 1 : id;
   }
 
 private:
+  struct Progress {
+    std::atomic<bool> happened{false}, disagrees{false};
+  };
   Kind kind_ = Kind::None;
   int64_t rank_ = -1, id_ = -1;
   bool after_ = false;
-  std::atomic<bool> done_{false}, disagrees_{false};
+  std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
 };
 
 } // namespace shardkit::rt

@@ -87,6 +87,10 @@ private:
 /// An error where a FileWriter could not write to `path`; changes nothing.
 Status checkWritable(const std::string &path);
 
+/// Makes a directory, with those it lies in, where there is none; an error where that is
+/// not possible, or where no files can be made in it.
+Status makeDirectory(const std::string &path);
+
 /// The MD5 of a file's content, as 32 hexadecimal digits.
 Expected<std::string> fileMd5(const std::string &path);
 
