@@ -54,6 +54,9 @@
 // RUN: shard-weights convert %t/cut --format=tensor-cache -o %t/cache && shard-weights verify %t/cache | FileCheck %s --check-prefix=CACHE
 // CACHE: 2 weights, sizes right, 1 checksum right
 // RUN: shard-weights convert %t/cache --format=npz -o %t/w.npz && shard-weights convert %t/w.npz --format=safetensors --max-file-bytes=250 -o %t/back
+// One file, where the name says so, over what is there.
+// RUN: mkdir %t/one && shard-weights convert %t/w.npz --format=safetensors -o %t/one/w.safetensors && shard-weights convert %t/one --format=safetensors -o %t/one/w.safetensors
+// RUN: shard-run %t/four --weights %t/one/w.safetensors --input x=%t/x.npy --output-dir %t/fromone && cmp %t/direct/y.npy %t/fromone/y.npy
 // RUN: shard-weights inspect %t/back | FileCheck %s --check-prefix=BACK
 // BACK: layers.0.b {{.*}}F32 {{.*}}10 {{.*}}-{{.*}} 40 B {{.*}}model-00001-of-00002.safetensors
 // BACK: layers.0.w {{.*}}F32 {{.*}}6x10 {{.*}}-{{.*}} 240 B {{.*}}model-00002-of-00002.safetensors

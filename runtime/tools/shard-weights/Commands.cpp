@@ -221,8 +221,13 @@ static Status writeAll(const std::vector<std::pair<std::string, TensorSource>> &
       progress.add(count * size);
       return {};
     };
+  std::error_code error;
   if (options.format == "npz") {
     SK_RETURN_IF_ERROR(writeNpz(options.output, contents));
+  } else if (options.format == "safetensors" &&
+             fs::path(options.output).extension() == ".safetensors" &&
+             !fs::is_directory(options.output, error)) {
+    SK_RETURN_IF_ERROR(writeSafetensors(options.output, std::move(contents)));
   } else {
     SK_RETURN_IF_ERROR(makeSetDirectory(options.output, set));
     if (options.format == "tensor-cache") {

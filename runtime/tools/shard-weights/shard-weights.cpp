@@ -83,12 +83,13 @@ int main(int argc, char **argv) {
   CLI::App *convertCommand = app.add_subcommand(
       "convert", "Between formats; a presharded set becomes a whole one");
   withSet(convertCommand);
-  withOutput(convertCommand, "A directory, or a file for npz");
+  withOutput(convertCommand, "A directory; a file for npz, or X.safetensors");
   convertCommand->add_option("--format", options.format, "safetensors, tensor-cache or npz")
       ->required();
   convertCommand->add_flag("--f32-to-bf16", options.f32ToBf16,
                            "tensor-cache: store f32 as bf16, rounded");
-  convertCommand->add_option("--max-file-bytes", options.maxFileBytes, "Size to split files at");
+  convertCommand->add_option("--max-file-bytes", options.maxFileBytes,
+                             "Size to split the files of a directory at");
   CLI::App *exportCommand =
       app.add_subcommand("shard-info", "Write TVM's shard_info.json for a manifest");
   exportCommand->add_option("MANIFEST", options.manifest, "A bundle or a weight manifest")
