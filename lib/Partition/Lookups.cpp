@@ -96,8 +96,8 @@ void Lookups::makeBodiesLocal() {
         otherwise =
             body->getArgument(linalgOp.getNumDpsInputs() + yielded.getOperandNumber());
       if (!otherwise || otherwise.use_empty())
-        otherwise = arith::ConstantOp::create(
-            b, loc, getExactNeutral(ReductionKind::Sum, yielded.get().getType()));
+        otherwise =
+            createExactNeutral(b, loc, ReductionKind::Sum, yielded.get().getType());
       yielded.set(arith::SelectOp::create(b, loc, all, yielded.get(), otherwise));
     }
   }
@@ -136,8 +136,8 @@ expandSlice(OpBuilder &b, tensor::ExtractSliceOp op,
                                  : local.owned;
                }
                Value element = tensor::ExtractOp::create(b, loc, op.getSource(), places);
-               Value neutral = arith::ConstantOp::create(
-                   b, loc, getExactNeutral(ReductionKind::Sum, type.getElementType()));
+               Value neutral =
+                   createExactNeutral(b, loc, ReductionKind::Sum, type.getElementType());
                linalg::YieldOp::create(
                    b, loc, Value(arith::SelectOp::create(b, loc, owned, element, neutral)));
              })

@@ -42,16 +42,17 @@ static Value maskPartial(OpBuilder &b, Location loc, Value value,
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, coordinate, zero);
     first = first ? Value(arith::AndIOp::create(b, loc, first, here)) : here;
   }
-  TypedAttr element = getExactNeutral(kind, type.getElementType());
+  Type element = type.getElementType();
   Value neutral;
-  if (type.hasStaticShape()) {
-    neutral = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(element)));
+  if (type.hasStaticShape() && !isa<ComplexType>(element)) {
+    neutral = arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(type, Attribute(getExactNeutral(kind, element))));
   } else {
     SmallVector<Value> sizes;
     for (int64_t d = 0; d < type.getRank(); ++d)
       if (type.isDynamicDim(d))
         sizes.push_back(tensor::DimOp::create(b, loc, value, d));
-    neutral = tensor::SplatOp::create(b, loc, type, arith::ConstantOp::create(b, loc, element),
+    neutral = tensor::SplatOp::create(b, loc, type, createExactNeutral(b, loc, kind, element),
                                       sizes);
   }
   return arith::SelectOp::create(b, loc, first, value, neutral);

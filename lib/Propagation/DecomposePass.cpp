@@ -6,6 +6,7 @@
 
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -61,7 +62,9 @@ static void makeFill(Operation *op, Value scalar, bool constantsOnly) {
   const bool isConstant = matchPattern(scalar, m_Constant(&constant));
   if (!isConstant && constantsOnly)
     return;
-  if (isConstant)
+  if (auto parts = isConstant ? dyn_cast<ArrayAttr>(constant.getSplatValue<Attribute>()) : ArrayAttr())
+    element = complex::ConstantOp::create(b, op->getLoc(), constant.getElementType(), parts);
+  else if (isConstant)
     element = arith::ConstantOp::create(b, op->getLoc(), constant.getSplatValue<TypedAttr>());
   else
     element = tensor::ExtractOp::create(b, op->getLoc(), scalar, ValueRange());

@@ -207,8 +207,8 @@ static Value expandRead(OpBuilder &b, Operation *op, const Addressing &a, LocalP
         auto [places, owned] = getPlaces(b, loc, a, loops, localize);
         Value element = tensor::ExtractOp::create(b, loc, a.table, places);
         if (owned) {
-          Value neutral = arith::ConstantOp::create(
-              b, loc, getExactNeutral(ReductionKind::Sum, type.getElementType()));
+          Value neutral =
+              createExactNeutral(b, loc, ReductionKind::Sum, type.getElementType());
           element = arith::SelectOp::create(b, loc, owned, element, neutral);
         }
         linalg::YieldOp::create(b, loc, element);

@@ -458,6 +458,16 @@ TypedAttr spmd::getExactNeutral(ReductionKind kind, Type type) {
   return getNeutralElement(kind, type);
 }
 
+Value spmd::createExactNeutral(OpBuilder &b, Location loc, ReductionKind kind, Type type) {
+  auto complexType = dyn_cast<ComplexType>(type);
+  if (!complexType)
+    return arith::ConstantOp::create(b, loc, getExactNeutral(kind, type));
+  Type part = complexType.getElementType();
+  Attribute imaginary = getExactNeutral(ReductionKind::Sum, part);
+  return complex::ConstantOp::create(b, loc, type,
+                                     b.getArrayAttr({getExactNeutral(kind, part), imaginary}));
+}
+
 Attribute spmd::getFillElement(Value value) {
   Operation *def = value.getDefiningOp();
   while (isa_and_present<WithShardingConstraintOp, ReshardOp>(def))

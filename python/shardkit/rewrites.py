@@ -15,6 +15,7 @@ from .cumulative import rewrite_reduce_window
 from .loops import rewrite_branch, rewrite_while
 from .scatter import rewrite_scatter, rewrite_select_and_scatter
 from .sorting import rewrite_sort, rewrite_top_k
+from .special import rewrite_digamma, rewrite_erf_inv, rewrite_lgamma, rewrite_next_after
 from .stages import MARK
 
 # --- functions of numbers -------------------------------------------------------------------------
@@ -35,49 +36,6 @@ def rename_math(text: str) -> str:
 
 def rewrite_square(op: ir.Operation) -> None:
     replace(op, [Builder(op).value("stablehlo.multiply", [op.operands[0]] * 2, op.results[0].type)])
-
-
-def rewrite_erf_inv(op: ir.Operation) -> None:
-    """The inverse of erf in f32 and f64 by Giles' polynomials and two steps of Newton's method.
-
-    M. Giles, "Approximating the erfinv function", GPU Computing Gems 2 (2011)."""
-    b, x, type = Builder(op), op.operands[0], op.results[0].type
-    if str(element(x)) not in ("f32", "f64"):
-        raise fail(op, f"chlo.erf_inv of {type} has no lowering", "f32 or f64")
-
-    def c(number: float) -> ir.Value:
-        return b.splat(repr(float(number)), type)
-
-    def do(name: str, *values: ir.Value) -> ir.Value:
-        return b.value(name if "." in name else "stablehlo." + name, values, type)
-
-    one = c(1)
-    w = do("negate", do("log", do("multiply", do("subtract", one, x), do("add", one, x))))
-
-    def polynomial(shifted: ir.Value, coefficients: Sequence[float]) -> ir.Value:
-        result = c(coefficients[0])
-        for number in coefficients[1:]:
-            result = do("add", do("multiply", result, shifted), c(number))
-        return result
-
-    near = polynomial(
-        do("subtract", w, c(2.5)),
-        (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164,
-         0.246640727, 1.50140941),
-    )  # fmt: skip
-    far = polynomial(
-        do("subtract", do("sqrt", w), c(3)),
-        (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047,
-         1.00167406, 2.83297682),
-    )  # fmt: skip
-    y = do("multiply", b.select(b.compare("LT", "FLOAT", w, c(5)), near, far), x)
-    if str(element(x)) == "f64":  # f32 has all its bits already
-        for _ in range(2):
-            slope = do("multiply", c(1.1283791670955126), do("exponential", do("negate", do("multiply", y, y))))
-            y = do("subtract", y, do("divide", do("subtract", do("chlo.erf", y), x), slope))
-    # At the ends the polynomials have no value.
-    edge = b.compare("EQ", "FLOAT", do("abs", x), one)
-    replace(op, [b.select(edge, do("divide", x, c(0)), y)])
 
 
 FLOATS = {"f16": (11, 65504.0), "bf16": (8, float.fromhex("0x1.fep+127")), "f32": (24, float.fromhex("0x1.fffffep+127")),
@@ -167,6 +125,12 @@ def rewrite_slice(op: ir.Operation) -> None:
         replace(op, [Builder(op).value("tensor.empty", [], type)])
 
 
+def rewrite_pad(op: ir.Operation) -> None:
+    """Nothing with padding around it is padding."""
+    if 0 in shape_of(op.operands[0]):
+        replace(op, [Builder(op).broadcast(op.operands[1], shape_of(op.results[0]), [])])
+
+
 def rewrite_reduce(op: ir.Operation) -> None:
     """A reduction over no dims combines each element with the initial one, one over no elements is that one."""
     b = Builder(op)
@@ -195,11 +159,15 @@ REWRITES: dict[str, Callable[[ir.Operation], object]] = {
     "chlo.square": rewrite_square,
     "stablehlo.convert": rewrite_convert,
     "chlo.erf_inv": rewrite_erf_inv,
+    "chlo.lgamma": rewrite_lgamma,
+    "chlo.digamma": rewrite_digamma,
+    "chlo.next_after": rewrite_next_after,
     "chlo.top_k": rewrite_top_k,
     "stablehlo.sort": rewrite_sort,
     "stablehlo.scatter": rewrite_scatter,
     "stablehlo.select_and_scatter": rewrite_select_and_scatter,
     "stablehlo.slice": rewrite_slice,
+    "stablehlo.pad": rewrite_pad,
     "stablehlo.reduce": rewrite_reduce,
     "stablehlo.reduce_window": rewrite_reduce_window,
     "stablehlo.while": rewrite_while,

@@ -83,12 +83,24 @@ BYTES = codes("float8_e4m3fn")
 FINITE = jnp.where(jnp.isfinite(BYTES.astype(jnp.float32)), BYTES, jnp.zeros_like(BYTES))
 SCALES = np.linspace(0.001, 0.002, 16, dtype=np.float32)
 
+GAMMA = np.append(np.linspace(-6, 6, 241), [-0.0, 1e-3, 1e-20, -1e-20, 30, 171, 1e4, 1e10, 1e30, -1000.3, np.inf, -np.inf, np.nan, 0.5, 0.49999997])
+GAMMA = GAMMA.astype(np.float32).reshape(8, 32)
+NEIGHBOURS = np.float32([0, -0.0, 1, -1, 1e-45, -1e-45, np.inf, -np.inf, np.nan, 3.4e38, -3.4e38, 1.17549435e-38, 2])
+
 CASES = {
     # functions of numbers
     "erf": (jax.scipy.special.erf, put(normal(8, 4), "data")),
     "erfc": (jax.scipy.special.erfc, put(normal(8, 4), "data")),
     "erf_inv": (jax.scipy.special.erfinv, put(np.tanh(normal(8, 4)), "data")),
     "erf_inv_ends": (jax.scipy.special.erfinv, np.float32([1, -1, 0, 0.999, -0.999])),
+    "erf_inv_narrow": (lambda x: jax.scipy.special.erfinv(x.astype(jnp.bfloat16)), put(np.tanh(normal(8, 4)), "data")),
+    "lgamma": (jax.scipy.special.gammaln, put(GAMMA, "data")),
+    "digamma": (jax.scipy.special.digamma, put(GAMMA, "data")),
+    "gradient_of_lgamma": (jax.grad(lambda x: jax.scipy.special.gammaln(x).sum()), put(abs(normal(8, 4)) + 0.1, "data")),
+    "next_after": (jnp.nextafter, *np.meshgrid(NEIGHBOURS, NEIGHBOURS)),
+    "next_after_narrow": (lambda x, y: [jnp.nextafter(x.astype(t), y.astype(t)) for t in ("bfloat16", "float16")], *np.meshgrid(NEIGHBOURS, NEIGHBOURS)),
+    "truncated_normal": (lambda k: jax.random.truncated_normal(k, -1, 1, (8,)), jax.random.key(2)),
+    "gamma_numbers": (lambda k: jax.random.gamma(k, 2.0, (8,)), jax.random.key(2)),
     "trigonometric": (lambda x: (jnp.tan(x), jnp.arctan(x), jnp.sinh(x), jnp.cosh(x)), put(normal(8, 4), "data")),
     "inverse": (lambda x: (jnp.arcsin(x), jnp.arccos(x), jnp.arctanh(x), jnp.arcsinh(x)), put(np.tanh(normal(8, 4)), "data")),
     # order
@@ -221,6 +233,8 @@ CASES = {
     # shapes
     "concatenate": (lambda x, y: jnp.concatenate([x, y], 1), put(normal(8, 4), "data"), put(normal(8, 6), "data")),
     "pad": (lambda x: jnp.pad(x, ((1, 2), (0, 3))), put(normal(8, 4), "data")),
+    "pad_of_nothing": (lambda x: (lax.pad(x[:0], 3.0, ((2, 1, 1), (0, 1, 0))), jnp.pad(x[:, :0], ((0, 0), (1, 2)))), put(normal(8, 4), "data")),
+    "gradient_of_associative_scan": (jax.grad(lambda x: (lax.associative_scan(jnp.multiply, x, axis=1) ** 2).sum()), put(normal(4, 16), "data")),
     "reverse": (lambda x: x[::-1], put(normal(8, 4), "data")),
     "strided": (lambda x: x[1::3], put(normal(8, 4), None, "model")),
     "nothing": (lambda x: lax.associative_scan(jnp.add, x, axis=0), put(normal(8, 4), "data")),

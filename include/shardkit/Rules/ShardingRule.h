@@ -269,6 +269,8 @@ TypedAttr getNeutralElement(ReductionKind kind, Type type);
 /// The value x for which op(acc, x) is acc, bit by bit: a sum that starts from
 /// -0.0 stays -0.0.
 TypedAttr getExactNeutral(ReductionKind kind, Type type);
+/// The same as a scalar constant; of complex numbers too, which have sums and products.
+Value createExactNeutral(OpBuilder &b, Location loc, ReductionKind kind, Type type);
 /// The element that a tensor holds everywhere, if it is a fill or splat of a constant.
 Attribute getFillElement(Value value);
 /// True if `value` is known to hold the neutral element (or nothing defined)

@@ -121,6 +121,25 @@ func.func @f(%0: tensor<8xf32>) -> (tensor<8xf32> {spmd.sharding = #spmd.shardin
 
 // -----
 
+// sharding_c6
+spmd.mesh @pod = <["x"=4]>
+func.func private @f(%0: tensor<8xcomplex<f32>>) {
+  // expected-error @+2 {{reduction max is not defined for 'complex<f32>', expected one that is}}
+  // expected-note @+1 {{reductions for 'complex<f32>': sum, prod}}
+  %1 = spmd.reshard %0 <@pod, [{}], unreduced(max) = {"x"}> : tensor<8xcomplex<f32>>
+  return
+}
+
+// -----
+
+// sharding_c6: on an argument
+spmd.mesh @pod = <["x"=4]>
+// expected-error @+2 {{reduction xor is not defined for 'f32', expected one that is}}
+// expected-note @+1 {{reductions for 'f32': sum, prod, max, min, maxnum, minnum}}
+func.func private @f(tensor<8xf32> {spmd.sharding = #spmd.sharding<@pod, [{}], unreduced(xor) = {"x"}>})
+
+// -----
+
 // sharding_c3: the given sharding too
 spmd.mesh @pod = <["x"=4]>
 // expected-error @+1 {{sharding of argument #0 has 0 dimensions, expected 1}}

@@ -92,44 +92,8 @@ static LogicalResult verifyLocalShape(Operation *op, Type type,
 }
 
 /// all_reduce_c2, reduce_scatter_c3
-static LogicalResult verifyReduction(Operation *op, ReductionKind kind,
-                                     Type type) {
-  Type element = getElementTypeOrSelf(type);
-  bool isFloat = isa<FloatType>(element);
-  bool isInteger = element.isIntOrIndex();
-  bool legal = true;
-  switch (kind) {
-  case ReductionKind::Sum:
-  case ReductionKind::Prod:
-    break;
-  case ReductionKind::And:
-  case ReductionKind::Or:
-  case ReductionKind::Xor:
-  case ReductionKind::UMax:
-  case ReductionKind::UMin:
-    legal = isInteger;
-    break;
-  case ReductionKind::Max:
-  case ReductionKind::Min:
-    legal = isInteger || isFloat;
-    break;
-  case ReductionKind::MaxNum:
-  case ReductionKind::MinNum:
-    legal = isFloat;
-    break;
-  }
-  if (legal)
-    return success();
-  InFlightDiagnostic diag =
-      op->emitOpError() << "reduction " << stringifyReductionKind(kind)
-                        << " is not defined for " << element
-                        << ", expected one that is";
-  diag.attachNote() << "reductions for " << element << ": "
-                    << (isInteger ? "sum, prod, and, or, xor, max, min, umax, "
-                                    "umin"
-                        : isFloat ? "sum, prod, max, min, maxnum, minnum"
-                                  : "sum, prod");
-  return diag;
+static LogicalResult verifyReduction(Operation *op, ReductionKind kind, Type type) {
+  return verifyReductionOf(kind, type, [&] { return op->emitOpError(); });
 }
 
 static LogicalResult getMoveLayouts(Operation *op, Type globalType,

@@ -2,6 +2,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
 #include "OpSyntax.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -118,14 +119,56 @@ LogicalResult spmd::verifyShardingOf(const Sharding &sharding, Type type,
   return success();
 }
 
+LogicalResult spmd::verifyReductionOf(ReductionKind kind, Type type, EmitErrorFn emitError) {
+  Type element = getElementTypeOrSelf(type);
+  bool isFloat = isa<FloatType>(element);
+  bool isInteger = element.isIntOrIndex();
+  bool legal = true;
+  switch (kind) {
+  case ReductionKind::Sum:
+  case ReductionKind::Prod:
+    break;
+  case ReductionKind::And:
+  case ReductionKind::Or:
+  case ReductionKind::Xor:
+  case ReductionKind::UMax:
+  case ReductionKind::UMin:
+    legal = isInteger;
+    break;
+  case ReductionKind::Max:
+  case ReductionKind::Min:
+    legal = isInteger || isFloat;
+    break;
+  case ReductionKind::MaxNum:
+  case ReductionKind::MinNum:
+    legal = isFloat;
+    break;
+  }
+  if (legal)
+    return success();
+  InFlightDiagnostic diag =
+      emitError() << "reduction " << stringifyReductionKind(kind)
+                        << " is not defined for " << element
+                        << ", expected one that is";
+  diag.attachNote() << "reductions for " << element << ": "
+                    << (isInteger ? "sum, prod, and, or, xor, max, min, umax, "
+                                    "umin"
+                        : isFloat ? "sum, prod, max, min, maxnum, minnum"
+                                  : "sum, prod");
+  return diag;
+}
+
 LogicalResult spmd::verifyShardingOf(ShardingAttr attr, Type type,
                                      const Mesh &mesh, const Twine &what,
                                      EmitErrorFn emitError, bool allowUneven) {
   // sharding_c2
   FailureOr<Sharding> sharding = toSharding(attr, mesh, emitError);
-  if (failed(sharding))
+  if (failed(sharding) ||
+      failed(verifyShardingOf(*sharding, type, mesh, what, emitError, allowUneven)))
     return failure();
-  return verifyShardingOf(*sharding, type, mesh, what, emitError, allowUneven);
+  // sharding_c6
+  return attr.getUnreduced().empty() ? success()
+                                     : verifyReductionOf(attr.getUnreducedKind(), type, emitError);
 }
 
 //===----------------------------------------------------------------------===//

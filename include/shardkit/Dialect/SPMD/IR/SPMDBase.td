@@ -46,6 +46,7 @@ def SPMD_Dialect : Dialect {
     * (sharding_c3) one entry per dimension of the value
     * (sharding_c4) axes and gaps divide the dimension; whole axes without gaps may leave a rest (uneven: the last shards are padded)
     * (sharding_c5) results of public functions are not unreduced
+    * (sharding_c6) the reduction of an unreduced value is defined for its elements
     * (shardings_c1) one sharding per result
     * (tied_c1) the argument exists; (tied_c2) types are equal; (tied_c3) layouts are equal
     * (phase_c1) one of annotated, propagated, resharded, partitioned, final

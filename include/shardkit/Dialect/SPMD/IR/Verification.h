@@ -19,10 +19,13 @@ namespace mlir::spmd {
 LogicalResult verifyShardingOf(ShardingAttr attr, Type type, const Mesh &mesh,
                                const llvm::Twine &what, EmitErrorFn emitError,
                                bool allowUneven = true);
-/// The same on plain data.
+/// The same on plain data, but for the reduction of an unreduced value.
 LogicalResult verifyShardingOf(const Sharding &sharding, Type type,
                                const Mesh &mesh, const llvm::Twine &what,
                                EmitErrorFn emitError, bool allowUneven = true);
+
+/// Checks that a reduction is defined for elements of `type`; a note lists those that are.
+LogicalResult verifyReductionOf(ReductionKind kind, Type type, EmitErrorFn emitError);
 
 /// Reports that no mesh is called `name`, with a note that lists those there are.
 void emitUnknownMesh(FlatSymbolRefAttr name, Operation *from,
