@@ -25,7 +25,7 @@ class Formula:
     def infinity(self) -> ir.Value:
         return self("divide", self.c(1), self.c(0))
 
-    def is_(self, direction: str, a: ir.Value, b: ir.Value) -> ir.Value:
+    def compare(self, direction: str, a: ir.Value, b: ir.Value) -> ir.Value:
         return self.b.compare(direction, "FLOAT", a, b)
 
     def select(self, mask: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
@@ -76,13 +76,13 @@ def rewrite_erf_inv(op: ir.Operation) -> None:
             (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047,
              1.00167406, 2.83297682),
         )  # fmt: skip
-        y = f("multiply", f.select(f.is_("LT", w, f.c(5)), near, far), x)
+        y = f("multiply", f.select(f.compare("LT", w, f.c(5)), near, far), x)
         if str(element(x)) == "f64":  # f32 has all its bits already
             for _ in range(2):
                 slope = f("multiply", f.c(1.1283791670955126), f("exponential", f("negate", f("multiply", y, y))))
                 y = f("subtract", y, f("divide", f("subtract", f("chlo.erf", y), x), slope))
         # At the ends the polynomials have no value.
-        edge = f.is_("EQ", f("abs", x), one)
+        edge = f.compare("EQ", f("abs", x), one)
         return f.select(edge, f("divide", x, f.c(0)), y)
 
     _rewrite_wide(op, compute)
@@ -100,7 +100,7 @@ class _Series:
     """What the gamma function and its derivative share: both are of z + 1 where x is at least a half, else mirrored."""
 
     def __init__(self, f: Formula, x: ir.Value):
-        self.mirrored = f.is_("LT", x, f.c(0.5))
+        self.mirrored = f.compare("LT", x, f.c(0.5))
         self.z = z = f.select(self.mirrored, f("negate", x), f("subtract", x, f.c(1)))
         # log(z + 7.5)
         self.t = f("add", z, f.c(7.5))
@@ -123,12 +123,12 @@ def rewrite_lgamma(op: ir.Operation) -> None:
         # gamma(x) gamma(1 - x) = pi / sin(pi x), which is without bounds at 0, -1, ...
         size = f("abs", x)
         rest = f("subtract", size, f("floor", size))
-        rest = f.select(f.is_("GT", rest, f.c(0.5)), f("subtract", f.c(1), rest), rest)
+        rest = f.select(f.compare("GT", rest, f.c(0.5)), f("subtract", f.c(1), rest), rest)
         sine = f("log", f("sine", f("multiply", f.c(math.pi), rest)))
         left = f("subtract", f("subtract", f.c(math.log(math.pi)), sine), right)
-        left = f.select(f.is_("EQ", rest, f.c(0)), f.infinity(), left)
+        left = f.select(f.compare("EQ", rest, f.c(0)), f.infinity(), left)
         result = f.select(s.mirrored, left, right)
-        return f.select(f.is_("EQ", size, f.infinity()), f.infinity(), result)
+        return f.select(f.compare("EQ", size, f.infinity()), f.infinity(), result)
 
     _rewrite_wide(op, compute)
 
@@ -143,7 +143,7 @@ def rewrite_digamma(op: ir.Operation) -> None:
         rest = f("subtract", x, f("floor", f("add", x, f.c(0.5))))
         angle = f("multiply", f.c(math.pi), rest)
         slope = f("divide", f("multiply", f.c(math.pi), f("cosine", angle)), f("sine", angle))
-        left = f.select(f.is_("EQ", rest, f.c(0)), f("subtract", f.infinity(), f.infinity()), f("subtract", right, slope))
+        left = f.select(f.compare("EQ", rest, f.c(0)), f("subtract", f.infinity(), f.infinity()), f("subtract", right, slope))
         return f.select(s.mirrored, left, right)
 
     _rewrite_wide(op, compute)
@@ -163,12 +163,12 @@ def rewrite_next_after(op: ir.Operation) -> None:
     f, b = Formula(op, type), Builder(op)
     bits = ir.RankedTensorType.get(type.shape, ir.IntegerType.get_signless(width))
     zero, one = f.c(0), b.splat("1", bits)
-    is_up = f.is_("GT", y, x)
-    is_away = b.compare("EQ", "UNSIGNED", is_up, f.is_("GT", x, zero))
+    is_up = f.compare("GT", y, x)
+    is_away = b.compare("EQ", "UNSIGNED", is_up, f.compare("GT", x, zero))
     number = b.bitcast(x, bits)
     step = b.select(is_away, one, b.splat("-1", bits))
     smallest = b.select(is_up, one, b.splat(str(1 - 2 ** (width - 1)), bits))
-    moved = b.select(f.is_("EQ", x, zero), smallest, b.value("stablehlo.add", [number, step], bits))
-    result = f.select(f.is_("EQ", x, y), y, b.bitcast(moved, type))
-    is_number = b.value("stablehlo.and", [f.is_("EQ", x, x), f.is_("EQ", y, y)], is_up.type)
+    moved = b.select(f.compare("EQ", x, zero), smallest, b.value("stablehlo.add", [number, step], bits))
+    result = f.select(f.compare("EQ", x, y), y, b.bitcast(moved, type))
+    is_number = b.value("stablehlo.and", [f.compare("EQ", x, x), f.compare("EQ", y, y)], is_up.type)
     replace(op, [f.select(is_number, result, f.add(x, y))])

@@ -146,10 +146,9 @@ LogicalResult spmd::verifyReductionOf(ReductionKind kind, Type type, EmitErrorFn
   }
   if (legal)
     return success();
-  InFlightDiagnostic diag =
-      emitError() << "reduction " << stringifyReductionKind(kind)
-                        << " is not defined for " << element
-                        << ", expected one that is";
+  InFlightDiagnostic diag = emitError() << "reduction " << stringifyReductionKind(kind)
+                                        << " is not defined for " << element
+                                        << ", expected one that is";
   diag.attachNote() << "reductions for " << element << ": "
                     << (isInteger ? "sum, prod, and, or, xor, max, min, umax, "
                                     "umin"
