@@ -43,7 +43,7 @@ std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
 }
 
 /// The number of the indices `at` of `loops`, the last fastest.
-static Value linearize(OpBuilder &b, linalg::LinalgOp op, ArrayRef<unsigned> loops,
+static Value linearIndex(OpBuilder &b, linalg::LinalgOp op, ArrayRef<unsigned> loops,
                        ArrayRef<Value> at) {
   Value number;
   for (unsigned loop : loops) {
@@ -125,7 +125,7 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
                         (numbers.empty() ? 0 : inputs.size())];
           }));
           numbers.push_back(arith::IndexCastOp::create(
-              b, loc, i32, linearize(b, op, scatter.updates, at)));
+              b, loc, i32, linearIndex(b, op, scatter.updates, at)));
         }
         Value same;
         for (auto [x, y] : llvm::zip_equal(places[0], places[1])) {
@@ -187,7 +187,7 @@ void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScat
   auto guard = scf::IfOp::create(b, loc, acts, /*withElseRegion=*/false);
   OpBuilder then = OpBuilder::atBlockBegin(guard.thenBlock());
   SmallVector<Value> held = emitter.loadInits(then);
-  Value first = linearize(then, op, scatter.updates, emitter.ivs);
+  Value first = linearIndex(then, op, scatter.updates, emitter.ivs);
   Type type = held[0].getType();
   auto loop = scf::WhileOp::create(
       then, loc, {type, first.getType()}, {held[0], first},

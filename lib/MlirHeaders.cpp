@@ -1,0 +1,1 @@
+//===- MlirHeaders.cpp - What the precompiled headers belong to -----------===//
