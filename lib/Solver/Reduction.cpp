@@ -1,6 +1,6 @@
 //===- Reduction.cpp - Fewer choices and variables ------------------------===//
 
-#include "Clock.h"
+#include "Support/Clock.h"
 #include "Problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

@@ -1,7 +1,7 @@
 //===- Solver.cpp - The cheapest choices of a cost graph ------------------===//
 
 #include "shardkit/Solver/Solver.h"
-#include "Budget.h"
+#include "Budget/Budget.h"
 
 using namespace mlir::spmd;
 using namespace mlir::spmd::solver;

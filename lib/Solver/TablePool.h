@@ -8,8 +8,8 @@
 #ifndef SHARDKIT_LIB_SOLVER_TABLEPOOL_H
 #define SHARDKIT_LIB_SOLVER_TABLEPOOL_H
 
-#include "Numbers.h"
-#include "SequenceMap.h"
+#include "Support/Numbers.h"
+#include "Support/SequenceMap.h"
 #include "shardkit/Solver/CostGraph.h"
 
 namespace mlir::spmd::solver {

@@ -1,7 +1,7 @@
 //===- Describe.h - What the manifest says of a function --------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_TARGET_DESCRIBE_H
-#define SHARDKIT_LIB_TARGET_DESCRIBE_H
+#ifndef SHARDKIT_LIB_TARGET_BUNDLE_DESCRIBE_H
+#define SHARDKIT_LIB_TARGET_BUNDLE_DESCRIBE_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
@@ -62,4 +62,4 @@ std::optional<std::string> storedTypeName(Type type);
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_LIB_TARGET_DESCRIBE_H
+#endif // SHARDKIT_LIB_TARGET_BUNDLE_DESCRIBE_H

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_TARGET_COMMON_SCATTERMATCH_H
-#define SHARDKIT_TARGET_COMMON_SCATTERMATCH_H
+#ifndef SHARDKIT_LIB_TARGET_COMMON_SCATTERMATCH_H
+#define SHARDKIT_LIB_TARGET_COMMON_SCATTERMATCH_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
@@ -61,4 +61,4 @@ void expandScatter(Operation *op);
 
 } // namespace mlir::spmd::target
 
-#endif // SHARDKIT_TARGET_COMMON_SCATTERMATCH_H
+#endif // SHARDKIT_LIB_TARGET_COMMON_SCATTERMATCH_H

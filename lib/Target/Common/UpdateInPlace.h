@@ -1,7 +1,7 @@
 //===- UpdateInPlace.h - Results in their arguments' memory -----*- C++ -*-===//
 
-#ifndef SHARDKIT_TARGET_COMMON_UPDATEINPLACE_H
-#define SHARDKIT_TARGET_COMMON_UPDATEINPLACE_H
+#ifndef SHARDKIT_LIB_TARGET_COMMON_UPDATEINPLACE_H
+#define SHARDKIT_LIB_TARGET_COMMON_UPDATEINPLACE_H
 
 #include "mlir/IR/Value.h"
 
@@ -14,4 +14,4 @@ bool canUpdateInPlace(Value value, Value argument);
 
 } // namespace mlir::spmd::target
 
-#endif // SHARDKIT_TARGET_COMMON_UPDATEINPLACE_H
+#endif // SHARDKIT_LIB_TARGET_COMMON_UPDATEINPLACE_H

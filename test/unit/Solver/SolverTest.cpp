@@ -6,8 +6,8 @@
 #include "GrowingElimination.h"
 #include "NeighbourhoodSearch.h"
 #include "Quotient.h"
-#include "SharingSums.h"
-#include "StepSchedule.h"
+#include "DualAscent/SharingSums.h"
+#include "Support/StepSchedule.h"
 #include "RandomGraphs.h"
 #include <gtest/gtest.h>
 

@@ -1,0 +1,374 @@
+//===- BudgetRelaxation.cpp - Within a budget, among few choices ----------===//
+//
+// Where variables have only some of their choices, multipliers are found by column
+// generation, each time by an exact elimination, and solutions on both sides of the
+// budget are cut and joined.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Budget.h"
+#include "../Elimination/EliminationOrder.h"
+#include <map>
+
+using namespace mlir::spmd;
+using namespace mlir::spmd::solver;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+/// The part of a problem where variables have only some of their choices, in a pool of its
+/// own, which goes when it is not needed any more.
+static Problem copyPart(const Problem &problem, const TablePool &pool,
+                        ArrayRef<std::vector<unsigned>> allowed, TablePool &to) {
+  Problem part;
+  part.fixed = problem.fixed;
+  part.constant = problem.constant;
+  std::vector<unsigned> lists;
+  for (const auto &list : allowed) {
+    part.sizes.push_back(list.size());
+    lists.push_back(to.addList(list));
+  }
+  // Equal tables restricted alike are copied once.
+  SequenceMap keys;
+  std::vector<TableId> made;
+  auto copy = [&](TableId id, unsigned a, unsigned b) {
+    auto [index, inserted] = keys.insert(
+        {id, lists[a], b == kNoVar ? kNoTable : lists[b], b == kNoVar ? 1 : problem.sizes[b]});
+    if (!inserted)
+      return made[index];
+    const Table &from = pool.get(id);
+    Table table;
+    for (unsigned x : allowed[a]) {
+      if (b == kNoVar)
+        table.time.push_back(from.time[x]);
+      else
+        for (unsigned y : allowed[b])
+          table.time.push_back(from.time[size_t(x) * problem.sizes[b] + y]);
+    }
+    made.push_back(to.intern(std::move(table)));
+    return made.back();
+  };
+  for (unsigned v = 0; v < problem.sizes.size(); ++v)
+    part.unary.push_back(copy(problem.unary[v], v, kNoVar));
+  for (const Problem::Edge &edge : problem.edges)
+    part.edges.push_back({edge.a, edge.b, copy(edge.table, edge.a, edge.b)});
+  for (const Problem::Buffer &b : problem.buffers)
+    part.buffers.push_back({b.begin, b.end, b.a, b.b, copy(b.bytes, b.a, b.b)});
+  return part;
+}
+
+/// Steps numbered such that what hangs on a step comes behind it, the largest part
+/// last: a cut through these numbers is a cut through the graph.
+static std::vector<unsigned> getDepthFirst(ArrayRef<Elimination::Step> steps) {
+  unsigned n = steps.size();
+  std::vector<SmallVector<unsigned, 4>> children(n);
+  std::vector<unsigned> size(n, 1), number(n, 0), stack;
+  for (unsigned i = 0; i < n; ++i) {
+    if (steps[i].parent == ~0u) {
+      stack.push_back(i);
+      continue;
+    }
+    children[steps[i].parent].push_back(i);
+    size[steps[i].parent] += size[i];
+  }
+  unsigned next = 0;
+  while (!stack.empty()) {
+    unsigned i = stack.back();
+    stack.pop_back();
+    number[i] = next++;
+    // The last one pushed comes first.
+    llvm::sort(children[i], [&](unsigned x, unsigned y) {
+      return size[x] != size[y] ? size[x] > size[y] : x < y;
+    });
+    stack.insert(stack.end(), children[i].begin(), children[i].end());
+  }
+  return number;
+}
+
+class BudgetSearch::Relaxation {
+public:
+  Relaxation(BudgetSearch &search, const Node &node);
+
+  /// Finds multipliers, and the columns that they lead to; coarsely where solutions are what counts. False where
+  /// nothing is possible.
+  bool mix(unsigned iterations, bool isCoarse);
+  /// Looks for solutions within the budget between those that the multipliers lead to.
+  void repair();
+  Relaxed take() {
+    search.statistics.add(memo.statistics);
+    return std::move(result);
+  }
+
+private:
+  /// A solution that repair has tried.
+  struct Tried {
+    bool fits = false;
+    int64_t value = kInf;
+  };
+
+  bool isAboveAnyway() const;
+  unsigned addColumn(ArrayRef<unsigned> choices);
+  /// Adds a run under other multipliers if it leads to a column that no other leads to.
+  void addRun(const Exact &exact);
+  /// The solution that follows the run of its label at each step.
+  Tried attempt(ArrayRef<uint8_t> with);
+  void cut(uint8_t front, uint8_t back);
+  void mixStretches(unsigned parts);
+
+  BudgetSearch &search;
+  TablePool local;
+  JoinMemo memo{local};
+  std::vector<std::vector<unsigned>> allowed;
+  Reduction reduction;
+  std::optional<Elimination> elimination;
+  Relaxed result;
+  bool hasBound = false;
+  std::vector<Elimination::Run> runs;
+  std::vector<unsigned> runOf; // column of each run
+
+  // What repair mixes: runs, the number of each step, the run that each follows in the best solution so far.
+  SmallVector<unsigned, 8> mixed;
+  std::vector<unsigned> number;
+  std::vector<uint8_t> labels, bestLabels;
+  int64_t bestValue = kInf;
+};
+
+BudgetSearch::Relaxation::Relaxation(BudgetSearch &search, const Node &node) : search(search) {
+  result.columns = node.columns;
+  const Problem &problem = search.problem;
+  allowed.resize(problem.sizes.size());
+  for (auto &[v, list] : node.allowed)
+    allowed[v] = list;
+  for (unsigned v = 0; v < allowed.size(); ++v)
+    if (allowed[v].empty())
+      for (unsigned c = 0; c < problem.sizes[v]; ++c)
+        allowed[v].push_back(c);
+  reduction = Reducer(local).reduce(copyPart(problem, search.pool, allowed, local));
+  const Problem &part = reduction.problem;
+  result.impossible = part.impossible || isAboveAnyway();
+  if (!result.impossible)
+    elimination.emplace(part, getMinFillOrder(part), std::min<int64_t>(search.options.maxJoinEntries, 1 << 23), memo);
+}
+
+/// Whether what is live at least is above the budget.
+bool BudgetSearch::Relaxation::isAboveAnyway() const {
+  if (search.isPeak())
+    return false;
+  const Problem &part = reduction.problem;
+  std::vector<int64_t> least(part.fixed.size() + 1, 0);
+  for (const Problem::Buffer &b : part.buffers) {
+    int64_t bytes = *llvm::min_element(local.get(b.bytes).time);
+    least[b.begin] += bytes;
+    least[b.end] -= bytes;
+  }
+  int64_t live = 0;
+  for (unsigned p = 0; p < part.fixed.size(); ++p) {
+    live += least[p];
+    if (live + part.fixed[p] > search.limit)
+      return true;
+  }
+  return false;
+}
+
+unsigned BudgetSearch::Relaxation::addColumn(ArrayRef<unsigned> choices) {
+  std::vector<unsigned> all = reduction.expand(choices, local);
+  for (unsigned v = 0; v < all.size(); ++v)
+    all[v] = allowed[v][all[v]];
+  return search.addColumn(all);
+}
+
+bool BudgetSearch::Relaxation::mix(unsigned iterations, bool isCoarse) {
+  if (result.impossible)
+    return false;
+  const Problem &part = reduction.problem;
+  std::vector<unsigned> rows;
+  for (unsigned c : result.columns)
+    if (const std::vector<int64_t> &memory = search.columns[c].memory; !memory.empty()) {
+      unsigned at = llvm::max_element(memory) - memory.begin();
+      if (!llvm::is_contained(rows, at))
+        rows.push_back(at);
+    }
+  llvm::sort(rows);
+  result.bound = INT64_MIN;
+  double smooth = 0;
+  bool everywhere = search.isPeak();
+  for (unsigned i = 0; i < iterations && !search.clock.isOver(); ++i) {
+    Exact exact;
+    double value = 0;
+    if (!result.columns.empty()) {
+      Master master = search.solveMaster(result.columns, rows);
+      result.shares = master.shares;
+      exact = master.multipliers;
+      value = master.value;
+    }
+    // Near the multipliers of the best bound (Wentges' smoothing), unless that gave nothing new.
+    if (hasBound && smooth > 0)
+      exact = blend(result.multipliers, exact, smooth);
+    Multipliers multipliers = search.round(exact, everywhere);
+    Elimination::Run run = elimination->run(search.weigh(part, multipliers, local));
+    if (run.total.isImpossible()) {
+      result.impossible = true;
+      return false;
+    }
+    int64_t now = search.getBoundOf(run.total.time, multipliers, part);
+    if (now > result.bound) {
+      result.bound = now;
+      result.multipliers = exact;
+      hasBound = true;
+    }
+    std::vector<unsigned> choices(part.sizes.size(), 0);
+    bool isNew = false;
+    if (elimination->trace(run, choices)) {
+      unsigned c = addColumn(choices);
+      if (c != kNoColumn && !llvm::is_contained(result.columns, c)) {
+        isNew = true;
+        result.columns.push_back(c);
+      }
+      if (c != kNoColumn && !llvm::is_contained(runOf, c)) {
+        runs.push_back(std::move(run));
+        runOf.push_back(c);
+      }
+    }
+    if (search.hasBest() && result.bound >= search.getValue())
+      break;
+    if (!isNew && smooth == 0 && i > 0 && !everywhere)
+      break; // the master's value is the bound
+    everywhere &= isNew;
+    if (i > 0 && value - double(result.bound) < (isCoarse ? 1e-5 * std::abs(value) : 0.5))
+      break;
+    smooth = isNew ? 0.5 : 0;
+    if (local.getMemory() > size_t(1) << 30)
+      break;
+  }
+  if (!result.columns.empty())
+    result.shares = search.solveMaster(result.columns, rows).shares;
+  return true;
+}
+
+void BudgetSearch::Relaxation::addRun(const Exact &exact) {
+  Elimination::Run run = elimination->run(search.weigh(reduction.problem, search.round(exact, search.isPeak()), local));
+  std::vector<unsigned> choices(reduction.problem.sizes.size(), 0);
+  if (run.total.isImpossible() || search.clock.isOver() || !elimination->trace(run, choices))
+    return;
+  unsigned c = addColumn(choices);
+  if (c == kNoColumn || llvm::is_contained(runOf, c))
+    return;
+  runOf.push_back(c);
+  runs.push_back(std::move(run));
+  mixed.push_back(runs.size() - 1);
+}
+
+BudgetSearch::Relaxation::Tried BudgetSearch::Relaxation::attempt(ArrayRef<uint8_t> with) {
+  SmallVector<const Elimination::Run *, 8> of;
+  for (unsigned run : mixed)
+    of.push_back(&runs[run]);
+  std::vector<unsigned> choices(reduction.problem.sizes.size(), 0);
+  if (search.clock.isOver() || !elimination->trace(of, with, choices))
+    return Tried();
+  size_t before = search.columns.size();
+  unsigned c = addColumn(choices);
+  if (c == kNoColumn)
+    return Tried();
+  const Column &column = search.columns[c];
+  Tried tried{search.isPeak() || column.peak <= search.limit, search.valueOf(column)};
+  // There may be many; what is not the best is of no use later.
+  if (search.columns.size() > before && c != search.best)
+    search.dropLastColumn();
+  if (tried.fits && tried.value < bestValue) {
+    bestValue = tried.value;
+    bestLabels.assign(with.begin(), with.end());
+  }
+  return tried;
+}
+
+/// One solution at the root side of a cut, the other one behind it, as good as that can be.
+void BudgetSearch::Relaxation::cut(uint8_t front, uint8_t back) {
+  unsigned n = number.size();
+  std::map<unsigned, Tried> tried; // by cut
+  auto cutAt = [&](unsigned at) {
+    if (tried.count(at))
+      return;
+    for (unsigned i = 0; i < n; ++i)
+      labels[i] = number[i] >= at ? back : front;
+    tried[at] = attempt(labels);
+  };
+  constexpr unsigned kParts = 12;
+  for (unsigned i = 0; i <= kParts; ++i)
+    cutAt(uint64_t(n) * i / kParts);
+  // Between a cut that fits and its neighbour that does not: where exactly.
+  for (unsigned depth = 0; depth < 8 && !search.clock.isOver(); ++depth) {
+    std::vector<unsigned> next;
+    for (auto it = tried.begin(); std::next(it) != tried.end(); ++it) {
+      auto other = std::next(it);
+      if (it->second.fits != other->second.fits && other->first - it->first > 1)
+        next.push_back((it->first + other->first) / 2);
+    }
+    if (next.empty())
+      break;
+    for (unsigned at : next)
+      cutAt(at);
+  }
+}
+
+/// Several cuts: stretch by stretch, whichever solution lowers the value there.
+void BudgetSearch::Relaxation::mixStretches(unsigned parts) {
+  unsigned n = number.size();
+  for (bool improved = true; improved && !bestLabels.empty() && !search.isDone();) {
+    improved = false;
+    for (unsigned part = 0; part < parts && !search.isDone(); ++part)
+      for (unsigned run = 0; run < mixed.size(); ++run) {
+        labels = bestLabels;
+        for (unsigned i = 0; i < n; ++i)
+          if (uint64_t(number[i]) * parts / n == part)
+            labels[i] = run;
+        int64_t before = bestValue;
+        if (labels != bestLabels) {
+          attempt(labels);
+          improved |= bestValue < before;
+        }
+      }
+  }
+}
+
+void BudgetSearch::Relaxation::repair() {
+  if (!elimination->isExact())
+    return;
+  SmallVector<std::pair<double, unsigned>, 8> most;
+  for (auto [c, share] : llvm::zip_equal(result.columns, result.shares)) {
+    auto it = llvm::find(runOf, c);
+    if (share > 1e-3 && it != runOf.end())
+      most.push_back({-share, unsigned(it - runOf.begin())});
+  }
+  llvm::sort(most);
+  for (auto [share, run] : llvm::ArrayRef(most).take_front(4))
+    mixed.push_back(run);
+  number = getDepthFirst(elimination->getSteps());
+  // What the master mixes may come from elsewhere; then solutions of multipliers close by
+  // serve, on both sides of the budget.
+  if (mixed.size() < 2 && hasBound) {
+    for (double by : {0.9, 0.98, 1.02, 1.1}) {
+      Exact all = result.multipliers;
+      for (auto &[p, m] : all)
+        m *= by;
+      addRun(all);
+    }
+    for (unsigned i = 0; i < std::min<size_t>(2, result.multipliers.size()); ++i) {
+      Exact one = result.multipliers;
+      one[i].second *= 0.95;
+      addRun(one);
+    }
+  }
+  labels.resize(number.size());
+  for (unsigned a = 0; a < mixed.size(); ++a)
+    for (unsigned b = 0; b < mixed.size(); ++b)
+      if (a != b)
+        cut(a, b);
+  mixStretches(24);
+  mixStretches(96);
+}
+
+BudgetSearch::Relaxed BudgetSearch::relax(const Node &node, unsigned iterations, bool repair) {
+  Relaxation relaxation(*this, node);
+  if (relaxation.mix(iterations, /*isCoarse=*/repair) && repair)
+    relaxation.repair();
+  return relaxation.take();
+}

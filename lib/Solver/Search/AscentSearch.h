@@ -1,0 +1,113 @@
+//===- AscentSearch.h - The least sum of large graphs -----------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_SOLVER_SEARCH_ASCENTSEARCH_H
+#define SHARDKIT_LIB_SOLVER_SEARCH_ASCENTSEARCH_H
+
+#include "Abstraction.h"
+#include "MinSum.h"
+#include "NeighbourhoodSearch.h"
+
+namespace mlir::spmd::solver {
+
+/// Dual ascent until few choices are left that can be part of an optimum; what they leave of the
+/// graph is eliminated, or searched in the same way.
+///
+/// All solutions within base + slack, `base` being the bound that messages prove, are in the
+/// rest of the problem within that slack. If the optimum of the rest is within, it is the
+/// optimum; if not, base + slack is a better bound.
+class AscentSearch {
+public:
+  using Answer = MinSum::Answer;
+
+  /// As for MinSum::solve; `core` is eliminated nowhere yet. Messages stay in `ascent`.
+  AscentSearch(const Problem &core, DualAscent &ascent, const SolverOptions &options, JoinMemo &memo,
+               const Clock &clock, double gap, int64_t cutoff, bool toTheEnd);
+
+  /// `start`: choices to begin at, kNoVar where one is not known; none if empty.
+  Answer run(llvm::ArrayRef<unsigned> start);
+
+private:
+  struct Rest;
+
+  /// Passes, and what they prove. False if they gain more than anything else would.
+  bool pass(unsigned count);
+  void take(std::vector<unsigned> choices);
+  void raise(Price lower) { answer.lower = std::max(answer.lower, lower); }
+  void nothingWithin(int64_t slack) { raise({base + slack + 1, INT64_MIN / 4}); }
+  /// A larger slack than that is of no interest; kInf if there is nothing to compare with.
+  int64_t getNeeded() const;
+  /// Whether the best solution is far above the bound.
+  bool isPoor() const { return double(getNeeded()) > std::abs(double(base)) / 64; }
+  /// Whether it is so far above what is proven that neighbourhoods are searched.
+  bool isFarOff() const;
+  /// Whether to stop looking.
+  bool isDone() const;
+  /// Whether nothing takes less time than what is known, which may be that all takes too much.
+  bool isSettled() const { return answer.optimal || answer.impossible || answer.lower.time > cutoff; }
+
+  /// Whether little is still to be gained by passes over messages as fine as these.
+  bool hasConverged() const { return isSlow || remaining < double(getNeeded()) / 32; }
+  /// Whether passes will not help much any more.
+  bool isExhausted() const { return stalled > 2 || (isSlow && ascent.isFinest()); }
+
+  /// The solution that messages lead to from what is known of one.
+  void decode(llvm::ArrayRef<unsigned> start = {});
+  /// The best solution among those of which each choice is the best one's or close to the bound, until that is no
+  /// better.
+  void improveBest();
+  void improveOnce();
+  /// The best solution of those whose choices are at most `near` to the bound or some solution's. False if that is
+  /// too much work.
+  bool merge(llvm::ArrayRef<std::vector<unsigned>> solutions, int64_t near);
+  /// Where what is known stays poor: better choices of many variables at once.
+  void searchNeighbourhoods();
+  /// A solution in which variables that look alike choose alike.
+  void solveQuotient();
+  /// What is left within slacks that grow, as long as that is less work than passes.
+  void eliminateWithin();
+  /// Bounds from choices taken together, as long as that is less work than passes, or to the end.
+  void solveAbstractions();
+  /// Where few choices are left, a search among these alone.
+  void goOnWithFew();
+  /// All that is left, with joins in parts that grow until they prove something or time is over. With
+  /// bytes: of the choices of the least time those of the fewest. False if that is too much to list.
+  bool eliminateInParts(bool withBytes);
+  /// Where the least time is proven, also the fewest bytes, if that is not too much work.
+  void settleBytes();
+
+  const Problem &core;
+  DualAscent &ascent;
+  const SolverOptions &options;
+  JoinMemo &memo;
+  const Clock &clock;
+  double gap;
+  int64_t cutoff;
+  bool toTheEnd;
+
+  Answer answer;
+  Price &best = answer.price;
+  bool timesOnly = true; // no bytes that would break ties
+  DualAscent::Moved moved;
+  int64_t base = 0, lastBound = 0;
+  double work = 0;      // of all passes
+  unsigned numRounds = 0; // of passes, over messages as fine as these
+  double lastGain = 0;
+  std::vector<unsigned> lastDecoded;      // by the last passes; empty if impossible
+  std::optional<NeighbourhoodSearch> neighbourhoods;
+  std::vector<std::vector<unsigned>> optima; // in their neighbourhoods
+  Price descended = Price::impossible();     // the best one whose neighbourhoods have nothing better
+  unsigned fruitless = 0;                    // searches of neighbourhoods that found nothing better
+  std::optional<Abstraction> abstraction; // with the coarsest messages
+  bool isAbstracted = false;              // as far as it goes
+  double abstractionGain = 0;             // of the last ones, which gain more and less in turn
+  unsigned stalled = 0; // rounds of passes that gained nothing
+  bool isSlow = false, isGaining = true;
+  double remaining = kInf; // what passes over messages as fine as these may gain still
+  int64_t guess = 0;        // the slack to begin with
+  int64_t tooMuch = kInf;   // a slack that left too much
+  int64_t mayGoOn = kInf;   // at most so much may be needed to go on with few choices
+};
+
+} // namespace mlir::spmd::solver
+
+#endif // SHARDKIT_LIB_SOLVER_SEARCH_ASCENTSEARCH_H

@@ -1,0 +1,25 @@
+//===- Quotient.h - Equal choices of what looks alike -----------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_SOLVER_SEARCH_QUOTIENT_H
+#define SHARDKIT_LIB_SOLVER_SEARCH_QUOTIENT_H
+
+#include "../Problem.h"
+
+namespace mlir::spmd::solver {
+
+/// A problem whose variables that look alike make the same choice (lifting by colour refinement): repeated layers
+/// become one. Its solutions are some of the problem's, at the same price.
+struct Quotient {
+  Problem problem; // times alone
+  std::vector<unsigned> of; // variables to those of `problem`
+
+  /// Variables look alike whose tables and links are the same, as far as `radius` links away. Tables are made in a
+  /// pool of their own. Without sharings.
+  Quotient(const Problem &whole, const TablePool &from, unsigned radius, TablePool &to);
+
+  std::vector<unsigned> expand(llvm::ArrayRef<unsigned> choices) const;
+};
+
+} // namespace mlir::spmd::solver
+
+#endif // SHARDKIT_LIB_SOLVER_SEARCH_QUOTIENT_H

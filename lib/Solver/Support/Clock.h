@@ -1,0 +1,42 @@
+//===- Clock.h - How long the solver may take -------------------*- C++ -*-===//
+
+#ifndef SHARDKIT_LIB_SOLVER_SUPPORT_CLOCK_H
+#define SHARDKIT_LIB_SOLVER_SUPPORT_CLOCK_H
+
+#include "shardkit/Solver/Solver.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <algorithm>
+#include <chrono>
+
+namespace mlir::spmd::solver {
+
+class Clock {
+public:
+  explicit Clock(const SolverOptions &options)
+      : limit(options.timeLimit), workLimit(options.workLimit) {}
+  /// Entries of tables that were visited.
+  void spend(double entries) const { work += entries; }
+  double getWork() const { return work; }
+  double getSeconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  bool isOver() const { return work >= workLimit || getSeconds() >= limit; }
+  /// Does something in a part of what is left.
+  void inPart(double part, llvm::function_ref<void()> what) const {
+    double now = getSeconds(), all = limit, allWork = workLimit;
+    limit = now + part * std::max(all - now, 0.0);
+    workLimit = work + part * std::max(allWork - work, 0.0);
+    what();
+    limit = all;
+    workLimit = allWork;
+  }
+
+private:
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  mutable double limit, workLimit;
+  mutable double work = 0;
+};
+
+} // namespace mlir::spmd::solver
+
+#endif // SHARDKIT_LIB_SOLVER_SUPPORT_CLOCK_H
