@@ -27,8 +27,7 @@
 using namespace shardkit::rt;
 
 static double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /// Processor time of all threads: on a machine that others use too it tells more
@@ -61,7 +60,9 @@ static std::string makeSet(int64_t rowBytes) {
   rows = rows / 24 * 24; // 1, 2, 3, 4 and 8 ranks divide it.
   std::vector<TensorContent> contents;
   for (int64_t t = 0; t < tensors; ++t)
-    contents.push_back({"layers." + std::to_string(t) + ".w", DType::I32, {rows, columns},
+    contents.push_back({"layers." + std::to_string(t) + ".w",
+                        DType::I32,
+                        {rows, columns},
                         [=](int64_t first, int64_t count, void *to) -> Status {
                           int32_t *out = static_cast<int32_t *>(to);
                           for (int64_t i = 0; i < count; ++i)
@@ -97,7 +98,8 @@ static Cut cut(const SourceSet &set, int64_t ranks, bool columns) {
     value.localElements = *numElements(value.localShape);
     int64_t r = value.localShape[0], c = value.localShape[1], C = value.globalShape[1];
     if (isUneven) // The last rank holds less.
-      value.extents = {{}, {{r, C, c}, {c, 1, 1}}, {{columns ? 1 : 0, value.globalShape[columns ? 1 : 0], {{1, ranks}}}}};
+      value.extents = {
+          {}, {{r, C, c}, {c, 1, 1}}, {{columns ? 1 : 0, value.globalShape[columns ? 1 : 0], {{1, ranks}}}}};
     else
       value.extents = {{{1, ranks, columns ? c : r * C}}, {{r, C, c}, {c, 1, 1}}, {}};
     result.localBytes += value.localBytes();
@@ -111,9 +113,7 @@ static Cut cut(const SourceSet &set, int64_t ranks, bool columns) {
   return result;
 }
 
-static const File &fileOf(const Cut &cut) {
-  return *std::get<StoredSource>(cut.sources[0]).tensors[0].whole.file;
-}
+static const File &fileOf(const Cut &cut) { return *std::get<StoredSource>(cut.sources[0]).tensors[0].whole.file; }
 
 /// The file stays mapped once a run has mapped it: without this the next would find
 /// its pages there, and pages in use are not dropped.
@@ -197,8 +197,7 @@ static Measured preadThreads(const std::string &path, const Cut &cut, int thread
       while (at < end) {
         int64_t rank = at / cut.localBytes, within = at % cut.localBytes;
         int64_t n = std::min(end - at, cut.localBytes - within);
-        if (::pread(fd, static_cast<char *>(buffers[size_t(rank)].data()) + within, size_t(n),
-                    begin + at) != n)
+        if (::pread(fd, static_cast<char *>(buffers[size_t(rank)].data()) + within, size_t(n), begin + at) != n)
           die("pread failed");
         at += n;
       }
@@ -229,12 +228,10 @@ static double tvmFlow(const Cut &cut) {
     Buffer whole(value.globalBytes()), stacked(value.globalBytes());
     check(stored.readElements(0, value.globalElements, whole.data()));
     for (int64_t r = 0; r < cut.ranks; ++r)
-      gatherLocal(value.extents, r, 4, whole.data(),
-                  static_cast<char *>(stacked.data()) + r * value.localBytes());
+      gatherLocal(value.extents, r, 4, whole.data(), static_cast<char *>(stacked.data()) + r * value.localBytes());
     for (int64_t r = 0; r < cut.ranks; ++r) {
       std::memcpy(static_cast<char *>(buffers[size_t(r)].data()) + at[size_t(r)],
-                  static_cast<char *>(stacked.data()) + r * value.localBytes(),
-                  size_t(value.localBytes()));
+                  static_cast<char *>(stacked.data()) + r * value.localBytes(), size_t(value.localBytes()));
       at[size_t(r)] += value.localBytes();
     }
   }
@@ -266,8 +263,7 @@ static void aliased(const std::string &path, const SourceSet &set, int64_t ranks
   double touched = now();
   std::printf("aliasing a read-only mapping (rows, %lld ranks, warm): %.2f ms for %zu shards, %.0f ms more to "
               "touch each page once; nothing is copied\n\n",
-              static_cast<long long>(ranks), (mapped - start) * 1e3, shards.size(),
-              (touched - mapped) * 1e3);
+              static_cast<long long>(ranks), (mapped - start) * 1e3, shards.size(), (touched - mapped) * 1e3);
 }
 
 static double median(std::vector<double> values) {
@@ -275,8 +271,7 @@ static double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-static void compare(const std::string &path, const char *what, const Cut &cut, bool cold,
-                    bool others) {
+static void compare(const std::string &path, const char *what, const Cut &cut, bool cold, bool others) {
   LoadOptions direct, root, mapped;
   root.mode = LoadMode::RootScatter;
   mapped.io = IoMode::Mmap;
@@ -317,15 +312,13 @@ static void compare(const std::string &path, const char *what, const Cut &cut, b
   double most = 0;
   for (const LoadCounters &rank : last.stats.ranks)
     most = std::max(most, double(rank.bytesRead) / double(std::max<int64_t>(1, rank.bytesNeeded)));
-  std::printf("| %s | %lld | %s | %.2f | %.2f | **%.2f** | %.2f | %.2f |", what,
-              static_cast<long long>(cut.ranks), cold ? "cold" : "warm", gb / median(ours),
-              gb / median(theirs), median(theirs) / median(ours),
-              *std::min_element(theirs.begin(), theirs.end()) /
-                  *std::min_element(ours.begin(), ours.end()),
+  std::printf("| %s | %lld | %s | %.2f | %.2f | **%.2f** | %.2f | %.2f |", what, static_cast<long long>(cut.ranks),
+              cold ? "cold" : "warm", gb / median(ours), gb / median(theirs), median(theirs) / median(ours),
+              *std::min_element(theirs.begin(), theirs.end()) / *std::min_element(ours.begin(), ours.end()),
               median(theirCpu) / median(ourCpu));
   if (others)
-    std::printf(" %.2f | %.2f | %.2f |", median(scattered) / median(ours),
-                median(tvm) / median(ours), median(viaMap) / median(ours));
+    std::printf(" %.2f | %.2f | %.2f |", median(scattered) / median(ours), median(tvm) / median(ours),
+                median(viaMap) / median(ours));
   else
     std::printf(" | | |");
   std::printf(" %.3f | %.3f | %.1f | %d |\n", most,
@@ -348,8 +341,8 @@ static void sameContent(const std::string &path, const SourceSet &set) {
       check(planOf(c, buffers).run({}, nullptr, nullptr, stats));
       for (const LoadCounters &rank : stats.ranks)
         if (!columns && double(rank.bytesRead) > 1.05 * double(rank.bytesNeeded))
-          die("a rank of " + std::to_string(ranks) + " read " + std::to_string(rank.bytesRead) +
-              " bytes for " + std::to_string(rank.bytesNeeded));
+          die("a rank of " + std::to_string(ranks) + " read " + std::to_string(rank.bytesRead) + " bytes for " +
+              std::to_string(rank.bytesNeeded));
       if (stats.total.bytesRead > stats.total.bytesNeeded)
         die("the node read bytes twice on " + std::to_string(ranks) + " ranks");
       int64_t offset = 0;
@@ -357,8 +350,7 @@ static void sameContent(const std::string &path, const SourceSet &set) {
         const ValueInfo &value = c.values[w];
         Buffer whole(value.globalBytes()), stored(value.globalBytes());
         for (int64_t r = 0; r < ranks; ++r)
-          scatterLocal(value.extents, r, 4,
-                       static_cast<char *>(buffers[size_t(r)].data()) + offset, whole.data());
+          scatterLocal(value.extents, r, 4, static_cast<char *>(buffers[size_t(r)].data()) + offset, whole.data());
         const StoredTensor &tensor = std::get<StoredSource>(c.sources[w]).tensors[0].whole;
         check(tensor.readElements(0, value.globalElements, stored.data()));
         if (std::memcmp(whole.data(), stored.data(), size_t(value.globalBytes())) != 0)
@@ -405,8 +397,8 @@ int main(int argc, char **argv) {
     ~Remove() { std::filesystem::remove_all(directory); }
   } remove;
 
-  std::printf("%.2f GB in %lld matrices, median of %d\n\n", double(totalBytes) / 1e9,
-              static_cast<long long>(tensors), repeats);
+  std::printf("%.2f GB in %lld matrices, median of %d\n\n", double(totalBytes) / 1e9, static_cast<long long>(tensors),
+              repeats);
   const char *head =
       "| cut | ranks | cache | direct GB/s | pread GB/s | direct : pread | best : best | by CPU time | : root-scatter | : TVM "
       "flow | : mmap | worst rank read : own | node read : needed | MiB beyond shards | readers "

@@ -142,8 +142,7 @@ private:
   }
 
   /// Price of handing layouts of a value to an op's strategies, or the other way round.
-  void connect(unsigned var, const std::vector<Layout> &strategies, const Map &map, Id id,
-               bool result) {
+  void connect(unsigned var, const std::vector<Layout> &strategies, const Map &map, Id id, bool result) {
     Value &v = values[id];
     auto &all = enumerate(v.shape, false);
     auto [it, inserted] = tables.try_emplace({&strategies, map, v.shape, result});
@@ -165,8 +164,7 @@ private:
   }
 
   /// An op with its own choice how to compute.
-  Id addOp(const Loops &loops, std::vector<std::pair<Id, Map>> operands, const Map &result,
-           bool heavy) {
+  Id addOp(const Loops &loops, std::vector<std::pair<Id, Map>> operands, const Map &result, bool heavy) {
     auto &strategies = enumerate(loops, heavy);
     unsigned var = graph.addVariable(strategies.size());
     for (auto &[id, map] : operands)
@@ -266,8 +264,7 @@ private:
   }
 
   struct Layer {
-    Id x, n1, n2, residual, s1, s2, wq, wk, wv, wo, w1, w2, q, k, v, scores, masked, weights,
-        context, h1, h2;
+    Id x, n1, n2, residual, s1, s2, wq, wk, wv, wo, w1, w2, q, k, v, scores, masked, weights, context, h1, h2;
     size_t products;
   };
 
@@ -284,8 +281,7 @@ private:
 } // namespace
 
 CostGraph Builder::build() {
-  int64_t B = o.batch, S = o.sequence, D = o.width, H = o.heads, K = D / H, F = o.hidden,
-          V = o.vocabulary;
+  int64_t B = o.batch, S = o.sequence, D = o.width, H = o.heads, K = D / H, F = o.hidden, V = o.vocabulary;
   Shape bsd{B, S, D}, bhst{B, H, S, S}, bsf{B, S, F};
   Id input = addArgument(bsd), mask = addArgument({S, S});
   Id head = addArgument({D, V});
@@ -330,9 +326,7 @@ CostGraph Builder::build() {
   adam(head, dHead);
   g = dx;
   for (Layer &l : llvm::reverse(all)) {
-    auto back = [&](unsigned i, Id gradient) {
-      return multiplyBack(products[l.products + i], gradient);
-    };
+    auto back = [&](unsigned i, Id gradient) { return multiplyBack(products[l.products + i], gradient); };
     // Products of a layer: q, k, v, scores, context, out, h1, down.
     auto [dh2, dw2] = back(7, g);
     Id dh1 = addSame(bsf, {dh2, l.h1});
@@ -344,8 +338,7 @@ CostGraph Builder::build() {
     auto [dw, dv] = back(4, dContext);
     Id product = addSame(bhst, {dw, l.weights});
     Id sum = addOp(bhst, {{product, {0, 1, 2, 3}}}, {0, 1, 2}, false);
-    Id dScores =
-        addLight(bhst, {{product, {0, 1, 2, 3}}, {sum, {0, 1, 2}}, {l.weights, {0, 1, 2, 3}}});
+    Id dScores = addLight(bhst, {{product, {0, 1, 2, 3}}, {sum, {0, 1, 2}}, {l.weights, {0, 1, 2, 3}}});
     auto [dq, dk] = back(3, dScores);
     auto [nq, dwq] = back(0, dq);
     auto [nk, dwk] = back(1, dk);

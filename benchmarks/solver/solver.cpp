@@ -22,19 +22,16 @@ static std::vector<int64_t> parseList(const char *text) {
 
 static void print(const char *name, const Solution &s) {
   static const char *status[] = {"optimal", "gap", "infeasible"};
-  std::printf("%-8s %-10s %9.3f s  objective %14lld  bound %14lld  gap %.4f%%  peak %.4g", name,
-              status[int(s.status)], s.seconds, (long long)s.objective.time,
-              (long long)s.lowerBound.time, s.getGap() * 100, double(s.peak));
+  std::printf("%-8s %-10s %9.3f s  objective %14lld  bound %14lld  gap %.4f%%  peak %.4g", name, status[int(s.status)],
+              s.seconds, (long long)s.objective.time, (long long)s.lowerBound.time, s.getGap() * 100, double(s.peak));
   if (s.smallestBudget >= 0)
-    std::printf("  smallest budget [%.6g, %.6g]", double(s.smallestBudgetBound),
-                double(s.smallestBudget));
+    std::printf("  smallest budget [%.6g, %.6g]", double(s.smallestBudgetBound), double(s.smallestBudget));
   const SolverStatistics &t = s.statistics;
   std::printf("\n         variables %llu, merged %llu, dropped %llu, eliminated %llu, joins %llu, "
               "entries %.3g, largest %.3g, runs %llu, nodes %llu\n",
-              (unsigned long long)t.variables, (unsigned long long)t.merged,
-              (unsigned long long)t.dropped, (unsigned long long)t.eliminated,
-              (unsigned long long)t.joins, double(t.joinEntries), double(t.largestJoin),
-              (unsigned long long)t.runs, (unsigned long long)t.nodes);
+              (unsigned long long)t.variables, (unsigned long long)t.merged, (unsigned long long)t.dropped,
+              (unsigned long long)t.eliminated, (unsigned long long)t.joins, double(t.joinEntries),
+              double(t.largestJoin), (unsigned long long)t.runs, (unsigned long long)t.nodes);
   std::fflush(stdout);
 }
 
@@ -70,8 +67,8 @@ int main(int argc, char **argv) {
   for (int64_t n : layers) {
     options.layers = n;
     CostGraph graph = makeTrainingGraph(options);
-    std::printf("%lld layers: %u variables, %zu costs, %u tables\n", (long long)n,
-                graph.getNumVariables(), graph.getCosts().size(), graph.getNumTables());
+    std::printf("%lld layers: %u variables, %zu costs, %u tables\n", (long long)n, graph.getNumVariables(),
+                graph.getCosts().size(), graph.getNumTables());
     SolverOptions free = solver;
     free.budget.reset();
     Solution best = solve(graph, free);

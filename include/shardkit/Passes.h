@@ -20,55 +20,37 @@ namespace mlir::spmd {
 #include "shardkit/Passes.h.inc"
 
 /// Options of --spmd-pipeline-default.
-struct DefaultPipelineOptions
-    : public PassPipelineOptions<DefaultPipelineOptions> {
-  Option<std::string> mesh{
-      *this, "mesh",
-      llvm::cl::desc("Mesh that axis resources resolve against; may be left "
-                     "out where the module has one mesh"),
-      llvm::cl::init("")};
-  Option<std::string> conflicts{
-      *this, "conflicts", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init("cost")};
-  Option<std::string> reshapeGaps{
-      *this, "reshape-gaps", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init("allow")};
-  Option<int64_t> tripCount{
-      *this, "trip-count", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init(100)};
-  Option<bool> keepLayouts{
-      *this, "keep-layouts", llvm::cl::desc("As of --spmd-partition"), llvm::cl::init(false)};
-  Option<bool> autoShard{
-      *this, "auto-shard", llvm::cl::desc("Run --spmd-auto-shard in place of --spmd-propagate"),
-      llvm::cl::init(false)};
-  Option<std::string> autoShardOptions{
-      *this, "auto-shard-options", llvm::cl::desc("Options of --spmd-auto-shard"),
-      llvm::cl::init("")};
+struct DefaultPipelineOptions : public PassPipelineOptions<DefaultPipelineOptions> {
+  Option<std::string> mesh{*this, "mesh",
+                           llvm::cl::desc("Mesh that axis resources resolve against; may be left "
+                                          "out where the module has one mesh"),
+                           llvm::cl::init("")};
+  Option<std::string> conflicts{*this, "conflicts", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init("cost")};
+  Option<std::string> reshapeGaps{*this, "reshape-gaps", llvm::cl::desc("As of --spmd-propagate"),
+                                  llvm::cl::init("allow")};
+  Option<int64_t> tripCount{*this, "trip-count", llvm::cl::desc("As of --spmd-propagate"), llvm::cl::init(100)};
+  Option<bool> keepLayouts{*this, "keep-layouts", llvm::cl::desc("As of --spmd-partition"), llvm::cl::init(false)};
+  Option<bool> autoShard{*this, "auto-shard", llvm::cl::desc("Run --spmd-auto-shard in place of --spmd-propagate"),
+                         llvm::cl::init(false)};
+  Option<std::string> autoShardOptions{*this, "auto-shard-options", llvm::cl::desc("Options of --spmd-auto-shard"),
+                                       llvm::cl::init("")};
   Option<std::string> pipeline{
-      *this, "pipeline",
-      llvm::cl::desc("Cut the program into stages first, with these options of --spmd-pipeline"),
+      *this, "pipeline", llvm::cl::desc("Cut the program into stages first, with these options of --spmd-pipeline"),
       llvm::cl::init("")};
-  Option<bool> inlineCalls{
-      *this, "inline", llvm::cl::desc("Inline private functions first"), llvm::cl::init(true)};
-  Option<bool> carrySums{
-      *this, "carry-sums", llvm::cl::desc("As of --spmd-insert-reshards"), llvm::cl::init(true)};
-  Option<bool> mergeProducts{
-      *this, "merge-products", llvm::cl::desc("Run --spmd-merge-products"), llvm::cl::init(true)};
-  Option<bool> merge{
-      *this, "merge", llvm::cl::desc("Run --spmd-merge-reductions"), llvm::cl::init(true)};
-  Option<bool> hoist{
-      *this, "hoist", llvm::cl::desc("Run --spmd-hoist-collectives"), llvm::cl::init(true)};
-  Option<int64_t> memoryBudget{*this, "memory-budget",
-                               llvm::cl::desc("As of --spmd-hoist-collectives"),
+  Option<bool> inlineCalls{*this, "inline", llvm::cl::desc("Inline private functions first"), llvm::cl::init(true)};
+  Option<bool> carrySums{*this, "carry-sums", llvm::cl::desc("As of --spmd-insert-reshards"), llvm::cl::init(true)};
+  Option<bool> mergeProducts{*this, "merge-products", llvm::cl::desc("Run --spmd-merge-products"),
+                             llvm::cl::init(true)};
+  Option<bool> merge{*this, "merge", llvm::cl::desc("Run --spmd-merge-reductions"), llvm::cl::init(true)};
+  Option<bool> hoist{*this, "hoist", llvm::cl::desc("Run --spmd-hoist-collectives"), llvm::cl::init(true)};
+  Option<int64_t> memoryBudget{*this, "memory-budget", llvm::cl::desc("As of --spmd-hoist-collectives"),
                                llvm::cl::init(0)};
-  Option<bool> delay{
-      *this, "delay", llvm::cl::desc("Run --spmd-delay-collectives"), llvm::cl::init(true)};
-  Option<bool> combine{
-      *this, "combine", llvm::cl::desc("Run --spmd-combine-collectives"), llvm::cl::init(true)};
-  Option<int64_t> combineBytes{*this, "combine-bytes",
-                               llvm::cl::desc("max-bytes of --spmd-combine-collectives"),
+  Option<bool> delay{*this, "delay", llvm::cl::desc("Run --spmd-delay-collectives"), llvm::cl::init(true)};
+  Option<bool> combine{*this, "combine", llvm::cl::desc("Run --spmd-combine-collectives"), llvm::cl::init(true)};
+  Option<int64_t> combineBytes{*this, "combine-bytes", llvm::cl::desc("max-bytes of --spmd-combine-collectives"),
                                llvm::cl::init(-1)};
-  Option<bool> overlap{
-      *this, "overlap", llvm::cl::desc("Run --spmd-overlap-collectives"), llvm::cl::init(true)};
-  Option<double> overlapShare{*this, "overlap-share",
-                              llvm::cl::desc("min-share of --spmd-overlap-collectives"),
+  Option<bool> overlap{*this, "overlap", llvm::cl::desc("Run --spmd-overlap-collectives"), llvm::cl::init(true)};
+  Option<double> overlapShare{*this, "overlap-share", llvm::cl::desc("min-share of --spmd-overlap-collectives"),
                               llvm::cl::init(0.01)};
 };
 
@@ -111,8 +93,7 @@ LogicalResult verifyAutoShardOptions(StringRef options, std::string &reason);
 LogicalResult verifyPipelineOptions(StringRef options, std::string &reason);
 
 /// Adds the phases that come after `from`, up to `last`.
-void buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions,
-                 Phase last = Phase::Final);
+void buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions, Phase last = Phase::Final);
 void registerPipelines();
 
 } // namespace mlir::spmd

@@ -57,9 +57,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
     }
     if (meshShapes == "all" && failed(chooseMeshShape(module, *options)))
       return signalPassFailure();
-    auto finish = [&](FunctionSearch &search, HandedLayouts &handed) {
-      return solveFunction(search, handed);
-    };
+    auto finish = [&](FunctionSearch &search, HandedLayouts &handed) { return solveFunction(search, handed); };
     if (failed(searchModule(module, *options, finish)))
       signalPassFailure();
   }
@@ -85,24 +83,21 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
       return emitError(loc) << "unknown sub-axes=" << subAxes << ", expected auto or all";
     options.allSubAxes = subAxes == "all";
     if (regather != "auto" && regather != "always" && regather != "never")
-      return emitError(loc) << "unknown regather=" << regather
-                            << ", expected auto, always or never";
-    options.regather = regather == "never" ? Regather::Never
+      return emitError(loc) << "unknown regather=" << regather << ", expected auto, always or never";
+    options.regather = regather == "never"                                      ? Regather::Never
                        : regather == "always" || options.propagation.costs.alpa ? Regather::Always
-                                                                                 : Regather::WithinBudget;
+                                                                                : Regather::WithinBudget;
     if (meshShapes != "given" && meshShapes != "all")
       return emitError(loc) << "unknown mesh-shapes=" << meshShapes << ", expected given or all";
     if (memoryBudget != -1 && memoryBudget <= 0)
-      return emitError(loc) << "memory-budget=" << memoryBudget.getValue()
-                            << ", expected a positive number of bytes";
+      return emitError(loc) << "memory-budget=" << memoryBudget.getValue() << ", expected a positive number of bytes";
     if (memoryBudget > 0)
       options.memoryBudget = memoryBudget;
     if (!(gap >= 0))
       return emitError(loc) << "gap=" << gap.getValue() << ", expected 0 or more";
     options.gap = gap;
     if (!(timeLimit > 0))
-      return emitError(loc) << "time-limit=" << timeLimit.getValue()
-                            << ", expected a positive number of seconds";
+      return emitError(loc) << "time-limit=" << timeLimit.getValue() << ", expected a positive number of seconds";
     options.timeLimit = timeLimit;
     if (solver != "own" && solver != "cbc")
       return emitError(loc) << "unknown solver=" << solver << ", expected own or cbc";
@@ -126,8 +121,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
                             << ", expected 0 or more elements";
     options.smallValueThreshold = smallValueThreshold;
     if (!(departureCost >= 0) || departureCost > 1e9)
-      return emitError(loc) << "departure-cost=" << departureCost.getValue()
-                            << ", expected seconds from 0 to 1e9";
+      return emitError(loc) << "departure-cost=" << departureCost.getValue() << ", expected seconds from 0 to 1e9";
     options.departureCost = departureCost;
     return options;
   }
@@ -149,10 +143,9 @@ private:
     if (result.choices.empty())
       return emitInfeasible(search, result);
     Builder b(&getContext());
-    SmallVector<NamedAttribute> said{
-        b.getNamedAttr("objective", b.getF64FloatAttr(result.objective)),
-        b.getNamedAttr("lower_bound", b.getF64FloatAttr(result.lowerBound)),
-        b.getNamedAttr("status", b.getStringAttr(search.getStatus(result)))};
+    SmallVector<NamedAttribute> said{b.getNamedAttr("objective", b.getF64FloatAttr(result.objective)),
+                                     b.getNamedAttr("lower_bound", b.getF64FloatAttr(result.lowerBound)),
+                                     b.getNamedAttr("status", b.getStringAttr(search.getStatus(result)))};
     // What else is in the objective.
     if (search.getOptions().allowRecompute || search.getOptions().departureCost > 0)
       said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(result.communication)));
@@ -173,15 +166,13 @@ private:
       return remark::RemarkOpts::name(name).category("spmd").function(func.getName());
     };
     remark::analysis(func.getLoc(), options("auto-shard"))
-        << remark::add("search over {0} choices of {1} variables",
-                       problem.getNumChoices(), problem.getGraph().getNumVariables())
-        << remark::metric("Variables", statistics.variables)
-        << remark::metric("Dropped", statistics.dropped)
+        << remark::add("search over {0} choices of {1} variables", problem.getNumChoices(),
+                       problem.getGraph().getNumVariables())
+        << remark::metric("Variables", statistics.variables) << remark::metric("Dropped", statistics.dropped)
         << remark::metric("Merged", statistics.merged) << remark::metric("Joins", statistics.joins)
         << remark::metric("JoinEntries", statistics.joinEntries)
-        << remark::metric("LargestJoin", statistics.largestJoin)
-        << remark::metric("Rounds", result.rounds) << remark::metric("Runs", statistics.runs)
-        << remark::metric("Nodes", statistics.nodes)
+        << remark::metric("LargestJoin", statistics.largestJoin) << remark::metric("Rounds", result.rounds)
+        << remark::metric("Runs", statistics.runs) << remark::metric("Nodes", statistics.nodes)
         << remark::metric("Seconds", llvm::formatv("{0:F3}", result.seconds).str());
     // A contraction that no axis divides.
     Propagation &propagation = search.getFunction().getPropagation();
@@ -190,13 +181,11 @@ private:
     for (unsigned id = 0; id < propagation.getNumNodes(); ++id) {
       const Propagation::Node &node = propagation.getNode(id);
       ArrayRef<FactorAxes> strategies = problem.getStrategies(id);
-      if (!node.isOwnRule || !node.rule->isContraction || strategies.size() != 1 ||
-          node.op->hasAttr(kComputeAttr) ||
+      if (!node.isOwnRule || !node.rule->isContraction || strategies.size() != 1 || node.op->hasAttr(kComputeAttr) ||
           !llvm::all_of(strategies[0], [](const DimEntries &entries) { return entries.empty(); }))
         continue;
-      remark::missed(node.op->getLoc(), options("auto-shard-replicated"))
-          << remark::add("{0} is computed on every device: no axis divides a factor of it",
-                         node.op->getName().getStringRef());
+      remark::missed(node.op->getLoc(), options("auto-shard-replicated")) << remark::add(
+          "{0} is computed on every device: no axis divides a factor of it", node.op->getName().getStringRef());
     }
   }
 };
@@ -214,8 +203,7 @@ FailureOr<SearchOptions> spmd::readSearchOptions(StringRef text, Location loc) {
   return pass.readOptions(loc);
 }
 
-LogicalResult spmd::searchModule(ModuleOp module, const SearchOptions &options,
-                                 FinishSearchFn finish) {
+LogicalResult spmd::searchModule(ModuleOp module, const SearchOptions &options, FinishSearchFn finish) {
   auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
                       HandedLayouts &handed) -> FailureOr<std::unique_ptr<FunctionPropagation>> {
     auto propagation = FunctionPropagation::compute(func, meshes, calls, options.propagation);

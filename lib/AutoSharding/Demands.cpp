@@ -16,10 +16,10 @@ class DemandMaker {
 public:
   using PlaceId = Propagation::ValueId;
 
-  DemandMaker(func::FuncOp func, const SearchOptions &options, FunctionMeshes &meshes,
-              Propagation &propagation, const ShardingProblem &problem)
-      : func(func), options(options), meshes(meshes), mesh(meshes.getMesh()),
-        propagation(propagation), table(propagation.getTable()), problem(problem) {
+  DemandMaker(func::FuncOp func, const SearchOptions &options, FunctionMeshes &meshes, Propagation &propagation,
+              const ShardingProblem &problem)
+      : func(func), options(options), meshes(meshes), mesh(meshes.getMesh()), propagation(propagation),
+        table(propagation.getTable()), problem(problem) {
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       if (auto tied = func.getResultAttrOfType<IntegerAttr>(i, kTiedAttr))
         updates[tied.getInt()] = i;
@@ -46,9 +46,7 @@ private:
   std::string batchText() { return meshes.toString(batch); }
 
   void remarkSkipped(Location loc, const Twine &text) {
-    remark::missed(loc, remark::RemarkOpts::name("auto-shard-skipped")
-                            .category("spmd")
-                            .function(func.getName()))
+    remark::missed(loc, remark::RemarkOpts::name("auto-shard-skipped").category("spmd").function(func.getName()))
         << remark::add("{0}", text.str());
   }
 
@@ -60,12 +58,10 @@ private:
     if (llvm::none_of(problem.getDomain(place), [&](LayoutId id) { return allows(table.get(id)); }))
       return false;
     LayoutTable &layouts = table;
-    demands.push_back({{place,
-                        [&layouts, allows = std::move(allows)](LayoutId id) {
-                          return allows(layouts.get(id)) ? 0 : kNever;
-                        }},
-                       loc,
-                       std::move(text)});
+    demands.push_back(
+        {{place, [&layouts, allows = std::move(allows)](LayoutId id) { return allows(layouts.get(id)) ? 0 : kNever; }},
+         loc,
+         std::move(text)});
     return true;
   }
 
@@ -85,8 +81,8 @@ private:
         continue;
       // A mesh of other devices is not the function's.
       ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
-      auto entries = meshes.readAxes(FlatSymbolRefAttr::get(op.getSymNameAttr()),
-                                     b.getStrArrayAttr(names), [&] { return op.emitError(); });
+      auto entries = meshes.readAxes(FlatSymbolRefAttr::get(op.getSymNameAttr()), b.getStrArrayAttr(names),
+                                     [&] { return op.emitError(); });
       if (failed(entries))
         continue;
       batch = canonicalize(*entries);
@@ -97,8 +93,7 @@ private:
       return success();
     }
     return emitError(func.getLoc()) << "no mesh of function @" << func.getName()
-                                    << " has the batch-axes, expected some of "
-                                    << meshes.getCostMesh().axesToString();
+                                    << " has the batch-axes, expected some of " << meshes.getCostMesh().axesToString();
   }
 
   LogicalResult cutInputs() {
@@ -133,15 +128,14 @@ private:
           value.getLoc(), "batch-axes cuts dim 0 of " + nameOf(i) + " by " + batchText());
       if (can)
         continue;
-      InFlightDiagnostic diag =
-          emitError(value.getLoc()) << "dim 0 of " << nameOf(i) << ", " << type
-                                    << ", cannot be cut by " << batchText();
+      InFlightDiagnostic diag = emitError(value.getLoc())
+                                << "dim 0 of " << nameOf(i) << ", " << type << ", cannot be cut by " << batchText();
       if (!type.isDynamicDim(0) && type.getDimSize(0) % deviceFactor(batch) != 0)
         return diag << ", expected a size divisible by " << deviceFactor(batch)
                     << " or the inputs with a batch in batch-arguments";
       return diag << ", expected that what is given for it leaves that open: "
-                  << meshes.toString(propagation.getShardings().get(
-                         propagation.getPlace(propagation.getId(value)).given));
+                  << meshes.toString(
+                         propagation.getShardings().get(propagation.getPlace(propagation.getId(value)).given));
     }
     return success();
   }
@@ -151,9 +145,8 @@ private:
   /// Results of an op of this shape that are computed element by element from operands
   /// of this shape.
   static bool isElementwise(const Propagation::Node &node) {
-    return node.isOwnRule && llvm::all_of(node.rule->getFactors(), [](const Factor &factor) {
-             return factor.kind == FactorKind::Parallel;
-           });
+    return node.isOwnRule && llvm::all_of(node.rule->getFactors(),
+                                          [](const Factor &factor) { return factor.kind == FactorKind::Parallel; });
   }
 
   /// Ops by what defines and reads a value, once.
@@ -229,9 +222,7 @@ private:
   /// How many of the prime parts of axes cut any dim.
   static size_t countCuts(ArrayRef<DimEntry> digits, const Sharding &sharding, const Mesh &mesh) {
     return llvm::count_if(digits, [&](const DimEntry &digit) {
-      return llvm::any_of(sharding.dims, [&](const DimSharding &dim) {
-        return overlaps(digit, dim.entries, mesh);
-      });
+      return llvm::any_of(sharding.dims, [&](const DimSharding &dim) { return overlaps(digit, dim.entries, mesh); });
     });
   }
 
@@ -249,11 +240,10 @@ private:
         [isCut, digits = digits, &mesh = mesh](const Sharding &sharding) {
           return countCuts(digits, sharding, mesh) == (isCut ? digits.size() : 0);
         },
-        value.getLoc(),
-        stage + (isCut ? " cuts " : " does not cut ") + what + " by " + batchText());
+        value.getLoc(), stage + (isCut ? " cuts " : " does not cut ") + what + " by " + batchText());
     if (!can)
-      remarkSkipped(value.getLoc(), what + (isCut ? " cannot be cut by " : " has to be cut by ") +
-                                        batchText() + ", " + stage + " leaves it as it is");
+      remarkSkipped(value.getLoc(), what + (isCut ? " cannot be cut by " : " has to be cut by ") + batchText() + ", " +
+                                        stage + " leaves it as it is");
   }
 
   void cutState() {
@@ -279,8 +269,8 @@ private:
     for (Value gradient : gradients)
       cut(gradient, options.zeroStage >= 2, "a gradient");
     if (states == 0)
-      emitWarning(func.getLoc()) << "zero=" << options.zeroStage << " found no optimizer state in @"
-                                 << func.getName() << ": no argument is tied to a result and read "
+      emitWarning(func.getLoc()) << "zero=" << options.zeroStage << " found no optimizer state in @" << func.getName()
+                                 << ": no argument is tied to a result and read "
                                  << "by updates alone";
   }
 
@@ -290,15 +280,12 @@ private:
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
       Value value = getArgument(i);
       auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!isWeight(i) || !type || type.getRank() == 0 || !propagation.contains(value) ||
-          isSmall(type))
+      if (!isWeight(i) || !type || type.getRank() == 0 || !propagation.contains(value) || isSmall(type))
         continue;
       bool can = demand(
           propagation.getId(value),
           [](const Sharding &sharding) {
-            return llvm::any_of(sharding.dims, [](const DimSharding &dim) {
-              return deviceFactor(dim.entries) > 1;
-            });
+            return llvm::any_of(sharding.dims, [](const DimSharding &dim) { return deviceFactor(dim.entries) > 1; });
           },
           value.getLoc(), "allow-replicated-weights=false cuts " + nameOf(i));
       if (!can)
@@ -326,9 +313,8 @@ private:
                            "small-value-threshold keeps a value as propagation has it"});
       } else if (options.departureCost > 0) {
         double price = options.departureCost;
-        demands.push_back({{id, [followed, price](LayoutId own) { return own == followed ? 0 : price; }},
-                           loc,
-                           "departure-cost"});
+        demands.push_back(
+            {{id, [followed, price](LayoutId own) { return own == followed ? 0 : price; }}, loc, "departure-cost"});
       }
     }
   }
@@ -340,7 +326,7 @@ private:
   Propagation &propagation;
   LayoutTable &table;
   const ShardingProblem &problem;
-  DimEntries batch, digits; // the axes, and the prime parts of them
+  DimEntries batch, digits;                   // the axes, and the prime parts of them
   llvm::DenseMap<unsigned, unsigned> updates; // argument -> the result that it is tied to
   llvm::DenseMap<Operation *, unsigned> nodeOf;
   std::vector<Demand> demands;
@@ -348,8 +334,7 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<Demand>> spmd::getDemands(func::FuncOp func, const SearchOptions &options,
-                                                FunctionMeshes &meshes, Propagation &propagation,
-                                                const ShardingProblem &problem) {
+FailureOr<std::vector<Demand>> spmd::getDemands(func::FuncOp func, const SearchOptions &options, FunctionMeshes &meshes,
+                                                Propagation &propagation, const ShardingProblem &problem) {
   return DemandMaker(func, options, meshes, propagation, problem).run();
 }

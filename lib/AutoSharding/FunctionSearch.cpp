@@ -8,15 +8,16 @@ using namespace mlir::spmd;
 
 /// How far from the optimum a solution may be that only says what to share.
 static constexpr double kDraftGap = 0.02;
-/// Parts of the time that is left: what drafts, the search without a budget and the one with copies held at their longest may
-/// take. Of all of it: what there is in any case.
+/// Parts of the time that is left: what drafts, the search without a budget and the one with copies held at their
+/// longest may take. Of all of it: what there is in any case.
 static constexpr double kDraftPart = 0.25, kFreePart = 0.5, kHeldPart = 0.8, kWithinPart = 0.5, kLeast = 0.25;
 /// Rounds at most that look for one before there is a bound.
 static constexpr unsigned kDraftRounds = 4;
 
-FailureOr<std::unique_ptr<FunctionSearch>>
-FunctionSearch::create(func::FuncOp func, FunctionMeshes &meshes, FunctionPropagation &function,
-                       const SearchOptions &options, llvm::BitVector released, bool demands) {
+FailureOr<std::unique_ptr<FunctionSearch>> FunctionSearch::create(func::FuncOp func, FunctionMeshes &meshes,
+                                                                  FunctionPropagation &function,
+                                                                  const SearchOptions &options,
+                                                                  llvm::BitVector released, bool demands) {
   std::unique_ptr<FunctionSearch> search(new FunctionSearch(func, meshes, function, options));
   Propagation &propagation = function.getPropagation();
   ProblemOptions problemOptions;
@@ -31,8 +32,7 @@ FunctionSearch::create(func::FuncOp func, FunctionMeshes &meshes, FunctionPropag
     };
   auto isGatheredPerUse = [&](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
-    return argument && argument.getOwner() == &func.front() &&
-           func.getArgAttr(argument.getArgNumber(), kWeightAttr);
+    return argument && argument.getOwner() == &func.front() && func.getArgAttr(argument.getArgNumber(), kWeightAttr);
   };
   if (options.zeroStage == 3)
     problemOptions.isGatheredPerUse = isGatheredPerUse;
@@ -124,11 +124,11 @@ private:
 bool FunctionSearch::Rounds::solveOnce(bool isBound) {
   std::string error;
   solver.timeLimit = until - getElapsed();
-  solver.cutoff = isBound && !solver.budget && !result.choices.empty() ? problem.toTime(result.objective)
-                                                                      : Price::kImpossible;
+  solver.cutoff =
+      isBound && !solver.budget && !result.choices.empty() ? problem.toTime(result.objective) : Price::kImpossible;
   solver.start = result.choices.empty() ? result.last.choices : result.choices;
-  Solution &solution = result.last = options.withCbc ? solveWithCbc(problem.getGraph(), solver, error)
-                                                     : solve(problem.getGraph(), solver);
+  Solution &solution = result.last =
+      options.withCbc ? solveWithCbc(problem.getGraph(), solver, error) : solve(problem.getGraph(), solver);
   solver.workLimit -= solution.work;
   if (isBound && solution.status != SolverStatus::Infeasible)
     result.lowerBound = std::max(result.lowerBound, problem.toSeconds(solution.lowerBound.time));

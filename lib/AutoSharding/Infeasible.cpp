@@ -39,8 +39,7 @@ public:
       LayoutTable &table = propagation.getTable();
       int64_t bytes = 0;
       if (own.type.hasStaticShape())
-        bytes = Layout::get(table.get(table.intern(given)), table.getMesh(), own.type.getShape())
-                    .numLocalElements() *
+        bytes = Layout::get(table.get(table.intern(given)), table.getMesh(), own.type.getShape()).numLocalElements() *
                 getElementBytes(own.type.getElementType());
       wishes.push_back({int64_t(place), 0, bytes});
     }
@@ -100,8 +99,8 @@ private:
         kept.push_back(demands[wish.demand]);
     }
     // Errors of options were emitted when they were read first.
-    auto other = FunctionSearch::create(search.getFunc(), search.getMeshes(), search.getFunction(),
-                                        options, released, /*demands=*/false);
+    auto other = FunctionSearch::create(search.getFunc(), search.getMeshes(), search.getFunction(), options, released,
+                                        /*demands=*/false);
     if (failed(other))
       return false;
     (*other)->setDemands(std::move(kept));
@@ -117,15 +116,15 @@ private:
 };
 
 /// `argument x is given <@m, [{}, {}]>`, per annotation of a place.
-void attachPins(InFlightDiagnostic &diag, FunctionSearch &search, unsigned place, bool withBytes,
-                int64_t bytes) {
+void attachPins(InFlightDiagnostic &diag, FunctionSearch &search, unsigned place, bool withBytes, int64_t bytes) {
   for (const FunctionPropagation::Given &given : search.getFunction().getAnnotations()) {
     if (given.place != place)
       continue;
     std::string what = "a value";
     Location loc = search.getFunc().getLoc();
     if (given.op) {
-      what = isa<func::CallOp>(given.op) ? "operand or result of a call" : "result " + getResultName(search.getFunc(), given.index);
+      what = isa<func::CallOp>(given.op) ? "operand or result of a call"
+                                         : "result " + getResultName(search.getFunc(), given.index);
       loc = given.op->getLoc();
     } else if (auto argument = dyn_cast_or_null<BlockArgument>(given.value)) {
       if (isa<func::FuncOp>(argument.getOwner()->getParentOp()))
@@ -199,12 +198,10 @@ LogicalResult spmd::emitInfeasible(FunctionSearch &search, const SearchResult &r
     if (buffer.begin <= peakPoint && peakPoint <= buffer.end && buffer.value) {
       Value value = live.getHeld(buffer, peakPoint);
       if (propagation.contains(value))
-        held.push_back({search.getProblem().getLocalBytes(propagation.getId(value), result.smallest),
-                        value});
+        held.push_back({search.getProblem().getLocalBytes(propagation.getId(value), result.smallest), value});
     }
   llvm::stable_sort(held, [](const auto &a, const auto &b) { return a.first > b.first; });
   for (auto [bytes, value] : llvm::ArrayRef(held).take_front(8))
-    diag.attachNote(value.getLoc()) << "holds " << bytes << " bytes of " << value.getType()
-                                    << " at the peak of that";
+    diag.attachNote(value.getLoc()) << "holds " << bytes << " bytes of " << value.getType() << " at the peak of that";
   return diag;
 }

@@ -83,8 +83,7 @@ LogicalResult spmd::chooseMeshShape(ModuleOp module, const SearchOptions &option
   auto meshes = module.getOps<MeshOp>();
   unsigned count = std::distance(meshes.begin(), meshes.end());
   if (count != 1)
-    return emitError(module.getLoc()) << "mesh-shapes=all with " << count
-                                      << " meshes, expected a module with one mesh";
+    return emitError(module.getLoc()) << "mesh-shapes=all with " << count << " meshes, expected a module with one mesh";
   MeshOp op = getOnlyMesh(module);
   Mesh mesh = toMesh(op);
   if (mesh.axes.empty())
@@ -104,8 +103,7 @@ LogicalResult spmd::chooseMeshShape(ModuleOp module, const SearchOptions &option
     return a.error.empty() && a.objective < b.objective;
   });
   if (!all.front().error.empty()) {
-    InFlightDiagnostic diag = op.emitError() << "none of " << all.size()
-                                             << " shapes of mesh @" << mesh.name
+    InFlightDiagnostic diag = op.emitError() << "none of " << all.size() << " shapes of mesh @" << mesh.name
                                              << " has layouts, expected one that has";
     for (const Tried &tried : ArrayRef(all).take_front(8)) {
       Mesh shaped = mesh;

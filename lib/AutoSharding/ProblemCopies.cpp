@@ -16,7 +16,7 @@ std::optional<int64_t> ShardingProblem::getOperandNumber(const Use &use) const {
   const Propagation::Node &node = propagation.getNode(use.node);
   if (!node.handsOn)
     return node.isOwnRule && !isa<tensor::ParallelInsertSliceOp>(node.op) ? std::optional<int64_t>(use.tensor)
-                                                                           : std::nullopt;
+                                                                          : std::nullopt;
   std::optional<int64_t> number;
   for (OpOperand &operand : node.op->getOpOperands()) {
     if (operand.get() != propagation.getTensorValues(node)[0])
@@ -126,7 +126,7 @@ ShardingProblem::Copies ShardingProblem::holdCopies(ArrayRef<unsigned> choices, 
   // Between two readers of a copy.
   struct Gap {
     int64_t begin, end, bytes;
-    Use reader; // behind it
+    Use reader;     // behind it
     double seconds; // what is saved where the copy is held
     double rank = std::numeric_limits<double>::infinity();
   };

@@ -39,8 +39,7 @@ void ShardingProblem::addBuffers() {
     const Kept &kept = places[propagation.getId(value)];
     auto type = cast<RankedTensorType>(value.getType());
     if (buffer.bytes > 0)
-      graph.addBuffer(buffer.begin, buffer.end + 1, kept.var,
-                      getBytes({kBytes, toKey(type), kept.domain}, [&] {
+      graph.addBuffer(buffer.begin, buffer.end + 1, kept.var, getBytes({kBytes, toKey(type), kept.domain}, [&] {
                         std::vector<int64_t> bytes;
                         for (LayoutId id : domains[kept.domain])
                           bytes.push_back(space.getLocalBytes(id, type));
@@ -58,14 +57,12 @@ void ShardingProblem::addBuffers() {
     // An operand brought to where it is needed; one that is pinned stays there.
     Var own = node.handsOn ? places[tensors[1]].var : nodes[id].var;
     for (unsigned t = 0; t < rule.numOperands(); ++t) {
-      if (!node.handsOn && rule.tensor(t).role == OperandRole::Input && rule.tensor(t).type &&
-          isFilled(values[t])) {
+      if (!node.handsOn && rule.tensor(t).role == OperandRole::Input && rule.tensor(t).type && isFilled(values[t])) {
         RankedTensorType type = rule.tensor(t).type;
         graph.addBuffer(begin, end + 1, own, getBytes({kFilled, toKey(node.rule), t, nodes[id].space}, [&] {
                           std::vector<int64_t> bytes;
                           for (const FactorAxes &axes : spaces[nodes[id].space])
-                            bytes.push_back(space.getLocalBytes(
-                                table.intern(getTensorSharding(rule, t, axes)), type));
+                            bytes.push_back(space.getLocalBytes(table.intern(getTensorSharding(rule, t, axes)), type));
                           return bytes;
                         }));
         continue;
@@ -100,18 +97,16 @@ void ShardingProblem::addBuffers() {
         continue;
       const Kept &kept = places[tensors[t]];
       RankedTensorType type = getType(id, t);
-      graph.addBuffer(begin, end + 1, own, kept.var,
-                      getBytes({kProduced, toKey(node.rule), i, nodes[id].space, kept.domain}, [&] {
-                        std::vector<int64_t> bytes;
-                        for (const FactorAxes &axes : spaces[nodes[id].space]) {
-                          LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
-                          for (LayoutId home : domains[kept.domain])
-                            bytes.push_back(table.getComplete(produced) == home
-                                                ? 0
-                                                : space.getLocalBytes(produced, type));
-                        }
-                        return bytes;
-                      }));
+      graph.addBuffer(
+          begin, end + 1, own, kept.var, getBytes({kProduced, toKey(node.rule), i, nodes[id].space, kept.domain}, [&] {
+            std::vector<int64_t> bytes;
+            for (const FactorAxes &axes : spaces[nodes[id].space]) {
+              LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
+              for (LayoutId home : domains[kept.domain])
+                bytes.push_back(table.getComplete(produced) == home ? 0 : space.getLocalBytes(produced, type));
+            }
+            return bytes;
+          }));
     }
   }
   if (!countsHeld)

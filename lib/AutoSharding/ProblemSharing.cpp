@@ -42,13 +42,14 @@ void ShardingProblem::addShared() {
     own.offer = it->second;
     if (isNew)
       offers.push_back(getOffer(place, own.readers));
-    own.isSharing = hasManyAxes() && !offers[own.offer].isComplete() && own.readers.size() <= kMaxReaders &&
-                    llvm::none_of(own.readers, [&, place = place](const Use &use) {
-                      const Propagation::Node &node = propagation.getNode(use.node);
-                      if (node.handsOn)
-                        return propagation.getTensors(node)[1] == int32_t(place);
-                      return node.rule->hasWindows() || !nodes[use.node].computes || nodes[use.node].definesAlone == int64_t(place);
-                    });
+    own.isSharing =
+        hasManyAxes() && !offers[own.offer].isComplete() && own.readers.size() <= kMaxReaders &&
+        llvm::none_of(own.readers, [&, place = place](const Use &use) {
+          const Propagation::Node &node = propagation.getNode(use.node);
+          if (node.handsOn)
+            return propagation.getTensors(node)[1] == int32_t(place);
+          return node.rule->hasWindows() || !nodes[use.node].computes || nodes[use.node].definesAlone == int64_t(place);
+        });
   }
 }
 
@@ -132,8 +133,7 @@ ShardingProblem::Offer ShardingProblem::getOffer(PlaceId place, ArrayRef<Use> re
   return offer;
 }
 
-ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> readers,
-                                                 unsigned offer) {
+ShardingProblem::Kept ShardingProblem::getCopies(PlaceId place, ArrayRef<Use> readers, unsigned offer) {
   Key key(offers[offer].layouts.begin(), offers[offer].layouts.end());
   key.insert(key.end(), {offer, int64_t(unoffered)});
   auto [it, isNew] = copiesOf.try_emplace(std::move(key));
@@ -193,20 +193,19 @@ void ShardingProblem::addCopies(Value value) {
   RankedTensorType type = propagation.getPlace(place).type;
   int64_t count = propagation.getCount(propagation.getNode(own.readers[0].node), own.readers[0].tensor);
   unsigned prices = getTable({kSets, toKey(type), kept.sets, count}, [&] {
-            PriceTable prices;
-            for (auto [home, set, cover] :
-                 llvm::zip(domains[kept.domain], sets[kept.sets], covers[kept.sets])) {
-              double seconds = count * cover;
-              int64_t bytes = 0;
-              for (LayoutId other : set) {
-                seconds += count * getSeconds(home, other, type);
-                bytes += space.getLocalBytes(other, type);
-              }
-              prices.seconds.push_back(seconds);
-              prices.bytes.push_back(bytes);
-            }
-            return prices;
-          });
+    PriceTable prices;
+    for (auto [home, set, cover] : llvm::zip(domains[kept.domain], sets[kept.sets], covers[kept.sets])) {
+      double seconds = count * cover;
+      int64_t bytes = 0;
+      for (LayoutId other : set) {
+        seconds += count * getSeconds(home, other, type);
+        bytes += space.getLocalBytes(other, type);
+      }
+      prices.seconds.push_back(seconds);
+      prices.bytes.push_back(bytes);
+    }
+    return prices;
+  });
   costs.push_back({kept.var, CostGraph::kNoVar, prices, /*isShared=*/true});
   addCost(places[place].var, kept.var, getTable({kEqual, places[place].domain, kept.domain}, [&] {
             PriceTable prices;

@@ -14,15 +14,26 @@
 namespace mlir::spmd {
 
 /// What kind of table a key is of, and the rule or type that it depends on.
-enum TableKind : int64_t { kBytes, kPicks, kProduced, kNeeded, kHandedOn, kHalos, kFilled, kEntry, kSets, kShared, kEqual, kDemanded };
+enum TableKind : int64_t {
+  kBytes,
+  kPicks,
+  kProduced,
+  kNeeded,
+  kHandedOn,
+  kHalos,
+  kFilled,
+  kEntry,
+  kSets,
+  kShared,
+  kEqual,
+  kDemanded
+};
 
 inline int64_t toKey(const void *pointer) { return int64_t(reinterpret_cast<uintptr_t>(pointer)); }
 inline int64_t toKey(Type type) { return toKey(type.getAsOpaquePointer()); }
 
 /// True for a pin that nobody reads, but for such pins: it is dropped.
-inline bool isDeadPin(Operation *op) {
-  return isPin(op) && llvm::all_of(op->getUsers(), isDeadPin);
-}
+inline bool isDeadPin(Operation *op) { return isPin(op) && llvm::all_of(op->getUsers(), isDeadPin); }
 
 /// True for what is made anew in every layout that is asked for, pinned or not.
 inline bool isMadeAnew(Value value) {

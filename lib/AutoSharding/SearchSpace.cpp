@@ -19,8 +19,8 @@ public:
               llvm::function_ref<bool(unsigned, ArrayRef<DimEntry>)> fits,
               llvm::function_ref<ArrayRef<DimEntries>(unsigned)> getExtra,
               llvm::function_ref<void(ArrayRef<DimEntries>)> visit)
-      : mesh(mesh), cuts(cuts), current(std::move(start)), used(cuts.size(), false), fits(fits),
-        getExtra(getExtra), visit(visit) {
+      : mesh(mesh), cuts(cuts), current(std::move(start)), used(cuts.size(), false), fits(fits), getExtra(getExtra),
+        visit(visit) {
     for (const DimEntries &entries : current)
       markUsed(entries);
   }
@@ -38,9 +38,7 @@ private:
       return visit(current);
     append(place);
     for (const DimEntries &extra : getExtra(place)) {
-      bool clashes = llvm::any_of(current, [&](const DimEntries &other) {
-        return overlaps(other, extra, mesh);
-      });
+      bool clashes = llvm::any_of(current, [&](const DimEntries &other) { return overlaps(other, extra, mesh); });
       if (clashes)
         continue;
       SmallVector<bool> before = used;
@@ -91,12 +89,11 @@ SearchSpace::SearchSpace(LayoutTable &table, bool allSubAxes)
   }
 }
 
-const std::vector<LayoutId> &SearchSpace::getLayouts(RankedTensorType type,
-                                                     const Sharding &given) {
+const std::vector<LayoutId> &SearchSpace::getLayouts(RankedTensorType type, const Sharding &given) {
   SmallVector<int64_t, 32> key(type.getShape());
   appendKey(given, key);
-  auto [it, isNew] = layouts.try_emplace(
-      StringRef(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)));
+  auto [it, isNew] =
+      layouts.try_emplace(StringRef(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)));
   if (!isNew)
     return it->second;
   std::vector<LayoutId> &list = it->second;
@@ -131,8 +128,8 @@ std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, con
   llvm::StringSet<> known;
   auto fits = [&](unsigned f, ArrayRef<DimEntry> entries) {
     const Factor &factor = rule.factor(f);
-    return factor.kind != FactorKind::Whole && !ShapedType::isDynamic(factor.size) &&
-           divides(entries, factor.size) && canCut(factor, canonicalize(entries), mesh);
+    return factor.kind != FactorKind::Whole && !ShapedType::isDynamic(factor.size) && divides(entries, factor.size) &&
+           canCut(factor, canonicalize(entries), mesh);
   };
   auto getExtra = [&](unsigned f) { return ArrayRef<DimEntries>(extra[f]); };
   auto visit = [&](ArrayRef<DimEntries> factors) {
@@ -153,8 +150,7 @@ std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, con
     spreads.push_back(spread);
   };
   auto collect = [&](ArrayRef<DimEntry> cuts) {
-    Assignments assignments(mesh, cuts, SmallVector<DimEntries, 8>(rule.numFactors()), fits,
-                            getExtra, visit);
+    Assignments assignments(mesh, cuts, SmallVector<DimEntries, 8>(rule.numFactors()), fits, getExtra, visit);
     assignments.markUsed(manual);
     assignments.run();
   };
@@ -166,8 +162,7 @@ std::vector<FactorAxes> SearchSpace::getStrategies(const ShardingRule &rule, con
     DimEntries cuts;
     for (const DimEntry &axis : axes) {
       bool dividesAny = llvm::any_of(rule.getFactors(), [&](const Factor &factor) {
-        return factor.kind != FactorKind::Whole && !ShapedType::isDynamic(factor.size) &&
-               divides(axis, factor.size);
+        return factor.kind != FactorKind::Whole && !ShapedType::isDynamic(factor.size) && divides(axis, factor.size);
       });
       if (dividesAny)
         cuts.push_back(axis);
@@ -194,7 +189,7 @@ int64_t SearchSpace::getLocalBytes(LayoutId id, RankedTensorType type) const {
     return 0;
   auto [it, isNew] = localBytes.try_emplace({id, type}, 0);
   if (isNew)
-    it->second = Layout::get(table.get(id), mesh, type.getShape()).numLocalElements() *
-                 getElementBytes(type.getElementType());
+    it->second =
+        Layout::get(table.get(id), mesh, type.getShape()).numLocalElements() * getElementBytes(type.getElementType());
   return it->second;
 }

@@ -11,8 +11,7 @@ using namespace mlir::spmd;
 static constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
 ShardingProblem::ShardingProblem(Propagation &propagation, const ProblemOptions &options)
-    : propagation(propagation), table(propagation.getTable()), options(options),
-      space(table, options.allSubAxes) {
+    : propagation(propagation), table(propagation.getTable()), options(options), space(table, options.allSubAxes) {
   if (options.live && hasManyAxes())
     unoffered = Unoffered::PerReader;
   else
@@ -86,8 +85,8 @@ void ShardingProblem::addVariables() {
 }
 
 template <typename T>
-unsigned ShardingProblem::intern(std::vector<std::vector<T>> &lists, std::map<Key, unsigned> &ids,
-                                 Key key, std::vector<T> list) {
+unsigned ShardingProblem::intern(std::vector<std::vector<T>> &lists, std::map<Key, unsigned> &ids, Key key,
+                                 std::vector<T> list) {
   auto [it, isNew] = ids.try_emplace(std::move(key), lists.size());
   if (isNew)
     lists.push_back(std::move(list));
@@ -186,8 +185,8 @@ ExtraCuts ShardingProblem::getExtraCuts(const Propagation::Node &node) const {
           continue;
         std::optional<DimEntries> entries = projectFactor(rule, t, f, sharding);
         if (entries && !entries->empty() && !isWholeAxes(*entries, rule.factor(f).size) &&
-            !overlaps(*entries, propagation.getManualAxes(node), mesh) &&
-            canCut(rule.factor(f), *entries, mesh) && !llvm::is_contained(extra[f], *entries))
+            !overlaps(*entries, propagation.getManualAxes(node), mesh) && canCut(rule.factor(f), *entries, mesh) &&
+            !llvm::is_contained(extra[f], *entries))
           extra[f].push_back(std::move(*entries));
       }
     }
@@ -249,9 +248,8 @@ bool ShardingProblem::allows(const Sharding &given, LayoutId id, RankedTensorTyp
 
 /// True where nothing at all is said of a value.
 static bool isOpen(const Sharding &given) {
-  return given.replicated.empty() && llvm::all_of(given.dims, [](const DimSharding &dim) {
-           return dim.open && dim.entries.empty();
-         });
+  return given.replicated.empty() &&
+         llvm::all_of(given.dims, [](const DimSharding &dim) { return dim.open && dim.entries.empty(); });
 }
 
 const Sharding &ShardingProblem::getGiven(PlaceId id) {
@@ -289,8 +287,7 @@ void ShardingProblem::addPlaces() {
     // An op that alone defines an open value, completely, hands it out as it computes it:
     // one variable stands for both.
     if (count == 1 && isComputed && isOpen(given) && t >= node->rule->numOperands() &&
-        llvm::count_if(tensors.drop_front(node->rule->numOperands()),
-                       [](int32_t place) { return place >= 0; }) == 1) {
+        llvm::count_if(tensors.drop_front(node->rule->numOperands()), [](int32_t place) { return place >= 0; }) == 1) {
       const ShardingRule &rule = *node->rule;
       std::vector<LayoutId> produced;
       for (const FactorAxes &axes : spaces[nodes[definer].space])
@@ -330,8 +327,7 @@ RankedTensorType ShardingProblem::getType(NodeId id, unsigned t) const {
 
 unsigned ShardingProblem::getNumNeeds(NodeId id) const {
   const Propagation::Node &node = propagation.getNode(id);
-  return node.handsOn ? domains[places[propagation.getTensors(node)[1]].domain].size()
-                      : spaces[nodes[id].space].size();
+  return node.handsOn ? domains[places[propagation.getTensors(node)[1]].domain].size() : spaces[nodes[id].space].size();
 }
 
 LayoutId ShardingProblem::getNeeded(NodeId id, unsigned t, unsigned strategy, LayoutId has) {
@@ -341,8 +337,7 @@ LayoutId ShardingProblem::getNeeded(NodeId id, unsigned t, unsigned strategy, La
     PlaceId to = propagation.getTensors(node)[1];
     LayoutId wanted = domains[places[to].domain][strategy];
     ArrayRef<int64_t> outside = propagation.getPlace(to).type.getShape(), inside = getType(id, 0).getShape();
-    return outside == inside ? wanted
-                             : table.intern(getFreeSharding(table.get(wanted), outside, inside));
+    return outside == inside ? wanted : table.intern(getFreeSharding(table.get(wanted), outside, inside));
   }
   const std::vector<FactorAxes> &strategies = spaces[nodes[id].space];
   if (node.rule->hasWindows())
@@ -383,12 +378,10 @@ void ShardingProblem::addEntry(NodeId id) {
   ArrayRef<int32_t> tensors = propagation.getTensors(propagation.getNode(id));
   const Kept &from = places[tensors[0]], &to = places[tensors[1]];
   RankedTensorType outside = getType(id, 0), inside = getType(id, 1);
-  addCost(from.var, to.var,
-          getTable({kEntry, toKey(outside), toKey(inside), from.domain, to.domain}, [&] {
+  addCost(from.var, to.var, getTable({kEntry, toKey(outside), toKey(inside), from.domain, to.domain}, [&] {
             PriceTable prices;
             for (LayoutId a : domains[from.domain]) {
-              LayoutId left = table.intern(
-                  getFreeSharding(table.get(a), outside.getShape(), inside.getShape()));
+              LayoutId left = table.intern(getFreeSharding(table.get(a), outside.getShape(), inside.getShape()));
               for (LayoutId b : domains[to.domain])
                 prices.seconds.push_back(left == b ? 0 : kImpossible);
             }
@@ -440,15 +433,14 @@ void ShardingProblem::addEdges(NodeId id) {
         return has == needed ? 0 : kImpossible;
       if (!source.sets || !llvm::is_contained(sets[source.sets][choice], needed))
         seconds = getSeconds(has, needed, type);
-      if (source.sets && unoffered == Unoffered::OncePerValue &&
-          seconds <= covers[source.sets][choice] && !offers[offer].hasPrice(needed))
+      if (source.sets && unoffered == Unoffered::OncePerValue && seconds <= covers[source.sets][choice] &&
+          !offers[offer].hasPrice(needed))
         seconds = 0;
       return count * seconds;
     };
     Key key = getUseKey(id, t);
     key.insert(key.end(), {source.domain, source.sets, count, own == source.var,
-                           isa<tensor::ParallelInsertSliceOp>(node.op), shares ? offer : -1,
-                           int64_t(unoffered)});
+                           isa<tensor::ParallelInsertSliceOp>(node.op), shares ? offer : -1, int64_t(unoffered)});
     if (shares)
       key.insert(key.end(), offers[offer].layouts.begin(), offers[offer].layouts.end());
     auto addMove = [&](Key key, const Kept &from, bool isShared, PaidMove::Kind kind,
@@ -463,13 +455,14 @@ void ShardingProblem::addEdges(NodeId id) {
       });
       costs.push_back({from.var, isLoop ? CostGraph::kNoVar : own, prices, isShared, true, id, t, kind});
     };
-    if (isAlone || !isSharing(propagation.getTensorValues(node)[t]) || (t == 1 && isa<tensor::ParallelInsertSliceOp>(node.op)))
+    if (isAlone || !isSharing(propagation.getTensorValues(node)[t]) ||
+        (t == 1 && isa<tensor::ParallelInsertSliceOp>(node.op)))
       addMove(std::move(key), source, shares, PaidMove::Read, price);
     if (node.handsOn || !rule.hasWindows())
       continue;
     const Kept &home = places[tensors[t]];
-    addMove({kHalos, toKey(node.rule), t, nodes[id].space, home.domain, count}, home, /*isShared=*/false, PaidMove::Windows,
-            [&](unsigned choice, unsigned strategy) {
+    addMove({kHalos, toKey(node.rule), t, nodes[id].space, home.domain, count}, home, /*isShared=*/false,
+            PaidMove::Windows, [&](unsigned choice, unsigned strategy) {
               LayoutId needed = getNeeded(id, t, strategy, domains[home.domain][choice]);
               auto windows = getWindows(rule, t, spaces[nodes[id].space][strategy], table.getMesh());
               return windows.empty() ? 0 : count * table.getSeconds(needed, windows, type);
@@ -496,20 +489,18 @@ void ShardingProblem::addEdges(NodeId id) {
     const Kept &kept = places[tensors[t]];
     int64_t count = propagation.getCount(node, t);
     unsigned prices = getTable({kProduced, toKey(node.rule), i, nodes[id].space, kept.domain, count}, [&] {
-              PriceTable prices;
-              for (const FactorAxes &axes : strategies) {
-                LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
-                for (LayoutId home : domains[kept.domain]) {
-                  // A move on the way there would be paid for all readers at once.
-                  bool allowed = options.regather != Regather::Always ||
-                                 isCompletion(table.get(produced), table.get(home), table.getMesh());
-                  prices.seconds.push_back(
-                      allowed ? count * getProducedSeconds(produced, home, getType(id, t))
-                              : kImpossible);
-                }
-              }
-              return prices;
-            });
+      PriceTable prices;
+      for (const FactorAxes &axes : strategies) {
+        LayoutId produced = table.intern(getTensorSharding(rule, t, axes));
+        for (LayoutId home : domains[kept.domain]) {
+          // A move on the way there would be paid for all readers at once.
+          bool allowed = options.regather != Regather::Always ||
+                         isCompletion(table.get(produced), table.get(home), table.getMesh());
+          prices.seconds.push_back(allowed ? count * getProducedSeconds(produced, home, getType(id, t)) : kImpossible);
+        }
+      }
+      return prices;
+    });
     costs.push_back({own, kept.var, prices});
     setOrigin(id, t, PaidMove::Completed);
   }
@@ -526,7 +517,8 @@ std::vector<PaidMove> ShardingProblem::getMovesAnew(ArrayRef<unsigned> choices, 
       continue;
     PlaceId place = propagation.getId(value);
     LayoutId home = getLayout(place, choices), wanted = *getAsked(use, choices);
-    if (*llvm::find_if(own->second.readers, [&](const Use &reader) { return getAsked(reader, choices) == wanted; }) == use)
+    if (*llvm::find_if(own->second.readers, [&](const Use &reader) { return getAsked(reader, choices) == wanted; }) ==
+        use)
       continue;
     double seconds = getSeconds(home, wanted, propagation.getPlace(place).type);
     if (seconds != 0)
@@ -552,11 +544,10 @@ std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices, Arra
     if (cost.kind == PaidMove::Read || cost.kind == PaidMove::Windows)
       other = getNeeded(cost.node, cost.tensor, strategy, home);
     else
-      other = table.intern(
-          getTensorSharding(*node.rule, cost.tensor, spaces[nodes[cost.node].space][strategy]));
+      other = table.intern(getTensorSharding(*node.rule, cost.tensor, spaces[nodes[cost.node].space][strategy]));
     bool reads = cost.kind == PaidMove::Read || cost.kind == PaidMove::Windows;
-    moves.push_back({propagation.getTensorValues(node)[cost.tensor], node.op, cost.kind,
-                     reads ? home : other, reads ? other : home, seconds * times});
+    moves.push_back({propagation.getTensorValues(node)[cost.tensor], node.op, cost.kind, reads ? home : other,
+                     reads ? other : home, seconds * times});
   }
   SmallVector<LayoutId> wanted;
   for (auto &[value, own] : shared) {
@@ -567,8 +558,7 @@ std::vector<PaidMove> ShardingProblem::getMoves(ArrayRef<unsigned> choices, Arra
     const Propagation::Node &first = propagation.getNode(use.node);
     for (LayoutId id : wanted)
       if (double seconds = getSeconds(home, id, propagation.getPlace(propagation.getId(value)).type))
-        moves.push_back({value, first.op, PaidMove::Read, home, id,
-                         seconds * propagation.getCount(first, use.tensor)});
+        moves.push_back({value, first.op, PaidMove::Read, home, id, seconds * propagation.getCount(first, use.tensor)});
   }
   llvm::append_range(moves, getMovesAnew(choices, anew));
   return moves;
@@ -640,10 +630,9 @@ void ShardingProblem::finish() {
   for (const PriceTable &prices : priceTables) {
     std::vector<Price> converted;
     for (auto [i, seconds] : llvm::enumerate(prices.seconds))
-      converted.push_back(seconds < kImpossible
-                              ? Price{int64_t(std::llround(seconds / quantum)),
-                                      prices.bytes.empty() ? 0 : prices.bytes[i]}
-                              : Price::impossible());
+      converted.push_back(seconds < kImpossible ? Price{int64_t(std::llround(seconds / quantum)),
+                                                        prices.bytes.empty() ? 0 : prices.bytes[i]}
+                                                : Price::impossible());
     ids.push_back(graph.addTable(std::move(converted)));
   }
   for (const Cost &cost : costs)

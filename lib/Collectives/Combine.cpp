@@ -1,9 +1,9 @@
 //===- Combine.cpp - Small collectives travel together --------------------===//
 //
 // A collective may stand anywhere between the op that gives its operand and its
-// first user; what makes the operand element by element may go ahead with it. Those of one kind, group, reduction and element type that have a
-// place in common go there together. The places are chosen as the fewest points
-// that lie in every such interval: the end of the one that ends first, and on.
+// first user; what makes the operand element by element may go ahead with it. Those of one kind, group, reduction and
+// element type that have a place in common go there together. The places are chosen as the fewest points that lie in
+// every such interval: the end of the one that ends first, and on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,8 +36,7 @@ struct Candidate {
   unsigned first, last;
 };
 
-struct CombineCollectivesPass
-    : public spmd::impl::SPMDCombineCollectivesPassBase<CombineCollectivesPass> {
+struct CombineCollectivesPass : public spmd::impl::SPMDCombineCollectivesPassBase<CombineCollectivesPass> {
   using Base::Base;
 
   /// What travels with it must match; nothing for a collective that is not to be
@@ -55,10 +54,10 @@ struct CombineCollectivesPass
     bool isSmall = maxBytes >= 0 ? move.cost.bytes <= maxBytes : transfer < move.latency;
     if (!isSmall || move.cost.seconds == 0)
       return std::nullopt;
-    Key key{uint64_t(op.getKind()), op.getReduction() ? 1 + uint64_t(*op.getReduction()) : 0,
-            uint64_t(reinterpret_cast<uintptr_t>(op.getFromMesh().getAsOpaquePointer())),
-            uint64_t(reinterpret_cast<uintptr_t>(
-                getElementTypeOrSelf(op->getResult(0).getType()).getAsOpaquePointer()))};
+    Key key{
+        uint64_t(op.getKind()), op.getReduction() ? 1 + uint64_t(*op.getReduction()) : 0,
+        uint64_t(reinterpret_cast<uintptr_t>(op.getFromMesh().getAsOpaquePointer())),
+        uint64_t(reinterpret_cast<uintptr_t>(getElementTypeOrSelf(op->getResult(0).getType()).getAsOpaquePointer()))};
     for (const RankDigit &digit : move.step.group)
       key.append({uint64_t(digit.stride), uint64_t(digit.size)});
     return key;
@@ -128,7 +127,10 @@ struct CombineCollectivesPass
       auto collective = dyn_cast<CollectiveOpInterface>(op);
       if (!collective || !mayStart(collective) || op->use_empty())
         continue;
-      if (!before.insert({op->getOperand(0), op->getName().getIdentifier(), op->getAttrDictionary(), op->getResult(0).getType()}).second)
+      if (!before
+               .insert({op->getOperand(0), op->getName().getIdentifier(), op->getAttrDictionary(),
+                        op->getResult(0).getType()})
+               .second)
         continue;
       FailureOr<CollectiveMove> move = getMove(collective, meshes);
       if (failed(move))

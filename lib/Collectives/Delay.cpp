@@ -20,8 +20,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-struct DelayCollectivesPass
-    : public spmd::impl::SPMDDelayCollectivesPassBase<DelayCollectivesPass> {
+struct DelayCollectivesPass : public spmd::impl::SPMDDelayCollectivesPassBase<DelayCollectivesPass> {
   /// The last user of the operand in the block other than the op; the op that
   /// gives it if there is none. Null where the value comes from elsewhere.
   static Operation *getEarliest(Operation *op, Block *block) {

@@ -30,13 +30,12 @@ static bool isUniform(Value value) {
       return !isa<TensorType>(arg.getType());
     auto loop = dyn_cast<scf::ForOp>(parent);
     return loop && arg == loop.getInductionVar() &&
-           llvm::all_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
-                        isUniform);
+           llvm::all_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, isUniform);
   }
   Operation *def = value.getDefiningOp();
   return def->hasTrait<OpTrait::ConstantLike>() ||
-         (isa_and_nonnull<arith::ArithDialect>(def->getDialect()) &&
-          !isa<TensorType>(value.getType()) && llvm::all_of(def->getOperands(), isUniform));
+         (isa_and_nonnull<arith::ArithDialect>(def->getDialect()) && !isa<TensorType>(value.getType()) &&
+          llvm::all_of(def->getOperands(), isUniform));
 }
 
 /// True if all devices run the loop equally often: it says so, or has collectives
@@ -47,14 +46,12 @@ static bool runsAlike(scf::ForOp loop) {
                         auto collective = dyn_cast<CollectiveOpInterface>(op);
                         return collective && collective.getKind() != CollectiveKind::AllSlice;
                       }) ||
-         llvm::all_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
-                      isUniform);
+         llvm::all_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, isUniform);
 }
 
 namespace {
 
-struct HoistCollectivesPass
-    : public spmd::impl::SPMDHoistCollectivesPassBase<HoistCollectivesPass> {
+struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<HoistCollectivesPass> {
   using Base::Base;
 
   /// Bytes that a function may hold; nothing for any number.
@@ -78,8 +75,7 @@ struct HoistCollectivesPass
   static void hoist(scf::ForOp loop, func::FuncOp func, std::optional<int64_t> budget) {
     for (Operation &op : llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
       if ((!isa<CollectiveOpInterface>(op) && !isView(&op)) ||
-          !llvm::all_of(op.getOperands(),
-                        [&](Value value) { return loop.isDefinedOutsideOfLoop(value); }))
+          !llvm::all_of(op.getOperands(), [&](Value value) { return loop.isDefinedOutsideOfLoop(value); }))
         continue;
       Operation *next = op.getNextNode();
       op.moveBefore(loop);
@@ -150,12 +146,10 @@ struct HoistCollectivesPass
         continue;
       sink(func, *budget);
       if (int64_t peak = getPeakBytes(func); peak > *budget)
-        remark::missed(
-            func.getLoc(),
-            remark::RemarkOpts::name("memory-budget").category("spmd").function(func.getName()))
+        remark::missed(func.getLoc(),
+                       remark::RemarkOpts::name("memory-budget").category("spmd").function(func.getName()))
             << remark::add("{0} bytes are live at once, the budget is {1}", peak, *budget)
-            << remark::metric("Bytes", peak)
-            << remark::suggest("cut what is largest along further axes");
+            << remark::metric("Bytes", peak) << remark::suggest("cut what is largest along further axes");
     }
   }
 };

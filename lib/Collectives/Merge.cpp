@@ -53,8 +53,7 @@ static void mergeOperands(Operation *op) {
   OpBuilder b(op->getContext());
   b.setInsertionPointAfter(op);
   auto merged = AllReduceOp::create(b, sums.front()->getLoc(), result.getType(), result,
-                                    sums.front().getReductionKindAttr(), sums.front().getAxesAttr(),
-                                    IntegerAttr());
+                                    sums.front().getReductionKindAttr(), sums.front().getAxesAttr(), IntegerAttr());
   result.replaceAllUsesExcept(merged.getResult(), merged);
   for (AllReduceOp sum : sums) {
     sum.getResult().replaceAllUsesWith(sum.getInput());
@@ -71,8 +70,8 @@ static void mergeTrips(scf::ForOp loop, unsigned i) {
     return;
   OpOperand &use = *sum.use_begin();
   Operation *op = use.getOwner();
-  bool isSum = isa<arith::AddFOp, arith::AddIOp>(op) ||
-               (isa<arith::SubFOp, arith::SubIOp>(op) && use.getOperandNumber() == 0);
+  bool isSum =
+      isa<arith::AddFOp, arith::AddIOp>(op) || (isa<arith::SubFOp, arith::SubIOp>(op) && use.getOperandNumber() == 0);
   if (!isSum || op->getBlock() != loop.getBody() || !op->hasOneUse())
     return;
   OpOperand &yielded = *op->use_begin();
@@ -92,18 +91,16 @@ static void mergeTrips(scf::ForOp loop, unsigned i) {
     TypedAttr zero = getNeutralElement(ReductionKind::Sum, element);
     if (isa<FloatType>(element))
       zero = b.getFloatAttr(element, -0.0);
-    loop.getInitArgsMutable()[i].set(
-        arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(zero))));
+    loop.getInitArgsMutable()[i].set(arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(zero))));
   }
   b.setInsertionPointAfter(loop);
-  auto merged = AllReduceOp::create(b, loc, type, result, reduce.getReductionKindAttr(),
-                                    reduce.getAxesAttr(), IntegerAttr());
+  auto merged =
+      AllReduceOp::create(b, loc, type, result, reduce.getReductionKindAttr(), reduce.getAxesAttr(), IntegerAttr());
   Value total = merged.getResult();
   SmallPtrSet<Operation *, 2> own{merged};
   if (!isZero) {
-    total = isa<FloatType>(type.getElementType())
-                ? arith::AddFOp::create(b, op->getLoc(), init, total).getResult()
-                : arith::AddIOp::create(b, op->getLoc(), init, total).getResult();
+    total = isa<FloatType>(type.getElementType()) ? arith::AddFOp::create(b, op->getLoc(), init, total).getResult()
+                                                  : arith::AddIOp::create(b, op->getLoc(), init, total).getResult();
     own.insert(total.getDefiningOp());
   }
   result.replaceAllUsesExcept(total, own);
@@ -119,8 +116,7 @@ struct MergeReductionsPass : public spmd::impl::SPMDMergeReductionsPassBase<Merg
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (tripCount < 1) {
-      emitError(module.getLoc()) << "trip-count=" << tripCount.getValue()
-                                 << ", expected a positive number";
+      emitError(module.getLoc()) << "trip-count=" << tripCount.getValue() << ", expected a positive number";
       return signalPassFailure();
     }
     if (failed(verifyLocalView(module, getArgument())))

@@ -65,11 +65,10 @@ bool areAlike(Operation *a, Operation *b) {
       attrs.erase(name);
     return attrs.getDictionary(op->getContext());
   };
-  if (a->getName() != b->getName() || a->getBlock() != b->getBlock() ||
-      a->getNumOperands() != b->getNumOperands() || a->getNumResults() != 1 ||
-      b->getNumResults() != 1 || own(a) != own(b) || a->getNumRegions() != b->getNumRegions() ||
-      getElementTypeOrSelf(a->getResult(0).getType()) !=
-          getElementTypeOrSelf(b->getResult(0).getType()))
+  if (a->getName() != b->getName() || a->getBlock() != b->getBlock() || a->getNumOperands() != b->getNumOperands() ||
+      a->getNumResults() != 1 || b->getNumResults() != 1 || own(a) != own(b) ||
+      a->getNumRegions() != b->getNumRegions() ||
+      getElementTypeOrSelf(a->getResult(0).getType()) != getElementTypeOrSelf(b->getResult(0).getType()))
     return false;
   for (auto [x, y] : llvm::zip(a->getRegions(), b->getRegions()))
     if (!OperationEquivalence::isRegionEquivalentTo(&x, &y, OperationEquivalence::IgnoreLocations))
@@ -85,15 +84,14 @@ bool areCreatedAlike(Value a, Value b) {
   if (auto fill = dyn_cast<linalg::FillOp>(x)) {
     Value own = fill.getInputs().front(), other = cast<linalg::FillOp>(y).getInputs().front();
     Attribute first, second;
-    return own == other || (matchPattern(own, m_Constant(&first)) &&
-                            matchPattern(other, m_Constant(&second)) && first == second);
+    return own == other ||
+           (matchPattern(own, m_Constant(&first)) && matchPattern(other, m_Constant(&second)) && first == second);
   }
   if (isa<tensor::EmptyOp>(x))
     return true;
   DenseElementsAttr first, second;
-  return matchPattern(a, m_Constant(&first)) && matchPattern(b, m_Constant(&second)) &&
-         first.isSplat() && second.isSplat() &&
-         first.getSplatValue<Attribute>() == second.getSplatValue<Attribute>();
+  return matchPattern(a, m_Constant(&first)) && matchPattern(b, m_Constant(&second)) && first.isSplat() &&
+         second.isSplat() && first.getSplatValue<Attribute>() == second.getSplatValue<Attribute>();
 }
 
 /// The like of `value`, of another type.
@@ -113,8 +111,7 @@ std::optional<Siblings> findSiblings(const Group &group) {
     if (!value.hasOneUse())
       return std::nullopt;
     OpOperand &use = *value.use_begin();
-    if (!found.ops.empty() && (use.getOperandNumber() != found.operand ||
-                               !areAlike(found.ops.front(), use.getOwner())))
+    if (!found.ops.empty() && (use.getOperandNumber() != found.operand || !areAlike(found.ops.front(), use.getOwner())))
       return std::nullopt;
     found.operand = use.getOperandNumber();
     found.ops.push_back(use.getOwner());
@@ -125,8 +122,8 @@ std::optional<Siblings> findSiblings(const Group &group) {
       return std::nullopt;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(first);
   if (!linalgOp) {
-    if (!first->hasTrait<OpTrait::Elementwise>() || first->getNumOperands() != 1 ||
-        first->getNumRegions() != 0 || first->getNumResults() != 1)
+    if (!first->hasTrait<OpTrait::Elementwise>() || first->getNumOperands() != 1 || first->getNumRegions() != 0 ||
+        first->getNumResults() != 1)
       return std::nullopt;
     found.resultDim = group.dim;
     return found;
@@ -135,8 +132,7 @@ std::optional<Siblings> findSiblings(const Group &group) {
     return std::nullopt;
   AffineMap map = linalgOp.getMatchingIndexingMap(&first->getOpOperand(found.operand));
   auto along = dyn_cast<AffineDimExpr>(map.getResult(group.dim));
-  if (!along || linalgOp.getIteratorTypesArray()[along.getPosition()] !=
-                    utils::IteratorType::parallel)
+  if (!along || linalgOp.getIteratorTypesArray()[along.getPosition()] != utils::IteratorType::parallel)
     return std::nullopt;
   unsigned loop = along.getPosition();
   // The index would be that of the part.
@@ -215,8 +211,7 @@ public:
     }
     Block &body = func.getBody().front();
     body.eraseArguments([&](BlockArgument arg) { return merged.test(arg.getArgNumber()); });
-    func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(),
-                                           func.getResultTypes()));
+    func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(), func.getResultTypes()));
     func.setAllArgAttrs(left);
     Builder b(func.getContext());
     for (unsigned i = 0; i < func.getNumResults(); ++i)
@@ -246,8 +241,7 @@ private:
 
   bool isUpdated(unsigned i) {
     for (unsigned r = 0; r < func.getNumResults(); ++r)
-      if (auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
-          tied && tied.getInt() == int64_t(i))
+      if (auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr); tied && tied.getInt() == int64_t(i))
         return true;
     return false;
   }
@@ -260,8 +254,7 @@ private:
   }
 
   /// Merges the arguments if all that is done with them goes together.
-  void merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged,
-             MutableArrayRef<DictionaryAttr> attrs) {
+  void merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged, MutableArrayRef<DictionaryAttr> attrs) {
     if (args.size() < 2)
       return;
     Group parts = getParts(args);
@@ -290,8 +283,7 @@ private:
 
   /// The attributes of the merged argument: the parts one after the other on each
   /// device, cut as the part that is cut most; nothing where there is no such value.
-  std::optional<DictionaryAttr> describe(ArrayRef<unsigned> args, int64_t dim,
-                                         RankedTensorType type) {
+  std::optional<DictionaryAttr> describe(ArrayRef<unsigned> args, int64_t dim, RankedTensorType type) {
     MLIRContext *context = func.getContext();
     SmallVector<Attribute> parts;
     SmallVector<Sharding, 0> shardings;
@@ -316,8 +308,7 @@ private:
         if (failed(sharding))
           return std::nullopt;
         shardings.push_back(std::move(*sharding));
-        if (deviceFactor(shardings.back().dims[dim].entries) >
-            deviceFactor(shardings[most].dims[dim].entries))
+        if (deviceFactor(shardings.back().dims[dim].entries) > deviceFactor(shardings[most].dims[dim].entries))
           most = shardings.size() - 1;
       }
       parts.push_back(own.getDictionary(context));
@@ -329,15 +320,13 @@ private:
       return attrs.getDictionary(context);
     Sharding &whole = shardings[most];
     SmallVector<int64_t> shape(
-        cast<RankedTensorType>(func.getArgAttrOfType<TypeAttr>(args.front(), kGlobalTypeAttr).getValue())
-            .getShape());
+        cast<RankedTensorType>(func.getArgAttrOfType<TypeAttr>(args.front(), kGlobalTypeAttr).getValue()).getShape());
     shape[dim] = type.getDimSize(dim) * deviceFactor(whole.dims[dim].entries);
     for (const Sharding &own : shardings)
       for (auto [d, dims] : llvm::enumerate(llvm::zip(own.dims, whole.dims))) {
         ArrayRef<DimEntry> entries = std::get<0>(dims).entries, most = std::get<1>(dims).entries;
         bool hasGaps = llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); });
-        bool fits = int64_t(d) == dim ? isPrefix(entries, most)
-                                      : entries == most && divides(entries, shape[d]);
+        bool fits = int64_t(d) == dim ? isPrefix(entries, most) : entries == most && divides(entries, shape[d]);
         if (hasGaps || !fits)
           return std::nullopt;
       }
@@ -380,11 +369,9 @@ private:
     made->setOperand(siblings.operand, value);
     b.setInsertionPoint(made);
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(made))
-      linalgOp.getDpsInitOperand(0)->set(
-          createLike(b, linalgOp.getDpsInitOperand(0)->get(),
-                     type.clone(cast<RankedTensorType>(
-                                    linalgOp.getDpsInitOperand(0)->get().getType())
-                                    .getElementType())));
+      linalgOp.getDpsInitOperand(0)->set(createLike(
+          b, linalgOp.getDpsInitOperand(0)->get(),
+          type.clone(cast<RankedTensorType>(linalgOp.getDpsInitOperand(0)->get().getType()).getElementType())));
     made->getResult(0).setType(type);
     return made->getResult(0);
   }
@@ -396,13 +383,11 @@ private:
     int64_t offset = 0;
     for (Operation *op : siblings.ops) {
       auto type = cast<RankedTensorType>(op->getResult(0).getType());
-      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
-          strides(type.getRank(), b.getIndexAttr(1));
+      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1));
       offsets[siblings.resultDim] = b.getIndexAttr(offset);
       offset += type.getDimSize(siblings.resultDim);
-      auto slice = tensor::ExtractSliceOp::create(
-          b, op->getLoc(), type, whole, offsets,
-          getAsIndexOpFoldResult(func.getContext(), type.getShape()), strides);
+      auto slice = tensor::ExtractSliceOp::create(b, op->getLoc(), type, whole, offsets,
+                                                  getAsIndexOpFoldResult(func.getContext(), type.getShape()), strides);
       for (NamedAttribute attr : op->getDiscardableAttrs())
         if (isSpmdAttr(attr))
           slice->setDiscardableAttr(attr.getName(), attr.getValue());

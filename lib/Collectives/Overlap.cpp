@@ -19,8 +19,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-struct OverlapCollectivesPass
-    : public spmd::impl::SPMDOverlapCollectivesPassBase<OverlapCollectivesPass> {
+struct OverlapCollectivesPass : public spmd::impl::SPMDOverlapCollectivesPassBase<OverlapCollectivesPass> {
   using Base::Base;
 
   /// Collectives that start together, or one.
@@ -59,8 +58,7 @@ struct OverlapCollectivesPass
       seconds += move->cost.seconds - (travelsAlong(member) ? move->latency : 0);
       mesh = move->mesh;
     }
-    Operation *user =
-        getFirstUser(start ? start.getDone()->getResults() : unit.op->getResults(), block);
+    Operation *user = getFirstUser(start ? start.getDone()->getResults() : unit.op->getResults(), block);
     if (!user) // nobody reads what was started
       return success();
     // What it reads, to stay behind.
@@ -99,8 +97,7 @@ struct OverlapCollectivesPass
       return signalPassFailure();
     }
     if (tripCount < 1) {
-      emitError(module.getLoc()) << "trip-count=" << tripCount.getValue()
-                                 << ", expected a positive number";
+      emitError(module.getLoc()) << "trip-count=" << tripCount.getValue() << ", expected a positive number";
       return signalPassFailure();
     }
     if (failed(verifyLocalView(module, getArgument())))

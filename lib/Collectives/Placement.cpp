@@ -64,8 +64,7 @@ LogicalResult spmd::verifyLocalView(ModuleOp module, StringRef pass) {
   return verifyPhaseAtMost(module, Phase::Partitioned, pass);
 }
 
-StartOp spmd::startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *start,
-                            Operation *done) {
+StartOp spmd::startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *start, Operation *done) {
   SmallVector<Type> types;
   SmallVector<Value> results;
   for (CollectiveOpInterface op : ops) {

@@ -20,8 +20,7 @@ FailureOr<CollectiveMove> spmd::getMove(CollectiveOpInterface op, const MeshCach
   move.step.kind = op.getKind();
   move.step.group = getMovedRanks(move.step.from, move.step.to);
   CostModel costs(*move.mesh);
-  move.cost =
-      costs.getCost(move.step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
+  move.cost = costs.getCost(move.step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
   move.latency = std::min(costs.getLatency(move.step.group), move.cost.seconds);
   return move;
 }
@@ -49,8 +48,8 @@ double spmd::getComputeSeconds(Operation *op, const Mesh &mesh, int64_t tripCoun
         for (Operation &inner : block)
           inside += getComputeSeconds(&inner, mesh, tripCount);
     return inside * getTripCount(op, tripCount);
-  } else if (isa<tensor::EmptyOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
-                 CollectiveOpInterface, DoneOp>(op) ||
+  } else if (isa<tensor::EmptyOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp, CollectiveOpInterface,
+                 DoneOp>(op) ||
              op->hasTrait<OpTrait::ConstantLike>()) {
     return 0;
   }

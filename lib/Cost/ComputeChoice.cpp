@@ -6,8 +6,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t,
-                                 const FactorAxes &axes) {
+Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes) {
   const ShardingRule::Tensor &tensor = rule.tensor(t);
   Sharding sharding;
   sharding.dims.resize(tensor.numDims);
@@ -32,8 +31,7 @@ Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t,
   bool isInit = !isResult && tensor.role == OperandRole::Init;
   if (!isResult && !isInit)
     return sharding;
-  const ShardingRule::Tensor &result =
-      isResult ? tensor : rule.results()[tensor.result];
+  const ShardingRule::Tensor &result = isResult ? tensor : rule.results()[tensor.result];
   // Combining the init once per shard is no error for max and the like.
   if (isInit && isIdempotent(result.reduction))
     return sharding;
@@ -47,8 +45,7 @@ Sharding spmd::getTensorSharding(const ShardingRule &rule, unsigned t,
   return sharding;
 }
 
-Sharding spmd::getNeededSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
-                                 const Sharding &has) {
+Sharding spmd::getNeededSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &has) {
   Sharding sharding = getTensorSharding(rule, t, axes);
   for (auto [d, dim] : llvm::enumerate(sharding.dims))
     if (rule.getWindow(rule.tensor(t), d) && has.dims[d].entries.empty())
@@ -56,8 +53,8 @@ Sharding spmd::getNeededSharding(const ShardingRule &rule, unsigned t, const Fac
   return sharding;
 }
 
-SmallVector<UnevenDim, 1> spmd::getWindows(const ShardingRule &rule, unsigned t,
-                                           const FactorAxes &axes, const Mesh &mesh) {
+SmallVector<UnevenDim, 1> spmd::getWindows(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
+                                           const Mesh &mesh) {
   SmallVector<UnevenDim, 1> windows;
   const ShardingRule::Tensor &tensor = rule.tensor(t);
   for (unsigned d = 0; d < tensor.numDims; ++d) {
@@ -76,8 +73,7 @@ SmallVector<UnevenDim, 1> spmd::getWindows(const ShardingRule &rule, unsigned t,
   return windows;
 }
 
-std::optional<DimEntries> spmd::projectFactor(const ShardingRule &rule,
-                                              unsigned t, int32_t f,
+std::optional<DimEntries> spmd::projectFactor(const ShardingRule &rule, unsigned t, int32_t f,
                                               const Sharding &sharding) {
   const ShardingRule::Tensor &tensor = rule.tensor(t);
   for (unsigned d = 0; d < tensor.numDims; ++d) {
@@ -107,15 +103,13 @@ double spmd::getPickSeconds(const ShardingRule &rule, const FactorAxes &axes, La
       from.dims.front().entries = axes[f];
       SmallVector<int64_t> shape(type.getShape());
       shape.insert(shape.begin(), deviceFactor(axes[f]));
-      seconds += table.getSeconds(table.intern(std::move(from)), table.intern(std::move(to)),
-                                  type.clone(shape));
+      seconds += table.getSeconds(table.intern(std::move(from)), table.intern(std::move(to)), type.clone(shape));
     }
   }
   return seconds;
 }
 
-DimEntries spmd::findCut(const ShardingRule &rule, int32_t f,
-                         llvm::function_ref<const Sharding *(Value)> getSharding) {
+DimEntries spmd::findCut(const ShardingRule &rule, int32_t f, llvm::function_ref<const Sharding *(Value)> getSharding) {
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t)
     if (const Sharding *sharding = getSharding(rule.tensor(t).value))
       if (auto entries = projectFactor(rule, t, f, *sharding); entries && !entries->empty())
@@ -124,8 +118,7 @@ DimEntries spmd::findCut(const ShardingRule &rule, int32_t f,
 }
 
 /// True if a tensor in `layout` becomes `wanted` by taking axes on open dims.
-static bool isExtension(const Sharding &layout, const Sharding &wanted,
-                        uint64_t openDims) {
+static bool isExtension(const Sharding &layout, const Sharding &wanted, uint64_t openDims) {
   if (!layout.unreduced.empty() || !wanted.unreduced.empty())
     return false;
   for (auto [d, dims] : llvm::enumerate(llvm::zip(layout.dims, wanted.dims))) {
@@ -137,12 +130,10 @@ static bool isExtension(const Sharding &layout, const Sharding &wanted,
   return true;
 }
 
-double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
-                               const FactorAxes &axes, LayoutTable &table) {
+double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors, const FactorAxes &axes,
+                               LayoutTable &table) {
   // Results of one op run alike.
-  double seconds = rule.numResults() == 0
-                       ? 0
-                       : tensors[rule.numOperands()].count * getPickSeconds(rule, axes, table);
+  double seconds = rule.numResults() == 0 ? 0 : tensors[rule.numOperands()].count * getPickSeconds(rule, axes, table);
   for (auto [t, tensor] : llvm::enumerate(tensors)) {
     if (!tensor.type)
       continue;
@@ -150,8 +141,7 @@ double spmd::getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> 
     bool isResult = t >= rule.numOperands();
     if (isResult) { // complete first: what is asked of it then costs nothing
       LayoutId complete = table.getComplete(own);
-      if (!tensor.layout ||
-          isExtension(table.get(*tensor.layout), table.get(complete), tensor.openDims))
+      if (!tensor.layout || isExtension(table.get(*tensor.layout), table.get(complete), tensor.openDims))
         seconds += tensor.count * table.getSeconds(own, complete, tensor.type);
       else
         seconds += tensor.count * table.getSeconds(own, *tensor.layout, tensor.type);
@@ -212,9 +202,8 @@ private:
       if (list.size() > 1 && !llvm::is_contained(list, DimEntries()))
         list.push_back({});
       // The first of equals wins: axes on early factors, in mesh order.
-      llvm::sort(list, [](const DimEntries &a, const DimEntries &b) {
-        return a.empty() != b.empty() ? b.empty() : a < b;
-      });
+      llvm::sort(list,
+                 [](const DimEntries &a, const DimEntries &b) { return a.empty() != b.empty() ? b.empty() : a < b; });
     }
     if (hasOverlap()) // unanimous, but on one axis twice
       for (auto &list : candidates)
@@ -223,8 +212,7 @@ private:
     // What is looked up may cost more to complete than the table to gather, and
     // candidates than the whole.
     for (auto [f, list] : llvm::enumerate(candidates))
-      if ((rule.factor(f).kind == FactorKind::Indexed ||
-           rule.factor(f).kind == FactorKind::Selection) &&
+      if ((rule.factor(f).kind == FactorKind::Indexed || rule.factor(f).kind == FactorKind::Selection) &&
           !llvm::is_contained(list, DimEntries()))
         list.push_back(DimEntries());
     limit();
@@ -326,7 +314,6 @@ private:
 
 } // namespace
 
-FactorAxes spmd::chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
-                               LayoutTable &table) {
+FactorAxes spmd::chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensors, LayoutTable &table) {
   return Search(rule, tensors, table).run();
 }

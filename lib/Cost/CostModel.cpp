@@ -10,13 +10,11 @@ using namespace mlir::spmd;
 bool CostModel::touches(unsigned axis, llvm::ArrayRef<RankDigit> group) const {
   int64_t low = mesh.axisStride(axis), high = low * mesh.axes[axis].size;
   return llvm::any_of(group, [&](const RankDigit &digit) {
-    return std::max(digit.stride, low) <
-           std::min(digit.stride * digit.size, high);
+    return std::max(digit.stride, low) < std::min(digit.stride * digit.size, high);
   });
 }
 
-std::pair<double, double>
-CostModel::getLink(llvm::ArrayRef<RankDigit> group) const {
+std::pair<double, double> CostModel::getLink(llvm::ArrayRef<RankDigit> group) const {
   double alpha = 0, beta = 0;
   for (unsigned a = 0; a < mesh.axes.size(); ++a) {
     if (mesh.axes[a].size == 1 || !touches(a, group))
@@ -36,8 +34,7 @@ std::pair<double, double> CostModel::getFastestLink() const {
   return {alpha, beta};
 }
 
-llvm::SmallVector<std::string>
-CostModel::getAxes(llvm::ArrayRef<RankDigit> group) const {
+llvm::SmallVector<std::string> CostModel::getAxes(llvm::ArrayRef<RankDigit> group) const {
   llvm::SmallVector<std::string> names;
   for (unsigned a = 0; a < mesh.axes.size(); ++a)
     if (mesh.axes[a].size > 1 && touches(a, group))
@@ -59,8 +56,7 @@ static double getAlpaTail(CollectiveKind kind) {
   }
 }
 
-CollectiveCost CostModel::getCost(const PlanStep &step,
-                                  int64_t elementBytes) const {
+CollectiveCost CostModel::getCost(const PlanStep &step, int64_t elementBytes) const {
   int64_t n = 1;
   for (const RankDigit &digit : step.group)
     n *= digit.size;
@@ -98,9 +94,8 @@ CollectiveCost CostModel::getCost(const PlanStep &step,
   case CollectiveKind::Exchange: {
     int64_t devices = mesh.numDevices();
     // The device that receives most sets the time; some may have what they need.
-    MoveVolume volume = step.order.empty()
-                            ? moveVolume(step.from, step.to, devices)
-                            : moveVolume(step.from, step.to, step.order);
+    MoveVolume volume =
+        step.order.empty() ? moveVolume(step.from, step.to, devices) : moveVolume(step.from, step.to, step.order);
     if (volume.total == 0)
       return cost;
     cost.bytes = volume.largest * elementBytes;
@@ -121,16 +116,11 @@ CollectiveCost CostModel::getCost(const PlanStep &step,
   return cost;
 }
 
-ReshardPlan CostModel::planReshard(const Layout &from, const Layout &to,
-                                   int64_t elementBytes,
+ReshardPlan CostModel::planReshard(const Layout &from, const Layout &to, int64_t elementBytes,
                                    const Mesh *views) const {
-  auto seconds = [&](const PlanStep &step) {
-    return getCost(step, elementBytes).seconds;
-  };
+  auto seconds = [&](const PlanStep &step) { return getCost(step, elementBytes).seconds; };
   auto [alpha, beta] = getFastestLink();
-  auto least = [&, alpha = alpha, beta = beta](int64_t elements) {
-    return alpha + beta * (elements * elementBytes);
-  };
+  auto least = [&, alpha = alpha, beta = beta](int64_t elements) { return alpha + beta * (elements * elementBytes); };
   ReshardOptions planned{views ? views : &mesh, seconds};
   // What is forbidden costs more than any bound.
   if (options.forbidden.empty())
@@ -138,8 +128,7 @@ ReshardPlan CostModel::planReshard(const Layout &from, const Layout &to,
   return spmd::planReshard(from, to, planned);
 }
 
-double CostModel::getSeconds(llvm::ArrayRef<PlanStep> plan,
-                             int64_t elementBytes) const {
+double CostModel::getSeconds(llvm::ArrayRef<PlanStep> plan, int64_t elementBytes) const {
   double seconds = 0;
   for (const PlanStep &step : plan)
     seconds += getCost(step, elementBytes).seconds;

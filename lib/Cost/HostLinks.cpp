@@ -84,8 +84,7 @@ FailureOr<HostLinks> spmd::readHostLinks(MeshOp op) {
   HostLinks links{devices.getInt(), intra.getValueAsDouble(), inter.getValueAsDouble(),
                   topology == "tree" ? HostLinks::Topology::Tree : HostLinks::Topology::Ring};
   if (links.devicesPerHost <= 0)
-    return op.emitOpError() << "has " << links.devicesPerHost
-                            << " devices per host, expected a positive number";
+    return op.emitOpError() << "has " << links.devicesPerHost << " devices per host, expected a positive number";
   for (auto [name, bandwidth] : {std::pair("intra", links.intra), std::pair("inter", links.inter)})
     if (!(bandwidth > 0) || !std::isfinite(bandwidth))
       return op.emitOpError() << name << "-host bandwidth is " << bandwidth
@@ -114,9 +113,7 @@ LogicalResult spmd::deriveCosts(MeshOp op) {
 void spmd::remarkDefaultCosts(func::FuncOp func, const Mesh &costs) {
   if (!costs.alpha.empty() && !costs.beta.empty())
     return;
-  remark::analysis(func.getLoc(), remark::RemarkOpts::name("default-cost")
-                                      .category("spmd")
-                                      .function(func.getName()))
+  remark::analysis(func.getLoc(), remark::RemarkOpts::name("default-cost").category("spmd").function(func.getName()))
       << remark::add("mesh @{0} has no link costs: alpha = {1:E1} s, beta = {2:E1} "
                      "s/byte on every axis",
                      costs.name, CostModel::kDefaultAlpha, CostModel::kDefaultBeta)

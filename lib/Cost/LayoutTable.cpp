@@ -19,8 +19,7 @@ LayoutId LayoutTable::intern(Sharding sharding) {
     sharding.unreducedKind = ReductionKind::Sum;
   SmallVector<int64_t, 32> key;
   appendKey(sharding, key);
-  StringRef bytes(reinterpret_cast<const char *>(key.data()),
-                  key.size() * sizeof(int64_t));
+  StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
   auto [it, inserted] = ids.try_emplace(bytes, shardings.size());
   if (inserted) {
     shardings.push_back(std::move(sharding));
@@ -29,8 +28,7 @@ LayoutId LayoutTable::intern(Sharding sharding) {
   return it->second;
 }
 
-FailureOr<LayoutId> LayoutTable::read(ShardingAttr attr, RankedTensorType type,
-                                      EmitErrorFn emitError) {
+FailureOr<LayoutId> LayoutTable::read(ShardingAttr attr, RankedTensorType type, EmitErrorFn emitError) {
   if (llvm::is_contained(type.getShape(), 0))
     return getReplicated(type.getRank());
   auto it = known.find(attr);
@@ -62,10 +60,9 @@ ShardingAttr LayoutTable::getAttr(LayoutId id) {
   return attrs[id];
 }
 
-std::pair<SmallVector<int64_t, 4>, int64_t>
-LayoutTable::getPricedShape(LayoutId from, LayoutId to, RankedTensorType type) const {
-  SmallVector<int64_t, 4> shape =
-      withKnownSizes(type.getShape(), {&shardings[from], &shardings[to]});
+std::pair<SmallVector<int64_t, 4>, int64_t> LayoutTable::getPricedShape(LayoutId from, LayoutId to,
+                                                                        RankedTensorType type) const {
+  SmallVector<int64_t, 4> shape = withKnownSizes(type.getShape(), {&shardings[from], &shardings[to]});
   int64_t bytes = getElementBytes(type.getElementType());
   for (auto [d, size] : llvm::enumerate(shape))
     if (type.isDynamicDim(d))
@@ -73,14 +70,12 @@ LayoutTable::getPricedShape(LayoutId from, LayoutId to, RankedTensorType type) c
   return {shape, bytes};
 }
 
-const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to,
-                                                    RankedTensorType type) {
+const LayoutTable::Planned &LayoutTable::getPlanned(LayoutId from, LayoutId to, RankedTensorType type) {
   auto [it, inserted] = plans.try_emplace({from, to, type});
   if (inserted) {
     auto [shape, bytes] = getPricedShape(from, to, type);
     it->second.plan = costs.planReshard(Layout::get(shardings[from], getMesh(), shape),
-                                        Layout::get(shardings[to], getMesh(), shape), bytes,
-                                        &getMesh());
+                                        Layout::get(shardings[to], getMesh(), shape), bytes, &getMesh());
     it->second.elementBytes = bytes;
   }
   return it->second;
@@ -90,8 +85,7 @@ const ReshardPlan &LayoutTable::getPlan(LayoutId from, LayoutId to, RankedTensor
   return getPlanned(from, to, type).plan;
 }
 
-double LayoutTable::getSeconds(LayoutId id, ArrayRef<UnevenDim> windows,
-                               RankedTensorType type) {
+double LayoutTable::getSeconds(LayoutId id, ArrayRef<UnevenDim> windows, RankedTensorType type) {
   const Mesh &mesh = meshes.getMesh();
   SmallVector<int64_t, 4> shape = withKnownSizes(type.getShape(), {&shardings[id]});
   PlanStep step{CollectiveKind::Exchange, Layout::get(shardings[id], mesh, shape), {}, {}};
@@ -100,14 +94,12 @@ double LayoutTable::getSeconds(LayoutId id, ArrayRef<UnevenDim> windows,
     rest.dims[window.dim].entries.clear();
   step.to = Layout::get(rest, mesh, shape);
   step.to.uneven.append(windows.begin(), windows.end());
-  llvm::sort(step.to.uneven,
-             [](const UnevenDim &a, const UnevenDim &b) { return a.dim < b.dim; });
+  llvm::sort(step.to.uneven, [](const UnevenDim &a, const UnevenDim &b) { return a.dim < b.dim; });
   step.group = getMovedRanks(step.from, step.to);
   return costs.getCost(step, getElementBytes(type.getElementType())).seconds;
 }
 
-LayoutTable::Move LayoutTable::getMove(LayoutId from, LayoutId to,
-                                       RankedTensorType type) {
+LayoutTable::Move LayoutTable::getMove(LayoutId from, LayoutId to, RankedTensorType type) {
   Move move;
   const Planned &planned = getPlanned(from, to, type);
   for (const PlanStep &step : planned.plan) {

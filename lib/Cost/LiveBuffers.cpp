@@ -15,14 +15,10 @@ using namespace mlir::spmd;
 
 int64_t spmd::getBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape()
-             ? tensor.getNumElements() * getElementBytes(tensor.getElementType())
-             : 0;
+  return tensor && tensor.hasStaticShape() ? tensor.getNumElements() * getElementBytes(tensor.getElementType()) : 0;
 }
 
-bool spmd::isView(Operation *op) {
-  return isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp>(op);
-}
+bool spmd::isView(Operation *op) { return isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp>(op); }
 
 /// Bodies of other ops compute elements, or are run as they are.
 static bool hasBodies(Operation *op) { return isControlFlow(op) || isa<scf::InParallelOp>(op); }
@@ -82,7 +78,6 @@ void LiveBuffers::number(Block &block) {
     ops.push_back(&op);
   }
 }
-
 
 void LiveBuffers::extend(LiveBuffer &buffer, Value value, int64_t least) {
   buffer.end = std::max(buffer.end, least);
@@ -182,9 +177,8 @@ void LiveBuffers::visit(Operation *op) {
       if (int i = add(result, 0, end); i >= 0)
         buffers[i].writable = false;
     return;
-  } else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
-                 tensor::ReshapeOp, tosa::ReshapeOp, WithShardingConstraintOp,
-                 PropagationBarrierOp>(op)) {
+  } else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp, tensor::ReshapeOp, tosa::ReshapeOp,
+                 WithShardingConstraintOp, PropagationBarrierOp>(op)) {
     return share(op->getResult(0), op->getOperand(0), endOf(op));
   } else if (auto start = dyn_cast<StartOp>(op)) {
     addResults(beginOf(op));
@@ -201,8 +195,7 @@ void LiveBuffers::visit(Operation *op) {
     HeldBytes held = callee(call);
     buffers.push_back({beginOf(op), beginOf(op), held.peak - held.arguments, Value(), op});
     return addResults(endOf(op));
-  } else if (auto style = dyn_cast<DestinationStyleOpInterface>(op);
-             style && style.hasPureTensorSemantics()) {
+  } else if (auto style = dyn_cast<DestinationStyleOpInterface>(op); style && style.hasPureTensorSemantics()) {
     for (OpResult result : op->getResults())
       if (OpOperand *init = style.getTiedOpOperand(result))
         write(result, init->get(), op);

@@ -30,8 +30,7 @@ const ReshardPlan &MovePrices::getPlan(Move &move, int64_t elementBytes) {
   return move.plans[id];
 }
 
-double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef<int64_t> shape,
-                              int64_t elementBytes) {
+double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef<int64_t> shape, int64_t elementBytes) {
   struct Dim {
     ArrayRef<DimEntry> from, to;
     int64_t size;
@@ -79,8 +78,8 @@ double MovePrices::getSeconds(const Sharding &from, const Sharding &to, ArrayRef
   llvm::SmallVector<int64_t, 64> key(least.begin(), least.end());
   appendKey(source, key);
   appendKey(target, key);
-  auto [it, isNew] = moves.try_emplace(
-      llvm::StringRef(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)));
+  auto [it, isNew] =
+      moves.try_emplace(llvm::StringRef(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)));
   Move &move = it->second;
   if (isNew) {
     move.from = Layout::get(source, views, least);

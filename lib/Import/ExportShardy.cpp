@@ -72,8 +72,8 @@ private:
     const Mesh *mesh = meshes.lookup(sharding.getMesh());
     if (mesh && (!mesh->axes.empty() || !mesh->deviceIds.empty())) {
       if (functionMesh && functionMesh != mesh)
-        return lose(" is on mesh @" + mesh->name + " in a function on mesh @" +
-                    functionMesh->name + ", expected one mesh: Shardy has no views");
+        return lose(" is on mesh @" + mesh->name + " in a function on mesh @" + functionMesh->name +
+                    ", expected one mesh: Shardy has no views");
       functionMesh = mesh;
     }
     auto printAxes = [&](ArrayRef<DimEntryAttr> entries) {
@@ -107,8 +107,7 @@ private:
     }
     if (!sharding.getUnreduced().empty()) {
       if (sharding.getUnreducedKind() != ReductionKind::Sum)
-        return lose(" is partial, to be combined by " +
-                    stringifyReductionKind(sharding.getUnreducedKind()) +
+        return lose(" is partial, to be combined by " + stringifyReductionKind(sharding.getUnreducedKind()) +
                     ", expected a sum: Shardy has no other");
       os << ", unreduced={";
       printAxes(sharding.getUnreduced());
@@ -147,8 +146,7 @@ private:
     std::string text;
     llvm::raw_string_ostream os(text);
     auto lose = [&](const Twine &fact) -> FailureOr<Attribute> {
-      if (failed(losses.report(op->getLoc(), "sharding rule of '" +
-                                                 op->getName().getStringRef() + "' " + fact)))
+      if (failed(losses.report(op->getLoc(), "sharding rule of '" + op->getName().getStringRef() + "' " + fact)))
         return failure();
       return Attribute();
     };
@@ -169,20 +167,15 @@ private:
       os << ")";
     };
     os << "op_sharding_rule<";
-    printTensors(rule.getOperands(), [&](unsigned t, unsigned d) {
-      return rule.getOperandDim(t, d);
-    });
+    printTensors(rule.getOperands(), [&](unsigned t, unsigned d) { return rule.getOperandDim(t, d); });
     os << "->";
-    printTensors(rule.getResults(), [&](unsigned t, unsigned d) {
-      return rule.getResultDim(t, d);
-    });
+    printTensors(rule.getResults(), [&](unsigned t, unsigned d) { return rule.getResultDim(t, d); });
     if (!isWhole)
       return lose("has a dim that no factor describes, expected a factor for each: Shardy has "
                   "no others");
     os << " {";
-    llvm::interleaveComma(llvm::enumerate(rule.getFactorSizes()), os, [&](auto size) {
-      os << getFactorName(size.index()) << "=" << size.value();
-    });
+    llvm::interleaveComma(llvm::enumerate(rule.getFactorSizes()), os,
+                          [&](auto size) { os << getFactorName(size.index()) << "=" << size.value(); });
     os << "}";
     auto printSet = [&](RuleFactorKind kind, StringRef name) {
       SmallVector<std::string> members;
@@ -197,8 +190,7 @@ private:
         return lose("has windowed or indexed factors, expected parallel, reduced, ordered or "
                     "replicated ones: Shardy has no others");
       if (kind == RuleFactorKind::Reduction && reduction != ReductionKind::Sum)
-        return lose("reduces by " + stringifyReductionKind(reduction) +
-                    ", expected a sum: Shardy has no other");
+        return lose("reduces by " + stringifyReductionKind(reduction) + ", expected a sum: Shardy has no other");
     }
     printSet(RuleFactorKind::Reduction, "reduction");
     printSet(RuleFactorKind::Replicated, "need_replication");
@@ -229,24 +221,22 @@ private:
 
   LogicalResult exportSignature(FunctionOpInterface func) {
     using Converted = std::optional<NamedAttribute>;
-    return convertSignature(
-        func, [&](NamedAttribute attr, Location loc, StringRef whose) -> FailureOr<Converted> {
-          bool isSharding = attr.getName() == kShardingAttr;
-          if (!isSharding && attr.getName() != kAxisResourcesAttr)
-            return Converted(attr);
-          auto sharding = exportSharding(
-              attr.getValue(), loc, (isSharding ? "sharding of " : "axis resources of ") + whose);
-          if (failed(sharding))
-            return failure();
-          return *sharding ? Converted(named(kSdySharding, *sharding)) : Converted();
-        });
+    return convertSignature(func, [&](NamedAttribute attr, Location loc, StringRef whose) -> FailureOr<Converted> {
+      bool isSharding = attr.getName() == kShardingAttr;
+      if (!isSharding && attr.getName() != kAxisResourcesAttr)
+        return Converted(attr);
+      auto sharding =
+          exportSharding(attr.getValue(), loc, (isSharding ? "sharding of " : "axis resources of ") + whose);
+      if (failed(sharding))
+        return failure();
+      return *sharding ? Converted(named(kSdySharding, *sharding)) : Converted();
+    });
   }
 
   //===--- ops ------------------------------------------------------------===//
 
   /// A Shardy op in the place of `op`. Attributes that are not `known` go with it.
-  Operation *create(Operation *op, StringRef name, ArrayRef<NamedAttribute> attrs,
-                    ArrayRef<StringRef> known) {
+  Operation *create(Operation *op, StringRef name, ArrayRef<NamedAttribute> attrs, ArrayRef<StringRef> known) {
     OperationState state(op->getLoc(), ("sdy." + name).str());
     state.addOperands(op->getOperands());
     state.addTypes(op->getResultTypes());
@@ -265,9 +255,7 @@ private:
     return made;
   }
 
-  NamedAttribute named(StringRef name, Attribute value) {
-    return {StringAttr::get(context, name), value};
-  }
+  NamedAttribute named(StringRef name, Attribute value) { return {StringAttr::get(context, name), value}; }
 
   void exportMesh(MeshOp op) {
     std::string text;
@@ -279,8 +267,7 @@ private:
     StringAttr name = op.getSymNameAttr();
     Operation *made = create(
         op, "mesh",
-        {named("mesh", getOpaque(StringRef(text).drop_front(StringRef("#spmd.").size()))),
-         named("sym_name", name)},
+        {named("mesh", getOpaque(StringRef(text).drop_front(StringRef("#spmd.").size()))), named("sym_name", name)},
         {"mesh", "sym_name", "alpha", "beta", "flops", "memory"});
     if (!costs.empty())
       made->setDiscardableAttr(kCostsAttr, DictionaryAttr::get(context, costs));
@@ -295,27 +282,24 @@ private:
     };
     if (isa<WithShardingConstraintOp, ReshardOp>(op)) {
       bool isReshard = isa<ReshardOp>(op);
-      auto sharding = exportSharding(op->getAttr("sharding"), loc,
-                                     isReshard ? "sharding of 'spmd.reshard'"
-                                               : "sharding of 'spmd.with_sharding_constraint'");
+      auto sharding =
+          exportSharding(op->getAttr("sharding"), loc,
+                         isReshard ? "sharding of 'spmd.reshard'" : "sharding of 'spmd.with_sharding_constraint'");
       if (failed(sharding))
         return failure();
       if (!*sharding)
         return leaveOut();
-      create(op, isReshard ? "reshard" : "sharding_constraint", named("sharding", *sharding),
-             {"sharding"});
+      create(op, isReshard ? "reshard" : "sharding_constraint", named("sharding", *sharding), {"sharding"});
       return success();
     }
     Builder b(context);
     if (auto barrier = dyn_cast<PropagationBarrierOp>(op)) {
-      create(op, "propagation_barrier",
-             named("allowed_direction", b.getI32IntegerAttr(int(barrier.getAllow()))),
+      create(op, "propagation_barrier", named("allowed_direction", b.getI32IntegerAttr(int(barrier.getAllow()))),
              {"allow"});
       return success();
     }
     if (auto group = dyn_cast<ShardingGroupOp>(op)) {
-      create(op, "sharding_group",
-             named("group_id", b.getI64IntegerAttr(getGroup(group.getGroup()))), {"group"});
+      create(op, "sharding_group", named("group_id", b.getI64IntegerAttr(getGroup(group.getGroup()))), {"group"});
       return success();
     }
     if (auto manual = dyn_cast<ManualComputationOp>(op))
@@ -337,12 +321,10 @@ private:
   }
 
   LogicalResult exportManual(ManualComputationOp op) {
-    auto in = exportShardings(op.getInShardings(), op.getLoc(),
-                              "sharding of 'spmd.manual_computation', operand");
+    auto in = exportShardings(op.getInShardings(), op.getLoc(), "sharding of 'spmd.manual_computation', operand");
     if (failed(in))
       return failure();
-    auto out = exportShardings(op.getOutShardings(), op.getLoc(),
-                               "sharding of 'spmd.manual_computation', result");
+    auto out = exportShardings(op.getOutShardings(), op.getLoc(), "sharding of 'spmd.manual_computation', result");
     if (failed(out))
       return failure();
     // The body has local types: nothing of it makes sense without the shardings.
@@ -353,8 +335,7 @@ private:
     for (StringRef axis : op.getManualAxes().getAsValueRange<StringAttr>())
       axes += (axes.empty() ? "\"" : ", \"") + axis.str() + "\"";
     create(op, "manual_computation",
-           {named("in_shardings", *in),
-            named("manual_axes", getOpaque("manual_axes{" + axes + "}")),
+           {named("in_shardings", *in), named("manual_axes", getOpaque("manual_axes{" + axes + "}")),
             named("out_shardings", *out)},
            {"in_shardings", "out_shardings", "manual_axes"});
     return success();

@@ -70,8 +70,7 @@ SmallVector<StringRef> splitFactors(StringRef dim) {
 
 class ShardyImporter {
 public:
-  ShardyImporter(ModuleOp module, Losses losses)
-      : module(module), context(module.getContext()), losses(losses) {}
+  ShardyImporter(ModuleOp module, Losses losses) : module(module), context(module.getContext()), losses(losses) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -92,8 +91,7 @@ private:
 
   /// The text of a Shardy attribute called `mnemonic`, without it; nothing, and one
   /// error, where it is another.
-  FailureOr<StringRef> getText(Attribute attr, StringRef mnemonic, Location loc,
-                               const Twine &what) {
+  FailureOr<StringRef> getText(Attribute attr, StringRef mnemonic, Location loc, const Twine &what) {
     auto opaque = dyn_cast_or_null<OpaqueAttr>(attr);
     StringRef text = opaque ? opaque.getAttrData() : "";
     if (opaque && opaque.getDialectNamespace() == "sdy" && text.consume_front(mnemonic))
@@ -161,8 +159,7 @@ private:
   /// A null attribute is one to be left out.
   FailureOr<RuleAttr> importRule(Attribute attr, Operation *op) {
     Location loc = op->getLoc();
-    FailureOr<StringRef> text =
-        getText(attr, "op_sharding_rule", loc, "attribute 'sdy.sharding_rule'");
+    FailureOr<StringRef> text = getText(attr, "op_sharding_rule", loc, "attribute 'sdy.sharding_rule'");
     if (failed(text))
       return failure();
     StringRef rule = *text;
@@ -177,9 +174,7 @@ private:
         ours += tensors[i++];
         continue;
       }
-      StringRef word = tensors.drop_front(i).take_until([](char c) {
-        return !llvm::isAlnum(c) && c != '_';
-      });
+      StringRef word = tensors.drop_front(i).take_until([](char c) { return !llvm::isAlnum(c) && c != '_'; });
       SmallVector<StringRef> factors = splitFactors(word);
       ours += factors.size() > 1 ? "(" + llvm::join(factors, " ") + ")" : word.str();
       i += word.size();
@@ -207,17 +202,15 @@ private:
       if (name == "reduction")
         for (const ShardingRule::Tensor &result : getOwnShardingRule(op).results())
           if (result.reduction != ReductionKind::Sum) {
-            if (failed(losses.report(loc, "sharding rule of '" + op->getName().getStringRef() +
-                                              "' says that {" + members +
-                                              "} is reduced, and the op reduces by " +
-                                              stringifyReductionKind(result.reduction) +
-                                              ", expected a sum")))
+            if (failed(losses.report(loc, "sharding rule of '" + op->getName().getStringRef() + "' says that {" +
+                                              members + "} is reduced, and the op reduces by " +
+                                              stringifyReductionKind(result.reduction) + ", expected a sum")))
               return failure();
             return RuleAttr();
           }
     }
-    auto result = parseOrEmit<RuleAttr>(ours + ">", *text, loc, "sharding rule of '" +
-                                            op->getName().getStringRef() + "'");
+    auto result =
+        parseOrEmit<RuleAttr>(ours + ">", *text, loc, "sharding rule of '" + op->getName().getStringRef() + "'");
     if (!result)
       return failure();
     return result;
@@ -231,8 +224,7 @@ private:
         theirs.push_back(attr);
     for (NamedAttribute attr : theirs) {
       StringRef name = attr.getName();
-      std::string what = "attribute '" + name.str() + "' of '" +
-                         op->getName().getStringRef().str() + "'";
+      std::string what = "attribute '" + name.str() + "' of '" + op->getName().getStringRef().str() + "'";
       op->removeDiscardableAttr(attr.getName());
       if (name == kSdySharding) {
         auto shardings = importShardings(attr.getValue(), op->getLoc(), what);
@@ -253,21 +245,20 @@ private:
     if (!func)
       return success();
     using Converted = std::optional<NamedAttribute>;
-    return convertSignature(
-        func, [&](NamedAttribute attr, Location loc, StringRef whose) -> FailureOr<Converted> {
-          StringRef name = attr.getName();
-          if (!name.starts_with("sdy."))
-            return Converted(attr);
-          if (name != kSdySharding) {
-            if (failed(reportUnknown("attribute '" + name + "' of " + whose, loc)))
-              return failure();
-            return Converted();
-          }
-          auto sharding = importSharding(attr.getValue(), loc, "sharding of " + whose);
-          if (failed(sharding))
-            return failure();
-          return Converted({StringAttr::get(context, kShardingAttr), *sharding});
-        });
+    return convertSignature(func, [&](NamedAttribute attr, Location loc, StringRef whose) -> FailureOr<Converted> {
+      StringRef name = attr.getName();
+      if (!name.starts_with("sdy."))
+        return Converted(attr);
+      if (name != kSdySharding) {
+        if (failed(reportUnknown("attribute '" + name + "' of " + whose, loc)))
+          return failure();
+        return Converted();
+      }
+      auto sharding = importSharding(attr.getValue(), loc, "sharding of " + whose);
+      if (failed(sharding))
+        return failure();
+      return Converted({StringAttr::get(context, kShardingAttr), *sharding});
+    });
   }
 
   LogicalResult reportUnknown(const Twine &what, Location loc) {
@@ -282,12 +273,10 @@ private:
     auto name = op->getAttrOfType<StringAttr>("sym_name");
     if (!name)
       return emitError(loc) << "'sdy.mesh' has no 'sym_name', expected a name";
-    FailureOr<StringRef> text =
-        getText(op->getAttr("mesh"), "mesh", loc, "mesh @" + name.getValue());
+    FailureOr<StringRef> text = getText(op->getAttr("mesh"), "mesh", loc, "mesh @" + name.getValue());
     if (failed(text))
       return failure();
-    auto attr = parseOrEmit<MeshAttr>("#spmd.mesh" + *text, *text, loc,
-                                      "mesh @" + name.getValue());
+    auto attr = parseOrEmit<MeshAttr>("#spmd.mesh" + *text, *text, loc, "mesh @" + name.getValue());
     if (!attr)
       return failure();
     OpBuilder b(op);
@@ -302,8 +291,7 @@ private:
     return success();
   }
 
-  FailureOr<FlatSymbolRefAttr> importInlinedMesh(StringRef text, Location loc,
-                                                 const Twine &what) {
+  FailureOr<FlatSymbolRefAttr> importInlinedMesh(StringRef text, Location loc, const Twine &what) {
     auto [it, isNew] = inlined.try_emplace(text);
     if (!isNew)
       return it->second.name;
@@ -361,19 +349,15 @@ private:
     StringRef name = op->getName().getStringRef().drop_front(StringRef("sdy.").size());
     Location loc = op->getLoc();
     OpBuilder b(op);
-    auto what = [&](StringRef attr) {
-      return "'" + attr.str() + "' of 'sdy." + name.str() + "'";
-    };
+    auto what = [&](StringRef attr) { return "'" + attr.str() + "' of 'sdy." + name.str() + "'"; };
     bool isUnary = op->getNumOperands() == 1 && op->getNumRegions() == 0 &&
                    op->getNumResults() == (name == "sharding_group" ? 0 : 1) &&
                    isa<RankedTensorType>(op->getOperand(0).getType()) &&
-                   (op->getNumResults() == 0 ||
-                    op->getResult(0).getType() == op->getOperand(0).getType());
+                   (op->getNumResults() == 0 || op->getResult(0).getType() == op->getOperand(0).getType());
     auto checkUnary = [&]() -> LogicalResult {
       if (isUnary)
         return success();
-      return emitError(loc) << "'sdy." << name
-                            << "' is not well formed, expected one ranked tensor"
+      return emitError(loc) << "'sdy." << name << "' is not well formed, expected one ranked tensor"
                             << (name == "sharding_group" ? "" : " and a result of its type");
     };
     if (name == "sharding_constraint" || name == "reshard") {
@@ -391,18 +375,17 @@ private:
       return replace(op, made, {"sharding"});
     }
     // What Shardy's own partitioning makes: moves, which say where they lead.
-    if (llvm::is_contained({"all_gather", "all_slice", "all_to_all", "collective_permute",
-                            "all_reduce", "reduce_scatter"},
-                           name)) {
+    if (llvm::is_contained(
+            {"all_gather", "all_slice", "all_to_all", "collective_permute", "all_reduce", "reduce_scatter"}, name)) {
       if (failed(checkUnary()))
         return failure();
       auto sharding = importSharding(op->getAttr("out_sharding"), loc, what("out_sharding"));
       if (failed(sharding))
         return failure();
       Value value = op->getOperand(0);
-      return replace(op, ReshardOp::create(b, loc, value.getType(), value, *sharding),
-                     {"out_sharding", "gathering_axes", "slicing_axes", "params",
-                      "reduction_axes", "reduce_scatter_axes"});
+      return replace(
+          op, ReshardOp::create(b, loc, value.getType(), value, *sharding),
+          {"out_sharding", "gathering_axes", "slicing_axes", "params", "reduction_axes", "reduce_scatter_axes"});
     }
     if (name == "propagation_barrier") {
       auto direction = op->getAttrOfType<IntegerAttr>("allowed_direction");
@@ -428,8 +411,7 @@ private:
         return failure();
       if (!group)
         return emitError(loc) << what("group_id") << " is missing, expected an integer";
-      auto made = ShardingGroupOp::create(b, loc, op->getOperand(0),
-                                          b.getStringAttr(Twine(group.getInt())));
+      auto made = ShardingGroupOp::create(b, loc, op->getOperand(0), b.getStringAttr(Twine(group.getInt())));
       return replace(op, made, {"group_id"});
     }
     if (name == "mesh")
@@ -441,21 +423,18 @@ private:
       op->erase();
       return success();
     }
-    return emitError(loc)
-           << "'sdy." << name
-           << "' has no counterpart, expected a module as the framework wrote it, or after "
-              "Shardy's propagation: mesh, sharding_constraint, reshard, propagation_barrier, "
-              "sharding_group, manual_computation and collectives";
+    return emitError(loc) << "'sdy." << name
+                          << "' has no counterpart, expected a module as the framework wrote it, or after "
+                             "Shardy's propagation: mesh, sharding_constraint, reshard, propagation_barrier, "
+                             "sharding_group, manual_computation and collectives";
   }
 
   LogicalResult importManual(Operation *op) {
     Location loc = op->getLoc();
-    auto in = importShardings(op->getAttr("in_shardings"), loc,
-                              "'in_shardings' of 'sdy.manual_computation'");
+    auto in = importShardings(op->getAttr("in_shardings"), loc, "'in_shardings' of 'sdy.manual_computation'");
     if (failed(in))
       return failure();
-    auto out = importShardings(op->getAttr("out_shardings"), loc,
-                               "'out_shardings' of 'sdy.manual_computation'");
+    auto out = importShardings(op->getAttr("out_shardings"), loc, "'out_shardings' of 'sdy.manual_computation'");
     if (failed(out))
       return failure();
     StringRef whatAxes = "'manual_axes' of 'sdy.manual_computation'";
@@ -464,8 +443,7 @@ private:
       return failure();
     StringRef list = *text;
     if (!list.consume_front("{") || !list.consume_back("}"))
-      return emitError(loc) << whatAxes << " is " << op->getAttr("manual_axes")
-                            << ", expected #sdy<manual_axes{...}>";
+      return emitError(loc) << whatAxes << " is " << op->getAttr("manual_axes") << ", expected #sdy<manual_axes{...}>";
     auto axes = parseOrEmit<ArrayAttr>("[" + list + "]", list, loc, whatAxes);
     if (!axes)
       return failure();
@@ -477,15 +455,13 @@ private:
           return emitError(loc) << "'sdy.manual_computation' has a value of type " << type
                                 << ", expected ranked tensors";
     OpBuilder b(op);
-    auto made = ManualComputationOp::create(b, loc, op->getResultTypes(), op->getOperands(), *in,
-                                            *out, axes);
+    auto made = ManualComputationOp::create(b, loc, op->getResultTypes(), op->getOperands(), *in, *out, axes);
     made.getBody().takeBody(op->getRegion(0));
     return replace(op, made, {"in_shardings", "out_shardings", "manual_axes"});
   }
 
   /// Parses our spelling; what the parser has against it becomes an error at `loc`.
-  template <typename AttrT>
-  AttrT parseOrEmit(const Twine &text, StringRef original, Location loc, const Twine &what) {
+  template <typename AttrT> AttrT parseOrEmit(const Twine &text, StringRef original, Location loc, const Twine &what) {
     std::string why;
     AttrT attr;
     {

@@ -16,8 +16,7 @@ public:
   static FailureOr<Losses> get(StringRef option, Location loc) {
     if (option == "error" || option == "remark")
       return Losses(option == "remark");
-    return emitError(loc) << "option 'unsupported' is '" << option
-                          << "', expected 'error' or 'remark'";
+    return emitError(loc) << "option 'unsupported' is '" << option << "', expected 'error' or 'remark'";
   }
 
   /// Success where the annotation is to be left out.

@@ -10,10 +10,9 @@ namespace mlir::spmd {
 /// Puts what `convert` makes of each attribute of an argument or result in its place,
 /// nothing where it makes nothing. It is told the place, and whose attribute it is
 /// (`argument #0`).
-inline LogicalResult convertSignature(
-    FunctionOpInterface func,
-    function_ref<FailureOr<std::optional<NamedAttribute>>(NamedAttribute, Location, StringRef)>
-        convert) {
+inline LogicalResult
+convertSignature(FunctionOpInterface func,
+                 function_ref<FailureOr<std::optional<NamedAttribute>>(NamedAttribute, Location, StringRef)> convert) {
   auto convertAll = [&](ArrayAttr list, bool isResult) -> FailureOr<ArrayAttr> {
     SmallVector<Attribute> converted;
     for (auto [i, dict] : llvm::enumerate(list.getAsRange<DictionaryAttr>())) {

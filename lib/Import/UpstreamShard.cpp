@@ -44,8 +44,7 @@ std::string getAxisName(unsigned axis) { return "d" + std::to_string(axis); }
 
 class ShardImporter {
 public:
-  ShardImporter(ModuleOp module, Losses losses)
-      : module(module), context(module.getContext()), losses(losses) {}
+  ShardImporter(ModuleOp module, Losses losses) : module(module), context(module.getContext()), losses(losses) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -67,16 +66,15 @@ public:
       }
       auto annotation = dyn_cast<shard::ShardOp>(op);
       if (!annotation)
-        return op->emitError()
-               << "'" << op->getName()
-               << "' has no counterpart, expected the global view: grid, sharding and shard";
+        return op->emitError() << "'" << op->getName()
+                               << "' has no counterpart, expected the global view: grid, sharding and shard";
       if (failed(importAnnotation(annotation)))
         return failure();
     }
     for (shard::ShardingOp op : llvm::reverse(shardings)) {
       if (!op->use_empty())
-        return op.emitError() << "'shard.sharding' is used by '"
-                              << (*op->user_begin())->getName() << "', expected 'shard.shard' only";
+        return op.emitError() << "'shard.sharding' is used by '" << (*op->user_begin())->getName()
+                              << "', expected 'shard.shard' only";
       op->erase();
     }
     for (auto &[name, grid] : grids)
@@ -99,8 +97,8 @@ private:
       axes.push_back(MeshAxisAttr::get(context, names.back(), size));
     }
     OpBuilder b(op);
-    auto mesh = MeshOp::create(b, op.getLoc(), op.getSymNameAttr(),
-                               MeshAttr::get(context, axes, ArrayRef<int64_t>()), {}, {}, {}, {});
+    auto mesh = MeshOp::create(b, op.getLoc(), op.getSymNameAttr(), MeshAttr::get(context, axes, ArrayRef<int64_t>()),
+                               {}, {}, {}, {});
     for (NamedAttribute attr : op->getDiscardableAttrs())
       if (attr.getName() != kAxesAttr)
         mesh->setAttr(attr.getName(), attr.getValue());
@@ -143,8 +141,7 @@ private:
     };
     auto it = grids.find(op.getGrid());
     if (it == grids.end())
-      return op.emitError() << "unknown grid @" << op.getGrid()
-                            << ", expected a grid of the module";
+      return op.emitError() << "unknown grid @" << op.getGrid() << ", expected a grid of the module";
     ArrayRef<std::string> names = it->second.names;
     if (!op.getStaticShardedDimsOffsets().empty())
       return lose("sharding has 'sharded_dims_offsets', expected shards of one size: ours has no "
@@ -152,16 +149,15 @@ private:
     if (!op.getDynamicHaloSizes().empty())
       return lose("sharding has halos of unknown size, expected numbers");
     if ((int64_t)op.getSplitAxes().size() > std::max<int64_t>(type.getRank(), 1))
-      return op.emitError() << "sharding has " << op.getSplitAxes().size()
-                            << " dims, expected at most " << type.getRank() << ", the rank of "
-                            << type;
+      return op.emitError() << "sharding has " << op.getSplitAxes().size() << " dims, expected at most "
+                            << type.getRank() << ", the rank of " << type;
     SmallVector<DimShardingAttr> dims;
     for (auto [d, axes] : llvm::enumerate(op.getSplitAxes().getAxes())) {
       SmallVector<DimEntryAttr> entries;
       for (int16_t axis : axes.asArrayRef()) {
         if (axis < 0 || axis >= (int64_t)names.size())
-          return op.emitError() << "dim " << d << " is split along axis " << axis << " of grid @"
-                                << op.getGrid() << ", expected less than " << names.size();
+          return op.emitError() << "dim " << d << " is split along axis " << axis << " of grid @" << op.getGrid()
+                                << ", expected less than " << names.size();
         entries.push_back(DimEntryAttr::wholeAxis(context, names[axis]));
       }
       dims.push_back(DimShardingAttr::get(context, entries, /*open=*/false, /*priority=*/0));
@@ -243,8 +239,8 @@ private:
                       "no others");
         std::optional<unsigned> axis = mesh->findAxis(entry.getAxis());
         if (!axis)
-          return emitError(loc) << what << " names axis \"" << entry.getAxis()
-                                << "\", expected one of " << mesh->axesToString();
+          return emitError(loc) << what << " names axis \"" << entry.getAxis() << "\", expected one of "
+                                << mesh->axesToString();
         axes.push_back(*axis);
       }
     }
@@ -255,8 +251,8 @@ private:
 
   /// Annotates `value` at the place of `b`. Equal shardings of a block are one op, in
   /// front of the first that needs it.
-  FailureOr<Value> annotate(OpBuilder &b, Value value, Attribute attr, Location loc,
-                            const Twine &what, bool forUsers, ArrayRef<int64_t> halo = {}) {
+  FailureOr<Value> annotate(OpBuilder &b, Value value, Attribute attr, Location loc, const Twine &what, bool forUsers,
+                            ArrayRef<int64_t> halo = {}) {
     auto dims = convert(attr, loc, what);
     if (failed(dims))
       return failure();
@@ -268,16 +264,15 @@ private:
     if (axes.empty())
       axes.push_back(shard::GridAxesAttr::get(context, ArrayRef<int16_t>()));
     FlatSymbolRefAttr grid = cast<ShardingAttr>(attr).getMesh();
-    auto key = std::make_tuple(b.getInsertionBlock(), Attribute(grid),
-                               Attribute(shard::GridAxesArrayAttr::get(context, axes)),
-                               Attribute(b.getDenseI64ArrayAttr(halo)));
+    auto key =
+        std::make_tuple(b.getInsertionBlock(), Attribute(grid), Attribute(shard::GridAxesArrayAttr::get(context, axes)),
+                        Attribute(b.getDenseI64ArrayAttr(halo)));
     shard::ShardingOp &sharding = shardings[key];
     if (!sharding)
       // The short builder of MLIR 22 takes halos for offsets.
       sharding = shard::ShardingOp::create(b, loc, shard::ShardingType::get(context), grid,
-                                           shard::GridAxesArrayAttr::get(context, axes),
-                                           b.getDenseI64ArrayAttr({}), ValueRange(),
-                                           b.getDenseI64ArrayAttr(halo), ValueRange());
+                                           shard::GridAxesArrayAttr::get(context, axes), b.getDenseI64ArrayAttr({}),
+                                           ValueRange(), b.getDenseI64ArrayAttr(halo), ValueRange());
     return shard::ShardOp::create(b, loc, value.getType(), value, sharding, forUsers).getResult();
   }
 
@@ -332,10 +327,9 @@ private:
   LogicalResult exportConstraint(WithShardingConstraintOp op) {
     OpBuilder b(op);
     auto halo = op->getAttrOfType<DenseI64ArrayAttr>(kHaloAttr);
-    auto annotated = annotate(b, op.getInput(), op.getShardingAttr(), op.getLoc(),
-                              "sharding of 'spmd.with_sharding_constraint'",
-                              op->hasAttr(kForUsersAttr),
-                              halo ? halo.asArrayRef() : ArrayRef<int64_t>());
+    auto annotated =
+        annotate(b, op.getInput(), op.getShardingAttr(), op.getLoc(), "sharding of 'spmd.with_sharding_constraint'",
+                 op->hasAttr(kForUsersAttr), halo ? halo.asArrayRef() : ArrayRef<int64_t>());
     if (failed(annotated))
       return failure();
     if (Operation *made = annotated->getDefiningOp(); *annotated != op.getInput())
@@ -384,11 +378,9 @@ private:
       isNamed |= axis.name != getAxisName(i);
     }
     if (shape.empty())
-      return op.emitError() << "mesh @" << op.getSymName()
-                            << " has no axes, expected at least one: a grid has one";
+      return op.emitError() << "mesh @" << op.getSymName() << " has no axes, expected at least one: a grid has one";
     OpBuilder b(op);
-    auto grid = shard::GridOp::create(b, op.getLoc(), op.getSymNameAttr(),
-                                      b.getDenseI64ArrayAttr(shape));
+    auto grid = shard::GridOp::create(b, op.getLoc(), op.getSymNameAttr(), b.getDenseI64ArrayAttr(shape));
     for (NamedAttribute attr : op->getDiscardableAttrs())
       grid->setAttr(attr.getName(), attr.getValue());
     if (isNamed)

@@ -28,8 +28,7 @@ static bool isChain(const Borders &borders) {
 
 /// Carries the cuts of each digit from the index to the ranks and back. False
 /// if one does not divide.
-static bool carryCuts(ArrayRef<Digit> digits, Borders &index, Borders &rank,
-                      bool &changed) {
+static bool carryCuts(ArrayRef<Digit> digits, Borders &index, Borders &rank, bool &changed) {
   for (const Digit &digit : digits) {
     for (unsigned i = 0; i < index.size(); ++i) {
       int64_t c = index[i];
@@ -56,15 +55,13 @@ static void assign(ArrayRef<Digit> digits, const Atoms &atoms, Owners &owners) {
   owners.assign(atoms.numIndex(), -1);
   for (const Digit &digit : digits) {
     unsigned i = llvm::lower_bound(atoms.index, digit.lo) - atoms.index.begin();
-    unsigned p =
-        llvm::lower_bound(atoms.rank, digit.stride) - atoms.rank.begin();
+    unsigned p = llvm::lower_bound(atoms.rank, digit.stride) - atoms.rank.begin();
     for (; atoms.index[i] < digit.hi; ++i, ++p)
       owners[i] = p;
   }
 }
 
-std::optional<Atoms> detail::align(const Layout &from, const Layout &to,
-                                   bool atDims, const Mesh *mesh) {
+std::optional<Atoms> detail::align(const Layout &from, const Layout &to, bool atDims, const Mesh *mesh) {
   Atoms atoms;
   Borders &index = atoms.index, &rank = atoms.rank;
   index.push_back(1);
@@ -96,8 +93,7 @@ std::optional<Atoms> detail::align(const Layout &from, const Layout &to,
   }
   for (bool changed = true; changed;) {
     changed = false;
-    if (!carryCuts(from.digits, index, rank, changed) ||
-        !carryCuts(to.digits, index, rank, changed))
+    if (!carryCuts(from.digits, index, rank, changed) || !carryCuts(to.digits, index, rank, changed))
       return std::nullopt;
   }
   if (!isChain(index) || !isChain(rank))
@@ -107,8 +103,7 @@ std::optional<Atoms> detail::align(const Layout &from, const Layout &to,
   return atoms;
 }
 
-void Atoms::rankAtoms(ArrayRef<RankDigit> digits,
-                      SmallVectorImpl<bool> &covered) const {
+void Atoms::rankAtoms(ArrayRef<RankDigit> digits, SmallVectorImpl<bool> &covered) const {
   for (unsigned p = 0; p < numRank(); ++p)
     for (const RankDigit &digit : digits)
       if (rank[p] >= digit.stride && rank[p] < digit.stride * digit.size)
@@ -124,8 +119,7 @@ SmallVector<Digit, 4> Atoms::digits(const Owners &owners) const {
   return result;
 }
 
-int64_t detail::commonElements(const Atoms &atoms, const Owners &a,
-                               const Owners &b) {
+int64_t detail::commonElements(const Atoms &atoms, const Owners &a, const Owners &b) {
   // Each owner says: value of the index atom = value of the rank atom. The
   // pairs (index, rank) that satisfy all are free choices, one per component
   // of the graph of these equations.
@@ -164,8 +158,7 @@ bool detail::overlap(const RankDigit &a, const RankDigit &b) {
   return major.stride % (minor.stride * minor.size) != 0;
 }
 
-std::optional<SmallVector<RankDigit, 2>>
-detail::subtract(ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) {
+std::optional<SmallVector<RankDigit, 2>> detail::subtract(ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) {
   Borders borders;
   for (ArrayRef<RankDigit> digits : {a, b})
     for (const RankDigit &digit : digits) {
@@ -175,9 +168,8 @@ detail::subtract(ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) {
   if (!isChain(borders))
     return std::nullopt;
   auto covers = [](ArrayRef<RankDigit> digits, int64_t rank) {
-    return llvm::any_of(digits, [rank](const RankDigit &digit) {
-      return rank >= digit.stride && rank < digit.stride * digit.size;
-    });
+    return llvm::any_of(
+        digits, [rank](const RankDigit &digit) { return rank >= digit.stride && rank < digit.stride * digit.size; });
   };
   SmallVector<RankDigit, 2> result;
   for (unsigned i = 0; i + 1 < borders.size(); ++i)

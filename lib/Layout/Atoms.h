@@ -35,8 +35,7 @@ struct Atoms {
   RankDigit rankDigit(unsigned p) const { return {rank[p], rankSize(p)}; }
 
   /// The atoms, as rank atom numbers, that rank digits cover.
-  void rankAtoms(llvm::ArrayRef<RankDigit> digits,
-                 llvm::SmallVectorImpl<bool> &covered) const;
+  void rankAtoms(llvm::ArrayRef<RankDigit> digits, llvm::SmallVectorImpl<bool> &covered) const;
   /// Coalesced digits of an assignment.
   llvm::SmallVector<Digit, 4> digits(const Owners &owners) const;
 };
@@ -45,16 +44,14 @@ struct Atoms {
 /// `atDims`: cut at the borders of the dims of `from` too, so that any set of
 /// the atoms is a layout of that shape. `mesh`: cut between its axes too, so
 /// that any set of the rank atoms is one of (sub-)axes.
-std::optional<Atoms> align(const Layout &from, const Layout &to, bool atDims,
-                           const Mesh *mesh = nullptr);
+std::optional<Atoms> align(const Layout &from, const Layout &to, bool atDims, const Mesh *mesh = nullptr);
 
 /// Sum over all ranks of the elements that both sides own, in units of the
 /// ranks that the rank borders cover.
 int64_t commonElements(const Atoms &atoms, const Owners &a, const Owners &b);
 
 /// The rank digits of `a` that are not in `b`; nothing if a cut does not divide.
-std::optional<llvm::SmallVector<RankDigit, 2>>
-subtract(llvm::ArrayRef<RankDigit> a, llvm::ArrayRef<RankDigit> b);
+std::optional<llvm::SmallVector<RankDigit, 2>> subtract(llvm::ArrayRef<RankDigit> a, llvm::ArrayRef<RankDigit> b);
 
 /// True unless the rank digits are surely independent.
 bool overlap(const RankDigit &a, const RankDigit &b);

@@ -31,8 +31,7 @@ static int64_t span(const CopyBox &box, unsigned dim) {
 }
 
 /// The loop with the largest step along a dim, or null.
-static CopyLoop *largest(CopyBox &box, unsigned dim,
-                         llvm::function_ref<bool(const CopyLoop &)> among) {
+static CopyLoop *largest(CopyBox &box, unsigned dim, llvm::function_ref<bool(const CopyLoop &)> among) {
   CopyLoop *result = nullptr;
   for (CopyLoop &loop : box.loops)
     if (loop.dim == dim && among(loop) && (!result || loop.step > result->step))
@@ -61,8 +60,7 @@ static void normalise(CopyBox &box) {
   SmallVector<CopyLoop, 6> joined;
   for (const CopyLoop &loop : box.loops) {
     CopyLoop *last = joined.empty() ? nullptr : &joined.back();
-    if (last && last->dim == loop.dim && last->step == loop.size * loop.step &&
-        last->from == loop.size * loop.from)
+    if (last && last->dim == loop.dim && last->step == loop.size * loop.step && last->from == loop.size * loop.from)
       *last = {loop.dim, last->size * loop.size, loop.step, loop.from};
     else
       joined.push_back(loop);
@@ -199,8 +197,7 @@ static bool stepOver(CopyBox &box, unsigned dim, int64_t offset, int64_t step, b
   return true;
 }
 
-std::optional<Copies> Copies::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes,
-                                    ArrayRef<int64_t> steps) const {
+std::optional<Copies> Copies::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps) const {
   Copies result = nothing(sizes);
   if (product(sizes) == 0)
     return result;
@@ -226,8 +223,7 @@ std::optional<Copies> Copies::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t>
   return result;
 }
 
-std::optional<Copies> Copies::insert(const Copies &part, ArrayRef<int64_t> offsets,
-                                     ArrayRef<int64_t> steps) const {
+std::optional<Copies> Copies::insert(const Copies &part, ArrayRef<int64_t> offsets, ArrayRef<int64_t> steps) const {
   Copies result = nothing(shape);
   if (product(part.shape) == 0)
     return *this;
@@ -320,8 +316,7 @@ static bool split(CopyBox box, unsigned dim, int64_t minor, Boxes &out) {
     if (!split(std::move(middle), dim, minor, out))
       return false;
   }
-  return tail == 0 ||
-         split(part(box, loop, box, head + blocks * block, tail), dim, minor, out);
+  return tail == 0 || split(part(box, loop, box, head + blocks * block, tail), dim, minor, out);
 }
 
 /// Makes dim `dim` of boxes dims of these sizes.
@@ -435,8 +430,7 @@ static bool isRange(const CopyBox &box, unsigned dim) {
 }
 
 /// Cuts dim `dim` of a box, whose factors behind it are known.
-static bool cutDim(CutBox cut, unsigned dim, ArrayRef<Factor> factors,
-                   std::vector<CutBox> &out) {
+static bool cutDim(CutBox cut, unsigned dim, ArrayRef<Factor> factors, std::vector<CutBox> &out) {
   auto replace = [&](CopyBox box, ArrayRef<Factor> by) {
     CutBox next{std::move(box), cut.factors};
     next.factors.erase(next.factors.begin() + dim);
@@ -480,8 +474,7 @@ static bool cutDim(CutBox cut, unsigned dim, ArrayRef<Factor> factors,
   return true;
 }
 
-std::optional<std::vector<CopyPiece>> Copies::cut(const Layout &layout,
-                                                  std::optional<Buffer> buffer) const {
+std::optional<std::vector<CopyPiece>> Copies::cut(const Layout &layout, std::optional<Buffer> buffer) const {
   std::vector<CutBox> cuts;
   for (const CopyBox &box : boxes) {
     CutBox cut{box, {}};
@@ -525,8 +518,7 @@ std::optional<std::vector<CopyPiece>> Copies::cut(const Layout &layout,
         if (buffer && factor.dim == buffer->dim)
           return std::nullopt; // windows are of a dim of the buffer
         int64_t size = loops.empty() ? 1 : loops[0].size;
-        piece.chunks.push_back(
-            {unsigned(piece.loops.size()), size, cut.box.at[i], factor.ranks});
+        piece.chunks.push_back({unsigned(piece.loops.size()), size, cut.box.at[i], factor.ranks});
         piece.loops.push_back({factor.chunk, loops.empty() ? 0 : loops[0].from, stride});
         stride *= factor.chunk;
         continue;

@@ -8,8 +8,7 @@ using namespace mlir::spmd;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-SmallVector<int64_t, 4> mlir::spmd::withKnownSizes(ArrayRef<int64_t> shape,
-                                                   ArrayRef<const Sharding *> shardings) {
+SmallVector<int64_t, 4> mlir::spmd::withKnownSizes(ArrayRef<int64_t> shape, ArrayRef<const Sharding *> shardings) {
   SmallVector<int64_t, 4> known(shape);
   for (auto [d, size] : llvm::enumerate(known)) {
     if (size >= 0)

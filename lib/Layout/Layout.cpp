@@ -19,12 +19,10 @@ using llvm::SmallVectorImpl;
 //   (4, 4, 7)                          | none          size 1
 void mlir::spmd::coalesce(SmallVectorImpl<Digit> &digits) {
   llvm::erase_if(digits, [](const Digit &d) { return d.lo == d.hi; });
-  llvm::sort(digits,
-             [](const Digit &a, const Digit &b) { return a.lo > b.lo; });
+  llvm::sort(digits, [](const Digit &a, const Digit &b) { return a.lo > b.lo; });
   unsigned n = 0;
   for (const Digit &digit : digits) {
-    if (n && digits[n - 1].lo == digit.hi &&
-        digits[n - 1].stride == digit.stride * digit.size()) {
+    if (n && digits[n - 1].lo == digit.hi && digits[n - 1].stride == digit.stride * digit.size()) {
       digits[n - 1].lo = digit.lo;
       digits[n - 1].stride = digit.stride;
     } else {
@@ -51,9 +49,7 @@ void mlir::spmd::joinNeighbours(SmallVectorImpl<RankDigit> &digits) {
 //   (1, 2), (2, 3)           | (1, 6)
 //   (1, 2), (4, 2)           | (4, 2), (1, 2)
 void mlir::spmd::coalesce(SmallVectorImpl<RankDigit> &digits) {
-  llvm::sort(digits, [](const RankDigit &a, const RankDigit &b) {
-    return a.stride > b.stride;
-  });
+  llvm::sort(digits, [](const RankDigit &a, const RankDigit &b) { return a.stride > b.stride; });
   joinNeighbours(digits);
 }
 
@@ -90,8 +86,7 @@ int64_t Layout::numElements() const {
 
 RankDigit mlir::spmd::getRankDigit(const DimEntry &entry, const Mesh &mesh) {
   int64_t size = mesh.axes[entry.axis].size;
-  return {mesh.axisStride(entry.axis) * (size / (entry.pre * entry.size)),
-          entry.size};
+  return {mesh.axisStride(entry.axis) * (size / (entry.pre * entry.size)), entry.size};
 }
 
 Layout Layout::replicated(ArrayRef<int64_t> shape) {
@@ -100,8 +95,7 @@ Layout Layout::replicated(ArrayRef<int64_t> shape) {
   return layout;
 }
 
-Layout Layout::get(const Sharding &sharding, const Mesh &mesh,
-                   ArrayRef<int64_t> shape) {
+Layout Layout::get(const Sharding &sharding, const Mesh &mesh, ArrayRef<int64_t> shape) {
   Layout layout = replicated(shape);
   if (layout.numElements() == 0)
     return layout;
@@ -175,8 +169,7 @@ int64_t Layout::numLocalElements() const {
 }
 
 bool Layout::operator==(const Layout &o) const {
-  return shape == o.shape && digits == o.digits && uneven == o.uneven &&
-         partial == o.partial &&
+  return shape == o.shape && digits == o.digits && uneven == o.uneven && partial == o.partial &&
          (partial.empty() || partialKind == o.partialKind);
 }
 
@@ -295,22 +288,18 @@ std::string Layout::toString() const {
   llvm::raw_string_ostream os(text);
   llvm::interleave(shape, os, "x");
   os << " {";
-  llvm::interleaveComma(digits, os, [&](const Digit &digit) {
-    os << '[' << digit.lo << ", " << digit.hi << ")@" << digit.stride;
-  });
+  llvm::interleaveComma(digits, os,
+                        [&](const Digit &digit) { os << '[' << digit.lo << ", " << digit.hi << ")@" << digit.stride; });
   os << '}';
   auto printRanks = [&](ArrayRef<RankDigit> ranks) {
-    llvm::interleaveComma(ranks, os, [&](const RankDigit &rank) {
-      os << rank.size << '@' << rank.stride;
-    });
+    llvm::interleaveComma(ranks, os, [&](const RankDigit &rank) { os << rank.size << '@' << rank.stride; });
   };
   for (const UnevenDim &u : uneven) {
     os << " uneven " << u.dim << " {";
     printRanks(u.ranks);
     os << '}';
     if (u.window)
-      os << " * " << u.window->step << " + [" << u.window->offset << ", "
-         << u.window->offset + u.window->size << ')';
+      os << " * " << u.window->step << " + [" << u.window->offset << ", " << u.window->offset + u.window->size << ')';
   }
   if (!partial.empty()) {
     os << " partial(" << stringifyReductionKind(partialKind) << ") {";

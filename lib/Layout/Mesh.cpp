@@ -52,22 +52,17 @@ std::string Mesh::axesToString() const {
   return text;
 }
 
-static std::optional<ShardingError>
-verifyCosts(llvm::ArrayRef<double> costs, const Mesh &mesh, const char *what) {
+static std::optional<ShardingError> verifyCosts(llvm::ArrayRef<double> costs, const Mesh &mesh, const char *what) {
   if (costs.empty())
     return std::nullopt;
   if (costs.size() != mesh.axes.size())
-    return ShardingError{"cost_count",
-                         std::string(what) + " has " +
-                             std::to_string(costs.size()) +
-                             " entries, expected one for each of the " +
-                             std::to_string(mesh.axes.size()) + " axes"};
+    return ShardingError{"cost_count", std::string(what) + " has " + std::to_string(costs.size()) +
+                                           " entries, expected one for each of the " +
+                                           std::to_string(mesh.axes.size()) + " axes"};
   for (double cost : costs)
     if (!(cost > 0))
-      return ShardingError{"cost_not_positive",
-                           std::string(what) +
-                               " has an entry that is not positive, expected "
-                               "seconds greater than 0"};
+      return ShardingError{"cost_not_positive", std::string(what) + " has an entry that is not positive, expected "
+                                                                    "seconds greater than 0"};
   return std::nullopt;
 }
 
@@ -80,13 +75,11 @@ std::optional<ShardingError> mlir::spmd::verifyMesh(const Mesh &mesh) {
                                             " has an empty name, expected a "
                                             "distinct name for each axis"};
     if (*mesh.findAxis(axis.name) != i)
-      return ShardingError{"axis_name",
-                           "axis name \"" + axis.name +
-                               "\" is used twice, expected a distinct name "
-                               "for each axis"};
+      return ShardingError{"axis_name", "axis name \"" + axis.name +
+                                            "\" is used twice, expected a distinct name "
+                                            "for each axis"};
     if (axis.size < 1)
-      return ShardingError{"axis_size", "axis \"" + axis.name + "\" has size " +
-                                            std::to_string(axis.size) +
+      return ShardingError{"axis_size", "axis \"" + axis.name + "\" has size " + std::to_string(axis.size) +
                                             ", expected a positive size"};
     if (llvm::MulOverflow(devices, axis.size, devices))
       return ShardingError{"axis_size", "the number of devices overflows, "
@@ -94,22 +87,18 @@ std::optional<ShardingError> mlir::spmd::verifyMesh(const Mesh &mesh) {
   }
   if (!mesh.deviceIds.empty()) {
     if (static_cast<int64_t>(mesh.deviceIds.size()) != devices)
-      return ShardingError{"device_count",
-                           "device_ids has " +
-                               std::to_string(mesh.deviceIds.size()) +
-                               " entries, expected " + std::to_string(devices) +
-                               " for axes " + mesh.axesToString()};
+      return ShardingError{"device_count", "device_ids has " + std::to_string(mesh.deviceIds.size()) +
+                                               " entries, expected " + std::to_string(devices) + " for axes " +
+                                               mesh.axesToString()};
     llvm::DenseSet<int64_t> seen;
     for (int64_t id : mesh.deviceIds) {
       if (id < 0)
         return ShardingError{"device_negative",
-                             "device id " + std::to_string(id) +
-                                 " is negative, expected ids from 0"};
+                             "device id " + std::to_string(id) + " is negative, expected ids from 0"};
       if (!seen.insert(id).second)
-        return ShardingError{"device_repeated",
-                             "device id " + std::to_string(id) +
-                                 " occurs twice, expected distinct ids (a "
-                                 "repeated device is a gap in the sharding)"};
+        return ShardingError{"device_repeated", "device id " + std::to_string(id) +
+                                                    " occurs twice, expected distinct ids (a "
+                                                    "repeated device is a gap in the sharding)"};
     }
   }
   if (auto error = verifyCosts(mesh.alpha, mesh, "alpha"))
@@ -117,10 +106,8 @@ std::optional<ShardingError> mlir::spmd::verifyMesh(const Mesh &mesh) {
   if (auto error = verifyCosts(mesh.beta, mesh, "beta"))
     return error;
   if (mesh.flops && !(*mesh.flops > 0))
-    return ShardingError{"cost_not_positive",
-                         "flops is not positive, expected a positive rate"};
+    return ShardingError{"cost_not_positive", "flops is not positive, expected a positive rate"};
   if (mesh.memory && *mesh.memory <= 0)
-    return ShardingError{"cost_not_positive",
-                         "memory is not positive, expected bytes per device"};
+    return ShardingError{"cost_not_positive", "memory is not positive, expected bytes per device"};
   return std::nullopt;
 }

@@ -7,8 +7,8 @@
 using namespace mlir::spmd;
 using llvm::SmallVector;
 
-std::optional<Transfer> mlir::spmd::computeMeshTransfer(const Layout &from, int64_t senders,
-                                                        const Layout &to, int64_t receivers) {
+std::optional<Transfer> mlir::spmd::computeMeshTransfer(const Layout &from, int64_t senders, const Layout &to,
+                                                        int64_t receivers) {
   if (!from.partial.empty() || !to.partial.empty())
     return std::nullopt;
   std::optional<Transfer> transfer = computeTransfer(from, to, /*reorders=*/true);
@@ -36,8 +36,7 @@ std::optional<Transfer> mlir::spmd::computeMeshTransfer(const Layout &from, int6
   return transfer;
 }
 
-MeshTransferVolume mlir::spmd::getTransferVolume(const Layout &from, const Layout &to,
-                                                 int64_t receivers) {
+MeshTransferVolume mlir::spmd::getTransferVolume(const Layout &from, const Layout &to, int64_t receivers) {
   MeshTransferVolume volume;
   std::optional<Transfer> transfer = computeTransfer(from, to, /*reorders=*/true);
   if (!transfer)
@@ -94,10 +93,8 @@ Sharding mlir::spmd::getArrival(const Layout &from, const Sharding &to, const Me
       }
       entries = canonicalize(entries);
     }
-    MeshTransferVolume volume =
-        getTransferVolume(from, Layout::get(cut, mesh, from.shape), mesh.numDevices());
-    if (!least || std::pair(volume.elements, volume.messages) <
-                      std::pair(least->elements, least->messages)) {
+    MeshTransferVolume volume = getTransferVolume(from, Layout::get(cut, mesh, from.shape), mesh.numDevices());
+    if (!least || std::pair(volume.elements, volume.messages) < std::pair(least->elements, least->messages)) {
       least = volume;
       best = std::move(cut);
     }

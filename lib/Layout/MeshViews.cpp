@@ -78,8 +78,7 @@ static void setLinkCosts(Mesh &mesh, const Mesh &from) {
     int64_t low = mesh.axisStride(i), high = low * mesh.axes[i].size;
     double alpha = 0, beta = 0;
     for (unsigned a = 0; a < from.axes.size(); ++a)
-      if (std::max(low, from.axisStride(a)) <
-          std::min(high, from.axisStride(a) * from.axes[a].size)) {
+      if (std::max(low, from.axisStride(a)) < std::min(high, from.axisStride(a) * from.axes[a].size)) {
         alpha += from.alpha[a];
         beta = std::max(beta, from.beta[a]);
       }
@@ -88,8 +87,7 @@ static void setLinkCosts(Mesh &mesh, const Mesh &from) {
   }
 }
 
-std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingError &error,
-                                        bool flat) {
+std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingError &error, bool flat) {
   MeshViews result;
   int64_t n = meshes.front()->numDevices();
   for (const Mesh *mesh : meshes) {
@@ -106,10 +104,8 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
     } else {
       auto digits = peel(*order);
       if (!digits) {
-        error = {"mesh_order", "the device order of mesh @" + mesh->name +
-                                   " is no permutation of digits of that of @" +
-                                   meshes.front()->name +
-                                   ", expected blocks of devices in regular steps"};
+        error = {"mesh_order", "the device order of mesh @" + mesh->name + " is no permutation of digits of that of @" +
+                                   meshes.front()->name + ", expected blocks of devices in regular steps"};
         return std::nullopt;
       }
       int64_t own = 1;
@@ -137,8 +133,7 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
     own.append({1, n});
     for (unsigned a = 0; a < view.mesh->axes.size(); ++a) {
       SmallVector<RankDigit> digits;
-      if (view.mesh->axes[a].size > 1 &&
-          map({view.mesh->axisStride(a), view.mesh->axes[a].size}, view, true, digits))
+      if (view.mesh->axes[a].size > 1 && map({view.mesh->axisStride(a), view.mesh->axes[a].size}, view, true, digits))
         for (const RankDigit &digit : digits)
           own.append({digit.stride, digit.stride * digit.size});
     }
@@ -148,9 +143,8 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
   borders.erase(llvm::unique(borders), borders.end());
   SmallVector<int64_t> kept;
   for (int64_t border : borders)
-    if ((!flat || border == 1 || border == n) && llvm::all_of(borders, [&](int64_t other) {
-          return border % other == 0 || other % border == 0;
-        }))
+    if ((!flat || border == 1 || border == n) &&
+        llvm::all_of(borders, [&](int64_t other) { return border % other == 0 || other % border == 0; }))
       kept.push_back(border);
   const Mesh &first = *meshes.front();
   result.common.name = first.name;
@@ -169,11 +163,8 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
   // A view that has all borders is the common mesh.
   for (const View &view : result.views)
     if (view.pieces.size() <= 1 &&
-        llvm::equal(llvm::make_filter_range(view.mesh->axes,
-                                            [](const MeshAxis &axis) { return axis.size > 1; }),
-                    result.common.axes, [](const MeshAxis &a, const MeshAxis &b) {
-                      return a.size == b.size;
-                    })) {
+        llvm::equal(llvm::make_filter_range(view.mesh->axes, [](const MeshAxis &axis) { return axis.size > 1; }),
+                    result.common.axes, [](const MeshAxis &a, const MeshAxis &b) { return a.size == b.size; })) {
       auto inside = std::move(result.common.viewBorders);
       result.common = *view.mesh;
       result.common.viewBorders = std::move(inside);
@@ -187,13 +178,10 @@ std::optional<MeshViews> MeshViews::get(ArrayRef<const Mesh *> meshes, ShardingE
 //===----------------------------------------------------------------------===//
 
 /// Appends the digits, major to minor, that a digit of one rank is in the other.
-bool MeshViews::map(const RankDigit &digit, const View &view, bool toCommon,
-                    SmallVectorImpl<RankDigit> &out) {
+bool MeshViews::map(const RankDigit &digit, const View &view, bool toCommon, SmallVectorImpl<RankDigit> &out) {
   int64_t low = digit.stride, high = digit.stride * digit.size, covered = 1;
   SmallVector<Piece> pieces(view.pieces.begin(), view.pieces.end());
-  llvm::sort(pieces, [&](const Piece &a, const Piece &b) {
-    return toCommon ? a.own > b.own : a.common > b.common;
-  });
+  llvm::sort(pieces, [&](const Piece &a, const Piece &b) { return toCommon ? a.own > b.own : a.common > b.common; });
   for (const Piece &piece : pieces) {
     int64_t start = toCommon ? piece.own : piece.common;
     int64_t other = toCommon ? piece.common : piece.own;
@@ -223,8 +211,7 @@ respell(ArrayRef<DimEntry> entries, const Mesh &from, const Mesh &to,
     run.clear();
     for (unsigned i = 0; i < mapped.size(); ++i) {
       RankDigit digit = mapped[i];
-      while (i + 1 < mapped.size() &&
-             mapped[i + 1].stride * mapped[i + 1].size == digit.stride) {
+      while (i + 1 < mapped.size() && mapped[i + 1].stride * mapped[i + 1].size == digit.stride) {
         digit.stride = mapped[++i].stride;
         digit.size *= mapped[i].size;
       }
@@ -255,26 +242,23 @@ std::optional<DimEntries> MeshViews::toCommon(ArrayRef<DimEntry> entries, unsign
   const View &view = views[v];
   if (single)
     return DimEntries(entries);
-  return respell(entries, *view.mesh, common,
-                 [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
-                   return map(digit, view, /*toCommon=*/true, out);
-                 });
+  return respell(entries, *view.mesh, common, [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
+    return map(digit, view, /*toCommon=*/true, out);
+  });
 }
 
 std::optional<DimEntries> MeshViews::fromCommon(ArrayRef<DimEntry> entries, unsigned v) const {
   const View &view = views[v];
   if (single)
     return DimEntries(entries);
-  return respell(entries, common, *view.mesh,
-                 [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
-                   return map(digit, view, /*toCommon=*/false, out);
-                 });
+  return respell(entries, common, *view.mesh, [&](const RankDigit &digit, SmallVectorImpl<RankDigit> &out) {
+    return map(digit, view, /*toCommon=*/false, out);
+  });
 }
 
 /// Every list of entries of a sharding, respelled.
-static std::optional<Sharding>
-respell(const Sharding &sharding,
-        llvm::function_ref<std::optional<DimEntries>(ArrayRef<DimEntry>)> fn) {
+static std::optional<Sharding> respell(const Sharding &sharding,
+                                       llvm::function_ref<std::optional<DimEntries>(ArrayRef<DimEntry>)> fn) {
   Sharding result = sharding;
   auto change = [&](DimEntries &entries) {
     auto changed = fn(entries);
@@ -329,9 +313,8 @@ std::optional<MeshViews::Refined> MeshViews::refine(const Sharding &sharding) co
     out.push_back(digit);
     return true;
   };
-  std::optional<Sharding> spelled = respell(sharding, [&](ArrayRef<DimEntry> entries) {
-    return respell(entries, common, result.mesh, same);
-  });
+  std::optional<Sharding> spelled =
+      respell(sharding, [&](ArrayRef<DimEntry> entries) { return respell(entries, common, result.mesh, same); });
   if (!spelled)
     return std::nullopt;
   result.sharding = std::move(*spelled);

@@ -27,21 +27,19 @@ static std::optional<int64_t> minorStride(ArrayRef<int64_t> list, int64_t p) {
   return stride;
 }
 
-std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort,
-                                               ShardingError &error) {
+std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort, ShardingError &error) {
   int64_t count = 1;
   for (int64_t size : ort.shape) {
     if (size < 1) {
-      error = {"ort_shape", "mesh shape has " + std::to_string(size) +
-                                ", expected positive sizes"};
+      error = {"ort_shape", "mesh shape has " + std::to_string(size) + ", expected positive sizes"};
       return std::nullopt;
     }
     if (__builtin_mul_overflow(count, size, &count))
       count = -1;
   }
   if (count != static_cast<int64_t>(ort.elements.size())) {
-    error = {"ort_shape", "mesh has " + std::to_string(ort.elements.size()) +
-                              " elements, expected the product of its shape"};
+    error = {"ort_shape",
+             "mesh has " + std::to_string(ort.elements.size()) + " elements, expected the product of its shape"};
     return std::nullopt;
   }
 
@@ -50,12 +48,10 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort,
   SmallVector<int64_t> list;
   for (int64_t device : ort.elements) {
     if (device < 0) {
-      error = {"ort_shape", "mesh has device " + std::to_string(device) +
-                                ", expected ids from 0"};
+      error = {"ort_shape", "mesh has device " + std::to_string(device) + ", expected ids from 0"};
       return std::nullopt;
     }
-    auto [it, isNew] =
-        rankOf.try_emplace(device, result.mesh.deviceIds.size());
+    auto [it, isNew] = rankOf.try_emplace(device, result.mesh.deviceIds.size());
     if (isNew)
       result.mesh.deviceIds.push_back(device);
     list.push_back(it->second);
@@ -85,10 +81,9 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort,
         found = true;
       }
       if (!found) {
-        error = {"ort_not_digits",
-                 "device list of mesh axis " + std::to_string(k) +
-                     " is no regular pattern, expected whole repeats or "
-                     "blocks of the devices"};
+        error = {"ort_not_digits", "device list of mesh axis " + std::to_string(k) +
+                                       " is no regular pattern, expected whole repeats or "
+                                       "blocks of the devices"};
         return std::nullopt;
       }
     }
@@ -101,26 +96,21 @@ std::optional<OrtAxes> mlir::spmd::peelOrtMesh(const OrtMesh &ort,
   // Each rank exactly once per choice of the gaps.
   coalesce(ranks);
   if (covered != devices || (devices > 1 && ranks.size() != 1)) {
-    error = {"ort_uneven_ownership",
-             "devices own different numbers of chunks, expected each of the " +
-                 std::to_string(devices) + " devices equally often"};
+    error = {"ort_uneven_ownership", "devices own different numbers of chunks, expected each of the " +
+                                         std::to_string(devices) + " devices equally often"};
     return std::nullopt;
   }
   for (const auto &digits : axes) {
     DimEntries entries; // major to minor
     for (const ListDigit &digit : llvm::reverse(digits))
-      entries.push_back(digit.stride == 0
-                            ? DimEntry::gap(digit.size)
-                            : DimEntry{0, devices / (digit.stride * digit.size),
-                                       digit.size});
+      entries.push_back(digit.stride == 0 ? DimEntry::gap(digit.size)
+                                          : DimEntry{0, devices / (digit.stride * digit.size), digit.size});
     result.axes.push_back(canonicalize(entries));
   }
   return result;
 }
 
-std::optional<MeshSharding> mlir::spmd::importOrtSpec(llvm::StringRef spec,
-                                                      const OrtMesh &ort,
-                                                      ShardingError &error) {
+std::optional<MeshSharding> mlir::spmd::importOrtSpec(llvm::StringRef spec, const OrtMesh &ort, ShardingError &error) {
   auto axes = peelOrtMesh(ort, error);
   if (!axes)
     return std::nullopt;
@@ -134,16 +124,13 @@ std::optional<MeshSharding> mlir::spmd::importOrtSpec(llvm::StringRef spec,
       continue;
     }
     unsigned k;
-    if (!rest.consume_front("S[") || rest.consumeInteger(10, k) ||
-        !rest.consume_front("]")) {
-      error = {"syntax", "malformed spec '" + spec.str() +
-                             "', expected R or S[axis] per dimension"};
+    if (!rest.consume_front("S[") || rest.consumeInteger(10, k) || !rest.consume_front("]")) {
+      error = {"syntax", "malformed spec '" + spec.str() + "', expected R or S[axis] per dimension"};
       return std::nullopt;
     }
     if (k >= ort.shape.size() || used[k]) {
       error = {k >= ort.shape.size() ? "unknown_axis" : "axis_reused",
-               "spec '" + spec.str() + "' names mesh axis " +
-                   std::to_string(k) + ", expected each of " +
+               "spec '" + spec.str() + "' names mesh axis " + std::to_string(k) + ", expected each of " +
                    std::to_string(ort.shape.size()) + " at most once"};
       return std::nullopt;
     }
@@ -153,9 +140,7 @@ std::optional<MeshSharding> mlir::spmd::importOrtSpec(llvm::StringRef spec,
   return result;
 }
 
-std::optional<OrtSpec> mlir::spmd::exportOrtSpec(const Sharding &sharding,
-                                                 const Mesh &mesh,
-                                                 ShardingError &error) {
+std::optional<OrtSpec> mlir::spmd::exportOrtSpec(const Sharding &sharding, const Mesh &mesh, ShardingError &error) {
   if (!sharding.unreduced.empty()) {
     error = {"ort_partial", "value is unreduced, expected a complete one"};
     return std::nullopt;
@@ -180,8 +165,7 @@ std::optional<OrtSpec> mlir::spmd::exportOrtSpec(const Sharding &sharding,
         continue;
       }
       int64_t size = mesh.axes[entry.axis].size;
-      int64_t stride =
-          mesh.axisStride(entry.axis) * (size / (entry.pre * entry.size));
+      int64_t stride = mesh.axisStride(entry.axis) * (size / (entry.pre * entry.size));
       digits.push_back({entry.size, stride});
       used.push_back({stride, entry.size});
     }

@@ -17,8 +17,7 @@ int64_t Piece::numRanks() const {
   return n;
 }
 
-std::pair<Pieces, Pieces> detail::cutPieces(const Layout &a, const Layout &b,
-                                            const Mesh *mesh, bool coarse) {
+std::pair<Pieces, Pieces> detail::cutPieces(const Layout &a, const Layout &b, const Mesh *mesh, bool coarse) {
   SmallVector<int64_t, 16> index, ranks, axes;
   int64_t n = 1;
   for (int64_t size : llvm::reverse(a.shape))
@@ -64,9 +63,7 @@ Layout detail::layoutOf(ArrayRef<Piece> pieces, const Layout &like) {
     else
       layout.uneven.push_back({static_cast<unsigned>(piece.uneven), piece.ranks});
   coalesce(layout.digits);
-  llvm::sort(layout.uneven, [](const UnevenDim &a, const UnevenDim &b) {
-    return a.dim < b.dim;
-  });
+  llvm::sort(layout.uneven, [](const UnevenDim &a, const UnevenDim &b) { return a.dim < b.dim; });
   layout.partial = like.partial;
   layout.partialKind = like.partialKind;
   return layout;
@@ -81,18 +78,15 @@ bool detail::isLocal(const Piece &piece, ArrayRef<Piece> pieces) {
 
 bool detail::isFree(const Piece &piece, ArrayRef<RankDigit> ranks) {
   return llvm::none_of(piece.ranks, [&](const RankDigit &rank) {
-    return llvm::any_of(
-        ranks, [&](const RankDigit &other) { return overlap(rank, other); });
+    return llvm::any_of(ranks, [&](const RankDigit &other) { return overlap(rank, other); });
   });
 }
 
 bool detail::isFree(const Piece &piece, ArrayRef<Piece> pieces) {
-  return llvm::all_of(
-      pieces, [&](const Piece &other) { return isFree(piece, other.ranks); });
+  return llvm::all_of(pieces, [&](const Piece &other) { return isFree(piece, other.ranks); });
 }
 
-SmallVector<RankDigit, 2> detail::movedRanks(ArrayRef<Piece> a,
-                                             ArrayRef<Piece> b) {
+SmallVector<RankDigit, 2> detail::movedRanks(ArrayRef<Piece> a, ArrayRef<Piece> b) {
   SmallVector<RankDigit, 2> ranks;
   for (auto [from, to] : {std::pair(a, b), std::pair(b, a)})
     for (const Piece &piece : from)
@@ -129,9 +123,7 @@ static SmallVector<std::pair<int64_t, int64_t>, 8> blocks(ArrayRef<Piece> pieces
 
 CollectiveKind detail::nameMove(ArrayRef<Piece> a, ArrayRef<Piece> m) {
   auto within = [](ArrayRef<Piece> part, ArrayRef<Piece> whole) {
-    return llvm::all_of(part, [&](const Piece &piece) {
-      return llvm::is_contained(whole, piece);
-    });
+    return llvm::all_of(part, [&](const Piece &piece) { return llvm::is_contained(whole, piece); });
   };
   if (within(a, m))
     return CollectiveKind::AllSlice;
@@ -141,23 +133,18 @@ CollectiveKind detail::nameMove(ArrayRef<Piece> a, ArrayRef<Piece> m) {
     return CollectiveKind::CollectivePermute;
   // To local places, so that each device keeps an equal share of its block.
   SmallVector<RankDigit, 2> ranks[2];
-  auto isApart = [](const Piece &x, const Piece &y) {
-    return x.lo % y.hi == 0 || y.lo % x.hi == 0;
-  };
+  auto isApart = [](const Piece &x, const Piece &y) { return x.lo % y.hi == 0 || y.lo % x.hi == 0; };
   for (auto [from, to, side] : {std::tuple(a, m, 0), std::tuple(m, a, 1)})
     for (const Piece &piece : from) {
       if (llvm::is_contained(to, piece))
         continue;
       if (piece.uneven >= 0 ||
-          llvm::any_of(to, [&](const Piece &other) {
-            return other.uneven < 0 && !isApart(piece, other);
-          }) ||
+          llvm::any_of(to, [&](const Piece &other) { return other.uneven < 0 && !isApart(piece, other); }) ||
           !isLocal(piece, to))
         return CollectiveKind::Exchange;
       ranks[side].append(piece.ranks);
     }
   for (auto &list : ranks)
     coalesce(list);
-  return ranks[0] == ranks[1] ? CollectiveKind::AllToAll
-                              : CollectiveKind::Exchange;
+  return ranks[0] == ranks[1] ? CollectiveKind::AllToAll : CollectiveKind::Exchange;
 }

@@ -14,21 +14,18 @@
 namespace mlir::spmd::detail {
 
 struct Piece {
-  int64_t lo, hi; // of the index; of an uneven dim, all of the dim
+  int64_t lo, hi;                        // of the index; of an uneven dim, all of the dim
   llvm::SmallVector<RankDigit, 2> ranks; // major to minor; of a digit, one
   int uneven = -1;                       // the dim, or -1 for a digit
 
-  bool operator==(const Piece &o) const {
-    return lo == o.lo && hi == o.hi && uneven == o.uneven && ranks == o.ranks;
-  }
+  bool operator==(const Piece &o) const { return lo == o.lo && hi == o.hi && uneven == o.uneven && ranks == o.ranks; }
   int64_t numRanks() const;
 };
 using Pieces = llvm::SmallVector<Piece, 8>;
 
 /// Two layouts of one shape as pieces, cut at each other's borders wherever this
 /// divides, and between the axes of the mesh; with `coarse` only there.
-std::pair<Pieces, Pieces> cutPieces(const Layout &a, const Layout &b,
-                                    const Mesh *mesh, bool coarse = false);
+std::pair<Pieces, Pieces> cutPieces(const Layout &a, const Layout &b, const Mesh *mesh, bool coarse = false);
 
 /// The layout of these pieces, with the shape and the partial ranks of `like`.
 Layout layoutOf(llvm::ArrayRef<Piece> pieces, const Layout &like);
@@ -40,8 +37,7 @@ bool isFree(const Piece &piece, llvm::ArrayRef<Piece> pieces);
 bool isFree(const Piece &piece, llvm::ArrayRef<RankDigit> ranks);
 
 /// Digits that cover the ranks of all pieces that are in one set only.
-llvm::SmallVector<RankDigit, 2> movedRanks(llvm::ArrayRef<Piece> a,
-                                           llvm::ArrayRef<Piece> b);
+llvm::SmallVector<RankDigit, 2> movedRanks(llvm::ArrayRef<Piece> a, llvm::ArrayRef<Piece> b);
 
 /// What the move from `a` to `m` is called.
 //   a -> m, x = y = 2, 8x8              | name

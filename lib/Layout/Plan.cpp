@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Planner.h"
 #include "Atoms.h"
+#include "Planner.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 
@@ -19,8 +19,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
-llvm::SmallVector<RankDigit, 2>
-mlir::spmd::getMovedRanks(const Layout &from, const Layout &to) {
+llvm::SmallVector<RankDigit, 2> mlir::spmd::getMovedRanks(const Layout &from, const Layout &to) {
   llvm::SmallVector<RankDigit, 2> ranks;
   auto addDiffering = [&](const Layout &a, const Layout &b) {
     for (const Digit &digit : a.digits)
@@ -62,9 +61,9 @@ llvm::StringRef mlir::spmd::stringifyCollectiveKind(CollectiveKind kind) {
 }
 
 std::optional<CollectiveKind> mlir::spmd::parseCollectiveKind(llvm::StringRef name) {
-  for (auto kind : {CollectiveKind::AllSlice, CollectiveKind::AllGather, CollectiveKind::AllReduce,
-                    CollectiveKind::ReduceScatter, CollectiveKind::AllToAll,
-                    CollectiveKind::CollectivePermute, CollectiveKind::Exchange})
+  for (auto kind :
+       {CollectiveKind::AllSlice, CollectiveKind::AllGather, CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
+        CollectiveKind::AllToAll, CollectiveKind::CollectivePermute, CollectiveKind::Exchange})
     if (stringifyCollectiveKind(kind) == name)
       return kind;
   return std::nullopt;
@@ -90,15 +89,13 @@ static int64_t coveredRanks(const Layout &a, const Layout &b) {
   return n;
 }
 
-Planner::Planner(const Layout &from, const Layout &to,
-                 const ReshardOptions &options)
+Planner::Planner(const Layout &from, const Layout &to, const ReshardOptions &options)
     : options(options), devices(!options.order.empty() ? options.order.size()
-                                : options.mesh ? options.mesh->numDevices()
-                                               : coveredRanks(from, to)) {}
+                                : options.mesh         ? options.mesh->numDevices()
+                                                       : coveredRanks(from, to)) {}
 
 bool Planner::isLegal(const Layout &layout) const {
-  return layout.fitsShape() &&
-         (!options.mesh || layout.toSharding(*options.mesh));
+  return layout.fitsShape() && (!options.mesh || layout.toSharding(*options.mesh));
 }
 
 /// Without prices: the elements that a device receives.
@@ -112,10 +109,8 @@ static double receivedPerDevice(const PlanStep &step, int64_t devices) {
   case CollectiveKind::ReduceScatter:
     return (k - 1) / k * step.from.numLocalElements();
   default:
-    return static_cast<double>(
-               step.order.empty()
-                   ? receivedElements(step.from, step.to, devices)
-                   : moveVolume(step.from, step.to, step.order).total) /
+    return static_cast<double>(step.order.empty() ? receivedElements(step.from, step.to, devices)
+                                                  : moveVolume(step.from, step.to, step.order).total) /
            devices;
   }
 }
@@ -123,8 +118,7 @@ static double receivedPerDevice(const PlanStep &step, int64_t devices) {
 Price Planner::price(const PlanStep &step) const {
   if (step.kind == CollectiveKind::AllSlice)
     return {};
-  return {options.seconds ? options.seconds(step)
-                          : receivedPerDevice(step, devices),
+  return {options.seconds ? options.seconds(step) : receivedPerDevice(step, devices),
           step.kind == CollectiveKind::Exchange, 1};
 }
 
@@ -160,11 +154,9 @@ void Planner::add(ReshardPlan &steps, PlanStep step) {
 // Complete values
 //===----------------------------------------------------------------------===//
 
-Pieces detail::sliceAll(const Planner &planner, Pieces pieces,
-                        ArrayRef<Piece> goal, const Layout &like) {
+Pieces detail::sliceAll(const Planner &planner, Pieces pieces, ArrayRef<Piece> goal, const Layout &like) {
   for (const Piece &piece : goal) {
-    if (!isLocal(piece, pieces) || !isFree(piece, pieces) ||
-        !isFree(piece, like.partial))
+    if (!isLocal(piece, pieces) || !isFree(piece, pieces) || !isFree(piece, like.partial))
       continue;
     pieces.push_back(piece);
     if (!planner.isLegal(layoutOf(pieces, like)))
@@ -173,8 +165,7 @@ Pieces detail::sliceAll(const Planner &planner, Pieces pieces,
   return pieces;
 }
 
-std::vector<Pieces> detail::gatherChoices(ArrayRef<Piece> a,
-                                          ArrayRef<Piece> out) {
+std::vector<Pieces> detail::gatherChoices(ArrayRef<Piece> a, ArrayRef<Piece> out) {
   SmallVector<const Piece *, 8> movable, places;
   for (const Piece &piece : a) {
     if (isLocal(piece, out))
@@ -189,8 +180,7 @@ std::vector<Pieces> detail::gatherChoices(ArrayRef<Piece> a,
     for (size_t i = 0; i < n && choices.size() < limit; ++i)
       for (const Piece *place : places) {
         // A dim that is cut unevenly is left as it is.
-        if (place != piece && (place->uneven >= 0 || piece->uneven >= 0 ||
-                               place->numRanks() != piece->numRanks()))
+        if (place != piece && (place->uneven >= 0 || piece->uneven >= 0 || place->numRanks() != piece->numRanks()))
           continue;
         Piece moved = *place;
         moved.ranks = piece->ranks;
@@ -203,15 +193,13 @@ std::vector<Pieces> detail::gatherChoices(ArrayRef<Piece> a,
   return choices;
 }
 
-void Planner::planComplete(const Layout &in, const Layout &out,
-                           ReshardPlan &steps) const {
+void Planner::planComplete(const Layout &in, const Layout &out, ReshardPlan &steps) const {
   if (in == out)
     return;
   auto [inPieces, outPieces] = cutPieces(in, out, options.mesh);
   int64_t bound = moveVolume(in, out, devices).total;
   if (bound == 0) {
-    add(steps, {CollectiveKind::AllSlice, in, out,
-                movedRanks(inPieces, outPieces)});
+    add(steps, {CollectiveKind::AllSlice, in, out, movedRanks(inPieces, outPieces)});
     return;
   }
   Pieces a = sliceAll(*this, inPieces, outPieces, in);
@@ -256,16 +244,13 @@ static Ranks commonPartial(const Layout &from, const Layout &to) {
 }
 
 /// `a` less `b`, which is a part of it.
-static Ranks without(ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) {
-  return b.empty() ? Ranks(a) : *subtract(a, b);
-}
+static Ranks without(ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) { return b.empty() ? Ranks(a) : *subtract(a, b); }
 
 Ranks mlir::spmd::addedPartial(const Layout &from, const Layout &to) {
   return without(to.partial, commonPartial(from, to));
 }
 
-ReshardPlan mlir::spmd::planReshard(const Layout &from, const Layout &to,
-                                    const ReshardOptions &options) {
+ReshardPlan mlir::spmd::planReshard(const Layout &from, const Layout &to, const ReshardOptions &options) {
   ReshardPlan steps;
   bool reorders = false;
   for (size_t rank = 0; rank < options.order.size(); ++rank)

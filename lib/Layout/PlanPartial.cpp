@@ -31,11 +31,9 @@ public:
   /// More layouts than this are not looked at.
   static constexpr size_t limit = 256;
 
-  Search(const Planner &planner, const Layout &in, const Layout &out,
-         ArrayRef<RankDigit> reduce, bool coarse)
+  Search(const Planner &planner, const Layout &in, const Layout &out, ArrayRef<RankDigit> reduce, bool coarse)
       : planner(planner), in(in), out(out) {
-    std::tie(inPieces, outPieces) =
-        cutPieces(in, out, planner.getMesh(), coarse);
+    std::tie(inPieces, outPieces) = cutPieces(in, out, planner.getMesh(), coarse);
     cutReduced(reduce);
   }
 
@@ -110,8 +108,7 @@ public:
         // Most are too far away by what has to be received alone.
         Price least = *best[next];
         least.seconds += planner.least(elements[i] - elements[next]);
-        if ((bounded && best[i] && *best[i] < least) ||
-            (bounded && best[target] && *best[target] < least + rest[i]))
+        if ((bounded && best[i] && *best[i] < least) || (bounded && best[target] && *best[target] < least + rest[i]))
           continue;
         std::optional<PlanStep> step = connect(nodes[next], nodes[i]);
         if (!step)
@@ -127,8 +124,7 @@ public:
     for (int i = target; i != source; i = previous[i]) {
       PlanStep step = *connect(nodes[previous[i]], nodes[i]);
       // An exchange that happens to move nothing.
-      if (step.kind == CollectiveKind::Exchange &&
-          moveVolume(step.from, step.to, planner.numDevices()).total == 0)
+      if (step.kind == CollectiveKind::Exchange && moveVolume(step.from, step.to, planner.numDevices()).total == 0)
         step.kind = CollectiveKind::AllSlice;
       plan.push_back(std::move(step));
     }
@@ -227,8 +223,7 @@ private:
   bool addNodes(unsigned first, const Pieces &pieces) {
     if (first < candidates.size()) {
       const Piece &piece = candidates[first];
-      if (isLocal(piece, pieces) && isFree(piece, pieces) &&
-          isFree(piece, out.partial)) {
+      if (isLocal(piece, pieces) && isFree(piece, pieces) && isFree(piece, out.partial)) {
         Pieces more = pieces;
         more.push_back(piece);
         if (!addNodes(first + 1, more))
@@ -257,8 +252,7 @@ private:
   /// other ranks, if one does.
   std::optional<PlanStep> connect(const Node &a, const Node &b) const {
     if (a.partial == b.partial) {
-      return PlanStep{nameMove(a.pieces, b.pieces), a.layout, b.layout,
-                      movedRanks(a.pieces, b.pieces)};
+      return PlanStep{nameMove(a.pieces, b.pieces), a.layout, b.layout, movedRanks(a.pieces, b.pieces)};
     }
     // Combined ranks are given places, or all devices get the result.
     SmallVector<RankDigit, 2> combined, placed;
@@ -275,9 +269,8 @@ private:
     coalesce(placed);
     if (!placed.empty() && placed != combined)
       return std::nullopt;
-    return PlanStep{placed.empty() ? CollectiveKind::AllReduce
-                                   : CollectiveKind::ReduceScatter,
-                    a.layout, b.layout, combined};
+    return PlanStep{placed.empty() ? CollectiveKind::AllReduce : CollectiveKind::ReduceScatter, a.layout, b.layout,
+                    combined};
   }
 
   const Planner &planner;
@@ -288,15 +281,12 @@ private:
 };
 } // namespace
 
-void Planner::planPartial(const Layout &in, const Layout &out,
-                          ArrayRef<RankDigit> reduce,
-                          ReshardPlan &steps) const {
+void Planner::planPartial(const Layout &in, const Layout &out, ArrayRef<RankDigit> reduce, ReshardPlan &steps) const {
   // As many choices as there is room for. Whole axes come before few places.
   using Places = Search::Places;
   for (auto [places, coarse] :
-       {std::pair(Places::All, false), std::pair(Places::All, true),
-        std::pair(Places::Combined, false), std::pair(Places::Combined, true),
-        std::pair(Places::None, false)}) {
+       {std::pair(Places::All, false), std::pair(Places::All, true), std::pair(Places::Combined, false),
+        std::pair(Places::Combined, true), std::pair(Places::None, false)}) {
     Search search(*this, in, out, reduce, coarse);
     if (!search.listNodes(places))
       continue;
@@ -310,7 +300,6 @@ void Planner::planPartial(const Layout &in, const Layout &out,
   Layout complete = in;
   complete.partial = out.partial;
   complete.partialKind = out.partialKind;
-  add(steps, {CollectiveKind::AllReduce, in, complete,
-              SmallVector<RankDigit, 2>(reduce)});
+  add(steps, {CollectiveKind::AllReduce, in, complete, SmallVector<RankDigit, 2>(reduce)});
   planComplete(complete, out, steps);
 }

@@ -14,8 +14,7 @@ using namespace mlir::spmd::detail;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-std::optional<SmallVector<int64_t>> mlir::spmd::rankOrder(const Mesh &from,
-                                                          const Mesh &to) {
+std::optional<SmallVector<int64_t>> mlir::spmd::rankOrder(const Mesh &from, const Mesh &to) {
   int64_t n = from.numDevices();
   if (to.numDevices() != n)
     return std::nullopt;
@@ -35,26 +34,22 @@ std::optional<SmallVector<int64_t>> mlir::spmd::rankOrder(const Mesh &from,
   return order;
 }
 
-void Planner::cross(const Layout &in, const Layout &out,
-                    ReshardPlan &steps) const {
+void Planner::cross(const Layout &in, const Layout &out, ReshardPlan &steps) const {
   ArrayRef<int64_t> order = options.order;
   int64_t bound = moveVolume(in, out, order).total;
   SmallVector<RankDigit, 2> all{{1, devices}};
   auto name = [&](ArrayRef<Piece> a, ArrayRef<Piece> m, int64_t volume) {
     if (volume == 0)
       return CollectiveKind::AllSlice;
-    bool same = nameMove(a, m) == CollectiveKind::AllSlice &&
-                nameMove(m, a) == CollectiveKind::AllSlice;
-    return same || nameMove(a, m) == CollectiveKind::CollectivePermute
-               ? CollectiveKind::CollectivePermute
-               : CollectiveKind::Exchange;
+    bool same = nameMove(a, m) == CollectiveKind::AllSlice && nameMove(m, a) == CollectiveKind::AllSlice;
+    return same || nameMove(a, m) == CollectiveKind::CollectivePermute ? CollectiveKind::CollectivePermute
+                                                                       : CollectiveKind::Exchange;
   };
   auto [inPieces, outPieces] = cutPieces(in, out, options.mesh);
   Layout sliced = in;
   Pieces a = sliceAll(*this, inPieces, outPieces, in);
   // A slice in the one order may drop what is wanted in the other.
-  if (Layout candidate = layoutOf(a, in);
-      moveVolume(candidate, out, order).total == bound)
+  if (Layout candidate = layoutOf(a, in); moveVolume(candidate, out, order).total == bound)
     sliced = candidate;
   else
     a = inPieces;
@@ -84,9 +79,7 @@ void Planner::cross(const Layout &in, const Layout &out,
     add(steps, std::move(step));
 }
 
-void Planner::planReorder(const Layout &in, const Layout &out,
-                          ArrayRef<RankDigit> reduce,
-                          ReshardPlan &steps) const {
+void Planner::planReorder(const Layout &in, const Layout &out, ArrayRef<RankDigit> reduce, ReshardPlan &steps) const {
   if (reduce.empty())
     return cross(in, out, steps);
   // Combined where it is, or onto the places that `out` names.

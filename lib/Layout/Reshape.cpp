@@ -18,8 +18,7 @@ using llvm::SmallVector;
 //   [1, 4], 0    -> [1, 2, 2] | 0
 //   [1, 4], 0    -> [4]       | nothing
 //   [1, 4], 0    -> [1, 1, 4] | nothing: which one
-static std::optional<unsigned> sameDim(ArrayRef<int64_t> inShape, unsigned dim,
-                                       ArrayRef<int64_t> outShape) {
+static std::optional<unsigned> sameDim(ArrayRef<int64_t> inShape, unsigned dim, ArrayRef<int64_t> outShape) {
   if (inShape == outShape)
     return dim;
   int64_t b = 1;
@@ -46,8 +45,7 @@ static std::optional<unsigned> sameDim(ArrayRef<int64_t> inShape, unsigned dim,
   return out.first + (dim - in.first);
 }
 
-ReshapeResult mlir::spmd::reshape(const Layout &in,
-                                  ArrayRef<int64_t> outShape) {
+ReshapeResult mlir::spmd::reshape(const Layout &in, ArrayRef<int64_t> outShape) {
   ReshapeResult r;
   r.result = Layout::replicated(outShape);
   r.result.partial = in.partial;
@@ -73,8 +71,7 @@ ReshapeResult mlir::spmd::reshape(const Layout &in,
         if (factor <= n / digit.lo) { // else the lcm is beyond the index
           int64_t lo = digit.lo * factor;
           if (lo < hi && hi % lo == 0)
-            r.result.digits.push_back(
-                {lo, hi, digit.stride * (lo / digit.lo)});
+            r.result.digits.push_back({lo, hi, digit.stride * (lo / digit.lo)});
         }
       }
       b = top;

@@ -10,8 +10,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 
-std::pair<int64_t, int64_t> detail::dimInterval(ArrayRef<int64_t> shape,
-                                                unsigned dim) {
+std::pair<int64_t, int64_t> detail::dimInterval(ArrayRef<int64_t> shape, unsigned dim) {
   int64_t b = 1;
   for (int64_t size : shape.drop_front(dim + 1))
     b *= size;
@@ -33,8 +32,7 @@ static bool splitAt(SmallVectorImpl<Digit> &digits, unsigned i, int64_t c) {
   return true;
 }
 
-void detail::cutEvenly(SmallVectorImpl<Digit> &a, SmallVectorImpl<Digit> &b,
-                       ArrayRef<int64_t> indexBorders,
+void detail::cutEvenly(SmallVectorImpl<Digit> &a, SmallVectorImpl<Digit> &b, ArrayRef<int64_t> indexBorders,
                        ArrayRef<int64_t> rankBorders) {
   SmallVector<int64_t, 24> index(indexBorders), rank(rankBorders);
   for (const SmallVectorImpl<Digit> *list : {&a, &b})
@@ -61,8 +59,7 @@ void detail::cutEvenly(SmallVectorImpl<Digit> &a, SmallVectorImpl<Digit> &b,
           }
         const Digit digit = (*list)[i];
         for (int64_t c : rank)
-          if (c > digit.stride && c % digit.stride == 0 &&
-              splitAt(*list, i, digit.lo * (c / digit.stride))) {
+          if (c > digit.stride && c % digit.stride == 0 && splitAt(*list, i, digit.lo * (c / digit.stride))) {
             index.push_back((*list)[i].hi);
             changed = true;
             break;
@@ -72,8 +69,7 @@ void detail::cutEvenly(SmallVectorImpl<Digit> &a, SmallVectorImpl<Digit> &b,
       }
   }
   for (SmallVectorImpl<Digit> *list : {&a, &b})
-    llvm::sort(*list,
-               [](const Digit &x, const Digit &y) { return x.lo > y.lo; });
+    llvm::sort(*list, [](const Digit &x, const Digit &y) { return x.lo > y.lo; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -93,9 +89,7 @@ struct Owner {
 } // namespace
 
 static bool respects(const Owner &owner, int64_t border) {
-  return owner.hi <= border
-             ? border % owner.hi == 0
-             : border <= owner.base && owner.base % border == 0;
+  return owner.hi <= border ? border % owner.hi == 0 : border <= owner.base && owner.base % border == 0;
 }
 
 static void setWindow(TransferSegment &segment, const UnevenDim &dim) {
@@ -103,10 +97,8 @@ static void setWindow(TransferSegment &segment, const UnevenDim &dim) {
     segment.window = {dim.window->step, dim.window->offset};
 }
 
-SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
-                                                    const Layout &to) {
-  SmallVector<Digit, 4> digits[2] = {
-      from.digits, to.digits};
+SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from, const Layout &to) {
+  SmallVector<Digit, 4> digits[2] = {from.digits, to.digits};
   int64_t n = from.numElements();
   SmallVector<int64_t, 64> borders{1, n};
   for (const Layout *layout : {&from, &to}) {
@@ -145,9 +137,7 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
   llvm::sort(borders);
   borders.erase(llvm::unique(borders), borders.end());
   llvm::erase_if(borders, [&](int64_t c) {
-    return n % c != 0 || llvm::any_of(owners, [c](const Owner &owner) {
-             return !respects(owner, c);
-           });
+    return n % c != 0 || llvm::any_of(owners, [c](const Owner &owner) { return !respects(owner, c); });
   });
   // Of borders that do not divide each other (nothing lies between), the smaller.
   unsigned kept = 1;
@@ -158,16 +148,14 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
 
   SmallVector<TransferSegment, 6> segments;
   int64_t strides[2] = {1, 1};
-  auto addLocal = [&](SmallVectorImpl<TransferPart> &parts, int64_t size,
-                      int64_t &stride) {
+  auto addLocal = [&](SmallVectorImpl<TransferPart> &parts, int64_t size, int64_t &stride) {
     if (size == 1)
       return;
     parts.push_back({size, false, stride});
     stride *= size;
   };
   // A part's rank digits are pushed minor to major like all else, then turned.
-  auto addOwner = [&](SmallVectorImpl<TransferPart> &parts, const Owner &owner,
-                      int64_t &stride) {
+  auto addOwner = [&](SmallVectorImpl<TransferPart> &parts, const Owner &owner, int64_t &stride) {
     if (!owner.uneven) {
       parts.push_back({owner.digit.size(), true, owner.digit.stride});
       return;
@@ -176,8 +164,7 @@ SmallVector<TransferSegment, 6> detail::cutSegments(const Layout &from,
     for (const RankDigit &rank : llvm::reverse(owner.uneven->ranks))
       parts.push_back({rank.size, true, rank.stride});
   };
-  llvm::sort(owners,
-             [](const Owner &a, const Owner &b) { return a.base < b.base; });
+  llvm::sort(owners, [](const Owner &a, const Owner &b) { return a.base < b.base; });
   // A dim of size 1 on an axis: the first device has its element, or a window of it.
   llvm::sort(points, [](const Owner &a, const Owner &b) {
     return std::tuple(a.base, b.uneven->dim, a.isTo) < std::tuple(b.base, a.uneven->dim, b.isTo);

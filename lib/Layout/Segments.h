@@ -21,19 +21,16 @@ namespace mlir::spmd::detail {
 /// Splits the digits of both lists at each other's borders, in the index and in
 /// the rank, and at the borders given, wherever this divides; the rest stays
 /// whole. Where all cuts divide, the pieces are those of `align`.
-void cutEvenly(llvm::SmallVectorImpl<Digit> &a, llvm::SmallVectorImpl<Digit> &b,
-               llvm::ArrayRef<int64_t> indexBorders,
+void cutEvenly(llvm::SmallVectorImpl<Digit> &a, llvm::SmallVectorImpl<Digit> &b, llvm::ArrayRef<int64_t> indexBorders,
                llvm::ArrayRef<int64_t> rankBorders);
 
 /// The segments, major to minor; together all of the index. Local parts have the
 /// strides of the local buffers (uneven dims padded). If a dim is uneven, both
 /// layouts have one shape.
-llvm::SmallVector<TransferSegment, 6> cutSegments(const Layout &from,
-                                                  const Layout &to);
+llvm::SmallVector<TransferSegment, 6> cutSegments(const Layout &from, const Layout &to);
 
 /// The interval of a dim in the index.
-std::pair<int64_t, int64_t> dimInterval(llvm::ArrayRef<int64_t> shape,
-                                        unsigned dim);
+std::pair<int64_t, int64_t> dimInterval(llvm::ArrayRef<int64_t> shape, unsigned dim);
 
 /// How many of the elements from `value` on have the same ranks, and stand side
 /// by side in the buffer: all up to the end of the minor local part.

@@ -19,16 +19,11 @@ static constexpr struct {
   const char *name;
   bool idempotent;
 } kindTable[] = {
-    {ReductionKind::Sum, "sum", false},
-    {ReductionKind::Prod, "prod", false},
-    {ReductionKind::And, "and", true},
-    {ReductionKind::Or, "or", true},
-    {ReductionKind::Xor, "xor", false},
-    {ReductionKind::Max, "max", true},
-    {ReductionKind::Min, "min", true},
-    {ReductionKind::UMax, "umax", true},
-    {ReductionKind::UMin, "umin", true},
-    {ReductionKind::MaxNum, "maxnum", true},
+    {ReductionKind::Sum, "sum", false},      {ReductionKind::Prod, "prod", false},
+    {ReductionKind::And, "and", true},       {ReductionKind::Or, "or", true},
+    {ReductionKind::Xor, "xor", false},      {ReductionKind::Max, "max", true},
+    {ReductionKind::Min, "min", true},       {ReductionKind::UMax, "umax", true},
+    {ReductionKind::UMin, "umin", true},     {ReductionKind::MaxNum, "maxnum", true},
     {ReductionKind::MinNum, "minnum", true},
 };
 
@@ -36,17 +31,14 @@ llvm::StringRef mlir::spmd::stringifyReductionKind(ReductionKind kind) {
   return kindTable[static_cast<unsigned>(kind)].name;
 }
 
-std::optional<ReductionKind>
-mlir::spmd::parseReductionKind(llvm::StringRef text) {
+std::optional<ReductionKind> mlir::spmd::parseReductionKind(llvm::StringRef text) {
   for (const auto &row : kindTable)
     if (text == row.name)
       return row.kind;
   return std::nullopt;
 }
 
-bool mlir::spmd::isIdempotent(ReductionKind kind) {
-  return kindTable[static_cast<unsigned>(kind)].idempotent;
-}
+bool mlir::spmd::isIdempotent(ReductionKind kind) { return kindTable[static_cast<unsigned>(kind)].idempotent; }
 
 void mlir::spmd::appendKey(const Sharding &sharding, llvm::SmallVectorImpl<int64_t> &key) {
   auto append = [&](ArrayRef<DimEntry> entries, int64_t flags) {
@@ -116,8 +108,7 @@ DimEntries mlir::spmd::canonicalize(ArrayRef<DimEntry> entries) {
 //   "z":(1)2, "z":(3)2        | yes    2 does not divide 3: no common digits
 //   "x",      2               | no     a gap is no axis
 //   "u",      "u", u = 1      | no     nothing to share
-bool mlir::spmd::overlaps(const DimEntry &a, const DimEntry &b,
-                          const Mesh &mesh) {
+bool mlir::spmd::overlaps(const DimEntry &a, const DimEntry &b, const Mesh &mesh) {
   if (a.isGap() || b.isGap() || a.axis != b.axis)
     return false;
   if (a.size == 1 || b.size == 1)
@@ -128,11 +119,9 @@ bool mlir::spmd::overlaps(const DimEntry &a, const DimEntry &b,
   return end > minor.pre || minor.pre % end != 0;
 }
 
-bool mlir::spmd::overlaps(ArrayRef<DimEntry> a, ArrayRef<DimEntry> b,
-                          const Mesh &mesh) {
-  return llvm::any_of(a, [&](const DimEntry &x) {
-    return llvm::any_of(b, [&](const DimEntry &y) { return overlaps(x, y, mesh); });
-  });
+bool mlir::spmd::overlaps(ArrayRef<DimEntry> a, ArrayRef<DimEntry> b, const Mesh &mesh) {
+  return llvm::any_of(
+      a, [&](const DimEntry &x) { return llvm::any_of(b, [&](const DimEntry &y) { return overlaps(x, y, mesh); }); });
 }
 
 bool mlir::spmd::isPrefix(ArrayRef<DimEntry> prefix, ArrayRef<DimEntry> longer) {
@@ -142,8 +131,7 @@ bool mlir::spmd::isPrefix(ArrayRef<DimEntry> prefix, ArrayRef<DimEntry> longer) 
     if (entry == longer[i])
       continue;
     // The last entry may go on as a longer part of the same axis.
-    return i + 1 == prefix.size() && !entry.isGap() &&
-           entry.axis == longer[i].axis && entry.pre == longer[i].pre &&
+    return i + 1 == prefix.size() && !entry.isGap() && entry.axis == longer[i].axis && entry.pre == longer[i].pre &&
            longer[i].size % entry.size == 0;
   }
   return true;
@@ -165,8 +153,8 @@ bool mlir::spmd::isRefinement(ArrayRef<DimEntry> entries, ArrayRef<DimEntry> fin
       bool found = false;
       for (const DimEntry &other : finer) {
         int64_t stop = start * other.size;
-        found |= other.axis == entry.axis && start <= at && stop >= end && at % start == 0 &&
-                 stop % end == 0 && entry.pre == other.pre * (at / start);
+        found |= other.axis == entry.axis && start <= at && stop >= end && at % start == 0 && stop % end == 0 &&
+                 entry.pre == other.pre * (at / start);
         start = stop;
       }
       if (!found)
@@ -187,8 +175,7 @@ bool mlir::spmd::isRefinement(ArrayRef<DimEntry> entries, ArrayRef<DimEntry> fin
 //   {2, "x"} x=2,     [3, 4]               | [{}, {}]          the digit straddles
 //   {"x"} x=4,        [5]                  | [{"x"}]           one factor: as it is
 //   {"x"} x=4,        [1, 5, 1]            | [{}, {"x"}, {}]   likewise
-SmallVector<DimEntries> mlir::spmd::splitDim(ArrayRef<DimEntry> entries,
-                                             ArrayRef<int64_t> factorSizes, bool *fits) {
+SmallVector<DimEntries> mlir::spmd::splitDim(ArrayRef<DimEntry> entries, ArrayRef<int64_t> factorSizes, bool *fits) {
   SmallVector<DimEntries> result(factorSizes.size());
   DimEntries canonical = canonicalize(entries);
   auto setFits = [&](bool value) {
@@ -256,8 +243,7 @@ SmallVector<DimEntries> mlir::spmd::splitDim(ArrayRef<DimEntry> entries,
 //   [{"x"}, {"y"}] x=2, [4, 6]                  | {"x", 2, "y"}
 //   [{}, {"x"}] x=4, [1, 5]                     | {"x"}      one factor: as it is
 //   [{"x"}, {}] x=4, [5, 2]                     | {}         uneven: not expressible
-DimEntries mlir::spmd::joinDim(ArrayRef<DimEntries> factors,
-                               ArrayRef<int64_t> factorSizes) {
+DimEntries mlir::spmd::joinDim(ArrayRef<DimEntries> factors, ArrayRef<int64_t> factorSizes) {
   unsigned big = 0, numBig = 0;
   for (unsigned f = 0; f < factorSizes.size(); ++f)
     if (factorSizes[f] != 1)
@@ -316,8 +302,7 @@ bool mlir::spmd::mayLeaveRest(ArrayRef<DimEntry> entries, const Mesh &mesh) {
   joinNeighbours(runs);
   auto areWhole = [&](ArrayRef<int64_t> borders) {
     return llvm::all_of(runs, [&](const RankDigit &run) {
-      return llvm::is_contained(borders, run.stride) &&
-             llvm::is_contained(borders, run.stride * run.size);
+      return llvm::is_contained(borders, run.stride) && llvm::is_contained(borders, run.stride * run.size);
     });
   };
   SmallVector<int64_t> borders{mesh.numDevices()};
@@ -326,15 +311,13 @@ bool mlir::spmd::mayLeaveRest(ArrayRef<DimEntry> entries, const Mesh &mesh) {
   return areWhole(borders) || llvm::any_of(mesh.viewBorders, areWhole);
 }
 
-static ShardingError makeError(const char *reason, std::string message,
-                               int64_t dim) {
+static ShardingError makeError(const char *reason, std::string message, int64_t dim) {
   return ShardingError{reason, std::move(message), dim};
 }
 
 /// Checks one entry by itself.
-static std::optional<ShardingError>
-verifyEntry(const DimEntry &entry, const Mesh &mesh, bool gapsAllowed,
-            int64_t dim) {
+static std::optional<ShardingError> verifyEntry(const DimEntry &entry, const Mesh &mesh, bool gapsAllowed,
+                                                int64_t dim) {
   if (entry.isGap()) {
     if (!gapsAllowed)
       return makeError("gap_not_allowed",
@@ -343,21 +326,17 @@ verifyEntry(const DimEntry &entry, const Mesh &mesh, bool gapsAllowed,
                            "expected axes only",
                        dim);
     if (entry.size < 1)
-      return makeError("zero_gap",
-                       "gap factor is " + std::to_string(entry.size) +
-                           ", expected a positive integer",
+      return makeError("zero_gap", "gap factor is " + std::to_string(entry.size) + ", expected a positive integer",
                        dim);
     return std::nullopt;
   }
   if (static_cast<size_t>(entry.axis) >= mesh.axes.size())
     return makeError("unknown_axis",
                      "axis number " + std::to_string(entry.axis) +
-                         " is not an axis of the mesh, available axes: " +
-                         mesh.axesToString(),
+                         " is not an axis of the mesh, available axes: " + mesh.axesToString(),
                      dim);
   int64_t size = mesh.axes[entry.axis].size, part;
-  if (entry.pre < 1 || entry.size < 1 ||
-      __builtin_mul_overflow(entry.pre, entry.size, &part) || size % part != 0)
+  if (entry.pre < 1 || entry.size < 1 || __builtin_mul_overflow(entry.pre, entry.size, &part) || size % part != 0)
     return makeError("sub_axis_size",
                      "sub-axis " + toString(entry, mesh) +
                          " does not divide its axis, expected pre-size * size "
@@ -367,8 +346,7 @@ verifyEntry(const DimEntry &entry, const Mesh &mesh, bool gapsAllowed,
   return std::nullopt;
 }
 
-Sharding mlir::spmd::getFreeSharding(const Sharding &sharding, ArrayRef<int64_t> shape,
-                                     ArrayRef<int64_t> inside) {
+Sharding mlir::spmd::getFreeSharding(const Sharding &sharding, ArrayRef<int64_t> shape, ArrayRef<int64_t> inside) {
   Sharding free = sharding;
   for (auto [dim, size, local] : llvm::zip(free.dims, shape, inside)) {
     if (size == local || local <= 0)
@@ -378,20 +356,17 @@ Sharding mlir::spmd::getFreeSharding(const Sharding &sharding, ArrayRef<int64_t>
   return free;
 }
 
-std::optional<ShardingError>
-mlir::spmd::verifySharding(const Sharding &sharding, const Mesh &mesh,
-                           ArrayRef<int64_t> shape, bool allowUneven) {
+std::optional<ShardingError> mlir::spmd::verifySharding(const Sharding &sharding, const Mesh &mesh,
+                                                        ArrayRef<int64_t> shape, bool allowUneven) {
   if (sharding.dims.size() != shape.size())
     return makeError("rank_mismatch",
-                     "sharding has " + std::to_string(sharding.dims.size()) +
-                         " dimensions, expected " +
+                     "sharding has " + std::to_string(sharding.dims.size()) + " dimensions, expected " +
                          std::to_string(shape.size()),
                      -1);
 
   // All entries by themselves, then each against those before it.
   SmallVector<DimEntry, 8> used;
-  auto verifyList = [&](ArrayRef<DimEntry> entries, bool gapsAllowed,
-                        int64_t dim) -> std::optional<ShardingError> {
+  auto verifyList = [&](ArrayRef<DimEntry> entries, bool gapsAllowed, int64_t dim) -> std::optional<ShardingError> {
     for (const DimEntry &entry : entries) {
       if (auto error = verifyEntry(entry, mesh, gapsAllowed, dim))
         return error;
@@ -418,8 +393,7 @@ mlir::spmd::verifySharding(const Sharding &sharding, const Mesh &mesh,
               dim = d;
         }
         return makeError("axis_reused",
-                         toString(used[i], mesh) + " overlaps " +
-                             toString(used[j], mesh) +
+                         toString(used[i], mesh) + " overlaps " + toString(used[j], mesh) +
                              ", expected each (sub-)axis at most once",
                          dim);
       }
@@ -432,8 +406,7 @@ mlir::spmd::verifySharding(const Sharding &sharding, const Mesh &mesh,
     if (overflow)
       return makeError("gap_not_dividing",
                        "gaps and axes of dimension " + std::to_string(d) +
-                           " overflow, expected a product that divides " +
-                           std::to_string(shape[d]),
+                           " overflow, expected a product that divides " + std::to_string(shape[d]),
                        d);
     if (shape[d] <= 0) // unknown or empty: nothing to divide
       continue;
@@ -443,21 +416,15 @@ mlir::spmd::verifySharding(const Sharding &sharding, const Mesh &mesh,
     bool hasGap = false, hasSubAxis = false;
     for (const DimEntry &entry : entries) {
       hasGap |= entry.isGap();
-      hasSubAxis |=
-          !entry.isGap() && entry.size != mesh.axes[entry.axis].size;
+      hasSubAxis |= !entry.isGap() && entry.size != mesh.axes[entry.axis].size;
     }
     if (!hasGap && !hasSubAxis && allowUneven)
       continue;
-    const char *reason = hasGap       ? "gap_not_dividing"
-                         : hasSubAxis ? "sub_axis_not_dividing"
-                                      : "axis_not_dividing";
+    const char *reason = hasGap ? "gap_not_dividing" : hasSubAxis ? "sub_axis_not_dividing" : "axis_not_dividing";
     return makeError(reason,
-                     "dimension " + std::to_string(d) + " of size " +
-                         std::to_string(shape[d]) + " is sharded as {" +
-                         toString(entries, mesh) +
-                         "}, expected a product that divides it" +
-                         (allowUneven ? " (only whole axes may leave a rest)"
-                                      : ""),
+                     "dimension " + std::to_string(d) + " of size " + std::to_string(shape[d]) + " is sharded as {" +
+                         toString(entries, mesh) + "}, expected a product that divides it" +
+                         (allowUneven ? " (only whole axes may leave a rest)" : ""),
                      d);
   }
   return std::nullopt;

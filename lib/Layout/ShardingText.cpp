@@ -15,8 +15,7 @@
 using namespace mlir::spmd;
 using llvm::StringRef;
 
-static void print(llvm::raw_ostream &os, const DimEntry &entry,
-                  const Mesh &mesh) {
+static void print(llvm::raw_ostream &os, const DimEntry &entry, const Mesh &mesh) {
   if (entry.isGap()) {
     os << entry.size;
     return;
@@ -33,8 +32,7 @@ static void print(llvm::raw_ostream &os, const DimEntry &entry,
     os << ":(" << entry.pre << ')' << entry.size;
 }
 
-static void print(llvm::raw_ostream &os, llvm::ArrayRef<DimEntry> entries,
-                  const Mesh &mesh) {
+static void print(llvm::raw_ostream &os, llvm::ArrayRef<DimEntry> entries, const Mesh &mesh) {
   bool first = true;
   for (const DimEntry &entry : entries) {
     if (!first)
@@ -44,8 +42,7 @@ static void print(llvm::raw_ostream &os, llvm::ArrayRef<DimEntry> entries,
   }
 }
 
-std::string mlir::spmd::toString(llvm::ArrayRef<DimEntry> entries,
-                                 const Mesh &mesh) {
+std::string mlir::spmd::toString(llvm::ArrayRef<DimEntry> entries, const Mesh &mesh) {
   std::string text;
   llvm::raw_string_ostream os(text);
   print(os, entries, mesh);
@@ -89,8 +86,7 @@ std::string mlir::spmd::toString(const Sharding &sharding, const Mesh &mesh) {
 namespace {
 class Parser {
 public:
-  Parser(StringRef text, const Mesh &mesh, ShardingError &error)
-      : text(text), rest(text), mesh(mesh), error(error) {}
+  Parser(StringRef text, const Mesh &mesh, ShardingError &error) : text(text), rest(text), mesh(mesh), error(error) {}
 
   std::optional<Sharding> parse() {
     Sharding sharding;
@@ -120,10 +116,9 @@ public:
           rest = rest.drop_front(word.size());
           auto kind = parseReductionKind(word);
           if (!kind) {
-            fail("unknown_reduction",
-                 "unknown reduction '" + word.str() +
-                     "', expected sum, prod, and, or, xor, max, min, umax, "
-                     "umin, maxnum or minnum");
+            fail("unknown_reduction", "unknown reduction '" + word.str() +
+                                          "', expected sum, prod, and, or, xor, max, min, umax, "
+                                          "umin, maxnum or minnum");
             return std::nullopt;
           }
           sharding.unreducedKind = *kind;
@@ -194,12 +189,9 @@ private:
       return false;
     auto axis = mesh.findAxis(name);
     if (!axis)
-      return fail("unknown_axis", "unknown axis \"" + name +
-                                      "\", available axes: " +
-                                      mesh.axesToString());
+      return fail("unknown_axis", "unknown axis \"" + name + "\", available axes: " + mesh.axesToString());
     DimEntry entry{static_cast<int32_t>(*axis), 1, mesh.axes[*axis].size};
-    if (consume(":") && !(expect("(") && parseInteger(entry.pre) &&
-                          expect(")") && parseInteger(entry.size)))
+    if (consume(":") && !(expect("(") && parseInteger(entry.pre) && expect(")") && parseInteger(entry.size)))
       return false;
     result.push_back(entry);
     return true;
@@ -214,8 +206,7 @@ private:
         if (rest.front() == '"' || rest.front() == '\\') {
           c = rest.front();
           rest = rest.drop_front();
-        } else if (rest.size() >= 2 && llvm::isHexDigit(rest[0]) &&
-                   llvm::isHexDigit(rest[1])) {
+        } else if (rest.size() >= 2 && llvm::isHexDigit(rest[0]) && llvm::isHexDigit(rest[1])) {
           c = static_cast<char>(llvm::hexFromNibbles(rest[0], rest[1]));
           rest = rest.drop_front(2);
         }
@@ -227,8 +218,7 @@ private:
 
   bool parseInteger(int64_t &value) {
     skipSpace();
-    if (rest.empty() || !llvm::isDigit(rest.front()) ||
-        rest.consumeInteger(10, value))
+    if (rest.empty() || !llvm::isDigit(rest.front()) || rest.consumeInteger(10, value))
       return syntax("an axis name, an integer or '?'");
     return true;
   }
@@ -238,12 +228,9 @@ private:
     skipSpace();
     return rest.consume_front(token);
   }
-  bool expect(StringRef token) {
-    return consume(token) || syntax(("'" + token + "'").str());
-  }
+  bool expect(StringRef token) { return consume(token) || syntax(("'" + token + "'").str()); }
   bool syntax(const std::string &expected) {
-    return fail("syntax", "malformed sharding at character " +
-                              std::to_string(text.size() - rest.size()) +
+    return fail("syntax", "malformed sharding at character " + std::to_string(text.size() - rest.size()) +
                               ", expected " + expected);
   }
   bool fail(const char *reason, std::string message) {
@@ -258,8 +245,6 @@ private:
 };
 } // namespace
 
-std::optional<Sharding> mlir::spmd::parseSharding(StringRef text,
-                                                  const Mesh &mesh,
-                                                  ShardingError &error) {
+std::optional<Sharding> mlir::spmd::parseSharding(StringRef text, const Mesh &mesh, ShardingError &error) {
   return Parser(text, mesh, error).parse();
 }

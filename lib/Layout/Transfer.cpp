@@ -23,16 +23,14 @@ static SmallVector<SmallVector<Digit, 2>, 4> digitsPerDim(const Layout &layout) 
     for (const Digit &digit : layout.digits) {
       int64_t lo = std::max(digit.lo, b), hi = std::min(digit.hi, top);
       if (lo < hi)
-        result[d].push_back(
-            {lo / b, hi / b, digit.stride * (lo / digit.lo)});
+        result[d].push_back({lo / b, hi / b, digit.stride * (lo / digit.lo)});
     }
     b = top;
   }
   return result;
 }
 
-static void setDigits(Layout &layout,
-                      ArrayRef<SmallVector<Digit, 2>> perDim) {
+static void setDigits(Layout &layout, ArrayRef<SmallVector<Digit, 2>> perDim) {
   layout.digits.clear();
   int64_t b = 1;
   for (unsigned d = layout.shape.size(); d-- > 0;) {
@@ -46,16 +44,13 @@ static void setDigits(Layout &layout,
 /// True if taking [lo, hi) out of the index leaves every other digit one.
 static bool removable(ArrayRef<Digit> digits, int64_t lo, int64_t hi) {
   return llvm::all_of(digits, [&](const Digit &digit) {
-    return digit.hi <= lo ? lo % digit.hi == 0
-           : digit.lo >= hi
-               ? digit.lo % hi == 0
-               : digit.lo <= lo && hi <= digit.hi && lo % digit.lo == 0 &&
-                     digit.hi % hi == 0;
+    return digit.hi <= lo   ? lo % digit.hi == 0
+           : digit.lo >= hi ? digit.lo % hi == 0
+                            : digit.lo <= lo && hi <= digit.hi && lo % digit.lo == 0 && digit.hi % hi == 0;
   });
 }
 
-static void removeInterval(SmallVectorImpl<Digit> &digits, int64_t lo,
-                           int64_t hi) {
+static void removeInterval(SmallVectorImpl<Digit> &digits, int64_t lo, int64_t hi) {
   int64_t size = hi / lo;
   SmallVector<Digit, 4> rest;
   for (const Digit &digit : digits) {
@@ -65,8 +60,7 @@ static void removeInterval(SmallVectorImpl<Digit> &digits, int64_t lo,
       rest.push_back({digit.lo / size, digit.hi / size, digit.stride});
     } else {
       if (digit.hi > hi)
-        rest.push_back(
-            {lo, digit.hi / size, digit.stride * (hi / digit.lo)});
+        rest.push_back({lo, digit.hi / size, digit.stride * (hi / digit.lo)});
       if (digit.lo < lo)
         rest.push_back({digit.lo, lo, digit.stride});
     }
@@ -75,14 +69,12 @@ static void removeInterval(SmallVectorImpl<Digit> &digits, int64_t lo,
 }
 
 /// Takes out one interval that both sides give to the same rank digit.
-static bool removeOneCommon(SmallVectorImpl<Digit> &from,
-                            SmallVectorImpl<Digit> &to, int64_t &size) {
+static bool removeOneCommon(SmallVectorImpl<Digit> &from, SmallVectorImpl<Digit> &to, int64_t &size) {
   for (const Digit &a : from)
     for (const Digit &b : to) {
       int64_t lo = std::max(a.lo, b.lo), hi = std::min(a.hi, b.hi);
-      if (lo >= hi || lo % a.lo || lo % b.lo || hi % lo || a.hi % hi ||
-          b.hi % hi || a.stride * (lo / a.lo) != b.stride * (lo / b.lo) ||
-          !removable(from, lo, hi) || !removable(to, lo, hi))
+      if (lo >= hi || lo % a.lo || lo % b.lo || hi % lo || a.hi % hi || b.hi % hi ||
+          a.stride * (lo / a.lo) != b.stride * (lo / b.lo) || !removable(from, lo, hi) || !removable(to, lo, hi))
         continue;
       size /= hi / lo;
       removeInterval(from, lo, hi);
@@ -126,8 +118,7 @@ void mlir::spmd::removeCommonDigits(Layout &from, Layout &to) {
     }
   }
 
-  if (!from.partial.empty() && !to.partial.empty() &&
-      from.partialKind == to.partialKind) {
+  if (!from.partial.empty() && !to.partial.empty() && from.partialKind == to.partialKind) {
     auto onlyFrom = subtract(from.partial, to.partial);
     auto onlyTo = subtract(to.partial, from.partial);
     if (onlyFrom && onlyTo) {
@@ -149,8 +140,7 @@ void mlir::spmd::removeCommonDigits(Layout &from, Layout &to) {
 /// `from`, and let the first digit, if it owns nothing in `to`, stand for it.
 /// A rank that owns the element still reads it from itself: all digits of the
 /// chain are equal there.
-static void closeCycles(const Atoms &atoms, const SmallVectorImpl<bool> &busy,
-                        SmallVectorImpl<TransferAtom> &result) {
+static void closeCycles(const Atoms &atoms, const SmallVectorImpl<bool> &busy, SmallVectorImpl<TransferAtom> &result) {
   unsigned n = atoms.numRank();
   SmallVector<int, 12> next(n, -1);       // source digit p is digit next[p]
   SmallVector<bool, 12> source(n, false); // owns something in `from`
@@ -171,27 +161,21 @@ static void closeCycles(const Atoms &atoms, const SmallVectorImpl<bool> &busy,
       last = next[last];
     if (last < 0 || busy[last] || busy[p])
       continue;
-    result.push_back({atoms.rankSize(p), true, true, atoms.rank[last],
-                      atoms.rank[p]});
+    result.push_back({atoms.rankSize(p), true, true, atoms.rank[last], atoms.rank[p]});
   }
 }
 
 /// Exact intersections, where the layouts do not cut each other evenly.
-static void intersect(const Layout &from, const Layout &to, bool reorders,
-                      Transfer &transfer) {
-  auto isAtom = [](int64_t size, ArrayRef<TransferPart> parts) {
-    return parts.size() == 1 && parts[0].size == size;
-  };
+static void intersect(const Layout &from, const Layout &to, bool reorders, Transfer &transfer) {
+  auto isAtom = [](int64_t size, ArrayRef<TransferPart> parts) { return parts.size() == 1 && parts[0].size == size; };
   for (TransferSegment &segment : cutSegments(from, to)) {
-    if (segment.window || !isAtom(segment.size, segment.src) ||
-        !isAtom(segment.size, segment.dst)) {
+    if (segment.window || !isAtom(segment.size, segment.src) || !isAtom(segment.size, segment.dst)) {
       transfer.segments.push_back(std::move(segment));
       continue;
     }
     const TransferPart &src = segment.src[0], &dst = segment.dst[0];
     if (reorders || !src.isRank || !dst.isRank || src.stride != dst.stride)
-      transfer.atoms.push_back(
-          {segment.size, src.isRank, dst.isRank, src.stride, dst.stride});
+      transfer.atoms.push_back({segment.size, src.isRank, dst.isRank, src.stride, dst.stride});
   }
 
   // Ranks of the destination that own nothing in `from` choose a replica. A rank
@@ -204,16 +188,12 @@ static void intersect(const Layout &from, const Layout &to, bool reorders,
   for (const TransferSegment &segment : transfer.segments)
     for (const TransferPart &part : segment.dst) {
       RankDigit rank{part.stride, part.size};
-      if (part.isRank && llvm::none_of(taken, [&](const RankDigit &other) {
-            return overlap(rank, other);
-          }))
+      if (part.isRank && llvm::none_of(taken, [&](const RankDigit &other) { return overlap(rank, other); }))
         transfer.spread.push_back(rank);
     }
 }
 
-std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
-                                                    const Layout &toLayout,
-                                                    bool reorders) {
+std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout, const Layout &toLayout, bool reorders) {
   const Layout *from = &fromLayout, *to = &toLayout;
   Layout fromRest, toRest;
   if (!reorders && (!from->uneven.empty() || !to->uneven.empty())) {
@@ -224,8 +204,7 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
     from = &fromRest;
     to = &toRest;
   }
-  if ((!from->uneven.empty() || !to->uneven.empty()) &&
-      from->shape != to->shape)
+  if ((!from->uneven.empty() || !to->uneven.empty()) && from->shape != to->shape)
     return std::nullopt;
   Transfer transfer;
   if (!from->partial.empty()) {
@@ -258,8 +237,7 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
   if (!reorders) {
     // An atom of one rank digit on both sides is no loop.
     llvm::erase_if(transfer.atoms, [](const TransferAtom &atom) {
-      return atom.srcIsRank && atom.dstIsRank &&
-             atom.srcStride == atom.dstStride;
+      return atom.srcIsRank && atom.dstIsRank && atom.srcStride == atom.dstStride;
     });
     SmallVector<bool, 12> busy(atoms->numRank(), false);
     atoms->rankAtoms(from->partial, busy);
@@ -271,10 +249,8 @@ std::optional<Transfer> mlir::spmd::computeTransfer(const Layout &fromLayout,
   for (const TransferAtom &atom : transfer.atoms) {
     if (kept) {
       TransferAtom &last = transfer.atoms[kept - 1];
-      if (last.srcIsRank == atom.srcIsRank &&
-          last.dstIsRank == atom.dstIsRank &&
-          last.srcStride == atom.srcStride * atom.size &&
-          last.dstStride == atom.dstStride * atom.size) {
+      if (last.srcIsRank == atom.srcIsRank && last.dstIsRank == atom.dstIsRank &&
+          last.srcStride == atom.srcStride * atom.size && last.dstStride == atom.dstStride * atom.size) {
         int64_t size = last.size * atom.size;
         last = atom;
         last.size = size;

@@ -19,8 +19,7 @@ namespace {
 class SegmentCount {
 public:
   explicit SegmentCount(const TransferSegment &segment) {
-    for (auto [parts, side] : {std::pair(ArrayRef(segment.src), &src),
-                               std::pair(ArrayRef(segment.dst), &dst)})
+    for (auto [parts, side] : {std::pair(ArrayRef(segment.src), &src), std::pair(ArrayRef(segment.dst), &dst)})
       for (const TransferPart &part : parts)
         if (part.isRank)
           side->push_back({part.stride, part.size});
@@ -30,8 +29,7 @@ public:
     }
     // One walk over the runs of elements with one owner on each side.
     for (int64_t i = 0; i < segment.size;) {
-      int64_t run = std::min({runLength(segment.src, i),
-                              runLength(segment.dst, i), segment.size - i});
+      int64_t run = std::min({runLength(segment.src, i), runLength(segment.dst, i), segment.size - i});
       int64_t from = owner(segment.src, i), to = owner(segment.dst, i);
       if (mine.size() <= static_cast<size_t>(to))
         mine.resize(to + 1, 0);
@@ -92,8 +90,7 @@ private:
 };
 } // namespace
 
-static SmallVector<SegmentCount, 6>
-countEach(ArrayRef<TransferSegment> segments) {
+static SmallVector<SegmentCount, 6> countEach(ArrayRef<TransferSegment> segments) {
   SmallVector<SegmentCount, 6> counts;
   for (const TransferSegment &segment : segments)
     counts.emplace_back(segment);
@@ -101,8 +98,7 @@ countEach(ArrayRef<TransferSegment> segments) {
 }
 
 /// Adds what one device receives.
-static void addDevice(ArrayRef<SegmentCount> counts, int64_t fromRank,
-                      int64_t toRank, MoveVolume &volume) {
+static void addDevice(ArrayRef<SegmentCount> counts, int64_t fromRank, int64_t toRank, MoveVolume &volume) {
   int64_t mine = 1, common = 1;
   for (const SegmentCount &segment : counts) {
     auto [to, both] = segment.count(fromRank, toRank);
@@ -115,8 +111,7 @@ static void addDevice(ArrayRef<SegmentCount> counts, int64_t fromRank,
 
 /// Rank digits that cover those that own something, each on its own or, where
 /// they do not nest, all ranks.
-static SmallVector<RankDigit, 8>
-involvedRanks(ArrayRef<TransferSegment> segments, int64_t numDevices) {
+static SmallVector<RankDigit, 8> involvedRanks(ArrayRef<TransferSegment> segments, int64_t numDevices) {
   SmallVector<RankDigit, 8> used;
   SmallVector<int64_t, 12> borders{1};
   for (const TransferSegment &segment : segments)
@@ -133,8 +128,7 @@ involvedRanks(ArrayRef<TransferSegment> segments, int64_t numDevices) {
     if (borders[i + 1] % borders[i] != 0)
       return {{1, numDevices}};
     if (llvm::any_of(used, [&](const RankDigit &digit) {
-          return borders[i] >= digit.stride &&
-                 borders[i] < digit.stride * digit.size;
+          return borders[i] >= digit.stride && borders[i] < digit.stride * digit.size;
         }))
       digits.push_back({borders[i], borders[i + 1] / borders[i]});
   }
@@ -144,8 +138,7 @@ involvedRanks(ArrayRef<TransferSegment> segments, int64_t numDevices) {
 /// Sums over the ranks. Works for all layouts. The ranks are enumerated over the digits that some side
 /// uses, not over the whole mesh: with dims that are not divided evenly the
 /// ranks have different shares, and there is no closed form.
-static MoveVolume countSegments(const Layout &from, const Layout &to,
-                                int64_t numDevices) {
+static MoveVolume countSegments(const Layout &from, const Layout &to, int64_t numDevices) {
   SmallVector<TransferSegment, 6> segments = cutSegments(from, to);
   SmallVector<RankDigit, 8> digits = involvedRanks(segments, numDevices);
   SmallVector<SegmentCount, 6> counts = countEach(segments);
@@ -176,8 +169,7 @@ static MoveVolume closedForm(const Atoms &atoms, int64_t numDevices) {
     if (atoms.to[i] >= 0)
       local /= atoms.indexSize(i);
   MoveVolume volume;
-  volume.total = (local * covered - commonElements(atoms, atoms.from, atoms.to)) *
-                 (numDevices / covered);
+  volume.total = (local * covered - commonElements(atoms, atoms.from, atoms.to)) * (numDevices / covered);
 
   // The least that a rank finds in what it has: nothing where two different
   // digits of the rank own one atom (some rank has different values there), else
@@ -194,14 +186,11 @@ static MoveVolume closedForm(const Atoms &atoms, int64_t numDevices) {
   return volume;
 }
 
-MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to,
-                                  int64_t numDevices) {
-  if ((from.digits == to.digits && from.uneven == to.uneven) ||
-      from.numElements() == 0)
+MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to, int64_t numDevices) {
+  if ((from.digits == to.digits && from.uneven == to.uneven) || from.numElements() == 0)
     return {};
   if (from.uneven.empty() && to.uneven.empty()) {
-    if (auto atoms = align(from, to, /*atDims=*/false);
-        atoms && numDevices % atoms->rank.back() == 0)
+    if (auto atoms = align(from, to, /*atDims=*/false); atoms && numDevices % atoms->rank.back() == 0)
       return closedForm(*atoms, numDevices);
     Layout a = from, b = to; // what stays in place has equal shares
     removeCommonDigits(a, b);
@@ -231,19 +220,16 @@ MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to,
     atoms = align(a, b, /*atDims=*/false);
   else
     removeCommonDigits(a, b);
-  volume = atoms ? closedForm(*atoms, atoms->rank.back())
-                 : countSegments(a, b, numDevices);
+  volume = atoms ? closedForm(*atoms, atoms->rank.back()) : countSegments(a, b, numDevices);
   // Both are in units of other numbers of ranks than `devices`.
   int64_t counted = atoms ? atoms->rank.back() : numDevices;
-  volume.total = static_cast<int64_t>(static_cast<__int128>(volume.total) *
-                                      devices / counted);
+  volume.total = static_cast<int64_t>(static_cast<__int128>(volume.total) * devices / counted);
   for (auto [size, chunk] : chunks)
     volume.largest = volume.largest / size * chunk;
   return volume;
 }
 
-MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to,
-                                  ArrayRef<int64_t> order) {
+MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to, ArrayRef<int64_t> order) {
   if (from.numElements() == 0)
     return {};
   SmallVector<SegmentCount, 6> counts = countEach(cutSegments(from, to));
@@ -253,7 +239,6 @@ MoveVolume mlir::spmd::moveVolume(const Layout &from, const Layout &to,
   return volume;
 }
 
-int64_t mlir::spmd::receivedElements(const Layout &from, const Layout &to,
-                                     int64_t numDevices) {
+int64_t mlir::spmd::receivedElements(const Layout &from, const Layout &to, int64_t numDevices) {
   return moveVolume(from, to, numDevices).total;
 }

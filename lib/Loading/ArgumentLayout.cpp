@@ -6,8 +6,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned argument,
-                                                  const MeshCache &meshes) {
+FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned argument, const MeshCache &meshes) {
   Location loc = func.getArgument(argument).getLoc();
   Type local = func.getArgumentTypes()[argument];
   ArgumentLayout result;
@@ -16,15 +15,14 @@ FailureOr<ArgumentLayout> spmd::getArgumentLayout(func::FuncOp func, unsigned ar
       type = global.getValue();
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !tensor.hasStaticShape())
-      return emitError(loc) << "weight " << argument << " of function '" << func.getName()
-                            << "' has type " << type << ", expected a tensor of static shape";
+      return emitError(loc) << "weight " << argument << " of function '" << func.getName() << "' has type " << type
+                            << ", expected a tensor of static shape";
     auto part = attrs ? attrs.getAs<PartAttr>(kPartAttr) : PartAttr();
     if (part)
       result.dim = part.getDim();
     result.whole = part ? part.getStored() : tensor;
-    ArgumentLayout::Part &own = result.parts.emplace_back(
-        ArgumentLayout::Part{tensor, part ? part.getOffset() : 0,
-                             Layout::replicated(tensor.getShape()), ShardingAttr()});
+    ArgumentLayout::Part &own = result.parts.emplace_back(ArgumentLayout::Part{
+        tensor, part ? part.getOffset() : 0, Layout::replicated(tensor.getShape()), ShardingAttr()});
     auto attr = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr();
     if (!attr)
       return success();
@@ -79,8 +77,7 @@ std::optional<std::vector<CopyPiece>> ArgumentLayout::cut(const Copies &copies) 
     SmallVector<int64_t> offsets(part.type.getRank(), 0), steps(part.type.getRank(), 1);
     offsets[dim] = part.offset;
     std::optional<Copies> own = copies.slice(offsets, part.type.getShape(), steps);
-    auto found = own ? own->cut(part.layout, Copies::Buffer{unsigned(dim), size, at})
-                     : std::nullopt;
+    auto found = own ? own->cut(part.layout, Copies::Buffer{unsigned(dim), size, at}) : std::nullopt;
     if (!found)
       return std::nullopt;
     llvm::append_range(pieces, std::move(*found));

@@ -13,8 +13,7 @@ namespace {
 /// Values of a function, each evaluated when the result asks for it.
 class Evaluator {
 public:
-  Evaluator(func::FuncOp func, ArrayRef<std::optional<Copies>> arguments, unsigned depth)
-      : depth(depth) {
+  Evaluator(func::FuncOp func, ArrayRef<std::optional<Copies>> arguments, unsigned depth) : depth(depth) {
     for (auto [value, copies] : llvm::zip(func.getArguments(), arguments))
       known[value] = copies;
   }
@@ -49,8 +48,8 @@ private:
       std::optional<Copies> source = get(slice.getSource());
       if (!source || !isStatic(slice))
         return std::nullopt;
-      std::optional<Copies> part = source->slice(slice.getStaticOffsets(), slice.getStaticSizes(),
-                                                 slice.getStaticStrides());
+      std::optional<Copies> part =
+          source->slice(slice.getStaticOffsets(), slice.getStaticSizes(), slice.getStaticStrides());
       return part ? part->reshape(shape) : part; // sizes of 1 may be left out
     }
     if (auto slice = dyn_cast<tensor::InsertSliceOp>(op)) {
@@ -58,8 +57,7 @@ private:
       if (!into || !source || !isStatic(slice))
         return std::nullopt;
       std::optional<Copies> part = source->reshape(slice.getStaticSizes());
-      return part ? into->insert(*part, slice.getStaticOffsets(), slice.getStaticStrides())
-                  : std::nullopt;
+      return part ? into->insert(*part, slice.getStaticOffsets(), slice.getStaticStrides()) : std::nullopt;
     }
     if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ReshapeOp, tensor::CastOp>(op)) {
       std::optional<Copies> source = get(op->getOperand(0));
@@ -89,8 +87,7 @@ private:
     OpOperand *operand = op.getDpsInputOperand(arg.getArgNumber());
     AffineMap from = op.getMatchingIndexingMap(operand);
     AffineMap to = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
-    if (!from.isProjectedPermutation() || !to.isPermutation() ||
-        !isa<RankedTensorType>(operand->get().getType()))
+    if (!from.isProjectedPermutation() || !to.isPermutation() || !isa<RankedTensorType>(operand->get().getType()))
       return std::nullopt;
     std::optional<Copies> source = get(operand->get());
     if (!source)
@@ -111,8 +108,7 @@ private:
     SmallVector<std::optional<Copies>> arguments;
     for (Value operand : call.getOperands())
       arguments.push_back(get(operand));
-    return Evaluator(callee, arguments, depth + 1)
-        .get(callee.getBody().front().getTerminator()->getOperand(result));
+    return Evaluator(callee, arguments, depth + 1).get(callee.getBody().front().getTerminator()->getOperand(result));
   }
 
   unsigned depth;

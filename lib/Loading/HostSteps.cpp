@@ -13,8 +13,7 @@ FailureOr<SmallVector<HostStep>> spmd::getHostSteps(func::FuncOp load) {
   if (!callsHostFunctions(load))
     return steps;
   if (load.getNumArguments() != 1)
-    return load.emitError() << "loading function @" << load.getName() << " takes "
-                            << load.getNumArguments()
+    return load.emitError() << "loading function @" << load.getName() << " takes " << load.getNumArguments()
                             << " stored tensors, expected 1 where host functions are called";
   Value current = load.getArgument(0);
   for (Operation &op : load.getBody().front()) {
@@ -28,12 +27,11 @@ FailureOr<SmallVector<HostStep>> spmd::getHostSteps(func::FuncOp load) {
       return steps;
     }
     auto call = dyn_cast<func::CallOp>(op);
-    auto callee = call ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr())
-                       : func::FuncOp();
+    auto callee =
+        call ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()) : func::FuncOp();
     if (!callee || !callee.isExternal())
       return op.emitError() << "loading function @" << load.getName() << " calls host functions and has '"
-                            << op.getName()
-                            << "', expected calls and constants alone (or no host function)";
+                            << op.getName() << "', expected calls and constants alone (or no host function)";
     HostStep step{call, {}, {}};
     if (call.getNumResults() == 1)
       step.type = dyn_cast<RankedTensorType>(call.getResult(0).getType());
@@ -46,18 +44,16 @@ FailureOr<SmallVector<HostStep>> spmd::getHostSteps(func::FuncOp load) {
                                  "or the last output as its first operand";
     if (auto list = call->getAttrOfType<ArrayAttr>(kExtrasAttr)) {
       if (call.getNumOperands() > 1)
-        return call.emitError() << "host function @" << call.getCallee()
-                                << " has extra inputs as operands and in '" << kExtrasAttr
-                                << "', expected all of them in one place";
+        return call.emitError() << "host function @" << call.getCallee() << " has extra inputs as operands and in '"
+                                << kExtrasAttr << "', expected all of them in one place";
       llvm::append_range(step.extras, list);
     }
     for (Value extra : call.getOperands().drop_front()) {
       auto constant = extra.getDefiningOp<arith::ConstantOp>();
       Attribute value = constant ? constant.getValue() : Attribute();
       if (!isa_and_nonnull<IntegerAttr, FloatAttr>(value))
-        return call.emitError() << "extra input of host function @" << call.getCallee()
-                                << " has type " << extra.getType()
-                                << ", expected a constant number (text stands in '" << kExtrasAttr
+        return call.emitError() << "extra input of host function @" << call.getCallee() << " has type "
+                                << extra.getType() << ", expected a constant number (text stands in '" << kExtrasAttr
                                 << "')";
       step.extras.push_back(value);
     }
@@ -67,9 +63,8 @@ FailureOr<SmallVector<HostStep>> spmd::getHostSteps(func::FuncOp load) {
   return steps;
 }
 
-LogicalResult spmd::verifyHostSteps(ArrayRef<HostStep> steps, RankedTensorType local,
-                                    const Layout &layout, int64_t devices,
-                                    const Twine &argument) {
+LogicalResult spmd::verifyHostSteps(ArrayRef<HostStep> steps, RankedTensorType local, const Layout &layout,
+                                    int64_t devices, const Twine &argument) {
   const HostStep &last = steps.back();
   int64_t distinct = 1;
   for (const Digit &digit : layout.digits)
@@ -81,15 +76,13 @@ LogicalResult spmd::verifyHostSteps(ArrayRef<HostStep> steps, RankedTensorType l
   if (shape.empty() || (shape[0] != distinct && shape[0] != devices)) {
     InFlightDiagnostic diag = call.emitError()
                               << "host function @" << call.getCallee() << " gives " << last.type
-                              << ", expected a leading dim of " << distinct
-                              << ", the number of shards of " << argument;
+                              << ", expected a leading dim of " << distinct << ", the number of shards of " << argument;
     if (distinct != devices)
       diag << ", or " << devices << ", that of the devices";
     return diag;
   }
   if (last.type.getElementType() != local.getElementType() || shape.drop_front() != local.getShape())
     return call.emitError() << "host function @" << call.getCallee() << " gives " << last.type
-                            << ", expected slices of " << local << ", the local type of "
-                            << argument;
+                            << ", expected slices of " << local << ", the local type of " << argument;
   return success();
 }

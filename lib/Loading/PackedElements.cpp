@@ -29,8 +29,7 @@ using Parts = SmallVector<Part, 4>;
 class Follower {
 public:
   /// Of what `load` gives `dim` is cut into parts, if it is not negative.
-  Follower(func::FuncOp load, const ArgumentLayout::Part &part, int64_t dim)
-      : load(load), part(part), partDim(dim) {}
+  Follower(func::FuncOp load, const ArgumentLayout::Part &part, int64_t dim) : load(load), part(part), partDim(dim) {}
 
   /// One stored element and the places of a dim that are computed from it.
   struct Packed {
@@ -152,9 +151,8 @@ private:
     if (loop.size <= 1)
       return;
     int64_t block = loop.unit * loop.size;
-    if (llvm::any_of(inner, [&](const Part &part) {
-          return part.size > 1 && part.dim == loop.dim && part.unit == block;
-        }) &&
+    if (llvm::any_of(inner,
+                     [&](const Part &part) { return part.size > 1 && part.dim == loop.dim && part.unit == block; }) &&
         isCut(loop.dim, block) && !found)
       found = {operand, loop.dim, block};
   }
@@ -170,8 +168,7 @@ private:
     for (const UnevenDim &uneven : part.layout.uneven)
       if (uneven.dim == dim && uneven.chunk(part.type.getDimSize(dim)) % block != 0)
         return true;
-    return int64_t(dim) == partDim &&
-           (part.offset % block != 0 || part.type.getDimSize(dim) % block != 0);
+    return int64_t(dim) == partDim && (part.offset % block != 0 || part.type.getDimSize(dim) % block != 0);
   }
 
   static constexpr unsigned kMaxSteps = 10000;
@@ -185,17 +182,16 @@ private:
 
 } // namespace
 
-static LogicalResult verifyPart(func::FuncOp load, const ArgumentLayout::Part &part, int64_t dim,
-                                Attribute weight, Location loc, const Twine &argument) {
+static LogicalResult verifyPart(func::FuncOp load, const ArgumentLayout::Part &part, int64_t dim, Attribute weight,
+                                Location loc, const Twine &argument) {
   auto packed = Follower(load, part, dim).run();
   if (!packed)
     return success();
   int64_t size = part.type.getDimSize(packed->dim), block = packed->block;
   bool isBorder = int64_t(packed->dim) == dim && (part.offset % block != 0 || size % block != 0);
-  InFlightDiagnostic diag = emitError(loc)
-                            << (isBorder ? "part of " : "sharding of ") << argument
-                            << (isBorder ? " begins or ends inside of " : " parts ") << block
-                            << " places of dim " << packed->dim << " that one stored element";
+  InFlightDiagnostic diag = emitError(loc) << (isBorder ? "part of " : "sharding of ") << argument
+                                           << (isBorder ? " begins or ends inside of " : " parts ") << block
+                                           << " places of dim " << packed->dim << " that one stored element";
   if (auto stored = dyn_cast<BlockArgument>(packed->element))
     diag << " of '" << getStoredNames(weight)[stored.getArgNumber()] << "'";
   diag << " makes (a packed word or a group), expected ";
@@ -214,8 +210,8 @@ static LogicalResult verifyPart(func::FuncOp load, const ArgumentLayout::Part &p
   return diag;
 }
 
-LogicalResult spmd::verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout,
-                                         Attribute weight, Location loc, const Twine &argument) {
+LogicalResult spmd::verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout, Attribute weight,
+                                         Location loc, const Twine &argument) {
   for (const ArgumentLayout::Part &part : layout.parts)
     if (!layout.isWhole() && failed(verifyPart(load, part, layout.dim, weight, loc, argument)))
       return failure();

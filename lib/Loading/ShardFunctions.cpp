@@ -37,8 +37,7 @@ using namespace mlir::spmd;
 
 /// The part of dim `d` of a whole value that this device has; uneven dims are
 /// padded with zeros.
-static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d,
-                      const FunctionMeshes::Spelled &axes) {
+static Value sliceDim(OpBuilder &b, Location loc, Value input, unsigned d, const FunctionMeshes::Spelled &axes) {
   auto type = cast<RankedTensorType>(input.getType());
   int64_t size = type.getDimSize(d);
   ArrayRef<DimEntry> entries = axes.entries;
@@ -134,8 +133,7 @@ static std::string getContent(func::FuncOp func) {
     copy->getOperation()->print(
         os, OpPrintingFlags().printGenericOpForm().useLocalScope().elideLargeElementsAttrs(1 << 30));
     list[i].walk([&](func::CallOp call) {
-      auto callee =
-          SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
       if (callee && seen.insert(callee).second)
         list.push_back(callee);
     });
@@ -189,12 +187,9 @@ struct Cut {
 class ShardFunctions {
 public:
   using RunFn = llvm::function_ref<LogicalResult(OpPassManager &, Operation *)>;
-  explicit ShardFunctions(ModuleOp module)
-      : module(module), meshes(std::make_unique<MeshCache>(module)) {}
+  explicit ShardFunctions(ModuleOp module) : module(module), meshes(std::make_unique<MeshCache>(module)) {}
 
-  LogicalResult run(RunFn runPipeline) {
-    return success(succeeded(collect()) && succeeded(build(runPipeline)));
-  }
+  LogicalResult run(RunFn runPipeline) { return success(succeeded(collect()) && succeeded(build(runPipeline))); }
 
 private:
   LogicalResult collect() {
@@ -209,8 +204,7 @@ private:
         auto load = module.lookupSymbol<func::FuncOp>(name.getAttr());
         if (!load)
           return emitError(func.getArgument(i).getLoc())
-                 << "loading function " << name << " of argument #" << i
-                 << " is not in the module, expected it there";
+                 << "loading function " << name << " of argument #" << i << " is not in the module, expected it there";
         auto [it, isNew] = contents.try_emplace(load);
         if (isNew) {
           if (failed(verifyContent(load)))
@@ -229,8 +223,8 @@ private:
             return failure();
           continue;
         }
-        if (failed(verifyPackedElements(load, *layout, func.getArgAttr(i, kWeightAttr),
-                                        func.getArgument(i).getLoc(), argument)))
+        if (failed(verifyPackedElements(load, *layout, func.getArgAttr(i, kWeightAttr), func.getArgument(i).getLoc(),
+                                        argument)))
           return failure();
         Cut &cut = cuts[it->second + layout->toString()];
         if (cut.sites.empty()) {
@@ -296,7 +290,7 @@ private:
         mesh->remove();
         symbols.insert(mesh, module.getBody()->begin());
       }
-    llvm::DenseMap<Operation *, Operation *> behind; // of each loading function, the last
+    llvm::DenseMap<Operation *, Operation *> behind;                          // of each loading function, the last
     auto before = std::exchange(meshes, std::make_unique<MeshCache>(module)); // cuts refer to it
     for (auto [i, entry] : llvm::enumerate(cuts)) {
       Cut &cut = entry.second;
@@ -354,9 +348,9 @@ private:
       SmallVector<OpFoldResult> offsets(part.type.getRank(), b.getIndexAttr(0)),
           steps(part.type.getRank(), b.getIndexAttr(1));
       offsets[layout.dim] = b.getIndexAttr(part.offset);
-      results.push_back(tensor::ExtractSliceOp::create(
-          b, terminator->getLoc(), part.type, whole, offsets,
-          getAsIndexOpFoldResult(func.getContext(), part.type.getShape()), steps));
+      results.push_back(tensor::ExtractSliceOp::create(b, terminator->getLoc(), part.type, whole, offsets,
+                                                       getAsIndexOpFoldResult(func.getContext(), part.type.getShape()),
+                                                       steps));
     }
     setResults(func, results);
   }
@@ -368,18 +362,15 @@ private:
     Operation *terminator = func.getBody().front().getTerminator();
     OpBuilder b(terminator);
     SmallVector<Value> parts(terminator->getOperands());
-    setResults(func, parts.size() == 1 ? parts.front()
-                                       : tensor::ConcatOp::create(b, terminator->getLoc(),
-                                                                  layout.dim, parts)
-                                             .getResult());
+    setResults(func, parts.size() == 1
+                         ? parts.front()
+                         : tensor::ConcatOp::create(b, terminator->getLoc(), layout.dim, parts).getResult());
   }
 
   static void setResults(func::FuncOp func, ValueRange results) {
     func.getBody().front().getTerminator()->setOperands(results);
-    func.setAllResultAttrs(
-        SmallVector<DictionaryAttr>(results.size(), DictionaryAttr::get(func.getContext())));
-    func.setFunctionType(
-        FunctionType::get(func.getContext(), func.getArgumentTypes(), results.getTypes()));
+    func.setAllResultAttrs(SmallVector<DictionaryAttr>(results.size(), DictionaryAttr::get(func.getContext())));
+    func.setFunctionType(FunctionType::get(func.getContext(), func.getArgumentTypes(), results.getTypes()));
   }
 
   void annotate(func::FuncOp func, const Cut &cut) {
@@ -388,8 +379,7 @@ private:
     for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
       Sharding sharding;
       sharding.dims.resize(cast<RankedTensorType>(type).getRank());
-      func.setArgAttr(i, kShardingAttr,
-                      toAttr(context, cutPart->sharding.getMesh(), sharding, *cut.layout.mesh));
+      func.setArgAttr(i, kShardingAttr, toAttr(context, cutPart->sharding.getMesh(), sharding, *cut.layout.mesh));
     }
     for (auto [i, part] : llvm::enumerate(cut.layout.parts))
       if (part.sharding)
@@ -400,7 +390,8 @@ private:
   static bool computesAlone(func::FuncOp func) {
     return !func.walk([](CollectiveOpInterface op) {
                   return isa<AllSliceOp>(op) ? WalkResult::advance() : WalkResult::interrupt();
-                }).wasInterrupted();
+                })
+                .wasInterrupted();
   }
 
   LogicalResult lowerSlices(func::FuncOp func) {
@@ -408,8 +399,7 @@ private:
     func.walk([&](AllSliceOp op) { slices.push_back(op); });
     for (AllSliceOp op : slices) {
       OpBuilder b(op);
-      FailureOr<Value> value =
-          sliceValue(b, op.getLoc(), op.getInput(), op.getShardingAttr(), *meshes);
+      FailureOr<Value> value = sliceValue(b, op.getLoc(), op.getInput(), op.getShardingAttr(), *meshes);
       if (failed(value))
         return failure();
       op.getResult().replaceAllUsesWith(*value);

@@ -10,8 +10,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-void Candidates::collect(Operation *op,
-                         llvm::function_ref<const Sharding *(Value)> getSharding) {
+void Candidates::collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumReductionLoops() != 1)
     return;
@@ -43,8 +42,7 @@ LogicalResult Candidates::pick() {
     int64_t shards = deviceFactor(cut.entries);
     SmallVector<Value> gathered;
     llvm::SmallPtrSet<Operation *, 2> expanded;
-    for (auto [result, type, sharding] :
-         llvm::zip(op->getResults(), cut.globalTypes, cut.shardings)) {
+    for (auto [result, type, sharding] : llvm::zip(op->getResults(), cut.globalTypes, cut.shardings)) {
       auto local = cast<RankedTensorType>(result.getType());
       SmallVector<int64_t> shape(local.getShape()), globalShape(type.getShape());
       shape.insert(shape.begin(), 1);
@@ -63,16 +61,15 @@ LogicalResult Candidates::pick() {
       from.dims.insert(from.dims.begin(), DimSharding());
       Sharding to = from;
       from.dims.front().entries = cut.entries;
-      FailureOr<Value> all = lowerReshard(b, loc, expand, type.clone(globalShape),
-                                          table.intern(from), table.intern(to), table);
+      FailureOr<Value> all =
+          lowerReshard(b, loc, expand, type.clone(globalShape), table.intern(from), table.intern(to), table);
       if (failed(all))
         return failure();
       gathered.push_back(*all);
     }
     // The same loops, the reduced one over shards.
     SmallVector<utils::IteratorType> loops = op.getIteratorTypesArray();
-    AffineExpr shard =
-        b.getAffineDimExpr(llvm::find(loops, utils::IteratorType::reduction) - loops.begin());
+    AffineExpr shard = b.getAffineDimExpr(llvm::find(loops, utils::IteratorType::reduction) - loops.begin());
     SmallVector<AffineMap> maps, outMaps;
     for (OpOperand &init : op.getDpsInitsMutable()) {
       outMaps.push_back(op.getMatchingIndexingMap(&init));
@@ -84,8 +81,7 @@ LogicalResult Candidates::pick() {
         b, loc, op->getResultTypes(), gathered, op.getDpsInits(), maps, loops,
         [&](OpBuilder &b, Location loc, ValueRange args) {
           ValueRange held = args.drop_front(gathered.size());
-          linalg::YieldOp::create(
-              b, loc, pickOne(b, op, *selection, held, args.take_front(gathered.size())));
+          linalg::YieldOp::create(b, loc, pickOne(b, op, *selection, held, args.take_front(gathered.size())));
         });
     for (auto [result, picked] : llvm::zip(op->getResults(), generic.getResults()))
       result.replaceAllUsesExcept(picked, expanded);

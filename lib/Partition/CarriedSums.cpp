@@ -45,8 +45,8 @@ std::optional<ComputeLayouts> CarriedSums::carry(Operation *op, const ShardingRu
       std::optional<DimEntries> own = projectFactor(rule, t, f, table.get(id));
       if (!own || own->empty() || !axes[f].empty())
         continue;
-      bool fits = rule.factor(f).kind != FactorKind::Whole && canCut(rule.factor(f), *own, mesh) &&
-                  !overlaps(*own, used, mesh);
+      bool fits =
+          rule.factor(f).kind != FactorKind::Whole && canCut(rule.factor(f), *own, mesh) && !overlaps(*own, used, mesh);
       if (!fits && mayClash)
         continue;
       if (!fits)
@@ -70,38 +70,33 @@ std::optional<ComputeLayouts> CarriedSums::carry(Operation *op, const ShardingRu
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
     std::optional<LayoutId> id;
     if (rule.tensor(t).type)
-      id = t >= rule.numOperands() || marked.test(t)
-               ? getPartial(rule, t, axes, common)
-               : table.intern(getTensorSharding(rule, t, axes));
+      id = t >= rule.numOperands() || marked.test(t) ? getPartial(rule, t, axes, common)
+                                                     : table.intern(getTensorSharding(rule, t, axes));
     if (t < rule.numOperands())
       choice.needs.push_back(id);
     else
       choice.produced.push_back(id);
   }
   bool merges = partial.size() > 1 && marked == getReadTensors(op);
-  return merges || isCheaper(op, rule, layouts, partial, axes, choice)
-             ? std::optional(std::move(choice))
-             : std::nullopt;
+  return merges || isCheaper(op, rule, layouts, partial, axes, choice) ? std::optional(std::move(choice))
+                                                                       : std::nullopt;
 }
 
 bool CarriedSums::isCheaper(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
-                            ArrayRef<unsigned> partial, const FactorAxes &axes,
-                            const ComputeLayouts &choice) {
+                            ArrayRef<unsigned> partial, const FactorAxes &axes, const ComputeLayouts &choice) {
   auto seconds = [&](unsigned t, LayoutId from, LayoutId to) {
     return layouts[t].count * table.getSeconds(from, to, layouts[t].type);
   };
   double carried = 0, completed = 0;
   for (unsigned t = 0; t < rule.numOperands(); ++t)
     if (llvm::is_contained(partial, t))
-      completed += seconds(t, values.find(op->getOperand(t))->second.produced,
-                           values.find(op->getOperand(t))->second.home);
+      completed +=
+          seconds(t, values.find(op->getOperand(t))->second.produced, values.find(op->getOperand(t))->second.home);
     else if (layouts[t].layout && choice.needs[t])
       carried += seconds(t, *layouts[t].layout, *choice.needs[t]);
   unsigned result = rule.numOperands();
   LayoutId produced = *choice.produced.front();
-  carried +=
-      seconds(result, produced,
-              layouts[result].layout ? *layouts[result].layout : table.getComplete(produced));
+  carried += seconds(result, produced, layouts[result].layout ? *layouts[result].layout : table.getComplete(produced));
   FactorAxes instead = chooseCompute(rule, layouts, table);
   completed += getReshardSeconds(rule, layouts, instead, table);
   auto getSpread = [](const FactorAxes &axes) {
@@ -121,8 +116,7 @@ bool CarriedSums::isCheaper(Operation *op, const ShardingRule &rule, ArrayRef<Te
   return isAdditive(user) && (getReadTensors(user).count() > 1 || getSize(user) < getSize(op));
 }
 
-LayoutId CarriedSums::getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
-                                 const Sharding &like) {
+LayoutId CarriedSums::getPartial(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &like) {
   Sharding sharding = getTensorSharding(rule, t, axes);
   sharding.unreduced.append(like.unreduced.begin(), like.unreduced.end());
   llvm::sort(sharding.unreduced);
@@ -138,8 +132,7 @@ SmallVector<Operation *, 2> CarriedSums::getAccumulation(scf::ForOp loop, unsign
     Operation *op = use.getOwner();
     if (op == loop.getBody()->getTerminator())
       return use.getOperandNumber() == i ? chain : SmallVector<Operation *, 2>();
-    if (op->getBlock() != loop.getBody() || op->getNumResults() != 1 ||
-        op->getResult(0).getType() != value.getType())
+    if (op->getBlock() != loop.getBody() || op->getNumResults() != 1 || op->getResult(0).getType() != value.getType())
       return {};
     chain.push_back(op);
     value = op->getResult(0);
@@ -147,14 +140,12 @@ SmallVector<Operation *, 2> CarriedSums::getAccumulation(scf::ForOp loop, unsign
   return {};
 }
 
-std::optional<LayoutId>
-CarriedSums::getAddedLayout(scf::ForOp loop, unsigned i, ArrayRef<Operation *> chain,
-                            const llvm::DenseMap<Operation *, const OpPlan *> &plans) {
+std::optional<LayoutId> CarriedSums::getAddedLayout(scf::ForOp loop, unsigned i, ArrayRef<Operation *> chain,
+                                                    const llvm::DenseMap<Operation *, const OpPlan *> &plans) {
   std::optional<LayoutId> common;
   Value value = loop.getRegionIterArg(i);
   auto join = [&](LayoutId id) {
-    bool fits = table.isPartial(id) && table.get(id).unreducedKind == ReductionKind::Sum &&
-                common.value_or(id) == id;
+    bool fits = table.isPartial(id) && table.get(id).unreducedKind == ReductionKind::Sum && common.value_or(id) == id;
     common = id;
     return fits;
   };
@@ -165,8 +156,7 @@ CarriedSums::getAddedLayout(scf::ForOp loop, unsigned i, ArrayRef<Operation *> c
       return std::nullopt;
     llvm::SmallBitVector read = getReadTensors(op);
     unsigned own = llvm::find(op->getOperands(), value) - op->operand_begin();
-    if (rule->tensor(own).role == OperandRole::Init &&
-        table.isPartial(*it->second->produced.front())) {
+    if (rule->tensor(own).role == OperandRole::Init && table.isPartial(*it->second->produced.front())) {
       if (!join(*it->second->produced.front())) // a contraction into it
         return std::nullopt;
     } else if (read.count() > 1 && isLinear(op, read)) {
@@ -174,8 +164,7 @@ CarriedSums::getAddedLayout(scf::ForOp loop, unsigned i, ArrayRef<Operation *> c
         auto known = values.find(op->getOperand(t));
         if (t == own)
           continue;
-        if (known == values.end() || !op->getOperand(t).hasOneUse() ||
-            !join(known->second.produced))
+        if (known == values.end() || !op->getOperand(t).hasOneUse() || !join(known->second.produced))
           return std::nullopt;
       }
     } else {

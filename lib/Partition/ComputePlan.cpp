@@ -3,8 +3,8 @@
 #include "shardkit/Partition/ComputePlan.h"
 
 #include "CarriedSums.h"
-#include "shardkit/Cost/HostLinks.h"
 #include "shardkit/Cost/ComputeChoice.h"
+#include "shardkit/Cost/HostLinks.h"
 #include "shardkit/Dialect/SPMD/IR/SignatureAttrs.h"
 #include "shardkit/Partition/WholeFunctions.h"
 #include "shardkit/Propagation/Propagation.h"
@@ -22,9 +22,8 @@ namespace {
 class ComputeDecider {
 public:
   ComputeDecider(ComputePlan &plan, int64_t tripCount, bool carriesSums)
-      : plan(plan), func(plan.func), meshes(plan.meshes), mesh(meshes.getMesh()),
-        table(plan.table), values(plan.values), sums(plan), tripCount(tripCount),
-        carriesSums(carriesSums) {}
+      : plan(plan), func(plan.func), meshes(plan.meshes), mesh(meshes.getMesh()), table(plan.table),
+        values(plan.values), sums(plan), tripCount(tripCount), carriesSums(carriesSums) {}
 
   LogicalResult run() {
     if (failed(readSignature()) || failed(decideBlock(func.getBody().front())))
@@ -49,9 +48,7 @@ private:
     return id;
   }
 
-  static int64_t rankOf(Value value) {
-    return cast<RankedTensorType>(value.getType()).getRank();
-  }
+  static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
 
   LogicalResult readSignature() {
     for (BlockArgument arg : func.getArguments()) {
@@ -113,8 +110,7 @@ private:
 
   /// An op that hands its operands on, each in a given layout: a terminator, a
   /// loop.
-  void handOn(Operation *op, ArrayRef<std::optional<LayoutId>> needs,
-              ArrayRef<std::optional<LayoutId>> produced = {}) {
+  void handOn(Operation *op, ArrayRef<std::optional<LayoutId>> needs, ArrayRef<std::optional<LayoutId>> produced = {}) {
     OpPlan own;
     own.op = op;
     for (auto [operand, id] : llvm::zip(op->getOperands(), needs)) {
@@ -137,8 +133,7 @@ private:
       layouts.back() = table.getReplicated(rankOf(result));
       if (!shardings)
         continue;
-      FailureOr<LayoutId> given =
-          read(cast<ShardingAttr>(shardings[i]), result.getType(), op->getLoc());
+      FailureOr<LayoutId> given = read(cast<ShardingAttr>(shardings[i]), result.getType(), op->getLoc());
       if (failed(given))
         return failure();
       layouts.back() = *given;
@@ -152,8 +147,7 @@ private:
         define(value, *id, *id);
   }
 
-  static SmallVector<std::optional<LayoutId>>
-  behind(unsigned scalars, ArrayRef<std::optional<LayoutId>> layouts) {
+  static SmallVector<std::optional<LayoutId>> behind(unsigned scalars, ArrayRef<std::optional<LayoutId>> layouts) {
     SmallVector<std::optional<LayoutId>> needs(scalars);
     needs.append(layouts.begin(), layouts.end());
     return needs;
@@ -193,16 +187,14 @@ private:
     ResultLayouts operands, inside, handed;
     for (auto [i, operand] : llvm::enumerate(op.getInputs())) {
       ShardingAttr given = getGivenOperand(op, i);
-      FailureOr<LayoutId> id =
-          read(given ? given : op.getInSharding(i), operand.getType(), op.getLoc());
+      FailureOr<LayoutId> id = read(given ? given : op.getInSharding(i), operand.getType(), op.getLoc());
       if (failed(id) || failed(makeSpellable(op, *id, operand.getType())))
         return failure();
       operands.push_back(*id);
       inside.push_back(getInside(*id, operand.getType(), op.getBody().getArgument(i).getType()));
     }
     Operation *terminator = op.getBody().front().getTerminator();
-    for (auto [result, value, id] :
-         llvm::zip(op->getResults(), terminator->getOperands(), results)) {
+    for (auto [result, value, id] : llvm::zip(op->getResults(), terminator->getOperands(), results)) {
       if (failed(makeSpellable(op, *id, result.getType())))
         return failure();
       handed.push_back(getInside(*id, result.getType(), value.getType()));
@@ -212,8 +204,7 @@ private:
     terminatorNeeds[terminator] = std::move(handed);
     const size_t outer = manualAxes.size();
     if (op.getMesh()) {
-      FailureOr<DimEntries> axes =
-          meshes.readAxes(op.getMesh(), op.getManualAxes(), [&] { return op.emitError(); });
+      FailureOr<DimEntries> axes = meshes.readAxes(op.getMesh(), op.getManualAxes(), [&] { return op.emitError(); });
       if (failed(axes))
         return failure();
       manualAxes.append(*axes);
@@ -298,8 +289,8 @@ private:
     }
     if (!isSpelled(sharding, shape))
       return op.emitError() << "layout " << meshes.toString(table.get(id))
-                            << " at the border of a manual computation has no spelling on mesh "
-                            << op.getMesh() << ", expected its free axes to be of that mesh";
+                            << " at the border of a manual computation has no spelling on mesh " << op.getMesh()
+                            << ", expected its free axes to be of that mesh";
     id = table.intern(std::move(sharding));
     return success();
   }
@@ -359,10 +350,8 @@ private:
     }
     if (auto out = dyn_cast<HandOverOp>(op))
       return decideHandOver(out);
-    if (isa<StageBoundaryOp>(op) ||
-        (isa<CollectiveOpInterface>(op) && !op->getParentOfType<ManualComputationOp>()))
-      return op->emitError() << op->getName()
-                             << " is not supported by insert-reshards yet";
+    if (isa<StageBoundaryOp>(op) || (isa<CollectiveOpInterface>(op) && !op->getParentOfType<ManualComputationOp>()))
+      return op->emitError() << op->getName() << " is not supported by insert-reshards yet";
     return isPin(op) ? decidePin(op) : decideCompute(op);
   }
 
@@ -374,9 +363,8 @@ private:
     if (!op->use_empty()) {
       ShardingAttr attr = getPinned(op);
       if (!attr)
-        return op->emitError()
-               << "constraint has axis resources, expected a sharding; run "
-                  "--spmd-resolve-axis-resources first";
+        return op->emitError() << "constraint has axis resources, expected a sharding; run "
+                                  "--spmd-resolve-axis-resources first";
       FailureOr<LayoutId> pinned = read(attr, op->getResult(0).getType(), op->getLoc());
       if (failed(pinned))
         return failure();
@@ -398,8 +386,7 @@ private:
     if (auto reshard = dyn_cast<ReshardOp>(op))
       return reshard.getShardingAttr();
     auto it = values.find(op->getOperand(0));
-    return table.getAttr(it != values.end() ? it->second.home
-                                            : table.getReplicated(rankOf(op->getOperand(0))));
+    return table.getAttr(it != values.end() ? it->second.home : table.getReplicated(rankOf(op->getOperand(0))));
   }
 
   /// Operands and results as they are before anything is chosen for the op.
@@ -412,15 +399,13 @@ private:
     for (const ShardingRule::Tensor &tensor : rule.operands()) {
       auto it = values.find(tensor.value);
       bool counts = it != values.end() && tensor.role != OperandRole::ShapeOnly;
-      add(tensor.type, counts ? std::optional(it->second.home) : std::nullopt,
-          Value(tensor.value).getParentBlock());
+      add(tensor.type, counts ? std::optional(it->second.home) : std::nullopt, Value(tensor.value).getParentBlock());
     }
     ArrayAttr shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
     for (auto [i, tensor] : llvm::enumerate(rule.results())) {
       std::optional<LayoutId> home;
       if (shardings && tensor.type) {
-        FailureOr<LayoutId> given =
-            read(cast<ShardingAttr>(shardings[i]), tensor.type, op->getLoc());
+        FailureOr<LayoutId> given = read(cast<ShardingAttr>(shardings[i]), tensor.type, op->getLoc());
         if (failed(given))
           return failure();
         home = *given;
@@ -447,8 +432,7 @@ private:
   }
 
   /// How an op computes: as it was told, with sums carried on, or as is cheapest.
-  FailureOr<ComputeLayouts> decideLayouts(Operation *op, const ShardingRule &rule,
-                                          ArrayRef<TensorLayout> layouts) {
+  FailureOr<ComputeLayouts> decideLayouts(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts) {
     if (op->hasAttr(kComputeAttr)) {
       FailureOr<FactorAxes> axes = readCompute(op, rule);
       if (failed(axes))
@@ -476,8 +460,7 @@ private:
     FailureOr<SmallVector<TensorLayout>> layouts = readTensors(op, rule);
     if (failed(layouts))
       return failure();
-    if (isa<tensor::ExtractSliceOp>(op) && !op->hasAttr(kComputeAttr) &&
-        preferWindows(op, rule, *layouts))
+    if (isa<tensor::ExtractSliceOp>(op) && !op->hasAttr(kComputeAttr) && preferWindows(op, rule, *layouts))
       rule = getShardingRule(op);
     if (hasUneven || rule.hasWindows())
       markUnevenFactors(rule, op);
@@ -523,8 +506,7 @@ private:
     return false;
   }
 
-  ComputeLayouts getLayouts(const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
-                            const FactorAxes &axes) {
+  ComputeLayouts getLayouts(const ShardingRule &rule, ArrayRef<TensorLayout> layouts, const FactorAxes &axes) {
     ComputeLayouts choice;
     auto layoutOf = [&](unsigned t) -> std::optional<LayoutId> {
       if (!rule.tensor(t).type)
@@ -544,8 +526,8 @@ private:
   }
 
   /// Says where an op computes whole tensors although its operands are cut.
-  void remarkReplicated(Operation *op, const ShardingRule &rule,
-                        ArrayRef<TensorLayout> layouts, const FactorAxes &axes) {
+  void remarkReplicated(Operation *op, const ShardingRule &rule, ArrayRef<TensorLayout> layouts,
+                        const FactorAxes &axes) {
     if (tentative || rule.isFallback || llvm::any_of(axes, [](const DimEntries &list) { return !list.empty(); }))
       return;
     DimEntries cut;
@@ -572,9 +554,7 @@ private:
     std::string names;
     for (const DimEntry &entry : cut)
       names += (names.empty() ? "" : ",") + meshes.getAxisName(entry);
-    remark::missed(op->getLoc(), remark::RemarkOpts::name("replicated")
-                                     .category("spmd")
-                                     .function(func.getName()))
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("replicated").category("spmd").function(func.getName()))
         << remark::add("{0} computes whole tensors on every device", op->getName().getStringRef())
         << remark::metric("Bytes", bytes) << remark::metric("Axes", names)
         << remark::reason("{0}", mayCut ? "no cut of it costs less in reshards"
@@ -592,18 +572,16 @@ private:
     if (failed(factors))
       return failure();
     if (factors->size() != rule.numFactors())
-      return op->emitError() << "spmd.compute has " << factors->size()
-                             << " factors, expected the " << rule.numFactors()
+      return op->emitError() << "spmd.compute has " << factors->size() << " factors, expected the " << rule.numFactors()
                              << " of the sharding rule";
     FactorAxes axes;
     DimEntries used = manualAxes;
     for (auto [f, entries] : llvm::enumerate(*factors)) {
       const Factor &factor = rule.factor(f);
-      if (!entries.empty() &&
-          (factor.kind == FactorKind::Whole || !canCut(factor, entries, meshes.getMesh()) ||
-           overlaps(entries, used, mesh)))
-        return op->emitError() << "spmd.compute cuts factor " << f << " of size " << factor.size
-                               << " by {" << meshes.toString(entries)
+      if (!entries.empty() && (factor.kind == FactorKind::Whole || !canCut(factor, entries, meshes.getMesh()) ||
+                               overlaps(entries, used, mesh)))
+        return op->emitError() << "spmd.compute cuts factor " << f << " of size " << factor.size << " by {"
+                               << meshes.toString(entries)
                                << "}, expected axes that divide it, used once, and none on a "
                                   "factor that stays whole, nor one that is manual around the op";
       used.append(entries.begin(), entries.end());
@@ -632,14 +610,13 @@ private:
   }
 
   /// The layouts of the arguments of a loop: its homes, partial where that is better.
-  FailureOr<SmallVector<std::optional<LayoutId>>>
-  findCarried(scf::ForOp loop, ArrayRef<std::optional<LayoutId>> homes) {
+  FailureOr<SmallVector<std::optional<LayoutId>>> findCarried(scf::ForOp loop,
+                                                              ArrayRef<std::optional<LayoutId>> homes) {
     SmallVector<std::optional<LayoutId>> carried(homes);
     SmallVector<SmallVector<Operation *, 2>> chains;
     bool found = false;
     for (unsigned i = 0; i < homes.size(); ++i) {
-      chains.push_back(carriesSums && homes[i] ? CarriedSums::getAccumulation(loop, i)
-                                               : SmallVector<Operation *, 2>());
+      chains.push_back(carriesSums && homes[i] ? CarriedSums::getAccumulation(loop, i) : SmallVector<Operation *, 2>());
       found |= !chains.back().empty();
     }
     int64_t trips = getTripCount(loop, tripCount);
@@ -695,9 +672,7 @@ private:
   struct State {
     size_t changes, ops, creations, consumed;
   };
-  State save() {
-    return {changes.size(), plan.ops.size(), plan.creations.size(), plan.consumed.size()};
-  }
+  State save() { return {changes.size(), plan.ops.size(), plan.creations.size(), plan.consumed.size()}; }
   void restore(const State &state) {
     while (changes.size() > state.changes) {
       auto &[value, before] = changes.back();
@@ -714,8 +689,7 @@ private:
 
   /// A call hands its operands over in the layouts of the callee.
   LogicalResult decideCall(func::CallOp call) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        call, call.getCalleeAttr());
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
     auto layoutOf = [&](Attribute attr, Type type) -> FailureOr<std::optional<LayoutId>> {
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor)
@@ -730,15 +704,13 @@ private:
     };
     SmallVector<std::optional<LayoutId>> needs, produced;
     for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
-      auto id = layoutOf(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(),
-                         operand.getType());
+      auto id = layoutOf(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(), operand.getType());
       if (failed(id))
         return failure();
       needs.push_back(*id);
     }
     for (auto [i, result] : llvm::enumerate(call.getResults())) {
-      auto id = layoutOf(callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(),
-                         result.getType());
+      auto id = layoutOf(callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(), result.getType());
       if (failed(id))
         return failure();
       produced.push_back(*id);
@@ -768,7 +740,7 @@ private:
   /// Whether any value is given axes that do not divide a dim of it.
   bool hasUneven = false;
   llvm::StringMap<Choice> choices; ///< By what they depend on.
-  DimEntries manualAxes; ///< Around the op that is decided.
+  DimEntries manualAxes;           ///< Around the op that is decided.
   /// What terminators of regions hand out.
   llvm::DenseMap<Operation *, SmallVector<std::optional<LayoutId>>> terminatorNeeds;
 };

@@ -10,14 +10,12 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-LogicalResult DynamicSizes::makeLocal(Operation *op,
-                                      llvm::function_ref<RankedTensorType(Value)> getGlobal,
+LogicalResult DynamicSizes::makeLocal(Operation *op, llvm::function_ref<RankedTensorType(Value)> getGlobal,
                                       llvm::function_ref<const Sharding &(Value)> getSharding) {
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     std::optional<int64_t> d = dim.getConstantIndex();
     auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
-    if (!type || !d || *d < 0 || *d >= type.getRank() ||
-        !getGlobal(dim.getSource()).isDynamicDim(*d))
+    if (!type || !d || *d < 0 || *d >= type.getRank() || !getGlobal(dim.getSource()).isDynamicDim(*d))
       return success();
     const DimEntries &entries = getSharding(dim.getSource()).dims[*d].entries;
     int64_t shards = deviceFactor(entries);
@@ -51,8 +49,7 @@ LogicalResult DynamicSizes::makeLocal(Operation *op,
   return success();
 }
 
-LogicalResult DynamicSizes::checkMove(ReshardOp op, RankedTensorType type, const Sharding &from,
-                                      const Sharding &to) {
+LogicalResult DynamicSizes::checkMove(ReshardOp op, RankedTensorType type, const Sharding &from, const Sharding &to) {
   SmallVector<int64_t, 4> known = withKnownSizes(type.getShape(), {&from, &to});
   for (auto [d, size] : llvm::enumerate(known)) {
     // A multiple of what it is cut by already.
@@ -60,21 +57,20 @@ LogicalResult DynamicSizes::checkMove(ReshardOp op, RankedTensorType type, const
       continue;
     OpBuilder b(op);
     Value local = tensor::DimOp::create(b, op.getLoc(), op.getInput(), d);
-    if (failed(check(op, local, size / deviceFactor(from.dims[d].entries), d, type,
-                     to.dims[d].entries)))
+    if (failed(check(op, local, size / deviceFactor(from.dims[d].entries), d, type, to.dims[d].entries)))
       return failure();
   }
   return success();
 }
 
-LogicalResult DynamicSizes::check(Operation *op, Value size, int64_t factor, unsigned d,
-                                  RankedTensorType type, ArrayRef<DimEntry> entries) {
+LogicalResult DynamicSizes::check(Operation *op, Value size, int64_t factor, unsigned d, RankedTensorType type,
+                                  ArrayRef<DimEntry> entries) {
   int64_t total = totalFactor(entries);
   if (!allowChecks) {
-    InFlightDiagnostic diag =
-        op->emitError() << "dim " << d << " of " << type << " is cut by {"
-                        << meshes.toString(entries) << "}, and nothing says that its size is a multiple of " << total
-                        << ", expected the size of a dim that is cut alike, or dynamic-checks";
+    InFlightDiagnostic diag = op->emitError()
+                              << "dim " << d << " of " << type << " is cut by {" << meshes.toString(entries)
+                              << "}, and nothing says that its size is a multiple of " << total
+                              << ", expected the size of a dim that is cut alike, or dynamic-checks";
     if (Operation *def = size.getDefiningOp(); def && def->getLoc() != op->getLoc())
       diag.attachNote(def->getLoc()) << "the size is computed here";
     return diag;
@@ -82,18 +78,16 @@ LogicalResult DynamicSizes::check(Operation *op, Value size, int64_t factor, uns
   OpBuilder b(op);
   Location loc = op->getLoc();
   Value rest = arith::RemUIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, factor));
-  Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest,
-                                     arith::ConstantIndexOp::create(b, loc, 0));
+  Value even = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, arith::ConstantIndexOp::create(b, loc, 0));
   std::string message;
-  llvm::raw_string_ostream(message)
-      << "size of dim " << d << " of " << type << " is no multiple of " << total
-      << ", as its sharding {" << meshes.toString(entries) << "} needs";
+  llvm::raw_string_ostream(message) << "size of dim " << d << " of " << type << " is no multiple of " << total
+                                    << ", as its sharding {" << meshes.toString(entries) << "} needs";
   cf::AssertOp::create(b, loc, even, b.getStringAttr(message));
   return success();
 }
 
-FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d,
-                                        RankedTensorType type, ArrayRef<DimEntry> entries) {
+FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d, RankedTensorType type,
+                                        ArrayRef<DimEntry> entries) {
   auto known = asked.find(size);
   if (known != asked.end() && ArrayRef(known->second.entries) == entries)
     return known->second.local;
@@ -101,6 +95,5 @@ FailureOr<Value> DynamicSizes::getLocal(Operation *op, Value size, unsigned d,
     return failure();
   OpBuilder b(op);
   Location loc = op->getLoc();
-  return Value(arith::DivUIOp::create(
-      b, loc, size, arith::ConstantIndexOp::create(b, loc, deviceFactor(entries))));
+  return Value(arith::DivUIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, deviceFactor(entries))));
 }

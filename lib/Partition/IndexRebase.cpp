@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-Value spmd::getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries,
-                          int64_t size, ArrayRef<Value> coordinates) {
+Value spmd::getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, int64_t size,
+                          ArrayRef<Value> coordinates) {
   Value chunk = coordinates.front();
   for (auto [entry, coordinate] : llvm::zip(entries.drop_front(), coordinates.drop_front())) {
     Value radix = arith::ConstantIndexOp::create(b, loc, entry.size);
@@ -27,17 +27,12 @@ Value spmd::getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries
 /// The global index of local index `local` on a dim of `size` with `entries`:
 /// every local digit goes to its place, every device digit adds its coordinate.
 /// An uneven dim is cut into equal chunks; padding lanes have indices beyond it.
-static Value getGlobalIndex(OpBuilder &b, Location loc, Value local,
-                            const CutLoop &loop,
-                            ArrayRef<Value> coordinates) {
+static Value getGlobalIndex(OpBuilder &b, Location loc, Value local, const CutLoop &loop, ArrayRef<Value> coordinates) {
   if (!divides(loop.entries, loop.size))
-    return arith::AddIOp::create(
-        b, loc, local, getChunkStart(b, loc, loop.entries, loop.size, coordinates));
+    return arith::AddIOp::create(b, loc, local, getChunkStart(b, loc, loop.entries, loop.size, coordinates));
   int64_t globalUnit = loop.size;
   int64_t localUnit = loop.size / deviceFactor(loop.entries);
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
   Value sum;
   auto add = [&](Value digit, int64_t unit) {
     if (unit != 1)
@@ -63,12 +58,9 @@ static Value getGlobalIndex(OpBuilder &b, Location loc, Value local,
   return sum;
 }
 
-OwnedIndex spmd::getOwnedIndex(OpBuilder &b, Location loc, Value global,
-                               ArrayRef<DimEntry> entries, int64_t size,
+OwnedIndex spmd::getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRef<DimEntry> entries, int64_t size,
                                ArrayRef<Value> coordinates) {
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
   auto isBelow = [&](Value value, int64_t bound) -> Value {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, value, constant(bound));
   };
@@ -102,9 +94,7 @@ OwnedIndex spmd::getOwnedIndex(OpBuilder &b, Location loc, Value global,
   return result;
 }
 
-SmallVector<CutLoop>
-spmd::getCutLoops(Operation *op,
-                  llvm::function_ref<const Sharding *(Value)> getSharding) {
+SmallVector<CutLoop> spmd::getCutLoops(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
   // The factors of the op's own rule are its loops, whatever is written on it.
   ShardingRule rule = getOwnShardingRule(op);
   SmallVector<CutLoop> loops;
@@ -116,8 +106,7 @@ spmd::getCutLoops(Operation *op,
       continue;
     for (const ShardingRule::Tensor &tensor : rule.operands().drop_front(op->getNumOperands()))
       for (unsigned d = 0; d < tensor.numDims; ++d)
-        if (!rule.getWindow(tensor, d) &&
-            llvm::is_contained(rule.dimFactors(tensor, d), int32_t(f)))
+        if (!rule.getWindow(tensor, d) && llvm::is_contained(rule.dimFactors(tensor, d), int32_t(f)))
           getIndexedBody(op)->walk([&](tensor::ExtractOp extract) {
             if (extract.getTensor() == tensor.value)
               loop.localUses.push_back(&extract.getIndicesMutable()[d]);

@@ -29,8 +29,8 @@ namespace {
 class ReshardInserter {
 public:
   ReshardInserter(ComputePlan &plan, bool forbidImplicit)
-      : forbidImplicit(forbidImplicit), plan(plan), func(plan.func), meshes(plan.meshes),
-        table(plan.table), values(plan.values) {}
+      : forbidImplicit(forbidImplicit), plan(plan), func(plan.func), meshes(plan.meshes), table(plan.table),
+        values(plan.values) {}
 
   void run() {
     for (OpPlan &op : plan.ops)
@@ -58,33 +58,28 @@ private:
       if (!needed)
         continue;
       bool captured = t >= op->getNumOperands();
-      bool shapeOnly =
-          own.rule && own.rule->tensor(t).role == OperandRole::ShapeOnly;
+      bool shapeOnly = own.rule && own.rule->tensor(t).role == OperandRole::ShapeOnly;
       // Where an op writes into what was made for it nothing has to be copied, or held for others.
-      bool isWritten = own.rule && own.rule->tensor(t).role == OperandRole::Init &&
-                       isCreation(own.getOperand(t).getDefiningOp());
+      bool isWritten =
+          own.rule && own.rule->tensor(t).role == OperandRole::Init && isCreation(own.getOperand(t).getDefiningOp());
       // Earlier rewrites may have replaced a value that the body captures.
       Value old = captured ? resolve(own.getOperand(t)) : op->getOperand(t);
-      Value value = shapeOnly
-                        ? getEmpty(old, *needed, op)
-                        : get(old, *needed, op, isWritten || (regather && llvm::is_contained(regather.asArrayRef(), t)));
+      Value value =
+          shapeOnly ? getEmpty(old, *needed, op)
+                    : get(old, *needed, op, isWritten || (regather && llvm::is_contained(regather.asArrayRef(), t)));
       if (value == old)
         continue;
       if (!captured)
         op->setOperand(t, value);
       else
-        old.replaceUsesWithIf(value, [&](OpOperand &use) {
-          return op->isProperAncestor(use.getOwner());
-        });
+        old.replaceUsesWithIf(value, [&](OpOperand &use) { return op->isProperAncestor(use.getOwner()); });
     }
     if (isPin(op)) {
       if (op->use_empty() && !isa<PropagationBarrierOp>(op)) {
         ++droppedConstraints;
-        remark::missed(op->getLoc(), remark::RemarkOpts::name("dropped-constraint")
-                                         .category("spmd")
-                                         .function(func.getName()))
-            << remark::add("result of {0} has no use: dropped",
-                           op->getName().getStringRef());
+        remark::missed(op->getLoc(),
+                       remark::RemarkOpts::name("dropped-constraint").category("spmd").function(func.getName()))
+            << remark::add("result of {0} has no use: dropped", op->getName().getStringRef());
       }
       replaced[op->getResult(0)] = op->getOperand(0);
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
@@ -125,8 +120,7 @@ private:
   }
 
   Value resolve(Value value) {
-    for (auto it = replaced.find(value); it != replaced.end();
-         it = replaced.find(value))
+    for (auto it = replaced.find(value); it != replaced.end(); it = replaced.find(value))
       value = it->second;
     return value;
   }
@@ -147,16 +141,13 @@ private:
       if (have == id && !anew)
         return copy;
     // A partial value that several layouts are wanted of is completed once.
-    bool direct = state.produced == state.home || id == state.home ||
-                  (!state.viaHome && state.needs.size() <= 1);
+    bool direct = state.produced == state.home || id == state.home || (!state.viaHome && state.needs.size() <= 1);
     LayoutId from = direct ? state.produced : state.home;
-    Value source = direct ? state.available.front().second
-                          : get(value, state.home, consumer);
+    Value source = direct ? state.available.front().second : get(value, state.home, consumer);
     return reshard(value, source, from, id, consumer);
   }
 
-  Value reshard(Value value, Value source, LayoutId from, LayoutId to,
-                Operation *consumer) {
+  Value reshard(Value value, Value source, LayoutId from, LayoutId to, Operation *consumer) {
     // What is kept at home is brought there at once, as it was counted.
     bool isHome = values[value].viaHome && to == values[value].home;
     OpBuilder b(getAnchor(value, consumer));
@@ -184,32 +175,23 @@ private:
     if (forbidImplicit && !isa<WithShardingConstraintOp, ReshardOp>(consumer)) {
       std::string wanted;
       llvm::raw_string_ostream(wanted) << table.getAttr(table.getComplete(to));
-      consumer->emitError() << "implicit reshard of " << type << " from "
-                            << meshes.toString(table.get(from)) << " to "
-                            << meshes.toString(table.get(to)) << " (" << kinds << ", "
-                            << bytes << " bytes), expected it to be written: "
-                            << "spmd.with_sharding_constraint "
-                            << wanted.substr(wanted.find('<')) << " on the operand";
+      consumer->emitError() << "implicit reshard of " << type << " from " << meshes.toString(table.get(from)) << " to "
+                            << meshes.toString(table.get(to)) << " (" << kinds << ", " << bytes
+                            << " bytes), expected it to be written: "
+                            << "spmd.with_sharding_constraint " << wanted.substr(wanted.find('<')) << " on the operand";
       foundImplicit = true;
     }
     Operation *def = value.getDefiningOp();
     std::string producer = def ? def->getName().getStringRef().str() : "an argument";
-    remark::passed(consumer->getLoc(), remark::RemarkOpts::name("reshard")
-                                           .category("spmd")
-                                           .function(func.getName()))
-        << remark::add("{0} needs {1}, {2} gives {3}: {4}",
-                       consumer->getName().getStringRef(),
-                       meshes.toString(table.get(to)), producer,
-                       meshes.toString(table.get(from)), kinds)
+    remark::passed(consumer->getLoc(), remark::RemarkOpts::name("reshard").category("spmd").function(func.getName()))
+        << remark::add("{0} needs {1}, {2} gives {3}: {4}", consumer->getName().getStringRef(),
+                       meshes.toString(table.get(to)), producer, meshes.toString(table.get(from)), kinds)
         << remark::metric("Bytes", bytes) << remark::metric("Axes", axes)
-        << remark::metric("Reason", table.isPartial(from)
-                                        ? "a partial result is completed"
-                                        : "the layouts differ")
-        << remark::suggest("{0}", table.isPartial(from)
-                                      ? "cut another loop of the op that gives it, or have its "
-                                        "users want it cut along these axes"
-                                      : "write the one as the other by "
-                                        "spmd.with_sharding_constraint, if it can be computed so");
+        << remark::metric("Reason", table.isPartial(from) ? "a partial result is completed" : "the layouts differ")
+        << remark::suggest("{0}", table.isPartial(from) ? "cut another loop of the op that gives it, or have its "
+                                                          "users want it cut along these axes"
+                                                        : "write the one as the other by "
+                                                          "spmd.with_sharding_constraint, if it can be computed so");
   }
 
   /// A creation op made anew in a layout; one per value and layout unless one for this consumer is asked for.
@@ -221,8 +203,7 @@ private:
     consumer = getAnchor(value, consumer);
     OpBuilder b(consumer);
     LayoutId complete = table.getComplete(id);
-    if (table.isPartial(id) &&
-        !isNeutralFill(value, table.get(id).unreducedKind)) {
+    if (table.isPartial(id) && !isNeutralFill(value, table.get(id).unreducedKind)) {
       // Counts once: complete first, then masked on all shards but the first.
       Value whole = materialize(value, complete, consumer, anew);
       auto op = ReshardOp::create(b, consumer->getLoc(), whole.getType(), whole, table.getAttr(id));
@@ -246,8 +227,7 @@ private:
     if (it != values.end() && it->second.produced == id)
       return value;
     OpBuilder b(consumer);
-    auto empty = tensor::EmptyOp::create(b, consumer->getLoc(), type.getShape(),
-                                         type.getElementType());
+    auto empty = tensor::EmptyOp::create(b, consumer->getLoc(), type.getShape(), type.getElementType());
     setShardings(empty, {id});
     return empty.getResult();
   }
@@ -257,8 +237,7 @@ private:
     for (BlockArgument arg : func.getArguments()) {
       auto it = values.find(arg);
       if (it != values.end())
-        signature.arg(arg.getArgNumber())
-            .set(kShardingAttr, table.getAttr(it->second.produced));
+        signature.arg(arg.getArgNumber()).set(kShardingAttr, table.getAttr(it->second.produced));
     }
     for (auto [i, id] : llvm::enumerate(plan.results))
       if (id)
@@ -277,8 +256,7 @@ private:
   llvm::DenseMap<Value, Value> replaced;
 };
 
-struct InsertReshardsPass
-    : public spmd::impl::SPMDInsertReshardsPassBase<InsertReshardsPass> {
+struct InsertReshardsPass : public spmd::impl::SPMDInsertReshardsPassBase<InsertReshardsPass> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -327,8 +305,8 @@ struct InsertReshardsPass
     }
     if (dropped > 0)
       emitWarning(module.getLoc()) << dropped
-                           << " constraints are dropped; list them "
-                              "with --remarks-filter=spmd";
+                                   << " constraints are dropped; list them "
+                                      "with --remarks-filter=spmd";
     setPhase(module, Phase::Resharded);
   }
 };

@@ -13,8 +13,7 @@ using namespace mlir::spmd;
 
 /// Sizes of a slice of `tensor`: those of dims that are cut, and that it covers, are
 /// local.
-static SmallVector<int64_t> getLocalSizes(ArrayRef<int64_t> sizes, Value tensor,
-                                          const TensorTypes &types) {
+static SmallVector<int64_t> getLocalSizes(ArrayRef<int64_t> sizes, Value tensor, const TensorTypes &types) {
   SmallVector<int64_t> result(sizes);
   ArrayRef<int64_t> global = types.getGlobal(tensor).getShape();
   ArrayRef<int64_t> local = types.getLocal(tensor).getShape();
@@ -28,29 +27,25 @@ static SmallVector<int64_t> getLocalSizes(ArrayRef<int64_t> sizes, Value tensor,
 static Value makeShape(Operation *op, Type shapeType, ArrayRef<int64_t> shape) {
   OpBuilder b(op);
   if (auto type = dyn_cast<tosa::shapeType>(shapeType))
-    return tosa::ConstShapeOp::create(b, op->getLoc(), type,
-                                      b.getIndexTensorAttr(shape));
+    return tosa::ConstShapeOp::create(b, op->getLoc(), type, b.getIndexTensorAttr(shape));
   auto type = cast<RankedTensorType>(shapeType);
   SmallVector<Attribute> sizes;
   for (int64_t size : shape)
     sizes.push_back(b.getIntegerAttr(type.getElementType(), size));
-  return arith::ConstantOp::create(b, op->getLoc(),
-                                   DenseElementsAttr::get(type, sizes));
+  return arith::ConstantOp::create(b, op->getLoc(), DenseElementsAttr::get(type, sizes));
 }
 
 void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
   auto isCut = [&](Value value) {
-    return isa<RankedTensorType>(value.getType()) &&
-           types.getGlobal(value) != types.getLocal(value);
+    return isa<RankedTensorType>(value.getType()) && types.getGlobal(value) != types.getLocal(value);
   };
   llvm::TypeSwitch<Operation *>(op)
       .Case<CollectivePermuteOp, ExchangeOp, HaloExchangeOp>([&](auto move) {
         // What a user's collective does not move may be cut by other axes.
         auto global = cast<RankedTensorType>(move.getGlobalType());
         SmallVector<int64_t> shape(global.getShape());
-        for (auto [size, local, from, to] :
-             llvm::zip_equal(shape, types.getLocal(move.getResult()).getShape(),
-                             move.getFrom().getDims(), move.getTo().getDims()))
+        for (auto [size, local, from, to] : llvm::zip_equal(shape, types.getLocal(move.getResult()).getShape(),
+                                                            move.getFrom().getDims(), move.getTo().getDims()))
           if (from.getEntries().empty() && to.getEntries().empty())
             size = local;
         move.setGlobalType(global.clone(shape));
@@ -64,8 +59,7 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
           constant.setValuesAttr(splat.resizeSplat(types.getLocal(constant)));
       })
       .Case([&](tensor::ExpandShapeOp expand) {
-        expand.setStaticOutputShape(getLocalSizes(
-            expand.getStaticOutputShape(), expand.getResult(), types));
+        expand.setStaticOutputShape(getLocalSizes(expand.getStaticOutputShape(), expand.getResult(), types));
       })
       .Case([&](tensor::ExtractSliceOp slice) {
         // A cut dim is taken as a whole, or one of several equal parts of it is.
@@ -89,30 +83,25 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
         slice.setStaticSizes(sizes);
       })
       .Case([&](tensor::InsertSliceOp slice) {
-        slice.setStaticSizes(
-            getLocalSizes(slice.getStaticSizes(), slice.getDest(), types));
+        slice.setStaticSizes(getLocalSizes(slice.getStaticSizes(), slice.getDest(), types));
       })
       .Case([&](tensor::ParallelInsertSliceOp slice) {
-        slice.setStaticSizes(
-            getLocalSizes(slice.getStaticSizes(), slice.getDest(), types));
+        slice.setStaticSizes(getLocalSizes(slice.getStaticSizes(), slice.getDest(), types));
       })
       .Case([&](tensor::ReshapeOp reshape) {
         if (isCut(reshape.getResult()))
           reshape.getShapeMutable().assign(
-              makeShape(op, reshape.getShape().getType(),
-                        types.getLocal(reshape.getResult()).getShape()));
+              makeShape(op, reshape.getShape().getType(), types.getLocal(reshape.getResult()).getShape()));
       })
       .Case([&](tosa::ReshapeOp reshape) {
         if (isCut(reshape.getOutput()))
           reshape.getShapeMutable().assign(
-              makeShape(op, reshape.getShape().getType(),
-                        types.getLocal(reshape.getOutput()).getShape()));
+              makeShape(op, reshape.getShape().getType(), types.getLocal(reshape.getOutput()).getShape()));
       })
       .Case([&](tosa::SliceOp slice) {
         if (isCut(slice.getOutput()))
           slice.getSizeMutable().assign(
-              makeShape(op, slice.getSize().getType(),
-                        types.getLocal(slice.getOutput()).getShape()));
+              makeShape(op, slice.getSize().getType(), types.getLocal(slice.getOutput()).getShape()));
       })
       .Case([&](tensor::DimOp dim) {
         auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
@@ -121,7 +110,7 @@ void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
             types.getGlobal(dim.getSource()).isDynamicDim(*d))
           return;
         OpBuilder b(op);
-        dim.getResult().replaceAllUsesWith(arith::ConstantIndexOp::create(
-            b, op->getLoc(), types.getGlobal(dim.getSource()).getDimSize(*d)));
+        dim.getResult().replaceAllUsesWith(
+            arith::ConstantIndexOp::create(b, op->getLoc(), types.getGlobal(dim.getSource()).getDimSize(*d)));
       });
 }

@@ -77,8 +77,7 @@ void Lookups::makeBodiesLocal() {
         b.setInsertionPointAfterValue(place);
       else
         b.setInsertionPointToStart(body);
-      LocalPlace local =
-          getLocalPlace(b, dim.uses.front()->getOwner()->getLoc(), place, dim.size, axes, coordinates);
+      LocalPlace local = getLocalPlace(b, dim.uses.front()->getOwner()->getLoc(), place, dim.size, axes, coordinates);
       for (OpOperand *use : dim.uses)
         use->set(local.index);
       owned.push_back(local.owned);
@@ -93,11 +92,9 @@ void Lookups::makeBodiesLocal() {
     for (OpOperand &yielded : terminator->getOpOperands()) {
       Value otherwise;
       if (linalgOp)
-        otherwise =
-            body->getArgument(linalgOp.getNumDpsInputs() + yielded.getOperandNumber());
+        otherwise = body->getArgument(linalgOp.getNumDpsInputs() + yielded.getOperandNumber());
       if (!otherwise || otherwise.use_empty())
-        otherwise =
-            createExactNeutral(b, loc, ReductionKind::Sum, yielded.get().getType());
+        otherwise = createExactNeutral(b, loc, ReductionKind::Sum, yielded.get().getType());
       yielded.set(arith::SelectOp::create(b, loc, all, yielded.get(), otherwise));
     }
   }
@@ -107,8 +104,7 @@ void Lookups::makeBodiesLocal() {
 /// `localize`: where a global place along a dim is; the index alone where it is whole.
 static Value
 expandSlice(OpBuilder &b, tensor::ExtractSliceOp op,
-            llvm::function_ref<LocalPlace(OpBuilder &b, Location loc, unsigned d, Value global)>
-                localize) {
+            llvm::function_ref<LocalPlace(OpBuilder &b, Location loc, unsigned d, Value global)> localize) {
   Location loc = op.getLoc();
   RankedTensorType type = op.getType();
   llvm::SmallBitVector dropped = op.getDroppedDims();
@@ -124,22 +120,17 @@ expandSlice(OpBuilder &b, tensor::ExtractSliceOp op,
                  Value place = getValueOrCreateConstantIndexOp(b, loc, op.getMixedOffsets()[d]);
                  if (!dropped.test(d)) {
                    Value lane = linalg::IndexOp::create(b, loc, next++);
-                   Value stride =
-                       getValueOrCreateConstantIndexOp(b, loc, op.getMixedStrides()[d]);
-                   place = arith::AddIOp::create(
-                       b, loc, place, arith::MulIOp::create(b, loc, lane, stride));
+                   Value stride = getValueOrCreateConstantIndexOp(b, loc, op.getMixedStrides()[d]);
+                   place = arith::AddIOp::create(b, loc, place, arith::MulIOp::create(b, loc, lane, stride));
                  }
                  LocalPlace local = localize(b, loc, d, place);
                  places.push_back(local.index);
                  if (local.owned)
-                   owned = owned ? Value(arith::AndIOp::create(b, loc, owned, local.owned))
-                                 : local.owned;
+                   owned = owned ? Value(arith::AndIOp::create(b, loc, owned, local.owned)) : local.owned;
                }
                Value element = tensor::ExtractOp::create(b, loc, op.getSource(), places);
-               Value neutral =
-                   createExactNeutral(b, loc, ReductionKind::Sum, type.getElementType());
-               linalg::YieldOp::create(
-                   b, loc, Value(arith::SelectOp::create(b, loc, owned, element, neutral)));
+               Value neutral = createExactNeutral(b, loc, ReductionKind::Sum, type.getElementType());
+               linalg::YieldOp::create(b, loc, Value(arith::SelectOp::create(b, loc, owned, element, neutral)));
              })
       .getResult(0);
 }
@@ -168,11 +159,9 @@ void Lookups::expandOps() {
       });
     } else {
       std::optional<Addressing> addressing = getAddressing(op);
-      result = expandAddressing(
-          b, op, *addressing, [&](OpBuilder &b, Location loc, unsigned k, Value global) {
-            return localizeAt(b, loc, global,
-                              [&](unsigned dim) { return addressing->coordinate[dim] == k; });
-          });
+      result = expandAddressing(b, op, *addressing, [&](OpBuilder &b, Location loc, unsigned k, Value global) {
+        return localizeAt(b, loc, global, [&](unsigned dim) { return addressing->coordinate[dim] == k; });
+      });
     }
     op->getResult(0).replaceAllUsesWith(result);
     op->erase();

@@ -13,8 +13,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-struct NumberCollectivesPass
-    : public spmd::impl::SPMDNumberCollectivesPassBase<NumberCollectivesPass> {
+struct NumberCollectivesPass : public spmd::impl::SPMDNumberCollectivesPassBase<NumberCollectivesPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     for (auto func : module.getOps<func::FuncOp>())

@@ -32,8 +32,7 @@ SmallVector<UnevenLoop, 1> spmd::getUnevenDims(const Sharding &sharding, ArrayRe
 // Collecting
 //===----------------------------------------------------------------------===//
 
-LogicalResult Padding::collect(Operation *op,
-                               llvm::function_ref<const Sharding *(Value)> getSharding) {
+LogicalResult Padding::collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
   // What has its own lowering moves lanes as they are.
   if (isa<ReshardOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
     return success();
@@ -47,8 +46,7 @@ LogicalResult Padding::collect(Operation *op,
       continue;
     std::optional<PaddingNeeds> needs = getPaddingNeeds(op, rule, f);
     if (!needs)
-      return op->emitError() << op->getName() << " is cut unevenly along a dim of size "
-                             << factor.size
+      return op->emitError() << op->getName() << " is cut unevenly along a dim of size " << factor.size
                              << " and has no form on padded shards, expected its operands whole "
                                 "there, as --spmd-insert-reshards leaves them";
     for (const PaddingNeeds::Mask &need : needs->masks) {
@@ -82,8 +80,7 @@ Value Padding::getCount(OpBuilder &b, Location loc, const UnevenLoop &loop) {
   FunctionMeshes::Spelled axes = meshes.spell(loop.entries);
   SmallVector<Value> coordinates = getCoordinates(b, loc, axes);
   Value size = arith::ConstantIndexOp::create(b, loc, loop.size);
-  return arith::SubIOp::create(b, loc, size,
-                               getChunkStart(b, loc, axes.entries, loop.size, coordinates));
+  return arith::SubIOp::create(b, loc, size, getChunkStart(b, loc, axes.entries, loop.size, coordinates));
 }
 
 /// True in lanes whose every index is less than its count.
@@ -96,8 +93,7 @@ static Value isInside(OpBuilder &b, Location loc, ArrayRef<Value> indices, Array
   return inside;
 }
 
-Value Padding::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<UnevenLoop> dims,
-                            TypedAttr with) {
+Value Padding::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<UnevenLoop> dims, TypedAttr with) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<Value> counts;
   for (const UnevenLoop &dim : dims)
@@ -106,17 +102,16 @@ Value Padding::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<Un
   Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, value), type.getElementType());
   AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, loc, TypeRange{type}, ValueRange{value}, ValueRange{empty},
-             ArrayRef<AffineMap>{identity, identity}, loops,
-             [&](OpBuilder &body, Location loc, ValueRange args) {
-               SmallVector<Value> indices;
-               for (const UnevenLoop &dim : dims)
-                 indices.push_back(linalg::IndexOp::create(body, loc, dim.position));
-               Value inside = isInside(body, loc, indices, counts);
-               Value kept = arith::SelectOp::create(body, loc, inside, args[0], constant);
-               linalg::YieldOp::create(body, loc, kept);
-             })
+  return linalg::GenericOp::create(b, loc, TypeRange{type}, ValueRange{value}, ValueRange{empty},
+                                   ArrayRef<AffineMap>{identity, identity}, loops,
+                                   [&](OpBuilder &body, Location loc, ValueRange args) {
+                                     SmallVector<Value> indices;
+                                     for (const UnevenLoop &dim : dims)
+                                       indices.push_back(linalg::IndexOp::create(body, loc, dim.position));
+                                     Value inside = isInside(body, loc, indices, counts);
+                                     Value kept = arith::SelectOp::create(body, loc, inside, args[0], constant);
+                                     linalg::YieldOp::create(body, loc, kept);
+                                   })
       .getResult(0);
 }
 
@@ -130,8 +125,7 @@ static void skipBody(Block *body, Value inside, ValueRange otherwise) {
                                   /*withElseRegion=*/true);
   Block *then = branch.thenBlock();
   Operation *first = inside.getDefiningOp()->getNextNode();
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::make_range(first->getIterator(), branch->getIterator())))
+  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(first->getIterator(), branch->getIterator())))
     if (!isa<linalg::IndexOp>(op))
       op.moveBefore(then, then->end());
   b.setInsertionPointToEnd(then);
@@ -167,8 +161,8 @@ void Padding::guard(const Guard &guard) {
     if (linalgOp)
       otherwise.push_back(body->getArgument(linalgOp.getNumDpsInputs() + i));
     else
-      otherwise.push_back(arith::ConstantOp::create(
-          rewriter, loc, getNeutralElement(ReductionKind::Sum, yielded.getType())));
+      otherwise.push_back(
+          arith::ConstantOp::create(rewriter, loc, getNeutralElement(ReductionKind::Sum, yielded.getType())));
   }
   Value inside = isInside(rewriter, loc, indices, counts);
   if (guard.body == PaddingNeeds::Body::Skip)
@@ -189,14 +183,12 @@ void Padding::apply() {
   for (const Mask &mask : masks) {
     Value value = mask.op->getOperand(mask.operand);
     SmallVector<Made, 1> &list = made[value];
-    auto known = llvm::find_if(list, [&](const Made &other) {
-      return other.value == mask.value && other.dims == mask.dims;
-    });
+    auto known =
+        llvm::find_if(list, [&](const Made &other) { return other.value == mask.value && other.dims == mask.dims; });
     if (known == list.end()) {
       OpBuilder b(mask.op->getContext());
       b.setInsertionPointAfterValue(value);
-      list.push_back({mask.value, mask.dims,
-                      createMasked(b, mask.op->getLoc(), value, mask.dims, mask.value)});
+      list.push_back({mask.value, mask.dims, createMasked(b, mask.op->getLoc(), value, mask.dims, mask.value)});
       known = list.end() - 1;
     }
     mask.op->setOperand(mask.operand, known->result);
@@ -218,8 +210,7 @@ void Padding::fill(Value value, ArrayRef<UnevenLoop> dims, PaddingFill with) {
     if (auto floatType = dyn_cast<FloatType>(element))
       content = FloatAttr::get(floatType, APFloat::getNaN(floatType.getFloatSemantics()));
     else
-      content = getNeutralElement(
-          with == PaddingFill::Lowest ? ReductionKind::Max : ReductionKind::And, element);
+      content = getNeutralElement(with == PaddingFill::Lowest ? ReductionKind::Max : ReductionKind::And, element);
   }
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : value.getUses()) {

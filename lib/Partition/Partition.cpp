@@ -38,11 +38,9 @@ namespace {
 
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill,
-                      bool keepLayouts, bool dynamicChecks)
-      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table),
-        padding(meshes), windows(meshes), fill(fill), keepLayouts(keepLayouts),
-        dynamicSizes(meshes, dynamicChecks) {
+  FunctionPartitioner(func::FuncOp func, FunctionMeshes &meshes, PaddingFill fill, bool keepLayouts, bool dynamicChecks)
+      : func(func), meshes(meshes), table(meshes), lookups(meshes), candidates(table), padding(meshes), windows(meshes),
+        fill(fill), keepLayouts(keepLayouts), dynamicSizes(meshes, dynamicChecks) {
     for (StringRef name : {kShardingsAttr, kGivenAttr, kComputeAttr, kRegatherAttr, kRuleAttr, kWindowsAttr})
       consumed.push_back(StringAttr::get(func.getContext(), name));
   }
@@ -52,9 +50,7 @@ public:
       return failure();
     // Rules are read before any type changes.
     SmallVector<std::pair<Operation *, SmallVector<CutLoop>>> rebased;
-    auto shardingOf = [&](Value value) {
-      return layouts.contains(value) ? &getSharding(value) : nullptr;
-    };
+    auto shardingOf = [&](Value value) { return layouts.contains(value) ? &getSharding(value) : nullptr; };
     WalkResult walk = func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (readsIndices(op))
         rebased.emplace_back(op, getCutLoops(op, shardingOf));
@@ -135,10 +131,9 @@ private:
         if (shardings)
           attr = cast<ShardingAttr>(shardings[i]);
         if (!attr)
-          return op.emitError()
-                 << "result #" << i << " of " << op.getName()
-                 << " has no layout, expected spmd.shardings as "
-                    "--spmd-insert-reshards writes them";
+          return op.emitError() << "result #" << i << " of " << op.getName()
+                                << " has no layout, expected spmd.shardings as "
+                                   "--spmd-insert-reshards writes them";
         if (failed(setLayout(result, attr, op.getLoc())))
           return failure();
       }
@@ -167,12 +162,10 @@ private:
   LogicalResult setInside(ManualComputationOp op, unsigned i, BlockArgument arg) {
     auto outside = cast<RankedTensorType>(op.getInputs()[i].getType());
     auto inside = cast<RankedTensorType>(arg.getType());
-    FailureOr<LayoutId> id =
-        table.read(op.getInSharding(i), outside, [&] { return op.emitError(); });
+    FailureOr<LayoutId> id = table.read(op.getInSharding(i), outside, [&] { return op.emitError(); });
     if (failed(id))
       return failure();
-    layouts[arg] =
-        table.intern(getFreeSharding(table.get(*id), outside.getShape(), inside.getShape()));
+    layouts[arg] = table.intern(getFreeSharding(table.get(*id), outside.getShape(), inside.getShape()));
     globalTypes[arg] = inside;
     return success();
   }
@@ -213,9 +206,7 @@ private:
     return local = type.clone(shape);
   }
 
-  const Sharding &getSharding(Value value) {
-    return table.get(layouts.lookup(value));
-  }
+  const Sharding &getSharding(Value value) { return table.get(layouts.lookup(value)); }
 
   void makeLocal(Value value) {
     value.setType(getLocalType(value));
@@ -237,8 +228,7 @@ private:
 
   void notePadding(Value value) {
     if (hasUneven && fill != PaddingFill::None)
-      if (auto dims = getUnevenDims(getSharding(value), globalTypes.lookup(value).getShape());
-          !dims.empty())
+      if (auto dims = getUnevenDims(getSharding(value), globalTypes.lookup(value).getShape()); !dims.empty())
         padded.emplace_back(value, std::move(dims));
   }
 
@@ -253,21 +243,18 @@ private:
   }
 
   LogicalResult partition(Operation *op) {
-    if (isa<WithShardingConstraintOp, PropagationBarrierOp, ShardingGroupOp,
-            StageBoundaryOp>(op))
+    if (isa<WithShardingConstraintOp, PropagationBarrierOp, ShardingGroupOp, StageBoundaryOp>(op))
       return op->emitError() << op->getName()
                              << " in phase resharded, expected it to be "
                                 "consumed by --spmd-insert-reshards";
     if (auto reshard = dyn_cast<ReshardOp>(op)) {
       Value input = reshard.getInput();
       RankedTensorType type = globalTypes.lookup(reshard.getResult());
-      if (failed(dynamicSizes.checkMove(reshard, type, getSharding(input),
-                                        getSharding(reshard.getResult()))))
+      if (failed(dynamicSizes.checkMove(reshard, type, getSharding(input), getSharding(reshard.getResult()))))
         return failure();
       OpBuilder b(op);
       FailureOr<Value> value =
-          lowerReshard(b, op->getLoc(), input, type, layouts.lookup(input),
-                       layouts.lookup(reshard.getResult()), table);
+          lowerReshard(b, op->getLoc(), input, type, layouts.lookup(input), layouts.lookup(reshard.getResult()), table);
       if (failed(value))
         return failure();
       // Later ops see the local value in the layout of the reshard.
@@ -290,8 +277,8 @@ private:
             op, [&](Value value) { return globalTypes.lookup(value); },
             [&](Value value) -> const Sharding & { return getSharding(value); })))
       return failure();
-    makeAttributesLocal(op, {[&](Value value) { return globalTypes.lookup(value); },
-                             [&](Value value) { return getLocalType(value); }});
+    makeAttributesLocal(
+        op, {[&](Value value) { return globalTypes.lookup(value); }, [&](Value value) { return getLocalType(value); }});
     if (isControlFlow(op) || isa<scf::InParallelOp, ManualComputationOp>(op))
       for (Region &region : op->getRegions())
         if (!region.empty() && failed(partitionBlock(region.front())))
@@ -395,17 +382,14 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
                     .Case("zero", PaddingFill::Zero)
                     .Default(std::nullopt);
     if (!fill) {
-      emitError(module.getLoc()) << "unknown fill-padding=" << fillPadding
-                                 << ", expected lowest, ones or zero";
+      emitError(module.getLoc()) << "unknown fill-padding=" << fillPadding << ", expected lowest, ones or zero";
       return signalPassFailure();
     }
     if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
       return signalPassFailure();
     // Layouts that disagree have no reshard between them yet.
-    if (int phase = getPhase(module);
-        phase == int(Phase::Annotated) || phase == int(Phase::Propagated)) {
-      emitError(module.getLoc()) << getArgument() << " of a module in phase \""
-                                 << kPhases[phase]
+    if (int phase = getPhase(module); phase == int(Phase::Annotated) || phase == int(Phase::Propagated)) {
+      emitError(module.getLoc()) << getArgument() << " of a module in phase \"" << kPhases[phase]
                                  << "\", expected \"resharded\"; run "
                                     "--spmd-insert-reshards first";
       return signalPassFailure();

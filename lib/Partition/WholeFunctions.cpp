@@ -21,8 +21,7 @@ unsigned spmd::dropAnnotations(Operation *root, StringRef reason) {
     if (isa<WithShardingConstraintOp>(op)) {
       ++constraints;
       remark::missed(op->getLoc(), remark::RemarkOpts::name("dropped-constraint").category("spmd"))
-          << remark::add("{0} is dropped", op->getName().getStringRef())
-          << remark::reason("{0}", reason);
+          << remark::add("{0} is dropped", op->getName().getStringRef()) << remark::reason("{0}", reason);
     }
     if (op->getNumResults() == 1)
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
@@ -44,8 +43,7 @@ public:
       auto type = dyn_cast<RankedTensorType>(arg.getType());
       if (!type)
         continue;
-      FailureOr<LayoutId> id = read(func.getArgAttr(arg.getArgNumber(), kShardingAttr), type,
-                                    arg.getLoc());
+      FailureOr<LayoutId> id = read(func.getArgAttr(arg.getArgNumber(), kShardingAttr), type, arg.getLoc());
       if (failed(id))
         return failure();
       func.setArgAttr(arg.getArgNumber(), kShardingAttr, table.getAttr(*id));
@@ -68,9 +66,7 @@ public:
   }
 
 private:
-  LayoutId wholeOf(Type type) {
-    return table.getReplicated(cast<RankedTensorType>(type).getRank());
-  }
+  LayoutId wholeOf(Type type) { return table.getReplicated(cast<RankedTensorType>(type).getRank()); }
 
   FailureOr<LayoutId> read(Attribute attr, Type type, Location loc) {
     auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
@@ -80,22 +76,18 @@ private:
   }
 
   Value reshard(OpBuilder &b, Value value, LayoutId from, LayoutId to, Location loc) {
-    auto [bytes, kinds, axes] =
-        table.getMove(from, to, cast<RankedTensorType>(value.getType()));
+    auto [bytes, kinds, axes] = table.getMove(from, to, cast<RankedTensorType>(value.getType()));
     if (bytes > 0 && forbidImplicit) {
-      emitError(loc) << "implicit reshard of " << value.getType() << " from "
-                     << meshes.toString(table.get(from)) << " to "
-                     << meshes.toString(table.get(to)) << " (" << kinds << ", " << bytes
+      emitError(loc) << "implicit reshard of " << value.getType() << " from " << meshes.toString(table.get(from))
+                     << " to " << meshes.toString(table.get(to)) << " (" << kinds << ", " << bytes
                      << " bytes), as the function has several blocks, expected one block: lift "
                         "its control flow, for instance with --lift-cf-to-scf";
       foundImplicit = true;
     }
     if (bytes > 0)
-      remark::passed(loc, remark::RemarkOpts::name("reshard")
-                              .category("spmd")
-                              .function(func.getName()))
-          << remark::add("{0} becomes {1}: {2}", meshes.toString(table.get(from)),
-                         meshes.toString(table.get(to)), kinds)
+      remark::passed(loc, remark::RemarkOpts::name("reshard").category("spmd").function(func.getName()))
+          << remark::add("{0} becomes {1}: {2}", meshes.toString(table.get(from)), meshes.toString(table.get(to)),
+                         kinds)
           << remark::metric("Bytes", bytes) << remark::metric("Axes", axes)
           << remark::reason("the function has several blocks")
           << remark::suggest("lift its control flow, for instance with --lift-cf-to-scf");
@@ -122,10 +114,8 @@ private:
       if (isa<func::ReturnOp>(op)) {
         OpBuilder b(&op);
         for (auto [i, operand] : llvm::enumerate(op.getOpOperands()))
-          if (isa<RankedTensorType>(operand.get().getType()) &&
-              results[i] != wholeOf(operand.get().getType()))
-            operand.set(reshard(b, operand.get(), wholeOf(operand.get().getType()), results[i],
-                                op.getLoc()));
+          if (isa<RankedTensorType>(operand.get().getType()) && results[i] != wholeOf(operand.get().getType()))
+            operand.set(reshard(b, operand.get(), wholeOf(operand.get().getType()), results[i], op.getLoc()));
         continue;
       }
       setShardings(&op, [&](unsigned i) { return wholeOf(op.getResult(i).getType()); });
@@ -148,8 +138,7 @@ private:
       Type type = operand.get().getType();
       if (!isa<RankedTensorType>(type))
         continue;
-      FailureOr<LayoutId> id = read(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(), type,
-                                    call.getLoc());
+      FailureOr<LayoutId> id = read(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(), type, call.getLoc());
       if (failed(id))
         return failure();
       if (*id != wholeOf(type))
@@ -160,8 +149,8 @@ private:
     for (auto [i, result] : llvm::enumerate(call.getResults())) {
       if (!isa<RankedTensorType>(result.getType()))
         continue;
-      FailureOr<LayoutId> id = read(callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(),
-                                    result.getType(), call.getLoc());
+      FailureOr<LayoutId> id =
+          read(callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(), result.getType(), call.getLoc());
       if (failed(id))
         return failure();
       produced[i] = *id;
@@ -174,9 +163,8 @@ private:
   void setShardings(Operation *op, function_ref<LayoutId(unsigned)> layoutOf) {
     SmallVector<Attribute> attrs;
     for (OpResult result : op->getResults())
-      attrs.push_back(table.getAttr(isa<RankedTensorType>(result.getType())
-                                        ? layoutOf(result.getResultNumber())
-                                        : table.getReplicated(0)));
+      attrs.push_back(table.getAttr(isa<RankedTensorType>(result.getType()) ? layoutOf(result.getResultNumber())
+                                                                            : table.getReplicated(0)));
     if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
       op->setAttr(kShardingsAttr, ArrayAttr::get(op->getContext(), attrs));
   }
@@ -199,9 +187,8 @@ LogicalResult spmd::verifyWholeCalls(Operation *op) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
     auto isCut = [](Attribute attr) {
       auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
-      return sharding && llvm::any_of(sharding.getDims(), [](DimShardingAttr dim) {
-               return !dim.getEntries().empty();
-             });
+      return sharding &&
+             llvm::any_of(sharding.getDims(), [](DimShardingAttr dim) { return !dim.getEntries().empty(); });
     };
     bool cut = false;
     for (unsigned i = 0; callee && i < callee.getNumArguments(); ++i)
@@ -210,10 +197,9 @@ LogicalResult spmd::verifyWholeCalls(Operation *op) {
       cut |= isCut(callee.getResultAttr(i, kShardingAttr));
     if (!cut)
       return WalkResult::advance();
-    InFlightDiagnostic diag =
-        call.emitError() << "call of @" << callee.getName() << " in the body of " << op->getName()
-                         << ", which computes on whole values, expected a callee whose arguments "
-                            "and results are whole";
+    InFlightDiagnostic diag = call.emitError() << "call of @" << callee.getName() << " in the body of " << op->getName()
+                                               << ", which computes on whole values, expected a callee whose arguments "
+                                                  "and results are whole";
     diag.attachNote(callee.getLoc()) << "callee is here";
     return WalkResult::interrupt();
   });

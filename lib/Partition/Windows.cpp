@@ -22,30 +22,23 @@ using namespace mlir::spmd;
 
 /// True for ops whose rule may have windows; most have none, and need not be asked.
 static bool mayReadWindows(Operation *op) {
-  if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp, tensor::ConcatOp,
-          tosa::SliceOp, tosa::ReverseOp, tosa::PadOp, tosa::ConcatOp, tosa::Conv2DOp,
-          tosa::Conv3DOp, tosa::DepthwiseConv2DOp, tosa::TransposeConv2DOp, tosa::MaxPool2dOp,
-          tosa::AvgPool2dOp>(op))
+  if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp, tensor::ConcatOp, tosa::SliceOp,
+          tosa::ReverseOp, tosa::PadOp, tosa::ConcatOp, tosa::Conv2DOp, tosa::Conv3DOp, tosa::DepthwiseConv2DOp,
+          tosa::TransposeConv2DOp, tosa::MaxPool2dOp, tosa::AvgPool2dOp>(op))
     return true;
   if (getIndexedBody(op) && readsIndices(op) &&
-      getIndexedBody(op)
-          ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
-          .wasInterrupted())
+      getIndexedBody(op)->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return true;
   // A named op builds its maps when asked.
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic)
     return isa<linalg::ConvolutionOpInterface>(op);
-  return generic.hasPureTensorSemantics() &&
-         llvm::any_of(generic.getIndexingMapsArray(), [](AffineMap map) {
-           return llvm::any_of(map.getResults(), [](AffineExpr expr) {
-             return isa<AffineBinaryOpExpr>(expr);
-           });
+  return generic.hasPureTensorSemantics() && llvm::any_of(generic.getIndexingMapsArray(), [](AffineMap map) {
+           return llvm::any_of(map.getResults(), [](AffineExpr expr) { return isa<AffineBinaryOpExpr>(expr); });
          });
 }
 
-void Windows::collect(Operation *op,
-                      llvm::function_ref<const Sharding *(Value)> getSharding) {
+void Windows::collect(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding) {
   if (!mayReadWindows(op))
     return;
   Plan plan{getShardingRule(op), {}, {}, {}};
@@ -73,9 +66,7 @@ void Windows::collect(Operation *op,
 SmallVector<Windows::CutWindow, 2> Windows::getCutWindows(const Plan &plan, unsigned t) const {
   SmallVector<CutWindow, 2> windows;
   for (const UnevenDim &dim : getWindows(plan.rule, t, plan.axes, meshes.getMesh()))
-    windows.push_back({dim.dim,
-                       plan.axes[plan.rule.dimFactors(plan.rule.tensor(t), dim.dim).front()],
-                       *dim.window});
+    windows.push_back({dim.dim, plan.axes[plan.rule.dimFactors(plan.rule.tensor(t), dim.dim).front()], *dim.window});
   return windows;
 }
 
@@ -85,17 +76,14 @@ SmallVector<Windows::CutWindow, 2> Windows::getCutWindows(const Plan &plan, unsi
 
 Value Windows::getCoordinate(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries) {
   FunctionMeshes::Spelled axes = meshes.spell(entries);
-  return getChunkStart(b, loc, axes.entries, deviceFactor(entries),
-                       getCoordinates(b, loc, axes));
+  return getChunkStart(b, loc, axes.entries, deviceFactor(entries), getCoordinates(b, loc, axes));
 }
 
 static Value makeConstant(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
 }
 
-static bool isZero(Value value) {
-  return matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero());
-}
+static bool isZero(Value value) { return matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero()); }
 
 /// The first place of a window on this device.
 static Value makeBegin(OpBuilder &b, Location loc, Value coordinate, const Window &window) {
@@ -114,17 +102,15 @@ static Value isWithin(OpBuilder &b, Location loc, Value place, Value low, Value 
   return arith::AndIOp::create(b, loc, above, below);
 }
 
-static linalg::GenericOp
-createElementwise(OpBuilder &b, Location loc, ValueRange inputs, ArrayRef<AffineMap> maps,
-                  Value init,
-                  llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+static linalg::GenericOp createElementwise(OpBuilder &b, Location loc, ValueRange inputs, ArrayRef<AffineMap> maps,
+                                           Value init,
+                                           llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
   auto type = cast<RankedTensorType>(init.getType());
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-      b, loc, TypeRange{type}, inputs, ValueRange{init}, maps, loops,
-      [&](OpBuilder &inner, Location loc, ValueRange args) {
-        linalg::YieldOp::create(inner, loc, body(inner, loc, args));
-      });
+  return linalg::GenericOp::create(b, loc, TypeRange{type}, inputs, ValueRange{init}, maps, loops,
+                                   [&](OpBuilder &inner, Location loc, ValueRange args) {
+                                     linalg::YieldOp::create(inner, loc, body(inner, loc, args));
+                                   });
 }
 
 Value Windows::createFetch(OpBuilder &b, Location loc, Value value, const Sharding &sharding,
@@ -148,16 +134,15 @@ Value Windows::createFetch(OpBuilder &b, Location loc, Value value, const Shardi
     offsets.push_back(window.window.offset);
   }
   ShardingAttr target = meshes.getAttr(to);
-  auto exchange = HaloExchangeOp::create(
-      b, loc, type.clone(local), value, TypeAttr::get(type.clone(global)),
-      meshes.getAttrOn(from, global, target.getMesh()), target, b.getDenseI64ArrayAttr(dims),
-      b.getDenseI64ArrayAttr(steps), b.getDenseI64ArrayAttr(offsets), IntegerAttr());
+  auto exchange =
+      HaloExchangeOp::create(b, loc, type.clone(local), value, TypeAttr::get(type.clone(global)),
+                             meshes.getAttrOn(from, global, target.getMesh()), target, b.getDenseI64ArrayAttr(dims),
+                             b.getDenseI64ArrayAttr(steps), b.getDenseI64ArrayAttr(offsets), IntegerAttr());
   halos.push_back(exchange);
   return exchange.getResult();
 }
 
-Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded,
-                            ArrayRef<CutWindow> asked) {
+Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded, ArrayRef<CutWindow> asked) {
   int64_t rank = padded.resultType.getRank();
   SmallVector<CutWindow, 2> windows; // of the source
   SmallVector<OpFoldResult> low(rank, b.getIndexAttr(0)), high(rank, b.getIndexAttr(0));
@@ -178,8 +163,7 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded,
     high[d] = b.getIndexAttr(padded.high[d]);
     padsOthers |= padded.low[d] != 0 || padded.high[d] != 0;
   }
-  Value value = createFetch(b, loc, padded.source, padded.sourceSharding, padded.sourceType,
-                            windows);
+  Value value = createFetch(b, loc, padded.source, padded.sourceSharding, padded.sourceType, windows);
   if (padsOthers) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
@@ -191,9 +175,8 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded,
   // Lanes beyond the source are zero already.
   if (isZero(padded.padding))
     return value;
-  llvm::erase_if(windows, [&](const CutWindow &window) {
-    return padded.low[window.dim] == 0 && padded.high[window.dim] == 0;
-  });
+  llvm::erase_if(windows,
+                 [&](const CutWindow &window) { return padded.low[window.dim] == 0 && padded.high[window.dim] == 0; });
   return createMasked(b, loc, value, windows, padded.sourceType, padded.padding);
 }
 
@@ -203,16 +186,14 @@ Value Windows::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<Cu
   for (const CutWindow &window : windows) {
     int64_t last = (deviceFactor(window.entries) - 1) * window.window.step;
     if (window.window.offset + std::min<int64_t>(last, 0) < 0 ||
-        window.window.offset + std::max<int64_t>(last, 0) + window.window.size >
-            globalType.getDimSize(window.dim))
+        window.window.offset + std::max<int64_t>(last, 0) + window.window.size > globalType.getDimSize(window.dim))
       reaching.push_back(window);
   }
   if (reaching.empty())
     return value;
   SmallVector<Value> begins, sizes;
   for (const CutWindow &window : reaching) {
-    begins.push_back(
-        makeBegin(b, loc, getCoordinate(b, loc, window.entries), window.window));
+    begins.push_back(makeBegin(b, loc, getCoordinate(b, loc, window.entries), window.window));
     sizes.push_back(makeConstant(b, loc, globalType.getDimSize(window.dim)));
   }
   Value zero = makeConstant(b, loc, 0);
@@ -220,14 +201,12 @@ Value Windows::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<Cu
   AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
   Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
   auto masked = createElementwise(
-      b, loc, value, {identity, identity}, empty,
-      [&](OpBuilder &inner, Location loc, ValueRange args) {
+      b, loc, value, {identity, identity}, empty, [&](OpBuilder &inner, Location loc, ValueRange args) {
         Value kept = args[0];
         for (auto [window, begin, size] : llvm::zip(reaching, begins, sizes)) {
           Value lane = linalg::IndexOp::create(inner, loc, window.dim);
           Value place = arith::AddIOp::create(inner, loc, begin, lane);
-          kept = arith::SelectOp::create(inner, loc, isWithin(inner, loc, place, zero, size),
-                                         kept, padding);
+          kept = arith::SelectOp::create(inner, loc, isWithin(inner, loc, place, zero, size), kept, padding);
         }
         return kept;
       });
@@ -258,8 +237,7 @@ static int64_t getChunk(const ShardingRule &rule, int32_t f, ArrayRef<DimEntry> 
 
 /// What a padding op says: per dim how much before and behind, and the value, which is
 /// made anew where it stands in the body or is an element.
-static Value readPadding(OpBuilder &b, Operation *op, SmallVectorImpl<int64_t> &low,
-                         SmallVectorImpl<int64_t> &high) {
+static Value readPadding(OpBuilder &b, Operation *op, SmallVectorImpl<int64_t> &low, SmallVectorImpl<int64_t> &high) {
   if (auto pad = dyn_cast<tosa::PadOp>(op)) {
     auto constant = pad.getPadding().getDefiningOp<tosa::ConstShapeOp>();
     for (auto [i, places] : llvm::enumerate(constant.getValues().getValues<APInt>()))
@@ -326,8 +304,7 @@ static std::pair<Value, Value> getInserted(OpBuilder &b, Location loc, const Ins
   if (cut.isAtLane)
     return {written, Value()};
   Value zero = makeConstant(b, loc, 0);
-  Value element = arith::SelectOp::create(
-      b, loc, written, arith::SubIOp::create(b, loc, place, cut.low), zero);
+  Value element = arith::SelectOp::create(b, loc, written, arith::SubIOp::create(b, loc, place, cut.low), zero);
   if (cut.stride != 1) {
     Value stride = makeConstant(b, loc, cut.stride);
     Value rest = arith::RemUIOp::create(b, loc, element, stride);
@@ -347,8 +324,7 @@ Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const Val
                               values.getGlobalType(op.getSource()), windows);
   auto type = cast<RankedTensorType>(op.getDest().getType());
   const llvm::SmallBitVector &dropped = plan.dropped;
-  SmallVector<OpFoldResult> offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(),
-                            strides = op.getMixedStrides();
+  SmallVector<OpFoldResult> offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(), strides = op.getMixedStrides();
   SmallVector<InsertedDim> cuts;
   // Per dim of the source: what it runs along where all do so at their lanes, the cut
   // (-1: none) and the dim of the destination.
@@ -374,9 +350,13 @@ Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const Val
       const DimEntries &entries = plan.axes[factors.front()];
       int64_t chunk = type.getDimSize(d), stride = *getConstantIntValue(strides[d]);
       Value coordinate = getCoordinate(b, loc, entries);
-      InsertedDim cut{d, stride, makeBegin(b, loc, coordinate, {chunk, 0, chunk}),
-                      getValueOrCreateConstantIndexOp(b, loc, offsets[d]), Value(),
-                      makeConstant(b, loc, 0), getConstantIntValue(sizes[d]) == 1};
+      InsertedDim cut{d,
+                      stride,
+                      makeBegin(b, loc, coordinate, {chunk, 0, chunk}),
+                      getValueOrCreateConstantIndexOp(b, loc, offsets[d]),
+                      Value(),
+                      makeConstant(b, loc, 0),
+                      getConstantIntValue(sizes[d]) == 1};
       int64_t reach = (*getConstantIntValue(sizes[d]) - 1) * stride + 1;
       cut.high = arith::AddIOp::create(b, loc, cut.low, makeConstant(b, loc, reach));
       for (const CutWindow &window : windows)
@@ -392,47 +372,43 @@ Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const Val
     } else if (isCut) {
       sizes[d] = b.getIndexAttr(type.getDimSize(d));
     }
-    isAll &= getConstantIntValue(sizes[d]) == type.getDimSize(d) &&
-             getConstantIntValue(offsets[d]) == 0;
+    isAll &= getConstantIntValue(sizes[d]) == type.getDimSize(d) && getConstantIntValue(offsets[d]) == 0;
     part.push_back(*getConstantIntValue(sizes[d]));
   }
   Value written = op.getDest();
   if (!isAll)
-    written = tensor::ExtractSliceOp::create(b, loc, type.clone(part), written, offsets, sizes,
-                                             strides);
+    written = tensor::ExtractSliceOp::create(b, loc, type.clone(part), written, offsets, sizes, strides);
   SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(type.getRank())};
   if (isAffine)
     maps.insert(maps.begin(), AffineMap::get(type.getRank(), 0, read, b.getContext()));
-  written = createElementwise(
-                b, loc, isAffine ? ValueRange(source) : ValueRange(), maps, written,
-                [&](OpBuilder &inner, Location loc, ValueRange args) -> Value {
-                  Value all;
-                  SmallVector<Value> elements, at;
-                  for (const InsertedDim &cut : cuts) {
-                    auto [one, element] = getInserted(inner, loc, cut);
-                    all = all ? Value(arith::AndIOp::create(inner, loc, all, one)) : one;
-                    elements.push_back(element);
-                  }
-                  if (isAffine)
-                    return arith::SelectOp::create(inner, loc, all, args[0], args[1]);
-                  for (auto [d, cut] : llvm::enumerate(cutOf))
-                    if (cut >= 0 && elements[cut])
-                      at.push_back(elements[cut]);
-                    else if (cut >= 0 && isa<AffineConstantExpr>(read[d]))
-                      at.push_back(makeConstant(inner, loc, 0));
-                    else
-                      at.push_back(linalg::IndexOp::create(inner, loc, laneOf[d]));
-                  Value element = tensor::ExtractOp::create(inner, loc, source, at);
-                  return arith::SelectOp::create(inner, loc, all, element, args[0]);
-                })
+  written = createElementwise(b, loc, isAffine ? ValueRange(source) : ValueRange(), maps, written,
+                              [&](OpBuilder &inner, Location loc, ValueRange args) -> Value {
+                                Value all;
+                                SmallVector<Value> elements, at;
+                                for (const InsertedDim &cut : cuts) {
+                                  auto [one, element] = getInserted(inner, loc, cut);
+                                  all = all ? Value(arith::AndIOp::create(inner, loc, all, one)) : one;
+                                  elements.push_back(element);
+                                }
+                                if (isAffine)
+                                  return arith::SelectOp::create(inner, loc, all, args[0], args[1]);
+                                for (auto [d, cut] : llvm::enumerate(cutOf))
+                                  if (cut >= 0 && elements[cut])
+                                    at.push_back(elements[cut]);
+                                  else if (cut >= 0 && isa<AffineConstantExpr>(read[d]))
+                                    at.push_back(makeConstant(inner, loc, 0));
+                                  else
+                                    at.push_back(linalg::IndexOp::create(inner, loc, laneOf[d]));
+                                Value element = tensor::ExtractOp::create(inner, loc, source, at);
+                                return arith::SelectOp::create(inner, loc, all, element, args[0]);
+                              })
                 .getResult(0);
   if (isAll)
     return written;
   return tensor::InsertSliceOp::create(b, loc, written, op.getDest(), offsets, sizes, strides);
 }
 
-Value Windows::lowerConcat(Operation *op, unsigned dim, const Plan &plan,
-                           const ValueInfo &values) {
+Value Windows::lowerConcat(Operation *op, unsigned dim, const Plan &plan, const ValueInfo &values) {
   OpBuilder b(op);
   Location loc = op->getLoc();
   const DimEntries &entries = plan.axes[dim];
@@ -441,8 +417,7 @@ Value Windows::lowerConcat(Operation *op, unsigned dim, const Plan &plan,
   SmallVector<Value> parts, ends;
   for (auto [t, operand] : llvm::enumerate(op->getOperands())) {
     RankedTensorType type = values.getGlobalType(operand);
-    parts.push_back(createWindow(b, loc, operand, values.getSharding(operand), type,
-                                 getCutWindows(plan, t)));
+    parts.push_back(createWindow(b, loc, operand, values.getSharding(operand), type, getCutWindows(plan, t)));
     end += type.getDimSize(dim);
     ends.push_back(makeConstant(b, loc, end));
   }
@@ -455,8 +430,8 @@ Value Windows::lowerConcat(Operation *op, unsigned dim, const Plan &plan,
                              Value place = arith::AddIOp::create(inner, loc, begin, lane);
                              Value value = args[parts.size() - 1];
                              for (size_t i = parts.size() - 1; i-- > 0;) {
-                               Value before = arith::CmpIOp::create(
-                                   inner, loc, arith::CmpIPredicate::slt, place, ends[i]);
+                               Value before =
+                                   arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, place, ends[i]);
                                value = arith::SelectOp::create(inner, loc, before, args[i], value);
                              }
                              return value;
@@ -473,9 +448,7 @@ void Windows::lowerReads(Operation *op, const Plan &plan, const ValueInfo &value
     const Sharding &sharding = values.getSharding(tensor);
     SmallVector<CutWindow, 2> windows = getCutWindows(plan, t);
     // A dim that is whole is read at the global place as it is.
-    llvm::erase_if(windows, [&](const CutWindow &window) {
-      return sharding.dims[window.dim].entries.empty();
-    });
+    llvm::erase_if(windows, [&](const CutWindow &window) { return sharding.dims[window.dim].entries.empty(); });
     if (windows.empty())
       continue;
     Value &value = fetched[t];
@@ -484,8 +457,7 @@ void Windows::lowerReads(Operation *op, const Plan &plan, const ValueInfo &value
       value = createWindow(b, op->getLoc(), tensor, sharding, values.getGlobalType(tensor), windows);
     SmallVector<Value> begins;
     for (const CutWindow &window : windows)
-      begins.push_back(makeBegin(b, op->getLoc(), getCoordinate(b, op->getLoc(), window.entries),
-                                 window.window));
+      begins.push_back(makeBegin(b, op->getLoc(), getCoordinate(b, op->getLoc(), window.entries), window.window));
     b.setInsertionPoint(extract);
     for (auto [window, begin] : llvm::zip(windows, begins)) {
       OpOperand &index = extract.getIndicesMutable()[window.dim];
@@ -525,8 +497,7 @@ void Windows::lowerOwnWindows(Operation *op, const Plan &plan, Value value, Rank
 Value Windows::lower(Operation *op, const ValueInfo &values) {
   const Plan &plan = plans.find(op)->second;
   // Padding that is computed per place is on dims that stay whole.
-  if (auto pad = dyn_cast<tensor::PadOp>(op);
-      isa<tosa::PadOp>(op) || (pad && pad.getConstantPaddingValue()))
+  if (auto pad = dyn_cast<tensor::PadOp>(op); isa<tosa::PadOp>(op) || (pad && pad.getConstantPaddingValue()))
     return lowerPad(op, plan, values);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return lowerInsert(insert, plan, values);
@@ -541,8 +512,8 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
       continue;
     SmallVector<CutWindow, 2> windows = getCutWindows(plan, t);
     Value operand = op->getOperand(t);
-    op->setOperand(t, createWindow(b, op->getLoc(), operand, values.getSharding(operand),
-                                   values.getGlobalType(operand), windows));
+    op->setOperand(
+        t, createWindow(b, op->getLoc(), operand, values.getSharding(operand), values.getGlobalType(operand), windows));
     if (t == 0 && !windows.empty())
       lowerOwnWindows(op, plan, operand, values.getGlobalType(operand), windows);
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
@@ -557,8 +528,8 @@ Value Windows::lower(Operation *op, const ValueInfo &values) {
         start.push_back(value.getSExtValue());
       for (const CutWindow &window : windows)
         start[window.dim] = 0;
-      slice.getStartMutable().assign(tosa::ConstShapeOp::create(
-          b, op->getLoc(), constant.getType(), b.getIndexTensorAttr(start)));
+      slice.getStartMutable().assign(
+          tosa::ConstShapeOp::create(b, op->getLoc(), constant.getType(), b.getIndexTensorAttr(start)));
     }
   }
   return {};
@@ -575,14 +546,12 @@ void Windows::joinHalos() {
   for (HaloExchangeOp &halo : halos) {
     SmallVector<HaloExchangeOp, 2> &others = byValue[halo.getInput()];
     auto overlaps = [&](HaloExchangeOp other) {
-      if (other->getBlock() != halo->getBlock() || other.getFrom() != halo.getFrom() ||
-          other.getTo() != halo.getTo() || other.getDims() != halo.getDims() ||
-          other.getSteps() != halo.getSteps())
+      if (other->getBlock() != halo->getBlock() || other.getFrom() != halo.getFrom() || other.getTo() != halo.getTo() ||
+          other.getDims() != halo.getDims() || other.getSteps() != halo.getSteps())
         return false;
       for (auto [i, d] : llvm::enumerate(halo.getDims())) {
         int64_t a = halo.getOffsets()[i], b = other.getOffsets()[i];
-        if (std::max(a, b) > std::min(a + halo.getType().getDimSize(d),
-                                      b + other.getType().getDimSize(d)))
+        if (std::max(a, b) > std::min(a + halo.getType().getDimSize(d), b + other.getType().getDimSize(d)))
           return false;
       }
       return true;
@@ -612,8 +581,7 @@ void Windows::joinHalos() {
         sizes.push_back(b.getIndexAttr(size));
       for (auto [i, d] : llvm::enumerate(halo.getDims()))
         begins[d] = b.getIndexAttr(from[i] - offsets[i]);
-      return tensor::ExtractSliceOp::create(b, first.getLoc(), type, first.getResult(), begins,
-                                            sizes, strides);
+      return tensor::ExtractSliceOp::create(b, first.getLoc(), type, first.getResult(), begins, sizes, strides);
     };
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : first.getResult().getUses())

@@ -49,8 +49,7 @@ LogicalResult spmd::verifyPipelineOptions(StringRef options, std::string &reason
   });
 }
 
-void spmd::buildPhases(OpPassManager &pm, Phase from,
-                       const PhaseOptions &phaseOptions, Phase last) {
+void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions, Phase last) {
   if (from < Phase::Propagated && last >= Phase::Propagated) {
     pm.addPass(createSPMDImportOrtPass());
     SPMDResolveAxisResourcesPassOptions options;
@@ -66,17 +65,15 @@ void spmd::buildPhases(OpPassManager &pm, Phase from,
     if (phaseOptions.pipeline) {
       std::unique_ptr<Pass> pipeline = createSPMDPipelinePass();
       // Whoever took the options from a user has verified them.
-      (void)pipeline->initializeOptions(*phaseOptions.pipeline,
-                                        [](const llvm::Twine &) { return failure(); });
+      (void)pipeline->initializeOptions(*phaseOptions.pipeline, [](const llvm::Twine &) { return failure(); });
       pm.addPass(std::move(pipeline));
       pm.addPass(createSPMDResolveAxisResourcesPass(options));
       pm.addPass(createSPMDDecomposePass());
     }
     pm.addPass(createSPMDSplitSegmentsPass());
     // Automatic stages are chosen by what the search finds for each.
-    bool searches = phaseOptions.autoShard ||
-                    (phaseOptions.pipeline &&
-                     StringRef(*phaseOptions.pipeline).contains("stages=auto"));
+    bool searches =
+        phaseOptions.autoShard || (phaseOptions.pipeline && StringRef(*phaseOptions.pipeline).contains("stages=auto"));
     if (searches) {
       std::unique_ptr<Pass> search = createSPMDAutoShardPass();
       // Whoever took the options from a user has verified them.
@@ -142,12 +139,11 @@ void spmd::registerPipelines() {
         phases.keepLayouts = options.keepLayouts;
         buildPhases(pm, Phase::Written, phases);
       });
-  PassPipelineRegistration<>(
-      "spmd-forbid-implicit-reshard",
-      "Insert reshards, with an error at each that the user did not write",
-      [](OpPassManager &pm) {
-        SPMDInsertReshardsPassOptions options;
-        options.forbidImplicit = true;
-        pm.addPass(createSPMDInsertReshardsPass(options));
-      });
+  PassPipelineRegistration<>("spmd-forbid-implicit-reshard",
+                             "Insert reshards, with an error at each that the user did not write",
+                             [](OpPassManager &pm) {
+                               SPMDInsertReshardsPassOptions options;
+                               options.forbidImplicit = true;
+                               pm.addPass(createSPMDInsertReshardsPass(options));
+                             });
 }

@@ -50,8 +50,7 @@ static SmallVector<Operation *> getForwardOps(func::FuncOp func, const Stages &s
   return ops;
 }
 
-SmallVector<Operation *> spmd::getStageCandidates(func::FuncOp func,
-                                                  const Microbatches &microbatches,
+SmallVector<Operation *> spmd::getStageCandidates(func::FuncOp func, const Microbatches &microbatches,
                                                   const Stages &stages) {
   SmallVector<Operation *> candidates;
   for (auto boundary : func.getBody().front().getOps<StageBoundaryOp>())
@@ -85,8 +84,8 @@ SmallVector<Operation *> spmd::getStageCandidates(func::FuncOp func,
     int64_t end = i;
     while (end + 1 < int64_t(ops.size()) && crossing[end + 1] == crossing[i])
       ++end;
-    bool isLeast = (i == 0 || crossing[i - 1] > crossing[i]) &&
-                   end + 1 < int64_t(ops.size()) && crossing[end + 1] > crossing[i];
+    bool isLeast =
+        (i == 0 || crossing[i - 1] > crossing[i]) && end + 1 < int64_t(ops.size()) && crossing[end + 1] > crossing[i];
     if (isLeast && crossing[i] > 0)
       points.push_back({crossing[i], i});
     i = end;
@@ -100,14 +99,12 @@ SmallVector<Operation *> spmd::getStageCandidates(func::FuncOp func,
   return candidates;
 }
 
-FailureOr<SmallVector<Operation *>> spmd::chooseUniformCuts(func::FuncOp func,
-                                                            const Microbatches &microbatches,
+FailureOr<SmallVector<Operation *>> spmd::chooseUniformCuts(func::FuncOp func, const Microbatches &microbatches,
                                                             const Stages &stages, int64_t count) {
   SmallVector<Operation *> candidates = getStageCandidates(func, microbatches, stages);
   if (int64_t(candidates.size()) + 1 < count)
-    return func.emitError() << "the function can be cut at " << candidates.size()
-                            << " places, expected at least " << count - 1 << " for " << count
-                            << " stages";
+    return func.emitError() << "the function can be cut at " << candidates.size() << " places, expected at least "
+                            << count - 1 << " for " << count << " stages";
   // Compute up to each candidate.
   Mesh mesh;
   SmallVector<double> before;
@@ -148,8 +145,7 @@ class StageChooser {
 public:
   StageChooser(func::FuncOp func, const Microbatches &microbatches, const Stages &whole,
                const AutoStageOptions &options)
-      : func(func), microbatches(microbatches), options(options),
-        cluster(toMesh(options.cluster)),
+      : func(func), microbatches(microbatches), options(options), cluster(toMesh(options.cluster)),
         candidates(getStageCandidates(func, microbatches, whole)) {}
 
   FailureOr<AutoStages> run() {
@@ -168,11 +164,9 @@ public:
     // Stages are searched where a plan has them that is the best as far as is known: a
     // stage that was not searched takes the time of its compute at least.
     std::map<std::array<int64_t, 4>, std::optional<double>> exact;
-    auto cost = [&](int64_t first, int64_t last, int64_t submesh,
-                    int64_t inFlight) -> std::optional<double> {
+    auto cost = [&](int64_t first, int64_t last, int64_t submesh, int64_t inFlight) -> std::optional<double> {
       auto it = exact.find({first, last, submesh, inFlight});
-      return it != exact.end() ? it->second
-                               : leastBefore[submesh][last + 1] - leastBefore[submesh][first];
+      return it != exact.end() ? it->second : leastBefore[submesh][last + 1] - leastBefore[submesh][first];
     };
     std::string error;
     std::optional<StagePlan> plan;
@@ -183,13 +177,11 @@ public:
       isKnown = true;
       for (auto [s, stage] : llvm::enumerate(plan->stages)) {
         int64_t inFlight = std::min<int64_t>(microbatches.getCount(), plan->stages.size() - s);
-        auto [it, isNew] =
-            exact.try_emplace({stage.firstLayer, stage.lastLayer, stage.submesh, inFlight});
+        auto [it, isNew] = exact.try_emplace({stage.firstLayer, stage.lastLayer, stage.submesh, inFlight});
         if (!isNew)
           continue;
         isKnown = false;
-        FailureOr<const Shape *> best =
-            getBest(stage.firstLayer, stage.lastLayer, stage.submesh, inFlight);
+        FailureOr<const Shape *> best = getBest(stage.firstLayer, stage.lastLayer, stage.submesh, inFlight);
         if (failed(best))
           return failure();
         if (*best)
@@ -203,8 +195,7 @@ public:
       if (s > 0)
         result.cuts.push_back(candidates[stage.firstLayer - 1]);
       int64_t inFlight = std::min<int64_t>(microbatches.getCount(), plan->stages.size() - s);
-      FailureOr<const Shape *> best =
-          getBest(stage.firstLayer, stage.lastLayer, stage.submesh, inFlight);
+      FailureOr<const Shape *> best = getBest(stage.firstLayer, stage.lastLayer, stage.submesh, inFlight);
       Mesh mesh = (*best)->mesh;
       mesh.deviceIds.clear();
       for (int64_t i = 0; i < submeshes[stage.submesh]; ++i)
@@ -219,7 +210,7 @@ private:
   /// A stage on one logical shape.
   struct Shape {
     Mesh mesh;
-    double seconds = 0; // of a microbatch
+    double seconds = 0;          // of a microbatch
     int64_t peak = 0, saved = 0; // bytes: at most, and per further microbatch in flight
   };
 
@@ -328,9 +319,7 @@ private:
             os << same->getName() << same->getAttrDictionary();
       }
       for (Region &region : op.getRegions())
-        region.walk([&](Operation *inner) {
-          os << inner->getName() << inner->getAttrDictionary();
-        });
+        region.walk([&](Operation *inner) { os << inner->getName() << inner->getAttrDictionary(); });
       for (Value result : op.getResults()) {
         os << ">" << result.getType() << " ";
         made[result] = {layer, count[layer]++};
@@ -400,8 +389,7 @@ private:
       Mesh mesh = makeMesh(sizes);
       std::vector<std::tuple<int64_t, double, double>> links;
       for (auto [a, axis] : llvm::enumerate(mesh.axes))
-        links.push_back({axis.size, mesh.alpha.empty() ? 0 : mesh.alpha[a],
-                         mesh.beta.empty() ? 0 : mesh.beta[a]});
+        links.push_back({axis.size, mesh.alpha.empty() ? 0 : mesh.alpha[a], mesh.beta.empty() ? 0 : mesh.beta[a]});
       llvm::sort(links);
       return seen.insert(links).second || !named.empty();
     };
@@ -476,8 +464,7 @@ private:
   /// What is the same for ranges that are alike.
   std::vector<int64_t> makeKey(int64_t first, int64_t last, int64_t submesh, int64_t inFlight) {
     std::vector<int64_t> key(layerClass.begin() + first, layerClass.begin() + last + 1);
-    key.insert(key.end(), {first == 0 ? -1 : -2, last + 1 == int64_t(layerClass.size()) ? -1 : -2,
-                           submesh, inFlight});
+    key.insert(key.end(), {first == 0 ? -1 : -2, last + 1 == int64_t(layerClass.size()) ? -1 : -2, submesh, inFlight});
     return key;
   }
 
@@ -521,8 +508,7 @@ private:
       sum = *a;
       auto add = [&](auto field) {
         (*sum).*field += (*b).*field - (*m1).*field +
-                         (length - 1) * std::max<decltype((*a).*field + 0)>(
-                                            (*m2).*field - (*m1).*field, 0);
+                         (length - 1) * std::max<decltype((*a).*field + 0)>((*m2).*field - (*m1).*field, 0);
       };
       add(&Shape::seconds);
       add(&Shape::peak);
@@ -532,8 +518,7 @@ private:
   }
 
   /// All shapes of a stage; with `inFlight`, what fits into memory.
-  LogicalResult evaluate(int64_t first, int64_t last, int64_t submesh, Shapes &out,
-                         int64_t inFlight = 0) {
+  LogicalResult evaluate(int64_t first, int64_t last, int64_t submesh, Shapes &out, int64_t inFlight = 0) {
     SmallVector<Operation *> cuts;
     if (first > 0)
       cuts.push_back(candidates[first - 1]);
@@ -544,8 +529,7 @@ private:
     if (failed(stages))
       return failure();
     auto name = FlatSymbolRefAttr::get(func.getContext(), "stage");
-    FailureOr<OwningOpRef<func::FuncOp>> stage =
-        buildStageFunction(func, own, *stages, first > 0, name);
+    FailureOr<OwningOpRef<func::FuncOp>> stage = buildStageFunction(func, own, *stages, first > 0, name);
     if (failed(stage))
       return failure();
     for (ArrayRef<int64_t> sizes : getShapes(submeshes[submesh])) {
@@ -667,7 +651,7 @@ private:
 
 } // namespace
 
-FailureOr<AutoStages> spmd::chooseStages(func::FuncOp func, const Microbatches &microbatches,
-                                         const Stages &stages, const AutoStageOptions &options) {
+FailureOr<AutoStages> spmd::chooseStages(func::FuncOp func, const Microbatches &microbatches, const Stages &stages,
+                                         const AutoStageOptions &options) {
   return StageChooser(func, microbatches, stages, options).run();
 }

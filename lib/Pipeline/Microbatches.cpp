@@ -39,9 +39,7 @@ bool State::isPlain() const {
 }
 
 /// Ops that hand their operand on.
-static bool isPassed(Operation *op) {
-  return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op);
-}
+static bool isPassed(Operation *op) { return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op); }
 static bool isMark(Operation *op) { return isa<StageBoundaryOp, ShardingGroupOp>(op); }
 
 static Value skipPins(Value value) {
@@ -65,17 +63,15 @@ LogicalResult Microbatches::readArguments() {
       continue;
     int64_t size = cast<RankedTensorType>(arg.getType()).getDimSize(attr.getDim());
     auto fail = [&]() {
-      return emitError(arg.getLoc())
-             << "dim " << attr.getDim() << " of argument #" << arg.getArgNumber() << " of @"
-             << func.getName();
+      return emitError(arg.getLoc()) << "dim " << attr.getDim() << " of argument #" << arg.getArgNumber() << " of @"
+                                     << func.getName();
     };
     if (ShapedType::isDynamic(size))
       return fail() << " has an unknown size, expected one that " << count
                     << " microbatches divide; give it with --spmd-specialize-shapes";
     if (size == 0 || size % count != 0) {
       InFlightDiagnostic diag = fail();
-      diag << " has size " << size << ", which " << count
-           << " microbatches do not divide, expected one of";
+      diag << " has size " << size << ", which " << count << " microbatches do not divide, expected one of";
       for (int64_t d = 1; d <= size; ++d)
         if (size % d == 0)
           diag << (d == 1 ? " " : ", ") << d;
@@ -85,8 +81,8 @@ LogicalResult Microbatches::readArguments() {
   }
   if (common == 0 && count > 1)
     return func.emitError() << "no argument of @" << func.getName()
-                            << " carries spmd.microbatch, expected one at each argument that "
-                            << count << " microbatches cut";
+                            << " carries spmd.microbatch, expected one at each argument that " << count
+                            << " microbatches cut";
   divisor = count > 1 ? count : std::max<int64_t>(common, 1);
   return success();
 }
@@ -184,9 +180,9 @@ const State &Microbatches::get(Value value) const {
 }
 
 bool Microbatches::isSame(Operation *op) const {
-  return !apply.contains(op) && llvm::all_of(op->getResults(), [&](Value value) {
-    return get(value).kind == State::Same;
-  }) && llvm::all_of(op->getOperands(), [&](Value value) { return get(value).kind == State::Same; });
+  return !apply.contains(op) &&
+         llvm::all_of(op->getResults(), [&](Value value) { return get(value).kind == State::Same; }) &&
+         llvm::all_of(op->getOperands(), [&](Value value) { return get(value).kind == State::Same; });
 }
 
 static Sharding makeSharding(ArrayRef<DimEntries> dims) {
@@ -220,8 +216,7 @@ static std::string describe(Value value) {
 class Microbatches::OpVisit {
 public:
   OpVisit(Microbatches &all, Operation *op)
-      : all(all), op(op), rule(getShardingRule(op)), axes(rule.numFactors()),
-        summands(rule.numOperands()) {
+      : all(all), op(op), rule(getShardingRule(op)), axes(rule.numFactors()), summands(rule.numOperands()) {
     read.append(op->operand_begin(), op->operand_end());
     if (hasTensorRegions(op))
       op->walk([&](Operation *inner) { read.append(inner->operand_begin(), inner->operand_end()); });
@@ -246,9 +241,8 @@ public:
       }
     }
     if (cut < 0)
-      return success(all.count > 1 || llvm::none_of(read, [&](Value operand) {
-        return kindOf(operand) == State::Cut;
-      }));
+      return success(all.count > 1 ||
+                     llvm::none_of(read, [&](Value operand) { return kindOf(operand) == State::Cut; }));
     if (failed(checkOperands()) || failed(checkPlaces()))
       return failure();
     setResults();
@@ -257,9 +251,7 @@ public:
 
 private:
   /// Whether the op is visited by what is inside it.
-  static bool hasTensorRegions(Operation *op) {
-    return op->getNumRegions() > 0 && !getIndexedBody(op);
-  }
+  static bool hasTensorRegions(Operation *op) { return op->getNumRegions() > 0 && !getIndexedBody(op); }
 
   State::Kind kindOf(Value value) const { return all.get(value).kind; }
 
@@ -267,11 +259,10 @@ private:
   LogicalResult toApply(Value reason) {
     for (Value operand : read)
       if (kindOf(operand) == State::Cut && !isCreation(operand.getDefiningOp())) {
-        InFlightDiagnostic diag =
-            op->emitError() << op->getName() << " needs " << describe(skipPins(reason))
-                            << " of all microbatches while it computes on the part of one, "
-                               "expected what is summed over the batch to be used once per step "
-                               "only";
+        InFlightDiagnostic diag = op->emitError() << op->getName() << " needs " << describe(skipPins(reason))
+                                                  << " of all microbatches while it computes on the part of one, "
+                                                     "expected what is summed over the batch to be used once per step "
+                                                     "only";
         diag.attachNote(skipPins(reason).getLoc()) << "complete after the last microbatch";
         return diag;
       }
@@ -296,8 +287,7 @@ private:
       if (kindOf(operand) == State::Partial)
         return toApply(operand);
       if (kindOf(operand) != State::Same)
-        return op->emitError() << op->getName() << " takes an element out of "
-                               << describe(skipPins(operand))
+        return op->emitError() << op->getName() << " takes an element out of " << describe(skipPins(operand))
                                << ", which microbatches have in parts, expected ops on tensors";
     }
     return std::nullopt;
@@ -306,8 +296,7 @@ private:
   /// What is made out of nothing takes any layout.
   bool isRead(unsigned t) const {
     const ShardingRule::Tensor &tensor = rule.tensor(t);
-    return tensor.type && tensor.role != OperandRole::ShapeOnly &&
-           !isCreation(Value(tensor.value).getDefiningOp());
+    return tensor.type && tensor.role != OperandRole::ShapeOnly && !isCreation(Value(tensor.value).getDefiningOp());
   }
 
   /// Takes over how tensor `t` is cut; fails if that is another factor than before.
@@ -364,9 +353,7 @@ private:
       return false;
     if (cut < 0)
       return isLinear(op, summands);
-    return llvm::all_of(summands.set_bits(), [&](unsigned t) {
-      return rule.tensor(t).role == OperandRole::Init;
-    });
+    return llvm::all_of(summands.set_bits(), [&](unsigned t) { return rule.tensor(t).role == OperandRole::Init; });
   }
 
   /// Every operand as the op needs it.
@@ -377,16 +364,14 @@ private:
       const ShardingRule::Tensor &tensor = rule.tensor(t);
       const State &state = all.get(tensor.value);
       SmallVector<DimEntries, 4> needed = getDims(getTensorSharding(rule, t, axes));
-      if ((state.kind == State::Cut && needed != state.dims) ||
-          (state.kind == State::Partial && isCut(needed)))
+      if ((state.kind == State::Cut && needed != state.dims) || (state.kind == State::Partial && isCut(needed)))
         return needsWhole(tensor.value);
       if (state.kind != State::Same)
         continue;
       if (isCut(needed)) {
         Value source = skipPins(tensor.value);
         InFlightDiagnostic diag = op->emitError()
-                                  << op->getName() << " computes on the part of a microbatch and "
-                                  << describe(source)
+                                  << op->getName() << " computes on the part of a microbatch and " << describe(source)
                                   << " is the same in all of them, expected spmd.microbatch at the "
                                      "argument that it comes from";
         diag.attachNote(source.getLoc()) << "the same in all microbatches";
@@ -424,9 +409,8 @@ private:
       auto [it, isNew] = layouts.try_emplace(value);
       const State &state = all.get(value);
       if (isNew)
-        it->second = makeSharding(state.kind == State::Cut
-                                      ? ArrayRef<DimEntries>(state.dims)
-                                      : SmallVector<DimEntries, 4>(type.getRank()));
+        it->second = makeSharding(state.kind == State::Cut ? ArrayRef<DimEntries>(state.dims)
+                                                           : SmallVector<DimEntries, 4>(type.getRank()));
       return &it->second;
     };
     for (const CutLoop &loop : getCutLoops(op, shardingOf)) {
@@ -437,7 +421,8 @@ private:
             isRead |= !llvm::is_contained(loop.localUses, &use);
       });
       if (isRead || !isa<linalg::LinalgOp>(op))
-        return op->emitError() << op->getName() << " reads the place in the batch that it computes, "
+        return op->emitError() << op->getName()
+                               << " reads the place in the batch that it computes, "
                                   "which microbatches do not know, expected it as an argument";
     }
     return success();
@@ -476,8 +461,7 @@ LogicalResult Microbatches::visit(Operation *op) {
     return success();
   if (isa<ManualComputationOp, func::CallOp>(op))
     return op->emitError() << op->getName() << " in a pipelined function, expected "
-                           << (isa<func::CallOp>(op) ? "calls to be inlined (private callees are)"
-                                                     : "ordinary ops");
+                           << (isa<func::CallOp>(op) ? "calls to be inlined (private callees are)" : "ordinary ops");
   return OpVisit(*this, op).run();
 }
 
@@ -504,8 +488,7 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
       result = carried;
     } else if (carried.kind == State::Same || (isMade && other.kind == State::Same)) {
       result = carried.kind == State::Same ? other : carried;
-    } else if (other.kind == State::Same && carried.kind == State::Partial &&
-               isNeutralFill(from, carried.reduction)) {
+    } else if (other.kind == State::Same && carried.kind == State::Partial && isNeutralFill(from, carried.reduction)) {
       result = carried;
     } else {
       return loop.emitError() << "a value that the loop carries is not the same part of the batch "
@@ -535,8 +518,7 @@ LogicalResult Microbatches::visitLoop(Operation *op) {
         return failure();
       if (next.kind != state.kind || next.dims != state.dims) {
         bool starts = isCreation(skipPins(loop.getInitArgs()[i]).getDefiningOp()) &&
-                      (next.kind == State::Cut ||
-                       isNeutralFill(loop.getInitArgs()[i], next.reduction));
+                      (next.kind == State::Cut || isNeutralFill(loop.getInitArgs()[i], next.reduction));
         if (!starts)
           return join({State::Cut}, loop.getInitArgs()[i], next);
         set(arg, next);
@@ -594,8 +576,7 @@ LogicalResult Microbatches::visitOnly(Operation *op) {
       for (Value operand : inner->getOperands()) {
         Value source = skipPins(operand);
         Operation *made = source.getDefiningOp();
-        if (made && isSum(source) && made->getBlock() == op->getBlock() &&
-            held.insert(source).second) {
+        if (made && isSum(source) && made->getBlock() == op->getBlock() && held.insert(source).second) {
           pending.push_back(made);
           holdsMore = true;
         }
@@ -671,8 +652,7 @@ LogicalResult Microbatches::moveToApply(Operation *first) {
 
 static int64_t getBytes(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
-  return type.hasStaticShape() ? type.getNumElements() * getElementBytes(type.getElementType())
-                               : INT64_MAX;
+  return type.hasStaticShape() ? type.getNumElements() * getElementBytes(type.getElementType()) : INT64_MAX;
 }
 
 void Microbatches::shrink() {
@@ -727,8 +707,7 @@ static Value makeCreation(OpBuilder &b, Value value, RankedTensorType type) {
   else if (auto fill = dyn_cast<linalg::FillOp>(copy)) {
     OpBuilder before(copy);
     auto init = cast<RankedTensorType>(fill.getOutputs().front().getType());
-    fill.getOutputsMutable().assign(
-        makeCreation(before, fill.getOutputs().front(), init.clone(type.getShape())));
+    fill.getOutputsMutable().assign(makeCreation(before, fill.getOutputs().front(), init.clone(type.getShape())));
   }
   copy->getResult(0).setType(type);
   return copy->getResult(0);
@@ -770,8 +749,7 @@ void Microbatches::makeLocal() {
   SmallVector<Made> made;
   for (Operation *op : ops) {
     if (isPassed(op) || isMark(op) || apply.contains(op) || isSame(op) ||
-        !llvm::any_of(op->getOperands(),
-                      [](Value operand) { return isCreation(operand.getDefiningOp()); }))
+        !llvm::any_of(op->getOperands(), [](Value operand) { return isCreation(operand.getDefiningOp()); }))
       continue;
     ShardingRule rule = getShardingRule(op);
     FactorAxes axes(rule.numFactors());
@@ -816,8 +794,7 @@ void Microbatches::makeLocal() {
     if (auto loop = dyn_cast<scf::ForOp>(op))
       for (OpOperand &init : loop.getInitArgsMutable()) {
         auto type = dyn_cast<RankedTensorType>(init.get().getType());
-        RankedTensorType carried =
-            locals.lookup(loop.getRegionIterArgs()[init.getOperandNumber() - 3]);
+        RankedTensorType carried = locals.lookup(loop.getRegionIterArgs()[init.getOperandNumber() - 3]);
         if (!type || carried == type || !isCreation(init.get().getDefiningOp()))
           continue;
         OpBuilder b(op);

@@ -74,8 +74,7 @@ private:
   FailureOr<MeshOp> lookup(ModuleOp module, StringRef name) {
     if (auto mesh = module.lookupSymbol<MeshOp>(name))
       return mesh;
-    InFlightDiagnostic diag = emitError(module.getLoc())
-                              << "unknown mesh \"" << name << "\", expected an spmd.mesh";
+    InFlightDiagnostic diag = emitError(module.getLoc()) << "unknown mesh \"" << name << "\", expected an spmd.mesh";
     for (auto mesh : module.getOps<MeshOp>())
       diag.attachNote(mesh.getLoc()) << "available mesh: @" << mesh.getSymName();
     return diag;
@@ -110,14 +109,14 @@ private:
     if (!list)
       return success();
     if (int64_t(list.size()) != count * virtualStages)
-      return func.emitError() << "spmd.mesh names " << list.size() << " meshes, expected "
-                              << count * virtualStages << ", one per stage";
+      return func.emitError() << "spmd.mesh names " << list.size() << " meshes, expected " << count * virtualStages
+                              << ", one per stage";
     for (auto [k, mesh] : llvm::enumerate(list.getAsRange<FlatSymbolRefAttr>())) {
       if (k < size_t(count))
         meshes.push_back(mesh.getValue().str());
       else if (mesh != list[k % count])
-        return func.emitError() << "stage " << k << " is on " << mesh << ", expected "
-                                << list[k % count] << ", the mesh of stage " << k % count;
+        return func.emitError() << "stage " << k << " is on " << mesh << ", expected " << list[k % count]
+                                << ", the mesh of stage " << k % count;
     }
     return success();
   }
@@ -152,10 +151,9 @@ private:
     if (meshes.empty())
       return sliceCluster(cluster, count);
     if (int64_t(meshes.size()) != count)
-      return emitError(func.getLoc())
-             << meshes.size() << " meshes are given for " << count * virtualStages << " stages"
-             << (virtualStages > 1 ? (", " + Twine(virtualStages) + " on each").str() : "")
-             << ", expected " << count;
+      return emitError(func.getLoc()) << meshes.size() << " meshes are given for " << count * virtualStages << " stages"
+                                      << (virtualStages > 1 ? (", " + Twine(virtualStages) + " on each").str() : "")
+                                      << ", expected " << count;
     llvm::DenseMap<int64_t, MeshOp> owner;
     for (const std::string &name : meshes) {
       FailureOr<MeshOp> mesh = lookup(module, name);
@@ -163,9 +161,8 @@ private:
         return failure();
       for (int64_t device : getDevices(toMesh(*mesh)))
         if (auto [it, isNew] = owner.try_emplace(device, *mesh); !isNew) {
-          InFlightDiagnostic diag = mesh->emitError()
-                                    << "device " << device << " belongs to two stages, expected "
-                                    << "the meshes of stages to have devices of their own";
+          InFlightDiagnostic diag = mesh->emitError() << "device " << device << " belongs to two stages, expected "
+                                                      << "the meshes of stages to have devices of their own";
           diag.attachNote(it->second.getLoc()) << "the other stage";
           return diag;
         }
@@ -177,8 +174,7 @@ private:
         devices.insert(device);
         if (!owner.contains(device)) {
           InFlightDiagnostic diag = emitError(func.getLoc())
-                                    << "device " << device << " of cluster @"
-                                    << cluster.getSymName()
+                                    << "device " << device << " of cluster @" << cluster.getSymName()
                                     << " belongs to no stage, expected the meshes of the stages "
                                        "to have all devices";
           diag.attachNote(cluster.getLoc()) << "the cluster";
@@ -187,8 +183,8 @@ private:
       }
       for (auto [device, mesh] : owner)
         if (!devices.contains(device))
-          return mesh.emitError() << "device " << device << " is none of cluster @"
-                                  << cluster.getSymName() << ", expected its devices";
+          return mesh.emitError() << "device " << device << " is none of cluster @" << cluster.getSymName()
+                                  << ", expected its devices";
     }
     return result;
   }
@@ -200,10 +196,9 @@ private:
     if (count == 1)
       return SmallVector<FlatSymbolRefAttr>{FlatSymbolRefAttr::get(cluster.getSymNameAttr())};
     if (mesh.axes.empty() || mesh.axes.front().size % count != 0)
-      return cluster.emitError()
-             << "the first axis of the cluster has "
-             << (mesh.axes.empty() ? 0 : mesh.axes.front().size) << " places, which " << count
-             << " stages do not divide, expected another axis first or the option meshes=...";
+      return cluster.emitError() << "the first axis of the cluster has "
+                                 << (mesh.axes.empty() ? 0 : mesh.axes.front().size) << " places, which " << count
+                                 << " stages do not divide, expected another axis first or the option meshes=...";
     SmallVector<int64_t> devices = getDevices(mesh);
     int64_t each = devices.size() / count;
     SmallVector<FlatSymbolRefAttr> result;
@@ -247,8 +242,7 @@ private:
     };
     SignatureAttrs signature(func);
     auto convertEntry = [&](NamedAttrList &attrs, Location loc) -> LogicalResult {
-      FailureOr<AxisResourcesAttr> resources =
-          convert(dyn_cast_or_null<ShardingAttr>(attrs.get(kShardingAttr)), loc);
+      FailureOr<AxisResourcesAttr> resources = convert(dyn_cast_or_null<ShardingAttr>(attrs.get(kShardingAttr)), loc);
       if (failed(resources))
         return failure();
       if (*resources) {
@@ -279,8 +273,7 @@ private:
 
   /// Stages that the function does not say: of equal compute, or by search, which finds
   /// the meshes too.
-  FailureOr<Stages> assignFound(func::FuncOp func, Microbatches &split,
-                                SmallVector<FlatSymbolRefAttr> &found) {
+  FailureOr<Stages> assignFound(func::FuncOp func, Microbatches &split, SmallVector<FlatSymbolRefAttr> &found) {
     for (auto boundary : func.getBody().front().getOps<StageBoundaryOp>())
       if (!boundary.getCandidate())
         return boundary.emitError() << "stage boundary with stages=" << stages.getValue()
@@ -304,8 +297,7 @@ private:
                               << ", expected 1 (the search gives every stage devices of its own), "
                                  "or stages=uniform or manual";
     if (!meshes.empty() || func->getAttrOfType<ArrayAttr>(kMeshAttr))
-      return func.emitError() << "stages=auto with meshes of stages given"
-                              << (meshes.empty() ? " by spmd.mesh" : "")
+      return func.emitError() << "stages=auto with meshes of stages given" << (meshes.empty() ? " by spmd.mesh" : "")
                               << ", expected cluster=NAME alone (the search finds them), or "
                                  "stages=uniform or manual";
     FailureOr<MeshOp> cluster = getCluster();
@@ -333,23 +325,19 @@ private:
 
   LogicalResult run(ModuleOp module) {
     if (!llvm::is_contained({"manual", "uniform", "auto"}, stages))
-      return emitError(module.getLoc()) << "unknown stages=" << stages
-                                        << ", expected manual, uniform or auto";
-    static constexpr StringLiteral kinds[] = {"", "gpipe", "1f1b", "1f1b-overlap",
-                                              "interleaved-1f1b", "inference"};
+      return emitError(module.getLoc()) << "unknown stages=" << stages << ", expected manual, uniform or auto";
+    static constexpr StringLiteral kinds[] = {"", "gpipe", "1f1b", "1f1b-overlap", "interleaved-1f1b", "inference"};
     if (!llvm::is_contained(kinds, StringRef(schedule)))
-      return emitError(module.getLoc())
-             << "unknown schedule=" << schedule
-             << ", expected gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b or inference";
-    for (auto [name, value] : {std::pair("microbatches", int64_t(microbatches)),
-                               std::pair("virtual-stages", int64_t(virtualStages))})
+      return emitError(module.getLoc()) << "unknown schedule=" << schedule
+                                        << ", expected gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b or inference";
+    for (auto [name, value] :
+         {std::pair("microbatches", int64_t(microbatches)), std::pair("virtual-stages", int64_t(virtualStages))})
       if (value < 1)
         return emitError(module.getLoc()) << name << "=" << value << ", expected at least 1";
     if (virtualStages > 1 && schedule != "interleaved-1f1b")
-      return emitError(module.getLoc())
-             << "virtual-stages=" << int64_t(virtualStages) << " with "
-             << (schedule.empty() ? "the default schedule" : "schedule=" + schedule)
-             << ", expected schedule=interleaved-1f1b";
+      return emitError(module.getLoc()) << "virtual-stages=" << int64_t(virtualStages) << " with "
+                                        << (schedule.empty() ? "the default schedule" : "schedule=" + schedule)
+                                        << ", expected schedule=interleaved-1f1b";
     FailureOr<func::FuncOp> chosen = chooseFunction(module);
     if (failed(chosen))
       return failure();
@@ -367,26 +355,22 @@ private:
     if (failed(split))
       return failure();
     SmallVector<FlatSymbolRefAttr> found;
-    FailureOr<Stages> assigned = stages == "manual" ? Stages::assign(func, *split)
-                                                    : assignFound(func, *split, found);
+    FailureOr<Stages> assigned = stages == "manual" ? Stages::assign(func, *split) : assignFound(func, *split, found);
     if (failed(assigned))
       return failure();
     int64_t count = assigned->getNumStages();
     if (numStages > 0 && numStages != count)
-      return func.emitError() << "the stage boundaries make " << count << " stages, expected "
-                              << int64_t(numStages) << ", as num-stages says";
+      return func.emitError() << "the stage boundaries make " << count << " stages, expected " << int64_t(numStages)
+                              << ", as num-stages says";
     if (count % virtualStages != 0)
-      return func.emitError() << "the stage boundaries make " << count
-                              << " stages, expected a multiple of "
-                              << int64_t(virtualStages)
-                              << ", the stages on each mesh";
+      return func.emitError() << "the stage boundaries make " << count << " stages, expected a multiple of "
+                              << int64_t(virtualStages) << ", the stages on each mesh";
     std::string kind = schedule;
     if (kind.empty())
       kind = assigned->isTraining() ? "1f1b" : "inference";
     if ((kind == "inference") == assigned->isTraining() && count > 1)
       return func.emitError() << "schedule=" << kind << " and the function has "
-                              << (assigned->isTraining() ? "a" : "no")
-                              << " backward part, expected "
+                              << (assigned->isTraining() ? "a" : "no") << " backward part, expected "
                               << (assigned->isTraining() ? "gpipe, 1f1b, 1f1b-overlap or interleaved-1f1b"
                                                          : "inference");
     FailureOr<SmallVector<FlatSymbolRefAttr>> names = std::move(found);
@@ -409,8 +393,7 @@ private:
     if (failed(buildStageFunctions(func, *split, *assigned, *names, name)))
       return failure();
     SmallVector<Attribute> meshAttrs(names->begin(), names->end());
-    auto op = ScheduleOp::create(b, func.getLoc(), func.getName(), kind, microbatches,
-                                 b.getArrayAttr(meshAttrs), type,
+    auto op = ScheduleOp::create(b, func.getLoc(), func.getName(), kind, microbatches, b.getArrayAttr(meshAttrs), type,
                                  dictionaries(func.getArgAttrsAttr(), type.getNumInputs()),
                                  dictionaries(func.getResAttrsAttr(), type.getNumResults()));
     op.getBody().emplaceBlock();

@@ -16,8 +16,8 @@ std::string mlir::spmd::toString(const PipelineProgram &program, Slot slot) {
   return text;
 }
 
-void mlir::spmd::forEachSlot(const PipelineProgram &program, int64_t value, int64_t microbatch,
-                             int64_t numMicrobatches, llvm::function_ref<void(Slot)> visit) {
+void mlir::spmd::forEachSlot(const PipelineProgram &program, int64_t value, int64_t microbatch, int64_t numMicrobatches,
+                             llvm::function_ref<void(Slot)> visit) {
   if (!program.values[value].perMicrobatch)
     visit({value, -1});
   else if (microbatch >= 0)
@@ -49,8 +49,7 @@ ValueUses::ValueUses(const PipelineProgram &program) : uses(program.values.size(
     use.startsAsZero = updates > 0 && updates == use.writers.size();
     bool isReadByOthers = use.readers.size() > updates;
     bool isSumOfStep = use.isUpdated && !program.values[v].perMicrobatch;
-    kept.push_back(use.writers.empty() || !isReadByOthers || isSumOfStep ||
-                   program.values[v].isResult);
+    kept.push_back(use.writers.empty() || !isReadByOthers || isSumOfStep || program.values[v].isResult);
   }
 }
 
@@ -74,8 +73,7 @@ struct Move {
     return std::tuple(distance, first / distance % 2, first);
   }
   bool operator<(const Move &other) const {
-    return std::tuple(getOrder(), from, slot) <
-           std::tuple(other.getOrder(), other.from, other.slot);
+    return std::tuple(getOrder(), from, slot) < std::tuple(other.getOrder(), other.from, other.slot);
   }
 };
 
@@ -94,8 +92,7 @@ struct Row {
 
 class Emitter {
 public:
-  Emitter(const PipelineProgram &program, const ClockTable &table)
-      : program(program), table(table), uses(program) {}
+  Emitter(const PipelineProgram &program, const ClockTable &table) : program(program), table(table), uses(program) {}
 
   InstructionLists emit() {
     collectRuns();
@@ -138,8 +135,7 @@ private:
             rows[clock].runs.push_back({int64_t(mesh), f, cell.microbatch});
     for (auto [f, function] : llvm::enumerate(program.functions))
       if (function.part == Part::Apply)
-        rows[numClocks + function.round].runs.push_back(
-            {program.getMesh(function), int64_t(f), -1});
+        rows[numClocks + function.round].runs.push_back({program.getMesh(function), int64_t(f), -1});
   }
 
   void findCopies() {
@@ -209,8 +205,7 @@ private:
   InstructionLists print() {
     InstructionLists lists(table.numMeshes);
     for (auto [clock, row] : llvm::enumerate(rows)) {
-      auto add = [&, clock = int64_t(clock)](int64_t mesh,
-                                             Instruction::Kind kind) -> Instruction & {
+      auto add = [&, clock = int64_t(clock)](int64_t mesh, Instruction::Kind kind) -> Instruction & {
         Instruction &instruction = lists[mesh].emplace_back();
         instruction.kind = kind;
         instruction.clock = clock;
@@ -251,17 +246,14 @@ private:
 
 } // namespace
 
-InstructionLists mlir::spmd::emitInstructions(const PipelineProgram &program,
-                                              const ClockTable &table) {
+InstructionLists mlir::spmd::emitInstructions(const PipelineProgram &program, const ClockTable &table) {
   return Emitter(program, table).emit();
 }
 
-std::vector<size_t> mlir::spmd::replay(const InstructionLists &lists,
-                                       llvm::function_ref<void(int64_t, size_t)> visit) {
+std::vector<size_t> mlir::spmd::replay(const InstructionLists &lists, llvm::function_ref<void(int64_t, size_t)> visit) {
   std::vector<size_t> next(lists.size(), 0);
   auto waitsFor = [&](int64_t mesh, int64_t peer) {
-    return next[mesh] < lists[mesh].size() &&
-           lists[mesh][next[mesh]].kind == Instruction::Kind::Transfer &&
+    return next[mesh] < lists[mesh].size() && lists[mesh][next[mesh]].kind == Instruction::Kind::Transfer &&
            lists[mesh][next[mesh]].peer == peer;
   };
   SmallVector<int64_t> work;

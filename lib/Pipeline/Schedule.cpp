@@ -13,10 +13,8 @@ using llvm::StringRef;
 
 static constexpr int64_t kMostPieces = int64_t(1) << 24; // per part, over all meshes
 
-static constexpr ScheduleKind kKinds[] = {ScheduleKind::GPipe, ScheduleKind::OneFOneB,
-                                          ScheduleKind::OneFOneBOverlap,
-                                          ScheduleKind::InterleavedOneFOneB,
-                                          ScheduleKind::Inference};
+static constexpr ScheduleKind kKinds[] = {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::OneFOneBOverlap,
+                                          ScheduleKind::InterleavedOneFOneB, ScheduleKind::Inference};
 
 StringRef mlir::spmd::toString(ScheduleKind kind) {
   switch (kind) {
@@ -53,13 +51,12 @@ std::optional<ScheduleKind> mlir::spmd::parseScheduleKind(StringRef text, std::s
   error.clear();
   llvm::raw_string_ostream os(error);
   os << "unknown schedule '" << text << "', expected ";
-  llvm::interleave(
-      kKinds, os, [&](ScheduleKind kind) { os << toString(kind); }, ", ");
+  llvm::interleave(kKinds, os, [&](ScheduleKind kind) { os << toString(kind); }, ", ");
   return std::nullopt;
 }
 
-int64_t mlir::spmd::getMostInFlight(ScheduleKind kind, int64_t mesh, int64_t numMeshes,
-                                    int64_t numMicrobatches, int64_t virtualStages) {
+int64_t mlir::spmd::getMostInFlight(ScheduleKind kind, int64_t mesh, int64_t numMeshes, int64_t numMicrobatches,
+                                    int64_t virtualStages) {
   int64_t behind = numMeshes - mesh; // meshes from this one to the last
   int64_t pieces = numMicrobatches * virtualStages;
   switch (kind) {
@@ -100,8 +97,7 @@ static std::vector<Cell> getOrder(const ClockTable &table, int64_t mesh) {
     return forward;
   std::vector<Cell> backward = getPieces(table, Part::Backward, mesh), order;
   order.reserve(2 * forward.size());
-  size_t ahead = getMostInFlight(table.kind, mesh, table.numMeshes, table.numMicrobatches,
-                                 table.virtualStages);
+  size_t ahead = getMostInFlight(table.kind, mesh, table.numMeshes, table.numMicrobatches, table.virtualStages);
   order.assign(forward.begin(), forward.begin() + ahead);
   for (size_t i = 0; i < backward.size(); ++i) {
     order.push_back(backward[i]);
@@ -115,8 +111,8 @@ static bool check(const ClockTable &table, std::string &error) {
   error.clear();
   llvm::raw_string_ostream os(error);
   int64_t n = table.numMeshes, m = table.numMicrobatches, v = table.virtualStages;
-  for (auto [count, what] : {std::pair(n, "meshes"), std::pair(m, "microbatches"),
-                             std::pair(v, "virtual stages per mesh")})
+  for (auto [count, what] :
+       {std::pair(n, "meshes"), std::pair(m, "microbatches"), std::pair(v, "virtual stages per mesh")})
     if (count < 1) {
       os << count << " " << what << ", expected at least 1";
       return false;
@@ -129,13 +125,13 @@ static bool check(const ClockTable &table, std::string &error) {
   }
   bool interleaved = table.kind == ScheduleKind::InterleavedOneFOneB;
   if (!interleaved && v > 1) {
-    os << v << " virtual stages per mesh, expected 1 with schedule " << toString(table.kind)
-       << ": only " << toString(ScheduleKind::InterleavedOneFOneB) << " takes more";
+    os << v << " virtual stages per mesh, expected 1 with schedule " << toString(table.kind) << ": only "
+       << toString(ScheduleKind::InterleavedOneFOneB) << " takes more";
     return false;
   }
   if (interleaved && m % n != 0) {
-    os << m << " microbatches, expected a multiple of the " << n << " meshes with schedule "
-       << toString(table.kind) << ": ";
+    os << m << " microbatches, expected a multiple of the " << n << " meshes with schedule " << toString(table.kind)
+       << ": ";
     if (m > n)
       os << m / n * n << " or ";
     os << (m / n + 1) * n;
@@ -144,8 +140,7 @@ static bool check(const ClockTable &table, std::string &error) {
   return true;
 }
 
-std::optional<ClockTable> mlir::spmd::buildSchedule(ScheduleKind kind, int64_t numMeshes,
-                                                    int64_t numMicrobatches,
+std::optional<ClockTable> mlir::spmd::buildSchedule(ScheduleKind kind, int64_t numMeshes, int64_t numMicrobatches,
                                                     int64_t virtualStages, std::string &error) {
   ClockTable table;
   table.kind = kind;
@@ -173,8 +168,7 @@ std::optional<ClockTable> mlir::spmd::buildSchedule(ScheduleKind kind, int64_t n
     };
     if (cell.part == Part::Forward)
       return cell.stage == 0 || isMade(Part::Forward, cell.stage - 1);
-    return isMade(Part::Forward, cell.stage) &&
-           (cell.stage == numStages - 1 || isMade(Part::Backward, cell.stage + 1));
+    return isMade(Part::Forward, cell.stage) && (cell.stage == numStages - 1 || isMade(Part::Backward, cell.stage + 1));
   };
   std::vector<size_t> next(numMeshes, 0);
   for (int64_t clock = 0; left > 0; ++clock) {

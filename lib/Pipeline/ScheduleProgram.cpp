@@ -29,12 +29,10 @@ FailureOr<ScheduleProgram> ScheduleProgram::read(ScheduleOp schedule) {
   for (func::FuncOp func : parts) {
     auto stage = func->getAttrOfType<IntegerAttr>(kStageAttr);
     if (!stage)
-      return func.emitError() << "part of schedule " << name
-                              << " has no spmd.stage, expected the number of its stage";
+      return func.emitError() << "part of schedule " << name << " has no spmd.stage, expected the number of its stage";
     if (stage.getInt() >= int64_t(parts.size()))
       return func.emitError() << "part of schedule " << name << " is of stage " << stage.getInt()
-                              << ", expected less than " << parts.size()
-                              << ", the number of parts";
+                              << ", expected less than " << parts.size() << ", the number of parts";
     Attribute mesh = schedule.getMeshes()[stage.getInt() % numMeshes];
     if (func->getAttr(kMeshAttr) != mesh)
       return func.emitError() << "part of stage " << stage.getInt()
@@ -81,8 +79,7 @@ FailureOr<ScheduleProgram> ScheduleProgram::read(ScheduleOp schedule) {
   }
   for (int64_t stage = 0; stage < numStages; ++stage) {
     if (!isThere[stage])
-      return schedule.emitError() << "stage " << stage << " of " << numStages
-                                  << " has no part, expected at least one";
+      return schedule.emitError() << "stage " << stage << " of " << numStages << " has no part, expected at least one";
     result.program.meshOfStage.push_back(stage % numMeshes);
   }
   if (numStages % numMeshes != 0)
@@ -168,20 +165,18 @@ static LogicalResult addArrivals(ScheduleOp schedule) {
       part = part.substr(part.rfind('_') + 1);
       OpBuilder b(first);
       auto localType = type.clone(arrives.localShape());
-      std::string name =
-          ("stage" + Twine(stage) + "_arrival" + Twine(number++) + "_" + part).str();
+      std::string name = ("stage" + Twine(stage) + "_arrival" + Twine(number++) + "_" + part).str();
       auto func = func::FuncOp::create(b, first.getLoc(), name, b.getFunctionType(localType, {}));
       for (StringRef attr : {kStageAttr, kMeshAttr, kPartOfAttr})
         func->setAttr(attr, first->getAttr(attr));
       Block *entry = func.addEntryBlock();
       OpBuilder body = OpBuilder::atBlockEnd(entry);
-      auto functionMeshes =
-          FunctionMeshes::get(module, {{wanted.getMesh(), first.getLoc()}}, meshes);
+      auto functionMeshes = FunctionMeshes::get(module, {{wanted.getMesh(), first.getLoc()}}, meshes);
       if (failed(functionMeshes))
         return failure();
       LayoutTable table(*functionMeshes);
-      FailureOr<Value> whole = lowerReshard(body, first.getLoc(), entry->getArgument(0), type,
-                                            table.intern(arrival), table.intern(*to), table);
+      FailureOr<Value> whole = lowerReshard(body, first.getLoc(), entry->getArgument(0), type, table.intern(arrival),
+                                            table.intern(*to), table);
       if (failed(whole))
         return failure();
       func::ReturnOp::create(body, first.getLoc(), *whole);
@@ -190,8 +185,7 @@ static LogicalResult addArrivals(ScheduleOp schedule) {
       std::string arrived = (value.name + "@" + Twine(stage)).str();
       auto newSlot = SlotAttr::get(context, SlotKind::Value, -1, -1, arrived, ReductionKind::Sum);
       SignatureAttrs signature(func);
-      signature.arg(0).set(kSlotAttr, SlotAttr::get(context, SlotKind::Value, -1, -1, value.name,
-                                                    ReductionKind::Sum));
+      signature.arg(0).set(kSlotAttr, SlotAttr::get(context, SlotKind::Value, -1, -1, value.name, ReductionKind::Sum));
       signature.arg(0).set(kShardingAttr, toAttr(context, wanted.getMesh(), arrival, *toMesh));
       signature.arg(0).set(kGlobalTypeAttr, typeAttr);
       signature.result(0).set(kSlotAttr, newSlot);
@@ -223,8 +217,8 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
     return schedule.emitError() << error;
   InstructionLists lists = emitInstructions(program, *table);
   if (auto fault = verifyProgram(program, lists, schedule.getMicrobatches(), *kind))
-    return schedule.emitError() << fault->message << " (instruction " << fault->instruction
-                                << " of mesh " << fault->mesh << ")";
+    return schedule.emitError() << fault->message << " (instruction " << fault->instruction << " of mesh "
+                                << fault->mesh << ")";
 
   // What moves, once per value and mesh that takes it.
   OpBuilder b = OpBuilder::atBlockEnd(&schedule.getBody().front());
@@ -241,20 +235,15 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
         auto destination = consumer.func.getArgAttrOfType<ShardingAttr>(consumer.index, kShardingAttr);
         auto type = producer.func.getResultAttrOfType<TypeAttr>(producer.index, kGlobalTypeAttr);
         if (!source || !destination || !type)
-          return consumer.func.emitError()
-                 << "value \"" << program.values[slot.value].name
-                 << "\" crosses stages without a layout, expected spmd.sharding and "
-                    "spmd.global_type as --spmd-partition leaves them";
-        TransferOp::create(b, producer.func.getLoc(), program.values[slot.value].name, int64_t(from),
-                           source, instruction.peer, destination,
-                           cast<RankedTensorType>(type.getValue()));
+          return consumer.func.emitError() << "value \"" << program.values[slot.value].name
+                                           << "\" crosses stages without a layout, expected spmd.sharding and "
+                                              "spmd.global_type as --spmd-partition leaves them";
+        TransferOp::create(b, producer.func.getLoc(), program.values[slot.value].name, int64_t(from), source,
+                           instruction.peer, destination, cast<RankedTensorType>(type.getValue()));
       }
-  auto optional = [&](int64_t number) {
-    return number >= 0 ? b.getI64IntegerAttr(number) : IntegerAttr();
-  };
+  auto optional = [&](int64_t number) { return number >= 0 ? b.getI64IntegerAttr(number) : IntegerAttr(); };
   for (auto [mesh, list] : llvm::enumerate(lists)) {
-    auto stage = StageProgramOp::create(b, schedule.getLoc(),
-                                        cast<FlatSymbolRefAttr>(schedule.getMeshes()[mesh]));
+    auto stage = StageProgramOp::create(b, schedule.getLoc(), cast<FlatSymbolRefAttr>(schedule.getMeshes()[mesh]));
     OpBuilder body = OpBuilder::atBlockEnd(&stage.getBody().emplaceBlock());
     for (const Instruction &instruction : list) {
       switch (instruction.kind) {
@@ -268,8 +257,7 @@ LogicalResult spmd::emitSchedule(ScheduleOp schedule) {
           SmallVector<Attribute> attrs;
           for (const Slot &slot : slots)
             attrs.push_back(b.getDenseI64ArrayAttr(
-                {transferOf.at({slot.value, sends ? instruction.peer : int64_t(mesh)}),
-                 slot.microbatch}));
+                {transferOf.at({slot.value, sends ? instruction.peer : int64_t(mesh)}), slot.microbatch}));
           return b.getArrayAttr(attrs);
         };
         PostOp::create(body, schedule.getLoc(), instruction.peer, pairs(instruction.sends, true),
@@ -293,8 +281,7 @@ static LogicalResult verifyTransfer(TransferOp op, const ScheduleProgram &read) 
     if (mesh < 0 || mesh >= numMeshes)
       return op.emitError() << "transfer names mesh " << mesh << ", expected one of " << numMeshes;
   if (op.getFrom() == op.getTo())
-    return op.emitError() << "transfer from mesh " << op.getFrom()
-                          << " to itself, expected two meshes";
+    return op.emitError() << "transfer from mesh " << op.getFrom() << " to itself, expected two meshes";
   auto it = read.valueOf.find(op.getValue());
   if (it == read.valueOf.end())
     return op.emitError() << "unknown value \"" << op.getValue()
@@ -306,8 +293,8 @@ static LogicalResult verifyTransfer(TransferOp op, const ScheduleProgram &read) 
   auto type = producer.func.getResultAttrOfType<TypeAttr>(producer.index, kGlobalTypeAttr);
   if (source != op.getSourceAttr() || !type || type.getValue() != op.getType())
     return op.emitError() << "transfer of " << op.getType() << " from " << op.getSourceAttr()
-                          << ", expected the type and sharding that @" << producer.func.getName()
-                          << " writes \"" << op.getValue() << "\" in";
+                          << ", expected the type and sharding that @" << producer.func.getName() << " writes \""
+                          << op.getValue() << "\" in";
   return success();
 }
 
@@ -327,8 +314,7 @@ FailureOr<ScheduleLists> ScheduleLists::read(ScheduleOp schedule, const Schedule
   auto slotOf = [&](Operation *op, StringRef name, int64_t microbatch) -> FailureOr<Slot> {
     auto it = read.valueOf.find(name);
     if (it == read.valueOf.end())
-      return op->emitError() << "unknown value \"" << name
-                             << "\", expected one that parts of the schedule hand over";
+      return op->emitError() << "unknown value \"" << name << "\", expected one that parts of the schedule hand over";
     return Slot{it->second, microbatch};
   };
   ScheduleLists result;
@@ -340,30 +326,26 @@ FailureOr<ScheduleLists> ScheduleLists::read(ScheduleOp schedule, const Schedule
       if (auto run = dyn_cast<RunOp>(op)) {
         auto it = functionOf.find(run.getFunction());
         if (it == functionOf.end())
-          return run.emitError() << "unknown part @" << run.getFunction()
-                                 << ", expected a function of the schedule";
+          return run.emitError() << "unknown part @" << run.getFunction() << ", expected a function of the schedule";
         instruction.function = it->second;
         instruction.microbatch = run.getMicrobatch().value_or(-1);
       } else if (auto post = dyn_cast<PostOp>(op)) {
         instruction.kind = Instruction::Kind::Transfer;
         instruction.peer = post.getPeer();
-        if (instruction.peer < 0 || instruction.peer >= numMeshes ||
-            instruction.peer == int64_t(mesh))
-          return post.emitError() << "other mesh is " << instruction.peer
-                                  << ", expected another one of " << numMeshes;
+        if (instruction.peer < 0 || instruction.peer >= numMeshes || instruction.peer == int64_t(mesh))
+          return post.emitError() << "other mesh is " << instruction.peer << ", expected another one of " << numMeshes;
         for (auto [list, attr, sends] : {std::tuple(&instruction.sends, post.getSends(), true),
                                          std::tuple(&instruction.receives, post.getReceives(), false)})
           for (auto pair : attr.getAsRange<DenseI64ArrayAttr>()) {
             if (pair[0] < 0 || pair[0] >= int64_t(transfers.size()))
-              return post.emitError() << "transfer " << pair[0] << ", expected less than "
-                                      << transfers.size();
+              return post.emitError() << "transfer " << pair[0] << ", expected less than " << transfers.size();
             TransferOp transfer = transfers[pair[0]];
             int64_t from = sends ? int64_t(mesh) : instruction.peer;
             int64_t to = sends ? instruction.peer : int64_t(mesh);
             if (int64_t(transfer.getFrom()) != from || int64_t(transfer.getTo()) != to)
-              return post.emitError() << "transfer " << pair[0] << " goes from mesh "
-                                      << transfer.getFrom() << " to mesh " << transfer.getTo()
-                                      << ", expected one from " << from << " to " << to;
+              return post.emitError() << "transfer " << pair[0] << " goes from mesh " << transfer.getFrom()
+                                      << " to mesh " << transfer.getTo() << ", expected one from " << from << " to "
+                                      << to;
             FailureOr<Slot> slot = slotOf(post, transfer.getValue(), pair[1]);
             if (failed(slot))
               return failure();
@@ -385,8 +367,7 @@ FailureOr<ScheduleLists> ScheduleLists::read(ScheduleOp schedule, const Schedule
   return result;
 }
 
-LogicalResult spmd::verifySchedule(ScheduleOp schedule, const ScheduleProgram &read,
-                                   const ScheduleLists &lists) {
+LogicalResult spmd::verifySchedule(ScheduleOp schedule, const ScheduleProgram &read, const ScheduleLists &lists) {
   std::string error;
   std::optional<ScheduleKind> kind = parseScheduleKind(schedule.getKind(), error);
   if (!kind)
@@ -396,9 +377,8 @@ LogicalResult spmd::verifySchedule(ScheduleOp schedule, const ScheduleProgram &r
   for (const std::vector<Instruction> &list : lists.lists)
     longest = std::max(longest, list.size());
   if (schedule.getMicrobatches() > longest)
-    return schedule.emitError() << "the schedule has " << schedule.getMicrobatches()
-                                << " microbatches and at most " << longest
-                                << " instructions on a mesh, expected a run of each microbatch";
+    return schedule.emitError() << "the schedule has " << schedule.getMicrobatches() << " microbatches and at most "
+                                << longest << " instructions on a mesh, expected a run of each microbatch";
   auto fault = verifyProgram(read.program, lists.lists, schedule.getMicrobatches(), *kind);
   if (!fault)
     return success();
@@ -430,8 +410,7 @@ LogicalResult ScheduleLists::readClocks() {
         return run.emitError() << "run has "
                                << (run.getClock() ? "clock " + std::to_string(*run.getClock())
                                                   : std::string("no clock"))
-                               << ", expected one"
-                               << (clock < 0 ? "" : ", " + std::to_string(clock) + " or later");
+                               << ", expected one" << (clock < 0 ? "" : ", " + std::to_string(clock) + " or later");
       clock = instruction.clock = *run.getClock();
     }
   }
@@ -442,19 +421,17 @@ LogicalResult ScheduleLists::readClocks() {
     else if (own.kind == Instruction::Kind::Free)
       own.clock = last[mesh];
     else
-      own.clock = std::max(own.sends.empty() ? 0 : last[mesh],
-                           own.receives.empty() ? 0 : last[own.peer]);
+      own.clock = std::max(own.sends.empty() ? 0 : last[mesh], own.receives.empty() ? 0 : last[own.peer]);
   });
   return success();
 }
 
-FailureOr<std::vector<double>> spmd::predictSeconds(const ScheduleProgram &program,
-                                                    int64_t tripCount) {
+FailureOr<std::vector<double>> spmd::predictSeconds(const ScheduleProgram &program, int64_t tripCount) {
   std::vector<double> result;
   for (func::FuncOp func : program.functions) {
     MeshCache meshes(func->getParentOfType<ModuleOp>());
-    const Mesh *mesh = meshes.lookupOrEmit(func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr),
-                                           [&] { return func.emitError(); });
+    const Mesh *mesh =
+        meshes.lookupOrEmit(func->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr), [&] { return func.emitError(); });
     if (!mesh)
       return failure();
     double &seconds = result.emplace_back(0);

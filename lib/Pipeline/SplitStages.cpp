@@ -19,17 +19,28 @@ namespace {
 arith::AtomicRMWKind toArith(ReductionKind kind, Type element) {
   bool isFloat = isa<FloatType>(element);
   switch (kind) {
-  case ReductionKind::Sum: return isFloat ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi;
-  case ReductionKind::Prod: return isFloat ? arith::AtomicRMWKind::mulf : arith::AtomicRMWKind::muli;
-  case ReductionKind::And: return arith::AtomicRMWKind::andi;
-  case ReductionKind::Or: return arith::AtomicRMWKind::ori;
-  case ReductionKind::Xor: return arith::AtomicRMWKind::xori;
-  case ReductionKind::Max: return isFloat ? arith::AtomicRMWKind::maximumf : arith::AtomicRMWKind::maxs;
-  case ReductionKind::Min: return isFloat ? arith::AtomicRMWKind::minimumf : arith::AtomicRMWKind::mins;
-  case ReductionKind::UMax: return arith::AtomicRMWKind::maxu;
-  case ReductionKind::UMin: return arith::AtomicRMWKind::minu;
-  case ReductionKind::MaxNum: return arith::AtomicRMWKind::maxnumf;
-  case ReductionKind::MinNum: return arith::AtomicRMWKind::minnumf;
+  case ReductionKind::Sum:
+    return isFloat ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi;
+  case ReductionKind::Prod:
+    return isFloat ? arith::AtomicRMWKind::mulf : arith::AtomicRMWKind::muli;
+  case ReductionKind::And:
+    return arith::AtomicRMWKind::andi;
+  case ReductionKind::Or:
+    return arith::AtomicRMWKind::ori;
+  case ReductionKind::Xor:
+    return arith::AtomicRMWKind::xori;
+  case ReductionKind::Max:
+    return isFloat ? arith::AtomicRMWKind::maximumf : arith::AtomicRMWKind::maxs;
+  case ReductionKind::Min:
+    return isFloat ? arith::AtomicRMWKind::minimumf : arith::AtomicRMWKind::mins;
+  case ReductionKind::UMax:
+    return arith::AtomicRMWKind::maxu;
+  case ReductionKind::UMin:
+    return arith::AtomicRMWKind::minu;
+  case ReductionKind::MaxNum:
+    return arith::AtomicRMWKind::maxnumf;
+  case ReductionKind::MinNum:
+    return arith::AtomicRMWKind::minnumf;
   }
   llvm_unreachable("a kind of reduction");
 }
@@ -41,9 +52,9 @@ Value accumulate(OpBuilder &b, Location loc, ReductionKind kind, Value acc, Valu
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
   return linalg::GenericOp::create(b, loc, type, part, acc, maps, loops,
                                    [&](OpBuilder &inner, Location loc, ValueRange args) {
-                                     linalg::YieldOp::create(
-                                         inner, loc, arith::getReductionOp(toArith(kind, type.getElementType()),
-                                                                inner, loc, args[1], args[0]));
+                                     linalg::YieldOp::create(inner, loc,
+                                                             arith::getReductionOp(toArith(kind, type.getElementType()),
+                                                                                   inner, loc, args[1], args[0]));
                                    })
       .getResult(0);
 }
@@ -100,9 +111,7 @@ private:
       resultsOf[value].push_back(i);
   }
 
-  SlotAttr slotOfArgument(unsigned i) {
-    return func.getArgAttrOfType<SlotAttr>(i, kSlotAttr);
-  }
+  SlotAttr slotOfArgument(unsigned i) { return func.getArgAttrOfType<SlotAttr>(i, kSlotAttr); }
 
   /// Made of whole arguments of the program alone, so that any part may compute it again.
   bool isConstant(Value value) {
@@ -166,13 +175,11 @@ private:
         continue;
       SlotAttr slot = slotOfArgument(arg.getArgNumber());
       bool isCut = slot && slot.isMicrobatch();
-      auto taker = llvm::find_if(kept, [&](Part *part) {
-        return !isCut || part->part != PipelinePart::Apply;
-      });
+      auto taker = llvm::find_if(kept, [&](Part *part) { return !isCut || part->part != PipelinePart::Apply; });
       if (taker == kept.end())
-        return emitError(arg.getLoc())
-               << "argument #" << slot.getIndex() << " is cut into microbatches and nothing that "
-               << "runs once per microbatch reads it, expected it to be used, or whole";
+        return emitError(arg.getLoc()) << "argument #" << slot.getIndex()
+                                       << " is cut into microbatches and nothing that "
+                                       << "runs once per microbatch reads it, expected it to be used, or whole";
       (*taker)->reads.insert(arg);
     }
     return success();
@@ -245,8 +252,7 @@ private:
       addSums();
     for (Value value : reads) {
       if (!isa<RankedTensorType>(value.getType()))
-        return value.getDefiningOp()->emitError()
-               << "a scalar is used in another part of the stage, expected tensors";
+        return value.getDefiningOp()->emitError() << "a scalar is used in another part of the stage, expected tensors";
       inputs.push_back(value.getType());
       NamedAttrList attrs;
       if (auto arg = dyn_cast<BlockArgument>(value))
@@ -281,8 +287,8 @@ private:
         Value value = map.lookup(out.getInput());
         if (out.getReduction()) {
           unsigned sum = sumOf.at(out);
-          value = accumulate(body, out.getLoc(), out.getReduction()->getValue(),
-                             entry->getArgument(firstSum + sum), value);
+          value =
+              accumulate(body, out.getLoc(), out.getReduction()->getValue(), entry->getArgument(firstSum + sum), value);
           values[sum] = value;
           resultAttrs[sum].set(kSlotAttr, getSlot(out));
           resultAttrs[sum].set(kTiedAttr, b.getI64IntegerAttr(firstSum + sum));

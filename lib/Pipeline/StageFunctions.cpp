@@ -24,10 +24,10 @@ namespace {
 
 class StageBuilder {
 public:
-  StageBuilder(func::FuncOp func, Microbatches &microbatches, Stages &stages,
-               ArrayRef<FlatSymbolRefAttr> meshes, FlatSymbolRefAttr schedule)
-      : func(func), context(func.getContext()), microbatches(microbatches), stages(stages),
-        meshes(meshes), schedule(schedule), meshCache(func->getParentOfType<ModuleOp>()) {}
+  StageBuilder(func::FuncOp func, Microbatches &microbatches, Stages &stages, ArrayRef<FlatSymbolRefAttr> meshes,
+               FlatSymbolRefAttr schedule)
+      : func(func), context(func.getContext()), microbatches(microbatches), stages(stages), meshes(meshes),
+        schedule(schedule), meshCache(func->getParentOfType<ModuleOp>()) {}
 
   LogicalResult run() {
     if (failed(collect()))
@@ -72,9 +72,8 @@ private:
           const StagePlace *other = stages.get(made);
           if (other && other->stage != place->stage) {
             if (!isa<RankedTensorType>(value.getType()))
-              return op.emitError() << op.getName() << " in stage " << place->stage
-                                    << " reads a scalar of stage " << other->stage
-                                    << ", expected tensors between stages";
+              return op.emitError() << op.getName() << " in stage " << place->stage << " reads a scalar of stage "
+                                    << other->stage << ", expected tensors between stages";
             received[place->stage].insert(value);
             crossing.insert(value);
           }
@@ -95,9 +94,8 @@ private:
         if (stage != place.stage) {
           if (kindOf(value) == State::Cut)
             return emitError(value.getLoc())
-                   << "result #" << i << " of @" << func.getName()
-                   << " takes the place of argument #" << tied.getInt() << ", which stage "
-                   << stage << " has, and is computed for each microbatch on stage " << place.stage
+                   << "result #" << i << " of @" << func.getName() << " takes the place of argument #" << tied.getInt()
+                   << ", which stage " << stage << " has, and is computed for each microbatch on stage " << place.stage
                    << ", expected one stage for both";
           copies.push_back({unsigned(i), stage});
           if (kindOf(value) != State::Same && received[stage].insert(value))
@@ -134,9 +132,7 @@ private:
     return SlotAttr::get(context, SlotKind::Value, -1, -1, name, ReductionKind::Sum);
   }
   SlotAttr indexSlot(SlotKind kind, unsigned index, Value value) {
-    int64_t dim = microbatches.getCount() > 1 && kindOf(value) == State::Cut
-                      ? microbatches.get(value).getDim()
-                      : -1;
+    int64_t dim = microbatches.getCount() > 1 && kindOf(value) == State::Cut ? microbatches.get(value).getDim() : -1;
     return SlotAttr::get(context, kind, index, dim, "", ReductionKind::Sum);
   }
 
@@ -163,8 +159,7 @@ private:
         if (at == k && kindOf(value) == State::Same)
           used |= stages.getSources(value).contains(arg);
         if (at == k)
-          used |= func.getResultAttrOfType<IntegerAttr>(result, kTiedAttr).getInt() ==
-                  int64_t(arg.getArgNumber());
+          used |= func.getResultAttrOfType<IntegerAttr>(result, kTiedAttr).getInt() == int64_t(arg.getArgNumber());
       }
       if (!used)
         continue;
@@ -189,8 +184,7 @@ private:
       arguments.push_back({value, value.getLoc()});
     }
 
-    auto stageFunc =
-        func::FuncOp::create(b, func.getLoc(), name, b.getFunctionType(inputs, {}));
+    auto stageFunc = func::FuncOp::create(b, func.getLoc(), name, b.getFunctionType(inputs, {}));
     stageFunc->setAttr(kStageAttr, b.getI64IntegerAttr(k));
     stageFunc->setAttr(kMeshAttr, mesh);
     stageFunc->setAttr(kPartOfAttr, schedule);
@@ -207,12 +201,10 @@ private:
       emitPart(PipelinePart::Backward, 0);
     int64_t rounds = -1;
     for (Operation &op : block())
-      if (const StagePlace *place = stages.get(&op);
-          place && place->stage == k && place->part == PipelinePart::Apply)
+      if (const StagePlace *place = stages.get(&op); place && place->stage == k && place->part == PipelinePart::Apply)
         rounds = std::max(rounds, place->round);
     for (unsigned i = 0; i < func.getNumResults(); ++i)
-      if (StagePlace place = stages.getResult(i);
-          place.stage == k && place.part == PipelinePart::Apply)
+      if (StagePlace place = stages.getResult(i); place.stage == k && place.part == PipelinePart::Apply)
         rounds = std::max(rounds, place.round);
     for (auto [result, at] : copies)
       if (at == k)
@@ -298,9 +290,7 @@ private:
 
   void emitPart(PipelinePart part, int64_t round) {
     int64_t executions = part == PipelinePart::Apply ? 1 : microbatches.getCount();
-    auto optional = [&](bool is, int64_t number) {
-      return is ? builder->getI64IntegerAttr(number) : IntegerAttr();
-    };
+    auto optional = [&](bool is, int64_t number) { return is ? builder->getI64IntegerAttr(number) : IntegerAttr(); };
     BeginPartOp::create(*builder, func.getLoc(), part, optional(round > 0, round),
                         optional(executions > 1, executions));
     bool isFirstApply = part == PipelinePart::Apply && round == 0;
@@ -319,10 +309,8 @@ private:
           output(value, valueSlot(getSentName(value)), -1);
     for (auto [i, value] : llvm::enumerate(block().getTerminator()->getOperands())) {
       StagePlace place = stages.getResult(i);
-      bool isCopy = part == PipelinePart::Apply &&
-                    llvm::any_of(copies, [&, i = i](auto copy) {
-                      return copy.first == i && copy.second == stage &&
-                             getCopyRound(copy.first) == round;
+      bool isCopy = part == PipelinePart::Apply && llvm::any_of(copies, [&, i = i](auto copy) {
+                      return copy.first == i && copy.second == stage && getCopyRound(copy.first) == round;
                     });
       bool isOwn = place.stage == stage && place.part == part && place.round == round;
       if (isOwn || isCopy)
@@ -345,8 +333,8 @@ private:
     State::Kind kind = kindOf(value);
     if (kind == State::Partial && summed.contains(value)) {
       auto reduction = ReductionKindAttr::get(context, microbatches.get(value).reduction);
-      handed[value] = HandOverOp::create(*builder, value.getLoc(), value.getType(),
-                                         map.lookup(value), getName(value), reduction);
+      handed[value] =
+          HandOverOp::create(*builder, value.getLoc(), value.getType(), map.lookup(value), getName(value), reduction);
       return;
     }
     if (!crossing.contains(value) || kind == State::Partial)
@@ -354,9 +342,9 @@ private:
     Value local = map.lookup(value);
     for (const Stages::Pin &pin : stages.getPins())
       if (pin.value == value && pin.from == stage)
-        local = WithShardingConstraintOp::create(
-            *builder, pin.loc, local.getType(), local, ShardingAttr(),
-            restrict(pin.resources, value, meshes[stage % meshes.size()]), OrtAttr());
+        local =
+            WithShardingConstraintOp::create(*builder, pin.loc, local.getType(), local, ShardingAttr(),
+                                             restrict(pin.resources, value, meshes[stage % meshes.size()]), OrtAttr());
     std::string name = getSentName(value);
     Value out = HandOverOp::create(*builder, value.getLoc(), local.getType(), local, name, ReductionKindAttr());
     outputs.push_back({out, valueSlot(name), -1});
@@ -418,17 +406,13 @@ private:
 
 } // namespace
 
-LogicalResult spmd::buildStageFunctions(func::FuncOp func, Microbatches &microbatches,
-                                        Stages &stages, ArrayRef<FlatSymbolRefAttr> meshes,
-                                        FlatSymbolRefAttr schedule) {
+LogicalResult spmd::buildStageFunctions(func::FuncOp func, Microbatches &microbatches, Stages &stages,
+                                        ArrayRef<FlatSymbolRefAttr> meshes, FlatSymbolRefAttr schedule) {
   return StageBuilder(func, microbatches, stages, meshes, schedule).run();
 }
 
-FailureOr<OwningOpRef<func::FuncOp>>
-spmd::buildStageFunction(func::FuncOp func, Microbatches &microbatches, Stages &stages,
-                         int64_t stage, FlatSymbolRefAttr mesh) {
+FailureOr<OwningOpRef<func::FuncOp>> spmd::buildStageFunction(func::FuncOp func, Microbatches &microbatches,
+                                                              Stages &stages, int64_t stage, FlatSymbolRefAttr mesh) {
   SmallVector<FlatSymbolRefAttr> meshes(stages.getNumStages(), mesh);
-  return StageBuilder(func, microbatches, stages, meshes,
-                      FlatSymbolRefAttr::get(func.getNameAttr()))
-      .runOn(stage);
+  return StageBuilder(func, microbatches, stages, meshes, FlatSymbolRefAttr::get(func.getNameAttr())).runOn(stage);
 }

@@ -107,8 +107,7 @@ private:
       if (!pin.stage)
         continue;
       bool isStage = *pin.stage == index;
-      bool isSame = pin.layers && boundaries[first] == pin.layers->first &&
-                    boundaries[last] == pin.layers->second + 1;
+      bool isSame = pin.layers && boundaries[first] == pin.layers->first && boundaries[last] == pin.layers->second + 1;
       if (isStage ? (pin.layers && !isSame) || (pin.submesh && *pin.submesh != submesh) : isSame)
         return false;
     }
@@ -178,8 +177,7 @@ private:
     double &seconds = known[inFlight];
     if (seconds < 0) {
       ++statistics.costCalls;
-      std::optional<double> answer =
-          cost(boundaries[step.first], boundaries[last] - 1, step.submesh, inFlight);
+      std::optional<double> answer = cost(boundaries[step.first], boundaries[last] - 1, step.submesh, inFlight);
       assert((!answer || (*answer >= 0 && std::isfinite(*answer))) && "no time");
       seconds = answer.value_or(kInfinity);
     }
@@ -233,8 +231,8 @@ private:
       addLevel();
       bool isAny = false;
       for (unsigned index = 0; index < getNumIndices(); ++index)
-        isAny |= extend(levels[count - 1][after(index)], levels[count][index], index, count, limit,
-                        mostSum, &withFewer[at(index, 0, 0)]);
+        isAny |= extend(levels[count - 1][after(index)], levels[count][index], index, count, limit, mostSum,
+                        &withFewer[at(index, 0, 0)]);
       if (!isAny)
         break;
       for (auto [index, states] : llvm::enumerate(levels[count]))
@@ -259,8 +257,7 @@ private:
       const State &state = levels[count][index][at(0, boundary, devices)];
       const Step &step = steps[state.last][state.step];
       double seconds = getSeconds(step, state.last, count);
-      plan.stages.push_back(
-          {boundaries[boundary], boundaries[state.last] - 1, step.submesh, seconds});
+      plan.stages.push_back({boundaries[boundary], boundaries[state.last] - 1, step.submesh, seconds});
       slowest = std::max(slowest, seconds);
       boundary = state.last;
       devices -= step.devices;
@@ -272,8 +269,8 @@ private:
 
   /// Puts stage `index` in front of the suffixes `behind`, which makes `count` stages.
   /// Returns whether there is any.
-  bool extend(const std::vector<State> &behind, std::vector<State> &own, unsigned index,
-              unsigned count, double limit, double mostSum, const double *withFewer) {
+  bool extend(const std::vector<State> &behind, std::vector<State> &own, unsigned index, unsigned count, double limit,
+              double mostSum, const double *withFewer) {
     for (unsigned last = behind.empty() ? 0 : end; last >= 1; --last)
       for (unsigned used = 0; used < numDevices; ++used) {
         double rest = behind[at(0, last, used)].sum;
@@ -287,8 +284,8 @@ private:
           double before = prefix[at(index, step.first, numDevices - devices)];
           auto canBe = [&](double seconds) {
             double sum = seconds + rest;
-            return seconds <= limit && before + sum <= mostSum * kRounding &&
-                   sum < withFewer[place] && (own.empty() || sum <= own[place].sum);
+            return seconds <= limit && before + sum <= mostSum * kRounding && sum < withFewer[place] &&
+                   (own.empty() || sum <= own[place].sum);
           };
           if (!canBe(step.least) || !isAllowedAt(step.first, last, step.submesh, index))
             continue;
@@ -325,14 +322,10 @@ private:
 
   //===--- limits -----------------------------------------------------------===//
 
-  double weigh(double slowest) const {
-    return slowest == 0 ? 0 : double(problem.numMicrobatches - 1) * slowest;
-  }
+  double weigh(double slowest) const { return slowest == 0 ? 0 : double(problem.numMicrobatches - 1) * slowest; }
 
   bool isBetter(const StagePlan &plan, const StagePlan &other) const {
-    auto getKey = [](const StagePlan &plan) {
-      return std::tuple(plan.objective, plan.stages.size());
-    };
+    auto getKey = [](const StagePlan &plan) { return std::tuple(plan.objective, plan.stages.size()); };
     if (getKey(plan) != getKey(other))
       return getKey(plan) < getKey(other);
     for (auto [own, theirs] : llvm::zip(plan.stages, other.stages)) {
@@ -377,15 +370,13 @@ private:
       auto [_, low, high, sum] = interval;
       // Above the longest step of all nothing is left to halve.
       double middle = std::min(high == kInfinity ? 2 * low : (low + high) / 2, longest);
-      if (low < middle && middle < high &&
-          weigh(std::min(high, longest) - low) > kTight * interval.bound) {
+      if (low < middle && middle < high && weigh(std::min(high, longest) - low) > kTight * interval.bound) {
         push(low, middle, std::max(sum, bound<true>(middle)));
         push(std::nextafter(middle, kInfinity), high, sum);
         continue;
       }
       double least = bound<true>(high);
-      std::optional<StagePlan> plan =
-          findPlanFrom(least, high, best ? best->objective - weigh(low) : kInfinity);
+      std::optional<StagePlan> plan = findPlanFrom(least, high, best ? best->objective - weigh(low) : kInfinity);
       if (!plan)
         continue;
       double slowest = 0, total = 0;
@@ -423,8 +414,7 @@ static bool check(const StageProblem &problem, std::string &error) {
   llvm::raw_string_ostream os(error);
   for (auto [count, what] :
        {std::pair(problem.numLayers, "layers"), std::pair(problem.numDevices, "devices"),
-        std::pair(problem.numMicrobatches, "microbatches"),
-        std::pair(problem.numStages.value_or(1), "stages"),
+        std::pair(problem.numMicrobatches, "microbatches"), std::pair(problem.numStages.value_or(1), "stages"),
         std::pair(int64_t(problem.submeshes.size()), "submeshes")})
     if (count < 1) {
       os << count << " " << what << ", expected at least 1";
@@ -439,15 +429,13 @@ static bool check(const StageProblem &problem, std::string &error) {
   if (problem.cuts)
     for (int64_t cut : *problem.cuts) {
       if (cut <= before || cut >= problem.numLayers) {
-        os << "a cut before layer " << cut << ", expected rising layers from 1 to "
-           << problem.numLayers - 1;
+        os << "a cut before layer " << cut << ", expected rising layers from 1 to " << problem.numLayers - 1;
         return false;
       }
       before = cut;
     }
   auto isCut = [&](int64_t layer) {
-    return layer == 0 || layer == problem.numLayers || !problem.cuts ||
-           llvm::is_contained(*problem.cuts, layer);
+    return layer == 0 || layer == problem.numLayers || !problem.cuts || llvm::is_contained(*problem.cuts, layer);
   };
   for (const StagePin &pin : problem.pins) {
     if (pin.layers) {
@@ -459,8 +447,8 @@ static bool check(const StageProblem &problem, std::string &error) {
       }
       for (int64_t layer : {first, last + 1})
         if (!isCut(layer)) {
-          os << "a stage of layers " << first << " to " << last
-             << ", expected a cut to be allowed before layer " << layer;
+          os << "a stage of layers " << first << " to " << last << ", expected a cut to be allowed before layer "
+             << layer;
           return false;
         }
     }
@@ -473,8 +461,7 @@ static bool check(const StageProblem &problem, std::string &error) {
       return false;
     }
     if (pin.submesh && (*pin.submesh < 0 || *pin.submesh >= int64_t(problem.submeshes.size()))) {
-      os << "submesh number " << *pin.submesh << ", expected one of " << problem.submeshes.size()
-         << " submeshes";
+      os << "submesh number " << *pin.submesh << ", expected one of " << problem.submeshes.size() << " submeshes";
       return false;
     }
     if (!pin.layers && !pin.stage) {
@@ -485,16 +472,14 @@ static bool check(const StageProblem &problem, std::string &error) {
   return true;
 }
 
-std::optional<StagePlan> mlir::spmd::searchStages(const StageProblem &problem, StageCost cost,
-                                                  std::string &error,
+std::optional<StagePlan> mlir::spmd::searchStages(const StageProblem &problem, StageCost cost, std::string &error,
                                                   StageSearchStatistics *statistics) {
   if (!check(problem, error))
     return std::nullopt;
   StageSearchStatistics own;
   std::optional<StagePlan> plan = Search(problem, cost, statistics ? *statistics : own).run();
   if (!plan)
-    error = "no stages for " + std::to_string(problem.numLayers) + " layers on " +
-            std::to_string(problem.numDevices) +
+    error = "no stages for " + std::to_string(problem.numLayers) + " layers on " + std::to_string(problem.numDevices) +
             " devices, expected submeshes, cuts, pins and memory that allow some";
   return plan;
 }

@@ -57,12 +57,10 @@ LogicalResult Stages::readBoundaries() {
     if (!op.getCandidate())
       (op.getBackward() ? backward : forward).push_back(op);
   if (!backward.empty() && backward.size() != forward.size())
-    return backward.back().emitError()
-           << "the function has " << forward.size() << " forward and " << backward.size()
-           << " backward boundaries, expected as many, or forward ones only";
+    return backward.back().emitError() << "the function has " << forward.size() << " forward and " << backward.size()
+                                       << " backward boundaries, expected as many, or forward ones only";
   if (!backward.empty() && backward.front()->isBeforeInBlock(forward.back()))
-    return backward.front().emitError()
-           << "backward boundary before the last forward boundary, expected it behind";
+    return backward.front().emitError() << "backward boundary before the last forward boundary, expected it behind";
   for (StageBoundaryOp op : forward)
     cuts.push_back(op);
   return success();
@@ -82,8 +80,7 @@ void Stages::findTurn() {
           return microbatches.isApply(user) || isa<func::ReturnOp>(user);
         });
         auto type = cast<RankedTensorType>(result.getType());
-        leads |= gradients.contains(result) ||
-                 (isHandedOn && type.hasStaticShape() && type.getNumElements() > 1);
+        leads |= gradients.contains(result) || (isHandedOn && type.hasStaticShape() && type.getNumElements() > 1);
       }
     if (!leads)
       continue;
@@ -163,15 +160,14 @@ LogicalResult Stages::placeComputation() {
         ++passedBackward;
       continue;
     }
-    if (isMark(&op) || isCreation(&op) || isa<func::ReturnOp>(op) ||
-        microbatches.isApply(&op) || microbatches.isSame(&op)) {
+    if (isMark(&op) || isCreation(&op) || isa<func::ReturnOp>(op) || microbatches.isApply(&op) ||
+        microbatches.isSame(&op)) {
       count();
       continue;
     }
     // What is made of constants is made where it is read.
-    if (isMemoryEffectFree(&op) && llvm::all_of(op.getResults(), [&](Value result) {
-          return getSources(result).empty();
-        })) {
+    if (isMemoryEffectFree(&op) &&
+        llvm::all_of(op.getResults(), [&](Value result) { return getSources(result).empty(); })) {
       count();
       continue;
     }
@@ -190,8 +186,8 @@ LogicalResult Stages::placeComputation() {
       place.stage = getBackwardStage(&op);
     if (auto given = op.getAttrOfType<IntegerAttr>(kStageAttr)) {
       if (given.getInt() >= numStages)
-        return op.emitError() << "spmd.stage is " << given.getInt() << ", expected less than "
-                              << numStages << ", the number of stages";
+        return op.emitError() << "spmd.stage is " << given.getInt() << ", expected less than " << numStages
+                              << ", the number of stages";
       place.stage = given.getInt();
     }
     bool meets = false;
@@ -203,14 +199,12 @@ LogicalResult Stages::placeComputation() {
       bool isSum = microbatches.get(operand).kind == State::Partial;
       meets |= isSum && other->stage != place.stage;
       bool goesBack = other->part == place.part &&
-                      (place.part == PipelinePart::Forward ? other->stage > place.stage
-                                                           : other->stage < place.stage);
+                      (place.part == PipelinePart::Forward ? other->stage > place.stage : other->stage < place.stage);
       if (goesBack && !isSum) {
-        InFlightDiagnostic diag =
-            op.emitError() << op.getName() << " is in stage " << place.stage
-                           << " and reads a value of stage " << other->stage << " of the "
-                           << stringifyPipelinePart(place.part)
-                           << " part, expected stages to cut the ops in order";
+        InFlightDiagnostic diag = op.emitError()
+                                  << op.getName() << " is in stage " << place.stage << " and reads a value of stage "
+                                  << other->stage << " of the " << stringifyPipelinePart(place.part)
+                                  << " part, expected stages to cut the ops in order";
         diag.attachNote(made->getLoc()) << "in stage " << other->stage;
         return diag;
       }
@@ -244,8 +238,8 @@ LogicalResult Stages::placeComputation() {
 void Stages::moveSums() {
   for (Operation &op : func.getBody().front()) {
     auto it = places.find(&op);
-    if (it == places.end() || it->second.part != PipelinePart::Backward ||
-        op.getNumResults() != 1 || microbatches.get(op.getResult(0)).kind != State::Partial)
+    if (it == places.end() || it->second.part != PipelinePart::Backward || op.getNumResults() != 1 ||
+        microbatches.get(op.getResult(0)).kind != State::Partial)
       continue;
     // The weight is among what the next ops of the apply part read.
     std::optional<int64_t> home;
@@ -278,14 +272,11 @@ static double getBytes(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return 0;
-  return type.hasStaticShape()
-             ? double(type.getNumElements() * getElementBytes(type.getElementType()))
-             : 1e18;
+  return type.hasStaticShape() ? double(type.getNumElements() * getElementBytes(type.getElementType())) : 1e18;
 }
 
 bool Stages::isPlacedInApply(Operation *op) const {
-  return microbatches.isApply(op) ||
-         (spmd::isPin(op) && microbatches.get(op->getResult(0)).kind == State::Complete);
+  return microbatches.isApply(op) || (spmd::isPin(op) && microbatches.get(op->getResult(0)).kind == State::Complete);
 }
 
 /// The stages at which what apply ops compute is used, as far as it is one: weights say
@@ -443,11 +434,10 @@ LogicalResult Stages::verifyCrossings() {
       };
       for (int64_t from = other->stage; from != place->stage; from += down ? -1 : 1)
         if (!listed(from)) {
-          InFlightDiagnostic diag =
-              op.emitError() << op.getName() << " in stage " << place->stage
-                             << " uses a value of stage " << other->stage
-                             << " that does not cross every boundary between, expected it among "
-                                "the operands of each";
+          InFlightDiagnostic diag = op.emitError() << op.getName() << " in stage " << place->stage
+                                                   << " uses a value of stage " << other->stage
+                                                   << " that does not cross every boundary between, expected it among "
+                                                      "the operands of each";
           diag.attachNote(made->getLoc()) << "the value";
           diag.attachNote((down ? backward[numStages - 1 - from] : forward[from]).getLoc())
               << "the boundary from stage " << from << " that does not name it";

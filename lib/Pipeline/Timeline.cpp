@@ -39,8 +39,7 @@ void mlir::spmd::printTimeline(const ClockTable &table, raw_ostream &os) {
   auto getText = [&](const Cell &cell) -> std::string {
     if (cell.isIdle())
       return "--";
-    return getLabel(cell.part, cell.microbatch,
-                    table.virtualStages > 1 ? cell.stage / table.numMeshes : -1);
+    return getLabel(cell.part, cell.microbatch, table.virtualStages > 1 ? cell.stage / table.numMeshes : -1);
   };
   size_t width = 0;
   for (const Cell &cell : table.cells)
@@ -62,8 +61,7 @@ namespace {
 
 class Drawing {
 public:
-  Drawing(const PipelineProgram &program, const InstructionLists &lists, ArrayRef<double> seconds,
-       raw_ostream &os)
+  Drawing(const PipelineProgram &program, const InstructionLists &lists, ArrayRef<double> seconds, raw_ostream &os)
       : program(program), lists(lists), seconds(seconds), os(os), width(program.functions.size()) {
     double sum = 0;
     int64_t known = 0, unknown = 0;
@@ -154,8 +152,8 @@ private:
       if (isExact)
         os << "<td class=\"n\">" << llvm::format("%.3e", busy[mesh]) << "</td><td class=\"n\">"
            << llvm::format("%.3e", end) << "</td>";
-      os << "<td class=\"n\">"
-         << llvm::format("%.1f", end > 0 ? 100 * (end - busy[mesh]) / end : 0.0) << "</td></tr>\n";
+      os << "<td class=\"n\">" << llvm::format("%.1f", end > 0 ? 100 * (end - busy[mesh]) / end : 0.0)
+         << "</td></tr>\n";
     }
     os << "</table>\n";
   }
@@ -167,9 +165,8 @@ private:
 
   void printTransfer(const Placed &placed) {
     const Instruction &transfer = lists[placed.mesh][placed.index];
-    os << "<path d=\"M" << llvm::format("%.1f", getX(placed.start)) << " "
-       << int64_t(getY(placed.mesh) + kBoxHeight) << "V" << int64_t(getY(transfer.peer))
-       << "\"><title>clock " << transfer.clock;
+    os << "<path d=\"M" << llvm::format("%.1f", getX(placed.start)) << " " << int64_t(getY(placed.mesh) + kBoxHeight)
+       << "V" << int64_t(getY(transfer.peer)) << "\"><title>clock " << transfer.clock;
     printSlots(transfer.sends, placed.mesh, transfer.peer);
     printSlots(transfer.receives, transfer.peer, placed.mesh);
     os << "</title></path>\n";
@@ -194,14 +191,13 @@ private:
         if (llvm::is_contained(function.writes, slot.value))
           os << "\nsends " << Escaped{toString(program, slot)} << " to mesh " << next.peer;
     }
-    os << "</title><rect x=\"" << llvm::format("%.1f", x) << "\" y=\"" << int64_t(getY(placed.mesh))
-       << "\" width=\"" << llvm::format("%.1f", std::max(wide, 1.0)) << "\" height=\"" << int64_t(kBoxHeight)
-       << "\"/>";
+    os << "</title><rect x=\"" << llvm::format("%.1f", x) << "\" y=\"" << int64_t(getY(placed.mesh)) << "\" width=\""
+       << llvm::format("%.1f", std::max(wide, 1.0)) << "\" height=\"" << int64_t(kBoxHeight) << "\"/>";
     std::string label = getLabel(function.part, run.microbatch, chunks[function.stage]);
     constexpr double kLetter = 6.5;
     if (wide >= kLetter * label.size())
-      os << "<text x=\"" << llvm::format("%.1f", x + 3) << "\" y=\""
-         << int64_t(getY(placed.mesh) + 16) << "\">" << label << "</text>";
+      os << "<text x=\"" << llvm::format("%.1f", x + 3) << "\" y=\"" << int64_t(getY(placed.mesh) + 16) << "\">"
+         << label << "</text>";
     os << "</g>\n";
   }
 
@@ -209,7 +205,7 @@ private:
   const InstructionLists &lists;
   ArrayRef<double> seconds;
   raw_ostream &os;
-  std::vector<double> width; // by function, in seconds or whatever the mean is
+  std::vector<double> width;   // by function, in seconds or whatever the mean is
   std::vector<int64_t> chunks; // by stage
   bool isExact;                // all runs have known seconds
   double mean = 1, end = 0;
@@ -222,8 +218,8 @@ private:
 
 llvm::StringRef mlir::spmd::getTimelineStyle() { return kStyle; }
 
-void mlir::spmd::drawTimeline(const PipelineProgram &program, const InstructionLists &lists,
-                              ArrayRef<double> seconds, raw_ostream &os) {
+void mlir::spmd::drawTimeline(const PipelineProgram &program, const InstructionLists &lists, ArrayRef<double> seconds,
+                              raw_ostream &os) {
   Drawing(program, lists, seconds, os).print();
 }
 

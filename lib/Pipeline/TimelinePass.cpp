@@ -37,8 +37,7 @@ private:
     InFlightDiagnostic diag = emitError(module.getLoc());
     if (schedule.empty())
       diag << "the module has " << all.size() << " schedules, expected "
-           << (all.empty() ? "one, as --spmd-pipeline makes it"
-                           : "the option schedule=NAME to say which");
+           << (all.empty() ? "one, as --spmd-pipeline makes it" : "the option schedule=NAME to say which");
     else
       diag << "unknown schedule \"" << schedule << "\", expected an spmd.schedule";
     for (ScheduleOp op : all)
@@ -48,8 +47,7 @@ private:
 
   LogicalResult run(ModuleOp module) {
     if (format != "text" && format != "html")
-      return emitError(module.getLoc())
-             << "unknown timeline format \"" << format << "\", expected text or html";
+      return emitError(module.getLoc()) << "unknown timeline format \"" << format << "\", expected text or html";
     FailureOr<ScheduleOp> op = chooseSchedule(module);
     if (failed(op))
       return failure();
@@ -77,8 +75,7 @@ private:
 
   /// One cell per mesh and clock in which something runs: functions of one stage, part and
   /// microbatch are one piece of work.
-  static FailureOr<ClockTable> makeTable(ScheduleOp op, const ScheduleProgram &read,
-                                         const ScheduleLists &lists) {
+  static FailureOr<ClockTable> makeTable(ScheduleOp op, const ScheduleProgram &read, const ScheduleLists &lists) {
     std::map<int64_t, int64_t> rowOf;
     for (const std::vector<Instruction> &list : lists.lists)
       for (const Instruction &instruction : list)
@@ -100,8 +97,7 @@ private:
         Cell own{function.stage, function.part, instruction.microbatch};
         Cell &cell = table.cells[rowOf[instruction.clock] * table.numMeshes + mesh];
         if (!cell.isIdle() && own.part != Part::Apply && cell != own)
-          return place->emitError() << "mesh " << mesh << " runs something else in clock "
-                                    << instruction.clock
+          return place->emitError() << "mesh " << mesh << " runs something else in clock " << instruction.clock
                                     << " already, expected one piece of work per clock";
         cell = own;
       }

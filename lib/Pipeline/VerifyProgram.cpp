@@ -21,10 +21,8 @@ namespace {
 
 class Verifier {
 public:
-  Verifier(const PipelineProgram &program, const InstructionLists &lists, int64_t numMicrobatches,
-           ScheduleKind kind)
-      : program(program), lists(lists), numMicrobatches(numMicrobatches), kind(kind),
-        uses(program) {}
+  Verifier(const PipelineProgram &program, const InstructionLists &lists, int64_t numMicrobatches, ScheduleKind kind)
+      : program(program), lists(lists), numMicrobatches(numMicrobatches), kind(kind), uses(program) {}
 
   std::optional<Fault> verify() {
     if (!checkStages())
@@ -53,9 +51,7 @@ private:
     fault = Fault{mesh, index, message.str()};
     return false;
   }
-  std::string countMicrobatches() const {
-    return count(numMicrobatches, "microbatch", "microbatches");
-  }
+  std::string countMicrobatches() const { return count(numMicrobatches, "microbatch", "microbatches"); }
   std::string text(Slot slot) const { return toString(program, slot); }
   std::string text(const StageFunction &function) const {
     return (toString(function.part) + " function '" + function.name + "'").str();
@@ -162,16 +158,14 @@ private:
     int64_t &forward = runs[2 * microbatch], &backward = runs[2 * microbatch + 1];
     if (function.part == Part::Forward) {
       if (++forward == 1 && ++inFlight > mostInFlight)
-        return fail("microbatch " + Twine(microbatch) + " of stage " + Twine(function.stage) +
-                    " is number " + Twine(inFlight) + " in flight, expected at most " +
-                    Twine(mostInFlight) + " on mesh " + Twine(mesh) + " of schedule " +
-                    toString(kind));
+        return fail("microbatch " + Twine(microbatch) + " of stage " + Twine(function.stage) + " is number " +
+                    Twine(inFlight) + " in flight, expected at most " + Twine(mostInFlight) + " on mesh " +
+                    Twine(mesh) + " of schedule " + toString(kind));
       return true;
     }
     if (forward < int64_t(stage.functions[0].size()))
-      return fail(text(function) + " runs for microbatch " + Twine(microbatch) +
-                  " before the forward part of stage " + Twine(function.stage) +
-                  ", expected it after");
+      return fail(text(function) + " runs for microbatch " + Twine(microbatch) + " before the forward part of stage " +
+                  Twine(function.stage) + ", expected it after");
     inFlight -= ++backward == int64_t(stage.functions[1].size());
     return true;
   }
@@ -182,8 +176,7 @@ private:
     std::string what = text(function) + " reads " + text(slot);
     switch (getState(slot)) {
     case State::Never:
-      return fail(what + ", which is not on mesh " + Twine(mesh) +
-                  " yet, expected it written or received before");
+      return fail(what + ", which is not on mesh " + Twine(mesh) + " yet, expected it written or received before");
     case State::Freed:
       return fail(what + " after it was freed, expected it to be kept until then");
     case State::Here:
@@ -197,8 +190,7 @@ private:
   bool checkWrite(const StageFunction &function, Slot slot) {
     std::string what = text(function) + " writes " + text(slot);
     if (getHome(slot.value) != mesh)
-      return fail(what + ", which mesh " + Twine(getHome(slot.value)) +
-                  " writes too, expected one mesh to write it");
+      return fail(what + ", which mesh " + Twine(getHome(slot.value)) + " writes too, expected one mesh to write it");
     if (!llvm::is_contained(function.reads, slot.value) && getState(slot) == State::Here)
       return fail(what + " a second time, expected one write or a sum");
     if (getState(slot) == State::Freed)
@@ -210,8 +202,8 @@ private:
 
   bool checkTransfer(const Instruction &transfer) {
     if (transfer.peer < 0 || transfer.peer >= int64_t(lists.size()) || transfer.peer == mesh)
-      return fail("transfer with mesh " + Twine(transfer.peer) + ", expected another one of " +
-                  Twine(lists.size()) + " meshes");
+      return fail("transfer with mesh " + Twine(transfer.peer) + ", expected another one of " + Twine(lists.size()) +
+                  " meshes");
     if (transfer.sends.empty() && transfer.receives.empty())
       return fail("transfer of nothing with mesh " + Twine(transfer.peer) +
                   ", expected values that are sent or received");
@@ -250,8 +242,7 @@ private:
     if (uses.isArgument(slot.value))
       return fail(what + ", expected a value that a function writes");
     if (getState(slot) == State::Never)
-      return fail(what + ", which is not on mesh " + Twine(mesh) +
-                  ", expected it written or received before");
+      return fail(what + ", which is not on mesh " + Twine(mesh) + ", expected it written or received before");
     if (getState(slot) == State::Freed)
       return fail(what + " a second time, expected once");
     if (getHome(slot.value) == mesh && uses.isKept(slot.value))
@@ -268,16 +259,15 @@ private:
       for (int64_t i = 0; i < times; ++i)
         if (ran[f].empty() || !ran[f][i])
           return fail(text(function) + " never runs" +
-                      (function.part == Part::Apply ? "" : " for microbatch " + std::to_string(i)) +
-                      ", expected once");
+                      (function.part == Part::Apply ? "" : " for microbatch " + std::to_string(i)) + ", expected once");
     }
     for (auto [v, value] : llvm::enumerate(values)) {
       if (getHome(v) == mesh && uses.isKept(v))
         continue;
       for (auto [i, state] : llvm::enumerate(value.states))
         if (state == State::Here)
-          return fail(text(Slot{int64_t(v), program.values[v].perMicrobatch ? int64_t(i) : -1}) +
-                      " is still on mesh " + Twine(mesh) + " at the end, expected it freed");
+          return fail(text(Slot{int64_t(v), program.values[v].perMicrobatch ? int64_t(i) : -1}) + " is still on mesh " +
+                      Twine(mesh) + " at the end, expected it freed");
     }
     return true;
   }
@@ -290,17 +280,14 @@ private:
                   count(program.values.size(), "value", "values"));
     bool each = program.values[slot.value].perMicrobatch;
     if (each ? slot.microbatch < 0 || slot.microbatch >= numMicrobatches : slot.microbatch != -1)
-      return fail("'" + program.values[slot.value].name + "' of microbatch " +
-                  Twine(slot.microbatch) + ", expected " +
-                  (each ? "one of " + countMicrobatches()
-                        : "-1: there is one per step"));
+      return fail("'" + program.values[slot.value].name + "' of microbatch " + Twine(slot.microbatch) + ", expected " +
+                  (each ? "one of " + countMicrobatches() : "-1: there is one per step"));
     return true;
   }
 
   bool forEach(int64_t value, int64_t microbatch, llvm::function_ref<bool(Slot)> check) {
     bool isRight = true;
-    forEachSlot(program, value, microbatch, numMicrobatches,
-                [&](Slot slot) { isRight = isRight && check(slot); });
+    forEachSlot(program, value, microbatch, numMicrobatches, [&](Slot slot) { isRight = isRight && check(slot); });
     return isRight;
   }
 
@@ -316,12 +303,8 @@ private:
     }
     return own;
   }
-  State getState(Slot slot) {
-    return getValue(slot.value).states[std::max<int64_t>(slot.microbatch, 0)];
-  }
-  void setState(Slot slot, State state) {
-    getValue(slot.value).states[std::max<int64_t>(slot.microbatch, 0)] = state;
-  }
+  State getState(Slot slot) { return getValue(slot.value).states[std::max<int64_t>(slot.microbatch, 0)]; }
+  void setState(Slot slot, State state) { getValue(slot.value).states[std::max<int64_t>(slot.microbatch, 0)] = state; }
 
   /// Every function that writes it has; elsewhere what was received is complete.
   bool isComplete(Slot slot) {
@@ -329,8 +312,7 @@ private:
       return true;
     int64_t expected = 0;
     for (int64_t writer : uses.uses[slot.value].writers)
-      expected += program.values[slot.value].perMicrobatch ||
-                          program.functions[writer].part == Part::Apply
+      expected += program.values[slot.value].perMicrobatch || program.functions[writer].part == Part::Apply
                       ? 1
                       : numMicrobatches;
     return getValue(slot.value).writes[std::max<int64_t>(slot.microbatch, 0)] == expected;
@@ -353,13 +335,12 @@ private:
         size_t k = next[own.peer]++;
         auto other = transfers.find({own.peer, mesh});
         if (other == transfers.end() || k >= other->second.size())
-          return fail("transfer number " + Twine(k) + " with mesh " + Twine(own.peer) +
-                      ", expected mesh " + Twine(own.peer) + " to have as many with mesh " +
-                      Twine(mesh));
+          return fail("transfer number " + Twine(k) + " with mesh " + Twine(own.peer) + ", expected mesh " +
+                      Twine(own.peer) + " to have as many with mesh " + Twine(mesh));
         const Instruction &theirs = lists[own.peer][other->second[k]];
         if (own.clock != theirs.clock)
-          return fail("transfer in clock " + Twine(own.clock) + ", expected clock " +
-                      Twine(theirs.clock) + ", as mesh " + Twine(own.peer) + " has it");
+          return fail("transfer in clock " + Twine(own.clock) + ", expected clock " + Twine(theirs.clock) +
+                      ", as mesh " + Twine(own.peer) + " has it");
         if (!checkSame(own.sends, theirs.receives, "sends", "receives", own.peer) ||
             !checkSame(own.receives, theirs.sends, "receives", "sends", own.peer))
           return false;
@@ -368,14 +349,12 @@ private:
     return true;
   }
 
-  bool checkSame(ArrayRef<Slot> own, ArrayRef<Slot> theirs, const char *verb, const char *theirVerb,
-                 int64_t peer) {
+  bool checkSame(ArrayRef<Slot> own, ArrayRef<Slot> theirs, const char *verb, const char *theirVerb, int64_t peer) {
     for (size_t i = 0; i < std::max(own.size(), theirs.size()); ++i) {
       std::string mine = i < own.size() ? text(own[i]) : "nothing more";
       std::string other = i < theirs.size() ? text(theirs[i]) : "nothing more";
       if (mine != other)
-        return fail(Twine(verb) + " " + mine + ", expected " + other + ", which mesh " +
-                    Twine(peer) + " " + theirVerb);
+        return fail(Twine(verb) + " " + mine + ", expected " + other + ", which mesh " + Twine(peer) + " " + theirVerb);
     }
     return true;
   }
@@ -411,8 +390,7 @@ private:
 
 } // namespace
 
-std::optional<Fault> mlir::spmd::verifyProgram(const PipelineProgram &program,
-                                               const InstructionLists &lists,
+std::optional<Fault> mlir::spmd::verifyProgram(const PipelineProgram &program, const InstructionLists &lists,
                                                int64_t numMicrobatches, ScheduleKind kind) {
   return Verifier(program, lists, numMicrobatches, kind).verify();
 }

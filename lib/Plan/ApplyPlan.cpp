@@ -40,8 +40,7 @@ struct FunctionPlan {
 
 class PlanApplier {
 public:
-  PlanApplier(const ShardingPlan &plan, ModuleOp module)
-      : plan(plan), module(module), states(plan.rules.size()) {}
+  PlanApplier(const ShardingPlan &plan, ModuleOp module) : plan(plan), module(module), states(plan.rules.size()) {}
 
   LogicalResult run() {
     if (failed(addMeshes()))
@@ -63,17 +62,16 @@ public:
     if (failed(reportUnmatched()))
       return failure();
     for (FunctionPlan &function : functions)
-      if (failed(applySignature(function)) || failed(applyValues(function)) ||
-          failed(applyBoundaries(function)))
+      if (failed(applySignature(function)) || failed(applyValues(function)) || failed(applyBoundaries(function)))
         return failure();
     return success();
   }
 
 private:
   struct RuleState {
-    bool matched = false; // a name
-    bool applied = false; // it was the first rule for a name
-    bool exact = false;   // the name of a value, not of a subtree
+    bool matched = false;  // a name
+    bool applied = false;  // it was the first rule for a name
+    bool exact = false;    // the name of a value, not of a subtree
     bool function = false; // a function has the name, or matches
     std::string otherHash; // of a function that the rule names
     unsigned shadowedBy = 0;
@@ -91,9 +89,8 @@ private:
       if (Operation *existing = SymbolTable::lookupSymbolIn(module, mesh.name)) {
         auto old = dyn_cast<MeshOp>(existing);
         if (!old) {
-          InFlightDiagnostic diag = emitError(entry.loc) << "mesh @" << mesh.name
-                                                         << " of the plan has the name of "
-                                                         << existing->getName();
+          InFlightDiagnostic diag = emitError(entry.loc)
+                                    << "mesh @" << mesh.name << " of the plan has the name of " << existing->getName();
           diag.attachNote(existing->getLoc()) << "which stands here";
           return diag;
         }
@@ -110,17 +107,15 @@ private:
     const Mesh &own = entry.mesh;
     Mesh other = toMesh(old);
     auto mismatch = [&](StringRef what, auto ownText, auto oldText) -> LogicalResult {
-      InFlightDiagnostic diag = emitError(entry.loc)
-                                << what << " of mesh @" << own.name << " is " << ownText
-                                << " in the plan, expected that of the mesh that stands in the "
-                                   "module already, "
-                                << oldText;
+      InFlightDiagnostic diag = emitError(entry.loc) << what << " of mesh @" << own.name << " is " << ownText
+                                                     << " in the plan, expected that of the mesh that stands in the "
+                                                        "module already, "
+                                                     << oldText;
       diag.attachNote(old.getLoc()) << "which stands here";
       return diag;
     };
-    bool sameAxes = llvm::equal(own.axes, other.axes, [](auto &a, auto &b) {
-      return a.name == b.name && a.size == b.size;
-    });
+    bool sameAxes =
+        llvm::equal(own.axes, other.axes, [](auto &a, auto &b) { return a.name == b.name && a.size == b.size; });
     if (!sameAxes || own.deviceIds != other.deviceIds)
       return mismatch("value", attr, old.getMesh());
     // Costs that the plan leaves out are the module's.
@@ -130,15 +125,11 @@ private:
       llvm::interleaveComma(costs, os);
       return text.empty() ? "not given" : text;
     };
-    auto list = [](std::optional<double> cost) {
-      return cost ? SmallVector<double>{*cost} : SmallVector<double>();
-    };
+    auto list = [](std::optional<double> cost) { return cost ? SmallVector<double>{*cost} : SmallVector<double>(); };
     auto check = [&](StringRef what, ArrayRef<double> cost, ArrayRef<double> oldCost) {
-      return cost.empty() || cost == oldCost ? success()
-                                             : mismatch(what, print(cost), print(oldCost));
+      return cost.empty() || cost == oldCost ? success() : mismatch(what, print(cost), print(oldCost));
     };
-    return failure(failed(check("alpha", own.alpha, other.alpha)) ||
-                   failed(check("beta", own.beta, other.beta)) ||
+    return failure(failed(check("alpha", own.alpha, other.alpha)) || failed(check("beta", own.beta, other.beta)) ||
                    failed(check("flops", list(own.flops), list(other.flops))) ||
                    failed(check("memory", list(own.memory), list(other.memory))));
   }
@@ -255,10 +246,9 @@ private:
     for (auto [rule, state] : llvm::zip_equal(plan.rules, states)) {
       if (state.matched) {
         if (state.exact && !state.applied)
-          emitWarning(rule.spec.loc)
-              << rule.spec.prefix << "has no effect, rule " << state.shadowedBy + 1
-              << " holds for " << stringifyPlanTarget(rule.target) << " \"" << rule.name
-              << "\" and stands before it";
+          emitWarning(rule.spec.loc) << rule.spec.prefix << "has no effect, rule " << state.shadowedBy + 1
+                                     << " holds for " << stringifyPlanTarget(rule.target) << " \"" << rule.name
+                                     << "\" and stands before it";
         continue;
       }
       bool literalFunction = NamePattern(rule.function).isLiteral();
@@ -287,10 +277,8 @@ private:
       }
       std::string where = literalFunction ? "@" + rule.function : "any function";
       if (!state.otherHash.empty())
-        return rule.spec.emitError()
-               << where << " has changed since " << rule.name
-               << " was counted: its hash is \"" << state.otherHash << "\", expected \""
-               << rule.hash << "\"";
+        return rule.spec.emitError() << where << " has changed since " << rule.name << " was counted: its hash is \""
+                                     << state.otherHash << "\", expected \"" << rule.hash << "\"";
       // Names and subtrees of all functions that the rule is about.
       SmallVector<StringRef> known;
       for (FunctionPlan &function : functions)
@@ -304,11 +292,9 @@ private:
       bool literal = NamePattern(rule.name).isLiteral();
       InFlightDiagnostic diag = emit(literal);
       if (literal)
-        diag << "unknown " << stringifyPlanTarget(rule.target) << " \"" << rule.name << "\" of "
-             << where;
+        diag << "unknown " << stringifyPlanTarget(rule.target) << " \"" << rule.name << "\" of " << where;
       else
-        diag << "no " << stringifyPlanTarget(rule.target) << " of " << where << " matches \""
-             << rule.name << "\"";
+        diag << "no " << stringifyPlanTarget(rule.target) << " of " << where << " matches \"" << rule.name << "\"";
       listNames(diag, rule.name, known);
       if (literal)
         return failure();
@@ -320,16 +306,14 @@ private:
 
   /// A rule that holds for a whole subtree passes over what is no tensor.
   static bool passesOver(const PlanRule &rule, const Named &named, Type type) {
-    return !isa<RankedTensorType>(type) && !llvm::is_contained(named.names, rule.name) &&
-           named.position != rule.name;
+    return !isa<RankedTensorType>(type) && !llvm::is_contained(named.names, rule.name) && named.position != rule.name;
   }
 
   LogicalResult applySignature(FunctionPlan &function) {
     func::FuncOp func = function.func;
     SignatureAttrs attrs(func);
     bool changed = false;
-    auto apply = [&](PlanTarget target, unsigned i, Type type, Location loc,
-                     NamedAttrList &list) -> LogicalResult {
+    auto apply = [&](PlanTarget target, unsigned i, Type type, Location loc, NamedAttrList &list) -> LogicalResult {
       const Named &named = names(function, target)[i];
       if (!named.rule || passesOver(plan.rules[*named.rule], named, type))
         return success();
@@ -343,25 +327,23 @@ private:
         changed = true;
         return success();
       }
-      FailureOr<ShardingAttr> sharding =
-          resolveSpecAt(spec, meshes, defaultMesh, place, list.get(kShardingAttr));
+      FailureOr<ShardingAttr> sharding = resolveSpecAt(spec, meshes, defaultMesh, place, list.get(kShardingAttr));
       if (failed(sharding))
         return failure();
       if (target == PlanTarget::Result && func.isPublic() && !sharding->getUnreduced().empty())
-        return spec.emitError() << place.what << ", a public function, is unreduced, expected "
-                                                 "a complete value";
+        return spec.emitError() << place.what
+                                << ", a public function, is unreduced, expected "
+                                   "a complete value";
       list.set(kShardingAttr, *sharding);
       changed = true;
       return success();
     };
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       if (failed(apply(PlanTarget::Argument, i, func.getArgumentTypes()[i],
-                       func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc(),
-                       attrs.arg(i))))
+                       func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc(), attrs.arg(i))))
         return failure();
     for (unsigned i = 0; i < func.getNumResults(); ++i)
-      if (failed(apply(PlanTarget::Result, i, func.getResultTypes()[i], func.getLoc(),
-                       attrs.result(i))))
+      if (failed(apply(PlanTarget::Result, i, func.getResultTypes()[i], func.getLoc(), attrs.result(i))))
         return failure();
     if (changed)
       attrs.write();
@@ -369,9 +351,8 @@ private:
   }
 
   std::string describe(PlanTarget target, const Named &named, func::FuncOp func) const {
-    return (stringifyPlanTarget(target) + " \"" +
-            (named.names.empty() ? named.position : named.names.front()) + "\" of @" +
-            func.getName())
+    return (stringifyPlanTarget(target) + " \"" + (named.names.empty() ? named.position : named.names.front()) +
+            "\" of @" + func.getName())
         .str();
   }
 
@@ -381,10 +362,8 @@ private:
       if (!named.rule || passesOver(plan.rules[*named.rule], named, value.value.getType()))
         continue;
       const ShardingSpec &spec = plan.rules[*named.rule].spec;
-      SpecPlace place{value.value.getType(), describe(PlanTarget::Value, named, function.func),
-                      value.value.getLoc()};
-      if ((spec.sharding || spec.resources) &&
-          failed(constrain(function, spec, place, value.value, lastOfArguments)))
+      SpecPlace place{value.value.getType(), describe(PlanTarget::Value, named, function.func), value.value.getLoc()};
+      if ((spec.sharding || spec.resources) && failed(constrain(function, spec, place, value.value, lastOfArguments)))
         return failure();
       if ((spec.compute || spec.regather) && failed(setCompute(spec, place, value.value)))
         return failure();
@@ -393,22 +372,20 @@ private:
   }
 
   /// Pins a value for all its users, where it is not pinned already.
-  LogicalResult constrain(const FunctionPlan &function, const ShardingSpec &spec,
-                          const SpecPlace &place, Value value, Operation *&lastOfArguments) {
+  LogicalResult constrain(const FunctionPlan &function, const ShardingSpec &spec, const SpecPlace &place, Value value,
+                          Operation *&lastOfArguments) {
     SmallVector<Attribute> existing;
     for (Operation *user : value.getUsers())
       if (auto constraint = dyn_cast<WithShardingConstraintOp>(user))
-        existing.push_back(constraint.getShardingAttr()
-                               ? Attribute(constraint.getShardingAttr())
-                               : Attribute(constraint.getAxisResourcesAttr()));
+        existing.push_back(constraint.getShardingAttr() ? Attribute(constraint.getShardingAttr())
+                                                        : Attribute(constraint.getAxisResourcesAttr()));
     if (auto result = dyn_cast<OpResult>(value))
       if (auto list = result.getOwner()->getAttrOfType<ArrayAttr>(kShardingsAttr))
         existing.push_back(list[result.getResultNumber()]);
     bool isSymbolic = staysSymbolic(function, spec);
     for (Attribute attr : existing)
       if (attr && failed(isSymbolic ? checkSymbolic(spec, place, attr)
-                                    : LogicalResult(resolveSpecAt(spec, meshes, defaultMesh, place,
-                                                                  attr))))
+                                    : LogicalResult(resolveSpecAt(spec, meshes, defaultMesh, place, attr))))
         return failure();
     if (!existing.empty())
       return success();
@@ -443,8 +420,7 @@ private:
   }
 
   /// What can be said of axis resources without a mesh.
-  static LogicalResult checkSymbolic(const ShardingSpec &spec, const SpecPlace &place,
-                                     Attribute existing) {
+  static LogicalResult checkSymbolic(const ShardingSpec &spec, const SpecPlace &place, Attribute existing) {
     auto tensor = dyn_cast<RankedTensorType>(place.type);
     int64_t entries = spec.resources.getNumEntries();
     if (!tensor || entries > tensor.getRank()) {
@@ -452,16 +428,15 @@ private:
       if (!tensor)
         diag << "axis resources on " << place.type << ", expected a ranked tensor";
       else
-        diag << "axis resources of " << place.what << " have " << entries
-             << " entries, expected at most " << tensor.getRank() << ", the rank of " << tensor;
+        diag << "axis resources of " << place.what << " have " << entries << " entries, expected at most "
+             << tensor.getRank() << ", the rank of " << tensor;
       diag.attachNote(place.loc) << place.what << " stands here";
       return diag;
     }
     if (!existing || existing == spec.resources)
       return success();
-    InFlightDiagnostic diag = spec.emitError()
-                              << "axis resources of " << place.what << " are " << spec.resources
-                              << ", expected what stands there already, " << existing;
+    InFlightDiagnostic diag = spec.emitError() << "axis resources of " << place.what << " are " << spec.resources
+                                               << ", expected what stands there already, " << existing;
     diag.attachNote(place.loc) << place.what << " stands here";
     return diag;
   }
@@ -504,17 +479,16 @@ private:
     if (spec.regather) {
       ArrayRef<int64_t> operands = spec.regather.asArrayRef();
       if (!operands.empty() && operands.back() >= int64_t(rule.numOperands()))
-        return emitError() << "\"regather\" has operand " << operands.back() << ", expected those of "
-                           << op->getName() << ", 0 to " << int64_t(rule.numOperands()) - 1;
+        return emitError() << "\"regather\" has operand " << operands.back() << ", expected those of " << op->getName()
+                           << ", 0 to " << int64_t(rule.numOperands()) - 1;
       op->setAttr(kRegatherAttr, spec.regather);
     }
     if (!spec.compute)
       return success();
     unsigned factors = rule.numFactors();
     if (spec.compute.getFactors().size() != factors)
-      return emitError() << "\"compute\" has " << spec.compute.getFactors().size()
-                         << " factors, expected " << factors << ", those of "
-                         << op->getName();
+      return emitError() << "\"compute\" has " << spec.compute.getFactors().size() << " factors, expected " << factors
+                         << ", those of " << op->getName();
     const Mesh *mesh = lookupMeshOrEmit(meshes, spec.compute.getMesh().getValue(), emitError);
     if (!mesh)
       return failure();
@@ -525,15 +499,14 @@ private:
     for (DimEntries &list : *entries)
       sharding.dims.push_back({std::move(list), false, 0});
     SmallVector<int64_t> sizes(sharding.dims.size(), 0); // divided by anything
-    if (std::optional<ShardingError> error =
-            verifySharding(sharding, *mesh, sizes, /*allowUneven=*/true)) {
+    if (std::optional<ShardingError> error = verifySharding(sharding, *mesh, sizes, /*allowUneven=*/true)) {
       InFlightDiagnostic diag = emitError() << "illegal factors: " << error->message;
       diag.attachNote() << "available axes: " << mesh->axesToString();
       return diag;
     }
     if (Attribute old = op->getAttr(kComputeAttr); old && old != spec.compute)
-      return emitError() << "\"compute\" is " << spec.compute
-                         << ", expected the one that stands there already, " << old;
+      return emitError() << "\"compute\" is " << spec.compute << ", expected the one that stands there already, "
+                         << old;
     op->setAttr(kComputeAttr, spec.compute);
     return success();
   }
@@ -548,6 +521,4 @@ private:
 
 } // namespace
 
-LogicalResult spmd::applyPlan(const ShardingPlan &plan, ModuleOp module) {
-  return PlanApplier(plan, module).run();
-}
+LogicalResult spmd::applyPlan(const ShardingPlan &plan, ModuleOp module) { return PlanApplier(plan, module).run(); }

@@ -32,9 +32,8 @@ public:
       if (failed(findEnd(*rule, crossing, end)))
         return failure();
       if (last && !last->isBeforeInBlock(end)) {
-        InFlightDiagnostic diag = rule->emitError()
-                                  << "stage " << k << " ends before stage " << k - 1
-                                  << " does, expected stages to cut the ops in order";
+        InFlightDiagnostic diag = rule->emitError() << "stage " << k << " ends before stage " << k - 1
+                                                    << " does, expected stages to cut the ops in order";
         diag.attachNote(end->getLoc()) << "it ends here";
         return diag;
       }
@@ -46,8 +45,7 @@ public:
       }
       OpBuilder b(func.getContext());
       b.setInsertionPointAfter(end);
-      StageBoundaryOp::create(b, rule->loc, crossing, /*backward=*/false, /*candidate=*/false,
-                              AxisResourcesAttr());
+      StageBoundaryOp::create(b, rule->loc, crossing, /*backward=*/false, /*candidate=*/false, AxisResourcesAttr());
     }
     return success();
   }
@@ -58,9 +56,8 @@ private:
     stages.resize(rules.size());
     for (const PlanStage *rule : rules) {
       if (rule->stage >= int64_t(rules.size()))
-        return rule->emitError() << "stage " << rule->stage << " of " << rules.size()
-                                 << " that the plan gives @" << func.getName()
-                                 << ", expected numbers from 0 on, each once";
+        return rule->emitError() << "stage " << rule->stage << " of " << rules.size() << " that the plan gives @"
+                                 << func.getName() << ", expected numbers from 0 on, each once";
       if (stages[rule->stage])
         return rule->emitError() << "stage " << rule->stage << " of @" << func.getName()
                                  << " stands twice, expected each number once";
@@ -75,8 +72,8 @@ private:
                                               "it ends");
       if (!rule->hash.empty() && rule->hash != hashFunction(func))
         return rule->emitError() << "@" << func.getName() << " has changed since its values were "
-                                 << "counted: its hash is \"" << hashFunction(func)
-                                 << "\", expected \"" << rule->hash << "\"";
+                                 << "counted: its hash is \"" << hashFunction(func) << "\", expected \"" << rule->hash
+                                 << "\"";
     }
     return success();
   }
@@ -85,8 +82,7 @@ private:
     SmallVector<Attribute> names;
     for (const PlanStage *rule : stages) {
       if (rule->mesh.empty() != stages.front()->mesh.empty())
-        return rule->emitError() << "stage " << rule->stage << " has "
-                                 << (rule->mesh.empty() ? "no" : "a")
+        return rule->emitError() << "stage " << rule->stage << " has " << (rule->mesh.empty() ? "no" : "a")
                                  << " \"mesh\", expected one for all stages or for none";
       if (rule->mesh.empty())
         continue;
@@ -110,8 +106,7 @@ private:
       Value found;
       SmallVector<StringRef> known;
       for (NamedValue &value : values) {
-        if (value.value.getParentBlock() != &func.getBody().front() ||
-            !isa<RankedTensorType>(value.value.getType()))
+        if (value.value.getParentBlock() != &func.getBody().front() || !isa<RankedTensorType>(value.value.getType()))
           continue;
         bool matches = value.position == name;
         for (StringRef own : value.names) {
@@ -122,8 +117,7 @@ private:
           found = value.value;
       }
       if (!found) {
-        InFlightDiagnostic diag = rule.emitError() << "unknown value \"" << name << "\" of @"
-                                                   << func.getName();
+        InFlightDiagnostic diag = rule.emitError() << "unknown value \"" << name << "\" of @" << func.getName();
         std::string list = listNearest(name, known);
         if (list.empty())
           return diag << ", there are none";
@@ -153,15 +147,12 @@ private:
   LogicalResult checkExisting(const PlanStage &rule, MutableArrayRef<StageBoundaryOp> existing,
                               ArrayRef<Value> crossing) {
     size_t k = rule.stage;
-    auto isCrossing = [&](Value value) {
-      return llvm::is_contained(existing[k].getInputs(), value);
-    };
+    auto isCrossing = [&](Value value) { return llvm::is_contained(existing[k].getInputs(), value); };
     if (existing.size() + 1 == stages.size() && llvm::all_of(crossing, isCrossing))
       return success();
     InFlightDiagnostic diag = rule.emitError()
-                              << "stage " << k << " of " << stages.size() << " ends at \""
-                              << rule.until.front() << "\", expected the boundaries that stand in @"
-                              << func.getName() << " already";
+                              << "stage " << k << " of " << stages.size() << " ends at \"" << rule.until.front()
+                              << "\", expected the boundaries that stand in @" << func.getName() << " already";
     for (StageBoundaryOp op : existing)
       diag.attachNote(op.getLoc()) << "which stands here";
     return diag;

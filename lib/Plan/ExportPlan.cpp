@@ -15,8 +15,7 @@ namespace {
 
 class PlanExporter {
 public:
-  PlanExporter(ModuleOp module, bool all)
-      : module(module), all(all), phase(Phase(getPhase(module))) {}
+  PlanExporter(ModuleOp module, bool all) : module(module), all(all), phase(Phase(getPhase(module))) {}
 
   FailureOr<ShardingPlan> run() {
     for (auto mesh : module.getOps<MeshOp>())
@@ -30,8 +29,7 @@ public:
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
         isStaged |= func.getArgAttr(i, kMicrobatchAttr) != nullptr;
       func.walk([&](StageBoundaryOp) { isStaged = true; });
-      if (failed(exportArguments(func)) || failed(exportResults(func)) ||
-          failed(exportValues(func)))
+      if (failed(exportArguments(func)) || failed(exportResults(func)) || failed(exportValues(func)))
         return failure();
       exportStages(func);
     }
@@ -65,8 +63,9 @@ private:
     if (Attribute resources = get(kAxisResourcesAttr); resources && isStaged)
       return resources;
     else if (resources)
-      return emitError(loc) << what << " has axis resources, expected a sharding; run "
-                                       "--spmd-resolve-axis-resources first";
+      return emitError(loc) << what
+                            << " has axis resources, expected a sharding; run "
+                               "--spmd-resolve-axis-resources first";
     Attribute attr = get(kShardingAttr);
     if (Attribute given = get(kGivenAttr); given && !all)
       attr = given;
@@ -90,12 +89,10 @@ private:
     std::vector<Entry> entries;
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
       Location loc = func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc();
-      FailureOr<Said> sharding =
-          read(func.getArgAttrDict(i), "argument #" + Twine(i), loc);
+      FailureOr<Said> sharding = read(func.getArgAttrDict(i), "argument #" + Twine(i), loc);
       if (failed(sharding))
         return failure();
-      entries.push_back({getArgumentName(func, i), *sharding,
-                         getRank(func.getArgumentTypes()[i]), loc});
+      entries.push_back({getArgumentName(func, i), *sharding, getRank(func.getArgumentTypes()[i]), loc});
     }
     return exportEntries(func, PlanTarget::Argument, entries);
   }
@@ -103,12 +100,10 @@ private:
   LogicalResult exportResults(func::FuncOp func) {
     std::vector<Entry> entries;
     for (unsigned i = 0; i < func.getNumResults(); ++i) {
-      FailureOr<Said> sharding =
-          read(func.getResultAttrDict(i), "result #" + Twine(i), func.getLoc());
+      FailureOr<Said> sharding = read(func.getResultAttrDict(i), "result #" + Twine(i), func.getLoc());
       if (failed(sharding))
         return failure();
-      entries.push_back({getResultName(func, i), *sharding, getRank(func.getResultTypes()[i]),
-                         func.getLoc()});
+      entries.push_back({getResultName(func, i), *sharding, getRank(func.getResultTypes()[i]), func.getLoc()});
     }
     return exportEntries(func, PlanTarget::Result, entries);
   }
@@ -118,8 +113,7 @@ private:
     MLIRContext *context = module.getContext();
     if (auto sharding = dyn_cast<ShardingAttr>(other))
       return ShardingAttr::getFullyOpen(context, sharding.getMesh(), rank);
-    return AxisResourcesAttr::get(context, /*replicated=*/false,
-                                  SmallVector<Attribute>(rank, UnitAttr::get(context)));
+    return AxisResourcesAttr::get(context, /*replicated=*/false, SmallVector<Attribute>(rank, UnitAttr::get(context)));
   }
 
   LogicalResult exportEntries(func::FuncOp func, PlanTarget target, std::vector<Entry> &entries) {
@@ -133,10 +127,9 @@ private:
       entry.written = true;
       if (entry.sharding == first.sharding)
         continue;
-      InFlightDiagnostic diag = emitError(entry.loc)
-                                << "two " << stringifyPlanTarget(target) << "s of @"
-                                << func.getName() << " are named \"" << entry.name
-                                << "\" and sharded differently, expected distinct names in a plan";
+      InFlightDiagnostic diag = emitError(entry.loc) << "two " << stringifyPlanTarget(target) << "s of @"
+                                                     << func.getName() << " are named \"" << entry.name
+                                                     << "\" and sharded differently, expected distinct names in a plan";
       diag.attachNote(first.loc) << "the other one stands here";
       return diag;
     }
@@ -174,16 +167,16 @@ private:
     WalkResult walk = func.walk([&](WithShardingConstraintOp op) {
       if (!op.getShardingAttr() && !isStaged) {
         emitError(op.getLoc()) << "constraint without a sharding, expected one; run "
-                           "--spmd-resolve-axis-resources first";
+                                  "--spmd-resolve-axis-resources first";
         return WalkResult::interrupt();
       }
       Value value = skipAnnotations(op.getInput());
       if (!constraints.try_emplace(value, op).second)
         emitWarning(op.getLoc()) << "this constraint is left out of the plan, which keeps the first one "
-                             "of each value";
+                                    "of each value";
       else if (!llvm::all_of(value.getUsers(), [&](Operation *user) { return user == op; }))
         emitWarning(op.getLoc()) << "this constraint holds for some users of its value, in the plan it "
-                             "holds for all";
+                                    "holds for all";
       return WalkResult::advance();
     });
     if (walk.wasInterrupted())
@@ -245,12 +238,10 @@ private:
   }
 
   /// The name of a value, or its position, which holds for this function (`ruleHash`).
-  static std::string getRuleName(func::FuncOp func, const NamedValue &value,
-                                 const llvm::StringMap<unsigned> &count, std::string &hash,
-                                 std::string &ruleHash) {
+  static std::string getRuleName(func::FuncOp func, const NamedValue &value, const llvm::StringMap<unsigned> &count,
+                                 std::string &hash, std::string &ruleHash) {
     std::string name = value.isNamed ? value.names.front() : "";
-    if (!name.empty() && count.lookup(name) <= 1 && !StringRef(name).contains('*') &&
-        !isPosition(name))
+    if (!name.empty() && count.lookup(name) <= 1 && !StringRef(name).contains('*') && !isPosition(name))
       return name;
     if (hash.empty())
       hash = hashFunction(func);
@@ -316,8 +307,8 @@ private:
     return toAxisResources(sharding);
   }
 
-  PlanRule &addRule(func::FuncOp func, PlanTarget target, StringRef name, Said said,
-                    FactorsAttr compute, Location loc) {
+  PlanRule &addRule(func::FuncOp func, PlanTarget target, StringRef name, Said said, FactorsAttr compute,
+                    Location loc) {
     PlanRule &rule = plan.rules.emplace_back(loc);
     rule.function = func.getName().str();
     rule.target = target;
@@ -343,6 +334,4 @@ private:
 
 } // namespace
 
-FailureOr<ShardingPlan> spmd::exportPlan(ModuleOp module, bool all) {
-  return PlanExporter(module, all).run();
-}
+FailureOr<ShardingPlan> spmd::exportPlan(ModuleOp module, bool all) { return PlanExporter(module, all).run(); }

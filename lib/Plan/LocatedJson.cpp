@@ -118,10 +118,9 @@ private:
 
   LocatedJson &add(LocatedJson::Kind kind) {
     size_t offset = tokenStart();
-    LocatedJson &slot = stack.empty() ? root
-                        : stack.back()->kind == LocatedJson::Array
-                            ? stack.back()->items.emplace_back()
-                            : stack.back()->members.back().value;
+    LocatedJson &slot = stack.empty()                              ? root
+                        : stack.back()->kind == LocatedJson::Array ? stack.back()->items.emplace_back()
+                                                                   : stack.back()->members.back().value;
     slot.kind = kind;
     slot.offset = offset;
     return slot;
@@ -152,8 +151,7 @@ private:
 std::optional<JsonError> mlir::spmd::parseLocatedJson(llvm::StringRef text, LocatedJson &value) {
   const char *reached = text.begin();
   JsonBuilder builder(text, value, reached);
-  nlohmann::json::sax_parse(CountingIterator(text.begin(), &reached),
-                            CountingIterator(text.end(), &reached), &builder);
+  nlohmann::json::sax_parse(CountingIterator(text.begin(), &reached), CountingIterator(text.end(), &reached), &builder);
   return builder.error;
 }
 
@@ -182,51 +180,50 @@ Location JsonFile::locate(size_t offset) {
 
 std::string JsonFile::describe(const LocatedJson &value) {
   switch (value.kind) {
-  case LocatedJson::Null: return "null";
-  case LocatedJson::Bool: return value.boolean ? "true" : "false";
-  case LocatedJson::Integer: return std::to_string(value.integer);
-  case LocatedJson::Real: return "a number";
-  case LocatedJson::String: return "\"" + value.text + "\"";
-  case LocatedJson::Array: return "a list";
-  case LocatedJson::Object: return "an object";
+  case LocatedJson::Null:
+    return "null";
+  case LocatedJson::Bool:
+    return value.boolean ? "true" : "false";
+  case LocatedJson::Integer:
+    return std::to_string(value.integer);
+  case LocatedJson::Real:
+    return "a number";
+  case LocatedJson::String:
+    return "\"" + value.text + "\"";
+  case LocatedJson::Array:
+    return "a list";
+  case LocatedJson::Object:
+    return "an object";
   }
   llvm_unreachable("no such kind");
 }
 
-LogicalResult JsonFile::checkKeys(const LocatedJson &object,
-                                  llvm::ArrayRef<llvm::StringRef> known) {
+LogicalResult JsonFile::checkKeys(const LocatedJson &object, llvm::ArrayRef<llvm::StringRef> known) {
   for (const LocatedJson::Member &member : object.members)
     if (!llvm::is_contained(known, member.key))
-      return emitError(member.offset) << "unknown key \"" << member.key
-                                      << "\", expected one of "
+      return emitError(member.offset) << "unknown key \"" << member.key << "\", expected one of "
                                       << listNearest(member.key, known);
   return success();
 }
 
-FailureOr<llvm::SmallVector<int64_t>> JsonFile::readIntegers(const LocatedJson &object,
-                                                             llvm::StringRef key) {
+FailureOr<llvm::SmallVector<int64_t>> JsonFile::readIntegers(const LocatedJson &object, llvm::StringRef key) {
   const LocatedJson *list = object.find(key);
   if (!list || list->kind != LocatedJson::Array ||
-      !llvm::all_of(list->items, [](const LocatedJson &v) {
-        return v.kind == LocatedJson::Integer;
-      }))
+      !llvm::all_of(list->items, [](const LocatedJson &v) { return v.kind == LocatedJson::Integer; }))
     return emitError(list ? list->offset : object.offset)
-           << "\"" << key << "\" is " << (list ? describe(*list) : "missing")
-           << ", expected a list of integers";
+           << "\"" << key << "\" is " << (list ? describe(*list) : "missing") << ", expected a list of integers";
   llvm::SmallVector<int64_t> integers;
   for (const LocatedJson &item : list->items)
     integers.push_back(item.integer);
   return integers;
 }
 
-LogicalResult JsonFile::readText(const LocatedJson &object, llvm::StringRef key,
-                                 std::string &out) {
+LogicalResult JsonFile::readText(const LocatedJson &object, llvm::StringRef key, std::string &out) {
   const LocatedJson *value = object.find(key);
   if (!value)
     return success();
   if (!value->isString() || value->text.empty())
-    return emitError(value->offset)
-           << "\"" << key << "\" is " << describe(*value) << ", expected a name";
+    return emitError(value->offset) << "\"" << key << "\" is " << describe(*value) << ", expected a name";
   out = value->text;
   return success();
 }

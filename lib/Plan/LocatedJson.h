@@ -55,15 +55,12 @@ public:
   /// Parses all of it, an object; one error otherwise. `what` it is, for messages.
   LogicalResult parse(LocatedJson &root, llvm::StringRef what);
   Location locate(size_t offset);
-  InFlightDiagnostic emitError(size_t offset) {
-    return mlir::emitError(locate(offset)) << prefix;
-  }
+  InFlightDiagnostic emitError(size_t offset) { return mlir::emitError(locate(offset)) << prefix; }
   /// A value for messages: `"x"`, `3`, `a list`.
   static std::string describe(const LocatedJson &value);
   LogicalResult checkKeys(const LocatedJson &object, llvm::ArrayRef<llvm::StringRef> known);
   /// A list of integers: the member `key` of `object`.
-  FailureOr<llvm::SmallVector<int64_t>> readIntegers(const LocatedJson &object,
-                                                     llvm::StringRef key);
+  FailureOr<llvm::SmallVector<int64_t>> readIntegers(const LocatedJson &object, llvm::StringRef key);
   /// The text of a member that must be a string and not empty; `out` stays as it is
   /// if there is no such member.
   LogicalResult readText(const LocatedJson &object, llvm::StringRef key, std::string &out);

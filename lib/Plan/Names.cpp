@@ -101,9 +101,7 @@ std::string spmd::listNearest(StringRef name, ArrayRef<StringRef> known) {
 // Values
 //===----------------------------------------------------------------------===//
 
-static bool isAnnotation(Operation *op) {
-  return isa_and_nonnull<WithShardingConstraintOp, ReshardOp>(op);
-}
+static bool isAnnotation(Operation *op) { return isa_and_nonnull<WithShardingConstraintOp, ReshardOp>(op); }
 
 Value spmd::skipAnnotations(Value value) {
   while (isAnnotation(value.getDefiningOp()))
@@ -129,8 +127,7 @@ static StringRef getLocationName(Location loc) {
 static bool isScalarBody(Operation *op) {
   return op->getNumRegions() > 0 &&
          !op->walk([&](Operation *nested) {
-              bool found = nested != op &&
-                           llvm::any_of(nested->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+              bool found = nested != op && llvm::any_of(nested->getResultTypes(), llvm::IsaPred<RankedTensorType>);
               return found ? WalkResult::interrupt() : WalkResult::advance();
             }).wasInterrupted();
 }
@@ -142,8 +139,10 @@ std::vector<NamedValue> spmd::collectNamedValues(func::FuncOp func) {
   DenseMap<Value, size_t> index;
   for (BlockArgument arg : func.getArguments()) {
     index[arg] = values.size();
-    values.push_back({arg, {getArgumentName(func, arg.getArgNumber())},
-                      "arg#" + std::to_string(arg.getArgNumber()), /*isNamed=*/true});
+    values.push_back({arg,
+                      {getArgumentName(func, arg.getArgNumber())},
+                      "arg#" + std::to_string(arg.getArgNumber()),
+                      /*isNamed=*/true});
   }
   unsigned number = 0;
   func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -153,8 +152,7 @@ std::vector<NamedValue> spmd::collectNamedValues(func::FuncOp func) {
     StringRef name = getLocationName(op->getLoc());
     if (isAnnotation(op)) {
       auto it = index.find(skipAnnotations(op->getResult(0)));
-      if (it != index.end() && !name.empty() &&
-          !llvm::is_contained(values[it->second].names, name))
+      if (it != index.end() && !name.empty() && !llvm::is_contained(values[it->second].names, name))
         values[it->second].names.push_back(name.str());
       return next;
     }
@@ -190,13 +188,10 @@ bool spmd::isPosition(StringRef name) {
 std::string spmd::hashFunction(func::FuncOp func) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  AsmState state(func.getContext(),
-                 OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
+  AsmState state(func.getContext(), OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
   DenseMap<Value, unsigned> values;
   DenseMap<Block *, unsigned> blocks;
-  auto numberOf = [](auto &map, auto key) {
-    return map.try_emplace(key, map.size()).first->second;
-  };
+  auto numberOf = [](auto &map, auto key) { return map.try_emplace(key, map.size()).first->second; };
   os << func.getFunctionType();
   func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isAnnotation(op) || isa<StageBoundaryOp>(op))

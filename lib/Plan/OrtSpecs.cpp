@@ -46,15 +46,11 @@ SmallVector<Annotation> getAnnotations(func::FuncOp func) {
       if (Attribute attr = func.getArgAttr(i, name))
         list.push_back({attr, func.getArgumentTypes()[i],
                         func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc(),
-                        "argument #" + std::to_string(i), [=](Attribute to) mutable {
-                          func.setArgAttr(i, name, to);
-                        }});
+                        "argument #" + std::to_string(i), [=](Attribute to) mutable { func.setArgAttr(i, name, to); }});
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       if (Attribute attr = func.getResultAttr(i, name))
-        list.push_back({attr, func.getResultTypes()[i], func.getLoc(),
-                        "result #" + std::to_string(i), [=](Attribute to) mutable {
-                          func.setResultAttr(i, name, to);
-                        }});
+        list.push_back({attr, func.getResultTypes()[i], func.getLoc(), "result #" + std::to_string(i),
+                        [=](Attribute to) mutable { func.setResultAttr(i, name, to); }});
   }
   func.walk([&](Operation *op) {
     if (auto constraint = dyn_cast<WithShardingConstraintOp>(op)) {
@@ -62,21 +58,19 @@ SmallVector<Annotation> getAnnotations(func::FuncOp func) {
       if (constraint.getOrtAttr())
         attr = constraint.getOrtAttr();
       if (attr)
-        list.push_back({attr, constraint.getType(), op->getLoc(), "the constrained value",
-                        [=](Attribute to) mutable {
+        list.push_back({attr, constraint.getType(), op->getLoc(), "the constrained value", [=](Attribute to) mutable {
                           constraint.setShardingAttr(dyn_cast<ShardingAttr>(to));
                           constraint.setOrtAttr(dyn_cast<OrtAttr>(to));
                         }});
     }
     auto shardings = op->getAttrOfType<ArrayAttr>(kShardingsAttr);
     for (unsigned i = 0; shardings && i < shardings.size(); ++i)
-      list.push_back({shardings[i], op->getResult(i).getType(), op->getLoc(),
-                      "result #" + std::to_string(i), [=](Attribute to) {
-                        SmallVector<Attribute> attrs(
-                            op->getAttrOfType<ArrayAttr>(kShardingsAttr).getValue());
-                        attrs[i] = to;
-                        op->setAttr(kShardingsAttr, ArrayAttr::get(op->getContext(), attrs));
-                      }});
+      list.push_back(
+          {shardings[i], op->getResult(i).getType(), op->getLoc(), "result #" + std::to_string(i), [=](Attribute to) {
+             SmallVector<Attribute> attrs(op->getAttrOfType<ArrayAttr>(kShardingsAttr).getValue());
+             attrs[i] = to;
+             op->setAttr(kShardingsAttr, ArrayAttr::get(op->getContext(), attrs));
+           }});
   });
   return list;
 }
@@ -94,12 +88,10 @@ FailureOr<func::FuncOp> findFunction(ModuleOp module, StringRef name) {
     return found.front();
   if (name.empty() && found.size() > 1)
     return emitError(module.getLoc()) << "module has " << found.size()
-                                      << " public functions, expected function=NAME, one of "
-                                      << known;
+                                      << " public functions, expected function=NAME, one of " << known;
   if (name.empty())
     return emitError(module.getLoc()) << "module has no public function";
-  return emitError(module.getLoc())
-         << "no function is called @" << name << ", expected one of " << known;
+  return emitError(module.getLoc()) << "no function is called @" << name << ", expected one of " << known;
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,8 +102,7 @@ class OrtImporter {
 public:
   explicit OrtImporter(ModuleOp module) : module(module), cache(module) {
     for (const MeshCache::Entry &entry : cache.entries())
-      meshes.push_back({FlatSymbolRefAttr::get(MeshOp(entry.op).getSymNameAttr()),
-                        entry.mesh.get()});
+      meshes.push_back({FlatSymbolRefAttr::get(MeshOp(entry.op).getSymNameAttr()), entry.mesh.get()});
   }
 
   LogicalResult run() {
@@ -131,8 +122,7 @@ public:
 private:
   FailureOr<ShardingAttr> convert(OrtAttr ort, const Annotation &at) {
     auto fail = [&](const ShardingError &error) {
-      return emitError(at.loc) << "illegal spec \"" << ort.getSpec() << "\" of " << at.what
-                               << ": " << error.message;
+      return emitError(at.loc) << "illegal spec \"" << ort.getSpec() << "\" of " << at.what << ": " << error.message;
     };
     ShardingError error;
     OrtMesh list{llvm::to_vector(ort.getShape()), llvm::to_vector(ort.getElements())};
@@ -141,8 +131,7 @@ private:
       return fail(error);
     auto type = dyn_cast<RankedTensorType>(at.type);
     if (!type)
-      return emitError(at.loc) << "spec of " << at.what << " of type " << at.type
-                               << ", expected a ranked tensor";
+      return emitError(at.loc) << "spec of " << at.what << " of type " << at.type << ", expected a ranked tensor";
     // Uneven is an error there, and so it is here.
     if (auto illegal = verifySharding(own->sharding, own->mesh, type.getShape(),
                                       /*allowUneven=*/false))
@@ -218,37 +207,30 @@ public:
     LocatedJson root;
     if (failed(parse(root, "file")) || failed(checkKeys(root, {"inputs", "outputs"})))
       return failure();
-    return success(
-        succeeded(readList(root, "inputs", func.getNumArguments(),
-                           "arguments of @" + func.getName().str(), func.getArgumentTypes(),
-                           [&](unsigned i) { return func.getArgAttr(i, kShardingAttr); },
-                           [&](unsigned i, Attribute attr) {
-                             func.setArgAttr(i, kShardingAttr, attr);
-                           })) &&
-        succeeded(readList(root, "outputs", func.getNumResults(),
-                           "results of @" + func.getName().str(), func.getResultTypes(),
-                           [&](unsigned i) { return func.getResultAttr(i, kShardingAttr); },
-                           [&](unsigned i, Attribute attr) {
-                             func.setResultAttr(i, kShardingAttr, attr);
-                           })));
+    return success(succeeded(readList(
+                       root, "inputs", func.getNumArguments(), "arguments of @" + func.getName().str(),
+                       func.getArgumentTypes(), [&](unsigned i) { return func.getArgAttr(i, kShardingAttr); },
+                       [&](unsigned i, Attribute attr) { func.setArgAttr(i, kShardingAttr, attr); })) &&
+                   succeeded(readList(
+                       root, "outputs", func.getNumResults(), "results of @" + func.getName().str(),
+                       func.getResultTypes(), [&](unsigned i) { return func.getResultAttr(i, kShardingAttr); },
+                       [&](unsigned i, Attribute attr) { func.setResultAttr(i, kShardingAttr, attr); })));
   }
 
 private:
-  LogicalResult readList(const LocatedJson &root, StringRef key, unsigned count,
-                         const std::string &what, TypeRange types,
-                         llvm::function_ref<Attribute(unsigned)> get,
+  LogicalResult readList(const LocatedJson &root, StringRef key, unsigned count, const std::string &what,
+                         TypeRange types, llvm::function_ref<Attribute(unsigned)> get,
                          llvm::function_ref<void(unsigned, Attribute)> set) {
     const LocatedJson *list = root.find(key);
     if (!list)
       return success();
     if (list->kind != LocatedJson::Array || list->items.size() != count)
-      return emitError(list->offset)
-             << "\"" << key << "\" "
-             << (list->kind == LocatedJson::Array
-                     ? "has " + std::to_string(list->items.size()) + " entries"
-                     : "is " + describe(*list))
-             << ", expected a list of " << count << ", one for each of the " << what
-             << " (null where nothing is given)";
+      return emitError(list->offset) << "\"" << key << "\" "
+                                     << (list->kind == LocatedJson::Array
+                                             ? "has " + std::to_string(list->items.size()) + " entries"
+                                             : "is " + describe(*list))
+                                     << ", expected a list of " << count << ", one for each of the " << what
+                                     << " (null where nothing is given)";
     for (auto [i, item] : llvm::enumerate(list->items)) {
       if (item.kind == LocatedJson::Null)
         continue;
@@ -267,15 +249,13 @@ private:
       auto elements = failed(shape) ? shape : readIntegers(item, "mesh_elements");
       if (failed(elements))
         return failure();
-      auto attr = OrtAttr::getChecked([&] { return emitError(item.offset); }, context,
-                                      StringRef(spec), ArrayRef<int64_t>(*shape),
-                                      ArrayRef<int64_t>(*elements));
+      auto attr = OrtAttr::getChecked([&] { return emitError(item.offset); }, context, StringRef(spec),
+                                      ArrayRef<int64_t>(*shape), ArrayRef<int64_t>(*elements));
       if (!attr)
         return failure();
       // The place is that of the file from here on.
       if (Attribute old = get(i); old && old != attr)
-        return emitError(item.offset) << "spec \"" << spec << "\" for " << key << "[" << i
-                                      << "], which has " << old
+        return emitError(item.offset) << "spec \"" << spec << "\" for " << key << "[" << i << "], which has " << old
                                       << ", expected nothing given, or the same";
       ShardingError error;
       auto own = importOrtSpec(spec, {*shape, *elements}, error);
@@ -325,8 +305,7 @@ struct ImportOrtPass : public spmd::impl::SPMDImportOrtPassBase<ImportOrtPass> {
 //===----------------------------------------------------------------------===//
 
 /// A sharding as ONNX Runtime spells it; one error where that cannot say it.
-FailureOr<OrtAttr> exportSharding(ShardingAttr attr, Type type, const MeshCache &meshes,
-                                  Location loc, StringRef what) {
+FailureOr<OrtAttr> exportSharding(ShardingAttr attr, Type type, const MeshCache &meshes, Location loc, StringRef what) {
   auto emit = [&] { return emitError(loc); };
   const Mesh *mesh = meshes.lookupOrEmit(attr.getMesh(), emit);
   if (!mesh)
@@ -335,8 +314,7 @@ FailureOr<OrtAttr> exportSharding(ShardingAttr attr, Type type, const MeshCache 
   if (failed(sharding))
     return failure();
   ShardingError error;
-  std::optional<ShardingError> illegal =
-      verifySharding(*sharding, *mesh, getShape(type), /*allowUneven=*/false);
+  std::optional<ShardingError> illegal = verifySharding(*sharding, *mesh, getShape(type), /*allowUneven=*/false);
   auto spec = illegal ? std::nullopt : exportOrtSpec(*sharding, *mesh, error);
   if (!spec)
     return emit() << "ONNX Runtime has no spec for " << attr << " of " << what << ": "
@@ -367,8 +345,7 @@ struct ExportOrtPass : public spmd::impl::SPMDExportOrtPassBase<ExportOrtPass> {
         auto sharding = dyn_cast<ShardingAttr>(annotation.attr);
         if (!sharding)
           continue;
-        auto ort =
-            exportSharding(sharding, annotation.type, meshes, annotation.loc, annotation.what);
+        auto ort = exportSharding(sharding, annotation.type, meshes, annotation.loc, annotation.what);
         if (failed(ort))
           return failure();
         annotation.set(*ort);
@@ -383,15 +360,14 @@ struct ExportOrtPass : public spmd::impl::SPMDExportOrtPassBase<ExportOrtPass> {
       for (unsigned i = 0; i < count; ++i) {
         auto sharding = dyn_cast_or_null<ShardingAttr>(getAttr(i, kShardingAttr));
         auto global = dyn_cast_or_null<TypeAttr>(getAttr(i, kGlobalTypeAttr));
-        Type type = global ? global.getValue()
+        Type type = global               ? global.getValue()
                     : what == "argument" ? func.getArgumentTypes()[i]
                                          : func.getResultTypes()[i];
         if (!sharding) {
           entries.push_back(nullptr);
           continue;
         }
-        auto ort = exportSharding(sharding, type, meshes, func.getLoc(),
-                                  (what + " #" + Twine(i)).str());
+        auto ort = exportSharding(sharding, type, meshes, func.getLoc(), (what + " #" + Twine(i)).str());
         if (failed(ort))
           return failure();
         Json entry;
@@ -402,14 +378,12 @@ struct ExportOrtPass : public spmd::impl::SPMDExportOrtPassBase<ExportOrtPass> {
       }
       return entries;
     };
-    auto inputs = list(func.getNumArguments(),
-                       [&](unsigned i, StringRef name) { return func.getArgAttr(i, name); },
-                       "argument");
+    auto inputs =
+        list(func.getNumArguments(), [&](unsigned i, StringRef name) { return func.getArgAttr(i, name); }, "argument");
     if (failed(inputs))
       return failure();
-    auto outputs = list(func.getNumResults(),
-                        [&](unsigned i, StringRef name) { return func.getResultAttr(i, name); },
-                        "result");
+    auto outputs =
+        list(func.getNumResults(), [&](unsigned i, StringRef name) { return func.getResultAttr(i, name); }, "result");
     if (failed(outputs))
       return failure();
     std::string text;
@@ -418,9 +392,7 @@ struct ExportOrtPass : public spmd::impl::SPMDExportOrtPassBase<ExportOrtPass> {
       os << " \"" << key << "\": [";
       llvm::interleave(
           entries,
-          [&](const Json &entry) {
-            os << "\n  " << entry.dump(-1, ' ', false, Json::error_handler_t::replace);
-          },
+          [&](const Json &entry) { os << "\n  " << entry.dump(-1, ' ', false, Json::error_handler_t::replace); },
           [&] { os << ","; });
       os << "]";
     };

@@ -53,15 +53,13 @@ struct ExportPlanPass : public spmd::impl::SPMDExportPlanPassBase<ExportPlanPass
 
   LogicalResult run(ModuleOp module) {
     if (what != "given" && what != "all")
-      return emitError(module.getLoc())
-             << "unknown kind of plan \"" << what << "\", expected given or all";
+      return emitError(module.getLoc()) << "unknown kind of plan \"" << what << "\", expected given or all";
     if (file.empty())
       return emitError(module.getLoc()) << "no file to export to, expected the option "
                                            "file=PLAN.json (- is standard output)";
     bool all = what == "all";
     // Constraints, which are given, are gone after that.
-    if (failed(verifyPhaseAtMost(module, all ? Phase::Resharded : Phase::Propagated,
-                                 getArgument())))
+    if (failed(verifyPhaseAtMost(module, all ? Phase::Resharded : Phase::Propagated, getArgument())))
       return failure();
     FailureOr<ShardingPlan> plan = exportPlan(module, all);
     if (failed(plan))

@@ -12,10 +12,14 @@ using namespace mlir::spmd;
 
 StringRef spmd::stringifyPlanTarget(PlanTarget target) {
   switch (target) {
-  case PlanTarget::Argument: return "argument";
-  case PlanTarget::Result: return "result";
-  case PlanTarget::Value: return "value";
-  case PlanTarget::Boundary: return "boundary";
+  case PlanTarget::Argument:
+    return "argument";
+  case PlanTarget::Result:
+    return "result";
+  case PlanTarget::Value:
+    return "value";
+  case PlanTarget::Boundary:
+    return "boundary";
   }
   llvm_unreachable("no such target");
 }
@@ -38,16 +42,14 @@ public:
     ShardingPlan plan;
     if (const LocatedJson *meshes = root.find("meshes")) {
       if (meshes->kind != LocatedJson::Array)
-        return emitError(meshes->offset)
-               << "\"meshes\" is " << describe(*meshes) << ", expected a list";
+        return emitError(meshes->offset) << "\"meshes\" is " << describe(*meshes) << ", expected a list";
       for (const LocatedJson &mesh : meshes->items)
         if (failed(readMesh(mesh, plan)))
           return failure();
     }
     if (const LocatedJson *rules = root.find("rules")) {
       if (rules->kind != LocatedJson::Array)
-        return emitError(rules->offset)
-               << "\"rules\" is " << describe(*rules) << ", expected a list";
+        return emitError(rules->offset) << "\"rules\" is " << describe(*rules) << ", expected a list";
       for (auto [i, rule] : llvm::enumerate(rules->items)) {
         prefix = "rule " + std::to_string(i + 1) + ": ";
         if (failed(readRule(rule, plan)))
@@ -63,8 +65,7 @@ private:
   LogicalResult readMesh(const LocatedJson &object, ShardingPlan &plan) {
     if (object.kind != LocatedJson::Object)
       return emitError(object.offset) << "mesh is " << describe(object) << ", expected an object";
-    if (failed(checkKeys(object, {"name", "axes", "device_ids", "alpha", "beta", "flops",
-                                  "memory"})))
+    if (failed(checkKeys(object, {"name", "axes", "device_ids", "alpha", "beta", "flops", "memory"})))
       return failure();
     PlanMesh entry{{}, locate(object.offset)};
     Mesh &mesh = entry.mesh;
@@ -74,8 +75,7 @@ private:
       return emitError(object.offset) << "mesh has no \"name\"";
     for (const PlanMesh &other : plan.meshes)
       if (other.mesh.name == mesh.name)
-        return emitError(object.offset)
-               << "mesh @" << mesh.name << " stands twice, expected each name once";
+        return emitError(object.offset) << "mesh @" << mesh.name << " stands twice, expected each name once";
     const LocatedJson *axes = object.find("axes");
     if (!axes || axes->kind != LocatedJson::Array)
       return emitError(axes ? axes->offset : object.offset)
@@ -83,19 +83,16 @@ private:
     for (const LocatedJson &axis : axes->items) {
       if (axis.kind != LocatedJson::Array || axis.items.size() != 2 || !axis.items[0].isString() ||
           axis.items[1].kind != LocatedJson::Integer)
-        return emitError(axis.offset)
-               << "axis is " << describe(axis) << ", expected a name and a size, [\"x\", 2]";
+        return emitError(axis.offset) << "axis is " << describe(axis) << ", expected a name and a size, [\"x\", 2]";
       mesh.axes.push_back({axis.items[0].text, axis.items[1].integer});
     }
     if (const LocatedJson *ids = object.find("device_ids")) {
       if (ids->kind != LocatedJson::Array)
-        return emitError(ids->offset)
-               << "\"device_ids\" is " << describe(*ids) << ", expected a list of integers";
+        return emitError(ids->offset) << "\"device_ids\" is " << describe(*ids) << ", expected a list of integers";
       bool iota = true;
       for (auto [rank, id] : llvm::enumerate(ids->items)) {
         if (id.kind != LocatedJson::Integer)
-          return emitError(id.offset) << "device id is " << describe(id)
-                                      << ", expected an integer";
+          return emitError(id.offset) << "device id is " << describe(id) << ", expected an integer";
         iota &= id.integer == int64_t(rank);
         mesh.deviceIds.push_back(id.integer);
       }
@@ -113,14 +110,12 @@ private:
       }
     if (const LocatedJson *flops = object.find("flops")) {
       if (!flops->isNumber())
-        return emitError(flops->offset)
-               << "\"flops\" is " << describe(*flops) << ", expected a number";
+        return emitError(flops->offset) << "\"flops\" is " << describe(*flops) << ", expected a number";
       mesh.flops = flops->real;
     }
     if (const LocatedJson *memory = object.find("memory")) {
       if (memory->kind != LocatedJson::Integer)
-        return emitError(memory->offset)
-               << "\"memory\" is " << describe(*memory) << ", expected a number of bytes";
+        return emitError(memory->offset) << "\"memory\" is " << describe(*memory) << ", expected a number of bytes";
       mesh.memory = memory->integer;
     }
     if (std::optional<ShardingError> error = verifyMesh(mesh))
@@ -136,8 +131,8 @@ private:
       return emitError(object.offset) << "found " << describe(object) << ", expected an object";
     if (object.find("stage"))
       return readStage(object, plan);
-    if (failed(checkKeys(object, {"function", "argument", "result", "value", "boundary",
-                                  "axis_resources", "sharding", "compute", "regather", "mesh", "hash"})))
+    if (failed(checkKeys(object, {"function", "argument", "result", "value", "boundary", "axis_resources", "sharding",
+                                  "compute", "regather", "mesh", "hash"})))
       return failure();
 
     PlanRule rule(locate(object.offset));
@@ -162,27 +157,20 @@ private:
     const LocatedJson *compute = object.find("compute"), *regather = object.find("regather");
     for (auto [key, ofOp] : {std::pair("compute", compute), std::pair("regather", regather)})
       if (ofOp && rule.target != PlanTarget::Value)
-        return emitError(ofOp->offset)
-               << "\"" << key << "\" on a" << (rule.target == PlanTarget::Argument ? "n " : " ")
-               << stringifyPlanTarget(rule.target)
-               << ", expected it on a value";
+        return emitError(ofOp->offset) << "\"" << key << "\" on a" << (rule.target == PlanTarget::Argument ? "n " : " ")
+                                       << stringifyPlanTarget(rule.target) << ", expected it on a value";
     if (bool(resources) + bool(sharding) != 1 && !((compute || regather) && !resources && !sharding))
-      return emitError(object.offset)
-             << (resources ? "found both \"axis_resources\" and \"sharding\""
-                           : "found neither \"axis_resources\" nor \"sharding\"")
-             << ", expected one";
+      return emitError(object.offset) << (resources ? "found both \"axis_resources\" and \"sharding\""
+                                                    : "found neither \"axis_resources\" nor \"sharding\"")
+                                      << ", expected one";
     if (!spec.mesh.empty() && !resources)
-      return emitError(object.offset)
-             << "\"mesh\" without \"axis_resources\", expected the mesh in the sharding";
+      return emitError(object.offset) << "\"mesh\" without \"axis_resources\", expected the mesh in the sharding";
     if (rule.target == PlanTarget::Boundary && (sharding || !spec.mesh.empty()))
-      return emitError(object.offset)
-             << "\"" << (sharding ? "sharding" : "mesh")
-             << "\" on a boundary, expected axis resources, which both of its stages resolve";
-    bool position = isPosition(rule.name) && (rule.target == PlanTarget::Value ||
-                                              rule.target == PlanTarget::Boundary);
+      return emitError(object.offset) << "\"" << (sharding ? "sharding" : "mesh")
+                                      << "\" on a boundary, expected axis resources, which both of its stages resolve";
+    bool position = isPosition(rule.name) && (rule.target == PlanTarget::Value || rule.target == PlanTarget::Boundary);
     if (position && rule.hash.empty())
-      return emitError(object.offset) << "value " << rule.name
-                                      << " without \"hash\", expected that of the function";
+      return emitError(object.offset) << "value " << rule.name << " without \"hash\", expected that of the function";
     if (!position && !rule.hash.empty())
       return emitError(object.offset) << "\"hash\" with a value that has a name, expected it "
                                          "with op#N";
@@ -219,11 +207,10 @@ private:
     stage.prefix = prefix;
     const LocatedJson &number = *object.find("stage");
     if (number.kind != LocatedJson::Integer || number.integer < 0)
-      return emitError(number.offset) << "\"stage\" is " << describe(number)
-                                      << ", expected a number, 0 or more";
+      return emitError(number.offset) << "\"stage\" is " << describe(number) << ", expected a number, 0 or more";
     stage.stage = number.integer;
-    if (failed(readText(object, "function", stage.function)) ||
-        failed(readText(object, "mesh", stage.mesh)) || failed(readText(object, "hash", stage.hash)))
+    if (failed(readText(object, "function", stage.function)) || failed(readText(object, "mesh", stage.mesh)) ||
+        failed(readText(object, "hash", stage.hash)))
       return failure();
     if (stage.function.empty())
       return emitError(object.offset) << "stage without \"function\", expected the name of one";
@@ -278,16 +265,14 @@ private:
       }
     }
     bool replicated = value.kind == LocatedJson::Null;
-    if (failed(AxisResourcesAttr::verify([&] { return emitError(value.offset); }, replicated,
-                                         entries)))
+    if (failed(AxisResourcesAttr::verify([&] { return emitError(value.offset); }, replicated, entries)))
       return failure();
     spec.resources = AxisResourcesAttr::get(context, replicated, entries);
     return success();
   }
 
   /// Parses `<@pod, [...]>` as an attribute of the dialect.
-  template <typename Attr>
-  LogicalResult readAttr(const LocatedJson &value, StringRef key, StringRef kind, Attr &out) {
+  template <typename Attr> LogicalResult readAttr(const LocatedJson &value, StringRef key, StringRef kind, Attr &out) {
     if (!value.isString())
       return emitError(value.offset) << "\"" << key << "\" is " << describe(value)
                                      << ", expected text such as \"<@pod, [{\\\"x\\\"}, {}]>\"";
@@ -306,8 +291,7 @@ private:
     }
     out = dyn_cast_or_null<Attr>(attr);
     if (!out)
-      return emitError(value.offset) << "\"" << key << "\" is " << describe(value) << ": "
-                                     << message;
+      return emitError(value.offset) << "\"" << key << "\" is " << describe(value) << ": " << message;
     return success();
   }
 };

@@ -30,9 +30,8 @@ template <typename Range> static void writeList(const Range &range, raw_ostream 
 
 static void writeMesh(const Mesh &mesh, raw_ostream &os) {
   os << "{\"name\": " << toJson(mesh.name) << ", \"axes\": [";
-  llvm::interleaveComma(mesh.axes, os, [&](const MeshAxis &axis) {
-    os << "[" << toJson(axis.name) << ", " << axis.size << "]";
-  });
+  llvm::interleaveComma(mesh.axes, os,
+                        [&](const MeshAxis &axis) { os << "[" << toJson(axis.name) << ", " << axis.size << "]"; });
   os << "]";
   if (!mesh.deviceIds.empty()) {
     os << ", \"device_ids\": ";

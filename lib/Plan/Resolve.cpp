@@ -69,9 +69,8 @@ FailureOr<ShardingAttr> spmd::resolveSpec(const ShardingSpec &spec, const MeshCa
   if (!mesh)
     return failure();
   if (resources.getNumEntries() > tensor.getRank())
-    return emitError() << "axis resources of " << place.what << " have "
-                       << resources.getNumEntries() << " entries, expected at most "
-                       << tensor.getRank() << ", the rank of " << tensor;
+    return emitError() << "axis resources of " << place.what << " have " << resources.getNumEntries()
+                       << " entries, expected at most " << tensor.getRank() << ", the rank of " << tensor;
   Sharding sharding;
   sharding.dims.resize(tensor.getRank());
   for (int64_t d = 0; d < resources.getNumEntries(); ++d) {
@@ -79,11 +78,9 @@ FailureOr<ShardingAttr> spmd::resolveSpec(const ShardingSpec &spec, const MeshCa
     for (StringRef name : resources.getAxes(d)) {
       std::optional<unsigned> axis = mesh->findAxis(name);
       if (!axis) {
-        InFlightDiagnostic diag = emitError() << "unknown axis \"" << name << "\" in dim " << d
-                                              << " of " << place.what
+        InFlightDiagnostic diag = emitError() << "unknown axis \"" << name << "\" in dim " << d << " of " << place.what
                                               << ", expected an axis of mesh @" << mesh->name;
-        diag.attachNote(meshes.lookupOp(meshRef).getLoc())
-            << "available axes: " << mesh->axesToString();
+        diag.attachNote(meshes.lookupOp(meshRef).getLoc()) << "available axes: " << mesh->axesToString();
         return failure();
       }
       sharding.dims[d].entries.push_back({int32_t(*axis), 1, mesh->axes[*axis].size});
@@ -96,8 +93,7 @@ FailureOr<ShardingAttr> spmd::resolveSpec(const ShardingSpec &spec, const MeshCa
 
 /// True if both leave the same to propagation and denote the same layout.
 /// Spelling and priorities do not count.
-static bool isSameSharding(ShardingAttr a, ShardingAttr b, const MeshCache &meshes,
-                           RankedTensorType type) {
+static bool isSameSharding(ShardingAttr a, ShardingAttr b, const MeshCache &meshes, RankedTensorType type) {
   if (a == b)
     return true;
   const Mesh *meshA = meshes.lookup(a.getMesh()), *meshB = meshes.lookup(b.getMesh());
@@ -116,9 +112,8 @@ static bool isSameSharding(ShardingAttr a, ShardingAttr b, const MeshCache &mesh
   auto getReplicated = [](const Sharding &sharding, const Mesh &mesh) {
     SmallVector<RankDigit> digits;
     for (const DimEntry &entry : sharding.replicated)
-      digits.push_back({mesh.axisStride(entry.axis) *
-                            (mesh.axes[entry.axis].size / (entry.pre * entry.size)),
-                        entry.size});
+      digits.push_back(
+          {mesh.axisStride(entry.axis) * (mesh.axes[entry.axis].size / (entry.pre * entry.size)), entry.size});
     coalesce(digits);
     return digits;
   };
@@ -126,13 +121,11 @@ static bool isSameSharding(ShardingAttr a, ShardingAttr b, const MeshCache &mesh
     return false;
   if (!type.hasStaticShape())
     return meshA == meshB && toString(*shardingA, *meshA) == toString(*shardingB, *meshB);
-  return Layout::get(*shardingA, *meshA, type.getShape()) ==
-         Layout::get(*shardingB, *meshB, type.getShape());
+  return Layout::get(*shardingA, *meshA, type.getShape()) == Layout::get(*shardingB, *meshB, type.getShape());
 }
 
 FailureOr<ShardingAttr> spmd::resolveSpecAt(const ShardingSpec &spec, const MeshCache &meshes,
-                                            FlatSymbolRefAttr defaultMesh, const SpecPlace &place,
-                                            Attribute existing) {
+                                            FlatSymbolRefAttr defaultMesh, const SpecPlace &place, Attribute existing) {
   FailureOr<ShardingAttr> sharding = resolveSpec(spec, meshes, defaultMesh, place);
   if (failed(sharding) || !existing)
     return sharding;
@@ -140,9 +133,8 @@ FailureOr<ShardingAttr> spmd::resolveSpecAt(const ShardingSpec &spec, const Mesh
   if (old && isSameSharding(old, *sharding, meshes, cast<RankedTensorType>(place.type)))
     return old;
   InFlightDiagnostic diag = spec.emitError();
-  diag << (spec.sharding ? "sharding of " : "axis resources of ") << place.what << " mean "
-       << *sharding << ", expected the layout of the sharding that stands there already, "
-       << existing;
+  diag << (spec.sharding ? "sharding of " : "axis resources of ") << place.what << " mean " << *sharding
+       << ", expected the layout of the sharding that stands there already, " << existing;
   if (place.loc != spec.loc)
     diag.attachNote(place.loc) << place.what << " stands here";
   return failure();

@@ -16,14 +16,12 @@ using namespace mlir::spmd;
 
 namespace {
 
-struct ResolveAxisResourcesPass
-    : public spmd::impl::SPMDResolveAxisResourcesPassBase<ResolveAxisResourcesPass> {
+struct ResolveAxisResourcesPass : public spmd::impl::SPMDResolveAxisResourcesPassBase<ResolveAxisResourcesPass> {
   using Base::Base;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())) ||
-        failed(resolve(module)))
+    if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())) || failed(resolve(module)))
       return signalPassFailure();
     if (getPhase(module) < int(Phase::Annotated))
       makeConstraintsOfShardings(module);
@@ -41,15 +39,13 @@ struct ResolveAxisResourcesPass
         if (candidate.getSymName() == mesh)
           return FlatSymbolRefAttr::get(candidate.getSymNameAttr());
       return listMeshes(emitError(module.getLoc())
-                        << "unknown mesh \"" << mesh
-                        << "\", expected the name of an spmd.mesh of the module");
+                        << "unknown mesh \"" << mesh << "\", expected the name of an spmd.mesh of the module");
     }
     if (meshes.size() == 1)
       return FlatSymbolRefAttr::get(meshes.front().getSymNameAttr());
-    return listMeshes(emitError(module.getLoc())
-                      << "module has " << meshes.size()
-                      << " meshes, expected the option mesh=NAME to say which "
-                         "one axis resources resolve against");
+    return listMeshes(emitError(module.getLoc()) << "module has " << meshes.size()
+                                                 << " meshes, expected the option mesh=NAME to say which "
+                                                    "one axis resources resolve against");
   }
 
   /// By its name where a stage has it at another place than the program.
@@ -88,8 +84,7 @@ struct ResolveAxisResourcesPass
     module->walk([&](Operation *op) {
       if (auto func = dyn_cast<func::FuncOp>(op); func && hasResources(func))
         functions.push_back(func);
-      if (auto constraint = dyn_cast<WithShardingConstraintOp>(op);
-          constraint && constraint.getAxisResourcesAttr())
+      if (auto constraint = dyn_cast<WithShardingConstraintOp>(op); constraint && constraint.getAxisResourcesAttr())
         constraints.push_back(constraint);
     });
     if (functions.empty() && constraints.empty())
@@ -118,8 +113,7 @@ struct ResolveAxisResourcesPass
     };
 
     /// Replaces axis resources among `attrs`, if there are any.
-    auto replace = [&](func::FuncOp func, NamedAttrList &attrs,
-                       const SpecPlace &place) -> LogicalResult {
+    auto replace = [&](func::FuncOp func, NamedAttrList &attrs, const SpecPlace &place) -> LogicalResult {
       auto resources = dyn_cast_or_null<AxisResourcesAttr>(attrs.get(kAxisResourcesAttr));
       if (!resources)
         return success();
@@ -128,8 +122,7 @@ struct ResolveAxisResourcesPass
       FailureOr<FlatSymbolRefAttr> chosen = meshOf(func);
       if (failed(chosen))
         return failure();
-      FailureOr<ShardingAttr> sharding =
-          resolveSpecAt(spec, meshes, *chosen, place, attrs.get(kShardingAttr));
+      FailureOr<ShardingAttr> sharding = resolveSpecAt(spec, meshes, *chosen, place, attrs.get(kShardingAttr));
       if (failed(sharding))
         return failure();
       attrs.erase(kAxisResourcesAttr);
@@ -140,14 +133,12 @@ struct ResolveAxisResourcesPass
       SignatureAttrs attrs(func);
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
         if (failed(replace(func, attrs.arg(i),
-                           {func.getArgumentTypes()[i],
-                            describeArgument(func, i, inStage(func)),
+                           {func.getArgumentTypes()[i], describeArgument(func, i, inStage(func)),
                             func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc()})))
           return failure();
       for (unsigned i = 0; i < func.getNumResults(); ++i)
         if (failed(replace(func, attrs.result(i),
-                           {func.getResultTypes()[i],
-                            ("result #" + Twine(i) + inStage(func)).str(), func.getLoc()})))
+                           {func.getResultTypes()[i], ("result #" + Twine(i) + inStage(func)).str(), func.getLoc()})))
           return failure();
       attrs.write();
     }
@@ -160,8 +151,7 @@ struct ResolveAxisResourcesPass
         return failure();
       FailureOr<ShardingAttr> sharding =
           resolveSpec(spec, meshes, *chosen,
-                      {constraint.getType(), describeOperand(constraint, inStage(func)),
-                       constraint.getLoc()});
+                      {constraint.getType(), describeOperand(constraint, inStage(func)), constraint.getLoc()});
       if (failed(sharding))
         return failure();
       constraint.removeAxisResourcesAttr();

@@ -32,24 +32,20 @@ static Value getRefined(Value value) {
     return {};
   auto from = dyn_cast<RankedTensorType>(cast.getSource().getType());
   auto to = dyn_cast<RankedTensorType>(cast.getType());
-  return from && to && from != to && tensor::preservesStaticInformation(to, from)
-             ? cast.getSource()
-             : Value();
+  return from && to && from != to && tensor::preservesStaticInformation(to, from) ? cast.getSource() : Value();
 }
 
 /// True for an op whose tensors all have one shape.
 static bool hasSameShape(Operation *op) {
   return op->getNumRegions() == 0 && op->getNumResults() > 0 &&
-         (op->hasTrait<OpTrait::Elementwise>() ||
-          isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op));
+         (op->hasTrait<OpTrait::Elementwise>() || isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op));
 }
 
 namespace {
 
 /// An op whose tensors all have one shape knows of each size what any of them knows.
 struct RefineSameShape : RewritePattern {
-  explicit RefineSameShape(MLIRContext *context)
-      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+  explicit RefineSameShape(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!hasSameShape(op))
@@ -76,8 +72,7 @@ struct RefineSameShape : RewritePattern {
     for (Value operand : op->getOperands()) {
       Value source = getRefined(operand);
       Value value = source ? source : operand;
-      if (auto type = dyn_cast<RankedTensorType>(value.getType());
-          type && type.getShape() != ArrayRef<int64_t>(shape))
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && type.getShape() != ArrayRef<int64_t>(shape))
         value = tensor::CastOp::create(rewriter, op->getLoc(), type.clone(shape), value);
       state.operands.push_back(value);
     }
@@ -125,9 +120,8 @@ struct RefineBranches : OpRewritePattern<scf::IfOp> {
     rewriter.setInsertionPointAfter(made);
     SmallVector<Value> results;
     for (auto [value, type] : llvm::zip(made.getResults(), op.getResultTypes()))
-      results.push_back(value.getType() == type
-                            ? Value(value)
-                            : tensor::CastOp::create(rewriter, op.getLoc(), type, value));
+      results.push_back(value.getType() == type ? Value(value)
+                                                : tensor::CastOp::create(rewriter, op.getLoc(), type, value));
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -171,15 +165,13 @@ struct RefineLoop : OpRewritePattern<scf::ForOp> {
 
   LogicalResult matchAndRewrite(scf::ForOp op, PatternRewriter &rewriter) const override {
     SmallVector<Value> inits(op.getInitArgs());
-    for (auto [init, arg, yielded] :
-         llvm::zip(inits, op.getRegionIterArgs(), op.getYieldedValues()))
+    for (auto [init, arg, yielded] : llvm::zip(inits, op.getRegionIterArgs(), op.getYieldedValues()))
       if (Value refined = getRefined(init);
           refined && AssumedTypes(arg, refined.getType()).get(yielded) == refined.getType())
         init = refined;
     if (inits == SmallVector<Value>(op.getInitArgs()))
       return failure();
-    auto made = scf::ForOp::create(rewriter, op.getLoc(), op.getLowerBound(), op.getUpperBound(),
-                                   op.getStep(), inits);
+    auto made = scf::ForOp::create(rewriter, op.getLoc(), op.getLowerBound(), op.getUpperBound(), op.getStep(), inits);
     made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     made.getRegion().takeBody(op.getRegion());
     Operation *yield = made.getBody()->getTerminator();
@@ -195,8 +187,7 @@ struct RefineLoop : OpRewritePattern<scf::ForOp> {
         rewriter.replaceAllUsesExcept(arg, inside, inside);
         rewriter.setInsertionPoint(yield);
         rewriter.modifyOpInPlace(yield, [&, i = i] {
-          yield->setOperand(i, tensor::CastOp::create(rewriter, op.getLoc(), type,
-                                                      yield->getOperand(i)));
+          yield->setOperand(i, tensor::CastOp::create(rewriter, op.getLoc(), type, yield->getOperand(i)));
         });
         rewriter.setInsertionPointAfter(made);
         result = tensor::CastOp::create(rewriter, op.getLoc(), old, result);
@@ -208,8 +199,7 @@ struct RefineLoop : OpRewritePattern<scf::ForOp> {
   }
 };
 
-struct SpecializeShapesPass
-    : public spmd::impl::SPMDSpecializeShapesPassBase<SpecializeShapesPass> {
+struct SpecializeShapesPass : public spmd::impl::SPMDSpecializeShapesPassBase<SpecializeShapesPass> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -259,9 +249,8 @@ private:
           continue;
         auto type = dyn_cast<RankedTensorType>(arg.getType());
         if (!type || failed(verifyCompatibleShape(type.getShape(), shape)))
-          return emitError(arg.getLoc())
-                 << "argument '" << name << "' has type " << arg.getType()
-                 << ", expected one that the given shape " << text << " fits";
+          return emitError(arg.getLoc()) << "argument '" << name << "' has type " << arg.getType()
+                                         << ", expected one that the given shape " << text << " fits";
         found = true;
         setType(func, arg, type.clone(shape));
         changed.insert(func);
@@ -302,8 +291,7 @@ private:
     for (Block &block : func.getBody())
       if (auto op = dyn_cast<func::ReturnOp>(block.getTerminator()))
         llvm::copy(op.getOperandTypes(), results.begin());
-    func.setFunctionType(FunctionType::get(
-        func.getContext(), func.getBody().front().getArgumentTypes(), results));
+    func.setFunctionType(FunctionType::get(func.getContext(), func.getBody().front().getArgumentTypes(), results));
   }
 };
 

@@ -42,9 +42,7 @@ struct Joined {
   int64_t dim;
   SmallVector<Value> parts;
 
-  int64_t size(unsigned i) const {
-    return cast<RankedTensorType>(parts[i].getType()).getDimSize(dim);
-  }
+  int64_t size(unsigned i) const { return cast<RankedTensorType>(parts[i].getType()).getDimSize(dim); }
   /// The same cuts, perhaps along another dim.
   bool isCutLike(const Joined &other) const {
     if (parts.size() != other.parts.size())
@@ -79,8 +77,7 @@ public:
     func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
     llvm::SetVector<Operation *> dead;
     for (Operation *op : ops)
-      if (llvm::any_of(op->getOperands(), [&](Value v) { return values.contains(v); }) &&
-          rewrite(op))
+      if (llvm::any_of(op->getOperands(), [&](Value v) { return values.contains(v); }) && rewrite(op))
         dead.insert(op);
     splitResults(func.getBody().back().getTerminator(), results);
     auto isDead = [&](Operation *op) {
@@ -92,8 +89,7 @@ public:
     // The outputs that were made for them alone.
     for (unsigned i = 0; i < dead.size(); ++i)
       for (Value operand : dead[i]->getOperands())
-        if (auto *def = operand.getDefiningOp();
-            isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(def) && isDead(def))
+        if (auto *def = operand.getDefiningOp(); isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(def) && isDead(def))
           dead.insert(def);
     for (Operation *op : dead)
       op->dropAllReferences();
@@ -119,12 +115,10 @@ private:
       int64_t offset = 0;
       for (int64_t size : parts.empty() ? split.sizes : ArrayRef<int64_t>()) {
         RankedTensorType own = withDim(type, split.dim, size);
-        SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
-            steps(type.getRank(), b.getIndexAttr(1));
+        SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), steps(type.getRank(), b.getIndexAttr(1));
         offsets[split.dim] = b.getIndexAttr(offset);
-        parts.push_back(tensor::ExtractSliceOp::create(
-            b, terminator->getLoc(), own, whole, offsets,
-            getAsIndexOpFoldResult(b.getContext(), own.getShape()), steps));
+        parts.push_back(tensor::ExtractSliceOp::create(b, terminator->getLoc(), own, whole, offsets,
+                                                       getAsIndexOpFoldResult(b.getContext(), own.getShape()), steps));
         offset += size;
       }
       SmallVector<Value> operands(terminator->getOperands());
@@ -141,8 +135,8 @@ private:
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
       return rewriteSlice(slice);
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
-      return rewriteReshape(expand, expand.getSrcType(), expand.getResultType(),
-                            expand.getReassociationIndices(), /*expands=*/true);
+      return rewriteReshape(expand, expand.getSrcType(), expand.getResultType(), expand.getReassociationIndices(),
+                            /*expands=*/true);
     if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
       return rewriteReshape(collapse, collapse.getSrcType(), collapse.getResultType(),
                             collapse.getReassociationIndices(), /*expands=*/false);
@@ -157,8 +151,7 @@ private:
   bool rewriteSlice(tensor::ExtractSliceOp op) {
     const Joined joined = values.find(op.getSource())->second;
     int64_t d = joined.dim, start = op.getStaticOffsets()[d], size = op.getStaticSizes()[d];
-    if (ShapedType::isDynamic(start) || ShapedType::isDynamic(size) || size < 1 ||
-        op.getStaticStrides()[d] != 1)
+    if (ShapedType::isDynamic(start) || ShapedType::isDynamic(size) || size < 1 || op.getStaticStrides()[d] != 1)
       return false;
     // Parts with places in [start, start + size), and where the first begins.
     unsigned first = 0, last;
@@ -182,16 +175,14 @@ private:
       int64_t own = isPiece ? size : joined.size(i);
       offsets[d] = b.getIndexAttr(isPiece ? start - begin : 0);
       sizes[d] = b.getIndexAttr(own);
-      RankedTensorType type =
-          dropped.test(d) ? op.getType() : withDim(op.getType(), resultDim, own);
+      RankedTensorType type = dropped.test(d) ? op.getType() : withDim(op.getType(), resultDim, own);
       Value part = joined.parts[i];
       // All of it: nothing to take out.
       bool isWhole = part.getType() == type && own == joined.size(i) &&
                      llvm::all_of(offsets, [](OpFoldResult o) { return isConstantIntValue(o, 0); });
-      result.parts.push_back(isWhole ? part
-                                     : tensor::ExtractSliceOp::create(b, op.getLoc(), type, part,
-                                                                      offsets, sizes,
-                                                                      op.getMixedStrides()));
+      result.parts.push_back(
+          isWhole ? part
+                  : tensor::ExtractSliceOp::create(b, op.getLoc(), type, part, offsets, sizes, op.getMixedStrides()));
     }
     op.replaceAllUsesWith(isPiece ? result.parts.front() : join(b, op.getLoc(), result));
     return true;
@@ -200,8 +191,8 @@ private:
   /// A reshape that splits the dim, or joins it with those behind it: parts stay
   /// together where they are whole numbers of what is behind.
   template <typename Op>
-  bool rewriteReshape(Op op, RankedTensorType from, RankedTensorType to,
-                      ArrayRef<ReassociationIndices> groups, bool expands) {
+  bool rewriteReshape(Op op, RankedTensorType from, RankedTensorType to, ArrayRef<ReassociationIndices> groups,
+                      bool expands) {
     const Joined joined = values.find(op.getSrc())->second;
     if (!from.hasStaticShape() || !to.hasStaticShape())
       return false;
@@ -220,8 +211,7 @@ private:
           return false;
       for (unsigned i = 0; i < joined.parts.size(); ++i) {
         int64_t size = expands ? joined.size(i) / inner : joined.size(i) * inner;
-        result.parts.push_back(Op::create(b, op.getLoc(), withDim(to, result.dim, size),
-                                          joined.parts[i], groups));
+        result.parts.push_back(Op::create(b, op.getLoc(), withDim(to, result.dim, size), joined.parts[i], groups));
       }
       op.getResult().replaceAllUsesWith(join(b, op.getLoc(), result));
       return true;
@@ -255,8 +245,7 @@ private:
     for (unsigned i = 0; i < like.parts.size(); ++i) {
       RankedTensorType own = withDim(type, dim, like.size(i));
       if (constant) {
-        result.parts.push_back(
-            arith::ConstantOp::create(b, value.getLoc(), constant.resizeSplat(own)));
+        result.parts.push_back(arith::ConstantOp::create(b, value.getLoc(), constant.resizeSplat(own)));
         continue;
       }
       Operation *made = b.clone(*def);
@@ -278,8 +267,7 @@ private:
       auto it = values.find(operand.get());
       if (it == values.end())
         continue;
-      auto along = dyn_cast<AffineDimExpr>(
-          op.getMatchingIndexingMap(&operand).getResult(it->second.dim));
+      auto along = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&operand).getResult(it->second.dim));
       const Joined like = it->second;
       if (along && iterators[along.getPosition()] == utils::IteratorType::parallel &&
           rewriteLoop(op, along.getPosition(), like))
@@ -297,8 +285,7 @@ private:
     SmallVector<int64_t> dims;
     for (OpOperand &operand : op->getOpOperands()) {
       dims.push_back(-1);
-      for (auto [d, expr] :
-           llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+      for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
         if (!expr.isFunctionOfDim(loop))
           continue;
         if (!isa<AffineDimExpr>(expr) || dims.back() >= 0)
@@ -315,8 +302,7 @@ private:
       return false;
     SmallVector<Joined> results;
     for (OpResult result : op->getResults())
-      results.push_back(
-          {dims[op.getDpsInitOperand(result.getResultNumber())->getOperandNumber()], {}});
+      results.push_back({dims[op.getDpsInitOperand(result.getResultNumber())->getOperandNumber()], {}});
     clonePerPart(b, op, *operands, like, results);
     return true;
   }
@@ -343,8 +329,8 @@ private:
   }
 
   /// Per operand its parts, or itself where the loop does not touch it.
-  std::optional<SmallVector<SmallVector<Value>>>
-  getOperandParts(OpBuilder &b, Operation *op, ArrayRef<int64_t> dims, const Joined &like) {
+  std::optional<SmallVector<SmallVector<Value>>> getOperandParts(OpBuilder &b, Operation *op, ArrayRef<int64_t> dims,
+                                                                 const Joined &like) {
     SmallVector<SmallVector<Value>> operands;
     for (auto [operand, dim] : llvm::zip(op->getOperands(), dims)) {
       operands.emplace_back(like.parts.size(), operand);
@@ -358,15 +344,14 @@ private:
     return operands;
   }
 
-  void clonePerPart(OpBuilder &b, Operation *op, ArrayRef<SmallVector<Value>> operands,
-                    const Joined &like, MutableArrayRef<Joined> results) {
+  void clonePerPart(OpBuilder &b, Operation *op, ArrayRef<SmallVector<Value>> operands, const Joined &like,
+                    MutableArrayRef<Joined> results) {
     for (unsigned i = 0; i < like.parts.size(); ++i) {
       Operation *clone = b.clone(*op);
       for (auto [o, parts] : llvm::enumerate(operands))
         clone->setOperand(o, parts[i]);
       for (auto [result, joined] : llvm::zip(clone->getResults(), results)) {
-        result.setType(
-            withDim(cast<RankedTensorType>(result.getType()), joined.dim, like.size(i)));
+        result.setType(withDim(cast<RankedTensorType>(result.getType()), joined.dim, like.size(i)));
         joined.parts.push_back(result);
       }
     }
@@ -427,11 +412,9 @@ public:
         own.erase(kSegmentsAttr);
         if (sharding)
           own.set(kShardingAttr, sharding);
-        own.set(kPartAttr, PartAttr::get(func.getContext(), stored, joined.dim, offset,
-                                         segments.getUnit(), i));
+        own.set(kPartAttr, PartAttr::get(func.getContext(), stored, joined.dim, offset, segments.getUnit(), i));
         attrs.push_back(own.getDictionary(func.getContext()));
-        joined.parts.push_back(
-            body.insertArgument(at++, withDim(stored, joined.dim, size), whole.getLoc()));
+        joined.parts.push_back(body.insertArgument(at++, withDim(stored, joined.dim, size), whole.getLoc()));
         offset += size;
       }
       whole.replaceAllUsesWith(uses.join(b, whole.getLoc(), std::move(joined)));
@@ -448,8 +431,8 @@ public:
         resultAttrs.push_back(before.result(r).getDictionary(func.getContext()));
         continue;
       }
-      FailureOr<SmallVector<ShardingAttr>> shardings = getShardings(
-          tied.getInt(), segments, func.getResultAttrOfType<ShardingAttr>(r, kShardingAttr));
+      FailureOr<SmallVector<ShardingAttr>> shardings =
+          getShardings(tied.getInt(), segments, func.getResultAttrOfType<ShardingAttr>(r, kShardingAttr));
       if (failed(shardings))
         return failure();
       splits.push_back({r, segments.getDim(), segments.getSizes()});
@@ -468,8 +451,8 @@ public:
         resultAttrs[at++] = own.getDictionary(func.getContext());
       }
     uses.rewrite(func, splits);
-    func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(),
-                                           body.getTerminator()->getOperandTypes()));
+    func.setFunctionType(
+        FunctionType::get(func.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
     func.setAllArgAttrs(attrs);
     func.setAllResultAttrs(resultAttrs);
     return success();
@@ -485,9 +468,8 @@ private:
 
   /// The parts of a result that updates an argument: each is tied to its part, from
   /// argument `tied` on.
-  void addResults(const NamedAttrList &whole, unsigned r, SegmentsAttr segments,
-                  ArrayRef<ShardingAttr> shardings, int64_t tied,
-                  SmallVectorImpl<DictionaryAttr> &out) {
+  void addResults(const NamedAttrList &whole, unsigned r, SegmentsAttr segments, ArrayRef<ShardingAttr> shardings,
+                  int64_t tied, SmallVectorImpl<DictionaryAttr> &out) {
     Builder b(func.getContext());
     std::string name = getResultName(whole, r);
     int64_t offset = 0;
@@ -496,8 +478,8 @@ private:
       if (sharding)
         own.set(kShardingAttr, sharding);
       own.set(kTiedAttr, b.getI64IntegerAttr(tied++));
-      own.set(kNameAttr, b.getStringAttr(name + "[" + std::to_string(offset) + ":" +
-                                         std::to_string(offset + size) + "]"));
+      own.set(kNameAttr,
+              b.getStringAttr(name + "[" + std::to_string(offset) + ":" + std::to_string(offset + size) + "]"));
       out.push_back(own.getDictionary(func.getContext()));
       offset += size;
     }
@@ -509,8 +491,7 @@ private:
     if (!load && !func.getArgAttrOfType<StringAttr>(i, kWeightAttr))
       return error() << " has segments, expected a spmd.weight that names its stored tensor, or "
                         "several with a loading function";
-    if (auto made = load ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(func, load)
-                         : func::FuncOp();
+    if (auto made = load ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(func, load) : func::FuncOp();
         made && callsHostFunctions(made))
       return error() << " has segments and a loading function that calls host functions, expected "
                         "one of them";
@@ -525,8 +506,7 @@ private:
 
   /// The shardings of the parts: that of the argument or of what updates it, cut along fewer axes where a
   /// part has too few units and may be replicated.
-  FailureOr<SmallVector<ShardingAttr>> getShardings(unsigned i, SegmentsAttr segments,
-                                                    ShardingAttr attr) {
+  FailureOr<SmallVector<ShardingAttr>> getShardings(unsigned i, SegmentsAttr segments, ShardingAttr attr) {
     SmallVector<ShardingAttr> shardings(segments.getSizes().size(), attr);
     if (!attr)
       return shardings;
@@ -543,14 +523,12 @@ private:
       if (units % shards == 0)
         continue;
       bool replicates = segments.getReplicate() && units < shards &&
-                        llvm::none_of(whole->dims[d].entries,
-                                      [](const DimEntry &entry) { return entry.isGap(); });
+                        llvm::none_of(whole->dims[d].entries, [](const DimEntry &entry) { return entry.isGap(); });
       if (!replicates) {
         InFlightDiagnostic diag = emit();
         diag << "part " << p << " of the segments of argument #" << i << " has " << units
-             << (units == 1 ? " unit of " : " units of ") << segments.getUnit()
-             << " and is cut into " << shards << ", expected " << listDivisors(units)
-             << " shards";
+             << (units == 1 ? " unit of " : " units of ") << segments.getUnit() << " and is cut into " << shards
+             << ", expected " << listDivisors(units) << " shards";
         if (units < shards)
           diag << ", or `replicate` in the segments";
         return diag;

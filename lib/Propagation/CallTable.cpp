@@ -1,7 +1,7 @@
 //===- CallTable.cpp - Calls as their callers see them --------------------===//
 
-#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Propagation/CallTable.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Propagation/Propagation.h"
 
 #include "shardkit/Rules/ControlFlow.h"
@@ -24,8 +24,7 @@ CallTable::CallTable(ModuleOp module) : module(module) {
       annotated |= bool(func.getArgAttr(i, kShardingAttr));
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       annotated |= bool(func.getResultAttr(i, kShardingAttr));
-    if (func.isPrivate() && !func.isExternal() && !annotated &&
-        called.contains(func.getSymNameAttr()))
+    if (func.isPrivate() && !func.isExternal() && !annotated && called.contains(func.getSymNameAttr()))
       specialized.insert(func);
   }
 }
@@ -52,9 +51,8 @@ LogicalResult CallTable::verify() {
       if (!callee || states.lookup(callee) == Done)
         continue;
       if (states.lookup(callee) == Active) {
-        InFlightDiagnostic diag = call.emitError()
-                                  << "call of @" << callee.getName()
-                                  << " is recursive, expected calls without recursion";
+        InFlightDiagnostic diag = call.emitError() << "call of @" << callee.getName()
+                                                   << " is recursive, expected calls without recursion";
         diag.attachNote(callee.getLoc()) << "callee is here";
         return failure();
       }
@@ -191,8 +189,7 @@ ShardingRule CallTable::getRule(func::CallOp call) {
     for (auto [size, number] : llvm::zip(type.getShape(), dims)) {
       auto [it, isNew] = factors.try_emplace(number, 0);
       if (isNew)
-        it->second = rule.addFactor(size, ShapedType::isDynamic(size) ? FactorKind::Whole
-                                                                      : FactorKind::Parallel);
+        it->second = rule.addFactor(size, ShapedType::isDynamic(size) ? FactorKind::Whole : FactorKind::Parallel);
       // Dims of different sizes that are related only in part.
       if (rule.factor(it->second).size == size)
         rule.addDim({it->second});
@@ -207,8 +204,7 @@ ShardingRule CallTable::getRule(func::CallOp call) {
   }
   for (Value result : call.getResults()) {
     rule.addResult(result);
-    describe(result, t < summary.tensors.size() ? ArrayRef<int32_t>(summary.tensors[t++])
-                                                : ArrayRef<int32_t>());
+    describe(result, t < summary.tensors.size() ? ArrayRef<int32_t>(summary.tensors[t++]) : ArrayRef<int32_t>());
   }
   keepUncuttableWhole(rule);
   // Arguments and results may be cut unevenly: what the callee cannot compute so it
@@ -222,8 +218,7 @@ ShardingRule CallTable::getRule(func::CallOp call) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-std::pair<func::FuncOp, bool> CallTable::specialize(func::FuncOp callee,
-                                                    ArrayRef<ShardingAttr> arguments,
+std::pair<func::FuncOp, bool> CallTable::specialize(func::FuncOp callee, ArrayRef<ShardingAttr> arguments,
                                                     ArrayRef<ShardingAttr> results) {
   MLIRContext *context = module.getContext();
   SmallVector<Attribute> key;
@@ -265,7 +260,6 @@ void CallTable::eraseUnused() {
   });
   llvm::DenseSet<Operation *> loading = getLoadingFunctions(module);
   for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-    if (specialized.contains(func) && !called.contains(func.getSymNameAttr()) &&
-        !loading.contains(func))
+    if (specialized.contains(func) && !called.contains(func.getSymNameAttr()) && !loading.contains(func))
       func.erase();
 }

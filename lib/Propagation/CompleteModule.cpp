@@ -67,8 +67,7 @@ private:
     return success();
   }
 
-  LogicalResult copyCallee(func::CallOp call, FunctionPropagation &propagation,
-                           const HandedLayouts &handed) {
+  LogicalResult copyCallee(func::CallOp call, FunctionPropagation &propagation, const HandedLayouts &handed) {
     auto it = handed.find(call);
     SmallVector<ShardingAttr> arguments, results;
     for (auto [i, operand] : llvm::enumerate(call.getOperands()))

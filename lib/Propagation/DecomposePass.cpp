@@ -40,9 +40,8 @@ static bool hasNoLocalForm(Operation *op) {
 /// The scalar that an op spreads over its result: null if that is something else.
 static Value getSpreadScalar(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || isa<linalg::FillOp>(op) || op->hasAttr(kRuleAttr) ||
-      linalgOp.getNumDpsInputs() != 1 || op->getNumResults() != 1 ||
-      !linalgOp.hasPureTensorSemantics() || linalgOp.getNumReductionLoops() != 0)
+  if (!linalgOp || isa<linalg::FillOp>(op) || op->hasAttr(kRuleAttr) || linalgOp.getNumDpsInputs() != 1 ||
+      op->getNumResults() != 1 || !linalgOp.hasPureTensorSemantics() || linalgOp.getNumReductionLoops() != 0)
     return {};
   OpOperand *input = linalgOp.getDpsInputOperand(0);
   auto type = dyn_cast<RankedTensorType>(input->get().getType());
@@ -99,8 +98,7 @@ struct DecomposePass : public spmd::impl::SPMDDecomposePassBase<DecomposePass> {
     TypeConverter converter;
     tosa::populateTosaTypeConversion(converter);
     RewritePatternSet patterns(&getContext());
-    tosa::populateTosaToLinalgNamedConversionPatterns(converter, &patterns,
-                                                      TosaToLinalgNamedOptions());
+    tosa::populateTosaToLinalgNamedConversionPatterns(converter, &patterns, TosaToLinalgNamedOptions());
     ConversionTarget target(getContext());
     target.markUnknownOpDynamicallyLegal([](Operation *op) { return !hasNoLocalForm(op); });
     if (failed(applyPartialConversion(ops, target, std::move(patterns))))

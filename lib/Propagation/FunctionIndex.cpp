@@ -29,8 +29,7 @@ void FunctionIndex::takeSignature(func::CallOp call, func::FuncOp callee) {
 FunctionIndex FunctionIndex::withCallees(func::FuncOp func) {
   FunctionIndex index(func);
   for (func::CallOp call : index.calls)
-    if (auto callee =
-            SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()))
+    if (auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()))
       index.takeSignature(call, callee);
   return index;
 }
@@ -57,8 +56,7 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   auto compute = StringAttr::get(context, kComputeAttr);
   for (StringAttr name : {ofValue, given}) {
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      addMesh(func.getArgAttr(i, name),
-              func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc());
+      addMesh(func.getArgAttr(i, name), func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc());
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       addMesh(func.getResultAttr(i, name), func.getLoc());
   }
@@ -98,24 +96,20 @@ FunctionIndex::FunctionIndex(func::FuncOp func) : func(func) {
   });
 }
 
-FailureOr<std::optional<FunctionMeshes>>
-FunctionIndex::getMeshes(const MeshCache &cache) const {
+FailureOr<std::optional<FunctionMeshes>> FunctionIndex::getMeshes(const MeshCache &cache) const {
   if (spec)
     return emitError(*spec) << "spec of ONNX Runtime, expected a sharding; run --spmd-import-ort "
                                "first";
   auto named = meshes;
   if (named.empty() && cache.size() == 1)
-    named.emplace_back(
-        FlatSymbolRefAttr::get(MeshOp(cache.entries().front().op).getSymNameAttr()),
-        cache.entries().front().op->getLoc());
+    named.emplace_back(FlatSymbolRefAttr::get(MeshOp(cache.entries().front().op).getSymNameAttr()),
+                       cache.entries().front().op->getLoc());
   if (named.empty())
     return std::optional<FunctionMeshes>();
   auto result = FunctionMeshes::get(func->getParentOfType<ModuleOp>(), named, cache);
   if (failed(result))
     return failure();
-  if (named.size() > 1 && llvm::any_of(shardings, [&](ShardingAttr attr) {
-        return !result->canRead(attr);
-      }))
+  if (named.size() > 1 && llvm::any_of(shardings, [&](ShardingAttr attr) { return !result->canRead(attr); }))
     result->flatten();
   return std::optional(std::move(*result));
 }

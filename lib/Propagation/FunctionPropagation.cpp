@@ -32,8 +32,7 @@ static Attribute getGiven(const NamedAttrList &attrs) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorType type,
-                                                   Location loc) {
+FailureOr<Sharding> FunctionPropagation::readGiven(Attribute attr, RankedTensorType type, Location loc) {
   auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
   if (!sharding)
     return getOpenSharding(type.getRank());
@@ -78,9 +77,7 @@ LogicalResult FunctionPropagation::read() {
   } else {
     ++unknownOps;
     remarks.push_back([func = func]() mutable {
-      remark::missed(func.getLoc(), remark::RemarkOpts::name("replicated")
-                                        .category("spmd")
-                                        .function(func.getName()))
+      remark::missed(func.getLoc(), remark::RemarkOpts::name("replicated").category("spmd").function(func.getName()))
           << remark::add("function @{0} computes on whole values", func.getName())
           << remark::reason("it has several blocks")
           << remark::suggest("lift its control flow first, for instance with --lift-cf-to-scf");
@@ -95,9 +92,9 @@ LogicalResult FunctionPropagation::readGroups() {
     Value member = op.getInput();
     StringAttr &group = groupOf[member];
     if (group && group != op.getGroupAttr()) {
-      op.emitError() << "value is in sharding groups " << group << " and "
-                     << op.getGroupAttr() << ", expected one group; give all members "
-                                             "the same name";
+      op.emitError() << "value is in sharding groups " << group << " and " << op.getGroupAttr()
+                     << ", expected one group; give all members "
+                        "the same name";
       return failure();
     }
     group = op.getGroupAttr();
@@ -105,9 +102,8 @@ LogicalResult FunctionPropagation::readGroups() {
     if (!isNew && member.getType() != it->second.getInput().getType() &&
         getShape(member.getType()) != getShape(it->second.getInput().getType())) {
       InFlightDiagnostic diag = op.emitError()
-                                << "member of sharding group " << group << " has type "
-                                << member.getType() << ", expected the shape of the first, "
-                                << it->second.getInput().getType();
+                                << "member of sharding group " << group << " has type " << member.getType()
+                                << ", expected the shape of the first, " << it->second.getInput().getType();
       diag.attachNote(it->second.getLoc()) << "the first member is here";
       return failure();
     }
@@ -124,9 +120,8 @@ LogicalResult FunctionPropagation::addLoopResult(Value result, ValueId place) {
   StringAttr group = groupOf.lookup(result);
   if (!group || groups.try_emplace(group, place).second || groups[group] == place)
     return success();
-  return emitError(result.getLoc())
-         << "result of a loop joins sharding group " << group
-         << " that has other members before it, expected its carried value in the group";
+  return emitError(result.getLoc()) << "result of a loop joins sharding group " << group
+                                    << " that has other members before it, expected its carried value in the group";
 }
 
 LogicalResult FunctionPropagation::readArguments() {
@@ -136,10 +131,9 @@ LogicalResult FunctionPropagation::readArguments() {
       continue;
     NamedAttrList &attrs = signature.arg(arg.getArgNumber());
     if (attrs.get(kAxisResourcesAttr))
-      return emitError(arg.getLoc())
-             << "argument #" << arg.getArgNumber()
-             << " has axis resources, expected shardings; run "
-                "--spmd-resolve-axis-resources first";
+      return emitError(arg.getLoc()) << "argument #" << arg.getArgNumber()
+                                     << " has axis resources, expected shardings; run "
+                                        "--spmd-resolve-axis-resources first";
     FailureOr<Sharding> given = readGiven(getGiven(attrs), type, arg.getLoc());
     if (failed(given))
       return failure();
@@ -176,8 +170,8 @@ LogicalResult FunctionPropagation::readResults() {
       results.back() = propagation.getId(arg);
       note(results.back(), *given, {}, func, i);
       if (failed(join(results.back(), *given,
-                      "result #" + Twine(i) + " is tied to argument #" +
-                          Twine(arg.getArgNumber()) + ", which share one layout",
+                      "result #" + Twine(i) + " is tied to argument #" + Twine(arg.getArgNumber()) +
+                          ", which share one layout",
                       func.getLoc())))
         return failure();
     } else {
@@ -195,10 +189,8 @@ LogicalResult FunctionPropagation::addOpen(Value value) {
   return type ? addGiven(value, getOpenSharding(type.getRank()), value.getLoc()) : success();
 }
 
-void FunctionPropagation::note(ValueId place, const Sharding &sharding, Value value,
-                               Operation *op, unsigned index) {
-  if (llvm::any_of(sharding.dims,
-                   [](const DimSharding &dim) { return !dim.open || !dim.entries.empty(); }))
+void FunctionPropagation::note(ValueId place, const Sharding &sharding, Value value, Operation *op, unsigned index) {
+  if (llvm::any_of(sharding.dims, [](const DimSharding &dim) { return !dim.open || !dim.entries.empty(); }))
     annotations.push_back({place, sharding, value, op, index});
 }
 
@@ -216,19 +208,14 @@ LogicalResult FunctionPropagation::addGiven(Value value, Sharding given, Locatio
   }
   propagation.addValue(value, it->second);
   note(it->second, given, value);
-  return join(it->second, given, "members of sharding group " + Twine(group.getValue()) +
-                                     " share one layout",
-              loc);
+  return join(it->second, given, "members of sharding group " + Twine(group.getValue()) + " share one layout", loc);
 }
 
-LogicalResult FunctionPropagation::join(ValueId place, const Sharding &given,
-                                        const Twine &what, Location loc) {
+LogicalResult FunctionPropagation::join(ValueId place, const Sharding &given, const Twine &what, Location loc) {
   Sharding joined = propagation.get(place);
   auto fail = [&] {
-    return emitError(loc) << what << ", and are given "
-                          << meshes.toString(propagation.get(place)) << " and "
-                          << meshes.toString(given)
-                          << ", expected equal shardings, or dims left open";
+    return emitError(loc) << what << ", and are given " << meshes.toString(propagation.get(place)) << " and "
+                          << meshes.toString(given) << ", expected equal shardings, or dims left open";
   };
   if (joined.dims.size() != given.dims.size())
     return fail();
@@ -240,8 +227,7 @@ LogicalResult FunctionPropagation::join(ValueId place, const Sharding &given,
       return fail();
     // A priority is that of entries.
     if (!entries.empty())
-      dim.priority = dim.entries.empty() ? other.priority
-                                         : std::min(dim.priority, other.priority);
+      dim.priority = dim.entries.empty() ? other.priority : std::min(dim.priority, other.priority);
     if (mayExtend)
       dim.entries = entries;
     dim.open &= other.open;
@@ -295,8 +281,7 @@ LogicalResult FunctionPropagation::readCall(func::CallOp call) {
   }
   // Operands are brought to the layouts of the callee, which are settled.
   auto readSettled = [&](Attribute attr, Type type) -> FailureOr<Sharding> {
-    FailureOr<Sharding> given =
-        readGiven(attr, cast<RankedTensorType>(type), call.getLoc());
+    FailureOr<Sharding> given = readGiven(attr, cast<RankedTensorType>(type), call.getLoc());
     if (succeeded(given))
       for (DimSharding &dim : given->dims)
         dim.open = false;
@@ -306,8 +291,7 @@ LogicalResult FunctionPropagation::readCall(func::CallOp call) {
     if (!propagation.contains(operand))
       continue;
     FailureOr<Sharding> given =
-        readSettled(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(),
-                    operand.getType());
+        readSettled(callee ? callee.getArgAttr(i, kShardingAttr) : Attribute(), operand.getType());
     if (failed(given))
       return failure();
     ValueId place = propagation.addPlace(cast<RankedTensorType>(operand.getType()), *given);
@@ -317,8 +301,8 @@ LogicalResult FunctionPropagation::readCall(func::CallOp call) {
   for (auto [i, result] : llvm::enumerate(call.getResults())) {
     if (!isa<RankedTensorType>(result.getType()))
       continue;
-    FailureOr<Sharding> given = readSettled(
-        callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(), result.getType());
+    FailureOr<Sharding> given =
+        readSettled(callee ? callee.getResultAttr(i, kShardingAttr) : Attribute(), result.getType());
     if (failed(given) || failed(addGiven(result, std::move(*given), call.getLoc())))
       return failure();
   }
@@ -329,9 +313,8 @@ ShardingAttr FunctionPropagation::getClosed(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return {};
-  return table.getAttr(propagation.contains(value)
-                           ? table.intern(propagation.get(propagation.getId(value)))
-                           : table.getReplicated(type.getRank()));
+  return table.getAttr(propagation.contains(value) ? table.intern(propagation.get(propagation.getId(value)))
+                                                   : table.getReplicated(type.getRank()));
 }
 
 LogicalResult FunctionPropagation::readOp(Operation *op) {
@@ -381,8 +364,8 @@ LogicalResult FunctionPropagation::readBarrier(PropagationBarrierOp barrier) {
               : barrier.getAllow() == BarrierDirection::Backward ? Flow::Backward
                                                                  : Flow::None;
   if (propagation.contains(barrier.getInput()))
-    propagation.addIdentity(barrier, barrier.getInput(), propagation.getId(barrier.getResult()),
-                            barrier.getResult(), flow);
+    propagation.addIdentity(barrier, barrier.getInput(), propagation.getId(barrier.getResult()), barrier.getResult(),
+                            flow);
   return success();
 }
 
@@ -407,8 +390,7 @@ LogicalResult FunctionPropagation::readLoopResults(ValueRange args, ResultRange 
 
 /// Loop-carried values have one layout from the second iteration on; so does the first.
 LogicalResult FunctionPropagation::readFor(scf::ForOp loop) {
-  if (failed(readHandedOn(loop, loop.getInitArgs(), loop.getRegionIterArgs())) ||
-      failed(readBlock(*loop.getBody())))
+  if (failed(readHandedOn(loop, loop.getInitArgs(), loop.getRegionIterArgs())) || failed(readBlock(*loop.getBody())))
     return failure();
   for (auto [yielded, arg] : llvm::zip(loop.getYieldedValues(), loop.getRegionIterArgs()))
     if (propagation.contains(arg))
@@ -513,29 +495,24 @@ LogicalResult FunctionPropagation::readSharedOutput(scf::ForallOp loop, unsigned
   std::string dims;
   for (unsigned d : whole.set_bits())
     dims += (dims.empty() ? "" : ", ") + std::to_string(d);
-  remark::missed(loop.getLoc(), remark::RemarkOpts::name("replicated")
-                                    .category("spmd")
-                                    .function(func.getName()))
+  remark::missed(loop.getLoc(), remark::RemarkOpts::name("replicated").category("spmd").function(func.getName()))
       << remark::add("shared output #{0} of scf.forall stays whole in dims {1}", i, dims)
       << remark::reason("an iteration writes a part of them")
       << remark::suggest("write whole dims, or use linalg ops, whose loops are cut");
   return success();
 }
 
-void FunctionPropagation::remarkPadding(const Sharding &given, RankedTensorType type,
-                                        const Twine &what, Location loc) {
+void FunctionPropagation::remarkPadding(const Sharding &given, RankedTensorType type, const Twine &what, Location loc) {
   for (auto [d, dim] : llvm::enumerate(given.dims)) {
     int64_t size = type.getDimSize(d), devices = deviceFactor(dim.entries);
     if (size <= 0 || divides(dim.entries, size))
       continue;
     int64_t chunk = llvm::divideCeil(size, devices);
-    remarks.push_back([=, d = d, func = func, what = what.str(),
-                       axes = meshes.toString(dim.entries)]() mutable {
+    remarks.push_back([=, d = d, func = func, what = what.str(), axes = meshes.toString(dim.entries)]() mutable {
       remark::analysis(loc, remark::RemarkOpts::name("padding").category("spmd").function(func.getName()))
           << remark::add("dim {0} of {1} (size {2}) is cut by {3} (size {4}) into chunks of {5}: "
                          "{6} % of what the devices hold is padding",
-                         d, what, size, axes, devices, chunk,
-                         100 * (chunk * devices - size) / (chunk * devices));
+                         d, what, size, axes, devices, chunk, 100 * (chunk * devices - size) / (chunk * devices));
     });
   }
 }
@@ -545,28 +522,23 @@ void FunctionPropagation::remarkUnknown(Operation *op) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && tensor.getRank() > 0;
   };
-  if (llvm::none_of(op->getResultTypes(), hasDims) &&
-      llvm::none_of(op->getOperandTypes(), hasDims))
+  if (llvm::none_of(op->getResultTypes(), hasDims) && llvm::none_of(op->getOperandTypes(), hasDims))
     return;
   ++unknownOps;
   int64_t bytes = 0;
   for (Type type : op->getResultTypes())
     if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.hasStaticShape())
       bytes += tensor.getNumElements() * getElementBytes(tensor.getElementType());
-  bool severalBlocks = llvm::any_of(op->getRegions(), [](Region &region) {
-    return !region.empty() && !region.hasOneBlock();
-  });
+  bool severalBlocks =
+      llvm::any_of(op->getRegions(), [](Region &region) { return !region.empty() && !region.hasOneBlock(); });
   remarks.push_back([=, func = func]() mutable {
-    remark::missed(op->getLoc(), remark::RemarkOpts::name("no-rule")
-                                     .category("spmd")
-                                     .function(func.getName()))
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("no-rule").category("spmd").function(func.getName()))
         << remark::add("{0} has no sharding rule and is replicated", op->getName().getStringRef())
         << remark::metric("Bytes", bytes)
         << remark::reason("{0}", severalBlocks ? "a region of it has several blocks"
                                                : "it does not implement ShardingRuleOpInterface")
-        << remark::suggest("{0}", severalBlocks
-                                      ? "lift its control flow, for instance with --lift-cf-to-scf"
-                                      : "implement the interface, or write spmd.sharding_rule on it");
+        << remark::suggest("{0}", severalBlocks ? "lift its control flow, for instance with --lift-cf-to-scf"
+                                                : "implement the interface, or write spmd.sharding_rule on it");
   });
 }
 
@@ -609,24 +581,18 @@ void FunctionPropagation::remarkConflicts() {
         continue;
       bool isResult = t >= rule.numOperands();
       lost += (lost.empty() ? "" : ", ") + std::string(isResult ? "result #" : "operand #") +
-              std::to_string(isResult ? t - rule.numOperands() : t) + " " +
-              meshes.toString(propagation.get(place));
-      LayoutId own = table.intern(propagation.get(place)),
-               used = table.intern(getTensorSharding(rule, t, chosen));
+              std::to_string(isResult ? t - rule.numOperands() : t) + " " + meshes.toString(propagation.get(place));
+      LayoutId own = table.intern(propagation.get(place)), used = table.intern(getTensorSharding(rule, t, chosen));
       RankedTensorType type = propagation.getPlace(place).type;
       bytes += isResult ? table.getMove(used, own, type).bytes : table.getMove(own, used, type).bytes;
     }
     if (lost.empty())
       continue;
     bool basic = propagation.getOptions().conflicts == Propagation::Conflicts::Basic;
-    remark::missed(node.op->getLoc(), remark::RemarkOpts::name("conflict")
-                                          .category("spmd")
-                                          .function(func.getName()))
-        << remark::add("the tensors of {0} disagree: {1} gives way",
-                       node.op->getName().getStringRef(), lost)
+    remark::missed(node.op->getLoc(), remark::RemarkOpts::name("conflict").category("spmd").function(func.getName()))
+        << remark::add("the tensors of {0} disagree: {1} gives way", node.op->getName().getStringRef(), lost)
         << remark::metric("Bytes", bytes) << remark::metric("Axes", llvm::join(axes, ","))
-        << remark::reason("{0}", basic ? "conflicts=basic decides nothing"
-                                       : "no other choice costs less in reshards")
+        << remark::reason("{0}", basic ? "conflicts=basic decides nothing" : "no other choice costs less in reshards")
         << remark::suggest("shard them alike, or give one a priority; "
                            "--spmd-explain names the annotations");
   }

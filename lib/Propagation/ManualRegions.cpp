@@ -21,8 +21,7 @@ static bool covers(ArrayRef<DimEntry> axes, const DimEntry &entry, const Mesh &m
   coalesce(digits);
   RankDigit own = getRankDigit(entry, mesh);
   return own.size == 1 || llvm::any_of(digits, [&](const RankDigit &digit) {
-           return own.stride % digit.stride == 0 &&
-                  digit.stride * digit.size % (own.stride * own.size) == 0;
+           return own.stride % digit.stride == 0 && digit.stride * digit.size % (own.stride * own.size) == 0;
          });
 }
 
@@ -41,17 +40,15 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
   auto verifyEven = [&](Type outside, Type inside, const Twine &what) -> LogicalResult {
     for (auto [d, size, local] : llvm::enumerate(getShape(outside), getShape(inside)))
       if (local == 0 || size % local != 0)
-        return op.emitError() << "manual axes do not divide dim " << d << " of " << what << " ("
-                              << outside << "), expected a multiple of their sizes";
+        return op.emitError() << "manual axes do not divide dim " << d << " of " << what << " (" << outside
+                              << "), expected a multiple of their sizes";
     return success();
   };
 
   // What it has of the manual axes is part of the types inside: no more may come.
   auto keepManual = [&](Sharding &given) {
     for (const DimEntry &axis : axes)
-      if (llvm::none_of(given.dims, [&](const DimSharding &dim) {
-            return overlaps(axis, dim.entries, mesh);
-          }))
+      if (llvm::none_of(given.dims, [&](const DimSharding &dim) { return overlaps(axis, dim.entries, mesh); }))
         given.replicated.push_back(axis);
   };
 
@@ -88,8 +85,7 @@ LogicalResult FunctionPropagation::readManual(ManualComputationOp op) {
     Value handed = terminator->getOperand(i);
     if (failed(verifyEven(result.getType(), handed.getType(), "result #" + Twine(i))))
       return failure();
-    FailureOr<Sharding> given =
-        readGiven(op.getOutSharding(i), cast<RankedTensorType>(result.getType()), op.getLoc());
+    FailureOr<Sharding> given = readGiven(op.getOutSharding(i), cast<RankedTensorType>(result.getType()), op.getLoc());
     if (failed(given))
       return failure();
     keepManual(*given);
@@ -131,9 +127,8 @@ private:
       Operation *parent = arg.getOwner()->getParentOp();
       if (parent == op)
         return llvm::none_of(op.getInSharding(arg.getArgNumber()).getDims(), [&](DimShardingAttr dim) {
-          return llvm::any_of(dim.getEntries(), [&](DimEntryAttr entry) {
-            return !entry.isGap() && op.isManualAxis(entry.getAxis());
-          });
+          return llvm::any_of(dim.getEntries(),
+                              [&](DimEntryAttr entry) { return !entry.isGap() && op.isManualAxis(entry.getAxis()); });
         });
       auto loop = dyn_cast<scf::ForOp>(parent);
       return loop && arg == loop.getInductionVar() &&
@@ -147,9 +142,8 @@ private:
       for (DimEntryAttr entry : reduce.getAxes().getAxes())
         if (entry.isWholeAxis())
           axes.insert(entry.getAxis());
-      return llvm::all_of(op.getManualAxes(), [&](Attribute axis) {
-        return axes.contains(cast<StringAttr>(axis).getValue());
-      });
+      return llvm::all_of(op.getManualAxes(),
+                          [&](Attribute axis) { return axes.contains(cast<StringAttr>(axis).getValue()); });
     }
     if (isa<CollectiveOpInterface>(def) || (def->getNumRegions() > 0 && !getIndexedBody(def)))
       return false;
@@ -174,13 +168,12 @@ Operation *findDivergence(Operation *op) {
     else if (auto loop = dyn_cast<scf::WhileOp>(around))
       uniform = uniformity.isUniform(loop.getConditionOp().getCondition());
     else if (auto loop = dyn_cast<LoopLikeOpInterface>(around))
-      uniform = llvm::all_of(
-          llvm::concat<const OpFoldResult>(*loop.getLoopLowerBounds(), *loop.getLoopUpperBounds(),
-                                     *loop.getLoopSteps()),
-          [&](OpFoldResult bound) {
-            auto value = dyn_cast<Value>(bound);
-            return !value || uniformity.isUniform(value);
-          });
+      uniform = llvm::all_of(llvm::concat<const OpFoldResult>(*loop.getLoopLowerBounds(), *loop.getLoopUpperBounds(),
+                                                              *loop.getLoopSteps()),
+                             [&](OpFoldResult bound) {
+                               auto value = dyn_cast<Value>(bound);
+                               return !value || uniformity.isUniform(value);
+                             });
     else
       uniform = isa<scf::ExecuteRegionOp>(around);
     if (!uniform)
@@ -230,13 +223,11 @@ LogicalResult FunctionPropagation::verifyLocalOp(Operation *op) {
   for (const DimEntry &entry : used)
     if (!entry.isGap() && !covers(manualAxes, entry, mesh))
       return op->emitError() << "collective over axis " << meshes.toString(DimEntries{entry})
-                             << ", which is not manual here, expected axes of "
-                             << meshes.toString(manualAxes);
+                             << ", which is not manual here, expected axes of " << meshes.toString(manualAxes);
   if (Operation *around = findDivergence(op)) {
-    InFlightDiagnostic diag =
-        op->emitError() << "collective under control that may differ between devices, expected a "
-                           "condition or bounds that are equal on all: constants, arguments that "
-                           "no manual axis cuts, or a value all-reduced over the manual axes";
+    InFlightDiagnostic diag = op->emitError() << "collective under control that may differ between devices, expected a "
+                                                 "condition or bounds that are equal on all: constants, arguments that "
+                                                 "no manual axis cuts, or a value all-reduced over the manual axes";
     diag.attachNote(around->getLoc()) << "the " << around->getName() << " is here";
     return diag;
   }

@@ -12,9 +12,7 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-bool spmd::isPin(Operation *op) {
-  return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op);
-}
+bool spmd::isPin(Operation *op) { return isa<WithShardingConstraintOp, ReshardOp, PropagationBarrierOp>(op); }
 
 bool spmd::isCreation(Operation *op) {
   if (!op)
@@ -22,8 +20,7 @@ bool spmd::isCreation(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return isa<SplatElementsAttr>(constant.getValue());
   if (auto fill = dyn_cast<linalg::FillOp>(op))
-    return fill.getNumResults() == 1 &&
-           isCreation(fill.getOutputs().front().getDefiningOp());
+    return fill.getNumResults() == 1 && isCreation(fill.getOutputs().front().getDefiningOp());
   return isa<tensor::EmptyOp, tensor::SplatOp>(op);
 }
 
@@ -31,8 +28,8 @@ static StringRef toBytes(ArrayRef<int64_t> key) {
   return {reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)};
 }
 
-FailureOr<Propagation::Options> Propagation::parseOptions(Location loc, StringRef conflicts,
-                                                          StringRef gaps, int64_t tripCount) {
+FailureOr<Propagation::Options> Propagation::parseOptions(Location loc, StringRef conflicts, StringRef gaps,
+                                                          int64_t tripCount) {
   Options options;
   if (conflicts != "cost" && conflicts != "basic")
     return emitError(loc) << "unknown conflicts=" << conflicts << ", expected cost or basic";
@@ -43,8 +40,7 @@ FailureOr<Propagation::Options> Propagation::parseOptions(Location loc, StringRe
   else if (gaps == "forbid")
     options.gaps = Gaps::Forbid;
   else if (gaps != "allow")
-    return emitError(loc) << "unknown reshape-gaps=" << gaps
-                          << ", expected allow, forbid-at-boundary or forbid";
+    return emitError(loc) << "unknown reshape-gaps=" << gaps << ", expected allow, forbid-at-boundary or forbid";
   if (tripCount < 1)
     return emitError(loc) << "trip-count=" << tripCount << ", expected a positive number";
   options.tripCount = tripCount;
@@ -69,16 +65,13 @@ Propagation::ValueId Propagation::addValue(Value value, Sharding given) {
   return id;
 }
 
-void Propagation::addValue(Value value, ValueId place) {
-  ids[value] = {place, values[place].level};
-}
+void Propagation::addValue(Value value, ValueId place) { ids[value] = {place, values[place].level}; }
 
 void Propagation::setGiven(ValueId id, Sharding given) {
   values[id].sharding = values[id].given = shardings.intern(std::move(given));
 }
 
-Propagation::NodeId Propagation::addNode(Node node, ArrayRef<int32_t> places,
-                                         ArrayRef<Value> placed) {
+Propagation::NodeId Propagation::addNode(Node node, ArrayRef<int32_t> places, ArrayRef<Value> placed) {
   NodeId index = nodes.size();
   for (int32_t id : places)
     if (id >= 0 && (values[id].nodes.empty() || values[id].nodes.back() != index))
@@ -131,9 +124,7 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
   SmallVector<int32_t, 8> places;
   SmallVector<Value, 8> placed;
   bool reduces = rule.isContraction ||
-                 llvm::any_of(rule.getFactors(), [](const Factor &f) {
-                   return f.kind == FactorKind::Reduction;
-                 });
+                 llvm::any_of(rule.getFactors(), [](const Factor &f) { return f.kind == FactorKind::Reduction; });
   if (reduces)
     node.stage[0] = node.stage[1] = kContractions;
   // A reshard of an operand stands beside the value; of a result, beside the op.
@@ -180,26 +171,22 @@ Propagation::NodeId Propagation::addOp(Operation *op, ShardingRule rule) {
   return addNode(node, places, placed);
 }
 
-Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId to,
-                                             Value defined, Flow flow) {
+Propagation::NodeId Propagation::addIdentity(Operation *op, Value from, ValueId to, Value defined, Flow flow) {
   auto [source, level] = ids.lookup(from);
   return addIdentity(op, from, source, level, from.getParentBlock(), to, defined, flow);
 }
 
-Propagation::NodeId Propagation::addIdentity(Operation *op, Value value, ValueId from,
-                                             unsigned level, Block *block, ValueId to,
-                                             Value defined, Flow flow) {
+Propagation::NodeId Propagation::addIdentity(Operation *op, Value value, ValueId from, unsigned level, Block *block,
+                                             ValueId to, Value defined, Flow flow) {
   ShardingRule rule;
   ArrayRef<int64_t> sizes[2] = {values[from].type.getShape(), values[to].type.getShape()};
   SmallVector<SmallVector<int32_t, 2>> dims[2];
   // What goes into and comes out of local view is cut evenly.
-  bool isManual = isa<ManualComputationOp>(op) ||
-                  isa_and_present<ManualComputationOp>(op->getParentOp());
+  bool isManual = isa<ManualComputationOp>(op) || isa_and_present<ManualComputationOp>(op->getParentOp());
   for (auto [a, b] : llvm::zip(sizes[0], sizes[1])) {
     bool dynamic = ShapedType::isDynamic(a);
     // Whether manual axes cut it is not seen from its size.
-    int32_t common = rule.addFactor(
-        std::min(a, b), dynamic && isManual ? FactorKind::Whole : FactorKind::Parallel);
+    int32_t common = rule.addFactor(std::min(a, b), dynamic && isManual ? FactorKind::Whole : FactorKind::Parallel);
     for (auto [list, size, other] : {std::tie(dims[0], a, b), std::tie(dims[1], b, a)}) {
       list.emplace_back();
       if (!dynamic && size > other)
@@ -310,9 +297,7 @@ bool Propagation::sweep(bool backward, uint8_t stage) {
     llvm::sort(list, [](const Proposal &a, const Proposal &b) { return a.place < b.place; });
     while (!list.empty()) {
       ValueId place = list.front().place;
-      size_t count = llvm::find_if(list, [&](const Proposal &p) {
-                       return p.place != place;
-                     }) - list.begin();
+      size_t count = llvm::find_if(list, [&](const Proposal &p) { return p.place != place; }) - list.begin();
       resolve(list.take_front(count), backward);
       list = list.drop_front(count);
     }
@@ -416,8 +401,8 @@ void dropRest(DimEntries &entries, int64_t size) {
 /// True if more of a dim that was split into `parts` would fit the factors if axes
 /// that are neighbours on the dim and on the mesh were one axis.
 ///   {"x", "y"} x=2, y=3, factors [3, 4]: as one axis of 6 it is [3, 2]
-static bool fitsBetterJoined(ArrayRef<DimEntry> entries, ArrayRef<int64_t> sizes,
-                             ArrayRef<DimEntries> parts, const Mesh &mesh) {
+static bool fitsBetterJoined(ArrayRef<DimEntry> entries, ArrayRef<int64_t> sizes, ArrayRef<DimEntries> parts,
+                             const Mesh &mesh) {
   DimEntries joined;
   std::optional<RankDigit> last;
   for (const DimEntry &entry : entries) {
@@ -473,8 +458,7 @@ FactorAxes Propagation::choose(const Node &node, bool *agreement) {
       if (factors.empty() || dim.entries.empty() || !isActive(dim))
         continue;
       if (factors.size() == 1) {
-        if (!rule.getWindow(tensor, d) ||
-            mayBeginCut(dim.entries, rule.factor(factors.front()).size))
+        if (!rule.getWindow(tensor, d) || mayBeginCut(dim.entries, rule.factor(factors.front()).size))
           offer(factors.front(), dim.entries);
         continue;
       }
@@ -575,15 +559,12 @@ static void endAtGap(DimEntries &entries, ArrayRef<DimEntry> given) {
       return entries.truncate(i);
 }
 
-SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &node,
-                                                                    bool backward) {
+SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &node, bool backward) {
   const ShardingRule &rule = *node.rule;
   ArrayRef<int32_t> places = getTensors(node);
   unsigned first = backward ? 0 : rule.numOperands();
   unsigned last = backward ? rule.numOperands() : places.size();
-  auto canTake = [&](unsigned t) {
-    return places[t] >= 0 && isOpen(values[places[t]].sharding);
-  };
+  auto canTake = [&](unsigned t) { return places[t] >= 0 && isOpen(values[places[t]].sharding); };
   SmallVector<Suggestion, 2> result;
   bool any = false;
   for (unsigned t = first; t < last; ++t)
@@ -604,8 +585,7 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
       DimEntries &entries = dims[d];
       if (factors.size() == 1) {
         entries = chosen[factors.front()];
-        if (rule.getWindow(tensor, d) &&
-            !mayBeginCut(entries, values[places[t]].type.getDimSize(d)))
+        if (rule.getWindow(tensor, d) && !mayBeginCut(entries, values[places[t]].type.getDimSize(d)))
           entries.clear();
       } else if (!factors.empty()) {
         sizes.clear();
@@ -619,8 +599,7 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
       const DimSharding &dim = get(places[t]).dims[d];
       if (options.gaps == Gaps::Forbid && mustEndAtGap(node, t, d))
         endAtGap(entries, dim.entries);
-      news |= dim.open && !entries.empty() && entries != dim.entries &&
-              isRefinement(dim.entries, entries);
+      news |= dim.open && !entries.empty() && entries != dim.entries && isRefinement(dim.entries, entries);
     }
     if (news)
       result.push_back({t, intern(std::move(dims))});
@@ -631,8 +610,7 @@ SmallVector<Propagation::Suggestion, 2> Propagation::getSuggestions(const Node &
 void Propagation::propose(NodeId id, bool backward, std::vector<Proposal> &proposals) {
   const Node &node = nodes[id];
   // Ops of equal rules with equal shardings propose the same.
-  SmallVector<int64_t, 8> key{int64_t(reinterpret_cast<uintptr_t>(node.rule)), backward,
-                              int64_t(node.counts)};
+  SmallVector<int64_t, 8> key{int64_t(reinterpret_cast<uintptr_t>(node.rule)), backward, int64_t(node.counts)};
   ArrayRef<int32_t> places = getTensors(node);
   for (int32_t place : places)
     key.push_back(place < 0 ? -1 : int64_t(values[place].sharding));
@@ -651,14 +629,11 @@ ShardingId Propagation::extend(ValueId id, DimsId dims) {
   const Place &place = values[id];
   if (options.gaps == Gaps::ForbidAtBoundary && place.boundary)
     return shardings.intern(
-        extend(shardings.get(place.sharding), shardings.get(place.given), place.type,
-               dimLists[dims], /*noGaps=*/true));
-  auto [it, isNew] =
-      extended.try_emplace({{place.sharding, place.given}, dims, place.type}, 0);
+        extend(shardings.get(place.sharding), shardings.get(place.given), place.type, dimLists[dims], /*noGaps=*/true));
+  auto [it, isNew] = extended.try_emplace({{place.sharding, place.given}, dims, place.type}, 0);
   if (isNew)
-    it->second = shardings.intern(
-        extend(shardings.get(place.sharding), shardings.get(place.given), place.type,
-               dimLists[dims], /*noGaps=*/false));
+    it->second = shardings.intern(extend(shardings.get(place.sharding), shardings.get(place.given), place.type,
+                                         dimLists[dims], /*noGaps=*/false));
   return it->second;
 }
 
@@ -674,8 +649,7 @@ DimEntry Propagation::getFreePart(const Sharding &sharding, unsigned d, DimEntry
   auto shorten = [&](ArrayRef<DimEntry> used) {
     for (const DimEntry &other : used)
       if (overlaps(entry, other, mesh)) {
-        bool divides = other.pre > entry.pre && other.pre % entry.pre == 0 &&
-                       entry.size % (other.pre / entry.pre) == 0;
+        bool divides = other.pre > entry.pre && other.pre % entry.pre == 0 && entry.size % (other.pre / entry.pre) == 0;
         entry.size = divides ? other.pre / entry.pre : 1;
       }
   };
@@ -687,9 +661,8 @@ DimEntry Propagation::getFreePart(const Sharding &sharding, unsigned d, DimEntry
   return entry;
 }
 
-Sharding Propagation::extend(const Sharding &from, const Sharding &given,
-                             RankedTensorType type, ArrayRef<DimEntries> dims,
-                             bool noGaps) const {
+Sharding Propagation::extend(const Sharding &from, const Sharding &given, RankedTensorType type,
+                             ArrayRef<DimEntries> dims, bool noGaps) const {
   Sharding sharding = from;
   for (auto [d, list] : llvm::enumerate(dims)) {
     DimSharding &dim = sharding.dims[d];
@@ -708,8 +681,7 @@ Sharding Propagation::extend(const Sharding &from, const Sharding &given,
     for (const DimEntry &entry : wanted) {
       DimEntry part = getFreePart(sharding, d, entry);
       total *= part.size;
-      if ((part.size == 1 && entry.size != 1) ||
-          (!uneven && !type.isDynamicDim(d) && type.getDimSize(d) % total != 0))
+      if ((part.size == 1 && entry.size != 1) || (!uneven && !type.isDynamicDim(d) && type.getDimSize(d) % total != 0))
         break;
       taken.push_back(part);
       if (part.size != entry.size)
@@ -731,11 +703,10 @@ bool Propagation::update(ValueId id, ShardingId sharding, ArrayRef<Proposal> pro
     for (auto [d, dim] : llvm::enumerate(shardings.get(sharding).dims)) {
       if (dim.entries == get(id).dims[d].entries)
         continue;
-      const Proposal *source = llvm::find_if(proposals, [&](const Proposal &proposal) {
-        return isRefinement(dim.entries, dimLists[proposal.dims][d]);
-      });
-      extensions.push_back({id, unsigned(d), dim.entries,
-                            (source == proposals.end() ? proposals.begin() : source)->node});
+      const Proposal *source = llvm::find_if(
+          proposals, [&](const Proposal &proposal) { return isRefinement(dim.entries, dimLists[proposal.dims][d]); });
+      extensions.push_back(
+          {id, unsigned(d), dim.entries, (source == proposals.end() ? proposals.begin() : source)->node});
     }
   values[id].sharding = sharding;
   return true;
@@ -748,9 +719,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
     NodeId proposer = proposals.front().node;
     if (update(id, extend(id, proposals.front().dims), proposals))
       for (NodeId node : values[id].nodes)
-        touch(node, node != proposer ? Flow::Both
-                    : backward       ? Flow::Forward
-                                     : Flow::Backward);
+        touch(node, node != proposer ? Flow::Both : backward ? Flow::Forward : Flow::Backward);
     return;
   }
   auto take = [&](DimsId dims) {
@@ -764,11 +733,8 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
       distinct.push_back(&proposal);
   if (distinct.size() == 1)
     return take(distinct.front()->dims);
-  auto dimsOf = [&](const Proposal *proposal) -> const Dims & {
-    return dimLists[proposal->dims];
-  };
-  llvm::sort(distinct,
-             [&](auto *a, auto *b) { return dimsOf(a) < dimsOf(b); });
+  auto dimsOf = [&](const Proposal *proposal) -> const Dims & { return dimLists[proposal->dims]; };
+  llvm::sort(distinct, [&](auto *a, auto *b) { return dimsOf(a) < dimsOf(b); });
 
   // What all agree on: per dim the longest list, where the others are prefixes.
   unsigned rank = dimsOf(distinct.front()).size();
@@ -794,9 +760,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
   }
   if (!agreed && options.conflicts == Conflicts::Basic)
     for (auto [d, entries] : llvm::enumerate(merged))
-      if (llvm::none_of(distinct, [&, d = d](const Proposal *p) {
-            return dimLists[p->dims][d] == merged[d];
-          }))
+      if (llvm::none_of(distinct, [&, d = d](const Proposal *p) { return dimLists[p->dims][d] == merged[d]; }))
         dropRest(entries, values[id].type.getDimSize(d));
   if (agreed || options.conflicts == Conflicts::Basic)
     return take(intern(std::move(merged)));
@@ -833,8 +797,7 @@ void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {
       choice.seconds += count * table.getSeconds(choice.layout, other.layout, values[id].type);
   }
   llvm::sort(choices, [&](const Choice &a, const Choice &b) {
-    return a.seconds != b.seconds ? a.seconds < b.seconds
-                                  : dimsOf(a.proposal) < dimsOf(b.proposal);
+    return a.seconds != b.seconds ? a.seconds < b.seconds : dimsOf(a.proposal) < dimsOf(b.proposal);
   });
   bool changed = false;
   for (const Choice &choice : choices)

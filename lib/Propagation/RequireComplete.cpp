@@ -19,14 +19,12 @@ static bool isUndetermined(Type type, Attribute attr) {
   if (!tensor || tensor.getRank() == 0)
     return false;
   auto sharding = dyn_cast_or_null<ShardingAttr>(attr);
-  return !sharding || llvm::all_of(sharding.getDims(), [](DimShardingAttr dim) {
-    return dim.getEntries().empty() && dim.getOpen();
-  });
+  return !sharding || llvm::all_of(sharding.getDims(),
+                                   [](DimShardingAttr dim) { return dim.getEntries().empty() && dim.getOpen(); });
 }
 
 namespace {
-struct RequireCompletePass
-    : public spmd::impl::SPMDRequireCompletePassBase<RequireCompletePass> {
+struct RequireCompletePass : public spmd::impl::SPMDRequireCompletePassBase<RequireCompletePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     markAllAnalysesPreserved();

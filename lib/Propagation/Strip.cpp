@@ -18,10 +18,9 @@ namespace {
 
 /// What a plan can give back.
 bool isShardingAttr(StringRef name) {
-  return llvm::is_contained({StringRef(kShardingAttr), StringRef(kShardingsAttr),
-                             StringRef(kGivenAttr), StringRef(kComputeAttr), StringRef(kRegatherAttr),
-                             StringRef(kAxisResourcesAttr), StringRef(kPhaseAttr),
-                             StringRef(kSolverAttr), StringRef(kMeshShapesAttr)},
+  return llvm::is_contained({StringRef(kShardingAttr), StringRef(kShardingsAttr), StringRef(kGivenAttr),
+                             StringRef(kComputeAttr), StringRef(kRegatherAttr), StringRef(kAxisResourcesAttr),
+                             StringRef(kPhaseAttr), StringRef(kSolverAttr), StringRef(kMeshShapesAttr)},
                             name);
 }
 
@@ -57,8 +56,7 @@ struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
         signature.write();
         return;
       }
-      if (isa<WithShardingConstraintOp, ReshardOp>(op) ||
-          (isa<PropagationBarrierOp>(op) && !shardingsOnly)) {
+      if (isa<WithShardingConstraintOp, ReshardOp>(op) || (isa<PropagationBarrierOp>(op) && !shardingsOnly)) {
         op->getResult(0).replaceAllUsesWith(op->getOperand(0));
         dead.push_back(op);
       } else if (isa<MeshOp, ShardingGroupOp, StageBoundaryOp>(op) && !shardingsOnly) {

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Report/Explain.h"
 #include "ValueNames.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Rules/PaddingNeeds.h"
 
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
@@ -31,10 +31,10 @@ using SelectFn = llvm::function_ref<bool(func::FuncOp, Value, StringRef)>;
 
 class FunctionExplainer {
 public:
-  FunctionExplainer(func::FuncOp func, FunctionPropagation &tables,
-                    const FunctionMeshes &meshes, const ValueNames &names, size_t mostSteps)
-      : func(func), tables(tables), run(tables.getPropagation()), meshes(meshes),
-        mesh(meshes.getMesh()), names(names), mostSteps(mostSteps) {
+  FunctionExplainer(func::FuncOp func, FunctionPropagation &tables, const FunctionMeshes &meshes,
+                    const ValueNames &names, size_t mostSteps)
+      : func(func), tables(tables), run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), names(names),
+        mostSteps(mostSteps) {
     valueOf.resize(run.getNumPlaces());
     for (Propagation::ValueId id = 0; id < run.getNumPlaces(); ++id)
       given.push_back(run.get(id));
@@ -65,8 +65,7 @@ public:
     });
     ExplainedFunction function{func.getName().str(), {}};
     for (Value value : selected)
-      function.values.push_back(
-          explain(run.getId(value), names.get(value), value.getLoc()));
+      function.values.push_back(explain(run.getId(value), names.get(value), value.getLoc()));
     for (auto [i, place] : llvm::enumerate(tables.getResultPlaces()))
       if (place >= 0 && wants(func, Value(), resultName(i)))
         function.values.push_back(explain(place, resultName(i), func.getLoc()));
@@ -92,9 +91,7 @@ private:
     return "a value";
   }
 
-  static std::string opName(Operation *op) {
-    return op ? op->getName().getStringRef().str() : "";
-  }
+  static std::string opName(Operation *op) { return op ? op->getName().getStringRef().str() : ""; }
 
   /// The annotation that gave a place an axis on a dim.
   std::string describeGiven(ValueId place, unsigned dim, const DimEntry &entry) {
@@ -112,15 +109,12 @@ private:
     if (!value)
       return "function result " + nameOf(place);
     if (auto call = value.getDefiningOp<func::CallOp>())
-      return "result #" + std::to_string(cast<OpResult>(value).getResultNumber()) + " of @" +
-             call.getCallee().str();
-    if (auto arg = dyn_cast<BlockArgument>(value);
-        arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
+      return "result #" + std::to_string(cast<OpResult>(value).getResultNumber()) + " of @" + call.getCallee().str();
+    if (auto arg = dyn_cast<BlockArgument>(value); arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
       return "argument " + names.get(value);
     Operation *op = value.getDefiningOp();
     std::string loc = getLocationText(value.getLoc());
-    return (op ? opName(op) : std::string("value ") + names.get(value)) +
-           (loc.empty() ? "" : " at " + loc);
+    return (op ? opName(op) : std::string("value ") + names.get(value)) + (loc.empty() ? "" : " at " + loc);
   }
 
   ExplainedValue explain(ValueId place, std::string name, Location loc) {
@@ -128,8 +122,7 @@ private:
     std::string type;
     llvm::raw_string_ostream os(type);
     os << run.getPlace(place).type;
-    ExplainedValue value{std::move(name), type, meshes.toString(sharding),
-                         getLocationText(loc), loc, {}, {}, {}};
+    ExplainedValue value{std::move(name), type, meshes.toString(sharding), getLocationText(loc), loc, {}, {}, {}};
     for (auto [d, dim] : llvm::enumerate(sharding.dims))
       for (const DimEntry &entry : dim.entries)
         if (!entry.isGap())
@@ -200,8 +193,8 @@ private:
       auto [it, isNew] = ways.try_emplace({origin->extension, entry.axis, entry.pre, entry.size});
       if (axis.steps.size() < mostSteps) {
         Operation *op = run.getNode(run.getExtensions()[origin->extension].node).op;
-        axis.steps.push_back({nameOf(origin->source), origin->dim, opName(op),
-                              op ? getLocationText(op->getLoc()) : ""});
+        axis.steps.push_back(
+            {nameOf(origin->source), origin->dim, opName(op), op ? getLocationText(op->getLoc()) : ""});
       } else if (!isNew) {
         end = it->second;
         break;
@@ -224,15 +217,13 @@ private:
   }
 
   /// True if tensor `t` of an op has the axis on factor `f`.
-  bool carries(const Propagation::Node &node, unsigned t, int32_t f, ValueId place,
-               const DimEntry &entry) {
+  bool carries(const Propagation::Node &node, unsigned t, int32_t f, ValueId place, const DimEntry &entry) {
     auto entries = projectFactor(*node.rule, t, f, run.get(place));
     return entries && overlaps(entry, *entries, mesh);
   }
 
   /// The dims of the tensors of an op that factor `f` is part of.
-  template <typename Fn>
-  void forEachDim(const Propagation::Node &node, int32_t f, Fn visit) {
+  template <typename Fn> void forEachDim(const Propagation::Node &node, int32_t f, Fn visit) {
     for (auto [u, id] : llvm::enumerate(run.getTensors(node)))
       if (id >= 0)
         for (unsigned d = 0; d < node.rule->tensor(u).numDims; ++d)
@@ -288,13 +279,12 @@ private:
           continue;
         std::string which = "dim " + std::to_string(d) + " of " + nameOf(other);
         std::string reason = rule.isFallback ? " has no sharding rule"
-                             : factors.empty() ? " keeps " + which + " whole"
-                                               : (any ? " can hand on only a part of this cut of "
-                                                      : " cannot hand on this cut of ") +
-                                                     which + ", made of " + describeFactors(rule, factors) +
-                                                     ": not divisible";
-        add(stopped, {-1, meshes.toString(dim.entries), opName(node.op) + reason,
-                      opName(node.op), node.op ? getLocationText(node.op->getLoc()) : ""});
+                             : factors.empty()
+                                 ? " keeps " + which + " whole"
+                                 : (any ? " can hand on only a part of this cut of " : " cannot hand on this cut of ") +
+                                       which + ", made of " + describeFactors(rule, factors) + ": not divisible";
+        add(stopped, {-1, meshes.toString(dim.entries), opName(node.op) + reason, opName(node.op),
+                      node.op ? getLocationText(node.op->getLoc()) : ""});
       }
     }
   }
@@ -313,20 +303,19 @@ private:
     stopped.push_back(std::move(axis));
   }
 
-  void report(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
-              NodeId id, ValueId other, std::vector<StoppedAxis> &stopped) {
+  void report(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted, NodeId id, ValueId other,
+              std::vector<StoppedAxis> &stopped) {
     const Propagation::Node &node = run.getNode(id);
     const Sharding &sharding = run.get(place);
     const DimEntry &entry = wanted.back();
-    add(stopped, {int64_t(d), meshes.toString(DimEntries{entry}),
-                  getReason(place, t, d, f, wanted, node, other, sharding), opName(node.op),
-                  node.op ? getLocationText(node.op->getLoc()) : ""});
+    add(stopped,
+        {int64_t(d), meshes.toString(DimEntries{entry}), getReason(place, t, d, f, wanted, node, other, sharding),
+         opName(node.op), node.op ? getLocationText(node.op->getLoc()) : ""});
   }
 
   /// True if dim `d` of tensor `t` would be cut with a gap, had it the axes on
   /// factor `f`.
-  bool leavesGap(const Propagation::Node &node, unsigned t, unsigned d, int32_t f,
-                 ArrayRef<DimEntry> wanted) {
+  bool leavesGap(const Propagation::Node &node, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted) {
     FactorAxes axes(node.rule->numFactors());
     axes[f].assign(wanted.begin(), wanted.end());
     return llvm::any_of(getTensorSharding(*node.rule, t, axes).dims[d].entries,
@@ -337,8 +326,7 @@ private:
   static bool isPartlyWritten(Value value, unsigned d) {
     auto result = dyn_cast_or_null<OpResult>(value);
     auto loop = result ? dyn_cast<scf::ForallOp>(result.getOwner()) : scf::ForallOp();
-    return loop && isControlFlow(loop) &&
-           getPartlyWrittenDims(loop, result.getResultNumber()).test(d);
+    return loop && isControlFlow(loop) && getPartlyWrittenDims(loop, result.getResultNumber()).test(d);
   }
 
   /// Priority of the annotation that an axis on a value came from.
@@ -349,9 +337,8 @@ private:
     return 0;
   }
 
-  std::string getReason(ValueId place, unsigned t, unsigned d, int32_t f,
-                        ArrayRef<DimEntry> wanted, const Propagation::Node &node, ValueId other,
-                        const Sharding &sharding) {
+  std::string getReason(ValueId place, unsigned t, unsigned d, int32_t f, ArrayRef<DimEntry> wanted,
+                        const Propagation::Node &node, ValueId other, const Sharding &sharding) {
     const DimEntry &entry = wanted.back();
     const DimSharding &dim = sharding.dims[d];
     int64_t size = run.getPlace(place).type.getDimSize(d);
@@ -373,8 +360,7 @@ private:
         return "the axis is in use on dim " + std::to_string(e);
     if (overlaps(entry, dim.entries, mesh))
       return "the axis cuts the dim in another way";
-    if (size % (totalFactor(dim.entries) * entry.size) != 0 &&
-        !canCut(node.rule->factor(f), wanted, mesh))
+    if (size % (totalFactor(dim.entries) * entry.size) != 0 && !canCut(node.rule->factor(f), wanted, mesh))
       return "size " + std::to_string(size) + " is not divisible by " +
              std::to_string(totalFactor(dim.entries) * entry.size);
     if (node.rule->factor(f).hasWindows && !mayBeginCut(wanted, size))
@@ -382,14 +368,13 @@ private:
              " would be padded by more than a quarter";
     if (run.mustEndAtGap(node, t, d) && leavesGap(node, t, d, f, wanted))
       return "the axis would leave a gap, and reshape-gaps=" +
-             std::string(run.getOptions().gaps == Propagation::Gaps::Forbid ? "forbid"
-                                                                            : "forbid-at-boundary");
+             std::string(run.getOptions().gaps == Propagation::Gaps::Forbid ? "forbid" : "forbid-at-boundary");
     int64_t late = getPriority(other, entry);
     for (const DimEntry &own : dim.entries)
       if (!own.isGap())
         if (int64_t early = getPriority(place, own); early < late)
-          return "it came at priority " + std::to_string(late) + ", after " +
-                 meshes.toString(DimEntries{own}) + " at priority " + std::to_string(early);
+          return "it came at priority " + std::to_string(late) + ", after " + meshes.toString(DimEntries{own}) +
+                 " at priority " + std::to_string(early);
     // A conflict at the op: what it chose against what this would have been, had
     // the value itself no say.
     if (run.getOptions().conflicts == Propagation::Conflicts::Basic)
@@ -398,11 +383,10 @@ private:
       LayoutTable &table = run.getTable();
       LayoutId here = table.intern(sharding), there = table.intern(run.get(other));
       RankedTensorType type = run.getPlace(place).type;
-      double seconds = t < node.rule->numOperands() ? table.getSeconds(here, there, type)
-                                                    : table.getSeconds(there, here, type);
-      return "lost a conflict: " + opName(node.op) + " reshards between " +
-             meshes.toString(run.get(other)) + " and this, " +
-             llvm::formatv("{0:E2} s", seconds).str();
+      double seconds =
+          t < node.rule->numOperands() ? table.getSeconds(here, there, type) : table.getSeconds(there, here, type);
+      return "lost a conflict: " + opName(node.op) + " reshards between " + meshes.toString(run.get(other)) +
+             " and this, " + llvm::formatv("{0:E2} s", seconds).str();
     }
     FactorAxes chosen = run.choose(node), instead = chosen;
     for (DimEntries &entries : instead)
@@ -410,18 +394,17 @@ private:
         entries.pop_back();
     instead[f].assign(wanted.begin(), wanted.end());
     if (chosen == instead)
-      return "the dim is cut by " + meshes.toString(dim.entries) + ", and " + opName(node.op) +
-             " computes with " + meshes.toString(wanted);
+      return "the dim is cut by " + meshes.toString(dim.entries) + ", and " + opName(node.op) + " computes with " +
+             meshes.toString(wanted);
     SmallVector<TensorLayout> tensors = run.getTensorLayouts(node);
     for (auto [tensor, id] : llvm::zip(tensors, run.getTensors(node)))
       if (id == int32_t(place))
         tensor.layout.reset();
     auto seconds = [&](const FactorAxes &axes) {
-      return llvm::formatv("{0:E2} s", getReshardSeconds(*node.rule, tensors, axes, run.getTable()))
-          .str();
+      return llvm::formatv("{0:E2} s", getReshardSeconds(*node.rule, tensors, axes, run.getTable())).str();
     };
-    return "lost a conflict at " + opName(node.op) + ": " + seconds(chosen) +
-           " as chosen, " + seconds(instead) + " with it";
+    return "lost a conflict at " + opName(node.op) + ": " + seconds(chosen) + " as chosen, " + seconds(instead) +
+           " with it";
   }
 
   func::FuncOp func;
@@ -448,8 +431,7 @@ private:
 
 /// Propagates a copy, `module`, and explains what is selected.
 static FailureOr<std::vector<ExplainedFunction>>
-explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &options,
-            size_t mostSteps, SelectFn wants) {
+explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &options, size_t mostSteps, SelectFn wants) {
   if (getPhase(module) < int(Phase::Annotated))
     makeConstraintsOfShardings(module);
   MeshCache meshes(module);
@@ -460,17 +442,15 @@ explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &opti
   for (auto func : getProgramFunctions(module)) {
     if (func.isExternal())
       continue;
-    splitReshapes(calls.getIndex(func).reshapes,
-                  [&](Value from, Value to) { names.rename(from, to); });
+    splitReshapes(calls.getIndex(func).reshapes, [&](Value from, Value to) { names.rename(from, to); });
     auto own = calls.getIndex(func).getMeshes(meshes);
     if (failed(own))
       return failure();
     if (!*own)
       continue;
     std::optional<FunctionExplainer> explainer;
-    auto tables = FunctionPropagation::compute(
-        func, **own, calls, options, /*record=*/true,
-        [&](FunctionPropagation &tables) {
+    auto tables =
+        FunctionPropagation::compute(func, **own, calls, options, /*record=*/true, [&](FunctionPropagation &tables) {
           explainer.emplace(func, tables, **own, names, mostSteps);
         });
     if (failed(tables))
@@ -480,8 +460,8 @@ explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &opti
   return functions;
 }
 
-FailureOr<std::vector<ExplainedFunction>>
-spmd::explain(ModuleOp module, StringRef selection, const Propagation::Options &options) {
+FailureOr<std::vector<ExplainedFunction>> spmd::explain(ModuleOp module, StringRef selection,
+                                                        const Propagation::Options &options) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
   const size_t mostSteps = selection.empty() ? kMostSteps : std::numeric_limits<size_t>::max();
@@ -495,15 +475,14 @@ spmd::explain(ModuleOp module, StringRef selection, const Propagation::Options &
   return emitUnknownValue(*copy, names, selection, module.getLoc());
 }
 
-FailureOr<std::vector<ExplainedFunction>>
-spmd::explain(ModuleOp module, llvm::function_ref<bool(StringRef, StringRef)> wants,
-              const Propagation::Options &options) {
+FailureOr<std::vector<ExplainedFunction>> spmd::explain(ModuleOp module,
+                                                        llvm::function_ref<bool(StringRef, StringRef)> wants,
+                                                        const Propagation::Options &options) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
-  return explainCopy(*copy, names, options, kMostSteps,
-                     [&](func::FuncOp func, Value value, StringRef) {
-                       return value && wants(func.getName(), names.get(value));
-                     });
+  return explainCopy(*copy, names, options, kMostSteps, [&](func::FuncOp func, Value value, StringRef) {
+    return value && wants(func.getName(), names.get(value));
+  });
 }
 
 static void printSearch(const ExplainedSearch &search, llvm::raw_ostream &os) {
@@ -519,8 +498,7 @@ static void printSearch(const ExplainedSearch &search, llvm::raw_ostream &os) {
     if (search.objective > 0)
       os << llvm::format(" (%.3f %%)", 100 * (other.objective / search.objective - 1));
     if (other.objective == search.objective)
-      os << ", values of " << std::abs(other.moreBytes) << " bytes "
-         << (other.moreBytes < 0 ? "less" : "more");
+      os << ", values of " << std::abs(other.moreBytes) << " bytes " << (other.moreBytes < 0 ? "less" : "more");
     os << ", " << other.status;
     if (other.lowerBound < other.objective)
       os << llvm::format(", at least %.6e s", other.lowerBound);
@@ -546,9 +524,13 @@ static nlohmann::ordered_json toJSON(const ExplainedSearch &search) {
       alternatives.push_back({{"kind", other.kind}, {"status", other.status}});
       continue;
     }
-    alternatives.push_back({{"kind", other.kind}, {"choice", other.text},
-                            {"objective", other.objective}, {"lower_bound", other.lowerBound},
-                            {"status", other.status}, {"more_bytes", other.moreBytes}, {"adds", prices(other.more)},
+    alternatives.push_back({{"kind", other.kind},
+                            {"choice", other.text},
+                            {"objective", other.objective},
+                            {"lower_bound", other.lowerBound},
+                            {"status", other.status},
+                            {"more_bytes", other.moreBytes},
+                            {"adds", prices(other.more)},
                             {"saves", prices(other.less)}});
   }
   return {{"objective", search.objective}, {"status", search.status}, {"alternatives", alternatives}};
@@ -604,18 +586,19 @@ void spmd::printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
       for (const ExplainedAxis &axis : value.axes) {
         Json steps = Json::array();
         for (const ExplainedStep &step : axis.steps)
-          steps.push_back(
-              {{"value", step.value}, {"dim", step.dim}, {"op", step.op}, {"loc", step.loc}});
-        axes.push_back({{"dim", axis.dim}, {"axis", axis.axis}, {"steps", steps},
-                        {"length", axis.length}, {"given", axis.given},
+          steps.push_back({{"value", step.value}, {"dim", step.dim}, {"op", step.op}, {"loc", step.loc}});
+        axes.push_back({{"dim", axis.dim},
+                        {"axis", axis.axis},
+                        {"steps", steps},
+                        {"length", axis.length},
+                        {"given", axis.given},
                         {"priority", axis.priority}});
       }
       for (const StoppedAxis &axis : value.stopped)
-        stopped.push_back({{"dim", axis.dim}, {"axis", axis.axis}, {"reason", axis.reason},
-                           {"op", axis.op}, {"loc", axis.loc}});
-      Json entry{{"name", value.name}, {"type", value.type},
-                 {"sharding", value.sharding}, {"loc", value.loc}, {"axes", axes},
-                 {"stopped", stopped}};
+        stopped.push_back(
+            {{"dim", axis.dim}, {"axis", axis.axis}, {"reason", axis.reason}, {"op", axis.op}, {"loc", axis.loc}});
+      Json entry{{"name", value.name}, {"type", value.type}, {"sharding", value.sharding},
+                 {"loc", value.loc},   {"axes", axes},       {"stopped", stopped}};
       if (value.search)
         entry["search"] = toJSON(*value.search);
       values.push_back(entry);
@@ -632,18 +615,13 @@ void spmd::emitRemarks(ArrayRef<ExplainedFunction> functions) {
         return remark::RemarkOpts::name(name).category("spmd").function(function.name);
       };
       for (const ExplainedAxis &axis : value.axes)
-        remark::passed(value.location, options("explain"))
-            << remark::add("{0}: dim {1} has {2}, {3} given on {4}", value.name, axis.dim,
-                           axis.axis,
-                           axis.length == 0
-                               ? std::string("as")
-                               : "through " + std::to_string(axis.length) + " ops, as",
-                           axis.given);
+        remark::passed(value.location, options("explain")) << remark::add(
+            "{0}: dim {1} has {2}, {3} given on {4}", value.name, axis.dim, axis.axis,
+            axis.length == 0 ? std::string("as") : "through " + std::to_string(axis.length) + " ops, as", axis.given);
       for (const StoppedAxis &axis : value.stopped)
         remark::missed(value.location, options("explain-stopped"))
             << remark::add("{0}: {1}lacks {2}: {3}", value.name,
-                           axis.dim < 0 ? "" : "dim " + std::to_string(axis.dim) + " ",
-                           axis.axis, axis.reason);
+                           axis.dim < 0 ? "" : "dim " + std::to_string(axis.dim) + " ", axis.axis, axis.reason);
       if (value.search)
         for (const ExplainedAlternative &other : value.search->alternatives)
           remark::analysis(value.location, options("explain-search"))

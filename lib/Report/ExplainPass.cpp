@@ -2,10 +2,10 @@
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Plan/Output.h"
 #include "shardkit/Report/Explain.h"
 #include "shardkit/Report/ExplainReshape.h"
 #include "shardkit/Report/ExplainSearch.h"
-#include "shardkit/Plan/Output.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDEXPLAINPASS
@@ -24,10 +24,8 @@ template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn 
     if (failed(verifyPhaseAtMost(module, Phase::Propagated, pass.getArgument())))
       return failure();
     if (!llvm::is_contained({"text", "json", "remarks"}, StringRef(pass.format)))
-      return emitError(module.getLoc()) << "unknown format \"" << pass.format
-                                        << "\", expected text, json or remarks";
-    auto options = Propagation::parseOptions(module.getLoc(), pass.conflicts, pass.reshapeGaps,
-                                             pass.tripCount);
+      return emitError(module.getLoc()) << "unknown format \"" << pass.format << "\", expected text, json or remarks";
+    auto options = Propagation::parseOptions(module.getLoc(), pass.conflicts, pass.reshapeGaps, pass.tripCount);
     if (failed(options))
       return failure();
     auto functions = run(module, *options);
@@ -52,16 +50,15 @@ template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn 
 
 struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
   using Base::Base;
-  using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::reshapeGaps,
-      Base::tripCount;
+  using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::reshapeGaps, Base::tripCount;
   void markUnchanged() { markAllAnalysesPreserved(); }
   void fail() { signalPassFailure(); }
 
   void runOnOperation() override {
     explainModule(*this, [&](ModuleOp module, const Propagation::Options &options) {
       if (top < 1)
-        return FailureOr<std::vector<ExplainedFunction>>(
-            emitError(module.getLoc()) << "top=" << top.getValue() << ", expected 1 or more");
+        return FailureOr<std::vector<ExplainedFunction>>(emitError(module.getLoc())
+                                                         << "top=" << top.getValue() << ", expected 1 or more");
       if (getPhase(module) == int(Phase::Propagated) && wasSearched(module))
         return explainSearch(module, value, top);
       return explain(module, value, options);
@@ -71,8 +68,7 @@ struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
 
 struct ExplainReshapePass : public spmd::impl::SPMDExplainReshapePassBase<ExplainReshapePass> {
   using Base::Base;
-  using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::reshapeGaps,
-      Base::tripCount;
+  using Base::conflicts, Base::format, Base::getOperation, Base::output, Base::reshapeGaps, Base::tripCount;
   void markUnchanged() { markAllAnalysesPreserved(); }
   void fail() { signalPassFailure(); }
 

@@ -1,8 +1,8 @@
 //===- ExplainReshape.cpp - What reshapes do to shardings -----------------===//
 
-#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Report/ExplainReshape.h"
 #include "ValueNames.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Layout/Plan.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/FunctionPropagation.h"
@@ -43,18 +43,25 @@ namespace {
 class ReshapeExplainer {
 public:
   ReshapeExplainer(FunctionPropagation &tables, FunctionMeshes &meshes, const ValueNames &names)
-      : run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), table(meshes),
-        names(names) {}
+      : run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), table(meshes), names(names) {}
 
   /// `from` and `to` are the value before and after.
   ExplainedReshape explain(Operation *op, StringRef opName, Value from, Value to) {
     auto fromType = cast<RankedTensorType>(from.getType());
     auto toType = cast<RankedTensorType>(to.getType());
     Sharding before = run.get(run.getId(from)), after = run.get(run.getId(to));
-    ExplainedReshape own{opName.str(), getLocationText(op->getLoc()), op->getLoc(),
-                         names.get(from), toText(fromType), meshes.toString(before),
-                         names.get(to), toText(toType), meshes.toString(after),
-                         {}, {}, {}};
+    ExplainedReshape own{opName.str(),
+                         getLocationText(op->getLoc()),
+                         op->getLoc(),
+                         names.get(from),
+                         toText(fromType),
+                         meshes.toString(before),
+                         names.get(to),
+                         toText(toType),
+                         meshes.toString(after),
+                         {},
+                         {},
+                         {}};
     Layout in = Layout::get(before, mesh, fromType.getShape());
     Layout out = Layout::get(after, mesh, toType.getShape());
     ReshapeResult reshaped = reshape(in, toType.getShape());
@@ -63,8 +70,7 @@ public:
     if (auto native = reshaped.result.toSharding(mesh))
       own.native = meshes.toString(*native);
     for (const UnevenDim &dim : in.uneven)
-      (llvm::is_contained(reshaped.gathered.uneven, dim) ? own.kept : own.gathered) +=
-          spell(dim.ranks);
+      (llvm::is_contained(reshaped.gathered.uneven, dim) ? own.kept : own.gathered) += spell(dim.ranks);
 
     // Digits do not know of shapes: the move is that of a value of one dim, uneven
     // dims apart, which are moved in the shape of one side.
@@ -118,8 +124,7 @@ private:
 
   /// The operand without what does not fit: cut so from the start, with that many
   /// copies, it needs no gather.
-  void suggest(ExplainedReshape &own, const Sharding &before, const Layout &in,
-               const ReshapeResult &reshaped) {
+  void suggest(ExplainedReshape &own, const Sharding &before, const Layout &in, const ReshapeResult &reshaped) {
     if (reshaped.gathered.shape != in.shape)
       return;
     auto fitting = reshaped.gathered.toSharding(mesh);
@@ -128,9 +133,8 @@ private:
     int64_t copies = 1;
     for (const auto &[dim, kept] : llvm::zip(before.dims, fitting->dims))
       copies *= deviceFactor(dim.entries) / deviceFactor(kept.entries);
-    own.suggestion = "write " + own.operand + " as " + meshes.toString(*fitting) +
-                     ": nothing is gathered then, " + std::to_string(copies) +
-                     " devices hold each element";
+    own.suggestion = "write " + own.operand + " as " + meshes.toString(*fitting) + ": nothing is gathered then, " +
+                     std::to_string(copies) + " devices hold each element";
   }
 
   Propagation &run;
@@ -144,12 +148,10 @@ private:
 
 /// The reshapes of a function, a collapse and the expand that splitReshapes has made
 /// of one op together.
-static void forEachReshape(func::FuncOp func,
-                           llvm::function_ref<void(Operation *, StringRef, Value, Value)> visit) {
+static void forEachReshape(func::FuncOp func, llvm::function_ref<void(Operation *, StringRef, Value, Value)> visit) {
   auto isHalf = [](tensor::CollapseShapeOp collapse) {
-    auto expand = collapse->hasOneUse()
-                      ? dyn_cast<tensor::ExpandShapeOp>(*collapse->user_begin())
-                      : tensor::ExpandShapeOp();
+    auto expand =
+        collapse->hasOneUse() ? dyn_cast<tensor::ExpandShapeOp>(*collapse->user_begin()) : tensor::ExpandShapeOp();
     return expand && expand.getLoc() == collapse.getLoc() ? expand : tensor::ExpandShapeOp();
   };
   func.walk([&](Operation *op) {
@@ -169,8 +171,8 @@ static void forEachReshape(func::FuncOp func,
   });
 }
 
-FailureOr<std::vector<ExplainedReshapes>>
-spmd::explainReshapes(ModuleOp original, const Propagation::Options &options) {
+FailureOr<std::vector<ExplainedReshapes>> spmd::explainReshapes(ModuleOp original,
+                                                                const Propagation::Options &options) {
   OwningOpRef<ModuleOp> module = original.clone();
   ValueNames names(*module);
   if (getPhase(*module) < int(Phase::Annotated))
@@ -211,8 +213,7 @@ spmd::explainReshapes(ModuleOp original, const Propagation::Options &options) {
       original,
       [&](StringRef function, StringRef value) {
         return llvm::any_of(functions, [&](const ExplainedReshapes &f) {
-          return f.function == function &&
-                 llvm::any_of(f.reshapes, [&](const ExplainedReshape &r) {
+          return f.function == function && llvm::any_of(f.reshapes, [&](const ExplainedReshape &r) {
                    return r.operand == value && !r.suggestion.empty();
                  });
         });
@@ -224,8 +225,7 @@ spmd::explainReshapes(ModuleOp original, const Propagation::Options &options) {
     for (ExplainedReshapes &function : functions)
       for (ExplainedReshape &own : function.reshapes)
         for (const ExplainedValue &value : from.values) {
-          if (own.suggestion.empty() || from.name != function.function ||
-              value.name != own.operand)
+          if (own.suggestion.empty() || from.name != function.function || value.name != own.operand)
             continue;
           SmallVector<StringRef> places;
           for (const ExplainedAxis &axis : value.axes)
@@ -250,14 +250,12 @@ void spmd::printText(ArrayRef<ExplainedReshapes> functions, llvm::raw_ostream &o
       os << "  " << own.op;
       if (!own.loc.empty())
         os << " at " << own.loc;
-      os << "\n    from " << own.operand << " : " << own.operandType << "  "
-         << own.operandSharding << "\n    to " << own.result << " : " << own.resultType << "  "
-         << own.resultSharding << "\n";
+      os << "\n    from " << own.operand << " : " << own.operandType << "  " << own.operandSharding << "\n    to "
+         << own.result << " : " << own.resultType << "  " << own.resultSharding << "\n";
       os << "    kept {" << own.kept << "}, gathered {" << own.gathered << "}";
       if (!own.native.empty() && !own.gathered.empty())
         os << ", which leaves " << own.native;
-      os << "\n    received " << own.received << " bytes by all devices, the fewest possible are "
-         << own.lowerBound;
+      os << "\n    received " << own.received << " bytes by all devices, the fewest possible are " << own.lowerBound;
       if (!own.steps.empty())
         os << ": " << own.steps;
       os << "\n";
@@ -293,15 +291,11 @@ void spmd::printJSON(ArrayRef<ExplainedReshapes> functions, llvm::raw_ostream &o
 void spmd::emitRemarks(ArrayRef<ExplainedReshapes> functions) {
   for (const ExplainedReshapes &function : functions)
     for (const ExplainedReshape &own : function.reshapes) {
-      auto options =
-          remark::RemarkOpts::name("explain-reshape").category("spmd").function(function.function);
-      auto remark = own.received == 0 ? remark::passed(own.location, options)
-                                      : remark::missed(own.location, options);
-      remark << remark::add("{0} {1} to {2} {3}: kept {{{4}}, gathered {{{5}}", own.operand,
-                            own.operandSharding, own.result, own.resultSharding, own.kept,
-                            own.gathered)
-             << remark::metric("Bytes", own.received)
-             << remark::metric("LowerBound", own.lowerBound);
+      auto options = remark::RemarkOpts::name("explain-reshape").category("spmd").function(function.function);
+      auto remark = own.received == 0 ? remark::passed(own.location, options) : remark::missed(own.location, options);
+      remark << remark::add("{0} {1} to {2} {3}: kept {{{4}}, gathered {{{5}}", own.operand, own.operandSharding,
+                            own.result, own.resultSharding, own.kept, own.gathered)
+             << remark::metric("Bytes", own.received) << remark::metric("LowerBound", own.lowerBound);
       if (!own.suggestion.empty())
         remark << remark::suggest("{0}", own.suggestion);
     }

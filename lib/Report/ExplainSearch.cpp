@@ -24,9 +24,9 @@ namespace {
 class SearchExplainer {
 public:
   SearchExplainer(FunctionSearch &search, const ValueNames &names, StringRef selection, unsigned top)
-      : search(search), problem(search.getProblem()),
-        propagation(search.getFunction().getPropagation()), table(propagation.getTable()),
-        names(names), selection(selection), top(top), best(search.run({}, /*withMoves=*/true)) {}
+      : search(search), problem(search.getProblem()), propagation(search.getFunction().getPropagation()),
+        table(propagation.getTable()), names(names), selection(selection), top(top),
+        best(search.run({}, /*withMoves=*/true)) {}
 
   const SearchResult &getBest() const { return best; }
 
@@ -85,8 +85,8 @@ private:
   ExplainedValue describe(Propagation::ValueId place, std::string name, Location loc) {
     std::string type;
     llvm::raw_string_ostream(type) << propagation.getPlace(place).type;
-    ExplainedValue value{std::move(name), type, getText(problem.getLayout(place, best.choices)),
-                         getLocationText(loc), loc, {}, {}, {}};
+    ExplainedValue value{
+        std::move(name), type, getText(problem.getLayout(place, best.choices)), getLocationText(loc), loc, {}, {}, {}};
     value.search = ExplainedSearch{best.objective, search.getStatus(best).str(), {}};
     return value;
   }
@@ -105,7 +105,8 @@ private:
     case PaidMove::Read:
       return (kinds.empty() ? "a reshard" : kinds) + " of " + name + " from " + from + " to " + to + " for " + op;
     case PaidMove::Completed:
-      return (kinds.empty() ? "a reshard" : kinds) + " of the result of " + op + ", " + name + ", from " + from + " to " + to;
+      return (kinds.empty() ? "a reshard" : kinds) + " of the result of " + op + ", " + name + ", from " + from +
+             " to " + to;
     case PaidMove::Windows:
       return "the halos of " + name + " for " + op;
     case PaidMove::Picked:
@@ -150,15 +151,21 @@ private:
       SearchResult other = search.run(forbid(forbidden), /*withMoves=*/true);
       if (other.choices.empty()) {
         if (i == 0)
-          value.search->alternatives.push_back(
-              {kind.str(), "",
-               other.last.status == SolverStatus::Infeasible ? "nothing else is possible"
-                                                             : "nothing else was found in time",
-               0, 0, 0, {}, {}});
+          value.search->alternatives.push_back({kind.str(),
+                                                "",
+                                                other.last.status == SolverStatus::Infeasible
+                                                    ? "nothing else is possible"
+                                                    : "nothing else was found in time",
+                                                0,
+                                                0,
+                                                0,
+                                                {},
+                                                {}});
         break;
       }
-      ExplainedAlternative alternative{kind.str(), describe(other.choices), search.getStatus(other).str(),
-                                       other.objective, other.lowerBound, 0, {}, {}};
+      ExplainedAlternative alternative{
+          kind.str(), describe(other.choices), search.getStatus(other).str(), other.objective, other.lowerBound, 0, {},
+          {}};
       alternative.moreBytes = getBytes(other.choices) - getBytes(best.choices);
       alternative.more = getMore(other.moves, best.moves);
       alternative.less = getMore(best.moves, other.moves);
@@ -211,12 +218,10 @@ private:
 } // namespace
 
 bool spmd::wasSearched(ModuleOp module) {
-  return llvm::any_of(module.getOps<func::FuncOp>(),
-                      [](func::FuncOp func) { return func->hasAttr(kSolverAttr); });
+  return llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp func) { return func->hasAttr(kSolverAttr); });
 }
 
-FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, StringRef selection,
-                                                             unsigned top) {
+FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, StringRef selection, unsigned top) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
   std::string text;
@@ -252,8 +257,7 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
   };
   if (failed(searchModule(*copy, *options, finish)))
     return failure();
-  if (selection.empty() ||
-      llvm::any_of(functions, [](const ExplainedFunction &f) { return !f.values.empty(); }))
+  if (selection.empty() || llvm::any_of(functions, [](const ExplainedFunction &f) { return !f.values.empty(); }))
     return functions;
   return emitUnknownValue(*copy, names, selection, module.getLoc());
 }

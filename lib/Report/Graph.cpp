@@ -84,9 +84,7 @@ private:
     llvm::MapVector<size_t, size_t> votes;
     for (size_t i = 0; i + kWindow <= n; ++i) {
       // Shifted: the map keeps two keys for itself.
-      size_t hash = size_t(llvm::hash_combine_range(signatures.begin() + i,
-                                                    signatures.begin() + i + kWindow)) >>
-                    2;
+      size_t hash = size_t(llvm::hash_combine_range(signatures.begin() + i, signatures.begin() + i + kWindow)) >> 2;
       auto [it, isNew] = lastAt.try_emplace(hash, i);
       if (!isNew) {
         ++votes[i - it->second];
@@ -183,8 +181,7 @@ private:
     // Edges are grouped by target, in order.
     for (GraphEdge &edge : graph.edges)
       if (graph.nodes[edge.from].op)
-        graph.nodes[edge.to].level =
-            std::max(graph.nodes[edge.to].level, graph.nodes[edge.from].level + 1);
+        graph.nodes[edge.to].level = std::max(graph.nodes[edge.to].level, graph.nodes[edge.from].level + 1);
       else
         graph.nodes[edge.to].level = std::max(graph.nodes[edge.to].level, 1u);
     std::vector<bool> placed(graph.nodes.size());
@@ -216,8 +213,7 @@ private:
         double sum = 0;
         unsigned count = 0;
         for (unsigned source : sources[i])
-          if (graph.nodes[source].level < graph.nodes[i].level &&
-              (graph.nodes[source].op || !readsOps)) {
+          if (graph.nodes[source].level < graph.nodes[i].level && (graph.nodes[source].op || !readsOps)) {
             sum += graph.nodes[source].x;
             ++count;
           }
@@ -262,6 +258,4 @@ private:
 
 } // namespace
 
-FunctionGraph spmd::layOut(func::FuncOp func, const PartitionedValues &values) {
-  return Drawing(func, values).run();
-}
+FunctionGraph spmd::layOut(func::FuncOp func, const PartitionedValues &values) { return Drawing(func, values).run(); }

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_LIB_REPORT_GRAPH_H
 #define SHARDKIT_LIB_REPORT_GRAPH_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardkit/Report/PartitionedValues.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
 

@@ -29,8 +29,8 @@ namespace {
 
 class Page {
 public:
-  Page(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions,
-       const PartitionedValues &values, ArrayRef<ExplainedFunction> reasons, raw_ostream &os)
+  Page(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions, const PartitionedValues &values,
+       ArrayRef<ExplainedFunction> reasons, raw_ostream &os)
       : report(report), top(top), functions(functions), values(values), os(os) {
     for (const ExplainedFunction &function : reasons)
       for (const ExplainedValue &value : function.values)
@@ -104,15 +104,13 @@ private:
   }
 
   void printPipeline(const ReportPipeline &pipeline) {
-    os << "<h2>Pipeline @" << Escaped{pipeline.name} << "</h2>\n<p>" << Escaped{pipeline.schedule}
-       << ", " << pipeline.microbatches << " microbatches.</p>\n";
-    begin({"mesh", "stages", "in flight", "each keeps, bytes", "values between parts, bytes",
-           "peak at most, bytes"});
+    os << "<h2>Pipeline @" << Escaped{pipeline.name} << "</h2>\n<p>" << Escaped{pipeline.schedule} << ", "
+       << pipeline.microbatches << " microbatches.</p>\n";
+    begin({"mesh", "stages", "in flight", "each keeps, bytes", "values between parts, bytes", "peak at most, bytes"});
     for (const ReportStages &stages : pipeline.meshes) {
       os << "<tr>";
       cell("@" + stages.mesh);
-      cell(llvm::join(llvm::map_range(stages.stages, [](int64_t k) { return std::to_string(k); }),
-                      ", "));
+      cell(llvm::join(llvm::map_range(stages.stages, [](int64_t k) { return std::to_string(k); }), ", "));
       cell(stages.inFlight);
       cell(stages.residualBytes);
       cell(stages.valueBytes);
@@ -164,8 +162,8 @@ private:
   }
 
   void printMemory(const FunctionMemory &memory) {
-    os << "<h3>Memory of a device</h3>\n<p>Peak " << groupDigits(memory.peakBytes)
-       << " bytes, of them " << groupDigits(memory.argumentBytes) << " of arguments, at <code>"
+    os << "<h3>Memory of a device</h3>\n<p>Peak " << groupDigits(memory.peakBytes) << " bytes, of them "
+       << groupDigits(memory.argumentBytes) << " of arguments, at <code>"
        << Escaped{memory.op + (memory.at.empty() ? "" : " " + memory.at)} << "</code>.";
     if (memory.dynamicValues > 0)
       os << " " << memory.dynamicValues << " values of dynamic size are not counted.";
@@ -186,8 +184,7 @@ private:
 
   void printCollectives(StringRef function) {
     os << "<h3>Collectives</h3>\n";
-    if (llvm::none_of(report.collectives,
-                      [&](const ReportCollective &c) { return c.function == function; })) {
+    if (llvm::none_of(report.collectives, [&](const ReportCollective &c) { return c.function == function; })) {
       os << "<p>None.</p>\n";
       return;
     }
@@ -213,8 +210,8 @@ private:
   void printValues(StringRef title, const std::vector<ReportValue> &list) {
     if (list.empty())
       return;
-    os << "<details" << (list.size() <= 20 ? " open=\"open\"" : "") << "><summary>" << title << " ("
-       << list.size() << ")</summary>\n";
+    os << "<details" << (list.size() <= 20 ? " open=\"open\"" : "") << "><summary>" << title << " (" << list.size()
+       << ")</summary>\n";
     begin({"name", "global type", "layout", "local type", "bytes"});
     for (const ReportValue &value : list) {
       os << "<tr>";
@@ -232,16 +229,15 @@ private:
   void printReplicated() {
     os << "<h2>Copies that axes could cut</h2>\n";
     if (report.replicated.empty()) {
-      os << (report.layoutsKnown
-                 ? "<p>None.</p>\n"
-                 : "<p>Not known: the layouts of values are gone. Report the module "
-                   "before it is partitioned, or with keep-layouts.</p>\n");
+      os << (report.layoutsKnown ? "<p>None.</p>\n"
+                                 : "<p>Not known: the layouts of values are gone. Report the module "
+                                   "before it is partitioned, or with keep-layouts.</p>\n");
       return;
     }
-    os << "<p>" << std::min<size_t>(top, report.replicated.size()) << " of "
-       << report.replicated.size() << " values.</p>\n";
-    begin({"value", "function", "wasted bytes", "bytes", "could be cut by", "local type",
-           "global type", "layout", "location"});
+    os << "<p>" << std::min<size_t>(top, report.replicated.size()) << " of " << report.replicated.size()
+       << " values.</p>\n";
+    begin({"value", "function", "wasted bytes", "bytes", "could be cut by", "local type", "global type", "layout",
+           "location"});
     for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top)) {
       std::string usable;
       for (auto &[axis, dim] : value.usable)
@@ -273,8 +269,8 @@ private:
     if (graph.notDrawn > 0)
       os << " " << groupDigits(graph.notDrawn) << " more ops are not drawn.";
     double height = graph.levels * kRow + 10;
-    os << "</p>\n<div class=\"graph\"><svg width=\"" << int64_t(graph.width + 20) << "\" height=\""
-       << int64_t(height) << "\">\n";
+    os << "</p>\n<div class=\"graph\"><svg width=\"" << int64_t(graph.width + 20) << "\" height=\"" << int64_t(height)
+       << "\">\n";
     for (const GraphEdge &edge : graph.edges)
       printEdge(graph, edge);
     for (const GraphNode &node : graph.nodes)
@@ -290,15 +286,13 @@ private:
     double width = bytes > 0 ? 0.7 + 0.25 * llvm::Log2_64(bytes) : 0.7;
     int64_t x1 = from.x + 8 + kBoxWidth / 2, y1 = getTop(from) + kBoxHeight;
     int64_t x2 = to.x + 8 + kBoxWidth / 2, y2 = getTop(to);
-    bool moves = isa_and_nonnull<CollectiveOpInterface>(from.op) ||
-                 isa_and_nonnull<CollectiveOpInterface>(to.op);
+    bool moves = isa_and_nonnull<CollectiveOpInterface>(from.op) || isa_and_nonnull<CollectiveOpInterface>(to.op);
     // Past the boxes in between, not through them.
     bool isLong = to.level > from.level + 1;
     int64_t bow = isLong ? kBoxWidth * 0.8 : 0, reach = isLong ? 50 : 18;
-    os << "<path" << (moves ? " class=\"collective\"" : "") << " stroke-width=\""
-       << llvm::format("%.1f", width) << "\" d=\"M" << x1 << " " << y1 << "C" << x1 + bow
-       << " " << y1 + reach << " " << x2 + bow << " " << y2 - reach << " " << x2 << " " << y2
-       << "\">";
+    os << "<path" << (moves ? " class=\"collective\"" : "") << " stroke-width=\"" << llvm::format("%.1f", width)
+       << "\" d=\"M" << x1 << " " << y1 << "C" << x1 + bow << " " << y1 + reach << " " << x2 + bow << " " << y2 - reach
+       << " " << x2 << " " << y2 << "\">";
     if (edge.value) {
       DescribedValue value = values.describe(edge.value);
       os << "<title>" << Escaped{value.name} << "\n"
@@ -312,12 +306,8 @@ private:
   void printNode(const GraphNode &node, StringRef function) {
     auto collective = collectives.find(node.op);
     bool moves = node.op && collective != collectives.end();
-    StringRef kind = moves                    ? "collective"
-                     : !node.op               ? "argument"
-                     : isControlFlow(node.op) ? "flow"
-                                              : "op";
-    std::string label =
-        !node.op ? values.getName(node.value) : node.op->getName().getStringRef().str();
+    StringRef kind = moves ? "collective" : !node.op ? "argument" : isControlFlow(node.op) ? "flow" : "op";
+    std::string label = !node.op ? values.getName(node.value) : node.op->getName().getStringRef().str();
     if (moves && !report.collectives[collective->second].axes.empty())
       label = report.collectives[collective->second].kind + " {" +
               llvm::join(report.collectives[collective->second].axes, ",") + "}";
@@ -338,8 +328,8 @@ private:
     } else {
       printValue(node.value, function);
     }
-    os << "</title><rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << int64_t(kBoxWidth)
-       << "\" height=\"" << int64_t(kBoxHeight) << "\" rx=\"4\"/>";
+    os << "</title><rect x=\"" << x << "\" y=\"" << y << "\" width=\"" << int64_t(kBoxWidth) << "\" height=\""
+       << int64_t(kBoxHeight) << "\" rx=\"4\"/>";
     os << "<text x=\"" << x + 6 << "\" y=\"" << y + 13 << "\">" << Escaped{shorten(label)};
     if (node.times > 1)
       os << " &#215;" << node.times;
@@ -353,8 +343,7 @@ private:
       for (int64_t size : type.getShape())
         (ShapedType::isDynamic(size) ? stream << "?" : stream << size) << "x";
       stream << type.getElementType();
-      os << "<text class=\"type\" x=\"" << x + 6 << "\" y=\"" << y + 25 << "\">"
-         << Escaped{shorten(text)} << "</text>";
+      os << "<text class=\"type\" x=\"" << x + 6 << "\" y=\"" << y + 25 << "\">" << Escaped{shorten(text)} << "</text>";
     }
     os << "</g>";
     if (moves)
@@ -365,13 +354,11 @@ private:
   /// As much of a text as a box holds.
   static std::string shorten(StringRef text) {
     constexpr size_t kMostLetters = 27;
-    return text.size() > kMostLetters ? (text.take_front(kMostLetters - 3) + "...").str()
-                                      : text.str();
+    return text.size() > kMostLetters ? (text.take_front(kMostLetters - 3) + "...").str() : text.str();
   }
 
   void printMove(const ReportCollective &c) {
-    os << "#" << c.id << ", " << groupDigits(c.bytes) << " bytes, " << llvm::format("%.3e", c.cost)
-       << " s";
+    os << "#" << c.id << ", " << groupDigits(c.bytes) << " bytes, " << llvm::format("%.3e", c.cost) << " s";
     if (c.count > 1)
       os << ", " << groupDigits(c.count) << " times";
     os << "\n" << Escaped{c.reason} << "\n";
@@ -399,8 +386,7 @@ private:
     for (const ExplainedAxis &axis : value.axes) {
       os << "dim " << axis.dim << " has " << Escaped{axis.axis} << "\n";
       for (const ExplainedStep &step : axis.steps) {
-        os << "  from dim " << step.dim << " of " << Escaped{step.value} << " through "
-           << Escaped{step.op};
+        os << "  from dim " << step.dim << " of " << Escaped{step.value} << " through " << Escaped{step.op};
         if (!step.loc.empty())
           os << " at " << Escaped{step.loc};
         os << "\n";
@@ -443,7 +429,6 @@ DrawnNames spmd::getDrawnNames(ArrayRef<DrawnFunction> functions, const Partitio
 }
 
 void spmd::printHTML(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions,
-                     const PartitionedValues &values, ArrayRef<ExplainedFunction> reasons,
-                     raw_ostream &os) {
+                     const PartitionedValues &values, ArrayRef<ExplainedFunction> reasons, raw_ostream &os) {
   Page(report, top, functions, values, reasons, os).print();
 }

@@ -21,9 +21,8 @@ DrawnNames getDrawnNames(ArrayRef<DrawnFunction> functions, const PartitionedVal
 /// One page that needs nothing but itself, well-formed as XML too: tables, and per
 /// function a drawing whose nodes and edges say on hover what the values are and,
 /// where `reasons` know it, how they got their layouts.
-void printHTML(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions,
-               const PartitionedValues &values, ArrayRef<ExplainedFunction> reasons,
-               raw_ostream &os);
+void printHTML(const Report &report, unsigned top, ArrayRef<DrawnFunction> functions, const PartitionedValues &values,
+               ArrayRef<ExplainedFunction> reasons, raw_ostream &os);
 
 } // namespace mlir::spmd
 

@@ -11,8 +11,7 @@ namespace {
 
 class ModuleMemory {
 public:
-  ModuleMemory(ModuleOp module, const PartitionedValues &values, unsigned top)
-      : values(values), top(top) {
+  ModuleMemory(ModuleOp module, const PartitionedValues &values, unsigned top) : values(values), top(top) {
     for (auto func : module.getOps<func::FuncOp>())
       functions[func.getName()] = func;
   }
@@ -68,8 +67,7 @@ private:
 
 } // namespace
 
-std::vector<FunctionMemory> spmd::computeMemory(ModuleOp module, const PartitionedValues &values,
-                                                unsigned top) {
+std::vector<FunctionMemory> spmd::computeMemory(ModuleOp module, const PartitionedValues &values, unsigned top) {
   ModuleMemory memory(module, values, top);
   std::vector<FunctionMemory> result;
   for (auto func : module.getOps<func::FuncOp>()) {

@@ -54,8 +54,7 @@ std::string mlir::spmd::groupDigits(int64_t number) {
 
 void mlir::spmd::beginPage(llvm::StringRef title, llvm::StringRef style, raw_ostream &os) {
   os << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-     << "<title>" << Escaped{title} << "</title>\n<style>" << kStyle << style
-     << "</style>\n</head>\n<body>\n"
+     << "<title>" << Escaped{title} << "</title>\n<style>" << kStyle << style << "</style>\n</head>\n<body>\n"
      << "<h1>" << Escaped{title} << "</h1>\n";
 }
 

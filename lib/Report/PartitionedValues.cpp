@@ -18,12 +18,11 @@ std::string spmd::getShardingText(Attribute sharding) {
 
 PartitionedValues::PartitionedValues(ModuleOp module, bool fromSource)
     : meshes(module), fromSource(fromSource), names(std::make_unique<ValueNames>(module)) {
-  layoutsOnOps =
-      module
-          .walk([](Operation *op) {
-            return op->hasAttr(kLayoutsAttr) ? WalkResult::interrupt() : WalkResult::advance();
-          })
-          .wasInterrupted();
+  layoutsOnOps = module
+                     .walk([](Operation *op) {
+                       return op->hasAttr(kLayoutsAttr) ? WalkResult::interrupt() : WalkResult::advance();
+                     })
+                     .wasInterrupted();
 }
 PartitionedValues::~PartitionedValues() = default;
 
@@ -45,15 +44,13 @@ static Value getOutside(BlockArgument arg) {
 Attribute PartitionedValues::lookup(Value value, StringRef onArgument, StringRef onOp) const {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     if (auto func = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()))
-      return arg.getOwner()->isEntryBlock() ? func.getArgAttr(arg.getArgNumber(), onArgument)
-                                            : Attribute();
+      return arg.getOwner()->isEntryBlock() ? func.getArgAttr(arg.getArgNumber(), onArgument) : Attribute();
     Value outside = getOutside(arg);
     return outside ? lookup(outside, onArgument, onOp) : Attribute();
   }
   auto result = cast<OpResult>(value);
   auto list = result.getOwner()->getAttrOfType<ArrayAttr>(onOp);
-  return list && list.size() > result.getResultNumber() ? list[result.getResultNumber()]
-                                                        : Attribute();
+  return list && list.size() > result.getResultNumber() ? list[result.getResultNumber()] : Attribute();
 }
 
 ShardingAttr PartitionedValues::getLayout(Value value) const {

@@ -26,10 +26,9 @@ namespace {
 /// Goes through the instructions of one mesh and adds up what is there.
 class StageMemory {
 public:
-  StageMemory(const ScheduleProgram &read, ArrayRef<Instruction> list, int64_t mesh,
-              int64_t microbatches, const llvm::StringMap<const FunctionMemory *> &memory)
-      : read(read), program(read.program), list(list), mesh(mesh), microbatches(microbatches),
-        memory(memory) {}
+  StageMemory(const ScheduleProgram &read, ArrayRef<Instruction> list, int64_t mesh, int64_t microbatches,
+              const llvm::StringMap<const FunctionMemory *> &memory)
+      : read(read), program(read.program), list(list), mesh(mesh), microbatches(microbatches), memory(memory) {}
 
   void run(ReportStages &out) {
     for (auto [stage, own] : llvm::enumerate(program.meshOfStage))
@@ -71,9 +70,7 @@ private:
     }
   }
 
-  static SlotAttr getSlot(DictionaryAttr attrs) {
-    return attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr();
-  }
+  static SlotAttr getSlot(DictionaryAttr attrs) { return attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr(); }
 
   void measureValues(ReportStages &out) {
     bytes.assign(program.values.size(), 0);
@@ -122,8 +119,7 @@ private:
       SlotAttr slot = getSlot(attrs);
       if (!slot || slot.isValue() || (!isArgument && attrs.get(kTiedAttr)))
         return;
-      whole[{slot.getIndex(), isArgument}] =
-          getBytes(type) * (slot.isMicrobatch() ? microbatches : 1);
+      whole[{slot.getIndex(), isArgument}] = getBytes(type) * (slot.isMicrobatch() ? microbatches : 1);
     });
     int64_t sum = 0;
     for (auto [place, size] : whole)
@@ -180,10 +176,8 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module,
-                                                              const MeshCache &meshes,
-                                                              ArrayRef<FunctionMemory> memory,
-                                                              int64_t tripCount) {
+FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module, const MeshCache &meshes,
+                                                              ArrayRef<FunctionMemory> memory, int64_t tripCount) {
   llvm::StringMap<const FunctionMemory *> memoryOf;
   for (const FunctionMemory &own : memory)
     memoryOf[own.function] = &own;
@@ -205,8 +199,7 @@ FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module,
     out.name = schedule.getSymName().str();
     out.schedule = schedule.getKind().str();
     out.microbatches = schedule.getMicrobatches();
-    for (auto [mesh, name] :
-         llvm::enumerate(schedule.getMeshes().getAsRange<FlatSymbolRefAttr>())) {
+    for (auto [mesh, name] : llvm::enumerate(schedule.getMeshes().getAsRange<FlatSymbolRefAttr>())) {
       ReportStages &stages = out.meshes.emplace_back();
       stages.mesh = name.getValue().str();
       for (auto [f, function] : llvm::enumerate(read->program.functions))
@@ -232,8 +225,7 @@ FailureOr<std::vector<ReportPipeline>> spmd::computePipelines(ModuleOp module,
       auto type = cast<RankedTensorType>(op.getType());
       Layout layout = Layout::get(*sharding, *mesh, type.getShape());
       out.transfers.push_back({op.getValue().str(), int64_t(op.getFrom()), int64_t(op.getTo()),
-                               layout.numLocalElements() * mesh->numDevices() *
-                                   getElementBytes(type.getElementType()),
+                               layout.numLocalElements() * mesh->numDevices() * getElementBytes(type.getElementType()),
                                i < counts.size() ? counts[i] : 0});
     }
     out.program = std::move(*read);

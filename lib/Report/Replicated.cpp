@@ -15,8 +15,7 @@ namespace {
 
 class ReplicationFinder {
 public:
-  ReplicationFinder(func::FuncOp func, const PartitionedValues &values,
-                    std::vector<ReplicatedValue> &found)
+  ReplicationFinder(func::FuncOp func, const PartitionedValues &values, std::vector<ReplicatedValue> &found)
       : func(func), values(values), found(found) {}
 
   void run() {
@@ -44,8 +43,7 @@ private:
     const Mesh *mesh = values.getMeshes().lookup(attr.getMesh());
     if (!mesh)
       return it->second;
-    FailureOr<Sharding> sharding =
-        toSharding(attr, *mesh, [&] { return emitError(value.getLoc()); });
+    FailureOr<Sharding> sharding = toSharding(attr, *mesh, [&] { return emitError(value.getLoc()); });
     if (succeeded(sharding))
       it->second = {mesh, std::move(*sharding)};
     return it->second;
@@ -57,8 +55,7 @@ private:
 
   static bool uses(const Sharding &sharding, int32_t axis) {
     return names(sharding.unreduced, axis) ||
-           llvm::any_of(sharding.dims,
-                        [&](const DimSharding &dim) { return names(dim.entries, axis); });
+           llvm::any_of(sharding.dims, [&](const DimSharding &dim) { return names(dim.entries, axis); });
   }
 
   void visit(Value value) {
@@ -132,23 +129,20 @@ private:
           rule.factor(factor).size % mesh.axes[axis].size != 0)
         return false;
       for (unsigned u = 0; u < count; ++u)
-        if (rule.tensor(u).value && rule.tensor(u).value != value &&
-            usesElsewhere(rule, u, factor, mesh, axis))
+        if (rule.tensor(u).value && rule.tensor(u).value != value && usesElsewhere(rule, u, factor, mesh, axis))
           return false;
     }
     return true;
   }
 
   /// Whether tensor `u` of an op has the axis anywhere but on a factor.
-  bool usesElsewhere(const ShardingRule &rule, unsigned u, int32_t factor, const Mesh &mesh,
-                     int32_t axis) {
+  bool usesElsewhere(const ShardingRule &rule, unsigned u, int32_t factor, const Mesh &mesh, int32_t axis) {
     const ShardingRule::Tensor &tensor = rule.tensor(u);
     const Known &layout = getLayout(tensor.value);
     if (!layout.mesh) // not known: whatever it uses
       return tensor.type && tensor.type.getRank() > 0;
     if (layout.mesh != &mesh) // another view of the devices: whatever it uses
-      return llvm::any_of(layout.sharding.dims,
-                          [](const DimSharding &dim) { return !dim.entries.empty(); });
+      return llvm::any_of(layout.sharding.dims, [](const DimSharding &dim) { return !dim.entries.empty(); });
     if (names(layout.sharding.unreduced, axis))
       return true;
     for (auto [d, dim] : llvm::enumerate(layout.sharding.dims))
@@ -166,8 +160,7 @@ private:
 
 } // namespace
 
-std::vector<ReplicatedValue> spmd::findReplicated(ModuleOp module,
-                                                  const PartitionedValues &values) {
+std::vector<ReplicatedValue> spmd::findReplicated(ModuleOp module, const PartitionedValues &values) {
   std::vector<ReplicatedValue> found;
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isExternal() && !func.isPrivate())

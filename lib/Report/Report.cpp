@@ -21,8 +21,7 @@ template <typename T> static std::string print(T value) {
   return text;
 }
 
-static ReportValue describe(std::string name, Type local, Attribute global,
-                            Attribute sharding) {
+static ReportValue describe(std::string name, Type local, Attribute global, Attribute sharding) {
   ReportValue value;
   value.name = std::move(name);
   value.localType = print(local);
@@ -107,18 +106,15 @@ static ReportFunction describeFunction(func::FuncOp func) {
   function.name = func.getName().str();
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
     function.arguments.push_back(describe(getArgumentName(func, i), func.getArgumentTypes()[i],
-                                          func.getArgAttr(i, kGlobalTypeAttr),
-                                          func.getArgAttr(i, kShardingAttr)));
+                                          func.getArgAttr(i, kGlobalTypeAttr), func.getArgAttr(i, kShardingAttr)));
   for (unsigned i = 0; i < func.getNumResults(); ++i)
     function.results.push_back(describe(getResultName(func, i), func.getResultTypes()[i],
-                                        func.getResultAttr(i, kGlobalTypeAttr),
-                                        func.getResultAttr(i, kShardingAttr)));
+                                        func.getResultAttr(i, kGlobalTypeAttr), func.getResultAttr(i, kShardingAttr)));
   return function;
 }
 
 /// Fails where the op does not say what it moves.
-static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op,
-                                                      const PartitionedValues &values) {
+static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op, const PartitionedValues &values) {
   const Mesh *from = values.getMeshes().lookup(op.getFromMesh());
   const Mesh *to = values.getMeshes().lookup(op.getToMesh());
   PlanStep step;
@@ -127,8 +123,7 @@ static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op,
     return failure();
   step.group = getMovedRanks(step.from, step.to);
   CostModel costs(*from);
-  CollectiveCost cost =
-      costs.getCost(step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
+  CollectiveCost cost = costs.getCost(step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
   ReportCollective entry(op->getLoc());
   entry.kind = stringifyCollectiveKind(step.kind).str();
   if (auto reduction = op.getReduction())
@@ -144,8 +139,8 @@ static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op,
 }
 
 /// The collectives of a function that runs `runs` times, and what they add to the totals.
-static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tripCount,
-                                    const PartitionedValues &values, Report &report) {
+static LogicalResult addCollectives(func::FuncOp func, int64_t runs, int64_t tripCount, const PartitionedValues &values,
+                                    Report &report) {
   int64_t next = 0;
   WalkResult walk = func.walk<WalkOrder::PreOrder>([&](CollectiveOpInterface op) {
     FailureOr<ReportCollective> entry = describeCollective(op, values);
@@ -174,8 +169,7 @@ int64_t Report::getCollectiveBytes(StringRef function) const {
   return sum;
 }
 
-FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &values,
-                                    const ReportOptions &options) {
+FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &values, const ReportOptions &options) {
   Report report;
   const MeshCache &meshes = values.getMeshes();
   for (const MeshCache::Entry &entry : meshes.entries()) {
@@ -195,8 +189,7 @@ FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &va
       continue;
     report.functions.push_back(describeFunction(func));
     auto it = runs.find(func.getName());
-    if (failed(addCollectives(func, it != runs.end() ? it->second : 1, options.tripCount, values,
-                              report)))
+    if (failed(addCollectives(func, it != runs.end() ? it->second : 1, options.tripCount, values, report)))
       return failure();
   }
   report.memory = computeMemory(module, values, options.top);
@@ -217,8 +210,8 @@ void spmd::emitRemarks(const Report &report, unsigned top) {
   for (const ReportCollective &c : report.collectives)
     remark::analysis(c.location, options("collective", c.function))
         << remark::add("{0} #{1}", c.kind, c.id) << remark::metric("Bytes", c.bytes)
-        << remark::metric("Axes", llvm::join(c.axes, ","))
-        << remark::metric("Count", c.count) << remark::metric("Reason", c.reason);
+        << remark::metric("Axes", llvm::join(c.axes, ",")) << remark::metric("Count", c.count)
+        << remark::metric("Reason", c.reason);
   for (const ReportSolver &solver : report.solver)
     remark::analysis(solver.location, options("solver", solver.function))
         << remark::add("layouts of @{0} were found by search: {1}", solver.function, solver.status)
@@ -231,8 +224,6 @@ void spmd::emitRemarks(const Report &report, unsigned top) {
         << remark::metric("Largest", memory.largest.empty() ? "" : memory.largest.front().name);
   for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top))
     remark::missed(value.location, options("replicated", value.function))
-        << remark::add("devices hold copies of {0}", value.name)
-        << remark::metric("Bytes", value.wasted)
-        << remark::metric("Axes", value.getUsableText())
-        << remark::suggest("cut it by {0}", value.getUsableText());
+        << remark::add("devices hold copies of {0}", value.name) << remark::metric("Bytes", value.wasted)
+        << remark::metric("Axes", value.getUsableText()) << remark::suggest("cut it by {0}", value.getUsableText());
 }

@@ -68,9 +68,7 @@ static json describe(const DescribedValue &value, json first) {
 }
 
 static json listLargest(const FunctionMemory &memory) {
-  return listOf(memory.largest, [](const HeldValue &held) {
-    return describe(held, {{"bytes", held.bytes}});
-  });
+  return listOf(memory.largest, [](const HeldValue &held) { return describe(held, {{"bytes", held.bytes}}); });
 }
 
 static json toJson(const FunctionMemory &memory) {
@@ -142,9 +140,7 @@ static json toJson(const ReportSolver &solver) {
 static json toJson(const ReportShape &shape) {
   json entry = {{"shape", shape.shape}};
   if (shape.error.empty())
-    entry.update({{"objective", shape.objective},
-                  {"lower_bound", shape.lowerBound},
-                  {"status", shape.status}});
+    entry.update({{"objective", shape.objective}, {"lower_bound", shape.lowerBound}, {"status", shape.status}});
   else
     entry["error"] = shape.error;
   return entry;
@@ -175,10 +171,8 @@ static json toJson(const ReplicatedValue &value) {
   json usable = json::array();
   for (auto &[axis, dim] : value.usable)
     usable.push_back({{"axis", axis}, {"dim", dim}});
-  return describe(value, {{"function", value.function},
-                          {"bytes", value.bytes},
-                          {"wasted", value.wasted},
-                          {"usable", usable}});
+  return describe(value,
+                  {{"function", value.function}, {"bytes", value.bytes}, {"wasted", value.wasted}, {"usable", usable}});
 }
 
 void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
@@ -187,17 +181,14 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
                {"meshes", listOf(report.meshes, convert)},
                {"functions", listOf(report.functions, convert)},
                {"collectives", listOf(report.collectives, convert)}};
-  root["totals"] = {{"bytes_by_kind", report.bytesByKind},
-                    {"bytes_by_axis", report.bytesByAxis},
-                    {"cost", report.totalCost}};
+  root["totals"] = {
+      {"bytes_by_kind", report.bytesByKind}, {"bytes_by_axis", report.bytesByAxis}, {"cost", report.totalCost}};
   root["memory"] = toJson(report.memory);
   if (!report.pipelines.empty())
-    root["pipelines"] = listOf(report.pipelines, [&](const ReportPipeline &pipeline) {
-      return toJson(report, pipeline);
-    });
+    root["pipelines"] =
+        listOf(report.pipelines, [&](const ReportPipeline &pipeline) { return toJson(report, pipeline); });
   if (!report.solver.empty())
     root["solver"] = toJson(report.solver, report.shapes);
-  root["replicated"] =
-      report.layoutsKnown ? listOf(ArrayRef(report.replicated).take_front(top), convert) : json();
+  root["replicated"] = report.layoutsKnown ? listOf(ArrayRef(report.replicated).take_front(top), convert) : json();
   os << root.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
 }

@@ -26,8 +26,7 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
     ModuleOp module = getOperation();
     markAllAnalysesPreserved();
     if (!llvm::is_contained({"text", "json", "remarks", "html"}, StringRef(format))) {
-      emitError(module.getLoc()) << "unknown report format \"" << format
-                                 << "\", expected text, json, remarks or html";
+      emitError(module.getLoc()) << "unknown report format \"" << format << "\", expected text, json, remarks or html";
       return signalPassFailure();
     }
     if (top < 0) {
@@ -49,8 +48,7 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
       module = *partitioned;
     }
     PartitionedValues values(module, fromSource);
-    FailureOr<Report> report =
-        buildReport(module, values, {.top = unsigned(top), .tripCount = tripCount});
+    FailureOr<Report> report = buildReport(module, values, {.top = unsigned(top), .tripCount = tripCount});
     if (failed(report))
       return failure();
     if (format == "remarks") {
@@ -63,8 +61,7 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
       printJSON(*report, top, os);
     else if (format == "text")
       printText(*report, top, os);
-    else if (failed(readClocks(*report)) ||
-             failed(printPage(module, *report, values, propagated.get(), options, os)))
+    else if (failed(readClocks(*report)) || failed(printPage(module, *report, values, propagated.get(), options, os)))
       return failure();
     return writeOutput(module.getLoc(), output, text);
   }
@@ -80,9 +77,8 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
   /// the module after propagation, if it comes by there and a page is wanted.
   LogicalResult partition(ModuleOp copy, OwningOpRef<ModuleOp> &propagated) {
     // What the phases remark they will remark again when they run for good.
-    ScopedDiagnosticHandler errorsOnly(copy.getContext(), [](Diagnostic &diag) {
-      return failure(diag.getSeverity() == DiagnosticSeverity::Error);
-    });
+    ScopedDiagnosticHandler errorsOnly(
+        copy.getContext(), [](Diagnostic &diag) { return failure(diag.getSeverity() == DiagnosticSeverity::Error); });
     PhaseOptions phases{mesh, conflicts, reshapeGaps, tripCount};
     phases.keepLayouts = true;
     auto run = [&](Phase last) {
@@ -98,9 +94,8 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
     return run(Phase::Final);
   }
 
-  LogicalResult printPage(ModuleOp module, const Report &report, const PartitionedValues &values,
-                          ModuleOp propagated, const Propagation::Options &options,
-                          raw_ostream &os) {
+  LogicalResult printPage(ModuleOp module, const Report &report, const PartitionedValues &values, ModuleOp propagated,
+                          const Propagation::Options &options, raw_ostream &os) {
     std::vector<DrawnFunction> functions;
     for (auto func : module.getOps<func::FuncOp>())
       if (!func.isExternal() && !func.isPrivate())

@@ -31,9 +31,8 @@ static void printValues(StringRef title, const std::vector<ReportValue> &values,
   }
   os << "  " << title << "\n";
   for (const ReportValue &value : values)
-    os << "    " << llvm::left_justify(value.name, nameWidth) << "  "
-       << llvm::left_justify(value.globalType, typeWidth) << "  "
-       << llvm::left_justify(value.localType, localWidth) << "  " << value.sharding << "\n";
+    os << "    " << llvm::left_justify(value.name, nameWidth) << "  " << llvm::left_justify(value.globalType, typeWidth)
+       << "  " << llvm::left_justify(value.localType, localWidth) << "  " << value.sharding << "\n";
 }
 
 static void printFunction(const Report &report, const ReportFunction &function, raw_ostream &os) {
@@ -49,8 +48,8 @@ static void printFunction(const Report &report, const ReportFunction &function, 
     isFirst = false;
     os << "    #" << llvm::left_justify(std::to_string(c.id), 4)
        << llvm::left_justify(c.kind + (c.reduction.empty() ? "" : " " + c.reduction), 20)
-       << llvm::left_justify("{" + llvm::join(c.axes, ",") + "}", 16) << padLeft(c.bytes, 12)
-       << " B  " << llvm::format("%.3e s", c.cost) << "  " << c.loc << "\n";
+       << llvm::left_justify("{" + llvm::join(c.axes, ",") + "}", 16) << padLeft(c.bytes, 12) << " B  "
+       << llvm::format("%.3e s", c.cost) << "  " << c.loc << "\n";
   }
   if (isFirst)
     os << "  no collectives\n";
@@ -67,8 +66,8 @@ static void printSearch(const ReportSolver &solver, raw_ostream &os) {
 }
 
 static void printShape(const ReportShape &shape, raw_ostream &os) {
-  std::string sizes = llvm::join(
-      llvm::map_range(shape.shape, [](int64_t size) { return std::to_string(size); }), " x ");
+  std::string sizes =
+      llvm::join(llvm::map_range(shape.shape, [](int64_t size) { return std::to_string(size); }), " x ");
   os << "    " << llvm::left_justify(sizes, 20);
   if (shape.error.empty())
     os << llvm::format("%.6e s  ", shape.objective) << shape.status << "\n";
@@ -77,13 +76,12 @@ static void printShape(const ReportShape &shape, raw_ostream &os) {
 }
 
 static void printMemory(const FunctionMemory &memory, raw_ostream &os) {
-  os << "memory of @" << memory.function << "\n    peak " << padLeft(memory.peakBytes, 16)
-     << " B  at " << memory.op << (memory.at.empty() ? "" : " " + memory.at) << "\n";
+  os << "memory of @" << memory.function << "\n    peak " << padLeft(memory.peakBytes, 16) << " B  at " << memory.op
+     << (memory.at.empty() ? "" : " " + memory.at) << "\n";
   os << "    arguments " << padLeft(memory.argumentBytes, 11) << " B\n";
   for (const HeldValue &held : memory.largest)
     os << "    " << padLeft(held.bytes, 21) << " B  " << held.name << "  " << held.localType
-       << (held.sharding.empty() ? "" : "  " + held.sharding)
-       << (held.loc.empty() ? "" : "  " + held.loc) << "\n";
+       << (held.sharding.empty() ? "" : "  " + held.sharding) << (held.loc.empty() ? "" : "  " + held.loc) << "\n";
   if (memory.dynamicValues > 0)
     os << "    " << memory.dynamicValues << " values of dynamic size are not counted\n";
 }
@@ -92,8 +90,7 @@ static void printPipeline(const Report &report, const ReportPipeline &pipeline, 
   os << "pipeline @" << pipeline.name << ": " << pipeline.schedule << ", " << pipeline.microbatches
      << " microbatches\n";
   auto line = [&](StringRef what, int64_t bytes) {
-    os << "    " << llvm::left_justify(what, 28) << padLeft(bytes, 14)
-       << " B\n";
+    os << "    " << llvm::left_justify(what, 28) << padLeft(bytes, 14) << " B\n";
   };
   for (const ReportStages &stages : pipeline.meshes) {
     os << "  mesh @" << stages.mesh << (stages.stages.size() > 1 ? ", stages " : ", stage ");
@@ -107,16 +104,15 @@ static void printPipeline(const Report &report, const ReportPipeline &pipeline, 
     line("peak at most", stages.peakBytes);
   }
   for (const ReportTransfer &transfer : pipeline.transfers)
-    os << "  " << transfer.from << " -> " << transfer.to << " x" << transfer.count
-       << padLeft(transfer.bytes, 14) << " B  " << transfer.value << "\n";
+    os << "  " << transfer.from << " -> " << transfer.to << " x" << transfer.count << padLeft(transfer.bytes, 14)
+       << " B  " << transfer.value << "\n";
 }
 
 static void printReplicated(const Report &report, unsigned top, raw_ostream &os) {
-  os << "replicated, " << std::min<size_t>(top, report.replicated.size()) << " of "
-     << report.replicated.size() << "\n";
+  os << "replicated, " << std::min<size_t>(top, report.replicated.size()) << " of " << report.replicated.size() << "\n";
   for (const ReplicatedValue &value : ArrayRef(report.replicated).take_front(top))
-    os << "    " << padLeft(value.wasted, 21) << " B  @" << value.function << " " << value.name
-       << "  " << value.localType << "  could be cut by " << value.getUsableText()
+    os << "    " << padLeft(value.wasted, 21) << " B  @" << value.function << " " << value.name << "  "
+       << value.localType << "  could be cut by " << value.getUsableText()
        << (value.loc.empty() ? "" : "  " + value.loc) << "\n";
 }
 
@@ -129,8 +125,7 @@ static void printTotals(const Report &report, raw_ostream &os) {
     line(kind, bytes);
   for (auto &[axis, bytes] : report.bytesByAxis)
     line("on {" + axis + "}", bytes);
-  os << "    " << llvm::left_justify("predicted time", 20)
-     << llvm::format("%14.3e", report.totalCost) << " s\n";
+  os << "    " << llvm::left_justify("predicted time", 20) << llvm::format("%14.3e", report.totalCost) << " s\n";
 }
 
 void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {

@@ -66,14 +66,12 @@ bool ValueNames::matches(Value value, StringRef selection) const {
 }
 
 void ValueNames::list(Value value, SmallVectorImpl<std::string> &names) const {
-  for (std::string name :
-       {printed.lookup(value), userNames.lookup(value), getLocName(value.getLoc())})
+  for (std::string name : {printed.lookup(value), userNames.lookup(value), getLocName(value.getLoc())})
     if (!name.empty())
       names.push_back(name);
 }
 
-InFlightDiagnostic spmd::emitUnknownValue(ModuleOp module, const ValueNames &names,
-                                          StringRef selection, Location loc) {
+InFlightDiagnostic spmd::emitUnknownValue(ModuleOp module, const ValueNames &names, StringRef selection, Location loc) {
   SmallVector<std::string> known;
   module.walk([&](func::FuncOp func) {
     func.walk([&](Operation *op) {
@@ -85,7 +83,7 @@ InFlightDiagnostic spmd::emitUnknownValue(ModuleOp module, const ValueNames &nam
   });
   SmallVector<StringRef> refs(known.begin(), known.end());
   InFlightDiagnostic diag = emitError(loc);
-  diag << "no value is called \"" << selection << "\", expected for instance "
-         << nearestNames(selection, refs) << ", or file:line";
+  diag << "no value is called \"" << selection << "\", expected for instance " << nearestNames(selection, refs)
+       << ", or file:line";
   return diag;
 }

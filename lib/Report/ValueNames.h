@@ -3,10 +3,10 @@
 #ifndef SHARDKIT_LIB_REPORT_VALUENAMES_H
 #define SHARDKIT_LIB_REPORT_VALUENAMES_H
 
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "shardkit/Dialect/SPMD/IR/Conversion.h"
 
 namespace mlir::spmd {
 
@@ -33,8 +33,7 @@ private:
 };
 
 /// An error at `loc` that no value has the name, with the nearest ones.
-InFlightDiagnostic emitUnknownValue(ModuleOp module, const ValueNames &names, StringRef selection,
-                                    Location loc);
+InFlightDiagnostic emitUnknownValue(ModuleOp module, const ValueNames &names, StringRef selection, Location loc);
 
 } // namespace mlir::spmd
 

@@ -13,20 +13,16 @@ using namespace mlir::spmd;
 
 namespace {
 
-template <typename OpTy>
-struct CollectiveModel : ShardingRuleOpInterface::ExternalModel<CollectiveModel<OpTy>, OpTy> {
+template <typename OpTy> struct CollectiveModel : ShardingRuleOpInterface::ExternalModel<CollectiveModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     auto collective = cast<CollectiveOpInterface>(op);
-    auto isMoved = [](ShardingAttr attr, unsigned d) {
-      return attr && !attr.getDims()[d].getEntries().empty();
-    };
+    auto isMoved = [](ShardingAttr attr, unsigned d) { return attr && !attr.getDims()[d].getEntries().empty(); };
     ShardingRule rule;
     auto from = cast<RankedTensorType>(op->getOperand(0).getType()),
          to = cast<RankedTensorType>(op->getResult(0).getType());
     SmallVector<int32_t> factors;
     for (auto [d, size, other] : llvm::enumerate(from.getShape(), to.getShape())) {
-      bool stays = size == other && !ShapedType::isDynamic(size) &&
-                   !isMoved(collective.getFromSharding(), d) &&
+      bool stays = size == other && !ShapedType::isDynamic(size) && !isMoved(collective.getFromSharding(), d) &&
                    !isMoved(collective.getToSharding(), d);
       factors.push_back(stays ? rule.addFactor(size) : -1);
     }

@@ -14,8 +14,7 @@ bool spmd::isControlFlow(Operation *op) {
   if (auto region = dyn_cast<scf::ExecuteRegionOp>(op))
     return region.getRegion().hasOneBlock();
   if (auto loop = dyn_cast<scf::ForallOp>(op))
-    return llvm::all_of(loop.getTerminator().getYieldingOps(),
-                        llvm::IsaPred<tensor::ParallelInsertSliceOp>);
+    return llvm::all_of(loop.getTerminator().getYieldingOps(), llvm::IsaPred<tensor::ParallelInsertSliceOp>);
   if (auto loop = dyn_cast<scf::ParallelOp>(op))
     return llvm::none_of(loop.getResultTypes(), llvm::IsaPred<TensorType>);
   return isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op);
@@ -31,14 +30,12 @@ int64_t spmd::getTripCount(Operation *op, int64_t unknown) {
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   if (!loop)
     return 1;
-  auto lower = loop.getLoopLowerBounds(), upper = loop.getLoopUpperBounds(),
-       step = loop.getLoopSteps();
+  auto lower = loop.getLoopLowerBounds(), upper = loop.getLoopUpperBounds(), step = loop.getLoopSteps();
   if (!lower || !upper || !step)
     return unknown;
   int64_t trips = 1;
   for (auto [first, last, stride] : llvm::zip(*lower, *upper, *step)) {
-    auto from = getConstantIntValue(first), to = getConstantIntValue(last),
-         by = getConstantIntValue(stride);
+    auto from = getConstantIntValue(first), to = getConstantIntValue(last), by = getConstantIntValue(stride);
     if (!from || !to || !by || *by <= 0)
       return unknown;
     int64_t length = *to > *from ? llvm::divideCeilSigned(*to - *from, *by) : 0;
@@ -49,8 +46,7 @@ int64_t spmd::getTripCount(Operation *op, int64_t unknown) {
 
 int64_t spmd::countExecutions(Block *block, int64_t unknown) {
   int64_t count = 1;
-  for (Operation *op = block->getParentOp(); op && !isa<FunctionOpInterface>(op);
-       op = op->getParentOp())
+  for (Operation *op = block->getParentOp(); op && !isa<FunctionOpInterface>(op); op = op->getParentOp())
     if (llvm::MulOverflow(count, getTripCount(op, unknown), count))
       return INT64_MAX;
   return count;

@@ -24,17 +24,12 @@ SmallVector<int32_t> addResultFactors(ShardingRule &rule, Value result) {
   return factors;
 }
 
-template <typename OpTy>
-struct SameShapeModel
-    : ShardingRuleOpInterface::ExternalModel<SameShapeModel<OpTy>, OpTy> {
-  ShardingRule getShardingRule(Operation *op) const {
-    return getElementwiseShardingRule(op);
-  }
+template <typename OpTy> struct SameShapeModel : ShardingRuleOpInterface::ExternalModel<SameShapeModel<OpTy>, OpTy> {
+  ShardingRule getShardingRule(Operation *op) const { return getElementwiseShardingRule(op); }
 };
 
 /// A splat takes any layout; other constants are whole and sliced.
-struct ConstantModel
-    : ShardingRuleOpInterface::ExternalModel<ConstantModel, arith::ConstantOp> {
+struct ConstantModel : ShardingRuleOpInterface::ExternalModel<ConstantModel, arith::ConstantOp> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     SmallVector<int32_t> factors = addResultFactors(rule, op->getResult(0));
@@ -57,8 +52,7 @@ ShardingRule spmd::getElementwiseShardingRule(Operation *op) {
   auto addTensorDims = [&](Value value) {
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       for (int64_t d = 0; d < type.getRank(); ++d)
-        rule.addDim(factors.empty() ? ArrayRef<int32_t>()
-                                    : ArrayRef<int32_t>(factors[d]));
+        rule.addDim(factors.empty() ? ArrayRef<int32_t>() : ArrayRef<int32_t>(factors[d]));
   };
   for (Value operand : op->getOperands()) {
     rule.addOperand(operand);
@@ -73,8 +67,7 @@ ShardingRule spmd::getElementwiseShardingRule(Operation *op) {
 
 void spmd::registerElementwiseShardingRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, SPMDDialect *) {
-    WithShardingConstraintOp::attachInterface<
-        SameShapeModel<WithShardingConstraintOp>>(*context);
+    WithShardingConstraintOp::attachInterface<SameShapeModel<WithShardingConstraintOp>>(*context);
     ReshardOp::attachInterface<SameShapeModel<ReshardOp>>(*context);
     HandOverOp::attachInterface<SameShapeModel<HandOverOp>>(*context);
   });

@@ -17,9 +17,7 @@ using namespace mlir::spmd;
 // Bodies that look up elements of captured tensors
 //===----------------------------------------------------------------------===//
 
-static bool hasNeutralSum(Value value) {
-  return getElementTypeOrSelf(value.getType()).isIntOrIndexOrFloat();
-}
+static bool hasNeutralSum(Value value) { return getElementTypeOrSelf(value.getType()).isIntOrIndexOrFloat(); }
 
 bool BodyLookups::collect() {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -32,8 +30,7 @@ bool BodyLookups::collect() {
     if (op->getNumResults() != linalgOp.getNumDpsInits())
       return false;
     for (unsigned i = 0; i < op->getNumResults(); ++i)
-      if (!body->getArgument(linalgOp.getNumDpsInputs() + i).use_empty() &&
-          !matchReduction(linalgOp, i))
+      if (!body->getArgument(linalgOp.getNumDpsInputs() + i).use_empty() && !matchReduction(linalgOp, i))
         return false;
   }
   SmallVector<Value> places;
@@ -47,8 +44,7 @@ bool BodyLookups::collect() {
   }
   for (Operation &inner : body->without_terminator()) {
     bool runsAsBefore = feeding.contains(&inner);
-    if (inner.getNumRegions() > 0 ||
-        (!runsAsBefore && (!isSpeculatable(&inner) || mayTrap(&inner))))
+    if (inner.getNumRegions() > 0 || (!runsAsBefore && (!isSpeculatable(&inner) || mayTrap(&inner))))
       return false;
   }
   return true;
@@ -159,8 +155,7 @@ ShardingRule spmd::getAddressingRule(Operation *op, const Addressing &a) {
 
 /// Loops of the rows as indices -> indices into the table, and whether all are in
 /// this shard (null: always).
-static std::pair<SmallVector<Value>, Value> getPlaces(OpBuilder &b, Location loc,
-                                                      const Addressing &a, ValueRange loops,
+static std::pair<SmallVector<Value>, Value> getPlaces(OpBuilder &b, Location loc, const Addressing &a, ValueRange loops,
                                                       LocalPlaceFn localize) {
   SmallVector<Value> places;
   Value owned;
@@ -197,22 +192,21 @@ static Value expandRead(OpBuilder &b, Operation *op, const Addressing &a, LocalP
       sizes[along] = tensor::getMixedSize(b, loc, a.table, d);
   Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
   SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      b, loc, TypeRange{empty.getType()}, ValueRange{}, ValueRange{empty},
-      ArrayRef<AffineMap>{b.getMultiDimIdentityMap(type.getRank())}, iterators,
-      [&](OpBuilder &b, Location loc, ValueRange) {
-        SmallVector<Value> loops;
-        for (int64_t r = 0; r < type.getRank(); ++r)
-          loops.push_back(linalg::IndexOp::create(b, loc, r));
-        auto [places, owned] = getPlaces(b, loc, a, loops, localize);
-        Value element = tensor::ExtractOp::create(b, loc, a.table, places);
-        if (owned) {
-          Value neutral =
-              createExactNeutral(b, loc, ReductionKind::Sum, type.getElementType());
-          element = arith::SelectOp::create(b, loc, owned, element, neutral);
-        }
-        linalg::YieldOp::create(b, loc, element);
-      });
+  auto generic = linalg::GenericOp::create(b, loc, TypeRange{empty.getType()}, ValueRange{}, ValueRange{empty},
+                                           ArrayRef<AffineMap>{b.getMultiDimIdentityMap(type.getRank())}, iterators,
+                                           [&](OpBuilder &b, Location loc, ValueRange) {
+                                             SmallVector<Value> loops;
+                                             for (int64_t r = 0; r < type.getRank(); ++r)
+                                               loops.push_back(linalg::IndexOp::create(b, loc, r));
+                                             auto [places, owned] = getPlaces(b, loc, a, loops, localize);
+                                             Value element = tensor::ExtractOp::create(b, loc, a.table, places);
+                                             if (owned) {
+                                               Value neutral = createExactNeutral(b, loc, ReductionKind::Sum,
+                                                                                  type.getElementType());
+                                               element = arith::SelectOp::create(b, loc, owned, element, neutral);
+                                             }
+                                             linalg::YieldOp::create(b, loc, element);
+                                           });
   Value result = generic.getResult(0);
   if (result.getType() != type)
     result = tensor::CastOp::create(b, loc, type, result);
@@ -221,8 +215,7 @@ static Value expandRead(OpBuilder &b, Operation *op, const Addressing &a, LocalP
 
 /// Every place looks at every row: loops over the table, and over those of the rows that
 /// are not along it.
-static Value expandStaticWrite(OpBuilder &b, Operation *op, const Addressing &a,
-                               LocalPlaceFn localize) {
+static Value expandStaticWrite(OpBuilder &b, Operation *op, const Addressing &a, LocalPlaceFn localize) {
   Location loc = op->getLoc();
   auto rowsType = cast<RankedTensorType>(a.rows.getType());
   SmallVector<utils::IteratorType> kinds(getRank(a.table), utils::IteratorType::parallel);
@@ -249,8 +242,7 @@ static Value expandStaticWrite(OpBuilder &b, Operation *op, const Addressing &a,
   Value rows = a.rows;
   if (kept.size() != rowLoops.size())
     rows = tensor::ExtractSliceOp::create(b, loc, rowsType.clone(kept), rows, offsets, sizes, strides);
-  AffineMap tableMap = AffineMap::getMultiDimIdentityMap(kinds.size(), b.getContext())
-                           .getMajorSubMap(getRank(a.table));
+  AffineMap tableMap = AffineMap::getMultiDimIdentityMap(kinds.size(), b.getContext()).getMajorSubMap(getRank(a.table));
   AffineMap rowMap = AffineMap::get(kinds.size(), 0, rowExprs, b.getContext());
   auto generic = linalg::GenericOp::create(
       b, loc, a.table.getType(), rows, a.table, ArrayRef<AffineMap>{rowMap, tableMap}, kinds,
@@ -264,12 +256,11 @@ static Value expandStaticWrite(OpBuilder &b, Operation *op, const Addressing &a,
         for (auto [d, along] : llvm::enumerate(a.along)) {
           if (along >= 0)
             continue;
-          Value same = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                             linalg::IndexOp::create(b, loc, d), places[d]);
+          Value same =
+              arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, linalg::IndexOp::create(b, loc, d), places[d]);
           here = here ? Value(arith::AndIOp::create(b, loc, here, same)) : same;
         }
-        linalg::YieldOp::create(
-            b, loc, arith::SelectOp::create(b, loc, here, args[0], args[1]).getResult());
+        linalg::YieldOp::create(b, loc, arith::SelectOp::create(b, loc, here, args[0], args[1]).getResult());
       });
   return generic.getResult(0);
 }
@@ -303,8 +294,6 @@ static Value expandWrite(OpBuilder &b, Operation *op, const Addressing &a, Local
   return write(b, a.table);
 }
 
-Value spmd::expandAddressing(OpBuilder &b, Operation *op, const Addressing &addressing,
-                             LocalPlaceFn localize) {
-  return addressing.writes ? expandWrite(b, op, addressing, localize)
-                           : expandRead(b, op, addressing, localize);
+Value spmd::expandAddressing(OpBuilder &b, Operation *op, const Addressing &addressing, LocalPlaceFn localize) {
+  return addressing.writes ? expandWrite(b, op, addressing, localize) : expandRead(b, op, addressing, localize);
 }

@@ -18,10 +18,9 @@ std::optional<ReductionKind> spmd::matchReduction(linalg::LinalgOp op, unsigned 
   unsigned numInputs = op.getNumDpsInputs();
   Block *body = op.getBlock();
   BlockArgument acc = body->getArgument(numInputs + i);
-  Operation *combiner =
-      body->getTerminator()->getOperand(i).getDefiningOp();
-  if (!combiner || combiner->getBlock() != body || !acc.hasOneUse() ||
-      combiner->getNumOperands() != 2 || !combiner->getResult(0).hasOneUse())
+  Operation *combiner = body->getTerminator()->getOperand(i).getDefiningOp();
+  if (!combiner || combiner->getBlock() != body || !acc.hasOneUse() || combiner->getNumOperands() != 2 ||
+      !combiner->getResult(0).hasOneUse())
     return std::nullopt;
   OpOperand &use = *acc.getUses().begin();
   if (use.getOwner() != combiner)
@@ -32,14 +31,12 @@ std::optional<ReductionKind> spmd::matchReduction(linalg::LinalgOp op, unsigned 
     return std::nullopt;
   // acc has one use, so the other operand cannot depend on it, but it could
   // depend on another accumulator (argmax, log-sum-exp).
-  SmallVector<Value> stack{
-      combiner->getOperand(1 - use.getOperandNumber())};
+  SmallVector<Value> stack{combiner->getOperand(1 - use.getOperandNumber())};
   llvm::SmallPtrSet<Operation *, 16> seen;
   while (!stack.empty()) {
     Value value = stack.pop_back_val();
     if (auto arg = dyn_cast<BlockArgument>(value)) {
-      if (arg.getOwner() == body &&
-          arg.getArgNumber() >= numInputs)
+      if (arg.getOwner() == body && arg.getArgNumber() >= numInputs)
         return std::nullopt;
       continue;
     }
@@ -119,9 +116,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   SmallVector<int64_t, 8> ranges = getLoopRanges(op, maps);
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (auto [range, iterator] : llvm::zip(ranges, iterators)) {
-    FactorKind kind = iterator == utils::IteratorType::reduction
-                          ? FactorKind::Reduction
-                          : FactorKind::Parallel;
+    FactorKind kind = iterator == utils::IteratorType::reduction ? FactorKind::Reduction : FactorKind::Parallel;
     rule.addFactor(range, kind);
   }
   auto addMappedDims = [&](AffineMap map, Value value, bool mayHaveWindows) {
@@ -140,8 +135,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
       if (!dim && !type.isDynamicDim(d) && mayHaveWindows)
         windows = matchWindows(expr, ranges);
       expr.walk([&](AffineExpr e) {
-        if (auto loop = dyn_cast<AffineDimExpr>(e);
-            loop && (!windows || int32_t(loop.getPosition()) != windows->loop))
+        if (auto loop = dyn_cast<AffineDimExpr>(e); loop && (!windows || int32_t(loop.getPosition()) != windows->loop))
           rule.setKind(loop.getPosition(), FactorKind::Whole);
       });
       if (windows)
@@ -158,8 +152,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     ShardingRule::Tensor &tensor = rule.addOperand(operand);
     if (i >= numInputs) {
-      tensor.role = body->getArgument(i).use_empty() ? OperandRole::ShapeOnly
-                                                     : OperandRole::Init;
+      tensor.role = body->getArgument(i).use_empty() ? OperandRole::ShapeOnly : OperandRole::Init;
       if (op->getNumResults() > 0)
         tensor.result = i - numInputs;
     }
@@ -177,16 +170,13 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
       if (std::optional<ReductionKind> kind = matchReduction(op, i))
         tensor.reduction = *kind;
       else if (reduced == FactorKind::Reduction) // not associative, or a choice
-        reduced = op.getNumReductionLoops() == 1 && isSelection(op) ? FactorKind::Selection
-                                                                    : FactorKind::Whole;
+        reduced = op.getNumReductionLoops() == 1 && isSelection(op) ? FactorKind::Selection : FactorKind::Whole;
     }
     addMappedDims(maps[numInputs + i], result, false);
   }
   for (unsigned f = 0; f < iterators.size(); ++f)
     if (rule.factor(f).kind == FactorKind::Reduction)
-      rule.setKind(f, reduced == FactorKind::Selection && rule.factor(f).hasWindows
-                          ? FactorKind::Whole
-                          : reduced);
+      rule.setKind(f, reduced == FactorKind::Selection && rule.factor(f).hasWindows ? FactorKind::Whole : reduced);
   // A loop is cut only where a shard of it writes its own part of each result
   // (parallel) or a part of each sum (reduction).
   SmallVector<bool, 8> written;
@@ -203,22 +193,16 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   // The body of a named op is not printed: what is computed from an index could
   // not be made local in a way that lasts (fill_rng_2d).
   // `hasIndexSemantics` is false for it.
-  if (!isa<linalg::GenericOp, linalg::MapOp, linalg::ReduceOp>(op) &&
-      !body->getOps<linalg::IndexOp>().empty())
+  if (!isa<linalg::GenericOp, linalg::MapOp, linalg::ReduceOp>(op) && !body->getOps<linalg::IndexOp>().empty())
     for (unsigned f = 0; f < iterators.size(); ++f)
       rule.setKind(f, FactorKind::Whole);
-  rule.isContraction = reduces && numInputs == 2 &&
-                       (linalg::isaContractionOpInterface(op) ||
-                        linalg::isaConvolutionOpInterface(op));
+  rule.isContraction =
+      reduces && numInputs == 2 && (linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op));
   return rule;
 }
 
-template <typename OpTy>
-struct LinalgRuleModel
-    : ShardingRuleOpInterface::ExternalModel<LinalgRuleModel<OpTy>, OpTy> {
-  ShardingRule getShardingRule(Operation *op) const {
-    return getLinalgRule(cast<linalg::LinalgOp>(op));
-  }
+template <typename OpTy> struct LinalgRuleModel : ShardingRuleOpInterface::ExternalModel<LinalgRuleModel<OpTy>, OpTy> {
+  ShardingRule getShardingRule(Operation *op) const { return getLinalgRule(cast<linalg::LinalgOp>(op)); }
 };
 
 template <typename... OpTys> void attachAll(MLIRContext *context) {

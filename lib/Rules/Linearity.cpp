@@ -21,9 +21,7 @@ static Degree getDegree(Operation *op, ArrayRef<Degree> operands) {
   if (llvm::all_of(operands, [](Degree d) { return d == Degree::Constant; }))
     return Degree::Constant;
   bool allLinear = llvm::all_of(operands, [](Degree d) { return d == Degree::Linear; });
-  if (allLinear &&
-      isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp, arith::ExtFOp>(
-          op))
+  if (allLinear && isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp, arith::ExtFOp>(op))
     return Degree::Linear;
   if (isa<arith::MulFOp, arith::MulIOp>(op) && llvm::count(operands, Degree::Linear) == 1 &&
       llvm::count(operands, Degree::Constant) == 1)
@@ -55,8 +53,7 @@ static bool isLinear(linalg::LinalgOp op, const llvm::SmallBitVector &marked) {
 }
 
 bool spmd::isLinear(Operation *op, const llvm::SmallBitVector &marked) {
-  if (marked.none() || op->getNumResults() != 1 ||
-      !isa<RankedTensorType>(op->getResult(0).getType()))
+  if (marked.none() || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
     return false;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return ::isLinear(linalgOp, marked);
@@ -64,9 +61,9 @@ bool spmd::isLinear(Operation *op, const llvm::SmallBitVector &marked) {
       (isa<tosa::MulOp>(op) && isa<FloatType>(getElementTypeOrSelf(op->getOperand(0)))))
     return marked.count() == 1 && marked.find_first() < 2;
   return marked == getReadTensors(op) &&
-         isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp,
-             tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp, tensor::ExtractSliceOp,
-             tensor::ConcatOp, tosa::AddOp, tosa::SubOp, tosa::TransposeOp>(op);
+         isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp, arith::NegFOp, tensor::CollapseShapeOp,
+             tensor::ExpandShapeOp, tensor::CastOp, tensor::ExtractSliceOp, tensor::ConcatOp, tosa::AddOp, tosa::SubOp,
+             tosa::TransposeOp>(op);
 }
 
 bool spmd::isAdditive(Operation *op) { return isLinear(op, getReadTensors(op)); }
@@ -75,8 +72,7 @@ llvm::SmallBitVector spmd::getReadTensors(Operation *op) {
   llvm::SmallBitVector read(op->getNumOperands());
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   for (OpOperand &operand : op->getOpOperands())
-    read[operand.getOperandNumber()] =
-        isa<RankedTensorType>(operand.get().getType()) &&
-        !(linalgOp && linalgOp.getMatchingBlockArgument(&operand).use_empty());
+    read[operand.getOperandNumber()] = isa<RankedTensorType>(operand.get().getType()) &&
+                                       !(linalgOp && linalgOp.getMatchingBlockArgument(&operand).use_empty());
   return read;
 }

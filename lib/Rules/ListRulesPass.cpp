@@ -24,12 +24,10 @@ namespace {
 
 struct ListRulesPass : public spmd::impl::SPMDListRulesPassBase<ListRulesPass> {
   void runOnOperation() override {
-    static constexpr StringRef dialects[] = {"arith", "complex", "func", "linalg",
-                                             "math",  "scf",     "tensor", "tosa"};
+    static constexpr StringRef dialects[] = {"arith", "complex", "func", "linalg", "math", "scf", "tensor", "tosa"};
     SmallVector<RegisteredOperationName> names(
-        llvm::make_filter_range(getContext().getRegisteredOperations(), [](auto name) {
-          return llvm::is_contained(dialects, name.getDialectNamespace());
-        }));
+        llvm::make_filter_range(getContext().getRegisteredOperations(),
+                                [](auto name) { return llvm::is_contained(dialects, name.getDialectNamespace()); }));
     llvm::sort(names, [](auto a, auto b) { return a.getStringRef() < b.getStringRef(); });
     for (RegisteredOperationName name : names)
       llvm::outs() << name << ' '

@@ -55,15 +55,13 @@ static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()
 /// True if a captured tensor is read at a place that padding lanes of loop `f`
 /// may move out of its bounds: at anything computed, or at the index of the loop
 /// where the tensor is not cut along with it.
-static bool readsAnywhere(Operation *op, const ShardingRule &rule, int32_t f,
-                          tensor::ExtractOp extract) {
+static bool readsAnywhere(Operation *op, const ShardingRule &rule, int32_t f, tensor::ExtractOp extract) {
   const ShardingRule::Tensor *captured = nullptr;
   for (const ShardingRule::Tensor &tensor : rule.operands().drop_front(op->getNumOperands()))
     if (tensor.value == extract.getTensor())
       captured = &tensor;
   for (auto [d, index] : llvm::enumerate(extract.getIndices())) {
-    if (matchPattern(index, m_Constant()) ||
-        !getIndexedBody(op)->isAncestor(index.getParentRegion()))
+    if (matchPattern(index, m_Constant()) || !getIndexedBody(op)->isAncestor(index.getParentRegion()))
       continue;
     int64_t loop = getLoopOfIndex(op, index);
     if (loop < 0)
@@ -78,14 +76,12 @@ static bool readsAnywhere(Operation *op, const ShardingRule &rule, int32_t f,
 bool spmd::mayTrap(Operation *op) {
   if (isa<math::IPowIOp>(op))
     return true;
-  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-           arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp, index::DivSOp, index::DivUOp,
-           index::CeilDivSOp, index::CeilDivUOp, index::FloorDivSOp, index::RemSOp, index::RemUOp>(
-          op))
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp,
+           arith::RemUIOp, index::DivSOp, index::DivUOp, index::CeilDivSOp, index::CeilDivUOp, index::FloorDivSOp,
+           index::RemSOp, index::RemUOp>(op))
     return false;
   APInt divisor;
-  return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() ||
-         divisor.isAllOnes();
+  return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() || divisor.isAllOnes();
 }
 
 /// True if the body must not run on lanes that hold anything.
@@ -99,8 +95,7 @@ static bool isUnsafeOnPadding(Operation *op, const ShardingRule &rule, int32_t f
         if (mayTrap(inner))
           return WalkResult::interrupt();
         auto extract = dyn_cast<tensor::ExtractOp>(inner);
-        return extract && readsAnywhere(op, rule, f, extract) ? WalkResult::interrupt()
-                                                              : WalkResult::advance();
+        return extract && readsAnywhere(op, rule, f, extract) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -108,8 +103,8 @@ static bool isUnsafeOnPadding(Operation *op, const ShardingRule &rule, int32_t f
 /// The input that `value` is, seen through conversions that keep zero.
 static BlockArgument getConvertedInput(Value value, Block *body) {
   while (Operation *def = value.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
-             arith::SIToFPOp, arith::UIToFPOp>(def))
+    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp,
+             arith::UIToFPOp>(def))
       return {};
     value = def->getOperand(0);
   }
@@ -143,8 +138,7 @@ static std::optional<bool> matchSumOfProducts(linalg::LinalgOp op) {
 
 /// Zeros in both factors of a product: 0 * inf is NaN. -0.0 * 0.0 is -0.0, which
 /// adds nothing to any sum; of integers one zero is enough.
-static Needs maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA, TypedAttr zeroB,
-                         bool integers) {
+static Needs maskProduct(const ShardingRule &rule, int32_t f, TypedAttr zeroA, TypedAttr zeroB, bool integers) {
   bool hasA = rule.hasFactor(rule.operands()[0], f);
   bool hasB = rule.hasFactor(rule.operands()[1], f);
   if (hasA && hasB && !integers)
@@ -162,9 +156,8 @@ static Needs getNeedsOfBody(Operation *op, const ShardingRule &rule, int32_t f) 
     return PaddingNeeds();
   if (linalgOp && !unsafe)
     if (std::optional<bool> integers = matchSumOfProducts(linalgOp))
-      if (Needs needs = maskProduct(
-              rule, f, getExactNeutral(ReductionKind::Sum, elementOf(op->getOperand(0))),
-              getNeutralElement(ReductionKind::Sum, elementOf(op->getOperand(1))), *integers))
+      if (Needs needs = maskProduct(rule, f, getExactNeutral(ReductionKind::Sum, elementOf(op->getOperand(0))),
+                                    getNeutralElement(ReductionKind::Sum, elementOf(op->getOperand(1))), *integers))
         return needs;
   for (Value result : op->getResults())
     if (!elementOf(result).isIntOrIndexOrFloat())
@@ -186,8 +179,8 @@ static Needs maskOperand(const ShardingRule &rule, int32_t f, unsigned index, Ty
 }
 
 static Needs getNeedsOfElementwise(Operation *op, const ShardingRule &rule, int32_t f) {
-  if (isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-          arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op))
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp,
+          arith::RemUIOp>(op))
     return maskOperand(rule, f, 1, getOne(elementOf(op->getOperand(1))));
   if (isa<math::IPowIOp>(op)) // 0 to a negative power is a division by zero
     return maskOperand(rule, f, 0, getOne(elementOf(op->getOperand(0))));
@@ -210,8 +203,8 @@ static TypedAttr getZeroPoint(Value zeroPoint, Type element) {
 }
 
 /// The sum over input channels.
-static Needs getNeedsOfTosaProduct(Operation *op, const ShardingRule &rule, int32_t f,
-                                   Value zeroPointA, Value zeroPointB) {
+static Needs getNeedsOfTosaProduct(Operation *op, const ShardingRule &rule, int32_t f, Value zeroPointA,
+                                   Value zeroPointB) {
   if (rule.factor(f).kind != FactorKind::Reduction)
     return PaddingNeeds();
   Type a = elementOf(op->getOperand(0)), b = elementOf(op->getOperand(1));
@@ -225,26 +218,18 @@ static Needs getNeedsOfTosaProduct(Operation *op, const ShardingRule &rule, int3
 
 static Needs getNeedsOfTosa(Operation *op, const ShardingRule &rule, int32_t f) {
   return llvm::TypeSwitch<Operation *, Needs>(op)
-      .Case<tosa::ReduceSumOp, tosa::ReduceProductOp, tosa::ReduceAllOp, tosa::ReduceAnyOp,
-            tosa::ReduceMaxOp, tosa::ReduceMinOp>([&](Operation *op) -> Needs {
+      .Case<tosa::ReduceSumOp, tosa::ReduceProductOp, tosa::ReduceAllOp, tosa::ReduceAnyOp, tosa::ReduceMaxOp,
+            tosa::ReduceMinOp>([&](Operation *op) -> Needs {
         if (rule.factor(f).kind != FactorKind::Reduction)
           return PaddingNeeds();
-        return maskOperand(
-            rule, f, 0,
-            getExactNeutral(rule.results().front().reduction, elementOf(op->getOperand(0))));
+        return maskOperand(rule, f, 0, getExactNeutral(rule.results().front().reduction, elementOf(op->getOperand(0))));
       })
-      .Case([&](tosa::MatMulOp op) {
-        return getNeedsOfTosaProduct(op, rule, f, op.getAZp(), op.getBZp());
-      })
-      .Case<tosa::Conv2DOp, tosa::Conv3DOp, tosa::TransposeConv2DOp>([&](auto op) {
-        return getNeedsOfTosaProduct(op, rule, f, op.getInputZp(), op.getWeightZp());
-      })
-      .Case([&](tosa::IntDivOp op) {
-        return maskOperand(rule, f, 1, getOne(elementOf(op.getInput2())));
-      })
+      .Case([&](tosa::MatMulOp op) { return getNeedsOfTosaProduct(op, rule, f, op.getAZp(), op.getBZp()); })
+      .Case<tosa::Conv2DOp, tosa::Conv3DOp, tosa::TransposeConv2DOp>(
+          [&](auto op) { return getNeedsOfTosaProduct(op, rule, f, op.getInputZp(), op.getWeightZp()); })
+      .Case([&](tosa::IntDivOp op) { return maskOperand(rule, f, 1, getOne(elementOf(op.getInput2()))); })
       .Case<tosa::GatherOp, tosa::ScatterOp>([&](Operation *op) {
-        return maskOperand(rule, f, 1,
-                           getNeutralElement(ReductionKind::Sum, elementOf(op->getOperand(1))));
+        return maskOperand(rule, f, 1, getNeutralElement(ReductionKind::Sum, elementOf(op->getOperand(1))));
       })
       .Default([&](Operation *) -> Needs {
         if (rule.factor(f).kind != FactorKind::Parallel)
@@ -265,8 +250,7 @@ static int32_t getOwnFactor(const ShardingRule &own, const ShardingRule &rule, i
         bool isHere = llvm::is_contained(written, f);
         if (!verify && isHere && result < 0 && factors.size() == 1)
           result = factors.front();
-        if (verify && (isHere != llvm::is_contained(factors, result) ||
-                       (isHere && own.getWindow(own.tensor(t), d))))
+        if (verify && (isHere != llvm::is_contained(factors, result) || (isHere && own.getWindow(own.tensor(t), d))))
           return -1;
       }
   return result >= 0 && own.factor(result).kind == rule.factor(f).kind ? result : -1;
@@ -288,12 +272,11 @@ static Needs getNeeds(Operation *op, const ShardingRule &rule, int32_t f) {
   if (rule.factor(f).kind != FactorKind::Parallel)
     return std::nullopt;
   if (auto gather = dyn_cast<tensor::GatherOp>(op))
-    return maskOperand(rule, f, 1,
-                       getNeutralElement(ReductionKind::Sum, elementOf(gather.getIndices())));
+    return maskOperand(rule, f, 1, getNeutralElement(ReductionKind::Sum, elementOf(gather.getIndices())));
   // They move whole lanes, or compute on floats alone.
   if (isa<tensor::TensorDialect>(op->getDialect()) ||
-      isa<linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, arith::ConstantOp,
-          WithShardingConstraintOp, ReshardOp>(op))
+      isa<linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, arith::ConstantOp, WithShardingConstraintOp, ReshardOp>(
+          op))
     return PaddingNeeds();
   return std::nullopt;
 }
@@ -330,8 +313,7 @@ void spmd::markUnevenFactors(ShardingRule &rule, Operation *op) {
 bool spmd::canCut(const Factor &factor, ArrayRef<DimEntry> entries, const Mesh &mesh) {
   if (factor.hasWindows && !mayLeaveRest(entries, mesh))
     return false;
-  if (deviceFactor(entries) > 1 &&
-      llvm::divideCeil(factor.size, totalFactor(entries)) % factor.granule != 0)
+  if (deviceFactor(entries) > 1 && llvm::divideCeil(factor.size, totalFactor(entries)) % factor.granule != 0)
     return false;
   if (factor.kind == FactorKind::Selection &&
       llvm::any_of(entries, [](const DimEntry &entry) { return entry.isGap(); }))

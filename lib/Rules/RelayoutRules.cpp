@@ -14,13 +14,10 @@ using namespace mlir::spmd;
 
 namespace {
 
-ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
+ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 bool hasTensors(Operation *op) {
-  return llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
-         op->getNumResults() == 1;
+  return llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) && op->getNumResults() == 1;
 }
 
 /// Adds the destination, whose elements are not read.
@@ -31,8 +28,7 @@ void addDestination(ShardingRule &rule, Value dest) {
 }
 
 /// Every row is a result of its own; the normalized dim stays whole.
-struct SoftmaxModel
-    : ShardingRuleOpInterface::ExternalModel<SoftmaxModel, linalg::SoftmaxOp> {
+struct SoftmaxModel : ShardingRuleOpInterface::ExternalModel<SoftmaxModel, linalg::SoftmaxOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto softmax = cast<linalg::SoftmaxOp>(op);
     ShardingRule rule;
@@ -58,9 +54,8 @@ struct SoftmaxModel
 struct PackFactors {
   SmallVector<SmallVector<int32_t, 2>> plain, packed;
 
-  PackFactors(ShardingRule &rule, ArrayRef<int64_t> plainShape,
-              ArrayRef<int64_t> packedShape, ArrayRef<int64_t> innerDimsPos,
-              ArrayRef<int64_t> innerTiles, ArrayRef<int64_t> outerDimsPerm) {
+  PackFactors(ShardingRule &rule, ArrayRef<int64_t> plainShape, ArrayRef<int64_t> packedShape,
+              ArrayRef<int64_t> innerDimsPos, ArrayRef<int64_t> innerTiles, ArrayRef<int64_t> outerDimsPerm) {
     plain.resize(plainShape.size());
     packed.resize(packedShape.size());
     SmallVector<int64_t> place(plainShape.size());
@@ -76,8 +71,7 @@ struct PackFactors {
       }
       size_t t = tiled - innerDimsPos.begin();
       int64_t tile = innerTiles[t];
-      if (ShapedType::isDynamic(tile) || ShapedType::isDynamic(size) ||
-          packedShape[place[d]] * tile != size)
+      if (ShapedType::isDynamic(tile) || ShapedType::isDynamic(size) || packedShape[place[d]] * tile != size)
         continue;
       int32_t a = rule.addFactor(packedShape[place[d]]);
       int32_t b = rule.addFactor(tile, FactorKind::Whole);
@@ -93,17 +87,14 @@ void addDims(ShardingRule &rule, ArrayRef<SmallVector<int32_t, 2>> dims) {
     rule.addDim(factors);
 }
 
-template <typename OpTy>
-struct PackModel
-    : ShardingRuleOpInterface::ExternalModel<PackModel<OpTy>, OpTy> {
+template <typename OpTy> struct PackModel : ShardingRuleOpInterface::ExternalModel<PackModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     constexpr bool packs = std::is_same_v<OpTy, linalg::PackOp>;
     auto pack = cast<OpTy>(op);
     ShardingRule rule;
     Value plain = packs ? pack.getSource() : pack.getDest();
     Value packed = packs ? pack.getDest() : pack.getSource();
-    PackFactors factors(rule, getShape(plain), getShape(packed),
-                        pack.getInnerDimsPos(), pack.getStaticInnerTiles(),
+    PackFactors factors(rule, getShape(plain), getShape(packed), pack.getInnerDimsPos(), pack.getStaticInnerTiles(),
                         pack.getOuterDimsPerm());
     rule.addOperand(pack.getSource());
     addDims(rule, packs ? factors.plain : factors.packed);

@@ -13,8 +13,8 @@ using namespace mlir::spmd;
 //===----------------------------------------------------------------------===//
 
 /// Groups of static shapes, appended major to minor; false if the counts differ.
-static bool appendGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to, unsigned fromOffset,
-                         unsigned toOffset, SmallVectorImpl<ReshapeGroup> &groups) {
+static bool appendGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to, unsigned fromOffset, unsigned toOffset,
+                         SmallVectorImpl<ReshapeGroup> &groups) {
   SmallVector<ReshapeGroup> minorFirst;
   int64_t f = from.size(), t = to.size(); // one past the dim to be read next
   while (f > 0 || t > 0) {
@@ -32,23 +32,20 @@ static bool appendGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to, unsigned 
     bool refines = true;
     for (unsigned i = 1; i < borders.size(); ++i)
       refines &= borders[i] % borders[i - 1] == 0;
-    minorFirst.push_back({unsigned(f) + fromOffset, unsigned(fromEnd) + fromOffset,
-                          unsigned(t) + toOffset, unsigned(toEnd) + toOffset, fromSize,
-                          refines});
+    minorFirst.push_back({unsigned(f) + fromOffset, unsigned(fromEnd) + fromOffset, unsigned(t) + toOffset,
+                          unsigned(toEnd) + toOffset, fromSize, refines});
   }
   groups.append(minorFirst.rbegin(), minorFirst.rend());
   return true;
 }
 
-std::optional<SmallVector<ReshapeGroup>> spmd::getReshapeGroups(ArrayRef<int64_t> from,
-                                                                ArrayRef<int64_t> to) {
+std::optional<SmallVector<ReshapeGroup>> spmd::getReshapeGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   if (llvm::is_contained(from, 0) || llvm::is_contained(to, 0))
     return std::nullopt;
   SmallVector<ReshapeGroup> groups;
   auto findDynamic = [](ArrayRef<int64_t> shape) {
-    return std::make_pair(
-        size_t(llvm::find_if(shape, ShapedType::isDynamic) - shape.begin()),
-        llvm::count_if(shape, ShapedType::isDynamic));
+    return std::make_pair(size_t(llvm::find_if(shape, ShapedType::isDynamic) - shape.begin()),
+                          llvm::count_if(shape, ShapedType::isDynamic));
   };
   auto [f, numFrom] = findDynamic(from);
   auto [t, numTo] = findDynamic(to);
@@ -58,15 +55,13 @@ std::optional<SmallVector<ReshapeGroup>> spmd::getReshapeGroups(ArrayRef<int64_t
     return std::nullopt;
   if (numFrom == 0)
     return groups;
-  groups.push_back({unsigned(f), unsigned(f + 1), unsigned(t), unsigned(t + 1),
-                    ShapedType::kDynamic, true});
+  groups.push_back({unsigned(f), unsigned(f + 1), unsigned(t), unsigned(t + 1), ShapedType::kDynamic, true});
   if (!appendGroups(from.drop_front(f + 1), to.drop_front(t + 1), f + 1, t + 1, groups))
     return std::nullopt;
   return groups;
 }
 
-ReshapeFactors::ReshapeFactors(ShardingRule &rule, ArrayRef<int64_t> fromShape,
-                               ArrayRef<int64_t> toShape) {
+ReshapeFactors::ReshapeFactors(ShardingRule &rule, ArrayRef<int64_t> fromShape, ArrayRef<int64_t> toShape) {
   from.resize(fromShape.size());
   to.resize(toShape.size());
   auto groups = getReshapeGroups(fromShape, toShape);
@@ -119,15 +114,12 @@ static void splitReshape(Operation *op, llvm::function_ref<void(Value, Value)> o
   if (!from || !to)
     return;
   auto groups = getReshapeGroups(from.getShape(), to.getShape());
-  if (!groups || (from.hasStaticShape() &&
-                  llvm::all_of(*groups, [](const ReshapeGroup &g) { return g.refines; })))
+  if (!groups || (from.hasStaticShape() && llvm::all_of(*groups, [](const ReshapeGroup &g) { return g.refines; })))
     return;
   // A collapsed dim is made of dims on both sides: dims of size 1 that the other
   // side does not have go with a neighbour.
   SmallVector<ReshapeGroup> joined;
-  auto isOneSided = [](const ReshapeGroup &g) {
-    return g.fromBegin == g.fromEnd || g.toBegin == g.toEnd;
-  };
+  auto isOneSided = [](const ReshapeGroup &g) { return g.fromBegin == g.fromEnd || g.toBegin == g.toEnd; };
   for (const ReshapeGroup &group : *groups) {
     if (joined.empty() || (!isOneSided(group) && !isOneSided(joined.back()))) {
       joined.push_back(group);
@@ -136,7 +128,7 @@ static void splitReshape(Operation *op, llvm::function_ref<void(Value, Value)> o
     ReshapeGroup &last = joined.back();
     last.fromEnd = group.fromEnd;
     last.toEnd = group.toEnd;
-    last.size = ShapedType::isDynamic(last.size) ? last.size
+    last.size = ShapedType::isDynamic(last.size)    ? last.size
                 : ShapedType::isDynamic(group.size) ? group.size
                                                     : last.size * group.size;
   }
@@ -174,8 +166,7 @@ static void splitReshape(Operation *op, llvm::function_ref<void(Value, Value)> o
   op->erase();
 }
 
-void spmd::splitReshapes(ArrayRef<Operation *> reshapes,
-                         llvm::function_ref<void(Value, Value)> onReplace) {
+void spmd::splitReshapes(ArrayRef<Operation *> reshapes, llvm::function_ref<void(Value, Value)> onReplace) {
   for (Operation *op : reshapes)
     splitReshape(op, onReplace);
 }

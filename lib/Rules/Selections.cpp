@@ -132,8 +132,7 @@ public:
   }
 
   /// The values of what is yielded, by what is held and the candidate's elements.
-  void run(ArrayRef<Element> held, ArrayRef<Element> candidate, ValueRange yielded,
-           SmallVectorImpl<Element> &result) {
+  void run(ArrayRef<Element> held, ArrayRef<Element> candidate, ValueRange yielded, SmallVectorImpl<Element> &result) {
     llvm::copy(held, values.begin());
     llvm::copy(candidate, values.begin() + held.size());
     for (const Step &step : steps)
@@ -272,8 +271,7 @@ bool isAssociative(const Table &table) {
 }
 
 Table getTable(linalg::LinalgOp op, const Selection &selection) {
-  return Table(selection, SmallVector<Value>(op.getRegionOutputArgs()),
-               op.getBlock()->getTerminator()->getOperands());
+  return Table(selection, SmallVector<Value>(op.getRegionOutputArgs()), op.getBlock()->getTerminator()->getOperands());
 }
 
 } // namespace
@@ -299,8 +297,7 @@ std::optional<Selection> spmd::getSelection(linalg::LinalgOp op) {
     if (!isOrderOnly(&inner))
       return std::nullopt;
     for (Value value : inner.getOperands())
-      if (!dependent.contains(value) &&
-          !(value.getType().isInteger(1) && matchPattern(value, m_Constant())))
+      if (!dependent.contains(value) && !(value.getType().isInteger(1) && matchPattern(value, m_Constant())))
         read.insert(value);
     dependent.insert(inner.getResult(0));
     selection.ops.push_back(&inner);
@@ -323,8 +320,7 @@ std::optional<Selection> spmd::getSelection(linalg::LinalgOp op) {
         return std::nullopt;
       candidate = value;
     }
-    if (!candidate || !dependent.contains(yielded[i]) ||
-        llvm::is_contained(selection.candidate, candidate))
+    if (!candidate || !dependent.contains(yielded[i]) || llvm::is_contained(selection.candidate, candidate))
       return std::nullopt;
     selection.candidate.push_back(candidate);
   }
@@ -349,8 +345,8 @@ bool spmd::isAssociativeSelection(linalg::LinalgOp op) {
   return selection && isAssociative(getTable(op, *selection));
 }
 
-SmallVector<Value> spmd::pickOne(OpBuilder &b, linalg::LinalgOp op, const Selection &selection,
-                                 ValueRange held, ValueRange candidate) {
+SmallVector<Value> spmd::pickOne(OpBuilder &b, linalg::LinalgOp op, const Selection &selection, ValueRange held,
+                                 ValueRange candidate) {
   IRMapping map;
   map.map(selection.candidate, candidate);
   map.map(op.getRegionOutputArgs(), held);

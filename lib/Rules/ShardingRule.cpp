@@ -30,16 +30,12 @@ bool ShardingRule::hasFactor(const Tensor &t, int32_t f) const {
 }
 
 void ShardingRule::appendKey(SmallVectorImpl<int64_t> &key) const {
-  key.append({isContraction | isFallback << 1, operandCount, int64_t(factors.size()),
-              int64_t(tensors.size())});
+  key.append({isContraction | isFallback << 1, operandCount, int64_t(factors.size()), int64_t(tensors.size())});
   for (const Factor &factor : factors)
-    key.append({factor.size, int64_t(factor.kind) | int64_t(factor.mayLeaveRest) << 8,
-                factor.granule});
+    key.append({factor.size, int64_t(factor.kind) | int64_t(factor.mayLeaveRest) << 8, factor.granule});
   for (const Tensor &tensor : tensors)
     key.append({int64_t(reinterpret_cast<uintptr_t>(tensor.type.getAsOpaquePointer())),
-                int64_t(tensor.role) | int64_t(tensor.reduction) << 8 |
-                    int64_t(tensor.result) << 16,
-                tensor.numDims});
+                int64_t(tensor.role) | int64_t(tensor.reduction) << 8 | int64_t(tensor.result) << 16, tensor.numDims});
   for (const Dim &dim : dims)
     key.push_back(int64_t(dim.count) << 32 | uint32_t(dim.window));
   for (const DimWindow &window : windows)
@@ -107,8 +103,8 @@ void spmd::keepUncuttableWhole(ShardingRule &rule) {
       for (int32_t f : factors)
         product *= rule.factor(f).size;
       bool isWhole = empty || (rule.getWindow(tensor, d) ? type.isDynamicDim(d)
-                      : type.isDynamicDim(d)   ? factors.size() != 1
-                                               : product != type.getDimSize(d));
+                               : type.isDynamicDim(d)    ? factors.size() != 1
+                                                         : product != type.getDimSize(d));
       for (int32_t f : factors) {
         if (isWhole || llvm::is_contained(seen, f))
           rule.setKind(f, FactorKind::Whole);
@@ -123,8 +119,8 @@ void spmd::keepUncuttableWhole(ShardingRule &rule) {
 static bool takesDynamicCuts(Operation *op) {
   if (isa<linalg::LinalgOp>(op))
     return !readsIndices(op);
-  return isa<tensor::EmptyOp, tensor::SplatOp, tensor::CastOp, tensor::DimOp, tensor::RankOp,
-             WithShardingConstraintOp, ReshardOp>(op) ||
+  return isa<tensor::EmptyOp, tensor::SplatOp, tensor::CastOp, tensor::DimOp, tensor::RankOp, WithShardingConstraintOp,
+             ReshardOp>(op) ||
          (op->hasTrait<OpTrait::Elementwise>() && !isa<tosa::TosaOp>(op));
 }
 
@@ -142,11 +138,9 @@ static void keepDynamicWhole(ShardingRule &rule) {
 static void keepUnitsWhole(ShardingRule &rule) {
   for (const ShardingRule::Tensor &tensor : rule.operands()) {
     auto arg = dyn_cast_or_null<BlockArgument>(tensor.value);
-    auto func = arg ? dyn_cast<FunctionOpInterface>(arg.getOwner()->getParentOp())
-                    : FunctionOpInterface();
-    auto part = func && arg.getOwner()->isEntryBlock()
-                    ? func.getArgAttrOfType<PartAttr>(arg.getArgNumber(), kPartAttr)
-                    : PartAttr();
+    auto func = arg ? dyn_cast<FunctionOpInterface>(arg.getOwner()->getParentOp()) : FunctionOpInterface();
+    auto part = func && arg.getOwner()->isEntryBlock() ? func.getArgAttrOfType<PartAttr>(arg.getArgNumber(), kPartAttr)
+                                                       : PartAttr();
     if (!part || part.getUnit() == 1 || part.getDim() >= tensor.numDims)
       continue;
     int64_t inside = 1; // elements of a place of the factor
@@ -188,8 +182,7 @@ ShardingRule spmd::getOwnShardingRule(Operation *op) {
 /// factor that a result lacks, a reduction that a result has.
 static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
   ShardingRule own = getOwnShardingRule(op), rule;
-  for (auto [size, kind] :
-       llvm::zip(attr.getFactorSizes(), attr.getFactorKinds()))
+  for (auto [size, kind] : llvm::zip(attr.getFactorSizes(), attr.getFactorKinds()))
     rule.addFactor(size, kind == RuleFactorKind::Parallel    ? FactorKind::Parallel
                          : kind == RuleFactorKind::Reduction ? FactorKind::Reduction
                                                              : FactorKind::Whole);
@@ -207,13 +200,11 @@ static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
     // otherwise stays whole.
     auto isLoop = [&](unsigned d) {
       ArrayRef<int32_t> factors = own.dimFactors(tensor, d);
-      return !factors.empty() && !own.getWindow(tensor, d) &&
-             own.factor(factors.front()).kind != FactorKind::Indexed;
+      return !factors.empty() && !own.getWindow(tensor, d) && own.factor(factors.front()).kind != FactorKind::Indexed;
     };
     bool captured = i >= op->getNumOperands() && getIndexedBody(op);
     for (unsigned d = 0; d < tensor.numDims; ++d) {
-      ArrayRef<int64_t> factors =
-          described ? attr.getOperandDim(i, d) : ArrayRef<int64_t>();
+      ArrayRef<int64_t> factors = described ? attr.getOperandDim(i, d) : ArrayRef<int64_t>();
       if (captured && !isLoop(d)) {
         setWhole(factors);
         factors = {};
@@ -239,8 +230,7 @@ static ShardingRule getWrittenRule(Operation *op, RuleAttr attr) {
       else
         reduction = attr.getReductions()[f];
     }
-    rule.addResult(tensor.value).reduction =
-        reduction.value_or(ReductionKind::Sum);
+    rule.addResult(tensor.value).reduction = reduction.value_or(ReductionKind::Sum);
     for (unsigned d = 0; d < tensor.numDims; ++d)
       rule.addDim(SmallVector<int32_t>(attr.getResultDim(i, d)));
   }
@@ -260,8 +250,7 @@ ShardingRule spmd::getShardingRule(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 Region *spmd::getIndexedBody(Operation *op) {
-  if (isa<tensor::GenerateOp, tensor::PadOp>(op) ||
-      (isa<linalg::LinalgOp>(op) && op->getNumRegions() == 1))
+  if (isa<tensor::GenerateOp, tensor::PadOp>(op) || (isa<linalg::LinalgOp>(op) && op->getNumRegions() == 1))
     return &op->getRegion(0);
   return nullptr;
 }
@@ -269,9 +258,7 @@ Region *spmd::getIndexedBody(Operation *op) {
 int64_t spmd::getLoopOfIndex(Operation *op, Value value) {
   Region *region = getIndexedBody(op);
   if (auto arg = dyn_cast<BlockArgument>(value))
-    return isa<linalg::LinalgOp>(op) || arg.getOwner()->getParent() != region
-               ? -1
-               : int64_t(arg.getArgNumber());
+    return isa<linalg::LinalgOp>(op) || arg.getOwner()->getParent() != region ? -1 : int64_t(arg.getArgNumber());
   auto index = value.getDefiningOp<linalg::IndexOp>();
   // An inner op has loops of its own.
   return index && index->getParentRegion() == region ? index.getDim() : -1;
@@ -281,8 +268,7 @@ bool spmd::readsIndices(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return linalgOp.hasIndexSemantics();
   Region *region = getIndexedBody(op);
-  return region && llvm::any_of(region->getArguments(),
-                                [](BlockArgument arg) { return !arg.use_empty(); });
+  return region && llvm::any_of(region->getArguments(), [](BlockArgument arg) { return !arg.use_empty(); });
 }
 
 /// Per dim of a captured tensor the loop that indexes it in every use, or -1.
@@ -339,8 +325,7 @@ static std::optional<AffinePlace> matchAffinePlace(Operation *op, Value value) {
 
 /// Per dim of a captured tensor the loop along which every use reads it, if it is one,
 /// and the window of all uses around a place of it.
-static SmallVector<std::pair<int32_t, DimWindow>> matchCapturedWindows(Operation *op,
-                                                                       Value captured) {
+static SmallVector<std::pair<int32_t, DimWindow>> matchCapturedWindows(Operation *op, Value captured) {
   Region &region = *getIndexedBody(op);
   auto type = cast<RankedTensorType>(captured.getType());
   SmallVector<std::pair<int32_t, DimWindow>> windows(type.getRank(), {-1, {}});
@@ -371,16 +356,14 @@ static SmallVector<std::pair<int32_t, DimWindow>> matchCapturedWindows(Operation
   return windows;
 }
 
-void spmd::addCapturedOperands(ShardingRule &rule, Operation *op,
-                               ArrayRef<int64_t> sizes) {
+void spmd::addCapturedOperands(ShardingRule &rule, Operation *op, ArrayRef<int64_t> sizes) {
   Region *region = getIndexedBody(op);
   if (!region)
     return;
   llvm::SetVector<Value> captured;
   region->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
-      if (isa<RankedTensorType>(operand.getType()) &&
-          !region->isAncestor(operand.getParentRegion()))
+      if (isa<RankedTensorType>(operand.getType()) && !region->isAncestor(operand.getParentRegion()))
         captured.insert(operand);
   });
   if (captured.empty())
@@ -405,17 +388,13 @@ void spmd::addCapturedOperands(ShardingRule &rule, Operation *op,
   }
 }
 
-bool spmd::hasNoElements(RankedTensorType type) {
-  return llvm::is_contained(type.getShape(), 0);
-}
+bool spmd::hasNoElements(RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }
 
 TypedAttr spmd::getNeutralElement(ReductionKind kind, Type type) {
   Builder b(type.getContext());
   if (auto floatType = dyn_cast<FloatType>(type)) {
     const llvm::fltSemantics &sem = floatType.getFloatSemantics();
-    auto inf = [&](bool negative) {
-      return b.getFloatAttr(type, APFloat::getInf(sem, negative));
-    };
+    auto inf = [&](bool negative) { return b.getFloatAttr(type, APFloat::getInf(sem, negative)); };
     switch (kind) {
     case ReductionKind::Prod:
       return b.getFloatAttr(type, 1.0);
@@ -464,8 +443,7 @@ Value spmd::createExactNeutral(OpBuilder &b, Location loc, ReductionKind kind, T
     return arith::ConstantOp::create(b, loc, getExactNeutral(kind, type));
   Type part = complexType.getElementType();
   Attribute imaginary = getExactNeutral(ReductionKind::Sum, part);
-  return complex::ConstantOp::create(b, loc, type,
-                                     b.getArrayAttr({getExactNeutral(kind, part), imaginary}));
+  return complex::ConstantOp::create(b, loc, type, b.getArrayAttr({getExactNeutral(kind, part), imaginary}));
 }
 
 Attribute spmd::getFillElement(Value value) {
@@ -511,32 +489,19 @@ std::optional<ReductionKind> spmd::matchCombiner(Operation *op) {
     return std::nullopt;
   bool boolean = op->getResult(0).getType().isInteger(1);
   return llvm::TypeSwitch<Operation *, std::optional<ReductionKind>>(op)
-      .Case<arith::AddFOp, complex::AddOp, arith::SubFOp, complex::SubOp>(
-          [](auto) { return ReductionKind::Sum; })
-      .Case<arith::AddIOp, arith::SubIOp>([&](auto) {
-        return boolean ? ReductionKind::Xor : ReductionKind::Sum;
-      })
+      .Case<arith::AddFOp, complex::AddOp, arith::SubFOp, complex::SubOp>([](auto) { return ReductionKind::Sum; })
+      .Case<arith::AddIOp, arith::SubIOp>([&](auto) { return boolean ? ReductionKind::Xor : ReductionKind::Sum; })
       .Case<arith::MulFOp>([](auto) { return ReductionKind::Prod; })
-      .Case<arith::MulIOp>([&](auto) {
-        return boolean ? ReductionKind::And : ReductionKind::Prod;
-      })
+      .Case<arith::MulIOp>([&](auto) { return boolean ? ReductionKind::And : ReductionKind::Prod; })
       .Case<arith::MaximumFOp>([](auto) { return ReductionKind::Max; })
       .Case<arith::MinimumFOp>([](auto) { return ReductionKind::Min; })
       .Case<arith::MaxNumFOp>([](auto) { return ReductionKind::MaxNum; })
       .Case<arith::MinNumFOp>([](auto) { return ReductionKind::MinNum; })
       // Signed, true is -1.
-      .Case<arith::MaxSIOp>([&](auto) {
-        return boolean ? ReductionKind::And : ReductionKind::Max;
-      })
-      .Case<arith::MinSIOp>([&](auto) {
-        return boolean ? ReductionKind::Or : ReductionKind::Min;
-      })
-      .Case<arith::MaxUIOp>([&](auto) {
-        return boolean ? ReductionKind::Or : ReductionKind::UMax;
-      })
-      .Case<arith::MinUIOp>([&](auto) {
-        return boolean ? ReductionKind::And : ReductionKind::UMin;
-      })
+      .Case<arith::MaxSIOp>([&](auto) { return boolean ? ReductionKind::And : ReductionKind::Max; })
+      .Case<arith::MinSIOp>([&](auto) { return boolean ? ReductionKind::Or : ReductionKind::Min; })
+      .Case<arith::MaxUIOp>([&](auto) { return boolean ? ReductionKind::Or : ReductionKind::UMax; })
+      .Case<arith::MinUIOp>([&](auto) { return boolean ? ReductionKind::And : ReductionKind::UMin; })
       .Case<arith::AndIOp>([](auto) { return ReductionKind::And; })
       .Case<arith::OrIOp>([](auto) { return ReductionKind::Or; })
       .Case<arith::XOrIOp>([](auto) { return ReductionKind::Xor; })

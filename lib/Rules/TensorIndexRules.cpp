@@ -9,9 +9,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
+ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 void addWholeDims(ShardingRule &rule, Value value) {
   if (auto type = dyn_cast<RankedTensorType>(value.getType()))
@@ -20,9 +18,7 @@ void addWholeDims(ShardingRule &rule, Value value) {
 }
 
 /// extract, insert, from_elements: tensors stay whole.
-template <typename OpTy>
-struct WholeModel
-    : ShardingRuleOpInterface::ExternalModel<WholeModel<OpTy>, OpTy> {
+template <typename OpTy> struct WholeModel : ShardingRuleOpInterface::ExternalModel<WholeModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     for (Value operand : op->getOperands()) {
@@ -39,9 +35,7 @@ struct WholeModel
 
 /// dim, rank: a scalar that does not depend on elements. Partition makes it the
 /// global size, where it is known which dim is asked for.
-template <typename OpTy>
-struct ShapeQueryModel
-    : ShardingRuleOpInterface::ExternalModel<ShapeQueryModel<OpTy>, OpTy> {
+template <typename OpTy> struct ShapeQueryModel : ShardingRuleOpInterface::ExternalModel<ShapeQueryModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     Value source = op->getOperand(0);
@@ -64,8 +58,7 @@ struct ShapeQueryModel
 
 /// The result's dims are free; captured tensors follow where they are read at
 /// the place that is computed.
-struct GenerateModel
-    : ShardingRuleOpInterface::ExternalModel<GenerateModel, tensor::GenerateOp> {
+struct GenerateModel : ShardingRuleOpInterface::ExternalModel<GenerateModel, tensor::GenerateOp> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     ArrayRef<int64_t> shape = getShape(op->getResult(0));
@@ -82,12 +75,8 @@ struct GenerateModel
 };
 
 /// gather, scatter.
-template <typename OpTy>
-struct AddressingModel
-    : ShardingRuleOpInterface::ExternalModel<AddressingModel<OpTy>, OpTy> {
-  ShardingRule getShardingRule(Operation *op) const {
-    return getAddressingRule(op, *getAddressing(op));
-  }
+template <typename OpTy> struct AddressingModel : ShardingRuleOpInterface::ExternalModel<AddressingModel<OpTy>, OpTy> {
+  ShardingRule getShardingRule(Operation *op) const { return getAddressingRule(op, *getAddressing(op)); }
 };
 
 } // namespace

@@ -10,9 +10,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
+ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 FactorKind parallelIfStatic(int64_t size) {
   return ShapedType::isDynamic(size) ? FactorKind::Whole : FactorKind::Parallel;
@@ -24,9 +22,7 @@ void addScalarOperands(ShardingRule &rule, ValueRange operands) {
 }
 
 /// tensor.empty and tensor.splat: any layout.
-template <typename OpTy>
-struct CreationModel
-    : ShardingRuleOpInterface::ExternalModel<CreationModel<OpTy>, OpTy> {
+template <typename OpTy> struct CreationModel : ShardingRuleOpInterface::ExternalModel<CreationModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     addScalarOperands(rule, op->getOperands());
@@ -39,9 +35,7 @@ struct CreationModel
 
 /// cast, bitcast: the same shape in and out. Where a size is known on one side
 /// only, it is the one.
-template <typename OpTy>
-struct CastModel
-    : ShardingRuleOpInterface::ExternalModel<CastModel<OpTy>, OpTy> {
+template <typename OpTy> struct CastModel : ShardingRuleOpInterface::ExternalModel<CastModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     ShardingRule rule;
     SmallVector<int32_t> factors;
@@ -53,13 +47,11 @@ struct CastModel
     rule.addOperand(op->getOperand(0));
     if (source)
       for (size_t d = 0; d < source.getShape().size(); ++d)
-        rule.addDim(factors.empty() ? ArrayRef<int32_t>()
-                                    : ArrayRef<int32_t>(factors[d]));
+        rule.addDim(factors.empty() ? ArrayRef<int32_t>() : ArrayRef<int32_t>(factors[d]));
     rule.addResult(op->getResult(0));
     if (result)
       for (size_t d = 0; d < result.getShape().size(); ++d)
-        rule.addDim(factors.empty() ? ArrayRef<int32_t>()
-                                    : ArrayRef<int32_t>(factors[d]));
+        rule.addDim(factors.empty() ? ArrayRef<int32_t>() : ArrayRef<int32_t>(factors[d]));
     return rule;
   }
 };
@@ -67,8 +59,7 @@ struct CastModel
 /// expand_shape and collapse_shape: a factor per dim of the expanded side; the
 /// collapsed dims are products of them.
 template <typename OpTy>
-struct ReassociationModel
-    : ShardingRuleOpInterface::ExternalModel<ReassociationModel<OpTy>, OpTy> {
+struct ReassociationModel : ShardingRuleOpInterface::ExternalModel<ReassociationModel<OpTy>, OpTy> {
   ShardingRule getShardingRule(Operation *op) const {
     auto reshape = cast<OpTy>(op);
     constexpr bool expands = std::is_same_v<OpTy, tensor::ExpandShapeOp>;
@@ -114,8 +105,7 @@ struct ReassociationModel
 
 /// The elements in row-major order, cut where both shapes have a border. The
 /// operand that says the shape is replaced by the local one.
-struct ReshapeModel
-    : ShardingRuleOpInterface::ExternalModel<ReshapeModel, tensor::ReshapeOp> {
+struct ReshapeModel : ShardingRuleOpInterface::ExternalModel<ReshapeModel, tensor::ReshapeOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto reshape = cast<tensor::ReshapeOp>(op);
     ShardingRule rule;
@@ -158,11 +148,9 @@ SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t si
   if (*length == size && *stride == 1)
     dim.offset = 0; // whatever computes it
   dim.full = dim.offset == 0 && *length == size && *stride == 1;
-  dim.aligned = dim.offset && *stride == 1 && *length > 1 && size % *length == 0 &&
-                *dim.offset % *length == 0;
+  dim.aligned = dim.offset && *stride == 1 && *length > 1 && size % *length == 0 && *dim.offset % *length == 0;
   constexpr int64_t few = 16; // times less than the dim has
-  dim.isShort = dim.offset && !dim.full &&
-                (*length == 1 || (!dim.aligned && *length <= size / few));
+  dim.isShort = dim.offset && !dim.full && (*length == 1 || (!dim.aligned && *length <= size / few));
   return dim;
 }
 
@@ -171,9 +159,7 @@ SlicedDim getSlicedDim(OffsetSizeAndStrideOpInterface op, unsigned d, int64_t si
 /// shard has its part of each third. Of few elements, and where the place is known at run
 /// time only, every shard takes what it owns. Any other slice reads windows, and so do the
 /// first two where `spmd.windows` says so: of a dim that is cut otherwise, less moves.
-struct ExtractSliceModel
-    : ShardingRuleOpInterface::ExternalModel<ExtractSliceModel,
-                                             tensor::ExtractSliceOp> {
+struct ExtractSliceModel : ShardingRuleOpInterface::ExternalModel<ExtractSliceModel, tensor::ExtractSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::ExtractSliceOp>(op);
     ShardingRule rule;
@@ -183,8 +169,8 @@ struct ExtractSliceModel
     for (auto [d, size] : llvm::enumerate(slice.getSourceType().getShape())) {
       SlicedDim dim = getSlicedDim(slice, d, size);
       bool isPlace = !dim.offset || (dim.isShort && !op->hasAttr(kWindowsAttr));
-      bool isIndexed = dim.isStatic && isPlace && size > 1 &&
-                       slice.getSourceType().getElementType().isIntOrIndexOrFloat();
+      bool isIndexed =
+          dim.isStatic && isPlace && size > 1 && slice.getSourceType().getElementType().isIntOrIndexOrFloat();
       if (isIndexed)
         rule.addDim(rule.addFactor(size, FactorKind::Indexed));
       if (isIndexed || dropped.test(d) || !dim.isStatic || !dim.offset) {
@@ -213,8 +199,7 @@ struct ExtractSliceModel
 
 /// The factors are the dims of the destination. The source is read in windows
 /// along those that it covers in part.
-struct InsertSliceModel
-    : ShardingRuleOpInterface::ExternalModel<InsertSliceModel, tensor::InsertSliceOp> {
+struct InsertSliceModel : ShardingRuleOpInterface::ExternalModel<InsertSliceModel, tensor::InsertSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::InsertSliceOp>(op);
     ShardingRule rule;
@@ -251,8 +236,7 @@ struct InsertSliceModel
 /// What an iteration of scf.forall writes of a shared output; nothing comes out of
 /// that op, the loop does it. Only dims that are written fully may be cut.
 struct ParallelInsertSliceModel
-    : ShardingRuleOpInterface::ExternalModel<ParallelInsertSliceModel,
-                                             tensor::ParallelInsertSliceOp> {
+    : ShardingRuleOpInterface::ExternalModel<ParallelInsertSliceModel, tensor::ParallelInsertSliceOp> {
   ShardingRule getShardingRule(Operation *op) const {
     auto slice = cast<tensor::ParallelInsertSliceOp>(op);
     ShardingRule rule;
@@ -292,8 +276,7 @@ struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp
       auto high = getConstantIntValue(pad.getMixedHighPad()[d]);
       if (low == 0 && high == 0 && size == resultShape[d]) {
         rule.addDim(d);
-      } else if (isConstant && low && high && *low >= 0 && *high >= 0 &&
-                 !ShapedType::isDynamic(size)) {
+      } else if (isConstant && low && high && *low >= 0 && *high >= 0 && !ShapedType::isDynamic(size)) {
         rule.addWindows(d, {1, -*low, 1});
       } else {
         rule.setKind(d, FactorKind::Whole);
@@ -308,11 +291,8 @@ struct PadModel : ShardingRuleOpInterface::ExternalModel<PadModel, tensor::PadOp
   }
 };
 
-struct ConcatModel
-    : ShardingRuleOpInterface::ExternalModel<ConcatModel, tensor::ConcatOp> {
-  ShardingRule getShardingRule(Operation *op) const {
-    return getConcatRule(op, cast<tensor::ConcatOp>(op).getDim());
-  }
+struct ConcatModel : ShardingRuleOpInterface::ExternalModel<ConcatModel, tensor::ConcatOp> {
+  ShardingRule getShardingRule(Operation *op) const { return getConcatRule(op, cast<tensor::ConcatOp>(op).getDim()); }
 };
 
 } // namespace

@@ -25,18 +25,15 @@ ArrayRef<int64_t> getShape(Value value) {
 int64_t getRank(Value value) { return getShape(value).size(); }
 
 bool allRanked(Operation *op) {
-  return llvm::none_of(
-      llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
-      llvm::IsaPred<UnrankedTensorType>);
+  return llvm::none_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
+                       llvm::IsaPred<UnrankedTensorType>);
 }
 
 /// Adds an operand or result with a factor (or -1) per dim.
 struct RuleBuilder {
   ShardingRule rule;
 
-  int32_t factor(int64_t size, FactorKind kind = FactorKind::Parallel) {
-    return rule.addFactor(size, kind);
-  }
+  int32_t factor(int64_t size, FactorKind kind = FactorKind::Parallel) { return rule.addFactor(size, kind); }
   SmallVector<int32_t> factorsOf(Value value) {
     SmallVector<int32_t> factors;
     for (int64_t size : getShape(value))
@@ -52,9 +49,7 @@ struct RuleBuilder {
     rule.addDims(factors);
   }
   /// Scalars, zero points, tables, shapes: every dim whole.
-  void wholeOperand(Value value) {
-    operand(value, SmallVector<int32_t>(getRank(value), -1));
-  }
+  void wholeOperand(Value value) { operand(value, SmallVector<int32_t>(getRank(value), -1)); }
   void wholeOperands(ValueRange values) {
     for (Value value : values)
       wholeOperand(value);
@@ -100,10 +95,8 @@ struct RuleBuilder {
 /// Partial sums of these types can be carried from device to device.
 FactorKind reductionIfSummable(Value result) {
   Type element = getElementTypeOrSelf(result.getType());
-  return element.isF16() || element.isBF16() || element.isF32() ||
-                 element.isSignlessInteger(32)
-             ? FactorKind::Reduction
-             : FactorKind::Whole;
+  return element.isF16() || element.isBF16() || element.isF32() || element.isSignlessInteger(32) ? FactorKind::Reduction
+                                                                                                 : FactorKind::Whole;
 }
 
 using RuleFn = ShardingRule (*)(Operation *);
@@ -173,8 +166,7 @@ ShardingRule getMatMulRule(Operation *op) {
   RuleBuilder b;
   ArrayRef<int64_t> shapeA = getShape(matmul.getA());
   int32_t n = b.factor(shapeA[0]), h = b.factor(shapeA[1]),
-          c = b.factor(shapeA[2], reductionIfSummable(matmul.getOutput())),
-          w = b.factor(getShape(matmul.getB())[2]);
+          c = b.factor(shapeA[2], reductionIfSummable(matmul.getOutput())), w = b.factor(getShape(matmul.getB())[2]);
   b.operand(matmul.getA(), {n, h, c});
   b.operand(matmul.getB(), {n, c, w});
   b.wholeOperands({matmul.getAZp(), matmul.getBZp()});
@@ -187,11 +179,9 @@ ShardingRule getMatMulRule(Operation *op) {
 /// read in windows. Covers conv2d, conv3d and transpose_conv2d.
 ShardingRule getConvRule(Operation *op) {
   RuleBuilder b;
-  Value input = op->getOperand(0), weight = op->getOperand(1),
-        result = op->getResult(0);
+  Value input = op->getOperand(0), weight = op->getOperand(1), result = op->getResult(0);
   int64_t rank = getRank(result);
-  int32_t n = b.factor(getShape(result)[0]),
-          oc = b.factor(getShape(result)[rank - 1]),
+  int32_t n = b.factor(getShape(result)[0]), oc = b.factor(getShape(result)[rank - 1]),
           ic = b.factor(getShape(input)[rank - 1], reductionIfSummable(result));
   SmallVector<int32_t> in(rank, -1), kernel(rank, -1), out(rank, -1);
   in[0] = out[0] = n;
@@ -209,10 +199,8 @@ ShardingRule getConvRule(Operation *op) {
 /// Output channels are channels times multipliers.
 ShardingRule getDepthwiseRule(Operation *op) {
   RuleBuilder b;
-  Value input = op->getOperand(0), weight = op->getOperand(1),
-        result = op->getResult(0);
-  int32_t n = b.factor(getShape(input)[0]), c = b.factor(getShape(weight)[2]),
-          m = b.factor(getShape(weight)[3]);
+  Value input = op->getOperand(0), weight = op->getOperand(1), result = op->getResult(0);
+  int32_t n = b.factor(getShape(input)[0]), c = b.factor(getShape(weight)[2]), m = b.factor(getShape(weight)[3]);
   SmallVector<int32_t> out = {n, -1, -1};
   b.windowedOperand(op, {n, -1, -1, c}, out);
   b.operand(weight, {-1, -1, c, m});
@@ -230,8 +218,7 @@ ShardingRule getDepthwiseRule(Operation *op) {
 ShardingRule getPoolRule(Operation *op) {
   RuleBuilder b;
   Value result = op->getResult(0);
-  SmallVector<int32_t> factors = {b.factor(getShape(result)[0]), -1, -1,
-                                  b.factor(getShape(result)[3])};
+  SmallVector<int32_t> factors = {b.factor(getShape(result)[0]), -1, -1, b.factor(getShape(result)[3])};
   b.windowedOperand(op, SmallVector<int32_t>(factors), factors);
   b.wholeOperands(op->getOperands().drop_front());
   b.result(result, factors);
@@ -251,8 +238,7 @@ ShardingRule getFFTRule(Operation *op) {
 
 template <typename OpTy> std::optional<ReductionKind> getReduction(OpTy op) {
   auto ignoresNan = [](auto op) {
-    return op.getNanMode() == tosa::NanPropagationMode::IGNORE &&
-           isa<FloatType>(getElementTypeOrSelf(op.getType()));
+    return op.getNanMode() == tosa::NanPropagationMode::IGNORE && isa<FloatType>(getElementTypeOrSelf(op.getType()));
   };
   if constexpr (std::is_same_v<OpTy, tosa::ReduceSumOp>)
     return ReductionKind::Sum;
@@ -270,9 +256,8 @@ template <typename OpTy> std::optional<ReductionKind> getReduction(OpTy op) {
 }
 
 bool isReducible(Type element) {
-  return isa<Float16Type, BFloat16Type, Float32Type>(element) ||
-         element.isSignlessInteger(1) || element.isSignlessInteger(8) ||
-         element.isSignlessInteger(16) || element.isSignlessInteger(32);
+  return isa<Float16Type, BFloat16Type, Float32Type>(element) || element.isSignlessInteger(1) ||
+         element.isSignlessInteger(8) || element.isSignlessInteger(16) || element.isSignlessInteger(32);
 }
 
 /// One axis is reduced, others are free.
@@ -303,9 +288,7 @@ template <typename OpTy> ShardingRule getAxisRule(Operation *op) {
   return std::move(b.rule);
 }
 
-ShardingRule getTosaConcatRule(Operation *op) {
-  return getConcatRule(op, cast<tosa::ConcatOp>(op).getAxis());
-}
+ShardingRule getTosaConcatRule(Operation *op) { return getConcatRule(op, cast<tosa::ConcatOp>(op).getAxis()); }
 
 ShardingRule getTransposeRule(Operation *op) {
   auto transpose = cast<tosa::TransposeOp>(op);
@@ -321,8 +304,7 @@ ShardingRule getTransposeRule(Operation *op) {
 ShardingRule getReshapeRule(Operation *op) {
   auto reshape = cast<tosa::ReshapeOp>(op);
   ShardingRule rule;
-  ReshapeFactors factors(rule, getShape(reshape.getInput1()),
-                         getShape(reshape.getOutput()));
+  ReshapeFactors factors(rule, getShape(reshape.getInput1()), getShape(reshape.getOutput()));
   rule.addOperand(reshape.getInput1());
   for (auto &dim : factors.from)
     rule.addDim(dim);
@@ -401,8 +383,7 @@ ShardingRule getPadRule(Operation *op) {
   SmallVector<int64_t> pad = getConstShape(op->getOperand(1));
   ArrayRef<int64_t> in = getShape(input), out = getShape(result);
   // Its value becomes a constant of arith, which knows no unsigned integers.
-  bool known = pad.size() == 2 * in.size() &&
-               !getElementTypeOrSelf(input.getType()).isUnsignedInteger();
+  bool known = pad.size() == 2 * in.size() && !getElementTypeOrSelf(input.getType()).isUnsignedInteger();
   SmallVector<int32_t> factors;
   b.rule.addOperand(input);
   for (auto [d, size] : llvm::enumerate(out)) {
@@ -424,11 +405,8 @@ ShardingRule getPadRule(Operation *op) {
 ShardingRule getGatherRule(Operation *op) { return getAddressingRule(op, *getAddressing(op)); }
 
 template <typename OpTy, RuleFn fn>
-struct TosaModel
-    : ShardingRuleOpInterface::ExternalModel<TosaModel<OpTy, fn>, OpTy> {
-  ShardingRule getShardingRule(Operation *op) const {
-    return allRanked(op) ? fn(op) : getWholeRule(op);
-  }
+struct TosaModel : ShardingRuleOpInterface::ExternalModel<TosaModel<OpTy, fn>, OpTy> {
+  ShardingRule getShardingRule(Operation *op) const { return allRanked(op) ? fn(op) : getWholeRule(op); }
 };
 
 template <RuleFn fn, typename... OpTys> void attach(MLIRContext *context) {
@@ -468,8 +446,7 @@ void spmd::registerTosaShardingRules(DialectRegistry &registry) {
     attach<getDepthwiseRule, DepthwiseConv2DOp>(context);
     attach<getPoolRule, AvgPool2dOp, MaxPool2dOp, ResizeOp>(context);
     attach<getFFTRule, FFT2dOp, RFFT2dOp>(context);
-    attachAxis<ReduceSumOp, ReduceProductOp, ReduceAllOp, ReduceAnyOp,
-               ReduceMaxOp, ReduceMinOp, ArgMaxOp>(context);
+    attachAxis<ReduceSumOp, ReduceProductOp, ReduceAllOp, ReduceAnyOp, ReduceMaxOp, ReduceMinOp, ArgMaxOp>(context);
     attach<getTosaConcatRule, ConcatOp>(context);
     attach<getTransposeRule, TransposeOp>(context);
     attach<getReshapeRule, ReshapeOp>(context);

@@ -47,14 +47,19 @@ static std::optional<Windowed> getWindowed(Operation *op) {
                         getZeroPoint(op.getInputZp(), op.getInput())};
       })
       .Case([](tosa::TransposeConv2DOp op) {
-        return Windowed{op.getOutPad(), op.getStride(), {},
+        return Windowed{op.getOutPad(),
+                        op.getStride(),
+                        {},
                         llvm::to_vector(getShape(op.getWeight()).drop_front().drop_back()),
                         getZeroPoint(op.getInputZp(), op.getInput())};
       })
       .Case([](tosa::MaxPool2dOp op) {
         Type element = getElementTypeOrSelf(op.getInput().getType());
         bool isKnown = element.isIntOrFloat() && !element.isUnsignedInteger();
-        return Windowed{op.getPad(), op.getStride(), {}, llvm::to_vector(op.getKernel()),
+        return Windowed{op.getPad(),
+                        op.getStride(),
+                        {},
+                        llvm::to_vector(op.getKernel()),
                         isKnown ? getNeutralElement(ReductionKind::Max, element) : TypedAttr()};
       })
       .Case([](tosa::AvgPool2dOp op) {
@@ -72,10 +77,9 @@ OwnWindows spmd::getOwnWindows(Operation *op) {
   result.padding = own->padding;
   for (unsigned i = 0; i < own->kernel.size(); ++i) {
     unsigned d = i + 1;
-    int64_t low = own->pad[2 * i], high = own->pad[2 * i + 1], stride = own->stride[i],
-            kernel = own->kernel[i];
-    if (in.size() != out.size() || ShapedType::isDynamic(in[d]) ||
-        ShapedType::isDynamic(out[d]) || ShapedType::isDynamic(kernel))
+    int64_t low = own->pad[2 * i], high = own->pad[2 * i + 1], stride = own->stride[i], kernel = own->kernel[i];
+    if (in.size() != out.size() || ShapedType::isDynamic(in[d]) || ShapedType::isDynamic(out[d]) ||
+        ShapedType::isDynamic(kernel))
       continue;
     if (isa<tosa::TransposeConv2DOp>(op)) {
       // Element i is written to places stride * i + low + k of the result, k < kernel.
@@ -107,11 +111,10 @@ void spmd::setOwnWindow(Operation *op, const OwnWindow &window, int64_t chunk, i
       .Case([&](tosa::TransposeConv2DOp op) {
         // The first place of the window, in places of the local result.
         int64_t kernel = getShape(op.getWeight())[window.dim], stride = op.getStride()[i];
-        int64_t low = llvm::divideFloorSigned(window.window.offset, stride) * stride -
-                      (window.window.offset + kernel - stride);
-        op.setOutPad(write(op.getOutPad(), low,
-                           chunk - ((length - 1) * stride + kernel + low)));
+        int64_t low =
+            llvm::divideFloorSigned(window.window.offset, stride) * stride - (window.window.offset + kernel - stride);
+        op.setOutPad(write(op.getOutPad(), low, chunk - ((length - 1) * stride + kernel + low)));
       })
-      .Case<tosa::Conv2DOp, tosa::Conv3DOp, tosa::DepthwiseConv2DOp, tosa::MaxPool2dOp,
-            tosa::AvgPool2dOp>([&](auto op) { op.setPad(write(op.getPad(), 0, 0)); });
+      .Case<tosa::Conv2DOp, tosa::Conv3DOp, tosa::DepthwiseConv2DOp, tosa::MaxPool2dOp, tosa::AvgPool2dOp>(
+          [&](auto op) { op.setPad(write(op.getPad(), 0, 0)); });
 }

@@ -21,8 +21,7 @@
 using namespace mlir::spmd;
 
 #ifndef SHARDKIT_HAVE_CBC
-Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &options,
-                                  std::string &error) {
+Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &options, std::string &error) {
   error = "ShardKit was built without CBC: install coinor-libcbc-dev and configure with "
           "SHARDKIT_ENABLE_CBC=ON";
   return {};
@@ -83,9 +82,8 @@ public:
     }
     std::vector<double> low(costs.size(), 0);
     Cbc_Model *model = Cbc_newModel();
-    Cbc_loadProblem(model, int(costs.size()), int(rowLow.size()), starts.data(), indices.data(),
-                    values.data(), low.data(), high.data(), costs.data(), rowLow.data(),
-                    rowHigh.data());
+    Cbc_loadProblem(model, int(costs.size()), int(rowLow.size()), starts.data(), indices.data(), values.data(),
+                    low.data(), high.data(), costs.data(), rowLow.data(), rowHigh.data());
     for (size_t i = 0; i < costs.size(); ++i)
       if (integers[i])
         Cbc_setInteger(model, int(i));
@@ -113,9 +111,7 @@ public:
       }
     }
     for (const CostGraph::Cost &cost : graph.getCosts())
-      forEach(cost.a, cost.b, [&](int column, unsigned index) {
-        addCost(column, graph.getTable(cost.table)[index]);
-      });
+      forEach(cost.a, cost.b, [&](int column, unsigned index) { addCost(column, graph.getTable(cost.table)[index]); });
     for (const CostGraph::Sharing &sharing : graph.getSharings())
       addSharing(sharing);
   }
@@ -235,8 +231,7 @@ private:
 };
 } // namespace
 
-Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &options,
-                                  std::string &error) {
+Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &options, std::string &error) {
   auto start = std::chrono::steady_clock::now();
   error.clear();
   GraphProgram program(graph);
@@ -261,12 +256,10 @@ Solution mlir::spmd::solveWithCbc(const CostGraph &graph, const SolverOptions &o
     bool optimal = Cbc_isProvenOptimal(model) && options.gap == 0;
     solution.status = optimal ? SolverStatus::Optimal : SolverStatus::Gap;
     double bound = Cbc_getBestPossibleObjValue(model) * unit;
-    solution.lowerBound = {
-        optimal ? solution.objective.time : int64_t(std::clamp(std::floor(bound), -1e17, 1e17)), 0};
+    solution.lowerBound = {optimal ? solution.objective.time : int64_t(std::clamp(std::floor(bound), -1e17, 1e17)), 0};
   }
   Cbc_deleteModel(model);
-  solution.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  solution.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return solution;
 }
 #endif

@@ -19,9 +19,9 @@ template <typename T>
 unsigned CostGraph::intern(std::vector<std::vector<T>> &all, std::vector<unsigned> &next,
                            llvm::DenseMap<uint64_t, unsigned> &heads, std::vector<T> table) {
   // The two largest values are keys that DenseMap keeps for itself.
-  uint64_t hash = llvm::xxh3_64bits(ArrayRef<uint8_t>(
-                      reinterpret_cast<const uint8_t *>(table.data()), table.size() * sizeof(T))) >>
-                  1;
+  uint64_t hash =
+      llvm::xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(table.data()), table.size() * sizeof(T))) >>
+      1;
   auto [it, inserted] = heads.try_emplace(hash, all.size());
   if (!inserted) {
     for (unsigned id = it->second; id != ~0u; id = next[id])
@@ -52,17 +52,18 @@ void CostGraph::addCost(Var v, TableId table) {
 }
 
 void CostGraph::addCost(Var a, Var b, TableId table) {
-  assert(a != b && tables[table].size() == size_t(numChoices[a]) * numChoices[b] &&
-         "one price per pair of choices");
+  assert(a != b && tables[table].size() == size_t(numChoices[a]) * numChoices[b] && "one price per pair of choices");
   costs.push_back({a, b, table});
 }
 
 void CostGraph::addSharing(Var host, std::vector<Reader> readers, TableId table) {
   assert(buffers.empty() && "what is shared has no buffers");
   assert(tables[table].size() % numChoices[host] == 0 && "prices of the items per choice of the host");
-  assert(llvm::all_of(readers, [&](const Reader &reader) {
-           return reader.var != host && reader.items.size() == numChoices[reader.var];
-         }) && "one item per choice of a reader");
+  assert(llvm::all_of(readers,
+                      [&](const Reader &reader) {
+                        return reader.var != host && reader.items.size() == numChoices[reader.var];
+                      }) &&
+         "one item per choice of a reader");
   sharings.push_back({host, std::move(readers), table});
 }
 
@@ -73,8 +74,7 @@ void CostGraph::addBuffer(int64_t begin, int64_t end, Var v, BytesId bytes) {
 }
 
 void CostGraph::addBuffer(int64_t begin, int64_t end, Var a, Var b, BytesId bytes) {
-  assert(a != b && byteTables[bytes].size() == size_t(numChoices[a]) * numChoices[b] &&
-         "one size per pair of choices");
+  assert(a != b && byteTables[bytes].size() == size_t(numChoices[a]) * numChoices[b] && "one size per pair of choices");
   if (begin < end)
     buffers.push_back({begin, end, a, b, bytes, 0});
 }

@@ -8,8 +8,7 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 
-void Problem::getMemory(ArrayRef<unsigned> choices, const TablePool &pool,
-                        std::vector<int64_t> &memory) const {
+void Problem::getMemory(ArrayRef<unsigned> choices, const TablePool &pool, std::vector<int64_t> &memory) const {
   // Differences first, then their running sum.
   memory.assign(fixed.size() + 1, 0);
   for (const Buffer &buffer : buffers) {
@@ -66,8 +65,9 @@ void Problem::complete(llvm::MutableArrayRef<unsigned> choices, const TablePool 
         const Edge &edge = edges[i];
         unsigned other = choices[edge.a == v ? edge.b : edge.a];
         if (other != kNoVar)
-          sums[x] = sums[x] + pool.get(edge.table).get(edge.a == v ? size_t(x) * sizes[edge.b] + other
-                                                                    : size_t(other) * sizes[v] + x);
+          sums[x] =
+              sums[x] +
+              pool.get(edge.table).get(edge.a == v ? size_t(x) * sizes[edge.b] + other : size_t(other) * sizes[v] + x);
       }
     }
     if (choices[v] == kNoVar || sums[choices[v]].isImpossible())
@@ -129,8 +129,7 @@ Problem solver::readGraph(const CostGraph &graph, bool withBuffers, TablePool &p
     } else if (cost.a < cost.b) {
       problem.edges.push_back({cost.a, cost.b, id});
     } else {
-      problem.edges.push_back(
-          {cost.b, cost.a, pool.transpose(id, problem.sizes[cost.a], problem.sizes[cost.b])});
+      problem.edges.push_back({cost.b, cost.a, pool.transpose(id, problem.sizes[cost.a], problem.sizes[cost.b])});
     }
   }
 
@@ -210,8 +209,7 @@ Problem solver::readGraph(const CostGraph &graph, bool withBuffers, TablePool &p
   }
   for (Problem::Edge &edge : edges)
     if (edge.table == kNoTable)
-      edge.table = internBytes(
-          std::vector<int64_t>(size_t(problem.sizes[edge.a]) * problem.sizes[edge.b], 0), pool);
+      edge.table = internBytes(std::vector<int64_t>(size_t(problem.sizes[edge.a]) * problem.sizes[edge.b], 0), pool);
   problem.edges = std::move(edges);
   return problem;
 }

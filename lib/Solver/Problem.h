@@ -28,7 +28,7 @@ struct Problem {
   /// What readers of a host ask for, once each; the items of a reader are a list of the pool.
   struct Sharing {
     unsigned host;
-    TableId prices; // host-major
+    TableId prices;                                              // host-major
     llvm::SmallVector<std::pair<unsigned, unsigned>, 6> readers; // variable, items
   };
 
@@ -44,8 +44,7 @@ struct Problem {
   bool impossible = false;
 
   /// Bytes that are live per point.
-  void getMemory(llvm::ArrayRef<unsigned> choices, const TablePool &pool,
-                 std::vector<int64_t> &memory) const;
+  void getMemory(llvm::ArrayRef<unsigned> choices, const TablePool &pool, std::vector<int64_t> &memory) const;
   Price getPrice(llvm::ArrayRef<unsigned> choices, const TablePool &pool) const;
   /// Chooses where the choice is kNoVar, one after the other, what costs the least beside what is chosen; then
   /// again where that is impossible.

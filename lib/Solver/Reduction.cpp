@@ -1,7 +1,7 @@
 //===- Reduction.cpp - Fewer choices and variables ------------------------===//
 
-#include "Support/Clock.h"
 #include "Problem.h"
+#include "Support/Clock.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <algorithm>
@@ -106,8 +106,7 @@ unsigned Reducer::findUndominated(ArrayRef<unsigned> signature) {
       return false;
     for (const RowView &view : bytes)
       for (unsigned c = 0; c < view.columns; ++c)
-        if (view.table->time[size_t(b) * view.columns + c] <
-            view.table->time[size_t(a) * view.columns + c])
+        if (view.table->time[size_t(b) * view.columns + c] < view.table->time[size_t(a) * view.columns + c])
           return false;
     Price sum;
     if (own) {
@@ -153,9 +152,7 @@ unsigned Reducer::findUndominated(ArrayRef<unsigned> signature) {
       for (const RowView &row : rows)
         least[a] += row.table->time[size_t(a) * row.columns + row.cheapest[a]];
     }
-    llvm::sort(better, [&](unsigned x, unsigned y) {
-      return least[x] != least[y] ? least[x] < least[y] : x < y;
-    });
+    llvm::sort(better, [&](unsigned x, unsigned y) { return least[x] != least[y] ? least[x] < least[y] : x < y; });
     better.resize(kBetter);
   }
   // Dominance is transitive, hence a choice that is dropped already may still drop
@@ -187,14 +184,12 @@ unsigned Reducer::findUndominated(ArrayRef<unsigned> signature) {
 namespace mlir::spmd::solver {
 class ReductionRun {
 public:
-  ReductionRun(Reducer &reducer, Problem problem)
-      : reducer(reducer), pool(reducer.pool), problem(std::move(problem)) {
+  ReductionRun(Reducer &reducer, Problem problem) : reducer(reducer), pool(reducer.pool), problem(std::move(problem)) {
     unsigned n = this->problem.sizes.size();
     links.resize(n);
     for (const Problem::Edge &edge : this->problem.edges) {
       links[edge.a].push_back({edge.b, edge.table});
-      links[edge.b].push_back(
-          {edge.a, pool.transpose(edge.table, getSize(edge.a), getSize(edge.b))});
+      links[edge.b].push_back({edge.a, pool.transpose(edge.table, getSize(edge.a), getSize(edge.b))});
     }
     // By number: equal layers have equal signatures.
     for (auto &list : links)
@@ -372,9 +367,7 @@ private:
     choices[v] = gatherList(choices[v], list);
   }
 
-  unsigned getChoice(unsigned v, unsigned c) const {
-    return choices[v] == kNoTable ? c : pool.getList(choices[v])[c];
-  }
+  unsigned getChoice(unsigned v, unsigned c) const { return choices[v] == kNoTable ? c : pool.getList(choices[v])[c]; }
 
   /// Per choice of the rows the only one that it allows; kNoTable if some allow several.
   unsigned getFunction(TableId id, unsigned rows, unsigned columns) {
@@ -411,9 +404,7 @@ private:
       if (list == kNoTable)
         continue;
       bool grows = getSize(u) > getSize(v) && llvm::any_of(links[v], [&](const Link &other) {
-                     return other.to != u && !llvm::any_of(links[u], [&](const Link &l) {
-                              return l.to == other.to;
-                            });
+                     return other.to != u && !llvm::any_of(links[u], [&](const Link &l) { return l.to == other.to; });
                    });
       if (!grows) {
         merge(v, u, list);
@@ -451,8 +442,7 @@ private:
       if (link.to == u)
         continue;
       removeLink(link.to, v);
-      addLink(u, link.to,
-              pool.gather(link.table, getSize(link.to), list, kNoTable, su, getSize(link.to)));
+      addLink(u, link.to, pool.gather(link.table, getSize(link.to), list, kNoTable, su, getSize(link.to)));
       touch(link.to);
     }
     links[v].clear();
@@ -544,7 +534,7 @@ private:
   std::vector<SmallVector<unsigned, 4>> buffersOf;
   std::vector<unsigned> choices, before;
   std::vector<unsigned> labels; // per variable a list, one per choice; kNoTable: all are alike
-  std::vector<unsigned> left; // per variable the list that it is just being restricted to
+  std::vector<unsigned> left;   // per variable the list that it is just being restricted to
   std::vector<bool> alive, queued;
   std::vector<unsigned> touched;
   std::vector<Reduction::Merge> merges;

@@ -40,8 +40,7 @@ static void setInfeasible(Solution &solution) {
 }
 
 /// The optimum without a budget.
-static void solveFree(const CostGraph &graph, const SolverOptions &options, const Clock &clock,
-                      Solution &solution) {
+static void solveFree(const CostGraph &graph, const SolverOptions &options, const Clock &clock, Solution &solution) {
   TablePool pool;
   Reducer reducer(pool);
   JoinMemo memo(pool);
@@ -57,7 +56,8 @@ static void solveFree(const CostGraph &graph, const SolverOptions &options, cons
   MinSum minSum(reduction.problem, options, memo, clock);
   if (!options.start.empty())
     minSum.setStart(reduction.narrow(options.start, pool));
-  MinSum::Answer answer = minSum.solve(getTables(reduction.problem), options.budget ? 0 : options.gap, options.cutoff < Price::kImpossible ? options.cutoff : kInf);
+  MinSum::Answer answer = minSum.solve(getTables(reduction.problem), options.budget ? 0 : options.gap,
+                                       options.cutoff < Price::kImpossible ? options.cutoff : kInf);
   statistics.add(memo.statistics);
   if (answer.impossible) {
     setInfeasible(solution);
@@ -110,8 +110,7 @@ static void flatten(Problem &problem, int64_t factor, TablePool &pool) {
 /// Of the time: after which it is asked how little may be needed where nothing within the budget was found.
 static constexpr double kPatience = 0.5;
 
-static void solveWithin(const CostGraph &graph, const SolverOptions &options, const Clock &clock,
-                        Solution &solution) {
+static void solveWithin(const CostGraph &graph, const SolverOptions &options, const Clock &clock, Solution &solution) {
   TablePool pool;
   Reducer reducer(pool);
   Reduction reduction = reducer.reduce(readGraph(graph, true, pool));
@@ -145,9 +144,7 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
     for (const BudgetSearch::Column &column : peak.getColumns())
       search.addSolution(column.choices);
   }
-  auto expand = [&](const BudgetSearch::Column &column) {
-    return reduction.expand(column.choices, pool);
-  };
+  auto expand = [&](const BudgetSearch::Column &column) { return reduction.expand(column.choices, pool); };
   if (!search.hasBest()) {
     solution.choices.clear();
     solution.objective = Price::impossible();
@@ -191,8 +188,7 @@ Solution mlir::spmd::solve(const CostGraph &graph, const SolverOptions &options)
   } else {
     solveFree(graph, options, clock, solution);
   }
-  bool fits = !options.budget || (!solution.objective.isImpossible() &&
-                                  solution.peak <= *options.budget);
+  bool fits = !options.budget || (!solution.objective.isImpossible() && solution.peak <= *options.budget);
   if (solution.status != SolverStatus::Infeasible &&
       (!fits || (options.budget && solution.status == SolverStatus::Gap))) {
     Solution free = solution;

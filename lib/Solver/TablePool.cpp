@@ -9,8 +9,8 @@ using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 
 static uint64_t hashOf(ArrayRef<int64_t> values, uint64_t seed) {
-  uint64_t h = llvm::xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(values.data()),
-                                                   values.size() * sizeof(int64_t)));
+  uint64_t h = llvm::xxh3_64bits(
+      ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(int64_t)));
   return (h ^ seed) * 0x9e3779b97f4a7c15ull;
 }
 
@@ -21,9 +21,7 @@ static uint64_t hashOf(const Table &table) {
   return hash >> 1; // DenseMap keeps the two largest keys for itself
 }
 
-static size_t memoryOf(const Table &table) {
-  return (table.time.size() + table.bytes.size()) * sizeof(int64_t);
-}
+static size_t memoryOf(const Table &table) { return (table.time.size() + table.bytes.size()) * sizeof(int64_t); }
 
 TableId TablePool::intern(Table table, bool isLasting) {
   if (llvm::all_of(table.bytes, [](int64_t b) { return b == 0; }))
@@ -84,8 +82,8 @@ TableId TablePool::transpose(TableId id, unsigned rows, unsigned columns) {
   });
 }
 
-TableId TablePool::gather(TableId id, unsigned numColumns, unsigned rows, unsigned columns,
-                          unsigned newRows, unsigned newColumns) {
+TableId TablePool::gather(TableId id, unsigned numColumns, unsigned rows, unsigned columns, unsigned newRows,
+                          unsigned newColumns) {
   if (rows == kNoTable && columns == kNoTable)
     return id;
   return once({1, id, numColumns, rows, columns}, [&] {
@@ -155,8 +153,7 @@ TableId TablePool::weigh(TableId id, int64_t scale, ArrayRef<Weight> weights, bo
     sum.time.assign(size, 0);
     auto addTimes = [&](int64_t time, int64_t factor, int64_t &to) {
       int64_t product;
-      if (to >= kInf || time >= kInf || __builtin_mul_overflow(time, factor, &product) ||
-          product >= kInf - to)
+      if (to >= kInf || time >= kInf || __builtin_mul_overflow(time, factor, &product) || product >= kInf - to)
         to = kInf;
       else
         to += product;
@@ -189,9 +186,7 @@ TableId TablePool::flatten(TableId id, int64_t factor) {
     Table flat;
     for (size_t i = 0; i < tables[id].size(); ++i) {
       Price price = tables[id].get(i);
-      flat.time.push_back(price.isImpossible() ? kInf
-                          : factor             ? price.time * factor + price.bytes
-                                               : price.time);
+      flat.time.push_back(price.isImpossible() ? kInf : factor ? price.time * factor + price.bytes : price.time);
     }
     return flat;
   });

@@ -1,9 +1,9 @@
 //===- Program.cpp - From functions to a shared object --------------------===//
 
 #include "shardkit/Target/Program.h"
-#include "mlir/IR/Threading.h"
 #include "shardkit/Target/CPU/Passes.h"
 #include "shardkit/Target/Cuda/Passes.h"
+#include "mlir/IR/Threading.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MD5.h"
 #include "llvm/Support/Path.h"
@@ -51,8 +51,7 @@ public:
   ProgramCompiler(ModuleOp module, const CodegenOptions &options)
       : module(module), options(options), top(ModuleOp::create(module.getLoc())) {}
 
-  LogicalResult run(StringRef path, llvm::raw_ostream &os,
-                    llvm::StringMap<CompiledFunction> &functions) {
+  LogicalResult run(StringRef path, llvm::raw_ostream &os, llvm::StringMap<CompiledFunction> &functions) {
     findUnique();
     cutIntoChunks();
     if (failed(runPasses()))
@@ -66,9 +65,8 @@ public:
     }
     readFunctions(functions);
     std::vector<Object> objects(chunks.size());
-    if (failed(failableParallelForEachN(module.getContext(), 0, chunks.size(), [&](size_t i) {
-          return emitObject(chunks[i], options, objects[i]);
-        })))
+    if (failed(failableParallelForEachN(module.getContext(), 0, chunks.size(),
+                                        [&](size_t i) { return emitObject(chunks[i], options, objects[i]); })))
       return failure();
     if (options.emit.empty())
       return link(objects, path);
@@ -134,8 +132,7 @@ private:
     } else {
       isCuda ? cuda::buildToKernels(nested) : cpu::buildToMemRef(nested);
       if (options.emit != "memref")
-        isCuda ? cuda::buildToLLVM(nested, options.chip)
-               : cpu::buildToLLVM(nested, options.parallelWork);
+        isCuda ? cuda::buildToLLVM(nested, options.chip) : cpu::buildToLLVM(nested, options.parallelWork);
     }
     return pm.run(*top);
   }
@@ -196,8 +193,7 @@ private:
 };
 } // namespace
 
-LogicalResult spmd::target::compileProgram(ModuleOp module, const CodegenOptions &options,
-                                           StringRef path, llvm::raw_ostream &os,
-                                           llvm::StringMap<CompiledFunction> &functions) {
+LogicalResult spmd::target::compileProgram(ModuleOp module, const CodegenOptions &options, StringRef path,
+                                           llvm::raw_ostream &os, llvm::StringMap<CompiledFunction> &functions) {
   return ProgramCompiler(module, options).run(path, os, functions);
 }

@@ -27,8 +27,8 @@ struct AttentionCase {
   bool shuffled = false;
   std::mt19937 random{1};
 
-  AttentionCase(DType in, std::vector<int64_t> batch, int64_t queries, int64_t keys, int64_t head,
-       int64_t values, DType out) {
+  AttentionCase(DType in, std::vector<int64_t> batch, int64_t queries, int64_t keys, int64_t head, int64_t values,
+                DType out) {
     desc.abi = SK_ABI_VERSION;
     desc.in_dtype = int32_t(in);
     desc.out_dtype = int32_t(out);
@@ -83,8 +83,7 @@ struct AttentionCase {
     fill(v, 1);
     fill(out, 1);
   }
-  int addOperand(DType dtype, int64_t rows, int64_t columns, std::vector<bool> hasBatch,
-                 double scale) {
+  int addOperand(DType dtype, int64_t rows, int64_t columns, std::vector<bool> hasBatch, double scale) {
     const int i = desc.num_operands++;
     operands[i].dtype = dtype;
     desc.operand_dtypes[i] = int32_t(dtype);
@@ -125,8 +124,7 @@ struct AttentionCase {
           offset += index[i] * operand.batch[i];
         return offset;
       };
-      auto read = [&](const Tensor &tensor, const sk_attention_operand &operand, int64_t row,
-                      int64_t column) {
+      auto read = [&](const Tensor &tensor, const sk_attention_operand &operand, int64_t row, int64_t column) {
         return getElement(tensor.dtype, tensor.bytes.data(), at(operand, row, column));
       };
       for (int64_t m = 0; m < desc.queries; ++m) {
@@ -141,13 +139,26 @@ struct AttentionCase {
             const int o = step.operand;
             auto operand = [&] { return read(operands[o], desc.operands[o], m, t); };
             switch (step.kind) {
-            case SK_SCALE: x *= step.value; break;
-            case SK_ADD: x += operand(); break;
-            case SK_SUBTRACT: x -= operand(); break;
-            case SK_MULTIPLY: x *= operand(); break;
-            case SK_SELECT: x = (operand() != 0) == step.keep ? x : step.value; break;
-            case SK_CAUSAL: x = (t <= m + step.offset) == step.keep ? x : step.value; break;
-            default: x = rounded(DType(step.dtype), x);
+            case SK_SCALE:
+              x *= step.value;
+              break;
+            case SK_ADD:
+              x += operand();
+              break;
+            case SK_SUBTRACT:
+              x -= operand();
+              break;
+            case SK_MULTIPLY:
+              x *= operand();
+              break;
+            case SK_SELECT:
+              x = (operand() != 0) == step.keep ? x : step.value;
+              break;
+            case SK_CAUSAL:
+              x = (t <= m + step.offset) == step.keep ? x : step.value;
+              break;
+            default:
+              x = rounded(DType(step.dtype), x);
             }
           }
           p[size_t(t)] = x;
@@ -170,15 +181,13 @@ struct AttentionCase {
 
   /// Runs it; elements that are no result stay as they were.
   std::vector<double> run(cuda::Device &device) {
-    Placed onQ(&device, q.bytes.data(), int64_t(q.bytes.size())),
-        onK(&device, k.bytes.data(), int64_t(k.bytes.size())),
+    Placed onQ(&device, q.bytes.data(), int64_t(q.bytes.size())), onK(&device, k.bytes.data(), int64_t(k.bytes.size())),
         onV(&device, v.bytes.data(), int64_t(v.bytes.size())),
         onOut(&device, out.bytes.data(), int64_t(out.bytes.size()));
     std::vector<std::unique_ptr<Placed>> placed;
     const void *read[SK_MAX_ATTENTION_OPERANDS] = {};
     for (int i = 0; i < desc.num_operands; ++i) {
-      placed.push_back(std::make_unique<Placed>(&device, operands[i].bytes.data(),
-                                                int64_t(operands[i].bytes.size())));
+      placed.push_back(std::make_unique<Placed>(&device, operands[i].bytes.data(), int64_t(operands[i].bytes.size())));
       read[i] = placed.back()->data();
     }
     EXPECT_OK(device.attention(&desc, onQ.data(), onK.data(), onV.data(), onOut.data(), read));

@@ -26,14 +26,13 @@ private:
 const DType types[] = {DType::F32, DType::F16, DType::BF16};
 
 TEST_F(Attention, sizesAroundTilesAndVectors) {
-  const int64_t sizes[][4] = {{64, 64, 64, 64}, {1, 1, 1, 1},      {65, 63, 64, 64},
-                              {3, 130, 32, 32}, {70, 17, 128, 128}, {5, 200, 80, 72},
-                              {33, 40, 200, 256}, {16, 15, 7, 9},  {40, 66, 256, 129}};
+  const int64_t sizes[][4] = {{64, 64, 64, 64},   {1, 1, 1, 1},       {65, 63, 64, 64},
+                              {3, 130, 32, 32},   {70, 17, 128, 128}, {5, 200, 80, 72},
+                              {33, 40, 200, 256}, {16, 15, 7, 9},     {40, 66, 256, 129}};
   for (DType in : types)
     for (auto [queries, keys, head, values] : sizes) {
-      SCOPED_TRACE(std::string(dtypeName(in)) + " " + std::to_string(queries) + " x " +
-                   std::to_string(keys) + " of " + std::to_string(head) + ", " +
-                   std::to_string(values));
+      SCOPED_TRACE(std::string(dtypeName(in)) + " " + std::to_string(queries) + " x " + std::to_string(keys) + " of " +
+                   std::to_string(head) + ", " + std::to_string(values));
       AttentionCase test(in, {2}, queries, keys, head, values, in);
       test.layOutAll();
       test.addStep(SK_SCALE, 1 / std::sqrt(double(head)));
@@ -50,13 +49,13 @@ TEST_F(Attention, tf32) {
   ASSERT_TRUE(devices);
   cuda::Device &device = *devices->of(0);
   EXPECT_OK(device.enter());
-  const int64_t sizes[][4] = {{64, 64, 64, 64}, {1, 1, 1, 1},       {65, 63, 64, 60},
-                              {3, 130, 32, 32}, {70, 17, 128, 128}, {5, 200, 80, 72},
-                              {33, 40, 200, 256}, {16, 15, 7, 9},   {40, 66, 256, 129}};
+  const int64_t sizes[][4] = {{64, 64, 64, 64},   {1, 1, 1, 1},       {65, 63, 64, 60},
+                              {3, 130, 32, 32},   {70, 17, 128, 128}, {5, 200, 80, 72},
+                              {33, 40, 200, 256}, {16, 15, 7, 9},     {40, 66, 256, 129}};
   for (auto [queries, keys, head, values] : sizes)
     for (bool causal : {false, true}) {
-      SCOPED_TRACE(std::to_string(queries) + " x " + std::to_string(keys) + " of " +
-                   std::to_string(head) + ", " + std::to_string(values));
+      SCOPED_TRACE(std::to_string(queries) + " x " + std::to_string(keys) + " of " + std::to_string(head) + ", " +
+                   std::to_string(values));
       AttentionCase test(DType::F32, {2}, queries, keys, head, values, DType::F32);
       test.layOutAll();
       test.addStep(SK_SCALE, 1 / std::sqrt(double(head)));
@@ -80,8 +79,7 @@ TEST_F(Attention, causalMasks) {
   for (DType in : types)
     for (int64_t offset : {0, 90, -3, -70, 300})
       for (double masked : {-infinity, -3.4028234663852886e38, -1e9, -4.0}) {
-        SCOPED_TRACE(std::string(dtypeName(in)) + " " + std::to_string(offset) + " " +
-                     std::to_string(masked));
+        SCOPED_TRACE(std::string(dtypeName(in)) + " " + std::to_string(offset) + " " + std::to_string(masked));
         AttentionCase test(in, {1}, 100, 150, 16, 16, in);
         test.layOutAll();
         test.addStep(SK_SCALE, 0.5);
@@ -117,16 +115,15 @@ TEST_F(Attention, keysAreCutWhereQueriesAreFew) {
 }
 
 TEST_F(Attention, fewQueriesOfManyKeys) {
-  const int64_t sizes[][4] = {{1, 300, 64, 64}, {1, 1000, 40, 24}, {3, 513, 128, 100},
+  const int64_t sizes[][4] = {{1, 300, 64, 64},  {1, 1000, 40, 24},  {3, 513, 128, 100},
                               {65, 400, 16, 16}, {2, 259, 256, 200}, {1, 256, 8, 8}};
   for (DType in : types)
     for (auto [queries, keys, head, values] : sizes)
       for (double masked : {0.0, -infinity, -1e9, -2.0}) {
-        SCOPED_TRACE(std::string(dtypeName(in)) + " " + std::to_string(queries) + " x " +
-                     std::to_string(keys) + " of " + std::to_string(head) + ", " +
-                     std::to_string(values) + ", masked " + std::to_string(masked));
-        AttentionCase test(in, {2}, queries, keys, head, values,
-                           keys % 2 ? DType::F32 : in);
+        SCOPED_TRACE(std::string(dtypeName(in)) + " " + std::to_string(queries) + " x " + std::to_string(keys) +
+                     " of " + std::to_string(head) + ", " + std::to_string(values) + ", masked " +
+                     std::to_string(masked));
+        AttentionCase test(in, {2}, queries, keys, head, values, keys % 2 ? DType::F32 : in);
         test.shuffled = keys % 3 == 0;
         test.layOutAll();
         test.addStep(SK_SCALE, 1 / std::sqrt(double(head)));
@@ -195,8 +192,7 @@ TEST_F(Attention, randomLayoutsAndSteps) {
     std::vector<int64_t> batch;
     for (int i = int(random() % 4); i > 0; --i)
       batch.push_back(upTo(3));
-    AttentionCase test(in, batch, upTo(80), upTo(150), upTo(48), upTo(48),
-              random() % 2 ? in : DType::F32);
+    AttentionCase test(in, batch, upTo(80), upTo(150), upTo(48), upTo(48), random() % 2 ? in : DType::F32);
     test.random.seed(random());
     test.shuffled = random() % 2;
     auto some = [&] {
@@ -209,12 +205,11 @@ TEST_F(Attention, randomLayoutsAndSteps) {
     test.addStep(SK_SCALE, 0.25);
     // The scores' own rounding is that of the double sum but for ties: f32 only.
     for (int i = int(random() % 4); i > 0; --i) {
-      const int64_t rows = random() % 2 ? test.desc.queries : 0,
-                    columns = random() % 3 ? test.desc.keys : 0;
+      const int64_t rows = random() % 2 ? test.desc.queries : 0, columns = random() % 3 ? test.desc.keys : 0;
       switch (random() % 5) {
       case 0:
-        test.addStep(SK_SELECT, random() % 2 ? -1e9 : -2.5,
-                     test.addOperand(DType::I1, rows, columns, some(), 0), int(random() % 2));
+        test.addStep(SK_SELECT, random() % 2 ? -1e9 : -2.5, test.addOperand(DType::I1, rows, columns, some(), 0),
+                     int(random() % 2));
         break;
       case 1:
         test.addStep(SK_CAUSAL, -5, 0, int(random() % 2), int64_t(random() % 20) - 5);
@@ -274,8 +269,7 @@ TEST_F(Attention, malformedDescriptorsAreErrors) {
   expectRefused([](auto &desc) { desc.head = 257; }, "heads of 257, expected 1 to 256");
   expectRefused([](auto &desc) { desc.keys = 0; }, "of length 0");
   expectRefused([](auto &desc) { desc.num_steps = 13; }, "expected 0 to 12");
-  expectRefused([](auto &desc) { desc.num_steps = 1, desc.steps[0].kind = SK_ADD; },
-                "a step of kind 1 on operand 0");
+  expectRefused([](auto &desc) { desc.num_steps = 1, desc.steps[0].kind = SK_ADD; }, "a step of kind 1 on operand 0");
 }
 
 } // namespace

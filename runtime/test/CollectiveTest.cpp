@@ -17,15 +17,13 @@ using namespace shardkit::rt::test;
 
 namespace {
 
-constexpr Reduction allReductions[] = {
-    Reduction::Sum,  Reduction::Prod, Reduction::And,    Reduction::Or,
-    Reduction::Xor,  Reduction::Max,  Reduction::Min,    Reduction::UMax,
-    Reduction::UMin, Reduction::MaxNum, Reduction::MinNum};
+constexpr Reduction allReductions[] = {Reduction::Sum,  Reduction::Prod,   Reduction::And,   Reduction::Or,
+                                       Reduction::Xor,  Reduction::Max,    Reduction::Min,   Reduction::UMax,
+                                       Reduction::UMin, Reduction::MaxNum, Reduction::MinNum};
 
 using Buffers = std::vector<std::vector<char>>;
 
-Buffers runOnThreads(const CollectiveInfo &info, int ranks, const Buffers &in,
-                     int64_t count = 1) {
+Buffers runOnThreads(const CollectiveInfo &info, int ranks, const Buffers &in, int64_t count = 1) {
   LocalWorld world(ranks, 30);
   CollectivePlan plan(info, world);
   Buffers out(static_cast<size_t>(ranks));
@@ -43,9 +41,8 @@ Buffers runOnThreads(const CollectiveInfo &info, int ranks, const Buffers &in,
           to(device, out[size_t(r)].data(), int64_t(out[size_t(r)].size()));
       // Twice: nothing may be left over from the first time.
       for (int i = 0; i < 2; ++i)
-        EXPECT_TRUE(communicate(device, [&](Mover &mover) {
-          return plan.run(r, count, from.data(), to.data(), mover);
-        }));
+        EXPECT_TRUE(
+            communicate(device, [&](Mover &mover) { return plan.run(r, count, from.data(), to.data(), mover); }));
       to.fetch();
     });
   }
@@ -100,8 +97,7 @@ double combine(Reduction reduction, DType dtype, double a, double b) {
 }
 
 /// docs/Manifest.md, word by word.
-void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
-                      const Buffers &out) {
+void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in, const Buffers &out) {
   for (int r = 0; r < ranks; ++r) {
     std::vector<int64_t> index, sizes;
     for (const Atom &atom : info.atoms)
@@ -156,8 +152,7 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
         for (size_t p = segment.source.size(); p-- > 0;) {
           const SegmentPart &part = segment.source[p];
           if (part.isRank) {
-            source = withDigit(source, part.stride, part.size,
-                               value % part.size);
+            source = withDigit(source, part.stride, part.size, value % part.size);
             shift += r / part.stride % part.size - value % part.size;
           } else {
             from += value % part.size * part.stride;
@@ -167,8 +162,7 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
       }
       for (const RankDigit &digit : info.spread) {
         int64_t value = (r / digit.stride % digit.size + shift) % digit.size;
-        source = withDigit(source, digit.stride, digit.size,
-                           (value + digit.size) % digit.size);
+        source = withDigit(source, digit.stride, digit.size, (value + digit.size) % digit.size);
       }
       if (mine) {
         received += source != r;
@@ -186,8 +180,7 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
         double expected = 0;
         for (size_t m = 0; m < members.size(); ++m) {
           double v = getElement(info.dtype, in[size_t(members[m])].data(), from);
-          expected =
-              m == 0 ? v : combine(info.reduction, info.dtype, expected, v);
+          expected = m == 0 ? v : combine(info.reduction, info.dtype, expected, v);
         }
         ASSERT_EQ(getElement(info.dtype, out[size_t(r)].data(), to), expected)
             << info.kind << " rank " << r << " element " << to;
@@ -204,26 +197,22 @@ void expectDefinition(const CollectiveInfo &info, int ranks, const Buffers &in,
             << info.kind << " rank " << r << " padding " << i;
     if (info.reduction == Reduction::None) {
       LocalWorld world(ranks, 30);
-      EXPECT_EQ(CollectivePlan(info, world).receivedBytes(r),
-                received * dtypeSize(info.dtype));
+      EXPECT_EQ(CollectivePlan(info, world).receivedBytes(r), received * dtypeSize(info.dtype));
     }
   }
 }
 
-Buffers randomInputs(const CollectiveInfo &info, int ranks,
-                     std::mt19937 &random) {
+Buffers randomInputs(const CollectiveInfo &info, int ranks, std::mt19937 &random) {
   Buffers in(static_cast<size_t>(ranks));
   int64_t low = -2, high = 2;
-  if (info.reduction == Reduction::And || info.reduction == Reduction::Or ||
-      info.reduction == Reduction::Xor)
+  if (info.reduction == Reduction::And || info.reduction == Reduction::Or || info.reduction == Reduction::Xor)
     low = -100, high = 100;
   if (info.dtype == DType::I1)
     low = 0, high = 1;
   for (auto &buffer : in) {
     buffer.resize(size_t(info.inElements * dtypeSize(info.dtype)));
     for (int64_t i = 0; i < info.inElements; ++i)
-      setElement(info.dtype, buffer.data(), i,
-                 double(low + int64_t(random() % uint64_t(high - low + 1))));
+      setElement(info.dtype, buffer.data(), i, double(low + int64_t(random() % uint64_t(high - low + 1))));
   }
   return in;
 }
@@ -311,10 +300,8 @@ TEST(Collective, randomMovesFollowTheDefinition) {
 
 /// A loop of n elements that each side cuts in its own way: blocks over some
 /// ranks, whole blocks dealt in turn, or in place.
-Segment randomSegment(std::mt19937 &random, int64_t n,
-                      std::vector<RankDigit> sourceRanks,
-                      std::vector<RankDigit> destinationRanks,
-                      int64_t &inElements, int64_t &outElements) {
+Segment randomSegment(std::mt19937 &random, int64_t n, std::vector<RankDigit> sourceRanks,
+                      std::vector<RankDigit> destinationRanks, int64_t &inElements, int64_t &outElements) {
   auto cut = [&](std::vector<RankDigit> ranks, int64_t &elements) {
     std::shuffle(ranks.begin(), ranks.end(), random);
     std::vector<SegmentPart> parts;
@@ -343,8 +330,7 @@ Segment randomSegment(std::mt19937 &random, int64_t n,
 TEST(Collective, exactIntersectionsFollowTheDefinition) {
   std::mt19937 random(17);
   for (int round = 0; round < 600; ++round) {
-    const int64_t axes[2] = {2 + int64_t(random() % 2),
-                             1 + int64_t(random() % 4)};
+    const int64_t axes[2] = {2 + int64_t(random() % 2), 1 + int64_t(random() % 4)};
     const int ranks = int(axes[0] * axes[1]);
     const RankDigit x{axes[1], axes[0]}, y{1, axes[1]}, all{1, ranks};
     CollectiveInfo info;
@@ -355,9 +341,8 @@ TEST(Collective, exactIntersectionsFollowTheDefinition) {
     std::vector<std::vector<RankDigit>> sides = {{}, {x}, {y}, {x, y}, {all}};
     auto any = [&] { return sides[random() % sides.size()]; };
     std::vector<RankDigit> source = any(), destination = any();
-    info.segments.push_back(randomSegment(
-        random, 1 + int64_t(random() % 13), source, destination,
-        info.inElements, info.outElements));
+    info.segments.push_back(
+        randomSegment(random, 1 + int64_t(random() % 13), source, destination, info.inElements, info.outElements));
     if (random() % 2) {
       int64_t n = 1 + int64_t(random() % 3);
       info.atoms.push_back({n, false, info.inElements, false, info.outElements});
@@ -367,19 +352,13 @@ TEST(Collective, exactIntersectionsFollowTheDefinition) {
     // The ranks that are left, on another dim.
     if (random() % 2)
       info.segments.push_back(randomSegment(
-          random, 1 + int64_t(random() % 7),
-          source.empty() ? std::vector{y} : std::vector<RankDigit>(),
-          destination.empty() ? std::vector{x} : std::vector<RankDigit>(),
-          info.inElements, info.outElements));
+          random, 1 + int64_t(random() % 7), source.empty() ? std::vector{y} : std::vector<RankDigit>(),
+          destination.empty() ? std::vector{x} : std::vector<RankDigit>(), info.inElements, info.outElements));
     auto readsFrom = [&](int64_t stride) {
-      return std::any_of(info.segments.begin(), info.segments.end(),
-                         [&](const Segment &segment) {
-                           return std::any_of(
-                               segment.source.begin(), segment.source.end(),
-                               [&](const SegmentPart &part) {
-                                 return part.isRank && part.stride == stride;
-                               });
-                         });
+      return std::any_of(info.segments.begin(), info.segments.end(), [&](const Segment &segment) {
+        return std::any_of(segment.source.begin(), segment.source.end(),
+                           [&](const SegmentPart &part) { return part.isRank && part.stride == stride; });
+      });
     };
     if (!readsFrom(1) && random() % 2)
       info.spread.push_back(y);
@@ -407,14 +386,12 @@ TEST(Collective, segmentsOfTooFewPlacesAreRefused) {
   EXPECT_TRUE(validateMove(info, 2, 2).ok());
   info.segments[0].destination[1].size = 2;
   info.outElements = 2;
-  EXPECT_NE(validateMove(info, 2, 2).message().find("parts for 4 elements"),
-            std::string::npos);
+  EXPECT_NE(validateMove(info, 2, 2).message().find("parts for 4 elements"), std::string::npos);
   // A window may have any number of places.
   info.segments[0].window = {2, -1};
   EXPECT_TRUE(validateMove(info, 2, 2).ok());
   std::swap(info.segments[0].destination[0], info.segments[0].destination[1]);
-  EXPECT_NE(validateMove(info, 2, 2).message().find("behind the local one"),
-            std::string::npos);
+  EXPECT_NE(validateMove(info, 2, 2).message().find("behind the local one"), std::string::npos);
   std::swap(info.segments[0].destination[0], info.segments[0].destination[1]);
   info.segments[0].window->step = INT64_MAX;
   info.segments[0].window->offset = INT64_MAX;
@@ -422,15 +399,12 @@ TEST(Collective, segmentsOfTooFewPlacesAreRefused) {
   info.segments[0].window.reset();
   info.segments[0].destination[1].size = 3;
   info.outElements = 4;
-  EXPECT_NE(validateMove(info, 2, 2).message().find("exactly once"),
-            std::string::npos);
+  EXPECT_NE(validateMove(info, 2, 2).message().find("exactly once"), std::string::npos);
   info.outElements = 3;
   info.inElements = 4;
-  EXPECT_NE(validateMove(info, 2, 2).message().find("read input element 4"),
-            std::string::npos);
+  EXPECT_NE(validateMove(info, 2, 2).message().find("read input element 4"), std::string::npos);
   info.inElements = 5;
-  EXPECT_NE(validateMove(info, 3, 3).message().find("3 devices do not have"),
-            std::string::npos);
+  EXPECT_NE(validateMove(info, 3, 3).message().find("3 devices do not have"), std::string::npos);
 }
 
 TEST(Collective, allReduceOfEveryKindTypeAndSize) {
@@ -497,8 +471,7 @@ TEST(Collective, ranksWithOtherCountsAreAnError) {
   std::thread thread([&] { EXPECT_FALSE(plan.run(1, 2, in.data(), other.data())); });
   EXPECT_FALSE(plan.run(0, 3, in.data(), out.data()));
   thread.join();
-  EXPECT_NE(world.status().message().find("items, expected"), std::string::npos)
-      << world.status().message();
+  EXPECT_NE(world.status().message().find("items, expected"), std::string::npos) << world.status().message();
 }
 
 TEST(Collective, largeAllReduceIsBitIdenticalToTheOrderOfRanks) {

@@ -34,8 +34,8 @@ void layOut(Case &test, std::mt19937 &random, bool rowMajor) {
     std::vector<int> own;
     for (int i = 0; i < test.desc.num_dims; ++i) {
       int role = test.desc.dims[i].role;
-      bool has = role == SK_BATCH || (role == SK_M && which != 1) ||
-                 (role == SK_N && which != 0) || (role == SK_K && which != 2);
+      bool has = role == SK_BATCH || (role == SK_M && which != 1) || (role == SK_N && which != 0) ||
+                 (role == SK_K && which != 2);
       if (has)
         own.push_back(i);
     }
@@ -44,8 +44,7 @@ void layOut(Case &test, std::mt19937 &random, bool rowMajor) {
     int64_t stride = random() % 8 == 0 ? 2 : 1; // No unit stride at all.
     for (size_t k = own.size(); k-- > 0;) {
       auto &dim = test.desc.dims[own[k]];
-      (which == 0 ? dim.stride_a : which == 1 ? dim.stride_b : dim.stride_c) =
-          stride;
+      (which == 0 ? dim.stride_a : which == 1 ? dim.stride_b : dim.stride_c) = stride;
       stride *= dim.size;
       if (random() % 4 == 0)
         stride += 3;
@@ -54,8 +53,7 @@ void layOut(Case &test, std::mt19937 &random, bool rowMajor) {
   }
 }
 
-const char *check(const Case &test, std::mt19937 &random, int64_t low,
-                  int64_t high, double tolerance) {
+const char *check(const Case &test, std::mt19937 &random, int64_t low, int64_t high, double tolerance) {
   DType in = DType(test.desc.in_dtype), out = DType(test.desc.out_dtype);
   std::vector<char> a(size_t(test.sizeA * dtypeSize(in)) + 8);
   std::vector<char> b(size_t(test.sizeB * dtypeSize(in)) + 8);
@@ -85,12 +83,9 @@ const char *check(const Case &test, std::mt19937 &random, int64_t low,
     if (test.desc.dims[i].role != SK_K)
       outer.push_back(dims[size_t(i)]);
   if (!test.desc.accumulate)
-    forEachIndex(outer, [&](int64_t, int64_t, int64_t oc, bool) {
-      expected[size_t(oc)] = 0;
-    });
+    forEachIndex(outer, [&](int64_t, int64_t, int64_t oc, bool) { expected[size_t(oc)] = 0; });
   forEachIndex(dims, [&](int64_t oa, int64_t ob, int64_t oc, bool) {
-    expected[size_t(oc)] +=
-        getElement(in, a.data(), oa) * getElement(in, b.data(), ob);
+    expected[size_t(oc)] += getElement(in, a.data(), oa) * getElement(in, b.data(), ob);
   });
   auto plan = planContraction(test.desc);
   EXPECT_TRUE(plan.ok()) << plan.status().message();
@@ -117,8 +112,7 @@ const char *check(const Case &test, std::mt19937 &random, int64_t low,
       want = getElement(out, wrapped.data(), 0);
     }
     if (std::abs(want - got) > tolerance * (1 + std::abs(want))) {
-      ADD_FAILURE() << (*plan)->strategy() << " element " << i << ": " << got
-                    << ", expected " << want;
+      ADD_FAILURE() << (*plan)->strategy() << " element " << i << ": " << got << ", expected " << want;
       return (*plan)->strategy();
     }
   }
@@ -131,11 +125,8 @@ Case randomCase(std::mt19937 &random, DType in, DType out, int64_t most) {
   test.desc.in_dtype = int32_t(in);
   test.desc.out_dtype = int32_t(out);
   test.desc.accumulate = random() % 2;
-  auto size = [&] {
-    return random() % 6 == 0 ? 1 : 1 + int64_t(random() % uint64_t(most));
-  };
-  int counts[4] = {int(random() % 3), int(random() % 3), int(random() % 3),
-                   int(random() % 3)};
+  auto size = [&] { return random() % 6 == 0 ? 1 : 1 + int64_t(random() % uint64_t(most)); };
+  int counts[4] = {int(random() % 3), int(random() % 3), int(random() % 3), int(random() % 3)};
   for (int role : {SK_BATCH, SK_M, SK_N, SK_K})
     for (int i = 0; i < counts[role] && test.desc.num_dims < 8; ++i)
       addDim(test.desc, role, size());
@@ -155,11 +146,9 @@ TEST(Contract, randomF32) {
   std::mt19937 random(1);
   std::map<std::string, int> strategies;
   for (int round = 0; round < 3000; ++round)
-    ++strategies[check(randomCase(random, DType::F32, DType::F32, 9), random, 0,
-                       0, 1e-5)];
+    ++strategies[check(randomCase(random, DType::F32, DType::F32, 9), random, 0, 0, 1e-5)];
   for (int round = 0; round < 1500; ++round)
-    ++strategies[check(randomCase(random, DType::F32, DType::F32, 24), random,
-                       0, 0, 1e-4)];
+    ++strategies[check(randomCase(random, DType::F32, DType::F32, 24), random, 0, 0, 1e-4)];
   // The generator reaches every path.
   for (const char *name : {"onednn", "onednn-loop", "packed", "direct"})
     EXPECT_GT(strategies[name], 20) << name;
@@ -184,8 +173,8 @@ TEST(Contract, randomOtherTypes) {
   }
 }
 
-Case plain(int64_t m, int64_t n, int64_t k, bool transposedB, int accumulate,
-           DType in = DType::F32, DType out = DType::F32) {
+Case plain(int64_t m, int64_t n, int64_t k, bool transposedB, int accumulate, DType in = DType::F32,
+           DType out = DType::F32) {
   Case test;
   test.desc = {SK_ABI_VERSION, int32_t(in), int32_t(out), accumulate, 3, {}};
   test.desc.dims[0] = {SK_M, 0, m, k, 0, n};
@@ -199,22 +188,17 @@ TEST(Contract, matricesGoToTheLibraryWithoutCopies) {
   std::mt19937 random(3);
   for (bool transposed : {false, true})
     for (int accumulate : {0, 1}) {
-      EXPECT_STREQ(check(plain(33, 65, 129, transposed, accumulate), random, 0,
-                         0, 1e-4), "onednn");
-      check(plain(64, 64, 64, transposed, accumulate, DType::BF16), random, -2,
-            2, 1e-6);
-      check(plain(40, 50, 300, transposed, accumulate, DType::F64, DType::F64),
-            random, 0, 0, 1e-12);
+      EXPECT_STREQ(check(plain(33, 65, 129, transposed, accumulate), random, 0, 0, 1e-4), "onednn");
+      check(plain(64, 64, 64, transposed, accumulate, DType::BF16), random, -2, 2, 1e-6);
+      check(plain(40, 50, 300, transposed, accumulate, DType::F64, DType::F64), random, 0, 0, 1e-12);
     }
 }
 
 TEST(Contract, vectorsStayInPlace) {
   std::mt19937 random(4);
   for (bool transposed : {false, true}) {
-    EXPECT_STREQ(check(plain(1, 700, 300, transposed, 1), random, 0, 0, 1e-4),
-                 "direct");
-    EXPECT_STREQ(check(plain(300, 1, 1000, transposed, 0), random, 0, 0, 1e-4),
-                 "direct");
+    EXPECT_STREQ(check(plain(1, 700, 300, transposed, 1), random, 0, 0, 1e-4), "direct");
+    EXPECT_STREQ(check(plain(300, 1, 1000, transposed, 0), random, 0, 0, 1e-4), "direct");
   }
   EXPECT_STREQ(check(plain(1, 1, 5000, false, 0), random, 0, 0, 1e-4), "direct");
 }
@@ -314,8 +298,8 @@ TEST(Contract, cacheNoticesAnotherDescriptorAtTheSameAddress) {
 
 /// `test` with operands that are added: `kinds` of them, a vector along the columns (v), along
 /// the rows (r), a matrix (m), or nothing at all of C (n).
-void checkFused(const Case &test, std::mt19937 &random, const std::string &kinds, int activation,
-                cuda::Device &device, double tolerance) {
+void checkFused(const Case &test, std::mt19937 &random, const std::string &kinds, int activation, cuda::Device &device,
+                double tolerance) {
   sk_fused_contraction fused = {};
   fused.product = test.desc;
   fused.activation = activation;
@@ -326,14 +310,13 @@ void checkFused(const Case &test, std::mt19937 &random, const std::string &kinds
     std::vector<int> own;
     for (int i = 0; i < test.desc.num_dims; ++i) {
       const int role = test.desc.dims[i].role;
-      if (role != SK_K && kinds[k] != 'n' && (role != SK_M || kinds[k] != 'v') &&
-          (role != SK_N || kinds[k] != 'r') && (role != SK_BATCH || kinds[k] == 'm' || random() % 2))
+      if (role != SK_K && kinds[k] != 'n' && (role != SK_M || kinds[k] != 'v') && (role != SK_N || kinds[k] != 'r') &&
+          (role != SK_BATCH || kinds[k] == 'm' || random() % 2))
         own.push_back(i);
     }
     // In the order of C.
-    std::sort(own.begin(), own.end(), [&](int i, int j) {
-      return test.desc.dims[i].stride_c < test.desc.dims[j].stride_c;
-    });
+    std::sort(own.begin(), own.end(),
+              [&](int i, int j) { return test.desc.dims[i].stride_c < test.desc.dims[j].stride_c; });
     int64_t stride = random() % 9 == 0 ? 2 : 1;
     for (int i : own) {
       fused.added[k][i] = test.desc.dims[i].size == 1 ? 0 : stride;
@@ -376,14 +359,13 @@ void checkFused(const Case &test, std::mt19937 &random, const std::string &kinds
   Placed onA(&device, a.data(), int64_t(a.size())), onB(&device, b.data(), int64_t(b.size())),
       onC(&device, c.data(), int64_t(c.size())), onFirst(&device, first.data(), int64_t(first.size())),
       onSecond(&device, second.data(), int64_t(second.size()));
-  EXPECT_OK(device.contractFused(&fused, onA.data(), onB.data(), onC.data(), onFirst.data(),
-                                 onSecond.data()));
+  EXPECT_OK(device.contractFused(&fused, onA.data(), onB.data(), onC.data(), onFirst.data(), onSecond.data()));
   onC.fetch();
   for (int64_t i = 0; i < test.sizeC; ++i) {
     const double want = expected[size_t(i)], got = getElement(out, c.data(), i);
     if (std::abs(want - got) > tolerance * (1 + std::abs(want))) {
-      ADD_FAILURE() << kinds << " activation " << activation << " element " << i << ": " << got
-                    << ", expected " << want;
+      ADD_FAILURE() << kinds << " activation " << activation << " element " << i << ": " << got << ", expected "
+                    << want;
       return;
     }
   }
@@ -405,10 +387,9 @@ TEST(Contract, whatIsAddedAndActivations) {
       cuda::Device &device = *devices->of(0);
       EXPECT_OK(device.enter());
       for (int round = 0; round < 250; ++round)
-        for (auto [in, out, tolerance] : {std::tuple(DType::F32, DType::F32, tf32 ? 4e-3 : 2e-6),
-                                          std::tuple(DType::BF16, DType::BF16, 3e-2),
-                                          std::tuple(DType::F16, DType::F16, 4e-3),
-                                          std::tuple(DType::BF16, DType::F32, 2e-6)}) {
+        for (auto [in, out, tolerance] :
+             {std::tuple(DType::F32, DType::F32, tf32 ? 4e-3 : 2e-6), std::tuple(DType::BF16, DType::BF16, 3e-2),
+              std::tuple(DType::F16, DType::F16, 4e-3), std::tuple(DType::BF16, DType::F32, 2e-6)}) {
           Case test = round % 2 ? randomCase(random, in, out, 7)
                                 : plain(1 + int64_t(random() % 20), 1 + int64_t(random() % 20),
                                         1 + int64_t(random() % 9), random() % 2, random() % 4 == 0, in, out);
@@ -423,9 +404,9 @@ TEST(Contract, whatIsAddedAndActivations) {
   // Emulated libraries write down what they did: all of it was there.
   if (std::getenv("SK_CUDA_LIBRARY_PATH")) {
     const std::string all = readText(record);
-    for (const char *epilogue : {"epilogue 1\n", "epilogue 1 beta", "epilogue 2\n", "epilogue 4\n",
-                                 "epilogue 4 beta", "epilogue 6\n", "epilogue 6 beta",
-                                 "epilogue 32\n", "epilogue 36\n", "epilogue 36 beta"})
+    for (const char *epilogue :
+         {"epilogue 1\n", "epilogue 1 beta", "epilogue 2\n", "epilogue 4\n", "epilogue 4 beta", "epilogue 6\n",
+          "epilogue 6 beta", "epilogue 32\n", "epilogue 36\n", "epilogue 36 beta"})
       EXPECT_NE(all.find(epilogue), all.npos) << epilogue;
   }
   std::remove(record.c_str());

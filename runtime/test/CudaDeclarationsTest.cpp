@@ -20,8 +20,7 @@ TEST(CudaDeclarations, constantsAndSizesAreThoseOfTheHeaders) {
   std::map<std::string, int64_t> mine;
 #define SK_CONSTANT(name) mine[#name] = int64_t(ours::name);
 #define SK_SIZE(name) mine["sizeof " #name] = int64_t(sizeof(ours::name));
-#define SK_OFFSET(type, member)                                                              \
-  mine[#type "." #member] = int64_t(offsetof(ours::type, member));
+#define SK_OFFSET(type, member) mine[#type "." #member] = int64_t(offsetof(ours::type, member));
 #include "CudaDeclarations.def"
   const std::map<std::string, int64_t> theirs = declarationsOfHeaders();
   ASSERT_EQ(mine.size(), theirs.size());

@@ -65,23 +65,21 @@ protected:
   }
 
   /// One process for each rank, by TCP.
-  std::vector<Result> runAll(int processes, const std::string &arguments, const std::string &fault,
-                             int gpus = 4) {
+  std::vector<Result> runAll(int processes, const std::string &arguments, const std::string &fault, int gpus = 4) {
     const std::string port = std::to_string(freePort());
-    std::string command = "export SK_WORLD_SIZE=" + std::to_string(processes) +
-                          " SK_ADDRESS=localhost:" + port + " SK_EMU_DEVICES=" +
-                          std::to_string(gpus) + " SK_FAULT=" + fault + "\n";
+    std::string command = "export SK_WORLD_SIZE=" + std::to_string(processes) + " SK_ADDRESS=localhost:" + port +
+                          " SK_EMU_DEVICES=" + std::to_string(gpus) + " SK_FAULT=" + fault + "\n";
     for (int p = 0; p < processes; ++p)
       command += "(SK_RANK=" + std::to_string(p) + " " + SHARD_RUN + " " + arguments + " >" +
-                 (dir_ / ("out" + std::to_string(p))) + " 2>" + (dir_ / ("err" + std::to_string(p))) +
-                 "; echo $? >" + (dir_ / ("status" + std::to_string(p))) + ") &\n";
+                 (dir_ / ("out" + std::to_string(p))) + " 2>" + (dir_ / ("err" + std::to_string(p))) + "; echo $? >" +
+                 (dir_ / ("status" + std::to_string(p))) + ") &\n";
     writeText(dir_ / "script", command + "wait\n");
     EXPECT_EQ(std::system(("sh " + (dir_ / "script")).c_str()), 0);
     std::vector<Result> results;
     for (int p = 0; p < processes; ++p) {
       const std::string number = std::to_string(p);
-      results.push_back({std::atoi(readText(dir_ / ("status" + number)).c_str()),
-                         readText(dir_ / ("out" + number)), readText(dir_ / ("err" + number))});
+      results.push_back({std::atoi(readText(dir_ / ("status" + number)).c_str()), readText(dir_ / ("out" + number)),
+                         readText(dir_ / ("err" + number))});
     }
     return results;
   }
@@ -99,17 +97,13 @@ TEST_F(CudaEndToEnd, kernelsContractionsAndCollectives) {
 }
 
 TEST_F(CudaEndToEnd, oneErrorForWhatDoesNotFit) {
-  expectError(makeBundle("sm_120") + " --function=main --random-inputs=1",
-              "the bundle is compiled for chip sm_120");
-  expectError(makeBundle("sm_80a") + " --function=main --random-inputs=1",
-              "the bundle is compiled for chip sm_80a");
+  expectError(makeBundle("sm_120") + " --function=main --random-inputs=1", "the bundle is compiled for chip sm_120");
+  expectError(makeBundle("sm_80a") + " --function=main --random-inputs=1", "the bundle is compiled for chip sm_80a");
   expectError(makeBundle("gfx90a") + " --function=main --random-inputs=1", "expected one like sm_90");
-  expectError(bundle_ + " --function=main --random-inputs=1 --target=cpu",
-              "--target=cpu, but the bundle is for cuda");
+  expectError(bundle_ + " --function=main --random-inputs=1 --target=cpu", "--target=cpu, but the bundle is for cuda");
   expectError(bundle_ + " --function=main --random-inputs=1 --target=cuda --chip=sm_90",
               "--chip=sm_90, but the bundle is for sm_80");
-  expectError(bundle_ + " --function=main --random-inputs=1 --device-map=0,0,0,99",
-              "rank 3 is put on GPU 99");
+  expectError(bundle_ + " --function=main --random-inputs=1 --device-map=0,0,0,99", "rank 3 is put on GPU 99");
   ::setenv("SK_EMU_MEMORY", "1024", 1);
   expectError(bundle_ + " --function=main --random-inputs=1", "out of device memory: rank");
   ::unsetenv("SK_EMU_MEMORY");
@@ -128,8 +122,8 @@ TEST_F(CudaEndToEnd, librariesComeFromTheFirstFolderThatHasOne) {
   writeText(with + "/libcublasLt.so.12", "no library");
   const std::string arguments = bundle_ + " --function=main --random-inputs=1 --verify";
   // Folders that lack it, or are not there, are passed over.
-  for (const std::string &list : {without + ":" + path, dir_ / "nowhere" + ":" + path + ":" + with,
-                                  ":" + without + "::" + path + "/:"}) {
+  for (const std::string &list :
+       {without + ":" + path, dir_ / "nowhere" + ":" + path + ":" + with, ":" + without + "::" + path + "/:"}) {
     ::setenv("SK_CUDA_LIBRARY_PATH", list.c_str(), 1);
     EXPECT_EQ(run(arguments).status, 0) << list;
   }
@@ -148,20 +142,17 @@ TEST_F(CudaEndToEnd, processesByNccl) {
 }
 
 TEST_F(CudaEndToEnd, faultsEndAllProcesses) {
-  const std::string arguments =
-      bundle_ + " --function=main --random-inputs=1 --backend=nccl --timeout=2";
-  const std::pair<const char *, const char *> faults[] = {
-      {"1:0:kill", "has ended without a word"},
-      {"1:0:error", "an injected fault"},
-      {"1:0:stall", "waited 2 s"},
-      {"1:0:disagree", "did not run the same collectives"}};
+  const std::string arguments = bundle_ + " --function=main --random-inputs=1 --backend=nccl --timeout=2";
+  const std::pair<const char *, const char *> faults[] = {{"1:0:kill", "has ended without a word"},
+                                                          {"1:0:error", "an injected fault"},
+                                                          {"1:0:stall", "waited 2 s"},
+                                                          {"1:0:disagree", "did not run the same collectives"}};
   for (auto [fault, message] : faults) {
     std::vector<Result> results = runAll(4, arguments, fault);
     for (size_t p = 0; p < results.size(); ++p) {
       EXPECT_NE(results[p].status, 0) << fault << " process " << p;
       const bool isGone = p == 1 && std::string(fault) == "1:0:kill";
-      EXPECT_TRUE(isGone || contains(results[p].err, message))
-          << fault << " process " << p << ": " << results[p].err;
+      EXPECT_TRUE(isGone || contains(results[p].err, message)) << fault << " process " << p << ": " << results[p].err;
     }
   }
 }

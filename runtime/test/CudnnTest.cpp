@@ -70,8 +70,10 @@ TEST_F(AttentionByCudnn, headsOfQueriesShareThoseOfKeys) {
     for (auto [heads, group] : {std::pair(3, 2), std::pair(1, 4), std::pair(4, 1)}) {
       AttentionCase test(in, {2, heads, group}, 20, 37, 24, 40, in);
       layOutByRows(test.desc);
-      for (auto [tensor, operand] : {std::pair(&test.q, &test.desc.q), {&test.k, &test.desc.k},
-                                     {&test.v, &test.desc.v}, {&test.out, &test.desc.out}}) {
+      for (auto [tensor, operand] : {std::pair(&test.q, &test.desc.q),
+                                     {&test.k, &test.desc.k},
+                                     {&test.v, &test.desc.v},
+                                     {&test.out, &test.desc.out}}) {
         tensor->elements = 2 * operand->batch[0];
         tensor->bytes.assign(size_t(tensor->elements * dtypeSize(tensor->dtype)), 0);
         test.fill(*tensor, 1.2);
@@ -104,8 +106,7 @@ TEST_F(AttentionByCudnn, biases) {
         SCOPED_TRACE(kind);
         AttentionCase test(in, {2, 3}, 20, 40, 16, 24, in);
         test.layOutAll();
-        const int bias = test.addOperand(type, kind & 4 ? 20 : 0, 40,
-                                         {bool(kind & 1), bool(kind & 2)}, 3);
+        const int bias = test.addOperand(type, kind & 4 ? 20 : 0, 40, {bool(kind & 1), bool(kind & 2)}, 3);
         test.addStep(SK_SCALE, 0.5);
         test.addStep(SK_ADD, 0, bias);
         if (kind == 3)
@@ -119,8 +120,7 @@ TEST_F(AttentionByCudnn, whatItIsNotForIsAnErrorOrAKernel) {
     AttentionCase test(in, {2}, 20, 40, 16, 16, in);
     test.layOutAll();
     change(test);
-    const std::string message =
-        device().attention(&test.desc, nullptr, nullptr, nullptr, nullptr, nullptr).message();
+    const std::string message = device().attention(&test.desc, nullptr, nullptr, nullptr, nullptr, nullptr).message();
     return message;
   };
   EXPECT_EQ(refused([](AttentionCase &) {}, DType::F32),
@@ -138,8 +138,7 @@ TEST_F(AttentionByCudnn, whatItIsNotForIsAnErrorOrAKernel) {
   test.verify(device());
   EXPECT_EQ(device().attentionUses().byKernel, 1);
   EXPECT_EQ(device().attentionUses().byCudnn, 0);
-  EXPECT_EQ(device().attentionUses().reason,
-            "attention by cuDNN is not for rows that are no vectors of 16 bytes");
+  EXPECT_EQ(device().attentionUses().reason, "attention by cuDNN is not for rows that are no vectors of 16 bytes");
 }
 
 TEST_F(AttentionByCudnn, randomLayouts) {
@@ -164,9 +163,7 @@ TEST_F(AttentionByCudnn, randomLayouts) {
     if (random() % 2)
       test.addStep(SK_SCALE, 0.25);
     if (random() % 2)
-      test.addStep(SK_ADD, 0,
-                   test.addOperand(in, random() % 3 ? test.desc.queries : 0, test.desc.keys,
-                                   some(), 1.2));
+      test.addStep(SK_ADD, 0, test.addOperand(in, random() % 3 ? test.desc.queries : 0, test.desc.keys, some(), 1.2));
     if (random() % 3 == 0)
       test.addStep(SK_CAUSAL, -infinity);
     SCOPED_TRACE(round);
@@ -209,8 +206,7 @@ TEST(CudnnShape, headsThatLieApartAreRefused) {
     operand->batch[1] = element;
     operand->batch[2] = 4 * element;
   }
-  EXPECT_EQ(cuda::cudnnShape(test.desc).status().message(),
-            "attention by cuDNN is not for heads that are no one dim");
+  EXPECT_EQ(cuda::cudnnShape(test.desc).status().message(), "attention by cuDNN is not for heads that are no one dim");
 }
 
 /// Made by cuDNN for the device that the file describes; nothing runs.
@@ -225,13 +221,12 @@ TEST(CudnnPlans, areMadeWithoutADevice) {
   ASSERT_TRUE(opened.ok()) << opened.status().message();
   const cuda::CudnnApi &api = *opened;
   cuda::CudnnTarget target;
-  auto check = [&](int result) { ASSERT_TRUE(api.check(result, "device").ok())
-                                     << api.check(result, "device").message(); };
-  check(api.cudnnBackendCreateDescriptor(cuda::CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR,
-                                         &target.device));
-  check(api.cudnnBackendSetAttribute(
-      target.device, cuda::CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, cuda::CUDNN_TYPE_CHAR,
-      int64_t(properties.size()) + 1, properties.c_str()));
+  auto check = [&](int result) {
+    ASSERT_TRUE(api.check(result, "device").ok()) << api.check(result, "device").message();
+  };
+  check(api.cudnnBackendCreateDescriptor(cuda::CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &target.device));
+  check(api.cudnnBackendSetAttribute(target.device, cuda::CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+                                     cuda::CUDNN_TYPE_CHAR, int64_t(properties.size()) + 1, properties.c_str()));
   check(api.cudnnBackendFinalize(target.device));
 
   int made = 0;
@@ -247,19 +242,17 @@ TEST(CudnnPlans, areMadeWithoutADevice) {
   };
   const Size sizes[] = {{8, 32, 1, 2048, 2048, 128, 128}, // A GPT block.
                         {12, 12, 1, 64, 64, 32, 32},      // MiniLM.
-                        {2, 8, 4, 512, 512, 64, 64},      {2, 1, 8, 100, 77, 64, 128},
-                        {1, 16, 1, 1, 4096, 128, 128},    {3, 2, 1, 20, 40, 8, 24},
-                        {2, 4, 1, 256, 300, 256, 256}};
+                        {2, 8, 4, 512, 512, 64, 64},      {2, 1, 8, 100, 77, 64, 128},  {1, 16, 1, 1, 4096, 128, 128},
+                        {3, 2, 1, 20, 40, 8, 24},         {2, 4, 1, 256, 300, 256, 256}};
   for (DType in : types)
     for (const Size &size : sizes)
       for (int mask = 0; mask < 6; ++mask) {
         SCOPED_TRACE(std::string(dtypeName(in)) + " " + std::to_string(size.queries) + " x " +
-                     std::to_string(size.keys) + " of " + std::to_string(size.head) + ", mask " +
-                     std::to_string(mask));
+                     std::to_string(size.keys) + " of " + std::to_string(size.head) + ", mask " + std::to_string(mask));
         if (mask == 2 && size.keys <= size.queries)
           continue;
-        AttentionCase test(in, {size.batch, size.heads, size.group}, size.queries, size.keys,
-                           size.head, size.values, in);
+        AttentionCase test(in, {size.batch, size.heads, size.group}, size.queries, size.keys, size.head, size.values,
+                           in);
         layOutByRows(test.desc);
         auto bias = [&](DType type, const sk_attention_operand &strides) {
           test.desc.operands[0] = strides;
@@ -271,10 +264,18 @@ TEST(CudnnPlans, areMadeWithoutADevice) {
           test.addStep(SK_SCALE, 0.125);
         const int64_t scores = size.queries * size.keys;
         switch (mask) {
-        case 1: test.addStep(SK_CAUSAL, -infinity); break;
-        case 2: test.addStep(SK_CAUSAL, -infinity, 0, 1, size.keys - size.queries); break;
-        case 3: bias(in, {{size.keys, 0, 0}, 0, 1}); break; // Of keys, as encoders have it.
-        case 4: bias(DType::F32, {{0, 0, 0}, size.keys, 1}); break;
+        case 1:
+          test.addStep(SK_CAUSAL, -infinity);
+          break;
+        case 2:
+          test.addStep(SK_CAUSAL, -infinity, 0, 1, size.keys - size.queries);
+          break;
+        case 3:
+          bias(in, {{size.keys, 0, 0}, 0, 1});
+          break; // Of keys, as encoders have it.
+        case 4:
+          bias(DType::F32, {{0, 0, 0}, size.keys, 1});
+          break;
         case 5:
           bias(in, {{size.heads * size.group * scores, size.group * scores, scores}, size.keys, 1});
         }

@@ -25,8 +25,7 @@ protected:
     std::filesystem::copy(TEST_PROGRAM, path + "/programs/program.so");
     Json manifest;
     for (const std::string &function : functions) {
-      std::string text =
-          readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
+      std::string text = readText(std::string(TEST_BUNDLE) + "/manifest.json.in");
       for (size_t at; (at = text.find("@NAME@")) != std::string::npos;)
         text.replace(at, 6, function);
       Json one = Json::parse(text);
@@ -44,11 +43,9 @@ protected:
 };
 
 TEST_F(EndToEnd, verifiesRandomInputs) {
-  Result result = run(bundle_ + " --random-inputs=1 --verify --report=" +
-                      (dir_ / "report.json") + " --repeat=3");
+  Result result = run(bundle_ + " --random-inputs=1 --verify --report=" + (dir_ / "report.json") + " --repeat=3");
   EXPECT_EQ(result.status, 0);
-  EXPECT_TRUE(contains(result.out, "verify: 1 function, 1 result, all equal"))
-      << result.out;
+  EXPECT_TRUE(contains(result.out, "verify: 1 function, 1 result, all equal")) << result.out;
   EXPECT_TRUE(contains(result.out, "step: min")) << result.out;
   Json report = Json::parse(readText(dir_ / "report.json"));
   EXPECT_EQ(report["collectives"][0]["measured"]["executions"], 3);
@@ -64,8 +61,7 @@ TEST_F(EndToEnd, verifyBeforeThePositionalAndExact) {
 }
 
 TEST_F(EndToEnd, mismatchIsExitTwo) {
-  Result result =
-      run(makeBundle({"wrong"}) + " --random-inputs=1 --verify");
+  Result result = run(makeBundle({"wrong"}) + " --random-inputs=1 --verify");
   EXPECT_EQ(result.status, 2);
   EXPECT_TRUE(contains(result.out, "MISMATCH wrong y")) << result.out;
 }
@@ -79,17 +75,12 @@ TEST_F(EndToEnd, readsInputsAndWeightsAndWritesResults) {
       for (size_t j = 0; j < 8; ++j)
         y[i * 8 + j] += x[i * 16 + k] * w[k * 8 + j];
   ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 16}, x.data()}).ok());
-  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors",
-                               {{"w", DType::F32, {16, 8}, w.data()}}).ok());
-  ASSERT_TRUE(writeSafetensors(dir_ / "x.safetensors",
-                               {{"x", DType::F32, {8, 16}, x.data()}}).ok());
-  for (const std::string &input :
-       {"x=" + (dir_ / "x.npy"), dir_ / "x.safetensors"})
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {16, 8}, w.data()}}).ok());
+  ASSERT_TRUE(writeSafetensors(dir_ / "x.safetensors", {{"x", DType::F32, {8, 16}, x.data()}}).ok());
+  for (const std::string &input : {"x=" + (dir_ / "x.npy"), dir_ / "x.safetensors"})
     for (const std::string format : {"npy", "safetensors"}) {
-      Result result = run("--input " + input + " " + bundle_ + " --weights " +
-                          (dir_ / "w.safetensors") + " --output-dir " +
-                          (dir_ / "results") + " --verify=exact" +
-                          " --output-format=" + format);
+      Result result = run("--input " + input + " " + bundle_ + " --weights " + (dir_ / "w.safetensors") +
+                          " --output-dir " + (dir_ / "results") + " --verify=exact" + " --output-format=" + format);
       EXPECT_EQ(result.status, 0) << result.out;
       EXPECT_TRUE(contains(result.out, "384 B owned per device, 1024 B read in all")) << result.out;
       StoredTensor stored;
@@ -116,10 +107,9 @@ TEST_F(EndToEnd, loadingFunctionsOfEveryKind) {
         y[i * 8 + j] += x[i * 16 + k] * w[k * 8 + j];
     }
   ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 16}, x.data()}).ok());
-  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors",
-                               {TensorRef{"wt", DType::F32, {8, 16}, wt.data()},
-                                TensorRef{"left", DType::F32, {16, 3}, left.data()},
-                                TensorRef{"right", DType::F32, {16, 5}, right.data()}})
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {TensorRef{"wt", DType::F32, {8, 16}, wt.data()},
+                                                        TensorRef{"left", DType::F32, {16, 3}, left.data()},
+                                                        TensorRef{"right", DType::F32, {16, 5}, right.data()}})
                   .ok());
   const Json transposed = Json::parse(R"([{"name": "wt", "dtype": "f32", "shape": [8, 16]}])");
   const Json loads[] = {
@@ -132,10 +122,9 @@ TEST_F(EndToEnd, loadingFunctionsOfEveryKind) {
        {"function", {{"program", 0}, {"symbol", "sk_load_transposed"}, {"arena_bytes", 0}}},
        {"reference", {{"program", 0}, {"symbol", "sk_load_whole"}, {"arena_bytes", 0}}}},
       // A slice for each of the two distinct shards, on four devices.
-      {{"sources", transposed},
-       {"chain", Json::parse(R"([["tests.transpose", [[2, 8, 8], "f32"], "transpose"]])")}}};
-  const std::string common = " --input x=" + (dir_ / "x.npy") + " --weights " +
-                             (dir_ / "w.safetensors") + " --output-dir " + (dir_ / "results");
+      {{"sources", transposed}, {"chain", Json::parse(R"([["tests.transpose", [[2, 8, 8], "f32"], "transpose"]])")}}};
+  const std::string common = " --input x=" + (dir_ / "x.npy") + " --weights " + (dir_ / "w.safetensors") +
+                             " --output-dir " + (dir_ / "results");
   const std::string library = std::string(" --shard-functions=") + TEST_SHARD_FUNCTIONS;
   for (const Json &load : loads)
     for (const std::string mode : {"direct", "root-scatter"}) {
@@ -168,32 +157,26 @@ TEST_F(EndToEnd, loadingFunctionsOfEveryKind) {
   load["sources"][0]["name"] = "tw";
   writeText(bundle + "/manifest.json", manifest.dump());
   expectError(bundle + common, "missing stored tensor 'tw' of weight 'w'");
-  expectError(bundle_ + common + " --shard-functions=" + (dir_ / "none.so"),
-              "none.so: cannot be loaded");
-  expectError(bundle_ + common + " --shard-functions=" + TEST_PROGRAM,
-              "has no function 'sk_register'");
+  expectError(bundle_ + common + " --shard-functions=" + (dir_ / "none.so"), "none.so: cannot be loaded");
+  expectError(bundle_ + common + " --shard-functions=" + TEST_PROGRAM, "has no function 'sk_register'");
 }
 
 TEST_F(EndToEnd, severalFunctions) {
   std::string several = makeBundle({"main", "wrong"});
-  expectError(several + " --random-inputs=1",
-              "the bundle has several functions, choose one with --function: "
-              "main, wrong");
-  expectError(several + " --function=nope --random-inputs=1",
-              "expected one of: main, wrong");
+  expectError(several + " --random-inputs=1", "the bundle has several functions, choose one with --function: "
+                                              "main, wrong");
+  expectError(several + " --function=nope --random-inputs=1", "expected one of: main, wrong");
   EXPECT_EQ(run(several + " --function=main --random-inputs=1").status, 0);
   Result all = run(several + " --random-inputs=1 --verify");
   EXPECT_EQ(all.status, 2);
-  EXPECT_TRUE(contains(all.out, "verify: 2 functions, 2 results, 1 MISMATCH"))
-      << all.out;
+  EXPECT_TRUE(contains(all.out, "verify: 2 functions, 2 results, 1 MISMATCH")) << all.out;
 }
 
 TEST_F(EndToEnd, ranksThatFailHangOrStayAway) {
   expectError(makeBundle({"absent"}) + " --random-inputs=1 --timeout=0.3",
               "collective 0 (all_reduce of 128 bytes at model.mlir:12:8): rank 2 waited 0.3 "
               "s, arrived 2, missing rank 3 (finished)");
-  expectError(makeBundle({"failing"}) + " --random-inputs=1",
-              "rank 2: the program returned status 42");
+  expectError(makeBundle({"failing"}) + " --random-inputs=1", "rank 2: the program returned status 42");
   expectError(makeBundle({"hang"}) + " --random-inputs=1 --timeout=0.3",
               "missing rank 3 (before its first collective)");
 }
@@ -211,21 +194,16 @@ TEST_F(EndToEnd, userErrors) {
   expectError(bundle_ + " --repeat=0", "--repeat=0");
   expectError(bundle_ + " --output-format=csv", "--output-format=csv");
   expectError(bundle_ + " --device-map=0,x", "--device-map=0,x");
-  expectError(bundle_ + " --device-map=0,1 --random-inputs=1",
-              "--device-map has 2 entries, expected 4");
+  expectError(bundle_ + " --device-map=0,1 --random-inputs=1", "--device-map has 2 entries, expected 4");
   expectError(bundle_ + " --input x", "expected NAME=FILE.npy");
   expectError(bundle_ + " --input q=a.npy", "names 'q', which is no argument");
   expectError(bundle_ + " --input x=" + (dir_ / "gone.npy"), "cannot be opened");
   expectError(bundle_ + " --range=x=5:2", "expected NAME=LOW:HIGH");
-  expectError(bundle_ + " --random-inputs=1 --range=x=0:2",
-              "which is not of integers");
-  expectError(bundle_ + " --random-inputs=1 --weights " + (dir_ / "w"),
-              "cannot be opened");
+  expectError(bundle_ + " --random-inputs=1 --range=x=0:2", "which is not of integers");
+  expectError(bundle_ + " --random-inputs=1 --weights " + (dir_ / "w"), "cannot be opened");
   float v = 0;
-  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors",
-                               {{"weight", DType::F32, {}, &v}}).ok());
-  expectError(bundle_ + " --random-inputs=1 --weights " + dir_.path(),
-              "missing weight 'w' (f32 16x8)");
+  ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"weight", DType::F32, {}, &v}}).ok());
+  expectError(bundle_ + " --random-inputs=1 --weights " + dir_.path(), "missing weight 'w' (f32 16x8)");
   writeText(dir_ / "model.mlir", "module {}");
   expectError(dir_ / "model.mlir", "error: ");
 }
@@ -244,20 +222,18 @@ TEST_F(EndToEnd, brokenProgramsAreNamed) {
   writeText(bundle_ + "/manifest.json", manifest.dump());
   expectError(bundle_ + " --random-inputs=1", "has no symbol 'sk_fn_none'");
   writeText(bundle_ + "/programs/program.so", "not a library");
-  expectError(bundle_ + " --random-inputs=1",
-              "program 'programs/program.so' cannot be loaded");
+  expectError(bundle_ + " --random-inputs=1", "program 'programs/program.so' cannot be loaded");
 }
 
 TEST_F(EndToEnd, manifestsThatDisagreeWithTheProgramAreRefused) {
   const Json manifest = Json::parse(readText(bundle_ + "/manifest.json"));
-  auto refuse = [&](const std::string &listed, const std::string &symbol,
-                    const std::string &needed, auto change, const std::string &options = "") {
+  auto refuse = [&](const std::string &listed, const std::string &symbol, const std::string &needed, auto change,
+                    const std::string &options = "") {
     Json other = manifest;
     change(other["functions"][0]);
     writeText(bundle_ + "/manifest.json", other.dump());
     expectError(bundle_ + " --random-inputs=1" + options,
-                "function 'main': the manifest lists " + listed + " for '" + symbol +
-                    "', the program needs " + needed);
+                "function 'main': the manifest lists " + listed + " for '" + symbol + "', the program needs " + needed);
   };
   const std::string main = "2 arguments, 1 results and an arena of 128 bytes";
   refuse("2 arguments, 0 results and an arena of 128 bytes", "sk_fn_main", main,
@@ -266,9 +242,9 @@ TEST_F(EndToEnd, manifestsThatDisagreeWithTheProgramAreRefused) {
          [](Json &function) { function["arguments"].erase(1); });
   refuse("2 arguments, 1 results and an arena of 127 bytes", "sk_fn_main", main,
          [](Json &function) { function["arena_bytes"] = 127; });
-  refuse("1 arguments, 1 results and an arena of 0 bytes", "sk_ref_main",
-         "2 arguments, 1 results and an arena of 0 bytes",
-         [](Json &function) { function["reference"]["arguments"] = {0}; }, " --verify");
+  refuse(
+      "1 arguments, 1 results and an arena of 0 bytes", "sk_ref_main", "2 arguments, 1 results and an arena of 0 bytes",
+      [](Json &function) { function["reference"]["arguments"] = {0}; }, " --verify");
   refuse("2 arguments, 1 results and an arena of 0 bytes", "sk_load_transposed",
          "1 arguments, 1 results and an arena of 0 bytes", [](Json &function) {
            const Json stored = {{"name", "a"}, {"dtype", "f32"}, {"shape", {8, 16}}};
@@ -276,28 +252,24 @@ TEST_F(EndToEnd, manifestsThatDisagreeWithTheProgramAreRefused) {
            second["name"] = "b";
            function["arguments"][1]["load"] = {
                {"sources", {stored, second}},
-               {"function",
-                {{"program", 0}, {"symbol", "sk_load_transposed"}, {"arena_bytes", 0}}}};
+               {"function", {{"program", 0}, {"symbol", "sk_load_transposed"}, {"arena_bytes", 0}}}};
          });
 }
 
 TEST_F(EndToEnd, irIsCompiledByTheCompilerBeside) {
   // A copy of shard-run with a stand-in for the compiler beside it.
   std::filesystem::create_directories(dir_ / "bin");
-  std::filesystem::create_symlink(
-      std::filesystem::path(SHARD_RUN).parent_path().parent_path() / "lib",
-      dir_ / "lib");
+  std::filesystem::create_symlink(std::filesystem::path(SHARD_RUN).parent_path().parent_path() / "lib", dir_ / "lib");
   std::filesystem::copy(SHARD_RUN, dir_ / "bin/shard-run");
   std::string compiler = dir_ / "bin/shard-compile";
   auto standIn = [&](const std::string &script) {
     writeText(compiler, "#!/bin/sh\n" + script);
-    std::filesystem::permissions(compiler,
-                                 std::filesystem::perms::owner_all);
+    std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
   };
   writeText(dir_ / "m.mlir", "module {}");
   auto go = [&](const std::string &arguments) {
-    std::string command = (dir_ / "bin/shard-run") + " " + (dir_ / "m.mlir") +
-                          " " + arguments + " >" + (dir_ / "out") + " 2>&1";
+    std::string command =
+        (dir_ / "bin/shard-run") + " " + (dir_ / "m.mlir") + " " + arguments + " >" + (dir_ / "out") + " 2>&1";
     int status = std::system(command.c_str());
     return WEXITSTATUS(status);
   };
@@ -307,8 +279,7 @@ TEST_F(EndToEnd, irIsCompiledByTheCompilerBeside) {
             0);
   std::string out = readText(dir_ / "out");
   EXPECT_TRUE(contains(out, "m.mlir -o ")) << out;
-  EXPECT_TRUE(contains(
-      out, "--with-reference --auto-shard=time-limit=3 --mesh=pod")) << out;
+  EXPECT_TRUE(contains(out, "--with-reference --auto-shard=time-limit=3 --mesh=pod")) << out;
   EXPECT_TRUE(contains(out, "all equal")) << out;
   standIn("echo m.mlir:1:1: error: no >&2; exit 3\n");
   EXPECT_EQ(go("--random-inputs=1"), 1);

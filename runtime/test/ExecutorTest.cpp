@@ -5,8 +5,8 @@
 #include "shardkit/rt/Executor.h"
 
 #include <atomic>
-#include <map>
 #include <chrono>
+#include <map>
 #include <thread>
 
 using namespace shardkit::rt;
@@ -35,8 +35,7 @@ FunctionInfo allReduceFunction(int64_t ranks, int collectives = 1) {
   return function;
 }
 
-Status runOn(Executor &executor, const FunctionInfo &function,
-             sk_program program, std::vector<RankMemory> &memory) {
+Status runOn(Executor &executor, const FunctionInfo &function, sk_program program, std::vector<RankMemory> &memory) {
   memory.resize(size_t(function.devices));
   for (RankMemory &m : memory)
     m.bind(function);
@@ -58,8 +57,7 @@ TEST(Executor, reusesThreadsForManyRunsAndSizes) {
       Status status = runOn(executor, it->second, sumRanks, memory);
       ASSERT_TRUE(status.ok()) << status.message();
       for (int64_t r = 0; r < ranks; ++r)
-        ASSERT_EQ(*static_cast<float *>(memory[size_t(r)].result(0)),
-                  float(ranks * (ranks - 1) / 2));
+        ASSERT_EQ(*static_cast<float *>(memory[size_t(r)].result(0)), float(ranks * (ranks - 1) / 2));
     }
 }
 
@@ -67,8 +65,7 @@ TEST(Executor, timeoutNamesCollectiveLocationAndMissingRanks) {
   Executor executor(0.2);
   FunctionInfo function = allReduceFunction(4, 2);
   std::vector<RankMemory> memory;
-  auto program = [](sk_context *ctx, void *const *, void *const *results,
-                    void *) -> int32_t {
+  auto program = [](sk_context *ctx, void *const *, void *const *results, void *) -> int32_t {
     float one = 1;
     if (int32_t status = sk_collective(ctx, 0, &one, results[0]))
       return status;
@@ -96,8 +93,7 @@ TEST(Executor, aRankThatFailsEndsTheOthersAtOnce) {
   auto start = std::chrono::steady_clock::now();
   static std::atomic<int> sticky;
   sticky = 0;
-  auto program = [](sk_context *ctx, void *const *, void *const *results,
-                    void *) -> int32_t {
+  auto program = [](sk_context *ctx, void *const *, void *const *results, void *) -> int32_t {
     if (sk_coordinate(ctx, 1, 4) == 3)
       return 5;
     float one = 1;
@@ -116,21 +112,18 @@ TEST(Executor, collectivesThatTheManifestLacks) {
   Executor executor;
   FunctionInfo function = allReduceFunction(2);
   std::vector<RankMemory> memory;
-  auto program = [](sk_context *ctx, void *const *, void *const *results,
-                    void *) -> int32_t {
+  auto program = [](sk_context *ctx, void *const *, void *const *results, void *) -> int32_t {
     float one = 1;
     return sk_collective(ctx, 7, &one, results[0]);
   };
-  EXPECT_ERROR(runOn(executor, function, program, memory),
-               "asks for collective 7, which the manifest does not list");
+  EXPECT_ERROR(runOn(executor, function, program, memory), "asks for collective 7, which the manifest does not list");
 }
 
 TEST(Executor, ranksInDifferentCollectivesAreCaught) {
   Executor executor;
   FunctionInfo function = allReduceFunction(2, 2);
   std::vector<RankMemory> memory;
-  auto program = [](sk_context *ctx, void *const *, void *const *results,
-                    void *) -> int32_t {
+  auto program = [](sk_context *ctx, void *const *, void *const *results, void *) -> int32_t {
     float one = 1;
     return sk_collective(ctx, sk_coordinate(ctx, 1, 2), &one, results[0]);
   };
@@ -141,16 +134,14 @@ TEST(Executor, badContractionsNameTheRank) {
   Executor executor;
   FunctionInfo function = allReduceFunction(2);
   std::vector<RankMemory> memory;
-  auto program = [](sk_context *ctx, void *const *, void *const *results,
-                    void *) -> int32_t {
+  auto program = [](sk_context *ctx, void *const *, void *const *results, void *) -> int32_t {
     static const sk_contraction bad = {9, 0, 0, 0, 0, {}};
     if (sk_coordinate(ctx, 1, 2) == 1)
       return sk_contract(ctx, &bad, nullptr, nullptr, nullptr);
     float one = 1;
     return sk_collective(ctx, 0, &one, results[0]);
   };
-  EXPECT_ERROR(runOn(executor, function, program, memory),
-               "rank 1: contraction of ABI version 9");
+  EXPECT_ERROR(runOn(executor, function, program, memory), "rank 1: contraction of ABI version 9");
 }
 
 TEST(Executor, tooManyRanks) {
@@ -158,8 +149,7 @@ TEST(Executor, tooManyRanks) {
   FunctionInfo function = allReduceFunction(1);
   function.devices = 4096;
   std::vector<RankMemory> memory;
-  EXPECT_ERROR(executor.run(function, sumRanks, memory),
-               "the runtime has at most 1024");
+  EXPECT_ERROR(executor.run(function, sumRanks, memory), "the runtime has at most 1024");
 }
 
 } // namespace

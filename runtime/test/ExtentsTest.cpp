@@ -69,8 +69,7 @@ TEST(Extents, validOnesAreAcceptedAndEnumerateTheDefinition) {
   std::mt19937 random(1);
   for (int round = 0; round < 500; ++round) {
     RandomLayout layout(random);
-    Status valid = validateExtents(layout.extents, layout.local, layout.global,
-                                   layout.devices, true);
+    Status valid = validateExtents(layout.extents, layout.local, layout.global, layout.devices, true);
     ASSERT_TRUE(valid.ok()) << valid.message();
     std::vector<int32_t> global(static_cast<size_t>(layout.global));
     std::iota(global.begin(), global.end(), 7);
@@ -112,9 +111,7 @@ TEST(Extents, emptyAndScalarValues) {
 }
 
 /// 5 x 6 on 4 chunks of rows and 2 of columns: rows 2, 2, 1, 0.
-Extents unevenRows() {
-  return {{{1, 2, 3}}, {{2, 6, 3}, {3, 1, 1}}, {{0, 5, {{4, 2}, {2, 2}}}}};
-}
+Extents unevenRows() { return {{{1, 2, 3}}, {{2, 6, 3}, {3, 1, 1}}, {{0, 5, {{4, 2}, {2, 2}}}}}; }
 
 TEST(Extents, theLastRanksOfAnUnevenDimHoldLess) {
   Extents extents = unevenRows();
@@ -129,8 +126,7 @@ TEST(Extents, theLastRanksOfAnUnevenDimHoldLess) {
     int64_t chunk = rank / 2, column = rank % 2 * 3;
     for (int64_t i = 0; i < 2; ++i)
       for (int64_t j = 0; j < 3; ++j)
-        EXPECT_EQ(local[size_t(3 * i + j)],
-                  i < rows[chunk] ? (2 * chunk + i) * 6 + column + j : -1);
+        EXPECT_EQ(local[size_t(3 * i + j)], i < rows[chunk] ? (2 * chunk + i) * 6 + column + j : -1);
     EXPECT_FALSE(isReplica(extents, rank));
     scatterLocal(extents, rank, 4, local.data(), back.data());
   }
@@ -143,17 +139,11 @@ TEST(Extents, unevenLoopsThatAreNoChunksAreRefused) {
     change(extents.uneven[0]);
     return validateExtents(extents, 6, 30, 8, true).message();
   };
-  EXPECT_NE(message([](UnevenLoop &u) { u.loop = 2; }).find("names loop 2"),
-            std::string::npos);
-  EXPECT_NE(message([](UnevenLoop &u) { u.size = 9; }).find("expected 1 to 8"),
-            std::string::npos);
-  EXPECT_NE(message([](UnevenLoop &u) { u.size = 4; }).find("do not cover"),
-            std::string::npos);
-  EXPECT_NE(message([](UnevenLoop &u) { u.ranks[0].stride = 3; })
-                .find("does not fit 8 devices"),
-            std::string::npos);
-  EXPECT_NE(message([](UnevenLoop &u) { u.ranks[1].stride = 1; }).find("overlap"),
-            std::string::npos);
+  EXPECT_NE(message([](UnevenLoop &u) { u.loop = 2; }).find("names loop 2"), std::string::npos);
+  EXPECT_NE(message([](UnevenLoop &u) { u.size = 9; }).find("expected 1 to 8"), std::string::npos);
+  EXPECT_NE(message([](UnevenLoop &u) { u.size = 4; }).find("do not cover"), std::string::npos);
+  EXPECT_NE(message([](UnevenLoop &u) { u.ranks[0].stride = 3; }).find("does not fit 8 devices"), std::string::npos);
+  EXPECT_NE(message([](UnevenLoop &u) { u.ranks[1].stride = 1; }).find("overlap"), std::string::npos);
 }
 
 TEST(ShardMap, findsElementsOfPieces) {
@@ -163,15 +153,14 @@ TEST(ShardMap, findsElementsOfPieces) {
     int64_t elements, ranks;
     std::vector<ExtentPiece> pieces;
   };
-  const std::vector<Case> cases = {
-      {192,
-       2,
-       {{0, 0, 0, {{{1, 2, 48}}, {{48, 1, 1}}, {}}},
-        {0, 96, 48, {{{1, 2, 24}}, {{24, 1, 1}}, {}}},
-        {0, 144, 72, {{{1, 2, 24}}, {{24, 1, 1}}, {}}}}},
-      {70, 1, {{0, 1, 0, {{}, {{5, 2, 7}, {7, 10, 1}}, {}}}}},
-      {80, 3, {{0, 3, 0, {{}, {{11, 6, 6}, {6, 1, 1}}, {{0, 12, {{1, 3}}, 8}}}}}},
-      {20, 2, {{0, 4, 1, {{{1, 2, 5}}, {{2, 1, 3}, {3, 0, 7}}, {}}}}}};
+  const std::vector<Case> cases = {{192,
+                                    2,
+                                    {{0, 0, 0, {{{1, 2, 48}}, {{48, 1, 1}}, {}}},
+                                     {0, 96, 48, {{{1, 2, 24}}, {{24, 1, 1}}, {}}},
+                                     {0, 144, 72, {{{1, 2, 24}}, {{24, 1, 1}}, {}}}}},
+                                   {70, 1, {{0, 1, 0, {{}, {{5, 2, 7}, {7, 10, 1}}, {}}}}},
+                                   {80, 3, {{0, 3, 0, {{}, {{11, 6, 6}, {6, 1, 1}}, {{0, 12, {{1, 3}}, 8}}}}}},
+                                   {20, 2, {{0, 4, 1, {{{1, 2, 5}}, {{2, 1, 3}, {3, 0, 7}}, {}}}}}};
   for (const Case &test : cases) {
     ShardMap map;
     std::map<int64_t, std::pair<int64_t, int64_t>> wanted; // Rank and place of each element.
@@ -181,10 +170,9 @@ TEST(ShardMap, findsElementsOfPieces) {
         forEachPiece(coalesceLoops(piece.extents, rank), piece.extents.base(rank),
                      [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
                        for (int64_t i = 0; i < n; ++i)
-                         wanted.emplace(piece.globalBase + g + i * gs,
-                                        std::pair(100 + rank, piece.localBase +
-                                                                  piece.extents.localBase(rank) +
-                                                                  l + i * ls));
+                         wanted.emplace(
+                             piece.globalBase + g + i * gs,
+                             std::pair(100 + rank, piece.localBase + piece.extents.localBase(rank) + l + i * ls));
                      });
     }
     ASSERT_FALSE(wanted.empty());

@@ -94,8 +94,7 @@ TEST(FileWriter, writesToPipesAndDevicesInPlace) {
   else
     ::close(fd);
   EXPECT_TRUE(writeWord(dir / "null").ok());
-  EXPECT_EQ(writeWord(dir / "full").message(),
-            (dir / "full") + ": cannot be written: No space left on device");
+  EXPECT_EQ(writeWord(dir / "full").message(), (dir / "full") + ": cannot be written: No space left on device");
   EXPECT_TRUE(std::filesystem::is_character_file(dir / "null"));
   EXPECT_TRUE(std::filesystem::is_character_file(dir / "full"));
 }
@@ -103,8 +102,7 @@ TEST(FileWriter, writesToPipesAndDevicesInPlace) {
 TEST(Npy, roundTripsEveryTypeAndRank) {
   TempDir dir;
   for (DType dtype : allDTypes)
-    for (const Shape &shape : {Shape{}, Shape{5}, Shape{2, 3}, Shape{2, 0, 3},
-                               Shape{1, 2, 3, 4}}) {
+    for (const Shape &shape : {Shape{}, Shape{5}, Shape{2, 3}, Shape{2, 0, 3}, Shape{1, 2, 3, 4}}) {
       int64_t bytes = *numElements(shape) * dtypeSize(dtype);
       std::vector<char> data = somebytes(bytes);
       std::string path = dir / "t.npy";
@@ -118,8 +116,7 @@ TEST(Npy, roundTripsEveryTypeAndRank) {
     }
 }
 
-std::string npy(const std::string &header, const std::string &data,
-                int major = 1) {
+std::string npy(const std::string &header, const std::string &data, int major = 1) {
   std::string text = "\x93NUMPY";
   text += char(major);
   text += '\0';
@@ -133,9 +130,7 @@ std::string npy(const std::string &header, const std::string &data,
 TEST(Npy, readsHeadersInOtherSpellings) {
   TempDir dir;
   for (int major : {1, 2, 3}) {
-    writeText(dir / "a.npy",
-              npy("{\"shape\":(2,) , \"descr\":\"<u2\",\"fortran_order\":False}",
-                  "abcd", major));
+    writeText(dir / "a.npy", npy("{\"shape\":(2,) , \"descr\":\"<u2\",\"fortran_order\":False}", "abcd", major));
     auto stored = openNpy(dir / "a.npy");
     ASSERT_TRUE(stored.ok()) << stored.status().message();
     EXPECT_EQ(stored->dtype, DType::U16);
@@ -150,30 +145,21 @@ TEST(Npy, malformedFilesAreOneClearMessage) {
     keepMalformed(dir / "bad.npy", message);
     EXPECT_ERROR(openNpy(dir / "bad.npy").status(), message);
   };
-  auto header = [](const std::string &descr, const std::string &order,
-                   const std::string &shape) {
-    return "{'descr': " + descr + ", 'fortran_order': " + order +
-           ", 'shape': " + shape + ", }\n";
+  auto header = [](const std::string &descr, const std::string &order, const std::string &shape) {
+    return "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
   };
   expect("", "not an .npy file");
   expect("hello, this is no array", "not an .npy file");
   expect(npy(header("'<f4'", "False", "(1,)"), "abcd", 9), "format version 9");
-  expect(npy(header("'<f4'", "True", "(2, 2)"), std::string(16, 'x')),
-         "Fortran order, expected C order");
+  expect(npy(header("'<f4'", "True", "(2, 2)"), std::string(16, 'x')), "Fortran order, expected C order");
   expect(npy(header("'>f4'", "False", "(1,)"), "abcd"), "big-endian");
-  expect(npy(header("'<c8'", "False", "(1,)"), "abcdefgh"),
-         "element type '<c8'");
-  expect(npy(header("'|O'", "False", "(1,)"), "abcdefgh"),
-         "element type '|O'");
-  expect(npy(header("[('a', '<f4')]", "False", "(1,)"), "abcd"),
-         "structured element type");
+  expect(npy(header("'<c8'", "False", "(1,)"), "abcdefgh"), "element type '<c8'");
+  expect(npy(header("'|O'", "False", "(1,)"), "abcdefgh"), "element type '|O'");
+  expect(npy(header("[('a', '<f4')]", "False", "(1,)"), "abcd"), "structured element type");
   expect(npy(header("'<f4'", "False", "(2,)"), "abcd"), "truncated");
-  expect(npy(header("'<f4'", "False", "(1,)"), "abcdefgh"),
-         "bytes after the data");
-  expect(npy(header("'<f4'", "False", "(99999999999999999999,)"), "abcd"),
-         "too large");
-  expect(npy(header("'<f4'", "False", "(4294967296, 4294967296)"), "abcd"),
-         "the shape is too large");
+  expect(npy(header("'<f4'", "False", "(1,)"), "abcdefgh"), "bytes after the data");
+  expect(npy(header("'<f4'", "False", "(99999999999999999999,)"), "abcd"), "too large");
+  expect(npy(header("'<f4'", "False", "(4294967296, 4294967296)"), "abcd"), "the shape is too large");
   expect(npy(header("'<f4'", "False", "(-1,)"), "abcd"), "expected a shape");
   expect(npy(header("'<f4'", "Maybe", "(1,)"), "abcd"), "True or False");
   expect(npy("{'descr': '<f4'}\n", "abcd"), "is missing");
@@ -192,8 +178,7 @@ TEST(Safetensors, roundTripsEveryType) {
   for (DType dtype : allDTypes)
     data.push_back(somebytes(6 * dtypeSize(dtype)));
   for (size_t i = 0; i < data.size(); ++i)
-    tensors.push_back({std::string("t.") + dtypeName(allDTypes[i]),
-                       allDTypes[i], {2, 3}, data[i].data()});
+    tensors.push_back({std::string("t.") + dtypeName(allDTypes[i]), allDTypes[i], {2, 3}, data[i].data()});
   tensors.push_back({"scalar", DType::F32, {}, data[1].data()});
   tensors.push_back({"empty", DType::F32, {0, 4}, data[1].data()});
   ASSERT_TRUE(writeSafetensors(dir / "w.safetensors", tensors).ok());
@@ -216,10 +201,9 @@ std::string safetensors(const std::string &header, const std::string &data) {
   return text + header + data;
 }
 
-std::string entry(const std::string &name, const std::string &dtype,
-                  const std::string &shape, const std::string &offsets) {
-  return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape +
-         ",\"data_offsets\":" + offsets + "}";
+std::string entry(const std::string &name, const std::string &dtype, const std::string &shape,
+                  const std::string &offsets) {
+  return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
 }
 
 TEST(Safetensors, malformedFilesAreOneClearMessage) {
@@ -237,43 +221,28 @@ TEST(Safetensors, malformedFilesAreOneClearMessage) {
   expect(safetensors(good, "").substr(0, 30), "does not fit the file");
   expect(safetensors("  {}", ""), "does not start with '{'");
   expect(safetensors("{\"a\":", ""), "not valid JSON");
-  expect(safetensors(good, "1234"),
-         "tensor 'a': bytes 0 to 8 lie beyond the end of the data at 4");
+  expect(safetensors(good, "1234"), "tensor 'a': bytes 0 to 8 lie beyond the end of the data at 4");
   expect(safetensors(good, "123456789"), "1 bytes after the last tensor");
-  expect(safetensors("{" + entry("a", "F31", "[2]", "[0,8]") + "}", "12345678"),
-         "unknown dtype 'F31'");
+  expect(safetensors("{" + entry("a", "F31", "[2]", "[0,8]") + "}", "12345678"), "unknown dtype 'F31'");
   expect(safetensors("{" + entry("a", "F32", "[3]", "[0,8]") + "}", "12345678"),
          "bytes 0 to 8, expected 12 bytes for F32 3");
-  expect(safetensors("{" + entry("a", "F32", "[-2]", "[0,8]") + "}", "12345678"),
-         "not a size");
-  expect(safetensors("{" + entry("a", "F32", "[2.0]", "[0,8]") + "}",
-                     "12345678"),
-         "not a size");
-  expect(safetensors("{" + entry("a", "F32",
-                                 "[4294967296,4294967296,4294967296]",
-                                 "[0,8]") + "}", "12345678"),
+  expect(safetensors("{" + entry("a", "F32", "[-2]", "[0,8]") + "}", "12345678"), "not a size");
+  expect(safetensors("{" + entry("a", "F32", "[2.0]", "[0,8]") + "}", "12345678"), "not a size");
+  expect(safetensors("{" + entry("a", "F32", "[4294967296,4294967296,4294967296]", "[0,8]") + "}", "12345678"),
          "the shape is too large");
-  expect(safetensors("{" + entry("a", "F32", "[2]", "[8,0]") + "}", "12345678"),
-         "data_offsets is not [begin, end]");
-  expect(safetensors("{" + entry("a", "F4", "[3]", "[0,1]") + "}", "1"),
-         "do not fill whole bytes");
-  expect(safetensors("{" + entry("a", "F32", "[2]", "[0,8]") + "," +
-                         entry("b", "F32", "[2]", "[4,12]") + "}",
+  expect(safetensors("{" + entry("a", "F32", "[2]", "[8,0]") + "}", "12345678"), "data_offsets is not [begin, end]");
+  expect(safetensors("{" + entry("a", "F4", "[3]", "[0,1]") + "}", "1"), "do not fill whole bytes");
+  expect(safetensors("{" + entry("a", "F32", "[2]", "[0,8]") + "," + entry("b", "F32", "[2]", "[4,12]") + "}",
                      "123456789012"),
          "tensor 'b': starts at byte 4 and overlaps another, expected 8");
-  expect(safetensors("{" + entry("a", "F32", "[2]", "[0,8]") + "," +
-                         entry("b", "F32", "[1]", "[12,16]") + "}",
+  expect(safetensors("{" + entry("a", "F32", "[2]", "[0,8]") + "," + entry("b", "F32", "[1]", "[12,16]") + "}",
                      "1234567890123456"),
          "tensor 'b': starts at byte 12 after a hole, expected 8");
-  expect(safetensors("{" + entry("a", "F32", "[1]", "[0,4]") + "," +
-                         entry("a", "F32", "[1]", "[0,4]") + "}",
-                     "1234"),
+  expect(safetensors("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("a", "F32", "[1]", "[0,4]") + "}", "1234"),
          "tensor 'a' appears twice");
   expect(safetensors("{\"a\":3}", ""), "expected dtype, shape and data_offsets");
-  expect(safetensors("{\"__metadata__\":{\"a\":3}}", ""),
-         "__metadata__ 'a' is not a string");
-  EXPECT_ERROR(openSafetensors(dir / "none.safetensors").status(),
-               "none.safetensors: cannot be opened");
+  expect(safetensors("{\"__metadata__\":{\"a\":3}}", ""), "__metadata__ 'a' is not a string");
+  EXPECT_ERROR(openSafetensors(dir / "none.safetensors").status(), "none.safetensors: cannot be opened");
 }
 
 TEST(Safetensors, readsEveryTypeOfTheFormat) {
@@ -282,14 +251,22 @@ TEST(Safetensors, readsEveryTypeOfTheFormat) {
     const char *name;
     std::optional<DType> dtype;
     int bytes;
-  } types[] = {{"F64", DType::F64, 8},          {"F32", DType::F32, 4},
-               {"F16", DType::F16, 2},          {"BF16", DType::BF16, 2},
-               {"I64", DType::I64, 8},          {"I32", DType::I32, 4},
-               {"I16", DType::I16, 2},          {"I8", DType::I8, 1},
-               {"U64", DType::U64, 8},          {"U32", DType::U32, 4},
-               {"U16", DType::U16, 2},          {"U8", DType::U8, 1},
-               {"BOOL", DType::I1, 1},          {"F8_E4M3", DType::F8E4M3FN, 1},
-               {"F8_E5M2", DType::F8E5M2, 1},   {"F8_E8M0", DType::F8E8M0FNU, 1},
+  } types[] = {{"F64", DType::F64, 8},
+               {"F32", DType::F32, 4},
+               {"F16", DType::F16, 2},
+               {"BF16", DType::BF16, 2},
+               {"I64", DType::I64, 8},
+               {"I32", DType::I32, 4},
+               {"I16", DType::I16, 2},
+               {"I8", DType::I8, 1},
+               {"U64", DType::U64, 8},
+               {"U32", DType::U32, 4},
+               {"U16", DType::U16, 2},
+               {"U8", DType::U8, 1},
+               {"BOOL", DType::I1, 1},
+               {"F8_E4M3", DType::F8E4M3FN, 1},
+               {"F8_E5M2", DType::F8E5M2, 1},
+               {"F8_E8M0", DType::F8E8M0FNU, 1},
                {"F8_E4M3FNUZ", DType::F8E4M3FNUZ, 1},
                {"F8_E5M2FNUZ", DType::F8E5M2FNUZ, 1},
                {"C64", std::nullopt, 8}};
@@ -310,8 +287,8 @@ TEST(Safetensors, readsEveryTypeOfTheFormat) {
 TEST(Safetensors, writesTypesThatProgramsLackAndRefusesI4) {
   TempDir dir;
   std::vector<char> data = somebytes(24);
-  for (DType dtype : {DType::U64, DType::U32, DType::U16, DType::U8, DType::F8E4M3FN,
-                      DType::F8E5M2, DType::F8E4M3FNUZ, DType::F8E5M2FNUZ, DType::F8E8M0FNU}) {
+  for (DType dtype : {DType::U64, DType::U32, DType::U16, DType::U8, DType::F8E4M3FN, DType::F8E5M2, DType::F8E4M3FNUZ,
+                      DType::F8E5M2FNUZ, DType::F8E8M0FNU}) {
     ASSERT_TRUE(writeSafetensors(dir / "a.safetensors", {{"t", dtype, {3}, data.data()}}).ok());
     auto read = openSafetensors(dir / "a.safetensors");
     ASSERT_TRUE(read.ok()) << read.status().message();
@@ -327,10 +304,8 @@ TEST(Weights, directoriesAndIndices) {
   float one = 1, two = 2;
   EXPECT_ERROR(openWeights(dir.path()).status(), "holds no *.safetensors");
   EXPECT_ERROR(openWeights(dir / "gone").status(), "cannot be opened");
-  ASSERT_TRUE(writeSafetensors(dir / "a.safetensors",
-                               {{"a", DType::F32, {1}, &one}}).ok());
-  ASSERT_TRUE(writeSafetensors(dir / "b.safetensors",
-                               {{"b", DType::F32, {1}, &two}}).ok());
+  ASSERT_TRUE(writeSafetensors(dir / "a.safetensors", {{"a", DType::F32, {1}, &one}}).ok());
+  ASSERT_TRUE(writeSafetensors(dir / "b.safetensors", {{"b", DType::F32, {1}, &two}}).ok());
   auto both = openWeights(dir.path());
   ASSERT_TRUE(both.ok());
   EXPECT_EQ(both->tensors.size(), 2u);
@@ -404,11 +379,12 @@ TEST(Npz, keepsTypesOrRefusesThem) {
 TEST(Npz, readsWhatPythonWrites) {
   // zipfile with a zip64 extra field in the local header, as numpy.savez has it.
   TempDir dir;
-  std::string script =
-      "import zipfile,struct;h=b\"{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }\";"
-      "h+=b' '*(53-len(h)%64)+b'\\n';d=b'\\x93NUMPY\\1\\0'+struct.pack('<H',len(h))+h;"
-      "z=zipfile.ZipFile('" + dir.path() + "/p.npz','w');"
-      "f=z.open('x.npy','w',force_zip64=True);f.write(d+struct.pack('<ii',7,-9));f.close();z.close()";
+  std::string script = "import zipfile,struct;h=b\"{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }\";"
+                       "h+=b' '*(53-len(h)%64)+b'\\n';d=b'\\x93NUMPY\\1\\0'+struct.pack('<H',len(h))+h;"
+                       "z=zipfile.ZipFile('" +
+                       dir.path() +
+                       "/p.npz','w');"
+                       "f=z.open('x.npy','w',force_zip64=True);f.write(d+struct.pack('<ii',7,-9));f.close();z.close()";
   writeText(dir / "s.py", script);
   ASSERT_EQ(std::system(("python3 " + (dir / "s.py")).c_str()), 0);
   auto read = openNpz(dir / "p.npz");
@@ -461,8 +437,7 @@ TEST(Npz, malformedArchivesAreOneClearMessage) {
   expect(with(directory + 46, "b"), "the header at byte 0 names 'a.npy'");
   expect(with(directory + 50, "x"), "expected NAME.npy");
   expect(with(local, "XX"), "no member starts at byte");
-  expect(with(directory + 20, std::string("\xff\xff\xff\0\xff\xff\xff\0", 8)),
-         "lie outside of the archive");
+  expect(with(directory + 20, std::string("\xff\xff\xff\0\xff\xff\xff\0", 8)), "lie outside of the archive");
   expect(with(directory + 20, std::string("\x7f\0\0\0\x7f\0\0\0", 8)), "does not fit the file of 127 bytes");
   expect(with(64, "X"), "member 'a.npy': not an .npy file");
   // Both entries name one member.
@@ -475,8 +450,8 @@ TEST(Npz, malformedArchivesAreOneClearMessage) {
 // TVM's tensor cache
 //===----------------------------------------------------------------------===//
 
-Json record(const std::string &name, const Json &shape, const std::string &dtype, int64_t nbytes,
-            int64_t offset, const std::string &format = "raw") {
+Json record(const std::string &name, const Json &shape, const std::string &dtype, int64_t nbytes, int64_t offset,
+            const std::string &format = "raw") {
   return {{"name", name},     {"shape", shape},   {"dtype", dtype},
           {"format", format}, {"nbytes", nbytes}, {"byteOffset", offset}};
 }
@@ -485,8 +460,7 @@ Json cache(const std::vector<Json> &records, int64_t nbytes, const std::string &
   for (const Json &r : records)
     list.push_back(r);
   return {{"metadata", Json::object()},
-          {"records",
-           {{{"dataPath", path}, {"format", "raw-shard"}, {"nbytes", nbytes}, {"records", list}}}}};
+          {"records", {{{"dataPath", path}, {"format", "raw-shard"}, {"nbytes", nbytes}, {"records", list}}}}};
 }
 
 TEST(TensorCache, readsRawBf16AndPackedRecordsAtOddOffsets) {
@@ -499,14 +473,12 @@ TEST(TensorCache, readsRawBf16AndPackedRecordsAtOddOffsets) {
   data += std::string("\x21\x8f\x07", 3);
   for (const char *name : {"tensor-cache.json", "ndarray-cache.json"}) {
     writeText(dir / "p.bin", data);
-    writeText(dir / name,
-              cache({record("b", {2}, "float32", 4, 9, "f32-to-bf16"),
-                     record("a", {2}, "float32", 8, 1), record("q", {5}, "int4", 3, 13),
-                     record("u", {5}, "uint4", 3, 16),
-                     // TVM's writer stamps the format on every record.
-                     record("s", {1}, "float16", 2, 19, "f32-to-bf16")},
-                    21)
-                  .dump());
+    writeText(dir / name, cache({record("b", {2}, "float32", 4, 9, "f32-to-bf16"), record("a", {2}, "float32", 8, 1),
+                                 record("q", {5}, "int4", 3, 13), record("u", {5}, "uint4", 3, 16),
+                                 // TVM's writer stamps the format on every record.
+                                 record("s", {1}, "float16", 2, 19, "f32-to-bf16")},
+                                21)
+                              .dump());
     data += "hi";
     writeText(dir / "p.bin", data.substr(0, 21));
     auto set = openWeights(dir.path());
@@ -547,8 +519,7 @@ TEST(TensorCache, roundTripsEveryTypeInSeveralFiles) {
       if (DType(t) == DType::F32 && narrow)
         for (size_t i = 0; i < 28; i += 4)
           data[size_t(t)][i] = data[size_t(t)][i + 1] = 0;
-      contents.push_back(
-          contentOf(TensorRef{dtypeName(DType(t)), DType(t), {7}, data[size_t(t)].data()}));
+      contents.push_back(contentOf(TensorRef{dtypeName(DType(t)), DType(t), {7}, data[size_t(t)].data()}));
     }
     TensorCacheOptions options;
     options.f32ToBf16 = narrow;
@@ -566,8 +537,7 @@ TEST(TensorCache, roundTripsEveryTypeInSeveralFiles) {
     }
     // The check sums are those of RFC 1321.
     for (const StoredFile &file : set->files)
-      EXPECT_EQ(std::system(("echo " + file.md5 + "  " + file.path + " | md5sum -c --quiet").c_str()),
-                0);
+      EXPECT_EQ(std::system(("echo " + file.md5 + "  " + file.path + " | md5sum -c --quiet").c_str()), 0);
   }
 }
 
@@ -615,9 +585,7 @@ TEST(TensorCache, malformedCachesAreOneClearMessage) {
     EXPECT_ERROR(set.status(), message);
     EXPECT_EQ(set.status().message().find(dir.path()), 0u) << set.status().message();
   };
-  auto expect = [&](const Json &json, const std::string &message) {
-    expectText(json.dump(), message);
-  };
+  auto expect = [&](const Json &json, const std::string &message) { expectText(json.dump(), message); };
   auto one = [](const Json &r) { return cache({r}, 16); };
   auto without = [&](const char *key) {
     Json r = record("a", {4}, "float32", 16, 0);
@@ -671,14 +639,12 @@ TEST(TensorCache, malformedCachesAreOneClearMessage) {
   expect(one(record("a", {5}, "float32", 16, 0)), "nbytes is 16, expected 20 for float32 5");
   expect(one(record("a", {4}, "float32", 16, 0, "f32-to-bf16")), "nbytes is 16, expected 8");
   expect(one(record("a", {5}, "int4", 2, 0)), "nbytes is 2, expected 3 for int4 5");
-  expect(one(record("a", {4}, "float32", 16, 1)),
-         "bytes 1 to 17 lie beyond the end of the data at 16");
+  expect(one(record("a", {4}, "float32", 16, 1)), "bytes 1 to 17 lie beyond the end of the data at 16");
   expect(one(record("a", {4}, "float32", 16, INT64_MAX - 3)), "lie beyond the end");
   expect(one(record("a", {4}, "float32", 16, -1)), "byteOffset is not a size");
   expect(cache({record("a", {2}, "float32", 8, 0), record("b", {2}, "float32", 8, 7)}, 16),
          "tensor 'b': starts at byte 7 and overlaps 'a', which ends at 8");
-  expect(cache({record("a", {2}, "float32", 8, 0), record("a", {2}, "float32", 8, 8)}, 16),
-         "tensor 'a' appears twice");
+  expect(cache({record("a", {2}, "float32", 8, 0), record("a", {2}, "float32", 8, 8)}, 16), "tensor 'a' appears twice");
   // Not errors: links that stay inside, and those that are allowed.
   writeText(dir / "tensor-cache.json", top("dataPath", "inner.bin").dump());
   EXPECT_TRUE(openWeights(dir / "tensor-cache.json").ok());
@@ -710,8 +676,7 @@ TEST(Weights, indicesThatLie) {
   expect(R"({"weight_map": {"a": "a\nb.safetensors"}})", "a\\x0ab.safetensors: ");
   expect("{\"weight_map\": {\"a\": \"x/../../a.safetensors\"}}", "leaves the directory");
   expect("{\"weight_map\": {\"a\": \"l.safetensors\"}}", "symbolic link that leaves");
-  expect("{\"weight_map\": {\"a\": \"a.safetensors\", \"a\": \"a.safetensors\"}}",
-         "key 'a' appears twice");
+  expect("{\"weight_map\": {\"a\": \"a.safetensors\", \"a\": \"a.safetensors\"}}", "key 'a' appears twice");
   expect("{\"weight_map\": {\"a\\nb\": \"a.safetensors\"}}", "weight 'a\\x0ab' is not in");
   std::filesystem::remove(index);
   // A directory that is scanned obeys the same rule.
@@ -728,9 +693,8 @@ TEST(ShardNames, theLastSuffixCounts) {
   EXPECT_EQ(parsed->name, "a_shard-1-of-2");
   EXPECT_EQ(parsed->rank, 2);
   EXPECT_EQ(parsed->ranks, 4);
-  for (const char *name : {"w", "w_shard-1", "w_shard-0-of-2", "w_shard-3-of-2", "w_shard-01-of-2",
-                           "w_shard-1-of-2x", "w_shard--1-of-2", "_shard-1-of-2",
-                           "w_shard-1-of-99999999999999999999", "w_shard-1-of-"})
+  for (const char *name : {"w", "w_shard-1", "w_shard-0-of-2", "w_shard-3-of-2", "w_shard-01-of-2", "w_shard-1-of-2x",
+                           "w_shard--1-of-2", "_shard-1-of-2", "w_shard-1-of-99999999999999999999", "w_shard-1-of-"})
     EXPECT_FALSE(parseShardName(name)) << name;
 }
 

@@ -30,9 +30,7 @@ ValueInfo weight(const std::string &name, bool cutColumns) {
   value.globalElements = rows * columns;
   value.localElements = value.globalElements / ranks;
   if (cutColumns)
-    value.extents = {{{1, ranks, columns / ranks}},
-                     {{rows, columns, columns / ranks}, {columns / ranks, 1, 1}},
-                     {}};
+    value.extents = {{{1, ranks, columns / ranks}}, {{rows, columns, columns / ranks}, {columns / ranks, 1, 1}}, {}};
   else
     value.extents = {{{1, ranks, value.localElements}}, {{value.localElements, 1, 1}}, {}};
   return value;
@@ -58,10 +56,9 @@ TEST_P(LoadMemory, isAtMost64MiBBeyondTheShards) {
   const int64_t bytes = rows * columns * 4;
   std::string header;
   for (int i = 0; i < 2; ++i)
-    header += std::string(i ? "," : "{") + (i ? "\"columns\"" : "\"rows\"") +
-              ":{\"dtype\":\"F32\",\"shape\":[" + std::to_string(rows) + "," +
-              std::to_string(columns) + "],\"data_offsets\":[" + std::to_string(i * bytes) + "," +
-              std::to_string((i + 1) * bytes) + "]}";
+    header += std::string(i ? "," : "{") + (i ? "\"columns\"" : "\"rows\"") + ":{\"dtype\":\"F32\",\"shape\":[" +
+              std::to_string(rows) + "," + std::to_string(columns) + "],\"data_offsets\":[" +
+              std::to_string(i * bytes) + "," + std::to_string((i + 1) * bytes) + "]}";
   header += "}";
   uint64_t length = header.size();
   writeText(path, std::string(reinterpret_cast<char *>(&length), 8) + header);

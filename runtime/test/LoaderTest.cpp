@@ -33,8 +33,7 @@ struct Fixture {
     value.extents = std::move(extents);
     data.resize(size_t(value.globalElements));
     std::iota(data.begin(), data.end(), 1000);
-    EXPECT_TRUE(writeSafetensors(dir / "w.safetensors",
-                                 {TensorRef{"w", DType::I32, global, data.data()}}).ok());
+    EXPECT_TRUE(writeSafetensors(dir / "w.safetensors", {TensorRef{"w", DType::I32, global, data.data()}}).ok());
     auto set = SourceSet::open(dir / "w.safetensors");
     EXPECT_TRUE(set.ok()) << set.status().message();
     auto found = set->find(value);
@@ -44,8 +43,8 @@ struct Fixture {
 
   /// Loads `ranks` and compares; returns the statistics.
   LoadStats load(std::vector<int64_t> ranks, LoadOptions options = {}) {
-    std::vector<std::vector<int32_t>> local(
-        ranks.size(), std::vector<int32_t>(static_cast<size_t>(value.localElements), -1));
+    std::vector<std::vector<int32_t>> local(ranks.size(),
+                                            std::vector<int32_t>(static_cast<size_t>(value.localElements), -1));
     LoadPlan plan;
     for (size_t i = 0; i < ranks.size(); ++i)
       plan.add(value, source, ranks[i], local[i].data());
@@ -207,8 +206,7 @@ TEST(Loader, metadataErrorsNameWeightFileAndBytes) {
   Fixture f({8, 16}, {8, 16}, Extents::identity(128), 1);
   ValueInfo wrong = f.value;
   wrong.globalShape = {16, 8};
-  EXPECT_ERROR(checkSource(wrong, f.source),
-               "weight 'w': stored with shape 8x16, expected 16x8 (" + f.dir.path());
+  EXPECT_ERROR(checkSource(wrong, f.source), "weight 'w': stored with shape 8x16, expected 16x8 (" + f.dir.path());
   wrong = f.value;
   wrong.dtype = DType::F32;
   EXPECT_ERROR(checkSource(wrong, f.source), "stored as I32, expected f32");
@@ -291,8 +289,9 @@ TEST(Loader, randomLayoutsOfManyWeights) {
 //===----------------------------------------------------------------------===//
 
 TEST(Pieces, exactCoverIsProvenAndHolesAndOverlapsAreFound) {
-  auto check = [](std::vector<ExtentPiece> pieces, std::vector<int64_t> sources, int64_t local,
-                  int64_t devices) { return validatePieces(pieces, sources, {local}, {local * devices}, devices); };
+  auto check = [](std::vector<ExtentPiece> pieces, std::vector<int64_t> sources, int64_t local, int64_t devices) {
+    return validatePieces(pieces, sources, {local}, {local * devices}, devices);
+  };
   // q, k, v rows of one tensor, [160|80|80] by 10, on two ranks.
   auto rows = [](int64_t from, int64_t rows, int64_t at) {
     return ExtentPiece{0, from * 10, at * 10, {{{1, 2, rows * 10}}, {{rows * 10, 1, 1}}}};
@@ -371,7 +370,8 @@ TEST(Pieces, chunksOfRanksHaveTheirPlacesOfADim) {
   EXPECT_ERROR(check(), "piece 1: extents 'uneven' has size 12, expected 1 to 11");
   // Two dims at once: a corner and what is left of it.
   auto corner = [](int64_t r, int64_t rows, int64_t c, int64_t columns) {
-    return ExtentPiece{0, 0, 0, {{}, {{2, columns, 3}, {3, 1, 1}}, {{0, rows, {{2, 2}}, r}, {1, columns, {{1, 2}}, c}}}};
+    return ExtentPiece{
+        0, 0, 0, {{}, {{2, columns, 3}, {3, 1, 1}}, {{0, rows, {{2, 2}}, r}, {1, columns, {{1, 2}}, c}}}};
   };
   std::vector<ExtentPiece> corners = {corner(0, 1, 0, 2), corner(0, 1, 2, 3), corner(1, 3, 0, 2), corner(1, 3, 2, 3)};
   EXPECT_TRUE(validatePieces(corners, {20}, {2, 3}, {4, 5}, 4).ok());
@@ -379,8 +379,11 @@ TEST(Pieces, chunksOfRanksHaveTheirPlacesOfADim) {
   EXPECT_FALSE(validatePieces(corners, {20}, {2, 3}, {4, 5}, 4).ok());
   // Pieces that lie in one another: rows 0 and 3 of one tensor whole, the others by
   // columns of two, every second row of one and all that is left of the other.
-  auto local = [](int64_t base, std::vector<ExtentLoop> loops) { return ExtentPiece{0, 0, base, {{}, std::move(loops)}}; };
-  std::vector<ExtentPiece> woven = {local(0, {{2, 1, 12}, {4, 1, 1}}), local(4, {{2, 1, 4}, {2, 1, 1}}), local(6, {{2, 1, 4}, {2, 1, 1}})};
+  auto local = [](int64_t base, std::vector<ExtentLoop> loops) {
+    return ExtentPiece{0, 0, base, {{}, std::move(loops)}};
+  };
+  std::vector<ExtentPiece> woven = {local(0, {{2, 1, 12}, {4, 1, 1}}), local(4, {{2, 1, 4}, {2, 1, 1}}),
+                                    local(6, {{2, 1, 4}, {2, 1, 1}})};
   EXPECT_TRUE(validatePieces(woven, {20}, {4, 4}, {4, 4}, 1).ok());
   woven[2].localBase = 5;
   EXPECT_FALSE(validatePieces(woven, {20}, {4, 4}, {4, 4}, 1).ok());
@@ -407,8 +410,7 @@ TEST(Pieces, areLoadedFromSeveralTensorsAndPartsOfOne) {
   value.load.emplace();
   value.load->sources = {{"qkv", DType::F32, {280, 4}, 1120}, {"b", DType::F32, {6, 4}, 24}};
   auto piece = [&](int64_t source, int64_t from, int64_t rows, int64_t at) {
-    value.load->pieces.push_back(
-        {source, from * 4, at * 4, {{{1, 2, rows * 4}}, {{rows * 4, 1, 1}}}});
+    value.load->pieces.push_back({source, from * 4, at * 4, {{{1, 2, rows * 4}}, {{rows * 4, 1, 1}}}});
   };
   piece(0, 0, 40, 0);
   piece(0, 80, 50, 40);
@@ -450,9 +452,11 @@ TEST(Encodings, bf16AndNibblesAreDecodedOnEveryCut) {
   }
   TensorCacheOptions options;
   options.f32ToBf16 = true;
-  ASSERT_TRUE(writeTensorCache(dir.path(), {contentOf(TensorRef{"f", DType::F32, {7, 9}, f.data()}),
-                                            contentOf(TensorRef{"q", DType::I4, {7, 9}, q.data()})},
-                               options).ok());
+  ASSERT_TRUE(writeTensorCache(dir.path(),
+                               {contentOf(TensorRef{"f", DType::F32, {7, 9}, f.data()}),
+                                contentOf(TensorRef{"q", DType::I4, {7, 9}, q.data()})},
+                               options)
+                  .ok());
   SourceSet set = *SourceSet::open(dir.path());
   for (auto [name, dtype] : {std::pair("f", DType::F32), std::pair("q", DType::I4)}) {
     ValueInfo value;

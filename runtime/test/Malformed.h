@@ -21,16 +21,14 @@ inline void keepMalformed(const std::string &path, const std::string &message) {
   static int number = 0;
   fs::path to = fs::path(directory) / std::to_string(number++);
   fs::create_directories(to);
-  fs::copy(fs::path(path).parent_path(), to,
-           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  fs::copy(fs::path(path).parent_path(), to, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   // Links out of the directory go on doing that when the test has cleaned up.
   for (const fs::directory_entry &entry : fs::directory_iterator(fs::path(to))) {
     if (!entry.is_symlink() || !entry.exists())
       continue;
     const fs::path target = fs::read_symlink(entry), outside = to.string() + ".outside";
     fs::create_directories(outside);
-    fs::copy(target, outside / target.filename(),
-             fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    fs::copy(target, outside / target.filename(), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
     fs::remove(entry);
     fs::create_symlink(outside / target.filename(), entry);
   }

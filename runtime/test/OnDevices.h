@@ -28,17 +28,16 @@ inline std::unique_ptr<cuda::Devices> openDevices(int64_t ranks, cuda::DeviceOpt
   return devices.ok() ? std::move(*devices) : nullptr;
 }
 
-#define EXPECT_OK(status)                                                                    \
-  do {                                                                                       \
-    ::shardkit::rt::Status skStatus = (status);                                              \
-    EXPECT_TRUE(skStatus.ok()) << skStatus.message();                                        \
+#define EXPECT_OK(status)                                                                                              \
+  do {                                                                                                                 \
+    ::shardkit::rt::Status skStatus = (status);                                                                        \
+    EXPECT_TRUE(skStatus.ok()) << skStatus.message();                                                                  \
   } while (false)
 
 /// A copy of a host buffer on a device, or the buffer itself.
 class Placed {
 public:
-  Placed(cuda::Device *device, void *host, int64_t bytes)
-      : device_(device), host_(host), bytes_(bytes) {
+  Placed(cuda::Device *device, void *host, int64_t bytes) : device_(device), host_(host), bytes_(bytes) {
     if (!device)
       return;
     EXPECT_OK(memory_.reserve(*device, bytes, [](int64_t) { return internalError("no room"); }));

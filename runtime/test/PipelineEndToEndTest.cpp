@@ -112,13 +112,12 @@ TEST_F(PipelineEndToEnd, readsInputsAndWeightsAndWritesResults) {
     total[i] = y[16 + i] * y[16 + i] + y[15 - i] * y[15 - i];
   ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 4}, x.data()}).ok());
   ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, w.data()}}).ok());
-  const std::string common = " --input x=" + (dir_ / "x.npy") + " --weights " +
-                             (dir_ / "w.safetensors") + " --output-dir " + (dir_ / "results");
+  const std::string common = " --input x=" + (dir_ / "x.npy") + " --weights " + (dir_ / "w.safetensors") +
+                             " --output-dir " + (dir_ / "results");
   const std::string places = makeBundle(twoPlaces("w"));
   for (const std::string &bundle : {bundle_, places})
     for (const std::string mode : {"direct", "root-scatter"}) {
-      Result result = run(bundle + common + " --verify=exact --load=" + mode +
-                          " --report=" + (dir_ / "report.json"));
+      Result result = run(bundle + common + " --verify=exact --load=" + mode + " --report=" + (dir_ / "report.json"));
       EXPECT_EQ(result.status, 0) << result.out << result.err;
       for (auto [name, wanted] : {std::pair("y", &y), std::pair("total", &total)}) {
         StoredTensor stored = *openNpy(dir_ / ("results/" + std::string(name) + ".npy"));
@@ -129,18 +128,16 @@ TEST_F(PipelineEndToEnd, readsInputsAndWeightsAndWritesResults) {
       // Counted for ranks of the pipeline: stage 0 is rank 2, with x and perhaps w.
       Json report = Json::parse(readText(dir_ / "report.json"));
       const Json &load = report["run"]["functions"][0]["load"];
-      EXPECT_EQ(load["bytes_needed"],
-                Json::parse(bundle == places ? "[96, 96, 192]" : "[32, 32, 128]"));
+      EXPECT_EQ(load["bytes_needed"], Json::parse(bundle == places ? "[96, 96, 192]" : "[32, 32, 128]"));
       // Each byte is read once, also where several stages have it.
       int64_t read = 0;
       for (const Json &bytes : load["bytes_read"])
         read += bytes.get<int64_t>();
       EXPECT_EQ(read, 128 + 64);
     }
-  expectError(
-      bundle_ + common + " --load=presharded",
-      "--load=presharded, but the weights of pipeline 'main' lie on several meshes, expected "
-      "direct or root-scatter");
+  expectError(bundle_ + common + " --load=presharded",
+              "--load=presharded, but the weights of pipeline 'main' lie on several meshes, expected "
+              "direct or root-scatter");
 }
 
 TEST_F(PipelineEndToEnd, placesOfAResultMustAgree) {
@@ -166,8 +163,7 @@ TEST_F(PipelineEndToEnd, argumentsThatNoStageHasAreForTheReference) {
   std::vector<float> x(32);
   ASSERT_TRUE(writeNpy(dir_ / "x.npy", {"", DType::F32, {8, 4}, x.data()}).ok());
   ASSERT_TRUE(writeSafetensors(dir_ / "w.safetensors", {{"w", DType::F32, {4, 4}, x.data()}}).ok());
-  const std::string given =
-      " --input x=" + (dir_ / "x.npy") + " --weights " + (dir_ / "w.safetensors");
+  const std::string given = " --input x=" + (dir_ / "x.npy") + " --weights " + (dir_ / "w.safetensors");
   EXPECT_EQ(run(bundle + given).status, 0);
   expectError(bundle + given + " --verify", "input 'unused' (f32 8x4) is not given");
   EXPECT_EQ(run(bundle + given + " --verify --input unused=" + (dir_ / "x.npy")).status, 0);
@@ -246,8 +242,7 @@ TEST_F(PipelineEndToEnd, faultsEndAllStages) {
     ::unsetenv("SK_FAULT");
   }
   ::setenv("SK_FAULT", "1:transfer=:kill", 1);
-  expectError(bundle_ + " --random-inputs=1",
-              "SK_FAULT=1:transfer=:kill, expected RANK:[after=][transfer=]ID:KIND");
+  expectError(bundle_ + " --random-inputs=1", "SK_FAULT=1:transfer=:kill, expected RANK:[after=][transfer=]ID:KIND");
   ::unsetenv("SK_FAULT");
 }
 

@@ -41,8 +41,7 @@ const Failure failures[] = {
      "a function is 'part_of' 'main', which 'pipelines' does not list"},
     {"microbatches", [](Json &m) { pipeline(m)["microbatches"] = 0; },
      "pipeline 'main': 'microbatches' is 0, expected 1 to 1048576"},
-    {"devices", [](Json &m) { pipeline(m)["devices"] = 4; },
-     "'devices' is 4, expected those of all stages, 3"},
+    {"devices", [](Json &m) { pipeline(m)["devices"] = 4; }, "'devices' is 4, expected those of all stages, 3"},
     {"noStages", [](Json &m) { pipeline(m)["stages"] = Json::array(); }, "'stages' is empty"},
     // Stages.
     {"stageMesh", [](Json &m) { stage(m, 1)["mesh"] = "c"; },
@@ -56,22 +55,12 @@ const Failure failures[] = {
      "stage 1: mesh 'a' is that of another stage too"},
     {"stageDevices", [](Json &m) { stage(m, 1)["devices"] = 3; },
      "stage 1: 'devices' is 3, expected the size of the mesh, 2"},
-    {"ranksCount", [](Json &m) { stage(m, 1)["ranks"] = {0}; },
-     "stage 1: 'ranks' has 1 entries, expected 2"},
-    {"ranksTwice",
-     [](Json &m) {
-       stage(m, 1)["ranks"] = {0, 2};
-     },
-     "stage 1: rank 2 appears twice"},
-    {"ranksGap",
-     [](Json &m) {
-       stage(m, 1)["ranks"] = {0, 3};
-     },
-     "the ranks of all stages are not 0 to 2"},
+    {"ranksCount", [](Json &m) { stage(m, 1)["ranks"] = {0}; }, "stage 1: 'ranks' has 1 entries, expected 2"},
+    {"ranksTwice", [](Json &m) { stage(m, 1)["ranks"] = {0, 2}; }, "stage 1: rank 2 appears twice"},
+    {"ranksGap", [](Json &m) { stage(m, 1)["ranks"] = {0, 3}; }, "the ranks of all stages are not 0 to 2"},
     {"stageArgument", [](Json &m) { stage(m, 0)["arguments"][0]["extents"]["loops"][0][0] = 31; },
      "stage 0, argument 'x': extents do not write every one of the 32 local elements"},
-    {"valueDType", [](Json &m) { stage(m, 0)["values"][0]["dtype"] = "f31"; },
-     "stage 0, value 'h': 'dtype' is 'f31'"},
+    {"valueDType", [](Json &m) { stage(m, 0)["values"][0]["dtype"] = "f31"; }, "stage 0, value 'h': 'dtype' is 'f31'"},
     {"valueShape", [](Json &m) { stage(m, 0)["values"][0]["local_shape"] = {-1}; },
      "value 'h': 'local_shape' has a negative size"},
     {"valueInit", [](Json &m) { stage(m, 0)["values"][2]["init"] = "two"; },
@@ -87,16 +76,10 @@ const Failure failures[] = {
      "function 'forward0': its mesh is that of no stage of pipeline 'main'"},
     {"slotMissing", [](Json &m) { forward0(m)["arguments"][0].erase("slot"); },
      "function 'forward0', argument 'x': 'slot' is missing"},
-    {"slotKind",
-     [](Json &m) {
-       forward0(m)["arguments"][0]["slot"] = {"result", 0};
-     },
+    {"slotKind", [](Json &m) { forward0(m)["arguments"][0]["slot"] = {"result", 0}; },
      "argument 'x': 'slot' is [\"result\",0], expected [\"argument\", number], [\"part\", number, "
      "dim] or [\"value\", number]"},
-    {"slotPart",
-     [](Json &m) {
-       forward0(m)["arguments"][0]["slot"] = {"part", 0};
-     },
+    {"slotPart", [](Json &m) { forward0(m)["arguments"][0]["slot"] = {"part", 0}; },
      "'slot' is [\"part\",0], expected"},
     {"slotArgument", [](Json &m) { forward0(m)["arguments"][0]["slot"][1] = 1; },
      "argument 'x': 'slot' names argument 1 of its stage, expected less than 1"},
@@ -106,10 +89,7 @@ const Failure failures[] = {
      "'slot' names dim 2, expected less than 2"},
     {"slotMicrobatches", [](Json &m) { pipeline(m)["microbatches"] = 3; },
      "dim 0 of the stage's argument has local size 8, expected a multiple of the 3 microbatches"},
-    {"slotShape",
-     [](Json &m) {
-       forward0(m)["arguments"][0]["slot"] = {"argument", 0};
-     },
+    {"slotShape", [](Json &m) { forward0(m)["arguments"][0]["slot"] = {"argument", 0}; },
      "argument 'x': it is f32 4x4, expected f32 8x4 as its slot"},
     {"slotDType", [](Json &m) { forward0(m)["results"][0]["dtype"] = "i32"; },
      "result 'h': it is i32 4x4, expected f32 4x4 as its slot"},
@@ -126,19 +106,13 @@ const Failure failures[] = {
      "argument 'x': 'places' is 2, expected less than 2"},
     {"placesIndex", [](Json &m) { pipeline(m)["results"][0]["places"][0][1] = 1; },
      "result 'y': 'places' is 1, expected less than 1"},
-    {"placesTwice",
-     [](Json &m) {
-       pipeline(m)["arguments"][1]["places"].push_back({0, 0});
-     },
+    {"placesTwice", [](Json &m) { pipeline(m)["arguments"][1]["places"].push_back({0, 0}); },
      "argument 'w': argument 0 of stage 0 is at two places"},
     {"placesMissing", [](Json &m) { pipeline(m)["arguments"].erase(1); },
      "argument 0 of stage 1 is at no place of an argument of the pipeline"},
     {"placesResultMissing", [](Json &m) { pipeline(m)["results"].erase(1); },
      "result 0 of stage 0 is at no place of a result of the pipeline"},
-    {"placeType",
-     [](Json &m) {
-       pipeline(m)["arguments"][0]["global_shape"] = {8, 5};
-     },
+    {"placeType", [](Json &m) { pipeline(m)["arguments"][0]["global_shape"] = {8, 5}; },
      "argument 'x': it is f32 8x5, on stage 0 f32 8x4, expected the same"},
     {"placeKind", [](Json &m) { pipeline(m)["arguments"][1]["kind"] = "input"; },
      "argument 'w': it is f32 4x4, on stage 1 f32 4x4 of another kind, expected the same"},
@@ -149,91 +123,48 @@ const Failure failures[] = {
     // Transfers.
     {"transferEnd", [](Json &m) { transfer(m)["from"] = {0}; },
      "pipeline 'main', transfer 0: 'from' is not [stage, value]"},
-    {"transferStage",
-     [](Json &m) {
-       transfer(m)["to"] = {2, 0};
-     },
-     "transfer 0: 'to' is 2, expected less than 2"},
-    {"transferValue",
-     [](Json &m) {
-       transfer(m)["to"] = {1, 2};
-     },
-     "transfer 0: 'to' is 2, expected less than 2"},
-    {"transferSelf",
-     [](Json &m) {
-       transfer(m)["to"] = {0, 1};
-     },
-     "'from' and 'to' are one stage, expected two"},
+    {"transferStage", [](Json &m) { transfer(m)["to"] = {2, 0}; }, "transfer 0: 'to' is 2, expected less than 2"},
+    {"transferValue", [](Json &m) { transfer(m)["to"] = {1, 2}; }, "transfer 0: 'to' is 2, expected less than 2"},
+    {"transferSelf", [](Json &m) { transfer(m)["to"] = {0, 1}; }, "'from' and 'to' are one stage, expected two"},
     {"transferElements", [](Json &m) { transfer(m)["in_elements"] = 8; },
      "'from' is value 'h' of f32 4x4, expected 8 elements of f32"},
     {"transferDType", [](Json &m) { transfer(m)["dtype"] = "i32"; },
      "'from' is value 'h' of f32 4x4, expected 16 elements of i32"},
     {"transferAtoms", [](Json &m) { transfer(m)["atoms"][1][0] = 4; },
      "transfer 0: 'atoms' do not write every one of the 8 output elements exactly once"},
-    {"transferSourceDigit",
-     [](Json &m) {
-       transfer(m)["atoms"][0] = {2, "rank", 1, "rank", 1};
-     },
+    {"transferSourceDigit", [](Json &m) { transfer(m)["atoms"][0] = {2, "rank", 1, "rank", 1}; },
      "transfer 0: a rank digit of 'atoms' has stride 1 and size 2, which 1 devices do not have"},
-    {"transferDestinationDigit",
-     [](Json &m) {
-       transfer(m)["atoms"][0] = {3, "local", 8, "rank", 1};
-     },
+    {"transferDestinationDigit", [](Json &m) { transfer(m)["atoms"][0] = {3, "local", 8, "rank", 1}; },
      "a rank digit of 'atoms' has stride 1 and size 3, which 2 devices do not have"},
     // Instructions.
-    {"instruction",
-     [](Json &m) {
-       list(m, 0)[0] = {"rest", 0, 0};
-     },
+    {"instruction", [](Json &m) { list(m, 0)[0] = {"rest", 0, 0}; },
      "pipeline 'main', stage 0, instruction 0: it is no [\"run\", function, microbatch]"},
-    {"runFunction", [](Json &m) { list(m, 0)[0][1] = 4; },
-     "stage 0, instruction 0: 'run' is 4, expected less than 4"},
+    {"runFunction", [](Json &m) { list(m, 0)[0][1] = 4; }, "stage 0, instruction 0: 'run' is 4, expected less than 4"},
     {"runOtherStage", [](Json &m) { list(m, 0)[0][1] = 1; },
      "instruction 0: 'run' names function 1 ('forward1'), which is none of this stage"},
-    {"runMicrobatch", [](Json &m) { list(m, 0)[0][2] = 2; },
-     "instruction 0: microbatch 2, expected -1 or less than 2"},
+    {"runMicrobatch", [](Json &m) { list(m, 0)[0][2] = 2; }, "instruction 0: microbatch 2, expected -1 or less than 2"},
     {"runOnceWithParts", [](Json &m) { list(m, 0)[0][2] = -1; },
      "function 'forward0' runs once per step, but 'x' is the part of a microbatch"},
-    {"meetsItself", [](Json &m) { list(m, 0)[1][1] = 0; },
-     "instruction 1: stage 0 meets itself, expected another"},
+    {"meetsItself", [](Json &m) { list(m, 0)[1][1] = 0; }, "instruction 1: stage 0 meets itself, expected another"},
     {"meetingEntry", [](Json &m) { list(m, 0)[1][2][0] = {0}; },
      "instruction 1: a transfer is not [transfer, microbatch]"},
-    {"meetingDirection",
-     [](Json &m) {
-       list(m, 0)[1][2][0] = {1, 0};
-     },
+    {"meetingDirection", [](Json &m) { list(m, 0)[1][2][0] = {1, 0}; },
      "transfer 1 is from stage 1 to stage 0, expected from 0 to 1"},
     {"meetingEmpty", [](Json &m) { list(m, 0)[1][2] = Json::array(); },
      "instruction 1: nothing is sent and nothing received"},
-    {"freeValue", [](Json &m) { list(m, 0)[4][1] = 3; },
-     "instruction 4: 'free' is 3, expected less than 3"},
+    {"freeValue", [](Json &m) { list(m, 0)[4][1] = 3; }, "instruction 4: 'free' is 3, expected less than 3"},
     // What they do.
-    {"readUnwritten",
-     [](Json &m) {
-       list(m, 0)[6] = {"run", 2, 1};
-     },
+    {"readUnwritten", [](Json &m) { list(m, 0)[6] = {"run", 2, 1}; },
      "stage 0, instruction 6: function 'backward0' reads value 'g' of microbatch 1, expected one "
      "that was written and is not freed"},
-    {"readFreed",
-     [](Json &m) {
-       list(m, 0)[2] = {"free", 0, 0};
-     },
+    {"readFreed", [](Json &m) { list(m, 0)[2] = {"free", 0, 0}; },
      "stage 0, instruction 3: transfer 0 sends value 'h' of microbatch 1, expected one that was"},
-    {"freeTwice",
-     [](Json &m) {
-       list(m, 0)[5] = {"free", 0, 0};
-     },
+    {"freeTwice", [](Json &m) { list(m, 0)[5] = {"free", 0, 0}; },
      "stage 0, instruction 5: it frees value 'h' of microbatch 0, expected one that was written"},
-    {"writeTwice",
-     [](Json &m) {
-       list(m, 0)[2] = {"run", 0, 0};
-     },
+    {"writeTwice", [](Json &m) { list(m, 0)[2] = {"run", 0, 0}; },
      "instruction 2: function 'forward0' writes value 'h' of microbatch 0 again before it is "
      "freed"},
-    {"receiveTwice",
-     [](Json &m) {
-       list(m, 1)[0] = {"transfer", 0, Json::array(), {{0, 0}, {0, 0}}};
-     },
+    {"receiveTwice", [](Json &m) { list(m, 1)[0] = {"transfer", 0, Json::array(), {{0, 0}, {0, 0}}}; },
      "stage 1, instruction 0: transfer 0 receives value 'h' of microbatch 0 again"},
     {"sumOverwritten",
      [](Json &m) {
@@ -242,13 +173,9 @@ const Failure failures[] = {
      },
      "stage 0, instruction 0: function 'forward0' writes value 'sum' of microbatch 0, which is one "
      "of the step, without reading it"},
-    {"onceOfMicrobatch",
-     [](Json &m) {
-       list(m, 0)[11] = {"run", 2, -1};
-     },
+    {"onceOfMicrobatch", [](Json &m) { list(m, 0)[11] = {"run", 2, -1}; },
      "it is once per step, but value 'g' is one of each microbatch"},
-    {"resultNotWritten", [](Json &m) { list(m, 0).erase(11); },
-     "stage 0: result 'total' is never written"},
+    {"resultNotWritten", [](Json &m) { list(m, 0).erase(11); }, "stage 0: result 'total' is never written"},
     {"resultPartNotWritten",
      [](Json &m) {
        list(m, 1)[3] = {"free", 0, 1};
@@ -273,8 +200,7 @@ const Failure failures[] = {
      [](Json &m) {
        list(m, 0)[1] = {"transfer", 1, {{0, 0}}, Json::array()};
        list(m, 0)[3] = {"transfer", 1, {{0, 1}}, Json::array()};
-       list(m, 0).insert(list(m, 0).begin() + 4,
-                         Json::array({"transfer", 1, Json::array(), {{1, 0}}}));
+       list(m, 0).insert(list(m, 0).begin() + 4, Json::array({"transfer", 1, Json::array(), {{1, 0}}}));
      },
      "stage 0, instruction 3 and stage 1, instruction 2 meet for other transfers"},
 };
@@ -324,19 +250,17 @@ TEST(PipelineManifest, stagesInACircleWouldWaitForEver) {
     const std::string mesh = "m" + std::to_string(s);
     const int next = (s + 1) % 3, before = (s + 2) % 3;
     m["meshes"].push_back({{"name", mesh}, {"axes", Json::array()}});
-    m["functions"].push_back({{"name", "make" + std::to_string(s)},
-                              {"part_of", "ring"},
-                              {"mesh", mesh},
-                              {"devices", 1},
-                              {"program", 0},
-                              {"symbol", "s"},
-                              {"arena_bytes", 0},
-                              {"arguments", Json::array()},
-                              {"results",
-                               {{{"kind", "value"},
-                                 {"dtype", "f32"},
-                                 {"local_shape", {1}},
-                                 {"slot", Json::array({"value", 0})}}}}});
+    m["functions"].push_back(
+        {{"name", "make" + std::to_string(s)},
+         {"part_of", "ring"},
+         {"mesh", mesh},
+         {"devices", 1},
+         {"program", 0},
+         {"symbol", "s"},
+         {"arena_bytes", 0},
+         {"arguments", Json::array()},
+         {"results",
+          {{{"kind", "value"}, {"dtype", "f32"}, {"local_shape", {1}}, {"slot", Json::array({"value", 0})}}}}});
     const Json value = {{"dtype", "f32"}, {"local_shape", {1}}};
     Json instructions = Json::array({Json::array({"run", s, 0})});
     instructions.push_back(Json::array({"transfer", next, {{s, 0}}, Json::array()}));
@@ -355,11 +279,10 @@ TEST(PipelineManifest, stagesInACircleWouldWaitForEver) {
                                               {"out_elements", 1},
                                               {"atoms", Json::array()}});
   }
-  EXPECT_ERROR(
-      parseManifest(m.dump(), "m").status(),
-      "pipeline 'ring': the stages would wait for ever: stage 0, instruction 1 waits for "
-      "stage 1, stage 1, instruction 1 waits for stage 2, stage 2, instruction 1 waits for "
-      "stage 0");
+  EXPECT_ERROR(parseManifest(m.dump(), "m").status(),
+               "pipeline 'ring': the stages would wait for ever: stage 0, instruction 1 waits for "
+               "stage 1, stage 1, instruction 1 waits for stage 2, stage 2, instruction 1 waits for "
+               "stage 0");
   // One of them the other way around breaks the circle.
   Json &list = m["pipelines"][0]["stages"][2]["instructions"];
   std::swap(list[1], list[2]);

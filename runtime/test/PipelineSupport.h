@@ -212,9 +212,7 @@ inline nlohmann::json relayPipeline(int stages, int microbatch = 0) {
     // Transfer 2 s goes from stage s to the next, 2 s + 1 comes back from there.
     Json list = Json::array();
     auto meet = [&](int peer, int sent, int received) {
-      auto one = [&](int t) {
-        return t < 0 ? Json::array() : Json::array({Json::array({t, microbatch})});
-      };
+      auto one = [&](int t) { return t < 0 ? Json::array() : Json::array({Json::array({t, microbatch})}); };
       list.push_back(Json::array({"transfer", peer, one(sent), one(received)}));
     };
     if (s > 0)
@@ -262,9 +260,8 @@ inline nlohmann::json onePipeline(const char *init, const char *dtype) {
      "values": [{"local_shape": [3]}], "instructions": [["run", 0, -1]]}],
    "transfers": []}]})");
   nlohmann::json &function = json["functions"][0], &pipeline = json["pipelines"][0];
-  for (nlohmann::json *value :
-       {&function["arguments"][0], &function["results"][0], &pipeline["results"][0],
-        &pipeline["stages"][0]["results"][0], &pipeline["stages"][0]["values"][0]})
+  for (nlohmann::json *value : {&function["arguments"][0], &function["results"][0], &pipeline["results"][0],
+                                &pipeline["stages"][0]["results"][0], &pipeline["stages"][0]["values"][0]})
     (*value)["dtype"] = dtype;
   pipeline["stages"][0]["values"][0]["init"] = init;
   return json;

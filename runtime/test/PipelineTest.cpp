@@ -34,8 +34,7 @@ PipelineInfo parse(const Json &json) {
 }
 
 /// Memory of all ranks, with arguments cut from whole ones.
-std::vector<RankMemory> bind(const PipelineInfo &pipeline,
-                             const std::vector<std::vector<float>> &arguments) {
+std::vector<RankMemory> bind(const PipelineInfo &pipeline, const std::vector<std::vector<float>> &arguments) {
   std::vector<RankMemory> memory(size_t(pipeline.whole.devices));
   for (const StageInfo &stage : pipeline.stages)
     for (int64_t rank : stage.ranks)
@@ -55,8 +54,8 @@ std::vector<float> result(const PipelineInfo &pipeline, std::vector<RankMemory> 
   auto [s, index] = pipeline.resultPlaces[i][0];
   const StageInfo &stage = pipeline.stages[s];
   for (size_t r = 0; r < stage.ranks.size(); ++r)
-    scatterLocal(stage.held.results[index].extents, int64_t(r), 4,
-                 memory[size_t(stage.ranks[r])].result(index), whole.data());
+    scatterLocal(stage.held.results[index].extents, int64_t(r), 4, memory[size_t(stage.ranks[r])].result(index),
+                 whole.data());
   return whole;
 }
 
@@ -76,8 +75,8 @@ float *out(void *const *results, int i) { return static_cast<float *>(results[i]
 
 const std::vector<sk_program> unequalPrograms = {sk_forward0, sk_forward1, sk_backward0, sk_apply0};
 
-void expectUnequal(const PipelineInfo &pipeline, std::vector<RankMemory> &memory,
-                   const std::vector<float> &x, const std::vector<float> &w) {
+void expectUnequal(const PipelineInfo &pipeline, std::vector<RankMemory> &memory, const std::vector<float> &x,
+                   const std::vector<float> &w) {
   std::vector<float> y(32), sum(16);
   void *arguments[] = {const_cast<float *>(x.data()), const_cast<float *>(w.data())};
   void *results[] = {y.data(), sum.data()};
@@ -181,9 +180,8 @@ TEST(Pipeline, longRowsNameTheStageThatAllWaitFor) {
   }
   // Whoever waits says that rank 4 is it, not the next one, which waits itself.
   Executor executor(0.3);
-  EXPECT_ERROR(
-      executor.run(pipeline, {make, hang, end}, memory),
-      "rank 4 (before its first collective, stage 4, instruction 1 (turn of microbatch 0))");
+  EXPECT_ERROR(executor.run(pipeline, {make, hang, end}, memory),
+               "rank 4 (before its first collective, stage 4, instruction 1 (turn of microbatch 0))");
 }
 
 TEST(Pipeline, faultsInTransfers) {
@@ -209,8 +207,7 @@ TEST(Pipeline, faultsInTransfers) {
 // Two functions on each of two stages, parts along dim 1
 //===----------------------------------------------------------------------===//
 
-template <int factor>
-int32_t scaled(sk_context *, void *const *args, void *const *results, void *) {
+template <int factor> int32_t scaled(sk_context *, void *const *args, void *const *results, void *) {
   for (int i = 0; i < 4; ++i)
     out(results, 0)[i] = float(factor) * in(args, 0)[i] + 1;
   return 0;
@@ -222,8 +219,7 @@ TEST(Pipeline, interleavedStagesAndPartsAlongDimOne) {
   std::vector<RankMemory> memory = bind(pipeline, {x});
   Executor executor;
   RunStats stats;
-  Status status =
-      executor.run(pipeline, {scaled<2>, scaled<3>, scaled<5>, scaled<7>}, memory, &stats);
+  Status status = executor.run(pipeline, {scaled<2>, scaled<3>, scaled<5>, scaled<7>}, memory, &stats);
   ASSERT_TRUE(status.ok()) << status.message();
   std::vector<float> y;
   for (float value : x)
@@ -273,9 +269,7 @@ TEST(Pipeline, whatIsAcceptedRunsToItsEnd) {
   auto nothing = [](sk_context *, void *const *, void *const *, void *) -> int32_t { return 0; };
   int accepted = 0;
   for (int round = 0; round < 6000; ++round) {
-    Json json = round % 3 == 0   ? unequalPipeline()
-                : round % 3 == 1 ? interleavedPipeline()
-                                 : relayPipeline(4);
+    Json json = round % 3 == 0 ? unequalPipeline() : round % 3 == 1 ? interleavedPipeline() : relayPipeline(4);
     Json &pipeline = json["pipelines"][0];
     for (size_t i = 0, n = 1 + random() % 2; i < n; ++i) {
       // Half of them change what the stages do.
@@ -297,8 +291,7 @@ TEST(Pipeline, whatIsAcceptedRunsToItsEnd) {
     const PipelineInfo &accept = manifest->pipelines[0];
     std::vector<RankMemory> memory = bind(accept, {});
     Executor executor(10);
-    Status status =
-        executor.run(accept, std::vector<sk_program>(accept.functions.size(), nothing), memory);
+    Status status = executor.run(accept, std::vector<sk_program>(accept.functions.size(), nothing), memory);
     ASSERT_TRUE(status.ok()) << status.message() << "\n" << json.dump();
   }
   EXPECT_GT(accepted, 300);
@@ -310,9 +303,8 @@ TEST(Pipeline, whatIsAcceptedRunsToItsEnd) {
 
 /// What each rank of the destination gets of values that say where they come from:
 /// source rank * 1000 + place.
-std::vector<std::vector<float>> transferred(const CollectiveInfo &info, const MeshRanks &from,
-                                            const MeshRanks &to, int worldSize,
-                                            std::vector<int64_t> *received = nullptr) {
+std::vector<std::vector<float>> transferred(const CollectiveInfo &info, const MeshRanks &from, const MeshRanks &to,
+                                            int worldSize, std::vector<int64_t> *received = nullptr) {
   LocalWorld world(worldSize, 30);
   CollectivePlan plan(info, world, from, to);
   std::vector<std::vector<float>> results(size_t(to.size()));
@@ -398,8 +390,7 @@ TEST(Transfer, randomOnesFollowTheDefinition) {
       atom.sourceIsRank &= sources < 5;
       atom.destinationIsRank &= destinations < 5;
       atom.sourceStride = digit(atom.sourceIsRank ? sources : info.inElements, atom.size);
-      atom.destinationStride =
-          digit(atom.destinationIsRank ? destinations : info.outElements, atom.size);
+      atom.destinationStride = digit(atom.destinationIsRank ? destinations : info.outElements, atom.size);
       info.atoms.push_back(atom);
       if (random() % 4 == 0)
         digit(destinations, 2); // The destination replicates.
@@ -418,15 +409,13 @@ TEST(Transfer, randomOnesFollowTheDefinition) {
     std::shuffle(world.begin(), world.end(), random);
     std::vector<int64_t> received;
     auto got = transferred(info, MeshRanks({world.begin(), world.begin() + sources}),
-                           MeshRanks({world.begin() + sources, world.end() - 2}), int(world.size()),
-                           &received);
+                           MeshRanks({world.begin() + sources, world.end() - 2}), int(world.size()), &received);
     for (int64_t r = 0; r < destinations; ++r) {
       EXPECT_EQ(received[size_t(r)], info.outElements * 4);
       for (int64_t to = 0; to < info.outElements; ++to) {
         int64_t source = 0, from = 0;
         for (const Atom &atom : info.atoms) {
-          const int64_t index =
-              (atom.destinationIsRank ? r : to) / atom.destinationStride % atom.size;
+          const int64_t index = (atom.destinationIsRank ? r : to) / atom.destinationStride % atom.size;
           (atom.sourceIsRank ? source : from) += index * atom.sourceStride;
         }
         for (const RankDigit &spread : info.spread)

@@ -27,8 +27,8 @@ WeightManifest manifestFor(int64_t outer, int64_t inner) {
     manifest.mesh = {"m", {{"o", outer}, {"i", inner}}, {}};
   for (int64_t r = 0; r < devices; ++r)
     manifest.mesh.deviceIds.push_back(r);
-  auto add = [&](const std::string &name, DType dtype, Shape shape, int64_t dim,
-                 std::vector<RankDigit> digits, const std::string &sharding) {
+  auto add = [&](const std::string &name, DType dtype, Shape shape, int64_t dim, std::vector<RankDigit> digits,
+                 const std::string &sharding) {
     ValueInfo value;
     value.name = name;
     value.kind = ValueKind::Weight;
@@ -50,8 +50,7 @@ WeightManifest manifestFor(int64_t outer, int64_t inner) {
     }
     if (dim >= 0 && parts > 1)
       value.extents.uneven.push_back({dim, shape[size_t(dim)], digits});
-    EXPECT_TRUE(validateExtents(value.extents, value.localElements, value.globalElements, devices,
-                                true).ok());
+    EXPECT_TRUE(validateExtents(value.extents, value.localElements, value.globalElements, devices, true).ok());
     manifest.weights.push_back(value);
   };
   add("rows", DType::F32, {29, 6}, 0, {{inner, outer}, {1, inner}}, "rows");
@@ -75,8 +74,7 @@ struct Sets : testing::Test {
     std::filesystem::create_directory(dir / "source");
     ASSERT_TRUE(writeSafetensors(dir / "source/w.safetensors",
                                  {TensorRef{"rows", DType::F32, {29, 6}, rows.data()},
-                                  TensorRef{"layers.0_shard-1-of-2.cols", DType::I16, {5, 17},
-                                            cols.data()},
+                                  TensorRef{"layers.0_shard-1-of-2.cols", DType::I16, {5, 17}, cols.data()},
                                   TensorRef{"whole", DType::U8, {11}, whole.data()},
                                   TensorRef{"scalar", DType::F64, {}, &scalar}})
                     .ok());
@@ -101,10 +99,8 @@ struct Sets : testing::Test {
       for (int64_t rank = 0; rank < manifest.devices; ++rank) {
         const ValueInfo &value = *weight.value;
         std::vector<char> expected(static_cast<size_t>(value.localBytes()));
-        gatherLocal(value.extents, rank, dtypeSize(value.dtype), dataOf(value.name),
-                    expected.data());
-        EXPECT_EQ(0, std::memcmp(expected.data(), weight.ranks[size_t(rank)].data(),
-                                 expected.size()))
+        gatherLocal(value.extents, rank, dtypeSize(value.dtype), dataOf(value.name), expected.data());
+        EXPECT_EQ(0, std::memcmp(expected.data(), weight.ranks[size_t(rank)].data(), expected.size()))
             << value.name << " rank " << rank;
       }
   }
@@ -194,13 +190,11 @@ TEST_F(Sets, brokenOffRunsGoOnAndOtherConfigurationsStartOver) {
   // As if it had been killed before the second file was complete: a journal with
   // the first.
   auto breakOff = [&] {
-    Json journal = {{"configuration", configurationHash(cut)}, {"layout", "shared"},
-                    {"max_file_bytes", 100}};
+    Json journal = {{"configuration", configurationHash(cut)}, {"layout", "shared"}, {"max_file_bytes", 100}};
     Json manifest = Json::parse(complete);
     Json file = manifest["files"][0];
     journal["files"][file["path"].get<std::string>()] = {
-        {"bytes", file["bytes"]}, {"md5", file["checksum"].get<std::string>().substr(4)},
-        {"entry", ""}};
+        {"bytes", file["bytes"]}, {"md5", file["checksum"].get<std::string>().substr(4)}, {"entry", ""}};
     return journal;
   };
   // The fingerprint of the source stands in a journal that is there while it runs.
@@ -256,8 +250,7 @@ TEST_F(Sets, damagedSetsAreOneClearMessage) {
   expect([](Json &j) { j["configuration"] = "0"; }, "'configuration' is '0', expected");
   expect([](Json &j) { j["weights"][0]["dtype"] = "f31"; }, "'dtype' is 'f31'");
   expect([](Json &j) { j["weights"][0]["local_shape"] = {14, 6}; }, "do not write every one");
-  expect([](Json &j) { j["weights"][0]["extents"]["uneven"] = Json::array(); },
-         "do not cover the 174 global elements");
+  expect([](Json &j) { j["weights"][0]["extents"]["uneven"] = Json::array(); }, "do not cover the 174 global elements");
   expect([](Json &j) { j["files"][0]["path"] = "../x"; }, "leaves the directory");
   expect([](Json &j) { j["files"][0]["path"] = "gone"; }, "'gone' cannot be found");
   expect([](Json &j) { j["files"][0]["bytes"] = 7; }, "bytes, expected 7");
@@ -278,10 +271,8 @@ TEST_F(Sets, damagedSetsAreOneClearMessage) {
   // Without it the set loads on its own number of ranks alone.
   std::filesystem::remove(out / "presharded.json");
   SourceSet bare = open(out.path());
-  EXPECT_ERROR(bare.find(cut.weights[0]).status(),
-               "holds it presharded for 2 ranks and has no presharded.json");
-  EXPECT_ERROR(bare.findPresharded(cut.weights[0], 3).status(),
-               "holds it presharded for 2 ranks, expected 3");
+  EXPECT_ERROR(bare.find(cut.weights[0]).status(), "holds it presharded for 2 ranks and has no presharded.json");
+  EXPECT_ERROR(bare.findPresharded(cut.weights[0], 3).status(), "holds it presharded for 2 ranks, expected 3");
   EXPECT_TRUE(bare.findPresharded(cut.weights[0], 2).ok());
   // Values and checksums.
   writeText(out / "presharded.json", good);
@@ -289,8 +280,7 @@ TEST_F(Sets, damagedSetsAreOneClearMessage) {
   bytes[4100] ^= 1;
   writeText(file, bytes);
   SourceSet damaged = open(out.path()), source = open(dir / "source");
-  EXPECT_ERROR(verifySet(damaged, nullptr, nullptr, {}, nullptr, nullptr).status(),
-               "the checksum is");
+  EXPECT_ERROR(verifySet(damaged, nullptr, nullptr, {}, nullptr, nullptr).status(), "the checksum is");
 }
 
 TEST_F(Sets, aPreshardedSetThatLiesAboutValuesIsFound) {
@@ -299,8 +289,7 @@ TEST_F(Sets, aPreshardedSetThatLiesAboutValuesIsFound) {
   rows[29 * 6 - 1] = -1;
   ASSERT_TRUE(writeSafetensors(other / "w.safetensors",
                                {TensorRef{"rows", DType::F32, {29, 6}, rows.data()},
-                                TensorRef{"layers.0_shard-1-of-2.cols", DType::I16, {5, 17},
-                                          cols.data()},
+                                TensorRef{"layers.0_shard-1-of-2.cols", DType::I16, {5, 17}, cols.data()},
                                 TensorRef{"whole", DType::U8, {11}, whole.data()},
                                 TensorRef{"scalar", DType::F64, {}, &scalar}})
                   .ok());
@@ -377,10 +366,8 @@ TEST_F(Sets, shardInfoIsWrittenAndGivesTheSameShards) {
         if (value.name == weight.value->name)
           for (int64_t rank = 0; rank < 6; ++rank) {
             std::vector<char> expected(static_cast<size_t>(value.localBytes()));
-            gatherLocal(value.extents, rank, dtypeSize(value.dtype), dataOf(value.name),
-                        expected.data());
-            EXPECT_EQ(0, std::memcmp(expected.data(), weight.ranks[size_t(rank)].data(),
-                                     expected.size()));
+            gatherLocal(value.extents, rank, dtypeSize(value.dtype), dataOf(value.name), expected.data());
+            EXPECT_EQ(0, std::memcmp(expected.data(), weight.ranks[size_t(rank)].data(), expected.size()));
           }
     EXPECT_EQ(loader.stats().scatters, mode == LoadMode::RootScatter ? 2 : 0);
     EXPECT_EQ(loader.stats().broadcasts, mode == LoadMode::RootScatter ? 2 : 0);
@@ -401,10 +388,8 @@ TEST_F(Sets, shardInfoIsWrittenAndGivesTheSameShards) {
         if (value.name == weight.value->name)
           for (int64_t rank = 0; rank < 6; ++rank) {
             std::vector<char> expected(static_cast<size_t>(value.localBytes()));
-            gatherLocal(value.extents, rank, dtypeSize(value.dtype), dataOf(value.name),
-                        expected.data());
-            EXPECT_EQ(0, std::memcmp(expected.data(), weight.ranks[size_t(rank)].data(),
-                                     expected.size()))
+            gatherLocal(value.extents, rank, dtypeSize(value.dtype), dataOf(value.name), expected.data());
+            EXPECT_EQ(0, std::memcmp(expected.data(), weight.ranks[size_t(rank)].data(), expected.size()))
                 << value.name << " rank " << rank;
           }
     auto verified = verifySet(slices, &set, &*manifest, {}, &functions, nullptr);
@@ -427,8 +412,12 @@ TEST_F(Sets, shardInfoIsWrittenAndGivesTheSameShards) {
     expect([](Json &w) { w["part"] = false; }, "'local_shape' has rank 2, expected 3");
     expect([](Json &w) { w["global_shape"] = {5, 6, 6}; }, "'local_shape' has rank 2, expected 3");
     expect([](Json &w) { w["global_shape"] = {6, 4, 6}; }, "'local_shape' is 5x6, expected no more than 4x6");
-    expect([](Json &w) { w["load"].erase("made"); w["load"]["pieces"] = Json::array(); },
-           "'local_shape' has rank 2, expected 3");
+    expect(
+        [](Json &w) {
+          w["load"].erase("made");
+          w["load"]["pieces"] = Json::array();
+        },
+        "'local_shape' has rank 2, expected 3");
   }
 }
 

@@ -12,8 +12,7 @@ using namespace shardkit::rt::test;
 
 namespace {
 
-template <typename T>
-T reduceTwo(Reduction reduction, DType dtype, T a, T b) {
+template <typename T> T reduceTwo(Reduction reduction, DType dtype, T a, T b) {
   const void *in[] = {&a, &b};
   T out;
   reduceStrided(reduction, dtype, in, 2, 1, &out, 1, 1);
@@ -22,9 +21,7 @@ T reduceTwo(Reduction reduction, DType dtype, T a, T b) {
 
 TEST(Reduce, maxAndMinPropagateNaNAndOrderZeros) {
   float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
-  auto f32 = [](Reduction r, float a, float b) {
-    return reduceTwo(r, DType::F32, a, b);
-  };
+  auto f32 = [](Reduction r, float a, float b) { return reduceTwo(r, DType::F32, a, b); };
   EXPECT_TRUE(std::isnan(f32(Reduction::Max, nan, 1)));
   EXPECT_TRUE(std::isnan(f32(Reduction::Max, 1, nan)));
   EXPECT_TRUE(std::isnan(f32(Reduction::Min, 1, nan)));
@@ -39,8 +36,7 @@ TEST(Reduce, maxAndMinPropagateNaNAndOrderZeros) {
 
 TEST(Reduce, integersWrapAndKnowSigns) {
   EXPECT_EQ(reduceTwo<int8_t>(Reduction::Sum, DType::I8, 127, 1), -128);
-  EXPECT_EQ(reduceTwo<int16_t>(Reduction::Prod, DType::I16, 300, 300),
-            int16_t(90000));
+  EXPECT_EQ(reduceTwo<int16_t>(Reduction::Prod, DType::I16, 300, 300), int16_t(90000));
   EXPECT_EQ(reduceTwo<int32_t>(Reduction::Max, DType::I32, -1, 1), 1);
   EXPECT_EQ(reduceTwo<int32_t>(Reduction::UMax, DType::I32, -1, 1), -1);
   EXPECT_EQ(reduceTwo<int64_t>(Reduction::UMin, DType::I64, -1, 1), 1);
@@ -51,15 +47,12 @@ TEST(Reduce, bitsFollowOneBitIntegers) {
   struct {
     Reduction reduction;
     int table[4]; // 00 01 10 11
-  } cases[] = {{Reduction::Sum, {0, 1, 1, 0}},  {Reduction::Prod, {0, 0, 0, 1}},
-               {Reduction::And, {0, 0, 0, 1}},  {Reduction::Or, {0, 1, 1, 1}},
-               {Reduction::Xor, {0, 1, 1, 0}},  {Reduction::Max, {0, 0, 0, 1}},
-               {Reduction::Min, {0, 1, 1, 1}},  {Reduction::UMax, {0, 1, 1, 1}},
-               {Reduction::UMin, {0, 0, 0, 1}}};
+  } cases[] = {{Reduction::Sum, {0, 1, 1, 0}}, {Reduction::Prod, {0, 0, 0, 1}}, {Reduction::And, {0, 0, 0, 1}},
+               {Reduction::Or, {0, 1, 1, 1}},  {Reduction::Xor, {0, 1, 1, 0}},  {Reduction::Max, {0, 0, 0, 1}},
+               {Reduction::Min, {0, 1, 1, 1}}, {Reduction::UMax, {0, 1, 1, 1}}, {Reduction::UMin, {0, 0, 0, 1}}};
   for (const auto &test : cases)
     for (uint8_t i = 0; i < 4; ++i)
-      EXPECT_EQ(reduceTwo<uint8_t>(test.reduction, DType::I1, i >> 1, i & 1),
-                test.table[i])
+      EXPECT_EQ(reduceTwo<uint8_t>(test.reduction, DType::I1, i >> 1, i & 1), test.table[i])
           << reductionName(test.reduction) << int(i);
 }
 

@@ -9,9 +9,7 @@
 
 namespace shardkit::rt::test {
 
-inline bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
+inline bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
 class ShardRunTest : public testing::Test {
 public:
@@ -22,11 +20,9 @@ public:
 
 protected:
   Result run(const std::string &arguments) {
-    std::string command = std::string(SHARD_RUN) + " " + arguments + " >" +
-                          (dir_ / "out") + " 2>" + (dir_ / "err");
+    std::string command = std::string(SHARD_RUN) + " " + arguments + " >" + (dir_ / "out") + " 2>" + (dir_ / "err");
     int status = std::system(command.c_str());
-    Result result{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-                  readText(dir_ / "out"), readText(dir_ / "err")};
+    Result result{WIFEXITED(status) ? WEXITSTATUS(status) : -1, readText(dir_ / "out"), readText(dir_ / "err")};
     if (result.status == 1) { // One error, and only one.
       size_t first = result.err.find("error: ");
       EXPECT_NE(first, std::string::npos) << result.err;

@@ -31,16 +31,14 @@ CollectiveInfo allReduce(int64_t id, int64_t elements, int64_t with) {
 constexpr int64_t sizes[] = {5, 20000, 7, 3}; // The second one is computed in parts.
 constexpr int ranks = 4;
 
-float input(int rank, size_t collective, int round) {
-  return float(rank * 100 + int(collective) * 10 + round);
-}
+float input(int rank, size_t collective, int round) { return float(rank * 100 + int(collective) * 10 + round); }
 
 /// Two together, one at once, one started while others are on their way.
 FunctionInfo function() {
   FunctionInfo info;
   info.devices = ranks;
-  info.collectives = {allReduce(0, sizes[0], 0), allReduce(1, sizes[1], 0),
-                      allReduce(2, sizes[2], -1), allReduce(3, sizes[3], 3)};
+  info.collectives = {allReduce(0, sizes[0], 0), allReduce(1, sizes[1], 0), allReduce(2, sizes[2], -1),
+                      allReduce(3, sizes[3], 3)};
   return info;
 }
 
@@ -69,8 +67,8 @@ TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
       auto start = [&](int64_t id) {
         late();
         communicate(device, [&](Mover &mover) {
-          EXPECT_OK(plans.started[size_t(id)]->start(rank, id, from[size_t(id)]->data(),
-                                                     to[size_t(id)]->data(), mover));
+          EXPECT_OK(
+              plans.started[size_t(id)]->start(rank, id, from[size_t(id)]->data(), to[size_t(id)]->data(), mover));
           return true;
         });
       };
@@ -78,8 +76,8 @@ TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
         late();
         bool waited = false;
         communicate(device, [&](Mover &mover) {
-          EXPECT_OK(plans.started[size_t(id)]->done(rank, id, from[size_t(id)]->data(),
-                                                    to[size_t(id)]->data(), waited, mover));
+          EXPECT_OK(plans.started[size_t(id)]->done(rank, id, from[size_t(id)]->data(), to[size_t(id)]->data(), waited,
+                                                    mover));
           return true;
         });
         EXPECT_EQ(waited, first);
@@ -91,9 +89,8 @@ TEST(Started, ranksMeetWhatTheyStartedAndWhatComesBetween) {
           EXPECT_OK(device->upload(from[i]->data(), in[i].data(), sizes[i] * 4));
         start(0);
         start(1);
-        EXPECT_TRUE(communicate(device, [&](Mover &mover) {
-          return plans.plans[2]->run(rank, 1, from[2]->data(), to[2]->data(), mover);
-        }));
+        EXPECT_TRUE(communicate(
+            device, [&](Mover &mover) { return plans.plans[2]->run(rank, 1, from[2]->data(), to[2]->data(), mover); }));
         start(3);
         done(0, true);
         done(1, false);
@@ -117,8 +114,7 @@ TEST(Started, aProgramThatDoesNotKeepTheOrderIsStopped) {
   StartedPlan &pair = *plans.started[0];
   float in[8], out[8], other[8];
   bool waited;
-  EXPECT_ERROR(pair.done(0, 0, in, out, waited),
-               "waits for collective 0, which it has not started");
+  EXPECT_ERROR(pair.done(0, 0, in, out, waited), "waits for collective 0, which it has not started");
   EXPECT_ERROR(pair.start(0, 1, in, out), "starts collective 1 out of the order");
   EXPECT_TRUE(pair.start(0, 0, in, out).ok());
   EXPECT_ERROR(pair.done(0, 0, in, out, waited), "which it has not started");

@@ -21,17 +21,14 @@ namespace shardkit::rt::test {
 class TempDir {
 public:
   TempDir() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "shardkit-XXXXXX").string();
+    std::string pattern = (std::filesystem::temp_directory_path() / "shardkit-XXXXXX").string();
     path_ = ::mkdtemp(pattern.data());
   }
   ~TempDir() {
     std::error_code error;
     std::filesystem::remove_all(path_, error);
   }
-  std::string operator/(const std::string &name) const {
-    return path_ + "/" + name;
-  }
+  std::string operator/(const std::string &name) const { return path_ + "/" + name; }
   const std::string &path() const { return path_; }
 
 private:
@@ -50,15 +47,12 @@ inline std::string readText(const std::string &path) {
   return text.str();
 }
 
-inline const DType allDTypes[] = {DType::F64, DType::F32, DType::F16,
-                                  DType::BF16, DType::I64, DType::I32,
-                                  DType::I16, DType::I8,  DType::I1};
+inline const DType allDTypes[] = {DType::F64, DType::F32, DType::F16, DType::BF16, DType::I64,
+                                  DType::I32, DType::I16, DType::I8,  DType::I1};
 
 /// Element `i` of a buffer of `dtype` as a double, and back.
 inline double getElement(DType dtype, const void *data, int64_t i) {
-  return dispatch(dtype, [&](auto zero) {
-    return toDouble(static_cast<const decltype(zero) *>(data)[i]);
-  });
+  return dispatch(dtype, [&](auto zero) { return toDouble(static_cast<const decltype(zero) *>(data)[i]); });
 }
 inline void setElement(DType dtype, void *data, int64_t i, double value) {
   switch (dtype) {
@@ -94,13 +88,12 @@ inline void setElement(DType dtype, void *data, int64_t i, double value) {
   }
 }
 
-#define EXPECT_ERROR(status, part)                                             \
-  do {                                                                         \
-    ::shardkit::rt::Status skGot = (status);                                   \
-    EXPECT_FALSE(skGot.ok());                                                  \
-    EXPECT_NE(skGot.message().find(part), std::string::npos)                   \
-        << "got: " << skGot.message();                                         \
-    EXPECT_EQ(skGot.message().find('\n'), std::string::npos);                  \
+#define EXPECT_ERROR(status, part)                                                                                     \
+  do {                                                                                                                 \
+    ::shardkit::rt::Status skGot = (status);                                                                           \
+    EXPECT_FALSE(skGot.ok());                                                                                          \
+    EXPECT_NE(skGot.message().find(part), std::string::npos) << "got: " << skGot.message();                            \
+    EXPECT_EQ(skGot.message().find('\n'), std::string::npos);                                                          \
   } while (false)
 
 } // namespace shardkit::rt::test

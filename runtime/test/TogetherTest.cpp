@@ -27,11 +27,9 @@ ValueInfo cut(const std::vector<int64_t> &shape, const std::vector<int64_t> &mes
     int64_t left = shape[d];
     for (int axis : axes[d]) {
       left /= mesh[size_t(axis)];
-      value.extents.offset.push_back(
-          {rankStrides[size_t(axis)], mesh[size_t(axis)], value.globalElements * left});
+      value.extents.offset.push_back({rankStrides[size_t(axis)], mesh[size_t(axis)], value.globalElements * left});
     }
-    value.extents.loops.insert(value.extents.loops.begin(),
-                               {left, value.globalElements, value.localElements});
+    value.extents.loops.insert(value.extents.loops.begin(), {left, value.globalElements, value.localElements});
     value.globalElements *= shape[d];
     value.localElements *= left;
   }
@@ -53,8 +51,7 @@ void verify(const ValueInfo &value, const CollectiveInfo &move, int64_t ranks) {
     one.assign(size_t(value.localElements), -1);
   Executor executor;
   EXPECT_OK(executor.runCollectives(function, [&](int64_t rank, size_t) {
-    return std::pair<const void *, void *>(whole.data() + rank * move.inElements,
-                                           out[size_t(rank)].data());
+    return std::pair<const void *, void *>(whole.data() + rank * move.inElements, out[size_t(rank)].data());
   }));
   for (int64_t rank = 0; rank < ranks; ++rank) {
     std::vector<int32_t> wanted(static_cast<size_t>(value.localElements));
@@ -65,8 +62,8 @@ void verify(const ValueInfo &value, const CollectiveInfo &move, int64_t ranks) {
 
 TEST(Together, columnsCopiesAndPartsOfAll) {
   const std::vector<int64_t> mesh = {2, 2};
-  const std::vector<std::vector<std::vector<int>>> cuts = {
-      {{}, {0, 1}}, {{}, {1, 0}}, {{}, {}}, {{1}, {}}, {{}, {0}}, {{1}, {0}}};
+  const std::vector<std::vector<std::vector<int>>> cuts = {{{}, {0, 1}}, {{}, {1, 0}}, {{}, {}},
+                                                           {{1}, {}},    {{}, {0}},    {{1}, {0}}};
   for (const auto &axes : cuts) {
     const ValueInfo value = cut({128, 256}, mesh, axes, DType::I32);
     const auto move = moveFromBlocks(value, stored, 4);
@@ -113,16 +110,13 @@ TEST(Together, randomShapesAndMeshes) {
 
 TEST(Together, whatEachReadsAlone) {
   const std::vector<int64_t> mesh = {4};
-  auto isTogether = [&](const ValueInfo &value) {
-    return moveFromBlocks(value, stored, 4).has_value();
-  };
+  auto isTogether = [&](const ValueInfo &value) { return moveFromBlocks(value, stored, 4).has_value(); };
   EXPECT_TRUE(isTogether(cut({256, 256}, mesh, {{}, {0}}, DType::F32)));
   EXPECT_FALSE(isTogether(cut({256, 256}, mesh, {{0}, {}}, DType::F32))) << "in one run each";
   EXPECT_FALSE(isTogether(cut({64, 64}, mesh, {{}, {0}}, DType::F32))) << "small";
   EXPECT_FALSE(isTogether(cut({4, 131072}, mesh, {{}, {0}}, DType::F32))) << "in long runs";
   EXPECT_FALSE(isTogether(cut({333, 333}, mesh, {{}, {}}, DType::F32))) << "blocks are uneven";
-  EXPECT_FALSE(isTogether(cut({6, 100000}, mesh, {{}, {0}}, DType::F64)))
-      << "blocks end in the middle of a run";
+  EXPECT_FALSE(isTogether(cut({6, 100000}, mesh, {{}, {0}}, DType::F64))) << "blocks end in the middle of a run";
   ValueInfo made = cut({256, 256}, mesh, {{}, {0}}, DType::F32);
   made.load = LoadInfo();
   EXPECT_FALSE(isTogether(made)) << "made by a function";

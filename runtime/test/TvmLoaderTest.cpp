@@ -48,8 +48,7 @@ int qkv0(const sk_tensor *in, int, sk_tensor *out, void *) {
   for (int s = 0; s < 2; ++s) {
     int64_t first = 0;
     for (int64_t n : heads) {
-      std::memcpy(to, static_cast<char *>(in[0].data) + (first + s * n / 2) * head,
-                  size_t(n / 2 * head));
+      std::memcpy(to, static_cast<char *>(in[0].data) + (first + s * n / 2) * head, size_t(n / 2 * head));
       to += n / 2 * head;
       first += n;
     }
@@ -83,9 +82,8 @@ protected:
     std::iota(x0_.begin(), x0_.end(), uint16_t(0));
     std::iota(x1_.begin(), x1_.end(), uint16_t(7));
     // JSON order is not parameter order.
-    ASSERT_TRUE(writeTensorCache(dir_.path(),
-                                 {contentOf(TensorRef{"x_1", DType::F16, {32, 128}, x1_.data()}),
-                                  contentOf(TensorRef{"x_0", DType::F16, {64, 128}, x0_.data()})})
+    ASSERT_TRUE(writeTensorCache(dir_.path(), {contentOf(TensorRef{"x_1", DType::F16, {32, 128}, x1_.data()}),
+                                               contentOf(TensorRef{"x_0", DType::F16, {64, 128}, x0_.data()})})
                     .ok());
   }
   void TearDown() override {
@@ -112,21 +110,17 @@ protected:
   void expectError(const sk_loader_options &options, const std::string &message) {
     close();
     EXPECT_NE(0, sk_loader_open(context_, &options, &loader_));
-    EXPECT_NE(std::string(sk_error(context_)).find(message), std::string::npos)
-        << sk_error(context_);
+    EXPECT_NE(std::string(sk_error(context_)).find(message), std::string::npos) << sk_error(context_);
   }
   static std::vector<uint16_t> halfs(const sk_tensor &tensor) {
     const uint16_t *data = static_cast<const uint16_t *>(tensor.data);
     return {data, data + tensor.bytes / 2};
   }
-  static std::vector<int64_t> shape(const sk_tensor &tensor) {
-    return {tensor.shape, tensor.shape + tensor.ndim};
-  }
+  static std::vector<int64_t> shape(const sk_tensor &tensor) { return {tensor.shape, tensor.shape + tensor.ndim}; }
   std::vector<uint16_t> columns(int64_t first, int64_t count) {
     std::vector<uint16_t> result;
     for (int64_t r = 0; r < 64; ++r)
-      result.insert(result.end(), x0_.begin() + r * 128 + first,
-                    x0_.begin() + r * 128 + first + count);
+      result.insert(result.end(), x0_.begin() + r * 128 + first, x0_.begin() + r * 128 + first + count);
     return result;
   }
   std::vector<uint16_t> rows(int64_t first, int64_t count) {
@@ -197,17 +191,15 @@ TEST_F(TvmLoader, presharedByNameAndIndexWithoutCommunication) {
   // "presharded": as TVM has it, and with .safetensors.
   for (bool safetensors : {false, true}) {
     TempDir dir;
-    std::vector<std::vector<uint16_t>> data = {rows(0, 16), columns(0, 64), rows(16, 16),
-                                               columns(64, 64)};
+    std::vector<std::vector<uint16_t>> data = {rows(0, 16), columns(0, 64), rows(16, 16), columns(64, 64)};
     std::vector<TensorContent> contents;
-    const char *names[] = {"x_1_shard-1-of-2", "x_0_shard-1-of-2", "x_1_shard-2-of-2",
-                           "x_0_shard-2-of-2"};
+    const char *names[] = {"x_1_shard-1-of-2", "x_0_shard-1-of-2", "x_1_shard-2-of-2", "x_0_shard-2-of-2"};
     for (int i = 0; i < 4; ++i)
-      contents.push_back(contentOf(TensorRef{
-          names[i], DType::F16, i % 2 ? Shape{64, 64} : Shape{16, 128}, data[size_t(i)].data()}));
-    ASSERT_TRUE((safetensors ? writeSafetensors(dir / "w.safetensors", contents)
-                             : writeTensorCache(dir.path(), contents))
-                    .ok());
+      contents.push_back(
+          contentOf(TensorRef{names[i], DType::F16, i % 2 ? Shape{64, 64} : Shape{16, 128}, data[size_t(i)].data()}));
+    ASSERT_TRUE(
+        (safetensors ? writeSafetensors(dir / "w.safetensors", contents) : writeTensorCache(dir.path(), contents))
+            .ok());
     sk_loader_options options = this->options(nullptr);
     options.weights = dir.path().c_str();
     open(options);
@@ -245,8 +237,7 @@ TEST_F(TvmLoader, qkvInTwoSteps) {
   TempDir dir;
   std::vector<float> w(280 * 20);
   std::iota(w.begin(), w.end(), 0.f);
-  ASSERT_TRUE(writeTensorCache(dir.path(), {contentOf(TensorRef{"w_qkv", DType::F32, {280, 20}, w.data()})})
-                  .ok());
+  ASSERT_TRUE(writeTensorCache(dir.path(), {contentOf(TensorRef{"w_qkv", DType::F32, {280, 20}, w.data()})}).ok());
   sk_loader_options options = this->options(
       R"({"w_qkv": [["tests.disco.shard_qkv_0", [[2, 14, 10, 20], "float32"]],
                     ["tests.disco.shard_qkv_1", [[2, 140, 20], "float32"]]]})");
@@ -257,8 +248,8 @@ TEST_F(TvmLoader, qkvInTwoSteps) {
   // Rank 0 holds rows 0-39, 80-129, 180-229; rank 1 the others.
   for (int64_t rank : {0, 1}) {
     std::vector<float> expected;
-    for (auto [first, count] : {std::pair<int64_t, int64_t>(rank * 40, 40), {80 + rank * 50, 50},
-                                {180 + rank * 50, 50}})
+    for (auto [first, count] :
+         {std::pair<int64_t, int64_t>(rank * 40, 40), {80 + rank * 50, 50}, {180 + rank * 50, 50}})
       expected.insert(expected.end(), w.begin() + first * 20, w.begin() + (first + count) * 20);
     const float *got = static_cast<const float *>(out[rank].data);
     EXPECT_EQ(std::vector<float>(got, got + 140 * 20), expected);
@@ -266,9 +257,7 @@ TEST_F(TvmLoader, qkvInTwoSteps) {
 }
 
 TEST_F(TvmLoader, badShardInfoIsFoundBeforeLoading) {
-  auto expect = [&](const char *info, const std::string &message) {
-    expectError(options(info), message);
-  };
+  auto expect = [&](const char *info, const std::string &message) { expectError(options(info), message); };
   expect("{", "shard info: the shard info is not valid JSON");
   expect(R"({"x_2": []})", "lists parameter 'x_2', which");
   expect(R"({"x_0": [], "x_0": []})", "parameter 'x_0' appears twice");
@@ -280,8 +269,7 @@ TEST_F(TvmLoader, badShardInfoIsFoundBeforeLoading) {
   expect(R"({"x_0": [["f", [[2, 64, 64], "float16"], []]]})", "extra input 0 is no number");
   expect(R"({"x_0": [["tests.disco.shard_dim_1", [[3, 64, 64], "float16"], 2]]})",
          "gives 3x64x64, expected a leading dim of 2, the number of shards");
-  expect(R"({"x_0": [["tests.disco.shard_dim_1", [[], "float16"], 2]]})",
-         "gives scalar, expected a leading dim of 2");
+  expect(R"({"x_0": [["tests.disco.shard_dim_1", [[], "float16"], 2]]})", "gives scalar, expected a leading dim of 2");
   sk_loader_options none = options("{}");
   none.ranks = 0;
   expectError(none, "ranks is 0, expected at least 1");
@@ -301,8 +289,7 @@ TEST_F(TvmLoader, badShardInfoIsFoundBeforeLoading) {
                   "shard function 'throws' threw an exception")}) {
     open(options(info));
     EXPECT_NE(0, sk_load(loader_, "x_0", out));
-    EXPECT_NE(std::string(sk_error(context_)).find(message), std::string::npos)
-        << sk_error(context_);
+    EXPECT_NE(std::string(sk_error(context_)).find(message), std::string::npos) << sk_error(context_);
   }
   EXPECT_NE(0, sk_load(loader_, "x_7", out));
   EXPECT_STREQ(sk_error(context_), "no parameter is named 'x_7', expected one of 2");

@@ -97,8 +97,7 @@ static LogicalResult splitSegments(ModuleOp module) {
     // From the last on: places of those before stay.
     for (unsigned r = func.getNumResults(); r-- > 0;) {
       auto tied = func.getResultAttrOfType<IntegerAttr>(r, kTiedAttr);
-      auto segments =
-          tied ? func.getArgAttrOfType<SegmentsAttr>(tied.getInt(), kSegmentsAttr) : SegmentsAttr();
+      auto segments = tied ? func.getArgAttrOfType<SegmentsAttr>(tied.getInt(), kSegmentsAttr) : SegmentsAttr();
       if (!segments || segments.getSizes().size() < 2)
         continue;
       Value whole = terminator->getOperand(r);
@@ -109,12 +108,10 @@ static LogicalResult splitSegments(ModuleOp module) {
       for (int64_t size : segments.getSizes()) {
         SmallVector<int64_t> shape(type.getShape());
         shape[dim] = size;
-        SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)),
-            steps(shape.size(), b.getIndexAttr(1));
+        SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)), steps(shape.size(), b.getIndexAttr(1));
         offsets[dim] = b.getIndexAttr(offset);
-        Value part = tensor::ExtractSliceOp::create(
-            end, terminator->getLoc(), type.clone(shape), whole, offsets,
-            getAsIndexOpFoldResult(func.getContext(), shape), steps);
+        Value part = tensor::ExtractSliceOp::create(end, terminator->getLoc(), type.clone(shape), whole, offsets,
+                                                    getAsIndexOpFoldResult(func.getContext(), shape), steps);
         offset += size;
         (void)func.insertResult(++at, part.getType(), {});
         terminator->insertOperands(at, part);

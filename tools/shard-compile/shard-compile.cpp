@@ -1,6 +1,8 @@
 //===- shard-compile.cpp - From IR to a bundle ----------------------------===//
 
 #include "Phases.h"
+#include "shardkit/InitAllDialects.h"
+#include "shardkit/Target/Bundle.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Remarks.h"
@@ -8,8 +10,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
-#include "shardkit/InitAllDialects.h"
-#include "shardkit/Target/Bundle.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -23,36 +23,82 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory category("shard-compile");
 static cl::opt<std::string> input(cl::Positional, cl::desc("<IR file>"), cl::init("-"), cl::cat(category));
-static cl::opt<std::string> output("o", cl::desc("Directory of the bundle"), cl::value_desc("bundle"), cl::cat(category));
-static cl::opt<std::string> target("target", cl::desc("What runs the programs: cpu or cuda"), cl::init("cpu"), cl::cat(category));
-static cl::opt<std::string> chip("chip", cl::desc("Compute capability of the GPU, for --target=cuda"), cl::init("sm_90"), cl::cat(category));
-static cl::opt<std::string> cpu("mcpu", cl::desc("Processor; native is this machine's"), cl::init("native"), cl::cat(category));
-static cl::opt<unsigned> optLevel("opt-level", cl::desc("0 to 3; 1 compiles many functions fast"), cl::init(3), cl::cat(category));
-static cl::opt<int64_t> parallelWork("parallel-work", cl::desc("For cpu: loop nests of at least so many scalar operations run on all threads of a device"), cl::init(1 << 16), cl::cat(category));
-static cl::opt<bool> withReference("with-reference", cl::desc("Add the unsharded programs that shard-run --verify compares with"), cl::cat(category));
-static cl::opt<bool> loadPieces("load-pieces", cl::desc("Ranks read their own bytes where a loading function moves data alone; off: all are compiled"), cl::init(true), cl::cat(category));
+static cl::opt<std::string> output("o", cl::desc("Directory of the bundle"), cl::value_desc("bundle"),
+                                   cl::cat(category));
+static cl::opt<std::string> target("target", cl::desc("What runs the programs: cpu or cuda"), cl::init("cpu"),
+                                   cl::cat(category));
+static cl::opt<std::string> chip("chip", cl::desc("Compute capability of the GPU, for --target=cuda"),
+                                 cl::init("sm_90"), cl::cat(category));
+static cl::opt<std::string> cpu("mcpu", cl::desc("Processor; native is this machine's"), cl::init("native"),
+                                cl::cat(category));
+static cl::opt<unsigned> optLevel("opt-level", cl::desc("0 to 3; 1 compiles many functions fast"), cl::init(3),
+                                  cl::cat(category));
+static cl::opt<int64_t>
+    parallelWork("parallel-work",
+                 cl::desc("For cpu: loop nests of at least so many scalar operations run on all threads of a device"),
+                 cl::init(1 << 16), cl::cat(category));
+static cl::opt<bool> withReference("with-reference",
+                                   cl::desc("Add the unsharded programs that shard-run --verify compares with"),
+                                   cl::cat(category));
+static cl::opt<bool>
+    loadPieces("load-pieces",
+               cl::desc("Ranks read their own bytes where a loading function moves data alone; off: all are compiled"),
+               cl::init(true), cl::cat(category));
 static cl::opt<std::string> mesh("mesh", cl::desc("Mesh that axis resources resolve against"), cl::cat(category));
-static cl::opt<std::string> conflicts("conflicts", cl::desc("cost or basic: as of --spmd-propagate"), cl::init("cost"), cl::cat(category));
-static cl::opt<std::string> reshapeGaps("reshape-gaps", cl::desc("allow, forbid-at-boundary or forbid: as of --spmd-propagate"), cl::init("allow"), cl::cat(category));
-static cl::opt<int64_t> tripCount("trip-count", cl::desc("Trips of loops without constant bounds: as of --spmd-propagate"), cl::init(100), cl::cat(category));
-static cl::opt<std::string> emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"), cl::cat(category));
-static cl::opt<std::string> fillPadding("fill-padding", cl::desc("For tests: what the padding of uneven shards holds: lowest, ones or zero"), cl::cat(category));
-static cl::opt<std::string> autoShard("auto-shard", cl::ValueOptional, cl::desc("Choose layouts by search; options as of --spmd-auto-shard"), cl::value_desc("options"), cl::cat(category));
-static cl::opt<std::string> pipeline("pipeline", cl::ValueOptional, cl::desc("Cut the program into pipeline stages; options as of --spmd-pipeline"), cl::value_desc("options"), cl::cat(category));
-static cl::opt<bool> inlineCalls("inline", cl::desc("Inline private functions before layouts are chosen"), cl::init(true), cl::cat(category));
-static cl::opt<bool> carrySums("carry-sums", cl::desc("Keep partial sums partial as long as that is cheaper: as of --spmd-insert-reshards"), cl::init(true), cl::cat(category));
-static cl::opt<bool> mergeProducts("merge-products", cl::desc("Make one product of those with parts of one stored tensor"), cl::init(true), cl::cat(category));
+static cl::opt<std::string> conflicts("conflicts", cl::desc("cost or basic: as of --spmd-propagate"), cl::init("cost"),
+                                      cl::cat(category));
+static cl::opt<std::string> reshapeGaps("reshape-gaps",
+                                        cl::desc("allow, forbid-at-boundary or forbid: as of --spmd-propagate"),
+                                        cl::init("allow"), cl::cat(category));
+static cl::opt<int64_t> tripCount("trip-count",
+                                  cl::desc("Trips of loops without constant bounds: as of --spmd-propagate"),
+                                  cl::init(100), cl::cat(category));
+static cl::opt<std::string>
+    emitStage("emit", cl::desc("Print IR instead of writing a bundle: tensor (fused and tiled), memref, llvm, llvm-ir"),
+              cl::cat(category));
+static cl::opt<std::string>
+    fillPadding("fill-padding", cl::desc("For tests: what the padding of uneven shards holds: lowest, ones or zero"),
+                cl::cat(category));
+static cl::opt<std::string> autoShard("auto-shard", cl::ValueOptional,
+                                      cl::desc("Choose layouts by search; options as of --spmd-auto-shard"),
+                                      cl::value_desc("options"), cl::cat(category));
+static cl::opt<std::string> pipeline("pipeline", cl::ValueOptional,
+                                     cl::desc("Cut the program into pipeline stages; options as of --spmd-pipeline"),
+                                     cl::value_desc("options"), cl::cat(category));
+static cl::opt<bool> inlineCalls("inline", cl::desc("Inline private functions before layouts are chosen"),
+                                 cl::init(true), cl::cat(category));
+static cl::opt<bool>
+    carrySums("carry-sums",
+              cl::desc("Keep partial sums partial as long as that is cheaper: as of --spmd-insert-reshards"),
+              cl::init(true), cl::cat(category));
+static cl::opt<bool> mergeProducts("merge-products",
+                                   cl::desc("Make one product of those with parts of one stored tensor"),
+                                   cl::init(true), cl::cat(category));
 static cl::opt<bool> merge("merge", cl::desc("Reduce sums of all-reduces once"), cl::init(true), cl::cat(category));
 static cl::opt<bool> hoist("hoist", cl::desc("Move collectives out of loops"), cl::init(true), cl::cat(category));
-static cl::opt<int64_t> memoryBudget("memory-budget", cl::desc("Bytes that a device may hold, for --hoist; 0: the mesh's memory"), cl::init(0), cl::cat(category));
-static cl::opt<bool> delay("delay", cl::desc("Place collectives where least is held"), cl::init(true), cl::cat(category));
-static cl::opt<bool> combine("combine", cl::desc("Let small collectives of one group travel together"), cl::init(true), cl::cat(category));
-static cl::opt<int64_t> combineBytes("combine-bytes", cl::desc("Largest collective for --combine; -1: by latency"), cl::init(-1), cl::cat(category));
-static cl::opt<bool> overlap("overlap", cl::desc("Start collectives early and wait for them late"), cl::init(true), cl::cat(category));
-static cl::opt<double> overlapShare("overlap-share", cl::desc("Least share of its time that compute hides where --overlap splits a collective"), cl::init(0.01), cl::cat(category));
-static cl::list<std::string> shapes("shapes", cl::CommaSeparated, cl::desc("Sizes of arguments of dynamic size: as of --spmd-specialize-shapes"), cl::value_desc("NAME=SIZExSIZE"), cl::cat(category));
-static cl::opt<std::string> remarksFilter("remarks-filter", cl::desc("Print remarks whose category matches"), cl::value_desc("regex"), cl::cat(category));
-static cl::opt<bool> allowUnregistered("allow-unregistered-dialect", cl::desc("Parse operations of unknown dialects (they cannot be compiled)"), cl::cat(category));
+static cl::opt<int64_t> memoryBudget("memory-budget",
+                                     cl::desc("Bytes that a device may hold, for --hoist; 0: the mesh's memory"),
+                                     cl::init(0), cl::cat(category));
+static cl::opt<bool> delay("delay", cl::desc("Place collectives where least is held"), cl::init(true),
+                           cl::cat(category));
+static cl::opt<bool> combine("combine", cl::desc("Let small collectives of one group travel together"), cl::init(true),
+                             cl::cat(category));
+static cl::opt<int64_t> combineBytes("combine-bytes", cl::desc("Largest collective for --combine; -1: by latency"),
+                                     cl::init(-1), cl::cat(category));
+static cl::opt<bool> overlap("overlap", cl::desc("Start collectives early and wait for them late"), cl::init(true),
+                             cl::cat(category));
+static cl::opt<double>
+    overlapShare("overlap-share",
+                 cl::desc("Least share of its time that compute hides where --overlap splits a collective"),
+                 cl::init(0.01), cl::cat(category));
+static cl::list<std::string> shapes("shapes", cl::CommaSeparated,
+                                    cl::desc("Sizes of arguments of dynamic size: as of --spmd-specialize-shapes"),
+                                    cl::value_desc("NAME=SIZExSIZE"), cl::cat(category));
+static cl::opt<std::string> remarksFilter("remarks-filter", cl::desc("Print remarks whose category matches"),
+                                          cl::value_desc("regex"), cl::cat(category));
+static cl::opt<bool> allowUnregistered("allow-unregistered-dialect",
+                                       cl::desc("Parse operations of unknown dialects (they cannot be compiled)"),
+                                       cl::cat(category));
 
 static int fail(const llvm::Twine &message) {
   llvm::errs() << "error: " << message << "\n";
@@ -96,7 +142,8 @@ static int checkOptions() {
   if (target != "cuda" && chip.getNumOccurrences() > 0)
     return fail("--chip is given, expected --target=cuda with it");
   if (target == "cuda" && !spmd::isCudaChip(chip))
-    return fail("--chip is '" + chip + "', expected sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, sm_120 or sm_121");
+    return fail("--chip is '" + chip +
+                "', expected sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, sm_120 or sm_121");
   if (output.empty() && emitStage.empty())
     return fail("no output, expected -o DIRECTORY");
   return 0;
@@ -147,9 +194,8 @@ static int writeBundle(ModuleOp module, ModuleOp reference, const spmd::BundleOp
     return fail("cannot write '" + destination + "': " + ec.message());
   // createUniqueDirectory makes it private; a bundle is read like any other file.
   (void)llvm::sys::fs::setPermissions(temporary, llvm::sys::fs::perms(0755));
-  int status = succeeded(spmd::writeBundle(module, reference, options, temporary))
-                   ? publish(temporary, destination)
-                   : failedWith("compilation failed");
+  int status = succeeded(spmd::writeBundle(module, reference, options, temporary)) ? publish(temporary, destination)
+                                                                                   : failedWith("compilation failed");
   if (status)
     llvm::sys::fs::remove_directories(temporary);
   return status;
@@ -185,16 +231,12 @@ static int compile() {
     return success(drop);
   });
   if (!remarksFilter.empty()) {
-    remark::RemarkCategories categories{remarksFilter, std::nullopt, std::nullopt,
-                                        std::nullopt, std::nullopt};
-    if (failed(remark::enableOptimizationRemarks(
-            context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),
-            categories, /*printAsEmitRemarks=*/true)))
+    remark::RemarkCategories categories{remarksFilter, std::nullopt, std::nullopt, std::nullopt, std::nullopt};
+    if (failed(remark::enableOptimizationRemarks(context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),
+                                                 categories, /*printAsEmitRemarks=*/true)))
       return fail("--remarks-filter is '" + remarksFilter + "', expected a regular expression");
   }
-  auto failedWith = [&](const llvm::Twine &what) {
-    return reported ? 1 : fail(what);
-  };
+  auto failedWith = [&](const llvm::Twine &what) { return reported ? 1 : fail(what); };
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return failedWith("'" + input + "' is not an IR file");

@@ -16,6 +16,6 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::spmd::registerAllDialects(registry);
 
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "ShardKit: shard models over meshes of devices\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "ShardKit: shard models over meshes of devices\n", registry));
 }

@@ -32,8 +32,7 @@ struct ReducePass : public PassWrapper<ReducePass, OperationPass<ModuleOp>> {
   Option<std::string> test{*this, "test",
                            llvm::cl::desc("Script that is run with a file; it exits with "
                                           "0 where the fault is gone")};
-  ListOption<std::string> testArgs{*this, "test-arg",
-                                   llvm::cl::desc("Arguments of the script before the file")};
+  ListOption<std::string> testArgs{*this, "test-arg", llvm::cl::desc("Arguments of the script before the file")};
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -62,8 +61,7 @@ struct ReducePass : public PassWrapper<ReducePass, OperationPass<ModuleOp>> {
         for (unsigned i = 0; i < reduction.count(*best);) {
           OwningOpRef<ModuleOp> candidate = best->clone();
           // Only what makes it smaller: edits must come to an end.
-          if (apply(reduction, *candidate, i) && getSize(*candidate) < getSize(*best) &&
-              isInteresting(*candidate)) {
+          if (apply(reduction, *candidate, i) && getSize(*candidate) < getSize(*best) && isInteresting(*candidate)) {
             best = std::move(candidate);
             changed = true; // number i is another edit now
           } else {

@@ -27,8 +27,8 @@ static bool hasTwin(func::FuncOp func) {
 static SmallVector<func::FuncOp> getFunctions(ModuleOp module) {
   SmallVector<func::FuncOp> functions;
   for (auto func : module.getOps<func::FuncOp>())
-    if (!func.isExternal() && func.getBody().hasOneBlock() &&
-        SymbolTable::symbolKnownUseEmpty(func, module) && !func->hasAttr(kReferenceAttr))
+    if (!func.isExternal() && func.getBody().hasOneBlock() && SymbolTable::symbolKnownUseEmpty(func, module) &&
+        !func->hasAttr(kReferenceAttr))
       functions.push_back(func);
   return functions;
 }
@@ -118,13 +118,11 @@ static bool returnOnly(ModuleOp module, unsigned index) {
 /// With its twin, if it has one: results of the two go together.
 static func::FuncOp getReference(func::FuncOp func) {
   auto name = func->getAttrOfType<FlatSymbolRefAttr>(kReferenceAttr);
-  return name ? func->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getAttr())
-              : func::FuncOp();
+  return name ? func->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getAttr()) : func::FuncOp();
 }
 template <typename Fn> static void forEachResult(ModuleOp module, Fn fn) {
   for (auto func : module.getOps<func::FuncOp>())
-    if (!func.isExternal() && func.getBody().hasOneBlock() &&
-        SymbolTable::symbolKnownUseEmpty(func, module))
+    if (!func.isExternal() && func.getBody().hasOneBlock() && SymbolTable::symbolKnownUseEmpty(func, module))
       for (unsigned i = 0; i < func.getNumResults(); ++i)
         fn(func, i);
 }
@@ -180,8 +178,7 @@ static bool cutOff(ModuleOp module, unsigned index) {
 
 /// A function whose manual computations are arguments needs no reference.
 static unsigned countReferences(ModuleOp module) {
-  return llvm::count_if(module.getOps<func::FuncOp>(),
-                        [](auto func) { return func->hasAttr(kReferenceAttr); });
+  return llvm::count_if(module.getOps<func::FuncOp>(), [](auto func) { return func->hasAttr(kReferenceAttr); });
 }
 static bool dropReference(ModuleOp module, unsigned index) {
   for (auto func : module.getOps<func::FuncOp>()) {
@@ -250,9 +247,8 @@ static bool replaceByArgument(ModuleOp module, unsigned index) {
 
 /// Calls `fn(sharding, set)` for each sharding that stands somewhere; `set` puts
 /// another in its place, or takes it away (null) where there need be none.
-static void
-forEachSharding(ModuleOp module,
-                llvm::function_ref<void(ShardingAttr, llvm::function_ref<bool(ShardingAttr)>)> fn) {
+static void forEachSharding(ModuleOp module,
+                            llvm::function_ref<void(ShardingAttr, llvm::function_ref<bool(ShardingAttr)>)> fn) {
   module.walk([&](Operation *op) {
     if (auto func = dyn_cast<func::FuncOp>(op)) {
       for (unsigned i = 0; i < func.getNumArguments(); ++i)
@@ -314,8 +310,8 @@ static SmallVector<ShardingAttr> getSimpler(ShardingAttr attr) {
   SmallVector<ShardingAttr> simpler;
   MLIRContext *context = attr.getContext();
   auto add = [&](ArrayRef<DimShardingAttr> dims, ArrayRef<DimEntryAttr> replicated) {
-    auto other = ShardingAttr::get(context, attr.getMesh(), dims, replicated,
-                                   attr.getUnreducedKind(), attr.getUnreduced());
+    auto other =
+        ShardingAttr::get(context, attr.getMesh(), dims, replicated, attr.getUnreducedKind(), attr.getUnreduced());
     if (other != attr)
       simpler.push_back(other);
   };

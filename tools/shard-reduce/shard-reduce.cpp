@@ -1,13 +1,13 @@
 //===- shard-reduce.cpp - Reduces IR that shows a fault -------------------===//
 
 #include "ReducePass.h"
+#include "shardkit/InitAllDialects.h"
+#include "shardkit/InitAllPasses.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
-#include "shardkit/InitAllDialects.h"
-#include "shardkit/InitAllPasses.h"
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();

@@ -9,8 +9,8 @@
 #define SHARDKIT_AUTOSHARDING_FUNCTIONSEARCH_H
 
 #include "shardkit/AutoSharding/ShardingProblem.h"
-#include "shardkit/Solver/Solver.h"
 #include "shardkit/Propagation/CompleteModule.h"
+#include "shardkit/Solver/Solver.h"
 #include <chrono>
 
 namespace mlir::spmd {
@@ -53,9 +53,8 @@ struct Demand {
 /// What the options ask of this function. An error where they contradict what is given
 /// there or ask for what the mesh has not; a remark where nothing can be done for a
 /// value.
-FailureOr<std::vector<Demand>> getDemands(func::FuncOp func, const SearchOptions &options,
-                                          FunctionMeshes &meshes, Propagation &propagation,
-                                          const ShardingProblem &problem);
+FailureOr<std::vector<Demand>> getDemands(func::FuncOp func, const SearchOptions &options, FunctionMeshes &meshes,
+                                          Propagation &propagation, const ShardingProblem &problem);
 
 struct SearchResult {
   /// Empty if nothing was found.
@@ -83,9 +82,10 @@ public:
   /// Fails, with an error, where `spmd.compute` on an op or an option cannot be read.
   /// `released`: places whose given layouts do not count; `demands`: whether options
   /// that ask for layouts do.
-  static FailureOr<std::unique_ptr<FunctionSearch>>
-  create(func::FuncOp func, FunctionMeshes &meshes, FunctionPropagation &propagation,
-         const SearchOptions &options, llvm::BitVector released = {}, bool demands = true);
+  static FailureOr<std::unique_ptr<FunctionSearch>> create(func::FuncOp func, FunctionMeshes &meshes,
+                                                           FunctionPropagation &propagation,
+                                                           const SearchOptions &options, llvm::BitVector released = {},
+                                                           bool demands = true);
 
   /// Searches with what is asked for, and `also`.
   SearchResult run(ArrayRef<Requirement> also = {}, bool withMoves = false);
@@ -110,8 +110,7 @@ private:
   class Rounds;
   using Clock = std::chrono::steady_clock;
 
-  FunctionSearch(func::FuncOp func, FunctionMeshes &meshes, FunctionPropagation &function,
-                 const SearchOptions &options)
+  FunctionSearch(func::FuncOp func, FunctionMeshes &meshes, FunctionPropagation &function, const SearchOptions &options)
       : func(func), meshes(meshes), function(function), options(options) {}
 
   func::FuncOp func;

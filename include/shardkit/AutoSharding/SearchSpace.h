@@ -30,8 +30,8 @@ public:
   /// How an op may compute, the least cut first. A contraction uses as many devices as
   /// any of its assignments does (costs.md 2), unless `recompute` is allowed. `manual`:
   /// axes that it has nothing of.
-  std::vector<FactorAxes> getStrategies(const ShardingRule &rule, const ExtraCuts &extra,
-                                        ArrayRef<DimEntry> manual, bool recompute) const;
+  std::vector<FactorAxes> getStrategies(const ShardingRule &rule, const ExtraCuts &extra, ArrayRef<DimEntry> manual,
+                                        bool recompute) const;
 
   /// Bytes that a device holds of a value.
   int64_t getLocalBytes(LayoutId id, RankedTensorType type) const;

@@ -10,10 +10,10 @@
 #ifndef SHARDKIT_AUTOSHARDING_SHARDINGPROBLEM_H
 #define SHARDKIT_AUTOSHARDING_SHARDINGPROBLEM_H
 
-#include "shardkit/Solver/CostGraph.h"
 #include "shardkit/AutoSharding/SearchSpace.h"
 #include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Propagation/Propagation.h"
+#include "shardkit/Solver/CostGraph.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include <functional>
@@ -165,7 +165,9 @@ public:
   /// What a price of the graph is in seconds.
   double toSeconds(int64_t time) const { return time * quantum; }
   /// The most that a solution of these seconds costs in the graph, whose prices are rounded.
-  int64_t toTime(double seconds) const { return int64_t(seconds / quantum) + graph.getCosts().size() + 8 * sharings.size() + 1; }
+  int64_t toTime(double seconds) const {
+    return int64_t(seconds / quantum) + graph.getCosts().size() + 8 * sharings.size() + 1;
+  }
   /// Places whose uses may want more shared layouts than a choice has room for.
   bool isWithinSets() const { return limitedSets; }
 
@@ -185,9 +187,7 @@ public:
   }
   /// How a node computes; null for one that hands a value on.
   const FactorAxes *getStrategy(NodeId node, ArrayRef<unsigned> choices) const {
-    return nodes[node].var == CostGraph::kNoVar
-               ? nullptr
-               : &spaces[nodes[node].space][choices[nodes[node].var]];
+    return nodes[node].var == CostGraph::kNoVar ? nullptr : &spaces[nodes[node].space][choices[nodes[node].var]];
   }
 
 private:
@@ -214,9 +214,7 @@ private:
   struct Offer {
     std::vector<LayoutId> layouts;
     std::map<LayoutId, unsigned> askers;
-    bool hasPrice(LayoutId id) const {
-      return llvm::binary_search(layouts, id) || askers.at(id) < 2;
-    }
+    bool hasPrice(LayoutId id) const { return llvm::binary_search(layouts, id) || askers.at(id) < 2; }
     bool isComplete() const {
       return llvm::all_of(askers, [&](auto &asked) { return hasPrice(asked.first); });
     }
@@ -244,8 +242,8 @@ private:
   Kept getCopies(PlaceId place, ArrayRef<Use> readers, unsigned offer);
   /// The layouts that the readers of a value want and it is not kept in, each once; those that at
   /// least `byAtLeast` of them want.
-  void getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices,
-                 SmallVectorImpl<LayoutId> &wanted, unsigned byAtLeast = 1);
+  void getWanted(Value value, ArrayRef<Use> readers, ArrayRef<unsigned> choices, SmallVectorImpl<LayoutId> &wanted,
+                 unsigned byAtLeast = 1);
   void addBuffers();
   /// What is paid for copies that could be shared.
   std::vector<PaidMove> getMovesAnew(ArrayRef<unsigned> choices, ArrayRef<Use> anew);
@@ -279,8 +277,8 @@ private:
 
   /// Interns a list by its content.
   template <typename T>
-  static unsigned intern(std::vector<std::vector<T>> &lists, std::map<Key, unsigned> &ids,
-                         Key key, std::vector<T> list);
+  static unsigned intern(std::vector<std::vector<T>> &lists, std::map<Key, unsigned> &ids, Key key,
+                         std::vector<T> list);
   DomainId internDomain(std::vector<LayoutId> layouts);
   /// A table under what it depends on, computed once.
   unsigned getTable(Key key, llvm::function_ref<PriceTable()> make);

@@ -8,8 +8,8 @@
 #ifndef SHARDKIT_COLLECTIVES_PLACEMENT_H
 #define SHARDKIT_COLLECTIVES_PLACEMENT_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardkit/Cost/CollectiveMove.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
 

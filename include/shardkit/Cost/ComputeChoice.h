@@ -14,18 +14,15 @@ using FactorAxes = SmallVector<DimEntries, 8>;
 /// Layout that tensor `t` of the rule has under an assignment: for operands
 /// what is needed, for results what is produced. Axes on reduction factors make
 /// results (and the inits that are accumulated into them) partial.
-Sharding getTensorSharding(const ShardingRule &rule, unsigned t,
-                           const FactorAxes &axes);
+Sharding getTensorSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes);
 
 /// The same for an operand that has a layout: a dim that it has whole is read in
 /// windows as it is, and needs no cut.
-Sharding getNeededSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes,
-                           const Sharding &has);
+Sharding getNeededSharding(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Sharding &has);
 
 /// The windows in which tensor `t` is read, one per dim that has a window and is
 /// cut, in order of the dims.
-SmallVector<UnevenDim, 1> getWindows(const ShardingRule &rule, unsigned t,
-                                     const FactorAxes &axes, const Mesh &mesh);
+SmallVector<UnevenDim, 1> getWindows(const ShardingRule &rule, unsigned t, const FactorAxes &axes, const Mesh &mesh);
 
 /// What is known of a tensor of a rule where an op chooses how it computes.
 struct TensorLayout {
@@ -47,24 +44,21 @@ double getPickSeconds(const ShardingRule &rule, const FactorAxes &axes, LayoutTa
 /// `axes`, each as often as it runs: operands are brought to where they are needed, results completed and
 /// brought to where they shall be, candidates of a selection gathered. Halos count as
 /// part of what an operand needs.
-double getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
-                         const FactorAxes &axes, LayoutTable &table);
+double getReshardSeconds(const ShardingRule &rule, ArrayRef<TensorLayout> tensors, const FactorAxes &axes,
+                         LayoutTable &table);
 
 /// The assignment of axes to factors whose reshards cost least. A contraction
 /// uses every axis that one of its tensors carries, wherever it divides. What a
 /// tensor carries unevenly may be kept; nothing uneven is ever made up.
-FactorAxes chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensors,
-                         LayoutTable &table);
+FactorAxes chooseCompute(const ShardingRule &rule, ArrayRef<TensorLayout> tensors, LayoutTable &table);
 
 /// Entries of factor `f` as the given layout of tensor `t` has them, as far as they
 /// fit it (splitDim); nothing if the tensor does not have the factor.
-std::optional<DimEntries> projectFactor(const ShardingRule &rule, unsigned t,
-                                        int32_t f, const Sharding &sharding);
+std::optional<DimEntries> projectFactor(const ShardingRule &rule, unsigned t, int32_t f, const Sharding &sharding);
 
 /// The axes that factor `f` is cut by: those of the first tensor of the rule whose
 /// layout says any. `getSharding` is null for what has no layout.
-DimEntries findCut(const ShardingRule &rule, int32_t f,
-                   llvm::function_ref<const Sharding *(Value)> getSharding);
+DimEntries findCut(const ShardingRule &rule, int32_t f, llvm::function_ref<const Sharding *(Value)> getSharding);
 
 } // namespace mlir::spmd
 

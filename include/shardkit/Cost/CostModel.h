@@ -36,8 +36,7 @@ public:
   static constexpr double kDefaultBeta = 1.0e-10; // s / byte
   static constexpr double kDefaultFlops = 1.0e13; // flop / s
 
-  explicit CostModel(const Mesh &mesh, CostOptions options = {})
-      : mesh(mesh), options(std::move(options)) {}
+  explicit CostModel(const Mesh &mesh, CostOptions options = {}) : mesh(mesh), options(std::move(options)) {}
 
   /// Whether some collectives must not be used.
   bool forbids() const { return !options.forbidden.empty(); }
@@ -49,8 +48,7 @@ public:
   /// The plan of the lowest predicted time among those that receive least (see
   /// Plan.h). Layouts on the way are shardings of `views`, a mesh over the same
   /// devices, or else of this one.
-  ReshardPlan planReshard(const Layout &from, const Layout &to,
-                          int64_t elementBytes,
+  ReshardPlan planReshard(const Layout &from, const Layout &to, int64_t elementBytes,
                           const Mesh *views = nullptr) const;
   /// Seconds of a whole plan.
   double getSeconds(llvm::ArrayRef<PlanStep> plan, int64_t elementBytes) const;

@@ -20,8 +20,7 @@ using LayoutId = unsigned;
 class LayoutTable {
 public:
   explicit LayoutTable(FunctionMeshes &meshes, CostOptions options = {})
-      : meshes(meshes), costs(meshes.getCostMesh(), std::move(options)),
-        prices(costs, meshes.getMesh()) {}
+      : meshes(meshes), costs(meshes.getCostMesh(), std::move(options)), prices(costs, meshes.getMesh()) {}
   LayoutTable(const LayoutTable &) = delete;
 
   /// The layout that an attribute gives a value of `type`; a value without
@@ -68,8 +67,7 @@ private:
     int64_t elementBytes; // of all that one element of the plan stands for
   };
   /// The shape that a move is planned with, and what an element of it stands for.
-  std::pair<SmallVector<int64_t, 4>, int64_t> getPricedShape(LayoutId from, LayoutId to,
-                                                             RankedTensorType type) const;
+  std::pair<SmallVector<int64_t, 4>, int64_t> getPricedShape(LayoutId from, LayoutId to, RankedTensorType type) const;
   const Planned &getPlanned(LayoutId from, LayoutId to, RankedTensorType type);
   MovePrices prices;
   llvm::DenseMap<std::tuple<LayoutId, LayoutId, Type>, Planned> plans;

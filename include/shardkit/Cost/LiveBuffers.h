@@ -47,9 +47,7 @@ public:
   /// First position with the most bytes; 0 in an empty function.
   int64_t findPeak(int64_t &bytes) const;
 
-  Operation *getOp(int64_t position) const {
-    return position < int64_t(ops.size()) ? ops[position] : nullptr;
-  }
+  Operation *getOp(int64_t position) const { return position < int64_t(ops.size()) ? ops[position] : nullptr; }
   ArrayRef<LiveBuffer> getBuffers() const { return buffers; }
   /// First and last position of an op.
   std::pair<int64_t, int64_t> getSpan(Operation *op) const { return positions.find(op)->second; }

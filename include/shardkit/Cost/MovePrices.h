@@ -21,8 +21,7 @@ public:
 
   /// Predicted seconds of the plan that `CostModel::planReshard` makes from one closed
   /// sharding of a value of `shape` (static) to another.
-  double getSeconds(const Sharding &from, const Sharding &to, llvm::ArrayRef<int64_t> shape,
-                    int64_t elementBytes);
+  double getSeconds(const Sharding &from, const Sharding &to, llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
 
 private:
   /// Plans of one move by bytes per element. Each candidate of the planner costs

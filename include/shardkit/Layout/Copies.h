@@ -91,8 +91,7 @@ public:
   /// What each device that holds the value in `layout` copies, to a buffer of the
   /// local shape or to a part of `buffer`. The value is complete, the layout of its
   /// shape, and not partial.
-  std::optional<std::vector<CopyPiece>> cut(const Layout &layout,
-                                            std::optional<Buffer> buffer = std::nullopt) const;
+  std::optional<std::vector<CopyPiece>> cut(const Layout &layout, std::optional<Buffer> buffer = std::nullopt) const;
 
 private:
   llvm::SmallVector<int64_t, 4> shape;

@@ -12,8 +12,7 @@ namespace mlir::spmd {
 /// this one, and each place stands for as many that stay together: what layouts of
 /// this shape say holds for the value.
 ///   [?, 6], [{"x"}, {}] and [{"y"}, {}], x=2, y=3 -> [6, 6]
-llvm::SmallVector<int64_t, 4> withKnownSizes(llvm::ArrayRef<int64_t> shape,
-                                             llvm::ArrayRef<const Sharding *> shardings);
+llvm::SmallVector<int64_t, 4> withKnownSizes(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<const Sharding *> shardings);
 
 } // namespace mlir::spmd
 

@@ -17,17 +17,13 @@ namespace mlir::spmd {
 struct Digit {
   int64_t lo, hi, stride;
   int64_t size() const { return hi / lo; }
-  bool operator==(const Digit &o) const {
-    return lo == o.lo && hi == o.hi && stride == o.stride;
-  }
+  bool operator==(const Digit &o) const { return lo == o.lo && hi == o.hi && stride == o.stride; }
 };
 
 /// A digit of the logical rank: (rank / stride) mod size.
 struct RankDigit {
   int64_t stride, size;
-  bool operator==(const RankDigit &o) const {
-    return stride == o.stride && size == o.size;
-  }
+  bool operator==(const RankDigit &o) const { return stride == o.stride && size == o.size; }
 };
 
 /// The digit of the logical rank that a (sub-)axis is.
@@ -43,9 +39,7 @@ bool appendAxes(const RankDigit &rank, const Mesh &mesh, DimEntries &entries);
 ///   dim of 32 over 4, a window of 3 around each place: step 8, offset -1, size 10
 struct Window {
   int64_t step, offset, size;
-  bool operator==(const Window &o) const {
-    return step == o.step && offset == o.offset && size == o.size;
-  }
+  bool operator==(const Window &o) const { return step == o.step && offset == o.offset && size == o.size; }
 };
 
 /// A dim of `size` elements cut into ceil(size / count) chunks over the rank
@@ -56,9 +50,7 @@ struct UnevenDim {
   unsigned dim;
   llvm::SmallVector<RankDigit, 2> ranks;
   std::optional<Window> window = std::nullopt;
-  bool operator==(const UnevenDim &o) const {
-    return dim == o.dim && ranks == o.ranks && window == o.window;
-  }
+  bool operator==(const UnevenDim &o) const { return dim == o.dim && ranks == o.ranks && window == o.window; }
   /// Number of chunks.
   int64_t count() const;
   /// Elements of a chunk of a dim of `size`, the last ones may have fewer.
@@ -94,8 +86,7 @@ struct Layout {
 
   /// The layout that `sharding` denotes. The sharding must be legal
   /// (verifySharding). A value with zero elements has no digits.
-  static Layout get(const Sharding &sharding, const Mesh &mesh,
-                    llvm::ArrayRef<int64_t> shape);
+  static Layout get(const Sharding &sharding, const Mesh &mesh, llvm::ArrayRef<int64_t> shape);
   static Layout replicated(llvm::ArrayRef<int64_t> shape);
 
   /// 0 also if a size is not known (negative): such a value has no digits.

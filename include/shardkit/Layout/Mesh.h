@@ -45,9 +45,7 @@ struct Mesh {
   /// Index of the axis called `name`, or nothing.
   std::optional<unsigned> findAxis(llvm::StringRef name) const;
   /// Device of a logical rank.
-  int64_t device(int64_t rank) const {
-    return deviceIds.empty() ? rank : deviceIds[rank];
-  }
+  int64_t device(int64_t rank) const { return deviceIds.empty() ? rank : deviceIds[rank]; }
   /// True if both meshes have the same devices in the same order, whatever
   /// their axes: they are views of each other.
   bool sameDevices(const Mesh &other) const;

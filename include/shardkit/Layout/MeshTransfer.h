@@ -16,8 +16,7 @@ namespace mlir::spmd {
 /// The move `from` a mesh of `senders` devices `to` another of `receivers`: what is said
 /// of ranks holds for the mesh of that side. Replicas of the source share the work.
 /// Nothing where the source is partial, or uneven dims change their shape.
-std::optional<Transfer> computeMeshTransfer(const Layout &from, int64_t senders,
-                                            const Layout &to, int64_t receivers);
+std::optional<Transfer> computeMeshTransfer(const Layout &from, int64_t senders, const Layout &to, int64_t receivers);
 
 /// What goes from mesh to mesh: pairs of a sender and a receiver, and elements.
 struct MeshTransferVolume {

@@ -29,8 +29,7 @@ public:
   /// The first mesh gives the order of the ranks. Nothing if another has other
   /// devices (`error.reason`: mesh_devices), or has them in an order that is no
   /// permutation of digits (mesh_order). The meshes must outlive the views.
-  static std::optional<MeshViews> get(llvm::ArrayRef<const Mesh *> meshes,
-                                      ShardingError &error, bool flat = false);
+  static std::optional<MeshViews> get(llvm::ArrayRef<const Mesh *> meshes, ShardingError &error, bool flat = false);
 
   /// One more, of the common mesh's devices in the same order; the common mesh stays.
   void addView(const Mesh &mesh) { views.push_back({&mesh, {{1, 1, mesh.numDevices()}}}); }
@@ -70,8 +69,7 @@ private:
     const Mesh *mesh;
     llvm::SmallVector<Piece, 1> pieces; // by rising stride of the view
   };
-  static bool map(const RankDigit &digit, const View &view, bool toCommon,
-                  llvm::SmallVectorImpl<RankDigit> &out);
+  static bool map(const RankDigit &digit, const View &view, bool toCommon, llvm::SmallVectorImpl<RankDigit> &out);
 
   llvm::SmallVector<View, 1> views;
   Mesh common;

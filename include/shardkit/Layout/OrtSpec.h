@@ -42,9 +42,7 @@ struct MeshSharding {
   Sharding sharding;
 };
 /// Reads a spec (`RS[0]`, one token per dim) on a mesh.
-std::optional<MeshSharding> importOrtSpec(llvm::StringRef spec,
-                                          const OrtMesh &mesh,
-                                          ShardingError &error);
+std::optional<MeshSharding> importOrtSpec(llvm::StringRef spec, const OrtMesh &mesh, ShardingError &error);
 
 /// The inverse: a spec and mesh list that denote `sharding` on `mesh`. Nothing
 /// if a list cannot say it (`error.reason`: ort_partial, ort_uneven, ort_axes).
@@ -52,8 +50,7 @@ struct OrtSpec {
   std::string spec;
   OrtMesh mesh;
 };
-std::optional<OrtSpec> exportOrtSpec(const Sharding &sharding,
-                                     const Mesh &mesh, ShardingError &error);
+std::optional<OrtSpec> exportOrtSpec(const Sharding &sharding, const Mesh &mesh, ShardingError &error);
 
 } // namespace mlir::spmd
 

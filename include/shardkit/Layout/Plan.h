@@ -9,7 +9,12 @@
 namespace mlir::spmd {
 
 enum class CollectiveKind : uint8_t {
-  AllSlice, AllGather, AllReduce, ReduceScatter, AllToAll, CollectivePermute,
+  AllSlice,
+  AllGather,
+  AllReduce,
+  ReduceScatter,
+  AllToAll,
+  CollectivePermute,
   Exchange
 };
 llvm::StringRef stringifyCollectiveKind(CollectiveKind kind);
@@ -51,8 +56,7 @@ struct ReshardOptions {
   llvm::ArrayRef<int64_t> order = {};
 };
 /// The order between two meshes of the same devices; nothing if they have others.
-std::optional<llvm::SmallVector<int64_t>> rankOrder(const Mesh &from,
-                                                    const Mesh &to);
+std::optional<llvm::SmallVector<int64_t>> rankOrder(const Mesh &from, const Mesh &to);
 
 /// Collectives that lead from `from` to `to` (of the same shape) on one device
 /// order; empty when equal.
@@ -71,18 +75,15 @@ std::optional<llvm::SmallVector<int64_t>> rankOrder(const Mesh &from,
 /// Partial ranks of `to` that are not partial in `from` are left out (neutral
 /// elements are the caller's business, see `addedPartial`): the last step is
 /// then complete over them.
-ReshardPlan planReshard(const Layout &from, const Layout &to,
-                        const ReshardOptions &options = {});
+ReshardPlan planReshard(const Layout &from, const Layout &to, const ReshardOptions &options = {});
 
 /// Partial ranks of `to` that a plan from `from` leaves complete.
-llvm::SmallVector<RankDigit, 2> addedPartial(const Layout &from,
-                                             const Layout &to);
+llvm::SmallVector<RankDigit, 2> addedPartial(const Layout &from, const Layout &to);
 
 /// Sum over devices of elements that `to` owns and `from` does not (neither may
 /// be partial), in closed form where the layouts cut each other evenly, else by
 /// interval arithmetic over the devices of the rank digits involved.
-int64_t receivedElements(const Layout &from, const Layout &to,
-                         int64_t numDevices);
+int64_t receivedElements(const Layout &from, const Layout &to, int64_t numDevices);
 
 /// The same, with the most that any one device receives (what an exchange is
 /// priced by).
@@ -92,8 +93,7 @@ struct MoveVolume {
 MoveVolume moveVolume(const Layout &from, const Layout &to, int64_t numDevices);
 /// The same where the ranks of `to` are in another order (see ReshardOptions):
 /// device by device, by interval arithmetic.
-MoveVolume moveVolume(const Layout &from, const Layout &to,
-                      llvm::ArrayRef<int64_t> order);
+MoveVolume moveVolume(const Layout &from, const Layout &to, llvm::ArrayRef<int64_t> order);
 
 /// A step seen on the local value that all its devices share: the digits that
 /// stay as they are on both sides are taken out of the index space.
@@ -154,8 +154,7 @@ struct Transfer {
 /// `reorders`: ranks of `to` are counted in another order than those of `from`.
 /// Then all that is said of r holds for its number on the side in question, and
 /// no loop is left out.
-std::optional<Transfer> computeTransfer(const Layout &from, const Layout &to,
-                                        bool reorders = false);
+std::optional<Transfer> computeTransfer(const Layout &from, const Layout &to, bool reorders = false);
 
 } // namespace mlir::spmd
 

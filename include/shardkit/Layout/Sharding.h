@@ -17,9 +17,7 @@ namespace mlir::spmd {
 
 /// How partial values combine. Floats: max/min propagate NaN, maxnum/minnum
 /// drop it. Integers: max/min are signed.
-enum class ReductionKind : uint8_t {
-  Sum, Prod, And, Or, Xor, Max, Min, UMax, UMin, MaxNum, MinNum
-};
+enum class ReductionKind : uint8_t { Sum, Prod, And, Or, Xor, Max, Min, UMax, UMin, MaxNum, MinNum };
 llvm::StringRef stringifyReductionKind(ReductionKind kind);
 std::optional<ReductionKind> parseReductionKind(llvm::StringRef text);
 /// True if combining the same value twice changes nothing (and, or, max, ...).
@@ -35,13 +33,13 @@ struct DimEntry {
 
   static DimEntry gap(int64_t size) { return {-1, 1, size}; }
   bool isGap() const { return axis < 0; }
-  bool operator==(const DimEntry &o) const {
-    return axis == o.axis && pre == o.pre && size == o.size;
-  }
+  bool operator==(const DimEntry &o) const { return axis == o.axis && pre == o.pre && size == o.size; }
   bool operator!=(const DimEntry &o) const { return !(*this == o); }
   bool operator<(const DimEntry &o) const {
-    if (axis != o.axis) return axis < o.axis;
-    if (pre != o.pre) return pre < o.pre;
+    if (axis != o.axis)
+      return axis < o.axis;
+    if (pre != o.pre)
+      return pre < o.pre;
     return size < o.size;
   }
 };
@@ -92,8 +90,7 @@ DimEntries canonicalize(llvm::ArrayRef<DimEntry> entries);
 bool overlaps(const DimEntry &a, const DimEntry &b, const Mesh &mesh);
 
 /// The same for any entry of one list and any of the other.
-bool overlaps(llvm::ArrayRef<DimEntry> a, llvm::ArrayRef<DimEntry> b,
-              const Mesh &mesh);
+bool overlaps(llvm::ArrayRef<DimEntry> a, llvm::ArrayRef<DimEntry> b, const Mesh &mesh);
 
 /// True if `longer` begins with the digits of `prefix`:
 ///   {"x"} of {"x", "y"}: yes   {"x":(1)2} of {"x"}: yes   {"y"} of {"x", "y"}: no
@@ -114,22 +111,19 @@ bool isRefinement(llvm::ArrayRef<DimEntry> entries, llvm::ArrayRef<DimEntry> fin
 ///   {"x"} x=4, factors [2, 4]  -> [{"x":(1)2}, {"x":(2)2}]
 ///   {2, "x"} x=2, factors [2, 4] -> [{}, {"x"}]
 ///   {"x"} x=8, factors [12, 64] -> [{"x":(1)4}, {}], "x":(4)2 is left out
-llvm::SmallVector<DimEntries> splitDim(llvm::ArrayRef<DimEntry> entries,
-                                       llvm::ArrayRef<int64_t> factorSizes,
+llvm::SmallVector<DimEntries> splitDim(llvm::ArrayRef<DimEntry> entries, llvm::ArrayRef<int64_t> factorSizes,
                                        bool *fits = nullptr);
 
 /// Inverse of splitDim: the entries of the dim made of these factors, with the
 /// gaps that keep each factor's digits in place. Canonical. The entries of a
 /// factor that they do not divide are left out unless it is the whole dim.
 ///   [{}, {"x"}], factors [2, 4] -> {2, "x"}
-DimEntries joinDim(llvm::ArrayRef<DimEntries> factors,
-                   llvm::ArrayRef<int64_t> factorSizes);
+DimEntries joinDim(llvm::ArrayRef<DimEntries> factors, llvm::ArrayRef<int64_t> factorSizes);
 
 /// The sharding of what remains of a value of `shape` when the major parts of its
 /// dims have been cut off (by manual axes) down to `inside`.
 ///   [{"m", "f"}, {}] of 8x4, inside 4x4 (m = 2) -> [{"f"}, {}]
-Sharding getFreeSharding(const Sharding &sharding, llvm::ArrayRef<int64_t> shape,
-                         llvm::ArrayRef<int64_t> inside);
+Sharding getFreeSharding(const Sharding &sharding, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> inside);
 
 /// Legality of a sharding of a value of `shape` on `mesh`. `reason` names the
 /// class as the acceptance vectors do (unknown_axis, axis_reused, sub_axis_size,
@@ -140,9 +134,7 @@ struct ShardingError {
   int64_t dim = -1;
 };
 /// `allowUneven`: a dim that the axes do not divide is legal (padding).
-std::optional<ShardingError> verifySharding(const Sharding &sharding,
-                                            const Mesh &mesh,
-                                            llvm::ArrayRef<int64_t> shape,
+std::optional<ShardingError> verifySharding(const Sharding &sharding, const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
                                             bool allowUneven);
 /// Devices of a mesh are a permutation of distinct non-negative ids, sizes are
 /// positive, names distinct and not empty, costs positive.
@@ -153,8 +145,7 @@ std::optional<ShardingError> verifyMesh(const Mesh &mesh);
 std::string toString(const Sharding &sharding, const Mesh &mesh);
 std::string toString(llvm::ArrayRef<DimEntry> entries, const Mesh &mesh);
 /// On failure fills `error` and returns nothing.
-std::optional<Sharding> parseSharding(llvm::StringRef text, const Mesh &mesh,
-                                      ShardingError &error);
+std::optional<Sharding> parseSharding(llvm::StringRef text, const Mesh &mesh, ShardingError &error);
 
 } // namespace mlir::spmd
 

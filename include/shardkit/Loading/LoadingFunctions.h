@@ -9,9 +9,9 @@
 #ifndef SHARDKIT_LOADING_LOADINGFUNCTIONS_H
 #define SHARDKIT_LOADING_LOADINGFUNCTIONS_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Layout/Copies.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
 
@@ -31,8 +31,8 @@ struct HostStep {
 FailureOr<SmallVector<HostStep>> getHostSteps(func::FuncOp load);
 /// Checks the output of the last step for an argument of type `local` on each
 /// device in `layout`: a slice for each device, or for each distinct shard.
-LogicalResult verifyHostSteps(ArrayRef<HostStep> steps, RankedTensorType local,
-                              const Layout &layout, int64_t devices, const Twine &argument);
+LogicalResult verifyHostSteps(ArrayRef<HostStep> steps, RankedTensorType local, const Layout &layout, int64_t devices,
+                              const Twine &argument);
 
 /// What devices hold of an argument of a partitioned function: of one value, or of
 /// parts of one (spmd.part, spmd.parts), side by side along a dim.
@@ -55,14 +55,13 @@ struct ArgumentLayout {
   /// What devices copy where the whole is `copies`; nothing where that has no closed form.
   std::optional<std::vector<CopyPiece>> cut(const Copies &copies) const;
 };
-FailureOr<ArgumentLayout> getArgumentLayout(func::FuncOp func, unsigned argument,
-                                            const MeshCache &meshes);
+FailureOr<ArgumentLayout> getArgumentLayout(func::FuncOp func, unsigned argument, const MeshCache &meshes);
 
 /// An error where the layout of the result of `load` parts what is computed from
 /// one stored element: places of a word of several small numbers, or of a group
 /// with one scale. `weight` names the stored tensors.
-LogicalResult verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout,
-                                   Attribute weight, Location loc, const Twine &argument);
+LogicalResult verifyPackedElements(func::FuncOp load, const ArgumentLayout &layout, Attribute weight, Location loc,
+                                   const Twine &argument);
 
 } // namespace mlir::spmd
 

@@ -47,8 +47,7 @@ struct OpPlan : ComputeLayouts {
 /// How all ops of a function of one block compute, and the layouts that its values
 /// then have and are asked for in.
 struct ComputePlan {
-  ComputePlan(func::FuncOp func, FunctionMeshes &meshes)
-      : func(func), meshes(meshes), table(meshes) {}
+  ComputePlan(func::FuncOp func, FunctionMeshes &meshes) : func(func), meshes(meshes), table(meshes) {}
 
   func::FuncOp func;
   FunctionMeshes &meshes;

@@ -3,9 +3,9 @@
 #ifndef SHARDKIT_PARTITION_DYNAMICSIZES_H
 #define SHARDKIT_PARTITION_DYNAMICSIZES_H
 
-#include "mlir/IR/Builders.h"
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "mlir/IR/Builders.h"
 
 namespace mlir::spmd {
 
@@ -17,8 +17,7 @@ namespace mlir::spmd {
 /// and so is a size that is cut by a move.
 class DynamicSizes {
 public:
-  DynamicSizes(const FunctionMeshes &meshes, bool allowChecks)
-      : meshes(meshes), allowChecks(allowChecks) {}
+  DynamicSizes(const FunctionMeshes &meshes, bool allowChecks) : meshes(meshes), allowChecks(allowChecks) {}
 
   /// Before the results of `op` get local types. `getGlobal` is the type of a tensor
   /// in the global program. An error where a check would be needed.
@@ -27,8 +26,7 @@ public:
 
   /// Before the local value of `input` is moved: what another layout cuts must be a
   /// multiple of all that is cut.
-  LogicalResult checkMove(ReshardOp op, RankedTensorType type, const Sharding &from,
-                          const Sharding &to);
+  LogicalResult checkMove(ReshardOp op, RankedTensorType type, const Sharding &from, const Sharding &to);
 
 private:
   /// A global size that was asked: the local one, and how the dim is cut.
@@ -39,8 +37,7 @@ private:
   /// That `size` is a multiple of `factor`, where the dim is cut by `entries`.
   LogicalResult check(Operation *op, Value size, int64_t factor, unsigned d, RankedTensorType type,
                       ArrayRef<DimEntry> entries);
-  FailureOr<Value> getLocal(Operation *op, Value size, unsigned d, RankedTensorType type,
-                            ArrayRef<DimEntry> entries);
+  FailureOr<Value> getLocal(Operation *op, Value size, unsigned d, RankedTensorType type, ArrayRef<DimEntry> entries);
 
   const FunctionMeshes &meshes;
   bool allowChecks;

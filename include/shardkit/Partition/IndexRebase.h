@@ -4,8 +4,8 @@
 #define SHARDKIT_PARTITION_INDEXREBASE_H
 
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
-#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 
 namespace mlir::spmd {
@@ -22,8 +22,7 @@ struct CutLoop {
 
 /// First global index of the chunk that a device has of an uneven dim of `size`;
 /// `coordinates` are its coordinates on `entries`.
-Value getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, int64_t size,
-                    ArrayRef<Value> coordinates);
+Value getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, int64_t size, ArrayRef<Value> coordinates);
 
 /// Where a global index of a dim of `size` that is cut by `entries` is: the index in
 /// the shard that has it, and whether this device does. The index may be anything
@@ -31,15 +30,13 @@ Value getChunkStart(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries, int6
 struct OwnedIndex {
   Value index, owned;
 };
-OwnedIndex getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRef<DimEntry> entries,
-                         int64_t size, ArrayRef<Value> coordinates);
+OwnedIndex getOwnedIndex(OpBuilder &b, Location loc, Value global, ArrayRef<DimEntry> entries, int64_t size,
+                         ArrayRef<Value> coordinates);
 
 /// The cut loops of an op whose body reads indices (`readsIndices`), before any
 /// type changes; `getSharding` is that of a tensor, null for one that
 /// has none (in the body of an op that is computed whole).
-SmallVector<CutLoop>
-getCutLoops(Operation *op,
-            llvm::function_ref<const Sharding *(Value)> getSharding);
+SmallVector<CutLoop> getCutLoops(Operation *op, llvm::function_ref<const Sharding *(Value)> getSharding);
 
 /// Replaces the index of each cut loop in the body by the global one, computed
 /// from the local one and the coordinates of the device.

@@ -3,9 +3,9 @@
 #ifndef SHARDKIT_PARTITION_PADDING_H
 #define SHARDKIT_PARTITION_PADDING_H
 
-#include "mlir/IR/Builders.h"
 #include "shardkit/Dialect/SPMD/IR/FunctionMeshes.h"
 #include "shardkit/Rules/PaddingNeeds.h"
+#include "mlir/IR/Builders.h"
 
 namespace mlir::spmd {
 
@@ -54,8 +54,7 @@ private:
   /// Elements of the chunk of this device that are no padding; not positive where
   /// it has none. Computed at the builder's place.
   Value getCount(OpBuilder &b, Location loc, const UnevenLoop &loop);
-  Value createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<UnevenLoop> dims,
-                     TypedAttr with);
+  Value createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<UnevenLoop> dims, TypedAttr with);
   void guard(const Guard &guard);
 
   FunctionMeshes &meshes;

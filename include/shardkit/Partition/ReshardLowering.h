@@ -12,13 +12,11 @@ namespace mlir::spmd {
 /// `globalType` from one layout to another, and returns the local result. A
 /// complete value that becomes partial is kept by the first shard and replaced
 /// by the neutral element on the others. Reports where a step has no spelling.
-FailureOr<Value> lowerReshard(OpBuilder &b, Location loc, Value input,
-                              RankedTensorType globalType, LayoutId from,
+FailureOr<Value> lowerReshard(OpBuilder &b, Location loc, Value input, RankedTensorType globalType, LayoutId from,
                               LayoutId to, LayoutTable &table);
 
 /// Coordinates of this device on (sub-)axes, as they are spelled.
-SmallVector<Value> getCoordinates(OpBuilder &b, Location loc,
-                                  const FunctionMeshes::Spelled &axes);
+SmallVector<Value> getCoordinates(OpBuilder &b, Location loc, const FunctionMeshes::Spelled &axes);
 
 } // namespace mlir::spmd
 

@@ -65,16 +65,15 @@ private:
 
   SmallVector<CutWindow, 2> getCutWindows(const Plan &plan, unsigned t) const;
   /// The local value of these windows; dims without one are as `value` has them.
-  Value createFetch(OpBuilder &b, Location loc, Value value, const Sharding &sharding,
-                    RankedTensorType globalType, ArrayRef<CutWindow> windows);
+  Value createFetch(OpBuilder &b, Location loc, Value value, const Sharding &sharding, RankedTensorType globalType,
+                    ArrayRef<CutWindow> windows);
   /// The same of a value that may be a padded tensor: that of its source, padded.
-  Value createWindow(OpBuilder &b, Location loc, Value value, const Sharding &sharding,
-                     RankedTensorType globalType, ArrayRef<CutWindow> windows);
-  Value createPadded(OpBuilder &b, Location loc, const Padded &padded,
+  Value createWindow(OpBuilder &b, Location loc, Value value, const Sharding &sharding, RankedTensorType globalType,
                      ArrayRef<CutWindow> windows);
+  Value createPadded(OpBuilder &b, Location loc, const Padded &padded, ArrayRef<CutWindow> windows);
   /// A fetched value with `padding` in the lanes that lie beyond the dim.
-  Value createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<CutWindow> windows,
-                     RankedTensorType globalType, Value padding);
+  Value createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<CutWindow> windows, RankedTensorType globalType,
+                     Value padding);
   Value getCoordinate(OpBuilder &b, Location loc, ArrayRef<DimEntry> entries);
   void lowerReads(Operation *op, const Plan &plan, const ValueInfo &values);
   Value lowerPad(Operation *op, const Plan &plan, const ValueInfo &values);

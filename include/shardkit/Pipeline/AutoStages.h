@@ -12,13 +12,11 @@ namespace mlir::spmd {
 /// points of the forward part that are crossed by fewest bytes (arguments and constants
 /// aside), at most 128, none inside of a loop. `stages` are those of the function in one
 /// stage. A cut lies behind its op.
-SmallVector<Operation *> getStageCandidates(func::FuncOp func, const Microbatches &microbatches,
-                                            const Stages &stages);
+SmallVector<Operation *> getStageCandidates(func::FuncOp func, const Microbatches &microbatches, const Stages &stages);
 
 /// `count` stages whose forward parts compute about as much. One error where there are
 /// fewer candidates.
-FailureOr<SmallVector<Operation *>> chooseUniformCuts(func::FuncOp func,
-                                                      const Microbatches &microbatches,
+FailureOr<SmallVector<Operation *>> chooseUniformCuts(func::FuncOp func, const Microbatches &microbatches,
                                                       const Stages &stages, int64_t count);
 
 struct AutoStages {
@@ -42,8 +40,8 @@ struct AutoStageOptions {
 /// search of stages (StageSearch.h) over what --spmd-auto-shard finds for each stage on
 /// each shape, what the user asked for included. Ops of `func` are local to a
 /// microbatch. One error where nothing fits.
-FailureOr<AutoStages> chooseStages(func::FuncOp func, const Microbatches &microbatches,
-                                   const Stages &stages, const AutoStageOptions &options);
+FailureOr<AutoStages> chooseStages(func::FuncOp func, const Microbatches &microbatches, const Stages &stages,
+                                   const AutoStageOptions &options);
 
 } // namespace mlir::spmd
 

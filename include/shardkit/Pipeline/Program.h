@@ -100,8 +100,8 @@ private:
 };
 
 /// The slots that `value` means in a run for `microbatch` (-1: of Apply).
-void forEachSlot(const PipelineProgram &program, int64_t value, int64_t microbatch,
-                 int64_t numMicrobatches, llvm::function_ref<void(Slot)> visit);
+void forEachSlot(const PipelineProgram &program, int64_t value, int64_t microbatch, int64_t numMicrobatches,
+                 llvm::function_ref<void(Slot)> visit);
 
 /// The instructions of every mesh of `table`, whose stages have to be on the meshes that
 /// `program` says. Per clock a mesh runs its functions, frees what had its last use in
@@ -118,8 +118,7 @@ InstructionLists emitInstructions(const PipelineProgram &program, const ClockTab
 /// between two meshes on one is the k-th on the other. `visit` is called per instruction
 /// (mesh, index), of a Transfer for both sides one after the other. Returns per mesh the
 /// index at which it stopped: the length of its list, unless it waits for ever.
-std::vector<size_t> replay(const InstructionLists &lists,
-                           llvm::function_ref<void(int64_t, size_t)> visit);
+std::vector<size_t> replay(const InstructionLists &lists, llvm::function_ref<void(int64_t, size_t)> visit);
 
 /// `'x' of microbatch 2`, for diagnostics.
 std::string toString(const PipelineProgram &program, Slot slot);

@@ -51,18 +51,15 @@ struct ClockTable {
   bool hasApply() const { return kind != ScheduleKind::Inference; }
   int64_t getNumRows() const { return int64_t(cells.size()) / numMeshes; }
   int64_t getNumClocks() const { return getNumRows() - hasApply(); }
-  llvm::ArrayRef<Cell> getRow(int64_t row) const {
-    return llvm::ArrayRef(cells).slice(row * numMeshes, numMeshes);
-  }
+  llvm::ArrayRef<Cell> getRow(int64_t row) const { return llvm::ArrayRef(cells).slice(row * numMeshes, numMeshes); }
 };
 
 /// The table of a schedule. Nothing, and `error`, where a number is below 1, where
 /// another schedule than the interleaved one is to have several virtual stages per mesh,
 /// where interleaved microbatches are no multiple of the meshes, and where the table
 /// would have more than 2^24 pieces of work.
-std::optional<ClockTable> buildSchedule(ScheduleKind kind, int64_t numMeshes,
-                                        int64_t numMicrobatches, int64_t virtualStages,
-                                        std::string &error);
+std::optional<ClockTable> buildSchedule(ScheduleKind kind, int64_t numMeshes, int64_t numMicrobatches,
+                                        int64_t virtualStages, std::string &error);
 
 /// How many forward pieces (stage, microbatch) a mesh runs before its first backward
 /// one. It runs one of each in turn from there on, so that no more than these are in
@@ -73,8 +70,8 @@ std::optional<ClockTable> buildSchedule(ScheduleKind kind, int64_t numMeshes,
 ///   1f1b-overlap        min(m, 2(n - i) - 1)
 ///   interleaved-1f1b    min(mV, 2(n - i) - 1 + (V - 1)n)
 ///   inference           m                         all there are
-int64_t getMostInFlight(ScheduleKind kind, int64_t mesh, int64_t numMeshes,
-                        int64_t numMicrobatches, int64_t virtualStages);
+int64_t getMostInFlight(ScheduleKind kind, int64_t mesh, int64_t numMeshes, int64_t numMicrobatches,
+                        int64_t virtualStages);
 
 } // namespace mlir::spmd
 

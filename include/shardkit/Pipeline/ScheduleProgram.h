@@ -49,8 +49,7 @@ FailureOr<std::vector<double>> predictSeconds(const ScheduleProgram &program, in
 LogicalResult emitSchedule(ScheduleOp schedule);
 /// One error at an instruction if the lists of a schedule do not do what they should.
 LogicalResult verifySchedule(ScheduleOp schedule);
-LogicalResult verifySchedule(ScheduleOp schedule, const ScheduleProgram &program,
-                             const ScheduleLists &lists);
+LogicalResult verifySchedule(ScheduleOp schedule, const ScheduleProgram &program, const ScheduleLists &lists);
 
 } // namespace mlir::spmd
 

@@ -15,8 +15,7 @@ LogicalResult buildStageFunctions(func::FuncOp func, Microbatches &microbatches,
                                   ArrayRef<FlatSymbolRefAttr> meshes, FlatSymbolRefAttr schedule);
 
 /// The function of stage `stage` alone, on `mesh`; it belongs to no module yet.
-FailureOr<OwningOpRef<func::FuncOp>> buildStageFunction(func::FuncOp func,
-                                                        Microbatches &microbatches, Stages &stages,
+FailureOr<OwningOpRef<func::FuncOp>> buildStageFunction(func::FuncOp func, Microbatches &microbatches, Stages &stages,
                                                         int64_t stage, FlatSymbolRefAttr mesh);
 
 /// Makes functions of the parts of the local stages of a schedule, and its instruction lists.

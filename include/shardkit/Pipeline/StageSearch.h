@@ -42,8 +42,8 @@ struct StageProblem {
 /// list), where activations of `inFlight` microbatches are held: min(B, n - i) for stage i
 /// of n. Nothing: does not fit. At least 0, and with more in flight never less and never
 /// fitting again: what is asked for more in flight is left out where fewer are too many.
-using StageCost = llvm::function_ref<std::optional<double>(int64_t first, int64_t last,
-                                                           int64_t submesh, int64_t inFlight)>;
+using StageCost =
+    llvm::function_ref<std::optional<double>(int64_t first, int64_t last, int64_t submesh, int64_t inFlight)>;
 
 struct ChosenStage {
   int64_t firstLayer, lastLayer, submesh;
@@ -66,8 +66,7 @@ struct StageSearchStatistics {
 
 /// The plan of the lowest objective. Nothing, and `error`, where there is none or the
 /// problem contradicts itself.
-std::optional<StagePlan> searchStages(const StageProblem &problem, StageCost cost,
-                                      std::string &error,
+std::optional<StagePlan> searchStages(const StageProblem &problem, StageCost cost, std::string &error,
                                       StageSearchStatistics *statistics = nullptr);
 
 } // namespace mlir::spmd

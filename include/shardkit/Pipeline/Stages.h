@@ -49,9 +49,7 @@ public:
     return it != places.end() ? &it->second : nullptr;
   }
   /// The stages that use an argument, through what has no place.
-  llvm::SmallSetVector<int64_t, 2> getStages(BlockArgument arg) const {
-    return argumentStages.lookup(arg);
-  }
+  llvm::SmallSetVector<int64_t, 2> getStages(BlockArgument arg) const { return argumentStages.lookup(arg); }
   /// The arguments that a value without a place is made of.
   const llvm::SmallSetVector<Value, 4> &getSources(Value value);
   /// The stage and round in which result `i` of the function is handed out.
@@ -70,8 +68,7 @@ public:
   static SmallVector<Value> getRead(Operation *op);
 
 private:
-  Stages(func::FuncOp func, Microbatches &microbatches)
-      : func(func), microbatches(microbatches) {}
+  Stages(func::FuncOp func, Microbatches &microbatches) : func(func), microbatches(microbatches) {}
   LogicalResult run(std::optional<ArrayRef<Operation *>> cuts);
   LogicalResult readBoundaries();
   void findTurn();

@@ -20,12 +20,12 @@ void printTimeline(const ClockTable &table, llvm::raw_ostream &os);
 /// lists say and wait at transfers, which take no time here. Runs say on hover the
 /// function, microbatch, seconds and what is sent afterwards; lines between rows are
 /// transfers. What lists that wait for ever do not come to is not drawn.
-void printTimelinePage(const PipelineProgram &program, const InstructionLists &lists,
-                       llvm::ArrayRef<double> seconds, llvm::raw_ostream &os);
+void printTimelinePage(const PipelineProgram &program, const InstructionLists &lists, llvm::ArrayRef<double> seconds,
+                       llvm::raw_ostream &os);
 
 /// The same as a piece of another page, whose style has to have that of timelines.
-void drawTimeline(const PipelineProgram &program, const InstructionLists &lists,
-                  llvm::ArrayRef<double> seconds, llvm::raw_ostream &os);
+void drawTimeline(const PipelineProgram &program, const InstructionLists &lists, llvm::ArrayRef<double> seconds,
+                  llvm::raw_ostream &os);
 llvm::StringRef getTimelineStyle();
 
 } // namespace mlir::spmd

@@ -19,18 +19,16 @@ struct SpecPlace {
 /// the spec's mesh, else on `defaultMesh`, which may be null. Rank, axis names,
 /// reuse and divisibility are checked; an error stands where the spec is
 /// written and lists what is legal.
-FailureOr<ShardingAttr> resolveSpec(const ShardingSpec &spec, const MeshCache &meshes,
-                                    FlatSymbolRefAttr defaultMesh, const SpecPlace &place);
+FailureOr<ShardingAttr> resolveSpec(const ShardingSpec &spec, const MeshCache &meshes, FlatSymbolRefAttr defaultMesh,
+                                    const SpecPlace &place);
 
 /// As resolveSpec, where `existing` (or null) stands already: that must be the
 /// same layout and stays, else an error names both.
-FailureOr<ShardingAttr> resolveSpecAt(const ShardingSpec &spec, const MeshCache &meshes,
-                                      FlatSymbolRefAttr defaultMesh, const SpecPlace &place,
-                                      Attribute existing);
+FailureOr<ShardingAttr> resolveSpecAt(const ShardingSpec &spec, const MeshCache &meshes, FlatSymbolRefAttr defaultMesh,
+                                      const SpecPlace &place, Attribute existing);
 
 /// The mesh called `name`; without one, an error with the nearest names.
-const Mesh *lookupMeshOrEmit(const MeshCache &meshes, llvm::StringRef name,
-                             EmitErrorFn emitError);
+const Mesh *lookupMeshOrEmit(const MeshCache &meshes, llvm::StringRef name, EmitErrorFn emitError);
 
 } // namespace mlir::spmd
 

@@ -35,8 +35,8 @@ struct ShardingSpec {
 
 /// What a rule is about. A boundary has the names of the values that cross there.
 enum class PlanTarget { Argument, Result, Value, Boundary };
-inline constexpr PlanTarget kPlanTargets[] = {PlanTarget::Argument, PlanTarget::Result,
-                                              PlanTarget::Value, PlanTarget::Boundary};
+inline constexpr PlanTarget kPlanTargets[] = {PlanTarget::Argument, PlanTarget::Result, PlanTarget::Value,
+                                              PlanTarget::Boundary};
 /// `argument`, `result`, `value`, `boundary`: also the keys of the file.
 llvm::StringRef stringifyPlanTarget(PlanTarget target);
 
@@ -81,8 +81,7 @@ struct ShardingPlan {
 };
 
 /// Reads a plan; on failure one error at a place in `file` has been emitted.
-FailureOr<ShardingPlan> readPlan(llvm::StringRef text, llvm::StringRef file,
-                                 MLIRContext *context);
+FailureOr<ShardingPlan> readPlan(llvm::StringRef text, llvm::StringRef file, MLIRContext *context);
 /// One line per mesh and rule; the same plan gives the same bytes.
 void writePlan(const ShardingPlan &plan, llvm::raw_ostream &os);
 

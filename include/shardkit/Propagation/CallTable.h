@@ -22,13 +22,9 @@ public:
   /// One error, at a call, if a function calls itself; else each function names the
   /// meshes of its callees too.
   LogicalResult verify();
-  func::FuncOp getCallee(func::CallOp call) const {
-    return functions.lookup(call.getCalleeAttr().getAttr());
-  }
+  func::FuncOp getCallee(func::CallOp call) const { return functions.lookup(call.getCalleeAttr().getAttr()); }
   /// What the function holds; valid until the call table ends.
-  const FunctionIndex &getIndex(func::FuncOp func) const {
-    return *indices.find(func)->second;
-  }
+  const FunctionIndex &getIndex(func::FuncOp func) const { return *indices.find(func)->second; }
   bool keepsSignature(func::FuncOp func) const { return !specialized.contains(func); }
   /// What a call does, for a callee without layouts of its own.
   ShardingRule getRule(func::CallOp call);
@@ -36,8 +32,7 @@ public:
   /// The function to call instead of `callee` with arguments and results in
   /// these layouts (null for what is no tensor): a private copy, `@callee_spmd0`
   /// and so on in the order of the calls. The second is true where it is new.
-  std::pair<func::FuncOp, bool> specialize(func::FuncOp callee,
-                                           ArrayRef<ShardingAttr> arguments,
+  std::pair<func::FuncOp, bool> specialize(func::FuncOp callee, ArrayRef<ShardingAttr> arguments,
                                            ArrayRef<ShardingAttr> results);
   /// Erases the functions that only copies are called of.
   void eraseUnused();

@@ -15,8 +15,7 @@ namespace mlir::spmd {
 /// writes what comes out of it.
 class FunctionPropagation {
 public:
-  FunctionPropagation(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
-                      const Propagation::Options &options)
+  FunctionPropagation(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls, const Propagation::Options &options)
       : func(func), meshes(meshes), mesh(meshes.getMesh()), calls(calls), table(meshes, options.costs),
         propagation(table, options), signature(func) {}
 
@@ -25,9 +24,8 @@ public:
   /// `meshes` then has. `record`: keep what happens during the run; `onRead` is
   /// called before it.
   static FailureOr<std::unique_ptr<FunctionPropagation>>
-  compute(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls,
-          const Propagation::Options &options, bool record = false,
-          llvm::function_ref<void(FunctionPropagation &)> onRead = {});
+  compute(func::FuncOp func, FunctionMeshes &meshes, CallTable &calls, const Propagation::Options &options,
+          bool record = false, llvm::function_ref<void(FunctionPropagation &)> onRead = {});
   /// Says what ops are replicated, what is padded, where tensors of an op disagree.
   void emitRemarks();
   /// Writes `spmd.sharding`, `spmd.given` and `spmd.shardings`.
@@ -92,13 +90,11 @@ private:
     if (propagation.contains(from))
       propagation.addIdentity(op, from, to, defined);
   }
-  void note(ValueId place, const Sharding &sharding, Value value, Operation *op = nullptr,
-            unsigned index = 0);
+  void note(ValueId place, const Sharding &sharding, Value value, Operation *op = nullptr, unsigned index = 0);
   void remarkUnknown(Operation *op);
   /// Says of each dim that is given axes which do not divide it what share of the
   /// shards is padding.
-  void remarkPadding(const Sharding &given, RankedTensorType type, const Twine &what,
-                     Location loc);
+  void remarkPadding(const Sharding &given, RankedTensorType type, const Twine &what, Location loc);
 
   func::FuncOp func;
   FunctionMeshes &meshes;

@@ -60,13 +60,11 @@ public:
   };
   /// Reads the options of a pass by their names there; an error where one has no
   /// such value.
-  static FailureOr<Options> parseOptions(Location loc, StringRef conflicts, StringRef gaps,
-                                         int64_t tripCount);
+  static FailureOr<Options> parseOptions(Location loc, StringRef conflicts, StringRef gaps, int64_t tripCount);
   using ValueId = unsigned;
   using NodeId = unsigned;
 
-  Propagation(LayoutTable &table, const Options &options)
-      : table(table), mesh(table.getMesh()), options(options) {}
+  Propagation(LayoutTable &table, const Options &options) : table(table), mesh(table.getMesh()), options(options) {}
 
   /// Adds a place that holds a tensor; open dims of what is given may be
   /// extended.
@@ -84,12 +82,10 @@ public:
   /// One value handed on as another, dim by dim: the result of a constraint, what
   /// a loop starts from, what a function returns. `defined`: the value that begins
   /// to be there, if it does, rather than one that goes back to where it was.
-  NodeId addIdentity(Operation *op, Value from, ValueId to, Value defined = {},
-                     Flow flow = Flow::Both);
+  NodeId addIdentity(Operation *op, Value from, ValueId to, Value defined = {}, Flow flow = Flow::Both);
   /// The same from a place. Of a dim that is longer on one side the major part
   /// stays behind: manual axes at the border of their region.
-  NodeId addIdentity(Operation *op, ValueId from, ValueId to, Value defined = {},
-                     Flow flow = Flow::Both) {
+  NodeId addIdentity(Operation *op, ValueId from, ValueId to, Value defined = {}, Flow flow = Flow::Both) {
     return addIdentity(op, {}, from, values[from].level, op->getBlock(), to, defined, flow);
   }
 
@@ -130,7 +126,7 @@ public:
     unsigned level;
     Flow flow;
     bool handsOn = false; // one value as another, nothing is computed
-    unsigned counts = 0; // how often reshards of its tensors run: a list of countLists
+    unsigned counts = 0;  // how often reshards of its tensors run: a list of countLists
     // By direction (forward, backward): the stage in which the op begins to take
     // part, and whether it is to be visited.
     uint8_t stage[2] = {kViews, kViews};
@@ -159,24 +155,18 @@ public:
   const Node &getNode(NodeId id) const { return nodes[id]; }
   /// Places of the tensors of a rule (-1: does not take part).
   ArrayRef<int32_t> getTensors(const Node &node) const {
-    return ArrayRef(tensors).slice(node.firstTensor,
-                                   node.rule->numOperands() + node.rule->numResults());
+    return ArrayRef(tensors).slice(node.firstTensor, node.rule->numOperands() + node.rule->numResults());
   }
   /// The values of the tensors of a rule; null for what is a place alone.
   ArrayRef<Value> getTensorValues(const Node &node) const {
-    return ArrayRef(tensorValues).slice(node.firstTensor,
-                                        node.rule->numOperands() + node.rule->numResults());
+    return ArrayRef(tensorValues).slice(node.firstTensor, node.rule->numOperands() + node.rule->numResults());
   }
   /// How often a reshard of tensor `t` of an op runs.
-  int64_t getCount(const Node &node, unsigned t) const {
-    return node.counts == 0 ? 1 : countLists[node.counts][t];
-  }
+  int64_t getCount(const Node &node, unsigned t) const { return node.counts == 0 ? 1 : countLists[node.counts][t]; }
   /// Axes that are manual around an op, along which it cannot compute in parts.
   ArrayRef<DimEntry> getManualAxes(const Node &node) const { return manualLists[node.manual]; }
   /// Settles a place otherwise than by propagation.
-  void set(ValueId id, Sharding sharding) {
-    values[id].sharding = shardings.intern(std::move(sharding));
-  }
+  void set(ValueId id, Sharding sharding) { values[id].sharding = shardings.intern(std::move(sharding)); }
   unsigned getNumNodes() const { return nodes.size(); }
   unsigned getNumPlaces() const { return values.size(); }
   /// What an op does with the shardings of its tensors: axes per factor.
@@ -211,8 +201,8 @@ private:
   };
 
   NodeId addNode(Node node, ArrayRef<int32_t> tensors, ArrayRef<Value> tensorValues);
-  NodeId addIdentity(Operation *op, Value value, ValueId from, unsigned level, Block *block,
-                     ValueId to, Value defined, Flow flow);
+  NodeId addIdentity(Operation *op, Value value, ValueId from, unsigned level, Block *block, ValueId to, Value defined,
+                     Flow flow);
   int64_t countExecutions(Block *block);
   /// How often the part of a pipeline stage runs whose ops are added from now on.
   int64_t partExecutions = 1;
@@ -235,8 +225,8 @@ private:
   /// The sharding of a place once it has taken what it can.
   ShardingId extend(ValueId place, DimsId dims);
   /// `given` is kept as it is written: gaps in it are not filled.
-  Sharding extend(const Sharding &sharding, const Sharding &given, RankedTensorType type,
-                  ArrayRef<DimEntries> dims, bool noGaps) const;
+  Sharding extend(const Sharding &sharding, const Sharding &given, RankedTensorType type, ArrayRef<DimEntries> dims,
+                  bool noGaps) const;
   DimEntry getFreePart(const Sharding &sharding, unsigned dim, DimEntry entry) const;
   bool update(ValueId place, ShardingId sharding, ArrayRef<Proposal> proposals);
 
@@ -266,8 +256,7 @@ private:
   /// What was computed: suggestions per rule, direction and shardings (of the
   /// current priority), extended shardings.
   llvm::StringMap<SmallVector<Suggestion, 2>> suggestions;
-  llvm::DenseMap<std::tuple<std::pair<ShardingId, ShardingId>, DimsId, Type>, ShardingId>
-      extended;
+  llvm::DenseMap<std::tuple<std::pair<ShardingId, ShardingId>, DimsId, Type>, ShardingId> extended;
   /// Per direction and level: nodes to visit.
   std::vector<SmallVector<NodeId, 2>> dirtyAt[2];
   llvm::BitVector dirtyLevels[2];

@@ -18,8 +18,7 @@ public:
   ShardingId intern(Sharding sharding) {
     llvm::SmallVector<int64_t, 32> key;
     appendKey(sharding, key);
-    llvm::StringRef bytes(reinterpret_cast<const char *>(key.data()),
-                          key.size() * sizeof(int64_t));
+    llvm::StringRef bytes(reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t));
     auto [it, isNew] = ids.try_emplace(bytes, shardings.size());
     if (isNew)
       shardings.push_back(std::move(sharding));

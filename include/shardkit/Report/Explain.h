@@ -25,9 +25,9 @@ struct ExplainedAxis {
   unsigned dim;
   std::string axis;
   std::vector<ExplainedStep> steps; // the first ones
-  size_t length;     // how many there are
-  std::string given; // where the way ends: "argument x", "constraint at ..."
-  int64_t priority;  // what is given there
+  size_t length;                    // how many there are
+  std::string given;                // where the way ends: "argument x", "constraint at ..."
+  int64_t priority;                 // what is given there
 };
 
 /// An axis that a neighbour has and that did not arrive; dim -1 where the op
@@ -52,7 +52,7 @@ struct ExplainedAlternative {
   std::string text;   // empty: there is none, `status` says why
   std::string status; // as of spmd.solver
   double objective, lowerBound;
-  int64_t moreBytes; // that a device holds of all values together: breaks ties
+  int64_t moreBytes;                      // that a device holds of all values together: breaks ties
   std::vector<ExplainedPrice> more, less; // than with what was chosen, the largest ones
 };
 
@@ -86,9 +86,8 @@ FailureOr<std::vector<ExplainedFunction>> explain(ModuleOp module, StringRef sel
 
 /// The same for the values that `wants` takes, asked with the name of the function
 /// and the name that the result calls the value.
-FailureOr<std::vector<ExplainedFunction>>
-explain(ModuleOp module, llvm::function_ref<bool(StringRef, StringRef)> wants,
-        const Propagation::Options &options);
+FailureOr<std::vector<ExplainedFunction>> explain(ModuleOp module, llvm::function_ref<bool(StringRef, StringRef)> wants,
+                                                  const Propagation::Options &options);
 
 void printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os);
 void printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &os);

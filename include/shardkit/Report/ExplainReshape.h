@@ -34,8 +34,7 @@ struct ExplainedReshapes {
 
 /// Propagates a copy of the module from what is given and explains its reshapes of
 /// static shape: expand_shape, collapse_shape, tensor.reshape and tosa.reshape.
-FailureOr<std::vector<ExplainedReshapes>> explainReshapes(ModuleOp module,
-                                                          const Propagation::Options &options);
+FailureOr<std::vector<ExplainedReshapes>> explainReshapes(ModuleOp module, const Propagation::Options &options);
 
 void printText(ArrayRef<ExplainedReshapes> functions, llvm::raw_ostream &os);
 void printJSON(ArrayRef<ExplainedReshapes> functions, llvm::raw_ostream &os);

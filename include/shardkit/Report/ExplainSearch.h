@@ -14,8 +14,7 @@ bool wasSearched(ModuleOp module);
 /// values that `selection` names (see explain), arguments and results if it is empty: the
 /// `top` next best layouts of each and, for a contraction, the next best ways to compute
 /// it, each the optimum of the whole function with all better ones forbidden.
-FailureOr<std::vector<ExplainedFunction>> explainSearch(ModuleOp module, StringRef selection,
-                                                       unsigned top);
+FailureOr<std::vector<ExplainedFunction>> explainSearch(ModuleOp module, StringRef selection, unsigned top);
 
 } // namespace mlir::spmd
 

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_REPORT_MEMORY_H
 #define SHARDKIT_REPORT_MEMORY_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardkit/Report/PartitionedValues.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
 
@@ -26,8 +26,7 @@ struct FunctionMemory {
 
 /// The memory of the functions of a partitioned module that are not private, in
 /// order (LiveBuffers). `top`: how many values are listed.
-std::vector<FunctionMemory> computeMemory(ModuleOp module, const PartitionedValues &values,
-                                          unsigned top);
+std::vector<FunctionMemory> computeMemory(ModuleOp module, const PartitionedValues &values, unsigned top);
 
 } // namespace mlir::spmd
 

@@ -3,9 +3,9 @@
 #ifndef SHARDKIT_REPORT_PARTITIONEDVALUES_H
 #define SHARDKIT_REPORT_PARTITIONEDVALUES_H
 
-#include "mlir/IR/BuiltinOps.h"
 #include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "mlir/IR/BuiltinOps.h"
 #include <memory>
 
 namespace mlir::spmd {

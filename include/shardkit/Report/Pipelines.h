@@ -55,8 +55,7 @@ struct ReportPipeline {
 /// The schedules of a partitioned module, whose instructions are verified. `memory`: of
 /// its functions. `tripCount`: of loops whose bounds are not constant.
 FailureOr<std::vector<ReportPipeline>> computePipelines(ModuleOp module, const MeshCache &meshes,
-                                                        ArrayRef<FunctionMemory> memory,
-                                                        int64_t tripCount);
+                                                        ArrayRef<FunctionMemory> memory, int64_t tripCount);
 
 /// How often a step runs each function that is a part of a schedule.
 llvm::StringMap<int64_t> countRuns(ModuleOp module);

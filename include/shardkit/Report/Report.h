@@ -66,9 +66,9 @@ struct Report {
   std::vector<ReportCollective> collectives;
   std::map<std::string, int64_t> bytesByKind, bytesByAxis;
   double totalCost = 0;
-  std::vector<ReportSolver> solver; // functions that were laid out by search
-  std::vector<ReportShape> shapes;  // the best one first
-  std::vector<FunctionMemory> memory;      // a function each, in order
+  std::vector<ReportSolver> solver;   // functions that were laid out by search
+  std::vector<ReportShape> shapes;    // the best one first
+  std::vector<FunctionMemory> memory; // a function each, in order
   std::vector<ReportPipeline> pipelines;
   std::vector<ReplicatedValue> replicated; // the most bytes first
   /// Whether layouts inside functions are known; without them little is replicated
@@ -87,8 +87,7 @@ struct ReportOptions {
 };
 
 /// Reads a partitioned module; reports where an op does not say what it moves.
-FailureOr<Report> buildReport(ModuleOp module, const PartitionedValues &values,
-                              const ReportOptions &options);
+FailureOr<Report> buildReport(ModuleOp module, const PartitionedValues &values, const ReportOptions &options);
 /// The first `top` replicated values are printed.
 void printText(const Report &report, unsigned top, raw_ostream &os);
 void printJSON(const Report &report, unsigned top, raw_ostream &os);

@@ -9,8 +9,8 @@
 #ifndef SHARDKIT_RULES_INDEXEDOPS_H
 #define SHARDKIT_RULES_INDEXEDOPS_H
 
-#include "mlir/IR/Builders.h"
 #include "shardkit/Rules/ShardingRule.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -73,15 +73,13 @@ ShardingRule getAddressingRule(Operation *op, const Addressing &addressing);
 struct LocalPlace {
   Value index, owned;
 };
-using LocalPlaceFn =
-    llvm::function_ref<LocalPlace(OpBuilder &b, Location loc, unsigned k, Value global)>;
+using LocalPlaceFn = llvm::function_ref<LocalPlace(OpBuilder &b, Location loc, unsigned k, Value global)>;
 
 /// The op as loops, before it: a linalg.generic that reads, one that writes (every place
 /// looks at every row), or where sizes are not known a nest of scf.for that writes element
 /// by element. Places that are not owned are read as the neutral element of a sum and not
 /// written. Returns what replaces the op's result.
-Value expandAddressing(OpBuilder &b, Operation *op, const Addressing &addressing,
-                       LocalPlaceFn localize = {});
+Value expandAddressing(OpBuilder &b, Operation *op, const Addressing &addressing, LocalPlaceFn localize = {});
 
 } // namespace mlir::spmd
 

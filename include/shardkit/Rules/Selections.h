@@ -13,10 +13,9 @@ namespace mlir::spmd {
 /// by comparing these with what the outputs hold.
 ///
 /// Every shard (every thread of a device) may pick its own first, from candidates that
-/// follow each other, and pick among what the shards have picked, in their order, by the same ops. That is checked, not recognised: the ops are
-/// evaluated on all candidates of a small domain (NaN, zeros of both signs, values
-/// below and above): what a shard has picked must count like all that it has seen,
-/// although every shard starts from the init:
+/// follow each other, and pick among what the shards have picked, in their order, by the same ops. That is checked, not
+/// recognised: the ops are evaluated on all candidates of a small domain (NaN, zeros of both signs, values below and
+/// above): what a shard has picked must count like all that it has seen, although every shard starts from the init:
 ///   x > best ? x : best, with the place                    yes
 ///   x >= best ? x : best, with the place                   no: the init wins a tie
 ///   max(x, best), x > best ? place : best place, floats    no: after a NaN
@@ -36,8 +35,8 @@ bool isSelection(linalg::LinalgOp op);
 ///   x > best ? x : best, with the place, floats            no: a NaN that comes first stays
 bool isAssociativeSelection(linalg::LinalgOp op);
 /// Emits what the body of `op` holds after it has held `held` and seen `candidate`.
-SmallVector<Value> pickOne(OpBuilder &b, linalg::LinalgOp op, const Selection &selection,
-                           ValueRange held, ValueRange candidate);
+SmallVector<Value> pickOne(OpBuilder &b, linalg::LinalgOp op, const Selection &selection, ValueRange held,
+                           ValueRange candidate);
 
 } // namespace mlir::spmd
 

@@ -32,7 +32,7 @@ enum class FactorKind : uint8_t {
   /// Every shard picks a candidate, and then all pick among these (argmax). Results
   /// are complete; the axes follow the order of the factor (no gaps).
   Selection,
-  Whole      ///< must not be sharded (ordered, windowed, opaque)
+  Whole ///< must not be sharded (ordered, windowed, opaque)
 };
 
 struct Factor {
@@ -92,12 +92,8 @@ public:
   unsigned numFactors() const { return factors.size(); }
   unsigned numOperands() const { return operandCount; }
   unsigned numResults() const { return tensors.size() - operandCount; }
-  llvm::ArrayRef<Tensor> operands() const {
-    return llvm::ArrayRef(tensors).take_front(operandCount);
-  }
-  llvm::ArrayRef<Tensor> results() const {
-    return llvm::ArrayRef(tensors).drop_front(operandCount);
-  }
+  llvm::ArrayRef<Tensor> operands() const { return llvm::ArrayRef(tensors).take_front(operandCount); }
+  llvm::ArrayRef<Tensor> results() const { return llvm::ArrayRef(tensors).drop_front(operandCount); }
   const Tensor &tensor(unsigned i) const { return tensors[i]; }
   /// Factors of dim `d` of tensor `t`, major to minor; empty for a dim of size 1
   /// or one that no factor describes (it stays whole).
@@ -219,8 +215,7 @@ std::optional<llvm::SmallVector<ReshapeGroup>> getReshapeGroups(llvm::ArrayRef<i
 /// takes such reshapes apart).
 ///   12 and 3x4: [(a b)], [a][b]     2x6 and 4x3: [a][(b c)], [(a b)][c]
 struct ReshapeFactors {
-  ReshapeFactors(ShardingRule &rule, llvm::ArrayRef<int64_t> from,
-                 llvm::ArrayRef<int64_t> to);
+  ReshapeFactors(ShardingRule &rule, llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
   llvm::SmallVector<llvm::SmallVector<int32_t, 2>> from, to;
 };
 /// True for ops that keep the elements in row-major order: the ops of which
@@ -230,8 +225,7 @@ bool isReshape(Operation *op);
 /// of dims and an expand from them: on a joined dim every digit can be said. So is
 /// one of dynamic shape where its groups are known. Others stay. `onReplace`: called
 /// with a result before it is replaced, and with what replaces it.
-void splitReshapes(llvm::ArrayRef<Operation *> reshapes,
-                   llvm::function_ref<void(Value, Value)> onReplace = {});
+void splitReshapes(llvm::ArrayRef<Operation *> reshapes, llvm::function_ref<void(Value, Value)> onReplace = {});
 
 /// Tensors that are joined along dim `joined`. Equal parts are the digits of the dim
 /// (part, place in it), others are read in windows along the result.
@@ -253,8 +247,7 @@ int64_t getLoopOfIndex(Operation *op, Value index);
 /// indexed factor, the same for all dims of that size that are read at that
 /// place, if the op can do without what another shard owns (IndexedOps.h); others
 /// have none.
-void addCapturedOperands(ShardingRule &rule, Operation *op,
-                         llvm::ArrayRef<int64_t> sizes);
+void addCapturedOperands(ShardingRule &rule, Operation *op, llvm::ArrayRef<int64_t> sizes);
 
 /// What holds whatever the op: a factor that one tensor has on two dims (a
 /// diagonal) cannot be cut, nor can the dims of a tensor without elements.

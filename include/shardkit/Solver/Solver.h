@@ -66,7 +66,7 @@ struct Solution {
   std::vector<unsigned> choices;
   Price objective = Price::impossible(), lowerBound;
   int64_t peak = 0, peakPoint = 0; // of `choices`
-  double seconds = 0, work = 0; // as for the limits
+  double seconds = 0, work = 0;    // as for the limits
   /// Where nothing within the budget was found: the smallest feasible budget is between these, and
   /// exactly both where they are equal. -1 where it was not asked for, or not found.
   int64_t smallestBudgetBound = -1, smallestBudget = -1;

@@ -46,8 +46,7 @@ void registerTarget(DialectRegistry &registry);
 /// results carry `spmd.sharding` and `spmd.global_type`; a function without them
 /// runs on one device. `reference` may be null; else it has the same functions in
 /// global view, free of annotations. Errors are diagnostics.
-LogicalResult writeBundle(ModuleOp module, ModuleOp reference,
-                          const BundleOptions &options, StringRef dir);
+LogicalResult writeBundle(ModuleOp module, ModuleOp reference, const BundleOptions &options, StringRef dir);
 
 } // namespace mlir::spmd
 

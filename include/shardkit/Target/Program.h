@@ -42,13 +42,11 @@ struct CompiledFunction {
 /// lowered) into the shared object `path`. Functions that differ in names only
 /// are compiled once. Consumes the functions. With `emit` prints to `os` and writes
 /// nothing.
-LogicalResult compileProgram(ModuleOp module, const CodegenOptions &options,
-                             StringRef path, llvm::raw_ostream &os,
+LogicalResult compileProgram(ModuleOp module, const CodegenOptions &options, StringRef path, llvm::raw_ostream &os,
                              llvm::StringMap<CompiledFunction> &functions);
 
 /// One module in LLVM dialect to an object file in memory (or LLVM IR text).
-LogicalResult emitObject(ModuleOp module, const CodegenOptions &options,
-                         llvm::SmallVectorImpl<char> &object);
+LogicalResult emitObject(ModuleOp module, const CodegenOptions &options, llvm::SmallVectorImpl<char> &object);
 
 /// Spawns ld.lld.
 LogicalResult linkShared(Location loc, ArrayRef<std::string> objects, StringRef path);

@@ -17,10 +17,8 @@ using llvm::SmallVector;
 static constexpr double kSolvePart = 0.2;
 
 BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget, TablePool &pool,
-                           const SolverOptions &options, const Clock &clock,
-                           SolverStatistics &statistics)
-    : problem(problem), budget(budget), pool(pool), options(options), clock(clock),
-      statistics(statistics) {
+                           const SolverOptions &options, const Clock &clock, SolverStatistics &statistics)
+    : problem(problem), budget(budget), pool(pool), options(options), clock(clock), statistics(statistics) {
   if (budget)
     limit = *budget;
   // Always paid.
@@ -51,10 +49,9 @@ BudgetSearch::BudgetSearch(const Problem &problem, std::optional<int64_t> budget
 }
 
 unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
-  uint64_t hash =
-      llvm::xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(choices.data()),
-                                          choices.size() * sizeof(unsigned))) >>
-      1;
+  uint64_t hash = llvm::xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(choices.data()),
+                                                      choices.size() * sizeof(unsigned))) >>
+                  1;
   auto [it, inserted] = columnOf.try_emplace(hash, columns.size());
   if (!inserted && ArrayRef(columns[it->second].choices) == choices)
     return it->second;
@@ -73,8 +70,7 @@ unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
     column.peak = std::max(column.peak, m);
   columns.push_back(std::move(column));
   unsigned id = columns.size() - 1;
-  if ((isPeak() || columns[id].peak <= limit) &&
-      (best == kNoColumn || valueOf(columns[id]) < valueOf(columns[best])))
+  if ((isPeak() || columns[id].peak <= limit) && (best == kNoColumn || valueOf(columns[id]) < valueOf(columns[best])))
     best = id;
   return id;
 }
@@ -96,8 +92,7 @@ bool BudgetSearch::isDone() const {
 // Multipliers
 //===----------------------------------------------------------------------===//
 
-BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, double>> exact,
-                                              bool everywhere) const {
+BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, double>> exact, bool everywhere) const {
   // As fine as sums in 64 bits allow, in powers of two. Once there is a solution, what costs many times more than
   // all columns may become impossible.
   double most = isPeak() ? highest : hasBest() ? 1 : dearest;
@@ -136,14 +131,12 @@ BudgetSearch::Multipliers BudgetSearch::round(ArrayRef<std::pair<unsigned, doubl
   auto it = exact.begin();
   for (unsigned p = 0; p < problem.fixed.size(); ++p) {
     double own = it != exact.end() && it->first == p ? (it++)->second / all : 0;
-    add(p, exact.empty() ? 1.0 / problem.fixed.size()
-                         : (1 - rest) * own + rest / problem.fixed.size());
+    add(p, exact.empty() ? 1.0 / problem.fixed.size() : (1 - rest) * own + rest / problem.fixed.size());
   }
   return result;
 }
 
-std::vector<TableId> BudgetSearch::weigh(const Problem &of, const Multipliers &by,
-                                         TablePool &in) const {
+std::vector<TableId> BudgetSearch::weigh(const Problem &of, const Multipliers &by, TablePool &in) const {
   std::vector<int64_t> before(of.fixed.size() + 1, 0); // sum of the multipliers before a point
   for (auto [p, m] : by.points)
     before[p + 1] = m;
@@ -157,15 +150,13 @@ std::vector<TableId> BudgetSearch::weigh(const Problem &of, const Multipliers &b
       continue;
     unsigned slot = buffer.a;
     if (buffer.b != kNoVar) {
-      auto it =
-          llvm::lower_bound(of.edges, buffer, [](const Problem::Edge &e, const Problem::Buffer &b) {
-            return std::tie(e.a, e.b) < std::tie(b.a, b.b);
-          });
+      auto it = llvm::lower_bound(of.edges, buffer, [](const Problem::Edge &e, const Problem::Buffer &b) {
+        return std::tie(e.a, e.b) < std::tie(b.a, b.b);
+      });
       slot = n + (it - of.edges.begin());
     }
     // One weight per table of bytes, so that equal variables have equal lists.
-    auto *same =
-        llvm::find_if(weights[slot], [&](const Weight &w) { return w.bytes == buffer.bytes; });
+    auto *same = llvm::find_if(weights[slot], [&](const Weight &w) { return w.bytes == buffer.bytes; });
     if (same != weights[slot].end())
       same->factor += factor;
     else
@@ -205,8 +196,7 @@ int64_t BudgetSearch::getBoundOf(int64_t least, const Multipliers &by, const Pro
 // The master program
 //===----------------------------------------------------------------------===//
 
-BudgetSearch::Master BudgetSearch::solveMaster(ArrayRef<unsigned> which,
-                                               std::vector<unsigned> &rows) const {
+BudgetSearch::Master BudgetSearch::solveMaster(ArrayRef<unsigned> which, std::vector<unsigned> &rows) const {
   double low = 1e300, high = -1e300, most = 1;
   for (unsigned c : which) {
     low = std::min(low, double(valueOf(columns[c])));
@@ -242,15 +232,13 @@ BudgetSearch::Master BudgetSearch::solveMaster(ArrayRef<unsigned> which,
         for (unsigned p = 0; p < mix.size(); ++p)
           mix[p] += share * double(columns[c].memory[p]);
     unsigned at = llvm::max_element(mix) - mix.begin();
-    if (mix.empty() || mix[at] <= limit * (1 + 1e-9) || llvm::is_contained(rows, at) ||
-        rows.size() >= 60)
+    if (mix.empty() || mix[at] <= limit * (1 + 1e-9) || llvm::is_contained(rows, at) || rows.size() >= 60)
       break;
     rows.push_back(at);
   }
   for (auto [i, p] : llvm::enumerate(rows))
     if (program.duals[i] > 1e-12)
-      master.multipliers.push_back(
-          {p, isPeak() ? program.duals[i] : program.duals[i] * range / unit});
+      master.multipliers.push_back({p, isPeak() ? program.duals[i] : program.duals[i] * range / unit});
   llvm::sort(master.multipliers);
   master.value = isPeak() ? unit * (1 - program.x.back()) : program.value * range + low;
   return master;
@@ -291,15 +279,12 @@ void BudgetSearch::dropLastColumn() {
 void BudgetSearch::branch(Node root, bool proves, unsigned maxNodes) {
   size_t numFixed = root.allowed.size();
   struct Worse {
-    bool operator()(const std::pair<int64_t, unsigned> &x,
-                    const std::pair<int64_t, unsigned> &y) const {
+    bool operator()(const std::pair<int64_t, unsigned> &x, const std::pair<int64_t, unsigned> &y) const {
       return x > y;
     }
   };
   std::vector<Node> nodes = {std::move(root)};
-  std::priority_queue<std::pair<int64_t, unsigned>, std::vector<std::pair<int64_t, unsigned>>,
-                      Worse>
-      queue;
+  std::priority_queue<std::pair<int64_t, unsigned>, std::vector<std::pair<int64_t, unsigned>>, Worse> queue;
   queue.push({bound, 0});
   while (!queue.empty()) {
     auto [value, index] = queue.top();
@@ -460,8 +445,9 @@ void BudgetSearch::descend() {
         const Problem::Edge &edge = problem.edges[i];
         const Table &table = pool.get(edge.table);
         for (unsigned c = 0; c < price.size(); ++c)
-          price[c] = std::min(kInf, price[c] + (edge.a == v ? table.time[size_t(c) * problem.sizes[edge.b] + choices[edge.b]]
-                                                            : table.time[size_t(choices[edge.a]) * problem.sizes[v] + c]));
+          price[c] =
+              std::min(kInf, price[c] + (edge.a == v ? table.time[size_t(c) * problem.sizes[edge.b] + choices[edge.b]]
+                                                     : table.time[size_t(choices[edge.a]) * problem.sizes[v] + c]));
       }
       unsigned before = choices[v];
       cheaper.clear();
@@ -510,7 +496,8 @@ void BudgetSearch::searchLarge() {
     // The first multipliers of a peak are a guess.
     double gap = isPeak() && exact.empty() ? 0.02 : 1e-4;
     MinSum::Answer answer;
-    clock.inPart(kSolvePart, [&] { answer = full.solve(weigh(problem, multipliers, pool), gap, kInf, /*toTheEnd=*/false); });
+    clock.inPart(kSolvePart,
+                 [&] { answer = full.solve(weigh(problem, multipliers, pool), gap, kInf, /*toTheEnd=*/false); });
     if (answer.impossible) {
       bound = kInf;
       return;

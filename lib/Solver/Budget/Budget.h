@@ -18,8 +18,8 @@ class BudgetSearch {
 public:
   /// `problem` has times only (no bytes that break ties) and a table per variable.
   /// Without a budget the peak is minimized.
-  BudgetSearch(const Problem &problem, std::optional<int64_t> budget, TablePool &pool,
-               const SolverOptions &options, const Clock &clock, SolverStatistics &statistics);
+  BudgetSearch(const Problem &problem, std::optional<int64_t> budget, TablePool &pool, const SolverOptions &options,
+               const Clock &clock, SolverStatistics &statistics);
 
   struct Column {
     std::vector<unsigned> choices;

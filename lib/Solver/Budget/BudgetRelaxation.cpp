@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Budget.h"
 #include "../Elimination/EliminationOrder.h"
+#include "Budget.h"
 #include <map>
 
 using namespace mlir::spmd;
@@ -17,8 +17,8 @@ using llvm::SmallVector;
 
 /// The part of a problem where variables have only some of their choices, in a pool of its
 /// own, which goes when it is not needed any more.
-static Problem copyPart(const Problem &problem, const TablePool &pool,
-                        ArrayRef<std::vector<unsigned>> allowed, TablePool &to) {
+static Problem copyPart(const Problem &problem, const TablePool &pool, ArrayRef<std::vector<unsigned>> allowed,
+                        TablePool &to) {
   Problem part;
   part.fixed = problem.fixed;
   part.constant = problem.constant;
@@ -31,8 +31,8 @@ static Problem copyPart(const Problem &problem, const TablePool &pool,
   SequenceMap keys;
   std::vector<TableId> made;
   auto copy = [&](TableId id, unsigned a, unsigned b) {
-    auto [index, inserted] = keys.insert(
-        {id, lists[a], b == kNoVar ? kNoTable : lists[b], b == kNoVar ? 1 : problem.sizes[b]});
+    auto [index, inserted] =
+        keys.insert({id, lists[a], b == kNoVar ? kNoTable : lists[b], b == kNoVar ? 1 : problem.sizes[b]});
     if (!inserted)
       return made[index];
     const Table &from = pool.get(id);
@@ -76,9 +76,7 @@ static std::vector<unsigned> getDepthFirst(ArrayRef<Elimination::Step> steps) {
     stack.pop_back();
     number[i] = next++;
     // The last one pushed comes first.
-    llvm::sort(children[i], [&](unsigned x, unsigned y) {
-      return size[x] != size[y] ? size[x] > size[y] : x < y;
-    });
+    llvm::sort(children[i], [&](unsigned x, unsigned y) { return size[x] != size[y] ? size[x] > size[y] : x < y; });
     stack.insert(stack.end(), children[i].begin(), children[i].end());
   }
   return number;

@@ -50,7 +50,7 @@ DualAscent::DualAscent(const Problem &problem, ArrayRef<unsigned> order, TablePo
     }
     for (unsigned place = 0; place <= sharing.readers.size(); ++place) {
       unsigned v = getMember(sharing, place);
-      memberOf[v].push_back({unsigned(i), place, position[v] < last, position[v] > first});
+      memberOf[v].push_back({unsigned(i), place, position[v]<last, position[v]> first});
     }
   }
   memberBegin.push_back(0);
@@ -304,9 +304,8 @@ const Real *DualAscent::getTable(TableId id) const {
 
 /// out[j] = min over i of base[i] + table[i][j]; returns the least of them.
 template <unsigned Block>
-static inline __attribute__((always_inline)) void minPlusBlock(Real *out, const Real *base,
-                                                               const Real *table, size_t rows,
-                                                               size_t columns, size_t at) {
+static inline __attribute__((always_inline)) void minPlusBlock(Real *out, const Real *base, const Real *table,
+                                                               size_t rows, size_t columns, size_t at) {
   Real least[Block];
   for (unsigned k = 0; k < Block; ++k)
     least[k] = base[0] + table[at + k];
@@ -322,8 +321,7 @@ static inline __attribute__((always_inline)) void minPlusBlock(Real *out, const 
     out[at + k] = least[k];
 }
 
-SHARDKIT_CLONES static Real minPlus(Real *out, const Real *base, const Real *table, size_t rows,
-                                    size_t columns) {
+SHARDKIT_CLONES static Real minPlus(Real *out, const Real *base, const Real *table, size_t rows, size_t columns) {
   // Blocks stay in registers; the last one overlaps with the one before.
   constexpr unsigned kBlock = 16;
   if (columns >= kBlock) {
@@ -471,11 +469,14 @@ bool DualAscent::choose(unsigned v, llvm::MutableArrayRef<unsigned> choices) con
     auto isUnknown = [&](unsigned other) { return other != v && choices[other] == kNoVar; };
     if (isUnknown(sharing.host) || llvm::any_of(sharing.readers, [&](auto &r) { return isUnknown(r.first); })) {
       SmallVector<Real, 256> byChoice(size);
-      getSharedSums(member, [&](unsigned other) -> std::optional<unsigned> {
-        if (other == v || choices[other] == kNoVar)
-          return std::nullopt;
-        return choices[other];
-      }, byChoice.data());
+      getSharedSums(
+          member,
+          [&](unsigned other) -> std::optional<unsigned> {
+            if (other == v || choices[other] == kNoVar)
+              return std::nullopt;
+            return choices[other];
+          },
+          byChoice.data());
       for (unsigned x = 0; x < size; ++x)
         sum[x] += byChoice[x];
       continue;
@@ -531,8 +532,7 @@ bool DualAscent::improve(llvm::MutableArrayRef<unsigned> choices) const {
     if (tables[v] != kNoTable && pool.get(tables[v]).time[choices[v]] >= kInf)
       return false;
   for (auto [i, edge] : llvm::enumerate(problem.edges))
-    if (pool.get(tables[n + i])
-            .time[size_t(choices[edge.a]) * problem.sizes[edge.b] + choices[edge.b]] >= kInf)
+    if (pool.get(tables[n + i]).time[size_t(choices[edge.a]) * problem.sizes[edge.b] + choices[edge.b]] >= kInf)
       return false;
   for (const Problem::Sharing &sharing : problem.sharings) {
     const Table &prices = pool.get(sharing.prices);

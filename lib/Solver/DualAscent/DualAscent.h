@@ -13,10 +13,10 @@
 #ifndef SHARDKIT_LIB_SOLVER_DUALASCENT_DUALASCENT_H
 #define SHARDKIT_LIB_SOLVER_DUALASCENT_DUALASCENT_H
 
-#include "../Support/Clock.h"
 #include "../Problem.h"
-#include "SharingSums.h"
+#include "../Support/Clock.h"
 #include "../Support/StepSchedule.h"
+#include "SharingSums.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <memory>
 #include <optional>
@@ -103,8 +103,8 @@ public:
   Restricted restrict(const Moved &moved, int64_t slack, bool withBytes, TablePool &to) const;
   /// Of these, only the choices that add at most `near` and those of solutions, of any variable that looks
   /// alike.
-  Restricted restrictTo(llvm::ArrayRef<std::vector<unsigned>> solutions, const Moved &moved, int64_t near, int64_t slack,
-                        TablePool &to) const;
+  Restricted restrictTo(llvm::ArrayRef<std::vector<unsigned>> solutions, const Moved &moved, int64_t near,
+                        int64_t slack, TablePool &to) const;
   /// The same with choices taken together, by entries of `Moved::sumOf`: no solution within the slack takes less
   /// (domain abstraction). Without sharings.
   Restricted abstract(llvm::ArrayRef<Groups> groups, const Moved &moved, int64_t slack, bool withBytes,
@@ -124,9 +124,9 @@ private:
   };
   /// What a variable is in a sharing: the host, or a reader.
   struct Member {
-    unsigned sharing, place; // 0: host, 1 + reader
+    unsigned sharing, place;   // 0: host, 1 + reader
     bool hasLater, hasEarlier; // whether other members come later, or earlier
-    size_t message = 0; // where what it receives, and what it hands on, begins
+    size_t message = 0;        // where what it receives, and what it hands on, begins
   };
   llvm::ArrayRef<Member> getMembers(unsigned v) const {
     return llvm::ArrayRef(members).slice(memberBegin[v], memberBegin[v + 1] - memberBegin[v]);
@@ -198,8 +198,8 @@ private:
   std::vector<unsigned> visited, classOf;
   bool isScheduled = false;
   std::optional<StepSchedule> forwardSteps, backwardSteps; // of passes that take long enough
-  std::vector<unsigned> alikeOf; // classOf, as it was at first
-  std::vector<unsigned> linkBegin; // per variable, into links
+  std::vector<unsigned> alikeOf;                           // classOf, as it was at first
+  std::vector<unsigned> linkBegin;                         // per variable, into links
   std::vector<Link> links;
   std::vector<unsigned> forwardCount, backwardCount;
   std::vector<unsigned> memberBegin; // per variable, into members

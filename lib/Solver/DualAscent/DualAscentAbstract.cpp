@@ -19,8 +19,8 @@ void DualAscent::Groups::split(ArrayRef<unsigned> choices) {
   }
 }
 
-DualAscent::Restricted DualAscent::abstract(ArrayRef<Groups> groups, const Moved &moved, int64_t slack,
-                                            bool withBytes, TablePool &toPool) const {
+DualAscent::Restricted DualAscent::abstract(ArrayRef<Groups> groups, const Moved &moved, int64_t slack, bool withBytes,
+                                            TablePool &toPool) const {
   assert(problem.sharings.empty() && "sets of what is shared are listed choice by choice");
   Restricted result;
   for (auto [from, excess] : llvm::zip_equal(groups, moved.excess)) {

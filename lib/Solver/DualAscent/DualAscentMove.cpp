@@ -1,7 +1,7 @@
 //===- DualAscentMove.cpp - What costs that are moved prove ---------------===//
 
-#include "DualAscent.h"
 #include "../Support/Vectorize.h"
+#include "DualAscent.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Parallel.h"
 #include <array>
@@ -13,11 +13,9 @@ using namespace mlir::spmd::solver;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-SHARDKIT_CLONES static void minimizeShifted(const int64_t *__restrict table,
-                                            const int64_t *__restrict byRow,
-                                            const int64_t *__restrict byColumn, size_t rows,
-                                            size_t columns, int64_t *__restrict rowLeast,
-                                            int64_t *__restrict columnLeast) {
+SHARDKIT_CLONES static void minimizeShifted(const int64_t *__restrict table, const int64_t *__restrict byRow,
+                                            const int64_t *__restrict byColumn, size_t rows, size_t columns,
+                                            int64_t *__restrict rowLeast, int64_t *__restrict columnLeast) {
   for (size_t y = 0; y < columns; ++y)
     columnLeast[y] = kInf;
   for (size_t x = 0; x < rows; ++x) {
@@ -195,8 +193,7 @@ DualAscent::Moved DualAscent::move() const {
     size_t toA = arriving[i][0], toB = arriving[i][1];
     bool aGives = position[edge.a] > position[edge.b];
     unsigned a = result.ownOf[edge.a], b = result.ownOf[edge.b];
-    key.assign({tables[n + i], a, b, unsigned(toA), unsigned(toA >> 32), unsigned(toB),
-                unsigned(toB >> 32), aGives});
+    key.assign({tables[n + i], a, b, unsigned(toA), unsigned(toA >> 32), unsigned(toB), unsigned(toB >> 32), aGives});
     auto [pair, isNew] = pairs.insert(key);
     result.pairOf.push_back(pair);
     if (!isNew) {
@@ -212,8 +209,7 @@ DualAscent::Moved DualAscent::move() const {
       byColumn[y] = (aGives ? 0 : give[b][y]) - getMessage(toB + y);
     std::vector<int64_t> &rowLeast = rowLeasts.emplace_back(sa);
     std::vector<int64_t> &columnLeast = columnLeasts.emplace_back(sb);
-    minimizeShifted(pool.get(tables[n + i]).time.data(), byRow, byColumn, sa, sb, rowLeast.data(),
-                    columnLeast.data());
+    minimizeShifted(pool.get(tables[n + i]).time.data(), byRow, byColumn, sa, sb, rowLeast.data(), columnLeast.data());
     int64_t least = *llvm::min_element(rowLeast);
     if (least >= kInf) {
       result.impossible = true;

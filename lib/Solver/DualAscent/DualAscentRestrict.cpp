@@ -34,7 +34,7 @@ struct DualAscent::SharedSet {
 struct DualAscent::SharedPrices {
   size_t numItems;
   const int64_t *byHost;
-  const int64_t *prices;                    // of items, host-major
+  const int64_t *prices; // of items, host-major
   const Groups *hosts;
   SmallVector<ArrayRef<unsigned>, 6> items; // of each reader by choice
   SmallVector<const int64_t *, 6> byReader; // what it adds by choice
@@ -46,8 +46,13 @@ DualAscent::SharedPrices DualAscent::getSharedPrices(unsigned number, const Move
   const Problem::Sharing &sharing = problem.sharings[number];
   const Table &prices = pool.get(sharing.prices);
   const int64_t *shifts = moved.sharedShifts[moved.sharedOf[number]].data();
-  SharedPrices result{prices.size() / problem.sizes[sharing.host], shifts, prices.time.data(),
-                      &groups[moved.sumOf[sharing.host]], {}, {}, {}};
+  SharedPrices result{prices.size() / problem.sizes[sharing.host],
+                      shifts,
+                      prices.time.data(),
+                      &groups[moved.sumOf[sharing.host]],
+                      {},
+                      {},
+                      {}};
   shifts += problem.sizes[sharing.host];
   for (auto [v, items] : sharing.readers) {
     result.items.push_back(pool.getList(items));
@@ -205,9 +210,8 @@ void DualAscent::addSharings(const Moved &moved, int64_t slack, Restricted &resu
       for (auto [r, reader] : llvm::enumerate(sharing.readers)) {
         TableId id = toPool.intern(std::move(tables.withReaders[r]));
         auto mine = llvm::MutableArrayRef(to.edges).take_back(r + 1);
-        auto known = llvm::find_if(mine, [&, v = reader.first](const Problem::Edge &edge) {
-          return edge.b == own && edge.a == v;
-        });
+        auto known = llvm::find_if(
+            mine, [&, v = reader.first](const Problem::Edge &edge) { return edge.b == own && edge.a == v; });
         if (known != mine.end())
           known->table = toPool.add(known->table, id);
         else
@@ -222,8 +226,7 @@ void DualAscent::addSharings(const Moved &moved, int64_t slack, Restricted &resu
 //===----------------------------------------------------------------------===//
 
 /// The choices that `isLeft`, each by itself.
-template <typename Predicate>
-static DualAscent::Groups getGroups(ArrayRef<int64_t> excess, Predicate isLeft) {
+template <typename Predicate> static DualAscent::Groups getGroups(ArrayRef<int64_t> excess, Predicate isLeft) {
   DualAscent::Groups groups;
   groups.of.assign(excess.size(), DualAscent::Groups::kNone);
   for (unsigned x = 0; x < excess.size(); ++x)
@@ -360,7 +363,6 @@ void DualAscent::addTables(const Moved &moved, int64_t slack, bool withBytes, Re
   }
   if (!result.impossible)
     addSharings(moved, slack, result, toPool);
-  llvm::sort(to.edges, [](const Problem::Edge &x, const Problem::Edge &y) {
-    return std::tie(x.a, x.b) < std::tie(y.a, y.b);
-  });
+  llvm::sort(to.edges,
+             [](const Problem::Edge &x, const Problem::Edge &y) { return std::tie(x.a, x.b) < std::tie(y.a, y.b); });
 }

@@ -128,8 +128,7 @@ bool Contraction::run(ArrayRef<TableId> tables) {
   auto sum = [&](ArrayRef<unsigned> sources) {
     TableId all = kNoTable;
     for (unsigned source : sources) {
-      TableId id =
-          source < numTables ? tables[source] : memo.get(last.entries[source - numTables]).result;
+      TableId id = source < numTables ? tables[source] : memo.get(last.entries[source - numTables]).result;
       all = all == kNoTable ? id : memo.pool.add(all, id);
     }
     return all;

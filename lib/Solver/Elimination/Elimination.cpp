@@ -124,8 +124,7 @@ unsigned JoinMemo::findMinimum(unsigned entry, ArrayRef<unsigned> at) {
   return it->second;
 }
 
-void JoinMemo::addSlice(unsigned entry, ArrayRef<unsigned> at,
-                        llvm::MutableArrayRef<Price> sums) const {
+void JoinMemo::addSlice(unsigned entry, ArrayRef<unsigned> at, llvm::MutableArrayRef<Price> sums) const {
   solver::addSlice(getShape(entry), getTables(entry), at, sums);
 }
 
@@ -133,8 +132,7 @@ void JoinMemo::addSlice(unsigned entry, ArrayRef<unsigned> at,
 // Elimination
 //===----------------------------------------------------------------------===//
 
-Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64_t maxJoin,
-                         JoinMemo &memo)
+Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64_t maxJoin, JoinMemo &memo)
     : memo(&memo), sizes(problem.sizes) {
   unsigned n = problem.sizes.size();
   numTables = n + problem.edges.size();
@@ -163,8 +161,7 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
       put({v}, v);
   for (auto [i, edge] : llvm::enumerate(problem.edges)) {
     bool swap = position[edge.a] > position[edge.b];
-    put(swap ? SmallVector<unsigned, 6>{edge.b, edge.a} : SmallVector<unsigned, 6>{edge.a, edge.b},
-        n + i);
+    put(swap ? SmallVector<unsigned, 6>{edge.b, edge.a} : SmallVector<unsigned, 6>{edge.a, edge.b}, n + i);
   }
 
   auto byPosition = [&](unsigned x, unsigned y) { return position[x] < position[y]; };
@@ -174,8 +171,7 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
     llvm::sort(bucket, [&](const Input &x, const Input &y) {
       if (x.scope == y.scope)
         return x.source < y.source;
-      return std::lexicographical_compare(x.scope.begin(), x.scope.end(), y.scope.begin(),
-                                          y.scope.end(), byPosition);
+      return std::lexicographical_compare(x.scope.begin(), x.scope.end(), y.scope.begin(), y.scope.end(), byPosition);
     });
     // Mini-buckets, first fit, the widest tables first; mostly there is one.
     SmallVector<SmallVector<unsigned, 8>, 1> parts;
@@ -197,8 +193,8 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
       bool found = false;
       for (unsigned p = 0; p < parts.size() && !found; ++p) {
         SmallVector<unsigned, 8> both;
-        std::set_union(scopes[p].begin(), scopes[p].end(), bucket[i].scope.begin(),
-                       bucket[i].scope.end(), std::back_inserter(both), byPosition);
+        std::set_union(scopes[p].begin(), scopes[p].end(), bucket[i].scope.begin(), bucket[i].scope.end(),
+                       std::back_inserter(both), byPosition);
         if (getEntries(both) > double(maxJoin))
           continue;
         scopes[p] = both;
@@ -246,8 +242,7 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
       largest = std::max(largest, entries);
       all += entries;
       if (!step.scope.empty())
-        put(SmallVector<unsigned, 6>(step.scope.begin(), step.scope.end()),
-            numTables + steps.size());
+        put(SmallVector<unsigned, 6>(step.scope.begin(), step.scope.end()), numTables + steps.size());
       steps.push_back(std::move(step));
     }
     bucket.clear();
@@ -259,8 +254,8 @@ Elimination::Elimination(const Problem &problem, ArrayRef<unsigned> order, int64
     edgeSizes.push_back({sizes[edge.a], sizes[edge.b]});
 }
 
-Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit,
-                                  const Clock *clock, ArrayRef<int64_t> limits) {
+Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit, const Clock *clock,
+                                  ArrayRef<int64_t> limits) {
   ++memo->statistics.runs;
   Run run;
   mayVisit += memo->getWork();
@@ -277,15 +272,14 @@ Elimination::Run Elimination::run(ArrayRef<TableId> tables, double mayVisit,
       if (source >= numTables)
         inputs.push_back(memo->get(run.entries[source - numTables]).result);
       else if (transposed[source])
-        inputs.push_back(memo->pool.transpose(tables[source], edgeSizes[source - n].first,
-                                              edgeSizes[source - n].second));
+        inputs.push_back(
+            memo->pool.transpose(tables[source], edgeSizes[source - n].first, edgeSizes[source - n].second));
       else
         inputs.push_back(tables[source]);
     }
   };
   for (auto [i, step] : llvm::enumerate(steps)) {
-    if (memo->getWork() > mayVisit ||
-        (clock && (clock->isOver() || memo->pool.getMemory() > kMaxMemory))) {
+    if (memo->getWork() > mayVisit || (clock && (clock->isOver() || memo->pool.getMemory() > kMaxMemory))) {
       run.isOver = true;
       return run;
     }
@@ -366,8 +360,7 @@ std::vector<std::vector<bool>> Elimination::getPossible(const Run &run) const {
   return possible;
 }
 
-bool Elimination::trace(ArrayRef<const Run *> runs, ArrayRef<uint8_t> labels,
-                        llvm::MutableArrayRef<unsigned> choices) {
+bool Elimination::trace(ArrayRef<const Run *> runs, ArrayRef<uint8_t> labels, llvm::MutableArrayRef<unsigned> choices) {
   SmallVector<unsigned, 8> at;
   SmallVector<Price, 32> sums;
   for (size_t end = steps.size(); end > 0;) {

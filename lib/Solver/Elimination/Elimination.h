@@ -9,9 +9,9 @@
 #ifndef SHARDKIT_LIB_SOLVER_ELIMINATION_ELIMINATION_H
 #define SHARDKIT_LIB_SOLVER_ELIMINATION_ELIMINATION_H
 
+#include "../Problem.h"
 #include "../Support/Clock.h"
 #include "Join.h"
-#include "../Problem.h"
 #include <deque>
 
 namespace mlir::spmd::solver {
@@ -30,7 +30,7 @@ public:
     unsigned shape;
     TableId result;
     Price least;
-    size_t inputs; // where the tables begin in `inputs`
+    size_t inputs;          // where the tables begin in `inputs`
     unsigned lastRound = 0; // in which it was asked for last
   };
   /// The number of the entry. Sums of `limit` or more are of no interest here, either. No sum of the tables may be
@@ -43,8 +43,7 @@ public:
   const Entry &get(unsigned entry) const { return entries[entry]; }
   const JoinShape &getShape(unsigned entry) const { return shapes[entries[entry].shape]; }
   llvm::ArrayRef<TableId> getInputs(unsigned entry) const {
-    return llvm::ArrayRef(inputs).slice(entries[entry].inputs,
-                                        shapes[entries[entry].shape].inputs.size());
+    return llvm::ArrayRef(inputs).slice(entries[entry].inputs, shapes[entries[entry].shape].inputs.size());
   }
   /// As findMinimum, remembered.
   unsigned findMinimum(unsigned entry, llvm::ArrayRef<unsigned> at);
@@ -57,8 +56,7 @@ public:
   /// What to add to each part such that all cost the same at least, for any choices of what they share (min-marginal
   /// matching, Ihler et al. 2012): the sum of all stays, what each is by itself becomes a better bound.
   llvm::ArrayRef<TableId> match(llvm::ArrayRef<Part> parts);
-  void addSlice(unsigned entry, llvm::ArrayRef<unsigned> at,
-                llvm::MutableArrayRef<Price> sums) const;
+  void addSlice(unsigned entry, llvm::ArrayRef<unsigned> at, llvm::MutableArrayRef<Price> sums) const;
 
   TablePool &pool;
   SolverStatistics statistics;
@@ -84,8 +82,7 @@ class Elimination {
 public:
   /// `order` may leave out variables: see getRests. A join of more than `maxJoin` entries is split
   /// (mini-buckets): the result is a lower bound then, and isExact() false.
-  Elimination(const Problem &problem, llvm::ArrayRef<unsigned> order, int64_t maxJoin,
-              JoinMemo &memo);
+  Elimination(const Problem &problem, llvm::ArrayRef<unsigned> order, int64_t maxJoin, JoinMemo &memo);
 
   bool isExact() const { return exact; }
   /// Entries of the largest join, and of all together, as if nothing were repeated.
@@ -116,11 +113,8 @@ public:
   /// Choices that reach the total (if exact), the last eliminated first, each the lowest
   /// choice that does; variables that were not eliminated have one already. With several
   /// runs: step i follows runs[labels[i]]. False where a choice is impossible.
-  bool trace(llvm::ArrayRef<const Run *> runs, llvm::ArrayRef<uint8_t> labels,
-             llvm::MutableArrayRef<unsigned> choices);
-  bool trace(const Run &run, llvm::MutableArrayRef<unsigned> choices) {
-    return trace({&run}, {}, choices);
-  }
+  bool trace(llvm::ArrayRef<const Run *> runs, llvm::ArrayRef<uint8_t> labels, llvm::MutableArrayRef<unsigned> choices);
+  bool trace(const Run &run, llvm::MutableArrayRef<unsigned> choices) { return trace({&run}, {}, choices); }
 
   /// Of the choices that reach the total of a run over times alone those of the fewest bytes: `tables` are the
   /// same with bytes. Looks at ties only. Their price less the problem's constant; impossible if that is too much

@@ -112,7 +112,8 @@ private:
 static double getLog(double size) { return std::floor(std::log2(size) * (1 << 20)); }
 
 Game::Game(const Problem &problem, bool bySize)
-    : bySize(bySize), neighbours(problem.sizes.size()), fill(problem.sizes.size(), 0), done(problem.sizes.size(), false) {
+    : bySize(bySize), neighbours(problem.sizes.size()), fill(problem.sizes.size(), 0),
+      done(problem.sizes.size(), false) {
   unsigned n = problem.sizes.size();
   for (const Problem::Edge &edge : problem.edges) {
     neighbours[edge.a].insert(edge.b);
@@ -222,9 +223,7 @@ std::vector<unsigned> solver::getOrderWithin(const Problem &problem, int64_t max
       continue;
     }
     // Of those in its join.
-    auto getRank = [&](unsigned u) {
-      return std::tuple(timesLeftOut[u], -int64_t(game.getNeighbours(u).size()), u);
-    };
+    auto getRank = [&](unsigned u) { return std::tuple(timesLeftOut[u], -int64_t(game.getNeighbours(u).size()), u); };
     unsigned out = v;
     for (unsigned u : game.getNeighbours(v))
       if (getRank(u) < getRank(out))

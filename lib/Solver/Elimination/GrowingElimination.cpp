@@ -13,8 +13,7 @@ static constexpr int64_t kGrowth = 4;
 
 GrowingElimination::GrowingElimination(Problem from, int64_t maxJoin, TablePool &pool, Reducer &reducer,
                                        int64_t firstJoin)
-    : pool(pool), reducer(reducer), problem(std::move(from)), maxJoin(maxJoin),
-      join(std::min(firstJoin, maxJoin)) {
+    : pool(pool), reducer(reducer), problem(std::move(from)), maxJoin(maxJoin), join(std::min(firstJoin, maxJoin)) {
   beginOrder();
 }
 

@@ -15,8 +15,7 @@ namespace mlir::spmd::solver {
 /// left are dropped.
 class GrowingElimination {
 public:
-  GrowingElimination(Problem problem, int64_t maxJoin, TablePool &pool, Reducer &reducer,
-                     int64_t firstJoin = 1 << 18);
+  GrowingElimination(Problem problem, int64_t maxJoin, TablePool &pool, Reducer &reducer, int64_t firstJoin = 1 << 18);
 
   /// The next elimination, for solutions that take at most `most`; false if that takes more time
   /// than there is, or too much memory.

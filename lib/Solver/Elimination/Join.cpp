@@ -68,8 +68,8 @@ static inline __attribute__((always_inline)) void minimizeBlock(int64_t *out, co
 }
 
 template <unsigned Count>
-static inline __attribute__((always_inline)) void
-minimizeRow(int64_t *out, size_t length, const Active &active, const RowInput *rows) {
+static inline __attribute__((always_inline)) void minimizeRow(int64_t *out, size_t length, const Active &active,
+                                                              const RowInput *rows) {
   if (length >= kBlock) {
     size_t at = 0;
     for (; at + kBlock <= length; at += kBlock)
@@ -85,16 +85,13 @@ minimizeRow(int64_t *out, size_t length, const Active &active, const RowInput *r
   }
 }
 
-SHARDKIT_CLONES static void minimizeRow1(int64_t *out, size_t length, const Active &active,
-                                         const RowInput *rows) {
+SHARDKIT_CLONES static void minimizeRow1(int64_t *out, size_t length, const Active &active, const RowInput *rows) {
   minimizeRow<1>(out, length, active, rows);
 }
-SHARDKIT_CLONES static void minimizeRow2(int64_t *out, size_t length, const Active &active,
-                                         const RowInput *rows) {
+SHARDKIT_CLONES static void minimizeRow2(int64_t *out, size_t length, const Active &active, const RowInput *rows) {
   minimizeRow<2>(out, length, active, rows);
 }
-SHARDKIT_CLONES static void minimizeRow3(int64_t *out, size_t length, const Active &active,
-                                         const RowInput *rows) {
+SHARDKIT_CLONES static void minimizeRow3(int64_t *out, size_t length, const Active &active, const RowInput *rows) {
   minimizeRow<3>(out, length, active, rows);
 }
 
@@ -140,8 +137,8 @@ SHARDKIT_CLONES static void addTails(int64_t *__restrict tails, size_t length, c
 /// At `out`, rows of `stride`: the least heads[i][y] + tails[i][x] over all i, for `lanes` x and numRows y.
 template <size_t numRows, size_t lanes>
 static inline __attribute__((always_inline)) void minPlusBlock(int64_t *out, size_t stride, unsigned choices,
-                                                               const int64_t *heads, size_t count,
-                                                               const int64_t *tails, size_t length) {
+                                                               const int64_t *heads, size_t count, const int64_t *tails,
+                                                               size_t length) {
   using Block = typename Lanes<int64_t, lanes>::Type;
   Block least[numRows];
   for (size_t r = 0; r < numRows; ++r)
@@ -190,8 +187,8 @@ SHARDKIT_CLONES static void minPlus(int64_t *out, const Active &active, const in
       Block least = Block{} + kInf;
       for (unsigned i = 0; i < active.size; ++i) {
         const int64_t *time = plane.time + active.choice[i] * plane.stride + y * length + x;
-        Block sum = *reinterpret_cast<const Block *>(time) +
-                    *reinterpret_cast<const Block *>(tails + i * length + x) + heads[i * count + y];
+        Block sum = *reinterpret_cast<const Block *>(time) + *reinterpret_cast<const Block *>(tails + i * length + x) +
+                    heads[i * count + y];
         least = sum < least ? sum : least;
       }
       *reinterpret_cast<Block *>(out + y * length + x) = least;
@@ -199,9 +196,8 @@ SHARDKIT_CLONES static void minPlus(int64_t *out, const Active &active, const in
 }
 
 /// As minimizeRow for any number of rows, and with bytes that break ties.
-SHARDKIT_CLONES static void minimizeRows(int64_t *__restrict outTime, int64_t *__restrict outBytes,
-                                         size_t length, const Active &active,
-                                         ArrayRef<RowInput> rows, int64_t *__restrict sumTime,
+SHARDKIT_CLONES static void minimizeRows(int64_t *__restrict outTime, int64_t *__restrict outBytes, size_t length,
+                                         const Active &active, ArrayRef<RowInput> rows, int64_t *__restrict sumTime,
                                          int64_t *__restrict sumBytes) {
   for (size_t x = 0; x < length; ++x)
     outTime[x] = kInf;
@@ -227,8 +223,7 @@ SHARDKIT_CLONES static void minimizeRows(int64_t *__restrict outTime, int64_t *_
         sumBytes[x] += bytes[x];
     }
     for (size_t x = 0; x < length; ++x) {
-      bool less =
-          (sumTime[x] < outTime[x]) | ((sumTime[x] == outTime[x]) & (sumBytes[x] < outBytes[x]));
+      bool less = (sumTime[x] < outTime[x]) | ((sumTime[x] == outTime[x]) & (sumBytes[x] < outBytes[x]));
       outTime[x] = less ? sumTime[x] : outTime[x];
       outBytes[x] = less ? sumBytes[x] : outBytes[x];
     }
@@ -399,10 +394,9 @@ private:
   llvm::SmallVector<RowInput, 4> getRows(ArrayRef<unsigned> level) const {
     llvm::SmallVector<RowInput, 4> rows;
     for (unsigned j : level)
-      rows.push_back(
-          {tables[j]->time.data() + inputs[j].offset,
-           tables[j]->bytes.empty() ? nullptr : tables[j]->bytes.data() + inputs[j].offset,
-           inputs[j].strides[0]});
+      rows.push_back({tables[j]->time.data() + inputs[j].offset,
+                      tables[j]->bytes.empty() ? nullptr : tables[j]->bytes.data() + inputs[j].offset,
+                      inputs[j].strides[0]});
     return rows;
   }
 
@@ -433,9 +427,7 @@ private:
     size_t length = shape.sizes[dim];
     work += double(from.size) * length;
     if (!withBytes && rows.size() <= 3 && !rows.empty()) {
-      auto *function = rows.size() == 1   ? minimizeRow1
-                       : rows.size() == 2 ? minimizeRow2
-                                          : minimizeRow3;
+      auto *function = rows.size() == 1 ? minimizeRow1 : rows.size() == 2 ? minimizeRow2 : minimizeRow3;
       function(time, length, from, rows.data());
       return;
     }
@@ -496,7 +488,7 @@ private:
   Numbers heads, tails, turned;
   std::vector<size_t> marginalStrides; // 0: not a dim of it
   bool withBytes = false;
-  bool hasPlane; // at most one table has both of the last two dims
+  bool hasPlane;                                // at most one table has both of the last two dims
   llvm::SmallVector<unsigned, 4> lasts, planes; // those that have the last one, and both
   double work = 0;
   int64_t *outTime = nullptr, *outBytes = nullptr;
@@ -506,8 +498,8 @@ private:
 /// Entries of a join from which on it is shared among threads.
 static constexpr size_t kManyEntries = size_t(1) << 18;
 
-Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> tables, int64_t limit,
-                              Price &least, double &work) {
+Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> tables, int64_t limit, Price &least,
+                              double &work) {
   Join join(shape, tables, limit);
   Table result;
   size_t size = shape.getResultSize();
@@ -537,9 +529,8 @@ Table solver::joinAndMinimize(const JoinShape &shape, ArrayRef<const Table *> ta
     unsigned parts = (shape.sizes[1] + inPart - 1) / inPart;
     size_t block = size / shape.sizes[1];
     auto forParts = [&](llvm::function_ref<void(unsigned begin, unsigned end)> run) {
-      runTogether(parts, [&](size_t part) {
-        run(part * inPart, std::min<unsigned>((part + 1) * inPart, shape.sizes[1]));
-      });
+      runTogether(parts,
+                  [&](size_t part) { run(part * inPart, std::min<unsigned>((part + 1) * inPart, shape.sizes[1])); });
     };
     std::vector<Price> leasts(parts);
     std::vector<double> works(parts);
@@ -590,8 +581,7 @@ void solver::addSlice(const JoinShape &shape, ArrayRef<const Table *> tables, Ar
   }
 }
 
-unsigned solver::findMinimum(const JoinShape &shape, ArrayRef<const Table *> tables,
-                             ArrayRef<unsigned> at) {
+unsigned solver::findMinimum(const JoinShape &shape, ArrayRef<const Table *> tables, ArrayRef<unsigned> at) {
   llvm::SmallVector<Price, 32> sums(shape.sizes[0]);
   addSlice(shape, tables, at, sums);
   auto least = llvm::min_element(sums);

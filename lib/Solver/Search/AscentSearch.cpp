@@ -60,8 +60,8 @@ struct AscentSearch::Rest {
   }
 };
 
-AscentSearch::AscentSearch(const Problem &core, DualAscent &ascent, const SolverOptions &options,
-                           JoinMemo &memo, const Clock &clock, double gap, int64_t cutoff, bool toTheEnd)
+AscentSearch::AscentSearch(const Problem &core, DualAscent &ascent, const SolverOptions &options, JoinMemo &memo,
+                           const Clock &clock, double gap, int64_t cutoff, bool toTheEnd)
     : core(core), ascent(ascent), options(options), memo(memo), clock(clock), gap(gap), cutoff(cutoff),
       toTheEnd(toTheEnd) {
   // What stands for impossible only has to be more than anything that could be part of a good
@@ -109,8 +109,7 @@ bool AscentSearch::isFarOff() const {
 bool AscentSearch::isDone() const {
   if (isSettled() || clock.isOver())
     return true;
-  return gap > 0 && !best.isImpossible() &&
-         best.time - answer.lower.time <= gap * double(std::abs(best.time));
+  return gap > 0 && !best.isImpossible() && best.time - answer.lower.time <= gap * double(std::abs(best.time));
 }
 
 bool AscentSearch::pass(unsigned count) {
@@ -224,8 +223,10 @@ void AscentSearch::eliminateWithin() {
     };
     // Not more work than the sweeps took, unless sweeps do not help any more.
     double least = isPoor() ? 1 << 22 : 1 << 20;
-    double mayCost = std::clamp(isExhausted() ? 4 * work : isPoor() ? work / 8 : work / 32, least,
-                                double(isExhausted() ? 1 << 29 : 1 << 27));
+    double mayCost = std::clamp(isExhausted() ? 4 * work
+                                : isPoor()    ? work / 8
+                                              : work / 32,
+                                least, double(isExhausted() ? 1 << 29 : 1 << 27));
     if (!ascent.isAtMost(moved, slack, std::clamp(work / 512, least, double(1 << 26))))
       return giveUp();
     Rest rest(*this, slack, /*withBytes=*/false);

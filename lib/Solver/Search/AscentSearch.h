@@ -89,23 +89,23 @@ private:
   bool timesOnly = true; // no bytes that would break ties
   DualAscent::Moved moved;
   int64_t base = 0, lastBound = 0;
-  double work = 0;      // of all passes
+  double work = 0;        // of all passes
   unsigned numRounds = 0; // of passes, over messages as fine as these
   double lastGain = 0;
-  std::vector<unsigned> lastDecoded;      // by the last passes; empty if impossible
+  std::vector<unsigned> lastDecoded; // by the last passes; empty if impossible
   std::optional<NeighbourhoodSearch> neighbourhoods;
   std::vector<std::vector<unsigned>> optima; // in their neighbourhoods
   Price descended = Price::impossible();     // the best one whose neighbourhoods have nothing better
   unsigned fruitless = 0;                    // searches of neighbourhoods that found nothing better
-  std::optional<Abstraction> abstraction; // with the coarsest messages
-  bool isAbstracted = false;              // as far as it goes
-  double abstractionGain = 0;             // of the last ones, which gain more and less in turn
-  unsigned stalled = 0; // rounds of passes that gained nothing
+  std::optional<Abstraction> abstraction;    // with the coarsest messages
+  bool isAbstracted = false;                 // as far as it goes
+  double abstractionGain = 0;                // of the last ones, which gain more and less in turn
+  unsigned stalled = 0;                      // rounds of passes that gained nothing
   bool isSlow = false, isGaining = true;
   double remaining = kInf; // what passes over messages as fine as these may gain still
-  int64_t guess = 0;        // the slack to begin with
-  int64_t tooMuch = kInf;   // a slack that left too much
-  int64_t mayGoOn = kInf;   // at most so much may be needed to go on with few choices
+  int64_t guess = 0;       // the slack to begin with
+  int64_t tooMuch = kInf;  // a slack that left too much
+  int64_t mayGoOn = kInf;  // at most so much may be needed to go on with few choices
 };
 
 } // namespace mlir::spmd::solver

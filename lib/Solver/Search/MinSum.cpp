@@ -1,8 +1,8 @@
 //===- MinSum.cpp - The least sum of tables -------------------------------===//
 
 #include "MinSum.h"
-#include "AscentSearch.h"
 #include "../Elimination/EliminationOrder.h"
+#include "AscentSearch.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir::spmd;
@@ -17,8 +17,7 @@ bool MinSum::isSmall(const Elimination &elimination) const {
           (elimination.getLargestJoin() <= 32 * most && elimination.getAllJoins() <= 256 * most));
 }
 
-MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &memo,
-               const Clock &clock)
+MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &memo, const Clock &clock)
     : options(options), memo(memo), clock(clock), contraction(problem, memo) {
   const Problem &core = contraction.getCore();
   if (core.sharings.empty())
@@ -36,9 +35,8 @@ MinSum::MinSum(const Problem &problem, const SolverOptions &options, JoinMemo &m
     place[edge.b] = std::min(place[edge.b], edge.a);
     isLast[edge.a] = false;
   }
-  llvm::stable_sort(order, [&](unsigned v, unsigned w) {
-    return (isLast[v] ? place[v] : v) < (isLast[w] ? place[w] : w);
-  });
+  llvm::stable_sort(order,
+                    [&](unsigned v, unsigned w) { return (isLast[v] ? place[v] : v) < (isLast[w] ? place[w] : w); });
   ascent = std::make_unique<DualAscent>(core, order, memo.pool, clock);
 }
 

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_LIB_SOLVER_SEARCH_MINSUM_H
 #define SHARDKIT_LIB_SOLVER_SEARCH_MINSUM_H
 
-#include "../Elimination/Contraction.h"
 #include "../DualAscent/DualAscent.h"
+#include "../Elimination/Contraction.h"
 
 namespace mlir::spmd::solver {
 

@@ -10,7 +10,7 @@ namespace mlir::spmd::solver {
 /// A problem whose variables that look alike make the same choice (lifting by colour refinement): repeated layers
 /// become one. Its solutions are some of the problem's, at the same price.
 struct Quotient {
-  Problem problem; // times alone
+  Problem problem;          // times alone
   std::vector<unsigned> of; // variables to those of `problem`
 
   /// Variables look alike whose tables and links are the same, as far as `radius` links away. Tables are made in a

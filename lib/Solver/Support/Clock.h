@@ -12,14 +12,11 @@ namespace mlir::spmd::solver {
 
 class Clock {
 public:
-  explicit Clock(const SolverOptions &options)
-      : limit(options.timeLimit), workLimit(options.workLimit) {}
+  explicit Clock(const SolverOptions &options) : limit(options.timeLimit), workLimit(options.workLimit) {}
   /// Entries of tables that were visited.
   void spend(double entries) const { work += entries; }
   double getWork() const { return work; }
-  double getSeconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
+  double getSeconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
   bool isOver() const { return work >= workLimit || getSeconds() >= limit; }
   /// Does something in a part of what is left.
   void inPart(double part, llvm::function_ref<void()> what) const {

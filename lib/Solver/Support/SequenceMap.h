@@ -14,10 +14,9 @@ namespace mlir::spmd::solver {
 class SequenceMap {
 public:
   std::pair<unsigned, bool> insert(llvm::ArrayRef<unsigned> key) {
-    uint64_t hash =
-        llvm::xxh3_64bits(llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(key.data()),
-                                                  key.size() * sizeof(unsigned))) >>
-        1; // DenseMap keeps the two largest keys for itself
+    uint64_t hash = llvm::xxh3_64bits(llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(key.data()),
+                                                              key.size() * sizeof(unsigned))) >>
+                    1; // DenseMap keeps the two largest keys for itself
     auto [it, inserted] = heads.try_emplace(hash, size());
     if (!inserted) {
       for (unsigned i = it->second; i != ~0u; i = next[i])

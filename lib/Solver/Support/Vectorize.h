@@ -31,8 +31,7 @@ template <typename T, size_t lanes> struct Lanes {
 
 /// Calls block(first, lanes) for blocks of 0, ..., n - 1; the last one overlaps with the one before. One by one where
 /// there are fewer.
-template <size_t kLanes, typename Do>
-static inline __attribute__((always_inline)) void forBlocks(size_t n, Do block) {
+template <size_t kLanes, typename Do> static inline __attribute__((always_inline)) void forBlocks(size_t n, Do block) {
   std::integral_constant<size_t, kLanes> lanes;
   std::integral_constant<size_t, 1> one;
   if (n < kLanes) {

@@ -2,14 +2,14 @@
 
 #include "shardkit/Target/Bundle.h"
 #include "Describe.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Pipeline/ScheduleProgram.h"
 #include "shardkit/Target/Common/Passes.h"
-#include "shardkit/Target/Program.h"
 #include "shardkit/Target/Cuda/Passes.h"
+#include "shardkit/Target/Program.h"
 #include "shardkit/rt/abi.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MD5.h"
@@ -70,9 +70,8 @@ static void addMesh(const Mesh &mesh, manifest::Manifest &out) {
 }
 
 /// Functions of `module` as entry points of a new program; gives it its file.
-static LogicalResult addProgram(ModuleOp module, target::CodegenOptions codegen, StringRef file,
-                                StringRef dir, manifest::Manifest &out,
-                                llvm::StringMap<target::CompiledFunction> &compiled) {
+static LogicalResult addProgram(ModuleOp module, target::CodegenOptions codegen, StringRef file, StringRef dir,
+                                manifest::Manifest &out, llvm::StringMap<target::CompiledFunction> &compiled) {
   SmallString<128> path(dir);
   llvm::sys::path::append(path, file);
   if (failed(target::compileProgram(module, codegen, path, llvm::outs(), compiled)))
@@ -87,8 +86,7 @@ static LogicalResult addProgram(ModuleOp module, target::CodegenOptions codegen,
   md5.update((*buffer)->getBuffer());
   llvm::MD5::MD5Result hash;
   md5.final(hash);
-  out.programs.push_back({file.str(), int64_t((*buffer)->getBufferSize()),
-                          "md5:" + hash.digest().str().str()});
+  out.programs.push_back({file.str(), int64_t((*buffer)->getBufferSize()), "md5:" + hash.digest().str().str()});
   return success();
 }
 
@@ -130,10 +128,8 @@ static void addCallees(SmallVector<func::FuncOp> functions, ModuleOp module) {
 }
 
 /// Shard functions as a program, and as IR beside it.
-static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
-                                target::CodegenOptions codegen, StringRef dir,
-                                std::vector<LoadedArgument> &arguments,
-                                manifest::Manifest &out) {
+static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes, target::CodegenOptions codegen, StringRef dir,
+                                std::vector<LoadedArgument> &arguments, manifest::Manifest &out) {
   OwningOpRef<ModuleOp> text = ModuleOp::create(module.getLoc());
   OwningOpRef<ModuleOp> program = ModuleOp::create(module.getLoc());
   llvm::MapVector<Operation *, std::string> names;
@@ -205,8 +201,8 @@ static LogicalResult addLoading(ModuleOp module, const MeshCache &meshes,
 
 /// Adds the loading functions, whole and on one device, to the functions that runs
 /// are compared with. Returns what they are called there.
-static llvm::MapVector<Operation *, std::string>
-addLoadReferences(ArrayRef<LoadedArgument> arguments, ModuleOp reference) {
+static llvm::MapVector<Operation *, std::string> addLoadReferences(ArrayRef<LoadedArgument> arguments,
+                                                                   ModuleOp reference) {
   llvm::MapVector<Operation *, std::string> names;
   SmallVector<func::FuncOp> helpers;
   for (const LoadedArgument &argument : arguments)
@@ -232,13 +228,11 @@ static void moveLoadingToStages(manifest::Manifest &out) {
 }
 
 bool spmd::isCudaChip(StringRef chip) {
-  return llvm::is_contained({"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103",
-                             "sm_120", "sm_121"},
+  return llvm::is_contained({"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121"},
                             chip);
 }
 
-LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
-                                const BundleOptions &options, StringRef dir) {
+LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const BundleOptions &options, StringRef dir) {
   Location loc = module.getLoc();
   const bool isCuda = options.target == "cuda";
   if (options.target != "cpu" && !isCuda)
@@ -250,8 +244,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference,
       return emitError(loc) << "cannot create " << programs << ": " << ec.message();
 
   MeshCache meshesOfLoading(module);
-  FailureOr<std::vector<LoadedArgument>> loading =
-      describeLoading(module, meshesOfLoading, options.pieces);
+  FailureOr<std::vector<LoadedArgument>> loading = describeLoading(module, meshesOfLoading, options.pieces);
   if (failed(loading))
     return failure();
   FailureOr<OwningOpRef<ModuleOp>> work = cloneInlined(module);

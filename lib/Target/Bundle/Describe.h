@@ -3,9 +3,9 @@
 #ifndef SHARDKIT_LIB_TARGET_BUNDLE_DESCRIBE_H
 #define SHARDKIT_LIB_TARGET_BUNDLE_DESCRIBE_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Target/Manifest.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
 
@@ -22,21 +22,18 @@ struct LoadedArgument {
 /// The arguments with parts or loading functions of the public functions of a partitioned
 /// module. Without `pieces` all loading functions are to be compiled but those of
 /// host functions.
-FailureOr<std::vector<LoadedArgument>> describeLoading(ModuleOp module, const MeshCache &meshes,
-                                                       bool pieces);
+FailureOr<std::vector<LoadedArgument>> describeLoading(ModuleOp module, const MeshCache &meshes, bool pieces);
 
 /// Arguments, results, mesh and collectives of a partitioned function. Numbers
 /// the collectives in program order where their ids are absent or not dense. `loading`
 /// says how parts of weights are loaded.
-FailureOr<shardkit::manifest::Function> describeFunction(func::FuncOp func,
-                                                         const MeshCache &meshes,
+FailureOr<shardkit::manifest::Function> describeFunction(func::FuncOp func, const MeshCache &meshes,
                                                          llvm::ArrayRef<LoadedArgument> loading);
 
 /// A schedule, and what the arguments and results of its parts are of their stages.
 /// `functions` are all of the module that the manifest has.
 LogicalResult describePipeline(ScheduleOp schedule, const MeshCache &meshes,
-                               std::vector<shardkit::manifest::Function> &functions,
-                               shardkit::manifest::Pipeline &out);
+                               std::vector<shardkit::manifest::Function> &functions, shardkit::manifest::Pipeline &out);
 /// What describeFunction says of a value: type, layout, extents. `value` has its name.
 LogicalResult describeValue(func::FuncOp func, Type localType, DictionaryAttr attrs, Location loc,
                             const MeshCache &meshes, shardkit::manifest::Value &value);

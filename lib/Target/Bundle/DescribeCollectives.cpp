@@ -1,6 +1,9 @@
 //===- DescribeCollectives.cpp - Collectives as moves in closed form ------===//
 
 #include "Describe.h"
+#include "shardkit/Cost/CostModel.h"
+#include "shardkit/Layout/MeshViews.h"
+#include "shardkit/Target/Common/RuntimeOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -8,9 +11,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "shardkit/Cost/CostModel.h"
-#include "shardkit/Layout/MeshViews.h"
-#include "shardkit/Target/Common/RuntimeOps.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -40,9 +40,8 @@ void spmd::widenCollectives(func::FuncOp func) {
     auto start = dyn_cast<StartOp>(op->getParentOp());
     Location loc = op.getLoc();
     b.setInsertionPoint(start ? start.getOperation() : op.getOperation());
-    op->setOperand(0, isReduction
-                          ? Value(arith::ExtFOp::create(b, loc, widen(in.getType()), in))
-                          : Value(arith::BitcastOp::create(b, loc, widen(in.getType()), in)));
+    op->setOperand(0, isReduction ? Value(arith::ExtFOp::create(b, loc, widen(in.getType()), in))
+                                  : Value(arith::BitcastOp::create(b, loc, widen(in.getType()), in)));
     if (auto global = op->getAttrOfType<TypeAttr>("global_type"))
       op->setAttr("global_type", TypeAttr::get(widen(global.getValue())));
     Value out = op->getResult(0);
@@ -80,8 +79,7 @@ void spmd::describeMove(const Transfer &transfer, manifest::Collective &out) {
     out.spread.push_back({digit.stride, digit.size});
 }
 
-LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache &meshes,
-                                       manifest::Collective &out) {
+LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache &meshes, manifest::Collective &out) {
   auto emit = [&] { return op.emitError(); };
   const Mesh *fromMesh = meshes.lookupOrEmit(op.getFromMesh(), emit);
   const Mesh *toMesh = meshes.lookupOrEmit(op.getToMesh(), emit);
@@ -136,8 +134,7 @@ LogicalResult spmd::describeCollective(CollectiveOpInterface op, const MeshCache
 /// The tensors of one side of a collective on a value of which some sizes are not
 /// known: each such dim is `known` places (`Layout`), times as many that stay together.
 struct Batched {
-  Batched(OpBuilder &b, Location loc, RankedTensorType type, ArrayRef<int64_t> known,
-          ArrayRef<Value> counts)
+  Batched(OpBuilder &b, Location loc, RankedTensorType type, ArrayRef<int64_t> known, ArrayRef<Value> counts)
       : type(type) {
     SmallVector<int64_t> rest;
     const Value *count = counts.begin();
@@ -174,17 +171,13 @@ struct Batched {
       value = tensor::ExpandShapeOp::create(b, loc, type.clone(shape), value, groups, sizes);
     }
     if (isReordered())
-      value = linalg::TransposeOp::create(b, loc, value, makeEmpty(b, loc), order)
-                  .getResult()
-                  .front();
+      value = linalg::TransposeOp::create(b, loc, value, makeEmpty(b, loc), order).getResult().front();
     return value;
   }
   Value from(OpBuilder &b, Location loc, Value value) const {
     if (isReordered()) {
       Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
-      value = linalg::TransposeOp::create(b, loc, value, empty, invertPermutationVector(order))
-                  .getResult()
-                  .front();
+      value = linalg::TransposeOp::create(b, loc, value, empty, invertPermutationVector(order)).getResult().front();
     }
     if (isExpanded())
       value = tensor::CollapseShapeOp::create(b, loc, type, value, groups);
@@ -197,8 +190,7 @@ struct Batched {
   SmallVector<int64_t> order;
 };
 
-static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op,
-                                        const MeshCache &meshes) {
+static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op, const MeshCache &meshes) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   Value input = op->getOperand(0);
@@ -214,8 +206,8 @@ static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op,
       if (type.isDynamicDim(d)) {
         OpFoldResult size = tensor::DimOp::create(b, loc, input, d).getResult();
         // Bounds of sizes are found through affine expressions.
-        OpFoldResult count = affine::makeComposedFoldedAffineApply(
-            b, loc, b.getAffineSymbolExpr(0).floorDiv(known), {size});
+        OpFoldResult count =
+            affine::makeComposedFoldedAffineApply(b, loc, b.getAffineSymbolExpr(0).floorDiv(known), {size});
         counts.push_back(getValueOrCreateConstantIndexOp(b, loc, count));
       }
   } else {
@@ -225,10 +217,9 @@ static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op,
   Batched in(b, loc, cast<RankedTensorType>(input.getType()), from.localShape(), counts);
   Batched out(b, loc, type, to.localShape(), counts);
   Value init = out.makeEmpty(b, loc);
-  auto lowered = target::CollectiveOp::create(b, loc, TypeRange{init.getType()},
-                                           b.getI64IntegerAttr(*op.getCollectiveId()),
-                                           b.getI64IntegerAttr(counts.size()),
-                                           in.to(b, loc, input), init);
+  auto lowered =
+      target::CollectiveOp::create(b, loc, TypeRange{init.getType()}, b.getI64IntegerAttr(*op.getCollectiveId()),
+                                   b.getI64IntegerAttr(counts.size()), in.to(b, loc, input), init);
   return out.from(b, loc, lowered.getResult().front());
 }
 
@@ -237,8 +228,7 @@ static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op,
 /// in place of something that is written before then.
 static void lowerStarted(OpBuilder &builder, StartOp start) {
   DoneOp done = start.getDone();
-  for (auto [i, member] :
-       llvm::enumerate(llvm::to_vector(start.getBody().getOps<CollectiveOpInterface>()))) {
+  for (auto [i, member] : llvm::enumerate(llvm::to_vector(start.getBody().getOps<CollectiveOpInterface>()))) {
     auto id = builder.getI64IntegerAttr(*member.getCollectiveId());
     auto type = cast<RankedTensorType>(member->getResult(0).getType());
     Value input = member->getOperand(0);
@@ -246,8 +236,7 @@ static void lowerStarted(OpBuilder &builder, StartOp start) {
     Value init = bufferization::AllocTensorOp::create(builder, member.getLoc(), type, ValueRange());
     auto started = target::StartOp::create(builder, member.getLoc(), type, id, input, init);
     builder.setInsertionPoint(done);
-    auto taken = target::DoneOp::create(builder, member.getLoc(), type, id,
-                                     input, started.getBegun());
+    auto taken = target::DoneOp::create(builder, member.getLoc(), type, id, input, started.getBegun());
     done.getResult(i).replaceAllUsesWith(taken.getResult());
   }
   done.erase();
@@ -284,10 +273,9 @@ LogicalResult spmd::lowerCollectives(func::FuncOp func, const MeshCache &meshes)
         return WalkResult::interrupt();
       }
       builder.setInsertionPoint(op);
-      Value value = target::CoordinateOp::create(
-          builder, op->getLoc(), builder.getIndexType(),
-          builder.getI64IntegerAttr(mesh->axisStride(*axis)),
-          builder.getI64IntegerAttr(mesh->axes[*axis].size));
+      Value value = target::CoordinateOp::create(builder, op->getLoc(), builder.getIndexType(),
+                                                 builder.getI64IntegerAttr(mesh->axisStride(*axis)),
+                                                 builder.getI64IntegerAttr(mesh->axes[*axis].size));
       op->getResult(0).replaceAllUsesWith(value);
       op->erase();
     } else if (isa<BroadcastOp, SendOp, RecvOp>(op)) {

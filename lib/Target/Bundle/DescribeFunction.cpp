@@ -1,10 +1,10 @@
 //===- DescribeFunction.cpp - Arguments and results in the manifest -------===//
 
 #include "Describe.h"
+#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -13,15 +13,24 @@ using namespace mlir::spmd;
 namespace manifest = shardkit::manifest;
 
 std::optional<std::string> spmd::dtypeName(Type type) {
-  if (type.isF64()) return "f64";
-  if (type.isF32()) return "f32";
-  if (type.isF16()) return "f16";
-  if (type.isBF16()) return "bf16";
-  if (type.isIndex() || type.isSignlessInteger(64)) return "i64";
-  if (type.isSignlessInteger(32)) return "i32";
-  if (type.isSignlessInteger(16)) return "i16";
-  if (type.isSignlessInteger(8)) return "i8";
-  if (type.isSignlessInteger(1)) return "i1";
+  if (type.isF64())
+    return "f64";
+  if (type.isF32())
+    return "f32";
+  if (type.isF16())
+    return "f16";
+  if (type.isBF16())
+    return "bf16";
+  if (type.isIndex() || type.isSignlessInteger(64))
+    return "i64";
+  if (type.isSignlessInteger(32))
+    return "i32";
+  if (type.isSignlessInteger(16))
+    return "i16";
+  if (type.isSignlessInteger(8))
+    return "i8";
+  if (type.isSignlessInteger(1))
+    return "i1";
   return std::nullopt;
 }
 
@@ -99,9 +108,9 @@ struct Movement {
     if (auto collective = dyn_cast<CollectiveOpInterface>(op))
       return !collective.getReduction();
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      return llvm::all_of(linalgOp.getBlock()->without_terminator(), [](Operation &inner) {
-        return isa<arith::ConstantOp>(inner);
-      }) && linalgOp.getNumReductionLoops() == 0;
+      return llvm::all_of(linalgOp.getBlock()->without_terminator(),
+                          [](Operation &inner) { return isa<arith::ConstantOp>(inner); }) &&
+             linalgOp.getNumReductionLoops() == 0;
     return isa<tensor::TensorDialect>(op->getDialect()) && op->getNumRegions() == 0;
   }
 
@@ -146,8 +155,7 @@ struct Movement {
       }
       if (auto done = dyn_cast<DoneOp>(op)) { // as the collective that was started
         auto start = done.getInputs().front().getDefiningOp<StartOp>();
-        stack.push_back(start.getBody().front().getTerminator()->getOperand(
-            cast<OpResult>(v).getResultNumber()));
+        stack.push_back(start.getBody().front().getTerminator()->getOperand(cast<OpResult>(v).getResultNumber()));
         continue;
       }
       result = moves(op);
@@ -190,14 +198,12 @@ struct Describer {
                           << " in one function have different devices, expected views of one mesh";
   }
 
-  LogicalResult describeValue(Type localType, DictionaryAttr attrs, Location loc,
-                              manifest::Value &value) {
+  LogicalResult describeValue(Type localType, DictionaryAttr attrs, Location loc, manifest::Value &value) {
     auto element = getElementTypeOrSelf(localType);
     std::optional<std::string> dtype = dtypeName(element);
     auto tensor = dyn_cast<RankedTensorType>(localType);
     if (!dtype || (tensor && !tensor.hasStaticShape()) || (isa<ShapedType>(localType) && !tensor))
-      return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName()
-                            << "' has type " << localType
+      return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName() << "' has type " << localType
                             << ", expected a static tensor or scalar of f64, f32, f16, bf16, i64, "
                                "i32, i16, i8, i1 or index";
     value.dtype = *dtype;
@@ -210,9 +216,8 @@ struct Describer {
     int64_t bytes = 8;
     for (int64_t size : getShape(globalType))
       if (llvm::MulOverflow(bytes, size, bytes))
-        return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName()
-                              << "' has type " << globalType
-                              << ", expected fewer than 2^60 elements";
+        return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName() << "' has type "
+                              << globalType << ", expected fewer than 2^60 elements";
     ArrayRef<int64_t> global = getShape(globalType);
     value.globalShape.assign(global.begin(), global.end());
     Layout layout = Layout::replicated(global);
@@ -228,7 +233,8 @@ struct Describer {
         return emitError(loc) << error->message;
       layout = Layout::get(*sharding, *m, global);
       if (!layout.partial.empty())
-        return emitError(loc) << "'" << value.name << "' is a partial value, expected none at the boundary of a public function";
+        return emitError(loc) << "'" << value.name
+                              << "' is a partial value, expected none at the boundary of a public function";
       value.sharding = "<@" + m->name + ", " + toString(*sharding, *m) + ">";
     }
     if (ArrayRef<int64_t>(layout.localShape()) != local)
@@ -247,9 +253,8 @@ struct Describer {
             int64_t most = bits == 1 ? 1 : llvm::maxIntN(bits);
             auto [low, high] = *value.range;
             if (low < least || high - 1 > most)
-              return emitError(loc) << "range [" << low << ", " << high << "] of '" << value.name
-                                    << "' does not fit " << *dtype << ", expected values from "
-                                    << least << " to " << most;
+              return emitError(loc) << "range [" << low << ", " << high << "] of '" << value.name << "' does not fit "
+                                    << *dtype << ", expected values from " << least << " to " << most;
           }
     return success();
   }
@@ -262,8 +267,7 @@ struct Describer {
       parts.emplace_back(part, global ? global.getValue() : func.getArgumentTypes()[i]);
     } else if (auto list = attrs ? attrs.getAs<ArrayAttr>(kPartsAttr) : ArrayAttr()) {
       for (auto own : list.getAsRange<DictionaryAttr>())
-        parts.emplace_back(own.getAs<PartAttr>(kPartAttr),
-                           own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
+        parts.emplace_back(own.getAs<PartAttr>(kPartAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
     }
     if (parts.empty())
       return;
@@ -339,16 +343,15 @@ struct Describer {
       }
       bool weight = bool(func.getArgAttr(i, kWeightAttr));
       value.kind = weight ? "weight" : "input";
-      value.name = weight ? getWeightName(func, i)
-                          : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
+      value.name = weight ? getWeightName(func, i) : text(attrs, kNameAttr).value_or("arg" + std::to_string(i));
       Location loc = func.getArgument(i).getLoc();
       if (failed(describeValue(func.getArgument(i).getType(), attrs, loc, value)))
         return failure();
       describeParts(i, attrs, value);
       // Two arguments may be parts of one stored weight.
       if (!weight && !inputs.insert(value.name).second)
-        return emitError(loc) << "two inputs of function '" << func.getSymName()
-                              << "' are named '" << value.name << "', expected distinct names";
+        return emitError(loc) << "two inputs of function '" << func.getSymName() << "' are named '" << value.name
+                              << "', expected distinct names";
       out.arguments.push_back(value);
     }
     describeReference();
@@ -370,13 +373,12 @@ struct Describer {
       if (failed(describeValue(func.getResultTypes()[i], attrs, func.getLoc(), value)))
         return failure();
       if (!results.insert(value.name).second)
-        return func.emitError() << "two results of function '" << func.getSymName()
-                                << "' are named '" << value.name << "', expected distinct names";
+        return func.emitError() << "two results of function '" << func.getSymName() << "' are named '" << value.name
+                                << "', expected distinct names";
       if (auto tied = attrs ? attrs.getAs<IntegerAttr>(kTiedAttr) : IntegerAttr()) {
         if (tied.getInt() < 0 || tied.getInt() >= int64_t(func.getNumArguments()))
-          return func.emitError() << "'spmd.tied' of result " << i << " names argument "
-                                  << tied.getInt() << ", expected one of "
-                                  << func.getNumArguments();
+          return func.emitError() << "'spmd.tied' of result " << i << " names argument " << tied.getInt()
+                                  << ", expected one of " << func.getNumArguments();
         value.tied = tied.getInt();
       }
       value.exact = movement.exact(ret->getOperand(i));
@@ -411,8 +413,7 @@ struct Describer {
 };
 } // namespace
 
-FailureOr<manifest::Function> spmd::describeFunction(func::FuncOp func,
-                                                     const MeshCache &meshes,
+FailureOr<manifest::Function> spmd::describeFunction(func::FuncOp func, const MeshCache &meshes,
                                                      ArrayRef<LoadedArgument> loading) {
   Describer describer{func, meshes, loading, {}, nullptr, {}};
   if (failed(describer.run()))
@@ -420,8 +421,8 @@ FailureOr<manifest::Function> spmd::describeFunction(func::FuncOp func,
   return std::move(describer.out);
 }
 
-LogicalResult spmd::describeValue(func::FuncOp func, Type localType, DictionaryAttr attrs,
-                                  Location loc, const MeshCache &meshes, manifest::Value &value) {
+LogicalResult spmd::describeValue(func::FuncOp func, Type localType, DictionaryAttr attrs, Location loc,
+                                  const MeshCache &meshes, manifest::Value &value) {
   Describer describer{func, meshes, {}, {}, nullptr, {}};
   return describer.describeValue(localType, attrs, loc, value);
 }

@@ -11,8 +11,7 @@ namespace manifest = shardkit::manifest;
 std::optional<std::string> spmd::storedTypeName(Type type) {
   if (auto name = dtypeName(type))
     return name;
-  if (!isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType,
-           Float8E8M0FNUType>(type) &&
+  if (!isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E8M0FNUType>(type) &&
       !type.isSignlessInteger(4))
     return std::nullopt;
   std::string text;
@@ -36,8 +35,8 @@ static manifest::Piece describePiece(const CopyPiece &copied) {
 }
 
 /// A stored tensor; `attrs` are of the argument that it is or that makes use of it.
-static LogicalResult addSource(manifest::Load &load, StringRef name, RankedTensorType type,
-                               DictionaryAttr attrs, Location loc) {
+static LogicalResult addSource(manifest::Load &load, StringRef name, RankedTensorType type, DictionaryAttr attrs,
+                               Location loc) {
   std::optional<std::string> dtype = storedTypeName(type.getElementType());
   if (!dtype)
     return emitError(loc) << "stored tensor '" << name << "' has type " << type
@@ -53,13 +52,11 @@ static LogicalResult addSource(manifest::Load &load, StringRef name, RankedTenso
   return success();
 }
 
-static LogicalResult describeSources(LoadedArgument &out, Attribute weight, func::FuncOp function,
-                                     Location loc) {
+static LogicalResult describeSources(LoadedArgument &out, Attribute weight, func::FuncOp function, Location loc) {
   SmallVector<StringRef> names = getStoredNames(weight);
   if (names.size() != function.getNumArguments())
-    return emitError(loc) << "'" << kWeightAttr << "' names " << names.size()
-                          << " stored tensors, expected " << function.getNumArguments()
-                          << ", as @" << function.getName() << " takes";
+    return emitError(loc) << "'" << kWeightAttr << "' names " << names.size() << " stored tensors, expected "
+                          << function.getNumArguments() << ", as @" << function.getName() << " takes";
   for (auto [i, name] : llvm::enumerate(names))
     if (failed(addSource(out.load, name, cast<RankedTensorType>(function.getArgumentTypes()[i]),
                          function.getArgAttrDict(i), loc)))
@@ -68,13 +65,11 @@ static LogicalResult describeSources(LoadedArgument &out, Attribute weight, func
 }
 
 /// An argument that holds parts of one stored tensor.
-static LogicalResult describeParts(LoadedArgument &out, func::FuncOp func,
-                                   const MeshCache &meshes) {
+static LogicalResult describeParts(LoadedArgument &out, func::FuncOp func, const MeshCache &meshes) {
   Location loc = func.getArgument(out.argument).getLoc();
   FailureOr<ArgumentLayout> layout = getArgumentLayout(func, out.argument, meshes);
-  if (failed(layout) ||
-      failed(addSource(out.load, getWeightName(func, out.argument), layout->whole,
-                       func.getArgAttrDict(out.argument), loc)))
+  if (failed(layout) || failed(addSource(out.load, getWeightName(func, out.argument), layout->whole,
+                                         func.getArgAttrDict(out.argument), loc)))
     return failure();
   auto cut = layout->cut(Copies::whole(0, layout->whole.getShape()));
   if (!cut)
@@ -103,9 +98,7 @@ static manifest::Load::HostCall describeHostStep(const HostStep &step) {
   return call;
 }
 
-FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module,
-                                                             const MeshCache &meshes,
-                                                             bool pieces) {
+FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module, const MeshCache &meshes, bool pieces) {
   std::vector<LoadedArgument> arguments;
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal() || func.isPrivate())
@@ -144,8 +137,8 @@ FailureOr<std::vector<LoadedArgument>> spmd::describeLoading(ModuleOp module,
           for (const HostStep &step : *steps) {
             calls.push_back(describeHostStep(step));
             if (calls.back().dtype.empty())
-              return emitError(step.call->getLoc()) << "host function gives " << step.type
-                                                    << ", expected a type that can be stored";
+              return emitError(step.call->getLoc())
+                     << "host function gives " << step.type << ", expected a type that can be stored";
           }
           out.loadFunction = {}; // nothing that can be compiled
           arguments.push_back(std::move(out));

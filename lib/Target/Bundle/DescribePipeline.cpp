@@ -1,9 +1,9 @@
 //===- DescribePipeline.cpp - Schedules in the manifest -------------------===//
 
 #include "Describe.h"
-#include "shardkit/Pipeline/ScheduleProgram.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Layout/MeshTransfer.h"
+#include "shardkit/Pipeline/ScheduleProgram.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -16,14 +16,19 @@ static std::string getInit(ReductionKind kind) {
   case ReductionKind::Sum:
   case ReductionKind::Or:
   case ReductionKind::Xor:
-  case ReductionKind::UMax: return "zero";
-  case ReductionKind::Prod: return "one";
+  case ReductionKind::UMax:
+    return "zero";
+  case ReductionKind::Prod:
+    return "one";
   case ReductionKind::And:
-  case ReductionKind::UMin: return "all_ones";
+  case ReductionKind::UMin:
+    return "all_ones";
   case ReductionKind::Max:
-  case ReductionKind::MaxNum: return "lowest";
+  case ReductionKind::MaxNum:
+    return "lowest";
   case ReductionKind::Min:
-  case ReductionKind::MinNum: return "highest";
+  case ReductionKind::MinNum:
+    return "highest";
   }
   llvm_unreachable("a kind of reduction");
 }
@@ -31,8 +36,8 @@ static std::string getInit(ReductionKind kind) {
 namespace {
 class PipelineDescriber {
 public:
-  PipelineDescriber(ScheduleOp schedule, const MeshCache &meshes,
-                    std::vector<manifest::Function> &functions, manifest::Pipeline &out)
+  PipelineDescriber(ScheduleOp schedule, const MeshCache &meshes, std::vector<manifest::Function> &functions,
+                    manifest::Pipeline &out)
       : schedule(schedule), meshes(meshes), functions(functions), out(out) {}
 
   LogicalResult run() {
@@ -52,9 +57,7 @@ public:
   }
 
 private:
-  func::FuncOp lookup(StringRef name) {
-    return schedule->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name);
-  }
+  func::FuncOp lookup(StringRef name) { return schedule->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name); }
 
   LogicalResult describeStages() {
     SmallVector<int64_t> devices;
@@ -124,22 +127,20 @@ private:
     int64_t s = stageOf(function);
     func::FuncOp func = lookup(function.name);
     if (s < 0)
-      return func.emitError() << "part of schedule @" << out.name
-                              << " is on none of its meshes, expected one of them";
+      return func.emitError() << "part of schedule @" << out.name << " is on none of its meshes, expected one of them";
     functionOf[function.name] = f;
     for (auto [i, value] : llvm::enumerate(function.arguments))
-      if (failed(describeSlot(s, func, func.getArgAttrDict(i), func.getArgumentTypes()[i],
-                              func.getArgument(i).getLoc(), value)))
+      if (failed(describeSlot(s, func, func.getArgAttrDict(i), func.getArgumentTypes()[i], func.getArgument(i).getLoc(),
+                              value)))
         return failure();
     for (auto [i, value] : llvm::enumerate(function.results))
-      if (failed(describeSlot(s, func, func.getResultAttrDict(i), func.getResultTypes()[i],
-                              func.getLoc(), value)))
+      if (failed(describeSlot(s, func, func.getResultAttrDict(i), func.getResultTypes()[i], func.getLoc(), value)))
         return failure();
     return success();
   }
 
-  LogicalResult describeSlot(int64_t s, func::FuncOp func, DictionaryAttr attrs, Type type,
-                             Location loc, manifest::Value &value) {
+  LogicalResult describeSlot(int64_t s, func::FuncOp func, DictionaryAttr attrs, Type type, Location loc,
+                             manifest::Value &value) {
     auto slot = attrs ? attrs.getAs<SlotAttr>(kSlotAttr) : SlotAttr();
     if (!slot)
       return emitError(loc) << "'" << value.name << "' of @" << func.getName()
@@ -160,9 +161,8 @@ private:
     auto &list = isArgument ? stage.arguments : stage.results;
     auto &program = isArgument ? out.arguments : out.results;
     if (slot.getIndex() >= int64_t(program.size()))
-      return emitError(loc) << "'" << value.name << "' of @" << func.getName() << " is number "
-                            << slot.getIndex() << " of the program, expected less than "
-                            << program.size();
+      return emitError(loc) << "'" << value.name << "' of @" << func.getName() << " is number " << slot.getIndex()
+                            << " of the program, expected less than " << program.size();
     auto [it, isNew] = places.try_emplace(slot.getIndex(), list.size());
     if (isNew) {
       manifest::Pipeline::Argument &own = program[slot.getIndex()];
@@ -181,16 +181,15 @@ private:
       own.places.push_back({s, int64_t(list.size())});
       list.push_back(std::move(held));
     }
-    value.slot = slot.isMicrobatch()
-                     ? manifest::Value::Slot{"part", it->second, slot.getDim()}
-                     : manifest::Value::Slot{isArgument ? "argument" : "result", it->second};
+    value.slot = slot.isMicrobatch() ? manifest::Value::Slot{"part", it->second, slot.getDim()}
+                                     : manifest::Value::Slot{isArgument ? "argument" : "result", it->second};
     return success();
   }
 
   /// All microbatches of what a part takes one of: the cut of each, microbatches one
   /// behind the other.
-  LogicalResult describeWhole(func::FuncOp func, DictionaryAttr attrs, Type type, int64_t dim,
-                              Location loc, manifest::Value &held) {
+  LogicalResult describeWhole(func::FuncOp func, DictionaryAttr attrs, Type type, int64_t dim, Location loc,
+                              manifest::Value &held) {
     auto local = cast<RankedTensorType>(type);
     Type global = local;
     if (auto attr = attrs.getAs<TypeAttr>(kGlobalTypeAttr))
@@ -210,8 +209,8 @@ private:
         return failure();
       DimEntries &entries = own->dims[dim].entries;
       if (!divides(entries, getShape(global)[dim]))
-        return emitError(loc) << "'" << held.name << "' of @" << func.getName() << " has size "
-                              << getShape(global)[dim] << " in a microbatch, which its axes cut "
+        return emitError(loc) << "'" << held.name << "' of @" << func.getName() << " has size " << getShape(global)[dim]
+                              << " in a microbatch, which its axes cut "
                               << "unevenly, expected microbatches that they divide";
       if (!entries.empty()) {
         entries.insert(entries.begin(), DimEntry::gap(out.microbatches));
@@ -223,8 +222,7 @@ private:
     value.name = held.name;
     value.kind = held.kind;
     value.exact = held.exact;
-    if (failed(describeValue(func, scale(local), whole.getDictionary(func.getContext()), loc,
-                             meshes, value)))
+    if (failed(describeValue(func, scale(local), whole.getDictionary(func.getContext()), loc, meshes, value)))
       return failure();
     held = std::move(value);
     return success();
@@ -245,18 +243,16 @@ private:
     if (failed(from) || failed(to))
       return failure();
     auto devicesOf = [&](ShardingAttr attr) { return meshes.lookup(attr.getMesh())->numDevices(); };
-    std::optional<Transfer> transfer = computeMeshTransfer(
-        *from, devicesOf(op.getSource()), *to, devicesOf(op.getDestination()));
-    std::optional<std::string> dtype =
-        dtypeName(cast<RankedTensorType>(op.getType()).getElementType());
+    std::optional<Transfer> transfer =
+        computeMeshTransfer(*from, devicesOf(op.getSource()), *to, devicesOf(op.getDestination()));
+    std::optional<std::string> dtype = dtypeName(cast<RankedTensorType>(op.getType()).getElementType());
     if (!transfer || !dtype)
       return op.emitError() << "transfer of " << op.getType() << " cannot be described, expected a "
                             << "complete value of an element type that the runtime moves";
     auto source = valueOf[op.getFrom()].find(op.getValue());
     auto destination = valueOf[op.getTo()].find(op.getValue());
     if (source == valueOf[op.getFrom()].end() || destination == valueOf[op.getTo()].end())
-      return op.emitError() << "transfer of \"" << op.getValue()
-                            << "\", expected a value of both stages";
+      return op.emitError() << "transfer of \"" << op.getValue() << "\", expected a value of both stages";
     manifest::Pipeline::Move &move = out.transfers.emplace_back();
     move.from = {int64_t(op.getFrom()), source->second};
     move.to = {int64_t(op.getTo()), destination->second};
@@ -264,37 +260,33 @@ private:
     move.move.inElements = from->numLocalElements();
     move.move.outElements = to->numLocalElements();
     describeMove(*transfer, move.move);
-    move.move.bytes = move.move.outElements *
-                      getElementBytes(cast<RankedTensorType>(op.getType()).getElementType());
+    move.move.bytes = move.move.outElements * getElementBytes(cast<RankedTensorType>(op.getType()).getElementType());
     move.move.loc = getLocationText(op.getLoc());
     return success();
   }
 
   LogicalResult describeInstructions() {
     using Instruction = manifest::Pipeline::Instruction;
-    for (auto [s, program] :
-         llvm::enumerate(schedule.getBody().front().getOps<StageProgramOp>())) {
+    for (auto [s, program] : llvm::enumerate(schedule.getBody().front().getOps<StageProgramOp>())) {
       for (Operation &op : program.getBody().front()) {
         Instruction instruction{Instruction::Kind::Run};
         if (auto run = dyn_cast<RunOp>(op)) {
           auto it = functionOf.find(run.getFunction());
           if (it == functionOf.end())
-            return run.emitError() << "unknown part @" << run.getFunction()
-                                   << ", expected a function of the schedule";
+            return run.emitError() << "unknown part @" << run.getFunction() << ", expected a function of the schedule";
           instruction.index = it->second;
           instruction.microbatch = run.getMicrobatch().value_or(-1);
         } else if (auto post = dyn_cast<PostOp>(op)) {
           instruction.kind = Instruction::Kind::Transfer;
           instruction.index = post.getPeer();
-          for (auto [list, attr] : {std::pair(&instruction.sends, post.getSends()),
-                                    std::pair(&instruction.receives, post.getReceives())})
+          for (auto [list, attr] :
+               {std::pair(&instruction.sends, post.getSends()), std::pair(&instruction.receives, post.getReceives())})
             for (auto pair : attr.getAsRange<DenseI64ArrayAttr>())
               list->push_back({pair[0], pair[1]});
         } else if (auto free = dyn_cast<FreeOp>(op)) {
           auto it = valueOf[s].find(free.getValue());
           if (it == valueOf[s].end())
-            return free.emitError() << "unknown value \"" << free.getValue()
-                                    << "\", expected a value of the stage";
+            return free.emitError() << "unknown value \"" << free.getValue() << "\", expected a value of the stage";
           instruction.kind = Instruction::Kind::Free;
           instruction.index = it->second;
           instruction.microbatch = free.getMicrobatch().value_or(-1);
@@ -317,7 +309,6 @@ private:
 } // namespace
 
 LogicalResult spmd::describePipeline(ScheduleOp schedule, const MeshCache &meshes,
-                                     std::vector<manifest::Function> &functions,
-                                     manifest::Pipeline &out) {
+                                     std::vector<manifest::Function> &functions, manifest::Pipeline &out) {
   return PipelineDescriber(schedule, meshes, functions, out).run();
 }

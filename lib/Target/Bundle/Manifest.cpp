@@ -7,13 +7,10 @@ using namespace shardkit::manifest;
 using Json = nlohmann::ordered_json;
 
 static Json toJson(const Entry &entry) {
-  return {{"program", entry.program},
-          {"symbol", entry.symbol},
-          {"arena_bytes", entry.arenaBytes}};
+  return {{"program", entry.program}, {"symbol", entry.symbol}, {"arena_bytes", entry.arenaBytes}};
 }
 
-static Json toJson(const std::vector<std::array<int64_t, 3>> &offset,
-                   const std::vector<std::array<int64_t, 3>> &loops,
+static Json toJson(const std::vector<std::array<int64_t, 3>> &offset, const std::vector<std::array<int64_t, 3>> &loops,
                    const std::vector<UnevenLoop> &unevenLoops) {
   Json json = {{"offset", offset}, {"loops", loops}};
   for (const UnevenLoop &uneven : unevenLoops) {
@@ -123,10 +120,8 @@ static void addMove(const Collective &collective, Json &json) {
 }
 
 static Json toJson(const Collective &collective) {
-  Json json = {{"id", collective.id},
-               {"kind", collective.kind},
-               {"axes", collective.axes},
-               {"dtype", collective.dtype}};
+  Json json = {
+      {"id", collective.id}, {"kind", collective.kind}, {"axes", collective.axes}, {"dtype", collective.dtype}};
   if (collective.reduction)
     json["reduction"] = *collective.reduction;
   addMove(collective, json);
@@ -145,8 +140,7 @@ static Json toJson(const Function &function) {
   json["mesh"] = function.mesh ? Json(*function.mesh) : Json();
   json["devices"] = function.devices;
   json.update(toJson(function.entry));
-  for (auto [key, values] : {std::pair("arguments", &function.arguments),
-                             std::pair("results", &function.results)}) {
+  for (auto [key, values] : {std::pair("arguments", &function.arguments), std::pair("results", &function.results)}) {
     json[key] = Json::array();
     for (const Value &value : *values)
       json[key].push_back(toJson(value));
@@ -170,8 +164,7 @@ static Json toJson(const Pipeline &pipeline) {
                {"schedule", pipeline.schedule},
                {"microbatches", pipeline.microbatches},
                {"devices", pipeline.devices}};
-  for (auto [key, values] : {std::pair("arguments", &pipeline.arguments),
-                             std::pair("results", &pipeline.results)}) {
+  for (auto [key, values] : {std::pair("arguments", &pipeline.arguments), std::pair("results", &pipeline.results)}) {
     json[key] = Json::array();
     for (const Pipeline::Argument &argument : *values) {
       const Value &value = argument.value;
@@ -193,8 +186,7 @@ static Json toJson(const Pipeline &pipeline) {
   json["stages"] = Json::array();
   for (const Pipeline::Stage &stage : pipeline.stages) {
     Json entry = {{"mesh", stage.mesh}, {"devices", stage.ranks.size()}, {"ranks", stage.ranks}};
-    for (auto [key, values] : {std::pair("arguments", &stage.arguments),
-                               std::pair("results", &stage.results)}) {
+    for (auto [key, values] : {std::pair("arguments", &stage.arguments), std::pair("results", &stage.results)}) {
       entry[key] = Json::array();
       for (const Value &value : *values)
         entry[key].push_back(toJson(value));
@@ -213,8 +205,7 @@ static Json toJson(const Pipeline &pipeline) {
         entry["instructions"].push_back({"run", instruction.index, instruction.microbatch});
         break;
       case Pipeline::Instruction::Kind::Transfer:
-        entry["instructions"].push_back(
-            {"transfer", instruction.index, instruction.sends, instruction.receives});
+        entry["instructions"].push_back({"transfer", instruction.index, instruction.sends, instruction.receives});
         break;
       case Pipeline::Instruction::Kind::Free:
         entry["instructions"].push_back({"free", instruction.index, instruction.microbatch});
@@ -236,10 +227,7 @@ static Json toJson(const Pipeline &pipeline) {
 }
 
 std::string shardkit::manifest::toJson(const Manifest &manifest) {
-  Json json = {{"version", 1},
-               {"abi", manifest.abi},
-               {"target", manifest.target},
-               {"producer", manifest.producer}};
+  Json json = {{"version", 1}, {"abi", manifest.abi}, {"target", manifest.target}, {"producer", manifest.producer}};
   if (!manifest.chip.empty())
     json["chip"] = manifest.chip;
   json["meshes"] = Json::array();
@@ -254,8 +242,7 @@ std::string shardkit::manifest::toJson(const Manifest &manifest) {
   }
   json["programs"] = Json::array();
   for (const Program &program : manifest.programs)
-    json["programs"].push_back(
-        {{"file", program.file}, {"bytes", program.bytes}, {"hash", program.hash}});
+    json["programs"].push_back({{"file", program.file}, {"bytes", program.bytes}, {"hash", program.hash}});
   json["functions"] = Json::array();
   for (const Function &function : manifest.functions)
     json["functions"].push_back(::toJson(function));

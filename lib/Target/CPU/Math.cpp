@@ -1,9 +1,9 @@
 //===- Math.cpp - Polynomials and flags for float arithmetic --------------===//
 
-#include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "shardkit/Target/CPU/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDCPUMATH
@@ -15,8 +15,7 @@ using namespace mlir;
 /// The polynomials hold for f32 only; those that err by more than a few units
 /// in the last place stay with libm (docs/Target.md lists them).
 static bool hasPolynomial(StringRef name) {
-  return llvm::is_contained({"math.exp", "math.erf", "math.tanh", "math.log", "math.log1p",
-                             "math.expm1", "math.log2"},
+  return llvm::is_contained({"math.exp", "math.erf", "math.tanh", "math.log", "math.log1p", "math.expm1", "math.log2"},
                             name);
 }
 
@@ -29,8 +28,7 @@ struct ErfcToErf : OpRewritePattern<math::ErfcOp> {
     if (!op.getType().isF32())
       return failure();
     Value erf = math::ErfOp::create(rewriter, op.getLoc(), op.getOperand());
-    Value one = arith::ConstantOp::create(rewriter, op.getLoc(),
-                                          rewriter.getF32FloatAttr(1.0f));
+    Value one = arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getF32FloatAttr(1.0f));
     rewriter.replaceOpWithNewOp<arith::SubFOp>(op, one, erf);
     return success();
   }
@@ -53,8 +51,7 @@ struct Math : spmd::impl::SpmdCpuMathBase<Math> {
       return;
     if (auto old = iface.getFastMathFlagsAttr())
       flags = flags | old.getValue();
-    op->setAttr(iface.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(op->getContext(), flags));
+    op->setAttr(iface.getFastMathAttrName(), arith::FastMathFlagsAttr::get(op->getContext(), flags));
   }
 
   void runOnOperation() override {

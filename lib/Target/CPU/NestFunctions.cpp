@@ -10,8 +10,7 @@ using namespace mlir::spmd;
 
 /// Constants and views are computed again inside.
 static bool isRecomputed(Operation *op) {
-  return op && (op->hasTrait<OpTrait::ConstantLike>() ||
-                (isa<ViewLikeOpInterface>(op) && !isa<memref::ViewOp>(op)));
+  return op && (op->hasTrait<OpTrait::ConstantLike>() || (isa<ViewLikeOpInterface>(op) && !isa<memref::ViewOp>(op)));
 }
 
 Value cpu::rootOf(Value value) {
@@ -30,15 +29,15 @@ static func::FuncOp functionOf(Value root) {
 }
 
 bool cpu::isBuffer(Value root) {
-  return functionOf(root) || isa_and_nonnull<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp,
-                                             memref::ViewOp>(root.getDefiningOp());
+  return functionOf(root) ||
+         isa_and_nonnull<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp, memref::ViewOp>(root.getDefiningOp());
 }
 
 Value cpu::sharedMemoryOf(Value memref) {
   Value root = rootOf(memref);
   func::FuncOp func = functionOf(root);
-  const bool mayShare = func && !func.getArgAttr(cast<BlockArgument>(root).getArgNumber(),
-                                                 LLVM::LLVMDialect::getNoAliasAttrName());
+  const bool mayShare =
+      func && !func.getArgAttr(cast<BlockArgument>(root).getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName());
   return mayShare ? Value() : root;
 }
 
@@ -49,9 +48,9 @@ static bool isParameter(Type type) {
   return type.isIntOrIndexOrFloat();
 }
 
-cpu::NestFunctions::Nest
-cpu::NestFunctions::get(Operation *nest, TypeRange leading, ArrayRef<NamedAttribute> attributes,
-                        function_ref<void(OpBuilder &, ValueRange, IRMapping &)> emit) {
+cpu::NestFunctions::Nest cpu::NestFunctions::get(Operation *nest, TypeRange leading,
+                                                 ArrayRef<NamedAttribute> attributes,
+                                                 function_ref<void(OpBuilder &, ValueRange, IRMapping &)> emit) {
   // What it uses: parameters, and values to compute again in program order.
   SetVector<Value> above;
   for (Value operand : nest->getOperands())
@@ -82,12 +81,10 @@ cpu::NestFunctions::get(Operation *nest, TypeRange leading, ArrayRef<NamedAttrib
   auto func = func::FuncOp::create(loc, "nest", b.getFunctionType(types, {}), attributes);
   func.setPrivate();
   // The parts that a program is compiled in have such functions each.
-  func->setAttr("llvm.linkage",
-                LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+  func->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
   for (auto [i, param] : llvm::enumerate(result.params))
     if (isa<MemRefType>(param.getType()) && isBuffer(rootOf(param)) &&
-        llvm::count_if(result.params,
-                       [&](Value other) { return rootOf(other) == rootOf(param); }) == 1)
+        llvm::count_if(result.params, [&](Value other) { return rootOf(other) == rootOf(param); }) == 1)
       func.setArgAttr(leading.size() + i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
   Block *body = func.addEntryBlock();
   IRMapping mapping;

@@ -25,7 +25,7 @@ public:
   NestFunctions(ModuleOp module, std::string prefix) : module(module), prefix(std::move(prefix)) {}
 
   struct Nest {
-    func::FuncOp func;          ///< Null where the nest uses what can be no parameter.
+    func::FuncOp func;         ///< Null where the nest uses what can be no parameter.
     SmallVector<Value> params; ///< What it is called with behind the leading arguments.
   };
   /// `emit` writes what `nest` does, with what it uses mapped, behind arguments of the

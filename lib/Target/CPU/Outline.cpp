@@ -20,9 +20,8 @@ struct Outline : spmd::impl::SpmdCpuOutlineBase<Outline> {
     // Calls leave the function early when they fail; allocations are planned
     // for the function that they stand in.
     return !op.walk([](Operation *inner) {
-                return isa<func::CallOp, memref::AllocOp, memref::AllocaOp>(inner)
-                           ? WalkResult::interrupt()
-                           : WalkResult::advance();
+                return isa<func::CallOp, memref::AllocOp, memref::AllocaOp>(inner) ? WalkResult::interrupt()
+                                                                                   : WalkResult::advance();
               }).wasInterrupted();
   }
 
@@ -41,9 +40,7 @@ struct Outline : spmd::impl::SpmdCpuOutlineBase<Outline> {
         continue;
       for (Operation *nest : found) {
         auto [function, params] =
-            functions.get(nest, {}, {}, [&](OpBuilder &b, ValueRange, IRMapping &mapping) {
-              b.clone(*nest, mapping);
-            });
+            functions.get(nest, {}, {}, [&](OpBuilder &b, ValueRange, IRMapping &mapping) { b.clone(*nest, mapping); });
         if (!function)
           continue;
         OpBuilder b(nest);

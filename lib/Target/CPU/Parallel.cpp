@@ -114,9 +114,7 @@ public:
       // What stands between two loops moves into the inner one if it is computed from
       // values alone.
       Block *body = loop.getBody();
-      auto inner = body->getOperations().size() < 2
-                       ? scf::ForOp()
-                       : dyn_cast<scf::ForOp>(&*std::prev(body->end(), 2));
+      auto inner = body->getOperations().size() < 2 ? scf::ForOp() : dyn_cast<scf::ForOp>(&*std::prev(body->end(), 2));
       for (Operation &op : body->without_terminator())
         if (&op != inner.getOperation() && !isPure(&op))
           inner = nullptr;
@@ -192,8 +190,7 @@ private:
             dim = -1;
         }
       for (auto [dim, offset] : llvm::enumerate(subview.getMixedOffsets()))
-        if (int64_t loop = loopOf(offset);
-            loop >= 0 && isConstantIntValue(subview.getMixedSizes()[dim], 1))
+        if (int64_t loop = loopOf(offset); loop >= 0 && isConstantIntValue(subview.getMixedSizes()[dim], 1))
           access.dims[loop] = int64_t(dim);
       access.base = subview.getSource();
     }
@@ -235,9 +232,7 @@ private:
       return def && loops.front()->isProperAncestor(def);
     });
     return !known.wasInterrupted() && stack <= kStackBytes &&
-           llvm::all_of(accesses, [](const Access &access) {
-             return cpu::isBuffer(cpu::rootOf(access.base));
-           });
+           llvm::all_of(accesses, [](const Access &access) { return cpu::isBuffer(cpu::rootOf(access.base)); });
   }
 
   bool isIndependent() {
@@ -283,8 +278,8 @@ public:
         nest.loops.push_back(dim.getPosition());
     llvm::erase_if(nest.loops, [&](unsigned loop) {
       return ranges[loop] == 1 || llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-        return !op.getMatchingIndexingMap(&init).isFunctionOfDim(loop);
-      });
+               return !op.getMatchingIndexingMap(&init).isFunctionOfDim(loop);
+             });
     });
     for (unsigned loop : nest.loops)
       nest.trips.push_back(ranges[loop]);
@@ -317,9 +312,7 @@ public:
     }
     if (isInRuns) {
       Location loc = linalgOp.getLoc();
-      auto constant = [&](int64_t value) -> Value {
-        return arith::ConstantIndexOp::create(b, loc, value);
-      };
+      auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
       const int64_t range = ranges[loops.back()];
       Value run = constant(kRun), offset = arith::MulIOp::create(b, loc, indices.back(), run);
       offsets[loops.back()] = offset;
@@ -348,8 +341,7 @@ private:
     };
     for (OpOperand &init : linalgOp.getDpsInitsMutable()) {
       for (OpOperand &other : linalgOp->getOpOperands())
-        if (&other != &init && isa<BaseMemRefType>(other.get().getType()) &&
-            mayBe(init.get(), other.get()) &&
+        if (&other != &init && isa<BaseMemRefType>(other.get().getType()) && mayBe(init.get(), other.get()) &&
             (linalgOp.getMatchingIndexingMap(&init) != linalgOp.getMatchingIndexingMap(&other) ||
              !isSamePlace(init.get(), other.get())))
           return false;
@@ -357,8 +349,7 @@ private:
         if (op == linalgOp.getOperation() || isMemoryEffectFree(op))
           return WalkResult::advance();
         auto load = dyn_cast<memref::LoadOp>(op);
-        return load && !mayBe(load.getMemRef(), init.get()) ? WalkResult::advance()
-                                                            : WalkResult::interrupt();
+        return load && !mayBe(load.getMemRef(), init.get()) ? WalkResult::advance() : WalkResult::interrupt();
       });
       if (reads.wasInterrupted())
         return false;
@@ -382,8 +373,7 @@ struct Parallel : spmd::impl::SpmdCpuParallelBase<Parallel> {
     const int64_t work = workOf(op);
     // Small iterations stay together where there are enough all the same.
     constexpr int64_t small = 1024;
-    while (loops.sizes().size() > 1 && loops.count() / loops.sizes().back() >= kEnough &&
-           work / loops.count() < small)
+    while (loops.sizes().size() > 1 && loops.count() / loops.sizes().back() >= kEnough && work / loops.count() < small)
       loops.dropInnermost();
     const int64_t count = loops.count();
     if (count < 2 || work < minWork)
@@ -392,11 +382,9 @@ struct Parallel : spmd::impl::SpmdCpuParallelBase<Parallel> {
     Location loc = op->getLoc();
     Type index = b.getIndexType();
     NamedAttribute attribute(kPartsAttr, b.getI64IntegerAttr(count));
-    auto [function, params] = functions.get(
-        op, {index, index}, {attribute}, [&](OpBuilder &b, ValueRange range, IRMapping &mapping) {
-          auto constant = [&](int64_t value) -> Value {
-            return arith::ConstantIndexOp::create(b, loc, value);
-          };
+    auto [function, params] =
+        functions.get(op, {index, index}, {attribute}, [&](OpBuilder &b, ValueRange range, IRMapping &mapping) {
+          auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
           auto loop = scf::ForOp::create(b, loc, range[0], range[1], constant(1));
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPointToStart(loop.getBody());
@@ -449,8 +437,7 @@ struct Parallel : spmd::impl::SpmdCpuParallelBase<Parallel> {
 
 struct ParallelCalls : spmd::impl::SpmdCpuParallelCallsBase<ParallelCalls> {
   /// `(ctx, parameters) -> ()`, which hands the function to the runtime.
-  LLVM::LLVMFuncOp makeCaller(OpBuilder &b, LLVM::LLVMFuncOp function, int64_t count,
-                              LLVM::LLVMFuncOp runtime) {
+  LLVM::LLVMFuncOp makeCaller(OpBuilder &b, LLVM::LLVMFuncOp function, int64_t count, LLVM::LLVMFuncOp runtime) {
     Location loc = function.getLoc();
     Type ptr = LLVM::LLVMPointerType::get(&getContext()), i64 = b.getI64Type();
     Type none = LLVM::LLVMVoidType::get(&getContext());
@@ -460,8 +447,7 @@ struct ParallelCalls : spmd::impl::SpmdCpuParallelCallsBase<ParallelCalls> {
     auto define = [&](StringRef suffix, TypeRange types) {
       SmallVector<Type> list(types.begin(), types.end());
       auto made = LLVM::LLVMFuncOp::create(b, loc, (function.getSymName() + suffix).str(),
-                                           LLVM::LLVMFunctionType::get(none, list),
-                                           LLVM::Linkage::Internal);
+                                           LLVM::LLVMFunctionType::get(none, list), LLVM::Linkage::Internal);
       b.setInsertionPointToStart(made.addEntryBlock(b));
       return made;
     };
@@ -502,8 +488,7 @@ struct ParallelCalls : spmd::impl::SpmdCpuParallelCallsBase<ParallelCalls> {
       return;
     SymbolTable symbols(module);
     module.walk([&](LLVM::CallOp call) {
-      auto function = call.getCallee() ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee())
-                                       : LLVM::LLVMFuncOp();
+      auto function = call.getCallee() ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee()) : LLVM::LLVMFuncOp();
       if (function && calls.contains(function))
         calls[function].push_back(call);
     });

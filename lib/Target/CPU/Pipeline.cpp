@@ -1,12 +1,12 @@
 //===- Pipeline.cpp - From tensors to LLVM dialect ------------------------===//
 
+#include "shardkit/Target/CPU/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
-#include "shardkit/Target/CPU/Passes.h"
 
 using namespace mlir;
 using namespace mlir::spmd;

@@ -9,12 +9,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Common/ScatterMatch.h"
+#include "shardkit/Target/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "shardkit/Target/CPU/Passes.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDCPUSCATTERS
@@ -45,24 +45,23 @@ public:
     SmallVector<Value> low(loops.size(), zero), high, step(loops.size(), one);
     for (unsigned d : loops)
       high.push_back(arith::ConstantIndexOp::create(b, loc, ranges[d]));
-    scf::LoopNest nest = scf::buildLoopNest(
-        b, loc, low, high, step, ValueRange{op.getDpsInits().front()},
-        [&](OpBuilder &b, Location loc, ValueRange indices, ValueRange carried) -> scf::ValueVector {
-          SmallVector<Value> at(op.getNumLoops());
-          for (auto [d, index] : llvm::zip(loops, indices))
-            at[d] = index;
-          // None depends on the loop of another.
-          SmallVector<Value> places = scatter.emitPlaces(b, at, [&](OpBuilder &b, OpOperand &operand) {
-            return read(b, operand, at);
-          });
-          for (auto [address, place] : llvm::zip_equal(scatter.getAddresses(), places)) {
-            // Elsewhere the body finds that it is not meant.
-            Value size = arith::ConstantIndexOp::create(b, loc, ranges[address.loop]);
-            Value isPlace = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place, size);
-            at[address.loop] = arith::SelectOp::create(b, loc, isPlace, place, zero);
-          }
-          return {update(b, loc, carried.front(), at, ranges)};
-        });
+    scf::LoopNest nest =
+        scf::buildLoopNest(b, loc, low, high, step, ValueRange{op.getDpsInits().front()},
+                           [&](OpBuilder &b, Location loc, ValueRange indices, ValueRange carried) -> scf::ValueVector {
+                             SmallVector<Value> at(op.getNumLoops());
+                             for (auto [d, index] : llvm::zip(loops, indices))
+                               at[d] = index;
+                             // None depends on the loop of another.
+                             SmallVector<Value> places = scatter.emitPlaces(
+                                 b, at, [&](OpBuilder &b, OpOperand &operand) { return read(b, operand, at); });
+                             for (auto [address, place] : llvm::zip_equal(scatter.getAddresses(), places)) {
+                               // Elsewhere the body finds that it is not meant.
+                               Value size = arith::ConstantIndexOp::create(b, loc, ranges[address.loop]);
+                               Value isPlace = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place, size);
+                               at[address.loop] = arith::SelectOp::create(b, loc, isPlace, place, zero);
+                             }
+                             return {update(b, loc, carried.front(), at, ranges)};
+                           });
     op->replaceAllUsesWith(nest.results);
     op->erase();
   }
@@ -111,9 +110,8 @@ private:
     for (auto [value, map] : llvm::zip(op.getDpsInputs(), maps))
       ins.push_back(cut(value, map));
     Value row = cut(result, maps.back());
-    auto generic = linalg::GenericOp::create(
-        b, loc, row.getType(), ins, row, ownMaps,
-        SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel));
+    auto generic = linalg::GenericOp::create(b, loc, row.getType(), ins, row, ownMaps,
+                                             SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel));
     OpBuilder::InsertionGuard guard(b);
     Block *block = b.createBlock(&generic.getRegion(), {}, body.getArgumentTypes(),
                                  SmallVector<Location>(body.getNumArguments(), loc));

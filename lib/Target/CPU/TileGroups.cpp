@@ -1,10 +1,10 @@
 //===- TileGroups.cpp - One loop over rows per group of linalg ops --------===//
 
+#include "shardkit/Target/CPU/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Interfaces/TilingInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "shardkit/Target/CPU/Passes.h"
 #include <deque>
 
 namespace mlir::spmd {
@@ -68,16 +68,14 @@ struct TileGroups : spmd::impl::SpmdCpuTileGroupsBase<TileGroups> {
     AffineMap outMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];
     for (OpOperand &use : op->getUses()) {
       auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
-      if (!user || !members.contains(user) ||
-          user.isDpsInit(&use) || cast<OpResult>(use.get()).getResultNumber() != 0)
+      if (!user || !members.contains(user) || user.isDpsInit(&use) || cast<OpResult>(use.get()).getResultNumber() != 0)
         return std::nullopt;
       const Member &member = members.find(user)->second;
       AffineMap map = user.getMatchingIndexingMap(&use);
       Member candidate{member.group, {}};
       for (unsigned loop : member.outer) {
-        auto it = llvm::find_if(map.getResults(), [&](AffineExpr e) {
-          return dimOf(e) == std::optional<unsigned>(loop);
-        });
+        auto it =
+            llvm::find_if(map.getResults(), [&](AffineExpr e) { return dimOf(e) == std::optional<unsigned>(loop); });
         if (it == map.getResults().end())
           return std::nullopt;
         auto dim = dimOf(outMap.getResult(it - map.getResults().begin()));
@@ -95,8 +93,8 @@ struct TileGroups : spmd::impl::SpmdCpuTileGroupsBase<TileGroups> {
   void findGroups(Block &block) {
     for (Operation &operation : llvm::reverse(block)) {
       auto op = dyn_cast<linalg::LinalgOp>(operation);
-      if (!op || !op.hasPureTensorSemantics() || op.hasDynamicShape() ||
-          isa<linalg::FillOp>(operation) || !isa<TilingInterface>(operation))
+      if (!op || !op.hasPureTensorSemantics() || op.hasDynamicShape() || isa<linalg::FillOp>(operation) ||
+          !isa<TilingInterface>(operation))
         continue;
       std::optional<Member> member;
       if (op->getNumResults() == 1)
@@ -128,14 +126,12 @@ struct TileGroups : spmd::impl::SpmdCpuTileGroupsBase<TileGroups> {
         continue;
       for (Value value : op.getOperands()) {
         while (Operation *def = value.getDefiningOp()) {
-          if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
-                   tensor::ExtractSliceOp>(def))
+          if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp, tensor::ExtractSliceOp>(def))
             break;
           value = def->getOperand(0);
         }
         auto arg = dyn_cast<BlockArgument>(value);
-        if (arg && isa<RankedTensorType>(arg.getType()) &&
-            !isa<func::FuncOp>(arg.getOwner()->getParentOp()))
+        if (arg && isa<RankedTensorType>(arg.getType()) && !isa<func::FuncOp>(arg.getOwner()->getParentOp()))
           return true;
       }
     }
@@ -150,17 +146,15 @@ struct TileGroups : spmd::impl::SpmdCpuTileGroupsBase<TileGroups> {
     if (readsLoopArgument(group))
       for (OpOperand &init : group.root.getDpsInitsMutable())
         if (!group.root.payloadUsesValueFromOperand(&init))
-          init.set(bufferization::AllocTensorOp::create(
-              rewriter, group.root.getLoc(), cast<RankedTensorType>(init.get().getType()),
-              ValueRange()));
+          init.set(bufferization::AllocTensorOp::create(rewriter, group.root.getLoc(),
+                                                        cast<RankedTensorType>(init.get().getType()), ValueRange()));
     SmallVector<OpFoldResult> sizes(group.root.getNumLoops(), rewriter.getIndexAttr(0));
     for (unsigned loop : root.outer)
       sizes[loop] = rewriter.getIndexAttr(1);
     scf::SCFTileAndFuseOptions options;
     options.tilingOptions.setTileSizes(sizes);
-    options.fusionControlFn =
-        [&](tensor::ExtractSliceOp, OpResult producer,
-            bool) -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+    options.fusionControlFn = [&](tensor::ExtractSliceOp, OpResult producer,
+                                  bool) -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
       Operation *op = producer.getOwner();
       if (isa<linalg::FillOp>(op))
         return scf::SCFTileAndFuseOptions::ControlFnResult{};
@@ -169,8 +163,8 @@ struct TileGroups : spmd::impl::SpmdCpuTileGroupsBase<TileGroups> {
         return std::nullopt;
       return scf::SCFTileAndFuseOptions::ControlFnResult{};
     };
-    auto tiled = scf::tileConsumerAndFuseProducersUsingSCF(
-        rewriter, cast<TilingInterface>(group.root.getOperation()), options);
+    auto tiled =
+        scf::tileConsumerAndFuseProducersUsingSCF(rewriter, cast<TilingInterface>(group.root.getOperation()), options);
     // What cannot be tiled stays as it is: slower, not wrong.
     if (failed(tiled))
       return success();

@@ -17,13 +17,13 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
   static MemRefType bufferType(func::FuncOp func, Type type, const Twine &what) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (tensor && !tensor.hasStaticShape()) {
-      func.emitError() << what << " of function '" << func.getSymName()
-                       << "' has type " << type << ", expected a static shape";
+      func.emitError() << what << " of function '" << func.getSymName() << "' has type " << type
+                       << ", expected a static shape";
       return {};
     }
     Type element = tensor ? tensor.getElementType() : type;
-    bool legal = element.isF16() || element.isBF16() || element.isF32() ||
-                 element.isF64() || element.isIndex() || spmd::target::isNarrowFloat(element);
+    bool legal = element.isF16() || element.isBF16() || element.isF32() || element.isF64() || element.isIndex() ||
+                 spmd::target::isNarrowFloat(element);
     for (unsigned width : {1, 8, 16, 32, 64})
       legal |= element.isSignlessInteger(width);
     if (!legal) {
@@ -83,11 +83,9 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
       Value buffer = buffers[1 + i], value;
       auto tensor = dyn_cast<RankedTensorType>(arg.getType());
       if (tensor && tensor.getNumElements() == 0)
-        value = tensor::EmptyOp::create(builder, arg.getLoc(), tensor.getShape(),
-                                        tensor.getElementType());
+        value = tensor::EmptyOp::create(builder, arg.getLoc(), tensor.getShape(), tensor.getElementType());
       else if (tensor)
-        value = bufferization::ToTensorOp::create(builder, arg.getLoc(), arg.getType(),
-                                                  buffer, /*restrict=*/true);
+        value = bufferization::ToTensorOp::create(builder, arg.getLoc(), arg.getType(), buffer, /*restrict=*/true);
       else
         value = memref::LoadOp::create(builder, arg.getLoc(), buffer);
       arg.replaceAllUsesWith(value);
@@ -105,8 +103,8 @@ struct Boundary : spmd::impl::SpmdTargetBoundaryBase<Boundary> {
         memref::StoreOp::create(builder, ret.getLoc(), value, buffer, ValueRange{});
         return;
       }
-      bufferization::MaterializeInDestinationOp::create(
-          builder, ret.getLoc(), Type(), value, buffer, /*restrict=*/true, /*writable=*/true);
+      bufferization::MaterializeInDestinationOp::create(builder, ret.getLoc(), Type(), value, buffer, /*restrict=*/true,
+                                                        /*writable=*/true);
     };
     // Copies are made before anything is stored: a value may have been computed where
     // another result is stored.

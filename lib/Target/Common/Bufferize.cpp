@@ -1,11 +1,11 @@
 //===- Bufferize.cpp - From tensors to memrefs inside functions -----------===//
 
+#include "shardkit/Target/Common/Passes.h"
+#include "shardkit/Target/Cuda/CudaOps.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "shardkit/Target/Common/Passes.h"
-#include "shardkit/Target/Cuda/CudaOps.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDTARGETBUFFERIZE
@@ -47,16 +47,14 @@ static void orderStores(func::FuncOp func) {
   }
   BufferViewFlowAnalysis views(func);
   auto reads = [&](memref::CopyOp copy, Value buffer) {
-    return llvm::any_of(views.resolveReverse(copy.getSource()),
-                        [&](Value root) { return mayShare(root, buffer); });
+    return llvm::any_of(views.resolveReverse(copy.getSource()), [&](Value root) { return mayShare(root, buffer); });
   };
   std::reverse(stores.begin(), stores.end());
   llvm::erase_if(stores, [](memref::CopyOp copy) { return copy.getSource() == copy.getTarget(); });
   while (!stores.empty()) {
     auto *next = llvm::find_if(stores, [&](memref::CopyOp copy) {
-      return llvm::none_of(stores, [&](memref::CopyOp other) {
-        return other != copy && reads(other, copy.getTarget());
-      });
+      return llvm::none_of(stores,
+                           [&](memref::CopyOp other) { return other != copy && reads(other, copy.getTarget()); });
     });
     if (next == stores.end()) { // they go round in a circle
       next = stores.begin();
@@ -84,9 +82,8 @@ static void splitSteppingView(IRRewriter &rewriter, memref::SubViewOp view) {
       llvm::all_of(view.getStaticStrides(), [](int64_t stride) { return stride == 1; }))
     return;
   rewriter.setInsertionPoint(view);
-  auto full = memref::SubViewOp::create(rewriter, view.getLoc(), view.getSource(),
-                                        view.getMixedOffsets(), view.getMixedSizes(),
-                                        view.getMixedStrides());
+  auto full = memref::SubViewOp::create(rewriter, view.getLoc(), view.getSource(), view.getMixedOffsets(),
+                                        view.getMixedSizes(), view.getMixedStrides());
   std::optional<SmallVector<ReassociationIndices>> groups =
       getReassociationIndicesForCollapse(full.getType().getShape(), type.getShape());
   if (!groups)
@@ -106,8 +103,7 @@ static void splitEmptyTensors(IRRewriter &rewriter, func::FuncOp func) {
   llvm::SetVector<Operation *> empties; // views behind what they show
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<tensor::EmptyOp>(op) ||
-        (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-             tensor::CastOp>(op) &&
+        (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op) &&
          empties.contains(op->getOperand(0).getDefiningOp())))
       empties.insert(op);
   });
@@ -144,8 +140,7 @@ struct Bufferize : spmd::impl::SpmdTargetBufferizeBase<Bufferize> {
     bufferization::OneShotBufferizationOptions options;
     options.copyBeforeWrite = copyBeforeWrite;
     // Its region says what is computed, on values.
-    options.opFilter.denyOperation(
-        [](Operation *op) { return op->getParentOfType<spmd::cuda::RowsOp>() != nullptr; });
+    options.opFilter.denyOperation([](Operation *op) { return op->getParentOfType<spmd::cuda::RowsOp>() != nullptr; });
     options.allowReturnAllocsFromLoops = copyBeforeWrite;
     for (auto func : module.getOps<func::FuncOp>()) {
       bufferization::BufferizationState state;

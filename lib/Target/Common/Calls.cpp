@@ -26,8 +26,8 @@ struct LoopDim {
 
   /// Whether this loop around `inner` is one loop with it.
   bool continues(const LoopDim &inner) const {
-    bool does = role == inner.role && a == inner.a * inner.size && b == inner.b * inner.size &&
-                c == inner.c * inner.size;
+    bool does =
+        role == inner.role && a == inner.a * inner.size && b == inner.b * inner.size && c == inner.c * inner.size;
     for (auto [outer, stride] : llvm::zip(added, inner.added))
       does &= outer == stride * inner.size;
     return does;
@@ -60,8 +60,7 @@ static SmallVector<int64_t> loopStrides(AffineMap map, Value buffer) {
 static SmallVector<LoopDim> loopDims(ContractOp op) {
   auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<int64_t> sizes = *op.getLoopSizes();
-  auto a = loopStrides(maps[0], op.getA()), b = loopStrides(maps[1], op.getB()),
-       c = loopStrides(maps[2], op.getC());
+  auto a = loopStrides(maps[0], op.getA()), b = loopStrides(maps[1], op.getB()), c = loopStrides(maps[2], op.getC());
   SmallVector<SmallVector<int64_t>> added;
   for (auto [map, value] : llvm::zip_equal(ArrayRef(maps).drop_front(3), op.getAdded()))
     added.push_back(loopStrides(map, value));
@@ -69,8 +68,7 @@ static SmallVector<LoopDim> loopDims(ContractOp op) {
   for (unsigned i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 1)
       continue;
-    bool inA = maps[0].isFunctionOfDim(i), inB = maps[1].isFunctionOfDim(i),
-         inC = maps[2].isFunctionOfDim(i);
+    bool inA = maps[0].isFunctionOfDim(i), inB = maps[1].isFunctionOfDim(i), inC = maps[2].isFunctionOfDim(i);
     int32_t role = inA && inB && inC ? SK_BATCH : !inB ? SK_M : !inA ? SK_N : SK_K;
     LoopDim &dim = dims.emplace_back(LoopDim{role, sizes[i], a[i], b[i], c[i], {}});
     for (auto [k, strides] : llvm::enumerate(added))
@@ -144,8 +142,7 @@ static SmallVector<int64_t> encode(AttentionOp op) {
   desc.values = sizes[roles.values];
   for (int64_t loop : roles.batch)
     desc.batch[desc.num_batch++] = sizes[loop];
-  auto layOut = [&](sk_attention_operand &to, AffineMap map, Value buffer, int64_t row,
-                    int64_t column) {
+  auto layOut = [&](sk_attention_operand &to, AffineMap map, Value buffer, int64_t row, int64_t column) {
     SmallVector<int64_t> strides = loopStrides(map, buffer);
     for (auto [i, loop] : llvm::enumerate(roles.batch))
       to.batch[i] = strides[loop];
@@ -162,10 +159,10 @@ static SmallVector<int64_t> encode(AttentionOp op) {
   }
   for (auto dictionary : op.getSteps().getAsRange<DictionaryAttr>()) {
     auto &step = desc.steps[desc.num_steps++];
-    for (auto [name, kind] : {std::pair("scale", SK_SCALE), std::pair("add", SK_ADD),
-                              std::pair("subtract", SK_SUBTRACT),
-                              std::pair("multiply", SK_MULTIPLY), std::pair("select", SK_SELECT),
-                              std::pair("causal", SK_CAUSAL), std::pair("round", SK_ROUND)}) {
+    for (auto [name, kind] :
+         {std::pair("scale", SK_SCALE), std::pair("add", SK_ADD), std::pair("subtract", SK_SUBTRACT),
+          std::pair("multiply", SK_MULTIPLY), std::pair("select", SK_SELECT), std::pair("causal", SK_CAUSAL),
+          std::pair("round", SK_ROUND)}) {
       Attribute value = dictionary.get(name);
       if (!value)
         continue;
@@ -202,8 +199,7 @@ Value spmd::target::getPointer(OpBuilder &b, Location loc, Value buffer) {
   if (element.isIndex())
     element = b.getI64Type();
   if (!ShapedType::isDynamic(offset))
-    return LLVM::GEPOp::create(b, loc, ptr, element, base,
-                               ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+    return LLVM::GEPOp::create(b, loc, ptr, element, base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
   auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, buffer);
   Value dynamic = arith::IndexCastOp::create(b, loc, b.getI64Type(), metadata.getOffset());
   return LLVM::GEPOp::create(b, loc, ptr, element, base, ArrayRef<LLVM::GEPArg>{dynamic});
@@ -221,8 +217,7 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
       return func;
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
-    auto func = func::FuncOp::create(b, module.getLoc(), name,
-                                     b.getFunctionType(inputs, {result}));
+    auto func = func::FuncOp::create(b, module.getLoc(), name, b.getFunctionType(inputs, {result}));
     func.setPrivate();
     return func;
   }
@@ -230,8 +225,8 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
   /// Address of a constant of these words; equal ones are one.
   Value descriptor(OpBuilder &b, Operation *op, StringRef name, ArrayRef<int64_t> words) {
     ModuleOp module = getOperation();
-    auto [it, isNew] = globals.try_emplace(
-        std::string(reinterpret_cast<const char *>(words.data()), words.size() * 8), "");
+    auto [it, isNew] =
+        globals.try_emplace(std::string(reinterpret_cast<const char *>(words.data()), words.size() * 8), "");
     auto type = LLVM::LLVMArrayType::get(b.getI64Type(), words.size());
     if (isNew) {
       it->second = (name + Twine(globals.size() - 1)).str();
@@ -239,12 +234,10 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
       b.setInsertionPointToStart(module.getBody());
       LLVM::GlobalOp::create(
           b, op->getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal, it->second,
-          DenseElementsAttr::get(RankedTensorType::get({int64_t(words.size())}, b.getI64Type()),
-                                 words),
+          DenseElementsAttr::get(RankedTensorType::get({int64_t(words.size())}, b.getI64Type()), words),
           /*alignment=*/8);
     }
-    return LLVM::AddressOfOp::create(b, op->getLoc(),
-                                     LLVM::LLVMPointerType::get(b.getContext()), it->second);
+    return LLVM::AddressOfOp::create(b, op->getLoc(), LLVM::LLVMPointerType::get(b.getContext()), it->second);
   }
 
   /// Room for the addresses of operands, which all calls in a function share.
@@ -254,8 +247,7 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
       return known;
     OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
     Type ptr = LLVM::LLVMPointerType::get(&getContext());
-    Value number = LLVM::ConstantOp::create(b, func.getLoc(), b.getI64Type(),
-                                            int64_t(SK_MAX_ATTENTION_OPERANDS));
+    Value number = LLVM::ConstantOp::create(b, func.getLoc(), b.getI64Type(), int64_t(SK_MAX_ATTENTION_OPERANDS));
     return known = LLVM::AllocaOp::create(b, func.getLoc(), ptr, ptr, number, 8);
   }
 
@@ -268,11 +260,9 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(getOperation().getBody());
       LLVM::GlobalOp::create(b, loc, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()),
-                             /*isConstant=*/true, LLVM::Linkage::Internal, it->second,
-                             b.getStringAttr(bytes));
+                             /*isConstant=*/true, LLVM::Linkage::Internal, it->second, b.getStringAttr(bytes));
     }
-    return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
-                                     it->second);
+    return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), it->second);
   }
 
   void runOnOperation() override {
@@ -290,9 +280,7 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
       b.setInsertionPoint(op);
       Location loc = op->getLoc();
       Value context = op->getParentOfType<func::FuncOp>().getArgument(0);
-      auto constant = [&](int64_t v) -> Value {
-        return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v));
-      };
+      auto constant = [&](int64_t v) -> Value { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v)); };
       if (auto contract = dyn_cast<ContractOp>(op)) {
         SmallVector<Value> args{context, descriptor(b, op, "contraction_", encode(contract))};
         for (Value buffer : contract->getOperands())
@@ -311,8 +299,7 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
         Value operands = attentionOperands(op->getParentOfType<func::FuncOp>());
         for (auto [i, buffer] : llvm::enumerate(attention.getScoreOperands()))
           LLVM::StoreOp::create(b, loc, getPointer(b, loc, buffer),
-                                LLVM::GEPOp::create(b, loc, ptr, ptr, operands,
-                                                    ArrayRef<LLVM::GEPArg>{int32_t(i)}));
+                                LLVM::GEPOp::create(b, loc, ptr, ptr, operands, ArrayRef<LLVM::GEPArg>{int32_t(i)}));
         args.push_back(operands);
         func::CallOp::create(b, loc, callee, args);
       } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
@@ -322,8 +309,7 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
         if (batchDims > 0) {
           Value count = arith::ConstantIndexOp::create(b, loc, 1);
           for (int64_t d = 0; d < batchDims; ++d)
-            count = arith::MulIOp::create(
-                b, loc, count, memref::DimOp::create(b, loc, collective.getInput(), d));
+            count = arith::MulIOp::create(b, loc, count, memref::DimOp::create(b, loc, collective.getInput(), d));
           args.push_back(arith::IndexCastOp::create(b, loc, i64, count));
           types.push_back(i64);
         }
@@ -340,17 +326,14 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
         func::CallOp::create(b, loc, callee, ValueRange{context, holds, message});
       } else if (isa<StartOp, DoneOp>(op)) {
         auto callee =
-            declare(b, isa<StartOp>(op) ? "sk_collective_start" : "sk_collective_done",
-                    {ptr, i64, ptr, ptr}, i32);
-        func::CallOp::create(
-            b, loc, callee,
-            ValueRange{context, constant(op->getAttrOfType<IntegerAttr>("id").getInt()),
-                       getPointer(b, loc, op->getOperand(0)), getPointer(b, loc, op->getOperand(1))});
+            declare(b, isa<StartOp>(op) ? "sk_collective_start" : "sk_collective_done", {ptr, i64, ptr, ptr}, i32);
+        func::CallOp::create(b, loc, callee,
+                             ValueRange{context, constant(op->getAttrOfType<IntegerAttr>("id").getInt()),
+                                        getPointer(b, loc, op->getOperand(0)), getPointer(b, loc, op->getOperand(1))});
       } else if (auto coordinate = dyn_cast<CoordinateOp>(op)) {
         auto callee = declare(b, "sk_coordinate", {ptr, i64, i64}, i64);
         auto call = func::CallOp::create(
-            b, loc, callee,
-            ValueRange{context, constant(coordinate.getStride()), constant(coordinate.getSize())});
+            b, loc, callee, ValueRange{context, constant(coordinate.getStride()), constant(coordinate.getSize())});
         Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), call.getResult(0));
         coordinate.getResult().replaceAllUsesWith(index);
       }

@@ -1,8 +1,8 @@
 //===- EmitObject.cpp - From LLVM dialect to an object, and the linker ----===//
 
-#include "mlir/Target/LLVMIR/Export.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "shardkit/Target/Program.h"
+#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -19,8 +19,8 @@
 
 using namespace mlir;
 
-static std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(const spmd::target::CodegenOptions &options, std::string &error) {
+static std::unique_ptr<llvm::TargetMachine> createTargetMachine(const spmd::target::CodegenOptions &options,
+                                                                std::string &error) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -43,8 +43,8 @@ createTargetMachine(const spmd::target::CodegenOptions &options, std::string &er
                                 : options.optLevel == 2 ? llvm::CodeGenOptLevel::Default
                                 : options.optLevel == 1 ? llvm::CodeGenOptLevel::Less
                                                         : llvm::CodeGenOptLevel::None;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, level));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(),
+                                                                           llvm::Reloc::PIC_, std::nullopt, level));
   if (machine && !machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) {
     error = "unknown processor '" + cpu + "', expected native or a name that clang -mcpu=help lists";
     return nullptr;
@@ -71,8 +71,8 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine, unsigne
                                 : level == 2 ? llvm::OptimizationLevel::O2
                                 : level == 1 ? llvm::OptimizationLevel::O1
                                              : llvm::OptimizationLevel::O0;
-  llvm::ModulePassManager passes = level == 0 ? builder.buildO0DefaultPipeline(opt)
-                                              : builder.buildPerModuleDefaultPipeline(opt);
+  llvm::ModulePassManager passes =
+      level == 0 ? builder.buildO0DefaultPipeline(opt) : builder.buildPerModuleDefaultPipeline(opt);
   passes.run(module, mam);
 }
 
@@ -81,8 +81,7 @@ static void defineRoundToBFloat(llvm::Module &module) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> b(context);
   auto *type = llvm::FunctionType::get(b.getBFloatTy(), {b.getFloatTy()}, /*isVarArg=*/false);
-  auto *function = llvm::Function::Create(type, llvm::GlobalValue::LinkOnceODRLinkage,
-                                          "__truncsfbf2", module);
+  auto *function = llvm::Function::Create(type, llvm::GlobalValue::LinkOnceODRLinkage, "__truncsfbf2", module);
   function->setVisibility(llvm::GlobalValue::HiddenVisibility);
   function->setDoesNotThrow();
   b.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
@@ -96,7 +95,7 @@ static void defineRoundToBFloat(llvm::Module &module) {
 }
 
 LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &options,
-                                    llvm::SmallVectorImpl<char> &object) {
+                                       llvm::SmallVectorImpl<char> &object) {
   llvm::LLVMContext context;
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(options, error);
@@ -110,8 +109,7 @@ LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &op
   ir->setTargetTriple(machine->getTargetTriple());
   ir->setDataLayout(machine->createDataLayout());
   // AVX-512 machines prefer 256 bits by default; these loops gain from 512.
-  bool wide = machine->getTargetTriple().isX86() &&
-              machine->getMCSubtargetInfo()->checkFeatures("+avx512f");
+  bool wide = machine->getTargetTriple().isX86() && machine->getMCSubtargetInfo()->checkFeatures("+avx512f");
   for (llvm::Function &function : *ir) {
     function.setDoesNotThrow();
     if (function.isDeclaration())
@@ -137,8 +135,7 @@ LogicalResult spmd::target::emitObject(ModuleOp module, const CodegenOptions &op
   return success();
 }
 
-LogicalResult spmd::target::linkShared(Location loc, ArrayRef<std::string> objects,
-                                    StringRef path) {
+LogicalResult spmd::target::linkShared(Location loc, ArrayRef<std::string> objects, StringRef path) {
   llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName("ld.lld-22");
   if (!linker)
     linker = llvm::sys::findProgramByName("ld.lld");

@@ -29,8 +29,8 @@ struct Entries : spmd::impl::SpmdTargetEntriesBase<Entries> {
   /// Says what an entry reads, so that a manifest that lists something else is found out.
   static void defineBuffers(OpBuilder &b, Location loc, StringRef symbol, ArrayRef<int64_t> counts) {
     auto type = LLVM::LLVMArrayType::get(b.getI64Type(), counts.size());
-    LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true, LLVM::Linkage::External,
-                           ("sk_buffers_" + symbol).str(), b.getI64TensorAttr(counts));
+    LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true, LLVM::Linkage::External, ("sk_buffers_" + symbol).str(),
+                           b.getI64TensorAttr(counts));
   }
 
   void runOnOperation() override {
@@ -40,9 +40,8 @@ struct Entries : spmd::impl::SpmdTargetEntriesBase<Entries> {
     SmallVector<LLVM::CallOp> calls;
     module.walk([&](LLVM::CallOp call) {
       // A start that fails is found by the done.
-      if (call.getCallee() && call.getCallee()->starts_with("sk_") &&
-          call.getCallee() != "sk_coordinate" && !call.getCallee()->starts_with("sk_collective_start") &&
-          !call.getCallee()->starts_with("sk_collective_done"))
+      if (call.getCallee() && call.getCallee()->starts_with("sk_") && call.getCallee() != "sk_coordinate" &&
+          !call.getCallee()->starts_with("sk_collective_start") && !call.getCallee()->starts_with("sk_collective_done"))
         calls.push_back(call);
     });
     for (LLVM::CallOp call : calls)
@@ -64,13 +63,11 @@ struct Entries : spmd::impl::SpmdTargetEntriesBase<Entries> {
       StringRef first;
       b.setInsertionPointAfter(func);
       for (auto symbol : symbols.getAsRange<StringAttr>()) {
-        defineBuffers(b, loc, symbol.getValue(),
-                      {numArgs, numBuffers - numArgs, arena ? arena.getInt() : 0});
+        defineBuffers(b, loc, symbol.getValue(), {numArgs, numBuffers - numArgs, arena ? arena.getInt() : 0});
         if (!first.empty()) {
           // The same program under another name.
-          auto alias = LLVM::AliasOp::create(
-              b, loc, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr, ptr}),
-              LLVM::Linkage::External, symbol.getValue());
+          auto alias = LLVM::AliasOp::create(b, loc, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr, ptr}),
+                                             LLVM::Linkage::External, symbol.getValue());
           OpBuilder::InsertionGuard guard(b);
           b.createBlock(&alias.getInitializer());
           Value address = LLVM::AddressOfOp::create(b, loc, ptr, first);
@@ -78,16 +75,14 @@ struct Entries : spmd::impl::SpmdTargetEntriesBase<Entries> {
           continue;
         }
         first = symbol.getValue();
-        auto entry = LLVM::LLVMFuncOp::create(
-            b, loc, first, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr, ptr}));
+        auto entry = LLVM::LLVMFuncOp::create(b, loc, first, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr, ptr}));
         OpBuilder::InsertionGuard guard(b);
         Block *block = entry.addEntryBlock(b);
         b.setInsertionPointToStart(block);
         // (ctx, arguments..., results..., arena)
         SmallVector<Value> operands{block->getArgument(0)};
         auto load = [&](Value table, int64_t i) {
-          Value at = LLVM::GEPOp::create(b, loc, ptr, ptr, table,
-                                         ArrayRef<LLVM::GEPArg>{int32_t(i)});
+          Value at = LLVM::GEPOp::create(b, loc, ptr, ptr, table, ArrayRef<LLVM::GEPArg>{int32_t(i)});
           operands.push_back(LLVM::LoadOp::create(b, loc, ptr, at));
         };
         for (int64_t i = 0; i < numBuffers; ++i)

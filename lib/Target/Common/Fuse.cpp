@@ -1,8 +1,8 @@
 //===- Fuse.cpp - Fuse elementwise ops into their users -------------------===//
 
+#include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDTARGETFUSE
@@ -18,10 +18,11 @@ static int64_t bodyCost(linalg::LinalgOp op) {
     if (isa<arith::ConstantOp, linalg::IndexOp, arith::IndexCastOp>(inner))
       continue;
     cost += isa<math::MathDialect>(inner.getDialect()) ||
-                    isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp,
-                        arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
-                        tensor::ExtractOp>(inner) || inner.getNumRegions()
-                ? 16 : 1;
+                    isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
+                        tensor::ExtractOp>(inner) ||
+                    inner.getNumRegions()
+                ? 16
+                : 1;
   }
   return cost;
 }
@@ -55,8 +56,7 @@ static bool shouldFuse(OpOperand *operand) {
   bool repeats = iterations(consumer) > iterations(producer);
   if (producer->hasOneUse())
     return !repeats || cost <= 2;
-  bool oneUser = llvm::all_of(producer->getUsers(),
-                              [&](Operation *u) { return u == consumer; });
+  bool oneUser = llvm::all_of(producer->getUsers(), [&](Operation *u) { return u == consumer; });
   if (oneUser) {
     // Operands that read the same become one, which is fused once; others are each
     // fused with a copy of the body, and in a chain of such ops it doubles at each.

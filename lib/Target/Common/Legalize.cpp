@@ -1,14 +1,14 @@
 //===- Legalize.cpp - Refuse what cannot be compiled, normalise the rest --===//
 
 #include "NarrowTypes.h"
+#include "shardkit/Rules/IndexedOps.h"
+#include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "shardkit/Rules/IndexedOps.h"
-#include "shardkit/Target/Common/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::spmd {
@@ -31,16 +31,14 @@ static bool isSupportedElement(Type type) {
 
 static LogicalResult checkType(Operation *op, Type type) {
   if (isa<ShapedType>(type) && !isa<RankedTensorType>(type))
-    return op->emitError() << "type " << type
-                           << " cannot be compiled for cpu, expected a ranked tensor";
+    return op->emitError() << "type " << type << " cannot be compiled for cpu, expected a ranked tensor";
   Type element = getElementTypeOrSelf(type);
   // Scalar integers may be wide: the parts of a product.
   if (!isSupportedElement(element) && (isa<ShapedType>(type) || !element.isSignlessInteger()))
-    return op->emitError()
-           << (isa<ShapedType>(type) ? "element type " : "type ") << element
-           << " cannot be compiled for cpu, expected f8E4M3FN, f8E5M2, f8E4M3FNUZ, "
-              "f8E5M2FNUZ, f8E8M0FNU, f16, bf16, f32, f64, "
-              "index or a signless integer of at most 64 bits";
+    return op->emitError() << (isa<ShapedType>(type) ? "element type " : "type ") << element
+                           << " cannot be compiled for cpu, expected f8E4M3FN, f8E5M2, f8E4M3FNUZ, "
+                              "f8E5M2FNUZ, f8E8M0FNU, f16, bf16, f32, f64, "
+                              "index or a signless integer of at most 64 bits";
   return success();
 }
 
@@ -48,8 +46,8 @@ static LogicalResult checkType(Operation *op, Type type) {
 static bool isSupportedOp(Operation *op, bool expands) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (dialect == "linalg")
-    return isa<linalg::LinalgOp, linalg::SoftmaxOp, linalg::PackOp,
-               linalg::UnPackOp, linalg::YieldOp, linalg::IndexOp>(op);
+    return isa<linalg::LinalgOp, linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp, linalg::YieldOp, linalg::IndexOp>(
+        op);
   if (dialect == "tensor")
     return expands || !isa<tensor::GatherOp, tensor::ScatterOp>(op);
   if (dialect == "func")
@@ -67,17 +65,15 @@ static bool isSupportedOp(Operation *op, bool expands) {
 
 static LogicalResult checkSupported(func::FuncOp func, bool expands) {
   if (!func.getBody().hasOneBlock())
-    return func.emitError("function '")
-           << func.getSymName()
-           << "' has unstructured control flow, expected one block (lift it first, "
-              "for instance with --lift-cf-to-scf)";
+    return func.emitError("function '") << func.getSymName()
+                                        << "' has unstructured control flow, expected one block (lift it first, "
+                                           "for instance with --lift-cf-to-scf)";
   WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isSupportedOp(op, expands)) {
-      InFlightDiagnostic diag = op->emitError()
-                                << "'" << op->getName()
-                                << "' cannot be compiled for cpu, expected upstream linalg, "
-                                   "tensor, arith, math, scf or func, or a local-view spmd "
-                                   "collective";
+      InFlightDiagnostic diag = op->emitError() << "'" << op->getName()
+                                                << "' cannot be compiled for cpu, expected upstream linalg, "
+                                                   "tensor, arith, math, scf or func, or a local-view spmd "
+                                                   "collective";
       StringRef dialect = op->getName().getDialectNamespace();
       if (isa<func::CallOp>(op))
         diag.attachNote() << "the callee is recursive or has no body, so the call could not be inlined";
@@ -112,8 +108,7 @@ static void emptyZeroElementValues(func::FuncOp func) {
   OpBuilder builder(func.getContext());
   SmallVector<Operation *> ops;
   func.getBody().walk([&](Operation *op) {
-    if (!isa<tensor::EmptyOp>(op) &&
-        llvm::any_of(op->getResultTypes(), hasNoElements))
+    if (!isa<tensor::EmptyOp>(op) && llvm::any_of(op->getResultTypes(), hasNoElements))
       ops.push_back(op);
     // Inserting nothing leaves the destination as it is.
     if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
@@ -147,8 +142,7 @@ static void expandAddressed(func::FuncOp func) {
   });
   for (Operation *op : ops) {
     OpBuilder builder(op);
-    op->getResult(0).replaceAllUsesWith(
-        spmd::expandAddressing(builder, op, *spmd::getAddressing(op)));
+    op->getResult(0).replaceAllUsesWith(spmd::expandAddressing(builder, op, *spmd::getAddressing(op)));
     op->erase();
   }
 }
@@ -174,8 +168,7 @@ static void trimWindows(func::FuncOp func) {
       for (auto [size, expr] : llvm::zip(shape, op.getMatchingIndexingMap(operand).getResults())) {
         if (isa<AffineDimExpr>(expr))
           continue;
-        std::optional<int64_t> end =
-            getBoundForAffineExpr(expr, ranges.size(), 0, first, last, /*isUpper=*/true);
+        std::optional<int64_t> end = getBoundForAffineExpr(expr, ranges.size(), 0, first, last, /*isUpper=*/true);
         if (end && *end >= 0 && *end + 1 < size)
           size = *end + 1;
       }
@@ -194,8 +187,7 @@ static void trimWindows(func::FuncOp func) {
 namespace {
 struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(linalg::SoftmaxOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(linalg::SoftmaxOp op, PatternRewriter &rewriter) const override {
     FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
     if (failed(values))
       return failure();
@@ -230,11 +222,11 @@ template <typename SliceOp> struct UnitStrides : OpRewritePattern<SliceOp> {
     if (!changed)
       return failure();
     if constexpr (std::is_same_v<SliceOp, tensor::ExtractSliceOp>)
-      rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), op.getSource(),
-                                           op.getMixedOffsets(), op.getMixedSizes(), strides);
+      rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), op.getSource(), op.getMixedOffsets(), op.getMixedSizes(),
+                                           strides);
     else
-      rewriter.replaceOpWithNewOp<SliceOp>(op, op.getSource(), op.getDest(),
-                                           op.getMixedOffsets(), op.getMixedSizes(), strides);
+      rewriter.replaceOpWithNewOp<SliceOp>(op, op.getSource(), op.getDest(), op.getMixedOffsets(), op.getMixedSizes(),
+                                           strides);
     return success();
   }
 };
@@ -242,8 +234,7 @@ template <typename SliceOp> struct UnitStrides : OpRewritePattern<SliceOp> {
 /// tensor.bitcast has no bufferization; arith.bitcast is elementwise.
 struct BitcastToArith : OpRewritePattern<tensor::BitcastOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tensor::BitcastOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tensor::BitcastOp op, PatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), op.getSource());
     return success();
   }
@@ -255,11 +246,10 @@ struct TruncateByOdd : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
     Type from = op.getIn().getType();
-    if (!getElementTypeOrSelf(from).isF64() || !getElementTypeOrSelf(op.getType()).isBF16() ||
-        op.getRoundingmode())
+    if (!getElementTypeOrSelf(from).isF64() || !getElementTypeOrSelf(op.getType()).isBF16() || op.getRoundingmode())
       return failure();
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(
-        op, op.getType(), spmd::target::roundToOdd(rewriter, op.getLoc(), op.getIn()));
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(),
+                                                 spmd::target::roundToOdd(rewriter, op.getLoc(), op.getIn()));
     return success();
   }
 };
@@ -270,14 +260,12 @@ template <typename TestOp> struct TestByCompare : OpRewritePattern<TestOp> {
   LogicalResult matchAndRewrite(TestOp op, PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Type type = op.getOperand().getType();
-    const llvm::fltSemantics &semantics =
-        cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics();
+    const llvm::fltSemantics &semantics = cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics();
     auto compare = [&](arith::CmpFPredicate predicate, Value value, const APFloat &with) -> Value {
       TypedAttr attr = rewriter.getFloatAttr(getElementTypeOrSelf(type), with);
       if (auto shaped = dyn_cast<ShapedType>(type))
         attr = DenseElementsAttr::get(shaped, Attribute(attr));
-      return arith::CmpFOp::create(rewriter, loc, predicate, value,
-                                   arith::ConstantOp::create(rewriter, loc, attr));
+      return arith::CmpFOp::create(rewriter, loc, predicate, value, arith::ConstantOp::create(rewriter, loc, attr));
     };
     Value size = math::AbsFOp::create(rewriter, loc, op.getOperand());
     APFloat infinity = APFloat::getInf(semantics);
@@ -317,22 +305,20 @@ struct PowerOfInt : OpRewritePattern<math::FPowIOp> {
       auto constant = [&](int64_t value) -> Value {
         TypedAttr attr = rewriter.getIntegerAttr(element, value);
         if (!shaped || shaped.hasStaticShape())
-          return arith::ConstantOp::create(
-              rewriter, loc, shaped ? TypedAttr(DenseElementsAttr::get(shaped, Attribute(attr))) : attr);
+          return arith::ConstantOp::create(rewriter, loc,
+                                           shaped ? TypedAttr(DenseElementsAttr::get(shaped, Attribute(attr))) : attr);
         SmallVector<Value> sizes;
         for (int64_t d = 0; d < shaped.getRank(); ++d)
           if (shaped.isDynamicDim(d))
             sizes.push_back(tensor::DimOp::create(rewriter, loc, op.getRhs(), d));
-        return tensor::SplatOp::create(rewriter, loc, type,
-                                       arith::ConstantOp::create(rewriter, loc, attr), sizes);
+        return tensor::SplatOp::create(rewriter, loc, type, arith::ConstantOp::create(rewriter, loc, attr), sizes);
       };
       constexpr int64_t most = std::numeric_limits<int32_t>::max() - 1;
       Value odd = arith::AndIOp::create(rewriter, loc, exponent, constant(1));
       Value even = arith::SubIOp::create(rewriter, loc, exponent, odd);
       even = arith::MaxSIOp::create(rewriter, loc, even, constant(-most));
       even = arith::MinSIOp::create(rewriter, loc, even, constant(most));
-      exponent = arith::TruncIOp::create(rewriter, loc, wanted,
-                                         arith::AddIOp::create(rewriter, loc, even, odd));
+      exponent = arith::TruncIOp::create(rewriter, loc, wanted, arith::AddIOp::create(rewriter, loc, even, odd));
     }
     rewriter.modifyOpInPlace(op, [&] { op.getRhsMutable().assign(exponent); });
     return success();
@@ -343,17 +329,13 @@ struct PowerOfInt : OpRewritePattern<math::FPowIOp> {
 /// handles dynamic sizes but computes each size twice.
 struct ConcatToInserts : OpRewritePattern<tensor::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tensor::ConcatOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tensor::ConcatOp op, PatternRewriter &rewriter) const override {
     auto type = op.getResultType();
     if (!type.hasStaticShape() ||
-        !llvm::all_of(op.getInputs().getTypes(), [](Type t) {
-          return cast<RankedTensorType>(t).hasStaticShape();
-        }))
+        !llvm::all_of(op.getInputs().getTypes(), [](Type t) { return cast<RankedTensorType>(t).hasStaticShape(); }))
       return failure();
     Location loc = op.getLoc();
-    Value result = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
-                                           type.getElementType());
+    Value result = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
     int64_t position = 0;
     SmallVector<OpFoldResult> strides(type.getRank(), rewriter.getIndexAttr(1));
     for (Value input : op.getInputs()) {
@@ -363,9 +345,9 @@ struct ConcatToInserts : OpRewritePattern<tensor::ConcatOp> {
       position += inputType.getDimSize(op.getDim());
       if (inputType.getNumElements() == 0)
         continue;
-      result = tensor::InsertSliceOp::create(
-          rewriter, loc, input, result, offsets,
-          getAsIndexOpFoldResult(rewriter.getContext(), inputType.getShape()), strides);
+      result =
+          tensor::InsertSliceOp::create(rewriter, loc, input, result, offsets,
+                                        getAsIndexOpFoldResult(rewriter.getContext(), inputType.getShape()), strides);
     }
     rewriter.replaceOp(op, result);
     return success();
@@ -385,8 +367,8 @@ static bool isStaticTensor(Type type) {
 /// True if nothing but `update` uses a value, or reads an element of it before.
 static bool isReadOnlyBefore(Value value, Operation *update) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    return user == update || (isa<tensor::ExtractOp>(user) && user->getBlock() == update->getBlock() &&
-                              user->isBeforeInBlock(update));
+    return user == update ||
+           (isa<tensor::ExtractOp>(user) && user->getBlock() == update->getBlock() && user->isBeforeInBlock(update));
   });
 }
 
@@ -418,13 +400,13 @@ static bool isUpdateOf(Value value, Value root) {
 
 /// Makes the terminator operand live in the buffer of `dest`.
 static void yieldInto(OpBuilder &builder, OpOperand &yielded, Value dest) {
-  if (!isStaticTensor(yielded.get().getType()) ||
-      yielded.get().getType() != dest.getType() || isUpdateOf(yielded.get(), dest))
+  if (!isStaticTensor(yielded.get().getType()) || yielded.get().getType() != dest.getType() ||
+      isUpdateOf(yielded.get(), dest))
     return;
   Operation *terminator = yielded.getOwner();
   builder.setInsertionPoint(terminator);
-  auto op = bufferization::MaterializeInDestinationOp::create(
-      builder, terminator->getLoc(), dest.getType(), yielded.get(), dest);
+  auto op = bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), dest.getType(),
+                                                              yielded.get(), dest);
   yielded.set(op.getResult());
 }
 
@@ -439,8 +421,7 @@ static bool mayShare(Value value, Value other, bool exceptUpdates = false) {
     Operation *op = values[i].getDefiningOp();
     if (!op)
       continue;
-    if (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-            tensor::CastOp>(op)) {
+    if (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op)) {
       values.insert(op->getOperand(0));
     } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
       values.insert(select.getTrueValue());
@@ -472,8 +453,7 @@ struct Yield {
 
 /// The operands of one terminator are yielded at once: those whose buffer may be
 /// overwritten meanwhile, or holds another one, are set aside first.
-static void yieldAllInto(OpBuilder &builder, MutableArrayRef<OpOperand> operands,
-                         ValueRange dests) {
+static void yieldAllInto(OpBuilder &builder, MutableArrayRef<OpOperand> operands, ValueRange dests) {
   SmallVector<Yield> yields;
   for (auto [operand, dest] : llvm::zip_equal(operands, dests))
     if (isStaticTensor(operand.get().getType()) && operand.get() != dest)
@@ -481,14 +461,12 @@ static void yieldAllInto(OpBuilder &builder, MutableArrayRef<OpOperand> operands
   SmallVector<Yield> aside;
   for (const Yield &yield : yields) {
     Value value = yield.value();
-    bool shares = !isUpdateOf(value, yield.dest) &&
-                  mayShare(value, yield.dest, /*exceptUpdates=*/true);
+    bool shares = !isUpdateOf(value, yield.dest) && mayShare(value, yield.dest, /*exceptUpdates=*/true);
     for (const Yield &other : yields)
       if (&other != &yield)
         shares |= mayShare(value, other.dest) ||
-                  (value == other.value()
-                       ? &other < &yield
-                       : mayShare(value, other.value()) || mayShare(other.value(), value));
+                  (value == other.value() ? &other < &yield
+                                          : mayShare(value, other.value()) || mayShare(other.value(), value));
     if (shares)
       aside.push_back(yield);
   }
@@ -496,8 +474,7 @@ static void yieldAllInto(OpBuilder &builder, MutableArrayRef<OpOperand> operands
     Operation *terminator = yield.operand->getOwner();
     builder.setInsertionPoint(terminator);
     yield.operand->set(bufferization::AllocTensorOp::create(
-        builder, terminator->getLoc(), cast<RankedTensorType>(yield.value().getType()),
-        ValueRange(), yield.value()));
+        builder, terminator->getLoc(), cast<RankedTensorType>(yield.value().getType()), ValueRange(), yield.value()));
   }
   for (const Yield &yield : yields)
     yieldInto(builder, *yield.operand, yield.dest);
@@ -516,8 +493,7 @@ static void normaliseFor(scf::ForOp op) {
 static void normaliseWhile(scf::WhileOp op) {
   OpBuilder builder(op);
   auto condition = op.getConditionOp();
-  if (TypeRange(ValueRange(op.getBeforeArguments())) ==
-      TypeRange(ValueRange(op.getAfterArguments()))) {
+  if (TypeRange(ValueRange(op.getBeforeArguments())) == TypeRange(ValueRange(op.getAfterArguments()))) {
     yieldAllInto(builder, condition->getOpOperands().drop_front(), op.getBeforeArguments());
     yieldAllInto(builder, op.getYieldOp()->getOpOperands(), op.getAfterArguments());
     return;
@@ -547,14 +523,13 @@ static void normaliseWhile(scf::WhileOp op) {
     results.push_back(condition.getArgs()[i].getType());
   unsigned numTensors = tensorArgs.size(), numHanded = handedTensors.size();
   auto newOp = scf::WhileOp::create(
-      builder, op.getLoc(), results, inits,
-      [](OpBuilder &, Location, ValueRange) {}, [](OpBuilder &, Location, ValueRange) {});
+      builder, op.getLoc(), results, inits, [](OpBuilder &, Location, ValueRange) {},
+      [](OpBuilder &, Location, ValueRange) {});
   Block *before = newOp.getBeforeBody(), *after = newOp.getAfterBody();
   for (auto [k, i] : llvm::enumerate(tensorArgs))
     op.getBeforeArguments()[i].replaceAllUsesWith(before->getArgument(k));
   for (auto [k, i] : llvm::enumerate(otherArgs))
-    op.getBeforeArguments()[i].replaceAllUsesWith(
-        before->getArgument(numTensors + numHanded + k));
+    op.getBeforeArguments()[i].replaceAllUsesWith(before->getArgument(numTensors + numHanded + k));
   before->getOperations().splice(before->end(), op.getBeforeBody()->getOperations());
   SmallVector<Value> handed;
   for (unsigned k = 0; k < numTensors; ++k)
@@ -565,16 +540,14 @@ static void normaliseWhile(scf::WhileOp op) {
     handed.push_back(condition.getArgs()[i]);
   condition.getArgsMutable().assign(handed);
   for (unsigned k = 0; k < numHanded; ++k)
-    yieldInto(builder, condition.getArgsMutable()[numTensors + k],
-              before->getArgument(numTensors + k));
+    yieldInto(builder, condition.getArgsMutable()[numTensors + k], before->getArgument(numTensors + k));
 
   for (auto [k, i] : llvm::enumerate(handedTensors)) {
     op.getAfterArguments()[i].replaceAllUsesWith(after->getArgument(numTensors + k));
     op.getResult(i).replaceAllUsesWith(newOp.getResult(numTensors + k));
   }
   for (auto [k, i] : llvm::enumerate(handedOthers)) {
-    op.getAfterArguments()[i].replaceAllUsesWith(
-        after->getArgument(numTensors + numHanded + k));
+    op.getAfterArguments()[i].replaceAllUsesWith(after->getArgument(numTensors + numHanded + k));
     op.getResult(i).replaceAllUsesWith(newOp.getResult(numTensors + numHanded + k));
   }
   Operation *yield = op.getYieldOp();
@@ -587,8 +560,7 @@ static void normaliseWhile(scf::WhileOp op) {
   for (unsigned i : otherArgs)
     next.push_back(yield->getOperand(i));
   yield->setOperands(next);
-  yieldAllInto(builder, yield->getOpOperands().take_front(numTensors),
-               after->getArguments().take_front(numTensors));
+  yieldAllInto(builder, yield->getOpOperands().take_front(numTensors), after->getArguments().take_front(numTensors));
   // The handed-on buffer may be updated in place by the body; the next
   // iteration fills it anew, and the result is that of the last `before`.
   op.erase();

@@ -1,6 +1,8 @@
 //===- LowerTosa.cpp - From tosa to linalg --------------------------------===//
 
 #include "ScatterMatch.h"
+#include "shardkit/Rules/IndexedOps.h"
+#include "shardkit/Target/Common/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
@@ -11,8 +13,6 @@
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
-#include "shardkit/Rules/IndexedOps.h"
-#include "shardkit/Target/Common/Passes.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -23,13 +23,11 @@ using namespace mlir::spmd::target;
 static void splitCast(tosa::CastOp cast) {
   auto from = cast.getInput().getType(), to = cast.getType();
   Type a = getElementTypeOrSelf(from), b = getElementTypeOrSelf(to);
-  if (a == b || !isa<FloatType>(a) || !isa<FloatType>(b) ||
-      a.getIntOrFloatBitWidth() != b.getIntOrFloatBitWidth())
+  if (a == b || !isa<FloatType>(a) || !isa<FloatType>(b) || a.getIntOrFloatBitWidth() != b.getIntOrFloatBitWidth())
     return;
   OpBuilder builder(cast);
   Type wide = from.clone(builder.getF32Type());
-  cast.getInputMutable().assign(
-      tosa::CastOp::create(builder, cast.getLoc(), wide, cast.getInput()));
+  cast.getInputMutable().assign(tosa::CastOp::create(builder, cast.getLoc(), wide, cast.getInput()));
 }
 
 /// Upstream reads a constant multiplier beside a shift that is none (or the other way
@@ -42,8 +40,7 @@ static void hideHalfConstants(tosa::RescaleOp rescale) {
     return;
   OpOperand &hidden = isConstant ? multiplier : shift;
   OpBuilder builder(rescale);
-  hidden.set(tensor::CastOp::create(builder, rescale.getLoc(), hidden.get().getType(),
-                                    hidden.get()));
+  hidden.set(tensor::CastOp::create(builder, rescale.getLoc(), hidden.get().getType(), hidden.get()));
 }
 
 bool spmd::target::prepareTosa(ModuleOp module, bool expandsScatters) {

@@ -17,8 +17,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 bool target::isNarrowFloat(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType,
-             Float8E8M0FNUType>(type);
+  return isa<Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType, Float8E5M2FNUZType, Float8E8M0FNUType>(type);
 }
 
 static Type withElement(Type like, Type element) {
@@ -48,20 +47,19 @@ static void passNibblesAsBytes(func::FuncOp func) {
   b.setInsertionPoint(terminator);
   for (OpOperand &operand : terminator->getOpOperands())
     if (Type type = operand.get().getType(); isNibble(type))
-      operand.set(arith::ExtSIOp::create(b, terminator->getLoc(),
-                                         withElement(type, b.getI8Type()), operand.get()));
+      operand.set(arith::ExtSIOp::create(b, terminator->getLoc(), withElement(type, b.getI8Type()), operand.get()));
   func.setFunctionType(b.getFunctionType(body.getArgumentTypes(), terminator->getOperandTypes()));
 }
 
 LogicalResult target::widenNarrowTypes(func::FuncOp func) {
   passNibblesAsBytes(func);
   bool hasFloats = func.walk([](Operation *op) {
-                         for (Type type : llvm::concat<const Type>(op->getOperandTypes(),
-                                                                   op->getResultTypes()))
+                         for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
                            if (isNarrowFloat(getElementTypeOrSelf(type)))
                              return WalkResult::interrupt();
                          return WalkResult::advance();
-                       }).wasInterrupted();
+                       })
+                       .wasInterrupted();
   if (!hasFloats)
     return success();
   MLIRContext *context = func.getContext();
@@ -80,8 +78,8 @@ LogicalResult target::widenNarrowTypes(func::FuncOp func) {
   // Functions of math likewise.
   TypeConverter mathConverter;
   SetVector<Type> supported;
-  for (Type type : {Type(Float16Type::get(context)), Type(BFloat16Type::get(context)), f32,
-                    Type(Float64Type::get(context))})
+  for (Type type :
+       {Type(Float16Type::get(context)), Type(BFloat16Type::get(context)), f32, Type(Float64Type::get(context))})
     supported.insert(type);
   math::populateExtendToSupportedTypesTypeConverter(mathConverter, supported, f32);
   ConversionTarget mathTarget(*context);
@@ -114,9 +112,7 @@ struct Bits {
   Value power(int exponent) const { return constant(b.getF32FloatAttr(std::ldexp(1.0f, exponent))); }
   Value asFloat(Value bits) const { return arith::BitcastOp::create(b, loc, f32(), bits); }
   Value asBits(Value value) const { return arith::BitcastOp::create(b, loc, i32(), value); }
-  template <typename Op> Value make(Value lhs, Value rhs) const {
-    return Op::create(b, loc, lhs, rhs);
-  }
+  template <typename Op> Value make(Value lhs, Value rhs) const { return Op::create(b, loc, lhs, rhs); }
   Value compare(arith::CmpIPredicate predicate, Value lhs, uint32_t rhs) const {
     return arith::CmpIOp::create(b, loc, predicate, lhs, number(rhs));
   }
@@ -143,9 +139,9 @@ struct Bits {
 struct Format {
   unsigned mantissa;
   int bias;
-  bool isUnsignedZero;      ///< The bits of -0 are NaN, and there is no other.
-  uint32_t infinity;        ///< Magnitude; 0 if there is none.
-  uint32_t largest, nan;    ///< Magnitudes; `nan` is the one that is written.
+  bool isUnsignedZero;   ///< The bits of -0 are NaN, and there is no other.
+  uint32_t infinity;     ///< Magnitude; 0 if there is none.
+  uint32_t largest, nan; ///< Magnitudes; `nan` is the one that is written.
 
   static std::optional<Format> get(Type type) {
     if (isa<Float8E4M3FNType>(type))
@@ -176,15 +172,13 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
     Value scaled = bits.asFloat(bits.make<arith::ShLIOp>(size, bits.number(23 - format->mantissa)));
     Value value = bits.asBits(bits.make<arith::MulFOp>(scaled, bits.power(127 - format->bias)));
     if (format->infinity)
-      value = bits.select(bits.compare(arith::CmpIPredicate::eq, size, format->infinity),
-                          bits.number(0x7f800000), value);
+      value =
+          bits.select(bits.compare(arith::CmpIPredicate::eq, size, format->infinity), bits.number(0x7f800000), value);
     Value isNan = format->isUnsignedZero
                       ? bits.compare(arith::CmpIPredicate::eq, all, 0x80)
-                      : bits.compare(arith::CmpIPredicate::ugt, size,
-                                     std::max(format->infinity, format->largest));
+                      : bits.compare(arith::CmpIPredicate::ugt, size, std::max(format->infinity, format->largest));
     value = bits.select(isNan, bits.number(0x7fc00000), value);
-    Value sign = bits.make<arith::ShLIOp>(bits.make<arith::AndIOp>(all, bits.number(0x80)),
-                                          bits.number(24));
+    Value sign = bits.make<arith::ShLIOp>(bits.make<arith::AndIOp>(all, bits.number(0x80)), bits.number(24));
     if (format->isUnsignedZero) // NaN has that bit.
       sign = bits.select(isNan, bits.number(0), sign);
     rewriter.replaceOp(op, bits.fromF32(bits.asFloat(bits.make<arith::OrIOp>(value, sign))));
@@ -205,8 +199,7 @@ struct ExpandExtPower : OpRewritePattern<arith::ExtFOp> {
     Value all = arith::ExtUIOp::create(rewriter, loc, bits.i32(), byte);
     Value value = bits.make<arith::ShLIOp>(all, bits.number(23));
     value = bits.select(bits.compare(arith::CmpIPredicate::eq, all, 0), bits.number(1 << 22), value);
-    value = bits.select(bits.compare(arith::CmpIPredicate::eq, all, 0xff), bits.number(0x7fc00000),
-                        value);
+    value = bits.select(bits.compare(arith::CmpIPredicate::eq, all, 0xff), bits.number(0x7fc00000), value);
     rewriter.replaceOp(op, bits.fromF32(bits.asFloat(value)));
     return success();
   }
@@ -218,8 +211,8 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
     std::optional<Format> format = Format::get(getElementTypeOrSelf(op.getType()));
-    if (!format || op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
-                       arith::RoundingMode::to_nearest_even)
+    if (!format ||
+        op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) != arith::RoundingMode::to_nearest_even)
       return failure();
     Location loc = op.getLoc();
     Bits bits{rewriter, loc, op.getType()};
@@ -228,32 +221,27 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
     Value all = bits.asBits(in);
     Value size = bits.make<arith::AndIOp>(all, bits.number(0x7fffffff));
     // Normal: half a unit is added, less one where the last bit is even.
-    Value last = bits.make<arith::AndIOp>(bits.make<arith::ShRUIOp>(size, bits.number(drop)),
-                                          bits.number(1));
-    Value rounded = bits.make<arith::AddIOp>(
-        bits.make<arith::AddIOp>(size, last),
-        bits.number((1u << (drop - 1)) - 1 - (uint32_t(127 - format->bias) << 23)));
+    Value last = bits.make<arith::AndIOp>(bits.make<arith::ShRUIOp>(size, bits.number(drop)), bits.number(1));
+    Value rounded =
+        bits.make<arith::AddIOp>(bits.make<arith::AddIOp>(size, last),
+                                 bits.number((1u << (drop - 1)) - 1 - (uint32_t(127 - format->bias) << 23)));
     Value normal = bits.make<arith::ShRUIOp>(rounded, bits.number(drop));
     // Not normal: a sum whose last bit is worth the smallest value rounds it.
     const int exponent = 1 - format->bias - int(format->mantissa) + 23;
     Value sum = bits.asBits(bits.make<arith::AddFOp>(bits.asFloat(size), bits.power(exponent)));
     Value small = bits.make<arith::SubIOp>(sum, bits.number(uint32_t(exponent + 127) << 23));
-    Value value = bits.select(
-        bits.compare(arith::CmpIPredicate::ult, size, uint32_t(128 - format->bias) << 23), small,
-        normal);
+    Value value =
+        bits.select(bits.compare(arith::CmpIPredicate::ult, size, uint32_t(128 - format->bias) << 23), small, normal);
     uint32_t over = format->infinity ? format->infinity : format->nan;
-    Value isOver = arith::OrIOp::create(
-        rewriter, loc, bits.compare(arith::CmpIPredicate::ugt, value, format->largest),
-        bits.compare(arith::CmpIPredicate::uge, size, 0x7f800000));
+    Value isOver = arith::OrIOp::create(rewriter, loc, bits.compare(arith::CmpIPredicate::ugt, value, format->largest),
+                                        bits.compare(arith::CmpIPredicate::uge, size, 0x7f800000));
     value = bits.select(isOver, bits.number(over), value);
-    value = bits.select(bits.compare(arith::CmpIPredicate::ugt, size, 0x7f800000),
-                        bits.number(format->nan), value);
-    Value sign = bits.make<arith::AndIOp>(bits.make<arith::ShRUIOp>(all, bits.number(24)),
-                                          bits.number(0x80));
+    value = bits.select(bits.compare(arith::CmpIPredicate::ugt, size, 0x7f800000), bits.number(format->nan), value);
+    Value sign = bits.make<arith::AndIOp>(bits.make<arith::ShRUIOp>(all, bits.number(24)), bits.number(0x80));
     if (format->isUnsignedZero)
       sign = bits.select(bits.compare(arith::CmpIPredicate::eq, value, 0), bits.number(0), sign);
-    Value byte = arith::TruncIOp::create(rewriter, loc, bits.type(rewriter.getI8Type()),
-                                         bits.make<arith::OrIOp>(value, sign));
+    Value byte =
+        arith::TruncIOp::create(rewriter, loc, bits.type(rewriter.getI8Type()), bits.make<arith::OrIOp>(value, sign));
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), byte);
     return success();
   }
@@ -269,14 +257,11 @@ struct ExpandTruncPower : OpRewritePattern<arith::TruncFOp> {
     Bits bits{rewriter, loc, op.getType()};
     Value in = bits.toF32(op.getIn());
     Value all = bits.asBits(in);
-    Value nearest = bits.make<arith::ShRUIOp>(bits.make<arith::AddIOp>(all, bits.number(1 << 22)),
-                                              bits.number(23));
+    Value nearest = bits.make<arith::ShRUIOp>(bits.make<arith::AddIOp>(all, bits.number(1 << 22)), bits.number(23));
     // 2^-127 is the least.
-    Value value = bits.select(bits.compare(arith::CmpIPredicate::ule, all, 1 << 22),
-                              bits.number(0), nearest);
+    Value value = bits.select(bits.compare(arith::CmpIPredicate::ule, all, 1 << 22), bits.number(0), nearest);
     // Infinity and NaN; 0; what has a sign is larger than all of these.
-    Value isNone = arith::OrIOp::create(rewriter, loc,
-                                        bits.compare(arith::CmpIPredicate::uge, all, 0x7f800000),
+    Value isNone = arith::OrIOp::create(rewriter, loc, bits.compare(arith::CmpIPredicate::uge, all, 0x7f800000),
                                         bits.compare(arith::CmpIPredicate::eq, all, 0));
     value = bits.select(isNone, bits.number(0xff), value);
     Value byte = arith::TruncIOp::create(rewriter, loc, bits.type(rewriter.getI8Type()), value);
@@ -291,14 +276,11 @@ Value target::roundToOdd(OpBuilder &b, Location loc, Value value) {
   Value near = arith::TruncFOp::create(b, loc, bits.f32(), value);
   Value back = arith::ExtFOp::create(b, loc, value.getType(), near);
   Value lost = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ONE, back, value);
-  Value away = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
-                                     math::AbsFOp::create(b, loc, back),
+  Value away = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, loc, back),
                                      math::AbsFOp::create(b, loc, value));
   Value nearBits = bits.asBits(near);
-  Value toZero =
-      bits.select(away, bits.make<arith::SubIOp>(nearBits, bits.number(1)), nearBits);
-  return bits.asFloat(
-      bits.select(lost, bits.make<arith::OrIOp>(toZero, bits.number(1)), nearBits));
+  Value toZero = bits.select(away, bits.make<arith::SubIOp>(nearBits, bits.number(1)), nearBits);
+  return bits.asFloat(bits.select(lost, bits.make<arith::OrIOp>(toZero, bits.number(1)), nearBits));
 }
 
 void target::populateNarrowFloatPatterns(RewritePatternSet &patterns) {

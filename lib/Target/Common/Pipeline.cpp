@@ -1,5 +1,6 @@
 //===- Pipeline.cpp - What all targets do, in order -----------------------===//
 
+#include "shardkit/Target/Common/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -10,7 +11,6 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
-#include "shardkit/Target/Common/Passes.h"
 
 using namespace mlir;
 using namespace mlir::spmd;

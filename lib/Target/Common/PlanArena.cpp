@@ -1,8 +1,8 @@
 //===- PlanArena.cpp - All temporaries in one arena argument --------------===//
 
+#include "shardkit/Target/Common/Passes.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
-#include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDTARGETPLANARENA
@@ -40,8 +40,7 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
 
   /// Everything that may be a view of the allocation, through views and the
   /// results and arguments of regions; the positions of its uses.
-  void liveRange(Buffer &buffer, const DenseMap<Operation *, int64_t> &position,
-                 Block *body) {
+  void liveRange(Buffer &buffer, const DenseMap<Operation *, int64_t> &position, Block *body) {
     SmallVector<Value> worklist{buffer.alloc.getResult()};
     DenseSet<Value> seen(worklist.begin(), worklist.end());
     buffer.first = INT64_MAX;
@@ -99,8 +98,7 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
       if (!seen.insert(value).second)
         continue;
       for (Operation *user : value.getUsers()) {
-        if (isa<scf::YieldOp, scf::ConditionOp>(user) &&
-            isa<scf::ForOp, scf::WhileOp>(user->getParentOp()) &&
+        if (isa<scf::YieldOp, scf::ConditionOp>(user) && isa<scf::ForOp, scf::WhileOp>(user->getParentOp()) &&
             user->getParentOp()->isProperAncestor(alloc))
           return true;
         if (isa<scf::YieldOp>(user))
@@ -129,8 +127,8 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
       }
       Value v = *dynamic++;
       sizes.push_back(v);
-      FailureOr<int64_t> bound = ValueBoundsConstraintSet::computeConstantBound(
-          presburger::BoundType::UB, {v}, nullptr, /*closedUB=*/true);
+      FailureOr<int64_t> bound =
+          ValueBoundsConstraintSet::computeConstantBound(presburger::BoundType::UB, {v}, nullptr, /*closedUB=*/true);
       if (failed(bound))
         return alloc.emitError("a temporary has a dynamic size without a known bound, "
                                "expected sizes that are static or bounded");
@@ -144,12 +142,10 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
     for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
       strides[d] = stride;
       AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
-      stride = affine::makeComposedFoldedAffineApply(b, alloc.getLoc(), s0 * s1,
-                                                     {stride, sizes[d]});
+      stride = affine::makeComposedFoldedAffineApply(b, alloc.getLoc(), s0 * s1, {stride, sizes[d]});
     }
     (void)strides;
-    Value view = memref::ReinterpretCastOp::create(b, alloc.getLoc(), buffer,
-                                                   b.getIndexAttr(0), sizes, strides);
+    Value view = memref::ReinterpretCastOp::create(b, alloc.getLoc(), buffer, b.getIndexAttr(0), sizes, strides);
     if (view.getType() != type)
       view = memref::CastOp::create(b, alloc.getLoc(), type, view);
     alloc.replaceAllUsesWith(view);
@@ -184,8 +180,8 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
       int64_t bytes = bytesOf(alloc.getType());
       bool nested = alloc->getBlock() != body;
       if (bytes > kMaxBytes) {
-        alloc.emitError() << "a temporary of type " << alloc.getType()
-                          << " is too large, expected at most " << kMaxBytes << " bytes";
+        alloc.emitError() << "a temporary of type " << alloc.getType() << " is too large, expected at most "
+                          << kMaxBytes << " bytes";
         failedPlan = true;
         return;
       }
@@ -198,8 +194,7 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
       if (!isEntry || (small && stack + bytes <= kStackBudget)) {
         stack += llvm::alignTo(bytes, kAlignment);
         b.setInsertionPointToStart(body);
-        auto alloca = memref::AllocaOp::create(b, alloc.getLoc(), alloc.getType(),
-                                               b.getI64IntegerAttr(kAlignment));
+        auto alloca = memref::AllocaOp::create(b, alloc.getLoc(), alloc.getType(), b.getI64IntegerAttr(kAlignment));
         alloc.replaceAllUsesWith(alloca.getResult());
         alloc.erase();
         return;
@@ -247,8 +242,8 @@ struct PlanArena : spmd::impl::SpmdTargetPlanArenaBase<PlanArena> {
     b.setInsertionPointToStart(body);
     for (Buffer &buffer : buffers) {
       Value offset = arith::ConstantIndexOp::create(b, buffer.alloc.getLoc(), buffer.offset);
-      Value view = memref::ViewOp::create(b, buffer.alloc.getLoc(), buffer.alloc.getType(),
-                                          arena, offset, ValueRange{});
+      Value view =
+          memref::ViewOp::create(b, buffer.alloc.getLoc(), buffer.alloc.getType(), arena, offset, ValueRange{});
       buffer.alloc.replaceAllUsesWith(view);
       buffer.alloc.erase();
     }

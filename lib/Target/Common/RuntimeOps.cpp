@@ -1,11 +1,11 @@
 //===- RuntimeOps.cpp - What the runtime does, as ops ---------------------===//
 
 #include "shardkit/Target/Common/RuntimeOps.h"
+#include "shardkit/rt/abi.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "shardkit/rt/abi.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
@@ -26,8 +26,7 @@ void SpmdRtDialect::initialize() {
 
 /// Sizes of the loops that `value` has; false if they are others than what is known, or dynamic.
 static bool addLoopSizes(AffineMap map, Value value, MutableArrayRef<int64_t> sizes) {
-  for (auto [expr, size] :
-       llvm::zip_equal(map.getResults(), cast<ShapedType>(value.getType()).getShape())) {
+  for (auto [expr, size] : llvm::zip_equal(map.getResults(), cast<ShapedType>(value.getType()).getShape())) {
     int64_t &loop = sizes[cast<AffineDimExpr>(expr).getPosition()];
     if (ShapedType::isDynamic(size) || (loop >= 0 && loop != size))
       return false;
@@ -52,16 +51,14 @@ LogicalResult ContractOp::verify() {
   if (maps.size() != getNumOperands())
     return emitOpError("expected ") << getNumOperands() << " indexing maps, got " << maps.size();
   for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
-    if (!map.isProjectedPermutation() ||
-        map.getNumDims() != maps.front().getNumDims() ||
+    if (!map.isProjectedPermutation() || map.getNumDims() != maps.front().getNumDims() ||
         map.getNumResults() != cast<ShapedType>(value.getType()).getRank())
       return emitOpError("expected projected permutations of one iteration "
                          "space, one result per dim of the operand");
   auto sizes = getLoopSizes();
   if (!sizes)
     return emitOpError("expected operands whose static sizes agree");
-  if (llvm::count_if(*sizes, [](int64_t s) { return s != 1; }) >
-      SK_MAX_CONTRACTION_DIMS)
+  if (llvm::count_if(*sizes, [](int64_t s) { return s != 1; }) > SK_MAX_CONTRACTION_DIMS)
     return emitOpError("expected at most ") << SK_MAX_CONTRACTION_DIMS << " loops";
   if (getAdded().size() > SK_MAX_ADDED)
     return emitOpError("expected at most ") << SK_MAX_ADDED << " operands to add";
@@ -97,8 +94,8 @@ std::optional<AttentionOp::Roles> AttentionOp::getRoles() {
   Roles roles;
   roles.queries = getQueries();
   for (int64_t loop = 0; loop < maps.front().getNumDims(); ++loop) {
-    bool q = maps[0].isFunctionOfDim(loop), k = maps[1].isFunctionOfDim(loop),
-         v = maps[2].isFunctionOfDim(loop), out = maps.back().isFunctionOfDim(loop);
+    bool q = maps[0].isFunctionOfDim(loop), k = maps[1].isFunctionOfDim(loop), v = maps[2].isFunctionOfDim(loop),
+         out = maps.back().isFunctionOfDim(loop);
     int64_t *role = nullptr;
     if (loop == roles.queries) {
       if (k || v || q != out)
@@ -117,8 +114,8 @@ std::optional<AttentionOp::Roles> AttentionOp::getRoles() {
     if (role && std::exchange(*role, loop) >= 0)
       return std::nullopt;
   }
-  if (roles.queries < 0 || roles.queries >= maps.front().getNumDims() || roles.keys < 0 ||
-      roles.head < 0 || roles.values < 0 || roles.batch.size() > SK_MAX_ATTENTION_BATCH)
+  if (roles.queries < 0 || roles.queries >= maps.front().getNumDims() || roles.keys < 0 || roles.head < 0 ||
+      roles.values < 0 || roles.batch.size() > SK_MAX_ATTENTION_BATCH)
     return std::nullopt;
   return roles;
 }
@@ -137,10 +134,9 @@ LogicalResult AttentionOp::verify() {
   if (!getRoles())
     return emitOpError("expected one loop each for queries, keys, head and values, and at most ")
            << SK_MAX_ATTENTION_BATCH << " others, all in the result";
-  if (getOperands().size() > 4 + SK_MAX_ATTENTION_OPERANDS ||
-      getSteps().size() > SK_MAX_ATTENTION_STEPS)
-    return emitOpError("expected at most ") << SK_MAX_ATTENTION_OPERANDS << " operands and "
-                                            << SK_MAX_ATTENTION_STEPS << " steps";
+  if (getOperands().size() > 4 + SK_MAX_ATTENTION_OPERANDS || getSteps().size() > SK_MAX_ATTENTION_STEPS)
+    return emitOpError("expected at most ")
+           << SK_MAX_ATTENTION_OPERANDS << " operands and " << SK_MAX_ATTENTION_STEPS << " steps";
   return success();
 }
 
@@ -148,9 +144,8 @@ LogicalResult AttentionOp::verify() {
 // Effects and bufferization
 //===----------------------------------------------------------------------===//
 
-static void
-addEffects(Operation *op, bool readsInit,
-           SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+static void addEffects(Operation *op, bool readsInit,
+                       SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   auto dps = cast<DestinationStyleOpInterface>(op);
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
@@ -162,71 +157,52 @@ addEffects(Operation *op, bool readsInit,
   }
 }
 
-void ContractOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+void ContractOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, !getOverwrite(), e);
 }
-void AttentionOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+void AttentionOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, false, e);
 }
-void CollectiveOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+void CollectiveOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, false, e);
   // Peers take part in it: never removed, never reordered.
   e.emplace_back(MemoryEffects::Write::get());
 }
 
-static void addStartedEffects(
-    Operation *op, SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+static void addStartedEffects(Operation *op, SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   for (OpOperand &operand : op->getOpOperands())
     if (isa<MemRefType>(operand.get().getType()))
-      e.emplace_back(operand.getOperandNumber() == 0
-                         ? static_cast<MemoryEffects::Effect *>(MemoryEffects::Read::get())
-                         : MemoryEffects::Write::get(),
+      e.emplace_back(operand.getOperandNumber() == 0 ? static_cast<MemoryEffects::Effect *>(MemoryEffects::Read::get())
+                                                     : MemoryEffects::Write::get(),
                      &operand);
   e.emplace_back(MemoryEffects::Write::get());
 }
-void StartOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+void StartOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addStartedEffects(*this, e);
 }
-void DoneOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+void DoneOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addStartedEffects(*this, e);
 }
 
 bool ContractOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
   return !isDpsInit(&operand) || !getOverwrite();
 }
-bool ContractOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
-  return isDpsInit(&operand);
-}
-AliasingValueList ContractOp::getAliasingValues(OpOperand &operand,
-                                                const AnalysisState &) {
+bool ContractOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isDpsInit(&operand); }
+AliasingValueList ContractOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
   if (isDpsInit(&operand))
     return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
   return {};
 }
-bool AttentionOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
-  return !isDpsInit(&operand);
-}
-bool AttentionOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
-  return isDpsInit(&operand);
-}
+bool AttentionOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) { return !isDpsInit(&operand); }
+bool AttentionOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isDpsInit(&operand); }
 AliasingValueList AttentionOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
   if (isDpsInit(&operand))
     return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
   return {};
 }
-bool CollectiveOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
-  return !isDpsInit(&operand);
-}
-bool CollectiveOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
-  return isDpsInit(&operand);
-}
-AliasingValueList CollectiveOp::getAliasingValues(OpOperand &operand,
-                                                  const AnalysisState &) {
+bool CollectiveOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) { return !isDpsInit(&operand); }
+bool CollectiveOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isDpsInit(&operand); }
+AliasingValueList CollectiveOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
   if (isDpsInit(&operand))
     return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
   return {};
@@ -257,13 +233,11 @@ AliasingValueList DoneOp::getAliasingValues(OpOperand &operand, const AnalysisSt
 
 /// A memref with the strides known, or dense where sizes are not: `buffer` itself or a
 /// copy.
-static Value withStrides(RewriterBase &rewriter, Location loc, Value buffer,
-                         bool contiguous) {
+static Value withStrides(RewriterBase &rewriter, Location loc, Value buffer, bool contiguous) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  bool known = succeeded(type.getStridesAndOffset(strides, offset)) &&
-               llvm::none_of(strides, ShapedType::isDynamic);
+  bool known = succeeded(type.getStridesAndOffset(strides, offset)) && llvm::none_of(strides, ShapedType::isDynamic);
   if (known && contiguous) {
     int64_t expected = 1;
     for (auto [size, stride] : llvm::reverse(llvm::zip_equal(type.getShape(), strides))) {
@@ -277,15 +251,12 @@ static Value withStrides(RewriterBase &rewriter, Location loc, Value buffer,
   for (int64_t d = 0; d < type.getRank(); ++d)
     if (type.isDynamicDim(d))
       sizes.push_back(memref::DimOp::create(rewriter, loc, buffer, d));
-  return memref::AllocOp::create(
-      rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
+  return memref::AllocOp::create(rewriter, loc, MemRefType::get(type.getShape(), type.getElementType()), sizes);
 }
 
 template <typename OpTy>
-static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter,
-                                  const BufferizationOptions &options,
-                                  BufferizationState &state, bool contiguous,
-                                  bool readsInit) {
+static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter, const BufferizationOptions &options,
+                                  BufferizationState &state, bool contiguous, bool readsInit) {
   SmallVector<Value> buffers;
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
@@ -313,8 +284,7 @@ static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter,
   return success();
 }
 
-LogicalResult ContractOp::bufferize(RewriterBase &rewriter,
-                                    const BufferizationOptions &options,
+LogicalResult ContractOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                     BufferizationState &state) {
   return bufferizeDps(*this, rewriter, options, state, false, !getOverwrite());
 }
@@ -322,8 +292,7 @@ LogicalResult AttentionOp::bufferize(RewriterBase &rewriter, const Bufferization
                                      BufferizationState &state) {
   return bufferizeDps(*this, rewriter, options, state, false, false);
 }
-LogicalResult CollectiveOp::bufferize(RewriterBase &rewriter,
-                                      const BufferizationOptions &options,
+LogicalResult CollectiveOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                       BufferizationState &state) {
   return bufferizeDps(*this, rewriter, options, state, true, false);
 }
@@ -357,7 +326,8 @@ LogicalResult DoneOp::bufferize(RewriterBase &rewriter, const BufferizationOptio
       input = start.getInput();
   if (!input)
     return emitOpError("takes another buffer than the one that was started, expected the "
-                       "output of spmd_rt.start ") << getId();
+                       "output of spmd_rt.start ")
+           << getId();
   DoneOp::create(rewriter, getLoc(), Type(), getIdAttr(), input, *begun);
   replaceOpWithBufferizedValues(rewriter, *this, *begun);
   return success();

@@ -1,10 +1,10 @@
 //===- ScatterMatch.cpp - Updates of places that data say -----------------===//
 
 #include "ScatterMatch.h"
+#include "shardkit/Rules/IndexedOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
-#include "shardkit/Rules/IndexedOps.h"
 
 using namespace mlir;
 using namespace mlir::spmd::target;
@@ -39,8 +39,8 @@ static Value getCondition(Value yielded, Value old) {
   auto select = dyn_cast<arith::SelectOp>(given);
   if (!select)
     return {};
-  bool isExtreme = isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp, arith::MinSIOp,
-                       arith::MaxUIOp, arith::MinUIOp>(op);
+  bool isExtreme =
+      isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(op);
   bool changesNothing = isExtreme ? select.getFalseValue() == old : isNeutral(op, select.getFalseValue());
   return changesNothing ? select.getCondition() : Value();
 }
@@ -51,8 +51,7 @@ Scatter::Scatter(linalg::GenericOp op)
 
 std::optional<Scatter> Scatter::match(linalg::LinalgOp linalgOp) {
   auto op = dyn_cast<linalg::GenericOp>(linalgOp.getOperation());
-  if (!op || op.getNumDpsInits() != 1 || op.hasDynamicShape() ||
-      op.getNumReductionLoops() == 0)
+  if (!op || op.getNumDpsInits() != 1 || op.hasDynamicShape() || op.getNumReductionLoops() == 0)
     return std::nullopt;
   Scatter scatter(op);
   for (AffineMap map : scatter.maps)
@@ -60,17 +59,17 @@ std::optional<Scatter> Scatter::match(linalg::LinalgOp linalgOp) {
       return std::nullopt;
   if (scatter.maps.back().getNumResults() != op.getNumParallelLoops())
     return std::nullopt;
-  SmallVector<Value> terms = {getCondition(scatter.body->getTerminator()->getOperand(0),
-                                           scatter.body->getArguments().back())};
+  SmallVector<Value> terms = {
+      getCondition(scatter.body->getTerminator()->getOperand(0), scatter.body->getArguments().back())};
   if (!terms.front())
     return std::nullopt;
   for (unsigned i = 0; i < terms.size(); ++i)
     if (auto both = terms[i].getDefiningOp<arith::AndIOp>())
       terms.append({both.getLhs(), both.getRhs()});
   for (Value term : terms)
-    if (auto compare = term.getDefiningOp<arith::CmpIOp>();
-        compare && compare.getPredicate() == arith::CmpIPredicate::eq &&
-        !scatter.addAddress(compare.getLhs(), compare.getRhs()))
+    if (auto compare = term.getDefiningOp<arith::CmpIOp>(); compare &&
+                                                            compare.getPredicate() == arith::CmpIPredicate::eq &&
+                                                            !scatter.addAddress(compare.getLhs(), compare.getRhs()))
       scatter.addAddress(compare.getRhs(), compare.getLhs());
   if (scatter.addresses.empty())
     return std::nullopt;
@@ -97,8 +96,7 @@ bool Scatter::addLoops(Value value, llvm::SmallBitVector &loops, llvm::SmallBitV
   }
   // What a body reads, nothing writes meanwhile.
   return def->getNumRegions() == 0 && (isMemoryEffectFree(def) || isa<memref::LoadOp>(def)) &&
-         llvm::all_of(def->getOperands(),
-                      [&](Value operand) { return addLoops(operand, loops, read); });
+         llvm::all_of(def->getOperands(), [&](Value operand) { return addLoops(operand, loops, read); });
 }
 
 /// `sum` holds the index of a dim of the result, and nothing else depends on it.
@@ -116,10 +114,8 @@ bool Scatter::addAddress(Value sum, Value place) {
   }
   llvm::SmallBitVector loops = deciding, read = inputs;
   if (!loop || !addLoops(place, loops, read) ||
-      !llvm::all_of(rest, [&](Value value) { return addLoops(value, loops, read); }) ||
-      loops.test(*loop) || llvm::any_of(addresses, [&](Address &a) {
-        return a.loop == *loop || loops.test(a.loop);
-      }))
+      !llvm::all_of(rest, [&](Value value) { return addLoops(value, loops, read); }) || loops.test(*loop) ||
+      llvm::any_of(addresses, [&](Address &a) { return a.loop == *loop || loops.test(a.loop); }))
     return false;
   deciding = loops;
   inputs = read;
@@ -136,8 +132,7 @@ SmallVector<OpOperand *> Scatter::getDecidingInputs() const {
 }
 
 /// A value of the body that depends on loops whose index is known.
-Value Scatter::evaluate(OpBuilder &b, Value value, ArrayRef<Value> at, Load load,
-                        IRMapping &known) const {
+Value Scatter::evaluate(OpBuilder &b, Value value, ArrayRef<Value> at, Load load, IRMapping &known) const {
   if (Value found = known.lookupOrNull(value))
     return found;
   Value made = value;

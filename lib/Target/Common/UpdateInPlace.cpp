@@ -8,8 +8,8 @@ using namespace mlir::spmd;
 
 /// Whether the op reads the whole operand and keeps no view of it.
 static bool isConsumed(OpOperand &use) {
-  return isa<linalg::LinalgOp, target::ContractOp, target::AttentionOp, target::CollectiveOp,
-             target::StartOp, target::DoneOp, tensor::ExtractOp, tensor::DimOp>(use.getOwner());
+  return isa<linalg::LinalgOp, target::ContractOp, target::AttentionOp, target::CollectiveOp, target::StartOp,
+             target::DoneOp, tensor::ExtractOp, tensor::DimOp>(use.getOwner());
 }
 
 /// Whether everything that reads `value`, or a view of it, in `block` is over when
@@ -20,16 +20,13 @@ static bool isReadBefore(OpOperand &use, Operation *producer) {
     return false;
   if (isConsumed(use))
     return true;
-  return isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-             tensor::CastOp>(use.getOwner()) &&
-         llvm::all_of(use.getOwner()->getUses(),
-                      [&](OpOperand &next) { return isReadBefore(next, producer); });
+  return isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(use.getOwner()) &&
+         llvm::all_of(use.getOwner()->getUses(), [&](OpOperand &next) { return isReadBefore(next, producer); });
 }
 
 /// The insertion that makes result `index` of `loop`, and of the loops that it consists
 /// of, part by part; each trip writes a part of its own. Null if there is none.
-static tensor::InsertSliceOp matchParts(scf::ForOp loop, unsigned index,
-                                        SmallVectorImpl<scf::ForOp> &nest) {
+static tensor::InsertSliceOp matchParts(scf::ForOp loop, unsigned index, SmallVectorImpl<scf::ForOp> &nest) {
   nest.push_back(loop);
   Value carried = loop.getRegionIterArg(index);
   Value yielded = loop.getBody()->getTerminator()->getOperand(index);
@@ -45,12 +42,11 @@ static tensor::InsertSliceOp matchParts(scf::ForOp loop, unsigned index,
   for (scf::ForOp each : nest) {
     auto step = getConstantIntValue(each.getStep());
     bool isOwn = llvm::any_of(
-        llvm::zip_equal(insert.getMixedOffsets(), insert.getMixedSizes(), insert.getMixedStrides()),
-        [&](auto part) {
+        llvm::zip_equal(insert.getMixedOffsets(), insert.getMixedSizes(), insert.getMixedStrides()), [&](auto part) {
           auto [offset, size, stride] = part;
           auto length = getConstantIntValue(size);
-          return offset == OpFoldResult(each.getInductionVar()) && isConstantIntValue(stride, 1) &&
-                 step && length && *length <= *step;
+          return offset == OpFoldResult(each.getInductionVar()) && isConstantIntValue(stride, 1) && step && length &&
+                 *length <= *step;
         });
     if (!isOwn)
       return {};
@@ -91,15 +87,12 @@ static bool check(Value value, Value argument, Value place) {
              linalgOp.getMatchingIndexingMap(&use) == linalgOp.getIndexingMapMatchingResult(result) &&
              linalgOp.getMatchingIndexingMap(&use).isPermutation();
     auto slice = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
-    return slice && slice->getBlock() == insert->getBlock() &&
-           slice.getMixedOffsets() == insert.getMixedOffsets() &&
-           slice.getMixedSizes() == insert.getMixedSizes() &&
-           slice.getMixedStrides() == insert.getMixedStrides() &&
+    return slice && slice->getBlock() == insert->getBlock() && slice.getMixedOffsets() == insert.getMixedOffsets() &&
+           slice.getMixedSizes() == insert.getMixedSizes() && slice.getMixedStrides() == insert.getMixedStrides() &&
            check(insert.getSource(), slice, insert.getDest());
   };
   return llvm::all_of(argument.getUses(), [&](OpOperand &use) {
-    return isReadBefore(use, producer) ||
-           (producer->isAncestor(use.getOwner()) && isReadInStep(use));
+    return isReadBefore(use, producer) || (producer->isAncestor(use.getOwner()) && isReadInStep(use));
   });
 }
 

@@ -26,12 +26,8 @@ void RowsOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffect
     }
 }
 
-bool RowsOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {
-  return !isDpsInit(&operand);
-}
-bool RowsOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) {
-  return isDpsInit(&operand);
-}
+bool RowsOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) { return !isDpsInit(&operand); }
+bool RowsOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isDpsInit(&operand); }
 AliasingValueList RowsOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
   if (isDpsInit(&operand))
     return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
@@ -52,8 +48,7 @@ LogicalResult RowsOp::bufferize(RewriterBase &rewriter, const BufferizationOptio
       return failure();
     buffers.push_back(*buffer);
   }
-  auto rows = RowsOp::create(rewriter, getLoc(), TypeRange(), ArrayRef(buffers).drop_back(),
-                             buffers.back());
+  auto rows = RowsOp::create(rewriter, getLoc(), TypeRange(), ArrayRef(buffers).drop_back(), buffers.back());
   rows.getBody().takeBody(getBody());
   replaceOpWithBufferizedValues(rewriter, *this, buffers.back());
   return success();

@@ -1,10 +1,10 @@
 //===- Device.cpp - PTX, and what the host asks of the device -------------===//
 
+#include "shardkit/Target/Cuda/Passes.h"
+#include "shardkit/rt/abi.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "shardkit/Target/Cuda/Passes.h"
-#include "shardkit/rt/abi.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDCUDADEVICE
@@ -22,12 +22,11 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
   //===--------------------------------------------------------------------===//
 
   /// A constant of type `type`, whose value `fill` returns.
-  LLVM::GlobalOp addGlobal(Location loc, Type type, const Twine &name, Attribute value,
-                           int64_t alignment,
+  LLVM::GlobalOp addGlobal(Location loc, Type type, const Twine &name, Attribute value, int64_t alignment,
                            function_ref<Value(OpBuilder &)> fill = nullptr) {
     OpBuilder b = OpBuilder::atBlockBegin(getOperation().getBody());
-    auto global = LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true,
-                                         LLVM::Linkage::Internal, name.str(), value, alignment);
+    auto global = LLVM::GlobalOp::create(b, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name.str(), value,
+                                         alignment);
     if (fill) {
       Block *block = b.createBlock(&global.getInitializerRegion());
       b.setInsertionPointToStart(block);
@@ -37,12 +36,11 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
   }
   LLVM::GlobalOp addText(Location loc, const Twine &name, StringRef text, int64_t alignment = 1) {
     std::string bytes = text.str() + '\0';
-    return addGlobal(loc, LLVM::LLVMArrayType::get(IntegerType::get(&getContext(), 8), bytes.size()),
-                     name, StringAttr::get(&getContext(), bytes), alignment);
+    return addGlobal(loc, LLVM::LLVMArrayType::get(IntegerType::get(&getContext(), 8), bytes.size()), name,
+                     StringAttr::get(&getContext(), bytes), alignment);
   }
   /// A struct of the fields that `values` make, in order.
-  static Value makeStruct(OpBuilder &b, Location loc, LLVM::LLVMStructType type,
-                          ArrayRef<Value> values) {
+  static Value makeStruct(OpBuilder &b, Location loc, LLVM::LLVMStructType type, ArrayRef<Value> values) {
     Value result = LLVM::UndefOp::create(b, loc, type);
     for (auto [i, value] : llvm::enumerate(values))
       result = LLVM::InsertValueOp::create(b, loc, result, value, ArrayRef<int64_t>{int64_t(i)});
@@ -74,22 +72,19 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     auto block = LLVM::LLVMArrayType::get(i32, 3);
     auto type = LLVM::LLVMStructType::getLiteral(&getContext(), {ptr, ptr, block, i32, i32, i32});
     int64_t threads = *getConstantIntValue(launch.getBlockSizeX());
-    int64_t shared = launch.getDynamicSharedMemorySize()
-                         ? *getConstantIntValue(launch.getDynamicSharedMemorySize())
-                         : 0;
+    int64_t shared =
+        launch.getDynamicSharedMemorySize() ? *getConstantIntValue(launch.getDynamicSharedMemorySize()) : 0;
     return global = addGlobal(loc, type, "kernel_" + name, {}, 8, [&](OpBuilder &b) {
              Value shape = LLVM::UndefOp::create(b, loc, block);
              for (int64_t d = 0; d < 3; ++d)
                shape = LLVM::InsertValueOp::create(
-                   b, loc, shape, LLVM::ConstantOp::create(b, loc, i32, d ? 1 : threads),
-                   ArrayRef<int64_t>{d});
-             return makeStruct(
-                 b, loc, type,
-                 {LLVM::AddressOfOp::create(b, loc, ptr, deviceModule.getSymName()),
-                  LLVM::AddressOfOp::create(b, loc, ptr, text.getSymName()), shape,
-                  LLVM::ConstantOp::create(b, loc, i32, shared),
-                  LLVM::ConstantOp::create(b, loc, i32, int64_t(launch.getNumKernelOperands())),
-                  LLVM::ConstantOp::create(b, loc, i32, 0)});
+                   b, loc, shape, LLVM::ConstantOp::create(b, loc, i32, d ? 1 : threads), ArrayRef<int64_t>{d});
+             return makeStruct(b, loc, type,
+                               {LLVM::AddressOfOp::create(b, loc, ptr, deviceModule.getSymName()),
+                                LLVM::AddressOfOp::create(b, loc, ptr, text.getSymName()), shape,
+                                LLVM::ConstantOp::create(b, loc, i32, shared),
+                                LLVM::ConstantOp::create(b, loc, i32, int64_t(launch.getNumKernelOperands())),
+                                LLVM::ConstantOp::create(b, loc, i32, 0)});
            });
   }
 
@@ -104,8 +99,7 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     auto callee = module.lookupSymbol<func::FuncOp>(name);
     if (!callee) {
       OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-      callee = func::FuncOp::create(top, module.getLoc(), name,
-                                    b.getFunctionType(ValueRange(all).getTypes(), {i32}));
+      callee = func::FuncOp::create(top, module.getLoc(), name, b.getFunctionType(ValueRange(all).getTypes(), {i32}));
       callee.setPrivate();
     }
     return func::CallOp::create(b, op->getLoc(), callee, all);
@@ -117,9 +111,7 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     Value number = LLVM::ConstantOp::create(b, op->getLoc(), i64, 1);
     return LLVM::AllocaOp::create(b, op->getLoc(), ptr, type, number, 8);
   }
-  Value number(OpBuilder &b, Location loc, Value index) {
-    return arith::IndexCastOp::create(b, loc, i64, index);
-  }
+  Value number(OpBuilder &b, Location loc, Value index) { return arith::IndexCastOp::create(b, loc, i64, index); }
 
   /// The arguments of launches in a function: a launch copies them, so all share these.
   struct Arguments {
@@ -130,17 +122,14 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     if (known.values)
       return known;
     int64_t most = 1;
-    func.walk([&](gpu::LaunchFuncOp launch) {
-      most = std::max<int64_t>(most, launch.getNumKernelOperands());
-    });
+    func.walk([&](gpu::LaunchFuncOp launch) { most = std::max<int64_t>(most, launch.getNumKernelOperands()); });
     OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
     Location loc = func.getLoc();
     Value number = LLVM::ConstantOp::create(b, loc, i64, most);
     known.values = LLVM::AllocaOp::create(b, loc, ptr, i64, number, 8);
     known.addresses = LLVM::AllocaOp::create(b, loc, ptr, ptr, number, 8);
     for (int64_t i = 0; i < most; ++i)
-      LLVM::StoreOp::create(b, loc, element(b, loc, i64, known.values, i),
-                            element(b, loc, ptr, known.addresses, i));
+      LLVM::StoreOp::create(b, loc, element(b, loc, i64, known.values, i), element(b, loc, ptr, known.addresses, i));
     return known;
   }
   Value element(OpBuilder &b, Location loc, Type type, Value array, int64_t i) {
@@ -174,8 +163,7 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     for (int64_t d = 0; d < type.getRank(); ++d) {
       Value dim = type.isDynamicDim(d)
                       ? number(b, loc, memref::DimOp::create(b, loc, buffer, d))
-                      : arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(type.getDimSize(d)))
-                            .getResult();
+                      : arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(type.getDimSize(d))).getResult();
       bytes = arith::MulIOp::create(b, loc, bytes, dim);
     }
     return bytes;
@@ -185,8 +173,8 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     OpBuilder b(copy);
     Location loc = copy.getLoc();
     call(b, copy, "sk_copy",
-         {spmd::target::getPointer(b, loc, copy.getTarget()),
-          spmd::target::getPointer(b, loc, copy.getSource()), bytesOf(b, loc, copy.getSource())});
+         {spmd::target::getPointer(b, loc, copy.getTarget()), spmd::target::getPointer(b, loc, copy.getSource()),
+          bytesOf(b, loc, copy.getSource())});
     copy.erase();
   }
 
@@ -195,8 +183,7 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     Location loc = load.getLoc();
     // The address of the element: that of a view of it.
     auto type = cast<MemRefType>(load.getMemRef().getType());
-    SmallVector<OpFoldResult> offsets(load.getIndices()),
-        ones(type.getRank(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(load.getIndices()), ones(type.getRank(), b.getIndexAttr(1));
     Value element = load.getMemRef();
     if (type.getRank() > 0)
       element = memref::SubViewOp::create(b, loc, element, offsets, ones, ones);
@@ -223,16 +210,13 @@ struct Device : spmd::impl::SpmdCudaDeviceBase<Device> {
     b.setInsertionPointAfter(get);
     Location loc = get.getLoc();
     SmallPtrSet<Operation *, 4> own;
-    auto call = this->call(b, get, "sk_constant",
-                           {spmd::target::getPointer(b, loc, get), bytesOf(b, loc, get), slot});
+    auto call = this->call(b, get, "sk_constant", {spmd::target::getPointer(b, loc, get), bytesOf(b, loc, get), slot});
     for (Operation *op = get->getNextNode(); op != call->getNextNode(); op = op->getNextNode())
       own.insert(op);
     Value address = LLVM::LoadOp::create(b, loc, ptr, slot);
     LLVMTypeConverter converter(&getContext());
-    Value descriptor =
-        MemRefDescriptor::fromStaticShape(b, loc, converter, get.getType(), address);
-    Value device =
-        UnrealizedConversionCastOp::create(b, loc, get.getType(), descriptor).getResult(0);
+    Value descriptor = MemRefDescriptor::fromStaticShape(b, loc, converter, get.getType(), address);
+    Value device = UnrealizedConversionCastOp::create(b, loc, get.getType(), descriptor).getResult(0);
     get.getResult().replaceAllUsesExcept(device, own);
   }
 

@@ -6,18 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#define ONE(name, clc)                                                                             \
-  float clc_##name##f(float) __asm__("_Z" clc "f");                                                \
-  double clc_##name(double) __asm__("_Z" clc "d");                                                 \
-  float __nv_##name##f(float x) { return clc_##name##f(x); }                                       \
+#define ONE(name, clc)                                                                                                 \
+  float clc_##name##f(float) __asm__("_Z" clc "f");                                                                    \
+  double clc_##name(double) __asm__("_Z" clc "d");                                                                     \
+  float __nv_##name##f(float x) { return clc_##name##f(x); }                                                           \
   double __nv_##name(double x) { return clc_##name(x); }
-#define TWO(name, clc)                                                                             \
-  float clc_##name##f(float, float) __asm__("_Z" clc "ff");                                        \
-  double clc_##name(double, double) __asm__("_Z" clc "dd");                                        \
-  float __nv_##name##f(float x, float y) { return clc_##name##f(x, y); }                           \
+#define TWO(name, clc)                                                                                                 \
+  float clc_##name##f(float, float) __asm__("_Z" clc "ff");                                                            \
+  double clc_##name(double, double) __asm__("_Z" clc "dd");                                                            \
+  float __nv_##name##f(float x, float y) { return clc_##name##f(x, y); }                                               \
   double __nv_##name(double x, double y) { return clc_##name(x, y); }
-#define NATIVE(name, builtin)                                                                      \
-  float __nv_##name##f(float x) { return builtin##f(x); }                                          \
+#define NATIVE(name, builtin)                                                                                          \
+  float __nv_##name##f(float x) { return builtin##f(x); }                                                              \
   double __nv_##name(double x) { return builtin(x); }
 
 ONE(acos, "4acos")
@@ -80,14 +80,14 @@ int __nv_finitef(float x) { return __builtin_isfinite(x); }
 int __nv_isfinited(double x) { return __builtin_isfinite(x); }
 
 // By the square of the base; 1 / power for n < 0.
-#define POWER(name, type)                                                                          \
-  type name(type x, int n) {                                                                       \
-    unsigned left = n < 0 ? 0u - (unsigned)n : (unsigned)n;                                        \
-    type power = 1;                                                                                \
-    for (; left; left >>= 1, x *= x)                                                               \
-      if (left & 1)                                                                                \
-        power *= x;                                                                                \
-    return n < 0 ? 1 / power : power;                                                              \
+#define POWER(name, type)                                                                                              \
+  type name(type x, int n) {                                                                                           \
+    unsigned left = n < 0 ? 0u - (unsigned)n : (unsigned)n;                                                            \
+    type power = 1;                                                                                                    \
+    for (; left; left >>= 1, x *= x)                                                                                   \
+      if (left & 1)                                                                                                    \
+        power *= x;                                                                                                    \
+    return n < 0 ? 1 / power : power;                                                                                  \
   }
 POWER(__nv_powif, float)
 POWER(__nv_powi, double)
@@ -102,8 +102,8 @@ float __nv_expf(float x) {
   r = __builtin_fmaf(n, -1.42860677e-6f, r);
   // In two steps: 2^n alone may overflow, or be subnormal, where the product is not.
   float half = __builtin_truncf(n * 0.5f);
-  float power = __nvvm_ex2_approx_ftz_f(r * 1.44269504f) * __nvvm_ex2_approx_ftz_f(half) *
-                __nvvm_ex2_approx_ftz_f(n - half);
+  float power =
+      __nvvm_ex2_approx_ftz_f(r * 1.44269504f) * __nvvm_ex2_approx_ftz_f(half) * __nvvm_ex2_approx_ftz_f(n - half);
   return x != x ? x : power;
 }
 double clc_exp(double) __asm__("_Z3expd");

@@ -1,5 +1,6 @@
 //===- EmitPtx.cpp - From kernels to PTX ----------------------------------===//
 
+#include "shardkit/Target/Cuda/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -9,7 +10,6 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
-#include "shardkit/Target/Cuda/Passes.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
@@ -78,16 +78,13 @@ public:
   PtxEmitter(gpu::GPUModuleOp module, StringRef chip)
       : ModuleToObject(*module.getOperation(), "nvptx64-nvidia-cuda", chip, "", 3) {}
 
-  std::optional<SmallVector<std::unique_ptr<llvm::Module>>>
-  loadBitcodeFiles(llvm::Module &module) override {
+  std::optional<SmallVector<std::unique_ptr<llvm::Module>>> loadBitcodeFiles(llvm::Module &module) override {
     auto buffer = llvm::MemoryBuffer::getMemBuffer(
-        StringRef(reinterpret_cast<const char *>(shardkit_device_library),
-                  shardkit_device_library_size),
+        StringRef(reinterpret_cast<const char *>(shardkit_device_library), shardkit_device_library_size),
         "device library", /*RequiresNullTerminator=*/false);
     auto library = llvm::parseBitcodeFile(*buffer, module.getContext());
     if (!library) {
-      getOperation().emitError("the device library cannot be read: ")
-          << llvm::toString(library.takeError());
+      getOperation().emitError("the device library cannot be read: ") << llvm::toString(library.takeError());
       return std::nullopt;
     }
     (*library)->setTargetTriple(module.getTargetTriple());

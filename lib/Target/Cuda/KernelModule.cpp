@@ -8,9 +8,7 @@
 using namespace mlir;
 using namespace mlir::spmd::cuda;
 
-Value spmd::cuda::getThread(OpBuilder &b, Location loc) {
-  return gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
-}
+Value spmd::cuda::getThread(OpBuilder &b, Location loc) { return gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x); }
 
 Value spmd::cuda::getGlobalThread(OpBuilder &b, Location loc, int64_t threads) {
   Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
@@ -33,8 +31,7 @@ gpu::GPUModuleOp KernelModule::getKernels() {
 
 /// Constants and views are computed again by the kernel.
 static bool isRecomputed(Operation *op) {
-  return op && (op->hasTrait<OpTrait::ConstantLike>() ||
-                (isa<ViewLikeOpInterface>(op) && !isa<memref::ViewOp>(op)));
+  return op && (op->hasTrait<OpTrait::ConstantLike>() || (isa<ViewLikeOpInterface>(op) && !isa<memref::ViewOp>(op)));
 }
 
 /// The buffer that a memref is a view of.
@@ -51,9 +48,8 @@ static bool isWhole(Type type) {
 
 /// The function whose argument `root` is, if it is one.
 static func::FuncOp getFunction(Value root) {
-  return isa<BlockArgument>(root)
-             ? dyn_cast<func::FuncOp>(cast<BlockArgument>(root).getOwner()->getParentOp())
-             : func::FuncOp();
+  return isa<BlockArgument>(root) ? dyn_cast<func::FuncOp>(cast<BlockArgument>(root).getOwner()->getParentOp())
+                                  : func::FuncOp();
 }
 
 /// A buffer that begins where the runtime or the arena aligned it.
@@ -66,8 +62,7 @@ static bool isAligned(Value root) {
 static bool isOwn(Value root) {
   func::FuncOp func = getFunction(root);
   return isAligned(root) &&
-         (!func || func.getArgAttr(cast<BlockArgument>(root).getArgNumber(),
-                                   LLVM::LLVMDialect::getNoAliasAttrName()));
+         (!func || func.getArgAttr(cast<BlockArgument>(root).getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName()));
 }
 
 /// Whether a kernel writes to what `parameter` points to.
@@ -86,8 +81,7 @@ static bool isWritten(BlockArgument parameter) {
   return false;
 }
 
-void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &shape, Body body,
-                           ValueRange others) {
+void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &shape, Body body, ValueRange others) {
   // What it uses: parameters, and values to compute again in program order.
   SetVector<Value> above(others.begin(), others.end());
   for (Value operand : op->getOperands())
@@ -132,8 +126,7 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
   });
 
   // Parameters of whole buffers come first, then what describes the strided ones.
-  auto kernel = gpu::GPUFuncOp::create(
-      host, loc, "kernel", host.getFunctionType(ValueRange(arguments).getTypes(), {}));
+  auto kernel = gpu::GPUFuncOp::create(host, loc, "kernel", host.getFunctionType(ValueRange(arguments).getTypes(), {}));
   kernel->remove();
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), host.getUnitAttr());
   kernel.setKnownBlockSizeAttr(host.getDenseI32ArrayAttr({int32_t(shape.threads), 1, 1}));
@@ -161,8 +154,7 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
       sizes.push_back(pick(size));
     for (int64_t stride : strides)
       steps.push_back(pick(stride));
-    Value view = memref::ReinterpretCastOp::create(
-        b, loc, type, entry->getArgument(entryOf.base), start, sizes, steps);
+    Value view = memref::ReinterpretCastOp::create(b, loc, type, entry->getArgument(entryOf.base), start, sizes, steps);
     mapping.map(entryOf.buffer, view);
   }
   for (Operation *def : order)
@@ -170,17 +162,16 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
   body(b, mapping);
   gpu::ReturnOp::create(b, loc);
 
-  bool own = llvm::all_of(arguments, [](Value value) {
-    return !isa<MemRefType>(value.getType()) || isOwn(rootOf(value));
-  });
+  bool own =
+      llvm::all_of(arguments, [](Value value) { return !isa<MemRefType>(value.getType()) || isOwn(rootOf(value)); });
   for (auto [i, value] : llvm::enumerate(arguments)) {
     if (!isa<MemRefType>(value.getType()))
       continue;
     if (isWhole(value.getType()) && isAligned(value))
       kernel.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(16));
     if (!own || llvm::count_if(arguments, [&, value = value](Value other) {
-          return isa<MemRefType>(other.getType()) && rootOf(other) == rootOf(value);
-        }) != 1)
+                  return isa<MemRefType>(other.getType()) && rootOf(other) == rootOf(value);
+                }) != 1)
       continue;
     bool written = isWritten(entry->getArgument(i));
     if (written && shape.communicates)
@@ -204,9 +195,7 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
   auto constant = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(host, loc, i); };
   Value one = constant(1);
   gpu::LaunchFuncOp::create(
-      host, loc, it->second,
-      gpu::KernelDim3{getValueOrCreateConstantIndexOp(host, loc, shape.blocks), one, one},
-      gpu::KernelDim3{constant(shape.threads), one, one}, /*dynamicSharedMemorySize=*/Value(),
-      arguments);
+      host, loc, it->second, gpu::KernelDim3{getValueOrCreateConstantIndexOp(host, loc, shape.blocks), one, one},
+      gpu::KernelDim3{constant(shape.threads), one, one}, /*dynamicSharedMemorySize=*/Value(), arguments);
   op->erase();
 }

@@ -3,8 +3,8 @@
 #ifndef SHARDKIT_LIB_TARGET_CUDA_KERNELMODULE_H
 #define SHARDKIT_LIB_TARGET_CUDA_KERNELMODULE_H
 
-#include "mlir/IR/IRMapping.h"
 #include "shardkit/Target/Cuda/Passes.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::spmd::cuda {
 
@@ -27,8 +27,7 @@ public:
 
   /// Puts a launch of a kernel before `op`, which is replaced by what `body` emits; `others`
   /// are values that it uses beside those of `op`.
-  void replace(Operation *op, StringRef name, const LaunchShape &shape, Body body,
-               ValueRange others = {});
+  void replace(Operation *op, StringRef name, const LaunchShape &shape, Body body, ValueRange others = {});
 
 private:
   gpu::GPUModuleOp getKernels();

@@ -89,8 +89,7 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
     }
     Pieces pieces = getPieces(op);
     OpFoldResult count = countPieces(b, op, pieces);
-    LaunchShape shape{
-        affine::makeComposedFoldedAffineApply(b, loc, s0.ceilDiv(kThreads), {count}), kThreads};
+    LaunchShape shape{affine::makeComposedFoldedAffineApply(b, loc, s0.ceilDiv(kThreads), {count}), kThreads};
     // One block that is not full: no more threads than work, in whole warps.
     if (std::optional<int64_t> known = getConstantIntValue(count); known && *known < kThreads)
       shape.threads = std::max<int64_t>(32, llvm::alignTo(*known, 32));
@@ -108,24 +107,20 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
 
   void launchRows(RowsOp op) {
     RowShape shape = getRowShape(op);
-    OpFoldResult blocks =
-        OpBuilder(op).getIndexAttr(llvm::divideCeil(shape.rows, shape.rowsPerBlock));
-    kernels->replace(op, "rows", {blocks, shape.blockThreads()},
-                     [&](OpBuilder &b, IRMapping &mapping) {
-                       auto copy = cast<RowsOp>(b.clone(*op, mapping));
-                       auto kernel = cast<gpu::GPUFuncOp>(b.getInsertionBlock()->getParentOp());
-                       emitRows(b, copy, shape, kernel);
-                       copy->erase();
-                     });
+    OpFoldResult blocks = OpBuilder(op).getIndexAttr(llvm::divideCeil(shape.rows, shape.rowsPerBlock));
+    kernels->replace(op, "rows", {blocks, shape.blockThreads()}, [&](OpBuilder &b, IRMapping &mapping) {
+      auto copy = cast<RowsOp>(b.clone(*op, mapping));
+      auto kernel = cast<gpu::GPUFuncOp>(b.getInsertionBlock()->getParentOp());
+      emitRows(b, copy, shape, kernel);
+      copy->erase();
+    });
   }
 
   //===--------------------------------------------------------------------===//
   // A nest on one block
   //===--------------------------------------------------------------------===//
 
-  bool isSmall(MemRefType type) const {
-    return type.hasStaticShape() && type.getNumElements() <= blockIterations;
-  }
+  bool isSmall(MemRefType type) const { return type.hasStaticShape() && type.getNumElements() <= blockIterations; }
 
   /// Loops and branches that hand nothing out and do little at a time.
   bool isBlockNest(Operation *op) {
@@ -138,8 +133,7 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
                 if (auto linalgOp = dyn_cast<linalg::LinalgOp>(inner)) {
                   int64_t iterations = 1;
                   for (int64_t size : linalgOp.getStaticLoopRanges())
-                    iterations = ShapedType::isDynamic(size) ? blockIterations + 1
-                                                             : iterations * size;
+                    iterations = ShapedType::isDynamic(size) ? blockIterations + 1 : iterations * size;
                   fits = iterations <= blockIterations;
                   return fits ? WalkResult::skip() : WalkResult::interrupt();
                 }
@@ -148,11 +142,10 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
                 else if (auto alloc = dyn_cast<memref::AllocOp>(inner))
                   fits = alloc.getType().hasStaticShape();
                 else
-                  fits = isa<memref::LoadOp, memref::StoreOp, memref::GetGlobalOp, memref::DimOp,
-                             ViewLikeOpInterface>(inner) ||
-                         isa<arith::ArithDialect, math::MathDialect, index::IndexDialect,
-                             affine::AffineDialect, scf::SCFDialect, ub::UBDialect>(
-                             inner->getDialect());
+                  fits = isa<memref::LoadOp, memref::StoreOp, memref::GetGlobalOp, memref::DimOp, ViewLikeOpInterface>(
+                             inner) ||
+                         isa<arith::ArithDialect, math::MathDialect, index::IndexDialect, affine::AffineDialect,
+                             scf::SCFDialect, ub::UBDialect>(inner->getDialect());
                 return fits ? WalkResult::advance() : WalkResult::interrupt();
               }).wasInterrupted();
   }
@@ -164,8 +157,7 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
     Value count = getValueOrCreateConstantIndexOp(b, loc, countPieces(b, op, pieces));
     // Others may still read what it overwrites.
     gpu::BarrierOp::create(b, loc);
-    auto loop = scf::ForOp::create(b, loc, getThread(b, loc), count,
-                                   arith::ConstantIndexOp::create(b, loc, kThreads));
+    auto loop = scf::ForOp::create(b, loc, getThread(b, loc), count, arith::ConstantIndexOp::create(b, loc, kThreads));
     OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
     emitPiece(inside, op, pieces, loop.getInductionVar());
     op->erase();
@@ -231,8 +223,7 @@ struct Kernels : spmd::impl::SpmdCudaKernelsBase<Kernels> {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
         launchLinalg(linalgOp);
-      } else if (auto copy = dyn_cast<memref::CopyOp>(op);
-                 copy && copy.getSource() == copy.getTarget()) {
+      } else if (auto copy = dyn_cast<memref::CopyOp>(op); copy && copy.getSource() == copy.getTarget()) {
         copy.erase(); // of views that only became one just now
       } else if (auto rows = dyn_cast<RowsOp>(op)) {
         launchRows(rows);

@@ -41,9 +41,9 @@ public:
         ivs[loop] = id;
       } else {
         AffineExpr s0 = b.getAffineSymbolExpr(0);
-        Value size = value(b, isLast ? affine::makeComposedFoldedAffineApply(
-                                           b, loc, s0.floorDiv(pieces.width), {sizes[loop]})
-                                     : sizes[loop]);
+        Value size =
+            value(b, isLast ? affine::makeComposedFoldedAffineApply(b, loc, s0.floorDiv(pieces.width), {sizes[loop]})
+                            : sizes[loop]);
         ivs[loop] = arith::RemUIOp::create(b, loc, id, size);
         id = arith::DivUIOp::create(b, loc, id, size);
       }
@@ -53,8 +53,7 @@ public:
   }
 
   /// Terms `first`, `first + step`, ... before `end`, the last loop fastest.
-  SmallVector<Value> emitTerms(OpBuilder &b, Value first, Value end, int64_t step,
-                               ValueRange starts) {
+  SmallVector<Value> emitTerms(OpBuilder &b, Value first, Value end, int64_t step, ValueRange starts) {
     auto loop = scf::ForOp::create(b, loc, first, end, index(b, step), starts);
     OpBuilder inside = OpBuilder::atBlockEnd(loop.getBody());
     chooseTerm(inside, loop.getInductionVar());
@@ -105,20 +104,16 @@ public:
   }
 
 private:
-  static Value index(OpBuilder &b, int64_t i) {
-    return arith::ConstantIndexOp::create(b, b.getUnknownLoc(), i);
-  }
-  Value value(OpBuilder &b, OpFoldResult size) {
-    return getValueOrCreateConstantIndexOp(b, loc, size);
-  }
+  static Value index(OpBuilder &b, int64_t i) { return arith::ConstantIndexOp::create(b, b.getUnknownLoc(), i); }
+  Value value(OpBuilder &b, OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); }
 
   /// Where an operand is read or written, at the current `ivs`.
   SmallVector<Value> place(OpBuilder &b, OpOperand &operand) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     SmallVector<Value> indices;
     for (unsigned i = 0; i < map.getNumResults(); ++i)
-      indices.push_back(value(b, affine::makeComposedFoldedAffineApply(
-                                     b, loc, map.getSubMap({i}), getAsOpFoldResult(ivs))));
+      indices.push_back(
+          value(b, affine::makeComposedFoldedAffineApply(b, loc, map.getSubMap({i}), getAsOpFoldResult(ivs))));
     return indices;
   }
 
@@ -127,8 +122,7 @@ private:
       sums = emitTerm(b, sums);
       return;
     }
-    auto loop = scf::ForOp::create(b, loc, index(b, 0), value(b, sizes[loops.front()]),
-                                   index(b, 1), sums);
+    auto loop = scf::ForOp::create(b, loc, index(b, 0), value(b, sizes[loops.front()]), index(b, 1), sums);
     OpBuilder inside = OpBuilder::atBlockEnd(loop.getBody());
     ivs[loops.front()] = loop.getInductionVar();
     SmallVector<Value> inner(loop.getRegionIterArgs());

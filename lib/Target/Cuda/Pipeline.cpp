@@ -1,7 +1,7 @@
 //===- Pipeline.cpp - From tensors to kernels and host code ---------------===//
 
-#include "mlir/Transforms/Passes.h"
 #include "shardkit/Target/Cuda/Passes.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::spmd;

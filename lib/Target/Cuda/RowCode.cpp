@@ -42,8 +42,7 @@ RowShape spmd::cuda::getRowShape(RowsOp op) {
   int64_t widest = 1;
   auto count = [&](Value buffer, AffineMap map, unsigned loop) {
     if (isSideBySide(buffer, map, loop, 1))
-      widest = std::max<int64_t>(
-          widest, cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8);
+      widest = std::max<int64_t>(widest, cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8);
   };
   for (auto member : op.getBody().front().getOps<linalg::LinalgOp>()) {
     if (!member->hasAttr(kOuterAttr) || innerLoops(member).empty())
@@ -63,8 +62,8 @@ RowShape spmd::cuda::getRowShape(RowsOp op) {
     shape.threads = std::min<int64_t>(kWarp, llvm::PowerOf2Ceil(vectors));
     shape.rowsPerBlock = 128 / shape.threads;
   } else {
-    shape.threads = std::clamp<int64_t>(
-        llvm::PowerOf2Ceil(llvm::divideCeil(shape.length, kElementsPerThread)), 128, 1024);
+    shape.threads =
+        std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(shape.length, kElementsPerThread)), 128, 1024);
   }
   shape.rounds = llvm::divideCeil(vectors, shape.threads);
   return shape;
@@ -99,9 +98,7 @@ public:
 private:
   Value index(int64_t i) { return arith::ConstantIndexOp::create(b, loc, i); }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value less(Value x, int64_t y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, index(y));
-  }
+  Value less(Value x, int64_t y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, index(y)); }
   /// `number` as places of an array of `sizes`.
   SmallVector<Value> digits(Value number, ArrayRef<int64_t> sizes) {
     SmallVector<Value> places(sizes.size());
@@ -210,7 +207,8 @@ private:
       if (unread)
         operands.push_back({ub::PoisonOp::create(b, loc, getElementTypeOrSelf(operand.get()))});
       else
-        operands.push_back(fetch(member, operand, member.isDpsInit(&operand) && member.getNumReductionLoops() ? 1 : count));
+        operands.push_back(
+            fetch(member, operand, member.isDpsInit(&operand) && member.getNumReductionLoops() ? 1 : count));
     }
     return operands;
   }
@@ -258,17 +256,16 @@ private:
     Type type = value.getType();
     Value bits = value;
     auto toInteger = [&](unsigned width) {
-      return isa<FloatType>(type)
-                 ? arith::BitcastOp::create(b, loc, b.getIntegerType(width), value).getResult()
-                 : value;
+      return isa<FloatType>(type) ? arith::BitcastOp::create(b, loc, b.getIntegerType(width), value).getResult()
+                                  : value;
     };
     unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
     if (type.isIndex())
       bits = arith::IndexCastOp::create(b, loc, b.getI64Type(), value);
     else if (width < 32)
       bits = arith::ExtUIOp::create(b, loc, b.getI32Type(), toInteger(width));
-    bits = gpu::ShuffleOp::create(b, loc, bits, int32_t(offset), int32_t(kWarp),
-                                  gpu::ShuffleMode::XOR).getShuffleResult();
+    bits =
+        gpu::ShuffleOp::create(b, loc, bits, int32_t(offset), int32_t(kWarp), gpu::ShuffleMode::XOR).getShuffleResult();
     if (type.isIndex())
       return arith::IndexCastOp::create(b, loc, type, bits);
     if (width >= 32)
@@ -327,8 +324,7 @@ private:
           return;
         }
         auto type = VectorType::get({shape.width}, getElementTypeOrSelf(buffer));
-        vector::StoreOp::create(b, loc, vector::FromElementsOp::create(b, loc, type, elements), buffer,
-                                place[0]);
+        vector::StoreOp::create(b, loc, vector::FromElementsOp::create(b, loc, type, elements), buffer, place[0]);
       });
     }
   }
@@ -338,12 +334,12 @@ private:
   const RowShape &shape;
   gpu::GPUFuncOp kernel;
   Location loc;
-  Value lane;                   ///< Of the threads of a row.
-  Value rowIsReal;              ///< Null where all are.
-  SmallVector<Value> rowPlace;  ///< Of the outer loops.
+  Value lane;                  ///< Of the threads of a row.
+  Value rowIsReal;             ///< Null where all are.
+  SmallVector<Value> rowPlace; ///< Of the outer loops.
   SmallVector<Value> roundIsReal;
   SmallVector<SmallVector<Value>> places; ///< Of the inner loops, for each round.
-  IRMapping scalars; ///< Of the region, to those of the kernel.
+  IRMapping scalars;                      ///< Of the region, to those of the kernel.
   DenseMap<Value, Held> held;
 };
 } // namespace

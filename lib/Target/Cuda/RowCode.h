@@ -3,9 +3,9 @@
 #ifndef SHARDKIT_LIB_TARGET_CUDA_ROWCODE_H
 #define SHARDKIT_LIB_TARGET_CUDA_ROWCODE_H
 
-#include "mlir/IR/IRMapping.h"
 #include "shardkit/Target/Cuda/CudaOps.h"
 #include "shardkit/Target/Cuda/Passes.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::spmd::cuda {
 

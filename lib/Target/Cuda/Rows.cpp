@@ -1,13 +1,13 @@
 //===- Rows.cpp - Ops that share rows become one kernel -------------------===//
 
 #include "ScatterCode.h"
+#include "shardkit/Target/Cuda/CudaOps.h"
+#include "shardkit/Target/Cuda/Passes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "shardkit/Target/Cuda/CudaOps.h"
-#include "shardkit/Target/Cuda/Passes.h"
 #include <deque>
 
 namespace mlir::spmd {
@@ -21,7 +21,7 @@ using namespace mlir::spmd::cuda;
 namespace {
 struct Group {
   linalg::LinalgOp root;
-  SmallVector<int64_t> rowSizes; ///< Of the loops along the row.
+  SmallVector<int64_t> rowSizes;         ///< Of the loops along the row.
   SmallVector<linalg::LinalgOp> members; ///< The root first, then backwards.
   bool reduces = false;
 };
@@ -39,8 +39,8 @@ static std::optional<unsigned> dimOf(AffineExpr expr) {
 
 /// An op that can be computed a row at a time, whatever the rows are.
 static bool isCandidate(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics() || op.hasDynamicShape() || isa<linalg::FillOp>(op) ||
-      op->getNumResults() != 1 || getDeviceScatter(op))
+  if (!op.hasPureTensorSemantics() || op.hasDynamicShape() || isa<linalg::FillOp>(op) || op->getNumResults() != 1 ||
+      getDeviceScatter(op))
     return false;
   for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())
@@ -57,8 +57,7 @@ static bool isCandidate(linalg::LinalgOp op) {
 
 /// The loops of `op` that are not in `outer`; nothing if some reduce and others do not,
 /// or if it reduces in a way that threads cannot share.
-static std::optional<SmallVector<unsigned>> innerLoops(linalg::LinalgOp op,
-                                                       ArrayRef<unsigned> outer) {
+static std::optional<SmallVector<unsigned>> innerLoops(linalg::LinalgOp op, ArrayRef<unsigned> outer) {
   SmallVector<unsigned> inner;
   auto iterators = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < iterators.size(); ++loop)
@@ -70,8 +69,7 @@ static std::optional<SmallVector<unsigned>> innerLoops(linalg::LinalgOp op,
   if (reductions != inner.size())
     return std::nullopt;
   SmallVector<Operation *> combiners;
-  if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 ||
-      !getStart(combiners[0]))
+  if (!matchReduction(op.getRegionOutputArgs(), 0, combiners) || combiners.size() != 1 || !getStart(combiners[0]))
     return std::nullopt;
   return inner;
 }
@@ -116,8 +114,7 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
     std::optional<Member> joined;
     for (OpOperand &use : op->getUses()) {
       auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
-      if (!user || !members.contains(user) || user->getBlock() != op->getBlock() ||
-          user.isDpsInit(&use))
+      if (!user || !members.contains(user) || user->getBlock() != op->getBlock() || user.isDpsInit(&use))
         return std::nullopt;
       const Member &member = members.find(user)->second;
       AffineMap map = user.getMatchingIndexingMap(&use);
@@ -140,8 +137,7 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
         return std::nullopt;
       candidate.inner = *inner;
       bool alongRow = op.getNumReductionLoops() == 0 && !inner->empty();
-      if ((alongRow || op.getNumReductionLoops()) &&
-          sizesOf(op, *inner) != candidate.group->rowSizes)
+      if ((alongRow || op.getNumReductionLoops()) && sizesOf(op, *inner) != candidate.group->rowSizes)
         return std::nullopt;
       if (alongRow) {
         if (member.inner.size() != inner->size())
@@ -189,9 +185,8 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
     SetVector<Value> inputs;
     for (Operation *op : inside)
       for (OpOperand &operand : op->getOpOperands()) {
-        bool unread = isa<linalg::FillOp>(op) ||
-                      (cast<linalg::LinalgOp>(op).isDpsInit(&operand) &&
-                       !cast<linalg::LinalgOp>(op).payloadUsesValueFromOperand(&operand));
+        bool unread = isa<linalg::FillOp>(op) || (cast<linalg::LinalgOp>(op).isDpsInit(&operand) &&
+                                                  !cast<linalg::LinalgOp>(op).payloadUsesValueFromOperand(&operand));
         if (isa<RankedTensorType>(operand.get().getType()) && !unread &&
             !inside.contains(operand.get().getDefiningOp()))
           inputs.insert(operand.get());
@@ -204,8 +199,8 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
         if (!isa<TensorType>(value.getType()) && !matchPattern(value, m_Constant()))
           inputs.insert(value);
     }
-    auto rows = RowsOp::create(b, loc, TypeRange{group.root->getResult(0).getType()},
-                               inputs.getArrayRef(), group.root.getDpsInits()[0]);
+    auto rows = RowsOp::create(b, loc, TypeRange{group.root->getResult(0).getType()}, inputs.getArrayRef(),
+                               group.root.getDpsInits()[0]);
     Block *body = &rows.getBody().emplaceBlock();
     IRMapping mapping;
     for (Value input : inputs)
@@ -221,12 +216,11 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
       for (OpOperand &operand : op->getOpOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
           if (!mapping.contains(operand.get()))
-            mapping.map(operand.get(), tensor::EmptyOp::create(in, loc, type.getShape(),
-                                                               type.getElementType()));
+            mapping.map(operand.get(), tensor::EmptyOp::create(in, loc, type.getShape(), type.getElementType()));
       Operation *copy = in.clone(*op, mapping);
       if (auto it = members.find(op); it != members.end())
-        copy->setAttr(kOuterAttr, b.getDenseI64ArrayAttr(SmallVector<int64_t>(
-                                      it->second.outer.begin(), it->second.outer.end())));
+        copy->setAttr(kOuterAttr,
+                      b.getDenseI64ArrayAttr(SmallVector<int64_t>(it->second.outer.begin(), it->second.outer.end())));
     }
     YieldOp::create(in, loc, mapping.lookup(group.root->getResult(0)));
     group.root->getResult(0).replaceAllUsesWith(rows.getResult()[0]);

@@ -25,9 +25,8 @@ std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
       add(scatter.updates, scatter.numUpdates);
     else if (match->isDeciding(loop))
       add(scatter.batches, scatter.numBatches);
-    else if (llvm::none_of(match->getAddresses(), [&, loop = loop](const target::Scatter::Address &a) {
-               return a.loop == loop;
-             }))
+    else if (llvm::none_of(match->getAddresses(),
+                           [&, loop = loop](const target::Scatter::Address &a) { return a.loop == loop; }))
       add(scatter.along, scatter.numAlong);
     else
       places *= ranges[loop];
@@ -43,8 +42,7 @@ std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
 }
 
 /// The number of the indices `at` of `loops`, the last fastest.
-static Value linearIndex(OpBuilder &b, linalg::LinalgOp op, ArrayRef<unsigned> loops,
-                       ArrayRef<Value> at) {
+static Value linearIndex(OpBuilder &b, linalg::LinalgOp op, ArrayRef<unsigned> loops, ArrayRef<Value> at) {
   Value number;
   for (unsigned loop : loops) {
     if (number) {
@@ -87,8 +85,7 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
   made.push_back(linalg::FillOp::create(b, loc, all, links));
   SmallVector<Value> halves;
   for (int64_t half : {0, 1}) {
-    SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)), sizes,
-        strides(shape.size(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)), sizes, strides(shape.size(), b.getIndexAttr(1));
     offsets[0] = b.getIndexAttr(half);
     for (int64_t size : shape)
       sizes.push_back(b.getIndexAttr(size));
@@ -111,21 +108,18 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
   maps.append(2, mapOf(mine, shapeMap));
   SmallVector<utils::IteratorType> kinds(dims.size(), utils::IteratorType::parallel);
   kinds.append(scatter.updates.size(), utils::IteratorType::reduction);
-  made.push_back(linalg::GenericOp::create(
-      b, loc, ins, halves, maps, kinds, [&](OpBuilder &b, Location loc, ValueRange args) {
+  made.push_back(
+      linalg::GenericOp::create(b, loc, ins, halves, maps, kinds, [&](OpBuilder &b, Location loc, ValueRange args) {
         SmallVector<Value> numbers;
         SmallVector<SmallVector<Value>> places;
         for (ArrayRef<AffineExpr> side : {ArrayRef(mine), ArrayRef(other)}) {
           SmallVector<Value> at(ranges.size());
           for (unsigned loop : dims)
-            at[loop] = linalg::IndexOp::create(
-                b, loc, cast<AffineDimExpr>(side[loop]).getPosition());
+            at[loop] = linalg::IndexOp::create(b, loc, cast<AffineDimExpr>(side[loop]).getPosition());
           places.push_back(scatter.match.emitPlaces(b, at, [&](OpBuilder &, OpOperand &operand) {
-            return args[llvm::find(inputs, &operand) - inputs.begin() +
-                        (numbers.empty() ? 0 : inputs.size())];
+            return args[llvm::find(inputs, &operand) - inputs.begin() + (numbers.empty() ? 0 : inputs.size())];
           }));
-          numbers.push_back(arith::IndexCastOp::create(
-              b, loc, i32, linearIndex(b, op, scatter.updates, at)));
+          numbers.push_back(arith::IndexCastOp::create(b, loc, i32, linearIndex(b, op, scatter.updates, at)));
         }
         Value same;
         for (auto [x, y] : llvm::zip_equal(places[0], places[1])) {
@@ -135,8 +129,7 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
         auto least = [&](Value held, arith::CmpIPredicate order, Value number) -> Value {
           Value counts = arith::CmpIOp::create(b, loc, order, numbers[1], numbers[0]);
           counts = arith::AndIOp::create(b, loc, same, counts);
-          return arith::MinUIOp::create(b, loc, held,
-                                        arith::SelectOp::create(b, loc, counts, number, all));
+          return arith::MinUIOp::create(b, loc, held, arith::SelectOp::create(b, loc, counts, number, all));
         };
         ValueRange held = args.take_back(2);
         Value next = least(held[0], arith::CmpIPredicate::ugt, numbers[1]);
@@ -146,8 +139,7 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
   return links;
 }
 
-void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter,
-                             Value links, Value id) {
+void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter, Value links, Value id) {
   Location loc = op.getLoc();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   Pieces pieces;
@@ -161,26 +153,21 @@ void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScat
     emitter.ivs[loop] = arith::RemUIOp::create(b, loc, id, size);
     id = arith::DivUIOp::create(b, loc, id, size);
   }
-  auto index = [&](OpBuilder &b, int64_t i) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, i);
-  };
+  auto index = [&](OpBuilder &b, int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
   /// What a half of the links has for the update where the emitter is.
   auto loadLink = [&](OpBuilder &b, int64_t half) -> Value {
     SmallVector<Value> at = {index(b, half)};
     for (unsigned loop : loops)
       if (!llvm::is_contained(scatter.along, loop))
         at.push_back(emitter.ivs[loop]);
-    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
-                                        memref::LoadOp::create(b, loc, links, at));
+    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), memref::LoadOp::create(b, loc, links, at));
   };
 
-  Value acts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, loadLink(b, 1),
-                                     index(b, scatter.numUpdates));
+  Value acts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, loadLink(b, 1), index(b, scatter.numUpdates));
   SmallVector<Value> places = scatter.match.emitPlaces(
       b, emitter.ivs, [&](OpBuilder &b, OpOperand &operand) { return emitter.load(b, operand); });
   for (auto [address, place] : llvm::zip_equal(scatter.match.getAddresses(), places)) {
-    Value isPlace = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place,
-                                          index(b, ranges[address.loop]));
+    Value isPlace = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, place, index(b, ranges[address.loop]));
     acts = arith::AndIOp::create(b, loc, acts, isPlace);
     emitter.ivs[address.loop] = place;
   }
@@ -195,8 +182,7 @@ void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScat
         emitter.chooseTerm(b, args[1]);
         SmallVector<Value> now = emitter.emitTerm(b, args[0]);
         Value next = loadLink(b, 0);
-        Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, next,
-                                           index(b, scatter.numUpdates));
+        Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, next, index(b, scatter.numUpdates));
         scf::ConditionOp::create(b, loc, more, {now[0], next});
       },
       [&](OpBuilder &b, Location loc, ValueRange args) { scf::YieldOp::create(b, loc, args); });

@@ -38,8 +38,7 @@ Value emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter,
                 SmallVectorImpl<linalg::LinalgOp> &made);
 
 /// What thread `id` of `numBatches * numUpdates * numAlong` does.
-void emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter, Value links,
-                 Value id);
+void emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter, Value links, Value id);
 
 } // namespace mlir::spmd::cuda
 

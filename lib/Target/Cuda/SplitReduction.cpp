@@ -23,8 +23,7 @@ static int64_t countResults(linalg::LinalgOp op, const Pieces &pieces) {
 }
 
 /// What the body makes of what the outputs hold and of another block's or thread's share.
-static SmallVector<Value> combineShares(OpBuilder &b, linalg::LinalgOp op,
-                                        const SplitReduction &split, ValueRange mine,
+static SmallVector<Value> combineShares(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split, ValueRange mine,
                                         ValueRange theirs) {
   if (split.selection)
     return pickOne(b, op, *split.selection, mine, theirs);
@@ -34,8 +33,7 @@ static SmallVector<Value> combineShares(OpBuilder &b, linalg::LinalgOp op,
   return values;
 }
 
-std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
-                                                            int64_t threads) {
+std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op, int64_t threads) {
   SplitReduction split;
   int64_t terms = 1, results = 1;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -46,8 +44,7 @@ std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
     (llvm::is_contained(loops, loop) ? terms : results) *= size;
   for (unsigned k = 0; k < op.getRegionOutputArgs().size(); ++k) {
     SmallVector<Operation *> found;
-    if (!matchReduction(op.getRegionOutputArgs(), k, found) || found.size() != 1 ||
-        !getStart(found[0]))
+    if (!matchReduction(op.getRegionOutputArgs(), k, found) || found.size() != 1 || !getStart(found[0]))
       break;
     split.combiners.push_back(found[0]);
   }
@@ -77,13 +74,11 @@ std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
   return split;
 }
 
-int64_t spmd::cuda::countBlocks(linalg::LinalgOp op, const SplitReduction &split,
-                                int64_t threads) {
+int64_t spmd::cuda::countBlocks(linalg::LinalgOp op, const SplitReduction &split, int64_t threads) {
   return llvm::divideCeil(countResults(op, split.pieces), threads / split.splits) * split.parts;
 }
 
-linalg::LinalgOp spmd::cuda::emitPartials(OpBuilder &b, linalg::LinalgOp op,
-                                          const SplitReduction &split,
+linalg::LinalgOp spmd::cuda::emitPartials(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
                                           SmallVectorImpl<Value> &partials) {
   Location loc = op.getLoc();
   const unsigned rank = split.pieces.loops.size();
@@ -96,8 +91,7 @@ linalg::LinalgOp spmd::cuda::emitPartials(OpBuilder &b, linalg::LinalgOp op,
   shape.push_back(split.parts);
   SmallVector<Value> inits(op.getDpsInits());
   for (Value init : inits)
-    partials.push_back(memref::AllocOp::create(
-        b, loc, MemRefType::get(shape, getElementTypeOrSelf(init))));
+    partials.push_back(memref::AllocOp::create(b, loc, MemRefType::get(shape, getElementTypeOrSelf(init))));
   SmallVector<AffineMap> maps(inits.size(), b.getMultiDimIdentityMap(rank + 1));
   for (OpOperand &init : op.getDpsInitsMutable())
     maps.push_back(op.getMatchingIndexingMap(&init).replaceDimsAndSymbols(dims, {}, rank + 1, 0));
@@ -105,17 +99,16 @@ linalg::LinalgOp spmd::cuda::emitPartials(OpBuilder &b, linalg::LinalgOp op,
   iterators.push_back(utils::IteratorType::reduction);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfter(op);
-  return linalg::GenericOp::create(
-      b, loc, partials, inits, maps, iterators,
-      [&](OpBuilder &b, Location loc, ValueRange arguments) {
-        ValueRange theirs = arguments.take_front(inits.size());
-        ValueRange mine = arguments.drop_front(inits.size());
-        linalg::YieldOp::create(b, loc, combineShares(b, op, split, mine, theirs));
-      });
+  return linalg::GenericOp::create(b, loc, partials, inits, maps, iterators,
+                                   [&](OpBuilder &b, Location loc, ValueRange arguments) {
+                                     ValueRange theirs = arguments.take_front(inits.size());
+                                     ValueRange mine = arguments.drop_front(inits.size());
+                                     linalg::YieldOp::create(b, loc, combineShares(b, op, split, mine, theirs));
+                                   });
 }
 
-void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
-                                    int64_t threads, gpu::GPUFuncOp kernel, ValueRange partials) {
+void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split, int64_t threads,
+                                    gpu::GPUFuncOp kernel, ValueRange partials) {
   Location loc = op.getLoc();
   auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
   const int64_t results = threads / split.splits, terms = countTerms(op);
@@ -148,8 +141,7 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
     const int64_t ofThread = llvm::divideCeil(share, split.splits);
     Value each = index(ofThread), last = arith::SubIOp::create(b, loc, end, index(1));
     Value count = arith::SubIOp::create(b, loc, end, begin);
-    busy = arith::DivUIOp::create(
-        b, loc, arith::AddIOp::create(b, loc, count, index(ofThread - 1)), each);
+    busy = arith::DivUIOp::create(b, loc, arith::AddIOp::create(b, loc, count, index(ofThread - 1)), each);
     // Threads without terms look at one that others have, and meet nobody.
     first = arith::AddIOp::create(b, loc, begin, arith::MulIOp::create(b, loc, part, each));
     first = arith::MinUIOp::create(b, loc, first, last);
@@ -183,21 +175,18 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
   for (int64_t step = 1; step < split.splits; step *= 2) {
     int64_t distance = split.selection ? step : split.splits / 2 / step;
     Value partner = arith::AddIOp::create(b, loc, part, index(distance));
-    Value adds = split.selection
-                     ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, partner, busy)
-                     : arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, part,
-                                             index(distance));
+    Value adds = split.selection ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, partner, busy)
+                                 : arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, part, index(distance));
     if (split.selection)
-      adds = arith::AndIOp::create(
-          b, loc, adds,
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                arith::AndIOp::create(b, loc, part, index(2 * step - 1)), index(0)));
+      adds = arith::AndIOp::create(b, loc, adds,
+                                   arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                                         arith::AndIOp::create(b, loc, part, index(2 * step - 1)),
+                                                         index(0)));
     auto guard = scf::IfOp::create(b, loc, adds, /*withElseRegion=*/false);
     OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
-    Value other = arith::AddIOp::create(
-        inside, loc, thread, arith::ConstantIndexOp::create(inside, loc, distance * stride));
-    SmallVector<Value> both =
-        combineShares(inside, op, split, loadAll(inside, thread), loadAll(inside, other));
+    Value other =
+        arith::AddIOp::create(inside, loc, thread, arith::ConstantIndexOp::create(inside, loc, distance * stride));
+    SmallVector<Value> both = combineShares(inside, op, split, loadAll(inside, thread), loadAll(inside, other));
     for (auto [value, memory] : llvm::zip_equal(both, shared))
       memref::StoreOp::create(inside, loc, value, memory, thread);
     gpu::BarrierOp::create(b, loc);
@@ -208,8 +197,7 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
   OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
   SmallVector<Value> totals = loadAll(inside, thread);
   if (split.parts == 1)
-    return emitter.storeAll(inside,
-                            combineShares(inside, op, split, emitter.loadInits(inside), totals));
+    return emitter.storeAll(inside, combineShares(inside, op, split, emitter.loadInits(inside), totals));
   SmallVector<Value> place;
   for (unsigned loop : split.pieces.loops)
     place.push_back(emitter.ivs[loop]);

@@ -35,8 +35,8 @@ linalg::LinalgOp emitPartials(OpBuilder &b, linalg::LinalgOp op, const SplitRedu
                               SmallVectorImpl<Value> &partials);
 /// Computes `threads / splits` results, or one part of each, on a block of that many threads;
 /// all of them come here. `kernel` gets the memory that they share.
-void emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
-                        int64_t threads, gpu::GPUFuncOp kernel, ValueRange partials);
+void emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split, int64_t threads,
+                        gpu::GPUFuncOp kernel, ValueRange partials);
 
 } // namespace mlir::spmd::cuda
 

@@ -15,21 +15,19 @@ static constexpr int64_t kVectorBytes = 16;
 
 bool spmd::cuda::isSideBySide(Value buffer, AffineMap map, unsigned loop, int64_t width) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
-  if (!type || type.getRank() == 0 || !type.getElementType().isIntOrFloat() ||
-      type.getElementTypeBitWidth() < 8)
+  if (!type || type.getRank() == 0 || !type.getElementType().isIntOrFloat() || type.getElementTypeBitWidth() < 8)
     return false;
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)) || ShapedType::isDynamic(offset) ||
-      offset % width || strides.back() != 1)
+  if (failed(type.getStridesAndOffset(strides, offset)) || ShapedType::isDynamic(offset) || offset % width ||
+      strides.back() != 1)
     return false;
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
     bool isLast = i + 1 == map.getNumResults();
     if (isLast) {
       if (expr != getAffineDimExpr(loop, map.getContext()))
         return false;
-    } else if (expr.isFunctionOfDim(loop) || ShapedType::isDynamic(strides[i]) ||
-               strides[i] % width) {
+    } else if (expr.isFunctionOfDim(loop) || ShapedType::isDynamic(strides[i]) || strides[i] % width) {
       return false;
     }
   }
@@ -41,9 +39,7 @@ Pieces spmd::cuda::getPieces(linalg::LinalgOp op) {
   auto iterators = op.getIteratorTypesArray();
   auto maps = op.getIndexingMapsArray();
   AffineMap out = maps[op.getNumDpsInputs()];
-  auto isParallel = [&](unsigned loop) {
-    return iterators[loop] == utils::IteratorType::parallel;
-  };
+  auto isParallel = [&](unsigned loop) { return iterators[loop] == utils::IteratorType::parallel; };
   for (AffineExpr expr : out.getResults())
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       if (isParallel(dim.getPosition()) && !llvm::is_contained(pieces.loops, dim.getPosition()))
@@ -60,8 +56,7 @@ Pieces spmd::cuda::getPieces(linalg::LinalgOp op) {
   int64_t widest = 0;
   for (OpOperand &operand : op->getOpOperands())
     if (isSideBySide(operand.get(), op.getMatchingIndexingMap(&operand), last, 1))
-      widest = std::max<int64_t>(
-          widest, cast<MemRefType>(operand.get().getType()).getElementTypeBitWidth() / 8);
+      widest = std::max<int64_t>(widest, cast<MemRefType>(operand.get().getType()).getElementTypeBitWidth() / 8);
   if (widest == 0)
     return pieces;
   for (int64_t width = kVectorBytes / widest; width > 1; width /= 2) {
@@ -134,17 +129,15 @@ void PieceEmitter::emitElements(OpBuilder &b) {
       Value poison = ub::PoisonOp::create(b, loc, type);
       for (auto &lane : lanes)
         lane.push_back(poison);
-    } else if (width > 1 && isSideBySide(operand.get(), op.getMatchingIndexingMap(&operand),
-                                         pieces.loops.back(), width)) {
-      Value vector = vector::LoadOp::create(b, loc, vectorOf(operand), operand.get(),
-                                            place(b, operand));
+    } else if (width > 1 &&
+               isSideBySide(operand.get(), op.getMatchingIndexingMap(&operand), pieces.loops.back(), width)) {
+      Value vector = vector::LoadOp::create(b, loc, vectorOf(operand), operand.get(), place(b, operand));
       for (int64_t lane = 0; lane < width; ++lane)
         lanes[lane].push_back(vector::ExtractOp::create(b, loc, vector, lane));
     } else if (width > 1 && !isa<MemRefType>(operand.get().getType())) {
       for (auto &lane : lanes)
         lane.push_back(operand.get());
-    } else if (width > 1 && !op.getMatchingIndexingMap(&operand).isFunctionOfDim(
-                                pieces.loops.back())) {
+    } else if (width > 1 && !op.getMatchingIndexingMap(&operand).isFunctionOfDim(pieces.loops.back())) {
       Value same = load(b, operand);
       for (auto &lane : lanes)
         lane.push_back(same);
@@ -191,8 +184,7 @@ Value spmd::cuda::addShared(gpu::GPUFuncOp kernel, ArrayRef<int64_t> shape, Type
 }
 
 SmallVector<Value> spmd::cuda::emitPayload(OpBuilder &b, linalg::LinalgOp op, ValueRange elements,
-                                           ArrayRef<Value> loops, IRMapping mapping,
-                                           ValueRange wanted) {
+                                           ArrayRef<Value> loops, IRMapping mapping, ValueRange wanted) {
   Block *body = op.getBlock();
   mapping.map(body->getArguments(), elements);
   for (Operation &inner : body->without_terminator()) {

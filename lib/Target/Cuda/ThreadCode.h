@@ -8,8 +8,8 @@
 #ifndef SHARDKIT_LIB_TARGET_CUDA_THREADCODE_H
 #define SHARDKIT_LIB_TARGET_CUDA_THREADCODE_H
 
-#include "mlir/IR/IRMapping.h"
 #include "shardkit/Target/Cuda/Passes.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::spmd::cuda {
 
@@ -34,9 +34,8 @@ bool isSideBySide(Value buffer, AffineMap map, unsigned loop, int64_t width);
 Value addShared(gpu::GPUFuncOp kernel, ArrayRef<int64_t> shape, Type element);
 /// The payload of `op` on one element of each operand, at the place where its loops are;
 /// `mapping` has what it takes from outside. What it yields, or the values `wanted` of it.
-SmallVector<Value> emitPayload(OpBuilder &b, linalg::LinalgOp op, ValueRange elements,
-                               ArrayRef<Value> loops, IRMapping mapping = {},
-                               ValueRange wanted = {});
+SmallVector<Value> emitPayload(OpBuilder &b, linalg::LinalgOp op, ValueRange elements, ArrayRef<Value> loops,
+                               IRMapping mapping = {}, ValueRange wanted = {});
 /// What `combiner`, of a reduction's payload, makes of two values.
 Value combine(OpBuilder &b, Operation *combiner, Value x, Value y);
 

@@ -69,15 +69,14 @@ std::optional<TiledMove> spmd::cuda::getTiledMove(linalg::LinalgOp op) {
 
 int64_t spmd::cuda::countTiles(linalg::LinalgOp op, const TiledMove &move) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t tiles = llvm::divideCeil(sizes[move.readLoop], kTile) *
-                  llvm::divideCeil(sizes[move.writeLoop], kTile);
+  int64_t tiles = llvm::divideCeil(sizes[move.readLoop], kTile) * llvm::divideCeil(sizes[move.writeLoop], kTile);
   for (unsigned loop : move.others)
     tiles *= sizes[loop];
   return tiles;
 }
 
-void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move,
-                               int64_t threads, gpu::GPUFuncOp kernel) {
+void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move, int64_t threads,
+                               gpu::GPUFuncOp kernel) {
   Location loc = op.getLoc();
   auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
   auto mul = [&](Value x, int64_t y) { return arith::MulIOp::create(b, loc, x, index(y)); };
@@ -101,8 +100,7 @@ void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMov
 
   DenseMap<unsigned, Value> memory;
   for (unsigned operand : move.turned)
-    memory[operand] =
-        addShared(kernel, {kTile, kPitch}, getElementTypeOrSelf(op->getOperand(operand)));
+    memory[operand] = addShared(kernel, {kTile, kPitch}, getElementTypeOrSelf(op->getOperand(operand)));
   auto forEach = [&](bool alongRead, function_ref<void(OpBuilder &, Value, Value)> body) {
     for (int64_t row = 0; row < kTile; row += threads / kTile) {
       Value other = arith::AddIOp::create(b, loc, slow, index(row));
@@ -110,10 +108,8 @@ void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMov
       Value atRead = arith::AddIOp::create(b, loc, read, inRead);
       Value atWrite = arith::AddIOp::create(b, loc, write, inWrite);
       Value inside = arith::AndIOp::create(
-          b, loc,
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atRead, index(sizes[move.readLoop])),
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atWrite,
-                                index(sizes[move.writeLoop])));
+          b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atRead, index(sizes[move.readLoop])),
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atWrite, index(sizes[move.writeLoop])));
       auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
       OpBuilder then = OpBuilder::atBlockBegin(guard.thenBlock());
       emitter.ivs[move.readLoop] = atRead;

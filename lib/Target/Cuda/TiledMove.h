@@ -11,7 +11,7 @@ namespace mlir::spmd::cuda {
 /// block takes a square of both, and turns it in memory that its threads share.
 struct TiledMove {
   unsigned readLoop = 0, writeLoop = 0;
-  SmallVector<unsigned> others;  ///< The other loops, slowest first.
+  SmallVector<unsigned> others; ///< The other loops, slowest first.
   SmallVector<unsigned> turned; ///< Operands that are read along readLoop.
 };
 inline constexpr int64_t kTile = 32;
@@ -20,8 +20,7 @@ std::optional<TiledMove> getTiledMove(linalg::LinalgOp op);
 /// Number of squares.
 int64_t countTiles(linalg::LinalgOp op, const TiledMove &move);
 /// Computes square `block id` with `threads` threads.
-void emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move, int64_t threads,
-                   gpu::GPUFuncOp kernel);
+void emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move, int64_t threads, gpu::GPUFuncOp kernel);
 
 } // namespace mlir::spmd::cuda
 

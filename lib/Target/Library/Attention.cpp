@@ -18,9 +18,8 @@ using Kind = Expression::Kind;
 class Attention {
 public:
   Attention(ContractOp first, const SetVector<Operation *> &between, OpOperand &probabilities)
-      : first(first), second(cast<ContractOp>(probabilities.getOwner())),
-        place(probabilities.getOperandNumber()), expressions(first->getResult(0), between),
-        loops(expressions.loops) {}
+      : first(first), second(cast<ContractOp>(probabilities.getOwner())), place(probabilities.getOperandNumber()),
+        expressions(first->getResult(0), between), loops(expressions.loops) {}
 
   bool run() { return findSoftmax() && findOperands() && findRoles(); }
   void replace(OpBuilder &b);
@@ -81,9 +80,7 @@ Expression *Attention::readMoved(Value value, AffineMap map, ArrayRef<Digits> di
 }
 
 static bool hasLoop(const Loops &loops, const Expression *e, int loop) {
-  return llvm::any_of(e->access, [&](const Digits &index) {
-    return llvm::is_contained(loops.resolve(index), loop);
-  });
+  return llvm::any_of(e->access, [&](const Digits &index) { return llvm::is_contained(loops.resolve(index), loop); });
 }
 
 bool Attention::findOperands() {
@@ -150,8 +147,8 @@ void Attention::followResult() {
         for (int64_t dim : group)
           llvm::append_range(digits, resultAccess[dim]);
       }
-    } else if (matchMove(user, source, in, out, /*mayRound=*/true) && source == result &&
-               in.isPermutation() && mayBe(getElementTypeOrSelf(user->getResult(0)))) {
+    } else if (matchMove(user, source, in, out, /*mayRound=*/true) && source == result && in.isPermutation() &&
+               mayBe(getElementTypeOrSelf(user->getResult(0)))) {
       SmallVector<Digits> digits(in.getNumDims());
       for (auto [expr, index] : llvm::zip_equal(in.getResults(), resultAccess))
         digits[cast<AffineDimExpr>(expr).getPosition()] = index;
@@ -215,8 +212,7 @@ AffineMap Attention::mapOf(ArrayRef<int> digits, MLIRContext *context) const {
   return AffineMap::get(order.size(), 0, results, context);
 }
 
-static void findReads(Expression *e, SetVector<Expression *> &reads, const Loops &loops,
-                      Digits &used) {
+static void findReads(Expression *e, SetVector<Expression *> &reads, const Loops &loops, Digits &used) {
   auto use = [&](const Digits &index) {
     for (int loop : loops.resolve(index))
       if (!llvm::is_contained(used, loop))
@@ -269,8 +265,7 @@ Value Attention::compute(OpBuilder &b, Expression *e, Digits &used) {
             for (int loop : loops.resolve(e->index)) {
               Value size = arith::ConstantIndexOp::create(inside, loc, loops.size(loop));
               Value index = linalg::IndexOp::create(inside, loc, position(loop));
-              sum = arith::AddIOp::create(inside, loc,
-                                          arith::MulIOp::create(inside, loc, sum, size), index);
+              sum = arith::AddIOp::create(inside, loc, arith::MulIOp::create(inside, loc, sum, size), index);
             }
             return sum;
           }
@@ -324,11 +319,21 @@ void Attention::replace(OpBuilder &b) {
       add(step.operand);
     };
     switch (step.kind) {
-    case SK_SCALE: set("scale", value()); break;
-    case SK_ADD: operand("add"); break;
-    case SK_SUBTRACT: operand("subtract"); break;
-    case SK_MULTIPLY: operand("multiply"); break;
-    case SK_ROUND: set("round", TypeAttr::get(step.type)); break;
+    case SK_SCALE:
+      set("scale", value());
+      break;
+    case SK_ADD:
+      operand("add");
+      break;
+    case SK_SUBTRACT:
+      operand("subtract");
+      break;
+    case SK_MULTIPLY:
+      operand("multiply");
+      break;
+    case SK_ROUND:
+      set("round", TypeAttr::get(step.type));
+      break;
     case SK_SELECT:
     case SK_CAUSAL:
       if (step.kind == SK_SELECT)
@@ -365,10 +370,9 @@ void Attention::replace(OpBuilder &b) {
   Value init = tensor::EmptyOp::create(b, loc, flat, type.getElementType());
   maps.push_back(mapOf(digits, b.getContext()));
   int64_t query = int64_t(order.size()) - 4;
-  auto attention = AttentionOp::create(
-      b, loc, TypeRange{init.getType()}, b.getAffineMapArrayAttr(maps),
-      b.getI64IntegerAttr(query), b.getArrayAttr(attributes), operands[0], operands[1],
-      operands[2], ArrayRef<Value>(operands).drop_front(3), init);
+  auto attention = AttentionOp::create(b, loc, TypeRange{init.getType()}, b.getAffineMapArrayAttr(maps),
+                                       b.getI64IntegerAttr(query), b.getArrayAttr(attributes), operands[0], operands[1],
+                                       operands[2], ArrayRef<Value>(operands).drop_front(3), init);
   Value value = attention->getResult(0);
   value = reshapeTo(b, loc, value, joined, groups, /*expands=*/false);
   value = reshapeTo(b, loc, value, type.getShape(), groupUnits(counts), /*expands=*/true);
@@ -395,8 +399,7 @@ static OpOperand *findWay(ContractOp product, SetVector<Operation *> &between) {
         if (end || !contract.getOverwrite() || contract.isDpsInit(&use))
           return nullptr;
         end = &use;
-      } else if (isa<linalg::LinalgOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) &&
-                 between.size() < most) {
+      } else if (isa<linalg::LinalgOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) && between.size() < most) {
         if (between.insert(user))
           work.push_back(user);
       } else {

@@ -1,10 +1,10 @@
 //===- Contractions.cpp - Give contractions to the library ----------------===//
 
 #include "ScoreExpressions.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
-#include "mlir/IR/Matchers.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "shardkit/rt/abi.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDTARGETCONTRACTIONS
@@ -77,18 +77,15 @@ static bool isZeroFilled(Value value) {
   if (auto fill = value.getDefiningOp<linalg::FillOp>())
     return matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
   DenseElementsAttr constant;
-  return matchPattern(value, m_Constant(&constant)) && constant.isSplat() &&
-         matchPattern(value, m_AnyZeroFloat());
+  return matchPattern(value, m_Constant(&constant)) && constant.isSplat() && matchPattern(value, m_AnyZeroFloat());
 }
 
 } // namespace
 
-bool spmd::target::matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out,
-                             bool mayRound) {
+bool spmd::target::matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out, bool mayRound) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumDpsInputs() != 1 || linalgOp.getNumDpsInits() != 1 ||
-      linalgOp.getNumParallelLoops() != linalgOp.getNumLoops() ||
-      linalgOp->getNumResults() != 1)
+      linalgOp.getNumParallelLoops() != linalgOp.getNumLoops() || linalgOp->getNumResults() != 1)
     return false;
   Block *body = linalgOp.getBlock();
   Value result = body->getTerminator()->getOperand(0);
@@ -101,8 +98,7 @@ bool spmd::target::matchMove(Operation *op, Value &source, AffineMap &in, Affine
   source = linalgOp.getDpsInputOperand(0)->get();
   in = maps[0];
   out = maps[1];
-  return isa<RankedTensorType>(source.getType()) && in.isProjectedPermutation() &&
-         out.isPermutation();
+  return isa<RankedTensorType>(source.getType()) && in.isProjectedPermutation() && out.isPermutation();
 }
 
 namespace {
@@ -111,21 +107,23 @@ struct Recognise : spmd::impl::SpmdTargetContractionsBase<Recognise> {
   using Base::Base;
 
   std::optional<Contraction> match(linalg::LinalgOp op) {
-    if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-        op->getNumResults() != 1 || op.hasDynamicShape())
+    if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op->getNumResults() != 1 || op.hasDynamicShape())
       return std::nullopt;
     std::optional<bool> swapped = matchSumOfProducts(op.getBlock());
     if (!swapped)
       return std::nullopt;
     auto maps = op.getIndexingMapsArray();
-    Contraction c{op.getDpsInputOperand(0)->get(), op.getDpsInputOperand(1)->get(),
-                  op.getDpsInitOperand(0)->get(), maps[0], maps[1], maps[2]};
+    Contraction c{op.getDpsInputOperand(0)->get(),
+                  op.getDpsInputOperand(1)->get(),
+                  op.getDpsInitOperand(0)->get(),
+                  maps[0],
+                  maps[1],
+                  maps[2]};
     for (AffineMap map : maps)
       if (!map.isProjectedPermutation())
         return std::nullopt;
     if (!isa<RankedTensorType>(c.a.getType()) || !isa<RankedTensorType>(c.b.getType()) ||
-        !supportedTypes(getElementTypeOrSelf(c.a), getElementTypeOrSelf(c.b),
-                        getElementTypeOrSelf(c.c)))
+        !supportedTypes(getElementTypeOrSelf(c.a), getElementTypeOrSelf(c.b), getElementTypeOrSelf(c.c)))
       return std::nullopt;
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     int64_t products = 1;
@@ -147,8 +145,7 @@ struct Recognise : spmd::impl::SpmdTargetContractionsBase<Recognise> {
     AffineMap in, out;
     while (matchMove(value.getDefiningOp(), source, in, out)) {
       AffineMap composed = in.compose(inversePermutation(out)).compose(map);
-      if (!legal(composed) ||
-          getElementTypeOrSelf(source) != getElementTypeOrSelf(value))
+      if (!legal(composed) || getElementTypeOrSelf(source) != getElementTypeOrSelf(value))
         return;
       value = source;
       map = composed;
@@ -161,8 +158,8 @@ struct Recognise : spmd::impl::SpmdTargetContractionsBase<Recognise> {
     AffineMap in, out;
     while (op->hasOneUse()) {
       Operation *user = *op->user_begin();
-      if (user->getBlock() != op->getBlock() || !matchMove(user, source, in, out) ||
-          source != op->getResult(0) || !in.isPermutation())
+      if (user->getBlock() != op->getBlock() || !matchMove(user, source, in, out) || source != op->getResult(0) ||
+          !in.isPermutation())
         break;
       map = out.compose(inversePermutation(in)).compose(map);
       op = user;
@@ -182,12 +179,10 @@ struct Recognise : spmd::impl::SpmdTargetContractionsBase<Recognise> {
       OpBuilder builder(replaced);
       auto type = cast<RankedTensorType>(replaced->getResult(0).getType());
       if (overwrite)
-        c->c = tensor::EmptyOp::create(builder, op.getLoc(), type.getShape(),
-                                       type.getElementType());
-      auto contract = ContractOp::create(
-          builder, op.getLoc(), TypeRange{type},
-          builder.getAffineMapArrayAttr({c->mapA, c->mapB, c->mapC}), c->a, c->b, c->c,
-          ValueRange{}, overwrite ? builder.getUnitAttr() : UnitAttr(), StringAttr());
+        c->c = tensor::EmptyOp::create(builder, op.getLoc(), type.getShape(), type.getElementType());
+      auto contract = ContractOp::create(builder, op.getLoc(), TypeRange{type},
+                                         builder.getAffineMapArrayAttr({c->mapA, c->mapB, c->mapC}), c->a, c->b, c->c,
+                                         ValueRange{}, overwrite ? builder.getUnitAttr() : UnitAttr(), StringAttr());
       replaced->getResult(0).replaceAllUsesWith(contract.getResult().front());
       // The op and the moves behind it are dead now, and perhaps still to come in the
       // list: canonicalize removes them with the producers that were folded.

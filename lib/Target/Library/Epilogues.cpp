@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScoreExpressions.h"
-#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "shardkit/rt/abi.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDTARGETEPILOGUES
@@ -132,8 +132,8 @@ private:
       return false;
     Expression *condition = e->operands[0];
     auto compare = condition->kind == Kind::Apply ? dyn_cast<arith::CmpFOp>(condition->op) : nullptr;
-    return compare && llvm::is_contained({arith::CmpFPredicate::UGT, arith::CmpFPredicate::UGE},
-                                         compare.getPredicate()) &&
+    return compare &&
+           llvm::is_contained({arith::CmpFPredicate::UGT, arith::CmpFPredicate::UGE}, compare.getPredicate()) &&
            isScores(condition->operands[0]) && isZero(condition->operands[1]);
   }
 
@@ -152,8 +152,7 @@ private:
     SmallVector<Polynomial> of;
     for (Expression *operand : e->operands) {
       auto value = dyn_cast_or_null<IntegerAttr>(operand->constant);
-      std::optional<Polynomial> p =
-          value ? Polynomial::term(0, 0, double(value.getInt())) : evaluate(operand);
+      std::optional<Polynomial> p = value ? Polynomial::term(0, 0, double(value.getInt())) : evaluate(operand);
       if (!p)
         return std::nullopt;
       of.push_back(std::move(*p));
@@ -191,8 +190,7 @@ private:
     if (isa<math::TanhOp>(op)) {
       constexpr double first = 0.7978845608028654;
       auto inner = Polynomial::term(1, 0, first) + Polynomial::term(3, 0, first * 0.044715);
-      return of[0].isNear(inner, 2 * error) ? std::optional(Polynomial::term(0, 1, 1))
-                                            : std::nullopt;
+      return of[0].isNear(inner, 2 * error) ? std::optional(Polynomial::term(0, 1, 1)) : std::nullopt;
     }
     return std::nullopt;
   }
@@ -226,8 +224,7 @@ private:
     bool isMatrix = false;
   };
   struct Sum {
-    Sum(Value scores, SetVector<Operation *> ops)
-        : inside(std::move(ops)), expressions(scores, inside) {}
+    Sum(Value scores, SetVector<Operation *> ops) : inside(std::move(ops)), expressions(scores, inside) {}
     const SetVector<Operation *> inside;
     Expressions expressions;
     Access access; ///< Of the stage.
@@ -280,11 +277,9 @@ void Epilogue::findStages() {
     if (open.size() == 1)
       stages.push_back({open[0], inside.size()});
     auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(next);
-    bool isElementwise = linalgOp && linalgOp.hasPureTensorSemantics() &&
-                         linalgOp->getNumResults() == 1 && !linalgOp.hasDynamicShape() &&
-                         linalgOp.getNumParallelLoops() == linalgOp.getNumLoops();
-    if (!next || inside.size() == most ||
-        !(isElementwise || isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(next)))
+    bool isElementwise = linalgOp && linalgOp.hasPureTensorSemantics() && linalgOp->getNumResults() == 1 &&
+                         !linalgOp.hasDynamicShape() && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops();
+    if (!next || inside.size() == most || !(isElementwise || isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(next)))
       return;
     inside.insert(next);
     made.push_back(next->getResult(0));
@@ -467,9 +462,8 @@ void Epilogue::replace(OpBuilder &b) {
   Value init = product.getC();
   if (product.getOverwrite())
     init = tensor::EmptyOp::create(b, loc, type.getShape(), wanted.getElementType());
-  Value value = ContractOp::create(b, loc, TypeRange{computed}, b.getAffineMapArrayAttr(maps),
-                                   product.getA(), product.getB(), init, values,
-                                   product.getOverwriteAttr(),
+  Value value = ContractOp::create(b, loc, TypeRange{computed}, b.getAffineMapArrayAttr(maps), product.getA(),
+                                   product.getB(), init, values, product.getOverwriteAttr(),
                                    activation.empty() ? StringAttr() : b.getStringAttr(activation))
                     ->getResult(0);
   if (std::optional<SmallVector<ReassociationIndices>> groups =

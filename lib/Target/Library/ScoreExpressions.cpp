@@ -100,8 +100,8 @@ Expression *Expressions::apply(Operation *op, SmallVector<Expression *> operands
     constants.push_back(operand->constant);
   }
   SmallVector<OpFoldResult> folded;
-  if (!operands.empty() && !llvm::is_contained(constants, Attribute()) &&
-      succeeded(op->fold(constants, folded)) && folded.size() == 1)
+  if (!operands.empty() && !llvm::is_contained(constants, Attribute()) && succeeded(op->fold(constants, folded)) &&
+      folded.size() == 1)
     if (auto value = dyn_cast_or_null<TypedAttr>(dyn_cast<Attribute>(folded[0])))
       return makeConstant(value);
   e.op = op;
@@ -157,12 +157,10 @@ static bool isNeutral(Expression *e, Operation *combiner) {
     return value.getValue().isZero();
   if (isa<arith::MaxNumFOp>(combiner) && value.getValue().isNaN())
     return true;
-  return value.getValue().isNegative() &&
-         (value.getValue().isInfinity() || value.getValue().isLargest());
+  return value.getValue().isNegative() && (value.getValue().isInfinity() || value.getValue().isLargest());
 }
 
-Expression *Expressions::result(linalg::LinalgOp op, unsigned number, const Access &access,
-                                bool isDeep) {
+Expression *Expressions::result(linalg::LinalgOp op, unsigned number, const Access &access, bool isDeep) {
   if (op.hasDynamicShape())
     return nullptr;
   OpOperand *init = op.getDpsInitOperand(number);
@@ -240,8 +238,7 @@ Expression *Expressions::read(Value tensor, Access access, bool isDeep) {
         parts.resize(shape.size()); // All of size 1.
       tensor = collapse.getSrc();
       access = std::move(parts);
-    } else if (matchMove(op, source, in, out) &&
-               getElementTypeOrSelf(source) == type.getElementType()) {
+    } else if (matchMove(op, source, in, out) && getElementTypeOrSelf(source) == type.getElementType()) {
       SmallVector<Digits> digits(in.getNumDims());
       for (auto [expr, index] : llvm::zip_equal(out.getResults(), access))
         digits[cast<AffineDimExpr>(expr).getPosition()] = index;
@@ -261,8 +258,7 @@ Expression *Expressions::read(Value tensor, Access access, bool isDeep) {
     Attribute value;
     if (matchPattern(fill.getInputs()[0], m_Constant(&value)) && isa<TypedAttr>(value))
       return makeConstant(cast<TypedAttr>(value));
-  } else if (op && (inlined.contains(op) ||
-                    (isDeep && op.getNumParallelLoops() == op.getNumLoops()))) {
+  } else if (op && (inlined.contains(op) || (isDeep && op.getNumParallelLoops() == op.getNumLoops()))) {
     return result(op, cast<OpResult>(tensor).getResultNumber(), access, isDeep);
   }
   return make({Expression::Read, type.getElementType(), tensor, access});
@@ -284,9 +280,8 @@ Expression *Expressions::deepen(Expression *e) {
 }
 
 bool Expressions::equal(Expression *a, Expression *b, ArrayRef<std::pair<Digits, Digits>> pairs) {
-  if (a->kind != b->kind || a->type != b->type || a->value != b->value ||
-      a->constant != b->constant || a->operands.size() != b->operands.size() ||
-      a->access.size() != b->access.size())
+  if (a->kind != b->kind || a->type != b->type || a->value != b->value || a->constant != b->constant ||
+      a->operands.size() != b->operands.size() || a->access.size() != b->access.size())
     return false;
   SmallVector<std::pair<Digits, Digits>> all(pairs);
   if (a->kind == Expression::Reduce)
@@ -315,8 +310,7 @@ bool Expressions::equal(Expression *a, Expression *b, ArrayRef<std::pair<Digits,
   if (a->kind == Expression::Index && !same(a->index, b->index))
     return false;
   if (a->op && (a->op->getName() != b->op->getName() ||
-                (a->kind == Expression::Apply &&
-                 a->op->getAttrDictionary() != b->op->getAttrDictionary())))
+                (a->kind == Expression::Apply && a->op->getAttrDictionary() != b->op->getAttrDictionary())))
     return false;
   for (auto [x, y] : llvm::zip_equal(a->operands, b->operands))
     if (!equal(x, y, all))
@@ -355,8 +349,7 @@ SmallVector<ReassociationIndices> spmd::target::groupUnits(ArrayRef<int64_t> cou
   return groups;
 }
 
-std::pair<Value, Digits> spmd::target::getView(OpBuilder &b, const Loops &loops, Value value,
-                                                      const Access &access) {
+std::pair<Value, Digits> spmd::target::getView(OpBuilder &b, const Loops &loops, Value value, const Access &access) {
   Location loc = value.getLoc();
   SmallVector<int64_t> split, flat, counts;
   SmallVector<ReassociationIndices> groups;

@@ -17,8 +17,7 @@ namespace mlir::spmd::target {
 /// An op that only moves elements: a transpose, broadcast or copy; with `mayRound` it may
 /// round floats to a smaller type. Gives the map from the loops to the source and to the
 /// result.
-bool matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out,
-               bool mayRound = false);
+bool matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out, bool mayRound = false);
 
 /// An index: loops, major to minor, as the digits of a number; none is 0.
 using Digits = SmallVector<int, 2>;
@@ -68,8 +67,7 @@ struct Expression {
 class Expressions {
 public:
   /// Ops in `inlined` are followed back to `scores`; of other tensors elements are leaves.
-  Expressions(Value scores, const SetVector<Operation *> &inlined)
-      : scores(scores), inlined(inlined) {}
+  Expressions(Value scores, const SetVector<Operation *> &inlined) : scores(scores), inlined(inlined) {}
 
   /// Null for what cannot be said.
   Expression *read(Value tensor, Access access, bool isDeep = false);
@@ -93,13 +91,12 @@ private:
 };
 
 /// Dims of sizes `shape`, by groups of them for each dim of the other side.
-Value reshapeTo(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape,
-                ArrayRef<ReassociationIndices> groups, bool expands);
+Value reshapeTo(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups,
+                bool expands);
 /// Groups that put dims of size 1, marked by 0 in `counts`, to their neighbours.
 SmallVector<ReassociationIndices> groupUnits(ArrayRef<int64_t> counts);
 /// A tensor whose dims are loops, and which.
-std::pair<Value, Digits> getView(OpBuilder &b, const Loops &loops, Value value,
-                                 const Access &access);
+std::pair<Value, Digits> getView(OpBuilder &b, const Loops &loops, Value value, const Access &access);
 
 } // namespace mlir::spmd::target
 

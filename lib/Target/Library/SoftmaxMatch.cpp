@@ -34,8 +34,7 @@ static bool isSmallFloat(Type type) { return type.isF16() || type.isBF16(); }
 
 class Match {
 public:
-  Match(Expressions &expressions, const Digits &key)
-      : expressions(expressions), loops(expressions.loops), key(key) {}
+  Match(Expressions &expressions, const Digits &key) : expressions(expressions), loops(expressions.loops), key(key) {}
   bool matchSoftmax(Expression *e);
   SoftmaxMatch result;
 
@@ -48,9 +47,7 @@ private:
     result.steps.push_back(step);
     return result.steps.size() <= SK_MAX_ATTENTION_STEPS;
   }
-  bool addRounding(Type type) {
-    return !isSmallFloat(type) || addStep({SK_ROUND, nullptr, 0, true, 0, type});
-  }
+  bool addRounding(Type type) { return !isSmallFloat(type) || addStep({SK_ROUND, nullptr, 0, true, 0, type}); }
 
   Expressions &expressions;
   const Loops &loops;
@@ -64,8 +61,7 @@ private:
 /// x of exp(x - max(x)).
 Expression *Match::matchExponential(Expression *e) {
   Expression *exponential = matchApply<math::ExpOp>(skipConversions(e));
-  Expression *difference =
-      exponential ? matchApply<arith::SubFOp>(skipConversions(exponential->operands[0])) : nullptr;
+  Expression *difference = exponential ? matchApply<arith::SubFOp>(skipConversions(exponential->operands[0])) : nullptr;
   if (!difference)
     return nullptr;
   Expression *x = difference->operands[0], *largest = skipConversions(difference->operands[1]);
@@ -78,8 +74,7 @@ Expression *Match::matchExponential(Expression *e) {
     largest = skipConversions(largest->operands[isFirst]);
   }
   if (!largest || largest->kind != Kind::Reduce || isa<arith::AddFOp>(largest->op) ||
-      !expressions.equal(skipConversions(largest->operands[0]), skipConversions(x),
-                         {{largest->index, key}}))
+      !expressions.equal(skipConversions(largest->operands[0]), skipConversions(x), {{largest->index, key}}))
     return nullptr;
   return x;
 }
@@ -150,8 +145,7 @@ bool Match::matchSteps(Expression *e) {
     step.operand = other;
     if (Expression *ext = matchApply<arith::ExtFOp>(other); ext && isSmallFloat(ext->operands[0]->type))
       step.operand = ext->operands[0];
-    if (!isComputable(step.operand) ||
-        !(step.operand->type.isF32() || isSmallFloat(step.operand->type)))
+    if (!isComputable(step.operand) || !(step.operand->type.isF32() || isSmallFloat(step.operand->type)))
       return false;
   }
   if (!matchSteps(e->operands[swapped]))
@@ -192,8 +186,7 @@ static std::optional<Linear> matchLinear(Expression *e, const Loops &loops) {
   std::optional<Linear> left = matchLinear(e->operands[0], loops);
   if (!left || isa<arith::IndexCastOp, arith::ExtSIOp>(e->op))
     return left;
-  std::optional<Linear> right =
-      e->operands.size() == 2 ? matchLinear(e->operands[1], loops) : std::nullopt;
+  std::optional<Linear> right = e->operands.size() == 2 ? matchLinear(e->operands[1], loops) : std::nullopt;
   if (!right || !isa<arith::AddIOp, arith::SubIOp>(e->op))
     return std::nullopt;
   int64_t sign = isa<arith::AddIOp>(e->op) ? 1 : -1;
@@ -232,11 +225,19 @@ bool Match::matchCausal(Expression *e, ScoreStep &step) {
   // left - right + number >= 0, or the other way round.
   int64_t sign = 1, number = left->number - right->number;
   switch (compare.getPredicate()) {
-  case arith::CmpIPredicate::sge: break;
-  case arith::CmpIPredicate::sgt: number -= 1; break;
-  case arith::CmpIPredicate::sle: sign = -1, number = -number; break;
-  case arith::CmpIPredicate::slt: sign = -1, number = -number - 1; break;
-  default: return false;
+  case arith::CmpIPredicate::sge:
+    break;
+  case arith::CmpIPredicate::sgt:
+    number -= 1;
+    break;
+  case arith::CmpIPredicate::sle:
+    sign = -1, number = -number;
+    break;
+  case arith::CmpIPredicate::slt:
+    sign = -1, number = -number - 1;
+    break;
+  default:
+    return false;
   }
   SmallVector<std::pair<Digits, int64_t>> terms;
   auto add = [&](const Digits &index, int64_t times) {
@@ -274,8 +275,7 @@ bool Match::matchCausal(Expression *e, ScoreStep &step) {
 
 } // namespace
 
-std::optional<SoftmaxMatch> spmd::target::matchSoftmax(Expressions &expressions, Expression *e,
-                                                       const Digits &key) {
+std::optional<SoftmaxMatch> spmd::target::matchSoftmax(Expressions &expressions, Expression *e, const Digits &key) {
   Match match(expressions, key);
   if (!match.matchSoftmax(e))
     return std::nullopt;

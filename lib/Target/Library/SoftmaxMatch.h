@@ -25,8 +25,7 @@ struct SoftmaxMatch {
 };
 
 /// Whether `e` is the softmax of scores after some steps, over the loop `key`.
-std::optional<SoftmaxMatch> matchSoftmax(Expressions &expressions, Expression *e,
-                                         const Digits &key);
+std::optional<SoftmaxMatch> matchSoftmax(Expressions &expressions, Expression *e, const Digits &key);
 
 } // namespace mlir::spmd::target
 

@@ -30,9 +30,7 @@ public:
     return std::vector<std::string>{mine};
   }
   Status transfer(int, int, void *, int64_t) override { return {}; }
-  Expected<std::vector<char *>> nodeMemory(int64_t, int64_t) override {
-    return std::vector<char *>();
-  }
+  Expected<std::vector<char *>> nodeMemory(int64_t, int64_t) override { return std::vector<char *>(); }
   LoadTeam *loadTeam() override { return nullptr; }
   std::pair<int64_t, int64_t> sent() const override { return {0, 0}; }
   void exit(int status, bool) override {
@@ -57,14 +55,12 @@ Expected<std::unique_ptr<Backend>> openMpiBackend(double timeoutSeconds) {
   const std::string path = libraryDirectory() + "/libshardkit_mpi.so";
   std::error_code error;
   if (!std::filesystem::exists(path, error))
-    return notFound("--backend=mpi, but this build has no MPI (there is no " + path +
-                    "), expected local");
+    return notFound("--backend=mpi, but this build has no MPI (there is no " + path + "), expected local");
   // Open MPI's own plugins look its symbols up globally.
   void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library) {
     const char *reason = ::dlerror();
-    return notFound("--backend=mpi, but Open MPI cannot be loaded: " +
-                    std::string(reason ? reason : path));
+    return notFound("--backend=mpi, but Open MPI cannot be loaded: " + std::string(reason ? reason : path));
   }
   auto open = reinterpret_cast<OpenBackendFunction>(::dlsym(library, "sk_open_mpi_backend"));
   if (!open)

@@ -19,8 +19,7 @@ int replaceDigit(int rank, int64_t stride, int64_t size, int64_t value) {
 }
 
 /// The classes of ranks that differ only in the given digits.
-std::vector<std::vector<int>> classesOf(const std::vector<RankDigit> &digits,
-                                        int ranks) {
+std::vector<std::vector<int>> classesOf(const std::vector<RankDigit> &digits, int ranks) {
   std::vector<int> parent(static_cast<size_t>(ranks));
   std::iota(parent.begin(), parent.end(), 0);
   auto find = [&](int r) {
@@ -42,9 +41,7 @@ std::vector<std::vector<int>> classesOf(const std::vector<RankDigit> &digits,
 using Parts = std::vector<SegmentPart>;
 
 /// Elements between two such places.
-int64_t minorStride(const Parts &parts) {
-  return parts.empty() || parts.back().isRank ? 1 : parts.back().stride;
-}
+int64_t minorStride(const Parts &parts) { return parts.empty() || parts.back().isRank ? 1 : parts.back().stride; }
 
 /// How many places from `value` on are side by side on one rank.
 int64_t runLength(const Parts &parts, int64_t value) {
@@ -56,12 +53,9 @@ int64_t runLength(const Parts &parts, int64_t value) {
 } // namespace
 
 /// Destination-major; neighbours that are contiguous on both sides become one.
-std::vector<CollectivePlan::Loop>
-CollectivePlan::joinLoops(std::vector<Loop> loops) {
+std::vector<CollectivePlan::Loop> CollectivePlan::joinLoops(std::vector<Loop> loops) {
   std::erase_if(loops, [](const Loop &loop) { return loop.size == 1; });
-  std::sort(loops.begin(), loops.end(), [](const Loop &a, const Loop &b) {
-    return a.destination > b.destination;
-  });
+  std::sort(loops.begin(), loops.end(), [](const Loop &a, const Loop &b) { return a.destination > b.destination; });
   std::vector<Loop> joined;
   for (const Loop &loop : loops) {
     if (!joined.empty() && joined.back().source == loop.size * loop.source &&
@@ -77,8 +71,7 @@ CollectivePlan::joinLoops(std::vector<Loop> loops) {
   return joined;
 }
 
-std::vector<CollectivePlan::Run> CollectivePlan::getRuns(const Segment &segment,
-                                                         int rank) {
+std::vector<CollectivePlan::Run> CollectivePlan::getRuns(const Segment &segment, int rank) {
   std::vector<Run> runs;
   if (segment.window) {
     int64_t coordinate = 0, length = 1, stride = 1;
@@ -100,9 +93,7 @@ std::vector<CollectivePlan::Run> CollectivePlan::getRuns(const Segment &segment,
     return runs;
   }
   for (int64_t i = 0; i < segment.size;) {
-    int64_t run =
-        std::min({runLength(segment.source, i),
-                  runLength(segment.destination, i), segment.size - i});
+    int64_t run = std::min({runLength(segment.source, i), runLength(segment.destination, i), segment.size - i});
     bool mine = true;
     int64_t destination = 0, value = i;
     for (size_t k = segment.destination.size(); k-- > 0;) {
@@ -120,8 +111,7 @@ std::vector<CollectivePlan::Run> CollectivePlan::getRuns(const Segment &segment,
   return runs;
 }
 
-void CollectivePlan::addSegment(const Segment &segment, int rank,
-                                std::vector<Piece> &pieces) {
+void CollectivePlan::addSegment(const Segment &segment, int rank, std::vector<Piece> &pieces) {
   std::vector<Piece> next;
   for (const Run &run : getRuns(segment, rank))
     for (const Piece &piece : pieces) {
@@ -130,8 +120,7 @@ void CollectivePlan::addSegment(const Segment &segment, int rank,
       for (size_t k = segment.source.size(); k-- > 0;) {
         const SegmentPart &from = segment.source[k];
         if (from.isRank) {
-          part.sources[0] = replaceDigit(part.sources[0], from.stride,
-                                         from.size, value % from.size);
+          part.sources[0] = replaceDigit(part.sources[0], from.stride, from.size, value % from.size);
           part.shift += rank / from.stride % from.size - value % from.size;
         } else {
           source += value % from.size * from.stride;
@@ -144,14 +133,11 @@ void CollectivePlan::addSegment(const Segment &segment, int rank,
       with.push_back({run.loop.size, minorStride(segment.source), run.loop.destination});
       with = joinLoops(std::move(with));
       auto same = [&](const std::vector<Loop> &set) {
-        return std::equal(set.begin(), set.end(), with.begin(), with.end(),
-                          [](const Loop &a, const Loop &b) {
-                            return a.size == b.size && a.source == b.source &&
-                                   a.destination == b.destination;
-                          });
+        return std::equal(set.begin(), set.end(), with.begin(), with.end(), [](const Loop &a, const Loop &b) {
+          return a.size == b.size && a.source == b.source && a.destination == b.destination;
+        });
       };
-      part.loops = size_t(std::find_if(loopSets_.begin(), loopSets_.end(), same) -
-                          loopSets_.begin());
+      part.loops = size_t(std::find_if(loopSets_.begin(), loopSets_.end(), same) - loopSets_.begin());
       if (part.loops == loopSets_.size())
         loopSets_.push_back(std::move(with));
       next.push_back(std::move(part));
@@ -242,8 +228,7 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
       std::vector<Piece> next;
       for (const Piece &piece : pieces)
         for (int64_t i = 0; i < spread.size; ++i)
-          next.push_back({{replaceDigit(piece.sources[0], spread.stride,
-                                        spread.size, i)},
+          next.push_back({{replaceDigit(piece.sources[0], spread.stride, spread.size, i)},
                           piece.source,
                           piece.destination + i * spread.destination});
       pieces = std::move(next);
@@ -254,14 +239,11 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
       for (const RankDigit &digit : info.spread) {
         int64_t value = (rank / digit.stride + piece.shift) % digit.size;
         piece.sources[0] =
-            replaceDigit(piece.sources[0], digit.stride, digit.size,
-                         value < 0 ? value + digit.size : value);
+            replaceDigit(piece.sources[0], digit.stride, digit.size, value < 0 ? value + digit.size : value);
       }
     // Start with the pieces behind the own rank, so that members do not all
     // read from the same peer at once.
-    auto own = std::find_if(pieces.begin(), pieces.end(), [&](const Piece &p) {
-      return p.sources[0] >= rank;
-    });
+    auto own = std::find_if(pieces.begin(), pieces.end(), [&](const Piece &p) { return p.sources[0] >= rank; });
     std::rotate(pieces.begin(), own, pieces.end());
     Group &group = *groups_[size_t(destinations[rank])];
     for (Piece &piece : pieces) {
@@ -272,14 +254,12 @@ CollectivePlan::CollectivePlan(const CollectiveInfo &info, World &world, const M
     }
   }
   const std::vector<Loop> &all = loopSets_[0];
-  isSame_ = info.reduction != Reduction::None && spreads.empty() &&
-            info.segments.empty() && all.size() == 1 && all[0].source == 1 &&
-            all[0].destination == 1;
+  isSame_ = info.reduction != Reduction::None && spreads.empty() && info.segments.empty() && all.size() == 1 &&
+            all[0].source == 1 && all[0].destination == 1;
   for (const Atom &atom : info.atoms)
     isSame_ &= atom.size == 1 || !(atom.sourceIsRank || atom.destinationIsRank);
   for (int rank : destinations.ranks())
-    isSame_ = isSame_ && int(pieces_[size_t(rank)][0].sources.size()) ==
-                  groups_[size_t(rank)]->size() &&
+    isSame_ = isSame_ && int(pieces_[size_t(rank)][0].sources.size()) == groups_[size_t(rank)]->size() &&
               pieces_[size_t(rank)][0].source == 0;
   for (int rank : destinations.ranks())
     if (packed_)
@@ -315,8 +295,7 @@ std::string CollectivePlan::describe() const {
   const bool isTransfer = info_.id >= TransferInfo::transferId;
   return (isTransfer ? "transfer " + std::to_string(info_.id - TransferInfo::transferId) + " ("
                      : "collective " + std::to_string(info_.id) + " (" + info_.kind + " of ") +
-         std::to_string(info_.bytes) + " bytes" + (info_.loc.empty() ? "" : " at " + info_.loc) +
-         ")";
+         std::to_string(info_.bytes) + " bytes" + (info_.loc.empty() ? "" : " at " + info_.loc) + ")";
 }
 
 std::vector<std::vector<int>> CollectivePlan::allParticipants() const {
@@ -351,15 +330,14 @@ void CollectivePlan::offer(std::span<CollectivePlan *const> plans, Group &group,
                            std::span<const CollectiveBuffers> buffers, Mover &mover) {
   std::vector<Offer> offers;
   for (size_t k = 0; k < plans.size(); ++k)
-    offers.push_back({group.world().fault().announced(rank, plans[k]->info_.id), buffers[k].in,
-                      &plans[k]->inputs_, buffers[k].count, &mover});
+    offers.push_back({group.world().fault().announced(rank, plans[k]->info_.id), buffers[k].in, &plans[k]->inputs_,
+                      buffers[k].count, &mover});
   mover.mark();
   group.post(group.indexOf(rank), 0, offers);
 }
 
 bool CollectivePlan::meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                          std::span<const CollectiveBuffers> buffers, Mover &mover,
-                          double *waited) {
+                          std::span<const CollectiveBuffers> buffers, Mover &mover, double *waited) {
   const int index = group.indexOf(rank);
   // Kept: a peer that has been released may offer the next time.
   std::vector<Mover *> others;
@@ -423,12 +401,10 @@ bool CollectivePlan::run(int rank, int64_t count, const void *in, void *out, Mov
 }
 
 bool CollectivePlan::isShared(int64_t count, const Group &group) const {
-  return isSame_ && group.size() > 1 &&
-         count * info_.outElements * elementSize_ >= sharedBytes;
+  return isSame_ && group.size() > 1 && count * info_.outElements * elementSize_ >= sharedBytes;
 }
 
-std::pair<int64_t, int64_t> CollectivePlan::partOf(int member, int64_t count,
-                                                   const Group &group) const {
+std::pair<int64_t, int64_t> CollectivePlan::partOf(int member, int64_t count, const Group &group) const {
   int64_t elements = loopSets_[0][0].size * count;
   int64_t part = (elements + group.size() - 1) / group.size();
   part = (part + 63) / 64 * 64;
@@ -436,8 +412,7 @@ std::pair<int64_t, int64_t> CollectivePlan::partOf(int member, int64_t count,
   return {begin, std::min(elements, begin + part) - begin};
 }
 
-void CollectivePlan::compute(int rank, int64_t count, Group &group, size_t k, void *out,
-                             Mover &mover) {
+void CollectivePlan::compute(int rank, int64_t count, Group &group, size_t k, void *out, Mover &mover) {
   if (!isShared(count, group)) {
     if (!packed_)
       return computeItems(rank, 0, count, group, k, out, mover);
@@ -449,29 +424,25 @@ void CollectivePlan::compute(int rank, int64_t count, Group &group, size_t k, vo
   const int index = group.indexOf(rank);
   auto [begin, length] = partOf(index, count, group);
   for (int source : pieces_[size_t(rank)][0].sources)
-    sources.push_back({group.offered(index, source, 0, k) + (packed_ ? 0 : begin * elementSize_),
-                       &group.moverOf(source, 0)});
+    sources.push_back(
+        {group.offered(index, source, 0, k) + (packed_ ? 0 : begin * elementSize_), &group.moverOf(source, 0)});
   const Mover::Loop loop{length, 1, 1};
-  mover.reduce(info_.reduction, info_.dtype, sources,
-               static_cast<char *>(out) + begin * elementSize_, {&loop, 1});
+  mover.reduce(info_.reduction, info_.dtype, sources, static_cast<char *>(out) + begin * elementSize_, {&loop, 1});
 }
 
-void CollectivePlan::copyParts(int rank, int64_t count, Group &group, size_t k, void *out,
-                               Mover &mover) {
+void CollectivePlan::copyParts(int rank, int64_t count, Group &group, size_t k, void *out, Mover &mover) {
   int index = group.indexOf(rank);
   for (int step = 1; step < group.size(); ++step) {
     int peer = (index + step) % group.size();
     auto [from, size] = partOf(peer, count, group);
     const Mover::Loop loop{size, 1, 1};
     mover.copy(elementSize_,
-               {group.offered(index, peer, 1, k) + (packed_ ? 0 : from * elementSize_),
-                &group.moverOf(peer, 1)},
+               {group.offered(index, peer, 1, k) + (packed_ ? 0 : from * elementSize_), &group.moverOf(peer, 1)},
                static_cast<char *>(out) + from * elementSize_, {&loop, 1});
   }
 }
 
-void CollectivePlan::Round::pack(int from, int to, int64_t count, const void *buffer,
-                                 void *packed) const {
+void CollectivePlan::Round::pack(int from, int to, int64_t count, const void *buffer, void *packed) const {
   const Group &group = *plan->groups_[size_t(to)];
   const int64_t size = plan->elementSize_;
   const char *source = static_cast<const char *>(buffer);
@@ -500,8 +471,8 @@ void CollectivePlan::Round::pack(int from, int to, int64_t count, const void *bu
   }
 }
 
-void CollectivePlan::computeItems(int rank, int64_t item, int64_t count, Group &group, size_t k,
-                                  void *outputs, Mover &mover) {
+void CollectivePlan::computeItems(int rank, int64_t item, int64_t count, Group &group, size_t k, void *outputs,
+                                  Mover &mover) {
   if (empty_ || count == 0)
     return;
   char *out = static_cast<char *>(outputs) + item * info_.outElements * elementSize_;
@@ -521,8 +492,8 @@ void CollectivePlan::computeItems(int rank, int64_t item, int64_t count, Group &
       int64_t at = piece.source + item * info_.inElements;
       if (packed_)
         at = piece.packed[i] + (item ? item * elementsFrom(piece.sources[i], rank) : 0);
-      sources.push_back({group.offered(index, piece.sources[i], 0, k) + at * elementSize_,
-                         &group.moverOf(piece.sources[i], 0)});
+      sources.push_back(
+          {group.offered(index, piece.sources[i], 0, k) + at * elementSize_, &group.moverOf(piece.sources[i], 0)});
     }
     void *to = out + piece.destination * elementSize_;
     if (info_.reduction == Reduction::None)

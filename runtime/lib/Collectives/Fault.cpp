@@ -36,15 +36,13 @@ Status Fault::parse(const std::string &text, Fault &fault) {
   const bool isTransfer = place.substr(0, transfer.size()) == transfer;
   if (isTransfer)
     place.remove_prefix(transfer.size());
-  constexpr std::pair<std::string_view, Kind> kinds[] = {{"kill", Kind::Kill},
-                                                         {"stall", Kind::Stall},
-                                                         {"error", Kind::Error},
-                                                         {"disagree", Kind::Disagree}};
+  constexpr std::pair<std::string_view, Kind> kinds[] = {
+      {"kill", Kind::Kill}, {"stall", Kind::Stall}, {"error", Kind::Error}, {"disagree", Kind::Disagree}};
   for (auto [name, value] : kinds)
     if (kind == name)
       fault.kind_ = value;
-  if (fault.kind_ == Kind::None || !parseNumber(rank, fault.rank_) ||
-      !parseNumber(place, fault.id_) || fault.id_ >= TransferInfo::transferId)
+  if (fault.kind_ == Kind::None || !parseNumber(rank, fault.rank_) || !parseNumber(place, fault.id_) ||
+      fault.id_ >= TransferInfo::transferId)
     return wrong();
   if (isTransfer)
     fault.id_ += TransferInfo::transferId;
@@ -57,8 +55,7 @@ Status Fault::fromEnvironment(Fault &fault) {
 }
 
 Fault::Kind Fault::at(int64_t rank, int64_t id, bool after) {
-  if (kind_ == Kind::None || rank != rank_ || id != id_ || after != after_ ||
-      progress_->happened.exchange(true))
+  if (kind_ == Kind::None || rank != rank_ || id != id_ || after != after_ || progress_->happened.exchange(true))
     return Kind::None;
   if (kind_ == Kind::Disagree)
     progress_->disagrees = true;

@@ -13,15 +13,13 @@ int Group::indexOf(int rank) const {
 }
 
 static std::string meetingName(int64_t id) {
-  return id >= TransferInfo::transferId
-             ? "transfer " + std::to_string(id - TransferInfo::transferId)
-             : "collective " + std::to_string(id);
+  return id >= TransferInfo::transferId ? "transfer " + std::to_string(id - TransferInfo::transferId)
+                                        : "collective " + std::to_string(id);
 }
 
 std::string RunningFunction::meeting(int, int64_t, int64_t id) const {
   return meetingName(id) +
-         (id < int64_t(function_.collectives.size()) ? " " + function_.collectives[size_t(id)].kind
-                                                     : "");
+         (id < int64_t(function_.collectives.size()) ? " " + function_.collectives[size_t(id)].kind : "");
 }
 
 MeshRanks MeshRanks::all(int size) {
@@ -109,14 +107,12 @@ Status World::timeoutStatus(const std::string &what, int rank, const std::vector
     text += (i ? ", " : ", furthest back ") + describeRank(back[i]);
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", timeout_);
-  return Status(Code::Timeout, what + ": rank " + std::to_string(rank) + " waited " + seconds +
-                                   " s, arrived " + rankList(arrived) + ", missing " + text);
+  return Status(Code::Timeout, what + ": rank " + std::to_string(rank) + " waited " + seconds + " s, arrived " +
+                                   rankList(arrived) + ", missing " + text);
 }
 
-Status World::mismatchStatus(const std::string &what, int rank, const Offer &mine, int peer,
-                             const Offer &theirs) {
-  std::string met =
-      what + ": rank " + std::to_string(rank) + " met rank " + std::to_string(peer);
+Status World::mismatchStatus(const std::string &what, int rank, const Offer &mine, int peer, const Offer &theirs) {
+  std::string met = what + ": rank " + std::to_string(rank) + " met rank " + std::to_string(peer);
   if (mine.id == theirs.id && mine.count != theirs.count)
     return internalError(met + " with " + std::to_string(theirs.count) + " items, expected " +
                          std::to_string(mine.count));

@@ -21,13 +21,11 @@ void futexWait(std::atomic<uint32_t> &word, uint32_t expected, double seconds) {
   timespec limit;
   limit.tv_sec = time_t(seconds);
   limit.tv_nsec = long((seconds - double(limit.tv_sec)) * 1e9);
-  ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word),
-            FUTEX_WAIT_PRIVATE, expected, &limit, nullptr, 0);
+  ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAIT_PRIVATE, expected, &limit, nullptr, 0);
 }
 
 void futexWakeAll(std::atomic<uint32_t> &word) {
-  ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word),
-            FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
 void pause() {
@@ -59,8 +57,7 @@ public:
                      [](const Offer &a, const Offer &b) { return a.id == b.id && a.count == b.count; }))
         continue;
       // Every member sees the mismatch; the first one reports it.
-      world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)], mine[0],
-                                        ranks_[size_t(peer)], theirs[0]),
+      world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)], mine[0], ranks_[size_t(peer)], theirs[0]),
                   ranks_[size_t(index)]);
       return false;
     }
@@ -71,9 +68,7 @@ public:
     return static_cast<const char *>(slots_[size_t(peer)].offers[round][k].data);
   }
 
-  Mover &moverOf(int peer, int round) override {
-    return *slots_[size_t(peer)].offers[round][0].mover;
-  }
+  Mover &moverOf(int peer, int round) override { return *slots_[size_t(peer)].offers[round][0].mover; }
 
   bool release(int index, const std::function<std::string()> &describe) override {
     come(index);
@@ -124,8 +119,7 @@ private:
         return false;
       if (now != generation)
         return true;
-      double waited =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       double left = world_.timeout() - waited;
       if (left > 0) {
         futexWait(generation_, generation, std::min(left, 1.0));
@@ -134,12 +128,10 @@ private:
       const uint64_t mine = slots_[size_t(index)].arrivals.load(std::memory_order_relaxed);
       std::vector<int> arrived, missing;
       for (size_t i = 0; i < ranks_.size(); ++i)
-        (slots_[i].arrivals.load(std::memory_order_acquire) < mine ? missing : arrived)
-            .push_back(ranks_[i]);
+        (slots_[i].arrivals.load(std::memory_order_acquire) < mine ? missing : arrived).push_back(ranks_[i]);
       if (missing.empty())
         continue; // The last one is arriving right now.
-      world_.fail(world_.timeoutStatus(describe(), ranks_[size_t(index)], arrived, missing),
-                  ranks_[size_t(index)]);
+      world_.fail(world_.timeoutStatus(describe(), ranks_[size_t(index)], arrived, missing), ranks_[size_t(index)]);
       return false;
     }
   }
@@ -150,8 +142,7 @@ private:
   std::atomic<uint32_t> generation_{0};
 };
 
-LocalWorld::LocalWorld(int ranks, double timeoutSeconds)
-    : World(timeoutSeconds), storage_(size_t(ranks)) {
+LocalWorld::LocalWorld(int ranks, double timeoutSeconds) : World(timeoutSeconds), storage_(size_t(ranks)) {
   for (RankRecord &record : storage_)
     records_.push_back(&record);
 }

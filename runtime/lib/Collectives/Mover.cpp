@@ -10,17 +10,15 @@ namespace shardkit::rt {
 
 namespace {
 
-template <typename T>
-void copyLoop(const char *from, int64_t fromStride, char *to, int64_t toStride,
-              int64_t count) {
+template <typename T> void copyLoop(const char *from, int64_t fromStride, char *to, int64_t toStride, int64_t count) {
   const T *source = reinterpret_cast<const T *>(from);
   T *destination = reinterpret_cast<T *>(to);
   for (int64_t i = 0; i < count; ++i)
     destination[i * toStride] = source[i * fromStride];
 }
 
-void copyElements(int64_t elementSize, const char *from, int64_t fromStride, char *to,
-                  int64_t toStride, int64_t count) {
+void copyElements(int64_t elementSize, const char *from, int64_t fromStride, char *to, int64_t toStride,
+                  int64_t count) {
   if (fromStride == 1 && toStride == 1)
     std::memcpy(to, from, size_t(count * elementSize));
   else if (elementSize == 1)

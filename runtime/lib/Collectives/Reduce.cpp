@@ -105,8 +105,8 @@ template <> struct Memory<Bool> {
 };
 
 template <typename T, Reduction R>
-void reduceAs(const void *const *in, int64_t numInputs, int64_t inStride,
-              void *outPointer, int64_t outStride, int64_t count) {
+void reduceAs(const void *const *in, int64_t numInputs, int64_t inStride, void *outPointer, int64_t outStride,
+              int64_t count) {
   using M = Memory<T>;
   using Acc = typename M::Acc;
   constexpr int64_t block = 1024;
@@ -159,16 +159,13 @@ Reduction reductionOnBits(Reduction reduction) {
   }
 }
 
-void reduceStrided(Reduction reduction, DType dtype, const void *const *in,
-                   int64_t numInputs, int64_t inStride, void *out,
-                   int64_t outStride, int64_t count) {
+void reduceStrided(Reduction reduction, DType dtype, const void *const *in, int64_t numInputs, int64_t inStride,
+                   void *out, int64_t outStride, int64_t count) {
   if (dtype == DType::I1)
     reduction = reductionOnBits(reduction);
   dispatch(dtype, [&](auto zero) {
     using T = decltype(zero);
-    auto as = [&]<Reduction R>() {
-      reduceAs<T, R>(in, numInputs, inStride, out, outStride, count);
-    };
+    auto as = [&]<Reduction R>() { reduceAs<T, R>(in, numInputs, inStride, out, outStride, count); };
     constexpr bool isFloating = std::is_floating_point_v<typename Memory<T>::Acc>;
     switch (reduction) {
     case Reduction::None:

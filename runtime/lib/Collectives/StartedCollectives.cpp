@@ -13,8 +13,7 @@
 
 namespace shardkit::rt {
 
-StartedPlan::StartedPlan(std::vector<CollectivePlan *> plans, World &world,
-                         const MeshRanks &mesh)
+StartedPlan::StartedPlan(std::vector<CollectivePlan *> plans, World &world, const MeshRanks &mesh)
     : plans_(std::move(plans)), states_(size_t(world.size())) {
   std::vector<std::vector<int>> members;
   for (int rank : mesh.ranks()) {
@@ -28,10 +27,9 @@ StartedPlan::StartedPlan(std::vector<CollectivePlan *> plans, World &world,
 Status StartedPlan::start(int rank, int64_t id, const void *in, void *out, Mover &mover) {
   State &state = states_[size_t(rank)];
   if (state.handed == plans_.size() || plans_[state.handed]->info().id != id)
-    return internalError("the program starts collective " + std::to_string(id) +
-                         (state.handed == plans_.size()
-                              ? " again before it is done"
-                              : " out of the order that the manifest lists"));
+    return internalError(
+        "the program starts collective " + std::to_string(id) +
+        (state.handed == plans_.size() ? " again before it is done" : " out of the order that the manifest lists"));
   state.buffers.resize(plans_.size());
   state.buffers[state.handed] = {in, out, 1};
   if (++state.handed == plans_.size())
@@ -39,21 +37,17 @@ Status StartedPlan::start(int rank, int64_t id, const void *in, void *out, Mover
   return {};
 }
 
-Status StartedPlan::done(int rank, int64_t id, const void *in, void *out, bool &waited,
-                         Mover &mover) {
+Status StartedPlan::done(int rank, int64_t id, const void *in, void *out, bool &waited, Mover &mover) {
   State &state = states_[size_t(rank)];
-  auto plan = std::find_if(plans_.begin(), plans_.end(),
-                           [&](const CollectivePlan *p) { return p->info().id == id; });
+  auto plan = std::find_if(plans_.begin(), plans_.end(), [&](const CollectivePlan *p) { return p->info().id == id; });
   size_t i = size_t(plan - plans_.begin());
   if (state.handed < plans_.size() || i != state.taken)
-    return internalError("the program waits for collective " + std::to_string(id) +
-                         ", which it has not started");
+    return internalError("the program waits for collective " + std::to_string(id) + ", which it has not started");
   if (state.buffers[i].in != in || state.buffers[i].out != out)
     return internalError("the program waits for collective " + std::to_string(id) +
                          " with other buffers than it started it with");
   waited = state.taken == 0;
-  if (waited && !CollectivePlan::meet(plans_, *groups_[size_t(rank)], rank, state.buffers,
-                                      mover))
+  if (waited && !CollectivePlan::meet(plans_, *groups_[size_t(rank)], rank, state.buffers, mover))
     return Status(Code::Aborted, "");
   if (++state.taken == plans_.size())
     state.handed = state.taken = 0;
@@ -72,8 +66,8 @@ FunctionPlans::FunctionPlans(const FunctionInfo &function, World &world, const M
       together.push_back(plans[i].get());
       for (int rank : mesh.ranks())
         if (plans[i]->participants(rank) != plans[first]->participants(rank))
-          status = internalError(plans[i]->describe() + " is started with collective " +
-                                 std::to_string(first) + ", which other ranks take part in");
+          status = internalError(plans[i]->describe() + " is started with collective " + std::to_string(first) +
+                                 ", which other ranks take part in");
     }
     auto plan = std::make_shared<StartedPlan>(together, world, mesh);
     for (size_t i = 0; i < together.size(); ++i)

@@ -80,8 +80,8 @@ Status readNumber(const char *name, int low, int high, int &value) {
   auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), value);
   if (error == std::errc() && end == all.data() + all.size() && value >= low && value <= high)
     return {};
-  return invalid(std::string(name) + "=" + all + ", expected a number from " +
-                 std::to_string(low) + " to " + std::to_string(high));
+  return invalid(std::string(name) + "=" + all + ", expected a number from " + std::to_string(low) + " to " +
+                 std::to_string(high));
 }
 
 bool readAll(int socket, void *data, int64_t bytes) {
@@ -98,8 +98,7 @@ bool readAll(int socket, void *data, int64_t bytes) {
 
 bool writeAll(int socket, const void *data, int64_t bytes) {
   for (int64_t at = 0; at < bytes;) {
-    ssize_t put =
-        ::send(socket, static_cast<const char *>(data) + at, size_t(bytes - at), MSG_NOSIGNAL);
+    ssize_t put = ::send(socket, static_cast<const char *>(data) + at, size_t(bytes - at), MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR)
       continue;
     if (put <= 0)
@@ -109,9 +108,7 @@ bool writeAll(int socket, const void *data, int64_t bytes) {
   return true;
 }
 
-std::string describe(const Status &status) {
-  return std::to_string(int(status.code())) + " " + status.message();
-}
+std::string describe(const Status &status) { return std::to_string(int(status.code())) + " " + status.message(); }
 
 Status parseStatus(const std::string &text) {
   const size_t space = text.find(' ');
@@ -146,9 +143,8 @@ Status TcpBackend::open() {
     std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
   if (colon == std::string::npos || colon == 0 || port < 1 || port > 65535)
     return invalid("SK_ADDRESS=" + address + ", expected HOST:PORT of process 0");
-  SK_RETURN_IF_ERROR(process_ == 0
-                         ? listenForOthers(port)
-                         : connectToFirst(address.substr(0, colon), address.substr(colon + 1)));
+  SK_RETURN_IF_ERROR(process_ == 0 ? listenForOthers(port)
+                                   : connectToFirst(address.substr(0, colon), address.substr(colon + 1)));
   listener_ = std::thread([this] { listen(); });
   listener_.detach(); // Ends with the process.
   return {};
@@ -176,8 +172,7 @@ Status TcpBackend::listenForOthers(int port) {
   auto *any = isV6 ? reinterpret_cast<sockaddr *>(&any6) : reinterpret_cast<sockaddr *>(&any4);
   if (listening < 0 || ::bind(listening, any, isV6 ? sizeof any6 : sizeof any4) != 0 ||
       ::listen(listening, processes_) != 0) {
-    Status status = ioError("process 0 cannot listen on port " + std::to_string(port) + ": " +
-                            std::strerror(errno));
+    Status status = ioError("process 0 cannot listen on port " + std::to_string(port) + ": " + std::strerror(errno));
     if (listening >= 0)
       ::close(listening);
     return status;
@@ -186,15 +181,13 @@ Status TcpBackend::listenForOthers(int port) {
   Status status;
   for (int come = 1; come < processes_ && status.ok();) {
     pollfd waiting{listening, POLLIN, 0};
-    const double left = timeout_ - std::chrono::duration<double>(
-                                       std::chrono::steady_clock::now() - start).count();
+    const double left = timeout_ - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (left <= 0) {
       std::vector<int> missing;
       for (int p = 1; p < processes_; ++p)
         if (sockets_[size_t(p)] < 0)
           missing.push_back(p);
-      status = Status(Code::Timeout, "process 0 waited for the others, missing processes " +
-                                         rankList(missing));
+      status = Status(Code::Timeout, "process 0 waited for the others, missing processes " + rankList(missing));
       break;
     }
     if (::poll(&waiting, 1, int(std::min(left, 1.0) * 1000)) <= 0)
@@ -211,11 +204,10 @@ Status TcpBackend::listenForOthers(int port) {
       continue;
     }
     ::setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
-    if (hello.from < 1 || hello.from >= processes_ || hello.bytes != processes_ ||
-        sockets_[size_t(hello.from)] >= 0) {
-      status = invalid("process " + std::to_string(hello.from) + " of " +
-                       std::to_string(hello.bytes) + " came to process 0 of " +
-                       std::to_string(processes_) + ", expected each process once (SK_RANK)");
+    if (hello.from < 1 || hello.from >= processes_ || hello.bytes != processes_ || sockets_[size_t(hello.from)] >= 0) {
+      status =
+          invalid("process " + std::to_string(hello.from) + " of " + std::to_string(hello.bytes) +
+                  " came to process 0 of " + std::to_string(processes_) + ", expected each process once (SK_RANK)");
       ::close(peer);
       break;
     }
@@ -258,10 +250,9 @@ Status TcpBackend::connectToFirst(const std::string &host, const std::string &po
       ::freeaddrinfo(found);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  } while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
-           timeout_);
-  return Status(Code::Timeout, "process " + std::to_string(process_) + " cannot reach process 0 at " +
-                                   host + ":" + port + ": " + reason);
+  } while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < timeout_);
+  return Status(Code::Timeout, "process " + std::to_string(process_) + " cannot reach process 0 at " + host + ":" +
+                                   port + ": " + reason);
 }
 
 std::unique_ptr<World> TcpBackend::makeWorld(int ranks, double timeoutSeconds) {
@@ -284,8 +275,8 @@ Status TcpBackend::post(int to, const std::string &text) {
   if (failed())
     return status();
   if (!send(to, Kind::Data, process_, text.data(), int64_t(text.size())))
-    fail(Status(Code::Aborted, "process " + std::to_string(process_ == 0 ? to : 0) +
-                                   " is gone: its connection is closed"));
+    fail(Status(Code::Aborted,
+                "process " + std::to_string(process_ == 0 ? to : 0) + " is gone: its connection is closed"));
   return status();
 }
 
@@ -338,9 +329,9 @@ void TcpBackend::listen() {
         continue;
       Header header{};
       std::string text;
-      bool isGood = readAll(waiting[i].fd, &header, sizeof header) && header.magic == magic &&
-                    header.bytes >= 0 && header.bytes <= most && header.from >= 0 &&
-                    header.from < processes_ && header.to >= 0 && header.to < processes_;
+      bool isGood = readAll(waiting[i].fd, &header, sizeof header) && header.magic == magic && header.bytes >= 0 &&
+                    header.bytes <= most && header.from >= 0 && header.from < processes_ && header.to >= 0 &&
+                    header.to < processes_;
       if (isGood) {
         text.resize(size_t(header.bytes));
         isGood = readAll(waiting[i].fd, text.data(), header.bytes);
@@ -358,8 +349,7 @@ void TcpBackend::listen() {
         came_.notify_all();
       }
       if (!hasLeft)
-        fail(Status(Code::Aborted, "process " + std::to_string(peers[i]) +
-                                       " is gone: it has ended without a word"));
+        fail(Status(Code::Aborted, "process " + std::to_string(peers[i]) + " is gone: it has ended without a word"));
     }
   }
 }
@@ -394,14 +384,11 @@ Status TcpBackend::agree(Status mine, World *world, const std::string &what) {
     SK_RETURN_IF_ERROR(one.status());
     statuses.push_back(parseStatus(*one));
   }
-  auto first = std::find_if(statuses.begin(), statuses.end(),
-                            [](const Status &status) { return !status.ok(); });
+  auto first = std::find_if(statuses.begin(), statuses.end(), [](const Status &status) { return !status.ok(); });
   Status agreed;
   if (first != statuses.end()) {
-    const bool all = std::none_of(statuses.begin(), statuses.end(),
-                                  [](const Status &status) { return status.ok(); });
-    agreed = all ? *first
-                 : first->withContext("process " + std::to_string(first - statuses.begin()));
+    const bool all = std::none_of(statuses.begin(), statuses.end(), [](const Status &status) { return status.ok(); });
+    agreed = all ? *first : first->withContext("process " + std::to_string(first - statuses.begin()));
   }
   for (int p = 1; p < processes_; ++p)
     SK_RETURN_IF_ERROR(post(p, describe(agreed)));
@@ -450,8 +437,8 @@ Status TcpBackend::transfer(int from, int to, void *data, int64_t bytes) {
   bool unused = false;
   SK_ASSIGN_OR_RETURN(std::string text, receive(from, 0, unused));
   if (int64_t(text.size()) != bytes)
-    return internalError("process " + std::to_string(from) + " sent " +
-                         std::to_string(text.size()) + " bytes, expected " + std::to_string(bytes));
+    return internalError("process " + std::to_string(from) + " sent " + std::to_string(text.size()) +
+                         " bytes, expected " + std::to_string(bytes));
   std::memcpy(data, text.data(), text.size());
   return {};
 }
@@ -479,9 +466,7 @@ void TcpBackend::fail(const Status &status) {
   came_.notify_all();
 }
 
-void TcpBackend::abort(const Status &status) {
-  fail(status.withContext("process " + std::to_string(process_)));
-}
+void TcpBackend::abort(const Status &status) { fail(status.withContext("process " + std::to_string(process_))); }
 
 void TcpBackend::exit(int status, bool hasFailed) {
   std::fflush(stdout);
@@ -493,9 +478,8 @@ void TcpBackend::exit(int status, bool hasFailed) {
     // Messages between others go through process 0: it stays until all have left.
     std::unique_lock lock(mutex_);
     if (process_ == 0)
-      came_.wait_for(lock, std::chrono::duration<double>(timeout_), [&] {
-        return std::all_of(left_.begin() + 1, left_.end(), [](bool left) { return left; });
-      });
+      came_.wait_for(lock, std::chrono::duration<double>(timeout_),
+                     [&] { return std::all_of(left_.begin() + 1, left_.end(), [](bool left) { return left; }); });
   }
   if (failed()) { // Another thread may be telling the others why.
     std::unique_lock lock(mutex_);

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#if defined(__x86_64__) && defined(__linux__) &&                               \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define SK_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define SK_CLONES
@@ -22,8 +21,7 @@ struct VectorShape {
 };
 
 template <typename T>
-inline __attribute__((always_inline)) void
-vectorTimesMatrix(const VectorShape &s, const T *x, const T *w, T *y) {
+inline __attribute__((always_inline)) void vectorTimesMatrix(const VectorShape &s, const T *x, const T *w, T *y) {
   if (s.wn == 1 && s.n >= 4) {
     constexpr int64_t block = 512;
     T acc[block];
@@ -67,12 +65,10 @@ vectorTimesMatrix(const VectorShape &s, const T *x, const T *w, T *y) {
   }
 }
 
-SK_CLONES void runVector(const VectorShape &s, const float *x, const float *w,
-                         float *y) {
+SK_CLONES void runVector(const VectorShape &s, const float *x, const float *w, float *y) {
   vectorTimesMatrix(s, x, w, y);
 }
-SK_CLONES void runVector(const VectorShape &s, const double *x, const double *w,
-                         double *y) {
+SK_CLONES void runVector(const VectorShape &s, const double *x, const double *w, double *y) {
   vectorTimesMatrix(s, x, w, y);
 }
 
@@ -85,8 +81,7 @@ public:
     forEachIndex(outer_, [&](int64_t oa, int64_t ob, int64_t oc, bool) {
       const T *pa = static_cast<const T *>(a) + oa;
       const T *pb = static_cast<const T *>(b) + ob;
-      runVector(shape_, swapped_ ? pb : pa, swapped_ ? pa : pb,
-                static_cast<T *>(c) + oc);
+      runVector(shape_, swapped_ ? pb : pa, swapped_ ? pa : pb, static_cast<T *>(c) + oc);
     });
     return {};
   }
@@ -101,8 +96,7 @@ private:
 } // namespace
 
 std::unique_ptr<ContractionPlan> planDirect(const Contraction &x) {
-  if (x.in != x.out || (x.in != DType::F32 && x.in != DType::F64) ||
-      x.m.size() > 1 || x.n.size() > 1 || x.k.size() > 1)
+  if (x.in != x.out || (x.in != DType::F32 && x.in != DType::F64) || x.m.size() > 1 || x.n.size() > 1 || x.k.size() > 1)
     return nullptr;
   bool tiny = x.work() <= 512;
   if (!x.m.empty() && !x.n.empty() && !tiny)
@@ -121,8 +115,7 @@ std::unique_ptr<ContractionPlan> planDirect(const Contraction &x) {
     outer.insert(outer.end(), x.m.begin(), x.m.end());
   }
   if (x.in == DType::F32)
-    return std::make_unique<DirectPlan<float>>(std::move(outer), shape,
-                                               swapped);
+    return std::make_unique<DirectPlan<float>>(std::move(outer), shape, swapped);
   return std::make_unique<DirectPlan<double>>(std::move(outer), shape, swapped);
 }
 

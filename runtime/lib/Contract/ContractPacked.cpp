@@ -13,8 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#if defined(__x86_64__) && defined(__linux__) &&                               \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define SK_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define SK_CLONES
@@ -27,9 +26,8 @@ namespace {
 /// C += A * B, all contiguous and row-major. Blocks of 4 x `width` of C stay in
 /// registers.
 template <typename T>
-inline __attribute__((always_inline)) void
-multiply(const T *__restrict a, const T *__restrict b, T *__restrict c,
-         int64_t m, int64_t n, int64_t k) {
+inline __attribute__((always_inline)) void multiply(const T *__restrict a, const T *__restrict b, T *__restrict c,
+                                                    int64_t m, int64_t n, int64_t k) {
   constexpr int64_t width = 128 / int64_t(sizeof(T)), depth = 256;
   for (int64_t k0 = 0; k0 < k; k0 += depth) {
     int64_t kEnd = std::min(k, k0 + depth);
@@ -55,27 +53,22 @@ multiply(const T *__restrict a, const T *__restrict b, T *__restrict c,
         for (int64_t kk = k0; kk < kEnd; ++kk) {
           T x = a[i * k + kk];
           for (int64_t j = 0; j < columns; ++j)
-            c[i * n + j0 + j] =
-                T(c[i * n + j0 + j] + T(x * b[kk * n + j0 + j]));
+            c[i * n + j0 + j] = T(c[i * n + j0 + j] + T(x * b[kk * n + j0 + j]));
         }
     }
   }
 }
 
-SK_CLONES void multiplyAll(const double *a, const double *b, double *c,
-                           int64_t m, int64_t n, int64_t k) {
+SK_CLONES void multiplyAll(const double *a, const double *b, double *c, int64_t m, int64_t n, int64_t k) {
   multiply(a, b, c, m, n, k);
 }
-SK_CLONES void multiplyAll(const float *a, const float *b, float *c,
-                           int64_t m, int64_t n, int64_t k) {
+SK_CLONES void multiplyAll(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k) {
   multiply(a, b, c, m, n, k);
 }
-SK_CLONES void multiplyAll(const uint64_t *a, const uint64_t *b, uint64_t *c,
-                           int64_t m, int64_t n, int64_t k) {
+SK_CLONES void multiplyAll(const uint64_t *a, const uint64_t *b, uint64_t *c, int64_t m, int64_t n, int64_t k) {
   multiply(a, b, c, m, n, k);
 }
-SK_CLONES void multiplyAll(const uint32_t *a, const uint32_t *b, uint32_t *c,
-                           int64_t m, int64_t n, int64_t k) {
+SK_CLONES void multiplyAll(const uint32_t *a, const uint32_t *b, uint32_t *c, int64_t m, int64_t n, int64_t k) {
   multiply(a, b, c, m, n, k);
 }
 
@@ -102,8 +95,7 @@ template <typename T, typename S> void narrow(T value, S &to) {
 }
 
 /// The offsets of all indices of `dims`, major to minor.
-std::vector<int64_t> offsets(const ContractionDims &dims,
-                             int64_t ContractionDim::*stride) {
+std::vector<int64_t> offsets(const ContractionDims &dims, int64_t ContractionDim::*stride) {
   std::vector<int64_t> result = {0};
   for (const ContractionDim &dim : dims) {
     std::vector<int64_t> next;
@@ -119,14 +111,10 @@ std::vector<int64_t> offsets(const ContractionDims &dims,
 template <typename T> class PackedPlan : public ContractionPlan {
 public:
   PackedPlan(Contraction contraction, std::unique_ptr<LibraryProduct> library)
-      : x_(std::move(contraction)), library_(std::move(library)),
-        m_(product(x_.m)), n_(product(x_.n)), k_(product(x_.k)),
-        aRows_(offsets(x_.m, &ContractionDim::a)),
-        aColumns_(offsets(x_.k, &ContractionDim::a)),
-        bRows_(offsets(x_.k, &ContractionDim::b)),
-        bColumns_(offsets(x_.n, &ContractionDim::b)),
-        cRows_(offsets(x_.m, &ContractionDim::c)),
-        cColumns_(offsets(x_.n, &ContractionDim::c)), a_(size_t(m_ * k_)),
+      : x_(std::move(contraction)), library_(std::move(library)), m_(product(x_.m)), n_(product(x_.n)),
+        k_(product(x_.k)), aRows_(offsets(x_.m, &ContractionDim::a)), aColumns_(offsets(x_.k, &ContractionDim::a)),
+        bRows_(offsets(x_.k, &ContractionDim::b)), bColumns_(offsets(x_.n, &ContractionDim::b)),
+        cRows_(offsets(x_.m, &ContractionDim::c)), cColumns_(offsets(x_.n, &ContractionDim::c)), a_(size_t(m_ * k_)),
         b_(size_t(k_ * n_)), c_(size_t(m_ * n_)) {}
 
   Status run(const void *a, const void *b, void *c) override {
@@ -170,13 +158,12 @@ private:
       onLibraryThreads(fours, rows);
   }
 
-  void gather(const void *from, int64_t base, const std::vector<int64_t> &rows,
-              const std::vector<int64_t> &columns, T *to) {
+  void gather(const void *from, int64_t base, const std::vector<int64_t> &rows, const std::vector<int64_t> &columns,
+              T *to) {
     dispatch(x_.in, [&](auto zero) {
       using S = decltype(zero);
       if constexpr (std::is_floating_point_v<T> ==
-                    (std::is_floating_point_v<S> || std::is_same_v<S, Half> ||
-                     std::is_same_v<S, BFloat>)) {
+                    (std::is_floating_point_v<S> || std::is_same_v<S, Half> || std::is_same_v<S, BFloat>)) {
         const S *source = static_cast<const S *>(from) + base;
         for (int64_t row : rows) {
           const S *line = source + row;
@@ -190,8 +177,7 @@ private:
     dispatch(x_.out, [&](auto zero) {
       using S = decltype(zero);
       if constexpr (std::is_floating_point_v<T> ==
-                    (std::is_floating_point_v<S> || std::is_same_v<S, Half> ||
-                     std::is_same_v<S, BFloat>)) {
+                    (std::is_floating_point_v<S> || std::is_same_v<S, Half> || std::is_same_v<S, BFloat>)) {
         S *target = static_cast<S *>(to) + base;
         const T *from = c_.data();
         for (int64_t row : cRows_)
@@ -215,23 +201,19 @@ private:
 
 } // namespace
 
-Expected<std::unique_ptr<ContractionPlan>>
-planPacked(const Contraction &contraction) {
+Expected<std::unique_ptr<ContractionPlan>> planPacked(const Contraction &contraction) {
   using Result = Expected<std::unique_ptr<ContractionPlan>>;
   DType in = contraction.in, out = contraction.out;
   if (in == DType::F64 || out == DType::F64)
     return Result(std::make_unique<PackedPlan<double>>(contraction, nullptr));
   if (isFloat(out)) {
-    int64_t m = product(contraction.m), n = product(contraction.n),
-            k = product(contraction.k);
+    int64_t m = product(contraction.m), n = product(contraction.n), k = product(contraction.k);
     std::unique_ptr<LibraryProduct> library;
     if (libraryTakes(DType::F32, DType::F32)) {
       SK_ASSIGN_OR_RETURN(library,
-                          makeLibraryProduct({DType::F32, DType::F32, false, m, n, k, {k, 1},
-                                              {n, 1}, {n, 1}, {}}));
+                          makeLibraryProduct({DType::F32, DType::F32, false, m, n, k, {k, 1}, {n, 1}, {n, 1}, {}}));
     }
-    return Result(std::make_unique<PackedPlan<float>>(contraction,
-                                                      std::move(library)));
+    return Result(std::make_unique<PackedPlan<float>>(contraction, std::move(library)));
   }
   // Narrow integers wrap the same way in 32 bits.
   if (out == DType::I64)

@@ -30,19 +30,15 @@ struct Contraction {
   bool accumulate;
   ContractionDims batch, m, n, k;
 
-  int64_t work() const {
-    return product(batch) * product(m) * product(n) * product(k);
-  }
+  int64_t work() const { return product(batch) * product(m) * product(n) * product(k); }
 };
 
 /// `added`: strides of operands that are added, as in sk_fused_contraction.
-Expected<Contraction> normalize(const sk_contraction &desc,
-                                const int64_t (*added)[SK_MAX_CONTRACTION_DIMS] = nullptr);
+Expected<Contraction> normalize(const sk_contraction &desc, const int64_t (*added)[SK_MAX_CONTRACTION_DIMS] = nullptr);
 
 /// Calls fn(offsetA, offsetB, offsetC, first) for every index of `dims`, where
 /// `first` says that all indices of dims with c stride 0 are 0.
-template <typename Fn>
-void forEachIndex(const ContractionDims &dims, Fn &&fn) {
+template <typename Fn> void forEachIndex(const ContractionDims &dims, Fn &&fn) {
   std::vector<int64_t> index(dims.size(), 0);
   int64_t a = 0, b = 0, c = 0, reducing = 0;
   for (const ContractionDim &dim : dims)
@@ -94,14 +90,12 @@ public:
   virtual ~LibraryProduct() = default;
   virtual Status run(const void *a, const void *b, void *c) = 0;
 };
-Expected<std::unique_ptr<LibraryProduct>>
-makeLibraryProduct(const MatrixProduct &product);
+Expected<std::unique_ptr<LibraryProduct>> makeLibraryProduct(const MatrixProduct &product);
 /// Element types that the library takes on this machine.
 bool libraryTakes(DType in, DType out);
 
 /// Any contraction, by copying the operands to contiguous buffers.
-Expected<std::unique_ptr<ContractionPlan>>
-planPacked(const Contraction &contraction);
+Expected<std::unique_ptr<ContractionPlan>> planPacked(const Contraction &contraction);
 
 /// Matrix times vector, dot products, tiny products of f32 and f64 in place;
 /// null where it does not fit.

@@ -17,19 +17,15 @@ const dnnl::engine &cpuEngine() {
 }
 
 dnnl::memory::data_type dataType(DType dtype) {
-  return dtype == DType::BF16 ? dnnl::memory::data_type::bf16
-                              : dnnl::memory::data_type::f32;
+  return dtype == DType::BF16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
 class OneDnnProduct : public LibraryProduct {
 public:
   OneDnnProduct(const dnnl::matmul::primitive_desc &desc)
-      : primitive_(desc), stream_(cpuEngine()),
-        a_(desc.src_desc(), cpuEngine(), DNNL_MEMORY_NONE),
-        b_(desc.weights_desc(), cpuEngine(), DNNL_MEMORY_NONE),
-        c_(desc.dst_desc(), cpuEngine(), DNNL_MEMORY_NONE),
-        arguments_{{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_},
-                   {DNNL_ARG_DST, c_}} {}
+      : primitive_(desc), stream_(cpuEngine()), a_(desc.src_desc(), cpuEngine(), DNNL_MEMORY_NONE),
+        b_(desc.weights_desc(), cpuEngine(), DNNL_MEMORY_NONE), c_(desc.dst_desc(), cpuEngine(), DNNL_MEMORY_NONE),
+        arguments_{{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, c_}} {}
 
   Status run(const void *a, const void *b, void *c) override {
     try {
@@ -59,11 +55,9 @@ bool libraryTakes(DType in, DType out) {
   return in == DType::BF16 && (out == DType::BF16 || out == DType::F32);
 }
 
-Expected<std::unique_ptr<LibraryProduct>>
-makeLibraryProduct(const MatrixProduct &product) {
+Expected<std::unique_ptr<LibraryProduct>> makeLibraryProduct(const MatrixProduct &product) {
   using Dims = dnnl::memory::dims;
-  auto desc = [&](DType dtype, int64_t rows, int64_t columns,
-                  const MatrixOperand &operand,
+  auto desc = [&](DType dtype, int64_t rows, int64_t columns, const MatrixOperand &operand,
                   int64_t ContractionDim::*batchStride) {
     Dims sizes, strides;
     for (const ContractionDim &dim : product.batch) {
@@ -81,13 +75,11 @@ makeLibraryProduct(const MatrixProduct &product) {
       ops.append_sum(1.0f);
       attributes.set_post_ops(ops);
     }
-    dnnl::matmul::desc operation(
-        desc(product.in, product.m, product.k, product.a, &ContractionDim::a),
-        desc(product.in, product.k, product.n, product.b, &ContractionDim::b),
-        desc(product.out, product.m, product.n, product.c, &ContractionDim::c));
+    dnnl::matmul::desc operation(desc(product.in, product.m, product.k, product.a, &ContractionDim::a),
+                                 desc(product.in, product.k, product.n, product.b, &ContractionDim::b),
+                                 desc(product.out, product.m, product.n, product.c, &ContractionDim::c));
     dnnl::matmul::primitive_desc primitive(operation, attributes, cpuEngine());
-    return Expected<std::unique_ptr<LibraryProduct>>(
-        std::make_unique<OneDnnProduct>(primitive));
+    return Expected<std::unique_ptr<LibraryProduct>>(std::make_unique<OneDnnProduct>(primitive));
   } catch (const dnnl::error &error) {
     return internalError(std::string("matrix product: ") + error.what());
   }

@@ -22,7 +22,7 @@ struct Attention::Plan {
   /// Of the library, and what blocks that share queries leave; recorded programs have
   /// their addresses.
   CUdeviceptr workspace = 0, partial = 0;
-  int bias = -1;             ///< The operand that is the library's.
+  int bias = -1; ///< The operand that is the library's.
   // Or a kernel of the runtime.
   std::string reason, work, kernel;
   CUfunction function = nullptr, merge = nullptr;
@@ -46,56 +46,47 @@ Status expect(bool holds, const std::string &got, const std::string &expected) {
 
 Status check(const sk_attention_desc &desc) {
   auto text = [](auto value) { return std::to_string(value); };
-  SK_RETURN_IF_ERROR(expect(desc.abi == SK_ABI_VERSION, "of ABI version " + text(desc.abi),
-                            text(SK_ABI_VERSION)));
-  const bool isKnown =
-      desc.in_dtype == SK_F32 || desc.in_dtype == SK_F16 || desc.in_dtype == SK_BF16;
+  SK_RETURN_IF_ERROR(expect(desc.abi == SK_ABI_VERSION, "of ABI version " + text(desc.abi), text(SK_ABI_VERSION)));
+  const bool isKnown = desc.in_dtype == SK_F32 || desc.in_dtype == SK_F16 || desc.in_dtype == SK_BF16;
   SK_RETURN_IF_ERROR(expect(isKnown, "of element type " + text(desc.in_dtype), "f32, f16 or bf16"));
   SK_RETURN_IF_ERROR(expect(desc.out_dtype == desc.in_dtype || desc.out_dtype == SK_F32,
                             "into element type " + text(desc.out_dtype), "that of q, or f32"));
-  for (auto [count, most] : {std::pair(desc.num_batch, SK_MAX_ATTENTION_BATCH),
-                             std::pair(desc.num_operands, SK_MAX_ATTENTION_OPERANDS),
-                             std::pair(desc.num_steps, SK_MAX_ATTENTION_STEPS)})
-    SK_RETURN_IF_ERROR(expect(count >= 0 && count <= most,
-                              "with " + text(count) + " batch dims, operands or steps",
+  for (auto [count, most] :
+       {std::pair(desc.num_batch, SK_MAX_ATTENTION_BATCH), std::pair(desc.num_operands, SK_MAX_ATTENTION_OPERANDS),
+        std::pair(desc.num_steps, SK_MAX_ATTENTION_STEPS)})
+    SK_RETURN_IF_ERROR(expect(count >= 0 && count <= most, "with " + text(count) + " batch dims, operands or steps",
                               "0 to " + text(most)));
   for (int64_t length : {desc.head, desc.values})
-    SK_RETURN_IF_ERROR(expect(length >= 1 && length <= SK_MAX_ATTENTION_HEAD,
-                              "with heads of " + text(length),
+    SK_RETURN_IF_ERROR(expect(length >= 1 && length <= SK_MAX_ATTENTION_HEAD, "with heads of " + text(length),
                               "1 to " + text(SK_MAX_ATTENTION_HEAD)));
   for (int64_t length : {desc.queries, desc.keys})
-    SK_RETURN_IF_ERROR(expect(length >= 1 && length < (1 << 30), "of length " + text(length),
-                              "1 to 2^30 - 1"));
+    SK_RETURN_IF_ERROR(expect(length >= 1 && length < (1 << 30), "of length " + text(length), "1 to 2^30 - 1"));
   for (int i = 0; i < desc.num_operands; ++i) {
     const int32_t dtype = desc.operand_dtypes[i];
-    SK_RETURN_IF_ERROR(expect(dtype == SK_F32 || dtype == SK_F16 || dtype == SK_BF16 ||
-                                  dtype == SK_I1,
-                              "with an operand of element type " + text(dtype),
-                              "f32, f16, bf16 or i1"));
+    SK_RETURN_IF_ERROR(expect(dtype == SK_F32 || dtype == SK_F16 || dtype == SK_BF16 || dtype == SK_I1,
+                              "with an operand of element type " + text(dtype), "f32, f16, bf16 or i1"));
   }
   for (int i = 0; i < desc.num_steps; ++i) {
     const auto &step = desc.steps[i];
-    const bool reads = step.kind == SK_SELECT || step.kind == SK_ADD ||
-                       step.kind == SK_SUBTRACT || step.kind == SK_MULTIPLY;
+    const bool reads =
+        step.kind == SK_SELECT || step.kind == SK_ADD || step.kind == SK_SUBTRACT || step.kind == SK_MULTIPLY;
     bool isLegal = step.kind >= SK_SCALE && step.kind <= SK_ROUND;
     if (reads)
       isLegal = step.operand >= 0 && step.operand < desc.num_operands &&
                 (desc.operand_dtypes[step.operand] == SK_I1) == (step.kind == SK_SELECT);
     if (step.kind == SK_ROUND)
       isLegal = step.dtype == SK_F16 || step.dtype == SK_BF16;
-    SK_RETURN_IF_ERROR(expect(isLegal, "with a step of kind " + text(step.kind) + " on operand " +
-                                           text(step.operand),
+    SK_RETURN_IF_ERROR(expect(isLegal, "with a step of kind " + text(step.kind) + " on operand " + text(step.operand),
                               "one of sk_attention_step_kind, on an operand of its type"));
   }
   return {};
 }
 
 /// Whether each row lies in vectors of `elements` from an aligned address on.
-bool isWide(const sk_attention_desc &desc, const sk_attention_operand &operand, const void *data,
-            int64_t rows, int64_t columns, int64_t elements, int64_t elementSize) {
-  bool wide = address(data) % uint64_t(elements * elementSize) == 0 &&
-              columns % elements == 0 && (operand.column == 1 || columns == 1) &&
-              (operand.row % elements == 0 || rows == 1);
+bool isWide(const sk_attention_desc &desc, const sk_attention_operand &operand, const void *data, int64_t rows,
+            int64_t columns, int64_t elements, int64_t elementSize) {
+  bool wide = address(data) % uint64_t(elements * elementSize) == 0 && columns % elements == 0 &&
+              (operand.column == 1 || columns == 1) && (operand.row % elements == 0 || rows == 1);
   for (int i = 0; i < desc.num_batch; ++i)
     wide &= operand.batch[i] % elements == 0 || desc.batch[i] == 1;
   return wide;
@@ -128,8 +119,7 @@ uint8_t alignmentOf(const void *data) {
 Expected<cudnnHandle_t> Attention::cudnn(const CudnnApi &api) {
   if (!cudnn_) {
     SK_RETURN_IF_ERROR(api.check(api.cudnnCreate(&cudnn_), device_.placed("starting cuDNN")));
-    SK_RETURN_IF_ERROR(api.check(api.cudnnSetStream(cudnn_, device_.compute),
-                                 device_.placed("giving cuDNN a stream")));
+    SK_RETURN_IF_ERROR(api.check(api.cudnnSetStream(cudnn_, device_.compute), device_.placed("giving cuDNN a stream")));
   }
   return cudnn_;
 }
@@ -137,19 +127,17 @@ Expected<cudnnHandle_t> Attention::cudnn(const CudnnApi &api) {
 Status Attention::makeLibrary(const Call &call, Plan &plan) {
   SK_ASSIGN_OR_RETURN(const CudnnShape shape, cudnnShape(call.desc));
   for (const void *data : {call.q, call.k, call.v, static_cast<const void *>(call.out)})
-    SK_RETURN_IF_ERROR(expect(alignmentOf(data) == 16, "by cuDNN at an odd address",
-                              "one that is aligned to 16 bytes"));
+    SK_RETURN_IF_ERROR(
+        expect(alignmentOf(data) == 16, "by cuDNN at an odd address", "one that is aligned to 16 bytes"));
   SK_ASSIGN_OR_RETURN(const CudnnApi *api, device_.machine.cudnn());
   SK_ASSIGN_OR_RETURN(const cudnnHandle_t handle, cudnn(*api));
   plan.bias = shape.biasOperand;
   const int64_t biasAlignment = plan.bias < 0 ? 16 : alignmentOf(call.operands[plan.bias]);
   constexpr int64_t mostWorkspace = 32 << 20;
-  SK_ASSIGN_OR_RETURN(plan.library, CudnnAttention::make(*api, {handle, nullptr}, shape,
-                                                         biasAlignment, mostWorkspace));
+  SK_ASSIGN_OR_RETURN(plan.library, CudnnAttention::make(*api, {handle, nullptr}, shape, biasAlignment, mostWorkspace));
   if (int64_t bytes = plan.library->workspaceBytes())
-    SK_RETURN_IF_ERROR(
-        device_.driver.check(device_.allocate(&plan.workspace, size_t(bytes)),
-                             device_.placed("allocating a workspace of cuDNN")));
+    SK_RETURN_IF_ERROR(device_.driver.check(device_.allocate(&plan.workspace, size_t(bytes)),
+                                            device_.placed("allocating a workspace of cuDNN")));
   return {};
 }
 
@@ -167,22 +155,20 @@ Status Attention::makeKernel(const Call &call, Plan &plan) {
   plan.blocks = (desc.queries + shape->queries - 1) / shape->queries;
   for (int i = 0; i < desc.num_batch; ++i)
     plan.blocks *= desc.batch[i];
-  SK_RETURN_IF_ERROR(expect(plan.blocks <= INT32_MAX,
-                            "of " + std::to_string(plan.blocks) + " blocks", "fewer than 2^31"));
+  SK_RETURN_IF_ERROR(
+      expect(plan.blocks <= INT32_MAX, "of " + std::to_string(plan.blocks) + " blocks", "fewer than 2^31"));
   // As attention.c divides it up; flags at the end.
   plan.threads = isF32 ? shape->queries * 4 : 128;
   plan.sharedBytes =
-      32 + (isF32 ? 4 * ((shape->queries + shape->keys) * (shape->head + 4) +
-                         shape->queries * (shape->keys + 4))
+      32 + (isF32 ? 4 * ((shape->queries + shape->keys) * (shape->head + 4) + shape->queries * (shape->keys + 4))
                   : (isTf32 ? 4 : 2) * (shape->queries + 2 * shape->keys) * shape->head);
   const char *type = isTf32 ? "tf32" : isF32 ? "f32" : desc.in_dtype == SK_F16 ? "f16" : "bf16";
   plan.kernel = std::string("sk_attention_") + type + "_" + std::to_string(shape->head);
-  const char *text = isTf32                     ? attentionTf32Text
-                     : isF32                    ? attentionF32Text
+  const char *text = isTf32                    ? attentionTf32Text
+                     : isF32                   ? attentionF32Text
                      : desc.in_dtype == SK_F16 ? attentionF16Text
-                                                : attentionBf16Text;
-  SK_ASSIGN_OR_RETURN(plan.function,
-                      device_.programs.ownKernel(plan.kernel, text, plan.sharedBytes));
+                                               : attentionBf16Text;
+  SK_ASSIGN_OR_RETURN(plan.function, device_.programs.ownKernel(plan.kernel, text, plan.sharedBytes));
   sk_attention_work work;
   std::memset(&work, 0, sizeof work);
   work.desc = desc;
@@ -192,8 +178,7 @@ Status Attention::makeKernel(const Call &call, Plan &plan) {
   work.wide_v = isWide(desc, desc.v, call.v, desc.keys, desc.values, 16 / in, in);
   work.wide_out = isWide(desc, desc.out, call.out, desc.queries, desc.values, 2, to);
   const int64_t tiles = (desc.keys + shape->keys - 1) / shape->keys;
-  const int64_t splits =
-      plan.blocks ? splitsOf(plan.blocks, tiles, device_.gpu.processors) : 1;
+  const int64_t splits = plan.blocks ? splitsOf(plan.blocks, tiles, device_.gpu.processors) : 1;
   work.splits = int32_t(splits);
   if (splits > 1) {
     work.split_keys = int32_t((tiles + splits - 1) / splits * shape->keys);
@@ -203,12 +188,11 @@ Status Attention::makeKernel(const Call &call, Plan &plan) {
     const int64_t bytes = splits * work.rows * (desc.values + 2) * int64_t(sizeof(float));
     plan.blocks *= splits;
     plan.mergeBlocks = (work.rows * desc.values + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS;
-    SK_ASSIGN_OR_RETURN(plan.merge,
-                        device_.programs.ownKernel(std::string("sk_attention_merge_") + type, text, 0));
+    SK_ASSIGN_OR_RETURN(plan.merge, device_.programs.ownKernel(std::string("sk_attention_merge_") + type, text, 0));
     plan.kernel += ", keys in " + std::to_string(splits) + " parts";
-    SK_RETURN_IF_ERROR(device_.driver.check(device_.allocate(&plan.partial, size_t(bytes)),
-                                            device_.placed("allocating " + std::to_string(bytes) +
-                                                           " bytes for attention")));
+    SK_RETURN_IF_ERROR(
+        device_.driver.check(device_.allocate(&plan.partial, size_t(bytes)),
+                             device_.placed("allocating " + std::to_string(bytes) + " bytes for attention")));
   }
   plan.work.assign(reinterpret_cast<const char *>(&work), sizeof work);
   return {};
@@ -218,9 +202,8 @@ Expected<std::shared_ptr<Attention::Plan>> Attention::make(const Call &call) {
   SK_RETURN_IF_ERROR(check(call.desc));
   auto plan = std::make_shared<Plan>(device_.driver);
   plan->desc = call.desc;
-  Status status = device_.options.attention == AttentionEngine::Own
-                      ? invalid("attention by cuDNN was not asked for")
-                      : makeLibrary(call, *plan);
+  Status status = device_.options.attention == AttentionEngine::Own ? invalid("attention by cuDNN was not asked for")
+                                                                    : makeLibrary(call, *plan);
   if (!status.ok() && device_.options.attention == AttentionEngine::Cudnn)
     return status;
   if (status.ok())
@@ -237,9 +220,7 @@ Expected<std::shared_ptr<Attention::Plan>> Attention::plan(const Call &call) {
     key.alignments[i++] = alignmentOf(data);
   for (int i = 0; i < desc.num_operands && i < SK_MAX_ATTENTION_OPERANDS; ++i)
     key.alignments[size_t(4 + i)] = alignmentOf(call.operands[i]);
-  auto isFor = [&](const Plan &plan) {
-    return std::memcmp(&plan.desc, &desc, sizeof desc) == 0;
-  };
+  auto isFor = [&](const Plan &plan) { return std::memcmp(&plan.desc, &desc, sizeof desc) == 0; };
   std::shared_ptr<Plan> &plan = plans_[key];
   if (plan && isFor(*plan))
     return plan;
@@ -260,8 +241,7 @@ Status Attention::run(const Call &call) {
     ++uses_.byCudnn;
     device_.lastKernel = "attention of cuDNN";
     const Status status = plan->library->run(cudnn_, call.q, call.k, call.v, call.out,
-                                             plan->bias < 0 ? nullptr : read[plan->bias],
-                                             pointer(plan->workspace));
+                                             plan->bias < 0 ? nullptr : read[plan->bias], pointer(plan->workspace));
     return status.ok() ? Status() : Status(status.code(), device_.placed(status.message()));
   }
   ++uses_.byKernel;
@@ -276,12 +256,10 @@ Status Attention::run(const Call &call) {
     args[5 + i] = &read[i];
   args[5 + SK_MAX_ATTENTION_OPERANDS] = &partial;
   device_.lastKernel = plan->kernel;
-  auto launch = [&](CUfunction function, int64_t blocks, int threads, int sharedBytes,
-                    void **given) {
-    return device_.driver.check(
-        device_.driver.cuLaunchKernel(function, unsigned(blocks), 1, 1, unsigned(threads), 1, 1,
-                                      unsigned(sharedBytes), device_.compute, given, nullptr),
-        device_.placed("launching kernel '" + plan->kernel + "'"));
+  auto launch = [&](CUfunction function, int64_t blocks, int threads, int sharedBytes, void **given) {
+    return device_.driver.check(device_.driver.cuLaunchKernel(function, unsigned(blocks), 1, 1, unsigned(threads), 1, 1,
+                                                              unsigned(sharedBytes), device_.compute, given, nullptr),
+                                device_.placed("launching kernel '" + plan->kernel + "'"));
   };
   SK_RETURN_IF_ERROR(launch(plan->function, plan->blocks, plan->threads, plan->sharedBytes, args));
   if (!plan->merge)

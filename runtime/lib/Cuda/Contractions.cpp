@@ -58,7 +58,7 @@ struct Contractions::Plan {
 struct Contractions::Setting {
   const Contraction &contraction;
   const MatrixChoice &choice;
-  int in, out, compute, scale;            ///< The library's types.
+  int in, out, compute, scale;                    ///< The library's types.
   std::array<uint32_t, 3 + SK_MAX_ADDED> aligned; ///< Of every call.
   bool isFused;
 };
@@ -81,11 +81,9 @@ std::optional<Types> libraryTypes(DType in, DType out, bool tf32) {
   if (in == DType::F64 && out == DType::F64)
     return Types{CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, CUDA_R_64F};
   if (in == DType::F32 && out == DType::F32)
-    return Types{CUDA_R_32F, CUDA_R_32F, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
-                 CUDA_R_32F};
+    return Types{CUDA_R_32F, CUDA_R_32F, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F};
   if ((in == DType::F16 || in == DType::BF16) && (out == in || out == DType::F32))
-    return Types{half(in), out == DType::F32 ? CUDA_R_32F : half(in), CUBLAS_COMPUTE_32F,
-                 CUDA_R_32F};
+    return Types{half(in), out == DType::F32 ? CUDA_R_32F : half(in), CUBLAS_COMPUTE_32F, CUDA_R_32F};
   return std::nullopt;
 }
 
@@ -94,8 +92,7 @@ uint32_t alignmentOf(const void *pointer) {
 }
 
 /// The plain kernel's view of a contraction.
-Status describeSum(const Contraction &contraction, std::string &kernel, std::string &bytes,
-                   int64_t &elements) {
+Status describeSum(const Contraction &contraction, std::string &kernel, std::string &bytes, int64_t &elements) {
   sk_sum sum;
   std::memset(&sum, 0, sizeof sum);
   sum.in_dtype = int32_t(contraction.in);
@@ -112,7 +109,7 @@ Status describeSum(const Contraction &contraction, std::string &kernel, std::str
   for (const ContractionDim &dim : contraction.k)
     sum.inner[sum.num_sum++] = {dim.size, dim.a, dim.b, dim.c};
   static_assert(SK_KERNEL_DIMS >= SK_MAX_CONTRACTION_DIMS);
-  kernel = !isFloat(contraction.in) ? "sk_contract_integer"
+  kernel = !isFloat(contraction.in)                                        ? "sk_contract_integer"
            : contraction.in == DType::F64 || contraction.out == DType::F64 ? "sk_contract_f64"
                                                                            : "sk_contract_f32";
   bytes.assign(reinterpret_cast<const char *>(&sum), sizeof sum);
@@ -159,8 +156,7 @@ Status Contractions::reserveWorkspace() {
   if (workspace_)
     return {};
   // What NVIDIA recommends for these chips; less where there is no room.
-  for (size_t bytes = device_.gpu.major >= 9 ? 32u << 20 : 4u << 20; bytes >= (64u << 10);
-       bytes /= 8) {
+  for (size_t bytes = device_.gpu.major >= 9 ? 32u << 20 : 4u << 20; bytes >= (64u << 10); bytes /= 8) {
     CUresult result = device_.allocate(&workspace_, bytes);
     if (result == CUDA_SUCCESS) {
       workspaceBytes_ = bytes;
@@ -172,48 +168,44 @@ Status Contractions::reserveWorkspace() {
   return {};
 }
 
-Expected<std::unique_ptr<Contractions::Product>>
-Contractions::makeProduct(const Work &work, const Setting &setting, std::string &reason) {
+Expected<std::unique_ptr<Contractions::Product>> Contractions::makeProduct(const Work &work, const Setting &setting,
+                                                                           std::string &reason) {
   const MatrixProduct &p = setting.choice.product;
   SK_ASSIGN_OR_RETURN(const CublasLtApi *api, device_.machine.cublasLt());
   auto product = std::make_unique<Product>(*api);
   SK_ASSIGN_OR_RETURN(product->handle, device_.programs.cublasLt());
   SK_RETURN_IF_ERROR(reserveWorkspace());
   product->isDouble = setting.scale == CUDA_R_64F;
-  const std::string what = "a product of " + std::to_string(p.m) + " x " + std::to_string(p.k) +
-                           " and " + std::to_string(p.k) + " x " + std::to_string(p.n) + " " +
-                           dtypeName(p.in);
+  const std::string what = "a product of " + std::to_string(p.m) + " x " + std::to_string(p.k) + " and " +
+                           std::to_string(p.k) + " x " + std::to_string(p.n) + " " + dtypeName(p.in);
   auto check = [&](cublasStatus_t result) { return api->check(result, device_.placed(what)); };
-  SK_RETURN_IF_ERROR(
-      check(api->cublasLtMatmulDescCreate(&product->desc, setting.compute, setting.scale)));
+  SK_RETURN_IF_ERROR(check(api->cublasLtMatmulDescCreate(&product->desc, setting.compute, setting.scale)));
   auto describe = [&](int attribute, const auto &value) {
-    return check(
-        api->cublasLtMatmulDescSetAttribute(product->desc, attribute, &value, sizeof value));
+    return check(api->cublasLtMatmulDescSetAttribute(product->desc, attribute, &value, sizeof value));
   };
   // One side as a column-major matrix: rows of what is contiguous.
-  auto layout = [&](cublasLtMatrixLayout_t &to, int type, int64_t rows, int64_t columns,
-                    MatrixOperand operand, int64_t batchStride, bool &transposed) -> Status {
+  auto layout = [&](cublasLtMatrixLayout_t &to, int type, int64_t rows, int64_t columns, MatrixOperand operand,
+                    int64_t batchStride, bool &transposed) -> Status {
     transposed = operand.column != 1; // `operand` is rows x columns, transposed is not.
     const int64_t ld = transposed ? operand.column : operand.row;
     if (!transposed)
       std::swap(rows, columns);
-    SK_RETURN_IF_ERROR(check(api->cublasLtMatrixLayoutCreate(&to, type, uint64_t(rows),
-                                                             uint64_t(columns), ld)));
+    SK_RETURN_IF_ERROR(check(api->cublasLtMatrixLayoutCreate(&to, type, uint64_t(rows), uint64_t(columns), ld)));
     if (p.batch.empty())
       return {};
     const int32_t count = int32_t(p.batch[0].size);
-    SK_RETURN_IF_ERROR(check(api->cublasLtMatrixLayoutSetAttribute(
-        to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count)));
-    return check(api->cublasLtMatrixLayoutSetAttribute(
-        to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &batchStride, sizeof batchStride));
+    SK_RETURN_IF_ERROR(
+        check(api->cublasLtMatrixLayoutSetAttribute(to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count)));
+    return check(api->cublasLtMatrixLayoutSetAttribute(to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &batchStride,
+                                                       sizeof batchStride));
   };
   const ContractionDim batch = p.batch.empty() ? ContractionDim{1, 0, 0, 0} : p.batch[0];
   bool transposedB = false, transposedA = false, unused = false;
   SK_RETURN_IF_ERROR(layout(product->first, setting.in, p.k, p.n, p.b, batch.b, transposedB));
   SK_RETURN_IF_ERROR(layout(product->second, setting.in, p.m, p.k, p.a, batch.a, transposedA));
   SK_RETURN_IF_ERROR(layout(product->result, setting.out, p.m, p.n, p.c, batch.c, unused));
-  for (auto [attribute, transposed] : {std::pair(CUBLASLT_MATMUL_DESC_TRANSA, transposedB),
-                                       std::pair(CUBLASLT_MATMUL_DESC_TRANSB, transposedA)})
+  for (auto [attribute, transposed] :
+       {std::pair(CUBLASLT_MATMUL_DESC_TRANSA, transposedB), std::pair(CUBLASLT_MATMUL_DESC_TRANSB, transposedA)})
     SK_RETURN_IF_ERROR(describe(attribute, int32_t(transposed ? CUBLAS_OP_T : CUBLAS_OP_N)));
 
   std::array<uint32_t, 3 + SK_MAX_ADDED> aligned = setting.aligned;
@@ -231,38 +223,34 @@ Contractions::makeProduct(const Work &work, const Setting &setting, std::string 
       epilogue |= CUBLASLT_EPILOGUE_BIAS;
       SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, int32_t(setting.out)));
       // The heuristic reads from it how every bias will be aligned; each call sets its own.
-      SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-                                  static_cast<const void *>(pointer(256 + aligned[3 + at] % 256))));
+      SK_RETURN_IF_ERROR(
+          describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void *>(pointer(256 + aligned[3 + at] % 256))));
       if (!p.batch.empty())
         SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, batch.added[at]));
     }
-    SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_EPILOGUE,
-                                epilogue ? epilogue : CUBLASLT_EPILOGUE_DEFAULT));
+    SK_RETURN_IF_ERROR(describe(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue ? epilogue : CUBLASLT_EPILOGUE_DEFAULT));
     if (product->matrixAt >= 0) {
       const size_t at = size_t(product->matrixAt);
       MatrixOperand operand = p.added[at];
       operand.column = 1;
-      SK_RETURN_IF_ERROR(
-          layout(product->matrix, setting.out, p.m, p.n, operand, batch.added[at], unused));
+      SK_RETURN_IF_ERROR(layout(product->matrix, setting.out, p.m, p.n, operand, batch.added[at], unused));
       alignedC = aligned[3 + at];
     }
   }
   cublasLtMatmulPreference_t preference = nullptr;
   SK_RETURN_IF_ERROR(check(api->cublasLtMatmulPreferenceCreate(&preference)));
   auto prefer = [&](int attribute, const auto &value) {
-    return check(
-        api->cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value));
+    return check(api->cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value));
   };
   // Partial sums are not rounded to the type of the result.
   const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   const uint64_t workspace = workspaceBytes_;
   Status status = prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace);
-  for (auto [attribute, value] :
-       {std::pair(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes),
-        std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, aligned[1]),
-        std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, aligned[0]),
-        std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignedC),
-        std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignedD)})
+  for (auto [attribute, value] : {std::pair(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes),
+                                  std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, aligned[1]),
+                                  std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, aligned[0]),
+                                  std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignedC),
+                                  std::pair(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignedD)})
     if (status.ok())
       status = prefer(attribute, value);
   constexpr int most = 8;
@@ -270,17 +258,15 @@ Contractions::makeProduct(const Work &work, const Setting &setting, std::string 
   int count = 0;
   cublasStatus_t result = CUBLAS_STATUS_SUCCESS;
   if (status.ok())
-    result = api->cublasLtMatmulAlgoGetHeuristic(
-        product->handle, product->desc, product->first, product->second,
-        product->matrix ? product->matrix : product->result, product->result, preference,
-        device_.options.tune ? most : 1, found, &count);
+    result = api->cublasLtMatmulAlgoGetHeuristic(product->handle, product->desc, product->first, product->second,
+                                                 product->matrix ? product->matrix : product->result, product->result,
+                                                 preference, device_.options.tune ? most : 1, found, &count);
   api->cublasLtMatmulPreferenceDestroy(preference);
   SK_RETURN_IF_ERROR(status);
   if (result == CUBLAS_STATUS_SUCCESS && count > 0)
     result = found[0].state;
   if (result == CUBLAS_STATUS_NOT_SUPPORTED || (result == CUBLAS_STATUS_SUCCESS && count == 0)) {
-    reason = "cuBLASLt has no algorithm for " + what +
-             (setting.isFused ? ", with what follows it" : "");
+    reason = "cuBLASLt has no algorithm for " + what + (setting.isFused ? ", with what follows it" : "");
     return std::unique_ptr<Product>();
   }
   SK_RETURN_IF_ERROR(check(result)); // It was asked for wrongly, or is broken.
@@ -293,8 +279,7 @@ Contractions::makeProduct(const Work &work, const Setting &setting, std::string 
 
 Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &work) {
   const sk_fused_contraction *fused = work.fused;
-  SK_ASSIGN_OR_RETURN(Contraction contraction,
-                      normalize(work.desc, fused ? fused->added : nullptr));
+  SK_ASSIGN_OR_RETURN(Contraction contraction, normalize(work.desc, fused ? fused->added : nullptr));
   auto plan = std::make_unique<Plan>();
   plan->desc.product = work.desc;
   plan->isFused = fused != nullptr;
@@ -303,8 +288,7 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &wor
   plan->accumulate = contraction.accumulate;
   SK_RETURN_IF_ERROR(describeSum(contraction, plan->kernel, plan->sum, plan->elements));
   if (fused) {
-    if (fused->num_added < 0 || fused->num_added > SK_MAX_ADDED || fused->activation < 0 ||
-        fused->activation > SK_GELU)
+    if (fused->num_added < 0 || fused->num_added > SK_MAX_ADDED || fused->activation < 0 || fused->activation > SK_GELU)
       return invalid("malformed contraction");
     if (!isFloat(contraction.out) || contraction.out == DType::F64)
       return invalid(std::string("contraction into ") + dtypeName(contraction.out) +
@@ -312,10 +296,9 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &wor
     plan->desc = *fused;
     plan->finish = describeFinish(contraction, *fused);
   }
-  const std::optional<Types> types =
-      libraryTypes(contraction.in, contraction.out, device_.options.tf32);
-  plan->reason = std::string("a product of ") + dtypeName(contraction.in) + " into " +
-                 dtypeName(contraction.out) + ": ";
+  const std::optional<Types> types = libraryTypes(contraction.in, contraction.out, device_.options.tf32);
+  plan->reason =
+      std::string("a product of ") + dtypeName(contraction.in) + " into " + dtypeName(contraction.out) + ": ";
   if (contraction.work() == 0 || !types) {
     plan->reason += types ? "nothing is added up" : "cuBLASLt has none of these types";
     return plan;
@@ -339,8 +322,7 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &wor
     return plan;
   }
 
-  Setting setting{contraction, choice, types->in, types->out, types->compute, types->scale, {},
-                  false};
+  Setting setting{contraction, choice, types->in, types->out, types->compute, types->scale, {}, false};
   const void *const buffers[] = {work.a, work.b, work.c, work.added[0], work.added[1]};
   for (size_t i = 0; i < setting.aligned.size(); ++i)
     setting.aligned[i] = alignmentOf(buffers[i]);
@@ -348,14 +330,12 @@ Expected<std::unique_ptr<Contractions::Plan>> Contractions::make(const Work &wor
     const int64_t steps[] = {dim.a * plan->inSize, dim.b * plan->inSize, dim.c * plan->outSize,
                              dim.added[0] * plan->outSize, dim.added[1] * plan->outSize};
     for (size_t i = 0; i < setting.aligned.size(); ++i)
-      setting.aligned[i] =
-          std::min(setting.aligned[i], 1u << std::countr_zero(uint32_t(steps[i] & 255) | 256u));
+      setting.aligned[i] = std::min(setting.aligned[i], 1u << std::countr_zero(uint32_t(steps[i] & 255) | 256u));
   }
   // How exact the library's tanh is for f32 is not said: only where tf32 is good enough.
   int bias = -1, matrix = -1;
   const bool canFuse = fused && !splitsSum && placeAdded(p, fused->num_added, bias, matrix) &&
-                       (fused->activation != SK_GELU || contraction.out != DType::F32 ||
-                        device_.options.tf32);
+                       (fused->activation != SK_GELU || contraction.out != DType::F32 || device_.options.tf32);
   plan->reason = fused ? plan->reason + "cuBLASLt does not do what follows it" : "";
   for (bool isFused : {true, false}) {
     if (plan->product || (isFused && !canFuse))
@@ -409,8 +389,7 @@ Status Contractions::tune(Plan &plan, const Work &work) {
     product.algorithm = candidate;
     double seconds = 0;
     for (int run = 0; run < 4; ++run) { // The first one warms up.
-      SK_ASSIGN_OR_RETURN(const double one,
-                          device_.secondsOf([&] { return runProducts(plan, work); }));
+      SK_ASSIGN_OR_RETURN(const double one, device_.secondsOf([&] { return runProducts(plan, work); }));
       if (run == 1 || (run > 1 && one < seconds))
         seconds = one;
     }
@@ -473,10 +452,9 @@ Status Contractions::runProducts(const Plan &plan, const Work &work) {
     };
     if (product.biasAt >= 0) {
       const void *bias = added(product.biasAt);
-      status = product.api.check(
-          product.api.cublasLtMatmulDescSetAttribute(
-              product.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias),
-          device_.placed("a matrix product"));
+      status = product.api.check(product.api.cublasLtMatmulDescSetAttribute(
+                                     product.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias),
+                                 device_.placed("a matrix product"));
       if (!status.ok())
         return;
     }
@@ -487,13 +465,12 @@ Status Contractions::runProducts(const Plan &plan, const Work &work) {
     auto scalar = [&](int i) -> const void * {
       return product.isDouble ? static_cast<const void *>(doubles + i) : floats + i;
     };
-    status = product.api.check(
-        product.api.cublasLtMatmul(product.handle, product.desc, scalar(0), right, product.first,
-                                   left, product.second, scalar(1), from,
-                                   product.matrix ? product.matrix : product.result, to,
-                                   product.result, &product.algorithm, pointer(workspace_),
-                                   workspaceBytes_, device_.compute),
-        device_.placed("a matrix product"));
+    status = product.api.check(product.api.cublasLtMatmul(product.handle, product.desc, scalar(0), right, product.first,
+                                                          left, product.second, scalar(1), from,
+                                                          product.matrix ? product.matrix : product.result, to,
+                                                          product.result, &product.algorithm, pointer(workspace_),
+                                                          workspaceBytes_, device_.compute),
+                               device_.placed("a matrix product"));
     ++index;
   };
   device_.lastKernel = "matrix product";

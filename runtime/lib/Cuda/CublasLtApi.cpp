@@ -11,16 +11,14 @@ Expected<CublasLtApi> CublasLtApi::open() {
   std::vector<LibraryFunction> functions = {
       {"cublasLtGetVersion", reinterpret_cast<void **>(&api.cublasLtGetVersion)},
       {"cublasLtGetStatusString", reinterpret_cast<void **>(&api.cublasLtGetStatusString)}};
-#define SK_ENTRY(name, parameters)                                                           \
-  functions.push_back({#name, reinterpret_cast<void **>(&api.name)});
+#define SK_ENTRY(name, parameters) functions.push_back({#name, reinterpret_cast<void **>(&api.name)});
   SK_CUBLASLT_FUNCTIONS(SK_ENTRY)
 #undef SK_ENTRY
-  SK_RETURN_IF_ERROR(
-      openLibrary("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"}, functions));
+  SK_RETURN_IF_ERROR(openLibrary("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"}, functions));
   const size_t version = api.cublasLtGetVersion();
   if (version < oldest)
-    return notFound("cuBLASLt has version " + std::to_string(version) + ", expected " +
-                    std::to_string(oldest) + " (12.0) or later");
+    return notFound("cuBLASLt has version " + std::to_string(version) + ", expected " + std::to_string(oldest) +
+                    " (12.0) or later");
   return api;
 }
 

@@ -13,19 +13,17 @@ Expected<CudnnApi> CudnnApi::open() {
       {"cudnnGetCudartVersion", reinterpret_cast<void **>(&api.cudnnGetCudartVersion)},
       {"cudnnGetErrorString", reinterpret_cast<void **>(&api.cudnnGetErrorString)},
       {"cudnnGetLastErrorString", reinterpret_cast<void **>(&api.cudnnGetLastErrorString)}};
-#define SK_ENTRY(name, parameters)                                                           \
-  functions.push_back({#name, reinterpret_cast<void **>(&api.name)});
+#define SK_ENTRY(name, parameters) functions.push_back({#name, reinterpret_cast<void **>(&api.name)});
   SK_CUDNN_FUNCTIONS(SK_ENTRY)
 #undef SK_ENTRY
   SK_RETURN_IF_ERROR(openLibrary("cuDNN", {"libcudnn.so.9"}, functions));
   const size_t version = api.cudnnGetVersion();
   if (version < oldest)
-    return notFound("cuDNN has version " + std::to_string(version) + ", expected " +
-                    std::to_string(oldest) + " (9.10.2) or later");
+    return notFound("cuDNN has version " + std::to_string(version) + ", expected " + std::to_string(oldest) +
+                    " (9.10.2) or later");
   // It ends the process where it looks for this one in vain.
-  SK_RETURN_IF_ERROR(openLibrary(
-      "cuBLASLt for cuDNN",
-      {"libcublasLt.so." + std::to_string(api.cudnnGetCudartVersion() / 1000)}, {}));
+  SK_RETURN_IF_ERROR(
+      openLibrary("cuBLASLt for cuDNN", {"libcublasLt.so." + std::to_string(api.cudnnGetCudartVersion() / 1000)}, {}));
   return api;
 }
 

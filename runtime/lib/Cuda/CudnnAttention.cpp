@@ -27,9 +27,7 @@ constexpr float lowest = -1e30f;
 /// Rows are read 16 bytes at once.
 constexpr int64_t vector = 8;
 
-Status unsupported(const std::string &what) {
-  return invalid("attention by cuDNN is not for " + what);
-}
+Status unsupported(const std::string &what) { return invalid("attention by cuDNN is not for " + what); }
 
 enum Role { Q, K, V, Out, Bias, Roles };
 
@@ -37,9 +35,7 @@ struct BatchDim {
   int64_t size = 1;
   std::array<int64_t, Roles> strides = {};
   /// Whether this one, outside, and `inner` are one dim of the operand.
-  bool joins(const BatchDim &inner, int role) const {
-    return strides[role] == inner.strides[role] * inner.size;
-  }
+  bool joins(const BatchDim &inner, int role) const { return strides[role] == inner.strides[role] * inner.size; }
 };
 
 /// The batch dims as three: batch, heads of keys, and queries' heads to one of keys.
@@ -67,15 +63,14 @@ Expected<Places> placesOf(const sk_attention_desc &desc, const sk_attention_oper
   std::vector<BatchDim> dims;
   for (int i = 0; i < desc.num_batch; ++i)
     if (desc.batch[i] != 1)
-      dims.push_back({desc.batch[i],
-                      {desc.q.batch[i], desc.k.batch[i], desc.v.batch[i], desc.out.batch[i],
-                       bias ? bias->batch[i] : 0}});
+      dims.push_back(
+          {desc.batch[i],
+           {desc.q.batch[i], desc.k.batch[i], desc.v.batch[i], desc.out.batch[i], bias ? bias->batch[i] : 0}});
   while (joinTwo(dims))
     ;
   std::vector<BatchDim> own, shared; // By keys.
   for (const BatchDim &dim : dims) {
-    if (dim.strides[Q] == 0 || dim.strides[Out] == 0 ||
-        (dim.strides[K] == 0) != (dim.strides[V] == 0))
+    if (dim.strides[Q] == 0 || dim.strides[Out] == 0 || (dim.strides[K] == 0) != (dim.strides[V] == 0))
       return unsupported("operands that are alike along some batch dims");
     (dim.strides[K] == 0 ? shared : own).push_back(dim);
   }
@@ -85,8 +80,7 @@ Expected<Places> placesOf(const sk_attention_desc &desc, const sk_attention_oper
   if (!shared.empty())
     places.group = shared[0];
   auto isHeads = [&](const BatchDim &dim) {
-    return shared.empty() || (dim.joins(shared[0], Q) && dim.joins(shared[0], Out) &&
-                              dim.joins(shared[0], Bias));
+    return shared.empty() || (dim.joins(shared[0], Q) && dim.joins(shared[0], Out) && dim.joins(shared[0], Bias));
   };
   const auto heads = std::find_if(own.rbegin(), own.rend(), isHeads);
   if (heads != own.rend()) {
@@ -133,15 +127,13 @@ Expected<CudnnShape> cudnnShape(const sk_attention_desc &desc) {
     const auto &step = desc.steps[i];
     if (step.kind == SK_ROUND)
       continue;
-    const bool isFirst = last == SK_ROUND, isScaled = last == SK_SCALE,
-               isBiased = last == SK_ADD;
+    const bool isFirst = last == SK_ROUND, isScaled = last == SK_SCALE, isBiased = last == SK_ADD;
     last = step.kind;
     if (step.kind == SK_SCALE && isFirst) {
       shape.scale = step.value;
     } else if (step.kind == SK_ADD && (isFirst || isScaled)) {
       shape.biasOperand = step.operand;
-    } else if (step.kind == SK_CAUSAL && (isFirst || isScaled || isBiased) && step.keep &&
-               step.value <= lowest) {
+    } else if (step.kind == SK_CAUSAL && (isFirst || isScaled || isBiased) && step.keep && step.value <= lowest) {
       shape.isCausal = true;
       shape.fromLast = step.offset != 0;
       if (shape.fromLast && (step.offset != desc.keys - desc.queries || step.offset < 0 || isBiased))
@@ -151,15 +143,12 @@ Expected<CudnnShape> cudnnShape(const sk_attention_desc &desc) {
     }
   }
 
-  const sk_attention_operand *bias =
-      shape.biasOperand >= 0 ? &desc.operands[shape.biasOperand] : nullptr;
+  const sk_attention_operand *bias = shape.biasOperand >= 0 ? &desc.operands[shape.biasOperand] : nullptr;
   SK_ASSIGN_OR_RETURN(const Places places, placesOf(desc, bias));
   const auto &[batch, heads, group] = places;
   const int64_t queryHeads = heads.size * group.size;
   // A head of queries comes behind those of the same head of keys.
-  auto headStride = [&](int role) {
-    return group.size != 1 ? group.strides[role] : heads.strides[role];
-  };
+  auto headStride = [&](int role) { return group.size != 1 ? group.strides[role] : heads.strides[role]; };
   shape.q = operand({batch.size, queryHeads, desc.queries, desc.head},
                     {batch.strides[Q], headStride(Q), desc.q.row, desc.q.column});
   shape.k = operand({batch.size, heads.size, desc.head, desc.keys},
@@ -168,28 +157,23 @@ Expected<CudnnShape> cudnnShape(const sk_attention_desc &desc) {
                     {batch.strides[V], heads.strides[V], desc.v.row, desc.v.column});
   shape.out = operand({batch.size, queryHeads, desc.queries, desc.values},
                       {batch.strides[Out], headStride(Out), desc.out.row, desc.out.column});
-  if (!isVectors(shape.q, 3) || !isVectors(shape.k, 2) || !isVectors(shape.v, 3) ||
-      !isVectors(shape.out, 3))
+  if (!isVectors(shape.q, 3) || !isVectors(shape.k, 2) || !isVectors(shape.v, 3) || !isVectors(shape.out, 3))
     return unsupported("rows that are no vectors of 16 bytes");
   if (!bias)
     return shape;
 
   const int32_t dtype = desc.operand_dtypes[shape.biasOperand];
-  shape.biasType = dtype == SK_F32   ? CUDNN_DATA_FLOAT
-                   : dtype == SK_F16 ? CUDNN_DATA_HALF
-                                     : CUDNN_DATA_BFLOAT16;
+  shape.biasType = dtype == SK_F32 ? CUDNN_DATA_FLOAT : dtype == SK_F16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
   auto sizeOf = [](int64_t size, int64_t stride) { return stride == 0 ? 1 : size; };
-  const bool isShared = (heads.size == 1 || heads.strides[Bias] == 0) &&
-                        (group.size == 1 || group.strides[Bias] == 0);
-  const bool isPerHead = group.size == 1 || heads.size == 1 ||
-                         (group.strides[Bias] != 0 && heads.joins(group, Bias));
+  const bool isShared = (heads.size == 1 || heads.strides[Bias] == 0) && (group.size == 1 || group.strides[Bias] == 0);
+  const bool isPerHead = group.size == 1 || heads.size == 1 || (group.strides[Bias] != 0 && heads.joins(group, Bias));
   if (!isShared && !isPerHead)
     return unsupported("a bias for some heads");
   if (desc.keys != 1 && bias->column != 1)
     return unsupported("a bias whose rows are no run");
-  shape.bias = operand({sizeOf(batch.size, batch.strides[Bias]), isShared ? 1 : queryHeads,
-                        sizeOf(desc.queries, bias->row), desc.keys},
-                       {batch.strides[Bias], headStride(Bias), bias->row, 1});
+  shape.bias = operand(
+      {sizeOf(batch.size, batch.strides[Bias]), isShared ? 1 : queryHeads, sizeOf(desc.queries, bias->row), desc.keys},
+      {batch.strides[Bias], headStride(Bias), bias->row, 1});
   return shape;
 }
 
@@ -199,9 +183,7 @@ Expected<CudnnShape> cudnnShape(const sk_attention_desc &desc) {
 
 namespace {
 /// Names of the tensors that are not virtual, in a pack.
-enum Uid : int64_t {
-  UidQ = 1, UidK, UidV, UidOut, UidBias, UidScale, UidMasked, UidKeys, UidQueries, UidVirtual
-};
+enum Uid : int64_t { UidQ = 1, UidK, UidV, UidOut, UidBias, UidScale, UidMasked, UidKeys, UidQueries, UidVirtual };
 } // namespace
 
 struct CudnnAttention::Attribute {
@@ -215,28 +197,22 @@ struct CudnnAttention::Attribute {
         bytes(reinterpret_cast<const char *>(values.data()),
               reinterpret_cast<const char *>(values.data() + values.size())) {}
   Attribute(int name, int type, int value) : Attribute(name, type, std::vector<int>{value}) {}
-  Attribute(int name, int64_t value)
-      : Attribute(name, CUDNN_TYPE_INT64, std::vector<int64_t>{value}) {}
-  Attribute(int name, bool value)
-      : Attribute(name, CUDNN_TYPE_BOOLEAN, std::vector<char>{char(value)}) {}
+  Attribute(int name, int64_t value) : Attribute(name, CUDNN_TYPE_INT64, std::vector<int64_t>{value}) {}
+  Attribute(int name, bool value) : Attribute(name, CUDNN_TYPE_BOOLEAN, std::vector<char>{char(value)}) {}
   Attribute(int name, cudnnBackendDescriptor_t value)
-      : Attribute(name, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                  std::vector<cudnnBackendDescriptor_t>{value}) {}
-  Attribute(int name, cudnnHandle_t value)
-      : Attribute(name, CUDNN_TYPE_HANDLE, std::vector<cudnnHandle_t>{value}) {}
+      : Attribute(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, std::vector<cudnnBackendDescriptor_t>{value}) {}
+  Attribute(int name, cudnnHandle_t value) : Attribute(name, CUDNN_TYPE_HANDLE, std::vector<cudnnHandle_t>{value}) {}
 };
 
-Expected<cudnnBackendDescriptor_t>
-CudnnAttention::add(int kind, const std::vector<Attribute> &attributes) {
+Expected<cudnnBackendDescriptor_t> CudnnAttention::add(int kind, const std::vector<Attribute> &attributes) {
   const std::string what = "attention: descriptor " + std::to_string(kind);
   cudnnBackendDescriptor_t descriptor = nullptr;
   SK_RETURN_IF_ERROR(api_.check(api_.cudnnBackendCreateDescriptor(kind, &descriptor), what));
   descriptors_.push_back(descriptor);
   for (const Attribute &attribute : attributes)
-    SK_RETURN_IF_ERROR(
-        api_.check(api_.cudnnBackendSetAttribute(descriptor, attribute.name, attribute.type,
-                                                 attribute.count, attribute.bytes.data()),
-                   what + ", attribute " + std::to_string(attribute.name)));
+    SK_RETURN_IF_ERROR(api_.check(api_.cudnnBackendSetAttribute(descriptor, attribute.name, attribute.type,
+                                                                attribute.count, attribute.bytes.data()),
+                                  what + ", attribute " + std::to_string(attribute.name)));
   SK_RETURN_IF_ERROR(api_.check(api_.cudnnBackendFinalize(descriptor), what));
   return descriptor;
 }
@@ -256,28 +232,24 @@ public:
     return tensor(uid, type, operand, alignment, false, false);
   }
   /// On the host, when it runs.
-  Tensor scalar(int64_t uid, int type) {
-    return tensor(uid, type, {{1, 1, 1, 1}, {1, 1, 1, 1}}, 4, false, true);
-  }
+  Tensor scalar(int64_t uid, int type) { return tensor(uid, type, {{1, 1, 1, 1}, {1, 1, 1, 1}}, 4, false, true); }
   /// Row-major; on chip.
   Tensor onChip(int type, const std::array<int64_t, 4> &dims) {
-    const CudnnOperand operand = {
-        dims, {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1}};
+    const CudnnOperand operand = {dims, {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1}};
     return tensor(next_++, type, operand, 16, true, false);
   }
 
   void product(Tensor a, Tensor b, Tensor c) {
-    const Tensor how = add(CUDNN_BACKEND_MATMUL_DESCRIPTOR,
-                           {{CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT}});
-    operation(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR,
-              {{CUDNN_ATTR_OPERATION_MATMUL_ADESC, a},
-               {CUDNN_ATTR_OPERATION_MATMUL_BDESC, b},
-               {CUDNN_ATTR_OPERATION_MATMUL_CDESC, c},
-               {CUDNN_ATTR_OPERATION_MATMUL_DESC, how}});
+    const Tensor how =
+        add(CUDNN_BACKEND_MATMUL_DESCRIPTOR, {{CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT}});
+    operation(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, {{CUDNN_ATTR_OPERATION_MATMUL_ADESC, a},
+                                                          {CUDNN_ATTR_OPERATION_MATMUL_BDESC, b},
+                                                          {CUDNN_ATTR_OPERATION_MATMUL_CDESC, c},
+                                                          {CUDNN_ATTR_OPERATION_MATMUL_DESC, how}});
   }
   /// y = mode(x, b); b and the condition of a selection may be null.
-  void elementwise(int mode, int computed, Tensor y, Tensor x, Tensor b = nullptr,
-                   Tensor condition = nullptr, int64_t axis = -1) {
+  void elementwise(int mode, int computed, Tensor y, Tensor x, Tensor b = nullptr, Tensor condition = nullptr,
+                   int64_t axis = -1) {
     std::vector<Attribute> how = {{CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode},
                                   {CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, computed}};
     if (axis >= 0)
@@ -293,18 +265,15 @@ public:
     operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, what);
   }
   void reduce(int kind, Tensor x, Tensor y) {
-    const Tensor how =
-        add(CUDNN_BACKEND_REDUCTION_DESCRIPTOR,
-            {{CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, kind},
-             {CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT}});
-    operation(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR,
-              {{CUDNN_ATTR_OPERATION_REDUCTION_DESC, how},
-               {CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x},
-               {CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y}});
+    const Tensor how = add(CUDNN_BACKEND_REDUCTION_DESCRIPTOR,
+                           {{CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, kind},
+                            {CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT}});
+    operation(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, {{CUDNN_ATTR_OPERATION_REDUCTION_DESC, how},
+                                                             {CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x},
+                                                             {CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y}});
   }
   Expected<cudnnBackendDescriptor_t> finish(cudnnHandle_t handle) {
-    std::vector<Attribute> what = {
-        {CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, operations_}};
+    std::vector<Attribute> what = {{CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, operations_}};
     if (handle)
       what.push_back({CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle});
     const Tensor graph = add(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, what);
@@ -313,22 +282,18 @@ public:
   }
 
 private:
-  Tensor tensor(int64_t uid, int type, const CudnnOperand &operand, int64_t alignment,
-                bool isVirtual, bool isValue) {
-    return add(CUDNN_BACKEND_TENSOR_DESCRIPTOR,
-               {{CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, type},
-                {CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64,
-                 std::vector<int64_t>(operand.dims.begin(), operand.dims.end())},
-                {CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64,
-                 std::vector<int64_t>(operand.strides.begin(), operand.strides.end())},
-                {CUDNN_ATTR_TENSOR_UNIQUE_ID, uid},
-                {CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment},
-                {CUDNN_ATTR_TENSOR_IS_VIRTUAL, isVirtual},
-                {CUDNN_ATTR_TENSOR_IS_BY_VALUE, isValue}});
+  Tensor tensor(int64_t uid, int type, const CudnnOperand &operand, int64_t alignment, bool isVirtual, bool isValue) {
+    return add(CUDNN_BACKEND_TENSOR_DESCRIPTOR, {{CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, type},
+                                                 {CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64,
+                                                  std::vector<int64_t>(operand.dims.begin(), operand.dims.end())},
+                                                 {CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64,
+                                                  std::vector<int64_t>(operand.strides.begin(), operand.strides.end())},
+                                                 {CUDNN_ATTR_TENSOR_UNIQUE_ID, uid},
+                                                 {CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment},
+                                                 {CUDNN_ATTR_TENSOR_IS_VIRTUAL, isVirtual},
+                                                 {CUDNN_ATTR_TENSOR_IS_BY_VALUE, isValue}});
   }
-  void operation(int kind, const std::vector<Attribute> &attributes) {
-    operations_.push_back(add(kind, attributes));
-  }
+  void operation(int kind, const std::vector<Attribute> &attributes) { operations_.push_back(add(kind, attributes)); }
   Tensor add(int kind, const std::vector<Attribute> &attributes) {
     if (!status_.ok())
       return nullptr;
@@ -343,17 +308,14 @@ private:
   int64_t next_ = UidVirtual;
 };
 
-Expected<cudnnBackendDescriptor_t> CudnnAttention::addGraph(const CudnnShape &shape,
-                                                            int64_t biasAlignment,
+Expected<cudnnBackendDescriptor_t> CudnnAttention::addGraph(const CudnnShape &shape, int64_t biasAlignment,
                                                             cudnnHandle_t handle) {
   constexpr int f32 = CUDNN_DATA_FLOAT, i32 = CUDNN_DATA_INT32;
-  const std::array<int64_t, 4> scores = {shape.q.dims[0], shape.q.dims[1], shape.q.dims[2],
-                                         shape.k.dims[3]};
+  const std::array<int64_t, 4> scores = {shape.q.dims[0], shape.q.dims[1], shape.q.dims[2], shape.k.dims[3]};
   const std::array<int64_t, 4> rows = {scores[0], scores[1], scores[2], 1};
   Graph graph(*this);
   Graph::Tensor x = graph.onChip(f32, scores);
-  graph.product(graph.tensor(UidQ, shape.type, shape.q, 16),
-                graph.tensor(UidK, shape.type, shape.k, 16), x);
+  graph.product(graph.tensor(UidQ, shape.type, shape.q, 16), graph.tensor(UidK, shape.type, shape.k, 16), x);
   auto scored = [&](int mode, Graph::Tensor b, Graph::Tensor condition = nullptr) {
     const Graph::Tensor y = graph.onChip(f32, scores);
     graph.elementwise(mode, f32, y, x, b, condition);
@@ -366,8 +328,7 @@ Expected<cudnnBackendDescriptor_t> CudnnAttention::addGraph(const CudnnShape &sh
     Graph::Tensor row = graph.onChip(i32, scores);
     graph.elementwise(CUDNN_POINTWISE_GEN_INDEX, f32, row, x, nullptr, nullptr, 2);
     if (fromLast_)
-      for (auto [mode, uid] : {std::pair(CUDNN_POINTWISE_ADD, UidKeys),
-                               std::pair(CUDNN_POINTWISE_SUB, UidQueries)}) {
+      for (auto [mode, uid] : {std::pair(CUDNN_POINTWISE_ADD, UidKeys), std::pair(CUDNN_POINTWISE_SUB, UidQueries)}) {
         const Graph::Tensor shifted = graph.onChip(i32, scores);
         graph.elementwise(mode, i32, shifted, row, graph.scalar(uid, i32));
         row = shifted;
@@ -388,24 +349,19 @@ Expected<cudnnBackendDescriptor_t> CudnnAttention::addGraph(const CudnnShape &sh
   graph.elementwise(CUDNN_POINTWISE_LOG, f32, logarithm, sum);
   graph.elementwise(CUDNN_POINTWISE_ADD, f32, statistics, most, logarithm);
   graph.elementwise(CUDNN_POINTWISE_DIV, f32, weights, x, sum);
-  graph.product(weights, graph.tensor(UidV, shape.type, shape.v, 16),
-                graph.tensor(UidOut, shape.type, shape.out, 16));
+  graph.product(weights, graph.tensor(UidV, shape.type, shape.v, 16), graph.tensor(UidOut, shape.type, shape.out, 16));
   return graph.finish(handle);
 }
 
-Status CudnnAttention::choose(CudnnTarget target, cudnnBackendDescriptor_t graph,
-                              int64_t mostWorkspaceBytes) {
-  std::vector<Attribute> question = {
-      {CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph},
-      {CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, CUDNN_HEUR_MODE_A}};
+Status CudnnAttention::choose(CudnnTarget target, cudnnBackendDescriptor_t graph, int64_t mostWorkspaceBytes) {
+  std::vector<Attribute> question = {{CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph},
+                                     {CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, CUDNN_HEUR_MODE_A}};
   if (target.device)
     question.push_back({CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, target.device});
-  SK_ASSIGN_OR_RETURN(const cudnnBackendDescriptor_t heuristics,
-                      add(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, question));
+  SK_ASSIGN_OR_RETURN(const cudnnBackendDescriptor_t heuristics, add(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, question));
   auto results = [&](int64_t most, int64_t *count, void *to) {
     return api_.check(api_.cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                                    CUDNN_TYPE_BACKEND_DESCRIPTOR, most, count,
-                                                    to),
+                                                    CUDNN_TYPE_BACKEND_DESCRIPTOR, most, count, to),
                       "attention: engines");
   };
   int64_t count = 0;
@@ -413,9 +369,8 @@ Status CudnnAttention::choose(CudnnTarget target, cudnnBackendDescriptor_t graph
   std::vector<cudnnBackendDescriptor_t> engines;
   for (int64_t i = 0; i < count; ++i) {
     cudnnBackendDescriptor_t engine = nullptr;
-    SK_RETURN_IF_ERROR(api_.check(
-        api_.cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &engine),
-        "attention: an engine"));
+    SK_RETURN_IF_ERROR(api_.check(api_.cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &engine),
+                                  "attention: an engine"));
     descriptors_.push_back(engine);
     engines.push_back(engine);
   }
@@ -431,13 +386,11 @@ Status CudnnAttention::choose(CudnnTarget target, cudnnBackendDescriptor_t graph
     status = plan.status();
     int64_t one = 0;
     if (status.ok())
-      status = api_.check(api_.cudnnBackendGetAttribute(
-                              *plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-                              CUDNN_TYPE_INT64, 1, &one, &workspaceBytes_),
+      status = api_.check(api_.cudnnBackendGetAttribute(*plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                                        CUDNN_TYPE_INT64, 1, &one, &workspaceBytes_),
                           "attention: its workspace");
     if (status.ok() && workspaceBytes_ > mostWorkspaceBytes)
-      status = unsupported("shapes that take a workspace of " + std::to_string(workspaceBytes_) +
-                           " bytes");
+      status = unsupported("shapes that take a workspace of " + std::to_string(workspaceBytes_) + " bytes");
     if (status.ok()) {
       plan_ = *plan;
       return {};
@@ -446,9 +399,9 @@ Status CudnnAttention::choose(CudnnTarget target, cudnnBackendDescriptor_t graph
   return status;
 }
 
-Expected<std::unique_ptr<CudnnAttention>>
-CudnnAttention::make(const CudnnApi &api, CudnnTarget target, const CudnnShape &shape,
-                     int64_t biasAlignment, int64_t mostWorkspaceBytes) {
+Expected<std::unique_ptr<CudnnAttention>> CudnnAttention::make(const CudnnApi &api, CudnnTarget target,
+                                                               const CudnnShape &shape, int64_t biasAlignment,
+                                                               int64_t mostWorkspaceBytes) {
   std::unique_ptr<CudnnAttention> plan(new CudnnAttention(api));
   plan->scale_ = shape.scale;
   plan->masked_ = -infinity;
@@ -457,14 +410,13 @@ CudnnAttention::make(const CudnnApi &api, CudnnTarget target, const CudnnShape &
   plan->hasBias_ = shape.biasOperand >= 0;
   plan->isCausal_ = shape.isCausal;
   plan->fromLast_ = shape.isCausal && shape.fromLast;
-  SK_ASSIGN_OR_RETURN(const cudnnBackendDescriptor_t graph,
-                      plan->addGraph(shape, biasAlignment, target.handle));
+  SK_ASSIGN_OR_RETURN(const cudnnBackendDescriptor_t graph, plan->addGraph(shape, biasAlignment, target.handle));
   SK_RETURN_IF_ERROR(plan->choose(target, graph, mostWorkspaceBytes));
   return plan;
 }
 
-Status CudnnAttention::run(cudnnHandle_t handle, const void *q, const void *k, const void *v,
-                           void *out, const void *bias, void *workspace) const {
+Status CudnnAttention::run(cudnnHandle_t handle, const void *q, const void *k, const void *v, void *out,
+                           const void *bias, void *workspace) const {
   std::vector<int64_t> uids = {UidQ, UidK, UidV, UidOut, UidScale};
   std::vector<const void *> data = {q, k, v, out, &scale_};
   auto give = [&](Uid uid, const void *what) {
@@ -485,8 +437,7 @@ Status CudnnAttention::run(cudnnHandle_t handle, const void *q, const void *k, c
       pack.add(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR,
                {{CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, uids},
                 {CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, data},
-                {CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR,
-                 std::vector<void *>{workspace}}}));
+                {CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, std::vector<void *>{workspace}}}));
   return api_.check(api_.cudnnBackendExecute(handle, plan_, arguments), "attention");
 }
 

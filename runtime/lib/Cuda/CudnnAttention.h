@@ -20,12 +20,12 @@ struct CudnnOperand {
 
 /// sk_attention in terms of cuDNN. Scores are scaled, biased and masked in this order.
 struct CudnnShape {
-  int type = 0; ///< cudnnDataType_t of q, k, v and the result.
-  CudnnOperand q, k, v, out, bias; ///< k is transposed: rows are those of a head.
+  int type = 0;                       ///< cudnnDataType_t of q, k, v and the result.
+  CudnnOperand q, k, v, out, bias;    ///< k is transposed: rows are those of a head.
   int biasOperand = -1, biasType = 0; ///< -1: there is none.
   float scale = 1;
-  bool isCausal = false;  ///< Keys behind a query weigh nothing;
-  bool fromLast = false;  ///< the last key is that of the last query, else first and first.
+  bool isCausal = false; ///< Keys behind a query weigh nothing;
+  bool fromLast = false; ///< the last key is that of the last query, else first and first.
 };
 
 /// Says why where it is nothing that cuDNN does, or would not do as described.
@@ -42,14 +42,14 @@ struct CudnnTarget {
 class CudnnAttention {
 public:
   /// q, k, v and the result are aligned to 16 bytes, the bias to `biasAlignment`.
-  static Expected<std::unique_ptr<CudnnAttention>>
-  make(const CudnnApi &api, CudnnTarget target, const CudnnShape &shape, int64_t biasAlignment,
-       int64_t mostWorkspaceBytes);
+  static Expected<std::unique_ptr<CudnnAttention>> make(const CudnnApi &api, CudnnTarget target,
+                                                        const CudnnShape &shape, int64_t biasAlignment,
+                                                        int64_t mostWorkspaceBytes);
   ~CudnnAttention();
   int64_t workspaceBytes() const { return workspaceBytes_; }
   /// On the handle's stream.
-  Status run(cudnnHandle_t handle, const void *q, const void *k, const void *v, void *out,
-             const void *bias, void *workspace) const;
+  Status run(cudnnHandle_t handle, const void *q, const void *k, const void *v, void *out, const void *bias,
+             void *workspace) const;
 
 private:
   struct Attribute;
@@ -57,8 +57,7 @@ private:
   explicit CudnnAttention(const CudnnApi &api) : api_(api) {}
   /// A finalized descriptor, which goes with this object.
   Expected<cudnnBackendDescriptor_t> add(int kind, const std::vector<Attribute> &attributes);
-  Expected<cudnnBackendDescriptor_t> addGraph(const CudnnShape &shape, int64_t biasAlignment,
-                                              cudnnHandle_t handle);
+  Expected<cudnnBackendDescriptor_t> addGraph(const CudnnShape &shape, int64_t biasAlignment, cudnnHandle_t handle);
   Status choose(CudnnTarget target, cudnnBackendDescriptor_t graph, int64_t mostWorkspaceBytes);
 
   const CudnnApi &api_;

@@ -18,9 +18,7 @@ namespace shardkit::rt::cuda {
 //===----------------------------------------------------------------------===//
 
 Status Device::Impl::start() {
-  auto check = [&](CUresult result, const char *what) {
-    return driver.check(result, placed(what));
-  };
+  auto check = [&](CUresult result, const char *what) { return driver.check(result, placed(what)); };
   SK_RETURN_IF_ERROR(check(driver.cuCtxSetCurrent(gpu.context), "entering its context"));
   for (CUstream *stream : {&compute, &communication, &aside})
     SK_RETURN_IF_ERROR(check(driver.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), "a stream"));
@@ -63,8 +61,7 @@ Device::Device(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Device::~Device() = default;
 
 Status Device::enter() {
-  return impl_->driver.check(impl_->driver.cuCtxSetCurrent(impl_->gpu.context),
-                             impl_->placed("entering its context"));
+  return impl_->driver.check(impl_->driver.cuCtxSetCurrent(impl_->gpu.context), impl_->placed("entering its context"));
 }
 
 const std::string &Device::name() const { return impl_->gpu.name; }
@@ -98,15 +95,14 @@ static Status checkChip(const std::string &chip, const Gpu &gpu) {
   if (number < 10 || (suffix != "" && suffix != "a" && suffix != "f"))
     return invalid("the bundle is compiled for chip '" + chip + "', expected one like sm_90");
   const int mine = gpu.major * 10 + gpu.minor;
-  if (suffix == "a" ? mine == number
-                    : mine >= number && (suffix == "" || mine / 10 == number / 10))
+  if (suffix == "a" ? mine == number : mine >= number && (suffix == "" || mine / 10 == number / 10))
     return {};
-  return invalid("the bundle is compiled for chip " + chip + ", " + gpu.name + " is sm_" +
-                 std::to_string(mine) + ", expected a bundle for that or an earlier one");
+  return invalid("the bundle is compiled for chip " + chip + ", " + gpu.name + " is sm_" + std::to_string(mine) +
+                 ", expected a bundle for that or an earlier one");
 }
 
-Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_t begin,
-                                                 int64_t end, const DeviceOptions &options) {
+Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_t begin, int64_t end,
+                                                 const DeviceOptions &options) {
   SK_ASSIGN_OR_RETURN(Machine * machine, Machine::open());
   // With CUDA_VISIBLE_DEVICES processes may see other GPUs.
   const bool areOwn = options.firstGpu >= 0, seesAll = !std::getenv("CUDA_VISIBLE_DEVICES");
@@ -114,19 +110,17 @@ Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_
   const int64_t needed = seesAll ? options.hostRanks : end - begin;
   if (areOwn && options.map.empty() && needed > machine->count())
     return invalid("this machine has " + std::to_string(machine->count()) + " GPU" +
-                   (machine->count() == 1 ? "" : "s") + ", expected one for each of its " +
-                   std::to_string(needed) + " ranks");
+                   (machine->count() == 1 ? "" : "s") + ", expected one for each of its " + std::to_string(needed) +
+                   " ranks");
   std::unique_ptr<Devices> devices(new Devices);
   devices->impl_->begin = begin;
   for (int64_t rank = begin; rank < end; ++rank) {
-    const int64_t ordinal = rank < int64_t(options.map.size())
-                                ? options.map[size_t(rank)]
-                                : areOwn ? first + rank - begin
-                                         : rank % machine->count();
+    const int64_t ordinal = rank < int64_t(options.map.size()) ? options.map[size_t(rank)]
+                            : areOwn                           ? first + rank - begin
+                                                               : rank % machine->count();
     if (ordinal >= machine->count())
-      return invalid("rank " + std::to_string(rank) + " is put on GPU " +
-                     std::to_string(ordinal) + ", this machine has " +
-                     std::to_string(machine->count()));
+      return invalid("rank " + std::to_string(rank) + " is put on GPU " + std::to_string(ordinal) +
+                     ", this machine has " + std::to_string(machine->count()));
     SK_ASSIGN_OR_RETURN(Gpu * gpu, machine->gpu(int(ordinal)));
     SK_RETURN_IF_ERROR(checkChip(chip, *gpu));
     std::unique_ptr<Programs> &programs = devices->impl_->programs[int(ordinal)];
@@ -143,8 +137,7 @@ Expected<std::unique_ptr<Devices>> Devices::open(const std::string &chip, int64_
 // Memory
 //===----------------------------------------------------------------------===//
 
-Status Device::Impl::checkAllocation(CUresult result, int64_t bytes,
-                                     const std::function<Status(int64_t)> &describe) {
+Status Device::Impl::checkAllocation(CUresult result, int64_t bytes, const std::function<Status(int64_t)> &describe) {
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     size_t free = 0, total = 0;
     driver.cuMemGetInfo(&free, &total);
@@ -163,8 +156,7 @@ CUresult Device::Impl::allocate(CUdeviceptr *memory, size_t bytes) {
   return driver.cuMemAlloc(memory, bytes);
 }
 
-Expected<void *> Device::allocate(int64_t bytes,
-                                  const std::function<Status(int64_t)> &describe) {
+Expected<void *> Device::allocate(int64_t bytes, const std::function<Status(int64_t)> &describe) {
   SK_RETURN_IF_ERROR(enter());
   CUdeviceptr memory = 0;
   const CUresult result = impl_->allocate(&memory, sizeToAllocate(bytes));
@@ -172,12 +164,10 @@ Expected<void *> Device::allocate(int64_t bytes,
   return pointer(memory);
 }
 
-Expected<Buffer> Device::allocateInOrder(int64_t bytes,
-                                         const std::function<Status(int64_t)> &describe) {
+Expected<Buffer> Device::allocateInOrder(int64_t bytes, const std::function<Status(int64_t)> &describe) {
   SK_RETURN_IF_ERROR(enter());
   CUdeviceptr memory = 0;
-  const CUresult result = impl_->driver.cuMemAllocAsync(
-      &memory, sizeToAllocate(bytes), impl_->compute);
+  const CUresult result = impl_->driver.cuMemAllocAsync(&memory, sizeToAllocate(bytes), impl_->compute);
   SK_RETURN_IF_ERROR(impl_->checkAllocation(result, bytes, describe));
   return Buffer(pointer(memory), bytes, [this](void *data) {
     (void)enter();
@@ -194,17 +184,16 @@ Status Device::upload(void *to, const void *from, int64_t bytes) {
   SK_RETURN_IF_ERROR(enter());
   if (bytes == 0)
     return {};
-  return impl_->driver.check(
-      impl_->driver.cuMemcpyHtoDAsync(address(to), from, size_t(bytes), impl_->compute),
-      impl_->placed("copying " + std::to_string(bytes) + " bytes to it"));
+  return impl_->driver.check(impl_->driver.cuMemcpyHtoDAsync(address(to), from, size_t(bytes), impl_->compute),
+                             impl_->placed("copying " + std::to_string(bytes) + " bytes to it"));
 }
 
 Status Device::download(void *to, const void *from, int64_t bytes) {
   SK_RETURN_IF_ERROR(enter());
   const std::string what = impl_->placed("copying " + std::to_string(bytes) + " bytes from it");
   if (bytes)
-    SK_RETURN_IF_ERROR(impl_->driver.check(
-        impl_->driver.cuMemcpyDtoHAsync(to, address(from), size_t(bytes), impl_->compute), what));
+    SK_RETURN_IF_ERROR(
+        impl_->driver.check(impl_->driver.cuMemcpyDtoHAsync(to, address(from), size_t(bytes), impl_->compute), what));
   return impl_->driver.check(impl_->driver.cuStreamSynchronize(impl_->compute), what);
 }
 
@@ -226,12 +215,10 @@ Status Device::Impl::copy(CUstream stream, void *to, const void *from, int64_t b
 Status Device::copy(void *to, const void *from, int64_t bytes) {
   if (to == from)
     return {};
-  return impl_->timed([] { return "copy"; },
-                      [&] { return impl_->copy(impl_->compute, to, from, bytes); });
+  return impl_->timed([] { return "copy"; }, [&] { return impl_->copy(impl_->compute, to, from, bytes); });
 }
 
-Status DeviceMemory::reserve(Device &device, int64_t bytes,
-                             const std::function<Status(int64_t)> &describe) {
+Status DeviceMemory::reserve(Device &device, int64_t bytes, const std::function<Status(int64_t)> &describe) {
   if (device_ == &device && data_ && bytes <= bytes_)
     return {};
   *this = DeviceMemory();
@@ -256,9 +243,8 @@ Status PinnedMemory::reserve(Device &device, int64_t bytes) {
   data_ = nullptr;
   bytes_ = 0;
   void *memory = nullptr;
-  SK_RETURN_IF_ERROR(driver.check(
-      driver.cuMemHostAlloc(&memory, size_t(bytes ? bytes : 1), CU_MEMHOSTALLOC_PORTABLE),
-      "allocating " + std::to_string(bytes) + " bytes of pinned memory"));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuMemHostAlloc(&memory, size_t(bytes ? bytes : 1), CU_MEMHOSTALLOC_PORTABLE),
+                                  "allocating " + std::to_string(bytes) + " bytes of pinned memory"));
   device_ = &device;
   data_ = static_cast<char *>(memory);
   bytes_ = bytes;
@@ -276,37 +262,34 @@ PinnedMemory::~PinnedMemory() {
 // Programs
 //===----------------------------------------------------------------------===//
 
-Status Device::launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z,
-                      void *const *args) {
+Status Device::launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z, void *const *args) {
   if (x == 0 || y == 0 || z == 0)
     return {};
   SK_ASSIGN_OR_RETURN(CUfunction function, impl_->programs.kernel(*kernel));
   constexpr int64_t most = 65535, mostX = 0x7fffffff;
   if (x < 0 || y < 0 || z < 0 || x > mostX || y > most || z > most)
-    return invalid("kernel '" + std::string(kernel->name) + "' is launched on " +
-                   std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z) +
-                   " blocks, expected at most " + std::to_string(mostX) + " x " +
-                   std::to_string(most) + " x " + std::to_string(most));
+    return invalid("kernel '" + std::string(kernel->name) + "' is launched on " + std::to_string(x) + " x " +
+                   std::to_string(y) + " x " + std::to_string(z) + " blocks, expected at most " +
+                   std::to_string(mostX) + " x " + std::to_string(most) + " x " + std::to_string(most));
   impl_->lastKernel = kernel->name;
-  return impl_->timed([&] { return impl_->lastKernel; }, [&] {
-    return impl_->driver.check(
-        impl_->driver.cuLaunchKernel(function, unsigned(x), unsigned(y), unsigned(z),
-                                     unsigned(kernel->block[0]), unsigned(kernel->block[1]),
-                                     unsigned(kernel->block[2]), unsigned(kernel->shared_bytes),
-                                     impl_->compute, const_cast<void **>(args), nullptr),
-        impl_->placed("launching kernel '" + impl_->lastKernel + "'"));
-  });
+  return impl_->timed([&] { return impl_->lastKernel; },
+                      [&] {
+                        return impl_->driver.check(
+                            impl_->driver.cuLaunchKernel(function, unsigned(x), unsigned(y), unsigned(z),
+                                                         unsigned(kernel->block[0]), unsigned(kernel->block[1]),
+                                                         unsigned(kernel->block[2]), unsigned(kernel->shared_bytes),
+                                                         impl_->compute, const_cast<void **>(args), nullptr),
+                            impl_->placed("launching kernel '" + impl_->lastKernel + "'"));
+                      });
 }
 
-Status Device::Impl::launchOwn(CUstream stream, const std::string &name, int64_t elements,
-                               void **args) {
+Status Device::Impl::launchOwn(CUstream stream, const std::string &name, int64_t elements, void **args) {
   SK_ASSIGN_OR_RETURN(CUfunction function, programs.ownKernel(name, kernelText, 0));
   // The kernels step over what is left.
-  const int64_t blocks =
-      std::min<int64_t>((elements + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS, 1 << 20);
-  return driver.check(driver.cuLaunchKernel(function, unsigned(blocks), 1, 1, SK_KERNEL_THREADS, 1,
-                                            1, 0, stream, args, nullptr),
-                      placed("launching kernel '" + name + "'"));
+  const int64_t blocks = std::min<int64_t>((elements + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS, 1 << 20);
+  return driver.check(
+      driver.cuLaunchKernel(function, unsigned(blocks), 1, 1, SK_KERNEL_THREADS, 1, 1, 0, stream, args, nullptr),
+      placed("launching kernel '" + name + "'"));
 }
 
 Expected<const void *> Device::Impl::descriptor(const std::string &bytes) {
@@ -316,8 +299,7 @@ Expected<const void *> Device::Impl::descriptor(const std::string &bytes) {
   constexpr int64_t chunkBytes = 256 << 10;
   // Buffers that come and go elsewhere each time are described anew each time.
   constexpr size_t most = 1 << 16;
-  const bool isHeld = std::any_of(recorded.begin(), recorded.end(),
-                                  [](const auto &one) { return one.second.graph; });
+  const bool isHeld = std::any_of(recorded.begin(), recorded.end(), [](const auto &one) { return one.second.graph; });
   if (descriptors.size() >= most && !isHeld) {
     for (CUstream stream : {compute, communication})
       SK_RETURN_IF_ERROR(driver.check(driver.cuStreamSynchronize(stream), placed("waiting for it")));
@@ -336,8 +318,7 @@ Expected<const void *> Device::Impl::descriptor(const std::string &bytes) {
     chunks.push_back(chunk);
     chunkLeft = made;
   }
-  SK_RETURN_IF_ERROR(driver.check(
-      driver.cuMemcpyHtoDAsync(chunk, bytes.data(), bytes.size(), aside), what));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuMemcpyHtoDAsync(chunk, bytes.data(), bytes.size(), aside), what));
   SK_RETURN_IF_ERROR(driver.check(driver.cuStreamSynchronize(aside), what));
   descriptors.emplace(bytes, chunk);
   const void *result = pointer(chunk);
@@ -367,23 +348,20 @@ static std::string nameOf(const sk_contraction &desc) {
 }
 
 Status Device::contract(const sk_contraction *desc, const void *a, const void *b, void *c) {
-  return impl_->timed([&] { return nameOf(*desc); }, [&] {
-    return impl_->contractions->run({*desc, nullptr, a, b, c, {}});
-  });
+  return impl_->timed([&] { return nameOf(*desc); },
+                      [&] { return impl_->contractions->run({*desc, nullptr, a, b, c, {}}); });
 }
 
-Status Device::contractFused(const sk_fused_contraction *desc, const void *a, const void *b,
-                             void *c, const void *first, const void *second) {
-  return impl_->timed([&] { return nameOf(desc->product) + ", with what follows it"; }, [&] {
-    return impl_->contractions->run({desc->product, desc, a, b, c, {first, second}});
-  });
+Status Device::contractFused(const sk_fused_contraction *desc, const void *a, const void *b, void *c, const void *first,
+                             const void *second) {
+  return impl_->timed([&] { return nameOf(desc->product) + ", with what follows it"; },
+                      [&] { return impl_->contractions->run({desc->product, desc, a, b, c, {first, second}}); });
 }
 
-Status Device::attention(const sk_attention_desc *desc, const void *q, const void *k,
-                         const void *v, void *out, const void *const *operands) {
-  return impl_->timed([&] { return impl_->lastKernel; }, [&] {
-    return impl_->attention->run({*desc, q, k, v, out, operands});
-  });
+Status Device::attention(const sk_attention_desc *desc, const void *q, const void *k, const void *v, void *out,
+                         const void *const *operands) {
+  return impl_->timed([&] { return impl_->lastKernel; },
+                      [&] { return impl_->attention->run({*desc, q, k, v, out, operands}); });
 }
 
 Status Device::startCommunication() {
@@ -413,8 +391,7 @@ Status Device::Impl::beginSpan() {
   if (usedSpans == spans.size()) {
     Span span = {};
     for (CUevent *event : {&span.begin, &span.end})
-      SK_RETURN_IF_ERROR(driver.check(driver.cuEventCreate(event, CU_EVENT_DEFAULT),
-                                      placed("an event")));
+      SK_RETURN_IF_ERROR(driver.check(driver.cuEventCreate(event, CU_EVENT_DEFAULT), placed("an event")));
     spans.push_back(span);
   }
   return mark(spans[usedSpans].begin, compute);
@@ -429,9 +406,8 @@ Status Device::Impl::endSpan(std::string name) {
 Status Device::Impl::addSpans() {
   for (size_t i = 0; i < usedSpans; ++i) {
     float milliseconds = 0;
-    SK_RETURN_IF_ERROR(
-        driver.check(driver.cuEventElapsedTime(&milliseconds, spans[i].begin, spans[i].end),
-                     placed("asking for the time of " + spans[i].name)));
+    SK_RETURN_IF_ERROR(driver.check(driver.cuEventElapsedTime(&milliseconds, spans[i].begin, spans[i].end),
+                                    placed("asking for the time of " + spans[i].name)));
     Device::Work &work = profile[spans[i].name];
     ++work.executions;
     work.seconds += double(milliseconds) / 1e3;
@@ -447,8 +423,8 @@ Expected<double> Device::Impl::secondsOf(const std::function<Status()> &call) {
   float milliseconds = 0;
   SK_RETURN_IF_ERROR(mark(span.end, compute));
   SK_RETURN_IF_ERROR(driver.check(driver.cuEventSynchronize(span.end), placed("waiting")));
-  SK_RETURN_IF_ERROR(driver.check(driver.cuEventElapsedTime(&milliseconds, span.begin, span.end),
-                                  placed("asking for a time")));
+  SK_RETURN_IF_ERROR(
+      driver.check(driver.cuEventElapsedTime(&milliseconds, span.begin, span.end), placed("asking for a time")));
   return double(milliseconds) / 1e3;
 }
 
@@ -459,8 +435,8 @@ Expected<size_t> Device::stamp() {
   std::vector<CUevent> &stamps = impl_->stamps;
   if (impl_->usedStamps == stamps.size()) {
     CUevent event = nullptr;
-    SK_RETURN_IF_ERROR(impl_->driver.check(impl_->driver.cuEventCreate(&event, CU_EVENT_DEFAULT),
-                                           impl_->placed("an event")));
+    SK_RETURN_IF_ERROR(
+        impl_->driver.check(impl_->driver.cuEventCreate(&event, CU_EVENT_DEFAULT), impl_->placed("an event")));
     stamps.push_back(event);
   }
   SK_RETURN_IF_ERROR(impl_->mark(stamps[impl_->usedStamps], impl_->compute));
@@ -469,17 +445,16 @@ Expected<size_t> Device::stamp() {
 
 Expected<double> Device::secondsBetween(size_t from, size_t to) {
   float milliseconds = 0;
-  SK_RETURN_IF_ERROR(impl_->driver.check(
-      impl_->driver.cuEventElapsedTime(&milliseconds, impl_->stamps[from], impl_->stamps[to]),
-      impl_->placed("asking for the time between two events")));
+  SK_RETURN_IF_ERROR(
+      impl_->driver.check(impl_->driver.cuEventElapsedTime(&milliseconds, impl_->stamps[from], impl_->stamps[to]),
+                          impl_->placed("asking for the time between two events")));
   return double(milliseconds) / 1e3;
 }
 
 void Device::clearStamps() { impl_->usedStamps = 0; }
 
-int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
-                       void *const *results, size_t numResults, void *arena,
-                       const std::function<int32_t()> &run, Status &status) {
+int32_t Device::record(sk_program program, void *const *args, size_t numArgs, void *const *results, size_t numResults,
+                       void *arena, const std::function<int32_t()> &run, Status &status) {
   const DriverApi &driver = impl_->driver;
   std::vector<const void *> key = {reinterpret_cast<const void *>(program), arena};
   key.insert(key.end(), args, args + numArgs);
@@ -490,8 +465,7 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
   Impl::Recorded &known = impl_->recorded[key];
   auto launch = [&] {
     ++impl_->graphUses.launched;
-    status = driver.check(driver.cuGraphLaunch(known.graph, impl_->compute),
-                          impl_->placed("launching a graph"));
+    status = driver.check(driver.cuGraphLaunch(known.graph, impl_->compute), impl_->placed("launching a graph"));
     return int32_t(status.code());
   };
   if (known.graph)
@@ -514,9 +488,8 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
     return run();
   };
   // Relaxed: what is asked for the first time now is uploaded beside it.
-  Status failure =
-      driver.check(driver.cuStreamBeginCapture(impl_->compute, CU_STREAM_CAPTURE_MODE_RELAXED),
-                   impl_->placed("starting to record a graph"));
+  Status failure = driver.check(driver.cuStreamBeginCapture(impl_->compute, CU_STREAM_CAPTURE_MODE_RELAXED),
+                                impl_->placed("starting to record a graph"));
   if (!failure.ok())
     return runWithout(failure);
   impl_->captureFailure = {};
@@ -524,13 +497,11 @@ int32_t Device::record(sk_program program, void *const *args, size_t numArgs,
   const int32_t returned = run();
   impl_->isCapturing = false;
   CUgraph graph = nullptr;
-  failure = driver.check(driver.cuStreamEndCapture(impl_->compute, &graph),
-                         impl_->placed("recording a graph"));
+  failure = driver.check(driver.cuStreamEndCapture(impl_->compute, &graph), impl_->placed("recording a graph"));
   if (!impl_->captureFailure.ok()) // It came first.
     failure = impl_->captureFailure;
   if (!returned && failure.ok())
-    failure = driver.check(driver.cuGraphInstantiate(&known.graph, graph, 0),
-                           impl_->placed("making a graph"));
+    failure = driver.check(driver.cuGraphInstantiate(&known.graph, graph, 0), impl_->placed("making a graph"));
   if (graph)
     driver.cuGraphDestroy(graph);
   if (returned)
@@ -558,9 +529,8 @@ Status Device::wait(const World *world) {
       }
     }
     SK_RETURN_IF_ERROR(driver.check(
-        result, impl_->placed(impl_->lastKernel.empty()
-                                  ? "waiting for it"
-                                  : "waiting for it after kernel '" + impl_->lastKernel + "'")));
+        result, impl_->placed(impl_->lastKernel.empty() ? "waiting for it"
+                                                        : "waiting for it after kernel '" + impl_->lastKernel + "'")));
   }
   return impl_->addSpans();
 }

@@ -21,14 +21,10 @@ namespace shardkit::rt::cuda {
 inline CUdeviceptr address(const void *pointer) {
   return static_cast<CUdeviceptr>(reinterpret_cast<uintptr_t>(pointer));
 }
-inline void *pointer(CUdeviceptr address) {
-  return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
-}
+inline void *pointer(CUdeviceptr address) { return reinterpret_cast<void *>(static_cast<uintptr_t>(address)); }
 /// What is allocated for a value: kernels read aligned 16 bytes of it at once, of which
 /// the last may lie behind its end.
-inline size_t sizeToAllocate(int64_t bytes) {
-  return bytes > 0 ? (size_t(bytes) + 15) / 16 * 16 : 16;
-}
+inline size_t sizeToAllocate(int64_t bytes) { return bytes > 0 ? (size_t(bytes) + 15) / 16 * 16 : 16; }
 
 /// A GPU of this machine; its primary context stays for the process.
 struct Gpu {
@@ -36,7 +32,7 @@ struct Gpu {
   CUdevice device = 0;
   CUcontext context = nullptr;
   CUmemoryPool pool = nullptr; ///< Of what is allocated in the order of a stream.
-  std::string name; ///< "GPU 0 (...)"
+  std::string name;            ///< "GPU 0 (...)"
   int major = 0, minor = 0, processors = 1;
   int64_t bytes = 0, sharedBytes = 0; ///< Of a block, at most.
 };
@@ -95,8 +91,7 @@ class Attention;
 
 struct Device::Impl {
   Impl(Machine &machine, Gpu &gpu, Programs &programs, const DeviceOptions &options)
-      : machine(machine), driver(machine.driver()), gpu(gpu), programs(programs),
-        options(options) {}
+      : machine(machine), driver(machine.driver()), gpu(gpu), programs(programs), options(options) {}
   ~Impl();
   Status start();
 
@@ -113,8 +108,7 @@ struct Device::Impl {
   Status copy(CUstream stream, void *to, const void *from, int64_t bytes);
   /// cuMemAlloc, once more without what the pool keeps where there is no room.
   CUresult allocate(CUdeviceptr *memory, size_t bytes);
-  Status checkAllocation(CUresult result, int64_t bytes,
-                         const std::function<Status(int64_t)> &describe);
+  Status checkAllocation(CUresult result, int64_t bytes, const std::function<Status(int64_t)> &describe);
   std::string placed(const std::string &what) const { return gpu.name + ": " + what; }
   /// `call`, which gives the program's stream something to do; in the profile under `name()`.
   template <typename Name, typename Call> Status timed(Name &&name, Call &&call) {
@@ -153,7 +147,7 @@ struct Device::Impl {
     std::string name;
     CUevent begin, end;
   };
-  std::vector<Span> spans;           ///< Of which the first are in use.
+  std::vector<Span> spans; ///< Of which the first are in use.
   size_t usedSpans = 0;
   std::map<std::string, Device::Work> profile;
   std::unique_ptr<DeviceMover> mover;
@@ -238,8 +232,7 @@ private:
   Expected<Plan *> plan(const Work &work);
   Expected<std::unique_ptr<Plan>> make(const Work &work);
   /// Null, and `reason` set, where the library has no algorithm for it.
-  Expected<std::unique_ptr<Product>> makeProduct(const Work &work, const Setting &setting,
-                                                 std::string &reason);
+  Expected<std::unique_ptr<Product>> makeProduct(const Work &work, const Setting &setting, std::string &reason);
   Status runProducts(const Plan &plan, const Work &work);
   /// Measures the algorithms that there are for it and keeps the fastest.
   Status tune(Plan &plan, const Work &work);
@@ -290,7 +283,7 @@ private:
   Status makeKernel(const Call &call, Plan &plan);
   Expected<cudnnHandle_t> cudnn(const CudnnApi &api);
   Device::Impl &device_;
-  cudnnHandle_t cudnn_ = nullptr; ///< Made when it is asked for first.
+  cudnnHandle_t cudnn_ = nullptr;              ///< Made when it is asked for first.
   std::map<Key, std::shared_ptr<Plan>> plans_; ///< Equal descriptors have one.
   AttentionUses uses_;
 };

@@ -28,9 +28,8 @@ Status DeviceMover::takeStatus() {
 void DeviceMover::zero(void *to, int64_t bytes) {
   if (bytes)
     perform([&] {
-      return device_.driver.check(
-          device_.driver.cuMemsetD8Async(address(to), 0, size_t(bytes), device_.communication),
-          device_.placed("clearing " + std::to_string(bytes) + " bytes"));
+      return device_.driver.check(device_.driver.cuMemsetD8Async(address(to), 0, size_t(bytes), device_.communication),
+                                  device_.placed("clearing " + std::to_string(bytes) + " bytes"));
     });
 }
 
@@ -40,9 +39,7 @@ void DeviceMover::mark() {
 
 void DeviceMover::follow(Mover &other) {
   // All ranks of a program are on devices.
-  perform([&] {
-    return device_.follow(device_.communication, static_cast<DeviceMover &>(other).marked_);
-  });
+  perform([&] { return device_.follow(device_.communication, static_cast<DeviceMover &>(other).marked_); });
 }
 
 void DeviceMover::copy(int64_t elementSize, Source from, void *to, std::span<const Loop> loops) {
@@ -76,13 +73,11 @@ int64_t extent(std::span<const Mover::Loop> loops) {
 /// Calls fn(from, to, inner) with all loops that one kernel takes, for every iteration
 /// of those outside.
 template <typename Fn>
-Status forEachKernel(std::span<const Mover::Loop> loops, Fn &&fn, int64_t from = 0,
-                     int64_t to = 0) {
+Status forEachKernel(std::span<const Mover::Loop> loops, Fn &&fn, int64_t from = 0, int64_t to = 0) {
   if (loops.size() <= SK_KERNEL_LOOPS)
     return fn(from, to, loops);
   for (int64_t i = 0; i < loops[0].size; ++i)
-    SK_RETURN_IF_ERROR(forEachKernel(loops.subspan(1), fn, from + i * loops[0].from,
-                                     to + i * loops[0].to));
+    SK_RETURN_IF_ERROR(forEachKernel(loops.subspan(1), fn, from + i * loops[0].from, to + i * loops[0].to));
   return {};
 }
 
@@ -96,28 +91,22 @@ sk_move describe(std::span<const Mover::Loop> loops) {
   return move;
 }
 
-std::string bytesOf(const sk_move &move) {
-  return std::string(reinterpret_cast<const char *>(&move), sizeof move);
-}
+std::string bytesOf(const sk_move &move) { return std::string(reinterpret_cast<const char *>(&move), sizeof move); }
 
 } // namespace
 
 Expected<const void *> DeviceMover::reach(Source from, int64_t bytes) {
-  Device::Impl &owner =
-      from.owner ? static_cast<DeviceMover *>(from.owner)->device_ : device_;
+  Device::Impl &owner = from.owner ? static_cast<DeviceMover *>(from.owner)->device_ : device_;
   if (&owner.gpu == &device_.gpu)
     return from.data;
   const DriverApi &driver = device_.driver;
-  const std::string what = device_.placed("copying " + std::to_string(bytes) + " bytes from " +
-                                          owner.gpu.name);
+  const std::string what = device_.placed("copying " + std::to_string(bytes) + " bytes from " + owner.gpu.name);
   CUdeviceptr memory = 0;
-  SK_RETURN_IF_ERROR(driver.check(
-      driver.cuMemAllocAsync(&memory, size_t(bytes), device_.communication), what));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuMemAllocAsync(&memory, size_t(bytes), device_.communication), what));
   reached_.push_back(memory);
-  SK_RETURN_IF_ERROR(driver.check(
-      driver.cuMemcpyPeerAsync(memory, device_.gpu.context, address(from.data), owner.gpu.context,
-                               size_t(bytes), device_.communication),
-      what));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuMemcpyPeerAsync(memory, device_.gpu.context, address(from.data),
+                                                           owner.gpu.context, size_t(bytes), device_.communication),
+                                  what));
   return static_cast<const void *>(pointer(memory));
 }
 
@@ -128,8 +117,7 @@ void DeviceMover::freeReached() {
   reached_.clear();
 }
 
-Status DeviceMover::copyNow(int64_t elementSize, Source from, void *to,
-                            std::span<const Loop> all) {
+Status DeviceMover::copyNow(int64_t elementSize, Source from, void *to, std::span<const Loop> all) {
   if (product(all) == 0)
     return {};
   SK_ASSIGN_OR_RETURN(const void *reached, reach(from, extent(all) * elementSize));
@@ -141,8 +129,7 @@ Status DeviceMover::copyNow(int64_t elementSize, Source from, void *to,
   const int64_t run = loops.back().size * elementSize;
   if (loops.size() == 1)
     return device_.copy(device_.communication, to, reached, run);
-  if (loops.size() == 2 && run >= 64 && loops[0].from * elementSize >= run &&
-      loops[0].to * elementSize >= run) {
+  if (loops.size() == 2 && run >= 64 && loops[0].from * elementSize >= run && loops[0].to * elementSize >= run) {
     CUDA_MEMCPY2D copy = {};
     copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
     copy.srcDevice = address(reached);
@@ -155,13 +142,11 @@ Status DeviceMover::copyNow(int64_t elementSize, Source from, void *to,
     if (copy.srcPitch <= mostPitch && copy.dstPitch <= mostPitch)
       return device_.driver.check(
           device_.driver.cuMemcpy2DAsync(&copy, device_.communication),
-          device_.placed("copying " + std::to_string(loops[0].size) + " rows of " +
-                         std::to_string(run) + " bytes"));
+          device_.placed("copying " + std::to_string(loops[0].size) + " rows of " + std::to_string(run) + " bytes"));
   }
   int64_t wide = elementSize;
   auto divides = [&](int64_t width) {
-    bool fits = run % width == 0 && address(reached) % CUdeviceptr(width) == 0 &&
-                address(to) % CUdeviceptr(width) == 0;
+    bool fits = run % width == 0 && address(reached) % CUdeviceptr(width) == 0 && address(to) % CUdeviceptr(width) == 0;
     for (size_t k = 0; k + 1 < loops.size(); ++k)
       fits &= loops[k].from * elementSize % width == 0 && loops[k].to * elementSize % width == 0;
     return fits;
@@ -179,13 +164,12 @@ Status DeviceMover::copyNow(int64_t elementSize, Source from, void *to,
     const char *source = static_cast<const char *>(reached) + f * wide;
     char *destination = static_cast<char *>(to) + t * wide;
     void *args[] = {&description, &source, &destination};
-    return device_.launchOwn(device_.communication, "sk_copy_" + std::to_string(wide),
-                             move.elements, args);
+    return device_.launchOwn(device_.communication, "sk_copy_" + std::to_string(wide), move.elements, args);
   });
 }
 
-Status DeviceMover::reduceNow(Reduction reduction, DType dtype, std::span<const Source> from,
-                              void *to, std::span<const Loop> all) {
+Status DeviceMover::reduceNow(Reduction reduction, DType dtype, std::span<const Source> from, void *to,
+                              std::span<const Loop> all) {
   if (product(all) == 0)
     return {};
   const int64_t size = dtypeSize(dtype);
@@ -209,8 +193,7 @@ Status DeviceMover::reduceNow(Reduction reduction, DType dtype, std::span<const 
     SK_ASSIGN_OR_RETURN(const void *description, device_.descriptor(bytes));
     char *destination = static_cast<char *>(to) + t * size;
     void *args[] = {&description, &destination};
-    return device_.launchOwn(device_.communication, std::string("sk_reduce_") + dtypeName(dtype),
-                             move.elements, args);
+    return device_.launchOwn(device_.communication, std::string("sk_reduce_") + dtypeName(dtype), move.elements, args);
   });
 }
 

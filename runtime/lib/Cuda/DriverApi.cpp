@@ -13,8 +13,7 @@ static std::string versionText(int version) {
 Expected<DriverApi> DriverApi::open() {
   DriverApi api;
   std::vector<LibraryFunction> functions;
-#define SK_ENTRY(name, exported, parameters)                                                 \
-  functions.push_back({#exported, reinterpret_cast<void **>(&api.name)});
+#define SK_ENTRY(name, exported, parameters) functions.push_back({#exported, reinterpret_cast<void **>(&api.name)});
   SK_CUDA_DRIVER_FUNCTIONS(SK_ENTRY)
 #undef SK_ENTRY
   SK_RETURN_IF_ERROR(openLibrary("the CUDA driver", {"libcuda.so.1"}, functions));
@@ -25,8 +24,8 @@ Expected<DriverApi> DriverApi::open() {
   int version = 0;
   SK_RETURN_IF_ERROR(api.check(api.cuDriverGetVersion(&version), "asking for its version"));
   if (version < oldest)
-    return notFound("the CUDA driver is of CUDA " + versionText(version) + ", expected " +
-                    versionText(oldest) + " or later");
+    return notFound("the CUDA driver is of CUDA " + versionText(version) + ", expected " + versionText(oldest) +
+                    " or later");
   return api;
 }
 

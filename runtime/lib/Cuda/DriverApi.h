@@ -26,11 +26,10 @@ using CUgraph = struct CUgraph_st *;
 using CUgraphExec = struct CUgraphExec_st *;
 using CUmemoryPool = struct CUmemPoolHandle_st *;
 
-inline constexpr CUresult CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2,
-                          CUDA_ERROR_NO_DEVICE = 100, CUDA_ERROR_NOT_READY = 600;
+inline constexpr CUresult CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_NO_DEVICE = 100,
+                          CUDA_ERROR_NOT_READY = 600;
 /// CUdevice_attribute
-inline constexpr int CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
-                     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+inline constexpr int CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
                      CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
                      CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97;
 /// CUjit_option
@@ -60,61 +59,57 @@ struct CUDA_MEMCPY2D {
 };
 
 /// Name of the member, name that the library exports, parameters; all return CUresult.
-#define SK_CUDA_DRIVER_FUNCTIONS(X)                                                          \
-  X(cuInit, cuInit, (unsigned))                                                              \
-  X(cuDriverGetVersion, cuDriverGetVersion, (int *))                                         \
-  X(cuGetErrorName, cuGetErrorName, (CUresult, const char **))                               \
-  X(cuGetErrorString, cuGetErrorString, (CUresult, const char **))                           \
-  X(cuDeviceGetCount, cuDeviceGetCount, (int *))                                             \
-  X(cuDeviceGet, cuDeviceGet, (CUdevice *, int))                                             \
-  X(cuDeviceGetName, cuDeviceGetName, (char *, int, CUdevice))                               \
-  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t *, CUdevice))                             \
-  X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *, int, CUdevice))                      \
-  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))             \
-  X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice))                     \
-  X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext))                                           \
-  X(cuModuleLoadDataEx, cuModuleLoadDataEx,                                                  \
-    (CUmodule *, const void *, unsigned, int *, void **))                                    \
-  X(cuModuleUnload, cuModuleUnload, (CUmodule))                                              \
-  X(cuModuleGetFunction, cuModuleGetFunction, (CUfunction *, CUmodule, const char *))        \
-  X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction, int, int))                          \
-  X(cuLaunchKernel, cuLaunchKernel,                                                          \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
-     CUstream, void **, void **))                                                            \
-  X(cuStreamCreate, cuStreamCreate, (CUstream *, unsigned))                                  \
-  X(cuStreamDestroy, cuStreamDestroy_v2, (CUstream))                                         \
-  X(cuStreamSynchronize, cuStreamSynchronize, (CUstream))                                    \
-  X(cuStreamQuery, cuStreamQuery, (CUstream))                                                \
-  X(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                     \
-  X(cuEventCreate, cuEventCreate, (CUevent *, unsigned))                                     \
-  X(cuEventDestroy, cuEventDestroy_v2, (CUevent))                                            \
-  X(cuEventRecord, cuEventRecord, (CUevent, CUstream))                                       \
-  X(cuEventQuery, cuEventQuery, (CUevent))                                                   \
-  X(cuEventSynchronize, cuEventSynchronize, (CUevent))                                       \
-  X(cuEventElapsedTime, cuEventElapsedTime, (float *, CUevent, CUevent))                     \
-  X(cuMemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                     \
-  X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t))                                      \
-  X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                  \
-  X(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream))                     \
-  X(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr, CUstream))                                 \
-  X(cuDeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool, (CUmemoryPool *, CUdevice))        \
-  X(cuMemPoolSetAttribute, cuMemPoolSetAttribute, (CUmemoryPool, int, void *))               \
-  X(cuMemPoolTrimTo, cuMemPoolTrimTo, (CUmemoryPool, size_t))                                \
-  X(cuMemHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned))                             \
-  X(cuMemFreeHost, cuMemFreeHost, (void *))                                                  \
-  X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream))  \
-  X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream))        \
-  X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))   \
-  X(cuMemcpyPeerAsync, cuMemcpyPeerAsync,                                                    \
-    (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream))                      \
-  X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *, CUstream))                  \
-  X(cuMemsetD8Async, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))        \
-  X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                          \
-  X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph *))                           \
-  X(cuGraphInstantiate, cuGraphInstantiateWithFlags,                                         \
-    (CUgraphExec *, CUgraph, unsigned long long))                                            \
-  X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))                                   \
-  X(cuGraphDestroy, cuGraphDestroy, (CUgraph))                                               \
+#define SK_CUDA_DRIVER_FUNCTIONS(X)                                                                                    \
+  X(cuInit, cuInit, (unsigned))                                                                                        \
+  X(cuDriverGetVersion, cuDriverGetVersion, (int *))                                                                   \
+  X(cuGetErrorName, cuGetErrorName, (CUresult, const char **))                                                         \
+  X(cuGetErrorString, cuGetErrorString, (CUresult, const char **))                                                     \
+  X(cuDeviceGetCount, cuDeviceGetCount, (int *))                                                                       \
+  X(cuDeviceGet, cuDeviceGet, (CUdevice *, int))                                                                       \
+  X(cuDeviceGetName, cuDeviceGetName, (char *, int, CUdevice))                                                         \
+  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t *, CUdevice))                                                       \
+  X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *, int, CUdevice))                                                \
+  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))                                       \
+  X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice))                                               \
+  X(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext))                                                                     \
+  X(cuModuleLoadDataEx, cuModuleLoadDataEx, (CUmodule *, const void *, unsigned, int *, void **))                      \
+  X(cuModuleUnload, cuModuleUnload, (CUmodule))                                                                        \
+  X(cuModuleGetFunction, cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                                  \
+  X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction, int, int))                                                    \
+  X(cuLaunchKernel, cuLaunchKernel,                                                                                    \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))    \
+  X(cuStreamCreate, cuStreamCreate, (CUstream *, unsigned))                                                            \
+  X(cuStreamDestroy, cuStreamDestroy_v2, (CUstream))                                                                   \
+  X(cuStreamSynchronize, cuStreamSynchronize, (CUstream))                                                              \
+  X(cuStreamQuery, cuStreamQuery, (CUstream))                                                                          \
+  X(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                               \
+  X(cuEventCreate, cuEventCreate, (CUevent *, unsigned))                                                               \
+  X(cuEventDestroy, cuEventDestroy_v2, (CUevent))                                                                      \
+  X(cuEventRecord, cuEventRecord, (CUevent, CUstream))                                                                 \
+  X(cuEventQuery, cuEventQuery, (CUevent))                                                                             \
+  X(cuEventSynchronize, cuEventSynchronize, (CUevent))                                                                 \
+  X(cuEventElapsedTime, cuEventElapsedTime, (float *, CUevent, CUevent))                                               \
+  X(cuMemGetInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                                               \
+  X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *, size_t))                                                                \
+  X(cuMemFree, cuMemFree_v2, (CUdeviceptr))                                                                            \
+  X(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream))                                               \
+  X(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr, CUstream))                                                           \
+  X(cuDeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool, (CUmemoryPool *, CUdevice))                                  \
+  X(cuMemPoolSetAttribute, cuMemPoolSetAttribute, (CUmemoryPool, int, void *))                                         \
+  X(cuMemPoolTrimTo, cuMemPoolTrimTo, (CUmemoryPool, size_t))                                                          \
+  X(cuMemHostAlloc, cuMemHostAlloc, (void **, size_t, unsigned))                                                       \
+  X(cuMemFreeHost, cuMemFreeHost, (void *))                                                                            \
+  X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream))                            \
+  X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream))                                  \
+  X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                             \
+  X(cuMemcpyPeerAsync, cuMemcpyPeerAsync, (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream))          \
+  X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *, CUstream))                                            \
+  X(cuMemsetD8Async, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                  \
+  X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))                                                    \
+  X(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph *))                                                     \
+  X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long))                     \
+  X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))                                                             \
+  X(cuGraphDestroy, cuGraphDestroy, (CUgraph))                                                                         \
   X(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec))
 
 struct DriverApi {

@@ -6,8 +6,8 @@
 namespace shardkit::rt::cuda {
 
 /// kernels/*.ptx
-extern const char *const kernelText, *const attentionF32Text, *const attentionTf32Text,
-    *const attentionF16Text, *const attentionBf16Text;
+extern const char *const kernelText, *const attentionF32Text, *const attentionTf32Text, *const attentionF16Text,
+                                                                                            *const attentionBf16Text;
 
 } // namespace shardkit::rt::cuda
 

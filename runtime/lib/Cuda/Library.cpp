@@ -23,8 +23,7 @@ std::vector<std::string> givenFolders() {
 }
 
 /// The first of `names` in the first of `folders` that has one; empty where none has.
-std::string findLibrary(const std::vector<std::string> &folders,
-                        const std::vector<std::string> &names) {
+std::string findLibrary(const std::vector<std::string> &folders, const std::vector<std::string> &names) {
   std::error_code error;
   for (const std::string &folder : folders)
     for (const std::string &name : names)

@@ -50,17 +50,14 @@ Status Machine::start() {
     int shared = 0;
     const std::string what = "asking for GPU " + std::to_string(i);
     SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceGet(&gpu.device, i), what));
-    SK_RETURN_IF_ERROR(
-        driver_.check(driver_.cuDeviceGetName(name, sizeof name - 1, gpu.device), what));
+    SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceGetName(name, sizeof name - 1, gpu.device), what));
     SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceTotalMem(&bytes, gpu.device), what));
-    const std::pair<int, int *> attributes[] = {
-        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &gpu.processors},
-        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &gpu.major},
-        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &gpu.minor},
-        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &shared}};
+    const std::pair<int, int *> attributes[] = {{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &gpu.processors},
+                                                {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &gpu.major},
+                                                {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &gpu.minor},
+                                                {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &shared}};
     for (auto [attribute, value] : attributes)
-      SK_RETURN_IF_ERROR(
-          driver_.check(driver_.cuDeviceGetAttribute(value, attribute, gpu.device), what));
+      SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceGetAttribute(value, attribute, gpu.device), what));
     gpu.bytes = int64_t(bytes);
     gpu.sharedBytes = shared;
     gpu.name = "GPU " + std::to_string(i) + " (" + name + ")";
@@ -74,16 +71,16 @@ Expected<Gpu *> Machine::gpu(int ordinal) {
   Gpu &gpu = gpus_[size_t(ordinal)];
   if (gpu.context)
     return &gpu;
-  SK_RETURN_IF_ERROR(driver_.check(driver_.cuDevicePrimaryCtxRetain(&gpu.context, gpu.device),
-                                   gpu.name + ": making its context"));
+  SK_RETURN_IF_ERROR(
+      driver_.check(driver_.cuDevicePrimaryCtxRetain(&gpu.context, gpu.device), gpu.name + ": making its context"));
   // The pool keeps what is freed: without this it gives all back at each wait, and every
   // step maps its memory anew.
   uint64_t everything = UINT64_MAX;
   SK_RETURN_IF_ERROR(driver_.check(driver_.cuDeviceGetDefaultMemPool(&gpu.pool, gpu.device),
                                    gpu.name + ": asking for its memory pool"));
-  SK_RETURN_IF_ERROR(driver_.check(
-      driver_.cuMemPoolSetAttribute(gpu.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &everything),
-      gpu.name + ": setting up its memory pool"));
+  SK_RETURN_IF_ERROR(
+      driver_.check(driver_.cuMemPoolSetAttribute(gpu.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &everything),
+                    gpu.name + ": setting up its memory pool"));
   return &gpu;
 }
 
@@ -123,8 +120,8 @@ Expected<CUmodule> Programs::load(const char *image, const std::string &what) {
   void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
   const DriverApi &driver = machine_.driver();
   CUmodule module = nullptr;
-  Status status = driver.check(driver.cuModuleLoadDataEx(&module, image, 2, options, values),
-                               gpu_.name + ": loading " + what);
+  Status status =
+      driver.check(driver.cuModuleLoadDataEx(&module, image, 2, options, values), gpu_.name + ": loading " + what);
   if (status.ok())
     return module;
   log.resize(log.find('\0') == std::string::npos ? log.size() : log.find('\0'));
@@ -145,17 +142,14 @@ Expected<CUfunction> Programs::find(CUmodule module, const std::string &name) {
 
 Status Programs::allowShared(CUfunction function, const std::string &name, int bytes) {
   if (bytes < 0 || bytes > gpu_.sharedBytes)
-    return invalid("kernel '" + name + "' needs " + std::to_string(bytes) +
-                   " bytes of shared memory, " + gpu_.name + " has " +
-                   std::to_string(gpu_.sharedBytes));
+    return invalid("kernel '" + name + "' needs " + std::to_string(bytes) + " bytes of shared memory, " + gpu_.name +
+                   " has " + std::to_string(gpu_.sharedBytes));
   constexpr int atOnce = 48 << 10; // More must be asked for.
   if (bytes <= atOnce)
     return {};
   return machine_.driver().check(
-      machine_.driver().cuFuncSetAttribute(function,
-                                           CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes),
-      gpu_.name + ": " + std::to_string(bytes) + " bytes of shared memory for kernel '" + name +
-          "'");
+      machine_.driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes),
+      gpu_.name + ": " + std::to_string(bytes) + " bytes of shared memory for kernel '" + name + "'");
 }
 
 Expected<CUfunction> Programs::kernel(const sk_kernel &kernel) {
@@ -165,13 +159,11 @@ Expected<CUfunction> Programs::kernel(const sk_kernel &kernel) {
     return known;
   const std::string name = kernel.name;
   if (kernel.module->abi != SK_ABI_VERSION)
-    return invalid("kernel '" + name + "' is of ABI version " +
-                   std::to_string(kernel.module->abi) + ", expected " +
+    return invalid("kernel '" + name + "' is of ABI version " + std::to_string(kernel.module->abi) + ", expected " +
                    std::to_string(SK_ABI_VERSION));
   const int64_t threads = int64_t(kernel.block[0]) * kernel.block[1] * kernel.block[2];
   if (kernel.block[0] < 1 || kernel.block[1] < 1 || kernel.block[2] < 1 || threads > 1024)
-    return invalid("kernel '" + name + "' has " + std::to_string(threads) +
-                   " threads in a block, expected 1 to 1024");
+    return invalid("kernel '" + name + "' has " + std::to_string(threads) + " threads in a block, expected 1 to 1024");
   CUmodule &module = modules_[kernel.module];
   if (!module) {
     SK_ASSIGN_OR_RETURN(module, load(kernel.module->image, "the program's kernels"));
@@ -181,8 +173,7 @@ Expected<CUfunction> Programs::kernel(const sk_kernel &kernel) {
   return known = found;
 }
 
-Expected<CUfunction> Programs::ownKernel(const std::string &name, const char *text,
-                                         int sharedBytes) {
+Expected<CUfunction> Programs::ownKernel(const std::string &name, const char *text, int sharedBytes) {
   std::lock_guard lock(mutex_);
   CUfunction &known = ownKernels_[name];
   if (known)
@@ -202,13 +193,11 @@ Expected<const void *> Programs::constant(CUstream aside, const void *host, int6
   if (known)
     return static_cast<const void *>(pointer(known));
   const DriverApi &driver = machine_.driver();
-  const std::string what =
-      gpu_.name + ": a constant of " + std::to_string(bytes) + " bytes";
+  const std::string what = gpu_.name + ": a constant of " + std::to_string(bytes) + " bytes";
   CUdeviceptr memory = 0;
   SK_RETURN_IF_ERROR(driver.check(driver.cuMemAlloc(&memory, sizeToAllocate(bytes)), what));
   if (bytes)
-    SK_RETURN_IF_ERROR(
-        driver.check(driver.cuMemcpyHtoDAsync(memory, host, size_t(bytes), aside), what));
+    SK_RETURN_IF_ERROR(driver.check(driver.cuMemcpyHtoDAsync(memory, host, size_t(bytes), aside), what));
   SK_RETURN_IF_ERROR(driver.check(driver.cuStreamSynchronize(aside), what));
   known = memory;
   return static_cast<const void *>(pointer(known));

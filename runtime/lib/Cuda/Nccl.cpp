@@ -89,8 +89,8 @@ Status NcclRank::Impl::settle(ncclComm_t comm, const std::string &what) {
     if (state != ncclInProgress)
       return call(state, what, comm);
     if (secondsSince(start) > timeout)
-      return Status(Code::Timeout, what + ": rank " + std::to_string(rank) + " waited " +
-                                       secondsText(timeout) + " s for NCCL");
+      return Status(Code::Timeout,
+                    what + ": rank " + std::to_string(rank) + " waited " + secondsText(timeout) + " s for NCCL");
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
@@ -100,8 +100,7 @@ Status NcclRank::Impl::connect(const ncclUniqueId &id) {
   ncclConfig_t config;
   config.blocking = 0;
   const std::string what = device.name() + ": joining the communicator of all ranks";
-  SK_RETURN_IF_ERROR(
-      call(api.ncclCommInitRankConfig(&world, ranks, id, rank, &config), what, nullptr));
+  SK_RETURN_IF_ERROR(call(api.ncclCommInitRankConfig(&world, ranks, id, rank, &config), what, nullptr));
   return settle(world, what);
 }
 
@@ -125,9 +124,8 @@ Status NcclRank::prepare(std::span<const std::unique_ptr<CollectivePlan>> plans,
       ncclConfig_t config;
       config.blocking = 0;
       const std::string what = plan->describe() + ": its communicator";
-      SK_RETURN_IF_ERROR(impl_->call(impl_->api.ncclCommSplit(impl_->world, colour, impl_->rank,
-                                                              &known->second, &config),
-                                     what, impl_->world));
+      SK_RETURN_IF_ERROR(impl_->call(
+          impl_->api.ncclCommSplit(impl_->world, colour, impl_->rank, &known->second, &config), what, impl_->world));
       SK_RETURN_IF_ERROR(impl_->settle(impl_->world, what));
       if (known->second)
         SK_RETURN_IF_ERROR(impl_->settle(known->second, what));
@@ -144,13 +142,11 @@ Expected<CUevent> NcclRank::Impl::event() {
     return one;
   }
   CUevent one = nullptr;
-  SK_RETURN_IF_ERROR(driver.check(driver.cuEventCreate(&one, CU_EVENT_DISABLE_TIMING),
-                                  device.name() + ": an event"));
+  SK_RETURN_IF_ERROR(driver.check(driver.cuEventCreate(&one, CU_EVENT_DISABLE_TIMING), device.name() + ": an event"));
   return one;
 }
 
-Status NcclRank::run(CollectivePlan &plan, int64_t count, const void *in, void *out,
-                     World &world) {
+Status NcclRank::run(CollectivePlan &plan, int64_t count, const void *in, void *out, World &world) {
   Impl &impl = *impl_;
   constexpr size_t most = 256;
   if (impl.inFlight.size() >= most && !drain(world, most / 2))
@@ -179,10 +175,8 @@ Status NcclRank::markStarted(int64_t id) {
 Status NcclRank::waitStarted(int64_t id) {
   auto known = impl_->started.find(id);
   if (known == impl_->started.end())
-    return internalError("the program waits for collective " + std::to_string(id) +
-                         ", which it has not started");
-  SK_RETURN_IF_ERROR(
-      impl_->device.impl().follow(impl_->device.impl().compute, known->second));
+    return internalError("the program waits for collective " + std::to_string(id) + ", which it has not started");
+  SK_RETURN_IF_ERROR(impl_->device.impl().follow(impl_->device.impl().compute, known->second));
   impl_->idleEvents.push_back(known->second);
   impl_->started.erase(known);
   return {};
@@ -235,8 +229,7 @@ bool NcclRank::drain(World &world, size_t most) {
         arrived = {impl.rank};
         missing = others;
       }
-      world.fail(world.timeoutStatus(front.plan->describe(), impl.rank, arrived, missing),
-                 impl.rank);
+      world.fail(world.timeoutStatus(front.plan->describe(), impl.rank, arrived, missing), impl.rank);
       continue;
     }
     if (i > 100)
@@ -259,8 +252,8 @@ std::string NcclRank::takeSequence() {
   std::string text;
   for (const auto &[ranks, sequence] : impl_->sequences) {
     if (ranks.size() > 1)
-      text += rankList(ranks) + ";" + std::to_string(sequence.count) + ";" +
-              std::to_string(sequence.hash) + ";" + std::to_string(impl_->rank) + "\n";
+      text += rankList(ranks) + ";" + std::to_string(sequence.count) + ";" + std::to_string(sequence.hash) + ";" +
+              std::to_string(impl_->rank) + "\n";
   }
   impl_->sequences.clear();
   return text;
@@ -278,15 +271,13 @@ Status NcclRanks::compareSequences(Backend &backend) {
   for (const std::string &text : all)
     for (size_t at = 0; at < text.size();) {
       const size_t end = text.find('\n', at), first = text.find(';', at), last = text.rfind(';', end);
-      const std::string ranks = text.substr(at, first - at),
-                        sequence = text.substr(first + 1, last - first - 1),
+      const std::string ranks = text.substr(at, first - at), sequence = text.substr(first + 1, last - first - 1),
                         rank = text.substr(last + 1, end - last - 1);
       at = end + 1;
       auto [known, added] = groups.emplace(ranks, Came{sequence, rank});
       if (!added && known->second.sequence != sequence)
         return internalError("ranks " + known->second.rank + " and " + rank +
-                             " did not run the same collectives in the same order with ranks " +
-                             ranks);
+                             " did not run the same collectives in the same order with ranks " + ranks);
     }
   return {};
 }
@@ -307,12 +298,11 @@ NcclRanks::open(Backend &backend, Devices &devices, int64_t ranks, double timeou
   ncclUniqueId id = {};
   Status status;
   if (backend.process() == 0)
-    status = (*api).check((*api).ncclGetUniqueId(&id),
-                          "asking NCCL for an id, for which a network interface must be up (lo "
-                          "will do on one machine)");
+    status =
+        (*api).check((*api).ncclGetUniqueId(&id), "asking NCCL for an id, for which a network interface must be up (lo "
+                                                  "will do on one machine)");
   SK_RETURN_IF_ERROR(backend.agree(status));
-  SK_ASSIGN_OR_RETURN(std::vector<std::string> all,
-                      backend.exchange(std::string(id.internal, sizeof id.internal)));
+  SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend.exchange(std::string(id.internal, sizeof id.internal)));
   std::memcpy(id.internal, all[0].data(), sizeof id.internal);
   std::unique_ptr<NcclRanks> result(new NcclRanks);
   auto [begin, end] = backend.ownRanks(ranks);
@@ -320,8 +310,7 @@ NcclRanks::open(Backend &backend, Devices &devices, int64_t ranks, double timeou
   auto ofProcess = std::make_shared<std::vector<NcclRank::Impl *>>();
   std::vector<NcclRank::Impl *> impls;
   for (int64_t rank = begin; rank < end; ++rank) {
-    auto impl = std::make_unique<NcclRank::Impl>(*api, *devices.of(rank), int(rank), int(ranks),
-                                                 timeoutSeconds);
+    auto impl = std::make_unique<NcclRank::Impl>(*api, *devices.of(rank), int(rank), int(ranks), timeoutSeconds);
     impls.push_back(impl.get());
     impl->ofProcess = ofProcess;
     result->ranks_.push_back(std::make_unique<NcclRank>(std::move(impl)));

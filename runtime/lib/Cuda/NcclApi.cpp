@@ -15,19 +15,16 @@ static std::string versionText(int version) {
 
 Expected<NcclApi> NcclApi::open() {
   NcclApi api;
-  std::vector<LibraryFunction> functions = {
-      {"ncclGetErrorString", reinterpret_cast<void **>(&api.ncclGetErrorString)},
-      {"ncclGetLastError", reinterpret_cast<void **>(&api.ncclGetLastError)}};
-#define SK_ENTRY(name, parameters)                                                           \
-  functions.push_back({#name, reinterpret_cast<void **>(&api.name)});
+  std::vector<LibraryFunction> functions = {{"ncclGetErrorString", reinterpret_cast<void **>(&api.ncclGetErrorString)},
+                                            {"ncclGetLastError", reinterpret_cast<void **>(&api.ncclGetLastError)}};
+#define SK_ENTRY(name, parameters) functions.push_back({#name, reinterpret_cast<void **>(&api.name)});
   SK_NCCL_FUNCTIONS(SK_ENTRY)
 #undef SK_ENTRY
   SK_RETURN_IF_ERROR(openLibrary("NCCL", {"libnccl.so.2"}, functions));
   int version = 0;
   SK_RETURN_IF_ERROR(api.check(api.ncclGetVersion(&version), "asking for its version"));
   if (version < oldest)
-    return notFound("NCCL has version " + versionText(version) + ", expected " +
-                    versionText(oldest) + " or later");
+    return notFound("NCCL has version " + versionText(version) + ", expected " + versionText(oldest) + " or later");
   return api;
 }
 
@@ -37,8 +34,7 @@ Status NcclApi::check(ncclResult_t result, const std::string &what, ncclComm_t c
   const char *last = ncclGetLastError(comm);
   std::string more = last ? last : "";
   std::replace(more.begin(), more.end(), '\n', ' ');
-  return internalError(what + ": NCCL says " + ncclGetErrorString(result) +
-                       (more.empty() ? "" : " (" + more + ")"));
+  return internalError(what + ": NCCL says " + ncclGetErrorString(result) + (more.empty() ? "" : " (" + more + ")"));
 }
 
 } // namespace shardkit::rt::cuda

@@ -21,9 +21,8 @@ struct ncclUniqueId {
 
 inline constexpr ncclResult_t ncclSuccess = 0, ncclInProgress = 7;
 /// ncclDataType_t
-inline constexpr int ncclInt8 = 0, ncclUint8 = 1, ncclInt32 = 2, ncclUint32 = 3, ncclInt64 = 4,
-                     ncclUint64 = 5, ncclFloat16 = 6, ncclFloat32 = 7, ncclFloat64 = 8,
-                     ncclBfloat16 = 9;
+inline constexpr int ncclInt8 = 0, ncclUint8 = 1, ncclInt32 = 2, ncclUint32 = 3, ncclInt64 = 4, ncclUint64 = 5,
+                     ncclFloat16 = 6, ncclFloat32 = 7, ncclFloat64 = 8, ncclBfloat16 = 9;
 /// ncclRedOp_t
 inline constexpr int ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3;
 
@@ -39,22 +38,22 @@ struct ncclConfig_t {
 };
 
 /// Those that return ncclResult_t.
-#define SK_NCCL_FUNCTIONS(X)                                                                 \
-  X(ncclGetVersion, (int *))                                                                 \
-  X(ncclGetUniqueId, (ncclUniqueId *))                                                       \
-  X(ncclCommInitRankConfig, (ncclComm_t *, int, ncclUniqueId, int, ncclConfig_t *))          \
-  X(ncclCommSplit, (ncclComm_t, int, int, ncclComm_t *, ncclConfig_t *))                     \
-  X(ncclCommGetAsyncError, (ncclComm_t, ncclResult_t *))                                     \
-  X(ncclCommAbort, (ncclComm_t))                                                             \
-  X(ncclCommFinalize, (ncclComm_t))                                                          \
-  X(ncclCommDestroy, (ncclComm_t))                                                           \
-  X(ncclGroupStart, ())                                                                      \
-  X(ncclGroupEnd, ())                                                                        \
-  X(ncclAllReduce, (const void *, void *, size_t, int, int, ncclComm_t, CUstream))           \
-  X(ncclAllGather, (const void *, void *, size_t, int, ncclComm_t, CUstream))                \
-  X(ncclReduceScatter, (const void *, void *, size_t, int, int, ncclComm_t, CUstream))       \
-  X(ncclBroadcast, (const void *, void *, size_t, int, int, ncclComm_t, CUstream))           \
-  X(ncclSend, (const void *, size_t, int, int, ncclComm_t, CUstream))                        \
+#define SK_NCCL_FUNCTIONS(X)                                                                                           \
+  X(ncclGetVersion, (int *))                                                                                           \
+  X(ncclGetUniqueId, (ncclUniqueId *))                                                                                 \
+  X(ncclCommInitRankConfig, (ncclComm_t *, int, ncclUniqueId, int, ncclConfig_t *))                                    \
+  X(ncclCommSplit, (ncclComm_t, int, int, ncclComm_t *, ncclConfig_t *))                                               \
+  X(ncclCommGetAsyncError, (ncclComm_t, ncclResult_t *))                                                               \
+  X(ncclCommAbort, (ncclComm_t))                                                                                       \
+  X(ncclCommFinalize, (ncclComm_t))                                                                                    \
+  X(ncclCommDestroy, (ncclComm_t))                                                                                     \
+  X(ncclGroupStart, ())                                                                                                \
+  X(ncclGroupEnd, ())                                                                                                  \
+  X(ncclAllReduce, (const void *, void *, size_t, int, int, ncclComm_t, CUstream))                                     \
+  X(ncclAllGather, (const void *, void *, size_t, int, ncclComm_t, CUstream))                                          \
+  X(ncclReduceScatter, (const void *, void *, size_t, int, int, ncclComm_t, CUstream))                                 \
+  X(ncclBroadcast, (const void *, void *, size_t, int, int, ncclComm_t, CUstream))                                     \
+  X(ncclSend, (const void *, size_t, int, int, ncclComm_t, CUstream))                                                  \
   X(ncclRecv, (void *, size_t, int, int, ncclComm_t, CUstream))
 
 struct NcclApi {

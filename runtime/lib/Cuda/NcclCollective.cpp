@@ -47,9 +47,7 @@ std::optional<std::pair<int, int>> reduced(DType dtype, Reduction reduction) {
   if (dtype == DType::I1 || dtype == DType::I16 || !isComputeType(dtype))
     return std::nullopt;
   const int type = moved(dtype).type;
-  const int asUnsigned = dtype == DType::I64   ? ncclUint64
-                         : dtype == DType::I32 ? ncclUint32
-                                               : ncclUint8;
+  const int asUnsigned = dtype == DType::I64 ? ncclUint64 : dtype == DType::I32 ? ncclUint32 : ncclUint8;
   switch (reduction) {
   case Reduction::Sum:
     return std::pair(type, ncclSum);
@@ -83,14 +81,12 @@ struct Reads {
 };
 
 /// One piece that is contiguous on the given side.
-bool isRun(const CollectivePlan &plan, const std::vector<const Piece *> &pieces,
-           int64_t CollectivePlan::Loop::*side) {
+bool isRun(const CollectivePlan &plan, const std::vector<const Piece *> &pieces, int64_t CollectivePlan::Loop::*side) {
   return pieces.size() == 1 && plan.loops(*pieces[0]).size() == 1 &&
          (plan.loops(*pieces[0])[0].*side == 1 || plan.loops(*pieces[0])[0].size == 1);
 }
 
-std::vector<Mover::Loop> loopsOf(const CollectivePlan &plan, const Piece &piece,
-                                 int64_t CollectivePlan::Loop::*from,
+std::vector<Mover::Loop> loopsOf(const CollectivePlan &plan, const Piece &piece, int64_t CollectivePlan::Loop::*from,
                                  int64_t CollectivePlan::Loop::*to, Mover::Loop items) {
   std::vector<Mover::Loop> loops;
   if (items.size > 1)
@@ -114,8 +110,7 @@ std::vector<const Piece *> piecesFrom(const CollectivePlan &plan, int to, int fr
 
 /// The place of a piece in what member `from` packs.
 int64_t placeIn(const Piece &piece, int from) {
-  return piece.packed[size_t(std::find(piece.sources.begin(), piece.sources.end(), from) -
-                             piece.sources.begin())];
+  return piece.packed[size_t(std::find(piece.sources.begin(), piece.sources.end(), from) - piece.sources.begin())];
 }
 
 } // namespace
@@ -133,8 +128,7 @@ NcclOperation NcclRank::Impl::choose(CollectivePlan &plan, int64_t count) {
     return operation;
   std::vector<Reads> reads(static_cast<size_t>(size));
   auto allSame = [&] {
-    return std::all_of(reads.begin(), reads.end(),
-                       [&](const Reads &one) { return one.places == reads[0].places; });
+    return std::all_of(reads.begin(), reads.end(), [&](const Reads &one) { return one.places == reads[0].places; });
   };
   if (info.reduction != Reduction::None) {
     auto types = reduced(info.dtype, info.reduction);
@@ -172,9 +166,9 @@ NcclOperation NcclRank::Impl::choose(CollectivePlan &plan, int64_t count) {
       auto pieces = piecesFrom(plan, members[size_t(to)], from);
       for (const Piece *piece : pieces)
         reads[size_t(to)].add(plan, *piece);
-      isInPlace &= pieces.empty() || (isRun(plan, pieces, source) && isRun(plan, pieces, destination) &&
-                                      pieces[0]->source == 0 &&
-                                      pieces[0]->destination == from * reads[size_t(to)].elements);
+      isInPlace &=
+          pieces.empty() || (isRun(plan, pieces, source) && isRun(plan, pieces, destination) &&
+                             pieces[0]->source == 0 && pieces[0]->destination == from * reads[size_t(to)].elements);
     }
     if (!allSame())
       return operation;
@@ -195,10 +189,9 @@ NcclOperation NcclRank::Impl::choose(CollectivePlan &plan, int64_t count) {
 
 Expected<char *> NcclRank::Impl::scratch(int64_t bytes) {
   CUdeviceptr memory = 0;
-  SK_RETURN_IF_ERROR(driver.check(
-      driver.cuMemAllocAsync(&memory, size_t(std::max<int64_t>(bytes, 1)),
-                             device.impl().communication),
-      device.name() + ": allocating " + std::to_string(bytes) + " bytes for a collective"));
+  SK_RETURN_IF_ERROR(
+      driver.check(driver.cuMemAllocAsync(&memory, size_t(std::max<int64_t>(bytes, 1)), device.impl().communication),
+                   device.name() + ": allocating " + std::to_string(bytes) + " bytes for a collective"));
   scratches.push_back(memory);
   return static_cast<char *>(pointer(memory));
 }
@@ -214,8 +207,7 @@ Status NcclRank::Impl::freeScratch() {
   return status;
 }
 
-Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *in, void *out,
-                               ncclComm_t comm) {
+Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm) {
   auto known = operationOf.find(&plan);
   if (known == operationOf.end() || count != 1)
     known = operationOf.insert_or_assign(&plan, choose(plan, count)).first;
@@ -237,8 +229,7 @@ Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *
   if (plan.isPadded() && out) // A transfer gives some ranks nothing.
     mover.zero(out, count * info.outElements * bytes);
   auto pack = [&](const Piece &piece, char *to) {
-    mover.copy(bytes, {input + piece.source * bytes, nullptr}, to,
-               loopsOf(plan, piece, source, packed, one));
+    mover.copy(bytes, {input + piece.source * bytes, nullptr}, to, loopsOf(plan, piece, source, packed, one));
   };
   auto unpack = [&](const Piece &piece, const char *from) {
     mover.copy(bytes, {from, nullptr}, output + piece.destination * bytes,
@@ -256,34 +247,32 @@ Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *
     switch (operation.kind) {
     case Kind::AllReduce: {
       if (!operation.isPacked)
-        return finish(api.ncclAllReduce(in, out, size_t(elements * count), operation.dtype,
-                                        operation.operation, comm, stream),
-                      "ncclAllReduce");
+        return finish(
+            api.ncclAllReduce(in, out, size_t(elements * count), operation.dtype, operation.operation, comm, stream),
+            "ncclAllReduce");
       SK_ASSIGN_OR_RETURN(char *buffer, scratch(elements * bytes));
       for (const Piece &piece : mine)
         pack(piece, buffer + piece.packed[0] * bytes);
-      SK_RETURN_IF_ERROR(finish(api.ncclAllReduce(buffer, buffer, size_t(elements),
-                                                  operation.dtype, operation.operation, comm,
-                                                  stream),
-                                "ncclAllReduce"));
+      SK_RETURN_IF_ERROR(finish(
+          api.ncclAllReduce(buffer, buffer, size_t(elements), operation.dtype, operation.operation, comm, stream),
+          "ncclAllReduce"));
       for (const Piece &piece : mine)
         unpack(piece, buffer + piece.packed[0] * bytes);
       return {};
     }
     case Kind::ReduceScatter: {
       if (!operation.isPacked)
-        return finish(api.ncclReduceScatter(in, out, size_t(elements), operation.dtype,
-                                            operation.operation, comm, stream),
-                      "ncclReduceScatter");
+        return finish(
+            api.ncclReduceScatter(in, out, size_t(elements), operation.dtype, operation.operation, comm, stream),
+            "ncclReduceScatter");
       SK_ASSIGN_OR_RETURN(char *sent, scratch(size * elements * bytes));
       SK_ASSIGN_OR_RETURN(char *received, scratch(elements * bytes));
       for (int m = 0; m < size; ++m)
         for (const Piece &piece : plan.pieces(members[size_t(m)]))
           pack(piece, sent + (m * elements + piece.packed[0]) * bytes);
-      SK_RETURN_IF_ERROR(finish(api.ncclReduceScatter(sent, received, size_t(elements),
-                                                      operation.dtype, operation.operation, comm,
-                                                      stream),
-                                "ncclReduceScatter"));
+      SK_RETURN_IF_ERROR(finish(
+          api.ncclReduceScatter(sent, received, size_t(elements), operation.dtype, operation.operation, comm, stream),
+          "ncclReduceScatter"));
       for (const Piece &piece : mine)
         unpack(piece, received + piece.packed[0] * bytes);
       return {};
@@ -291,15 +280,13 @@ Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *
     case Kind::AllGather: {
       const int64_t part = elements / size;
       if (!operation.isPacked)
-        return finish(api.ncclAllGather(in, out, size_t(part * each), operation.dtype, comm, stream),
-                      "ncclAllGather");
+        return finish(api.ncclAllGather(in, out, size_t(part * each), operation.dtype, comm, stream), "ncclAllGather");
       SK_ASSIGN_OR_RETURN(char *sent, scratch(part * bytes));
       SK_ASSIGN_OR_RETURN(char *received, scratch(elements * bytes));
       for (const Piece *piece : piecesFrom(plan, rank, self))
         pack(*piece, sent + piece->packed[0] * bytes);
-      SK_RETURN_IF_ERROR(finish(
-          api.ncclAllGather(sent, received, size_t(part * each), operation.dtype, comm, stream),
-          "ncclAllGather"));
+      SK_RETURN_IF_ERROR(finish(api.ncclAllGather(sent, received, size_t(part * each), operation.dtype, comm, stream),
+                                "ncclAllGather"));
       for (const Piece &piece : mine)
         unpack(piece, received + (piece.sources[0] * part + piece.packed[0]) * bytes);
       return {};
@@ -309,9 +296,9 @@ Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *
       if (self == operation.root)
         for (const Piece &piece : mine)
           pack(piece, buffer + piece.packed[0] * bytes);
-      SK_RETURN_IF_ERROR(finish(api.ncclBroadcast(buffer, buffer, size_t(elements * each),
-                                                  operation.dtype, operation.root, comm, stream),
-                                "ncclBroadcast"));
+      SK_RETURN_IF_ERROR(finish(
+          api.ncclBroadcast(buffer, buffer, size_t(elements * each), operation.dtype, operation.root, comm, stream),
+          "ncclBroadcast"));
       for (const Piece &piece : mine)
         unpack(piece, buffer + piece.packed[0] * bytes);
       return {};
@@ -325,8 +312,8 @@ Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *
   return !status.ok() ? status : !moving.ok() ? moving : freed;
 }
 
-Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void *in, void *out,
-                                ncclComm_t comm, int dtype) {
+Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm,
+                                int dtype) {
   const CollectiveInfo &info = plan.info();
   const std::vector<int> &members = plan.participants(rank);
   const int size = int(members.size()), self = plan.group(rank).indexOf(rank);
@@ -346,8 +333,7 @@ Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void 
   std::vector<const char *> from(static_cast<size_t>(size)); ///< Packed, of each member.
   auto packAll = [&](int to, char *buffer, int64_t elements) {
     for (const Piece *piece : piecesFrom(plan, members[size_t(to)], self))
-      mover.copy(bytes, {input + piece->source * bytes, nullptr},
-                 buffer + placeIn(*piece, self) * bytes,
+      mover.copy(bytes, {input + piece->source * bytes, nullptr}, buffer + placeIn(*piece, self) * bytes,
                  loopsOf(plan, *piece, source, packed, {count, info.inElements, elements}));
   };
   for (int step = 0; step < size; ++step) {
@@ -387,13 +373,11 @@ Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void 
     Status status;
     for (const Message &message : sends)
       if (status.ok())
-        status = call(api.ncclSend(message.data, size_t(message.elements * each), dtype,
-                                   message.peer, comm, stream),
+        status = call(api.ncclSend(message.data, size_t(message.elements * each), dtype, message.peer, comm, stream),
                       "ncclSend", comm);
     for (const Message &message : receives)
       if (status.ok())
-        status = call(api.ncclRecv(message.data, size_t(message.elements * each), dtype,
-                                   message.peer, comm, stream),
+        status = call(api.ncclRecv(message.data, size_t(message.elements * each), dtype, message.peer, comm, stream),
                       "ncclRecv", comm);
     Status ended = call(api.ncclGroupEnd(), what, comm);
     SK_RETURN_IF_ERROR(status);
@@ -408,8 +392,7 @@ Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void 
         std::vector<Mover::Source> sources;
         for (size_t i = 0; i < piece.sources.size(); ++i)
           sources.push_back({from[size_t(piece.sources[i])] +
-                                 (item * plan.elementsFrom(piece.sources[i], rank) +
-                                  piece.packed[i]) * bytes,
+                                 (item * plan.elementsFrom(piece.sources[i], rank) + piece.packed[i]) * bytes,
                              nullptr});
         mover.reduce(info.reduction, info.dtype, sources, to + item * info.outElements * bytes,
                      loopsOf(plan, piece, packed, destination, {1, 0, 0}));
@@ -419,16 +402,14 @@ Status NcclRank::Impl::exchange(CollectivePlan &plan, int64_t count, const void 
     const int peer = piece.sources[0];
     if (peer == self) {
       mover.copy(bytes, {input + piece.source * bytes, nullptr}, to,
-                 loopsOf(plan, piece, source, destination,
-                         {count, info.inElements, info.outElements}));
+                 loopsOf(plan, piece, source, destination, {count, info.inElements, info.outElements}));
       continue;
     }
-    auto received = std::find_if(receives.begin(), receives.end(),
-                                 [&](const Message &message) { return message.peer == peer; });
+    auto received =
+        std::find_if(receives.begin(), receives.end(), [&](const Message &message) { return message.peer == peer; });
     if (!received->isInPlace)
       mover.copy(bytes, {received->data + piece.packed[0] * bytes, nullptr}, to,
-                 loopsOf(plan, piece, packed, destination,
-                         {count, plan.elementsFrom(peer, rank), info.outElements}));
+                 loopsOf(plan, piece, packed, destination, {count, plan.elementsFrom(peer, rank), info.outElements}));
   }
   return {};
 }

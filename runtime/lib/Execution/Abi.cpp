@@ -28,9 +28,7 @@ int32_t shardkit::rt::failRun(sk_context &ctx, Status status) {
 
 static int32_t fail(sk_context *ctx, Status status) { return failRun(*ctx, std::move(status)); }
 
-static int32_t aborted(sk_context *ctx) {
-  return ctx->status = int32_t(Code::Aborted);
-}
+static int32_t aborted(sk_context *ctx) { return ctx->status = int32_t(Code::Aborted); }
 
 /// An error unless the manifest lists collective `id` in this form.
 static Status check(sk_context *ctx, int64_t id, bool isStarted) {
@@ -38,8 +36,8 @@ static Status check(sk_context *ctx, int64_t id, bool isStarted) {
     return internalError("the program asks for collective " + std::to_string(id) +
                          ", which the manifest does not list");
   if (bool(ctx->plans->started[size_t(id)]) != isStarted)
-    return internalError("the program " + std::string(isStarted ? "starts" : "performs") +
-                         " collective " + std::to_string(id) + ", which the manifest lists " +
+    return internalError("the program " + std::string(isStarted ? "starts" : "performs") + " collective " +
+                         std::to_string(id) + ", which the manifest lists " +
                          (isStarted ? "as one that is not started" : "as started"));
   return {};
 }
@@ -63,8 +61,7 @@ int32_t shardkit::rt::injectFault(sk_context &ctx, int64_t id, bool after) {
 }
 
 /// `call` with what is common to all that ranks do together: errors, records.
-template <typename Fn>
-static int32_t guarded(sk_context *ctx, int64_t id, bool isStarted, Fn &&call) {
+template <typename Fn> static int32_t guarded(sk_context *ctx, int64_t id, bool isStarted, Fn &&call) {
   if (ctx->status)
     return ctx->status;
   try {
@@ -95,8 +92,7 @@ void shardkit::rt::recordEntry(RankRecord &record, int64_t id) {
 }
 
 /// False when the world failed.
-static Expected<bool> perform(sk_context *ctx, int64_t id, int64_t count, const void *in,
-                              void *out) {
+static Expected<bool> perform(sk_context *ctx, int64_t id, int64_t count, const void *in, void *out) {
   CollectivePlan &plan = *ctx->plans->plans[size_t(id)];
   if (!ctx->device)
     return plan.run(ctx->rank, count, in, out);
@@ -126,8 +122,7 @@ static Status start(sk_context *ctx, int64_t id, const void *in, void *out) {
   ctx->device->noteHost();
   if (ctx->nccl) {
     SK_RETURN_IF_ERROR(ctx->device->startCommunication());
-    SK_RETURN_IF_ERROR(
-        ctx->nccl->run(*ctx->plans->plans[size_t(id)], 1, in, out, *ctx->world));
+    SK_RETURN_IF_ERROR(ctx->nccl->run(*ctx->plans->plans[size_t(id)], 1, in, out, *ctx->world));
     return ctx->nccl->markStarted(id);
   }
   DeviceBuffers buffers(*ctx, ctx->staged[id], ctx->plans->plans[size_t(id)]->info(), 1);
@@ -144,8 +139,7 @@ static Status finish(sk_context *ctx, int64_t id, const void *in, void *out, boo
     return ctx->nccl->waitStarted(id);
   }
   DeviceBuffers buffers(*ctx, ctx->staged[id], ctx->plans->plans[size_t(id)]->info(), 1);
-  SK_RETURN_IF_ERROR(
-      plan.done(ctx->rank, id, buffers.in(in), buffers.out(out), waited, buffers.mover()));
+  SK_RETURN_IF_ERROR(plan.done(ctx->rank, id, buffers.in(in), buffers.out(out), waited, buffers.mover()));
   return buffers.after(out);
 }
 
@@ -153,8 +147,7 @@ int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, void *out) {
   return sk_collective_batch(ctx, id, 1, in, out);
 }
 
-int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in,
-                            void *out) {
+int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in, void *out) {
   return guarded(ctx, id, false, [&](RankRecord &record) -> int32_t {
     if (int32_t status = injectFault(*ctx, id, /*after=*/false))
       return status;
@@ -221,8 +214,7 @@ static double flopsOf(const sk_contraction &desc) {
 }
 
 /// `call`, which carries out a contraction, with what is common to all.
-template <typename Fn>
-static int32_t contract(sk_context *ctx, const sk_contraction &desc, Fn &&call) {
+template <typename Fn> static int32_t contract(sk_context *ctx, const sk_contraction &desc, Fn &&call) {
   if (ctx->status)
     return ctx->status;
   try {
@@ -240,11 +232,9 @@ static int32_t contract(sk_context *ctx, const sk_contraction &desc, Fn &&call) 
   }
 }
 
-int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
-                    const void *b, void *c) {
+int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a, const void *b, void *c) {
   return contract(ctx, *desc, [&] {
-    return ctx->device ? ctx->device->contract(desc, a, b, c)
-                       : ctx->contractions.run(desc, a, b, c);
+    return ctx->device ? ctx->device->contract(desc, a, b, c) : ctx->contractions.run(desc, a, b, c);
   });
 }
 
@@ -258,11 +248,10 @@ static Status hasNoDevice(const char *name) {
                        "it runs on");
 }
 
-int32_t sk_contract_fused(sk_context *ctx, const sk_fused_contraction *desc, const void *a,
-                          const void *b, void *c, const void *first, const void *second) {
+int32_t sk_contract_fused(sk_context *ctx, const sk_fused_contraction *desc, const void *a, const void *b, void *c,
+                          const void *first, const void *second) {
   return contract(ctx, desc->product, [&] {
-    return ctx->device ? ctx->device->contractFused(desc, a, b, c, first, second)
-                       : hasNoDevice("sk_contract_fused");
+    return ctx->device ? ctx->device->contractFused(desc, a, b, c, first, second) : hasNoDevice("sk_contract_fused");
   });
 }
 
@@ -278,20 +267,16 @@ template <typename Fn> static int32_t onDevice(sk_context *ctx, const char *name
   }
 }
 
-int32_t sk_launch(sk_context *ctx, const sk_kernel *kernel, int64_t x, int64_t y, int64_t z,
-                  void *const *args) {
-  return onDevice(ctx, "sk_launch",
-                  [&](cuda::Device &device) { return device.launch(kernel, x, y, z, args); });
+int32_t sk_launch(sk_context *ctx, const sk_kernel *kernel, int64_t x, int64_t y, int64_t z, void *const *args) {
+  return onDevice(ctx, "sk_launch", [&](cuda::Device &device) { return device.launch(kernel, x, y, z, args); });
 }
 
 int32_t sk_copy(sk_context *ctx, void *to, const void *from, int64_t bytes) {
-  return onDevice(ctx, "sk_copy",
-                  [&](cuda::Device &device) { return device.copy(to, from, bytes); });
+  return onDevice(ctx, "sk_copy", [&](cuda::Device &device) { return device.copy(to, from, bytes); });
 }
 
 int32_t sk_read(sk_context *ctx, void *to, const void *from, int64_t bytes) {
-  return onDevice(ctx, "sk_read",
-                  [&](cuda::Device &device) { return device.read(to, from, bytes); });
+  return onDevice(ctx, "sk_read", [&](cuda::Device &device) { return device.read(to, from, bytes); });
 }
 
 int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes, const void **to) {
@@ -301,9 +286,8 @@ int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes, const void
   });
 }
 
-int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void *q, const void *k,
-                     const void *v, void *out, const void *const *operands) {
-  return onDevice(ctx, "sk_attention", [&](cuda::Device &device) {
-    return device.attention(desc, q, k, v, out, operands);
-  });
+int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void *q, const void *k, const void *v,
+                     void *out, const void *const *operands) {
+  return onDevice(ctx, "sk_attention",
+                  [&](cuda::Device &device) { return device.attention(desc, q, k, v, out, operands); });
 }

@@ -28,7 +28,7 @@ struct sk_context {
   shardkit::rt::FunctionPlans *plans = nullptr;
   std::vector<shardkit::rt::TimeStats> *stats = nullptr;
   shardkit::rt::ContractionStats *contractionStats = nullptr;
-  int32_t status = 0; ///< Sticky.
+  int32_t status = 0;  ///< Sticky.
   bool isGone = false; ///< By an injected fault: the rank returns without a word.
   shardkit::rt::ContractionCache contractions;
   shardkit::rt::cuda::Device *device = nullptr; ///< Of a program that runs on one.

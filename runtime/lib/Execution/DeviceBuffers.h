@@ -11,8 +11,7 @@ namespace shardkit::rt {
 /// (`staged`) where messages carry them (World::isPacked). Null ones stay null.
 class DeviceBuffers {
 public:
-  DeviceBuffers(sk_context &ctx, std::pair<Buffer, Buffer> &staged, const CollectiveInfo &info,
-                int64_t count)
+  DeviceBuffers(sk_context &ctx, std::pair<Buffer, Buffer> &staged, const CollectiveInfo &info, int64_t count)
       : device_(*ctx.device), isStaged_(ctx.world->isPacked()),
         inBytes_(count * info.inElements * dtypeSize(info.dtype)),
         outBytes_(count * info.outElements * dtypeSize(info.dtype)), staged_(staged) {}

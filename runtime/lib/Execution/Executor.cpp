@@ -31,12 +31,10 @@ struct Layout {
     return start;
   }
   /// With `donate` results that are tied to an argument have no place of their own.
-  std::vector<int64_t> places(const std::vector<ValueInfo> &values, bool global,
-                              bool donate = false) {
+  std::vector<int64_t> places(const std::vector<ValueInfo> &values, bool global, bool donate = false) {
     std::vector<int64_t> result;
     for (const ValueInfo &value : values)
-      result.push_back(donate && value.tied ? -1
-                                            : place(global ? value.globalBytes() : value.localBytes()));
+      result.push_back(donate && value.tied ? -1 : place(global ? value.globalBytes() : value.localBytes()));
     return result;
   }
 };
@@ -48,8 +46,8 @@ void point(std::vector<void *> &pointers, const std::vector<int64_t> &places, vo
 }
 
 /// Results without a place lie where the arguments do that they are tied to.
-void pointToArguments(std::vector<void *> &results, const std::vector<int64_t> &places,
-                      const FunctionInfo &function, const std::vector<void *> &arguments) {
+void pointToArguments(std::vector<void *> &results, const std::vector<int64_t> &places, const FunctionInfo &function,
+                      const std::vector<void *> &arguments) {
   for (size_t i = 0; i < places.size(); ++i)
     if (places[i] < 0)
       results[i] = arguments[size_t(*function.results[i].tied)];
@@ -67,8 +65,7 @@ void RankMemory::bind(const FunctionInfo &function, bool global, void *given, bo
   else
     argumentPlaces = arguments.places(function.arguments, false);
   std::vector<int64_t> resultPlaces = rest.places(function.results, global, donate);
-  int64_t arena = rest.place(global && function.reference ? function.reference->arenaBytes
-                                                          : function.entry.arenaBytes);
+  int64_t arena = rest.place(global && function.reference ? function.reference->arenaBytes : function.entry.arenaBytes);
   if (device_)
     values_.makeBy(nullptr);
   device_ = nullptr;
@@ -103,12 +100,10 @@ Status noRoom(const FunctionInfo &function, int64_t rank, int64_t free) {
     if (left < 0 && left + bytes >= 0)
       first = name;
   }
-  std::string text = "rank " + std::to_string(rank) + " of function '" + function.name +
-                     "' has no room for " + first + ": it needs " +
-                     std::to_string(all) + " bytes, " + std::to_string(free) + " are free; largest";
-  std::sort(values.begin(), values.end(), [](const auto &a, const auto &b) {
-    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
-  });
+  std::string text = "rank " + std::to_string(rank) + " of function '" + function.name + "' has no room for " + first +
+                     ": it needs " + std::to_string(all) + " bytes, " + std::to_string(free) + " are free; largest";
+  std::sort(values.begin(), values.end(),
+            [](const auto &a, const auto &b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
   for (size_t i = 0; i < values.size() && i < 8; ++i)
     text += (i ? ", " : " ") + values[i].first + " " + std::to_string(values[i].second);
   return internalError("out of device memory: " + text);
@@ -129,10 +124,9 @@ Status RankMemory::bindDevice(const FunctionInfo &function, cuda::Device &device
   SK_RETURN_IF_ERROR(deviceMemory_.reserve(device, rest.bytes, describe));
   values_.makeBy([&device, rank, used = arguments.bytes + rest.bytes](int64_t bytes) {
     return device.allocateInOrder(bytes, [=](int64_t free) {
-      return internalError("out of device memory: rank " + std::to_string(rank) +
-                           " has no room for " + std::to_string(bytes) + " bytes, " +
-                           std::to_string(free) + " are free; its arguments, results and arena have " +
-                           std::to_string(used));
+      return internalError("out of device memory: rank " + std::to_string(rank) + " has no room for " +
+                           std::to_string(bytes) + " bytes, " + std::to_string(free) +
+                           " are free; its arguments, results and arena have " + std::to_string(used));
     });
   });
   device_ = &device;
@@ -146,22 +140,19 @@ Status RankMemory::bindDevice(const FunctionInfo &function, cuda::Device &device
 
 Status RankMemory::uploadArguments(const FunctionInfo &function) {
   for (size_t i = 0; device_ && i < function.arguments.size(); ++i)
-    SK_RETURN_IF_ERROR(device_->upload(deviceArguments_[i], arguments_[i],
-                                       function.arguments[i].localBytes()));
+    SK_RETURN_IF_ERROR(device_->upload(deviceArguments_[i], arguments_[i], function.arguments[i].localBytes()));
   return {};
 }
 
 Status RankMemory::downloadArguments(const FunctionInfo &function) {
   for (size_t i = 0; device_ && i < function.arguments.size(); ++i)
-    SK_RETURN_IF_ERROR(device_->download(arguments_[i], deviceArguments_[i],
-                                         function.arguments[i].localBytes()));
+    SK_RETURN_IF_ERROR(device_->download(arguments_[i], deviceArguments_[i], function.arguments[i].localBytes()));
   return {};
 }
 
 Status RankMemory::downloadResults(const FunctionInfo &function) {
   for (size_t i = 0; device_ && i < function.results.size(); ++i)
-    SK_RETURN_IF_ERROR(
-        device_->download(results_[i], deviceResults_[i], function.results[i].localBytes()));
+    SK_RETURN_IF_ERROR(device_->download(results_[i], deviceResults_[i], function.results[i].localBytes()));
   return {};
 }
 
@@ -225,8 +216,7 @@ struct Worker {
       try {
         status = current->fn(current->first + number);
       } catch (const std::exception &error) {
-        status = internalError("rank " + std::to_string(current->first + number) + ": " +
-                               error.what());
+        status = internalError("rank " + std::to_string(current->first + number) + ": " + error.what());
       }
       std::lock_guard lock(current->mutex);
       current->statuses[size_t(number)] = std::move(status);
@@ -251,8 +241,7 @@ struct Executor::Impl {
 
   /// A function with its plans.
   struct Planned {
-    Planned(const FunctionInfo &function, World &world)
-        : running(function), plans(function, world) {}
+    Planned(const FunctionInfo &function, World &world) : running(function), plans(function, world) {}
     RunningFunction running;
     FunctionPlans plans;
   };
@@ -277,8 +266,7 @@ struct Executor::Impl {
   /// Calls fn(rank) on `count` ranks from `first` on. `world` may fail; then the ranks
   /// get a grace period to return. The end of the step is a meeting too: ranks that
   /// are done wait for the others of this process as long as in a collective.
-  Status dispatch(int64_t first, int64_t count, std::function<Status(int64_t)> fn,
-                  World *world) {
+  Status dispatch(int64_t first, int64_t count, std::function<Status(int64_t)> fn, World *world) {
     if (stuck)
       return internalError("a rank of an earlier step still runs");
     grow(count);
@@ -324,8 +312,8 @@ struct Executor::Impl {
   Expected<Planned *> planned(const FunctionInfo &function);
   /// One step of what runs on `ranks`: body(context, rank) is a rank's part, and returns
   /// what a program does.
-  Status step(Ranks &ranks, const Running &running,
-              std::function<int32_t(sk_context &, int64_t)> body, RunStats *stats);
+  Status step(Ranks &ranks, const Running &running, std::function<int32_t(sk_context &, int64_t)> body,
+              RunStats *stats);
 
   void failAtEnd(World &world, int64_t first, int64_t count) {
     std::vector<int> arrived, missing;
@@ -336,8 +324,7 @@ struct Executor::Impl {
   }
 };
 
-Executor::Executor(double timeoutSeconds, Backend *backend)
-    : impl_(std::make_unique<Impl>()) {
+Executor::Executor(double timeoutSeconds, Backend *backend) : impl_(std::make_unique<Impl>()) {
   impl_->timeout = timeoutSeconds;
   if (!backend)
     impl_->ownBackend = makeLocalBackend();
@@ -373,18 +360,15 @@ bool Executor::stuck() const { return impl_->stuck; }
 
 const Fault &Executor::fault() const { return impl_->fault; }
 
-Status
-Executor::forEachRank(int64_t ranks,
-                           const std::function<Status(int64_t)> &fn) {
+Status Executor::forEachRank(int64_t ranks, const std::function<Status(int64_t)> &fn) {
   auto [begin, end] = impl_->backend->ownRanks(ranks);
   return impl_->dispatch(begin, end - begin, fn, nullptr);
 }
 
-Expected<Executor::Impl::Ranks *> Executor::Impl::ranksFor(const std::string &what,
-                                                           int64_t devices) {
+Expected<Executor::Impl::Ranks *> Executor::Impl::ranksFor(const std::string &what, int64_t devices) {
   if (devices > maxRanks)
-    return invalid(what + " needs " + std::to_string(devices) +
-                   " devices, the runtime has at most " + std::to_string(maxRanks));
+    return invalid(what + " needs " + std::to_string(devices) + " devices, the runtime has at most " +
+                   std::to_string(maxRanks));
   Ranks &known = ranks[devices];
   if (!known.world) {
     known.world = backend->makeWorld(int(devices), timeout);
@@ -394,8 +378,7 @@ Expected<Executor::Impl::Ranks *> Executor::Impl::ranksFor(const std::string &wh
 }
 
 Expected<Executor::Impl::Planned *> Executor::Impl::planned(const FunctionInfo &function) {
-  SK_ASSIGN_OR_RETURN(Ranks * known,
-                      ranksFor("function '" + function.name + "'", function.devices));
+  SK_ASSIGN_OR_RETURN(Ranks * known, ranksFor("function '" + function.name + "'", function.devices));
   std::unique_ptr<Planned> &planned = known->functions[&function];
   if (!planned)
     planned = std::make_unique<Planned>(function, *known->world);
@@ -403,8 +386,8 @@ Expected<Executor::Impl::Planned *> Executor::Impl::planned(const FunctionInfo &
   return planned.get();
 }
 
-Status Executor::Impl::step(Ranks &ranks, const Running &running,
-                            std::function<int32_t(sk_context &, int64_t)> body, RunStats *stats) {
+Status Executor::Impl::step(Ranks &ranks, const Running &running, std::function<int32_t(sk_context &, int64_t)> body,
+                            RunStats *stats) {
   World &world = *ranks.world;
   const int64_t devices = world.size();
   auto [begin, end] = backend->ownRanks(devices);
@@ -413,8 +396,7 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running,
   // Nobody is seen with the records of the last run.
   SK_RETURN_IF_ERROR(backend->agree({}));
   grow(end - begin);
-  const int64_t together =
-      std::min<int64_t>(devices, backend->blockOf(devices) * backend->nodeProcesses());
+  const int64_t together = std::min<int64_t>(devices, backend->blockOf(devices) * backend->nodeProcesses());
   const int threads = libraryThreads > 0 ? libraryThreads : std::max(1, cores / int(together));
   auto start = std::chrono::steady_clock::now();
   Status dispatched = dispatch(
@@ -447,11 +429,9 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running,
           world.fail(status.withContext("rank " + std::to_string(rank)), int(rank));
           return {};
         }
-        world.record(int(rank)).finished.store(true,
-                                               std::memory_order_relaxed);
+        world.record(int(rank)).finished.store(true, std::memory_order_relaxed);
         if (returned != 0)
-          world.fail(internalError("rank " + std::to_string(rank) +
-                                   ": the program returned status " +
+          world.fail(internalError("rank " + std::to_string(rank) + ": the program returned status " +
                                    std::to_string(returned)),
                      int(rank));
         return {};
@@ -466,9 +446,7 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running,
       world.fail(internalError("end of the step: missing " + world.describeRank(missing[0])));
   }
   if (stats)
-    stats->seconds = std::chrono::duration<double>(
-                         std::chrono::steady_clock::now() - start)
-                         .count();
+    stats->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (dispatched.ok() && world.failed())
     dispatched = world.status();
   if (stuck)
@@ -483,8 +461,8 @@ Status Executor::Impl::step(Ranks &ranks, const Running &running,
   return dispatched;
 }
 
-Status Executor::run(const FunctionInfo &function, sk_program program,
-                     std::vector<RankMemory> &memory, RunStats *stats) {
+Status Executor::run(const FunctionInfo &function, sk_program program, std::vector<RankMemory> &memory,
+                     RunStats *stats) {
   SK_ASSIGN_OR_RETURN(Impl::Planned * known, impl_->planned(function));
   FunctionPlans *plans = &known->plans;
   if (stats) {
@@ -504,9 +482,7 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
           context.contractionStats = &stats->functions[0].contractions[size_t(rank)];
         }
         RankMemory &local = memory[size_t(rank)];
-        auto call = [&] {
-          return program(&context, local.arguments(), local.results(), local.arena());
-        };
+        auto call = [&] { return program(&context, local.arguments(), local.results(), local.arena()); };
         if (!context.device)
           return call();
         Status status;
@@ -514,17 +490,16 @@ Status Executor::run(const FunctionInfo &function, sk_program program,
           status = context.nccl->prepare(plans->plans, *context.world);
         if (!status.ok())
           return failRun(context, status);
-        int32_t returned = context.device->record(program, local.arguments(), numArguments,
-                                                  local.results(), numResults, local.arena(), call,
-                                                  status);
+        int32_t returned = context.device->record(program, local.arguments(), numArguments, local.results(), numResults,
+                                                  local.arena(), call, status);
         return status.ok() ? returned : failRun(context, status);
       },
       stats);
 }
 
-Status Executor::runCollectives(
-    const FunctionInfo &function,
-    const std::function<std::pair<const void *, void *>(int64_t rank, size_t id)> &buffers) {
+Status
+Executor::runCollectives(const FunctionInfo &function,
+                         const std::function<std::pair<const void *, void *>(int64_t rank, size_t id)> &buffers) {
   SK_ASSIGN_OR_RETURN(Impl::Planned * known, impl_->planned(function));
   FunctionPlans *plans = &known->plans;
   return impl_->step(
@@ -545,9 +520,8 @@ Status Executor::runCollectives(
 
 Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
                      std::vector<RankMemory> &memory, RunStats *stats) {
-  SK_ASSIGN_OR_RETURN(
-      Impl::Ranks * ranks,
-      impl_->ranksFor("pipeline '" + pipeline.whole.name + "'", pipeline.whole.devices));
+  SK_ASSIGN_OR_RETURN(Impl::Ranks * ranks,
+                      impl_->ranksFor("pipeline '" + pipeline.whole.name + "'", pipeline.whole.devices));
   std::unique_ptr<PipelinePlans> &known = ranks->pipelines[&pipeline];
   if (!known)
     known = std::make_unique<PipelinePlans>(pipeline, *ranks->world);
@@ -563,8 +537,7 @@ Status Executor::run(const PipelineInfo &pipeline, const std::vector<sk_program>
       stats);
 }
 
-Status Executor::runReference(const FunctionInfo &function,
-                                   sk_program program, RankMemory &memory) {
+Status Executor::runReference(const FunctionInfo &function, sk_program program, RankMemory &memory) {
   int32_t returned = 0;
   auto world = std::make_unique<LocalWorld>(1, impl_->timeout);
   Status status = impl_->dispatch(
@@ -579,21 +552,18 @@ Status Executor::runReference(const FunctionInfo &function,
         context.stats = nullptr;
         context.status = 0;
         context.isGone = false;
-        returned = program(&context, memory.arguments(), memory.results(),
-                           memory.arena());
+        returned = program(&context, memory.arguments(), memory.results(), memory.arena());
         return {};
       },
       nullptr);
   SK_RETURN_IF_ERROR(status);
   if (world->failed() || returned != 0)
-    return internalError("function '" + function.name +
-                         "': the reference returned status " +
-                         std::to_string(returned));
+    return internalError("function '" + function.name + "': the reference returned status " + std::to_string(returned));
   return {};
 }
 
-Status Executor::call(sk_program program, int64_t rank, int64_t ranks,
-                           void *const *arguments, void *const *results, int64_t arenaBytes) {
+Status Executor::call(sk_program program, int64_t rank, int64_t ranks, void *const *arguments, void *const *results,
+                      int64_t arenaBytes) {
   LocalWorld world(int(ranks), 60);
   sk_context context;
   context.rank = context.meshRank = int(rank);
@@ -603,8 +573,7 @@ Status Executor::call(sk_program program, int64_t rank, int64_t ranks,
   if (world.failed())
     return world.status();
   if (returned != 0)
-    return internalError("rank " + std::to_string(rank) + ": the program returned status " +
-                         std::to_string(returned));
+    return internalError("rank " + std::to_string(rank) + ": the program returned status " + std::to_string(returned));
   return {};
 }
 

@@ -35,8 +35,7 @@ static int shardByExtents(const sk_tensor *in, int count, sk_tensor *out, void *
   if (!validateExtents(call->extents, slice, in[0].bytes / size, call->ranks, false).ok())
     return 1;
   for (int64_t rank = 0; rank < call->ranks; ++rank)
-    gatherLocal(call->extents, rank, size, in[0].data,
-                static_cast<char *>(out->data) + rank * slice * size);
+    gatherLocal(call->extents, rank, size, in[0].data, static_cast<char *>(out->data) + rank * slice * size);
   return 0;
 }
 
@@ -56,8 +55,7 @@ static int shardByPieces(const sk_tensor *in, int count, sk_tensor *out, void *)
     return 1;
   for (int64_t rank = 0; rank < call->ranks; ++rank)
     for (const ExtentPiece &piece : call->pieces)
-      gatherLocal(piece.extents, rank, size,
-                  static_cast<const char *>(in[0].data) + piece.globalBase * size,
+      gatherLocal(piece.extents, rank, size, static_cast<const char *>(in[0].data) + piece.globalBase * size,
                   static_cast<char *>(out->data) + (rank * slice + piece.localBase) * size);
   return 0;
 }
@@ -107,14 +105,13 @@ Status HostFunctions::check(const std::vector<HostCall> &chain) const {
       std::string names;
       for (const auto &entry : functions_)
         names += (names.empty() ? "" : ", ") + quoteName(entry.first);
-      return notFound("shard function " + quoteName(call.function) +
-                      " is not registered; there are: " + names);
+      return notFound("shard function " + quoteName(call.function) + " is not registered; there are: " + names);
     }
   return {};
 }
 
-Status HostFunctions::apply(const std::vector<HostCall> &chain, const LoadSource &input,
-                            const void *data, Buffer &output) const {
+Status HostFunctions::apply(const std::vector<HostCall> &chain, const LoadSource &input, const void *data,
+                            Buffer &output) const {
   SK_RETURN_IF_ERROR(check(chain));
   Shape shape = input.shape;
   DType dtype = input.dtype;
@@ -123,8 +120,8 @@ Status HostFunctions::apply(const std::vector<HostCall> &chain, const LoadSource
   for (const HostCall &call : chain) {
     std::vector<sk_tensor> in;
     int64_t elements = numElements(shape).value_or(0);
-    in.push_back({const_cast<void *>(at), int32_t(dtype), int32_t(shape.size()), shape.data(),
-                  elements * dtypeSize(dtype)});
+    in.push_back(
+        {const_cast<void *>(at), int32_t(dtype), int32_t(shape.size()), shape.data(), elements * dtypeSize(dtype)});
     for (const auto &extra : call.extras) {
       if (const auto *integer = std::get_if<int64_t>(&extra))
         in.push_back({const_cast<int64_t *>(integer), SK_I64, 0, nullptr, 8});
@@ -132,15 +129,13 @@ Status HostFunctions::apply(const std::vector<HostCall> &chain, const LoadSource
         in.push_back({const_cast<double *>(real), SK_F64, 0, nullptr, 8});
       else {
         const std::string &text = std::get<std::string>(extra);
-        in.push_back({const_cast<char *>(text.data()), SK_STRING, 0, nullptr,
-                      int64_t(text.size())});
+        in.push_back({const_cast<char *>(text.data()), SK_STRING, 0, nullptr, int64_t(text.size())});
       }
     }
     int64_t bytes = numElements(call.shape).value_or(0) * dtypeSize(call.dtype);
     Buffer next(bytes);
     std::memset(next.data(), 0, size_t(bytes));
-    sk_tensor out{next.data(), int32_t(call.dtype), int32_t(call.shape.size()), call.shape.data(),
-                  bytes};
+    sk_tensor out{next.data(), int32_t(call.dtype), int32_t(call.shape.size()), call.shape.data(), bytes};
     const Entry &entry = functions_.at(call.function);
     int returned;
     try {
@@ -149,9 +144,8 @@ Status HostFunctions::apply(const std::vector<HostCall> &chain, const LoadSource
       return invalid("shard function " + quoteName(call.function) + " threw an exception");
     }
     if (returned != 0)
-      return invalid("shard function " + quoteName(call.function) + " returned " +
-                     std::to_string(returned) + " for " + dtypeName(dtype) + " " +
-                     shapeString(shape) + " to " + dtypeName(call.dtype) + " " +
+      return invalid("shard function " + quoteName(call.function) + " returned " + std::to_string(returned) + " for " +
+                     dtypeName(dtype) + " " + shapeString(shape) + " to " + dtypeName(call.dtype) + " " +
                      shapeString(call.shape));
     previous = std::move(next);
     at = previous.data();

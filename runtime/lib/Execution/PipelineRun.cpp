@@ -24,11 +24,9 @@ PipelinePlans::PipelinePlans(const PipelineInfo &pipeline, World &world)
       ranks_[size_t(meshes[s][r])] = {s, r};
   }
   for (size_t f = 0; f < pipeline.functions.size(); ++f) {
-    functions_.push_back(
-        std::make_unique<FunctionPlans>(pipeline.functions[f], world, meshes[pipeline.stageOf[f]]));
+    functions_.push_back(std::make_unique<FunctionPlans>(pipeline.functions[f], world, meshes[pipeline.stageOf[f]]));
     if (status.ok() && !functions_.back()->status.ok())
-      status =
-          functions_.back()->status.withContext("function '" + pipeline.functions[f].name + "'");
+      status = functions_.back()->status.withContext("function '" + pipeline.functions[f].name + "'");
   }
   for (const TransferInfo &transfer : pipeline.transfers) {
     const MeshRanks &from = meshes[transfer.fromStage], &to = meshes[transfer.toStage];
@@ -57,8 +55,7 @@ std::string PipelinePlans::title() const { return "pipeline '" + pipeline_.whole
 
 const Instruction *PipelinePlans::find(int rank, int64_t instruction) const {
   const auto &list = pipeline_.stages[ranks_[size_t(rank)].first].instructions;
-  return instruction >= 0 && instruction < int64_t(list.size()) ? &list[size_t(instruction)]
-                                                                : nullptr;
+  return instruction >= 0 && instruction < int64_t(list.size()) ? &list[size_t(instruction)] : nullptr;
 }
 
 std::string PipelinePlans::meeting(int rank, int64_t instruction, int64_t id) const {
@@ -83,8 +80,7 @@ std::string PipelinePlans::place(int rank, int64_t instruction) const {
     for (size_t i = 0; i < in->transfers.size() && i < 4; ++i)
       text += (i ? ", transfer " : "transfer ") + std::to_string(in->transfers[i].first) + " " +
               microbatchText(in->transfers[i].second);
-    return text + (in->transfers.size() > 4 ? ", ... with stage " : " with stage ") +
-           std::to_string(in->target) + ")";
+    return text + (in->transfers.size() > 4 ? ", ... with stage " : " with stage ") + std::to_string(in->target) + ")";
   case Instruction::Kind::Free:
     return text + "free)";
   }

@@ -16,8 +16,7 @@ public:
   /// Makes room for what all ranks measure.
   void prepare(RunStats &stats) const;
   /// All instructions of the rank of `context`. Returns what a program does.
-  int32_t run(sk_context &context, const std::vector<sk_program> &programs, RankMemory &memory,
-              RunStats *stats);
+  int32_t run(sk_context &context, const std::vector<sk_program> &programs, RankMemory &memory, RunStats *stats);
 
   std::string title() const override;
   std::string meeting(int rank, int64_t instruction, int64_t id) const override;

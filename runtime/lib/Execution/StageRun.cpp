@@ -51,8 +51,7 @@ uint64_t elementBits(Init init, DType dtype) {
 /// apart in the whole.
 struct PartPlace {
   int64_t elementSize, rows = 1, run = 1, stride, offset; ///< `offset` in bytes.
-  PartPlace(const ValueInfo &part, int64_t microbatch, int64_t microbatches)
-      : elementSize(dtypeSize(part.dtype)) {
+  PartPlace(const ValueInfo &part, int64_t microbatch, int64_t microbatches) : elementSize(dtypeSize(part.dtype)) {
     for (size_t d = 0; d < part.localShape.size(); ++d)
       (int64_t(d) < part.slot->dim ? rows : run) *= part.localShape[d];
     stride = run * microbatches;
@@ -79,11 +78,10 @@ struct PartCopy {
 /// One rank in one step.
 class StageRun {
 public:
-  StageRun(PipelinePlans &plans, sk_context &context, const std::vector<sk_program> &programs,
-           RankMemory &memory, RunStats *stats)
-      : plans_(plans), pipeline_(plans.pipeline_), context_(context), programs_(programs),
-        memory_(memory), stats_(stats), number_(plans.ranks_[size_t(context.rank)].first),
-        stage_(pipeline_.stages[number_]) {
+  StageRun(PipelinePlans &plans, sk_context &context, const std::vector<sk_program> &programs, RankMemory &memory,
+           RunStats *stats)
+      : plans_(plans), pipeline_(plans.pipeline_), context_(context), programs_(programs), memory_(memory),
+        stats_(stats), number_(plans.ranks_[size_t(context.rank)].first), stage_(pipeline_.stages[number_]) {
     context.meshRank = plans.ranks_[size_t(context.rank)].second;
     if (stats)
       counters_ = &stats->ranks[size_t(context.rank)];
@@ -106,8 +104,7 @@ public:
       const Instruction &instruction = stage_.instructions[i];
       record.collective.store(-1, std::memory_order_relaxed);
       record.instruction.store(int64_t(i), std::memory_order_relaxed);
-      record.entered.store(uint64_t(instruction.order) << instructionShift,
-                           std::memory_order_relaxed);
+      record.entered.store(uint64_t(instruction.order) << instructionShift, std::memory_order_relaxed);
       SK_ASSIGN_OR_RETURN(int32_t returned, perform(instruction));
       if (returned)
         return returned;
@@ -237,8 +234,7 @@ private:
   }
 
   int64_t keyOf(size_t value, int64_t microbatch) const {
-    return int64_t(value) * (pipeline_.microbatches + 1) +
-           (stage_.values[value].isOfStep ? 0 : microbatch + 1);
+    return int64_t(value) * (pipeline_.microbatches + 1) + (stage_.values[value].isOfStep ? 0 : microbatch + 1);
   }
   /// The buffer of a value, made if it is not there.
   Expected<Buffer *> bufferOf(size_t value, int64_t microbatch) {
@@ -282,8 +278,7 @@ private:
       return copies_.back().data();
     };
     // Where the program finds an argument or result that the stage holds.
-    auto held = [&](const ValueInfo &value, void *whole,
-                    std::vector<PartCopy> &parts) -> Expected<void *> {
+    auto held = [&](const ValueInfo &value, void *whole, std::vector<PartCopy> &parts) -> Expected<void *> {
       if (value.slot->kind != Slot::Kind::Part)
         return whole;
       const PartPlace place(value, m, all);
@@ -297,10 +292,9 @@ private:
     arguments_.clear();
     for (const ValueInfo &argument : function.arguments) {
       const size_t index = size_t(argument.slot->index);
-      SK_ASSIGN_OR_RETURN(void *data,
-                          argument.slot->kind == Slot::Kind::Value
-                              ? dataOf(index, m)
-                              : held(argument, memory_.arguments()[index], argumentParts));
+      SK_ASSIGN_OR_RETURN(void *data, argument.slot->kind == Slot::Kind::Value
+                                          ? dataOf(index, m)
+                                          : held(argument, memory_.arguments()[index], argumentParts));
       arguments_.push_back(data);
     }
     results_.clear();
@@ -312,14 +306,13 @@ private:
       const bool isValue = result.slot->kind == Slot::Kind::Value;
       // Tied to the value that it updates, it takes its memory.
       const bool isInPlace = result.tied && isSame(function.arguments[size_t(*result.tied)]);
-      const bool isUpdate = isValue && !isInPlace &&
-                            std::any_of(function.arguments.begin(), function.arguments.end(), isSame);
+      const bool isUpdate =
+          isValue && !isInPlace && std::any_of(function.arguments.begin(), function.arguments.end(), isSame);
       if (isUpdate)
         updates.emplace_back(index, copies_.size());
-      SK_ASSIGN_OR_RETURN(void *data,
-                          isUpdate  ? copy(result)
-                          : isValue ? dataOf(index, m)
-                                    : held(result, memory_.results()[index], resultParts));
+      SK_ASSIGN_OR_RETURN(void *data, isUpdate  ? copy(result)
+                                      : isValue ? dataOf(index, m)
+                                                : held(result, memory_.results()[index], resultParts));
       results_.push_back(data);
     }
     if (!argumentParts.empty())
@@ -336,14 +329,12 @@ private:
     }
     SK_ASSIGN_OR_RETURN(const Moment start, now());
     auto call = [&] {
-      return programs_[instruction.target](&context_, arguments_.data(), results_.data(),
-                                           memory_.arena());
+      return programs_[instruction.target](&context_, arguments_.data(), results_.data(), memory_.arena());
     };
     Status recorded;
     const int32_t status =
-        context_.device ? context_.device->record(programs_[instruction.target], arguments_.data(),
-                                                  arguments_.size(), results_.data(),
-                                                  results_.size(), memory_.arena(), call, recorded)
+        context_.device ? context_.device->record(programs_[instruction.target], arguments_.data(), arguments_.size(),
+                                                  results_.data(), results_.size(), memory_.arena(), call, recorded)
                         : call();
     SK_RETURN_IF_ERROR(recorded);
     SK_RETURN_IF_ERROR(countSince(start, [this, counters](double seconds) {
@@ -436,8 +427,7 @@ private:
     SK_RETURN_IF_ERROR(countSince(start, [this, &instruction](double seconds) {
       counters_->transferSeconds += seconds;
       for (size_t k = 0; k < instruction.transfers.size(); ++k)
-        stats_->transfers[instruction.transfers[k].first][size_t(context_.rank)].add(
-            k == 0 ? seconds : 0);
+        stats_->transfers[instruction.transfers[k].first][size_t(context_.rank)].add(k == 0 ? seconds : 0);
     }));
     for (CollectivePlan *plan : plans)
       if (int32_t status = injectFault(context_, plan->info().id, /*after=*/true))
@@ -465,8 +455,8 @@ private:
   std::vector<Span> spans_;
 };
 
-int32_t PipelinePlans::run(sk_context &context, const std::vector<sk_program> &programs,
-                           RankMemory &memory, RunStats *stats) {
+int32_t PipelinePlans::run(sk_context &context, const std::vector<sk_program> &programs, RankMemory &memory,
+                           RunStats *stats) {
   try {
     Status status;
     if (context.nccl) {

@@ -53,9 +53,7 @@ public:
   }
 
 private:
-  static Status bad(const std::string &what) {
-    return invalid("malformed .npy header, " + what);
-  }
+  static Status bad(const std::string &what) { return invalid("malformed .npy header, " + what); }
   void skip() {
     while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]))
       ++at_;
@@ -98,8 +96,7 @@ private:
       size_t start = at_;
       int64_t size = 0;
       while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
-        if (__builtin_mul_overflow(size, 10, &size) ||
-            __builtin_add_overflow(size, text_[at_] - '0', &size))
+        if (__builtin_mul_overflow(size, 10, &size) || __builtin_add_overflow(size, text_[at_] - '0', &size))
           return bad("a size is too large");
         ++at_;
       }
@@ -120,11 +117,10 @@ struct NpyType {
   const char *code; ///< Without the byte order.
   DType dtype;
 };
-constexpr NpyType npyTypes[] = {
-    {"f8", DType::F64}, {"f4", DType::F32}, {"f2", DType::F16}, {"V2", DType::BF16},
-    {"i8", DType::I64}, {"i4", DType::I32}, {"i2", DType::I16}, {"i1", DType::I8},
-    {"b1", DType::I1},  {"u8", DType::U64}, {"u4", DType::U32}, {"u2", DType::U16},
-    {"u1", DType::U8},  {"V1", DType::F8E4M3FN}};
+constexpr NpyType npyTypes[] = {{"f8", DType::F64}, {"f4", DType::F32},     {"f2", DType::F16}, {"V2", DType::BF16},
+                                {"i8", DType::I64}, {"i4", DType::I32},     {"i2", DType::I16}, {"i1", DType::I8},
+                                {"b1", DType::I1},  {"u8", DType::U64},     {"u4", DType::U32}, {"u2", DType::U16},
+                                {"u1", DType::U8},  {"V1", DType::F8E4M3FN}};
 
 Expected<std::string> npyHeader(const TensorContent &tensor) {
   std::string code;
@@ -188,14 +184,13 @@ Expected<StoredTensor> parseNpy(std::shared_ptr<File> file, int64_t offset, int6
     length |= int64_t(head[10]) << 16 | int64_t(head[11]) << 24;
   }
   if (length > (1 << 20) || prefix + length > bytes)
-    return invalid("header of " + std::to_string(length) + " bytes does not fit the file of " +
-                   std::to_string(bytes) + " bytes");
+    return invalid("header of " + std::to_string(length) + " bytes does not fit the file of " + std::to_string(bytes) +
+                   " bytes");
   std::string text(size_t(length), '\0');
   SK_RETURN_IF_ERROR(file->read(text.data(), offset + prefix, length));
   StoredTensor tensor;
   bool fortran = false;
-  SK_RETURN_IF_ERROR(
-      HeaderParser(std::move(text)).parse(tensor.storedType, fortran, tensor.shape));
+  SK_RETURN_IF_ERROR(HeaderParser(std::move(text)).parse(tensor.storedType, fortran, tensor.shape));
   if (fortran)
     return invalid("the array is in Fortran order, expected C order (numpy.ascontiguousarray)");
   const std::string &descr = tensor.storedType;
@@ -215,8 +210,8 @@ Expected<StoredTensor> parseNpy(std::shared_ptr<File> file, int64_t offset, int6
   if (__builtin_add_overflow(prefix + length, tensor.bytes, &expected))
     return invalid("the shape is too large");
   if (expected != bytes)
-    return invalid((expected > bytes ? "truncated, " : "bytes after the data, ") +
-                   std::to_string(bytes) + " bytes, expected " + std::to_string(expected));
+    return invalid((expected > bytes ? "truncated, " : "bytes after the data, ") + std::to_string(bytes) +
+                   " bytes, expected " + std::to_string(expected));
   tensor.offset = offset + prefix + length;
   tensor.file = std::move(file);
   return tensor;
@@ -236,14 +231,11 @@ Status writeNpy(const std::string &path, const TensorContent &tensor) {
   SK_ASSIGN_OR_RETURN(std::string header, npyHeader(tensor));
   SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> writer, FileWriter::create(path));
   SK_RETURN_IF_ERROR(writer->write(header.data(), int64_t(header.size())));
-  SK_RETURN_IF_ERROR(forEachBlock(
-      tensor, [&](const char *data, int64_t bytes) { return writer->write(data, bytes); }));
+  SK_RETURN_IF_ERROR(forEachBlock(tensor, [&](const char *data, int64_t bytes) { return writer->write(data, bytes); }));
   return writer->commit();
 }
 
-Status writeNpy(const std::string &path, const TensorRef &tensor) {
-  return writeNpy(path, contentOf(tensor));
-}
+Status writeNpy(const std::string &path, const TensorRef &tensor) { return writeNpy(path, contentOf(tensor)); }
 
 //===----------------------------------------------------------------------===//
 // .npz: a zip file of .npy members
@@ -263,8 +255,8 @@ void putLittle(std::string &text, uint64_t value, int bytes) {
     text += char(value >> (8 * i));
 }
 
-constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50,
-                   kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
+constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
+                   kLocator64 = 0x07064b50;
 constexpr uint64_t kMaxDirectory = 64 << 20;
 
 struct Member {
@@ -285,8 +277,8 @@ Expected<std::vector<Member>> readDirectory(const File &file, uint64_t &director
   while (little(&bytes[at], 4) != kEnd || little(&bytes[at + 20], 2) != tail - 22 - at)
     if (at-- == 0)
       return invalid("not an .npz file, or one without its end (truncated file?)");
-  uint64_t count = little(&bytes[at + 10], 2), length = little(&bytes[at + 12], 4),
-           begin = little(&bytes[at + 16], 4), end = size - tail + at;
+  uint64_t count = little(&bytes[at + 10], 2), length = little(&bytes[at + 12], 4), begin = little(&bytes[at + 16], 4),
+           end = size - tail + at;
   if (little(&bytes[at + 4], 2) != 0 || little(&bytes[at + 6], 2) != 0)
     return invalid("an archive in several parts, expected one");
   if (count == 0xffff || length == 0xffffffff || begin == 0xffffffff) {
@@ -306,8 +298,8 @@ Expected<std::vector<Member>> readDirectory(const File &file, uint64_t &director
     end = place;
   }
   if (length > kMaxDirectory || begin > end || length > end - begin || count > length / 46)
-    return invalid("the directory of " + std::to_string(count) + " entries at byte " +
-                   std::to_string(begin) + " does not fit the file");
+    return invalid("the directory of " + std::to_string(count) + " entries at byte " + std::to_string(begin) +
+                   " does not fit the file");
   std::vector<unsigned char> directory(length);
   SK_RETURN_IF_ERROR(file.read(directory.data(), int64_t(begin), int64_t(length)));
   std::vector<Member> members;
@@ -316,8 +308,7 @@ Expected<std::vector<Member>> readDirectory(const File &file, uint64_t &director
     if (length - p < 46 || little(&directory[p], 4) != kCentral)
       return invalid("entry " + std::to_string(i) + " of the directory is malformed");
     const unsigned char *entry = &directory[p];
-    uint64_t nameLength = little(entry + 28, 2), extra = little(entry + 30, 2),
-             comment = little(entry + 32, 2);
+    uint64_t nameLength = little(entry + 28, 2), extra = little(entry + 30, 2), comment = little(entry + 32, 2);
     if (length - p - 46 < nameLength + extra + comment)
       return invalid("entry " + std::to_string(i) + " of the directory is malformed");
     Member member{std::string(reinterpret_cast<const char *>(entry) + 46, nameLength),
@@ -391,11 +382,10 @@ Expected<std::map<std::string, StoredTensor>> parseNpz(std::shared_ptr<File> fil
       return fail("no member starts at byte " + std::to_string(member.local));
     SK_RETURN_IF_ERROR(file->read(name.data(), int64_t(member.local) + 30, int64_t(nameLength)));
     if (name != member.name)
-      return fail("the header at byte " + std::to_string(member.local) + " names " +
-                  quoteName(name));
+      return fail("the header at byte " + std::to_string(member.local) + " names " + quoteName(name));
     if (member.size > directory - begin)
-      return fail("bytes " + std::to_string(begin) + " to " +
-                  std::to_string(begin + member.size) + " lie outside of the archive");
+      return fail("bytes " + std::to_string(begin) + " to " + std::to_string(begin + member.size) +
+                  " lie outside of the archive");
     ranges.emplace_back(member.local, begin + member.size);
     auto tensor = parseNpy(file, int64_t(begin), int64_t(member.size));
     if (!tensor.ok())
@@ -415,8 +405,7 @@ Expected<std::map<std::string, StoredTensor>> openNpz(const std::string &path) {
   SK_ASSIGN_OR_RETURN(std::shared_ptr<File> file, File::open(path));
   auto tensors = parseNpz(std::move(file));
   if (!tensors.ok())
-    return tensors.status().code() == Code::IO ? tensors.status()
-                                               : tensors.status().withContext(path);
+    return tensors.status().code() == Code::IO ? tensors.status() : tensors.status().withContext(path);
   return tensors;
 }
 
@@ -444,7 +433,7 @@ Status writeNpz(const std::string &path, const std::vector<TensorContent> &tenso
       return invalid(path + ": " + quoteName(tensor.name) +
                      " is too large for an .npz, expected less than 4 GB in all");
     std::string common;
-    putLittle(common, 20, 2); // Version needed.
+    putLittle(common, 20, 2);    // Version needed.
     putLittle(common, 0x800, 2); // Names are UTF-8.
     putLittle(common, 0, 2);
     putLittle(common, 0x00210000, 4); // 1980-01-01: the same input, the same bytes.
@@ -464,8 +453,8 @@ Status writeNpz(const std::string &path, const std::vector<TensorContent> &tenso
     local.append(extra - 4, '\0');
     local += header;
     SK_RETURN_IF_ERROR(writer->write(local.data(), int64_t(local.size())));
-    SK_RETURN_IF_ERROR(forEachBlock(
-        tensor, [&](const char *data, int64_t bytes) { return writer->write(data, bytes); }));
+    SK_RETURN_IF_ERROR(
+        forEachBlock(tensor, [&](const char *data, int64_t bytes) { return writer->write(data, bytes); }));
     putLittle(directory, kCentral, 4);
     putLittle(directory, 20, 2);
     directory += common;

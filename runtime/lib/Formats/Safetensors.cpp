@@ -19,18 +19,28 @@ struct StoredType {
   int bits;
   std::optional<DType> dtype;
 };
-const StoredType storedTypes[] = {
-    {"F64", 64, DType::F64},   {"F32", 32, DType::F32},
-    {"F16", 16, DType::F16},   {"BF16", 16, DType::BF16},
-    {"I64", 64, DType::I64},   {"I32", 32, DType::I32},
-    {"I16", 16, DType::I16},   {"I8", 8, DType::I8},
-    {"BOOL", 8, DType::I1},    {"U64", 64, DType::U64},
-    {"U32", 32, DType::U32},   {"U16", 16, DType::U16},
-    {"U8", 8, DType::U8},      {"F8_E4M3", 8, DType::F8E4M3FN},
-    {"F8_E5M2", 8, DType::F8E5M2}, {"F8_E8M0", 8, DType::F8E8M0FNU},
-    {"F8_E4M3FNUZ", 8, DType::F8E4M3FNUZ}, {"F8_E5M2FNUZ", 8, DType::F8E5M2FNUZ},
-    {"F6_E2M3", 6, std::nullopt}, {"F6_E3M2", 6, std::nullopt},
-    {"F4", 4, std::nullopt},   {"C64", 64, std::nullopt}};
+const StoredType storedTypes[] = {{"F64", 64, DType::F64},
+                                  {"F32", 32, DType::F32},
+                                  {"F16", 16, DType::F16},
+                                  {"BF16", 16, DType::BF16},
+                                  {"I64", 64, DType::I64},
+                                  {"I32", 32, DType::I32},
+                                  {"I16", 16, DType::I16},
+                                  {"I8", 8, DType::I8},
+                                  {"BOOL", 8, DType::I1},
+                                  {"U64", 64, DType::U64},
+                                  {"U32", 32, DType::U32},
+                                  {"U16", 16, DType::U16},
+                                  {"U8", 8, DType::U8},
+                                  {"F8_E4M3", 8, DType::F8E4M3FN},
+                                  {"F8_E5M2", 8, DType::F8E5M2},
+                                  {"F8_E8M0", 8, DType::F8E8M0FNU},
+                                  {"F8_E4M3FNUZ", 8, DType::F8E4M3FNUZ},
+                                  {"F8_E5M2FNUZ", 8, DType::F8E5M2FNUZ},
+                                  {"F6_E2M3", 6, std::nullopt},
+                                  {"F6_E3M2", 6, std::nullopt},
+                                  {"F4", 4, std::nullopt},
+                                  {"C64", 64, std::nullopt}};
 
 const StoredType *findType(const std::string &name) {
   for (const StoredType &type : storedTypes)
@@ -39,15 +49,11 @@ const StoredType *findType(const std::string &name) {
   return nullptr;
 }
 
-Expected<StoredTensor> readEntry(const std::string &name, const Json &json,
-                                 int64_t dataBytes) {
+Expected<StoredTensor> readEntry(const std::string &name, const Json &json, int64_t dataBytes) {
   StoredTensor tensor;
   tensor.name = name;
-  auto fail = [&](const std::string &message) {
-    return invalid("tensor " + quoteName(name) + ": " + message);
-  };
-  if (!json.is_object() || !json.contains("dtype") ||
-      !json.contains("shape") || !json.contains("data_offsets"))
+  auto fail = [&](const std::string &message) { return invalid("tensor " + quoteName(name) + ": " + message); };
+  if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") || !json.contains("data_offsets"))
     return fail("expected dtype, shape and data_offsets");
   if (!json["dtype"].is_string())
     return fail("dtype is not a string");
@@ -73,18 +79,15 @@ Expected<StoredTensor> readEntry(const std::string &name, const Json &json,
   tensor.bytes = bits / 8;
   const Json &offsets = json["data_offsets"];
   int64_t begin, end;
-  if (!offsets.is_array() || offsets.size() != 2 ||
-      !asSize(offsets[0], begin) || !asSize(offsets[1], end) || begin > end)
+  if (!offsets.is_array() || offsets.size() != 2 || !asSize(offsets[0], begin) || !asSize(offsets[1], end) ||
+      begin > end)
     return fail("data_offsets is not [begin, end]");
-  std::string range =
-      "bytes " + std::to_string(begin) + " to " + std::to_string(end);
+  std::string range = "bytes " + std::to_string(begin) + " to " + std::to_string(end);
   if (end - begin != tensor.bytes)
-    return fail(range + ", expected " + std::to_string(tensor.bytes) +
-                " bytes for " + tensor.storedType + " " +
+    return fail(range + ", expected " + std::to_string(tensor.bytes) + " bytes for " + tensor.storedType + " " +
                 shapeString(tensor.shape));
   if (end > dataBytes)
-    return fail(range + " lie beyond the end of the data at " +
-                std::to_string(dataBytes) + " (truncated file?)");
+    return fail(range + " lie beyond the end of the data at " + std::to_string(dataBytes) + " (truncated file?)");
   tensor.offset = begin;
   return tensor;
 }
@@ -94,18 +97,15 @@ Expected<StoredTensor> readEntry(const std::string &name, const Json &json,
 Expected<std::map<std::string, StoredTensor>> parseSafetensors(std::shared_ptr<File> file) {
   unsigned char head[8];
   if (file->size() < 8)
-    return invalid("not a .safetensors file (" + std::to_string(file->size()) +
-                   " bytes)");
+    return invalid("not a .safetensors file (" + std::to_string(file->size()) + " bytes)");
   SK_RETURN_IF_ERROR(file->read(head, 0, 8));
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | head[i];
   if (length > uint64_t(maxHeaderBytes))
-    return invalid("header length " + std::to_string(length) +
-                   ", expected at most " + std::to_string(maxHeaderBytes));
+    return invalid("header length " + std::to_string(length) + ", expected at most " + std::to_string(maxHeaderBytes));
   if (int64_t(length) + 8 > file->size())
-    return invalid("header length " + std::to_string(length) +
-                   " does not fit the file of " +
+    return invalid("header length " + std::to_string(length) + " does not fit the file of " +
                    std::to_string(file->size()) + " bytes");
   std::string text(size_t(length), '\0');
   SK_RETURN_IF_ERROR(file->read(text.data(), 8, int64_t(length)));
@@ -129,31 +129,25 @@ Expected<std::map<std::string, StoredTensor>> parseSafetensors(std::shared_ptr<F
     tensor.file = file;
     byOffset.push_back(&(tensors[name] = std::move(tensor)));
   }
-  std::sort(byOffset.begin(), byOffset.end(),
-            [](const StoredTensor *a, const StoredTensor *b) {
-              return std::pair(a->offset, a->bytes) <
-                     std::pair(b->offset, b->bytes);
-            });
+  std::sort(byOffset.begin(), byOffset.end(), [](const StoredTensor *a, const StoredTensor *b) {
+    return std::pair(a->offset, a->bytes) < std::pair(b->offset, b->bytes);
+  });
   int64_t next = 0;
   for (const StoredTensor *tensor : byOffset) {
     if (tensor->offset != next)
-      return invalid("tensor " + quoteName(tensor->name) + ": starts at byte " +
-                     std::to_string(tensor->offset) +
-                     (tensor->offset < next ? " and overlaps another, "
-                                            : " after a hole, ") +
-                     "expected " + std::to_string(next));
+      return invalid("tensor " + quoteName(tensor->name) + ": starts at byte " + std::to_string(tensor->offset) +
+                     (tensor->offset < next ? " and overlaps another, " : " after a hole, ") + "expected " +
+                     std::to_string(next));
     next += tensor->bytes;
   }
   if (next != dataBytes)
-    return invalid(std::to_string(dataBytes - next) +
-                   " bytes after the last tensor");
+    return invalid(std::to_string(dataBytes - next) + " bytes after the last tensor");
   for (auto &[name, tensor] : tensors)
     tensor.offset += dataStart;
   return tensors;
 }
 
-Expected<std::map<std::string, StoredTensor>>
-openSafetensors(const std::string &path) {
+Expected<std::map<std::string, StoredTensor>> openSafetensors(const std::string &path) {
   SK_ASSIGN_OR_RETURN(std::shared_ptr<File> file, File::open(path));
   auto tensors = parseSafetensors(std::move(file));
   if (!tensors.ok()) {
@@ -180,13 +174,12 @@ Expected<std::unique_ptr<FileWriter>> startSafetensors(const std::string &path,
       if (!type && candidate.dtype == tensor.dtype)
         type = candidate.name;
     if (!type)
-      return invalid(path + ": tensor " + quoteName(tensor.name) + " is " +
-                     dtypeName(tensor.dtype) + ", which .safetensors has no type for");
+      return invalid(path + ": tensor " + quoteName(tensor.name) + " is " + dtypeName(tensor.dtype) +
+                     ", which .safetensors has no type for");
     int64_t end;
     if (__builtin_add_overflow(offset, *count * dtypeSize(tensor.dtype), &end))
       return invalid(path + ": the tensors are too large");
-    header[tensor.name] = {
-        {"dtype", type}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
+    header[tensor.name] = {{"dtype", type}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text;
@@ -198,8 +191,8 @@ Expected<std::unique_ptr<FileWriter>> startSafetensors(const std::string &path,
   size_t alignment = size_t(std::max<int64_t>(8, options.alignment));
   text.append((alignment - (8 + text.size()) % alignment) % alignment, ' ');
   if (int64_t(text.size()) > maxHeaderBytes)
-    return invalid(path + ": the header would take " + std::to_string(text.size()) +
-                   " bytes, expected at most " + std::to_string(maxHeaderBytes));
+    return invalid(path + ": the header would take " + std::to_string(text.size()) + " bytes, expected at most " +
+                   std::to_string(maxHeaderBytes));
   std::string length;
   for (int i = 0; i < 8; ++i)
     length += char(uint64_t(text.size()) >> (8 * i));
@@ -213,11 +206,10 @@ Expected<std::unique_ptr<FileWriter>> startSafetensors(const std::string &path,
 
 Status writeSafetensors(const std::string &path, std::vector<TensorContent> tensors) {
   // Larger types first, so that every tensor is aligned.
-  std::sort(tensors.begin(), tensors.end(),
-                   [](const TensorContent &a, const TensorContent &b) {
-                     int64_t sa = dtypeSize(a.dtype), sb = dtypeSize(b.dtype);
-                     return sa != sb ? sa > sb : a.name < b.name;
-                   });
+  std::sort(tensors.begin(), tensors.end(), [](const TensorContent &a, const TensorContent &b) {
+    int64_t sa = dtypeSize(a.dtype), sb = dtypeSize(b.dtype);
+    return sa != sb ? sa > sb : a.name < b.name;
+  });
   SK_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> writer, startSafetensors(path, tensors));
   std::vector<char> block;
   for (const TensorContent &tensor : tensors) {
@@ -259,8 +251,7 @@ Status writeSafetensorsSet(const std::string &directory, const std::vector<Tenso
       index["weight_map"][tensor.name] = name;
   }
   std::string text = index.dump(2) + "\n";
-  return writeFile(directory + "/model.safetensors.index.json",
-                   {{text.data(), int64_t(text.size())}});
+  return writeFile(directory + "/model.safetensors.index.json", {{text.data(), int64_t(text.size())}});
 }
 
 Status writeSafetensors(const std::string &path, const std::vector<TensorRef> &tensors) {

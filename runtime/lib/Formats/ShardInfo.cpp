@@ -17,19 +17,29 @@ struct TvmType {
   const char *name;
   DType dtype;
 };
-const TvmType tvmTypes[] = {
-    {"float64", DType::F64},         {"float32", DType::F32},
-    {"float16", DType::F16},         {"bfloat16", DType::BF16},
-    {"int64", DType::I64},           {"int32", DType::I32},
-    {"int16", DType::I16},           {"int8", DType::I8},
-    {"uint64", DType::U64},          {"uint32", DType::U32},
-    {"uint16", DType::U16},          {"uint8", DType::U8},
-    {"bool", DType::I1},             {"int4", DType::I4},
-    {"uint4", DType::U4},            {"float8_e4m3fn", DType::F8E4M3FN},
-    {"float8_e5m2", DType::F8E5M2},  {"float8_e4m3fnuz", DType::F8E4M3FNUZ},
-    {"float8_e5m2fnuz", DType::F8E5M2FNUZ}, {"float8_e8m0fnu", DType::F8E8M0FNU},
-    // Names of older versions.
-    {"e4m3_float8", DType::F8E4M3FN}, {"e5m2_float8", DType::F8E5M2}};
+const TvmType tvmTypes[] = {{"float64", DType::F64},
+                            {"float32", DType::F32},
+                            {"float16", DType::F16},
+                            {"bfloat16", DType::BF16},
+                            {"int64", DType::I64},
+                            {"int32", DType::I32},
+                            {"int16", DType::I16},
+                            {"int8", DType::I8},
+                            {"uint64", DType::U64},
+                            {"uint32", DType::U32},
+                            {"uint16", DType::U16},
+                            {"uint8", DType::U8},
+                            {"bool", DType::I1},
+                            {"int4", DType::I4},
+                            {"uint4", DType::U4},
+                            {"float8_e4m3fn", DType::F8E4M3FN},
+                            {"float8_e5m2", DType::F8E5M2},
+                            {"float8_e4m3fnuz", DType::F8E4M3FNUZ},
+                            {"float8_e5m2fnuz", DType::F8E5M2FNUZ},
+                            {"float8_e8m0fnu", DType::F8E8M0FNU},
+                            // Names of older versions.
+                            {"e4m3_float8", DType::F8E4M3FN},
+                            {"e5m2_float8", DType::F8E5M2}};
 } // namespace
 
 std::optional<DType> parseTvmDType(const std::string &name) {
@@ -48,8 +58,8 @@ const char *tvmDTypeName(DType dtype) {
 
 HostCall readHostCall(const Json &entry, const JsonAt &in) {
   HostCall call;
-  if (!entry.is_array() || entry.size() < 2 || !entry[0].is_string() || !entry[1].is_array() ||
-      entry[1].size() != 2 || !entry[1][0].is_array() || !entry[1][1].is_string())
+  if (!entry.is_array() || entry.size() < 2 || !entry[0].is_string() || !entry[1].is_array() || entry[1].size() != 2 ||
+      !entry[1][0].is_array() || !entry[1][1].is_string())
     in.fail("a call is not [function, [shape, dtype], extra inputs...]");
   call.function = entry[0].get<std::string>();
   JsonAt at(entry, in.where() + ", function " + quoteName(call.function));
@@ -150,13 +160,10 @@ Expected<WeightManifest> manifestOf(const ShardInfo &info, const WeightSet &set,
   }
   for (const auto &[name, calls] : info)
     if (!set.tensors.count(name))
-      return notFound("the shard info lists parameter " + quoteName(name) + ", which " + set.path +
-                      " does not hold");
+      return notFound("the shard info lists parameter " + quoteName(name) + ", which " + set.path + " does not hold");
   std::set<std::string> seen;
   for (const std::string &name : names) {
-    auto fail = [&](const std::string &message) {
-      return invalid("parameter " + quoteName(name) + ": " + message);
-    };
+    auto fail = [&](const std::string &message) { return invalid("parameter " + quoteName(name) + ": " + message); };
     auto found = set.tensors.find(name);
     if (found == set.tensors.end())
       return notFound("parameter " + quoteName(name) + " is not in " + set.path);
@@ -176,9 +183,8 @@ Expected<WeightManifest> manifestOf(const ShardInfo &info, const WeightSet &set,
     if (listed != info.end() && !listed->second.empty()) {
       const HostCall &last = listed->second.back();
       if (last.shape.empty() || last.shape[0] != ranks)
-        return fail("'" + last.function + "' gives " + shapeString(last.shape) +
-                    ", expected a leading dim of " + std::to_string(ranks) +
-                    ", the number of shards");
+        return fail("'" + last.function + "' gives " + shapeString(last.shape) + ", expected a leading dim of " +
+                    std::to_string(ranks) + ", the number of shards");
       value.load.emplace();
       value.load->sources = {{name, value.dtype, stored.shape, value.globalElements}};
       value.load->chain = listed->second;
@@ -295,9 +301,7 @@ Expected<PiecesCall> parsePiecesCall(const std::vector<int64_t> &list) {
 Expected<std::string> shardInfoText(const WeightManifest &manifest) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const ValueInfo &value : manifest.weights) {
-    auto fail = [&](const std::string &message) {
-      return invalid("weight " + quoteName(value.name) + ": " + message);
-    };
+    auto fail = [&](const std::string &message) { return invalid("weight " + quoteName(value.name) + ": " + message); };
     Json calls = Json::array();
     std::string name = value.name;
     if (value.load && !value.load->chain.empty()) {
@@ -321,8 +325,8 @@ Expected<std::string> shardInfoText(const WeightManifest &manifest) {
         continue; // Not listed: every rank gets it.
       Shape shape = value.localShape;
       shape.insert(shape.begin(), manifest.devices);
-      Json entry = {value.load ? "shardkit.pieces" : "shardkit.shard",
-                    {shape, tvmDTypeName(value.dtype)}, manifest.devices};
+      Json entry = {
+          value.load ? "shardkit.pieces" : "shardkit.shard", {shape, tvmDTypeName(value.dtype)}, manifest.devices};
       if (value.load) {
         name = value.load->sources[0].name;
         entry.push_back(value.globalShape.size());

@@ -14,12 +14,10 @@ template <typename T>
 void copyStrided(const char *from, int64_t fromStride, char *to, int64_t toStride, int64_t count) {
   // Sources in files may be unaligned.
   for (int64_t i = 0; i < count; ++i)
-    std::memcpy(to + i * toStride * int64_t(sizeof(T)), from + i * fromStride * int64_t(sizeof(T)),
-                sizeof(T));
+    std::memcpy(to + i * toStride * int64_t(sizeof(T)), from + i * fromStride * int64_t(sizeof(T)), sizeof(T));
 }
 
-void copyRaw(const char *from, int64_t fromStride, char *to, int64_t toStride, int64_t count,
-             int64_t size) {
+void copyRaw(const char *from, int64_t fromStride, char *to, int64_t toStride, int64_t count, int64_t size) {
   if (fromStride == 1 && toStride == 1)
     std::memcpy(to, from, size_t(count * size));
   else if (size == 1)
@@ -34,8 +32,8 @@ void copyRaw(const char *from, int64_t fromStride, char *to, int64_t toStride, i
 
 } // namespace
 
-void decodeElements(const StoredTensor &stored, const char *block, int64_t blockBegin,
-                    int64_t first, int64_t fromStride, char *to, int64_t toStride, int64_t count) {
+void decodeElements(const StoredTensor &stored, const char *block, int64_t blockBegin, int64_t first,
+                    int64_t fromStride, char *to, int64_t toStride, int64_t count) {
   switch (stored.encoding) {
   case Encoding::Raw: {
     int64_t size = dtypeSize(*stored.dtype);
@@ -75,8 +73,8 @@ Status StoredTensor::readElements(int64_t first, int64_t count, void *to) const 
     auto [begin, end] = byteRange(first + done, n);
     block.resize(size_t(end - begin));
     SK_RETURN_IF_ERROR(file->read(block.data(), offset + begin, end - begin));
-    decodeElements(*this, block.data(), begin, first + done, 1,
-                   static_cast<char *>(to) + done * dtypeSize(*dtype), 1, n);
+    decodeElements(*this, block.data(), begin, first + done, 1, static_cast<char *>(to) + done * dtypeSize(*dtype), 1,
+                   n);
   }
   return {};
 }
@@ -93,8 +91,7 @@ std::optional<ShardName> parseShardName(const std::string &name) {
   const char *begin = name.data() + at + shard.size(), *end = name.data() + name.size();
   ShardName result{name.substr(0, at), 0, 0};
   auto [middle, error] = std::from_chars(begin, end, result.rank);
-  if (error != std::errc() || size_t(end - middle) <= of.size() ||
-      std::memcmp(middle, of.data(), of.size()) != 0)
+  if (error != std::errc() || size_t(end - middle) <= of.size() || std::memcmp(middle, of.data(), of.size()) != 0)
     return std::nullopt;
   auto [last, error2] = std::from_chars(middle + of.size(), end, result.ranks);
   // "01" and "+1" are not how such names are written.
@@ -107,18 +104,14 @@ std::optional<ShardName> parseShardName(const std::string &name) {
 
 TensorContent contentOf(const StoredTensor &stored) {
   return {stored.name, stored.dtype.value_or(DType::I8), stored.shape,
-          [stored](int64_t first, int64_t count, void *to) {
-            return stored.readElements(first, count, to);
-          }};
+          [stored](int64_t first, int64_t count, void *to) { return stored.readElements(first, count, to); }};
 }
 
 TensorContent contentOf(const TensorRef &tensor) {
-  return {tensor.name, tensor.dtype, tensor.shape,
-          [tensor](int64_t first, int64_t count, void *to) -> Status {
+  return {tensor.name, tensor.dtype, tensor.shape, [tensor](int64_t first, int64_t count, void *to) -> Status {
             int64_t size = dtypeSize(tensor.dtype);
             if (count)
-              std::memcpy(to, static_cast<const char *>(tensor.data) + first * size,
-                          size_t(count * size));
+              std::memcpy(to, static_cast<const char *>(tensor.data) + first * size, size_t(count * size));
             return {};
           }};
 }

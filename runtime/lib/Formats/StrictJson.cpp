@@ -10,8 +10,7 @@ namespace shardkit::rt {
 
 using Json = nlohmann::json;
 
-Expected<Json> parseStrictJson(const std::string &text, const std::string &whole,
-                               const std::string &what) {
+Expected<Json> parseStrictJson(const std::string &text, const std::string &whole, const std::string &what) {
   std::vector<std::set<std::string>> keys;
   int nesting = 0;
   Status status;
@@ -32,8 +31,8 @@ Expected<Json> parseStrictJson(const std::string &text, const std::string &whole
       break;
     case Json::parse_event_t::key:
       if (status.ok() && !keys.empty() && !keys.back().insert(parsed.get<std::string>()).second)
-        status = invalid((keys.size() == 1 ? what : std::string("key")) + " " +
-                         quoteName(parsed.get<std::string>()) + " appears twice");
+        status = invalid((keys.size() == 1 ? what : std::string("key")) + " " + quoteName(parsed.get<std::string>()) +
+                         " appears twice");
       break;
     default:
       break;
@@ -47,9 +46,7 @@ Expected<Json> parseStrictJson(const std::string &text, const std::string &whole
       return invalid(whole + " is not a JSON object");
     return json;
   } catch (const Json::parse_error &error) {
-    return status.ok()
-               ? invalid(whole + " is not valid JSON at byte " + std::to_string(error.byte))
-               : status;
+    return status.ok() ? invalid(whole + " is not valid JSON at byte " + std::to_string(error.byte)) : status;
   } catch (const Json::exception &) {
     return status.ok() ? invalid(whole + " is not valid JSON") : status;
   }

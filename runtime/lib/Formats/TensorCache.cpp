@@ -18,14 +18,11 @@ using Json = nlohmann::json;
 
 namespace {
 
-Status readRecord(const Json &json, const std::shared_ptr<File> &file, int64_t fileBytes,
-                  StoredTensor &tensor) {
+Status readRecord(const Json &json, const std::shared_ptr<File> &file, int64_t fileBytes, StoredTensor &tensor) {
   if (!json.is_object() || !json.contains("name") || !json["name"].is_string())
     return invalid("a record has no name");
   tensor.name = json["name"].get<std::string>();
-  auto fail = [&](const std::string &message) {
-    return invalid("tensor " + quoteName(tensor.name) + ": " + message);
-  };
+  auto fail = [&](const std::string &message) { return invalid("tensor " + quoteName(tensor.name) + ": " + message); };
   for (const char *key : {"shape", "dtype", "format", "nbytes", "byteOffset"})
     if (!json.contains(key))
       return fail("'" + std::string(key) + "' is missing");
@@ -67,9 +64,8 @@ Status readRecord(const Json &json, const std::shared_ptr<File> &file, int64_t f
   if (!asSize(json["nbytes"], nbytes) || !asSize(json["byteOffset"], begin))
     return fail("nbytes or byteOffset is not a size");
   if (nbytes != tensor.bytes)
-    return fail("nbytes is " + std::to_string(nbytes) + ", expected " +
-                std::to_string(tensor.bytes) + " for " + tensor.storedType + " " +
-                shapeString(tensor.shape));
+    return fail("nbytes is " + std::to_string(nbytes) + ", expected " + std::to_string(tensor.bytes) + " for " +
+                tensor.storedType + " " + shapeString(tensor.shape));
   int64_t end;
   if (__builtin_add_overflow(begin, nbytes, &end) || end > fileBytes)
     return fail("bytes " + std::to_string(begin) + " to " +
@@ -82,8 +78,8 @@ Status readRecord(const Json &json, const std::shared_ptr<File> &file, int64_t f
 
 } // namespace
 
-Status parseTensorCache(const std::string &text, const std::string &directory,
-                        const OpenOptions &options, WeightSet &set) {
+Status parseTensorCache(const std::string &text, const std::string &directory, const OpenOptions &options,
+                        WeightSet &set) {
   SK_ASSIGN_OR_RETURN(Json json, parseStrictJson(text, "the tensor cache"));
   if (!json.contains("records") || !json["records"].is_array())
     return invalid("expected a JSON object with records");
@@ -130,14 +126,12 @@ Status parseTensorCache(const std::string &text, const std::string &directory,
       if (tensor.bytes > 0)
         ranges.emplace_back(tensor.offset, &place->second);
     }
-    std::sort(ranges.begin(), ranges.end(),
-              [](const auto &a, const auto &b) { return a.first < b.first; });
+    std::sort(ranges.begin(), ranges.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
     for (size_t i = 1; i < ranges.size(); ++i) {
       const StoredTensor &a = *ranges[i - 1].second, &b = *ranges[i].second;
       if (b.offset < a.offset + a.bytes)
-        return fail("tensor " + quoteName(b.name) + ": starts at byte " +
-                    std::to_string(b.offset) + " and overlaps " + quoteName(a.name) +
-                    ", which ends at " + std::to_string(a.offset + a.bytes));
+        return fail("tensor " + quoteName(b.name) + ": starts at byte " + std::to_string(b.offset) + " and overlaps " +
+                    quoteName(a.name) + ", which ends at " + std::to_string(a.offset + a.bytes));
     }
   }
   return {};
@@ -146,8 +140,7 @@ Status parseTensorCache(const std::string &text, const std::string &directory,
 Status readTensorCache(const std::string &path, const OpenOptions &options, WeightSet &set) {
   SK_ASSIGN_OR_RETURN(std::string text, readMetadata(path));
   Status status = parseTensorCache(text, fs::path(path).parent_path().string(), options, set);
-  return status.code() == Code::IO || status.code() == Code::NotFound ? status
-                                                                      : status.withContext(path);
+  return status.code() == Code::IO || status.code() == Code::NotFound ? status : status.withContext(path);
 }
 
 struct TensorCacheFile::State {
@@ -161,8 +154,7 @@ TensorCacheFile::TensorCacheFile(std::unique_ptr<State> state) : state_(std::mov
 TensorCacheFile::~TensorCacheFile() = default;
 
 Expected<std::unique_ptr<TensorCacheFile>> TensorCacheFile::create(const std::string &directory,
-                                                                   const std::string &name,
-                                                                   bool f32ToBf16) {
+                                                                   const std::string &name, bool f32ToBf16) {
   auto state = std::make_unique<State>();
   state->name = name;
   state->path = (fs::path(directory) / name).string();
@@ -229,14 +221,12 @@ Expected<std::string> TensorCacheFile::commit() {
   }
 }
 
-Status writeTensorCacheIndex(const std::string &directory,
-                             const std::vector<std::string> &entries) {
+Status writeTensorCacheIndex(const std::string &directory, const std::vector<std::string> &entries) {
   nlohmann::ordered_json top = {{"metadata", Json::object()}, {"records", Json::array()}};
   for (const std::string &entry : entries)
     top["records"].push_back(nlohmann::ordered_json::parse(entry));
   std::string text = top.dump(2) + "\n";
-  return writeFile((fs::path(directory) / "tensor-cache.json").string(),
-                   {{text.data(), int64_t(text.size())}});
+  return writeFile((fs::path(directory) / "tensor-cache.json").string(), {{text.data(), int64_t(text.size())}});
 }
 
 Status writeTensorCache(const std::string &directory, const std::vector<TensorContent> &tensors,
@@ -261,9 +251,9 @@ Status writeTensorCache(const std::string &directory, const std::vector<TensorCo
     if (bytes > 0 && bytes + own > options.maxFileBytes)
       SK_RETURN_IF_ERROR(finish());
     if (!file) {
-      SK_ASSIGN_OR_RETURN(file, TensorCacheFile::create(
-                                    directory, "params_shard_" + std::to_string(entries.size()) + ".bin",
-                                    options.f32ToBf16));
+      SK_ASSIGN_OR_RETURN(file,
+                          TensorCacheFile::create(directory, "params_shard_" + std::to_string(entries.size()) + ".bin",
+                                                  options.f32ToBf16));
     }
     SK_RETURN_IF_ERROR(file->add(tensor));
     bytes += own;

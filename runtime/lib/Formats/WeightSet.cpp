@@ -19,8 +19,7 @@ using Json = nlohmann::json;
 namespace {
 
 bool endsWith(const std::string &text, const std::string &suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+  return text.size() >= suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 Status readIndex(const std::string &path, const OpenOptions &options, WeightSet &set) {
@@ -55,12 +54,10 @@ Status readIndex(const std::string &path, const OpenOptions &options, WeightSet 
   return {};
 }
 
-Status add(WeightSet &set, const std::string &path,
-           const std::map<std::string, StoredTensor> &tensors) {
+Status add(WeightSet &set, const std::string &path, const std::map<std::string, StoredTensor> &tensors) {
   for (auto &[name, tensor] : tensors)
     if (!set.tensors.emplace(name, tensor).second)
-      return invalid(path + ": tensor " + quoteName(name) +
-                     " appears in another file of the directory too");
+      return invalid(path + ": tensor " + quoteName(name) + " appears in another file of the directory too");
   std::error_code error;
   set.files.push_back({path, int64_t(fs::file_size(path, error)), ""});
   return {};

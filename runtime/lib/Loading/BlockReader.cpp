@@ -60,8 +60,7 @@ void BlockReader::start(const StoredTensor &stored) {
   items_.reserve(maxPieces); // Doubling would take twice what is needed.
 }
 
-bool BlockReader::areRows(const StoredTensor &stored, int64_t count, int64_t stride,
-                          int64_t rowStride) {
+bool BlockReader::areRows(const StoredTensor &stored, int64_t count, int64_t stride, int64_t rowStride) {
   int64_t bits = stored.storedBits(), run = ((count - 1) * stride + 1) * bits / 8;
   return run < straightRunBytes && rowStride * bits / 8 - run <= maxGap && rowStride > 0;
 }
@@ -76,8 +75,8 @@ void BlockReader::add(const Piece &piece) {
       part.rows = std::min(most, piece.rows - row);
       part.first += row * piece.rowStride;
       part.to += row * piece.toRowStride * size;
-      auto [begin, end] = stored_->byteRange(part.first, (part.rows - 1) * part.rowStride +
-                                                             (part.count - 1) * part.stride + 1);
+      auto [begin, end] =
+          stored_->byteRange(part.first, (part.rows - 1) * part.rowStride + (part.count - 1) * part.stride + 1);
       push(begin, end, part);
     }
     return;
@@ -189,10 +188,10 @@ Status BlockReader::finish(int64_t begin, int64_t count) {
     SK_RETURN_IF_ERROR(readGroup(first, last));
     first = last;
   }
-  most_ = std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) + order_.capacity() * 4) +
-                              int64_t(pieces_.capacity() * sizeof(Piece)) +
-                              int64_t(parts_.capacity() * sizeof(::iovec)) +
-                              int64_t(copies_.capacity() * sizeof(copies_[0])));
+  most_ =
+      std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) + order_.capacity() * 4) +
+                          int64_t(pieces_.capacity() * sizeof(Piece)) + int64_t(parts_.capacity() * sizeof(::iovec)) +
+                          int64_t(copies_.capacity() * sizeof(copies_[0])));
   return {};
 }
 
@@ -256,8 +255,7 @@ void BlockReader::decode(const Item &item, const char *block, int64_t begin) con
   const Piece &piece = pieces_[size_t(item.piece)];
   int64_t first = piece.first, size = dtypeSize(*stored_->dtype);
   char *to = piece.to;
-  if (piece.rows > 1 && stored_->encoding == Encoding::Raw && piece.stride == 1 &&
-      piece.toStride == 1) {
+  if (piece.rows > 1 && stored_->encoding == Encoding::Raw && piece.stride == 1 && piece.toStride == 1) {
     const char *from = block + (first * size - begin);
     int64_t bytes = piece.count * size;
     for (int64_t row = 0; row < piece.rows; ++row) {
@@ -328,12 +326,10 @@ Status BlockReader::readStraight(size_t first, size_t last) {
   counters(item(first).rank).requests += int64_t((parts_.size() + IOV_MAX - 1) / IOV_MAX);
   newBytes_ += at - begin;
   int64_t offset = stored_->offset + begin;
-  SK_RETURN_IF_ERROR(parts_.size() == 1
-                         ? stored_->file->read(parts_[0].iov_base, offset, at - begin)
-                         : stored_->file->read(parts_, offset));
+  SK_RETURN_IF_ERROR(parts_.size() == 1 ? stored_->file->read(parts_[0].iov_base, offset, at - begin)
+                                        : stored_->file->read(parts_, offset));
   for (auto [to, from] : copies_)
-    std::memcpy(item(to).to, item(from).to,
-                size_t(item(to).end - item(to).begin));
+    std::memcpy(item(to).to, item(from).to, size_t(item(to).end - item(to).begin));
   return {};
 }
 
@@ -352,8 +348,8 @@ Status BlockReader::readStaged(size_t first, size_t last, int64_t begin, int64_t
   ++own.requests;
   own.bytesRead += bytes;
   newBytes_ += bytes;
-  most_ = std::max(most_, staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) +
-                                                     pieces_.capacity() * sizeof(Piece)));
+  most_ = std::max(most_,
+                   staging_.bytes() + int64_t(items_.capacity() * sizeof(Item) + pieces_.capacity() * sizeof(Piece)));
   return {};
 }
 

@@ -40,8 +40,7 @@ public:
     int64_t rows = 1, rowStride = 0, toRowStride = 0;
   };
   /// Rows of short runs that lie close together are one piece.
-  static bool areRows(const StoredTensor &stored, int64_t count, int64_t stride,
-                      int64_t rowStride);
+  static bool areRows(const StoredTensor &stored, int64_t count, int64_t stride, int64_t rowStride);
   static constexpr int64_t maxPieces = 1 << 14;
 
   /// With `wholeBlocks` blocks are read as they are and cut in memory, as a root
@@ -79,9 +78,9 @@ private:
   void push(int64_t begin, int64_t end, const Piece &piece);
   Item &item(size_t i) { return items_[order_[i]]; }
   bool hasRows(const Item &item) const { return item.piece >= 0 && pieces_[size_t(item.piece)].rows > 1; }
-  std::vector<Item> items_; ///< As added: ascending for each rank.
+  std::vector<Item> items_;   ///< As added: ascending for each rank.
   std::vector<Piece> pieces_; ///< Of items that are more than a run.
-  std::vector<size_t> runs_; ///< Where ascending items begin, and the end.
+  std::vector<size_t> runs_;  ///< Where ascending items begin, and the end.
   std::vector<uint32_t> order_;
   std::vector<::iovec> parts_;
   std::vector<std::pair<size_t, size_t>> copies_; ///< Item, and whose bytes it has.

@@ -12,15 +12,14 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
-#include <set>
 #include <sched.h>
+#include <set>
 #include <thread>
 
 namespace shardkit::rt {
 
 static double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 const char *loadModeName(LoadMode mode) {
@@ -82,8 +81,8 @@ LoadPlan::Request &LoadPlan::request(const SourceTensor &source, const std::stri
   return *known;
 }
 
-void LoadPlan::addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base,
-                         char *local, int64_t countedFor) {
+void LoadPlan::addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base, char *local,
+                         int64_t countedFor) {
   local += extents.localBase(rank) * dtypeSize(request.dtype);
   Target target{coalesceLoops(extents, rank), base + extents.base(rank), local, countedFor, 1};
   for (const ExtentLoop &loop : target.loops)
@@ -92,8 +91,7 @@ void LoadPlan::addTarget(Request &request, const Extents &extents, int64_t rank,
     request.targets.push_back(std::move(target));
 }
 
-void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t rank,
-                   void *local, int64_t countedFor) {
+void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t rank, void *local, int64_t countedFor) {
   if (countedFor < 0)
     countedFor = rank;
   char *to = static_cast<char *>(local);
@@ -109,13 +107,11 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
       known->dtype = *stored.dtype;
       known->name = value.name;
     }
-    return addTarget(*known, Extents::identity(value.localElements), rank, 0, to,
-                     countedFor);
+    return addTarget(*known, Extents::identity(value.localElements), rank, 0, to, countedFor);
   }
   const StoredSource &stored = std::get<StoredSource>(source);
   if (!value.load || stored.made)
-    return addTarget(request(stored.tensors[0], value.name), value.extents, rank, 0, to,
-                     countedFor);
+    return addTarget(request(stored.tensors[0], value.name), value.extents, rank, 0, to, countedFor);
   if (value.load->function || !value.load->chain.empty()) {
     auto [place, added] = callOf_.emplace(&value, calls_.size());
     if (added)
@@ -124,19 +120,17 @@ void LoadPlan::add(const ValueInfo &value, const TensorSource &source, int64_t r
     return;
   }
   for (const ExtentPiece &piece : value.load->pieces)
-    addTarget(request(stored.tensors[size_t(piece.source)], value.name), piece.extents, rank,
-              piece.globalBase, to + piece.localBase * dtypeSize(value.dtype), countedFor);
+    addTarget(request(stored.tensors[size_t(piece.source)], value.name), piece.extents, rank, piece.globalBase,
+              to + piece.localBase * dtypeSize(value.dtype), countedFor);
 }
 
-void LoadPlan::addBlock(const SourceTensor &source, int64_t begin, int64_t elements, void *to,
-                        int64_t countedFor) {
-  addTarget(request(source, source.whole.name), Extents::identity(elements), 0, begin,
-            static_cast<char *>(to), countedFor);
+void LoadPlan::addBlock(const SourceTensor &source, int64_t begin, int64_t elements, void *to, int64_t countedFor) {
+  addTarget(request(source, source.whole.name), Extents::identity(elements), 0, begin, static_cast<char *>(to),
+            countedFor);
 }
 
 void LoadPlan::addWhole(const SourceTensor &source, DType, void *global) {
-  addTarget(request(source, source.whole.name),
-            Extents::identity(numElements(source.whole.shape).value_or(0)), 0, 0,
+  addTarget(request(source, source.whole.name), Extents::identity(numElements(source.whole.shape).value_or(0)), 0, 0,
             static_cast<char *>(global), 0);
 }
 
@@ -151,8 +145,8 @@ namespace {
 /// `twoLoops` the rows of the two innermost loops that lie inside are given
 /// together to rows(global, local, rows).
 template <typename Fn, typename Rows>
-void forEachPieceIn(const std::vector<ExtentLoop> &loops, int64_t base, int64_t begin, int64_t end,
-                    bool twoLoops, Fn &&fn, Rows &&rows) {
+void forEachPieceIn(const std::vector<ExtentLoop> &loops, int64_t base, int64_t begin, int64_t end, bool twoLoops,
+                    Fn &&fn, Rows &&rows) {
   if (loops.empty()) {
     if (base >= begin && base < end)
       fn(base, int64_t(0), int64_t(1), int64_t(1), int64_t(1));
@@ -170,8 +164,7 @@ void forEachPieceIn(const std::vector<ExtentLoop> &loops, int64_t base, int64_t 
       if (below > 0)
         first = (below + loop.globalStride - 1) / loop.globalStride;
       int64_t above = end - global; // Starts below this.
-      last = above <= 0 ? 0
-                        : std::min(loop.size, (above + loop.globalStride - 1) / loop.globalStride);
+      last = above <= 0 ? 0 : std::min(loop.size, (above + loop.globalStride - 1) / loop.globalStride);
     } else if (global >= end || global + spans[k + 1] <= begin) {
       return;
     }
@@ -179,16 +172,14 @@ void forEachPieceIn(const std::vector<ExtentLoop> &loops, int64_t base, int64_t 
       return;
     if (k + 1 == loops.size()) {
       if (loop.globalStride > 0)
-        return fn(global + first * loop.globalStride, local + first * loop.localStride,
-                  last - first, loop.globalStride, loop.localStride);
+        return fn(global + first * loop.globalStride, local + first * loop.localStride, last - first, loop.globalStride,
+                  loop.localStride);
       for (int64_t i = first; i < last; ++i)
         fn(global, local + i * loop.localStride, int64_t(1), int64_t(1), int64_t(1));
       return;
     }
     int64_t inside = 0; // Rows from `first` on that were given together.
-    auto next = [&](int64_t i) {
-      self(self, k + 1, global + i * loop.globalStride, local + i * loop.localStride);
-    };
+    auto next = [&](int64_t i) { self(self, k + 1, global + i * loop.globalStride, local + i * loop.localStride); };
     if (twoLoops && k + 2 == loops.size() && loop.globalStride > 0) {
       // Those that the block cuts are at its ends.
       while (first < last && global + first * loop.globalStride < begin)
@@ -259,8 +250,8 @@ public:
     }
     firstBlock_.push_back(blocks);
     stats_.total.bytesNeeded = options_.member == 0 ? needed : 0;
-    int readers = options_.readers > 0 ? std::min(options_.readers, maxReaders)
-                                       : std::clamp(availableCores(), 2, maxReaders);
+    int readers =
+        options_.readers > 0 ? std::min(options_.readers, maxReaders) : std::clamp(availableCores(), 2, maxReaders);
     // For little data threads cost more than they bring.
     if (root || blocks <= 1 || needed < (2 << 20))
       readers = 1;
@@ -284,26 +275,22 @@ public:
 private:
   static std::pair<std::string, int64_t> place(const LoadPlan::Request &request) {
     const SourceTensor &source = *request.source;
-    const StoredTensor &stored =
-        source.map && !source.shards.empty() ? source.shards.begin()->second : source.whole;
+    const StoredTensor &stored = source.map && !source.shards.empty() ? source.shards.begin()->second : source.whole;
     return {stored.file->path(), stored.offset};
   }
 
   /// Ranks hold different elements.
   static bool isScatter(const LoadPlan::Request &request) {
     for (const LoadPlan::Target &target : request.targets)
-      if (target.base != request.targets[0].base ||
-          target.elements != request.targets[0].elements)
+      if (target.base != request.targets[0].base || target.elements != request.targets[0].elements)
         return true;
-    return request.targets.size() == 1 &&
-           request.targets[0].elements < numElements(request.source->whole.shape);
+    return request.targets.size() == 1 && request.targets[0].elements < numElements(request.source->whole.shape);
   }
 
   static bool areRows(const SourceTensor &source, const LoadPlan::Target &target) {
     size_t n = target.loops.size();
     return !source.map && n >= 2 &&
-           BlockReader::areRows(source.whole, target.loops[n - 1].size,
-                                target.loops[n - 1].globalStride,
+           BlockReader::areRows(source.whole, target.loops[n - 1].size, target.loops[n - 1].globalStride,
                                 target.loops[n - 2].globalStride);
   }
   static int64_t pieceElements(const SourceTensor &source, const LoadPlan::Target &target) {
@@ -335,10 +322,8 @@ private:
       while (!failed_.load(std::memory_order_relaxed)) {
         if (block == end && !takeBlocks(block, end))
           break;
-        size_t k = size_t(std::upper_bound(firstBlock_.begin(), firstBlock_.end(), block) -
-                          firstBlock_.begin() - 1);
-        Status status = readBlock(reader, *order_[k], (block - firstBlock_[k]) * blockElements_[k],
-                                  blockElements_[k]);
+        size_t k = size_t(std::upper_bound(firstBlock_.begin(), firstBlock_.end(), block) - firstBlock_.begin() - 1);
+        Status status = readBlock(reader, *order_[k], (block - firstBlock_[k]) * blockElements_[k], blockElements_[k]);
         ++block;
         if (!status.ok())
           fail(status.withContext("weight " + quoteName(order_[k]->name)));
@@ -384,8 +369,7 @@ private:
     options_.progress(read_.load(), std::max(expected_, read_.load()));
   }
 
-  Status readBlock(BlockReader &reader, const LoadPlan::Request &request, int64_t begin,
-                   int64_t count) {
+  Status readBlock(BlockReader &reader, const LoadPlan::Request &request, int64_t begin, int64_t count) {
     const SourceTensor &source = *request.source;
     int64_t elements = *numElements(source.whole.shape);
     int64_t end = std::min(elements, begin + count);
@@ -401,8 +385,8 @@ private:
             [&](int64_t g, int64_t l, int64_t rows) {
               const ExtentLoop &row = target.loops[target.loops.size() - 2];
               const ExtentLoop &run = target.loops.back();
-              reader.add({g, run.globalStride, target.local + l * size, run.localStride, run.size,
-                          target.rank, rows, row.globalStride, row.localStride});
+              reader.add({g, run.globalStride, target.local + l * size, run.localStride, run.size, target.rank, rows,
+                          row.globalStride, row.localStride});
             });
       return reader.finish(begin, end - begin);
     }
@@ -431,8 +415,8 @@ private:
             for (int64_t i = 0; i < n && status.ok();) {
               ShardMap::Place at = source.map->find(g + i * gs);
               if (at.rank < 0) {
-                status = invalid("the set has no shard with element " +
-                                 std::to_string(g + i * gs) + " of " + quoteName(source.whole.name));
+                status = invalid("the set has no shard with element " + std::to_string(g + i * gs) + " of " +
+                                 quoteName(source.whole.name));
                 break;
               }
               // Elements that follow one another here and there.
@@ -440,11 +424,9 @@ private:
               std::vector<BlockReader::Piece> &list = pieces[at.rank];
               char *to = target.local + (l + i * ls) * size;
               BlockReader::Piece *last = list.empty() ? nullptr : &list.back();
-              if (last && run == 1 && last->rank == target.rank && last->toStride == ls &&
-                  at.local > last->first &&
+              if (last && run == 1 && last->rank == target.rank && last->toStride == ls && at.local > last->first &&
                   to == last->to + last->count * ls * size &&
-                  (last->count == 1 ||
-                   at.local == last->first + last->count * last->stride)) {
+                  (last->count == 1 || at.local == last->first + last->count * last->stride)) {
                 if (last->count == 1)
                   last->stride = at.local - last->first;
                 ++last->count;
@@ -485,20 +467,19 @@ void clearPadding(const ValueInfo &value, int64_t rank, void *local) {
     return;
   size_t size = size_t(dtypeSize(value.dtype));
   std::vector<bool> owned(size_t(value.localElements));
-  forEachPiece(coalesceLoops(value.extents, rank), 0,
-               [&](int64_t, int64_t l, int64_t n, int64_t, int64_t ls) {
-                 for (int64_t i = 0; i < n; ++i)
-                   owned[size_t(l + i * ls)] = true;
-               });
+  forEachPiece(coalesceLoops(value.extents, rank), 0, [&](int64_t, int64_t l, int64_t n, int64_t, int64_t ls) {
+    for (int64_t i = 0; i < n; ++i)
+      owned[size_t(l + i * ls)] = true;
+  });
   for (size_t i = 0; i < owned.size(); ++i)
     if (!owned[i])
       std::memset(static_cast<char *>(local) + i * size, 0, size);
 }
 
 /// Reads the stored tensors of a call whole and applies its function.
-Status runCall(const ValueInfo &value, const StoredSource &source,
-               const std::vector<std::pair<int64_t, void *>> &ranks, const LoadOptions &options,
-               const HostFunctions *functions, const ShardProgram &programs, LoadStats &stats) {
+Status runCall(const ValueInfo &value, const StoredSource &source, const std::vector<std::pair<int64_t, void *>> &ranks,
+               const LoadOptions &options, const HostFunctions *functions, const ShardProgram &programs,
+               LoadStats &stats) {
   const LoadInfo &load = *value.load;
   std::vector<Buffer> stored;
   std::vector<void *> pointers;
@@ -549,8 +530,7 @@ Status runCall(const ValueInfo &value, const StoredSource &source,
       // One slice for each rank, or one for each distinct shard.
       DistinctShard shard = distinctShard(value.extents, rank);
       int64_t k = slices == shard.count ? shard.index : rank;
-      std::memcpy(local, static_cast<const char *>(output.data()) + k * sliceBytes,
-                  size_t(sliceBytes));
+      std::memcpy(local, static_cast<const char *>(output.data()) + k * sliceBytes, size_t(sliceBytes));
       clearPadding(value, rank, local);
     }
     bytes += output.bytes();
@@ -564,17 +544,16 @@ Status runCall(const ValueInfo &value, const StoredSource &source,
 
 } // namespace
 
-Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions,
-                     const ShardProgram &programs, LoadStats &stats) const {
+Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions, const ShardProgram &programs,
+                     LoadStats &stats) const {
   double start = now();
   // Names that nothing has are found before anything is read.
   for (const Call &call : calls_)
     if (!call.value->load->chain.empty()) {
       if (!functions)
-        return notFound("weight " + quoteName(call.value->name) +
-                        ": its shard functions are not registered");
-      SK_RETURN_IF_ERROR(functions->check(call.value->load->chain)
-                             .withContext("weight " + quoteName(call.value->name)));
+        return notFound("weight " + quoteName(call.value->name) + ": its shard functions are not registered");
+      SK_RETURN_IF_ERROR(
+          functions->check(call.value->load->chain).withContext("weight " + quoteName(call.value->name)));
     }
   LoadStats own;
   SK_RETURN_IF_ERROR(LoadRun(*this, options, own).run());
@@ -586,9 +565,8 @@ Status LoadPlan::run(const LoadOptions &options, const HostFunctions *functions,
     if (k >= int64_t(calls_.size()))
       break;
     const Call &call = calls_[size_t(k)];
-    SK_RETURN_IF_ERROR(
-        runCall(*call.value, *call.source, call.ranks, options, functions, programs, own)
-            .withContext("weight " + quoteName(call.value->name)));
+    SK_RETURN_IF_ERROR(runCall(*call.value, *call.source, call.ranks, options, functions, programs, own)
+                           .withContext("weight " + quoteName(call.value->name)));
   }
   own.total.seconds = now() - start;
   for (LoadCounters &counters : own.ranks)

@@ -46,9 +46,8 @@ struct sk_loader {
   Status give(std::vector<LoadedWeight> loaded, sk_tensor *out) {
     for (LoadedWeight &weight : loaded) {
       for (Buffer &buffer : weight.ranks)
-        *out++ = {buffer.data(), int32_t(weight.value->dtype),
-                  int32_t(weight.value->localShape.size()), weight.value->localShape.data(),
-                  weight.value->localBytes()};
+        *out++ = {buffer.data(), int32_t(weight.value->dtype), int32_t(weight.value->localShape.size()),
+                  weight.value->localShape.data(), weight.value->localBytes()};
       kept.push_back(std::move(weight));
     }
     return {};
@@ -75,8 +74,7 @@ sk_context *sk_context_create(void) {
 void sk_context_destroy(sk_context *ctx) { delete static_cast<OwnedContext *>(ctx); }
 const char *sk_error(const sk_context *ctx) { return ctx->message.c_str(); }
 
-int sk_register_shard_function(sk_context *ctx, const char *name, sk_shard_function f,
-                               void *user) {
+int sk_register_shard_function(sk_context *ctx, const char *name, sk_shard_function f, void *user) {
   return guarded(ctx, [&]() -> Status {
     if (!ctx->functions)
       return invalid("a running program cannot register shard functions");
@@ -88,8 +86,7 @@ int sk_load_shard_functions(sk_context *ctx, const char *library) {
   return guarded(ctx, [&] { return ctx->functions->loadLibrary(library ? library : ""); });
 }
 
-static Expected<WeightManifest> manifestFor(const sk_loader_options &options,
-                                            const SourceSet &sources) {
+static Expected<WeightManifest> manifestFor(const sk_loader_options &options, const SourceSet &sources) {
   std::vector<std::string> parameters;
   for (int64_t i = 0; options.parameters && i < options.num_parameters; ++i)
     parameters.push_back(options.parameters[i]);
@@ -132,19 +129,17 @@ int sk_loader_open(sk_context *ctx, const sk_loader_options *options, sk_loader 
   return guarded(ctx, [&]() -> Status {
     *out = nullptr;
     if (options->abi != SK_ABI_VERSION)
-      return invalid("loader ABI version " + std::to_string(options->abi) +
-                     ", this runtime has version " + std::to_string(SK_ABI_VERSION));
+      return invalid("loader ABI version " + std::to_string(options->abi) + ", this runtime has version " +
+                     std::to_string(SK_ABI_VERSION));
     if (!options->weights)
       return invalid("no weights are named");
     LoadOptions load;
     auto mode = parseLoadMode(options->mode ? options->mode : "direct");
     auto io = parseIoMode(options->io ? options->io : "auto");
     if (!mode || *mode == LoadMode::Presharded)
-      return invalid("mode '" + std::string(options->mode) +
-                     "', expected 'direct' or 'root-scatter'");
+      return invalid("mode '" + std::string(options->mode) + "', expected 'direct' or 'root-scatter'");
     if (!io)
-      return invalid("io '" + std::string(options->io) +
-                     "', expected 'auto', 'pread', 'direct' or 'mmap'");
+      return invalid("io '" + std::string(options->io) + "', expected 'auto', 'pread', 'direct' or 'mmap'");
     load.mode = *mode;
     load.io = *io;
     load.readers = options->readers;
@@ -152,8 +147,7 @@ int sk_loader_open(sk_context *ctx, const sk_loader_options *options, sk_loader 
     open.followLinks = options->follow_links != 0;
     SK_ASSIGN_OR_RETURN(SourceSet sources, SourceSet::open(options->weights, open));
     SK_ASSIGN_OR_RETURN(WeightManifest manifest, manifestFor(*options, sources));
-    *out = new sk_loader{
-        ctx, WeightLoader(std::move(manifest), std::move(sources), load, ctx->functions), {}};
+    *out = new sk_loader{ctx, WeightLoader(std::move(manifest), std::move(sources), load, ctx->functions), {}};
     return {};
   });
 }
@@ -162,9 +156,7 @@ void sk_loader_close(sk_loader *loader) { delete loader; }
 int64_t sk_loader_ranks(const sk_loader *l) { return l->loader.manifest().devices; }
 int64_t sk_loader_count(const sk_loader *l) { return l->loader.count(); }
 const char *sk_loader_name(const sk_loader *l, int64_t index) {
-  return index < 0 || index >= l->loader.count()
-             ? nullptr
-             : l->loader.manifest().weights[size_t(index)].name.c_str();
+  return index < 0 || index >= l->loader.count() ? nullptr : l->loader.manifest().weights[size_t(index)].name.c_str();
 }
 
 int sk_load(sk_loader *l, const char *name, sk_tensor *out) {
@@ -174,8 +166,7 @@ int sk_load_all(sk_loader *l, sk_tensor *out) {
   return guarded(l->context, [&] { return l->give(l->loader.loadAll(), out); });
 }
 int sk_load_presharded(sk_loader *l, const char *name, sk_tensor *out) {
-  return guarded(l->context,
-                 [&] { return l->give(l->loader.loadPresharded(std::string(name)), out); });
+  return guarded(l->context, [&] { return l->give(l->loader.loadPresharded(std::string(name)), out); });
 }
 int sk_load_presharded_at(sk_loader *l, int64_t index, sk_tensor *out) {
   return guarded(l->context, [&] { return l->give(l->loader.loadPresharded(index), out); });

@@ -106,9 +106,8 @@ std::vector<Batch> planFiles(const WeightManifest &manifest, const PreshardOptio
       if (isShared)
         batch.files.push_back({std::string("common") + part + end, {}});
       for (int64_t rank = 0; rank < manifest.devices && !isShared; ++rank)
-        batch.files.push_back({"rank-" + std::to_string(rank + 1) + "-of-" +
-                                   std::to_string(manifest.devices) + part + end,
-                               {rank}});
+        batch.files.push_back(
+            {"rank-" + std::to_string(rank + 1) + "-of-" + std::to_string(manifest.devices) + part + end, {rank}});
     }
   };
   add(false);
@@ -148,8 +147,7 @@ public:
     options.alignment = 4096;
     options.md5 = true;
     options.metadata = {{"format", "shardkit-presharded"}};
-    SK_ASSIGN_OR_RETURN(file.writer_, startSafetensors((fs::path(directory) / name).string(),
-                                                       tensors, options));
+    SK_ASSIGN_OR_RETURN(file.writer_, startSafetensors((fs::path(directory) / name).string(), tensors, options));
     return file;
   }
   Status add(const TensorRef &tensor, int64_t bytes) {
@@ -221,13 +219,11 @@ private:
 /// Writes a set batch by batch, each weight loaded once.
 class Presharder {
 public:
-  Presharder(const WeightManifest &manifest, const std::string &directory,
-             const PreshardOptions &options)
+  Presharder(const WeightManifest &manifest, const std::string &directory, const PreshardOptions &options)
       : manifest_(manifest), directory_(directory), out_(directory), options_(options),
         batches_(planFiles(manifest, options)) {}
 
-  Expected<PreshardResult> run(const SourceSet &source, const HostFunctions *functions,
-                               const ShardProgram &programs) {
+  Expected<PreshardResult> run(const SourceSet &source, const HostFunctions *functions, const ShardProgram &programs) {
     SK_RETURN_IF_ERROR(findSources(source, functions));
     SK_RETURN_IF_ERROR(makeSetDirectory(directory_, source));
     journal_ = Journal::open(out_, {{"configuration", configurationHash(manifest_)},
@@ -272,10 +268,8 @@ private:
       sources_.push_back(std::move(found));
       if (value.load && !value.load->chain.empty()) {
         if (!functions)
-          return notFound("weight " + quoteName(value.name) +
-                          ": its shard functions are not registered");
-        SK_RETURN_IF_ERROR(
-            functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
+          return notFound("weight " + quoteName(value.name) + ": its shard functions are not registered");
+        SK_RETURN_IF_ERROR(functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
       }
     }
     return {};
@@ -301,11 +295,9 @@ private:
     for (size_t w : batch.weights) {
       const ValueInfo &value = manifest_.weights[w];
       for (int64_t rank : ranksOf(file, value, manifest_.devices))
-        tensors.push_back({shardName(value.name, rank, manifest_.devices), value.dtype,
-                           value.localShape, nullptr});
+        tensors.push_back({shardName(value.name, rank, manifest_.devices), value.dtype, value.localShape, nullptr});
     }
-    SK_ASSIGN_OR_RETURN(ShardFile started,
-                        ShardFile::create(directory_, file.name, tensors, options_.tvmLayout));
+    SK_ASSIGN_OR_RETURN(ShardFile started, ShardFile::create(directory_, file.name, tensors, options_.tvmLayout));
     return OpenFile{&file, std::move(started)};
   }
 
@@ -327,9 +319,9 @@ private:
       SK_RETURN_IF_ERROR(loader.load(value, sources_[w], missingRanks(batch, w)));
       for (OpenFile &each : open)
         for (int64_t rank : ranksOf(*each.planned, value, manifest_.devices))
-          SK_RETURN_IF_ERROR(each.file.add({shardName(value.name, rank, manifest_.devices),
-                                            value.dtype, value.localShape, loader.shard(rank)},
-                                           value.localBytes()));
+          SK_RETURN_IF_ERROR(each.file.add(
+              {shardName(value.name, rank, manifest_.devices), value.dtype, value.localShape, loader.shard(rank)},
+              value.localBytes()));
     }
     for (OpenFile &each : open) {
       SK_ASSIGN_OR_RETURN(Json done, each.file.commit());
@@ -359,8 +351,7 @@ private:
     if (options_.tvmLayout)
       SK_RETURN_IF_ERROR(writeTensorCacheIndex(directory_, entries));
     std::string text = weightManifestText(result);
-    SK_RETURN_IF_ERROR(writeFile((out_ / "presharded.json").string(),
-                                 {{text.data(), int64_t(text.size())}}));
+    SK_RETURN_IF_ERROR(writeFile((out_ / "presharded.json").string(), {{text.data(), int64_t(text.size())}}));
     return summary;
   }
 
@@ -387,15 +378,15 @@ Status makeSetDirectory(const std::string &directory, const SourceSet &source) {
   return {};
 }
 
-Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSet &source,
-                                  const std::string &directory, const PreshardOptions &options,
-                                  const HostFunctions *functions, const ShardProgram &programs) {
+Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSet &source, const std::string &directory,
+                                  const PreshardOptions &options, const HostFunctions *functions,
+                                  const ShardProgram &programs) {
   return Presharder(manifest, directory, options).run(source, functions, programs);
 }
 
-Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source,
-                                 const WeightManifest *manifest, const LoadOptions &options,
-                                 const HostFunctions *functions, const ShardProgram &programs) {
+Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source, const WeightManifest *manifest,
+                                 const LoadOptions &options, const HostFunctions *functions,
+                                 const ShardProgram &programs) {
   VerifyResult result;
   // Sizes and cover were checked when the set was opened.
   auto checkFile = [&](const std::string &path, const std::string &expected) -> Status {
@@ -454,9 +445,8 @@ Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source,
       int64_t at = 0;
       while (x[at] == y[at])
         ++at;
-      return invalid("weight " + quoteName(value.name) + ", rank " + std::to_string(rank) +
-                     ": element " + std::to_string(at / dtypeSize(value.dtype)) +
-                     " differs from the source");
+      return invalid("weight " + quoteName(value.name) + ", rank " + std::to_string(rank) + ": element " +
+                     std::to_string(at / dtypeSize(value.dtype)) + " differs from the source");
     }
   }
   return result;

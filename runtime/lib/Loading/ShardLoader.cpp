@@ -7,8 +7,8 @@
 
 namespace shardkit::rt {
 
-ShardLoader::ShardLoader(const LoadOptions &options, const HostFunctions *functions,
-                         const ShardProgram &programs, int64_t expectedBytes)
+ShardLoader::ShardLoader(const LoadOptions &options, const HostFunctions *functions, const ShardProgram &programs,
+                         int64_t expectedBytes)
     : report_(options.progress), options_(options), functions_(functions), programs_(programs),
       expected_(expectedBytes) {
   if (report_)
@@ -24,8 +24,7 @@ ShardLoader::~ShardLoader() {
     report_(stats_.total.bytesRead, stats_.total.bytesRead);
 }
 
-Status ShardLoader::load(const ValueInfo &value, const TensorSource &source,
-                         const std::vector<int64_t> &ranks) {
+Status ShardLoader::load(const ValueInfo &value, const TensorSource &source, const std::vector<int64_t> &ranks) {
   value_ = &value;
   isStoredByRank_ = std::holds_alternative<PreshardedSource>(source);
   shards_.clear();

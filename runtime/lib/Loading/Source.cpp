@@ -19,16 +19,14 @@ std::string place(const StoredTensor &stored) {
 
 Status checkTensor(const StoredTensor &stored, DType dtype, const Shape &shape) {
   if (!stored.dtype || !sameBits(*stored.dtype, dtype))
-    return invalid("stored as " + stored.storedType + ", expected " + dtypeName(dtype) +
-                   place(stored));
+    return invalid("stored as " + stored.storedType + ", expected " + dtypeName(dtype) + place(stored));
   if (stored.shape != shape)
-    return invalid("stored with shape " + shapeString(stored.shape) + ", expected " +
-                   shapeString(shape) + place(stored));
+    return invalid("stored with shape " + shapeString(stored.shape) + ", expected " + shapeString(shape) +
+                   place(stored));
   std::optional<int64_t> count = numElements(stored.shape);
   if (!count || stored.bytes != stored.byteRange(0, *count).second || stored.offset < 0 ||
       stored.bytes > stored.file->size() || stored.offset > stored.file->size() - stored.bytes)
-    return invalid("the file is truncated, it has " + std::to_string(stored.file->size()) +
-                   " bytes" + place(stored));
+    return invalid("the file is truncated, it has " + std::to_string(stored.file->size()) + " bytes" + place(stored));
   return {};
 }
 
@@ -86,8 +84,7 @@ bool sameExtents(const Extents &a, const Extents &b) {
 } // namespace
 
 Status checkSource(const ValueInfo &value, const TensorSource &source) {
-  std::string context = std::string(value.kind == ValueKind::Weight ? "weight" : "input") + " " +
-                        quoteName(value.name);
+  std::string context = std::string(value.kind == ValueKind::Weight ? "weight" : "input") + " " + quoteName(value.name);
   if (const auto *shards = std::get_if<PreshardedSource>(&source)) {
     for (size_t rank = 0; rank < shards->ranks.size(); ++rank) {
       Status status = checkTensor(shards->ranks[rank], value.dtype, value.localShape);
@@ -102,8 +99,8 @@ Status checkSource(const ValueInfo &value, const TensorSource &source) {
   const LoadInfo *load = value.load && !stored->made ? &*value.load : nullptr;
   size_t expected = load ? load->sources.size() : 1;
   if (stored->tensors.size() != expected)
-    return internalError(context + ": " + std::to_string(stored->tensors.size()) +
-                         " stored tensors, expected " + std::to_string(expected));
+    return internalError(context + ": " + std::to_string(stored->tensors.size()) + " stored tensors, expected " +
+                         std::to_string(expected));
   for (size_t i = 0; i < expected; ++i) {
     const SourceTensor &tensor = stored->tensors[i];
     DType dtype = load ? load->sources[i].dtype : value.dtype;
@@ -112,17 +109,15 @@ Status checkSource(const ValueInfo &value, const TensorSource &source) {
       SK_RETURN_IF_ERROR(checkTensor(tensor.whole, dtype, shape).withContext(context));
       continue;
     }
-    if (!tensor.whole.dtype || !sameBits(*tensor.whole.dtype, dtype) ||
-        tensor.whole.shape != shape)
-      return invalid(context + ": presharded from " + tensor.whole.storedType + " " +
-                     shapeString(tensor.whole.shape) + ", expected " + dtypeName(dtype) + " " +
-                     shapeString(shape));
+    if (!tensor.whole.dtype || !sameBits(*tensor.whole.dtype, dtype) || tensor.whole.shape != shape)
+      return invalid(context + ": presharded from " + tensor.whole.storedType + " " + shapeString(tensor.whole.shape) +
+                     ", expected " + dtypeName(dtype) + " " + shapeString(shape));
   }
   return {};
 }
 
-std::string configurationDiff(const ValueInfo &stored, int64_t storedDevices,
-                              const ValueInfo &wanted, int64_t wantedDevices) {
+std::string configurationDiff(const ValueInfo &stored, int64_t storedDevices, const ValueInfo &wanted,
+                              int64_t wantedDevices) {
   std::string diff;
   auto add = [&](const std::string &what, const std::string &a, const std::string &b) {
     if (a != b)
@@ -135,8 +130,9 @@ std::string configurationDiff(const ValueInfo &stored, int64_t storedDevices,
   add("local shape", shapeString(stored.localShape), shapeString(wanted.localShape));
   if (!sameExtents(stored.extents, wanted.extents))
     add("sharding", stored.sharding.empty() ? "another" : stored.sharding,
-        wanted.sharding.empty() ? "not that" : wanted.sharding == stored.sharding
-            ? wanted.sharding + " (on another mesh)" : wanted.sharding);
+        wanted.sharding.empty()              ? "not that"
+        : wanted.sharding == stored.sharding ? wanted.sharding + " (on another mesh)"
+                                             : wanted.sharding);
   return diff;
 }
 
@@ -159,8 +155,8 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
     if (error)
       return notFound(file + ": the file " + quoteName(listed.path) + " cannot be found");
     if (bytes != listed.bytes)
-      return fail("the file " + quoteName(listed.path) + " has " + std::to_string(bytes) +
-                  " bytes, expected " + std::to_string(listed.bytes));
+      return fail("the file " + quoteName(listed.path) + " has " + std::to_string(bytes) + " bytes, expected " +
+                  std::to_string(listed.bytes));
   }
   for (size_t i = 0; i < manifest.weights.size(); ++i) {
     const ValueInfo &value = manifest.weights[i];
@@ -173,8 +169,8 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
       std::string name = shardName(value.name, rank, manifest.devices);
       auto found = result.set_.tensors.find(name);
       if (found == result.set_.tensors.end())
-        return fail("weight " + quoteName(value.name) + ", rank " + std::to_string(rank) +
-                    ": the set has no tensor " + quoteName(name));
+        return fail("weight " + quoteName(value.name) + ", rank " + std::to_string(rank) + ": the set has no tensor " +
+                    quoteName(name));
       Status status = checkTensor(found->second, value.dtype, value.localShape);
       if (!status.ok())
         return status.withContext(file + ": " + quoteName(name));
@@ -191,8 +187,7 @@ Expected<SourceSet> SourceSet::open(const std::string &path, const OpenOptions &
 std::vector<std::string> SourceSet::names() const {
   std::vector<std::string> names;
   for (const auto &entry : logical_)
-    if (const std::optional<LoadInfo> &load = presharded_->weights[entry.second].load;
-        !load || load->made)
+    if (const std::optional<LoadInfo> &load = presharded_->weights[entry.second].load; !load || load->made)
       names.push_back(entry.first);
   for (const auto &entry : parts_)
     names.push_back(entry.first);
@@ -204,8 +199,7 @@ std::vector<std::string> SourceSet::names() const {
 
 Status SourceSet::missing(const std::string &what, const std::string &name) const {
   std::vector<std::string> known = names();
-  std::string text = "missing " + what + ", " + set_.path + " holds " +
-                     std::to_string(known.size()) + " tensors";
+  std::string text = "missing " + what + ", " + set_.path + " holds " + std::to_string(known.size()) + " tensors";
   std::string best;
   size_t least = name.size() / 3 + 2;
   for (const std::string &candidate : known)
@@ -234,20 +228,18 @@ Expected<SourceTensor> SourceSet::joinParts(const std::string &name) const {
       result.whole.dtype = source.dtype;
       result.whole.shape = source.shape;
     } else if (result.whole.dtype != source.dtype || result.whole.shape != source.shape) {
-      return invalid(set_.path + ": parts of stored tensor " + quoteName(name) +
-                     " do not agree on its type, " + dtypeName(*result.whole.dtype) + " " +
-                     shapeString(result.whole.shape) + " and " + dtypeName(source.dtype) + " " +
-                     shapeString(source.shape));
+      return invalid(set_.path + ": parts of stored tensor " + quoteName(name) + " do not agree on its type, " +
+                     dtypeName(*result.whole.dtype) + " " + shapeString(result.whole.shape) + " and " +
+                     dtypeName(source.dtype) + " " + shapeString(source.shape));
     }
     for (const ExtentPiece &piece : value.load->pieces)
       if (piece.source == int64_t(number) &&
           !map->add(piece.extents, piece.globalBase, piece.localBase, int64_t(index) * devices))
-        return invalid(set_.path + ": weight " + quoteName(value.name) +
-                       " does not tell the elements of " + quoteName(name) + " apart");
+        return invalid(set_.path + ": weight " + quoteName(value.name) + " does not tell the elements of " +
+                       quoteName(name) + " apart");
     for (int64_t rank = 0; rank < devices; ++rank) {
       int64_t owner = presharded_->perRank ? rank : firstOwner(value.extents, rank);
-      result.shards.emplace(int64_t(index) * devices + rank,
-                            set_.tensors.at(shardName(value.name, owner, devices)));
+      result.shards.emplace(int64_t(index) * devices + rank, set_.tensors.at(shardName(value.name, owner, devices)));
     }
   }
   result.map = std::move(map);
@@ -281,8 +273,7 @@ Expected<SourceTensor> SourceSet::findTensor(const std::string &name, bool store
     result.map = std::make_shared<ShardMap>(value.extents);
     for (int64_t rank = 0; rank < presharded_->devices; ++rank)
       if (!isReplica(value.extents, rank))
-        result.shards.emplace(
-            rank, set_.tensors.at(shardName(name, rank, presharded_->devices)));
+        result.shards.emplace(rank, set_.tensors.at(shardName(name, rank, presharded_->devices)));
     return result;
   }
   auto whole = set_.tensors.find(name);
@@ -315,12 +306,11 @@ Expected<TensorSource> SourceSet::find(const ValueInfo &value, int64_t devices) 
       auto shard = set_.tensors.lower_bound(name + "_shard-");
       if (shard != set_.tensors.end())
         if (auto parsed = parseShardName(shard->first); parsed && parsed->name == name)
-          return notFound("weight " + quoteName(name) + ": " + set_.path +
-                          " holds it presharded for " + std::to_string(parsed->ranks) +
+          return notFound("weight " + quoteName(name) + ": " + set_.path + " holds it presharded for " +
+                          std::to_string(parsed->ranks) +
                           " ranks and has no presharded.json, expected --load=presharded on " +
                           std::to_string(parsed->ranks) + " ranks");
-      return missing(value.load ? "stored tensor " + quoteName(name) + " of weight " +
-                                      quoteName(value.name)
+      return missing(value.load ? "stored tensor " + quoteName(name) + " of weight " + quoteName(value.name)
                                 : "weight " + quoteName(name) + " (" + typeOf(value) + ")",
                      name);
     }
@@ -336,11 +326,10 @@ Expected<TensorSource> SourceSet::findPresharded(const ValueInfo &value, int64_t
     auto found = logical_.find(value.name);
     if (found == logical_.end())
       return missing("weight " + quoteName(value.name) + " (" + typeOf(value) + ")", value.name);
-    std::string diff = configurationDiff(presharded_->weights[found->second],
-                                         presharded_->devices, value, devices);
+    std::string diff = configurationDiff(presharded_->weights[found->second], presharded_->devices, value, devices);
     if (!diff.empty())
-      return invalid("weight " + quoteName(value.name) + ": " + set_.path +
-                     " was cut in another way: " + diff + "; --load=direct takes it as it is");
+      return invalid("weight " + quoteName(value.name) + ": " + set_.path + " was cut in another way: " + diff +
+                     "; --load=direct takes it as it is");
     if (value.load && !presharded_->weights[found->second].load)
       return invalid("weight " + quoteName(value.name) + ": " + set_.path +
                      " holds the stored tensor, expected what the loading function makes of it; "
@@ -348,8 +337,7 @@ Expected<TensorSource> SourceSet::findPresharded(const ValueInfo &value, int64_t
   }
   PreshardedSource source;
   for (int64_t rank = 0; rank < devices; ++rank) {
-    int64_t owner =
-        presharded_ && !presharded_->perRank ? firstOwner(value.extents, rank) : rank;
+    int64_t owner = presharded_ && !presharded_->perRank ? firstOwner(value.extents, rank) : rank;
     std::string name = shardName(value.name, owner, devices);
     auto found = set_.tensors.find(name);
     if (found == set_.tensors.end()) {
@@ -357,9 +345,8 @@ Expected<TensorSource> SourceSet::findPresharded(const ValueInfo &value, int64_t
       if (other != set_.tensors.end())
         if (auto parsed = parseShardName(other->first);
             parsed && parsed->name == value.name && parsed->ranks != devices)
-          return invalid("weight " + quoteName(value.name) + ": " + set_.path +
-                         " holds it presharded for " + std::to_string(parsed->ranks) +
-                         " ranks, expected " + std::to_string(devices));
+          return invalid("weight " + quoteName(value.name) + ": " + set_.path + " holds it presharded for " +
+                         std::to_string(parsed->ranks) + " ranks, expected " + std::to_string(devices));
       return missing("shard " + quoteName(name) + " of rank " + std::to_string(rank), name);
     }
     source.ranks.push_back(found->second);

@@ -41,8 +41,7 @@ bool isReadByMany(const Extents &extents, int64_t ranks, int64_t elementBytes) {
 
 } // namespace
 
-std::optional<CollectiveInfo> moveFromBlocks(const ValueInfo &value, const TensorSource &source,
-                                             int64_t ranks) {
+std::optional<CollectiveInfo> moveFromBlocks(const ValueInfo &value, const TensorSource &source, int64_t ranks) {
   const auto *stored = std::get_if<StoredSource>(&source);
   if (!stored || (value.load && !stored->made))
     return std::nullopt;
@@ -74,8 +73,8 @@ std::optional<CollectiveInfo> moveFromBlocks(const ValueInfo &value, const Tenso
     if (end % begin != 0 || !mine || !theirs || mine->end() < end || theirs->end() < end ||
         begin % mine->globalStride != 0 || begin % theirs->globalStride != 0)
       return std::nullopt;
-    move.atoms.push_back({end / begin, mine->isRank, begin / mine->globalStride * mine->stride,
-                          theirs->isRank, begin / theirs->globalStride * theirs->stride});
+    move.atoms.push_back({end / begin, mine->isRank, begin / mine->globalStride * mine->stride, theirs->isRank,
+                          begin / theirs->globalStride * theirs->stride});
   }
   move.kind = "exchange";
   move.dtype = value.dtype;

@@ -7,19 +7,18 @@
 
 namespace shardkit::rt {
 
-Expected<WeightManifest>
-WeightLoader::manifestOfShards(const WeightSet &set, int64_t ranks,
-                               const std::vector<std::string> &parameters) {
+Expected<WeightManifest> WeightLoader::manifestOfShards(const WeightSet &set, int64_t ranks,
+                                                        const std::vector<std::string> &parameters) {
   WeightSet whole; // The first shard of each parameter stands for it.
   whole.path = set.path;
   for (const auto &[name, tensor] : set.tensors) {
     auto shard = parseShardName(name);
     if (!shard)
-      return invalid(set.path + ": tensor " + quoteName(name) +
-                     " is no shard, expected NAME_shard-K-of-" + std::to_string(ranks));
+      return invalid(set.path + ": tensor " + quoteName(name) + " is no shard, expected NAME_shard-K-of-" +
+                     std::to_string(ranks));
     if (shard->ranks != ranks)
-      return invalid(set.path + ": tensor " + quoteName(name) + " is presharded for " +
-                     std::to_string(shard->ranks) + " ranks, expected " + std::to_string(ranks));
+      return invalid(set.path + ": tensor " + quoteName(name) + " is presharded for " + std::to_string(shard->ranks) +
+                     " ranks, expected " + std::to_string(ranks));
     if (shard->rank == 0)
       whole.tensors.emplace(shard->name, tensor);
   }
@@ -37,21 +36,18 @@ Expected<int64_t> WeightLoader::indexOf(const std::string &name) const {
   for (size_t i = 0; i < manifest_.weights.size(); ++i)
     if (manifest_.weights[i].name == name)
       return int64_t(i);
-  return notFound("no parameter is named " + quoteName(name) + ", expected one of " +
-                  std::to_string(count()));
+  return notFound("no parameter is named " + quoteName(name) + ", expected one of " + std::to_string(count()));
 }
 
 Status WeightLoader::check(bool presharded) const {
   for (const ValueInfo &value : manifest_.weights) {
-    auto source = presharded ? sources_.findPresharded(value, manifest_.devices)
-                             : sources_.find(value, manifest_.devices);
+    auto source =
+        presharded ? sources_.findPresharded(value, manifest_.devices) : sources_.find(value, manifest_.devices);
     SK_RETURN_IF_ERROR(source.status());
     if (value.load && !value.load->chain.empty() && !presharded) {
       if (!functions_)
-        return notFound("weight " + quoteName(value.name) +
-                        ": its shard functions are not registered");
-      SK_RETURN_IF_ERROR(
-          functions_->check(value.load->chain).withContext("weight " + quoteName(value.name)));
+        return notFound("weight " + quoteName(value.name) + ": its shard functions are not registered");
+      SK_RETURN_IF_ERROR(functions_->check(value.load->chain).withContext("weight " + quoteName(value.name)));
     }
     if (value.load && value.load->function && !presharded)
       return invalid("weight " + quoteName(value.name) +
@@ -60,13 +56,12 @@ Status WeightLoader::check(bool presharded) const {
   return {};
 }
 
-Expected<std::vector<LoadedWeight>> WeightLoader::loadSome(const std::vector<int64_t> &indices,
-                                                           bool presharded) {
+Expected<std::vector<LoadedWeight>> WeightLoader::loadSome(const std::vector<int64_t> &indices, bool presharded) {
   std::vector<TensorSource> sources;
   for (int64_t index : indices) {
     const ValueInfo &value = manifest_.weights[size_t(index)];
-    auto source = presharded ? sources_.findPresharded(value, manifest_.devices)
-                             : sources_.find(value, manifest_.devices);
+    auto source =
+        presharded ? sources_.findPresharded(value, manifest_.devices) : sources_.find(value, manifest_.devices);
     SK_RETURN_IF_ERROR(source.status());
     sources.push_back(std::move(*source));
   }
@@ -104,8 +99,7 @@ Expected<LoadedWeight> WeightLoader::loadPresharded(const std::string &name) {
 
 Expected<LoadedWeight> WeightLoader::loadPresharded(int64_t index) {
   if (index < 0 || index >= count())
-    return invalid("parameter " + std::to_string(index) + ", expected 0 to " +
-                   std::to_string(count() - 1));
+    return invalid("parameter " + std::to_string(index) + ", expected 0 to " + std::to_string(count() - 1));
   SK_ASSIGN_OR_RETURN(std::vector<LoadedWeight> loaded, loadSome({index}, true));
   return std::move(loaded[0]);
 }
@@ -116,12 +110,8 @@ static std::vector<int64_t> allOf(int64_t count) {
   return indices;
 }
 
-Expected<std::vector<LoadedWeight>> WeightLoader::loadAll() {
-  return loadSome(allOf(count()), false);
-}
+Expected<std::vector<LoadedWeight>> WeightLoader::loadAll() { return loadSome(allOf(count()), false); }
 
-Expected<std::vector<LoadedWeight>> WeightLoader::loadAllPresharded() {
-  return loadSome(allOf(count()), true);
-}
+Expected<std::vector<LoadedWeight>> WeightLoader::loadAllPresharded() { return loadSome(allOf(count()), true); }
 
 } // namespace shardkit::rt

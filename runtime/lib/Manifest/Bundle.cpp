@@ -14,14 +14,12 @@ namespace shardkit::rt {
 /// it to them; where it was loaded privately (a plug-in, Python) it is promoted.
 static void exportSelf() {
   Dl_info info;
-  if (::dladdr(reinterpret_cast<void *>(&sk_collective), &info) &&
-      info.dli_fname)
+  if (::dladdr(reinterpret_cast<void *>(&sk_collective), &info) && info.dli_fname)
     ::dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
 Bundle::Bundle(std::string path, Manifest manifest)
-    : path_(std::move(path)), manifest_(std::move(manifest)),
-      handles_(manifest_.programs.size(), nullptr) {}
+    : path_(std::move(path)), manifest_(std::move(manifest)), handles_(manifest_.programs.size(), nullptr) {}
 
 Bundle::~Bundle() {
   for (void *handle : handles_)
@@ -46,24 +44,23 @@ Expected<std::string> Bundle::hash() const {
 }
 
 /// What the program and the manifest say of an entry point.
-static Status compareBuffers(const sk_buffers &needed, const EntryPoint &entry,
-                             size_t numArguments, size_t numResults) {
+static Status compareBuffers(const sk_buffers &needed, const EntryPoint &entry, size_t numArguments,
+                             size_t numResults) {
   auto text = [](int64_t arguments, int64_t results, int64_t arenaBytes) {
-    return std::to_string(arguments) + " arguments, " + std::to_string(results) +
-           " results and an arena of " + std::to_string(arenaBytes) + " bytes";
+    return std::to_string(arguments) + " arguments, " + std::to_string(results) + " results and an arena of " +
+           std::to_string(arenaBytes) + " bytes";
   };
   if (needed.num_args == int64_t(numArguments) && needed.num_results == int64_t(numResults) &&
       needed.arena_bytes <= entry.arenaBytes)
     return {};
-  return invalid("the manifest lists " +
-                 text(int64_t(numArguments), int64_t(numResults), entry.arenaBytes) + " for " +
+  return invalid("the manifest lists " + text(int64_t(numArguments), int64_t(numResults), entry.arenaBytes) + " for " +
                  quoteName(entry.symbol) + ", the program needs " +
                  text(needed.num_args, needed.num_results, needed.arena_bytes) +
                  ", expected the manifest and the programs of one compilation");
 }
 
-Expected<sk_program> Bundle::entry(const FunctionInfo &function, const EntryPoint &entry,
-                                   size_t numArguments, size_t numResults) {
+Expected<sk_program> Bundle::entry(const FunctionInfo &function, const EntryPoint &entry, size_t numArguments,
+                                   size_t numResults) {
   void *&handle = handles_[size_t(entry.program)];
   const std::string &file = manifest_.programs[size_t(entry.program)].file;
   if (!handle) {
@@ -73,18 +70,17 @@ Expected<sk_program> Bundle::entry(const FunctionInfo &function, const EntryPoin
     handle = ::dlopen(full.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
       const char *error = ::dlerror();
-      return invalid("program " + quoteName(file) + " cannot be loaded: " +
-                     (error ? error : "unknown error"));
+      return invalid("program " + quoteName(file) + " cannot be loaded: " + (error ? error : "unknown error"));
     }
   }
   void *symbol = ::dlsym(handle, entry.symbol.c_str());
   if (!symbol)
-    return notFound("function " + quoteName(function.name) + ": program " + quoteName(file) +
-                    " has no symbol " + quoteName(entry.symbol));
+    return notFound("function " + quoteName(function.name) + ": program " + quoteName(file) + " has no symbol " +
+                    quoteName(entry.symbol));
   const std::string buffers = "sk_buffers_" + entry.symbol;
   if (auto *needed = static_cast<const sk_buffers *>(::dlsym(handle, buffers.c_str())))
-    SK_RETURN_IF_ERROR(compareBuffers(*needed, entry, numArguments, numResults)
-                           .withContext("function " + quoteName(function.name)));
+    SK_RETURN_IF_ERROR(
+        compareBuffers(*needed, entry, numArguments, numResults).withContext("function " + quoteName(function.name)));
   return reinterpret_cast<sk_program>(symbol);
 }
 

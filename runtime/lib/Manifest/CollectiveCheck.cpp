@@ -8,24 +8,17 @@ namespace shardkit::rt {
 
 namespace {
 
-Status checkDigit(int64_t stride, int64_t size, int64_t devices,
-                  const char *what) {
+Status checkDigit(int64_t stride, int64_t size, int64_t devices, const char *what) {
   int64_t reach;
-  if (stride < 1 || size < 1 || __builtin_mul_overflow(stride, size, &reach) ||
-      devices % reach != 0)
-    return invalid("a rank digit of '" + std::string(what) + "' has stride " +
-                   std::to_string(stride) + " and size " +
-                   std::to_string(size) + ", which " +
-                   std::to_string(devices) + " devices do not have");
+  if (stride < 1 || size < 1 || __builtin_mul_overflow(stride, size, &reach) || devices % reach != 0)
+    return invalid("a rank digit of '" + std::string(what) + "' has stride " + std::to_string(stride) + " and size " +
+                   std::to_string(size) + ", which " + std::to_string(devices) + " devices do not have");
   return {};
 }
 
 Status checkDisjoint(std::vector<RankDigit> digits, const char *what) {
   std::erase_if(digits, [](const RankDigit &d) { return d.size == 1; });
-  std::sort(digits.begin(), digits.end(),
-            [](const RankDigit &a, const RankDigit &b) {
-              return a.stride < b.stride;
-            });
+  std::sort(digits.begin(), digits.end(), [](const RankDigit &a, const RankDigit &b) { return a.stride < b.stride; });
   for (size_t i = 1; i < digits.size(); ++i)
     if (digits[i].stride % (digits[i - 1].stride * digits[i - 1].size) != 0)
       return invalid("the rank digits of '" + std::string(what) + "' overlap");
@@ -49,8 +42,7 @@ Status checkWindow(const Segment &segment) {
     return invalid("'segments' has a window with more than one local part");
   int64_t last, end;
   if (__builtin_mul_overflow(windows - 1, segment.window->step, &last) ||
-      __builtin_add_overflow(last, segment.window->offset, &last) ||
-      __builtin_add_overflow(last, length, &end) ||
+      __builtin_add_overflow(last, segment.window->offset, &last) || __builtin_add_overflow(last, length, &end) ||
       __builtin_add_overflow(segment.window->offset, length, &end))
     return invalid("'segments' overflow");
   return {};
@@ -58,8 +50,7 @@ Status checkWindow(const Segment &segment) {
 
 } // namespace
 
-Status validateMove(const CollectiveInfo &move, int64_t sourceDevices,
-                    int64_t destinationDevices) {
+Status validateMove(const CollectiveInfo &move, int64_t sourceDevices, int64_t destinationDevices) {
   std::vector<RankDigit> sources;
   std::vector<std::pair<int64_t, int64_t>> writes;
   int64_t lastRead = 0;
@@ -69,8 +60,7 @@ Status validateMove(const CollectiveInfo &move, int64_t sourceDevices,
       return invalid("'atoms' has a negative number");
     empty |= atom.size == 0;
     if (atom.sourceIsRank) {
-      SK_RETURN_IF_ERROR(
-          checkDigit(atom.sourceStride, atom.size, sourceDevices, "atoms"));
+      SK_RETURN_IF_ERROR(checkDigit(atom.sourceStride, atom.size, sourceDevices, "atoms"));
       sources.push_back({atom.sourceStride, atom.size});
     } else if (atom.size > 0) {
       int64_t reach;
@@ -79,8 +69,7 @@ Status validateMove(const CollectiveInfo &move, int64_t sourceDevices,
         return invalid("'atoms' overflow");
     }
     if (atom.destinationIsRank)
-      SK_RETURN_IF_ERROR(
-          checkDigit(atom.destinationStride, atom.size, destinationDevices, "atoms"));
+      SK_RETURN_IF_ERROR(checkDigit(atom.destinationStride, atom.size, destinationDevices, "atoms"));
     else
       writes.emplace_back(atom.size, atom.destinationStride);
   }
@@ -97,8 +86,8 @@ Status validateMove(const CollectiveInfo &move, int64_t sourceDevices,
           return invalid("'segments' overflow");
         bool isSource = parts == &segment.source;
         if (part.isRank) {
-          SK_RETURN_IF_ERROR(checkDigit(part.stride, part.size,
-                                        isSource ? sourceDevices : destinationDevices, "segments"));
+          SK_RETURN_IF_ERROR(
+              checkDigit(part.stride, part.size, isSource ? sourceDevices : destinationDevices, "segments"));
           if (isSource)
             sources.push_back({part.stride, part.size});
         } else if (!isSource) {
@@ -111,19 +100,16 @@ Status validateMove(const CollectiveInfo &move, int64_t sourceDevices,
       if (isWindow)
         SK_RETURN_IF_ERROR(checkWindow(segment));
       if (places < segment.size && !isWindow)
-        return invalid("'segments' has parts for " + std::to_string(places) +
-                       " elements, expected " + std::to_string(segment.size) +
-                       " or more");
+        return invalid("'segments' has parts for " + std::to_string(places) + " elements, expected " +
+                       std::to_string(segment.size) + " or more");
     }
   }
   for (const RankDigit &digit : move.spread) {
-    SK_RETURN_IF_ERROR(
-        checkDigit(digit.stride, digit.size, sourceDevices, "spread"));
+    SK_RETURN_IF_ERROR(checkDigit(digit.stride, digit.size, sourceDevices, "spread"));
     sources.push_back(digit);
   }
   for (const RankDigit &digit : move.group)
-    SK_RETURN_IF_ERROR(
-        checkDigit(digit.stride, digit.size, sourceDevices, "group"));
+    SK_RETURN_IF_ERROR(checkDigit(digit.stride, digit.size, sourceDevices, "group"));
   SK_RETURN_IF_ERROR(checkDisjoint(sources, "atoms"));
   // Moves list the digits of both sides, which may share ranks; a reduction
   // counts every rank of its group once.
@@ -132,14 +118,12 @@ Status validateMove(const CollectiveInfo &move, int64_t sourceDevices,
 
   // A direct sum of arithmetic progressions that fills an interval is always a
   // mixed radix, so this test of exact cover is itself exact.
-  Status cover = invalid("'atoms' do not write every one of the " +
-                         std::to_string(move.outElements) +
+  Status cover = invalid("'atoms' do not write every one of the " + std::to_string(move.outElements) +
                          " output elements exactly once");
   if (empty)
     return move.outElements == 0 ? Status() : cover;
   std::erase_if(writes, [](auto &digit) { return digit.first == 1; });
-  std::sort(writes.begin(), writes.end(),
-            [](auto &a, auto &b) { return a.second < b.second; });
+  std::sort(writes.begin(), writes.end(), [](auto &a, auto &b) { return a.second < b.second; });
   int64_t next = 1;
   for (auto [size, stride] : writes)
     if (stride != next || __builtin_mul_overflow(next, size, &next))
@@ -147,8 +131,7 @@ Status validateMove(const CollectiveInfo &move, int64_t sourceDevices,
   if (next != move.outElements)
     return cover;
   if (lastRead >= move.inElements)
-    return invalid("'atoms' read input element " + std::to_string(lastRead) +
-                   ", expected less than " +
+    return invalid("'atoms' read input element " + std::to_string(lastRead) + ", expected less than " +
                    std::to_string(move.inElements));
   return {};
 }

@@ -21,19 +21,14 @@ std::vector<ExtentLoop> coalesceLoops(const Extents &extents, int64_t rank) {
   for (const ExtentLoop &loop : own)
     if (loop.size != 1)
       loops.push_back(loop);
-  std::sort(loops.begin(), loops.end(),
-                   [](const ExtentLoop &a, const ExtentLoop &b) {
-                     return a.globalStride != b.globalStride
-                                ? a.globalStride > b.globalStride
-                                : a.localStride > b.localStride;
-                   });
+  std::sort(loops.begin(), loops.end(), [](const ExtentLoop &a, const ExtentLoop &b) {
+    return a.globalStride != b.globalStride ? a.globalStride > b.globalStride : a.localStride > b.localStride;
+  });
   std::vector<ExtentLoop> merged;
   for (const ExtentLoop &loop : loops) {
-    if (!merged.empty() &&
-        merged.back().globalStride == loop.size * loop.globalStride &&
+    if (!merged.empty() && merged.back().globalStride == loop.size * loop.globalStride &&
         merged.back().localStride == loop.size * loop.localStride) {
-      merged.back() = {merged.back().size * loop.size, loop.globalStride,
-                       loop.localStride};
+      merged.back() = {merged.back().size * loop.size, loop.globalStride, loop.localStride};
       continue;
     }
     merged.push_back(loop);
@@ -81,8 +76,7 @@ DistinctShard distinctShard(const Extents &extents, int64_t rank) {
   return shard;
 }
 
-bool ShardMap::add(const Extents &extents, int64_t globalBase, int64_t localBase,
-                   int64_t firstRank) {
+bool ShardMap::add(const Extents &extents, int64_t globalBase, int64_t localBase, int64_t firstRank) {
   Part part{globalBase, localBase, firstRank, {}};
   std::vector<bool> isUneven(extents.loops.size());
   for (const ExtentLoop &loop : extents.loops)
@@ -91,13 +85,11 @@ bool ShardMap::add(const Extents &extents, int64_t globalBase, int64_t localBase
   for (const UnevenLoop &dim : extents.uneven) {
     const ExtentLoop &loop = extents.loops[size_t(dim.loop)];
     isUneven[size_t(dim.loop)] = true;
-    part.digits.push_back(
-        {dim.size, loop.globalStride, loop.localStride, loop.size, dim.begin, dim.ranks});
+    part.digits.push_back({dim.size, loop.globalStride, loop.localStride, loop.size, dim.begin, dim.ranks});
   }
   for (const OffsetDigit &digit : extents.offset)
     if (digit.size > 1 && digit.globalStride != 0)
-      part.digits.push_back(
-          {digit.size, digit.globalStride, 0, 0, 0, {{digit.rankStride, digit.size}}});
+      part.digits.push_back({digit.size, digit.globalStride, 0, 0, 0, {{digit.rankStride, digit.size}}});
   for (size_t i = 0; i < extents.loops.size(); ++i)
     if (const ExtentLoop &loop = extents.loops[i];
         !isUneven[i] && loop.size > 1 && loop.globalStride != 0) // Else copies of one element.
@@ -177,14 +169,12 @@ namespace {
 /// True if the (size, stride) pairs enumerate [0, elements) exactly once. A
 /// direct sum of arithmetic progressions that fills an interval is always a
 /// mixed radix, so this test is exact.
-bool isMixedRadix(std::vector<std::pair<int64_t, int64_t>> digits,
-                  int64_t elements) {
+bool isMixedRadix(std::vector<std::pair<int64_t, int64_t>> digits, int64_t elements) {
   for (auto [size, stride] : digits)
     if (size == 0)
       return elements == 0;
   std::erase_if(digits, [](auto &digit) { return digit.first == 1; });
-  std::sort(digits.begin(), digits.end(),
-            [](auto &a, auto &b) { return a.second < b.second; });
+  std::sort(digits.begin(), digits.end(), [](auto &a, auto &b) { return a.second < b.second; });
   int64_t next = 1;
   for (auto [size, stride] : digits) {
     if (stride != next || __builtin_mul_overflow(next, size, &next))
@@ -201,60 +191,49 @@ using Digits = std::vector<std::pair<int64_t, int64_t>>; ///< [size, stride]
 
 /// What holds of one piece: digits that fit the devices, no element beyond the
 /// global value. `reach` is the last local element of a rank without padding.
-Status checkDigits(const Extents &extents, int64_t globalElements, int64_t devices, Digits &local,
-                   Digits &global, int64_t &reachLocal) {
+Status checkDigits(const Extents &extents, int64_t globalElements, int64_t devices, Digits &local, Digits &global,
+                   int64_t &reachLocal) {
   Digits rank;
   int64_t last = 0;
   reachLocal = 0;
   auto extend = [&](int64_t size, int64_t stride) {
     int64_t reach;
-    return !__builtin_mul_overflow(size - 1, stride, &reach) &&
-           !__builtin_add_overflow(last, reach, &last);
+    return !__builtin_mul_overflow(size - 1, stride, &reach) && !__builtin_add_overflow(last, reach, &last);
   };
   bool empty = false;
   // Loops of uneven dims reach as far as their dims do.
   std::vector<const UnevenLoop *> unevenOf(extents.loops.size());
   for (const UnevenLoop &dim : extents.uneven) {
-    if (dim.loop < 0 || dim.loop >= int64_t(extents.loops.size()) ||
-        unevenOf[size_t(dim.loop)])
-      return invalid("extents 'uneven' names loop " + std::to_string(dim.loop) +
-                     ", expected one of " +
+    if (dim.loop < 0 || dim.loop >= int64_t(extents.loops.size()) || unevenOf[size_t(dim.loop)])
+      return invalid("extents 'uneven' names loop " + std::to_string(dim.loop) + ", expected one of " +
                      std::to_string(extents.loops.size()) + ", each once");
     unevenOf[size_t(dim.loop)] = &dim;
     int64_t covered = extents.loops[size_t(dim.loop)].size;
     for (const RankDigit &digit : dim.ranks) {
       int64_t reach;
-      if (digit.size < 1 || digit.stride < 1 ||
-          __builtin_mul_overflow(digit.stride, digit.size, &reach) ||
+      if (digit.size < 1 || digit.stride < 1 || __builtin_mul_overflow(digit.stride, digit.size, &reach) ||
           devices % reach != 0)
-        return invalid("extents 'uneven' has a rank digit that does not fit " +
-                       std::to_string(devices) + " devices");
+        return invalid("extents 'uneven' has a rank digit that does not fit " + std::to_string(devices) + " devices");
       if (__builtin_mul_overflow(covered, digit.size, &covered))
         return invalid("extents overflow");
       if (digit.size > 1)
         rank.emplace_back(digit.stride, digit.size);
     }
     if (dim.begin < 0 || dim.begin > covered)
-      return invalid("extents 'uneven' begins at " + std::to_string(dim.begin) +
-                     ", expected 0 to " + std::to_string(covered));
+      return invalid("extents 'uneven' begins at " + std::to_string(dim.begin) + ", expected 0 to " +
+                     std::to_string(covered));
     if (dim.size < 1 || covered - dim.begin < dim.size)
-      return invalid("extents 'uneven' has size " + std::to_string(dim.size) +
-                     ", expected 1 to " + std::to_string(covered - dim.begin) +
-                     ", the chunks of all ranks");
+      return invalid("extents 'uneven' has size " + std::to_string(dim.size) + ", expected 1 to " +
+                     std::to_string(covered - dim.begin) + ", the chunks of all ranks");
   }
   for (const OffsetDigit &digit : extents.offset) {
     if (digit.size < 1 || digit.rankStride < 1 || digit.globalStride < 0)
-      return invalid("extents offset [" + std::to_string(digit.rankStride) +
-                     ", " + std::to_string(digit.size) + ", " +
-                     std::to_string(digit.globalStride) +
-                     "], expected positive rank stride and size");
+      return invalid("extents offset [" + std::to_string(digit.rankStride) + ", " + std::to_string(digit.size) + ", " +
+                     std::to_string(digit.globalStride) + "], expected positive rank stride and size");
     int64_t reach;
-    if (__builtin_mul_overflow(digit.rankStride, digit.size, &reach) ||
-        devices % reach != 0)
-      return invalid("extents offset digit with rank stride " +
-                     std::to_string(digit.rankStride) + " and size " +
-                     std::to_string(digit.size) + " does not fit " +
-                     std::to_string(devices) + " devices");
+    if (__builtin_mul_overflow(digit.rankStride, digit.size, &reach) || devices % reach != 0)
+      return invalid("extents offset digit with rank stride " + std::to_string(digit.rankStride) + " and size " +
+                     std::to_string(digit.size) + " does not fit " + std::to_string(devices) + " devices");
     if (!extend(digit.size, digit.globalStride))
       return invalid("extents overflow");
     global.emplace_back(digit.size, digit.globalStride);
@@ -269,10 +248,8 @@ Status checkDigits(const Extents &extents, int64_t globalElements, int64_t devic
     const ExtentLoop &loop = extents.loops[i];
     int64_t reached = unevenOf[i] ? unevenOf[i]->size : loop.size;
     if (loop.size < 0 || loop.globalStride < 0 || loop.localStride < 0)
-      return invalid("extents loop [" + std::to_string(loop.size) + ", " +
-                     std::to_string(loop.globalStride) + ", " +
-                     std::to_string(loop.localStride) +
-                     "], expected no negative number");
+      return invalid("extents loop [" + std::to_string(loop.size) + ", " + std::to_string(loop.globalStride) + ", " +
+                     std::to_string(loop.localStride) + "], expected no negative number");
     empty |= loop.size == 0;
     if (reached > 0 && !extend(reached, loop.globalStride))
       return invalid("extents overflow");
@@ -284,8 +261,8 @@ Status checkDigits(const Extents &extents, int64_t globalElements, int64_t devic
     global.emplace_back(reached, loop.globalStride);
   }
   if (!empty && last >= globalElements)
-    return invalid("extents reach global element " + std::to_string(last) +
-                   ", expected less than " + std::to_string(globalElements));
+    return invalid("extents reach global element " + std::to_string(last) + ", expected less than " +
+                   std::to_string(globalElements));
   return {};
 }
 
@@ -297,8 +274,7 @@ struct Box {
 
 void normalise(Box &box) {
   std::erase_if(box.loops, [](auto &loop) { return loop.first == 1; });
-  std::sort(box.loops.begin(), box.loops.end(),
-            [](auto &a, auto &b) { return a.second > b.second; });
+  std::sort(box.loops.begin(), box.loops.end(), [](auto &a, auto &b) { return a.second > b.second; });
   Digits merged;
   for (auto [size, stride] : box.loops) {
     if (!merged.empty() && merged.back().second == size * stride)
@@ -337,8 +313,7 @@ bool boxesCover(std::vector<Box> boxes, int64_t begin, int64_t count) {
       size_t end = k + 1 < starts.size() ? starts[k + 1] : boxes.size();
       int64_t from = boxes[starts[k]].base;
       int64_t to = end < boxes.size() ? boxes[end].base : begin + count;
-      if (!boxesCover({boxes.begin() + int64_t(starts[k]), boxes.begin() + int64_t(end)}, from,
-                      to - from))
+      if (!boxesCover({boxes.begin() + int64_t(starts[k]), boxes.begin() + int64_t(end)}, from, to - from))
         return false;
     }
     return true;
@@ -371,12 +346,11 @@ bool boxesCover(std::vector<Box> boxes, int64_t begin, int64_t count) {
 
 } // namespace
 
-Status validateExtents(const Extents &extents, int64_t localElements, int64_t globalElements,
-                       int64_t devices, bool coverGlobal) {
+Status validateExtents(const Extents &extents, int64_t localElements, int64_t globalElements, int64_t devices,
+                       bool coverGlobal) {
   for (const UnevenLoop &dim : extents.uneven)
     if (dim.begin != 0)
-      return invalid("extents 'uneven' begins at " + std::to_string(dim.begin) +
-                     ", expected 0 but for pieces");
+      return invalid("extents 'uneven' begins at " + std::to_string(dim.begin) + ", expected 0 but for pieces");
   Digits local, global;
   int64_t reach = 0;
   SK_RETURN_IF_ERROR(checkDigits(extents, globalElements, devices, local, global, reach));
@@ -387,16 +361,15 @@ Status validateExtents(const Extents &extents, int64_t localElements, int64_t gl
     // Digits that do not move the base replicate; they cover nothing twice.
     std::erase_if(global, [](auto &digit) { return digit.second == 0; });
     if (!isMixedRadix(global, globalElements))
-      return invalid("extents of all ranks together do not cover the " +
-                     std::to_string(globalElements) + " global elements");
+      return invalid("extents of all ranks together do not cover the " + std::to_string(globalElements) +
+                     " global elements");
   }
   return {};
 }
 
-Status validatePieces(const std::vector<ExtentPiece> &pieces,
-                      const std::vector<int64_t> &sourceElements,
-                      const std::vector<int64_t> &localShape,
-                      const std::vector<int64_t> &globalShape, int64_t devices) {
+Status validatePieces(const std::vector<ExtentPiece> &pieces, const std::vector<int64_t> &sourceElements,
+                      const std::vector<int64_t> &localShape, const std::vector<int64_t> &globalShape,
+                      int64_t devices) {
   int64_t localElements = 1;
   for (int64_t size : localShape)
     localElements *= size;
@@ -404,37 +377,30 @@ Status validatePieces(const std::vector<ExtentPiece> &pieces,
   bool inChunks = false;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const ExtentPiece &piece = pieces[i];
-    auto fail = [&](const std::string &message) {
-      return invalid("piece " + std::to_string(i) + ": " + message);
-    };
+    auto fail = [&](const std::string &message) { return invalid("piece " + std::to_string(i) + ": " + message); };
     if (piece.source < 0 || piece.source >= int64_t(sourceElements.size()))
       return fail("'source' is " + std::to_string(piece.source) + ", expected less than " +
                   std::to_string(sourceElements.size()));
     int64_t elements = sourceElements[size_t(piece.source)], reach = 0;
-    if (piece.globalBase < 0 || piece.globalBase > elements || piece.localBase < 0 ||
-        piece.localBase > localElements)
-      return fail("'base' [" + std::to_string(piece.globalBase) + ", " +
-                  std::to_string(piece.localBase) + "] lies outside of " +
-                  std::to_string(elements) + " stored and " + std::to_string(localElements) +
+    if (piece.globalBase < 0 || piece.globalBase > elements || piece.localBase < 0 || piece.localBase > localElements)
+      return fail("'base' [" + std::to_string(piece.globalBase) + ", " + std::to_string(piece.localBase) +
+                  "] lies outside of " + std::to_string(elements) + " stored and " + std::to_string(localElements) +
                   " local elements");
     Digits local, global;
-    Status status = checkDigits(piece.extents, elements - piece.globalBase, devices, local, global,
-                                reach);
+    Status status = checkDigits(piece.extents, elements - piece.globalBase, devices, local, global, reach);
     if (!status.ok())
       return fail(status.message());
     bool empty = std::any_of(local.begin(), local.end(), [](auto &loop) { return loop.first == 0; });
     if (empty)
       continue;
     if (reach >= localElements - piece.localBase)
-      return fail("it reaches local element " + std::to_string(piece.localBase) + " + " +
-                  std::to_string(reach) + ", expected less than " +
-                  std::to_string(localElements));
+      return fail("it reaches local element " + std::to_string(piece.localBase) + " + " + std::to_string(reach) +
+                  ", expected less than " + std::to_string(localElements));
     inChunks |= !piece.extents.uneven.empty();
     boxes.push_back({std::move(local), piece.localBase, 0});
   }
   // Boxes are mostly told apart without a look at places.
-  if ((inChunks || !boxesCover(std::move(boxes), 0, localElements)) &&
-      !piecesCover(pieces, localShape, globalShape))
+  if ((inChunks || !boxesCover(std::move(boxes), 0, localElements)) && !piecesCover(pieces, localShape, globalShape))
     return invalid("the pieces do not write every one of the " + std::to_string(localElements) +
                    " local elements exactly once");
   return {};
@@ -442,15 +408,12 @@ Status validatePieces(const std::vector<ExtentPiece> &pieces,
 
 namespace {
 
-template <typename T>
-void copyStrided(T *to, int64_t toStride, const T *from, int64_t fromStride,
-                 int64_t count) {
+template <typename T> void copyStrided(T *to, int64_t toStride, const T *from, int64_t fromStride, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     to[i * toStride] = from[i * fromStride];
 }
 
-void copyPiece(char *to, int64_t toStride, const char *from, int64_t fromStride,
-               int64_t count, int64_t size) {
+void copyPiece(char *to, int64_t toStride, const char *from, int64_t fromStride, int64_t count, int64_t size) {
   if (toStride == 1 && fromStride == 1) {
     std::memcpy(to, from, size_t(count * size));
     return;
@@ -459,41 +422,34 @@ void copyPiece(char *to, int64_t toStride, const char *from, int64_t fromStride,
   case 1:
     return copyStrided(to, toStride, from, fromStride, count);
   case 2:
-    return copyStrided(reinterpret_cast<uint16_t *>(to), toStride,
-                       reinterpret_cast<const uint16_t *>(from), fromStride,
+    return copyStrided(reinterpret_cast<uint16_t *>(to), toStride, reinterpret_cast<const uint16_t *>(from), fromStride,
                        count);
   case 4:
-    return copyStrided(reinterpret_cast<uint32_t *>(to), toStride,
-                       reinterpret_cast<const uint32_t *>(from), fromStride,
+    return copyStrided(reinterpret_cast<uint32_t *>(to), toStride, reinterpret_cast<const uint32_t *>(from), fromStride,
                        count);
   default:
-    return copyStrided(reinterpret_cast<uint64_t *>(to), toStride,
-                       reinterpret_cast<const uint64_t *>(from), fromStride,
+    return copyStrided(reinterpret_cast<uint64_t *>(to), toStride, reinterpret_cast<const uint64_t *>(from), fromStride,
                        count);
   }
 }
 
 } // namespace
 
-void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize,
-                 const void *global, void *local) {
+void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize, const void *global, void *local) {
   const char *from = static_cast<const char *>(global);
   char *to = static_cast<char *>(local) + extents.localBase(rank) * elementSize;
   forEachPiece(coalesceLoops(extents, rank), extents.base(rank),
                [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
-                 copyPiece(to + l * elementSize, ls, from + g * elementSize, gs,
-                           n, elementSize);
+                 copyPiece(to + l * elementSize, ls, from + g * elementSize, gs, n, elementSize);
                });
 }
 
-void scatterLocal(const Extents &extents, int64_t rank, int64_t elementSize,
-                  const void *local, void *global) {
+void scatterLocal(const Extents &extents, int64_t rank, int64_t elementSize, const void *local, void *global) {
   const char *from = static_cast<const char *>(local) + extents.localBase(rank) * elementSize;
   char *to = static_cast<char *>(global);
   forEachPiece(coalesceLoops(extents, rank), extents.base(rank),
                [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
-                 copyPiece(to + g * elementSize, gs, from + l * elementSize, ls,
-                           n, elementSize);
+                 copyPiece(to + g * elementSize, gs, from + l * elementSize, ls, n, elementSize);
                });
 }
 

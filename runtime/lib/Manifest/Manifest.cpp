@@ -31,13 +31,10 @@ int64_t FunctionInfo::referenceBytes(const ReferenceArgument &given) const {
   return source.elements * dtypeSize(source.dtype);
 }
 
-static constexpr std::array<const char *, 12> reductionNames = {
-    "none", "sum", "prod", "and",  "or",     "xor",
-    "max",  "min", "umax", "umin", "maxnum", "minnum"};
+static constexpr std::array<const char *, 12> reductionNames = {"none", "sum", "prod", "and",  "or",     "xor",
+                                                                "max",  "min", "umax", "umin", "maxnum", "minnum"};
 
-const char *reductionName(Reduction reduction) {
-  return reductionNames[size_t(reduction)];
-}
+const char *reductionName(Reduction reduction) { return reductionNames[size_t(reduction)]; }
 
 std::optional<Reduction> parseReduction(std::string_view name) {
   for (size_t i = 1; i < reductionNames.size(); ++i)
@@ -69,8 +66,7 @@ void readMove(const JsonAt &in, CollectiveInfo &move) {
     in.fail("'in_elements' and 'out_elements' are negative, expected counts");
   auto isRank = [&](const Json &json, const char *key) {
     if (json != "rank" && json != "local")
-      in.fail("'" + std::string(key) +
-              "' has a side that is neither 'local' nor 'rank'");
+      in.fail("'" + std::string(key) + "' has a side that is neither 'local' nor 'rank'");
     return json == "rank";
   };
   for (const Json &entry : in.array("atoms")) {
@@ -78,9 +74,8 @@ void readMove(const JsonAt &in, CollectiveInfo &move) {
     if (!entry.is_array() || entry.size() != 5)
       in.fail("'atoms' has an entry that is not [size, side, stride, side, "
               "stride]");
-    move.atoms.push_back({in.asInteger(entry[0], "atoms"), side(entry[1]),
-                                in.asInteger(entry[2], "atoms"), side(entry[3]),
-                                in.asInteger(entry[4], "atoms")});
+    move.atoms.push_back({in.asInteger(entry[0], "atoms"), side(entry[1]), in.asInteger(entry[2], "atoms"),
+                          side(entry[3]), in.asInteger(entry[4], "atoms")});
   }
   if (in.has("segments"))
     for (const Json &entry : in.array("segments")) {
@@ -91,9 +86,8 @@ void readMove(const JsonAt &in, CollectiveInfo &move) {
         for (const Json &part : json) {
           if (!part.is_array() || part.size() != 3)
             in.fail("'segments' has a part that is not [size, side, stride]");
-          result.push_back({in.asInteger(part[0], "segments"),
-                            isRank(part[1], "segments"),
-                            in.asInteger(part[2], "segments")});
+          result.push_back(
+              {in.asInteger(part[0], "segments"), isRank(part[1], "segments"), in.asInteger(part[2], "segments")});
         }
         return result;
       };
@@ -126,12 +120,10 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   CollectiveInfo collective;
   collective.id = in.integer("id");
   if (collective.id != int64_t(index))
-    in.fail("'id' is " + std::to_string(collective.id) + ", expected " +
-            std::to_string(index));
+    in.fail("'id' is " + std::to_string(collective.id) + ", expected " + std::to_string(index));
   collective.kind = in.string("kind");
-  static const std::set<std::string> kinds = {
-      "all_gather", "all_reduce",         "reduce_scatter", "all_to_all",
-      "all_slice",  "collective_permute", "exchange",       "broadcast"};
+  static const std::set<std::string> kinds = {"all_gather", "all_reduce",         "reduce_scatter", "all_to_all",
+                                              "all_slice",  "collective_permute", "exchange",       "broadcast"};
   if (!kinds.count(collective.kind))
     in.fail("'kind' is '" + collective.kind + "', which this runtime lacks");
   in = JsonAt(at.json(), in.where() + " (" + collective.kind + ")");
@@ -142,8 +134,7 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
       collective.axes.push_back(axis.get<std::string>());
     }
   collective.dtype = readDType(in);
-  bool reduces =
-      collective.kind == "all_reduce" || collective.kind == "reduce_scatter";
+  bool reduces = collective.kind == "all_reduce" || collective.kind == "reduce_scatter";
   if (in.has("reduction")) {
     std::string name = in.string("reduction");
     std::optional<Reduction> reduction = parseReduction(name);
@@ -154,8 +145,7 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
     if (!reduces)
       in.fail("'reduction' stands on a collective that does not reduce");
     if (!reductionApplies(*reduction, collective.dtype))
-      in.fail("'reduction' is '" + name + "', which " +
-              dtypeName(collective.dtype) + " does not have");
+      in.fail("'reduction' is '" + name + "', which " + dtypeName(collective.dtype) + " does not have");
     collective.reduction = *reduction;
   } else if (reduces) {
     in.fail("'reduction' is missing");
@@ -170,10 +160,9 @@ CollectiveInfo readCollective(const JsonAt &at, size_t index, int64_t devices) {
   if (!status.ok())
     in.fail(status.message());
   Json extra = Json::object();
-  static const std::set<std::string> known = {
-      "id",          "kind",         "axes",  "dtype", "reduction",
-      "in_elements", "out_elements", "atoms", "segments", "spread",
-      "group",       "bytes",        "with",  "loc"};
+  static const std::set<std::string> known = {"id",          "kind",         "axes",  "dtype",    "reduction",
+                                              "in_elements", "out_elements", "atoms", "segments", "spread",
+                                              "group",       "bytes",        "with",  "loc"};
   for (auto &[key, value] : at.json().items())
     if (!known.count(key))
       extra[key] = value;
@@ -196,16 +185,15 @@ void readPlacement(const JsonAt &in, const Manifest &manifest, FunctionInfo &fun
   }
   function.devices = in.integer("devices");
   if (function.devices != devices)
-    in.fail("'devices' is " + std::to_string(function.devices) +
-            ", expected the size of the mesh, " + std::to_string(devices));
+    in.fail("'devices' is " + std::to_string(function.devices) + ", expected the size of the mesh, " +
+            std::to_string(devices));
 }
 
 void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bool isSlotted) {
   std::set<std::string> names;
   for (const Json &json : in.array("arguments")) {
-    ValueInfo value =
-        readValue(JsonAt(json, in.where()), false, function.arguments.size(),
-                  function.devices, 0, numPrograms, /*anyType=*/false, isSlotted);
+    ValueInfo value = readValue(JsonAt(json, in.where()), false, function.arguments.size(), function.devices, 0,
+                                numPrograms, /*anyType=*/false, isSlotted);
     // Two arguments may read parts of one stored weight, not one input. Values of
     // pipelines are told apart by their slots.
     if (!isSlotted && value.kind == ValueKind::Input && !names.insert(value.name).second)
@@ -214,18 +202,16 @@ void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bo
   }
   names.clear();
   for (const Json &json : in.array("results")) {
-    ValueInfo value = readValue(JsonAt(json, in.where()), true, function.results.size(),
-                                function.devices, function.arguments.size(), numPrograms,
+    ValueInfo value = readValue(JsonAt(json, in.where()), true, function.results.size(), function.devices,
+                                function.arguments.size(), numPrograms,
                                 /*anyType=*/false, isSlotted);
     if (!isSlotted && !names.insert(value.name).second)
       in.fail("two results are named '" + value.name + "'");
     if (value.tied) {
       const ValueInfo &argument = function.arguments[size_t(*value.tied)];
-      if (argument.dtype != value.dtype ||
-          argument.globalShape != value.globalShape ||
+      if (argument.dtype != value.dtype || argument.globalShape != value.globalShape ||
           argument.localShape != value.localShape)
-        in.fail("result '" + value.name + "' is tied to argument '" +
-                argument.name + "' of another type");
+        in.fail("result '" + value.name + "' is tied to argument '" + argument.name + "' of another type");
     }
     function.results.push_back(std::move(value));
   }
@@ -240,9 +226,8 @@ void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms)
   function.reference = readEntry(reference, numPrograms);
   if (reference.has("arguments"))
     for (const Json &entry : reference.array("arguments")) {
-      std::vector<int64_t> given =
-          entry.is_array() ? reference.asIntegers(entry, "arguments", 2)
-                           : reference.asIntegers(Json::array({entry, -1}), "arguments", 2);
+      std::vector<int64_t> given = entry.is_array() ? reference.asIntegers(entry, "arguments", 2)
+                                                    : reference.asIntegers(Json::array({entry, -1}), "arguments", 2);
       bool isSource = entry.is_array();
       if (given[0] < 0 || given[0] >= int64_t(function.arguments.size()))
         reference.fail("argument " + std::to_string(given[0]) + " is taken, expected less than " +
@@ -250,9 +235,8 @@ void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms)
       const auto &load = function.arguments[size_t(given[0])].load;
       int64_t sources = load ? int64_t(load->sources.size()) : 0;
       if (isSource && (given[1] < 0 || given[1] >= sources))
-        reference.fail("source " + std::to_string(given[1]) + " of argument " +
-                       std::to_string(given[0]) + " is taken, expected less than " +
-                       std::to_string(sources));
+        reference.fail("source " + std::to_string(given[1]) + " of argument " + std::to_string(given[0]) +
+                       " is taken, expected less than " + std::to_string(sources));
       function.referenceArguments.push_back({size_t(given[0]), isSource ? given[1] : -1});
     }
   else
@@ -273,13 +257,11 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, bool isSlo
   if (in.has("collectives"))
     for (const Json &json : in.array("collectives"))
       function.collectives.push_back(
-          readCollective(JsonAt(json, in.where()), function.collectives.size(),
-                         function.devices));
+          readCollective(JsonAt(json, in.where()), function.collectives.size(), function.devices));
   // Those that are started together follow each other.
   for (size_t i = 0; i < function.collectives.size(); ++i) {
     int64_t with = function.collectives[i].with;
-    if (with != -1 && with != int64_t(i) &&
-        (i == 0 || with < 0 || function.collectives[i - 1].with != with))
+    if (with != -1 && with != int64_t(i) && (i == 0 || with < 0 || function.collectives[i - 1].with != with))
       in.fail("collective " + std::to_string(i) + " is started with " + std::to_string(with) +
               ", expected itself or what the one before it is started with");
   }
@@ -298,8 +280,7 @@ ProgramInfo readProgram(const JsonAt &at, const std::string &bundleDir) {
   program.bytes = in.integerOr("bytes", -1);
   std::filesystem::path path(program.file);
   if (program.file.empty() || path.is_absolute() ||
-      std::any_of(path.begin(), path.end(),
-                  [](const auto &part) { return part == ".."; }))
+      std::any_of(path.begin(), path.end(), [](const auto &part) { return part == ".."; }))
     in.fail("the path leaves the bundle");
   if (bundleDir.empty())
     return program;
@@ -309,8 +290,7 @@ ProgramInfo readProgram(const JsonAt &at, const std::string &bundleDir) {
     in.fail("the file does not exist");
   int64_t size = int64_t(std::filesystem::file_size(full, error));
   if (program.bytes >= 0 && size != program.bytes)
-    in.fail("the file has " + std::to_string(size) + " bytes, expected " +
-            std::to_string(program.bytes));
+    in.fail("the file has " + std::to_string(size) + " bytes, expected " + std::to_string(program.bytes));
   return program;
 }
 
@@ -319,12 +299,11 @@ Manifest read(const Json &json, const std::string &bundleDir) {
   in.expectObject();
   int64_t version = in.integer("version");
   if (version != 1)
-    in.fail("manifest version " + std::to_string(version) +
-            ", this runtime reads version 1");
+    in.fail("manifest version " + std::to_string(version) + ", this runtime reads version 1");
   int64_t abi = in.integer("abi");
   if (abi != SK_ABI_VERSION)
-    in.fail("program ABI version " + std::to_string(abi) +
-            ", this runtime has version " + std::to_string(SK_ABI_VERSION));
+    in.fail("program ABI version " + std::to_string(abi) + ", this runtime has version " +
+            std::to_string(SK_ABI_VERSION));
   Manifest manifest;
   manifest.target = in.string("target");
   if (manifest.target != "cpu" && manifest.target != "cuda")
@@ -338,8 +317,7 @@ Manifest read(const Json &json, const std::string &bundleDir) {
       in.fail("two meshes are named '" + manifest.meshes.back().name + "'");
   }
   for (const Json &entry : in.array("programs"))
-    manifest.programs.push_back(
-        readProgram(JsonAt(entry, "'programs'"), bundleDir));
+    manifest.programs.push_back(readProgram(JsonAt(entry, "'programs'"), bundleDir));
   names.clear();
   const Json &functions = in.array("functions");
   std::set<std::string> partOf;
@@ -356,8 +334,7 @@ Manifest read(const Json &json, const std::string &bundleDir) {
   }
   if (in.has("pipelines"))
     for (const Json &entry : in.array("pipelines")) {
-      manifest.pipelines.push_back(
-          readPipeline(JsonAt(entry, "'pipelines'"), functions, manifest));
+      manifest.pipelines.push_back(readPipeline(JsonAt(entry, "'pipelines'"), functions, manifest));
       const std::string &name = manifest.pipelines.back().whole.name;
       if (!names.insert(name).second)
         in.fail("pipeline '" + name + "' has the name of a function or another pipeline");
@@ -372,16 +349,13 @@ Manifest read(const Json &json, const std::string &bundleDir) {
 
 } // namespace
 
-Expected<Manifest> parseManifest(const std::string &text,
-                                 const std::string &fileName,
-                                 const std::string &bundleDir) {
+Expected<Manifest> parseManifest(const std::string &text, const std::string &fileName, const std::string &bundleDir) {
   try {
     return read(Json::parse(text), bundleDir);
   } catch (const ManifestError &error) {
     return invalid(fileName + ": " + error.message);
   } catch (const Json::parse_error &error) {
-    return invalid(fileName + ": not valid JSON at byte " +
-                   std::to_string(error.byte));
+    return invalid(fileName + ": not valid JSON at byte " + std::to_string(error.byte));
   } catch (const std::exception &error) {
     return invalid(fileName + ": " + error.what());
   }

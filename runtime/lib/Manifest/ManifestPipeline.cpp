@@ -29,8 +29,7 @@ size_t asIndex(const JsonAt &in, const Json &json, const char *what, size_t coun
 
 class PipelineReader {
 public:
-  PipelineReader(const JsonAt &in, const Json &functions, const Manifest &manifest,
-                 PipelineInfo &pipeline)
+  PipelineReader(const JsonAt &in, const Json &functions, const Manifest &manifest, PipelineInfo &pipeline)
       : in_(in), functions_(functions), manifest_(manifest), pipeline_(pipeline) {}
 
   void read() {
@@ -84,8 +83,8 @@ private:
       in_.fail("'stages' is empty");
     pipeline_.whole.devices = in_.integer("devices");
     if (pipeline_.whole.devices != devices)
-      in_.fail("'devices' is " + std::to_string(pipeline_.whole.devices) +
-               ", expected those of all stages, " + std::to_string(devices));
+      in_.fail("'devices' is " + std::to_string(pipeline_.whole.devices) + ", expected those of all stages, " +
+               std::to_string(devices));
     if (*ranks.begin() != 0 || *ranks.rbegin() != devices - 1)
       in_.fail("the ranks of all stages are not 0 to " + std::to_string(devices - 1));
   }
@@ -110,8 +109,7 @@ private:
     if (init == inits.end())
       in.fail("'init' is '" + name + "', expected one of zero one lowest highest all_ones");
     if (init->second == Init::AllOnes && isFloat(value.dtype))
-      in.fail("'init' is 'all_ones', which " + std::string(dtypeName(value.dtype)) +
-              " does not have");
+      in.fail("'init' is 'all_ones', which " + std::string(dtypeName(value.dtype)) + " does not have");
     value.init = init->second;
     value.isOfStep = true;
     return value;
@@ -132,8 +130,8 @@ private:
         in.fail("its mesh is that of no stage of pipeline '" + pipeline_.whole.name + "'");
       StageInfo &stage = pipeline_.stages[s];
       for (const ValueInfo &value : function.arguments)
-        checkSlot(JsonAt(functions_[i], in.where() + ", argument '" + value.name + "'"), value,
-                  stage, stage.held.arguments, "argument");
+        checkSlot(JsonAt(functions_[i], in.where() + ", argument '" + value.name + "'"), value, stage,
+                  stage.held.arguments, "argument");
       std::set<std::pair<Slot::Kind, int64_t>> written;
       for (const ValueInfo &value : function.results) {
         JsonAt result(functions_[i], in.where() + ", result '" + value.name + "'");
@@ -141,8 +139,7 @@ private:
         if (!written.insert({value.slot->kind, value.slot->index}).second)
           result.fail("another result has the same slot");
       }
-      stage.held.entry.arenaBytes =
-          std::max(stage.held.entry.arenaBytes, function.entry.arenaBytes);
+      stage.held.entry.arenaBytes = std::max(stage.held.entry.arenaBytes, function.entry.arenaBytes);
       local_[i] = pipeline_.functions.size();
       pipeline_.functions.push_back(std::move(function));
       pipeline_.stageOf.push_back(s);
@@ -150,18 +147,16 @@ private:
   }
 
   /// That a value of a function has the type of the buffer that it is.
-  void checkSlot(const JsonAt &in, const ValueInfo &value, const StageInfo &stage,
-                 const std::vector<ValueInfo> &held, const char *what) {
+  void checkSlot(const JsonAt &in, const ValueInfo &value, const StageInfo &stage, const std::vector<ValueInfo> &held,
+                 const char *what) {
     const Slot &slot = *value.slot;
     const bool isValue = slot.kind == Slot::Kind::Value;
     const size_t count = isValue ? stage.values.size() : held.size();
     if (slot.index < 0 || slot.index >= int64_t(count))
-      in.fail("'slot' names " + std::string(isValue ? "value " : what + std::string(" ")) +
-              std::to_string(slot.index) + " of its stage, expected less than " +
-              std::to_string(count));
+      in.fail("'slot' names " + std::string(isValue ? "value " : what + std::string(" ")) + std::to_string(slot.index) +
+              " of its stage, expected less than " + std::to_string(count));
     DType dtype = isValue ? stage.values[size_t(slot.index)].dtype : held[size_t(slot.index)].dtype;
-    Shape shape =
-        isValue ? stage.values[size_t(slot.index)].localShape : held[size_t(slot.index)].localShape;
+    Shape shape = isValue ? stage.values[size_t(slot.index)].localShape : held[size_t(slot.index)].localShape;
     if (slot.kind == Slot::Kind::Part) {
       if (slot.dim < 0 || slot.dim >= int64_t(shape.size()))
         in.fail("'slot' names dim " + std::to_string(slot.dim) + ", expected less than " +
@@ -169,13 +164,13 @@ private:
       int64_t &size = shape[size_t(slot.dim)];
       if (size % pipeline_.microbatches != 0)
         in.fail("dim " + std::to_string(slot.dim) + " of the stage's " + what + " has local size " +
-                std::to_string(size) + ", expected a multiple of the " +
-                std::to_string(pipeline_.microbatches) + " microbatches");
+                std::to_string(size) + ", expected a multiple of the " + std::to_string(pipeline_.microbatches) +
+                " microbatches");
       size /= pipeline_.microbatches;
     }
     if (dtype != value.dtype || shape != value.localShape)
-      in.fail("it is " + typeText(value.dtype, value.localShape) + ", expected " +
-              typeText(dtype, shape) + " as its slot");
+      in.fail("it is " + typeText(value.dtype, value.localShape) + ", expected " + typeText(dtype, shape) +
+              " as its slot");
   }
 
   /// Arguments and results of the whole pipeline, and where the stages have them.
@@ -253,9 +248,9 @@ private:
         const FunctionInfo &held = pipeline_.stages[s].held;
         for (size_t i = 0; i < (isResult ? held.results : held.arguments).size(); ++i)
           if (!placed_.count({isResult, s, i}))
-            in_.fail(std::string(isResult ? "result " : "argument ") + std::to_string(i) +
-                     " of stage " + std::to_string(s) + " is at no place of a" +
-                     (isResult ? " result" : "n argument") + " of the pipeline");
+            in_.fail(std::string(isResult ? "result " : "argument ") + std::to_string(i) + " of stage " +
+                     std::to_string(s) + " is at no place of a" + (isResult ? " result" : "n argument") +
+                     " of the pipeline");
       }
   }
 
@@ -268,8 +263,8 @@ private:
       const FunctionInfo &held = pipeline_.stages[s].held;
       size_t i = asIndex(in, entry[1], "places", (isResult ? held.results : held.arguments).size());
       if (!placed_.insert({isResult, s, i}).second)
-        in.fail(std::string(isResult ? "result " : "argument ") + std::to_string(i) + " of stage " +
-                std::to_string(s) + " is at two places");
+        in.fail(std::string(isResult ? "result " : "argument ") + std::to_string(i) + " of stage " + std::to_string(s) +
+                " is at two places");
       places.push_back({s, i});
     }
     if (places.empty() && isResult)
@@ -283,11 +278,10 @@ private:
   }
 
   void checkPlaced(const JsonAt &in, const ValueInfo &value, const ValueInfo &held, size_t stage) {
-    if (held.kind != value.kind || held.dtype != value.dtype ||
-        held.globalShape != value.globalShape)
-      in.fail("it is " + typeText(value.dtype, value.globalShape) + ", on stage " +
-              std::to_string(stage) + " " + typeText(held.dtype, held.globalShape) +
-              (held.kind != value.kind ? " of another kind" : "") + ", expected the same");
+    if (held.kind != value.kind || held.dtype != value.dtype || held.globalShape != value.globalShape)
+      in.fail("it is " + typeText(value.dtype, value.globalShape) + ", on stage " + std::to_string(stage) + " " +
+              typeText(held.dtype, held.globalShape) + (held.kind != value.kind ? " of another kind" : "") +
+              ", expected the same");
   }
 
   void readTransfer(const Json &json) {
@@ -316,8 +310,8 @@ private:
     auto checkEnd = [&](const StageValue &value, const char *key, int64_t elements) {
       if (value.dtype != move.dtype || value.localElements != elements)
         in.fail("'" + std::string(key) + "' is value '" + value.name + "' of " +
-                typeText(value.dtype, value.localShape) + ", expected " + std::to_string(elements) +
-                " elements of " + dtypeName(move.dtype));
+                typeText(value.dtype, value.localShape) + ", expected " + std::to_string(elements) + " elements of " +
+                dtypeName(move.dtype));
     };
     checkEnd(from.values[transfer.fromValue], "from", move.inElements);
     checkEnd(to.values[transfer.toValue], "to", move.outElements);
@@ -332,9 +326,8 @@ private:
     for (const Json &entry : stage.array("instructions")) {
       JsonAt in(entry, stage.where() + ", instruction " + std::to_string(info.instructions.size()));
       Instruction &instruction = info.instructions.emplace_back();
-      const std::string kind = entry.is_array() && !entry.empty() && entry[0].is_string()
-                                   ? entry[0].get<std::string>()
-                                   : "";
+      const std::string kind =
+          entry.is_array() && !entry.empty() && entry[0].is_string() ? entry[0].get<std::string>() : "";
       if (kind == "run" && entry.size() == 3)
         readRun(in, s, instruction);
       else if (kind == "transfer" && entry.size() == 4)
@@ -342,9 +335,8 @@ private:
       else if (kind == "free" && entry.size() == 3)
         readFree(in, info, instruction);
       else
-        in.fail(
-            "it is no [\"run\", function, microbatch], [\"transfer\", stage, sends, receives] or "
-            "[\"free\", value, microbatch]");
+        in.fail("it is no [\"run\", function, microbatch], [\"transfer\", stage, sends, receives] or "
+                "[\"free\", value, microbatch]");
     }
   }
 
@@ -390,10 +382,9 @@ private:
         const size_t from = isReceive ? instruction.target : s;
         const size_t to = isReceive ? s : instruction.target;
         if (transfer.fromStage != from || transfer.toStage != to)
-          in.fail("transfer " + std::to_string(number) + " is from stage " +
-                  std::to_string(transfer.fromStage) + " to stage " +
-                  std::to_string(transfer.toStage) + ", expected from " + std::to_string(from) +
-                  " to " + std::to_string(to));
+          in.fail("transfer " + std::to_string(number) + " is from stage " + std::to_string(transfer.fromStage) +
+                  " to stage " + std::to_string(transfer.toStage) + ", expected from " + std::to_string(from) + " to " +
+                  std::to_string(to));
         sides[isReceive].emplace_back(number, asMicrobatch(in, entry[1]));
       }
     }

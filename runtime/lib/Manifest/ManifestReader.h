@@ -23,8 +23,7 @@ struct ManifestError {
 class JsonAt {
 public:
   using Json = nlohmann::json;
-  JsonAt(const Json &json, std::string where)
-      : json_(&json), where_(std::move(where)) {}
+  JsonAt(const Json &json, std::string where) : json_(&json), where_(std::move(where)) {}
 
   [[noreturn]] void fail(const std::string &message) const {
     throw ManifestError{where_.empty() ? message : where_ + ": " + message};
@@ -64,12 +63,8 @@ public:
       fail("'" + std::string(key) + "' is not a boolean");
     return value.get<bool>();
   }
-  int64_t integer(const char *key) const {
-    return asInteger(member(key), key);
-  }
-  int64_t integerOr(const char *key, int64_t fallback) const {
-    return has(key) ? integer(key) : fallback;
-  }
+  int64_t integer(const char *key) const { return asInteger(member(key), key); }
+  int64_t integerOr(const char *key, int64_t fallback) const { return has(key) ? integer(key) : fallback; }
   const Json &array(const char *key) const {
     const Json &value = member(key);
     if (!value.is_array())
@@ -77,23 +72,17 @@ public:
     return value;
   }
   /// A list of integers; `count` >= 0 fixes its length.
-  std::vector<int64_t> integers(const char *key) const {
-    return asIntegers(array(key), key, -1);
-  }
-  std::vector<int64_t> asIntegers(const Json &value, const char *key,
-                                  int64_t count) const {
+  std::vector<int64_t> integers(const char *key) const { return asIntegers(array(key), key, -1); }
+  std::vector<int64_t> asIntegers(const Json &value, const char *key, int64_t count) const {
     if (!value.is_array() || (count >= 0 && int64_t(value.size()) != count))
-      fail("'" + std::string(key) + "' has an entry that is not a list of " +
-           std::to_string(count) + " integers");
+      fail("'" + std::string(key) + "' has an entry that is not a list of " + std::to_string(count) + " integers");
     std::vector<int64_t> result;
     for (const Json &entry : value)
       result.push_back(asInteger(entry, key));
     return result;
   }
   int64_t asInteger(const Json &value, const char *key) const {
-    if (!value.is_number_integer() ||
-        (value.is_number_unsigned() &&
-         value.get<uint64_t>() > uint64_t(INT64_MAX)))
+    if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t(INT64_MAX)))
       fail("'" + std::string(key) + "' is not an integer");
     return value.get<int64_t>();
   }
@@ -110,9 +99,8 @@ MeshInfo readMesh(const JsonAt &at);
 DType readDType(const JsonAt &at, bool any = false);
 EntryPoint readEntry(const JsonAt &at, size_t numPrograms);
 /// With `isSlotted` the value is one of a function of a pipeline.
-ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devices,
-                    size_t numArguments, size_t numPrograms, bool anyType = false,
-                    bool isSlotted = false);
+ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devices, size_t numArguments,
+                    size_t numPrograms, bool anyType = false, bool isSlotted = false);
 /// "local_shape" and "global_shape".
 void readShape(const JsonAt &at, const char *key, Shape &shape, int64_t &elements);
 /// What random integers are drawn from, if `in` says.
@@ -128,8 +116,7 @@ void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms)
 void readMove(const JsonAt &in, CollectiveInfo &move);
 /// `functions` is the manifest's list as it stands there; the pipeline takes those that
 /// are part of it.
-PipelineInfo readPipeline(const JsonAt &at, const nlohmann::json &functions,
-                          const Manifest &manifest);
+PipelineInfo readPipeline(const JsonAt &at, const nlohmann::json &functions, const Manifest &manifest);
 /// Checks what the stages do: nothing is read before it is written, all results are
 /// written, and no stage waits for ever. Gives instructions their order.
 void checkInstructions(const JsonAt &in, PipelineInfo &pipeline);

@@ -27,8 +27,7 @@ MeshInfo readMesh(const JsonAt &at) {
     if (name.empty() || !names.insert(name).second)
       in.fail("axis '" + name + "' is empty or appears twice");
     if (extent < 1)
-      in.fail("axis '" + name + "' has size " + std::to_string(extent) +
-              ", expected at least 1");
+      in.fail("axis '" + name + "' has size " + std::to_string(extent) + ", expected at least 1");
     if (__builtin_mul_overflow(size, extent, &size) || size > maxDevices)
       in.fail("more than " + std::to_string(maxDevices) + " devices");
     mesh.axes.emplace_back(std::move(name), extent);
@@ -36,13 +35,12 @@ MeshInfo readMesh(const JsonAt &at) {
   if (in.has("device_ids")) {
     mesh.deviceIds = in.integers("device_ids");
     if (int64_t(mesh.deviceIds.size()) != size)
-      in.fail("'device_ids' has " + std::to_string(mesh.deviceIds.size()) +
-              " entries, expected " + std::to_string(size));
+      in.fail("'device_ids' has " + std::to_string(mesh.deviceIds.size()) + " entries, expected " +
+              std::to_string(size));
     std::set<int64_t> seen;
     for (int64_t id : mesh.deviceIds)
       if (id < 0 || !seen.insert(id).second)
-        in.fail("device id " + std::to_string(id) +
-                " is negative or appears twice");
+        in.fail("device id " + std::to_string(id) + " is negative or appears twice");
   } else {
     for (int64_t i = 0; i < size; ++i)
       mesh.deviceIds.push_back(i);
@@ -55,14 +53,12 @@ DType readDType(const JsonAt &at, bool any) {
   std::string name = at.string("dtype");
   std::optional<DType> dtype = parseDType(name);
   if (!dtype || (!any && !isComputeType(*dtype)))
-    at.fail("'dtype' is '" + name +
-            "', expected one of f64 f32 f16 bf16 i64 i32 i16 i8 i1" +
+    at.fail("'dtype' is '" + name + "', expected one of f64 f32 f16 bf16 i64 i32 i16 i8 i1" +
             (any ? " u64 u32 u16 u8 i4 u4 f8E4M3FN f8E5M2 f8E4M3FNUZ f8E5M2FNUZ f8E8M0FNU" : ""));
   return *dtype;
 }
 
-void readShape(const JsonAt &at, const char *key, Shape &shape,
-               int64_t &elements) {
+void readShape(const JsonAt &at, const char *key, Shape &shape, int64_t &elements) {
   shape = at.integers(key);
   std::optional<int64_t> count = numElements(shape);
   if (!count)
@@ -110,15 +106,13 @@ EntryPoint readEntry(const JsonAt &at, size_t numPrograms) {
   EntryPoint entry;
   entry.program = at.integer("program");
   if (entry.program < 0 || entry.program >= int64_t(numPrograms))
-    at.fail("'program' is " + std::to_string(entry.program) +
-            ", expected less than " + std::to_string(numPrograms));
+    at.fail("'program' is " + std::to_string(entry.program) + ", expected less than " + std::to_string(numPrograms));
   entry.symbol = at.string("symbol");
   if (entry.symbol.empty())
     at.fail("'symbol' is empty");
   entry.arenaBytes = at.integer("arena_bytes");
   if (entry.arenaBytes < 0 || entry.arenaBytes > (int64_t(1) << 50))
-    at.fail("'arena_bytes' is " + std::to_string(entry.arenaBytes) +
-            ", expected a size");
+    at.fail("'arena_bytes' is " + std::to_string(entry.arenaBytes) + ", expected a size");
   return entry;
 }
 
@@ -141,20 +135,16 @@ std::optional<std::pair<int64_t, int64_t>> readRange(const JsonAt &in, DType dty
   std::vector<int64_t> range = in.integers("range");
   int64_t lo, hi;
   if (!integerRange(dtype, lo, hi))
-    in.fail("'range' on a value of " + std::string(dtypeName(dtype)) +
-            ", expected an integer type");
-  if (range.size() != 2 || range[0] >= range[1] || range[0] < lo ||
-      range[1] - 1 > hi)
-    in.fail("'range' is not [low, high] with low < high in " +
-            std::string(dtypeName(dtype)));
+    in.fail("'range' on a value of " + std::string(dtypeName(dtype)) + ", expected an integer type");
+  if (range.size() != 2 || range[0] >= range[1] || range[0] < lo || range[1] - 1 > hi)
+    in.fail("'range' is not [low, high] with low < high in " + std::string(dtypeName(dtype)));
   return std::pair(range[0], range[1]);
 }
 
 namespace {
 
 /// `allowMade`: of a set, which has what a loading function made.
-LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, size_t numPrograms,
-                  bool allowMade) {
+LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, size_t numPrograms, bool allowMade) {
   const Json &json = at.member("load");
   JsonAt in(json, at.where() + ", load");
   in.expectObject();
@@ -198,9 +188,8 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
       piece.extents = readExtentsIn(at);
       if (piece.source >= 0 && piece.source < int64_t(load.sources.size()) &&
           !sameBits(load.sources[size_t(piece.source)].dtype, value.dtype))
-        at.fail("the source is " +
-                std::string(dtypeName(load.sources[size_t(piece.source)].dtype)) +
-                ", expected " + dtypeName(value.dtype));
+        at.fail("the source is " + std::string(dtypeName(load.sources[size_t(piece.source)].dtype)) + ", expected " +
+                dtypeName(value.dtype));
       load.pieces.push_back(std::move(piece));
     }
     Status status = validatePieces(load.pieces, elements, value.localShape, value.globalShape, devices);
@@ -223,15 +212,12 @@ LoadInfo readLoad(const JsonAt &at, const ValueInfo &value, int64_t devices, siz
     const HostCall &last = load.chain.back();
     int64_t distinct = distinctShard(value.extents, 0).count;
     if (last.shape.empty() || (last.shape[0] != distinct && last.shape[0] != devices))
-      in.fail("'" + last.function + "' gives " + shapeString(last.shape) +
-              ", expected a leading dim of " + std::to_string(distinct) +
-              ", the number of shards" +
+      in.fail("'" + last.function + "' gives " + shapeString(last.shape) + ", expected a leading dim of " +
+              std::to_string(distinct) + ", the number of shards" +
               (distinct == devices ? "" : ", or " + std::to_string(devices)));
-    if (last.dtype != value.dtype ||
-        Shape(last.shape.begin() + 1, last.shape.end()) != value.localShape)
-      in.fail("'" + last.function + "' gives " + dtypeName(last.dtype) + " " +
-              shapeString(last.shape) + ", expected slices of " + dtypeName(value.dtype) + " " +
-              shapeString(value.localShape));
+    if (last.dtype != value.dtype || Shape(last.shape.begin() + 1, last.shape.end()) != value.localShape)
+      in.fail("'" + last.function + "' gives " + dtypeName(last.dtype) + " " + shapeString(last.shape) +
+              ", expected slices of " + dtypeName(value.dtype) + " " + shapeString(value.localShape));
   }
   if (in.has("reference")) {
     JsonAt reference(in.member("reference"), in.where() + ", reference");
@@ -252,11 +238,8 @@ Slot readSlot(const JsonAt &in, bool isResult) {
     refuse();
   const std::string kind = json[0].get<std::string>();
   Slot slot;
-  slot.kind = kind == "value"  ? Slot::Kind::Value
-              : kind == "part" ? Slot::Kind::Part
-                               : Slot::Kind::Held;
-  if ((slot.kind == Slot::Kind::Held && kind != held) ||
-      json.size() != (slot.kind == Slot::Kind::Part ? 3 : 2))
+  slot.kind = kind == "value" ? Slot::Kind::Value : kind == "part" ? Slot::Kind::Part : Slot::Kind::Held;
+  if ((slot.kind == Slot::Kind::Held && kind != held) || json.size() != (slot.kind == Slot::Kind::Part ? 3 : 2))
     refuse();
   slot.index = in.asInteger(json[1], "slot");
   if (slot.kind == Slot::Kind::Part)
@@ -266,14 +249,12 @@ Slot readSlot(const JsonAt &in, bool isResult) {
 
 } // namespace
 
-ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
-                    int64_t devices, size_t numArguments, size_t numPrograms,
-                    bool anyType, bool isSlotted) {
+ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devices, size_t numArguments,
+                    size_t numPrograms, bool anyType, bool isSlotted) {
   std::string what = isResult ? "result" : "argument";
   at.expectObject();
   ValueInfo value;
-  value.name =
-      at.stringOr("name", (isResult ? "result" : "arg") + std::to_string(index));
+  value.name = at.stringOr("name", (isResult ? "result" : "arg") + std::to_string(index));
   JsonAt in(at.json(), at.where() + ", " + what + " '" + value.name + "'");
   if (value.name.empty())
     in.fail("the name is empty");
@@ -286,10 +267,10 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
             (isValue    ? "'value'"
              : isResult ? "'result'"
                         : "'input' or 'weight'"));
-  value.kind = isValue             ? ValueKind::Value
-               : isResult          ? ValueKind::Result
+  value.kind = isValue            ? ValueKind::Value
+               : isResult         ? ValueKind::Result
                : kind == "weight" ? ValueKind::Weight
-                                   : ValueKind::Input;
+                                  : ValueKind::Input;
   value.dtype = readDType(in, anyType);
   readShape(in, "local_shape", value.localShape, value.localElements);
   auto readTied = [&] {
@@ -297,8 +278,7 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
       return;
     int64_t tied = in.integer("tied");
     if (tied < 0 || tied >= int64_t(numArguments))
-      in.fail("'tied' is " + std::to_string(tied) + ", expected less than " +
-              std::to_string(numArguments));
+      in.fail("'tied' is " + std::to_string(tied) + ", expected less than " + std::to_string(numArguments));
     value.tied = tied;
   };
   if (isValue) {
@@ -316,17 +296,15 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index,
       slice.size() == value.localShape.size() + 1 && slice[0] == devices)
     slice.erase(slice.begin());
   if (slice.size() != value.localShape.size())
-    in.fail("'local_shape' has rank " + std::to_string(value.localShape.size()) +
-            ", expected " + std::to_string(value.globalShape.size()));
+    in.fail("'local_shape' has rank " + std::to_string(value.localShape.size()) + ", expected " +
+            std::to_string(value.globalShape.size()));
   for (size_t d = 0; d < slice.size(); ++d)
     if (value.localShape[d] > slice[d])
-      in.fail("'local_shape' is " + shapeString(value.localShape) +
-              ", expected no more than " + shapeString(slice));
+      in.fail("'local_shape' is " + shapeString(value.localShape) + ", expected no more than " + shapeString(slice));
   value.sharding = in.stringOr("sharding", "");
   value.extents = readExtents(in);
-  Status extents =
-      validateExtents(value.extents, value.localElements, value.globalElements,
-                      devices, /*coverGlobal=*/isResult || anyType);
+  Status extents = validateExtents(value.extents, value.localElements, value.globalElements, devices,
+                                   /*coverGlobal=*/isResult || anyType);
   if (!extents.ok())
     in.fail(extents.message());
   if (in.has("load")) {

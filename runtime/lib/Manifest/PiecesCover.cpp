@@ -168,8 +168,7 @@ private:
       return false;
     std::vector<std::vector<int>> owners(static_cast<size_t>(sizes_[d]));
     for (int i : among)
-      if (!forEachPlace(pieces_[size_t(i)][d], d,
-                        [&](int64_t place) { owners[size_t(place)].push_back(i); }))
+      if (!forEachPlace(pieces_[size_t(i)][d], d, [&](int64_t place) { owners[size_t(place)].push_back(i); }))
         return false;
     std::map<std::vector<int>, bool> seen;
     const std::vector<int> *last = nullptr; // Neighbours are mostly alike.

@@ -35,15 +35,12 @@ public:
 
 private:
   [[noreturn]] void fail(const std::string &message) const {
-    in_.fail("stage " + std::to_string(number_) + ", instruction " + std::to_string(place_) + ": " +
-             message);
+    in_.fail("stage " + std::to_string(number_) + ", instruction " + std::to_string(place_) + ": " + message);
   }
 
   /// Values are one for the step where what writes them runs once per step.
   void findValuesOfStep() {
-    auto write = [&](size_t value, int64_t microbatch) {
-      stage_.values[value].isOfStep |= microbatch < 0;
-    };
+    auto write = [&](size_t value, int64_t microbatch) { stage_.values[value].isOfStep |= microbatch < 0; };
     for (const Instruction &instruction : stage_.instructions) {
       if (instruction.kind == Instruction::Kind::Run)
         for (const ValueInfo &result : pipeline_.functions[instruction.target].results)
@@ -69,20 +66,17 @@ private:
   }
   void read(size_t value, int64_t microbatch, const std::string &what) const {
     if (!isThere(bufferOf(value, microbatch)))
-      fail(what + " " + nameOf(value, microbatch) +
-           ", expected one that was written and is not freed");
+      fail(what + " " + nameOf(value, microbatch) + ", expected one that was written and is not freed");
   }
   /// A value of the step with `init` is there from the start.
   bool isThere(std::pair<size_t, int64_t> buffer) const {
-    return there_.count(buffer) ||
-           (stage_.values[buffer.first].init && !freed_.count(buffer.first));
+    return there_.count(buffer) || (stage_.values[buffer.first].init && !freed_.count(buffer.first));
   }
   /// `isUpdate`: the same instruction has read it.
   void write(size_t value, int64_t microbatch, bool isUpdate, const std::string &what) {
     auto buffer = bufferOf(value, microbatch);
     if (stage_.values[value].isOfStep && microbatch >= 0 && !isUpdate)
-      fail(what + " " + nameOf(value, microbatch) +
-           ", which is one of the step, without reading it");
+      fail(what + " " + nameOf(value, microbatch) + ", which is one of the step, without reading it");
     if (isThere(buffer) && !isUpdate)
       fail(what + " " + nameOf(value, microbatch) + " again before it is freed");
     there_.insert(buffer);
@@ -101,8 +95,7 @@ private:
       for (auto [number, microbatch] : instruction.transfers) {
         const TransferInfo &transfer = pipeline_.transfers[number];
         if (transfer.toStage == number_)
-          write(transfer.toValue, microbatch, false,
-                "transfer " + std::to_string(number) + " receives");
+          write(transfer.toValue, microbatch, false, "transfer " + std::to_string(number) + " receives");
       }
       return;
     case Instruction::Kind::Free: {
@@ -127,8 +120,7 @@ private:
     for (const ValueInfo &result : function.results) {
       const size_t index = size_t(result.slot->index);
       if (result.slot->kind == Slot::Kind::Value)
-        write(index, microbatch, reads.count(result.slot->index),
-              "function '" + function.name + "' writes");
+        write(index, microbatch, reads.count(result.slot->index), "function '" + function.name + "' writes");
       else if (result.slot->kind == Slot::Kind::Held)
         written_.insert(index);
       else
@@ -173,8 +165,7 @@ public:
         if (mine->transfers != theirs->transfers)
           in_.fail(place(std::min(s, peer)) + " and " + place(std::max(s, peer)) +
                    " meet for other transfers, expected the same in one order");
-        mine->order = theirs->order = orders_[s] = orders_[peer] =
-            std::max(orders_[s], orders_[peer]) + 1;
+        mine->order = theirs->order = orders_[s] = orders_[peer] = std::max(orders_[s], orders_[peer]) + 1;
         ++places_[s];
         ++places_[peer];
         ready.push_back(peer);
@@ -184,16 +175,15 @@ public:
     size_t shown = 0;
     for (size_t s = 0; s < stages_.size(); ++s)
       if (const Instruction *mine = current(s); mine && shown++ < 8)
-        stuck += (stuck.empty() ? "" : ", ") + place(s) + " waits for stage " +
-                 std::to_string(mine->target) + (current(mine->target) ? "" : ", which has ended");
+        stuck += (stuck.empty() ? "" : ", ") + place(s) + " waits for stage " + std::to_string(mine->target) +
+                 (current(mine->target) ? "" : ", which has ended");
     if (!stuck.empty())
       in_.fail("the stages would wait for ever: " + stuck);
   }
 
 private:
   Instruction *current(size_t s) {
-    return places_[s] < stages_[s].instructions.size() ? &stages_[s].instructions[places_[s]]
-                                                       : nullptr;
+    return places_[s] < stages_[s].instructions.size() ? &stages_[s].instructions[places_[s]] : nullptr;
   }
   std::string place(size_t s) const {
     return "stage " + std::to_string(s) + ", instruction " + std::to_string(places_[s]);

@@ -35,8 +35,8 @@ Ordered extentsJson(const Extents &extents) {
 Ordered loadJson(const LoadInfo &load) {
   Ordered json = {{"sources", Json::array()}};
   for (const LoadSource &source : load.sources)
-    json["sources"].push_back(Ordered{
-        {"name", source.name}, {"dtype", dtypeName(source.dtype)}, {"shape", source.shape}});
+    json["sources"].push_back(
+        Ordered{{"name", source.name}, {"dtype", dtypeName(source.dtype)}, {"shape", source.shape}});
   if (load.made) {
     json["made"] = true;
   } else if (!load.chain.empty()) {
@@ -97,11 +97,11 @@ WeightManifest read(const Json &json) {
     manifest.mesh.deviceIds = {0};
   manifest.devices = in.integer("devices");
   if (manifest.devices != manifest.mesh.size())
-    in.fail("'devices' is " + std::to_string(manifest.devices) +
-            ", expected the size of the mesh, " + std::to_string(manifest.mesh.size()));
+    in.fail("'devices' is " + std::to_string(manifest.devices) + ", expected the size of the mesh, " +
+            std::to_string(manifest.mesh.size()));
   for (const Json &entry : in.array("weights")) {
-    ValueInfo value = readValue(JsonAt(entry, "'weights'"), false, manifest.weights.size(),
-                                manifest.devices, 0, 0, /*anyType=*/true);
+    ValueInfo value =
+        readValue(JsonAt(entry, "'weights'"), false, manifest.weights.size(), manifest.devices, 0, 0, /*anyType=*/true);
     value.kind = ValueKind::Weight;
     manifest.weights.push_back(std::move(value));
   }
@@ -114,8 +114,7 @@ WeightManifest read(const Json &json) {
     for (const Json &entry : in.array("files")) {
       JsonAt file(entry, "'files'");
       file.expectObject();
-      manifest.files.push_back(
-          {file.string("path"), file.integer("bytes"), file.stringOr("checksum", "")});
+      manifest.files.push_back({file.string("path"), file.integer("bytes"), file.stringOr("checksum", "")});
     }
   return manifest;
 }
@@ -133,18 +132,16 @@ WeightManifest weightsOf(const Manifest &manifest, const FunctionInfo &function)
   return weights;
 }
 
-Expected<WeightManifest> parseWeightManifest(const std::string &text,
-                                             const std::string &fileName) {
+Expected<WeightManifest> parseWeightManifest(const std::string &text, const std::string &fileName) {
   auto parsed = parseStrictJson(text, "the manifest");
   if (!parsed.ok())
     return parsed.status().withContext(fileName);
   try {
     WeightManifest manifest = read(*parsed);
     manifest.path = fileName;
-    if (!manifest.configuration.empty() &&
-        manifest.configuration != configurationHash(manifest))
-      return invalid(fileName + ": 'configuration' is " + quoteName(manifest.configuration) +
-                     ", expected '" + configurationHash(manifest) + "' for what it lists");
+    if (!manifest.configuration.empty() && manifest.configuration != configurationHash(manifest))
+      return invalid(fileName + ": 'configuration' is " + quoteName(manifest.configuration) + ", expected '" +
+                     configurationHash(manifest) + "' for what it lists");
     return manifest;
   } catch (const ManifestError &error) {
     return invalid(fileName + ": " + error.message);
@@ -161,8 +158,7 @@ std::string weightManifestText(const WeightManifest &manifest) {
     json["configuration"] = manifest.configuration;
     json["files"] = Json::array();
     for (const WeightManifest::File &file : manifest.files)
-      json["files"].push_back(Ordered{
-          {"path", file.path}, {"bytes", file.bytes}, {"checksum", file.checksum}});
+      json["files"].push_back(Ordered{{"path", file.path}, {"bytes", file.bytes}, {"checksum", file.checksum}});
   }
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

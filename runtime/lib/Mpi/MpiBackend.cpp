@@ -50,8 +50,7 @@ Status MpiBackend::open() {
   sigaddset(&signals, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   int provided = 0;
-  SK_RETURN_IF_ERROR(check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
-                           "MPI_Init_thread"));
+  SK_RETURN_IF_ERROR(check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread"));
   if (provided < MPI_THREAD_SERIALIZED)
     return internalError("this Open MPI has no support for threads, expected "
                          "MPI_THREAD_SERIALIZED");
@@ -80,16 +79,14 @@ Status MpiBackend::open() {
 
 Status MpiBackend::openNode() {
   MPI_Comm machine;
-  SK_RETURN_IF_ERROR(check(
-      MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, process_, MPI_INFO_NULL, &machine),
-      "MPI_Comm_split_type"));
+  SK_RETURN_IF_ERROR(check(MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, process_, MPI_INFO_NULL, &machine),
+                           "MPI_Comm_split_type"));
   int place = 0;
   MPI_Comm_rank(machine, &place);
   const char *text = std::getenv("SK_PROCESSES_PER_NODE");
   int perNode = text ? std::atoi(text) : 0;
-  SK_RETURN_IF_ERROR(check(
-      MPI_Comm_split(machine, perNode > 0 ? place / perNode : 0, process_, &node_),
-      "MPI_Comm_split"));
+  SK_RETURN_IF_ERROR(
+      check(MPI_Comm_split(machine, perNode > 0 ? place / perNode : 0, process_, &node_), "MPI_Comm_split"));
   MPI_Comm_set_errhandler(node_, MPI_ERRORS_RETURN);
   MPI_Comm_rank(node_, &nodeProcess_);
   MPI_Comm_size(node_, &nodeProcesses_);
@@ -120,8 +117,7 @@ Status MpiBackend::openNode() {
     segment_ = reinterpret_cast<Segment *>(segmentMemory_.data());
   }
   if (!segment_)
-    return status.ok() ? internalError("the first process of the node has no shared memory")
-                       : status;
+    return status.ok() ? internalError("the first process of the node has no shared memory") : status;
   ProcessRecord &own = segment_->processes[nodeProcess_];
   own.beat.store(nanoseconds());
   own.pid.store(::getpid());
@@ -173,8 +169,8 @@ MPI_Comm MpiBackend::communicator(const std::vector<std::vector<int>> &members, 
 // Waiting
 //===----------------------------------------------------------------------===//
 
-MpiBackend::Waited MpiBackend::wait(std::vector<MPI_Request> &requests,
-                                    std::vector<MPI_Status> &statuses, double timeoutSeconds) {
+MpiBackend::Waited MpiBackend::wait(std::vector<MPI_Request> &requests, std::vector<MPI_Status> &statuses,
+                                    double timeoutSeconds) {
   statuses.resize(requests.size());
   for (MPI_Status &status : statuses)
     status.MPI_ERROR = MPI_SUCCESS;
@@ -252,9 +248,8 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
     SK_RETURN_IF_ERROR(start(call, "what processes do together"));
     return waitControl(request, limit, timedOut);
   };
-  SK_RETURN_IF_ERROR(together(
-      [&] { return MPI_Iallreduce(own, all, 2, MPI_INT, MPI_MIN, world_, &request); },
-      world ? world->timeout() : 0));
+  SK_RETURN_IF_ERROR(together([&] { return MPI_Iallreduce(own, all, 2, MPI_INT, MPI_MIN, world_, &request); },
+                              world ? world->timeout() : 0));
   if (timedOut) {
     std::string missing;
     std::vector<int> arrived;
@@ -269,8 +264,8 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
     char limit[32];
     std::snprintf(limit, sizeof limit, "%g", world->timeout());
     failRun(Status(Code::Timeout, what + ": process " + std::to_string(process_) + " waited " + limit +
-                                   " s, arrived processes " + rankList(arrived) + ", missing " +
-                                   (missing.empty() ? "processes of other nodes" : missing)));
+                                      " s, arrived processes " + rankList(arrived) + ", missing " +
+                                      (missing.empty() ? "processes of other nodes" : missing)));
     return status();
   }
   if (all[0] == INT_MAX)
@@ -280,13 +275,11 @@ Status MpiBackend::agree(Status mine, World *world, const std::string &what) {
   const bool some = all[1] != 0;
   size[0] = int64_t(mine.code());
   size[1] = int64_t(mine.message().size());
-  SK_RETURN_IF_ERROR(
-      together([&] { return MPI_Ibcast(size, 2, MPI_INT64_T, root, world_, &request); }, 0));
+  SK_RETURN_IF_ERROR(together([&] { return MPI_Ibcast(size, 2, MPI_INT64_T, root, world_, &request); }, 0));
   text = mine.message();
   text.resize(size_t(size[1]));
-  SK_RETURN_IF_ERROR(together(
-      [&] { return MPI_Ibcast(text.data(), int(text.size()), MPI_CHAR, root, world_, &request); },
-      0));
+  SK_RETURN_IF_ERROR(
+      together([&] { return MPI_Ibcast(text.data(), int(text.size()), MPI_CHAR, root, world_, &request); }, 0));
   Status agreed(Code(size[0]), text);
   return some && !failed() ? agreed.withContext("process " + std::to_string(root)) : agreed;
 }
@@ -307,8 +300,8 @@ Expected<std::vector<std::string>> MpiBackend::exchange(const std::string &mine)
   bool timedOut = false;
   SK_RETURN_IF_ERROR(start(
       [&] {
-        return MPI_Iallgather(c.mine.data(), int(unit), MPI_CHAR, c.joined.data(), int(unit),
-                              MPI_CHAR, world_, &request);
+        return MPI_Iallgather(c.mine.data(), int(unit), MPI_CHAR, c.joined.data(), int(unit), MPI_CHAR, world_,
+                              &request);
       },
       "MPI_Iallgather"));
   SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
@@ -334,8 +327,8 @@ Expected<std::vector<std::string>> MpiBackend::exchange(const std::string &mine)
   c.joined.resize(size_t(total));
   SK_RETURN_IF_ERROR(start(
       [&] {
-        return MPI_Iallgatherv(c.mine.data(), c.length, MPI_CHAR, c.joined.data(), c.sizes.data(),
-                               c.places.data(), MPI_CHAR, world_, &request);
+        return MPI_Iallgatherv(c.mine.data(), c.length, MPI_CHAR, c.joined.data(), c.sizes.data(), c.places.data(),
+                               MPI_CHAR, world_, &request);
       },
       "MPI_Iallgatherv"));
   SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
@@ -354,9 +347,8 @@ Status MpiBackend::transfer(int from, int to, void *data, int64_t bytes) {
     MPI_Request request;
     SK_RETURN_IF_ERROR(start(
         [&] {
-          return process_ == from
-                     ? MPI_Isend(part, count, MPI_BYTE, to, transferTag, world_, &request)
-                     : MPI_Irecv(part, count, MPI_BYTE, from, transferTag, world_, &request);
+          return process_ == from ? MPI_Isend(part, count, MPI_BYTE, to, transferTag, world_, &request)
+                                  : MPI_Irecv(part, count, MPI_BYTE, from, transferTag, world_, &request);
         },
         "a message"));
     if (process_ == from)
@@ -393,9 +385,8 @@ Expected<std::vector<char *>> MpiBackend::nodeMemory(int64_t devices, int64_t by
     }
     MPI_Request request;
     bool timedOut = false;
-    SK_RETURN_IF_ERROR(start(
-        [&] { return MPI_Ibcast(where, sizeof where, MPI_CHAR, 0, node_, &request); },
-        "MPI_Ibcast"));
+    SK_RETURN_IF_ERROR(
+        start([&] { return MPI_Ibcast(where, sizeof where, MPI_CHAR, 0, node_, &request); }, "MPI_Ibcast"));
     SK_RETURN_IF_ERROR(waitControl(request, 0, timedOut));
     SK_RETURN_IF_ERROR(status);
     if (!where[0])
@@ -437,17 +428,15 @@ void MpiBackend::fail(const Status &status) {
     for (int p = 0; p < processes_; ++p)
       if (!isOnNode(p)) {
         MPI_Request request;
-        if (MPI_Isend(abortMessage_.data(), int(abortMessage_.size()), MPI_CHAR, p, abortTag,
-                      abort_, &request) == MPI_SUCCESS)
+        if (MPI_Isend(abortMessage_.data(), int(abortMessage_.size()), MPI_CHAR, p, abortTag, abort_, &request) ==
+            MPI_SUCCESS)
           abortRequests_.push_back(request);
       }
   }
   segment_->fail(status);
 }
 
-void MpiBackend::abort(const Status &status) {
-  failRun(status.withContext("process " + std::to_string(process_)));
-}
+void MpiBackend::abort(const Status &status) { failRun(status.withContext("process " + std::to_string(process_))); }
 
 void MpiBackend::failRun(const Status &status) {
   if (MpiWorld *world = current_.load())
@@ -469,8 +458,7 @@ void MpiBackend::pollOtherNodes() {
   int size = 0;
   MPI_Get_count(&status, MPI_CHAR, &size);
   std::string text(size_t(size), '\0');
-  if (MPI_Recv(text.data(), size, MPI_CHAR, status.MPI_SOURCE, abortTag, abort_,
-               MPI_STATUS_IGNORE) != MPI_SUCCESS)
+  if (MPI_Recv(text.data(), size, MPI_CHAR, status.MPI_SOURCE, abortTag, abort_, MPI_STATUS_IGNORE) != MPI_SUCCESS)
     return;
   size_t space = text.find(' ');
   elsewhere_ = Status(Code(std::atoi(text.c_str())), text.substr(space + 1));
@@ -495,17 +483,16 @@ void MpiBackend::watchPeers(int64_t now) {
       continue;
     const ProcessRecord &peer = segment_->processes[nodeIndex_[size_t(p)]];
     int32_t pid = peer.pid.load();
-    if (pid && peer.left.load() &&
-        peer.together.load() < segment_->processes[nodeProcess_].together.load()) {
-      failRun(Status(Code::Aborted, ranksOnProcess(p) + " has left: process " +
-                                        std::to_string(p) + " ended with an error of its own"));
+    if (pid && peer.left.load() && peer.together.load() < segment_->processes[nodeProcess_].together.load()) {
+      failRun(Status(Code::Aborted, ranksOnProcess(p) + " has left: process " + std::to_string(p) +
+                                        " ended with an error of its own"));
       return;
     }
     if (!pid || peer.left.load())
       continue;
     if (::kill(pid, 0) != 0 && errno == ESRCH && !peer.left.load()) {
-      failRun(Status(Code::Aborted, ranksOnProcess(p) + " is gone: process " + std::to_string(pid) +
-                                     " has ended without a word"));
+      failRun(Status(Code::Aborted,
+                     ranksOnProcess(p) + " is gone: process " + std::to_string(pid) + " has ended without a word"));
       return;
     }
     double silent = double(now - peer.beat.load()) * 1e-9;
@@ -513,7 +500,7 @@ void MpiBackend::watchPeers(int64_t now) {
       char limit[32];
       std::snprintf(limit, sizeof limit, "%g", timeout_);
       failRun(Status(Code::Timeout, ranksOnProcess(p) + " is silent: process " + std::to_string(pid) +
-                                     " has shown no sign of life for " + limit + " s"));
+                                        " has shown no sign of life for " + limit + " s"));
       return;
     }
   }
@@ -577,8 +564,8 @@ void MpiBackend::exit(int status, bool hasFailed) {
   for (int i = 0; i < 50 && !abortRequests_.empty(); ++i) {
     std::unique_lock lock(mutex_, std::try_to_lock);
     int done = 0;
-    if (lock && MPI_Testall(int(abortRequests_.size()), abortRequests_.data(), &done,
-                            MPI_STATUSES_IGNORE) == MPI_SUCCESS &&
+    if (lock &&
+        MPI_Testall(int(abortRequests_.size()), abortRequests_.data(), &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS &&
         done)
       break;
     ::usleep(2000);
@@ -588,8 +575,8 @@ void MpiBackend::exit(int status, bool hasFailed) {
 
 } // namespace shardkit::rt::mpi
 
-extern "C" __attribute__((visibility("default"))) shardkit::rt::Backend *
-sk_open_mpi_backend(double timeoutSeconds, std::string *message) {
+extern "C" __attribute__((visibility("default"))) shardkit::rt::Backend *sk_open_mpi_backend(double timeoutSeconds,
+                                                                                             std::string *message) {
   auto backend = std::make_unique<shardkit::rt::mpi::MpiBackend>(timeoutSeconds);
   shardkit::rt::Status status = backend->open();
   if (status.ok())

@@ -46,12 +46,9 @@ public:
   MPI_Datatype block() const { return block_; }
   /// The processes that have ranks in one of `members` together with this one; of all
   /// ranks of a world. Made once for each way to part ranks.
-  MPI_Comm communicator(const std::vector<std::vector<int>> &members, int64_t devices,
-                        std::vector<int> &processOf);
+  MPI_Comm communicator(const std::vector<std::vector<int>> &members, int64_t devices, std::vector<int> &processOf);
   void fail(const Status &status);
-  bool failed() const override {
-    return segment_->failed() || failedElsewhere_.load(std::memory_order_acquire);
-  }
+  bool failed() const override { return segment_->failed() || failedElsewhere_.load(std::memory_order_acquire); }
   Status status() const;
   void ring(int process) {
     if (isOnNode(process))
@@ -67,8 +64,7 @@ public:
   enum class Waited { Done, Failed, TimedOut, Error };
   /// Polls until all requests are complete; `statuses` are set then, or where Error is
   /// returned. Failed: the run has failed. A timeout of 0 is none.
-  Waited wait(std::vector<MPI_Request> &requests, std::vector<MPI_Status> &statuses,
-              double timeoutSeconds);
+  Waited wait(std::vector<MPI_Request> &requests, std::vector<MPI_Status> &statuses, double timeoutSeconds);
   /// An error of a function of MPI.
   static Status check(int code, const char *function);
 
@@ -139,9 +135,7 @@ public:
     backend_.use(this);
   }
   void vanish() override;
-  bool isKnown(int rank) const override {
-    return backend_.isOnNode(backend_.ownerOf(rank, int64_t(records_.size())));
-  }
+  bool isKnown(int rank) const override { return backend_.isOnNode(backend_.ownerOf(rank, int64_t(records_.size()))); }
 
 private:
   void keepError(Status status) override { backend_.fail(status); }

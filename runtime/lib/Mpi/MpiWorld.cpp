@@ -35,17 +35,14 @@ int64_t roundUp(int64_t bytes) { return (bytes + blockBytes - 1) / blockBytes * 
 uint64_t hashIds(std::span<const Offer> offers) {
   uint64_t hash = offers.size();
   for (const Offer &offer : offers)
-    hash = ((hash ^ uint64_t(offer.id)) * 0x9e3779b97f4a7c15u ^ uint64_t(offer.count)) *
-               0x9e3779b97f4a7c15u +
-           1;
+    hash = ((hash ^ uint64_t(offer.id)) * 0x9e3779b97f4a7c15u ^ uint64_t(offer.count)) * 0x9e3779b97f4a7c15u + 1;
   return hash;
 }
 
 class MpiGroup : public Group {
 public:
   MpiGroup(MpiWorld &world, std::vector<int> ranks, MPI_Comm comm, const std::vector<int> &processOf)
-      : Group(world, std::move(ranks)), backend_(world.backend()), comm_(comm),
-        members_(ranks_.size()) {
+      : Group(world, std::move(ranks)), backend_(world.backend()), comm_(comm), members_(ranks_.size()) {
     for (int rank : ranks_)
       processes_.push_back(processOf[size_t(rank)]);
   }
@@ -74,9 +71,8 @@ public:
       mine.receivePeers.push_back(peer);
       MPI_Request request;
       std::lock_guard lock(backend_.mutex());
-      code = std::max(code, MPI_Irecv(from.received.data(), int(from.bytes / blockBytes),
-                                      backend_.block(), processes_[size_t(peer)],
-                                      ranks_[size_t(peer)] * size + rank, comm_, &request));
+      code = std::max(code, MPI_Irecv(from.received.data(), int(from.bytes / blockBytes), backend_.block(),
+                                      processes_[size_t(peer)], ranks_[size_t(peer)] * size + rank, comm_, &request));
       mine.receives.push_back(request);
     }
     for (int step = 1; step < this->size(); ++step) {
@@ -93,8 +89,7 @@ public:
       MPI_Request request;
       {
         std::lock_guard lock(backend_.mutex());
-        code = std::max(code, MPI_Isend(data, int(bytes / blockBytes), backend_.block(),
-                                        processes_[size_t(peer)],
+        code = std::max(code, MPI_Isend(data, int(bytes / blockBytes), backend_.block(), processes_[size_t(peer)],
                                         rank * size + ranks_[size_t(peer)], comm_, &request));
       }
       mine.sends.push_back(request);
@@ -130,8 +125,7 @@ public:
         world_.fail(MpiBackend::check(statuses[i].MPI_ERROR, "a message").withContext(describe()),
                     ranks_[size_t(index)]);
       else
-        world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)], mine.first,
-                                          ranks_[size_t(peer)],
+        world_.fail(World::mismatchStatus(describe(), ranks_[size_t(index)], mine.first, ranks_[size_t(peer)],
                                           {header.id, nullptr, nullptr, header.count}),
                     ranks_[size_t(index)]);
       return false;
@@ -153,8 +147,7 @@ public:
       if (waited == MpiBackend::Waited::TimedOut)
         timedOut(index, mine.sends, mine.sendPeers, describe());
       else if (waited == MpiBackend::Waited::Error)
-        world_.fail(internalError(describe() + ": a message could not be sent"),
-                    ranks_[size_t(index)]);
+        world_.fail(internalError(describe() + ": a message could not be sent"), ranks_[size_t(index)]);
       if (waited != MpiBackend::Waited::Done)
         return false;
       mine.sends.clear();
@@ -183,8 +176,7 @@ private:
 
   /// Bytes of the message of `from` to `to`. Of no items it has the header, which is
   /// there for ranks that have some.
-  static int64_t layOut(std::span<const Offer> offers, int from, int to,
-                        std::vector<int64_t> *places) {
+  static int64_t layOut(std::span<const Offer> offers, int from, int to, std::vector<int64_t> *places) {
     int64_t at = blockBytes;
     bool isNeeded = false;
     for (const Offer &offer : offers) {
@@ -208,8 +200,7 @@ private:
 
   /// Who has not come, by the flight records of the node, and else whose messages are
   /// awaited.
-  void timedOut(int index, std::vector<MPI_Request> &requests, const std::vector<int> &peers,
-                const std::string &what) {
+  void timedOut(int index, std::vector<MPI_Request> &requests, const std::vector<int> &peers, const std::string &what) {
     const int rank = ranks_[size_t(index)];
     const uint64_t mine = world_.record(rank).entered.load();
     std::vector<int> arrived, missing, awaited;
@@ -240,9 +231,8 @@ private:
 MpiWorld::MpiWorld(MpiBackend &backend, int ranks, double timeoutSeconds)
     : World(timeoutSeconds), backend_(backend), elsewhere_(size_t(ranks)) {
   for (int rank = 0; rank < ranks; ++rank)
-    records_.push_back(backend.isOnNode(backend.ownerOf(rank, ranks))
-                           ? &backend.segment().ranks[rank]
-                           : &elsewhere_[size_t(rank)]);
+    records_.push_back(backend.isOnNode(backend.ownerOf(rank, ranks)) ? &backend.segment().ranks[rank]
+                                                                      : &elsewhere_[size_t(rank)]);
 }
 
 MpiWorld::~MpiWorld() { backend_.forget(this); }

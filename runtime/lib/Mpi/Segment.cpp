@@ -25,8 +25,7 @@ SharedMemory::~SharedMemory() {
 Status SharedMemory::map() {
   void *data = ::mmap(nullptr, size_t(bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (data == MAP_FAILED)
-    return ioError("shared memory of " + std::to_string(bytes_) +
-                   " bytes cannot be mapped: " + std::strerror(errno));
+    return ioError("shared memory of " + std::to_string(bytes_) + " bytes cannot be mapped: " + std::strerror(errno));
   ::madvise(data, size_t(bytes_), MADV_HUGEPAGE); // A hint, may fail.
   data_ = static_cast<char *>(data);
   return {};
@@ -37,8 +36,7 @@ Expected<SharedMemory> SharedMemory::create(int64_t bytes) {
   memory.bytes_ = bytes;
   memory.file_ = ::memfd_create("shardkit", MFD_CLOEXEC);
   if (memory.file_ < 0 || ::ftruncate(memory.file_, bytes) != 0)
-    return ioError("shared memory of " + std::to_string(bytes) +
-                   " bytes cannot be had: " + std::strerror(errno));
+    return ioError("shared memory of " + std::to_string(bytes) + " bytes cannot be had: " + std::strerror(errno));
   SK_RETURN_IF_ERROR(memory.map());
   return memory;
 }
@@ -52,8 +50,7 @@ Expected<SharedMemory> SharedMemory::open(const std::string &place, int64_t byte
   memory.bytes_ = bytes;
   memory.file_ = ::open(place.c_str(), O_RDWR | O_CLOEXEC);
   if (memory.file_ < 0)
-    return ioError("shared memory of another process (" + place +
-                   ") cannot be opened: " + std::strerror(errno));
+    return ioError("shared memory of another process (" + place + ") cannot be opened: " + std::strerror(errno));
   SK_RETURN_IF_ERROR(memory.map());
   return memory;
 }
@@ -74,8 +71,7 @@ void Segment::ring(int process) {
   ProcessRecord &record = processes[process];
   record.bell.fetch_add(1);
   if (record.waiting.load())
-    ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&record.bell), FUTEX_WAKE, INT_MAX, nullptr,
-              nullptr, 0);
+    ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&record.bell), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 void Segment::waitForBell(int process, uint32_t seen, double seconds) {
@@ -84,8 +80,7 @@ void Segment::waitForBell(int process, uint32_t seen, double seconds) {
   limit.tv_sec = time_t(seconds);
   limit.tv_nsec = long((seconds - double(limit.tv_sec)) * 1e9);
   record.waiting.fetch_add(1);
-  ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&record.bell), FUTEX_WAIT, seen, &limit,
-            nullptr, 0);
+  ::syscall(SYS_futex, reinterpret_cast<uint32_t *>(&record.bell), FUTEX_WAIT, seen, &limit, nullptr, 0);
   record.waiting.fetch_sub(1);
 }
 

@@ -17,8 +17,7 @@ Buffer::Buffer(int64_t bytes) : bytes_(bytes) {
   if (rounded < hugePage) {
     data_ = std::aligned_alloc(64, size_t(rounded ? rounded : 64));
   } else {
-    data_ = ::mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    data_ = ::mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data_ == MAP_FAILED)
       data_ = nullptr;
     else

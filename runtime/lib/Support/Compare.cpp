@@ -43,41 +43,38 @@ void Difference::merge(const Difference &other) {
 bool Difference::within(DType dtype, const Tolerance &tolerance) const {
   if (tolerance.exact || !isFloat(dtype))
     return unequal == 0;
-  return incomparable == 0 &&
-         maxAbs <= tolerance.rtol * maxReference + tolerance.atol;
+  return incomparable == 0 && maxAbs <= tolerance.rtol * maxReference + tolerance.atol;
 }
 
-Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local,
-                        const void *reference) {
+Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local, const void *reference) {
   Difference total;
   dispatch(value.dtype, [&](auto zero) {
     using T = decltype(zero);
     const T *mine = static_cast<const T *>(local);
     const T *theirs = static_cast<const T *>(reference);
-    forEachPiece(
-        coalesceLoops(value.extents, rank), value.extents.base(rank),
-        [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
-          total.elements += n;
-          for (int64_t i = 0; i < n; ++i) {
-            const T &x = mine[l + i * ls];
-            const T &y = theirs[g + i * gs];
-            double a = toDouble(x), b = toDouble(y);
-            if (std::isfinite(b))
-              total.maxReference = std::max(total.maxReference, std::abs(b));
-            bool same;
-            if constexpr (std::is_same_v<T, Bool>)
-              same = a == b;
-            else
-              same = std::memcmp(&x, &y, sizeof(T)) == 0;
-            if (same || (std::isnan(a) && std::isnan(b)))
-              continue;
-            ++total.unequal;
-            if (std::isfinite(a) && std::isfinite(b))
-              total.maxAbs = std::max(total.maxAbs, std::abs(a - b));
-            else
-              ++total.incomparable;
-          }
-        });
+    forEachPiece(coalesceLoops(value.extents, rank), value.extents.base(rank),
+                 [&](int64_t g, int64_t l, int64_t n, int64_t gs, int64_t ls) {
+                   total.elements += n;
+                   for (int64_t i = 0; i < n; ++i) {
+                     const T &x = mine[l + i * ls];
+                     const T &y = theirs[g + i * gs];
+                     double a = toDouble(x), b = toDouble(y);
+                     if (std::isfinite(b))
+                       total.maxReference = std::max(total.maxReference, std::abs(b));
+                     bool same;
+                     if constexpr (std::is_same_v<T, Bool>)
+                       same = a == b;
+                     else
+                       same = std::memcmp(&x, &y, sizeof(T)) == 0;
+                     if (same || (std::isnan(a) && std::isnan(b)))
+                       continue;
+                     ++total.unequal;
+                     if (std::isfinite(a) && std::isfinite(b))
+                       total.maxAbs = std::max(total.maxAbs, std::abs(a - b));
+                     else
+                       ++total.incomparable;
+                   }
+                 });
   });
   return total;
 }
@@ -85,15 +82,13 @@ Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local,
 std::string digestLocal(const ValueInfo &value, int64_t rank, const void *local) {
   Md5 md5;
   const int64_t size = dtypeSize(value.dtype);
-  const char *base =
-      static_cast<const char *>(local) + value.extents.localBase(rank) * size;
-  forEachPiece(coalesceLoops(value.extents, rank), 0,
-               [&](int64_t, int64_t l, int64_t n, int64_t, int64_t ls) {
-                 if (ls == 1)
-                   return md5.add(base + l * size, n * size);
-                 for (int64_t i = 0; i < n; ++i)
-                   md5.add(base + (l + i * ls) * size, size);
-               });
+  const char *base = static_cast<const char *>(local) + value.extents.localBase(rank) * size;
+  forEachPiece(coalesceLoops(value.extents, rank), 0, [&](int64_t, int64_t l, int64_t n, int64_t, int64_t ls) {
+    if (ls == 1)
+      return md5.add(base + l * size, n * size);
+    for (int64_t i = 0; i < n; ++i)
+      md5.add(base + (l + i * ls) * size, size);
+  });
   return md5.hex();
 }
 

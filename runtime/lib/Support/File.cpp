@@ -24,8 +24,7 @@ Expected<std::shared_ptr<File>> File::open(const std::string &path) {
   // Without O_NONBLOCK a pipe in place of a file would block here.
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
-    return Status(errno == ENOENT ? Code::NotFound : Code::IO,
-                  path + ": cannot be opened: " + systemError());
+    return Status(errno == ENOENT ? Code::NotFound : Code::IO, path + ": cannot be opened: " + systemError());
   struct stat info;
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
@@ -34,8 +33,7 @@ Expected<std::shared_ptr<File>> File::open(const std::string &path) {
   return std::shared_ptr<File>(new File(path, fd, int64_t(info.st_size)));
 }
 
-Expected<std::shared_ptr<File>> File::fromMemory(const void *data, int64_t bytes,
-                                                 const std::string &path) {
+Expected<std::shared_ptr<File>> File::fromMemory(const void *data, int64_t bytes, const std::string &path) {
   int fd = ::memfd_create("shardkit", MFD_CLOEXEC);
   if (fd < 0)
     return ioError(path + ": no memory file: " + systemError());
@@ -58,8 +56,7 @@ File::~File() {
 }
 
 Status File::rangeError(int64_t offset, int64_t bytes, int64_t got) const {
-  std::string range =
-      "bytes " + std::to_string(offset) + " to " + std::to_string(offset + bytes);
+  std::string range = "bytes " + std::to_string(offset) + " to " + std::to_string(offset + bytes);
   if (got < 0)
     return ioError(path_ + ": " + range + " cannot be read: " + systemError());
   struct stat info;
@@ -166,8 +163,7 @@ static Expected<Target> targetOf(const std::string &path) {
       return ioError(path + ": cannot be written: " + std::strerror(EISDIR));
     if (!S_ISREG(info.st_mode))
       return Target{Target::InPlace, path};
-    if (::fstat(STDOUT_FILENO, &own) == 0 && own.st_dev == info.st_dev &&
-        own.st_ino == info.st_ino)
+    if (::fstat(STDOUT_FILENO, &own) == 0 && own.st_dev == info.st_dev && own.st_ino == info.st_ino)
       return Target{Target::Output, path};
   }
   // The target of a link is replaced (or made), not the link.
@@ -274,8 +270,7 @@ Status FileWriter::commit(bool durable) {
   int fd = fd_;
   bool failed = durable && !isInPlace && ::fsync(fd) != 0;
   fd_ = -1;
-  if (::close(fd) != 0 || failed ||
-      (!isInPlace && ::rename(temporary_.c_str(), path_.c_str()) != 0)) {
+  if (::close(fd) != 0 || failed || (!isInPlace && ::rename(temporary_.c_str(), path_.c_str()) != 0)) {
     Status status = ioError(path_ + ": cannot be written: " + systemError());
     if (!isInPlace)
       ::unlink(temporary_.c_str());

@@ -18,8 +18,7 @@ void Md5::block(const unsigned char *data) {
       table[size_t(i)] = uint32_t(std::floor(std::abs(std::sin(double(i + 1))) * 4294967296.0));
     return table;
   }();
-  static constexpr int shifts[4][4] = {
-      {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+  static constexpr int shifts[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
   uint32_t words[16];
   std::memcpy(words, data, 64);
   uint32_t a = state_[0], b = state_[1], c = state_[2], d = state_[3];

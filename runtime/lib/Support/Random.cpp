@@ -16,17 +16,15 @@ static uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-RandomTensor
-RandomTensor::forValue(const ValueInfo &value, uint64_t seed,
-                       std::optional<std::pair<int64_t, int64_t>> range) {
+RandomTensor RandomTensor::forValue(const ValueInfo &value, uint64_t seed,
+                                    std::optional<std::pair<int64_t, int64_t>> range) {
   RandomTensor random;
   random.key = 0xcbf29ce484222325ull;
   for (unsigned char c : value.name)
     random.key = (random.key ^ c) * 0x100000001b3ull;
   random.key = mix(random.key ^ mix(seed + 0x9e3779b97f4a7c15ull));
   random.dtype = value.dtype;
-  if (value.kind == ValueKind::Weight && !value.globalShape.empty() &&
-      value.globalShape.back() > 0)
+  if (value.kind == ValueKind::Weight && !value.globalShape.empty() && value.globalShape.back() > 0)
     random.scale = 1.0 / std::sqrt(double(value.globalShape.back()));
   if (!range)
     range = value.range;
@@ -63,15 +61,10 @@ static uint8_t narrowFloat(DType dtype, uint64_t bits) {
   return uint8_t(size | (size ? bits << 7 & 0x80 : 0)); // There may be no -0.
 }
 
-void RandomTensor::fill(void *to, int64_t toStride, int64_t first,
-                        int64_t stride, int64_t count) const {
-  auto bits = [&](int64_t i) {
-    return mix(key + uint64_t(first + i * stride) * 0x9e3779b97f4a7c15ull);
-  };
+void RandomTensor::fill(void *to, int64_t toStride, int64_t first, int64_t stride, int64_t count) const {
+  auto bits = [&](int64_t i) { return mix(key + uint64_t(first + i * stride) * 0x9e3779b97f4a7c15ull); };
   // Floats have just the bits that the type can hold, so nothing rounds to 1.
-  auto uniform = [&](int64_t i, int digits) {
-    return std::ldexp(double(bits(i) >> (64 - digits)), 1 - digits) - 1.0;
-  };
+  auto uniform = [&](int64_t i, int digits) { return std::ldexp(double(bits(i) >> (64 - digits)), 1 - digits) - 1.0; };
   if (isFloat(dtype) && !isComputeType(dtype)) {
     for (int64_t i = 0; i < count; ++i)
       static_cast<uint8_t *>(to)[i * toStride] = narrowFloat(dtype, bits(i));
@@ -92,9 +85,7 @@ void RandomTensor::fill(void *to, int64_t toStride, int64_t first,
       else if constexpr (std::is_same_v<T, BFloat>)
         element.bits = floatToBf16(float(uniform(i, 8) * scale));
       else {
-        uint64_t value =
-            uint64_t(low) +
-            uint64_t((static_cast<unsigned __int128>(bits(i)) * span) >> 64);
+        uint64_t value = uint64_t(low) + uint64_t((static_cast<unsigned __int128>(bits(i)) * span) >> 64);
         if constexpr (std::is_same_v<T, Bool>)
           element.value = value & 1;
         else

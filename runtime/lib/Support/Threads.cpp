@@ -26,8 +26,7 @@ struct OpenMp {
         if (void *loaded = ::dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL))
           library = loaded;
       auto look = [&](auto &function, const char *name) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
-            ::dlsym(library, name));
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
       };
       look(one.setThreads, "omp_set_num_threads");
       look(one.maxThreads, "omp_get_max_threads");
@@ -64,8 +63,7 @@ void setLibraryThreads(int threads) {
 
 void onLibraryThreads(int64_t count, const std::function<void(int64_t, int64_t)> &body) {
   const OpenMp &openMp = OpenMp::get();
-  const int64_t threads =
-      openMp.parallel && openMp.maxThreads ? std::min<int64_t>(openMp.maxThreads(), count) : 1;
+  const int64_t threads = openMp.parallel && openMp.maxThreads ? std::min<int64_t>(openMp.maxThreads(), count) : 1;
   if (threads <= 1) {
     if (count > 0)
       body(0, count);

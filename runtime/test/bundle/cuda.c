@@ -52,8 +52,7 @@ static const sk_kernel_module module = {SK_ABI_VERSION, 0, text, sizeof text};
 static const sk_kernel scale = {&module, "scale", {32, 1, 1}, 0, 4, 0};
 
 static const sk_contraction local_matmul = {
-    SK_ABI_VERSION, SK_F32, SK_F32, 0, 3,
-    {{SK_M, 0, 4, 8, 0, 8}, {SK_N, 0, 8, 0, 1, 1}, {SK_K, 0, 8, 1, 8, 0}}};
+    SK_ABI_VERSION, SK_F32, SK_F32, 0, 3, {{SK_M, 0, 4, 8, 0, 8}, {SK_N, 0, 8, 0, 1, 1}, {SK_K, 0, 8, 1, 8, 0}}};
 
 static int32_t multiply(sk_context *ctx, const void *in, void *out, float factor) {
   int64_t elements = 32;
@@ -61,8 +60,7 @@ static int32_t multiply(sk_context *ctx, const void *in, void *out, float factor
   return sk_launch(ctx, &scale, 1, 1, 1, args);
 }
 
-SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args, void *const *results,
-                             void *arena) {
+SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   int32_t status = sk_contract(ctx, &local_matmul, args[0], args[1], arena);
   if (!status)
     status = multiply(ctx, arena, results[0], 2);
@@ -72,8 +70,7 @@ SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args, void *const *re
 }
 
 /* How often depends on a value, on every rank another one; with a constant between. */
-SK_EXPORT int32_t sk_fn_reading(sk_context *ctx, void *const *args, void *const *results,
-                                void *arena) {
+SK_EXPORT int32_t sk_fn_reading(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   static const float nothing[32] = {0};
   const void *zeros = 0;
   float first = 0;
@@ -109,12 +106,10 @@ static int32_t reference(void *const *args, void *const *results) {
   return 0;
 }
 
-SK_EXPORT int32_t sk_ref_main(sk_context *ctx, void *const *args, void *const *results,
-                              void *arena) {
+SK_EXPORT int32_t sk_ref_main(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   return reference(args, results);
 }
 
-SK_EXPORT int32_t sk_ref_reading(sk_context *ctx, void *const *args, void *const *results,
-                                 void *arena) {
+SK_EXPORT int32_t sk_ref_reading(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   return reference(args, results);
 }

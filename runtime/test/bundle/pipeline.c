@@ -11,8 +11,7 @@
 #include <string.h>
 
 /* h = 2 x + rank of the mesh, which is 0. */
-SK_EXPORT int32_t sk_forward0(sk_context *ctx, void *const *args, void *const *results,
-                              void *arena) {
+SK_EXPORT int32_t sk_forward0(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   const float *x = args[0];
   float *h = results[0];
   for (int i = 0; i < 16; ++i)
@@ -21,8 +20,7 @@ SK_EXPORT int32_t sk_forward0(sk_context *ctx, void *const *args, void *const *r
 }
 
 /* y = h + w + 10 rank + the sum of all (rank + 1); g = y y. */
-SK_EXPORT int32_t sk_forward1(sk_context *ctx, void *const *args, void *const *results,
-                              void *arena) {
+SK_EXPORT int32_t sk_forward1(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   const float *h = args[0], *w = args[1];
   float *y = results[0], *g = results[1], *scratch = arena;
   const float rank = (float)sk_coordinate(ctx, 1, 8);
@@ -38,8 +36,7 @@ SK_EXPORT int32_t sk_forward1(sk_context *ctx, void *const *args, void *const *r
 }
 
 /* Writes its result before it has read all of its arguments. */
-SK_EXPORT int32_t sk_backward0(sk_context *ctx, void *const *args, void *const *results,
-                               void *arena) {
+SK_EXPORT int32_t sk_backward0(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   const float *sum = args[0], *g = args[1];
   float *updated = results[0];
   for (int i = 0; i < 16; ++i)
@@ -54,8 +51,7 @@ SK_EXPORT int32_t sk_apply0(sk_context *ctx, void *const *args, void *const *res
   return 0;
 }
 
-SK_EXPORT int32_t sk_ref_pipeline(sk_context *ctx, void *const *args, void *const *results,
-                                  void *arena) {
+SK_EXPORT int32_t sk_ref_pipeline(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   const float *x = args[0], *w = args[1];
   float *y = results[0], *total = results[1];
   for (int row = 0; row < 8; ++row) /* Microbatches of four, two of them on each rank. */
@@ -67,8 +63,7 @@ SK_EXPORT int32_t sk_ref_pipeline(sk_context *ctx, void *const *args, void *cons
 }
 
 /* The same with w as a third result. */
-SK_EXPORT int32_t sk_ref_places(sk_context *ctx, void *const *args, void *const *results,
-                                void *arena) {
+SK_EXPORT int32_t sk_ref_places(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   memcpy(results[2], args[1], 64);
   return sk_ref_pipeline(ctx, args, results, arena);
 }

@@ -12,12 +12,10 @@
 #include <unistd.h>
 
 static const sk_contraction local_matmul = {
-    SK_ABI_VERSION, SK_F32, SK_F32, 0, 3,
-    {{SK_M, 0, 4, 8, 0, 8}, {SK_N, 0, 8, 0, 1, 1}, {SK_K, 0, 8, 1, 8, 0}}};
+    SK_ABI_VERSION, SK_F32, SK_F32, 0, 3, {{SK_M, 0, 4, 8, 0, 8}, {SK_N, 0, 8, 0, 1, 1}, {SK_K, 0, 8, 1, 8, 0}}};
 
 SK_EXPORT const sk_buffers sk_buffers_sk_fn_main = {2, 1, 128};
-SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args,
-                             void *const *results, void *arena) {
+SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   int32_t status = sk_contract(ctx, &local_matmul, args[0], args[1], arena);
   if (status)
     return status;
@@ -25,8 +23,7 @@ SK_EXPORT int32_t sk_fn_main(sk_context *ctx, void *const *args,
 }
 
 SK_EXPORT const sk_buffers sk_buffers_sk_ref_main = {2, 1, 0};
-SK_EXPORT int32_t sk_ref_main(sk_context *ctx, void *const *args,
-                              void *const *results, void *arena) {
+SK_EXPORT int32_t sk_ref_main(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   const float *x = args[0], *w = args[1];
   float *y = results[0];
   for (int i = 0; i < 8; ++i)
@@ -40,22 +37,19 @@ SK_EXPORT int32_t sk_ref_main(sk_context *ctx, void *const *args,
 }
 
 /* The same, but forgetting the all-reduce. */
-SK_EXPORT int32_t sk_fn_wrong(sk_context *ctx, void *const *args,
-                              void *const *results, void *arena) {
+SK_EXPORT int32_t sk_fn_wrong(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   return sk_contract(ctx, &local_matmul, args[0], args[1], results[0]);
 }
 
 /* Rank 3 never takes part. */
-SK_EXPORT int32_t sk_fn_absent(sk_context *ctx, void *const *args,
-                               void *const *results, void *arena) {
+SK_EXPORT int32_t sk_fn_absent(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   if (sk_coordinate(ctx, 1, 4) == 3)
     return 0;
   return sk_collective(ctx, 0, arena, results[0]);
 }
 
 /* Rank 3 never returns. */
-SK_EXPORT int32_t sk_fn_hang(sk_context *ctx, void *const *args,
-                             void *const *results, void *arena) {
+SK_EXPORT int32_t sk_fn_hang(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   if (sk_coordinate(ctx, 1, 4) == 3)
     for (;;)
       sleep(1);
@@ -63,8 +57,7 @@ SK_EXPORT int32_t sk_fn_hang(sk_context *ctx, void *const *args,
 }
 
 /* Rank 2 reports an error of its own. */
-SK_EXPORT int32_t sk_fn_failing(sk_context *ctx, void *const *args,
-                                void *const *results, void *arena) {
+SK_EXPORT int32_t sk_fn_failing(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   if (sk_coordinate(ctx, 1, 4) == 2)
     return 42;
   return sk_collective(ctx, 0, arena, results[0]);
@@ -72,8 +65,7 @@ SK_EXPORT int32_t sk_fn_failing(sk_context *ctx, void *const *args,
 
 /* Loading functions of w: from its transpose, 8x16; the rank's rows, and whole. */
 SK_EXPORT const sk_buffers sk_buffers_sk_load_transposed = {1, 1, 0};
-SK_EXPORT int32_t sk_load_transposed(sk_context *ctx, void *const *args, void *const *results,
-                                     void *arena) {
+SK_EXPORT int32_t sk_load_transposed(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   const float *stored = args[0];
   float *local = results[0];
   int64_t first = sk_coordinate(ctx, 1, 2) * 8;
@@ -83,8 +75,7 @@ SK_EXPORT int32_t sk_load_transposed(sk_context *ctx, void *const *args, void *c
   return 0;
 }
 
-SK_EXPORT int32_t sk_load_whole(sk_context *ctx, void *const *args, void *const *results,
-                                void *arena) {
+SK_EXPORT int32_t sk_load_whole(sk_context *ctx, void *const *args, void *const *results, void *arena) {
   const float *stored = args[0];
   float *whole = results[0];
   for (int k = 0; k < 16; ++k)

@@ -9,8 +9,8 @@ static int transpose(const sk_tensor *in, int n_in, sk_tensor *out, void *user) 
   const float *from = in[0].data;
   float *to = out->data;
   int64_t n, m;
-  if (n_in != 2 || in[1].dtype != SK_STRING || in[1].bytes != 9 ||
-      memcmp(in[1].data, "transpose", 9) != 0 || in[0].ndim != 2)
+  if (n_in != 2 || in[1].dtype != SK_STRING || in[1].bytes != 9 || memcmp(in[1].data, "transpose", 9) != 0 ||
+      in[0].ndim != 2)
     return 1;
   n = in[0].shape[0];
   m = in[0].shape[1];
@@ -31,8 +31,8 @@ static int shard_columns(const sk_tensor *in, int n_in, sk_tensor *out, void *us
   part = out->bytes / shards / in[0].shape[0];
   for (k = 0; k < shards; ++k)
     for (j = 0; j < in[0].shape[0]; ++j)
-      memcpy((char *)out->data + (k * in[0].shape[0] + j) * part,
-             (const char *)in[0].data + (j * shards + k) * part, (size_t)part);
+      memcpy((char *)out->data + (k * in[0].shape[0] + j) * part, (const char *)in[0].data + (j * shards + k) * part,
+             (size_t)part);
   return 0;
 }
 

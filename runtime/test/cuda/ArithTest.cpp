@@ -17,15 +17,25 @@ struct Pair {
 };
 extern "C" {
 #define TWO(name, T) void name(T *, const T *, const T *, int);
-TWO(int_s8, int8_t) TWO(int_u8, uint8_t) TWO(int_s16, int16_t) TWO(int_u16, uint16_t)
-TWO(int_s32, int32_t) TWO(int_u32, uint32_t) TWO(int_s64, int64_t) TWO(int_u64, uint64_t)
-TWO(bits32, uint32_t) TWO(bits64, uint64_t) TWO(float_f32, float) TWO(float_f64, double)
-TWO(float_f16, uint16_t) TWO(float_bf16, uint16_t)
-void convert_f32(const float *, int8_t *, uint8_t *, int16_t *, uint16_t *, int32_t *, uint32_t *,
-                 int64_t *, uint64_t *, uint16_t *, uint16_t *, double *, int);
-void convert_back(float *, const int8_t *, const uint8_t *, const int16_t *, const uint16_t *,
-                  const int32_t *, const uint32_t *, const int64_t *, const uint64_t *,
-                  const uint16_t *, const uint16_t *, const double *, int);
+TWO(int_s8, int8_t)
+TWO(int_u8, uint8_t)
+TWO(int_s16, int16_t)
+TWO(int_u16, uint16_t)
+TWO(int_s32, int32_t)
+TWO(int_u32, uint32_t)
+TWO(int_s64, int64_t)
+TWO(int_u64, uint64_t)
+TWO(bits32, uint32_t)
+TWO(bits64, uint64_t)
+TWO(float_f32, float)
+TWO(float_f64, double)
+TWO(float_f16, uint16_t)
+TWO(float_bf16, uint16_t)
+void convert_f32(const float *, int8_t *, uint8_t *, int16_t *, uint16_t *, int32_t *, uint32_t *, int64_t *,
+                 uint64_t *, uint16_t *, uint16_t *, double *, int);
+void convert_back(float *, const int8_t *, const uint8_t *, const int16_t *, const uint16_t *, const int32_t *,
+                  const uint32_t *, const int64_t *, const uint64_t *, const uint16_t *, const uint16_t *,
+                  const double *, int);
 #ifdef __x86_64__
 /// float to bf16, which GCC 12's library lacks; bf16 is returned in the register of vectors.
 using InVector = short __attribute__((vector_size(16)));
@@ -79,8 +89,8 @@ void expectSame(const std::vector<T> &got, const std::vector<T> &expected, size_
   for (size_t i = 0; i < got.size() && shown < 12; ++i)
     if (memcmp(&got[i], &expected[i], sizeof(T)) && !(nan(got[i]) && nan(expected[i]))) {
       ++shown;
-      ADD_FAILURE() << "thread " << i / perThread << ", result " << i % perThread << ": "
-                    << +got[i] << ", expected " << +expected[i];
+      ADD_FAILURE() << "thread " << i / perThread << ", result " << i % perThread << ": " << +got[i] << ", expected "
+                    << +expected[i];
     }
 }
 
@@ -91,8 +101,7 @@ protected:
     load(std::string("arith.") + GetParam() + ".ptx");
   }
   template <typename T>
-  void two(const char *name, void (*host)(T *, const T *, const T *, int), size_t results,
-           bool (*nan)(T) = isNaN<T>) {
+  void two(const char *name, void (*host)(T *, const T *, const T *, int), size_t results, bool (*nan)(T) = isNaN<T>) {
     SCOPED_TRACE(name);
     std::vector<T> a = values<T>(1), b = values<T>(2);
     for (size_t i = 3; i < a.size(); i += 19)
@@ -144,15 +153,14 @@ TEST_P(Arith, Conversions) {
   std::vector<int64_t> s64(kThreads);
   std::vector<uint64_t> u64(kThreads);
   std::vector<double> d(kThreads);
-  convert_f32(a.data(), s8.data(), u8.data(), s16.data(), u16.data(), s32.data(), u32.data(),
-              s64.data(), u64.data(), h.data(), b.data(), d.data(), kThreads);
+  convert_f32(a.data(), s8.data(), u8.data(), s16.data(), u16.data(), s32.data(), u32.data(), s64.data(), u64.data(),
+              h.data(), b.data(), d.data(), kThreads);
   CUdeviceptr o[11];
   const size_t sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 8};
   for (size_t i = 0; i < 11; ++i)
     o[i] = alloc(sizes[i] * kThreads);
   launch("convert_f32", 8, 128,
-         Arguments(upload(a), o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], o[9], o[10],
-                   kThreads));
+         Arguments(upload(a), o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], o[8], o[9], o[10], kThreads));
   expectSame(download<int8_t>(o[0], kThreads), s8, 1);
   expectSame(download<uint8_t>(o[1], kThreads), u8, 1);
   expectSame(download<int16_t>(o[2], kThreads), s16, 1);
@@ -171,12 +179,12 @@ TEST_P(Arith, Conversions) {
   s32 = values<int32_t>(11);
   d = values<double>(12);
   std::vector<float> expected(14 * kThreads);
-  convert_back(expected.data(), s8.data(), u8.data(), s16.data(), u16.data(), s32.data(),
-               u32.data(), s64.data(), u64.data(), h.data(), b.data(), d.data(), kThreads);
+  convert_back(expected.data(), s8.data(), u8.data(), s16.data(), u16.data(), s32.data(), u32.data(), s64.data(),
+               u64.data(), h.data(), b.data(), d.data(), kThreads);
   CUdeviceptr out = alloc(expected.size() * 4);
   launch("convert_back", 8, 128,
-         Arguments(out, upload(s8), upload(u8), upload(s16), upload(u16), upload(s32), upload(u32),
-                   upload(s64), upload(u64), upload(h), upload(b), upload(d), kThreads));
+         Arguments(out, upload(s8), upload(u8), upload(s16), upload(u16), upload(s32), upload(u32), upload(s64),
+                   upload(u64), upload(h), upload(b), upload(d), kThreads));
   expectSame(download<float>(out, expected.size()), expected, 14);
 }
 
@@ -188,8 +196,7 @@ TEST_P(Arith, CallsAndLocalMemory) {
   std::vector<double> expected(kThreads);
   structure_host(expected.data(), a.data(), &p, kThreads);
   CUdeviceptr out = alloc(8 * kThreads);
-  launch("structure", 8, 128,
-         Arguments(out, upload(a), p, uint16_t(0x3e00) /* 1.5 */, uint8_t(17), kThreads));
+  launch("structure", 8, 128, Arguments(out, upload(a), p, uint16_t(0x3e00) /* 1.5 */, uint8_t(17), kThreads));
   expectSame(download<double>(out, kThreads), expected, 1);
 }
 

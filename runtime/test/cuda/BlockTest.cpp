@@ -42,8 +42,7 @@ TEST_P(BlockKernels, TransposeInDynamicSharedMemory) {
     for (size_t c = 0; c < kColumns; ++c)
       expected[c * kRows + r] = a[r * kColumns + c];
   CUdeviceptr out = alloc(4 * a.size());
-  launch("transpose", kRows / 16 * (kColumns / 16), 256,
-         Arguments(out, upload(a), kRows, kColumns), 16 * 17 * 4);
+  launch("transpose", kRows / 16 * (kColumns / 16), 256, Arguments(out, upload(a), kRows, kColumns), 16 * 17 * 4);
   EXPECT_EQ(download<float>(out, a.size()), expected);
 }
 
@@ -160,8 +159,8 @@ TEST_P(BlockKernels, FaultsOfOtherKinds) {
 TEST_P(BlockKernels, LimitsOfALaunch) {
   CUdeviceptr out = alloc(400);
   auto launchOf = [&](unsigned gx, unsigned gy, unsigned bx, unsigned shared) {
-    return cuLaunchKernel(kernel("transpose"), gx, gy, 1, bx, 1, 1, shared, nullptr,
-                          Arguments(out, out, 0, 0).get(), nullptr);
+    return cuLaunchKernel(kernel("transpose"), gx, gy, 1, bx, 1, 1, shared, nullptr, Arguments(out, out, 0, 0).get(),
+                          nullptr);
   };
   testing::internal::CaptureStderr();
   EXPECT_EQ(launchOf(1, 1, 1025, 0), CUDA_ERROR_INVALID_VALUE);
@@ -169,8 +168,7 @@ TEST_P(BlockKernels, LimitsOfALaunch) {
   EXPECT_EQ(launchOf(0, 1, 32, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(launchOf(1, 1, 32, 49 * 1024), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuFuncSetAttribute(kernel("transpose"), 8, 228 * 1024), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
-            CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_HANDLE);
   CUfunction f;
   EXPECT_EQ(cuModuleGetFunction(&f, module_, "nobody"), CUDA_ERROR_NOT_FOUND);
   testing::internal::GetCapturedStderr();
@@ -196,14 +194,13 @@ TEST(Ptx, ErrorsOfTheText) {
   EXPECT_EQ(error(".extern .func (.param .b32 r) __nv_erff(.param .b32 a);\n.visible .entry k()\n{\n"
                   ".param .b32 p;\n.param .b32 q;\ncall.uni (q), __nv_erff, (p);\nret;\n}\n"),
             "line 9: unresolved extern function '__nv_erff' in 'call.uni (q), __nv_erff, (p);'");
-  EXPECT_EQ(error(".visible .entry k()\n{\nbra nowhere;\n}\n"),
-            "line 6: unknown label 'nowhere' in 'bra nowhere;'");
+  EXPECT_EQ(error(".visible .entry k()\n{\nbra nowhere;\n}\n"), "line 6: unknown label 'nowhere' in 'bra nowhere;'");
   EXPECT_EQ(error(".visible .entry k()\n{\nret;\n"), "line 7: function 'k' without end");
 }
 
 /// Kernels that run by themselves, with the checks on.
-std::string runChecked(const std::string &sample, const std::string &name, unsigned threads,
-                       uint32_t shared, Options options) {
+std::string runChecked(const std::string &sample, const std::string &name, unsigned threads, uint32_t shared,
+                       Options options) {
   struct Host : DeviceMemory {
     mutable std::vector<float> buffer = std::vector<float>(4096);
     uint64_t generation() const override { return 1; }

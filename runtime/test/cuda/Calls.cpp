@@ -41,10 +41,9 @@ CUfunction Emulated::kernel(const std::string &name) {
   return f;
 }
 
-void Emulated::launch(const std::string &name, unsigned grid, unsigned block, Arguments arguments,
-                      unsigned shared, CUstream stream) {
-  OK(cuLaunchKernel(kernel(name), grid, 1, 1, block, 1, 1, shared, stream, arguments.get(),
-                    nullptr));
+void Emulated::launch(const std::string &name, unsigned grid, unsigned block, Arguments arguments, unsigned shared,
+                      CUstream stream) {
+  OK(cuLaunchKernel(kernel(name), grid, 1, 1, block, 1, 1, shared, stream, arguments.get(), nullptr));
 }
 
 CUdeviceptr Emulated::alloc(size_t bytes) {

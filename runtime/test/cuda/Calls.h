@@ -21,8 +21,8 @@ CUresult cuModuleLoadDataEx(CUmodule *, const void *, unsigned, const int *, voi
 CUresult cuModuleUnload(CUmodule);
 CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *);
 CUresult cuFuncSetAttribute(CUfunction, int, int);
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                        unsigned, CUstream, void **, void **);
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                        void **, void **);
 CUresult cuMemAlloc_v2(CUdeviceptr *, size_t);
 CUresult cuMemFree_v2(CUdeviceptr);
 CUresult cuMemAllocAsync(CUdeviceptr *, size_t, CUstream);
@@ -90,8 +90,8 @@ protected:
   void TearDown() override;
   void load(const std::string &sample);
   CUfunction kernel(const std::string &name);
-  void launch(const std::string &name, unsigned grid, unsigned block, Arguments arguments,
-              unsigned shared = 0, CUstream stream = nullptr);
+  void launch(const std::string &name, unsigned grid, unsigned block, Arguments arguments, unsigned shared = 0,
+              CUstream stream = nullptr);
   template <typename T> CUdeviceptr upload(const std::vector<T> &values) {
     CUdeviceptr out = alloc(values.size() * sizeof(T));
     EXPECT_EQ(cuMemcpyHtoD_v2(out, values.data(), values.size() * sizeof(T)), CUDA_SUCCESS);

@@ -19,10 +19,9 @@ int cublasLtMatmulDescSetAttribute(void *, int, const void *, size_t);
 int cublasLtMatmulPreferenceCreate(void **);
 int cublasLtMatmulPreferenceDestroy(void *);
 int cublasLtMatmulPreferenceSetAttribute(void *, int, const void *, size_t);
-int cublasLtMatmulAlgoGetHeuristic(void *, void *, void *, void *, void *, void *, void *, int,
-                                   void *, int *);
-int cublasLtMatmul(void *, void *, const void *, uint64_t, void *, uint64_t, void *, const void *,
-                   uint64_t, void *, uint64_t, void *, const void *, uint64_t, size_t, CUstream);
+int cublasLtMatmulAlgoGetHeuristic(void *, void *, void *, void *, void *, void *, void *, int, void *, int *);
+int cublasLtMatmul(void *, void *, const void *, uint64_t, void *, uint64_t, void *, const void *, uint64_t, void *,
+                   uint64_t, void *, const void *, uint64_t, size_t, CUstream);
 }
 
 namespace shardkit::emu::test {
@@ -57,9 +56,15 @@ protected:
     float f;
     uint16_t h;
     switch (type) {
-    case 1: memcpy(&d, &from[i * 8], 8); return d;
-    case 0: memcpy(&f, &from[i * 4], 4); return f;
-    default: memcpy(&h, &from[i * 2], 2); return type == 2 ? halfToFloat(h) : bfloatToFloat(h);
+    case 1:
+      memcpy(&d, &from[i * 8], 8);
+      return d;
+    case 0:
+      memcpy(&f, &from[i * 4], 4);
+      return f;
+    default:
+      memcpy(&h, &from[i * 2], 2);
+      return type == 2 ? halfToFloat(h) : bfloatToFloat(h);
     }
   }
 };
@@ -70,9 +75,7 @@ TEST_P(Matmul, AsOnTheHost) {
   uint64_t aRows = c.transA ? kK : kM, aCols = c.transA ? kM : kK;
   uint64_t bRows = c.transB ? kN : kK, bCols = c.transB ? kK : kN;
   auto ld = [&](uint64_t rows, uint64_t cols) { return (c.rowOrder ? cols : rows) + 3; };
-  auto size = [&](uint64_t rows, uint64_t cols) {
-    return ld(rows, cols) * (c.rowOrder ? rows : cols) + 2;
-  };
+  auto size = [&](uint64_t rows, uint64_t cols) { return ld(rows, cols) * (c.rowOrder ? rows : cols) + 2; };
   auto at = [&](uint64_t rows, uint64_t cols, uint64_t i, uint64_t j) {
     return c.rowOrder ? i * ld(rows, cols) + j : i + j * ld(rows, cols);
   };
@@ -89,8 +92,7 @@ TEST_P(Matmul, AsOnTheHost) {
     put(d, i, c.out, double(int(i * 3 % 17) - 8) / 4);
   for (uint64_t i = 0; i < kM; ++i)
     put(bias, i, c.out, double(i) - 2);
-  CUdeviceptr da = upload(a), db = upload(b), dd = upload(d), dbias = upload(bias),
-              workspace = alloc(1 << 16);
+  CUdeviceptr da = upload(a), db = upload(b), dd = upload(d), dbias = upload(bias), workspace = alloc(1 << 16);
 
   void *handle, *desc, *la, *lb, *ld_, *preference;
   OK(cublasLtCreate(&handle));
@@ -122,8 +124,7 @@ TEST_P(Matmul, AsOnTheHost) {
   OK(cublasLtMatmulPreferenceSetAttribute(preference, 1, &most, 8));
   alignas(8) char result[112];
   int returned = 0;
-  OK(cublasLtMatmulAlgoGetHeuristic(handle, desc, la, lb, ld_, ld_, preference, 1, result,
-                                    &returned));
+  OK(cublasLtMatmulAlgoGetHeuristic(handle, desc, la, lb, ld_, ld_, preference, 1, result, &returned));
   ASSERT_EQ(returned, 1);
   double alpha64 = 2, beta64 = c.beta;
   float alpha32 = 2, beta32 = c.beta;
@@ -132,8 +133,7 @@ TEST_P(Matmul, AsOnTheHost) {
   const void *beta = f64 ? static_cast<void *>(&beta64) : &beta32;
   CUstream stream;
   OK(cuStreamCreate(&stream, 1));
-  OK(cublasLtMatmul(handle, desc, alpha, da, la, db, lb, beta, dd, ld_, dd, ld_, result, workspace,
-                    1 << 16, stream));
+  OK(cublasLtMatmul(handle, desc, alpha, da, la, db, lb, beta, dd, ld_, dd, ld_, result, workspace, 1 << 16, stream));
   OK(cuStreamSynchronize(stream));
   std::vector<char> got = download<char>(dd, d.size()), expected = d;
   for (uint64_t n = 0; n < batches; ++n)
@@ -141,23 +141,22 @@ TEST_P(Matmul, AsOnTheHost) {
       for (uint64_t j = 0; j < kN; ++j) {
         double sum = 0;
         for (uint64_t k = 0; k < kK; ++k) {
-          double x = get(a, n * size(aRows, aCols) + (c.transA ? at(aRows, aCols, k, i)
-                                                               : at(aRows, aCols, i, k)), c.in);
+          double x =
+              get(a, n * size(aRows, aCols) + (c.transA ? at(aRows, aCols, k, i) : at(aRows, aCols, i, k)), c.in);
           double y = get(b, c.transB ? at(bRows, bCols, j, k) : at(bRows, bCols, k, j), c.in);
           if (c.compute == 77)
             x = floatOf(roundTo(kTF32, x) << 13);
           sum += x * y;
         }
         uint64_t where = n * size(kM, kN) + at(kM, kN, i, j);
-        double v = 2 * sum + (c.beta != 0 ? double(c.beta) * get(d, where, c.out) : 0) +
-                   (c.epilogue & 4 ? double(i) - 2 : 0);
+        double v =
+            2 * sum + (c.beta != 0 ? double(c.beta) * get(d, where, c.out) : 0) + (c.epilogue & 4 ? double(i) - 2 : 0);
         if (c.epilogue & 2)
           v = std::max(v, 0.0);
         if (c.epilogue & 32)
           v = float(0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))));
         put(expected, where, c.out, v);
-        EXPECT_NEAR(get(got, where, c.out), get(expected, where, c.out),
-                    c.epilogue & 32 ? 1e-6 * std::fabs(v) : 0)
+        EXPECT_NEAR(get(got, where, c.out), get(expected, where, c.out), c.epilogue & 32 ? 1e-6 * std::fabs(v) : 0)
             << n << " " << i << " " << j;
       }
   if (!(c.epilogue & 32)) { // Nothing beside it was written.
@@ -165,10 +164,10 @@ TEST_P(Matmul, AsOnTheHost) {
   }
 
   testing::internal::CaptureStderr(); // An address less aligned than was promised.
-  EXPECT_NE(cublasLtMatmul(handle, desc, alpha, da + 16, la, db, lb, beta, dd, ld_, dd, ld_, result,
-                           workspace, 1 << 16, stream), 0);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("A is not aligned to the 256 bytes"),
-            std::string::npos);
+  EXPECT_NE(cublasLtMatmul(handle, desc, alpha, da + 16, la, db, lb, beta, dd, ld_, dd, ld_, result, workspace, 1 << 16,
+                           stream),
+            0);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("A is not aligned to the 256 bytes"), std::string::npos);
   OK(cuStreamDestroy_v2(stream));
   for (void *l : {la, lb, ld_})
     OK(cublasLtMatrixLayoutDestroy(l));
@@ -203,17 +202,17 @@ TEST_F(Emulated, CublasLtRefusesWhatDoesNotFit) {
   alignas(8) char result[112];
   int returned = 1;
   testing::internal::CaptureStderr();
-  EXPECT_EQ(cublasLtMatmulAlgoGetHeuristic(handle, desc, la, lb, la, la, preference, 1, result,
-                                           &returned), 15);
-  EXPECT_EQ(cublasLtMatmulAlgoGetHeuristic(handle, desc, la, la, ld, ld, preference, 1, result,
-                                           &returned), 7);
+  EXPECT_EQ(cublasLtMatmulAlgoGetHeuristic(handle, desc, la, lb, la, la, preference, 1, result, &returned), 15);
+  EXPECT_EQ(cublasLtMatmulAlgoGetHeuristic(handle, desc, la, la, ld, ld, preference, 1, result, &returned), 7);
   EXPECT_EQ(returned, 0);
   EXPECT_EQ(cublasLtMatmulDescSetAttribute(desc, 3, result, 8), 7);
   CUdeviceptr p = alloc(64);
   float one = 1;
   // B reaches beyond its allocation.
-  OK(cublasLtMatmul(handle, desc, &one, p, la, p + 16, la, &one, p, la, p, la, nullptr, 0, 0,
-                    nullptr) == 13 || cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS ? 0 : 1);
+  OK(cublasLtMatmul(handle, desc, &one, p, la, p + 16, la, &one, p, la, p, la, nullptr, 0, 0, nullptr) == 13 ||
+             cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS
+         ? 0
+         : 1);
   std::string message = testing::internal::GetCapturedStderr();
   EXPECT_NE(message.find("cublasLtMatmul, B: 64 bytes"), message.npos) << message;
   buffers_.clear();

@@ -203,12 +203,13 @@ TEST(Nccl, EveryType) {
     check(uint32_t(), 3, [](int v) { return uint32_t(v); }, plain);
     check(int64_t(), 4, [](int v) { return int64_t(v); }, plain);
     check(uint64_t(), 5, [](int v) { return uint64_t(v); }, plain);
-    check(uint16_t(), 6, [](int v) { return floatToHalf(float(v)); },
-          [](uint16_t v) { return double(halfToFloat(v)); });
+    check(
+        uint16_t(), 6, [](int v) { return floatToHalf(float(v)); }, [](uint16_t v) { return double(halfToFloat(v)); });
     check(float(), 7, [](int v) { return float(v); }, plain);
     check(double(), 8, [](int v) { return double(v); }, plain);
-    check(uint16_t(), 9, [](int v) { return floatToBFloat(float(v)); },
-          [](uint16_t v) { return double(bfloatToFloat(v)); });
+    check(
+        uint16_t(), 9, [](int v) { return floatToBFloat(float(v)); },
+        [](uint16_t v) { return double(bfloatToFloat(v)); });
   });
 }
 
@@ -241,10 +242,8 @@ TEST(Nccl, SplitAndRecord) {
   for (std::string line; std::getline(file, line);)
     lines.push_back(line);
   std::sort(lines.begin(), lines.end());
-  EXPECT_EQ(lines, (std::vector<std::string>{"rank 0 of [2,0]: all_gather 1 i32",
-                                             "rank 1 of [5,3,1]: all_gather 1 i32",
-                                             "rank 2 of [2,0]: all_gather 1 i32",
-                                             "rank 3 of [5,3,1]: all_gather 1 i32",
+  EXPECT_EQ(lines, (std::vector<std::string>{"rank 0 of [2,0]: all_gather 1 i32", "rank 1 of [5,3,1]: all_gather 1 i32",
+                                             "rank 2 of [2,0]: all_gather 1 i32", "rank 3 of [5,3,1]: all_gather 1 i32",
                                              "rank 5 of [5,3,1]: all_gather 1 i32"}));
   unlink(path);
 }
@@ -286,8 +285,7 @@ TEST(Nccl, OneRankDoesSomethingElse) {
       true);
   EXPECT_EQ(failed, 3);
   std::string message = testing::internal::GetCapturedStderr();
-  EXPECT_NE(message.find("operation 0 is all_reduce 8 f32 sum, but on rank 1 all_reduce 4 f32 sum"),
-            message.npos)
+  EXPECT_NE(message.find("operation 0 is all_reduce 8 f32 sum, but on rank 1 all_reduce 4 f32 sum"), message.npos)
       << message;
 }
 
@@ -308,8 +306,7 @@ TEST(Nccl, OneRankStaysAway) {
         }
       },
       true);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("hangs: ranks 1 did not come"),
-            std::string::npos);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("hangs: ranks 1 did not come"), std::string::npos);
 }
 
 TEST(Nccl, AbortEndsWhatHangs) {

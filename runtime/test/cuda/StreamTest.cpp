@@ -118,8 +118,7 @@ TEST_F(Streams, HostAddressForADevice) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(cuMemcpyDtoDAsync_v2(x_, reinterpret_cast<CUdeviceptr>(host.data()), 64, stream_[0]),
             CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuMemcpyHtoDAsync_v2(x_, reinterpret_cast<void *>(y_), 64, stream_[0]),
-            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyHtoDAsync_v2(x_, reinterpret_cast<void *>(y_), 64, stream_[0]), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemFree_v2(x_ + 4), CUDA_ERROR_INVALID_VALUE);
   std::string message = testing::internal::GetCapturedStderr();
   EXPECT_NE(message.find("expected a device address"), message.npos) << message;
@@ -239,8 +238,8 @@ void leak() {
 void fill() {
   CUdeviceptr p, q;
   open();
-  bool fits = cuMemAlloc_v2(&p, 600) == 0 && cuMemAlloc_v2(&q, 500) == 2 &&
-              cuMemFree_v2(p) == 0 && cuMemAlloc_v2(&q, 500) == 0;
+  bool fits =
+      cuMemAlloc_v2(&p, 600) == 0 && cuMemAlloc_v2(&q, 500) == 2 && cuMemFree_v2(p) == 0 && cuMemAlloc_v2(&q, 500) == 0;
   exit(fits ? 0 : 1);
 }
 
@@ -255,8 +254,8 @@ void fillPool() {
   for (int i = 0; i < 2; ++i)
     fits = fits && cuMemAllocAsync(&p, 600, nullptr) == 0 && cuMemFreeAsync(p, nullptr) == 0 &&
            cuStreamSynchronize(nullptr) == 0;
-  fits = fits && cuMemAlloc_v2(&q, 600) == 2 && cuMemPoolTrimTo(pool, 0) == 0 &&
-         cuMemAlloc_v2(&q, 600) == 0 && cuMemAllocAsync(&p, 600, nullptr) == 2;
+  fits = fits && cuMemAlloc_v2(&q, 600) == 2 && cuMemPoolTrimTo(pool, 0) == 0 && cuMemAlloc_v2(&q, 600) == 0 &&
+         cuMemAllocAsync(&p, 600, nullptr) == 2;
   exit(fits ? 0 : 1);
 }
 
@@ -277,8 +276,7 @@ TEST(StreamsDeathTest, Leaks) {
 TEST(StreamsDeathTest, MemoryOfADevice) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   setenv("SK_EMU_MEMORY", "1000", 1);
-  EXPECT_EXIT(fill(), testing::ExitedWithCode(0),
-              "500 bytes on device 0, of 1000 bytes 600 are used");
+  EXPECT_EXIT(fill(), testing::ExitedWithCode(0), "500 bytes on device 0, of 1000 bytes 600 are used");
   unsetenv("SK_EMU_MEMORY");
 }
 

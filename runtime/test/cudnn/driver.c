@@ -23,7 +23,7 @@ int cuModuleGetFunction(void **function) { return *function = &loaded, success; 
 int cuKernelGetAttribute(int *value) { return *value = 0, success; }
 int cuOccupancyMaxPotentialClusterSize(int *size) { return *size = 8, success; }
 
-#define NOTHING(name)                                                                        \
+#define NOTHING(name)                                                                                                  \
   int name(void) { return success; }
 NOTHING(cuCtxGetLimit)
 NOTHING(cuCtxPopCurrent)

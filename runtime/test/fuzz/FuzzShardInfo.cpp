@@ -24,8 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       auto pieces = parsePiecesCall(extras);
       fuzz::checkMessage(pieces.status());
       if (pieces.ok())
-        fuzz::checkMessage(
-            validatePieces(pieces->pieces, {256}, pieces->shape, pieces->shape, pieces->ranks));
+        fuzz::checkMessage(validatePieces(pieces->pieces, {256}, pieces->shape, pieces->shape, pieces->ranks));
     }
   return 0;
 }

@@ -27,8 +27,7 @@ namespace shardkit::rt::fuzz {
 }
 
 inline void checkMessage(const Status &status) {
-  if (!status.ok() && (status.message().empty() ||
-                       status.message().find('\n') != std::string::npos))
+  if (!status.ok() && (status.message().empty() || status.message().find('\n') != std::string::npos))
     report("a message is not one line");
 }
 
@@ -58,8 +57,7 @@ inline std::shared_ptr<File> memoryFile(const uint8_t *data, size_t size) {
 /// A directory with data files that metadata may name: 64 bytes, one tensor.
 inline const std::string &directory() {
   static const std::string path = [] {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "shardkit-fuzz-XXXXXX").string();
+    std::string pattern = (std::filesystem::temp_directory_path() / "shardkit-fuzz-XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
       report("no temporary directory");
     std::ofstream(pattern + "/p.bin", std::ios::binary) << std::string(64, 'x');

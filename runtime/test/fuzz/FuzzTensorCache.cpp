@@ -8,8 +8,7 @@ using namespace shardkit::rt;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   WeightSet set;
-  Status status = parseTensorCache(std::string(reinterpret_cast<const char *>(data), size),
-                                   fuzz::directory(), {}, set);
+  Status status = parseTensorCache(std::string(reinterpret_cast<const char *>(data), size), fuzz::directory(), {}, set);
   fuzz::checkMessage(status);
   if (status.ok())
     for (const auto &[name, tensor] : set.tensors)

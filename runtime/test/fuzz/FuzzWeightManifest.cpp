@@ -7,8 +7,7 @@
 using namespace shardkit::rt;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  auto manifest =
-      parseWeightManifest(std::string(reinterpret_cast<const char *>(data), size), "input");
+  auto manifest = parseWeightManifest(std::string(reinterpret_cast<const char *>(data), size), "input");
   fuzz::checkMessage(manifest.status());
   if (!manifest.ok())
     return 0;
@@ -20,8 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ShardMap map(value.extents);
     for (int64_t g = 0; g < std::min<int64_t>(value.globalElements, 32); ++g) {
       ShardMap::Place place = map.find(g);
-      if (place.rank < 0 || place.rank >= manifest->devices || place.local < 0 ||
-          place.local >= value.localElements || place.run < 1)
+      if (place.rank < 0 || place.rank >= manifest->devices || place.local < 0 || place.local >= value.localElements ||
+          place.run < 1)
         fuzz::report("an element lies in no shard");
     }
   }

@@ -24,30 +24,24 @@ TemporaryDirectory::~TemporaryDirectory() {
 
 Status TemporaryDirectory::create() {
   const char *base = ::getenv("TMPDIR");
-  std::string pattern =
-      std::string(base && *base ? base : "/tmp") + "/shard-run-XXXXXX";
+  std::string pattern = std::string(base && *base ? base : "/tmp") + "/shard-run-XXXXXX";
   if (!::mkdtemp(pattern.data()))
-    return ioError("no temporary directory: " +
-                   std::string(std::strerror(errno)));
+    return ioError("no temporary directory: " + std::string(std::strerror(errno)));
   path_ = pattern;
   return {};
 }
 
-Status compile(const Options &options, const std::string &bundle,
-               bool &failed) {
+Status compile(const Options &options, const std::string &bundle, bool &failed) {
   failed = false;
   std::error_code error;
-  std::filesystem::path self =
-      std::filesystem::read_symlink("/proc/self/exe", error);
+  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   std::string compiler = (self.parent_path() / "shard-compile").string();
   if (error || !std::filesystem::exists(compiler, error))
-    return notFound("'" + options.program +
-                    "' is a file, to be compiled, but there is no " + compiler);
+    return notFound("'" + options.program + "' is a file, to be compiled, but there is no " + compiler);
   std::vector<std::string> words = {compiler, options.program, "-o", bundle};
   if (options.verify)
     words.push_back("--with-reference");
-  words.insert(words.end(), options.compileOptions.begin(),
-               options.compileOptions.end());
+  words.insert(words.end(), options.compileOptions.begin(), options.compileOptions.end());
   std::vector<char *> argv;
   for (std::string &word : words)
     argv.push_back(word.data());
@@ -69,8 +63,7 @@ Status compile(const Options &options, const std::string &bundle,
     if (errno != EINTR)
       return ioError(compiler + ": " + std::strerror(errno));
   if (WIFSIGNALED(state))
-    return internalError("shard-compile was ended by signal " +
-                         std::to_string(WTERMSIG(state)));
+    return internalError("shard-compile was ended by signal " + std::to_string(WTERMSIG(state)));
   failed = WEXITSTATUS(state) != 0;
   return {};
 }

@@ -20,8 +20,7 @@ private:
 
 /// Runs the shard-compile that stands beside this executable. Its messages go
 /// to our own output; `failed` is set when it ran and reported an error itself.
-rt::Status compile(const Options &options, const std::string &bundle,
-                   bool &failed);
+rt::Status compile(const Options &options, const std::string &bundle, bool &failed);
 
 } // namespace shardkit::run
 

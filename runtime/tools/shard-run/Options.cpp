@@ -15,27 +15,23 @@ namespace shardkit::run {
 namespace {
 
 template <typename T> bool parseNumber(const std::string &text, T &value) {
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
 }
 
 bool endsWith(const std::string &text, const std::string &suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
+  return text.size() >= suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 Status addInput(const std::string &text, Options &options) {
   size_t equal = text.find('=');
   std::error_code error;
-  if (endsWith(text, ".safetensors") &&
-      (equal == std::string::npos || std::filesystem::exists(text, error))) {
+  if (endsWith(text, ".safetensors") && (equal == std::string::npos || std::filesystem::exists(text, error))) {
     options.inputFiles.push_back(text);
     return {};
   }
   if (equal == std::string::npos || equal == 0 || equal + 1 == text.size())
-    return invalid("--input=" + text +
-                   ", expected NAME=FILE.npy or FILE.safetensors");
+    return invalid("--input=" + text + ", expected NAME=FILE.npy or FILE.safetensors");
   std::string name = text.substr(0, equal);
   for (const auto &input : options.inputs)
     if (input.first == name)
@@ -47,12 +43,10 @@ Status addInput(const std::string &text, Options &options) {
 Status addRange(const std::string &text, Options &options) {
   size_t equal = text.rfind('='), colon = text.rfind(':');
   int64_t low, high;
-  if (equal == std::string::npos || equal == 0 || colon == std::string::npos ||
-      colon < equal ||
-      !parseNumber(text.substr(equal + 1, colon - equal - 1), low) ||
-      !parseNumber(text.substr(colon + 1), high) || low >= high)
-    return invalid("--range=" + text +
-                   ", expected NAME=LOW:HIGH with LOW < HIGH");
+  if (equal == std::string::npos || equal == 0 || colon == std::string::npos || colon < equal ||
+      !parseNumber(text.substr(equal + 1, colon - equal - 1), low) || !parseNumber(text.substr(colon + 1), high) ||
+      low >= high)
+    return invalid("--range=" + text + ", expected NAME=LOW:HIGH with LOW < HIGH");
   options.ranges[text.substr(0, equal)] = {low, high};
   return {};
 }
@@ -60,19 +54,14 @@ Status addRange(const std::string &text, Options &options) {
 } // namespace
 
 Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
-  CLI::App app("Runs a sharded program on the logical devices of its mesh.",
-               "shard-run");
+  CLI::App app("Runs a sharded program on the logical devices of its mesh.", "shard-run");
   Options options;
   std::vector<std::string> inputs, ranges, passThrough;
-  std::string deviceMap, devicesPerProcess = "1", load = "direct", io = "auto", seed, verify,
-                         autoShard, pipeline;
+  std::string deviceMap, devicesPerProcess = "1", load = "direct", io = "auto", seed, verify, autoShard, pipeline;
   // Options that may be repeated take one value each, so that a positional
   // argument after them is not taken for a second value.
-  auto repeated = [&](const char *name, std::vector<std::string> &values,
-                      const char *text) {
-    app.add_option(name, values, text)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  auto repeated = [&](const char *name, std::vector<std::string> &values, const char *text) {
+    app.add_option(name, values, text)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
   app.add_option("BUNDLE_OR_IR", options.program,
                  "A bundle directory, or an IR file that the shard-compile "
@@ -80,19 +69,15 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_option("--weights", options.weights,
                  "A .safetensors file, its index, tensor-cache.json, .npz, or a "
                  "directory with one of these");
-  app.add_flag("--follow-links", options.followLinks,
-               "Weight files may be links that leave their directory");
+  app.add_flag("--follow-links", options.followLinks, "Weight files may be links that leave their directory");
   repeated("--input", inputs, "NAME=FILE.npy, or FILE.safetensors");
-  app.add_option("--output-dir", options.outputDir,
-                 "Where results are written; nothing is written without it");
-  app.add_option("--output-format", options.outputFormat,
-                 "npy (a file per result) or safetensors (one file)");
+  app.add_option("--output-dir", options.outputDir, "Where results are written; nothing is written without it");
+  app.add_option("--output-format", options.outputFormat, "npy (a file per result) or safetensors (one file)");
   app.add_option("--backend", options.backend,
                  "local: threads of this process; mpi: processes under mpirun, one for "
                  "each device; nccl: the same on GPUs, or processes by SK_RANK, "
                  "SK_WORLD_SIZE and SK_ADDRESS");
-  app.add_option("--target", options.target,
-                 "cpu or cuda: what IR is compiled for; of a bundle, what it must be for");
+  app.add_option("--target", options.target, "cpu or cuda: what IR is compiled for; of a bundle, what it must be for");
   app.add_option("--chip", options.chip, "cuda: the same for the chip, sm_90");
   app.add_option("--matmul-precision", options.matmulPrecision,
                  "cuda: ieee, or tf32 for f32 contractions that round their inputs");
@@ -103,30 +88,22 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_flag("--tune", options.tune,
                "cuda: measure the library's algorithms for each product and take the fastest; "
                "sums may be rounded differently from run to run");
-  app.add_flag("--profile", options.profile,
-               "cuda: the report says what took the time on the device; without graphs");
+  app.add_flag("--profile", options.profile, "cuda: the report says what took the time on the device; without graphs");
   app.add_option("--devices-per-process", devicesPerProcess,
                  "mpi, nccl: at most so many devices in a process; auto: as many as it takes");
   app.add_option("--library-threads", options.libraryThreads,
                  "Threads of each device, for matrix products and loop nests; default: by the cores");
-  app.add_option("--digests", options.digests,
-                 "Write a digest of what each result holds to this file");
-  app.add_option("--suite", options.suite,
-                 "Run what was recorded in this directory (SK_RECORD) and compare digests");
-  app.add_option("--device-map", deviceMap,
-                 "Physical device of each logical rank, 0,2,1,3");
-  app.add_option("--load", load, "direct: each rank reads what it owns; root-scatter: rank 0 reads "
+  app.add_option("--digests", options.digests, "Write a digest of what each result holds to this file");
+  app.add_option("--suite", options.suite, "Run what was recorded in this directory (SK_RECORD) and compare digests");
+  app.add_option("--device-map", deviceMap, "Physical device of each logical rank, 0,2,1,3");
+  app.add_option("--load", load,
+                 "direct: each rank reads what it owns; root-scatter: rank 0 reads "
                  "and scatters; presharded: NAME_shard-K-of-N, no communication");
-  app.add_option("--io", io,
-                 "auto, pread, direct (past the page cache) or mmap");
-  app.add_option("--readers", options.load.readers,
-                 "Threads that read weights; default by the cores");
-  repeated("--shard-functions", options.shardFunctions,
-           "A library with int sk_register(sk_context *)");
-  app.add_option("--function", options.function,
-                 "The public function to run; default the only one");
-  app.add_option("--random-inputs", seed,
-                 "Seed for inputs (and weights) that no file gives");
+  app.add_option("--io", io, "auto, pread, direct (past the page cache) or mmap");
+  app.add_option("--readers", options.load.readers, "Threads that read weights; default by the cores");
+  repeated("--shard-functions", options.shardFunctions, "A library with int sk_register(sk_context *)");
+  app.add_option("--function", options.function, "The public function to run; default the only one");
+  app.add_option("--random-inputs", seed, "Seed for inputs (and weights) that no file gives");
   repeated("--range", ranges, "NAME=LOW:HIGH for random integers");
   app.add_flag("--verify{tolerance}", verify,
                "Compare with the unsharded program; --verify=exact wants equal "
@@ -137,15 +114,11 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
   app.add_option("--repeat", options.repeat, "Run the step N times");
   app.add_flag("--donate", options.donate,
                "Results tied to an argument (spmd.tied) take its memory: each step starts from what the last one left");
-  app.add_option("--timeout", options.timeout,
-                 "Seconds that a collective may wait");
+  app.add_option("--timeout", options.timeout, "Seconds that a collective may wait");
   app.add_flag("--verbose", options.verbose, "One line per result");
-  repeated("--compile-option", passThrough,
-           "An option for shard-compile, when given IR");
-  app.add_flag("--auto-shard{on}", autoShard,
-               "Passed to shard-compile, when given IR; --auto-shard=OPTIONS");
-  app.add_flag("--pipeline{on}", pipeline,
-               "Passed to shard-compile, when given IR; --pipeline=OPTIONS");
+  repeated("--compile-option", passThrough, "An option for shard-compile, when given IR");
+  app.add_flag("--auto-shard{on}", autoShard, "Passed to shard-compile, when given IR; --auto-shard=OPTIONS");
+  app.add_flag("--pipeline{on}", pipeline, "Passed to shard-compile, when given IR; --pipeline=OPTIONS");
   app.set_version_flag("--version", "shard-run 0.1.0");
   try {
     tools::parse(app, argc, argv);
@@ -179,13 +152,10 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     return invalid("--profile, expected --report=FILE with it");
   if (devicesPerProcess == "auto")
     options.devicesPerProcess = 0;
-  else if (!parseNumber(devicesPerProcess, options.devicesPerProcess) ||
-           options.devicesPerProcess < 1)
-    return invalid("--devices-per-process=" + devicesPerProcess +
-                   ", expected a positive number or auto");
+  else if (!parseNumber(devicesPerProcess, options.devicesPerProcess) || options.devicesPerProcess < 1)
+    return invalid("--devices-per-process=" + devicesPerProcess + ", expected a positive number or auto");
   if (options.libraryThreads < 0)
-    return invalid("--library-threads=" + std::to_string(options.libraryThreads) +
-                   ", expected a positive number");
+    return invalid("--library-threads=" + std::to_string(options.libraryThreads) + ", expected a positive number");
   auto mode = parseLoadMode(load);
   if (!mode)
     return invalid("--load=" + load + ", expected direct, root-scatter or presharded");
@@ -198,11 +168,9 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     return invalid("--readers=" + std::to_string(options.load.readers) + ", expected 1 to " +
                    std::to_string(maxReaders));
   if (options.outputFormat != "npy" && options.outputFormat != "safetensors")
-    return invalid("--output-format=" + options.outputFormat +
-                   ", expected npy or safetensors");
+    return invalid("--output-format=" + options.outputFormat + ", expected npy or safetensors");
   if (options.repeat < 1)
-    return invalid("--repeat=" + std::to_string(options.repeat) +
-                   ", expected at least 1");
+    return invalid("--repeat=" + std::to_string(options.repeat) + ", expected at least 1");
   if (options.donate && !verify.empty() && options.repeat > 1)
     return invalid("--donate with --verify and --repeat=" + std::to_string(options.repeat) +
                    ", expected one step: the unsharded program runs one");
@@ -218,31 +186,28 @@ Expected<Options> parseOptions(int argc, char **argv, std::string &helpText) {
     size_t comma = std::min(deviceMap.find(',', at), deviceMap.size());
     int64_t device;
     if (!parseNumber(deviceMap.substr(at, comma - at), device) || device < 0)
-      return invalid("--device-map=" + deviceMap +
-                     ", expected a list of device numbers");
+      return invalid("--device-map=" + deviceMap + ", expected a list of device numbers");
     options.deviceMap.push_back(device);
     at = comma + 1;
   }
   if (!verify.empty() && verify != "tolerance" && verify != "exact")
-    return invalid("--verify=" + verify + ", expected --verify or "
-                                          "--verify=exact");
+    return invalid("--verify=" + verify +
+                   ", expected --verify or "
+                   "--verify=exact");
   options.verify = !verify.empty();
   options.exact = verify == "exact";
   for (auto [name, tolerance] : {std::pair("--rtol", options.rtol), {"--atol", options.atol}})
     if (tolerance && !(*tolerance >= 0))
-      return invalid(std::string(name) + "=" + std::to_string(*tolerance) +
-                     ", expected 0 or a positive number");
+      return invalid(std::string(name) + "=" + std::to_string(*tolerance) + ", expected 0 or a positive number");
   if (!options.target.empty())
     options.compileOptions.push_back("--target=" + options.target);
   if (!options.chip.empty())
     options.compileOptions.push_back("--chip=" + options.chip);
   if (!autoShard.empty())
-    options.compileOptions.push_back(
-        autoShard == "on" ? "--auto-shard" : "--auto-shard=" + autoShard);
+    options.compileOptions.push_back(autoShard == "on" ? "--auto-shard" : "--auto-shard=" + autoShard);
   if (!pipeline.empty())
     options.compileOptions.push_back(pipeline == "on" ? "--pipeline" : "--pipeline=" + pipeline);
-  options.compileOptions.insert(options.compileOptions.end(),
-                                passThrough.begin(), passThrough.end());
+  options.compileOptions.insert(options.compileOptions.end(), passThrough.begin(), passThrough.end());
   return options;
 }
 

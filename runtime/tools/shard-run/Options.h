@@ -19,9 +19,9 @@ struct Options {
   std::string weights;
   bool followLinks = false;
   rt::LoadOptions load;
-  std::vector<std::string> shardFunctions; ///< Libraries.
+  std::vector<std::string> shardFunctions;                 ///< Libraries.
   std::vector<std::pair<std::string, std::string>> inputs; ///< Name, file.
-  std::vector<std::string> inputFiles; ///< .safetensors with named tensors.
+  std::vector<std::string> inputFiles;                     ///< .safetensors with named tensors.
   std::string outputDir;
   std::string outputFormat = "npy";
   std::string function;
@@ -34,24 +34,23 @@ struct Options {
   int64_t repeat = 1;
   bool donate = false; ///< Tied results take the memory of their arguments.
   double timeout = 60;
-  std::string backend = "local"; ///< Or mpi, nccl.
-  int64_t devicesPerProcess = 1; ///< At most; 0: as many as it takes.
-  int libraryThreads = 0;        ///< Of each rank; 0: by the cores.
-  std::string target, chip;      ///< Empty: what the bundle is for.
-  std::string matmulPrecision = "ieee"; ///< Or tf32; of devices.
-  std::string attention = "auto";       ///< Or cudnn, kernel; of devices.
-  bool graphs = true;                   ///< Of devices.
-  bool tune = false;                    ///< Of devices: products.
-  bool profile = false;                 ///< In the report, what devices did and how long.
-  std::string digests;           ///< File for a digest of every result.
-  std::string suite;             ///< Directory of recorded runs (SK_RECORD).
+  std::string backend = "local";           ///< Or mpi, nccl.
+  int64_t devicesPerProcess = 1;           ///< At most; 0: as many as it takes.
+  int libraryThreads = 0;                  ///< Of each rank; 0: by the cores.
+  std::string target, chip;                ///< Empty: what the bundle is for.
+  std::string matmulPrecision = "ieee";    ///< Or tf32; of devices.
+  std::string attention = "auto";          ///< Or cudnn, kernel; of devices.
+  bool graphs = true;                      ///< Of devices.
+  bool tune = false;                       ///< Of devices: products.
+  bool profile = false;                    ///< In the report, what devices did and how long.
+  std::string digests;                     ///< File for a digest of every result.
+  std::string suite;                       ///< Directory of recorded runs (SK_RECORD).
   std::vector<std::string> compileOptions; ///< Passed to shard-compile.
 };
 
 /// Parses the command line. `helpText` is set (and printed by the caller) for
 /// --help and --version.
-rt::Expected<Options> parseOptions(int argc, char **argv,
-                                   std::string &helpText);
+rt::Expected<Options> parseOptions(int argc, char **argv, std::string &helpText);
 
 } // namespace shardkit::run
 

@@ -45,9 +45,7 @@ Json timesJson(const std::vector<const TimeStats *> &ranks) {
     total.push_back(stats->seconds);
     longest.push_back(stats->maxSeconds);
   }
-  return {{"executions", executions},
-          {"seconds_per_rank", total},
-          {"max_seconds_per_rank", longest}};
+  return {{"executions", executions}, {"seconds_per_rank", total}, {"max_seconds_per_rank", longest}};
 }
 
 /// What was measured of collective `id` of a function.
@@ -88,8 +86,7 @@ Json pipelineJson(const RunRecord &record) {
   const PipelineInfo &pipeline = *record.what->pipeline();
   Json stages = Json::array(), functions = Json::array(), transfers = Json::array();
   for (const StageInfo &stage : pipeline.stages) {
-    Json bytes = Json::array(), run = Json::array(), transfer = Json::array(),
-         wait = Json::array();
+    Json bytes = Json::array(), run = Json::array(), transfer = Json::array(), wait = Json::array();
     for (int64_t rank : stage.ranks) {
       const RunStats::Rank &stats = record.stats.ranks[size_t(rank)];
       bytes.push_back(stats.peakValueBytes);
@@ -132,10 +129,7 @@ Json pipelineJson(const RunRecord &record) {
 }
 
 Json collectiveJson(const FunctionInfo &function, const CollectiveInfo &info) {
-  Json entry = {{"id", info.id},
-                {"function", function.name},
-                {"kind", info.kind},
-                {"axes", info.axes}};
+  Json entry = {{"id", info.id}, {"function", function.name}, {"kind", info.kind}, {"axes", info.axes}};
   if (info.reduction != Reduction::None)
     entry["reduction"] = reductionName(info.reduction);
   entry["bytes"] = info.bytes;
@@ -183,8 +177,8 @@ void printSummary(const RunRecord &record) {
               whole.devices == 1 ? "" : "s", collectives, collectives == 1 ? "" : "s");
   if (const PipelineInfo *pipeline = record.what->pipeline())
     std::printf(", %zu stages, %" PRId64 " microbatch%s, %zu transfer%s", pipeline->stages.size(),
-                pipeline->microbatches, pipeline->microbatches == 1 ? "" : "es",
-                pipeline->transfers.size(), pipeline->transfers.size() == 1 ? "" : "s");
+                pipeline->microbatches, pipeline->microbatches == 1 ? "" : "es", pipeline->transfers.size(),
+                pipeline->transfers.size() == 1 ? "" : "s");
   std::printf("\n");
   const LoadStats &load = record.load;
   int64_t least = INT64_MAX, most = 0;
@@ -197,8 +191,7 @@ void printSummary(const RunRecord &record) {
     std::string owned = sizeText(most);
     if (least != most)
       owned = sizeText(least) + " to " + owned;
-    std::printf(", %s owned per device, %s read in all", owned.c_str(),
-                sizeText(load.total.bytesRead).c_str());
+    std::printf(", %s owned per device, %s read in all", owned.c_str(), sizeText(load.total.bytesRead).c_str());
     if (load.total.bytesRead >= 10'000'000 && load.total.seconds > 0)
       std::printf(", %.2f GB/s, %s staging", double(load.total.bytesRead) / load.total.seconds / 1e9,
                   sizeText(load.stagingBytes).c_str());
@@ -207,8 +200,7 @@ void printSummary(const RunRecord &record) {
   if (record.steps.size() == 1)
     std::printf("step: %.3f ms\n", record.steps[0] * 1e3);
   else
-    std::printf("step: min %.3f ms, median %.3f ms over %zu runs\n",
-                record.minStep() * 1e3, record.medianStep() * 1e3,
+    std::printf("step: min %.3f ms, median %.3f ms over %zu runs\n", record.minStep() * 1e3, record.medianStep() * 1e3,
                 record.steps.size());
   std::printf("peak memory: %s\n", sizeText(peakMemory()).c_str());
 }
@@ -218,17 +210,13 @@ void printDifferences(const RunRecord &record, bool onlyMismatches) {
     const Difference &difference = record.differences[i];
     if (onlyMismatches && record.within[i])
       continue;
-    std::printf("%s %s %s: max abs error %.3g, max rel error %.3g",
-                record.within[i] ? "verify" : "MISMATCH",
-                record.what->name().c_str(), record.what->whole().results[i].name.c_str(),
-                difference.maxAbs,
+    std::printf("%s %s %s: max abs error %.3g, max rel error %.3g", record.within[i] ? "verify" : "MISMATCH",
+                record.what->name().c_str(), record.what->whole().results[i].name.c_str(), difference.maxAbs,
                 difference.maxRel());
     if (!record.within[i]) {
-      std::printf(", %" PRId64 " of %" PRId64 " elements differ",
-                  difference.unequal, difference.elements);
+      std::printf(", %" PRId64 " of %" PRId64 " elements differ", difference.unequal, difference.elements);
       if (difference.incomparable)
-        std::printf(", %" PRId64 " of them NaN or infinite on one side",
-                    difference.incomparable);
+        std::printf(", %" PRId64 " of them NaN or infinite on one side", difference.incomparable);
       if (!record.disagreements[i].empty())
         std::printf(", %s", record.disagreements[i].c_str());
     } else {
@@ -248,8 +236,7 @@ void printVerdict(const std::vector<RunRecord> &records, bool exact) {
       maxAbs = std::max(maxAbs, record.differences[i].maxAbs);
       maxRel = std::max(maxRel, record.differences[i].maxRel());
     }
-  std::printf("verify: %zu function%s, %zu result%s, ", records.size(),
-              records.size() == 1 ? "" : "s", results,
+  std::printf("verify: %zu function%s, %zu result%s, ", records.size(), records.size() == 1 ? "" : "s", results,
               results == 1 ? "" : "s");
   if (bad)
     std::printf("%zu MISMATCH%s", bad, bad == 1 ? "" : "ES");
@@ -265,24 +252,19 @@ std::string suiteEntry(const std::string &run, const RunRecord &record) {
     passed &= bool(record.within[i]);
     error = std::max(error, record.differences[i].maxRel());
   }
-  Json entry = {{"run", run},
-                {"function", record.what->name()},
-                {"devices", record.what->devices()},
-                {"passed", passed},
-                {"max_error", error},
-                {"seconds", record.minStep()}};
+  Json entry = {
+      {"run", run},         {"function", record.what->name()}, {"devices", record.what->devices()}, {"passed", passed},
+      {"max_error", error}, {"seconds", record.minStep()}};
   if (record.graphs.launched > 0)
     entry["graphs"] = {{"recorded", record.graphs.recorded}, {"launched", record.graphs.launched}};
   addUses(entry);
   return entry.dump() + "\n";
 }
 std::string suiteEntry(const std::string &run, const std::string &error) {
-  return Json({{"run", run}, {"error", error}}).dump(-1, ' ', false, Json::error_handler_t::replace) +
-         "\n";
+  return Json({{"run", run}, {"error", error}}).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Status writeReport(const std::string &path, const Bundle &bundle,
-                   const Options &options,
+Status writeReport(const std::string &path, const Bundle &bundle, const Options &options,
                    const std::vector<RunRecord> &records, int processes) {
   const Manifest &manifest = bundle.manifest();
   Json report = compilerReport(bundle);
@@ -298,8 +280,7 @@ Status writeReport(const std::string &path, const Bundle &bundle,
     report["meshes"] = meshes;
   }
   bool haveFunctions = report.contains("functions");
-  bool haveCollectives = report.contains("collectives") &&
-                         report["collectives"].is_array();
+  bool haveCollectives = report.contains("collectives") && report["collectives"].is_array();
   if (!haveFunctions)
     report["functions"] = Json::array();
   if (!haveCollectives)
@@ -319,9 +300,7 @@ Status writeReport(const std::string &path, const Bundle &bundle,
         arguments.push_back(valueJson(value));
       for (const ValueInfo &value : whole.results)
         results.push_back(valueJson(value));
-      report["functions"].push_back({{"name", whole.name},
-                                     {"arguments", arguments},
-                                     {"results", results}});
+      report["functions"].push_back({{"name", whole.name}, {"arguments", arguments}, {"results", results}});
     }
     for (size_t f = 0; f < record.what->functions().size(); ++f) {
       const FunctionInfo &function = *record.what->functions()[f];
@@ -395,8 +374,7 @@ Status writeReport(const std::string &path, const Bundle &bundle,
       std::string axes;
       for (const Json &axis : entry.value("axes", Json::array()))
         axes += (axes.empty() ? "" : ",") + axis.get<std::string>();
-      int64_t bytes = entry.value("bytes", int64_t(0)) *
-                      entry.value("count", int64_t(1));
+      int64_t bytes = entry.value("bytes", int64_t(0)) * entry.value("count", int64_t(1));
       std::string kind = entry.value("kind", "");
       byKind[kind] = byKind.value(kind, int64_t(0)) + bytes;
       byAxis[axes] = byAxis.value(axes, int64_t(0)) + bytes;

@@ -22,8 +22,7 @@ int64_t peakMemory();
 
 /// The report of the bundle's compiler, if it holds one, with measured times
 /// added; the schema is in docs/Runtime.md.
-rt::Status writeReport(const std::string &path, const rt::Bundle &bundle,
-                       const Options &options,
+rt::Status writeReport(const std::string &path, const rt::Bundle &bundle, const Options &options,
                        const std::vector<RunRecord> &records, int processes);
 
 } // namespace shardkit::run

@@ -32,8 +32,6 @@ Runnable::Runnable(const PipelineInfo &pipeline)
   }
 }
 
-std::string Runnable::title() const {
-  return (pipeline_ ? "pipeline '" : "function '") + name() + "'";
-}
+std::string Runnable::title() const { return (pipeline_ ? "pipeline '" : "function '") + name() + "'"; }
 
 } // namespace shardkit::run

@@ -13,9 +13,7 @@ using namespace shardkit::rt;
 
 namespace shardkit::run {
 
-double RunRecord::minStep() const {
-  return steps.empty() ? 0 : *std::min_element(steps.begin(), steps.end());
-}
+double RunRecord::minStep() const { return steps.empty() ? 0 : *std::min_element(steps.begin(), steps.end()); }
 
 double RunRecord::medianStep() const {
   if (steps.empty())
@@ -23,21 +21,18 @@ double RunRecord::medianStep() const {
   std::vector<double> sorted = steps;
   std::sort(sorted.begin(), sorted.end());
   size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 ? sorted[middle]
-                           : (sorted[middle - 1] + sorted[middle]) / 2;
+  return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-Status Session::prepare(const Runnable &what, Arguments &arguments,
-                        std::vector<sk_program> &programs) {
+Status Session::prepare(const Runnable &what, Arguments &arguments, std::vector<sk_program> &programs) {
   if (what.devices() > Executor::maxRanks)
-    return invalid(what.title() + " needs " + std::to_string(what.devices()) +
-                   " devices, the runtime has at most " + std::to_string(Executor::maxRanks));
+    return invalid(what.title() + " needs " + std::to_string(what.devices()) + " devices, the runtime has at most " +
+                   std::to_string(Executor::maxRanks));
   const int64_t block = backend_.blockOf(what.devices()), most = options_.devicesPerProcess;
   if (backend_.processes() > 1 && most > 0 && block > most)
-    return invalid(what.title() + " needs " + std::to_string(what.devices()) +
-                   " devices, there are " + std::to_string(backend_.processes()) +
-                   " processes with " + std::to_string(most) + " each, expected " +
-                   std::to_string((what.devices() + most - 1) / most) +
+    return invalid(what.title() + " needs " + std::to_string(what.devices()) + " devices, there are " +
+                   std::to_string(backend_.processes()) + " processes with " + std::to_string(most) +
+                   " each, expected " + std::to_string((what.devices() + most - 1) / most) +
                    " processes or --devices-per-process=" + std::to_string(block));
   if (what.pipeline() && options_.load.mode == LoadMode::Presharded)
     return invalid("--load=presharded, but the weights of " + what.title() +
@@ -47,17 +42,15 @@ Status Session::prepare(const Runnable &what, Arguments &arguments,
     arguments.stages.push_back(std::move(sources));
     for (const ValueInfo &value : what.held(s).arguments)
       if (value.load && !value.load->chain.empty())
-        SK_RETURN_IF_ERROR(
-            functions_.check(value.load->chain).withContext("weight '" + value.name + "'"));
+        SK_RETURN_IF_ERROR(functions_.check(value.load->chain).withContext("weight '" + value.name + "'"));
   }
   for (const FunctionInfo *function : what.functions()) {
     SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(*function));
     programs.push_back(program);
   }
   if (options_.verify && !what.whole().reference)
-    return invalid(what.title() +
-                   ": the bundle has no reference to verify against, compile "
-                   "with --with-reference");
+    return invalid(what.title() + ": the bundle has no reference to verify against, compile "
+                                  "with --with-reference");
   if (options_.verify)
     SK_RETURN_IF_ERROR(bundle_.referenceEntry(what.whole()).status());
   if (options_.verify) {
@@ -103,12 +96,10 @@ Status Session::openDevices(const Runnable &what) {
     auto opened = cuda::Devices::open(manifest.chip, begin, end, options);
     SK_RETURN_IF_ERROR(backend_.agree(opened.status()));
     if (isNccl) {
-      SK_ASSIGN_OR_RETURN(
-          known.nccl, cuda::NcclRanks::open(
-                          backend_, **opened, what.devices(), options_.timeout,
-                          [&](const std::function<Status(int64_t)> &fn) {
-                            return executor_.forEachRank(what.devices(), fn);
-                          }));
+      SK_ASSIGN_OR_RETURN(known.nccl, cuda::NcclRanks::open(backend_, **opened, what.devices(), options_.timeout,
+                                                            [&](const std::function<Status(int64_t)> &fn) {
+                                                              return executor_.forEachRank(what.devices(), fn);
+                                                            }));
     }
     known.devices = std::move(*opened);
   }
@@ -117,8 +108,7 @@ Status Session::openDevices(const Runnable &what) {
   return {};
 }
 
-Status Session::runOnce(const Runnable &what, const std::vector<sk_program> &programs,
-                        RunStats *stats) {
+Status Session::runOnce(const Runnable &what, const std::vector<sk_program> &programs, RunStats *stats) {
   return what.pipeline() ? executor_.run(*what.pipeline(), programs, memory_, stats)
                          : executor_.run(what.whole(), programs[0], memory_, stats);
 }
@@ -134,8 +124,7 @@ Expected<RunRecord> Session::run(const Runnable &what) {
     return invalid("--donate: '" + what.name() + "' runs in stages, expected a function");
   RunRecord record;
   record.what = &what;
-  cuda::Device *device = devices_ ? devices_->of(backend_.ownRanks(what.devices()).first)
-                                  : nullptr;
+  cuda::Device *device = devices_ ? devices_->of(backend_.ownRanks(what.devices()).first) : nullptr;
   const cuda::AttentionUses before = device ? device->attentionUses() : cuda::AttentionUses();
   const cuda::GraphUses graphsBefore = device ? device->graphUses() : cuda::GraphUses();
   const size_t devices = size_t(what.devices());
@@ -145,9 +134,7 @@ Expected<RunRecord> Session::run(const Runnable &what) {
   const int64_t sent = backend_.sent().first;
   SK_RETURN_IF_ERROR(load(what, arguments, record));
   record.loadMessages = backend_.sent().first - sent;
-  record.loadSeconds = std::chrono::duration<double>(
-                           std::chrono::steady_clock::now() - start)
-                           .count();
+  record.loadSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   auto [begin, end] = backend_.ownRanks(what.devices());
   record.localBytes.resize(devices);
   for (int64_t r = begin; r < end; ++r)
@@ -172,9 +159,8 @@ Expected<RunRecord> Session::run(const Runnable &what) {
     record.profile = device->profile();
   }
   if (devices_)
-    SK_RETURN_IF_ERROR(backend_.agree(executor_.forEachRank(what.devices(), [&](int64_t rank) {
-      return memory_[size_t(rank)].downloadResults(what.heldBy(rank));
-    })));
+    SK_RETURN_IF_ERROR(backend_.agree(executor_.forEachRank(
+        what.devices(), [&](int64_t rank) { return memory_[size_t(rank)].downloadResults(what.heldBy(rank)); })));
   if (measured_)
     SK_RETURN_IF_ERROR(mergeRecords(record));
   if (!options_.digests.empty())
@@ -228,16 +214,15 @@ Status Session::mergeRecords(RunRecord &record) {
   mine.add(load.total);
   mine.add(record.loadMessages);
   mine.add(load.readers);
-  for (int64_t value : {load.stagingBytes, load.bytesDirect, load.bytesMapped, load.scatters,
-                        load.broadcasts, load.exchanges})
+  for (int64_t value :
+       {load.stagingBytes, load.bytesDirect, load.bytesMapped, load.scatters, load.broadcasts, load.exchanges})
     mine.add(value);
   for (const LoadCounters &counters : load.ranks)
     mine.add(counters);
   auto [begin, end] = backend_.ownRanks(devices);
   for (int64_t rank = begin; rank < end; ++rank) {
     mine.add(record.localBytes[size_t(rank)]);
-    record.what->forEachCounter(record.stats, rank,
-                                [&](const auto &counter) { mine.add(counter); });
+    record.what->forEachCounter(record.stats, rank, [&](const auto &counter) { mine.add(counter); });
   }
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_.exchange(mine.text));
   LoadStats total;
@@ -253,8 +238,8 @@ Status Session::mergeRecords(RunRecord &record) {
     total.readers += theirs.take<int>();
     // At once, on every node.
     total.stagingBytes += theirs.take<int64_t>();
-    for (int64_t *value : {&total.bytesDirect, &total.bytesMapped, &total.scatters,
-                           &total.broadcasts, &total.exchanges})
+    for (int64_t *value :
+         {&total.bytesDirect, &total.bytesMapped, &total.scatters, &total.broadcasts, &total.exchanges})
       *value += theirs.take<int64_t>();
     for (LoadCounters &counters : total.ranks) {
       counters.add(theirs.take<LoadCounters>());

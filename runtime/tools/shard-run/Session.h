@@ -20,18 +20,18 @@ struct RunRecord {
   const Runnable *what = nullptr;
   double loadSeconds = 0; ///< Random arguments included.
   rt::LoadStats load;
-  int64_t loadMessages = 0; ///< Sent between processes for the load.
-  std::vector<double> steps;          ///< Seconds.
+  int64_t loadMessages = 0;  ///< Sent between processes for the load.
+  std::vector<double> steps; ///< Seconds.
   rt::RunStats stats;
-  std::vector<int64_t> localBytes; ///< Per rank: arguments, results and arena.
-  rt::cuda::AttentionUses attention; ///< Of the first rank of this process.
-  rt::cuda::GraphUses graphs;        ///< The same.
+  std::vector<int64_t> localBytes;                       ///< Per rank: arguments, results and arena.
+  rt::cuda::AttentionUses attention;                     ///< Of the first rank of this process.
+  rt::cuda::GraphUses graphs;                            ///< The same.
   std::map<std::string, rt::cuda::Device::Work> profile; ///< The same, of all steps.
-  std::vector<rt::Difference> differences; ///< Per result, with --verify; on process 0.
+  std::vector<rt::Difference> differences;               ///< Per result, with --verify; on process 0.
   /// Per result, that its places differ, with --verify; on process 0.
   std::vector<std::string> disagreements;
-  std::vector<bool> within; ///< On every process.
-  std::vector<std::string> digests;        ///< Per result, if asked for; on every process.
+  std::vector<bool> within;         ///< On every process.
+  std::vector<std::string> digests; ///< Per result, if asked for; on every process.
 
   double minStep() const;
   double medianStep() const;
@@ -41,18 +41,17 @@ struct RunRecord {
 /// the backend do so together, and get the same errors.
 class Session {
 public:
-  Session(const Options &options, rt::Bundle &bundle, const Sources &sources,
-          const rt::HostFunctions &functions, rt::Backend &backend, bool measured)
-      : options_(options), bundle_(bundle), sources_(sources), functions_(functions),
-        backend_(backend), measured_(measured), executor_(options.timeout, &backend) {
+  Session(const Options &options, rt::Bundle &bundle, const Sources &sources, const rt::HostFunctions &functions,
+          rt::Backend &backend, bool measured)
+      : options_(options), bundle_(bundle), sources_(sources), functions_(functions), backend_(backend),
+        measured_(measured), executor_(options.timeout, &backend) {
     executor_.setLibraryThreads(options.libraryThreads);
   }
 
   rt::Expected<RunRecord> run(const Runnable &what);
   /// Writes the results of what ran last into `directory`; process 0
   /// does, and has the paths.
-  rt::Expected<std::vector<std::string>>
-  writeResults(const Runnable &what, const std::string &directory);
+  rt::Expected<std::vector<std::string>> writeResults(const Runnable &what, const std::string &directory);
   bool stuck() const { return executor_.stuck(); }
   /// By all processes together, when all has run: an error if SK_FAULT asks for what none
   /// of their ranks came to.
@@ -64,17 +63,12 @@ private:
     std::vector<rt::TensorSource> whole;               ///< For the reference, with --verify.
   };
   /// What this process can find wrong before anything is allocated.
-  rt::Status prepare(const Runnable &what, Arguments &arguments,
-                     std::vector<sk_program> &programs);
-  rt::Status load(const Runnable &what,
-                  const Arguments &arguments, RunRecord &record);
-  rt::Status loadArguments(const Runnable &what,
-                           const Arguments &arguments,
-                           RunRecord &record);
+  rt::Status prepare(const Runnable &what, Arguments &arguments, std::vector<sk_program> &programs);
+  rt::Status load(const Runnable &what, const Arguments &arguments, RunRecord &record);
+  rt::Status loadArguments(const Runnable &what, const Arguments &arguments, RunRecord &record);
   /// Random argument `i` of `rank`, made where it shall lie on the host; nothing for
   /// one that is not random.
-  void fillRandom(const Runnable &what, const Arguments &arguments, int64_t rank, size_t i,
-                  void *to);
+  void fillRandom(const Runnable &what, const Arguments &arguments, int64_t rank, size_t i, void *to);
   /// By way of a ring of pinned memory: what is read next while devices copy the last.
   /// Arguments that ranks read together are left out.
   rt::Status loadOnDevices(const Runnable &what, const Arguments &arguments, RunRecord &record);
@@ -92,8 +86,7 @@ private:
   void planTogether(const Runnable &what, const Arguments &arguments);
   rt::Status loadTogether(const Runnable &what, const Arguments &arguments, RunRecord &record);
   /// --load=root-scatter to the ranks of other nodes.
-  rt::Status scatter(const Runnable &what,
-                     const Arguments &arguments, rt::LoadStats &stats);
+  rt::Status scatter(const Runnable &what, const Arguments &arguments, rt::LoadStats &stats);
   /// Brings the local results (or argument `i` of a stage) of all ranks to process 0.
   rt::Status collectResults(const Runnable &what);
   rt::Status collectArgument(const Runnable &what, size_t stage, size_t i);
@@ -103,21 +96,15 @@ private:
   rt::Status mergeRecords(RunRecord &record);
   rt::Status digest(const Runnable &what, RunRecord &record);
   rt::ShardProgram programs(const Runnable &what);
-  rt::Status writeAll(const Runnable &what, const std::string &directory,
-                      std::vector<std::string> &written);
+  rt::Status writeAll(const Runnable &what, const std::string &directory, std::vector<std::string> &written);
   /// Whether the places of result `i` hold the same bits; else which do not.
   std::string comparePlaces(const Runnable &what, size_t i);
   /// The whole of a result, as the ranks of a place have it.
   void gather(const Runnable &what, Runnable::Place place, void *global);
-  rt::Status runOnce(const Runnable &what, const std::vector<sk_program> &programs,
-                     rt::RunStats *stats);
-  rt::Status loadReference(const Runnable &what, size_t index,
-                           const rt::TensorSource &source);
-  rt::Status compare(const Runnable &what,
-                     const Arguments &arguments, RunRecord &record);
-  rt::Status verify(const Runnable &what,
-                    const Arguments &arguments,
-                    RunRecord &record);
+  rt::Status runOnce(const Runnable &what, const std::vector<sk_program> &programs, rt::RunStats *stats);
+  rt::Status loadReference(const Runnable &what, size_t index, const rt::TensorSource &source);
+  rt::Status compare(const Runnable &what, const Arguments &arguments, RunRecord &record);
+  rt::Status verify(const Runnable &what, const Arguments &arguments, RunRecord &record);
 
   const Options &options_;
   rt::Bundle &bundle_;
@@ -134,12 +121,12 @@ private:
   /// By the number of all ranks.
   std::map<int64_t, RankDevices> allDevices_;
   rt::cuda::PinnedMemory ring_[2];
-  bool isApart_ = false; ///< loadsApart of what runs now;
+  bool isApart_ = false;                                    ///< loadsApart of what runs now;
   std::vector<std::unique_ptr<Batch>> *together_ = nullptr; ///< what is read together then.
   /// By function; the executor knows them by address.
   std::map<const rt::FunctionInfo *, std::vector<std::unique_ptr<Batch>>> allTogether_;
   std::vector<rt::cuda::DeviceMemory> blocks_; ///< By rank; go before the devices.
-  rt::cuda::Devices *devices_ = nullptr; ///< Of what runs now; null on the host.
+  rt::cuda::Devices *devices_ = nullptr;       ///< Of what runs now; null on the host.
   std::vector<rt::RankMemory> memory_;
   rt::RankMemory reference_;
 };

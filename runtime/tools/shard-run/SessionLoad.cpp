@@ -28,9 +28,7 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
     team->nextCall = 0;
   }
   Status status = places.status();
-  auto at = [&](int64_t rank) -> void * {
-    return places->empty() ? nullptr : (*places)[size_t(rank)];
-  };
+  auto at = [&](int64_t rank) -> void * { return places->empty() ? nullptr : (*places)[size_t(rank)]; };
   for (int64_t rank = 0; rank < what.devices() && status.ok(); ++rank)
     if (backend_.ownerOf(rank, what.devices()) != backend_.process())
       memory_[size_t(rank)].bindRemote(what.heldBy(rank), at(rank), backend_.process() == 0);
@@ -42,28 +40,24 @@ Status Session::load(const Runnable &what, const Arguments &arguments, RunRecord
     });
   SK_RETURN_IF_ERROR(backend_.agree(status));
   // On the host first only where other processes take part in the load.
-  const bool isShared = !isApart_ && (backend_.nodeProcesses() > 1 ||
-                                      options_.load.mode == LoadMode::RootScatter);
+  const bool isShared = !isApart_ && (backend_.nodeProcesses() > 1 || options_.load.mode == LoadMode::RootScatter);
   if (devices_ && !isShared) {
     SK_RETURN_IF_ERROR(backend_.agree(loadOnDevices(what, arguments, record)));
     SK_RETURN_IF_ERROR(loadTogether(what, arguments, record));
     if (!options_.verify)
       return {};
     // The reference may be given what the ranks hold.
-    return backend_.agree(executor_.forEachRank(what.devices(), [&](int64_t rank) {
-      return memory_[size_t(rank)].downloadArguments(what.heldBy(rank));
-    }));
+    return backend_.agree(executor_.forEachRank(
+        what.devices(), [&](int64_t rank) { return memory_[size_t(rank)].downloadArguments(what.heldBy(rank)); }));
   }
   SK_RETURN_IF_ERROR(backend_.agree(loadArguments(what, arguments, record)));
   if (!devices_)
     return {};
-  return backend_.agree(executor_.forEachRank(what.devices(), [&](int64_t rank) {
-    return memory_[size_t(rank)].uploadArguments(what.heldBy(rank));
-  }));
+  return backend_.agree(executor_.forEachRank(
+      what.devices(), [&](int64_t rank) { return memory_[size_t(rank)].uploadArguments(what.heldBy(rank)); }));
 }
 
-void Session::fillRandom(const Runnable &what, const Arguments &arguments, int64_t rank, size_t i,
-                         void *to) {
+void Session::fillRandom(const Runnable &what, const Arguments &arguments, int64_t rank, size_t i, void *to) {
   const auto *random = std::get_if<RandomTensor>(&arguments.stages[what.stageOf(rank)][i]);
   if (!random)
     return;
@@ -75,8 +69,7 @@ void Session::fillRandom(const Runnable &what, const Arguments &arguments, int64
                });
 }
 
-Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments,
-                              RunRecord &record) {
+Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments, RunRecord &record) {
   record.load.ranks.resize(size_t(what.devices()));
   auto [begin, end] = backend_.ownRanks(what.devices());
   if (begin == end)
@@ -102,8 +95,7 @@ Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments,
         ranks.push_back(rank);
     for (size_t i = 0; i < arguments.stages[s].size() && !ranks.empty(); ++i)
       if (!isTogether(i))
-        all.push_back({s, i, ranks,
-                       (what.held(s).arguments[i].localBytes() + align - 1) / align * align});
+        all.push_back({s, i, ranks, (what.held(s).arguments[i].localBytes() + align - 1) / align * align});
   }
   // Arguments follow each other in batches that fit a slot.
   int64_t slotBytes = 0, allBytes = 0;
@@ -132,8 +124,7 @@ Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments,
         char *place = ring_[slot].data() + used;
         pieces[size_t(rank - begin)].push_back({argument.index, place});
         if (!std::holds_alternative<RandomTensor>(source))
-          plan.add(what.held(argument.stage).arguments[argument.index], source,
-                   what.meshRank(rank), place, rank);
+          plan.add(what.held(argument.stage).arguments[argument.index], source, what.meshRank(rank), place, rank);
         used += argument.rankBytes;
       }
     }
@@ -146,8 +137,8 @@ Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments,
     for (int64_t rank = begin; rank < end; ++rank) {
       cuda::Device &device = *devices_->of(rank);
       for (auto [i, place] : pieces[size_t(rank - begin)])
-        SK_RETURN_IF_ERROR(device.upload(memory_[size_t(rank)].arguments()[i], place,
-                                         what.heldBy(rank).arguments[i].localBytes()));
+        SK_RETURN_IF_ERROR(
+            device.upload(memory_[size_t(rank)].arguments()[i], place, what.heldBy(rank).arguments[i].localBytes()));
       SK_RETURN_IF_ERROR(device.markUploads(slot));
     }
     first = last;
@@ -159,8 +150,8 @@ Status Session::loadOnDevices(const Runnable &what, const Arguments &arguments,
 }
 
 bool Session::loadsApart(const Runnable &what, const Arguments &arguments) const {
-  if (!devices_ || options_.backend != "nccl" || backend_.processes() == 1 ||
-      options_.load.mode != LoadMode::Direct || what.pipeline())
+  if (!devices_ || options_.backend != "nccl" || backend_.processes() == 1 || options_.load.mode != LoadMode::Direct ||
+      what.pipeline())
     return false;
   // What a function makes of whole tensors they would all read whole.
   for (size_t i = 0; i < arguments.stages[0].size(); ++i) {
@@ -182,12 +173,10 @@ void Session::planTogether(const Runnable &what, const Arguments &arguments) {
   const FunctionInfo &function = what.held(0);
   const int64_t ranks = backend_.blockOf(what.devices());
   for (size_t i = 0; i < function.arguments.size(); ++i) {
-    std::optional<CollectiveInfo> move =
-        moveFromBlocks(function.arguments[i], arguments.stages[0][i], what.devices());
+    std::optional<CollectiveInfo> move = moveFromBlocks(function.arguments[i], arguments.stages[0][i], what.devices());
     if (!move)
       continue;
-    const int64_t bytes =
-        (move->inElements * dtypeSize(move->dtype) + align - 1) / align * align;
+    const int64_t bytes = (move->inElements * dtypeSize(move->dtype) + align - 1) / align * align;
     if (together_->empty() || (together_->back()->rankBytes + bytes) * ranks > most) {
       auto batch = std::make_unique<Batch>();
       batch->moves.name = function.name + ", loading";
@@ -203,8 +192,7 @@ void Session::planTogether(const Runnable &what, const Arguments &arguments) {
   }
 }
 
-Status Session::loadTogether(const Runnable &what, const Arguments &arguments,
-                             RunRecord &record) {
+Status Session::loadTogether(const Runnable &what, const Arguments &arguments, RunRecord &record) {
   auto [begin, end] = backend_.ownRanks(what.devices());
   blocks_.resize(size_t(what.devices()));
   for (size_t b = 0; together_ && b < together_->size(); ++b) {
@@ -216,10 +204,10 @@ Status Session::loadTogether(const Runnable &what, const Arguments &arguments,
       status = slot.reserve(*devices_->of(begin), batch.rankBytes * (end - begin));
     for (int64_t rank = begin; rank < end && status.ok(); ++rank) {
       status = blocks_[size_t(rank)].reserve(*devices_->of(rank), batch.rankBytes, [&](int64_t free) {
-        return invalid(devices_->of(rank)->name() + ": out of device memory: rank " +
-                       std::to_string(rank) + " has no room for the blocks of weights that it "
-                       "reads: they need " + std::to_string(batch.rankBytes) + " bytes, " +
-                       std::to_string(free) + " are free");
+        return invalid(devices_->of(rank)->name() + ": out of device memory: rank " + std::to_string(rank) +
+                       " has no room for the blocks of weights that it "
+                       "reads: they need " +
+                       std::to_string(batch.rankBytes) + " bytes, " + std::to_string(free) + " are free");
       });
       for (size_t k = 0; k < batch.indices.size(); ++k) {
         const auto &stored = std::get<StoredSource>(arguments.stages[0][batch.indices[k]]);
@@ -232,8 +220,8 @@ Status Session::loadTogether(const Runnable &what, const Arguments &arguments,
       status = plan.run(options_.load, nullptr, nullptr, record.load);
     for (int64_t rank = begin; rank < end && status.ok(); ++rank) {
       cuda::Device &device = *devices_->of(rank);
-      status = device.upload(blocks_[size_t(rank)].data(),
-                             slot.data() + (rank - begin) * batch.rankBytes, batch.rankBytes);
+      status =
+          device.upload(blocks_[size_t(rank)].data(), slot.data() + (rank - begin) * batch.rankBytes, batch.rankBytes);
       if (status.ok())
         status = device.markUploads(0);
       if (status.ok())
@@ -242,8 +230,7 @@ Status Session::loadTogether(const Runnable &what, const Arguments &arguments,
     SK_RETURN_IF_ERROR(backend_.agree(status));
     SK_RETURN_IF_ERROR(executor_.runCollectives(batch.moves, [&](int64_t rank, size_t k) {
       const char *block = static_cast<char *>(blocks_[size_t(rank)].data()) + batch.places[k];
-      return std::pair<const void *, void *>(
-          block, memory_[size_t(rank)].arguments()[batch.indices[k]]);
+      return std::pair<const void *, void *>(block, memory_[size_t(rank)].arguments()[batch.indices[k]]);
     }));
     if (backend_.process() == 0)
       record.load.exchanges += int64_t(batch.indices.size());
@@ -252,8 +239,7 @@ Status Session::loadTogether(const Runnable &what, const Arguments &arguments,
   return {};
 }
 
-Status Session::loadArguments(const Runnable &what, const Arguments &arguments,
-                              RunRecord &record) {
+Status Session::loadArguments(const Runnable &what, const Arguments &arguments, RunRecord &record) {
   // Random arguments are made by each rank; files are read for all ranks together.
   SK_RETURN_IF_ERROR(executor_.forEachRank(what.devices(), [&](int64_t rank) -> Status {
     for (size_t i = 0; i < what.heldBy(rank).arguments.size(); ++i)
@@ -284,11 +270,11 @@ Status Session::loadArguments(const Runnable &what, const Arguments &arguments,
 }
 
 ShardProgram Session::programs(const Runnable &what) {
-  return [this, &what](const EntryPoint &entry, int64_t rank, const std::vector<void *> &stored,
-                       void *local) -> Status {
-    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.whole(), entry, stored.size(), 1));
-    return Executor::call(program, rank, what.devices(), stored.data(), &local, entry.arenaBytes);
-  };
+  return
+      [this, &what](const EntryPoint &entry, int64_t rank, const std::vector<void *> &stored, void *local) -> Status {
+        SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.whole(), entry, stored.size(), 1));
+        return Executor::call(program, rank, what.devices(), stored.data(), &local, entry.arenaBytes);
+      };
 }
 
 Status Session::scatter(const Runnable &what, const Arguments &arguments, LoadStats &stats) {
@@ -316,11 +302,9 @@ Status Session::scatter(const Runnable &what, const Arguments &arguments, LoadSt
       for (int64_t rank : what.ranks(s)) {
         int owner = backend_.ownerOf(rank, devices);
         if (backend_.process() == 0 && !backend_.isOnNode(owner))
-          SK_RETURN_IF_ERROR(
-              backend_.transfer(0, owner, shards[next++].data(), value.localBytes()));
+          SK_RETURN_IF_ERROR(backend_.transfer(0, owner, shards[next++].data(), value.localBytes()));
         else if (backend_.process() == owner && !backend_.isOnNode(0))
-          SK_RETURN_IF_ERROR(backend_.transfer(0, owner, memory_[size_t(rank)].argument(i),
-                                               value.localBytes()));
+          SK_RETURN_IF_ERROR(backend_.transfer(0, owner, memory_[size_t(rank)].argument(i), value.localBytes()));
       }
     }
   return {};

@@ -18,8 +18,7 @@ Status Session::collectResults(const Runnable &what) {
   for (int64_t rank = 0; rank < what.devices(); ++rank) {
     const FunctionInfo &held = what.heldBy(rank);
     for (size_t i = 0; i < held.results.size(); ++i)
-      SK_RETURN_IF_ERROR(backend_.transfer(backend_.ownerOf(rank, what.devices()), 0,
-                                           memory_[size_t(rank)].result(i),
+      SK_RETURN_IF_ERROR(backend_.transfer(backend_.ownerOf(rank, what.devices()), 0, memory_[size_t(rank)].result(i),
                                            held.results[i].localBytes()));
   }
   return {};
@@ -30,17 +29,15 @@ Status Session::collectArgument(const Runnable &what, size_t stage, size_t i) {
     const int owner = backend_.ownerOf(rank, what.devices());
     const int64_t bytes = what.held(stage).arguments[i].localBytes();
     // What lies on its node process 0 sees, unless each process has its own.
-    if (isApart_ ? owner != 0 && (backend_.process() == 0 || backend_.process() == owner)
+    if (isApart_                  ? owner != 0 && (backend_.process() == 0 || backend_.process() == owner)
         : backend_.process() == 0 ? !backend_.isOnNode(owner)
                                   : backend_.process() == owner && !backend_.isOnNode(0))
-      SK_RETURN_IF_ERROR(
-          backend_.transfer(owner, 0, memory_[size_t(rank)].argument(i), bytes));
+      SK_RETURN_IF_ERROR(backend_.transfer(owner, 0, memory_[size_t(rank)].argument(i), bytes));
   }
   return {};
 }
 
-Status Session::loadReference(const Runnable &what, size_t index,
-                              const TensorSource &source) {
+Status Session::loadReference(const Runnable &what, size_t index, const TensorSource &source) {
   const FunctionInfo::ReferenceArgument &given = what.whole().referenceArguments[index];
   const ValueInfo &value = what.whole().arguments[given.argument];
   void *to = reference_.argument(index);
@@ -68,14 +65,13 @@ Status Session::loadReference(const Runnable &what, size_t index,
         isHeld = true;
         for (size_t r = 0; r < ranks.size(); ++r)
           scatterLocal(piece.extents, int64_t(r), size,
-                       static_cast<char *>(memory_[size_t(ranks[r])].argument(i)) +
-                           piece.localBase * size,
+                       static_cast<char *>(memory_[size_t(ranks[r])].argument(i)) + piece.localBase * size,
                        static_cast<char *>(to) + piece.globalBase * size);
       }
     }
     if (!isHeld)
-      return invalid("--verify needs the stored tensor '" + wanted.name + "' of weight '" +
-                     value.name + "', of which the set has what a loading function made; expected "
+      return invalid("--verify needs the stored tensor '" + wanted.name + "' of weight '" + value.name +
+                     "', of which the set has what a loading function made; expected "
                      "the set that it was cut from");
     return {};
   }
@@ -88,8 +84,8 @@ Status Session::loadReference(const Runnable &what, size_t index,
     return plan.run(options_.load, nullptr, nullptr, stats);
   }
   if (stored && value.load->reference) {
-    SK_ASSIGN_OR_RETURN(sk_program program, bundle_.entry(what.whole(), *value.load->reference,
-                                      stored->tensors.size(), 1));
+    SK_ASSIGN_OR_RETURN(sk_program program,
+                        bundle_.entry(what.whole(), *value.load->reference, stored->tensors.size(), 1));
     std::vector<Buffer> buffers;
     std::vector<void *> pointers;
     for (size_t i = 0; i < stored->tensors.size(); ++i) {
@@ -99,8 +95,7 @@ Status Session::loadReference(const Runnable &what, size_t index,
       plan.addWhole(stored->tensors[i], tensor.dtype, pointers.back());
     }
     SK_RETURN_IF_ERROR(plan.run(options_.load, nullptr, nullptr, stats));
-    return Executor::call(program, 0, 1, pointers.data(), &to,
-                               value.load->reference->arenaBytes);
+    return Executor::call(program, 0, 1, pointers.data(), &to, value.load->reference->arenaBytes);
   }
   // Nothing else has the whole argument: what the ranks hold of it is it.
   if (options_.donate)
@@ -111,8 +106,8 @@ Status Session::loadReference(const Runnable &what, size_t index,
   const std::vector<int64_t> &ranks = what.ranks(place.stage);
   for (size_t r = 0; r < ranks.size(); ++r)
     if (!isReplica(local.extents, int64_t(r)))
-      scatterLocal(local.extents, int64_t(r), dtypeSize(value.dtype),
-                   memory_[size_t(ranks[r])].argument(place.index), to);
+      scatterLocal(local.extents, int64_t(r), dtypeSize(value.dtype), memory_[size_t(ranks[r])].argument(place.index),
+                   to);
   return {};
 }
 
@@ -142,8 +137,8 @@ void Session::gather(const Runnable &what, Runnable::Place place, void *global) 
   const std::vector<int64_t> &ranks = what.ranks(place.stage);
   for (size_t r = 0; r < ranks.size(); ++r)
     if (!isReplica(value.extents, int64_t(r)))
-      scatterLocal(value.extents, int64_t(r), dtypeSize(value.dtype),
-                   memory_[size_t(ranks[r])].result(place.index), global);
+      scatterLocal(value.extents, int64_t(r), dtypeSize(value.dtype), memory_[size_t(ranks[r])].result(place.index),
+                   global);
 }
 
 std::string Session::comparePlaces(const Runnable &what, size_t i) {
@@ -156,8 +151,8 @@ std::string Session::comparePlaces(const Runnable &what, size_t i) {
   for (size_t k = 1; k < places.size(); ++k) {
     gather(what, places[k], other.data());
     if (std::memcmp(first.data(), other.data(), size_t(value.globalBytes())) != 0)
-      return "stages " + std::to_string(places[0].stage) + " and " +
-             std::to_string(places[k].stage) + " do not have the same bits";
+      return "stages " + std::to_string(places[0].stage) + " and " + std::to_string(places[k].stage) +
+             " do not have the same bits";
   }
   return "";
 }
@@ -167,8 +162,7 @@ Status Session::compare(const Runnable &what, const Arguments &arguments, RunRec
   SK_ASSIGN_OR_RETURN(sk_program program, bundle_.referenceEntry(whole));
   reference_.bind(whole, /*global=*/true);
   for (size_t i = 0; i < whole.referenceArguments.size(); ++i)
-    SK_RETURN_IF_ERROR(
-        loadReference(what, i, arguments.whole[whole.referenceArguments[i].argument]));
+    SK_RETURN_IF_ERROR(loadReference(what, i, arguments.whole[whole.referenceArguments[i].argument]));
   SK_RETURN_IF_ERROR(executor_.runReference(whole, program, reference_));
   // Every rank's part is compared, replicas too.
   std::vector<std::vector<Difference>> perRank(size_t(what.devices()));
@@ -201,15 +195,12 @@ Status Session::compare(const Runnable &what, const Arguments &arguments, RunRec
       tolerance.atol = *options_.atol;
     record.differences.push_back(total);
     record.disagreements.push_back(comparePlaces(what, i));
-    record.within.push_back(total.within(value.dtype, tolerance) &&
-                            record.disagreements.back().empty());
+    record.within.push_back(total.within(value.dtype, tolerance) && record.disagreements.back().empty());
   }
   return {};
 }
 
-Expected<std::vector<std::string>>
-Session::writeResults(const Runnable &what,
-                      const std::string &directory) {
+Expected<std::vector<std::string>> Session::writeResults(const Runnable &what, const std::string &directory) {
   if (!options_.verify) // That has brought them already.
     SK_RETURN_IF_ERROR(backend_.agree(collectResults(what)));
   std::vector<std::string> paths;
@@ -220,8 +211,7 @@ Session::writeResults(const Runnable &what,
   return paths;
 }
 
-Status Session::writeAll(const Runnable &what, const std::string &directory,
-                         std::vector<std::string> &written) {
+Status Session::writeAll(const Runnable &what, const std::string &directory, std::vector<std::string> &written) {
   SK_RETURN_IF_ERROR(makeDirectory(directory));
   std::vector<Buffer> buffers;
   std::vector<TensorRef> tensors;

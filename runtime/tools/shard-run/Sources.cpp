@@ -27,8 +27,7 @@ std::string list(const std::set<std::string> &names) {
 }
 
 std::string typeOf(const ValueInfo &value) {
-  return std::string(dtypeName(value.dtype)) + " " +
-         shapeString(value.globalShape);
+  return std::string(dtypeName(value.dtype)) + " " + shapeString(value.globalShape);
 }
 
 RandomTensor makeRandom(const ValueInfo &value, const Options &options) {
@@ -41,9 +40,7 @@ RandomTensor makeRandom(const ValueInfo &value, const Options &options) {
 
 } // namespace
 
-Expected<Sources>
-Sources::open(const Options &options,
-              const std::vector<const FunctionInfo *> &functions) {
+Expected<Sources> Sources::open(const Options &options, const std::vector<const FunctionInfo *> &functions) {
   Sources sources;
   sources.options_ = &options;
   std::set<std::string> names, integers;
@@ -60,8 +57,7 @@ Sources::open(const Options &options,
         }
     }
   auto unknown = [&](const std::string &option, const std::string &name) {
-    return notFound(option + " names '" + name +
-                    "', which is no argument; arguments: " + list(names));
+    return notFound(option + " names '" + name + "', which is no argument; arguments: " + list(names));
   };
   for (const auto &[name, path] : options.inputs) {
     if (!names.count(name))
@@ -98,8 +94,7 @@ Sources::open(const Options &options,
 Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) const {
   auto input = inputs_.find(value.name);
   if (input != inputs_.end() && value.load)
-    return invalid("weight '" + value.name +
-                   "' is made of stored tensors by a loading function, expected --weights");
+    return invalid("weight '" + value.name + "' is made of stored tensors by a loading function, expected --weights");
   if (input != inputs_.end())
     return TensorSource(StoredSource::whole(input->second));
   if (value.load)
@@ -109,15 +104,12 @@ Expected<TensorSource> Sources::find(const ValueInfo &value, int64_t devices) co
                        "', expected that by --weights");
   bool weight = value.kind == ValueKind::Weight;
   if (weight && weights_)
-    return options_->load.mode == LoadMode::Presharded
-               ? weights_->findPresharded(value, devices)
-               : weights_->find(value, devices);
+    return options_->load.mode == LoadMode::Presharded ? weights_->findPresharded(value, devices)
+                                                       : weights_->find(value, devices);
   if (!options_->randomSeed)
-    return notFound(std::string(weight ? "weight" : "input") + " '" +
-                    value.name + "' (" + typeOf(value) + ") is not given, use " +
-                    (weight ? std::string("--weights")
-                            : "--input " + value.name + "=FILE.npy") +
-                    " or --random-inputs=SEED");
+    return notFound(
+        std::string(weight ? "weight" : "input") + " '" + value.name + "' (" + typeOf(value) + ") is not given, use " +
+        (weight ? std::string("--weights") : "--input " + value.name + "=FILE.npy") + " or --random-inputs=SEED");
   if (value.load)
     return makeRandomStored(*value.load);
   return TensorSource(makeRandom(value, *options_));
@@ -141,16 +133,14 @@ Expected<TensorSource> Sources::makeRandomStored(const LoadInfo &load) const {
       tensor.dtype = source.dtype;
       tensor.shape = source.shape;
       tensor.bytes = buffer.bytes();
-      SK_ASSIGN_OR_RETURN(tensor.file, File::fromMemory(buffer.data(), buffer.bytes(),
-                                                        "random '" + source.name + "'"));
+      SK_ASSIGN_OR_RETURN(tensor.file, File::fromMemory(buffer.data(), buffer.bytes(), "random '" + source.name + "'"));
     }
     result.tensors.push_back(SourceTensor{tensor, nullptr, {}});
   }
   return TensorSource(std::move(result));
 }
 
-Expected<std::vector<TensorSource>>
-Sources::resolve(const FunctionInfo &function) const {
+Expected<std::vector<TensorSource>> Sources::resolve(const FunctionInfo &function) const {
   std::vector<TensorSource> sources;
   for (const ValueInfo &value : function.arguments) {
     SK_ASSIGN_OR_RETURN(TensorSource source, find(value, function.devices));

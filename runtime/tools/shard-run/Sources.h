@@ -14,13 +14,10 @@ class Sources {
 public:
   /// `functions` are those that will run, or what their stages hold: a name that none of
   /// them has is an error.
-  static rt::Expected<Sources>
-  open(const Options &options,
-       const std::vector<const rt::FunctionInfo *> &functions);
+  static rt::Expected<Sources> open(const Options &options, const std::vector<const rt::FunctionInfo *> &functions);
 
   /// The source of every argument, checked against its type, shape and file.
-  rt::Expected<std::vector<rt::TensorSource>>
-  resolve(const rt::FunctionInfo &function) const;
+  rt::Expected<std::vector<rt::TensorSource>> resolve(const rt::FunctionInfo &function) const;
 
 private:
   rt::Expected<rt::TensorSource> find(const rt::ValueInfo &value, int64_t devices) const;

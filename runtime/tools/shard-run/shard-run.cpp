@@ -29,8 +29,7 @@ namespace {
 /// One process of the run: what it prints, and how it ends.
 class Runner {
 public:
-  Runner(const Options &options, std::unique_ptr<Backend> backend)
-      : options_(options), backend_(std::move(backend)) {}
+  Runner(const Options &options, std::unique_ptr<Backend> backend) : options_(options), backend_(std::move(backend)) {}
 
   /// What is wrong before anything is opened.
   int check(const Status &status) {
@@ -67,8 +66,7 @@ private:
   std::string findBundle(int &code);
   Status checkSame(const Options &options, const Bundle &bundle);
   /// With `digests` of all results appended to it.
-  int run(const Options &options, const std::string &bundlePath, std::string *digests,
-          size_t *functionsRun = nullptr);
+  int run(const Options &options, const std::string &bundlePath, std::string *digests, size_t *functionsRun = nullptr);
   int verifySuite(const std::vector<std::string> &runs);
   int compareSuite(const std::vector<std::string> &runs);
   Expected<Options> suiteOptions(const std::string &path);
@@ -84,8 +82,7 @@ private:
 
 /// What runs: what was named, the only function or pipeline, or all of them with
 /// --verify and in a suite.
-Expected<std::vector<Runnable>> chooseRunnables(const Manifest &manifest, const Options &options,
-                                                bool all) {
+Expected<std::vector<Runnable>> chooseRunnables(const Manifest &manifest, const Options &options, bool all) {
   std::vector<Runnable> chosen;
   std::string names;
   auto consider = [&](const auto &one, const std::string &name) {
@@ -98,43 +95,34 @@ Expected<std::vector<Runnable>> chooseRunnables(const Manifest &manifest, const 
   for (const PipelineInfo &pipeline : manifest.pipelines)
     consider(pipeline, pipeline.whole.name);
   if (chosen.empty())
-    return notFound("--function=" + options.function +
-                    ", expected one of: " + names);
+    return notFound("--function=" + options.function + ", expected one of: " + names);
   if (chosen.size() > 1 && !all)
     return invalid("the bundle has several functions, choose one with "
                    "--function: " +
                    names);
   if (!options.target.empty() && options.target != manifest.target)
-    return invalid("--target=" + options.target + ", but the bundle is for " + manifest.target +
-                   ", expected the same");
+    return invalid("--target=" + options.target + ", but the bundle is for " + manifest.target + ", expected the same");
   if (!options.chip.empty() && options.chip != manifest.chip)
-    return invalid("--chip=" + options.chip + ", but the bundle is for " + manifest.chip +
-                   ", expected the same");
+    return invalid("--chip=" + options.chip + ", but the bundle is for " + manifest.chip + ", expected the same");
   if (manifest.target != "cuda" && options.matmulPrecision != "ieee")
-    return invalid("--matmul-precision=" + options.matmulPrecision + ", but the bundle is for " +
-                   manifest.target + ", which has ieee alone");
+    return invalid("--matmul-precision=" + options.matmulPrecision + ", but the bundle is for " + manifest.target +
+                   ", which has ieee alone");
   for (auto [given, name] : {std::pair(options.profile, "--profile"), {options.tune, "--tune"}})
     if (given && manifest.target != "cuda")
-      return invalid(name + std::string(", but the bundle is for ") + manifest.target +
-                     ", expected one for cuda");
+      return invalid(name + std::string(", but the bundle is for ") + manifest.target + ", expected one for cuda");
   if (manifest.target != "cuda" && options.attention != "auto")
-    return invalid("--attention=" + options.attention + ", but the bundle is for " +
-                   manifest.target + ", expected auto");
+    return invalid("--attention=" + options.attention + ", but the bundle is for " + manifest.target +
+                   ", expected auto");
   if (manifest.target != "cuda" && options.backend == "nccl")
-    return invalid("--backend=nccl, but the bundle is for " + manifest.target +
-                   ", expected one for cuda");
+    return invalid("--backend=nccl, but the bundle is for " + manifest.target + ", expected one for cuda");
   for (size_t i = 0; i < options.deviceMap.size() && manifest.target != "cuda"; ++i)
-    if (std::count(options.deviceMap.begin(), options.deviceMap.begin() + long(i),
-                   options.deviceMap[i]))
+    if (std::count(options.deviceMap.begin(), options.deviceMap.begin() + long(i), options.deviceMap[i]))
       return invalid("--device-map names device " + std::to_string(options.deviceMap[i]) +
                      " twice, expected a device of its own for each rank");
   for (const Runnable &what : chosen)
-    if (!options.deviceMap.empty() &&
-        int64_t(options.deviceMap.size()) != what.devices())
-      return invalid("--device-map has " +
-                     std::to_string(options.deviceMap.size()) +
-                     " entries, expected " + std::to_string(what.devices()) +
-                     " for " + what.title());
+    if (!options.deviceMap.empty() && int64_t(options.deviceMap.size()) != what.devices())
+      return invalid("--device-map has " + std::to_string(options.deviceMap.size()) + " entries, expected " +
+                     std::to_string(what.devices()) + " for " + what.title());
   return chosen;
 }
 
@@ -147,17 +135,15 @@ Status Runner::checkSame(const Options &options, const Bundle &bundle) {
   SK_RETURN_IF_ERROR(backend_->agree(hash.status()));
   const size_t digits = hash->size();
   const std::string actions = options.function + " " + std::to_string(options.repeat) + " " +
-                              std::to_string(options.devicesPerProcess) +
-                              loadModeName(options.load.mode) +
-                              (options.verify ? " verify" : "") +
-                              (options.outputDir.empty() ? "" : " write") +
+                              std::to_string(options.devicesPerProcess) + loadModeName(options.load.mode) +
+                              (options.verify ? " verify" : "") + (options.outputDir.empty() ? "" : " write") +
                               (options.digests.empty() ? "" : " digest");
   SK_ASSIGN_OR_RETURN(std::vector<std::string> all, backend_->exchange(*hash + actions));
   for (size_t p = 1; p < all.size(); ++p) {
     const std::string theirs = all[p].substr(0, digits), first = all[0].substr(0, digits);
     if (theirs != first)
-      return invalid("processes 0 and " + std::to_string(p) + " have different bundles (" + first +
-                     ", " + theirs + "), expected the same on every process");
+      return invalid("processes 0 and " + std::to_string(p) + " have different bundles (" + first + ", " + theirs +
+                     "), expected the same on every process");
     if (all[p] != all[0])
       return invalid("processes 0 and " + std::to_string(p) +
                      " have different options, expected the same on every process, but for names "
@@ -166,8 +152,7 @@ Status Runner::checkSame(const Options &options, const Bundle &bundle) {
   return {};
 }
 
-int Runner::run(const Options &options, const std::string &bundlePath, std::string *digests,
-                size_t *functionsRun) {
+int Runner::run(const Options &options, const std::string &bundlePath, std::string *digests, size_t *functionsRun) {
   auto bundle = Bundle::open(bundlePath);
   if (Status status = backend_->agree(bundle.status()); !status.ok())
     return fail(status);
@@ -213,8 +198,7 @@ int Runner::run(const Options &options, const std::string &bundlePath, std::stri
     }
     if (digests)
       for (size_t i = 0; i < record->digests.size(); ++i)
-        *digests += what.name() + " " + what.whole().results[i].name + " " +
-                    record->digests[i] + "\n";
+        *digests += what.name() + " " + what.whole().results[i].name + " " + record->digests[i] + "\n";
     bool bad = false;
     for (bool within : record->within)
       bad |= !within;
@@ -312,14 +296,12 @@ Status Runner::record(const std::string &bundlePath, const std::string &digests)
   if (!::mkdtemp(pattern.data()))
     return ioError("SK_RECORD=" + base + ": no directory can be made there");
   if (!isForDevices)
-    std::filesystem::copy(bundlePath, pattern + "/bundle",
-                          std::filesystem::copy_options::recursive, error);
+    std::filesystem::copy(bundlePath, pattern + "/bundle", std::filesystem::copy_options::recursive, error);
   if (error)
     return ioError("SK_RECORD=" + base + ": " + error.message());
   std::string arguments = "--random-inputs=" + std::to_string(*options_.randomSeed) + "\n";
   for (const auto &[name, range] : options_.ranges)
-    arguments += "--range=" + name + "=" + std::to_string(range.first) + ":" +
-                 std::to_string(range.second) + "\n";
+    arguments += "--range=" + name + "=" + std::to_string(range.first) + ":" + std::to_string(range.second) + "\n";
   if (!options_.function.empty())
     arguments += "--function=" + options_.function + "\n";
   arguments += std::string("--load=") + loadModeName(options_.load.mode) + "\n";
@@ -358,9 +340,8 @@ int Runner::runProgram() {
   Options options = options_;
   const char *recordTo = std::getenv("SK_RECORD");
   const bool recorded = recordTo && *recordTo && options.randomSeed && options.weights.empty() &&
-                        options.inputs.empty() && options.inputFiles.empty() &&
-                        options.shardFunctions.empty() && backend_->processes() == 1 &&
-                        !(options.donate && options.repeat > 1); // a suite runs one step
+                        options.inputs.empty() && options.inputFiles.empty() && options.shardFunctions.empty() &&
+                        backend_->processes() == 1 && !(options.donate && options.repeat > 1); // a suite runs one step
   std::string digests;
   if (recorded) {
     options.digests = "-";
@@ -478,9 +459,8 @@ int Runner::compareSuite(const std::vector<std::string> &runs) {
     }
   }
   if (isFirst()) {
-    std::printf("suite: %zu runs, %zu functions, %zu results on %d process%s, ", runs.size(),
-                functions, results, backend_->processes(),
-                backend_->processes() == 1 ? "" : "es");
+    std::printf("suite: %zu runs, %zu functions, %zu results on %d process%s, ", runs.size(), functions, results,
+                backend_->processes(), backend_->processes() == 1 ? "" : "es");
     if (bad)
       std::printf("%zu MISMATCH%s\n", bad, bad == 1 ? "" : "ES");
     else
@@ -511,11 +491,9 @@ int main(int argc, char **argv) {
   std::string words;
   for (int i = 1; i < argc; ++i)
     words += std::string(" ") + argv[i] + " ";
-  const bool isMpi = options.ok() ? options->backend == "mpi"
-                                  : words.find(" --backend=mpi ") != std::string::npos;
+  const bool isMpi = options.ok() ? options->backend == "mpi" : words.find(" --backend=mpi ") != std::string::npos;
   std::unique_ptr<Backend> backend = makeLocalBackend();
-  const bool isNccl = options.ok() ? options->backend == "nccl"
-                                   : words.find(" --backend=nccl ") != std::string::npos;
+  const bool isNccl = options.ok() ? options->backend == "nccl" : words.find(" --backend=nccl ") != std::string::npos;
   // Processes for NCCL find each other under mpirun, or by the environment.
   const bool isUnderMpi = std::getenv("OMPI_COMM_WORLD_SIZE") && !std::getenv("SK_RANK");
   if (isMpi || isNccl) {

@@ -26,17 +26,14 @@ namespace shardkit::weights {
 
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void summary(const char *what, const LoadStats &stats, double seconds) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   std::printf("%s: %s needed, %s read, %.2f s, %.2f GB/s, peak memory %s\n", what,
-              sizeText(stats.total.bytesNeeded).c_str(), sizeText(stats.total.bytesRead).c_str(),
-              seconds, seconds > 0 ? double(stats.total.bytesRead) / seconds / 1e9 : 0,
+              sizeText(stats.total.bytesNeeded).c_str(), sizeText(stats.total.bytesRead).c_str(), seconds,
+              seconds > 0 ? double(stats.total.bytesRead) / seconds / 1e9 : 0,
               sizeText(int64_t(usage.ru_maxrss) * 1024).c_str());
 }
 
@@ -61,8 +58,7 @@ Status shard(const Options &options) {
     SK_ASSIGN_OR_RETURN(TensorSource source, set.find(value, manifest.devices));
     sources.push_back(std::move(source));
     if (value.load)
-      SK_RETURN_IF_ERROR(cut.functions->check(value.load->chain)
-                             .withContext("weight " + quoteName(value.name)));
+      SK_RETURN_IF_ERROR(cut.functions->check(value.load->chain).withContext("weight " + quoteName(value.name)));
   }
   SK_RETURN_IF_ERROR(makeSetDirectory(options.output, set));
   double start = now();
@@ -120,11 +116,9 @@ Status preshard(const Options &options) {
   };
   double start = now();
   SK_ASSIGN_OR_RETURN(PreshardResult result,
-                      rt::preshard(*cut.manifest, set, options.output, preshard,
-                                   cut.functions.get(), cut.programs));
-  std::printf("%lld files, %s, %lld of them kept from an earlier run\n",
-              static_cast<long long>(result.files), sizeText(result.bytes).c_str(),
-              static_cast<long long>(result.kept));
+                      rt::preshard(*cut.manifest, set, options.output, preshard, cut.functions.get(), cut.programs));
+  std::printf("%lld files, %s, %lld of them kept from an earlier run\n", static_cast<long long>(result.files),
+              sizeText(result.bytes).c_str(), static_cast<long long>(result.kept));
   summary("preshard", result.load, now() - start);
   return {};
 }
@@ -137,30 +131,25 @@ Status verify(const Options &options) {
   }
   SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, source ? &*source : &set));
   SK_ASSIGN_OR_RETURN(VerifyResult result,
-                      verifySet(set, source ? &*source : nullptr,
-                                cut.manifest ? &*cut.manifest : nullptr, withProgress(options.load),
-                                cut.functions.get(), cut.programs));
+                      verifySet(set, source ? &*source : nullptr, cut.manifest ? &*cut.manifest : nullptr,
+                                withProgress(options.load), cut.functions.get(), cut.programs));
   std::printf("%s: %lld weights", options.set.c_str(), static_cast<long long>(result.weights));
   if (result.shards)
-    std::printf(" in %lld shards cover every element once",
-                static_cast<long long>(result.shards));
+    std::printf(" in %lld shards cover every element once", static_cast<long long>(result.shards));
   std::printf(", sizes right, %lld checksum%s right%s\n", static_cast<long long>(result.checksums),
-              result.checksums == 1 ? "" : "s",
-              result.values ? ", every value equal to the source" : "");
+              result.checksums == 1 ? "" : "s", result.values ? ", every value equal to the source" : "");
   return {};
 }
 
 /// A whole tensor, joined from its shards when it is first asked for.
-static TensorContent wholeContent(const std::string &name, const TensorSource &source,
-                                  const LoadOptions &load) {
+static TensorContent wholeContent(const std::string &name, const TensorSource &source, const LoadOptions &load) {
   const SourceTensor &tensor = std::get<StoredSource>(source).tensors[0];
   if (!tensor.map)
     return contentOf(tensor.whole);
   DType dtype = *tensor.whole.dtype;
   int64_t elements = numElements(tensor.whole.shape).value_or(0), size = dtypeSize(dtype);
   auto buffer = std::make_shared<Buffer>();
-  return {name, dtype, tensor.whole.shape,
-          [=, &tensor](int64_t first, int64_t count, void *to) -> Status {
+  return {name, dtype, tensor.whole.shape, [=, &tensor](int64_t first, int64_t count, void *to) -> Status {
             if (first == 0) {
               *buffer = Buffer(elements * size);
               LoadPlan plan;
@@ -168,8 +157,7 @@ static TensorContent wholeContent(const std::string &name, const TensorSource &s
               LoadStats stats;
               SK_RETURN_IF_ERROR(plan.run(load, nullptr, nullptr, stats));
             }
-            std::memcpy(to, static_cast<const char *>(buffer->data()) + first * size,
-                        size_t(count * size));
+            std::memcpy(to, static_cast<const char *>(buffer->data()) + first * size, size_t(count * size));
             if (first + count == elements)
               *buffer = Buffer();
             return {};
@@ -181,8 +169,7 @@ namespace {
 /// Of bytes that are read one after the other.
 class Progress {
 public:
-  Progress(std::function<void(int64_t, int64_t)> report, int64_t all)
-      : report_(std::move(report)), all_(all) {}
+  Progress(std::function<void(int64_t, int64_t)> report, int64_t all) : report_(std::move(report)), all_(all) {}
   ~Progress() {
     if (report_)
       report_(all_, all_);
@@ -205,8 +192,8 @@ private:
 } // namespace
 
 /// Writes what `sources` hold in the format that was asked for.
-static Status writeAll(const std::vector<std::pair<std::string, TensorSource>> &sources,
-                       const Options &options, const SourceSet &set) {
+static Status writeAll(const std::vector<std::pair<std::string, TensorSource>> &sources, const Options &options,
+                       const SourceSet &set) {
   std::vector<TensorContent> contents;
   int64_t bytes = 0;
   for (const auto &[name, source] : sources) {
@@ -215,8 +202,8 @@ static Status writeAll(const std::vector<std::pair<std::string, TensorSource>> &
   }
   Progress progress(tools::progressLine(), bytes);
   for (TensorContent &content : contents)
-    content.read = [&progress, size = dtypeSize(content.dtype),
-                    read = content.read](int64_t first, int64_t count, void *to) -> Status {
+    content.read = [&progress, size = dtypeSize(content.dtype), read = content.read](int64_t first, int64_t count,
+                                                                                     void *to) -> Status {
       SK_RETURN_IF_ERROR(read(first, count, to));
       progress.add(count * size);
       return {};
@@ -224,8 +211,7 @@ static Status writeAll(const std::vector<std::pair<std::string, TensorSource>> &
   std::error_code error;
   if (options.format == "npz") {
     SK_RETURN_IF_ERROR(writeNpz(options.output, contents));
-  } else if (options.format == "safetensors" &&
-             fs::path(options.output).extension() == ".safetensors" &&
+  } else if (options.format == "safetensors" && fs::path(options.output).extension() == ".safetensors" &&
              !fs::is_directory(options.output, error)) {
     SK_RETURN_IF_ERROR(writeSafetensors(options.output, std::move(contents)));
   } else {
@@ -272,8 +258,7 @@ Status convert(const Options &options) {
   } else {
     for (const auto &[name, tensor] : set.stored().tensors) {
       if (!tensor.dtype)
-        return invalid("tensor " + quoteName(name) + " is " + tensor.storedType +
-                       ", which cannot be converted");
+        return invalid("tensor " + quoteName(name) + " is " + tensor.storedType + ", which cannot be converted");
       SK_RETURN_IF_ERROR(add(name, *tensor.dtype, tensor.shape));
     }
   }

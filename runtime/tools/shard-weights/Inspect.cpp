@@ -50,9 +50,7 @@ std::string shardsText(const ValueInfo &value, int64_t devices) {
 Status inspect(const Options &options) {
   SK_ASSIGN_OR_RETURN(SourceSet set, openSet(options.set, options));
   SK_ASSIGN_OR_RETURN(Cut cut, openCut(options, &set));
-  const WeightManifest *manifest = cut.manifest       ? &*cut.manifest
-                                   : set.presharded() ? &*set.presharded()
-                                                      : nullptr;
+  const WeightManifest *manifest = cut.manifest ? &*cut.manifest : set.presharded() ? &*set.presharded() : nullptr;
   int64_t bytes = 0;
   for (const auto &[name, tensor] : set.stored().tensors)
     bytes += tensor.bytes;
@@ -71,16 +69,14 @@ Status inspect(const Options &options) {
           from += " by " + plain(call.function);
       }
       rows.push_back({plain(value.name), dtypeName(value.dtype), shapeString(value.globalShape),
-                      shardsText(value, manifest->devices), value.sharding,
-                      sizeText(value.localBytes()), from});
+                      shardsText(value, manifest->devices), value.sharding, sizeText(value.localBytes()), from});
       perRank += value.localBytes();
       // What is wrong is said here too.
       SK_RETURN_IF_ERROR(set.find(value, manifest->devices).status());
     }
     printTable(rows);
-    std::printf("%zu weights for %lld device%s, %s per rank; stored: %zu tensors, %s\n",
-                manifest->weights.size(), static_cast<long long>(manifest->devices),
-                manifest->devices == 1 ? "" : "s", sizeText(perRank).c_str(),
+    std::printf("%zu weights for %lld device%s, %s per rank; stored: %zu tensors, %s\n", manifest->weights.size(),
+                static_cast<long long>(manifest->devices), manifest->devices == 1 ? "" : "s", sizeText(perRank).c_str(),
                 set.stored().tensors.size(), sizeText(bytes).c_str());
     return {};
   }
@@ -88,10 +84,8 @@ Status inspect(const Options &options) {
   for (const auto &[name, tensor] : set.stored().tensors) {
     auto shard = parseShardName(name);
     rows.push_back({plain(name), tensor.storedType, shapeString(tensor.shape),
-                    shard ? std::to_string(shard->rank + 1) + " of " + std::to_string(shard->ranks)
-                          : "-",
-                    sizeText(tensor.bytes),
-                    std::filesystem::path(tensor.file->path()).filename().string(),
+                    shard ? std::to_string(shard->rank + 1) + " of " + std::to_string(shard->ranks) : "-",
+                    sizeText(tensor.bytes), std::filesystem::path(tensor.file->path()).filename().string(),
                     std::to_string(tensor.offset)});
   }
   printTable(rows);

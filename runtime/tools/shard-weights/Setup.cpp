@@ -29,22 +29,20 @@ static Expected<Cut> openBundle(const Options &options, Cut cut) {
   const FunctionInfo *chosen = nullptr;
   std::string names;
   for (const FunctionInfo &function : manifest.functions) {
-    if (options.function.empty() ? manifest.functions.size() == 1
-                                 : function.name == options.function)
+    if (options.function.empty() ? manifest.functions.size() == 1 : function.name == options.function)
       chosen = &function;
     names += (names.empty() ? "" : ", ") + function.name;
   }
   if (manifest.functions.empty())
-    return notFound(options.manifest +
-                    ": a bundle of pipelines, whose weights lie on several meshes, "
-                    "expected a function");
+    return notFound(options.manifest + ": a bundle of pipelines, whose weights lie on several meshes, "
+                                       "expected a function");
   if (!chosen)
     return notFound(options.manifest + ": choose one function with --function: " + names);
   cut.manifest = weightsOf(manifest, *chosen);
   cut.manifest->path = options.manifest;
   Bundle *bundle = cut.bundle.get();
-  cut.programs = [bundle, chosen](const EntryPoint &entry, int64_t rank,
-                                  const std::vector<void *> &stored, void *local) -> Status {
+  cut.programs = [bundle, chosen](const EntryPoint &entry, int64_t rank, const std::vector<void *> &stored,
+                                  void *local) -> Status {
     SK_ASSIGN_OR_RETURN(sk_program program, bundle->entry(*chosen, entry, stored.size(), 1));
     return Executor::call(program, rank, chosen->devices, stored.data(), &local, entry.arenaBytes);
   };
@@ -63,9 +61,8 @@ Expected<Cut> openCut(const Options &options, const SourceSet *set) {
     if (std::filesystem::is_directory(options.manifest, error) &&
         std::filesystem::exists(options.manifest + "/manifest.json", error))
       return openBundle(options, std::move(cut));
-    std::string file = std::filesystem::is_directory(options.manifest, error)
-                           ? options.manifest + "/presharded.json"
-                           : options.manifest;
+    std::string file = std::filesystem::is_directory(options.manifest, error) ? options.manifest + "/presharded.json"
+                                                                              : options.manifest;
     std::ifstream stream(file, std::ios::binary);
     if (!stream)
       return notFound(file + ": cannot be read; expected a bundle directory or a weight manifest");

@@ -34,20 +34,16 @@ int main(int argc, char **argv) {
 
   auto withSet = [&](CLI::App *command) {
     command->add_option("SET", options.set, "A file, an index, or a directory")->required();
-    command->add_flag("--follow-links", options.followLinks,
-                      "Data files may be links that leave their directory");
+    command->add_flag("--follow-links", options.followLinks, "Data files may be links that leave their directory");
     command->add_option("--readers", options.load.readers, "Threads that read");
     command->add_option("--io", io, "auto, pread, direct or mmap");
   };
   auto withCut = [&](CLI::App *command) {
-    command->add_option("--manifest", options.manifest,
-                        "What cuts: a bundle, a weight manifest, or a presharded set");
+    command->add_option("--manifest", options.manifest, "What cuts: a bundle, a weight manifest, or a presharded set");
     command->add_option("--function", options.function, "Of a bundle with several");
     command->add_option("--shard-info", options.shardInfo, "TVM's shard_info.json, with --ranks");
     command->add_option("--ranks", options.ranks, "Number of ranks of --shard-info");
-    command
-        ->add_option("--shard-functions", options.shardFunctions,
-                     "A library with int sk_register(sk_context *)")
+    command->add_option("--shard-functions", options.shardFunctions, "A library with int sk_register(sk_context *)")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
@@ -55,19 +51,17 @@ int main(int argc, char **argv) {
     command->add_option("-o,--output", options.output, text)->required();
   };
 
-  CLI::App *inspectCommand =
-      app.add_subcommand("inspect", "Names, types, shapes, shards, places in files");
+  CLI::App *inspectCommand = app.add_subcommand("inspect", "Names, types, shapes, shards, places in files");
   withSet(inspectCommand);
   withCut(inspectCommand);
-  CLI::App *shardCommand =
-      app.add_subcommand("shard", "Write what each rank holds, under the arguments' names");
+  CLI::App *shardCommand = app.add_subcommand("shard", "Write what each rank holds, under the arguments' names");
   withSet(shardCommand);
   withCut(shardCommand);
   withOutput(shardCommand, "A directory: rank-K.safetensors");
   shardCommand->add_option("--rank", options.rank, "Only this rank (from 0)");
-  CLI::App *preshardCommand = app.add_subcommand(
-      "preshard", "Write NAME_shard-K-of-N that ranks load without communication; goes on where "
-                  "an earlier run broke off");
+  CLI::App *preshardCommand =
+      app.add_subcommand("preshard", "Write NAME_shard-K-of-N that ranks load without communication; goes on where "
+                                     "an earlier run broke off");
   withSet(preshardCommand);
   withCut(preshardCommand);
   withOutput(preshardCommand, "A directory");
@@ -75,25 +69,18 @@ int main(int argc, char **argv) {
                               "shared: what ranks have in common is stored once; tvm: a tensor "
                               "cache in which no file is read by two ranks");
   preshardCommand->add_option("--max-file-bytes", options.maxFileBytes, "Size to split files at");
-  CLI::App *verifyCommand =
-      app.add_subcommand("verify", "Sizes, cover, checksums; with --source every value");
+  CLI::App *verifyCommand = app.add_subcommand("verify", "Sizes, cover, checksums; with --source every value");
   withSet(verifyCommand);
   withCut(verifyCommand);
   verifyCommand->add_option("--source", options.source, "The set that it was cut from");
-  CLI::App *convertCommand = app.add_subcommand(
-      "convert", "Between formats; a presharded set becomes a whole one");
+  CLI::App *convertCommand = app.add_subcommand("convert", "Between formats; a presharded set becomes a whole one");
   withSet(convertCommand);
   withOutput(convertCommand, "A directory; a file for npz, or X.safetensors");
-  convertCommand->add_option("--format", options.format, "safetensors, tensor-cache or npz")
-      ->required();
-  convertCommand->add_flag("--f32-to-bf16", options.f32ToBf16,
-                           "tensor-cache: store f32 as bf16, rounded");
-  convertCommand->add_option("--max-file-bytes", options.maxFileBytes,
-                             "Size to split the files of a directory at");
-  CLI::App *exportCommand =
-      app.add_subcommand("shard-info", "Write TVM's shard_info.json for a manifest");
-  exportCommand->add_option("MANIFEST", options.manifest, "A bundle or a weight manifest")
-      ->required();
+  convertCommand->add_option("--format", options.format, "safetensors, tensor-cache or npz")->required();
+  convertCommand->add_flag("--f32-to-bf16", options.f32ToBf16, "tensor-cache: store f32 as bf16, rounded");
+  convertCommand->add_option("--max-file-bytes", options.maxFileBytes, "Size to split the files of a directory at");
+  CLI::App *exportCommand = app.add_subcommand("shard-info", "Write TVM's shard_info.json for a manifest");
+  exportCommand->add_option("MANIFEST", options.manifest, "A bundle or a weight manifest")->required();
   exportCommand->add_option("--function", options.function, "Of a bundle with several");
   withOutput(exportCommand, "The file");
 
@@ -121,8 +108,8 @@ int main(int argc, char **argv) {
                 std::to_string(rt::maxReaders));
   if (options.layout != "shared" && options.layout != "tvm")
     return fail("--layout=" + options.layout + ", expected shared or tvm");
-  if (convertCommand->parsed() && options.format != "safetensors" &&
-      options.format != "tensor-cache" && options.format != "npz")
+  if (convertCommand->parsed() && options.format != "safetensors" && options.format != "tensor-cache" &&
+      options.format != "npz")
     return fail("--format=" + options.format + ", expected safetensors, tensor-cache or npz");
   if (options.f32ToBf16 && options.format != "tensor-cache")
     return fail("--f32-to-bf16 is of --format=tensor-cache");

@@ -4,8 +4,7 @@
 
 typedef void (*sk_part)(int64_t begin, int64_t end, void *const *args);
 
-__attribute__((visibility("default"))) void sk_parallel(void *ctx, int64_t count, sk_part part,
-                                                        void *const *args) {
+__attribute__((visibility("default"))) void sk_parallel(void *ctx, int64_t count, sk_part part, void *const *args) {
   (void)ctx;
   /* Odd ones from the last on, then even ones. */
   for (int64_t first = 1; first >= 0; --first)

@@ -142,8 +142,7 @@ protected:
     context.disableMultithreading();
   }
 
-  void search(const std::string &text, const SearchOptions &options,
-              llvm::function_ref<void(FunctionSearch &)> check) {
+  void search(const std::string &text, const SearchOptions &options, llvm::function_ref<void(FunctionSearch &)> check) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module) << text;
     bool called = false;
@@ -170,7 +169,8 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
   for (unsigned i = 0, count = getCount(90); i < count; ++i) {
     SCOPED_TRACE(i);
     Random random(70000 + i);
-    ProgramOptions programOptions{kMeshes[i % kMeshes.size()], unsigned(1 + random.below(3)), unsigned(random.below(4))};
+    ProgramOptions programOptions{kMeshes[i % kMeshes.size()], unsigned(1 + random.below(3)),
+                                  unsigned(random.below(4))};
     std::string text = makeProgram(random, programOptions);
     SearchOptions options;
     options.gap = 0;
@@ -348,9 +348,10 @@ TEST_F(SearchTest, FindsTheCheapestOfAllThinnedChoices) {
   EXPECT_GT(costly, 20u);
   EXPECT_GT(equal, within / 2);
   EXPECT_GT(anew, 0u);
-  std::printf("%u share, %u cost something, %u of %u the cheapest within a budget or on three axes, %u found in it, %u with copies "
-              "made anew, %u with a bound above what is possible, %u impossible\n",
-              shared, costly, equal, within, found, anew, above, impossible);
+  std::printf(
+      "%u share, %u cost something, %u of %u the cheapest within a budget or on three axes, %u found in it, %u with copies "
+      "made anew, %u with a bound above what is possible, %u impossible\n",
+      shared, costly, equal, within, found, anew, above, impossible);
 }
 
 TEST_F(SearchTest, CbcFindsNothingCheaper) {
@@ -364,7 +365,8 @@ TEST_F(SearchTest, CbcFindsNothingCheaper) {
     Random random(90000 + i);
     // Its programs grow with the squares of the choices.
     bool isFlat = i % 4 != 3;
-    ProgramOptions programOptions{isFlat ? std::vector<int64_t>{int64_t(2) << random.below(3)} : std::vector<int64_t>{2, 2},
+    ProgramOptions programOptions{isFlat ? std::vector<int64_t>{int64_t(2) << random.below(3)}
+                                         : std::vector<int64_t>{2, 2},
                                   unsigned(isFlat ? 1 + random.below(8) : 1), unsigned(random.below(4))};
     std::string text = makeProgram(random, programOptions);
     double objectives[2];

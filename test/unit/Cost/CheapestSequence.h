@@ -21,8 +21,7 @@ class CheapestSequence {
 public:
   /// `places` are complete layouts; with `axis` each that leaves the axis alone
   /// is there partial over it as well.
-  CheapestSequence(const Mesh &mesh, unsigned axis,
-                   const std::vector<Layout> &places, int64_t elementBytes);
+  CheapestSequence(const Mesh &mesh, unsigned axis, const std::vector<Layout> &places, int64_t elementBytes);
 
   /// The layouts that are partial over the axis.
   const std::vector<Layout> &getPartial() const { return partial; }

@@ -1,7 +1,7 @@
 //===- MovePricesTest.cpp - Moves priced by their kind --------------------===//
 
-#include "CheapestSequence.h"
 #include "shardkit/Cost/MovePrices.h"
+#include "CheapestSequence.h"
 #include <random>
 
 using namespace shardkit_test;
@@ -58,8 +58,8 @@ TEST(MovePrices, AreThoseOfThePlanOfTheValueItself) {
             ReshardPlan plan = costs.planReshard(Layout::get(from, m, shape), Layout::get(to, m, shape), bytes);
             double seconds = costs.getSeconds(plan, bytes);
             EXPECT_NEAR(prices.getSeconds(from, to, shape, bytes), seconds, 1e-9 * seconds)
-                << Layout::get(from, m, shape).toString() << "  ->  "
-                << Layout::get(to, m, shape).toString() << " of " << bytes << " bytes\n"
+                << Layout::get(from, m, shape).toString() << "  ->  " << Layout::get(to, m, shape).toString() << " of "
+                << bytes << " bytes\n"
                 << toString(plan);
             scaled += seconds > 0;
           }

@@ -9,41 +9,32 @@ using namespace shardkit_test;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::vector<Layout> shardkit_test::wholeAxisLayouts(const Mesh &mesh,
-                                                    const Shape &shape) {
+std::vector<Layout> shardkit_test::wholeAxisLayouts(const Mesh &mesh, const Shape &shape) {
   std::vector<Layout> result;
-  for (const char *text :
-       {"[{}, {}]", "[{\"x\"}, {}]", "[{\"y\"}, {}]", "[{}, {\"x\"}]",
-        "[{}, {\"y\"}]", "[{\"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]",
-        "[{}, {\"x\", \"y\"}]", "[{}, {\"y\", \"x\"}]", "[{\"x\"}, {\"y\"}]",
-        "[{\"y\"}, {\"x\"}]"})
+  for (const char *text : {"[{}, {}]", "[{\"x\"}, {}]", "[{\"y\"}, {}]", "[{}, {\"x\"}]", "[{}, {\"y\"}]",
+                           "[{\"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]", "[{}, {\"x\", \"y\"}]",
+                           "[{}, {\"y\", \"x\"}]", "[{\"x\"}, {\"y\"}]", "[{\"y\"}, {\"x\"}]"})
     result.push_back(layout(text, mesh, shape));
   return result;
 }
 
-static RankDigit digitOf(const Mesh &mesh, unsigned axis) {
-  return {mesh.axisStride(axis), mesh.axes[axis].size};
-}
+static RankDigit digitOf(const Mesh &mesh, unsigned axis) { return {mesh.axisStride(axis), mesh.axes[axis].size}; }
 
 static bool usesRank(const Layout &layout, const RankDigit &rank) {
   // Whole axes: strides tell them apart, but for joined digits.
   return llvm::any_of(layout.digits, [&](const Digit &digit) {
-    return std::max(digit.stride, rank.stride) <
-           std::min(digit.stride * digit.size(), rank.stride * rank.size);
+    return std::max(digit.stride, rank.stride) < std::min(digit.stride * digit.size(), rank.stride * rank.size);
   });
 }
 
 /// What `to` owns less than `from`, if it is `from` with the axis placed.
-static bool addsOnly(const Layout &from, const Layout &to,
-                     const RankDigit &rank, int64_t devices) {
-  if (!usesRank(to, rank) || usesRank(from, rank) ||
-      to.numLocalElements() * rank.size != from.numLocalElements())
+static bool addsOnly(const Layout &from, const Layout &to, const RankDigit &rank, int64_t devices) {
+  if (!usesRank(to, rank) || usesRank(from, rank) || to.numLocalElements() * rank.size != from.numLocalElements())
     return false;
   return receivedElements(from, to, devices) == 0;
 }
 
-CheapestSequence::CheapestSequence(const Mesh &mesh, unsigned axis,
-                                   const std::vector<Layout> &places,
+CheapestSequence::CheapestSequence(const Mesh &mesh, unsigned axis, const std::vector<Layout> &places,
                                    int64_t elementBytes) {
   RankDigit rank = digitOf(mesh, axis);
   int64_t devices = mesh.numDevices();
@@ -60,20 +51,15 @@ CheapestSequence::CheapestSequence(const Mesh &mesh, unsigned axis,
   for (size_t i = 0; i < nodes.size(); ++i)
     for (size_t j = 0; j < nodes.size(); ++j) {
       const Layout &from = nodes[i], &to = nodes[j];
-      auto seconds = [&](CollectiveKind kind,
-                         llvm::SmallVector<RankDigit, 2> group) {
+      auto seconds = [&](CollectiveKind kind, llvm::SmallVector<RankDigit, 2> group) {
         return costs.getCost({kind, from, to, group}, elementBytes).seconds;
       };
       if (from.partial == to.partial) {
         // Any move is an exchange at most; a gather has its own price.
         price[i][j] =
-            moveVolume(from, to, devices).total == 0
-                ? 0
-                : seconds(CollectiveKind::Exchange, getMovedRanks(from, to));
+            moveVolume(from, to, devices).total == 0 ? 0 : seconds(CollectiveKind::Exchange, getMovedRanks(from, to));
         if (receivedElements(to, from, devices) == 0 && price[i][j] > 0)
-          price[i][j] = std::min(
-              price[i][j],
-              seconds(CollectiveKind::AllGather, getMovedRanks(from, to)));
+          price[i][j] = std::min(price[i][j], seconds(CollectiveKind::AllGather, getMovedRanks(from, to)));
       } else if (!from.partial.empty()) {
         if (from.digits == to.digits)
           price[i][j] = seconds(CollectiveKind::AllReduce, {rank});
@@ -83,9 +69,7 @@ CheapestSequence::CheapestSequence(const Mesh &mesh, unsigned axis,
     }
 }
 
-size_t CheapestSequence::find(const Layout &layout) const {
-  return llvm::find(nodes, layout) - nodes.begin();
-}
+size_t CheapestSequence::find(const Layout &layout) const { return llvm::find(nodes, layout) - nodes.begin(); }
 
 double CheapestSequence::getSeconds(const Layout &from, const Layout &to) const {
   size_t n = nodes.size();
@@ -113,8 +97,7 @@ double CheapestSequence::getSeconds(const Layout &from, const Layout &to) const 
 // Tests
 //===----------------------------------------------------------------------===//
 
-static void expectCheapest(const Mesh &m, const std::vector<Layout> &places,
-                           const std::vector<Layout> &ends,
+static void expectCheapest(const Mesh &m, const std::vector<Layout> &places, const std::vector<Layout> &ends,
                            int64_t elementBytes) {
   CostModel costs(m);
   for (unsigned axis : {0u, 1u}) {
@@ -127,16 +110,14 @@ static void expectCheapest(const Mesh &m, const std::vector<Layout> &places,
         ReshardPlan plan = costs.planReshard(from, to, elementBytes);
         double seconds = costs.getSeconds(plan, elementBytes);
         double cheapest = oracle.getSeconds(from, to);
-        EXPECT_LE(seconds, cheapest * (1 + 1e-9))
-            << from.toString() << "  ->  " << to.toString() << "\n"
-            << toString(plan);
+        EXPECT_LE(seconds, cheapest * (1 + 1e-9)) << from.toString() << "  ->  " << to.toString() << "\n"
+                                                  << toString(plan);
       }
     }
   }
 }
 
-static const std::initializer_list<std::initializer_list<int64_t>> meshes = {
-    {2, 2}, {2, 4}, {3, 2}};
+static const std::initializer_list<std::initializer_list<int64_t>> meshes = {{2, 2}, {2, 4}, {3, 2}};
 
 TEST(PartialPlans, AreNoDearerThanAnySequenceOfThreeCollectives) {
   for (auto sizes : meshes)
@@ -169,8 +150,7 @@ TEST(PartialPlans, AreNoDearerThanSequencesThroughGaps) {
     int64_t size = m.axes[0].size == 3 ? 6 : 8;
     for (Shape shape : {Shape{size, size}, Shape{2 * size, size}})
       for (int64_t elementBytes : {4, 1 << 20})
-        expectCheapest(m, allLayouts(m, shape, false),
-                       wholeAxisLayouts(m, shape), elementBytes);
+        expectCheapest(m, allLayouts(m, shape, false), wholeAxisLayouts(m, shape), elementBytes);
   }
 }
 
@@ -202,10 +182,7 @@ TEST(Plans, CompleteValuesMeetTheBoundInTheLeastTime) {
           if (total > 0)
             EXPECT_LE(costs.getSeconds(plan, 4),
                       (1 + 1e-9) *
-                          costs.getCost({CollectiveKind::Exchange, from, to,
-                                         getMovedRanks(from, to)},
-                                        4)
-                              .seconds);
+                          costs.getCost({CollectiveKind::Exchange, from, to, getMovedRanks(from, to)}, 4).seconds);
         }
     }
 }
@@ -215,13 +192,11 @@ TEST(Cost, AnExchangeIsPricedByTheDeviceThatReceivesMost) {
   // 5 rows in chunks of 3 and 2: the second device receives 3 rows.
   Layout from = layout("[{\"x\"}, {}]", m, {5, 4});
   CostModel costs(m);
-  PlanStep step{CollectiveKind::Exchange, from, Layout::replicated({5, 4}),
-                {{1, 2}}};
+  PlanStep step{CollectiveKind::Exchange, from, Layout::replicated({5, 4}), {{1, 2}}};
   CollectiveCost cost = costs.getCost(step, 4);
   EXPECT_EQ(cost.bytes, 3 * 4 * 4);
   EXPECT_EQ(cost.received, 5 * 4 * 4);
-  EXPECT_DOUBLE_EQ(cost.seconds,
-                   CostModel::kDefaultAlpha + CostModel::kDefaultBeta * 48);
+  EXPECT_DOUBLE_EQ(cost.seconds, CostModel::kDefaultAlpha + CostModel::kDefaultBeta * 48);
   // Chunks that are parts of larger ones: nothing moves, nothing is paid.
   step = {CollectiveKind::Exchange, Layout::replicated({5, 4}), from, {{1, 2}}};
   EXPECT_EQ(costs.getCost(step, 4).seconds, 0);
@@ -247,10 +222,8 @@ TEST(Cost, TheModelOfAlpaHasItsTailsAndItsPenalty) {
   EXPECT_DOUBLE_EQ(seconds(CollectiveKind::AllToAll, rows, columns, 128), 196609.001);
   // A group of one device costs nothing.
   Mesh one = mesh({1});
-  EXPECT_EQ(CostModel(one, {/*alpa=*/true, {}})
-                .getCost({CollectiveKind::AllReduce, partial, whole, {{1, 1}}}, 4)
-                .seconds,
-            0);
+  EXPECT_EQ(
+      CostModel(one, {/*alpa=*/true, {}}).getCost({CollectiveKind::AllReduce, partial, whole, {{1, 1}}}, 4).seconds, 0);
   // What is forbidden has no price.
   CostModel forbidding(m, {/*alpa=*/false, {CollectiveKind::AllToAll}});
   EXPECT_EQ(forbidding.getCost({CollectiveKind::AllToAll, rows, columns, {{1, 4}}}, 4).seconds, infinity);

@@ -36,11 +36,9 @@ static void writeComplete(llvm::raw_ostream &os, const Mesh &m) {
       if (from == to)
         continue;
       ReshardPlan plan = costs.planReshard(from, to, elementBytes);
-      os << "| " << text(from, m) << " | " << text(to, m) << " | "
-         << kinds(plan) << " | " << receivedBytes(plan, m.numDevices()) << " | "
-         << receivedElements(from, to, m.numDevices()) * elementBytes << " | "
-         << llvm::format("%.2f", costs.getSeconds(plan, elementBytes) * 1e6)
-         << " |\n";
+      os << "| " << text(from, m) << " | " << text(to, m) << " | " << kinds(plan) << " | "
+         << receivedBytes(plan, m.numDevices()) << " | " << receivedElements(from, to, m.numDevices()) * elementBytes
+         << " | " << llvm::format("%.2f", costs.getSeconds(plan, elementBytes) * 1e6) << " |\n";
     }
 }
 
@@ -54,11 +52,9 @@ static void writePartial(llvm::raw_ostream &os, const Mesh &m) {
     for (const Layout &from : oracle.getPartial())
       for (const Layout &to : layouts) {
         ReshardPlan plan = costs.planReshard(from, to, elementBytes);
-        os << "| " << text(from, m) << " | " << text(to, m) << " | "
-           << kinds(plan) << " | "
-           << llvm::format("%.2f", costs.getSeconds(plan, elementBytes) * 1e6)
-           << " | " << llvm::format("%.2f", oracle.getSeconds(from, to) * 1e6)
-           << " |\n";
+        os << "| " << text(from, m) << " | " << text(to, m) << " | " << kinds(plan) << " | "
+           << llvm::format("%.2f", costs.getSeconds(plan, elementBytes) * 1e6) << " | "
+           << llvm::format("%.2f", oracle.getSeconds(from, to) * 1e6) << " |\n";
       }
   }
 }
@@ -76,8 +72,7 @@ before. *us* is the predicted time in microseconds (alpha 10 us, beta 0.1 ns per
 
 Below each such table stands the same for values that are partial over one axis, with the predicted time of the cheapest of all sequences of up to three collectives (and any slices) between these layouts, enumerated.
 )";
-  for (auto sizes : std::initializer_list<std::initializer_list<int64_t>>{
-           {2, 2}, {2, 4}, {3, 2}}) {
+  for (auto sizes : std::initializer_list<std::initializer_list<int64_t>>{{2, 2}, {2, 4}, {3, 2}}) {
     Mesh m = mesh(sizes);
     os << "\n## " << m.axesToString() << "\n\n";
     writeComplete(os, m);
@@ -95,7 +90,6 @@ TEST(ReshardTable, IsUpToDate) {
   std::ifstream file(path);
   std::stringstream found;
   found << file.rdbuf();
-  EXPECT_TRUE(found.str() == expected)
-      << "docs/Reshards.md is not what the planner answers, expected "
-         "SHARDKIT_WRITE_DOCS=1 ShardKitCostTests to have been run";
+  EXPECT_TRUE(found.str() == expected) << "docs/Reshards.md is not what the planner answers, expected "
+                                          "SHARDKIT_WRITE_DOCS=1 ShardKitCostTests to have been run";
 }

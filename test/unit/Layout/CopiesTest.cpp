@@ -1,7 +1,7 @@
 //===- CopiesTest.cpp - Copies against tables of elements -----------------===//
 
-#include "Simulator.h"
 #include "shardkit/Layout/Copies.h"
+#include "Simulator.h"
 #include <map>
 #include <numeric>
 
@@ -73,8 +73,7 @@ static Table tableOf(const Copies &copies) {
 }
 
 /// Checks the pieces of all ranks against the brute-force buffers of the layout.
-static void checkCut(const Table &table, const Layout &layout, llvm::ArrayRef<CopyPiece> pieces,
-                     int64_t devices) {
+static void checkCut(const Table &table, const Layout &layout, llvm::ArrayRef<CopyPiece> pieces, int64_t devices) {
   std::map<int64_t, int64_t> indexOf;
   for (int64_t i = 0; i < count(table.shape); ++i)
     indexOf[elementValue(i)] = i;

@@ -33,27 +33,13 @@ static size_t checkAllPairs(const Case &c) {
 TEST(Exhaustive, EvenLayoutsMeetTheBound) {
   size_t pairs = 0;
   for (const Case &c : std::initializer_list<Case>{
-           {{2}, {4, 2}, false},
-           {{3}, {3, 6}, false},
-           {{4}, {4, 4}, false},
-           {{4}, {8}, false},
-           {{6}, {6, 2}, false},
-           {{6}, {12}, false},
-           {{8}, {8}, false},
-           {{8}, {4, 4}, false},
-           {{2, 2}, {4, 4}, false},
-           {{2, 3}, {6, 6}, false},
-           {{3, 2}, {12}, false},
-           {{2, 4}, {4, 4}, false},
-           {{4, 2}, {2, 2, 2}, false},
-           {{2, 2, 2}, {4, 2}, false},
-           {{2, 2, 2}, {2, 2, 2}, false},
-           {{8}, {2, 6, 2}, false},
-           {{6}, {6, 6}, false},
-           {{2, 3}, {12, 3}, false},
-           {{3, 2}, {2, 3, 6}, false},
-           {{2, 4}, {8, 2}, false},
-           {{2, 2, 2}, {4, 4}, false}}) {
+           {{2}, {4, 2}, false},       {{3}, {3, 6}, false},       {{4}, {4, 4}, false},
+           {{4}, {8}, false},          {{6}, {6, 2}, false},       {{6}, {12}, false},
+           {{8}, {8}, false},          {{8}, {4, 4}, false},       {{2, 2}, {4, 4}, false},
+           {{2, 3}, {6, 6}, false},    {{3, 2}, {12}, false},      {{2, 4}, {4, 4}, false},
+           {{4, 2}, {2, 2, 2}, false}, {{2, 2, 2}, {4, 2}, false}, {{2, 2, 2}, {2, 2, 2}, false},
+           {{8}, {2, 6, 2}, false},    {{6}, {6, 6}, false},       {{2, 3}, {12, 3}, false},
+           {{3, 2}, {2, 3, 6}, false}, {{2, 4}, {8, 2}, false},    {{2, 2, 2}, {4, 4}, false}}) {
     SCOPED_TRACE(mesh(c.mesh).axesToString());
     pairs += checkAllPairs(c);
     if (HasFailure())
@@ -65,23 +51,22 @@ TEST(Exhaustive, EvenLayoutsMeetTheBound) {
 
 TEST(Exhaustive, UnevenLayoutsMeetTheBound) {
   size_t pairs = 0;
-  for (const Case &c : std::initializer_list<Case>{
-           {{2}, {3, 5}, true},
-           {{4}, {5, 2}, true},
-           {{5}, {7, 3}, true},
-           {{7}, {9}, true},
-           {{8}, {3, 5}, true},
-           {{2, 2}, {5, 4}, true},
-           {{2, 2}, {1, 3}, true},
-           {{2, 3}, {5, 6}, true},
-           {{3, 2}, {4, 7}, true},
-           {{2, 4}, {5, 3}, true},
-           {{2, 2, 2}, {3, 5}, true},
-           {{2, 2, 2}, {7}, true},
-           {{3, 2}, {5, 7, 2}, true},
-           {{2, 4}, {9, 10}, true},
-           {{2, 2, 2}, {5, 6}, true},
-           {{2, 2, 2}, {3, 5, 2}, true}}) {
+  for (const Case &c : std::initializer_list<Case>{{{2}, {3, 5}, true},
+                                                   {{4}, {5, 2}, true},
+                                                   {{5}, {7, 3}, true},
+                                                   {{7}, {9}, true},
+                                                   {{8}, {3, 5}, true},
+                                                   {{2, 2}, {5, 4}, true},
+                                                   {{2, 2}, {1, 3}, true},
+                                                   {{2, 3}, {5, 6}, true},
+                                                   {{3, 2}, {4, 7}, true},
+                                                   {{2, 4}, {5, 3}, true},
+                                                   {{2, 2, 2}, {3, 5}, true},
+                                                   {{2, 2, 2}, {7}, true},
+                                                   {{3, 2}, {5, 7, 2}, true},
+                                                   {{2, 4}, {9, 10}, true},
+                                                   {{2, 2, 2}, {5, 6}, true},
+                                                   {{2, 2, 2}, {3, 5, 2}, true}}) {
     SCOPED_TRACE(mesh(c.mesh).axesToString());
     pairs += checkAllPairs(c);
     if (HasFailure())
@@ -93,12 +78,10 @@ TEST(Exhaustive, UnevenLayoutsMeetTheBound) {
 
 TEST(Exhaustive, ViewsOfTheSameDevicesMeetTheBound) {
   size_t pairs = 0;
-  for (auto [a, b, size] :
-       std::initializer_list<std::tuple<Mesh, Mesh, Shape>>{
-           {mesh({2, 3}), mesh({3, 2}), {6, 6}},
-           {mesh({2, 3}), mesh({6}), {12, 2}},
-           {mesh({2, 4}), mesh({4, 2}), {8, 2}},
-           {mesh({2, 3}), mesh({3, 2}), {5, 3}}}) {
+  for (auto [a, b, size] : std::initializer_list<std::tuple<Mesh, Mesh, Shape>>{{mesh({2, 3}), mesh({3, 2}), {6, 6}},
+                                                                                {mesh({2, 3}), mesh({6}), {12, 2}},
+                                                                                {mesh({2, 4}), mesh({4, 2}), {8, 2}},
+                                                                                {mesh({2, 3}), mesh({3, 2}), {5, 3}}}) {
     SCOPED_TRACE(a.axesToString() + " -> " + b.axesToString());
     for (const Layout &from : allLayouts(a, size, true))
       for (const Layout &to : allLayouts(b, size, true)) {
@@ -112,8 +95,7 @@ TEST(Exhaustive, ViewsOfTheSameDevicesMeetTheBound) {
 }
 
 /// Runs a plan between two orders of the devices, and counts what it receives.
-static void checkReorder(const Layout &from, const Layout &to,
-                         llvm::ArrayRef<int64_t> order) {
+static void checkReorder(const Layout &from, const Layout &to, llvm::ArrayRef<int64_t> order) {
   int64_t devices = order.size(), total = 0, bound = 0;
   ReshardPlan plan = planReshard(from, to, {nullptr, nullptr, nullptr, order});
   SCOPED_TRACE(toString(plan));
@@ -126,10 +108,8 @@ static void checkReorder(const Layout &from, const Layout &to,
     auto transfer = computeTransfer(step.from, step.to, reorders);
     ASSERT_TRUE(transfer.has_value());
     int64_t received = 0;
-    data = runTransfer(*transfer, step.to.numLocalElements(), data, received,
-                       step.order);
-    MoveVolume volume = reorders ? moveVolume(step.from, step.to, order)
-                                 : moveVolume(step.from, step.to, devices);
+    data = runTransfer(*transfer, step.to.numLocalElements(), data, received, step.order);
+    MoveVolume volume = reorders ? moveVolume(step.from, step.to, order) : moveVolume(step.from, step.to, devices);
     if (step.from.partial.empty())
       EXPECT_EQ(received, volume.total);
     if (step.kind == CollectiveKind::AllSlice)
@@ -152,14 +132,11 @@ static void checkReorder(const Layout &from, const Layout &to,
 }
 
 TEST(Exhaustive, OtherDeviceOrdersMeetTheBound) {
-  for (auto [a, b, size] :
-       std::initializer_list<std::tuple<Mesh, Mesh, Shape>>{
-           {mesh({4}), mesh({4}), {8}},
-           {mesh({2, 2}), mesh({2, 2}), {4, 2}},
-           {mesh({2, 3}), mesh({3, 2}), {6, 4}},
-           {mesh({5}), mesh({5}), {7, 2}}}) {
-    std::vector<Layout> sources = allLayouts(a, size, true),
-                        targets = allLayouts(b, size, true);
+  for (auto [a, b, size] : std::initializer_list<std::tuple<Mesh, Mesh, Shape>>{{mesh({4}), mesh({4}), {8}},
+                                                                                {mesh({2, 2}), mesh({2, 2}), {4, 2}},
+                                                                                {mesh({2, 3}), mesh({3, 2}), {6, 4}},
+                                                                                {mesh({5}), mesh({5}), {7, 2}}}) {
+    std::vector<Layout> sources = allLayouts(a, size, true), targets = allLayouts(b, size, true);
     llvm::SmallVector<int64_t> order(a.numDevices());
     std::iota(order.begin(), order.end(), 0);
     for (int round = 0; round < 6; ++round) {

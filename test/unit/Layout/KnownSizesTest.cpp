@@ -1,7 +1,7 @@
 //===- KnownSizesTest.cpp - Layouts of values of unknown size -------------===//
 
-#include "Simulator.h"
 #include "shardkit/Layout/KnownSizes.h"
+#include "Simulator.h"
 
 using namespace shardkit_test;
 

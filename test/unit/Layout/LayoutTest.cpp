@@ -94,8 +94,7 @@ TEST(Layout, NoElementsNoDigits) {
   EXPECT_TRUE(l.fitsShape());
   EXPECT_TRUE(planReshard(l, Layout::replicated({4, 0})).empty());
   // A size that is not known.
-  Layout unknown =
-      Layout::get(sharding("[{\"x\"}]", m), m, {INT64_MIN});
+  Layout unknown = Layout::get(sharding("[{\"x\"}]", m), m, {INT64_MIN});
   EXPECT_TRUE(unknown.digits.empty());
 }
 
@@ -103,8 +102,7 @@ TEST(Layout, AxesOfSizeOneAreSpelling) {
   Mesh m = namedMesh({{"x", 2}, {"u", 1}});
   EXPECT_EQ(layout("[{\"x\", \"u\"}]", m, {4}), layout("[{\"x\"}]", m, {4}));
   EXPECT_EQ(layout("[{\"u\"}]", m, {5}), Layout::replicated({5}));
-  EXPECT_EQ(layout("[{}], unreduced = {\"u\"}", m, {5}),
-            Layout::replicated({5}));
+  EXPECT_EQ(layout("[{}], unreduced = {\"u\"}", m, {5}), Layout::replicated({5}));
 }
 
 TEST(Layout, ToShardingCutsDigitsAtAxes) {
@@ -126,11 +124,8 @@ TEST(Layout, ToShardingCutsDigitsAtAxes) {
   // Another view of the same devices.
   Mesh m23 = namedMesh({{"x", 2}, {"y", 3}});
   Mesh m32 = namedMesh({{"u", 3}, {"v", 2}});
-  EXPECT_EQ(spell(layout("[{\"x\", \"y\"}]", m23, {6}), m32),
-            "[{\"u\", \"v\"}]");
+  EXPECT_EQ(spell(layout("[{\"x\", \"y\"}]", m23, {6}), m32), "[{\"u\", \"v\"}]");
   EXPECT_EQ(spell(layout("[{\"x\"}]", m23, {6}), m32), "nothing");
-  EXPECT_EQ(spell(layout("[{\"x\"}], unreduced(max) = {\"y\"}", m23, {6}), m23),
-            "[{\"x\"}], unreduced(max) = {\"y\"}");
-  EXPECT_EQ(spell(layout("[{\"y\", \"x\"}]", m23, {5}), m23),
-            "[{\"y\", \"x\"}]");
+  EXPECT_EQ(spell(layout("[{\"x\"}], unreduced(max) = {\"y\"}", m23, {6}), m23), "[{\"x\"}], unreduced(max) = {\"y\"}");
+  EXPECT_EQ(spell(layout("[{\"y\", \"x\"}]", m23, {5}), m23), "[{\"y\", \"x\"}]");
 }

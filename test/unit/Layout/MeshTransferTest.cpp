@@ -1,7 +1,7 @@
 //===- MeshTransferTest.cpp - From one mesh to another --------------------===//
 
-#include "Simulator.h"
 #include "shardkit/Layout/MeshTransfer.h"
+#include "Simulator.h"
 #include <set>
 
 using namespace shardkit_test;
@@ -80,8 +80,7 @@ TEST(MeshTransfer, MessagesAndBytes) {
       {{4, 8, 16}, s1, {2}, r, {2}, 4, 4096, 2, 2048, s1},
       {{3, 8, 2}, r, {2}, r, {2}, 2, 384, 2, 192, s1},
       {{6, 8, 16}, r, {4}, r, {4}, 4, 12288, 4, 3072, "[{\"x\":(1)2}, {\"x\":(2)2}, {}]"},
-      {{2, 64, 64}, "[{\"x\"}, {\"y\"}, {}]", {2, 2}, r, {4}, 16, 131072, 4, 32768,
-       "[{\"x\":(1)2}, {\"x\":(2)2}, {}]"},
+      {{2, 64, 64}, "[{\"x\"}, {\"y\"}, {}]", {2, 2}, r, {4}, 16, 131072, 4, 32768, "[{\"x\":(1)2}, {\"x\":(2)2}, {}]"},
       {{64, 64}, "[{\"x\"}, {}]", {4}, "[{}, {\"x\"}]", {2}, 8, 16384, 8, 16384, "[{}, {\"x\"}]"},
       {{32, 10}, "[{}, {}]", {2}, "[{\"x\"}, {}]", {2}, 2, 1280, 2, 1280, "[{\"x\"}, {}]"},
       {{32, 10}, "[{\"x\"}, {}]", {2}, "[{}, {}]", {2}, 4, 2560, 2, 1280, "[{\"x\"}, {}]"},
@@ -94,8 +93,7 @@ TEST(MeshTransfer, MessagesAndBytes) {
     MeshTransferVolume naive = getTransferVolume(from, to, receivers);
     EXPECT_EQ(naive.messages, row.naiveMessages);
     EXPECT_EQ(naive.elements * 4, row.naiveBytes);
-    Layout arrival =
-        Layout::get(getArrival(from, sharding(row.to, toMesh), toMesh), toMesh, row.shape);
+    Layout arrival = Layout::get(getArrival(from, sharding(row.to, toMesh), toMesh), toMesh, row.shape);
     EXPECT_EQ(arrival, layout(row.arrives, toMesh, row.shape));
     for (const Layout &target : {to, arrival}) {
       MeshTransferVolume volume = getTransferVolume(from, target, receivers);

@@ -1,7 +1,7 @@
 //===- MeshViewsTest.cpp - Meshes over the same devices -------------------===//
 
-#include "Simulator.h"
 #include "shardkit/Layout/MeshViews.h"
+#include "Simulator.h"
 
 using namespace shardkit_test;
 
@@ -44,8 +44,7 @@ static std::vector<DimEntries> allEntries(const Mesh &mesh) {
   return result;
 }
 
-static std::optional<MeshViews> views(llvm::ArrayRef<const Mesh *> meshes,
-                                      std::string *reason = nullptr) {
+static std::optional<MeshViews> views(llvm::ArrayRef<const Mesh *> meshes, std::string *reason = nullptr) {
   ShardingError error;
   auto result = MeshViews::get(meshes, error);
   if (reason)
@@ -87,8 +86,7 @@ TEST(MeshViews, RespellWhatEachDeviceHas) {
   Mesh i = mesh({1, 12});
   unsigned back = 0, elsewhere = 0;
   using Group = std::vector<const Mesh *>;
-  for (const Group &group : {Group{&a, &b, &c, &d}, Group{&d, &a, &b}, Group{&e, &f, &g, &h, &i},
-                             Group{&h, &e}}) {
+  for (const Group &group : {Group{&a, &b, &c, &d}, Group{&d, &a, &b}, Group{&e, &f, &g, &h, &i}, Group{&h, &e}}) {
     auto all = views(group);
     ASSERT_TRUE(all);
     for (unsigned v = 0; v < all->size(); ++v)
@@ -153,8 +151,7 @@ TEST(MeshViews, RefineToWholeAxesOfSeveralViews) {
   ASSERT_TRUE(refined);
   EXPECT_EQ(refined->mesh.axesToString(), "\"d0\"=2, \"d1\"=3, \"d2\"=3, \"d3\"=2");
   EXPECT_EQ(toString(refined->sharding, refined->mesh), "[{\"d0\"}, {\"d3\"}]");
-  EXPECT_EQ(Layout::get(refined->sharding, refined->mesh, {5, 7}),
-            Layout::get(mixed, both->getCommon(), {5, 7}));
+  EXPECT_EQ(Layout::get(refined->sharding, refined->mesh, {5, 7}), Layout::get(mixed, both->getCommon(), {5, 7}));
   // Whole axes of the common mesh need no other.
   Sharding plain;
   plain.dims.push_back({*both->toCommon(DimEntries{{0, 1, 2}, {1, 1, 3}}, 0)});
@@ -168,6 +165,5 @@ TEST(MeshViews, KeepGapsWhereTheyAre) {
   auto common = all->toCommon(entries, 0);
   ASSERT_TRUE(common);
   EXPECT_EQ("{" + toString(*common, all->getCommon()) + "}", "{3, \"d0\", \"d1\", 5, \"d2\"}");
-  EXPECT_EQ("{" + toString(*all->fromCommon(*common, 1), b) + "}",
-            "{3, \"x\", \"y\":(1)2, 5, \"y\":(2)2}");
+  EXPECT_EQ("{" + toString(*all->fromCommon(*common, 1), b) + "}", "{3, \"x\", \"y\":(1)2, 5, \"y\":(2)2}");
 }

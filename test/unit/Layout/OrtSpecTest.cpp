@@ -19,25 +19,21 @@ static std::string import(const std::string &spec, OrtMesh ort) {
 TEST(OrtSpec, PeelingTruthTable) {
   EXPECT_EQ(import("S[0]", {{4}, {0, 1, 0, 1}}), "[{2, \"x\"}] on 0 1");
   EXPECT_EQ(import("S[0]", {{4}, {0, 0, 1, 1}}), "[{\"x\"}] on 0 1");
-  EXPECT_EQ(import("S[0]", {{8}, {0, 0, 1, 1, 0, 0, 1, 1}}),
-            "[{2, \"x\"}] on 0 1");
+  EXPECT_EQ(import("S[0]", {{8}, {0, 0, 1, 1, 0, 0, 1, 1}}), "[{2, \"x\"}] on 0 1");
   EXPECT_EQ(import("S[0]", {{4}, {0, 2, 1, 3}}), "[{\"x\"}] on 0 2 1 3");
   EXPECT_EQ(import("S[0]", {{4}, {0, 1, 1, 0}}), "ort_not_digits");
   EXPECT_EQ(import("S[0]", {{4}, {0, 1, 2, 0}}), "ort_not_digits");
   EXPECT_EQ(import("S[0]", {{4}, {0, 1, 1, 2}}), "ort_uneven_ownership");
   EXPECT_EQ(import("S[0]", {{1}, {3}}), "[{}] on 3");
-  EXPECT_EQ(import("S[0]", {{8}, {0, 1, 0, 1, 2, 3, 2, 3}}),
-            "[{\"x\":(1)2, 2, \"x\":(2)2}] on 0 1 2 3");
+  EXPECT_EQ(import("S[0]", {{8}, {0, 1, 0, 1, 2, 3, 2, 3}}), "[{\"x\":(1)2, 2, \"x\":(2)2}] on 0 1 2 3");
 }
 
 TEST(OrtSpec, MeshesOfSeveralDims) {
   EXPECT_EQ(import("S[1]", {{2, 2}, {0, 1, 0, 1}}), "[{\"x\"}] on 0 1");
   EXPECT_EQ(import("S[0]", {{2, 2}, {0, 1, 0, 1}}), "[{}] on 0 1");
   EXPECT_EQ(import("S[1]", {{2, 2}, {0, 1, 1, 0}}), "ort_not_digits");
-  EXPECT_EQ(import("S[0]RS[1]", {{2, 2}, {0, 1, 2, 3}}),
-            "[{\"x\":(1)2}, {}, {\"x\":(2)2}] on 0 1 2 3");
-  EXPECT_EQ(import("RS[0]", {{2, 3}, {0, 1, 2, 3, 4, 5}}),
-            "[{}, {\"x\":(1)2}] on 0 1 2 3 4 5");
+  EXPECT_EQ(import("S[0]RS[1]", {{2, 2}, {0, 1, 2, 3}}), "[{\"x\":(1)2}, {}, {\"x\":(2)2}] on 0 1 2 3");
+  EXPECT_EQ(import("RS[0]", {{2, 3}, {0, 1, 2, 3, 4, 5}}), "[{}, {\"x\":(1)2}] on 0 1 2 3 4 5");
 }
 
 TEST(OrtSpec, RejectsWhatIsMalformed) {
@@ -66,9 +62,7 @@ TEST(OrtSpec, ExportRoundTrips) {
     Layout a = Layout::get(s, m, shape);
     Layout b = Layout::get(back->sharding, back->mesh, shape);
     for (int64_t rank = 0; rank < m.numDevices(); ++rank)
-      EXPECT_EQ(b.ownedIndices(rank),
-                a.ownedIndices(back->mesh.device(rank)))
-          << toString(s, m) << " as " << ort->spec;
+      EXPECT_EQ(b.ownedIndices(rank), a.ownedIndices(back->mesh.device(rank))) << toString(s, m) << " as " << ort->spec;
   }
   EXPECT_GT(exported, 400);
 }

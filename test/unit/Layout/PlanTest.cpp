@@ -10,14 +10,12 @@ struct PlanCase {
 };
 } // namespace
 
-static void checkCases(const Mesh &m, Shape shape,
-                       std::initializer_list<PlanCase> cases) {
+static void checkCases(const Mesh &m, Shape shape, std::initializer_list<PlanCase> cases) {
   for (const PlanCase &c : cases) {
     SCOPED_TRACE(std::string(c.from) + " -> " + c.to);
     Layout from = layout(c.from, m, shape), to = layout(c.to, m, shape);
     EXPECT_EQ(kinds(planReshard(from, to)), c.expected);
-    checkPlan(from, to, m.numDevices(),
-              from.partial.empty() && to.partial.empty());
+    checkPlan(from, to, m.numDevices(), from.partial.empty() && to.partial.empty());
   }
 }
 
@@ -34,31 +32,25 @@ TEST(Plan, OneStepWhereOneCollectiveDoes) {
               {"[{\"x\", \"y\"}, {}]", "[{}, {\"x\", \"y\"}]", "all_to_all"},
               {"[{2, \"x\"}, {}]", "[{\"x\"}, {}]", "all_to_all"},
               {"[{\"x\"}, {}]", "[{\"y\"}, {}]", "collective_permute"},
-              {"[{\"x\"}, {\"y\"}]", "[{\"y\"}, {\"x\"}]",
-               "collective_permute"},
-              {"[{\"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]",
-               "collective_permute"},
+              {"[{\"x\"}, {\"y\"}]", "[{\"y\"}, {\"x\"}]", "collective_permute"},
+              {"[{\"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]", "collective_permute"},
               {"[{\"x\"}, {\"y\"}]", "[{}, {\"x\", \"y\"}]", "exchange"}});
 }
 
 TEST(Plan, SlicesFirstAndGathersLast) {
   checkCases(mesh({2, 2}), {8, 8},
              {{"[{\"x\"}, {}]", "[{}, {\"y\"}]", "all_slice all_gather"},
-              {"[{\"x\"}, {}]", "[{}, {\"x\", \"y\"}]",
-               "all_slice all_to_all"},
-              {"[{\"x\", \"y\"}, {}]", "[{}, {\"x\"}]",
-               "all_to_all all_gather"},
+              {"[{\"x\"}, {}]", "[{}, {\"x\", \"y\"}]", "all_slice all_to_all"},
+              {"[{\"x\", \"y\"}, {}]", "[{}, {\"x\"}]", "all_to_all all_gather"},
               // A permute makes room, then a gather: at the bound.
-              {"[{\"x\"}, {\"y\"}]", "[{}, {\"x\"}]",
-               "collective_permute all_gather"}});
+              {"[{\"x\"}, {\"y\"}]", "[{}, {\"x\"}]", "collective_permute all_gather"}});
 }
 
 TEST(Plan, SubAxesAndGapsAreJustDigits) {
   checkCases(mesh({4}), {8, 8},
              {{"[{\"x\"}, {}]", "[{\"x\":(1)2}, {}]", "all_gather"},
               {"[{\"x\"}, {}]", "[{\"x\":(1)2}, {\"x\":(2)2}]", "all_to_all"},
-              {"[{\"x\":(2)2, \"x\":(1)2}, {}]", "[{\"x\"}, {}]",
-               "collective_permute"},
+              {"[{\"x\":(2)2, \"x\":(1)2}, {}]", "[{\"x\"}, {}]", "collective_permute"},
               {"[{\"x\"}, {}]", "[{2, \"x\"}, {}]", "exchange"}});
   // The reshape example: native (2 . x2 . 2), requested (x2 . 4).
   Mesh m = mesh({2});
@@ -68,39 +60,26 @@ TEST(Plan, SubAxesAndGapsAreJustDigits) {
 }
 
 TEST(Plan, PartialDigitsAreScatteredWhereTheResultWantsThem) {
-  checkCases(
-      mesh({2, 2}), {8, 8},
-      {{"[{}, {}], unreduced = {\"x\"}", "[{}, {}]", "all_reduce"},
-       {"[{}, {}], unreduced = {\"x\"}", "[{\"x\"}, {}]", "reduce_scatter"},
-       {"[{}, {}], unreduced = {\"x\", \"y\"}", "[{\"x\"}, {\"y\"}]",
-        "reduce_scatter"},
-       {"[{}, {}], unreduced = {\"x\", \"y\"}", "[{\"x\"}, {}]",
-        "reduce_scatter all_reduce"},
-       {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{}, {}]",
-        "reduce_scatter all_gather"},
-       {"[{}, {}], unreduced = {\"x\", \"y\"}",
-        "[{}, {}], unreduced = {\"y\"}", "all_reduce"},
-       {"[{}, {}], unreduced = {\"x\"}", "[{\"y\"}, {}], unreduced = {\"x\"}",
-        "all_slice"},
-       // A slice commutes with the reduction and makes it cheaper.
-       {"[{}, {}], unreduced = {\"x\"}", "[{\"y\"}, {}]",
-        "all_slice all_reduce"},
-       // The wanted place is taken: scattered elsewhere, moved, never whole.
-       {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{\"x\"}, {\"y\"}]",
-        "reduce_scatter collective_permute"},
-       {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{\"x\"}, {}]",
-        "reduce_scatter collective_permute all_gather"},
-       // With an exchange between the halves of an all-reduce it moves less.
-       {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{}, {\"y\"}]",
-        "reduce_scatter collective_permute all_gather"}});
+  checkCases(mesh({2, 2}), {8, 8},
+             {{"[{}, {}], unreduced = {\"x\"}", "[{}, {}]", "all_reduce"},
+              {"[{}, {}], unreduced = {\"x\"}", "[{\"x\"}, {}]", "reduce_scatter"},
+              {"[{}, {}], unreduced = {\"x\", \"y\"}", "[{\"x\"}, {\"y\"}]", "reduce_scatter"},
+              {"[{}, {}], unreduced = {\"x\", \"y\"}", "[{\"x\"}, {}]", "reduce_scatter all_reduce"},
+              {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{}, {}]", "reduce_scatter all_gather"},
+              {"[{}, {}], unreduced = {\"x\", \"y\"}", "[{}, {}], unreduced = {\"y\"}", "all_reduce"},
+              {"[{}, {}], unreduced = {\"x\"}", "[{\"y\"}, {}], unreduced = {\"x\"}", "all_slice"},
+              // A slice commutes with the reduction and makes it cheaper.
+              {"[{}, {}], unreduced = {\"x\"}", "[{\"y\"}, {}]", "all_slice all_reduce"},
+              // The wanted place is taken: scattered elsewhere, moved, never whole.
+              {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{\"x\"}, {\"y\"}]", "reduce_scatter collective_permute"},
+              {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{\"x\"}, {}]", "reduce_scatter collective_permute all_gather"},
+              // With an exchange between the halves of an all-reduce it moves less.
+              {"[{\"y\"}, {}], unreduced = {\"x\"}", "[{}, {\"y\"}]", "reduce_scatter collective_permute all_gather"}});
 }
 
 TEST(Plan, AReductionWithoutAFreePlaceReplicates) {
-  checkCases(mesh({2, 2}), {2},
-             {{"[{\"y\"}], unreduced = {\"x\"}", "[{\"x\"}]",
-               "all_reduce collective_permute"}});
-  checkCases(mesh({2, 2}), {},
-             {{"[], unreduced = {\"x\"}", "[]", "all_reduce"}});
+  checkCases(mesh({2, 2}), {2}, {{"[{\"y\"}], unreduced = {\"x\"}", "[{\"x\"}]", "all_reduce collective_permute"}});
+  checkCases(mesh({2, 2}), {}, {{"[], unreduced = {\"x\"}", "[]", "all_reduce"}});
 }
 
 TEST(Plan, UnevenDimsAreIntersected) {
@@ -114,31 +93,24 @@ TEST(Plan, UnevenDimsAreIntersected) {
               {"[{}, {\"x\"}]", "[{\"x\"}, {}]", "exchange"},
               {"[{\"x\"}, {}]", "[{\"y\"}, {}]", "collective_permute"},
               {"[{\"x\"}, {\"y\"}]", "[{\"y\"}, {}]", "exchange"},
-              {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"x\"}, {\"y\"}]",
-               "reduce_scatter"},
-              {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"y\"}, {}]",
-               "reduce_scatter exchange"}});
+              {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"x\"}, {\"y\"}]", "reduce_scatter"},
+              {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"y\"}, {}]", "reduce_scatter exchange"}});
 }
 
 TEST(Plan, MisalignedDigitsAreIntersected) {
   // 2 x 3 against 3 x 2.
   Mesh m = mesh({2, 3});
   checkCases(m, {6, 4},
-             {{"[{\"x\"}, {}]", "[{\"y\"}, {}]", "exchange"},
-              {"[{\"x\"}, {}]", "[{\"y\", \"x\"}, {}]", "exchange"}});
+             {{"[{\"x\"}, {}]", "[{\"y\"}, {}]", "exchange"}, {"[{\"x\"}, {}]", "[{\"y\", \"x\"}, {}]", "exchange"}});
   // Slices that nothing stands in the way of still come first.
   checkCases(mesh({2, 3, 2}), {6, 4},
-             {{"[{\"x\"}, {}]", "[{\"y\"}, {\"z\"}]",
-               "all_slice exchange"},
-              {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"y\"}, {\"z\"}]",
-               "exchange reduce_scatter all_gather"}});
+             {{"[{\"x\"}, {}]", "[{\"y\"}, {\"z\"}]", "all_slice exchange"},
+              {"[{\"x\"}, {}], unreduced = {\"y\"}", "[{\"y\"}, {\"z\"}]", "exchange reduce_scatter all_gather"}});
   // Rank digits that do not nest.
   Mesh six = mesh({6});
   checkCases(six, {12, 4},
-             {{"[{\"x\":(1)2}, {}]", "[{\"x\":(3)2}, {}]",
-               "collective_permute"},
-              {"[{\"x\":(1)2}, {}], unreduced = {\"x\":(2)3}",
-               "[{\"x\":(1)3}, {}]", "all_reduce exchange"}});
+             {{"[{\"x\":(1)2}, {}]", "[{\"x\":(3)2}, {}]", "collective_permute"},
+              {"[{\"x\":(1)2}, {}], unreduced = {\"x\":(2)3}", "[{\"x\":(1)3}, {}]", "all_reduce exchange"}});
 }
 
 TEST(Plan, CompleteToPartialIsTheCallersBusiness) {
@@ -163,10 +135,8 @@ TEST(Plan, GroupsNameTheRankDigitsAlongWhichDataMoves) {
   using Group = llvm::SmallVector<RankDigit, 2>;
   EXPECT_EQ(group("[{\"x\"}, {}]", "[{}, {}]"), (Group{{4, 2}}));
   EXPECT_EQ(group("[{\"x\", \"y\"}, {}]", "[{}, {}]"), (Group{{1, 8}}));
-  EXPECT_EQ(group("[{\"x\"}, {\"y\":(1)2}]", "[{}, {\"y\":(1)2}]"),
-            (Group{{4, 2}}));
-  EXPECT_EQ(group("[{}, {}], unreduced = {\"y\":(2)2}", "[{}, {}]"),
-            (Group{{1, 2}}));
+  EXPECT_EQ(group("[{\"x\"}, {\"y\":(1)2}]", "[{}, {\"y\":(1)2}]"), (Group{{4, 2}}));
+  EXPECT_EQ(group("[{}, {}], unreduced = {\"y\":(2)2}", "[{}, {}]"), (Group{{1, 2}}));
 }
 
 TEST(Volume, ClosedFormsHold) {
@@ -182,7 +152,7 @@ TEST(Volume, ClosedFormsHold) {
 
 TEST(Volume, UnevenDimsAreIntersected) {
   Mesh m = mesh({2, 2});
-  Layout a = layout("[{\"x\"}, {}]", m, {5, 4});       // 3 2
+  Layout a = layout("[{\"x\"}, {}]", m, {5, 4});        // 3 2
   Layout b = layout("[{\"x\", \"y\"}, {}]", m, {5, 4}); // 2 2 1 0
   EXPECT_EQ(receivedElements(a, b, 4), 0 * 4 + 4 + 0 + 0);
   EXPECT_EQ(moveVolume(b, a, 4).total, bruteVolume(b, a, 4).total);

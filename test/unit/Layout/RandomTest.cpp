@@ -17,10 +17,8 @@ static Pair randomPair(Random &random, bool uneven, bool partial) {
   Pair p;
   p.mesh = random.mesh();
   p.shape = random.shape(4, 400);
-  p.a = Layout::get(random.sharding(p.mesh, p.shape, uneven, partial), p.mesh,
-                    p.shape);
-  p.b = Layout::get(random.sharding(p.mesh, p.shape, uneven, false), p.mesh,
-                    p.shape);
+  p.a = Layout::get(random.sharding(p.mesh, p.shape, uneven, partial), p.mesh, p.shape);
+  p.b = Layout::get(random.sharding(p.mesh, p.shape, uneven, false), p.mesh, p.shape);
   return p;
 }
 
@@ -116,10 +114,8 @@ TEST(Random, VolumesAreExact) {
     Pair p = randomPair(random, n % 2, false);
     auto brute = bruteVolume(p.a, p.b, p.mesh.numDevices());
     auto volume = moveVolume(p.a, p.b, p.mesh.numDevices());
-    EXPECT_EQ(volume.total, brute.total)
-        << p.a.toString() << "  ->  " << p.b.toString();
-    EXPECT_EQ(volume.largest, brute.largest)
-        << p.a.toString() << "  ->  " << p.b.toString();
+    EXPECT_EQ(volume.total, brute.total) << p.a.toString() << "  ->  " << p.b.toString();
+    EXPECT_EQ(volume.largest, brute.largest) << p.a.toString() << "  ->  " << p.b.toString();
     uneven += !p.a.uneven.empty() || !p.b.uneven.empty();
   }
   EXPECT_GT(uneven, 300);
@@ -127,8 +123,7 @@ TEST(Random, VolumesAreExact) {
 
 TEST(Random, VolumesAreExactBetweenViewsOfTheDevices) {
   Random random(6);
-  Mesh views[] = {mesh({12}), mesh({3, 4}), mesh({4, 3}), mesh({2, 6}),
-                  mesh({2, 3, 2})};
+  Mesh views[] = {mesh({12}), mesh({3, 4}), mesh({4, 3}), mesh({2, 6}), mesh({2, 3, 2})};
   for (int n = 0; n < 1500; ++n) {
     Shape shape = random.shape(3, 400);
     const Mesh &m = views[random.below(5)], &k = views[random.below(5)];
@@ -137,8 +132,7 @@ TEST(Random, VolumesAreExactBetweenViewsOfTheDevices) {
     auto brute = bruteVolume(a, b, 12);
     auto volume = moveVolume(a, b, 12);
     EXPECT_EQ(volume.total, brute.total) << a.toString() << "  " << b.toString();
-    EXPECT_EQ(volume.largest, brute.largest)
-        << a.toString() << "  " << b.toString();
+    EXPECT_EQ(volume.largest, brute.largest) << a.toString() << "  " << b.toString();
     checkPlan(a, b, 12, true);
   }
 }
@@ -191,8 +185,7 @@ TEST(Random, TransfersMoveInOneStep) {
       continue;
     SCOPED_TRACE(p.a.toString() + "  ->  " + p.b.toString());
     int64_t devices = p.mesh.numDevices(), received = 0;
-    Buffers out = runTransfer(*transfer, p.b.numLocalElements(),
-                              makeBuffers(p.a, devices), received);
+    Buffers out = runTransfer(*transfer, p.b.numLocalElements(), makeBuffers(p.a, devices), received);
     EXPECT_TRUE(sameBuffers(p.b, out, makeBuffers(p.b, devices)));
     if (p.a.partial.empty())
       EXPECT_EQ(received, receivedElements(p.a, p.b, devices));

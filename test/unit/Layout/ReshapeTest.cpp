@@ -11,8 +11,7 @@ struct Outcome {
 };
 } // namespace
 
-static Outcome run(const std::string &in, const Mesh &m, Shape inShape,
-                   Shape outShape) {
+static Outcome run(const std::string &in, const Mesh &m, Shape inShape, Shape outShape) {
   ReshapeResult r = reshape(layout(in, m, inShape), outShape);
   auto spell = [&](const Layout &l) -> std::string {
     auto s = l.toSharding(m);
@@ -26,9 +25,7 @@ TEST(Reshape, MergingBehindADimLeavesAGap) {
   Outcome o = run("[{}, {\"x\"}]", m, {2, 4}, {8});
   EXPECT_EQ(o.result, "[{2, \"x\"}]");
   EXPECT_TRUE(o.free);
-  EXPECT_EQ(reshape(layout("[{}, {\"x\"}]", m, {2, 4}), {8})
-                .result.localShape(),
-            Shape{4});
+  EXPECT_EQ(reshape(layout("[{}, {\"x\"}]", m, {2, 4}), {8}).result.localShape(), Shape{4});
 }
 
 TEST(Reshape, SplittingARepeatedListMovesTheAxisInward) {
@@ -48,8 +45,7 @@ TEST(Reshape, SplittingCutsAnAxisIntoSubAxes) {
 
 TEST(Reshape, TwoAxesAndAGapInOneDim) {
   Mesh m = namedMesh({{"dp", 2}, {"tp", 2}});
-  Outcome o = run("[{\"dp\"}, {\"tp\"}, {}, {}]", m, {4, 64, 7, 64},
-                  {256, 7, 64});
+  Outcome o = run("[{\"dp\"}, {\"tp\"}, {}, {}]", m, {4, 64, 7, 64}, {256, 7, 64});
   EXPECT_EQ(o.result, "[{\"dp\", 2, \"tp\"}, {}, {}]");
   EXPECT_TRUE(o.free);
 }
@@ -79,16 +75,13 @@ TEST(Reshape, GathersAllWhereNothingDivides) {
 
 TEST(Reshape, AnUnevenDimPassesOnlyAsADimOfItsOwn) {
   Mesh m = mesh({2});
-  EXPECT_EQ(run("[{\"x\"}, {}]", m, {5, 4}, {5, 2, 2}).result,
-            "[{\"x\"}, {}, {}]");
-  EXPECT_EQ(run("[{}, {\"x\"}]", m, {4, 5}, {2, 2, 5}).result,
-            "[{}, {}, {\"x\"}]");
+  EXPECT_EQ(run("[{\"x\"}, {}]", m, {5, 4}, {5, 2, 2}).result, "[{\"x\"}, {}, {}]");
+  EXPECT_EQ(run("[{}, {\"x\"}]", m, {4, 5}, {2, 2, 5}).result, "[{}, {}, {\"x\"}]");
   Outcome merged = run("[{\"x\"}, {}]", m, {5, 4}, {20});
   EXPECT_EQ(merged.result, "[{}]");
   EXPECT_EQ(merged.gathered, "[{}, {}]");
   EXPECT_FALSE(merged.free);
-  EXPECT_EQ(run("[{\"x\"}, {}]", m, {1, 4}, {1, 2, 2}).result,
-            "[{\"x\"}, {}, {}]");
+  EXPECT_EQ(run("[{\"x\"}, {}]", m, {1, 4}, {1, 2, 2}).result, "[{\"x\"}, {}, {}]");
   EXPECT_FALSE(run("[{\"x\"}, {}]", m, {1, 4}, {4}).free);
   EXPECT_FALSE(run("[{\"x\"}, {}]", m, {1, 4}, {1, 1, 4}).free);
 }
@@ -109,10 +102,8 @@ TEST(Reshape, WhatIsKeptMayNeedTheFlatShapeBeforeTheGather) {
 
 TEST(Reshape, PartialValuesAndEmptyValuesPass) {
   Mesh m = mesh({2, 2});
-  ReshapeResult r = reshape(
-      layout("[{\"x\"}], unreduced(max) = {\"y\"}", m, {8}), {2, 4});
-  EXPECT_EQ(r.result,
-            layout("[{\"x\"}, {}], unreduced(max) = {\"y\"}", m, {2, 4}));
+  ReshapeResult r = reshape(layout("[{\"x\"}], unreduced(max) = {\"y\"}", m, {8}), {2, 4});
+  EXPECT_EQ(r.result, layout("[{\"x\"}, {}], unreduced(max) = {\"y\"}", m, {2, 4}));
   EXPECT_TRUE(reshape(Layout::replicated({0, 4}), {2, 0}).free);
   EXPECT_EQ(run("[]", m, {}, {1, 1}).result, "[{}, {}]");
 }
@@ -147,8 +138,7 @@ TEST(Reshape, RandomResultsAreLegalAndKeepTheMost) {
   for (int n = 0; n < 50000; ++n) {
     Mesh m = random.mesh();
     Shape inShape = random.shape(3, 192);
-    Layout in = Layout::get(random.sharding(m, inShape, false, false), m,
-                            inShape);
+    Layout in = Layout::get(random.sharding(m, inShape, false, false), m, inShape);
     // Regroup the prime factors of the shape.
     int64_t total = in.numElements();
     Shape outShape;
@@ -171,11 +161,9 @@ TEST(Reshape, RandomResultsAreLegalAndKeepTheMost) {
     gathers += !r.free;
     for (int64_t rank = 0; rank < m.numDevices(); ++rank) {
       auto before = in.ownedIndices(rank), after = r.result.ownedIndices(rank);
-      EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(),
-                                before.end()));
+      EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(), before.end()));
       EXPECT_EQ(r.gathered.ownedIndices(rank), after);
-      EXPECT_EQ(static_cast<int64_t>(after.size()),
-                r.result.numLocalElements());
+      EXPECT_EQ(static_cast<int64_t>(after.size()), r.result.numLocalElements());
     }
     for (const Digit &digit : in.digits)
       for (int64_t p = digit.lo; p < digit.hi; p += digit.lo)

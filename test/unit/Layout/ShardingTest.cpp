@@ -4,9 +4,7 @@
 
 using namespace shardkit_test;
 
-static std::string text(llvm::ArrayRef<DimEntry> list, const Mesh &mesh) {
-  return "{" + toString(list, mesh) + "}";
-}
+static std::string text(llvm::ArrayRef<DimEntry> list, const Mesh &mesh) { return "{" + toString(list, mesh) + "}"; }
 
 TEST(Mesh, KnowsSizesStridesAndDevices) {
   Mesh m = mesh({2, 3, 4});
@@ -58,14 +56,10 @@ TEST(Mesh, IsRejectedWithAReason) {
 
 TEST(Sharding, CanonicalizeTruthTable) {
   Mesh m = namedMesh({{"x", 4}, {"y", 2}, {"u", 1}});
-  auto canonical = [&](const std::string &list) {
-    return text(canonicalize(entries(list, m)), m);
-  };
+  auto canonical = [&](const std::string &list) { return text(canonicalize(entries(list, m)), m); };
   EXPECT_EQ(canonical("{\"x\":(1)2, \"x\":(2)2}"), "{\"x\"}");
-  EXPECT_EQ(canonical("{\"x\":(2)2, \"x\":(1)2}"),
-            "{\"x\":(2)2, \"x\":(1)2}");
-  EXPECT_EQ(canonical("{\"x\":(1)2, 2, \"x\":(2)2}"),
-            "{\"x\":(1)2, 2, \"x\":(2)2}");
+  EXPECT_EQ(canonical("{\"x\":(2)2, \"x\":(1)2}"), "{\"x\":(2)2, \"x\":(1)2}");
+  EXPECT_EQ(canonical("{\"x\":(1)2, 2, \"x\":(2)2}"), "{\"x\":(1)2, 2, \"x\":(2)2}");
   EXPECT_EQ(canonical("{\"x\":(1)2, 1, \"x\":(2)2}"), "{\"x\"}");
   EXPECT_EQ(canonical("{2, 3, \"x\", 1, 5}"), "{6, \"x\"}");
   EXPECT_EQ(canonical("{\"y\", \"x\"}"), "{\"y\", \"x\"}");
@@ -93,8 +87,7 @@ TEST(Sharding, OverlapsTruthTable) {
 
 TEST(Sharding, SplitDimTruthTable) {
   Mesh m2 = namedMesh({{"x", 2}, {"y", 2}}), m3 = mesh({3}), m4 = mesh({4});
-  auto split = [](const std::string &list, const Mesh &m,
-                  std::vector<int64_t> factors) -> std::string {
+  auto split = [](const std::string &list, const Mesh &m, std::vector<int64_t> factors) -> std::string {
     bool fits;
     std::string all;
     for (const DimEntries &factor : splitDim(entries(list, m), factors, &fits))
@@ -134,8 +127,7 @@ TEST(Sharding, IsRefinementTruthTable) {
 
 TEST(Sharding, JoinDimTruthTable) {
   Mesh m2 = namedMesh({{"x", 2}, {"y", 2}}), m4 = mesh({4});
-  auto join = [](std::vector<std::string> lists, const Mesh &m,
-                 std::vector<int64_t> factors) {
+  auto join = [](std::vector<std::string> lists, const Mesh &m, std::vector<int64_t> factors) {
     llvm::SmallVector<DimEntries> parts;
     for (const std::string &list : lists)
       parts.push_back(entries(list, m));
@@ -173,14 +165,12 @@ TEST(Sharding, WhatMayLeaveARestTruthTable) {
 
 TEST(Sharding, PrintsWhatItParses) {
   Mesh m = namedMesh({{"x", 2}, {"y", 4}, {"z", 3}, {"w", 5}});
-  for (std::string s :
-       {"[]", "[{}]", "[{?}]", "[{\"x\", ?}, {2, \"y\":(1)2}p1, {}]",
-        "[{\"x\", ?}, {2, \"y\":(1)2}p1, {}], replicated = {\"z\"}, "
-        "unreduced(max) = {\"w\"}",
-        "[{\"x\"}], unreduced = {\"y\":(2)2}"})
+  for (std::string s : {"[]", "[{}]", "[{?}]", "[{\"x\", ?}, {2, \"y\":(1)2}p1, {}]",
+                        "[{\"x\", ?}, {2, \"y\":(1)2}p1, {}], replicated = {\"z\"}, "
+                        "unreduced(max) = {\"w\"}",
+                        "[{\"x\"}], unreduced = {\"y\":(2)2}"})
     EXPECT_EQ(toString(sharding(s, m), m), s);
-  EXPECT_EQ(toString(sharding(" [ {\"x\":(1)2,?} ,{} ] ", m), m),
-            "[{\"x\", ?}, {}]");
+  EXPECT_EQ(toString(sharding(" [ {\"x\":(1)2,?} ,{} ] ", m), m), "[{\"x\", ?}, {}]");
   Mesh odd = namedMesh({{"a\"b\\\x01", 2}});
   std::string printed = toString(sharding("[{\"a\\\"b\\\\\\01\"}]", odd), odd);
   EXPECT_EQ(toString(sharding(printed, odd), odd), printed);
@@ -194,11 +184,9 @@ TEST(Sharding, NamesWhatIsMalformed) {
     EXPECT_FALSE(error.message.empty());
     return error.reason;
   };
-  for (std::string s :
-       {"", "[", "[{]", "[{}", "[{}] x", "[{?, \"x\"}]", "[{\"x\":2}]",
-        "[{\"x\"}p]", "[{\"x]", "[{-1}]", "[{}], replicated", "[{},]",
-        "[{\"x\",}]", "[{99999999999999999999}]",
-        "[{}], replicated = {}, replicated = {}"})
+  for (std::string s : {"", "[", "[{]", "[{}", "[{}] x", "[{?, \"x\"}]", "[{\"x\":2}]", "[{\"x\"}p]", "[{\"x]",
+                        "[{-1}]", "[{}], replicated", "[{},]", "[{\"x\",}]", "[{99999999999999999999}]",
+                        "[{}], replicated = {}, replicated = {}"})
     EXPECT_EQ(reason(s), "syntax") << s;
   EXPECT_EQ(reason("[{\"q\"}]"), "unknown_axis");
   EXPECT_EQ(reason("[{}], unreduced(avg) = {\"x\"}"), "unknown_reduction");
@@ -220,22 +208,19 @@ TEST(Sharding, NamesWhatIsIllegal) {
   EXPECT_EQ(reason("[{\"y\":(1)2}, {\"y\":(3)2}]", {8, 8}), "axis_reused");
   EXPECT_EQ(reason("[{}], unreduced = {2}", {8}), "gap_not_allowed");
   EXPECT_EQ(reason("[{3, \"x\"}]", {8}), "gap_not_dividing");
-  EXPECT_EQ(reason("[{9223372036854775807, 2, \"x\"}]", {8}),
-            "gap_not_dividing");
+  EXPECT_EQ(reason("[{9223372036854775807, 2, \"x\"}]", {8}), "gap_not_dividing");
   EXPECT_EQ(reason("[{\"y\":(1)3}]", {8}), "sub_axis_not_dividing");
   EXPECT_EQ(reason("[{\"x\"}]", {5}), "");
   EXPECT_EQ(reason("[{\"x\":(1)2, \"x\":(2)2}]", {5}), "");
   EXPECT_EQ(reason("[{\"x\"}]", {5}, false), "axis_not_dividing");
   EXPECT_EQ(reason("[{\"x\"}]", {0}, false), "");
-  auto error = verifySharding(sharding("[{}, {\"x\"}, {\"y\", \"x\"}]", m), m,
-                              {8, 8, 8}, true);
+  auto error = verifySharding(sharding("[{}, {\"x\"}, {\"y\", \"x\"}]", m), m, {8, 8, 8}, true);
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->dim, 2);
 }
 
 TEST(Sharding, ReductionKindsRoundTrip) {
-  for (std::string s : {"sum", "prod", "and", "or", "xor", "max", "min", "umax",
-                        "umin", "maxnum", "minnum"})
+  for (std::string s : {"sum", "prod", "and", "or", "xor", "max", "min", "umax", "umin", "maxnum", "minnum"})
     EXPECT_EQ(stringifyReductionKind(*parseReductionKind(s)), s);
   EXPECT_FALSE(parseReductionKind("mean").has_value());
   EXPECT_TRUE(isIdempotent(ReductionKind::MaxNum));

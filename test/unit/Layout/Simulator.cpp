@@ -9,9 +9,7 @@
 using namespace shardkit_test;
 using namespace mlir::spmd;
 
-void mlir::spmd::PrintTo(const Layout &layout, std::ostream *os) {
-  *os << layout.toString();
-}
+void mlir::spmd::PrintTo(const Layout &layout, std::ostream *os) { *os << layout.toString(); }
 
 Mesh shardkit_test::mesh(std::initializer_list<int64_t> sizes) {
   Mesh mesh;
@@ -21,8 +19,7 @@ Mesh shardkit_test::mesh(std::initializer_list<int64_t> sizes) {
   return mesh;
 }
 
-Mesh shardkit_test::namedMesh(
-    std::vector<std::pair<std::string, int64_t>> axes) {
+Mesh shardkit_test::namedMesh(std::vector<std::pair<std::string, int64_t>> axes) {
   Mesh mesh;
   for (auto &[name, size] : axes)
     mesh.axes.push_back({name, size});
@@ -44,8 +41,7 @@ DimEntries shardkit_test::entries(const std::string &text, const Mesh &mesh) {
   return result.dims.size() == 1 ? result.dims[0].entries : DimEntries();
 }
 
-Layout shardkit_test::layout(const std::string &text, const Mesh &mesh,
-                             llvm::ArrayRef<int64_t> shape) {
+Layout shardkit_test::layout(const std::string &text, const Mesh &mesh, llvm::ArrayRef<int64_t> shape) {
   Sharding parsed = sharding(text, mesh);
   if (auto error = verifySharding(parsed, mesh, shape, true)) {
     ADD_FAILURE() << text << ": " << error->message;
@@ -54,8 +50,7 @@ Layout shardkit_test::layout(const std::string &text, const Mesh &mesh,
   return Layout::get(parsed, mesh, shape);
 }
 
-MoveVolume shardkit_test::bruteVolume(const Layout &from, const Layout &to,
-                                      int64_t numDevices) {
+MoveVolume shardkit_test::bruteVolume(const Layout &from, const Layout &to, int64_t numDevices) {
   MoveVolume volume;
   for (int64_t rank = 0; rank < numDevices; ++rank) {
     auto has = from.ownedIndices(rank), wants = to.ownedIndices(rank);
@@ -68,9 +63,7 @@ MoveVolume shardkit_test::bruteVolume(const Layout &from, const Layout &to,
   return volume;
 }
 
-int64_t shardkit_test::elementValue(int64_t index) {
-  return 7 + 1000 * index + index * index % 13;
-}
+int64_t shardkit_test::elementValue(int64_t index) { return 7 + 1000 * index + index * index % 13; }
 
 /// Global index of each place of the local buffer, -1 for padding.
 static std::vector<int64_t> placeIndices(const Layout &layout, int64_t rank) {
@@ -127,8 +120,7 @@ Buffers shardkit_test::makeBuffers(const Layout &layout, int64_t numDevices) {
   return result;
 }
 
-bool shardkit_test::sameBuffers(const Layout &layout, const Buffers &a,
-                                const Buffers &b) {
+bool shardkit_test::sameBuffers(const Layout &layout, const Buffers &a, const Buffers &b) {
   for (size_t rank = 0; rank < a.size(); ++rank) {
     auto indices = placeIndices(layout, rank);
     if (a[rank].size() != indices.size() || b[rank].size() != indices.size())
@@ -142,20 +134,15 @@ bool shardkit_test::sameBuffers(const Layout &layout, const Buffers &a,
 
 /// A loop of a transfer as a segment.
 static std::vector<TransferSegment> loopsOf(const Transfer &transfer) {
-  std::vector<TransferSegment> loops(transfer.segments.begin(),
-                                     transfer.segments.end());
+  std::vector<TransferSegment> loops(transfer.segments.begin(), transfer.segments.end());
   for (const TransferAtom &atom : transfer.atoms)
-    loops.push_back({atom.size,
-                     {{atom.size, atom.srcIsRank, atom.srcStride}},
-                     {{atom.size, atom.dstIsRank, atom.dstStride}}});
+    loops.push_back(
+        {atom.size, {{atom.size, atom.srcIsRank, atom.srcStride}}, {{atom.size, atom.dstIsRank, atom.dstStride}}});
   return loops;
 }
 
-Buffers shardkit_test::runTransfer(const Transfer &transfer,
-                                   int64_t localElements, const Buffers &in,
-                                   int64_t &received,
-                                   llvm::ArrayRef<int64_t> order,
-                                   std::vector<int64_t> *sent) {
+Buffers shardkit_test::runTransfer(const Transfer &transfer, int64_t localElements, const Buffers &in,
+                                   int64_t &received, llvm::ArrayRef<int64_t> order, std::vector<int64_t> *sent) {
   if (sent)
     sent->assign(in.size(), 0);
   int64_t iterations = 1, combined = 1;
@@ -164,8 +151,7 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
   std::vector<TransferSegment> loops = loopsOf(transfer);
   // A loop over a rank of the destination has one value of interest.
   auto isFixed = [](const TransferSegment &loop) {
-    return !loop.window && loop.dst.size() == 1 && loop.dst[0].isRank &&
-           loop.dst[0].size == loop.size;
+    return !loop.window && loop.dst.size() == 1 && loop.dst[0].isRank && loop.dst[0].size == loop.size;
   };
   // Of a window, the loop runs over its places.
   auto countOf = [](const TransferSegment &loop) {
@@ -183,8 +169,7 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
     int64_t rank = order.empty() ? own : order[own];
     std::vector<bool> written(localElements, false);
     for (int64_t v = 0; v < iterations; ++v) {
-      int64_t rest = v, source = own, from = 0, to = 0,
-              shift = 0;
+      int64_t rest = v, source = own, from = 0, to = 0, shift = 0;
       bool mine = true;
       for (size_t i = loops.size(); i-- > 0;) {
         const TransferSegment &loop = loops[i];
@@ -243,8 +228,7 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
         int64_t other = source, digits = k;
         for (size_t i = transfer.reduce.size(); i-- > 0;) {
           const RankDigit &digit = transfer.reduce[i];
-          other += (digits % digit.size - (other / digit.stride) % digit.size) *
-                   digit.stride;
+          other += (digits % digit.size - (other / digit.stride) % digit.size) * digit.stride;
           digits /= digit.size;
         }
         received += other != own;
@@ -264,29 +248,26 @@ Buffers shardkit_test::runTransfer(const Transfer &transfer,
 std::string shardkit_test::toString(llvm::ArrayRef<PlanStep> plan) {
   std::string text;
   for (const PlanStep &step : plan)
-    text += "  " + stringifyCollectiveKind(step.kind).str() + "  " +
-            step.from.toString() + "  ->  " + step.to.toString() + "\n";
+    text += "  " + stringifyCollectiveKind(step.kind).str() + "  " + step.from.toString() + "  ->  " +
+            step.to.toString() + "\n";
   return text;
 }
 
 std::string shardkit_test::kinds(llvm::ArrayRef<PlanStep> plan) {
   std::string text;
   for (const PlanStep &step : plan)
-    text += (text.empty() ? "" : " ") +
-            stringifyCollectiveKind(step.kind).str();
+    text += (text.empty() ? "" : " ") + stringifyCollectiveKind(step.kind).str();
   return text;
 }
 
 /// Ranks of the group of a rank.
-static std::vector<int64_t> groupOf(int64_t rank,
-                                    llvm::ArrayRef<RankDigit> group) {
+static std::vector<int64_t> groupOf(int64_t rank, llvm::ArrayRef<RankDigit> group) {
   std::vector<int64_t> ranks{rank};
   for (const RankDigit &digit : group) {
     std::vector<int64_t> wider;
     for (int64_t r : ranks)
       for (int64_t v = 0; v < digit.size; ++v)
-        wider.push_back(r + (v - (r / digit.stride) % digit.size) *
-                                digit.stride);
+        wider.push_back(r + (v - (r / digit.stride) % digit.size) * digit.stride);
     ranks = wider;
   }
   return ranks;
@@ -295,16 +276,12 @@ static std::vector<int64_t> groupOf(int64_t rank,
 static void checkStep(const PlanStep &step, int64_t numDevices) {
   EXPECT_TRUE(step.to.fitsShape());
   EXPECT_FALSE(step.from == step.to);
-  bool reduces = step.kind == CollectiveKind::AllReduce ||
-                 step.kind == CollectiveKind::ReduceScatter;
+  bool reduces = step.kind == CollectiveKind::AllReduce || step.kind == CollectiveKind::ReduceScatter;
   EXPECT_EQ(reduces, step.from.partial != step.to.partial);
-  std::map<llvm::SmallVector<int64_t>, int64_t> before, after,
-      blocks;
+  std::map<llvm::SmallVector<int64_t>, int64_t> before, after, blocks;
   struct Less {
-    bool operator()(const llvm::SmallVector<int64_t> &a,
-                    const llvm::SmallVector<int64_t> &b) const {
-      return std::lexicographical_compare(a.begin(), a.end(), b.begin(),
-                                          b.end());
+    bool operator()(const llvm::SmallVector<int64_t> &a, const llvm::SmallVector<int64_t> &b) const {
+      return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
     }
   };
   std::multiset<llvm::SmallVector<int64_t>, Less> held, wanted;
@@ -344,19 +321,16 @@ static void checkStep(const PlanStep &step, int64_t numDevices) {
       auto theirs = step.from.ownedIndices(other);
       found.insert(theirs.begin(), theirs.end());
     }
-    EXPECT_TRUE(
-        std::includes(found.begin(), found.end(), wants.begin(), wants.end()));
+    EXPECT_TRUE(std::includes(found.begin(), found.end(), wants.begin(), wants.end()));
   }
   if (step.kind == CollectiveKind::CollectivePermute)
     EXPECT_TRUE(held == wanted) << "not a permutation of blocks";
 }
 
-void shardkit_test::checkPlan(const Layout &from, const Layout &to,
-                              int64_t numDevices, bool expectBound,
+void shardkit_test::checkPlan(const Layout &from, const Layout &to, int64_t numDevices, bool expectBound,
                               const Mesh *mesh) {
   auto plan = planReshard(from, to, {mesh});
-  SCOPED_TRACE("plan " + from.toString() + "  ->  " + to.toString() + "\n" +
-               toString(plan));
+  SCOPED_TRACE("plan " + from.toString() + "  ->  " + to.toString() + "\n" + toString(plan));
   if (plan.empty()) {
     EXPECT_EQ(from, to);
     return;
@@ -381,16 +355,12 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to,
     auto transfer = computeTransfer(step.from, step.to);
     ASSERT_TRUE(transfer.has_value()) << "no transfer for step " << i;
     int64_t received = 0;
-    Buffers next =
-        runTransfer(*transfer, step.to.numLocalElements(), data, received);
+    Buffers next = runTransfer(*transfer, step.to.numLocalElements(), data, received);
     if (step.to.partial.empty())
-      EXPECT_TRUE(
-          sameBuffers(step.to, next, makeBuffers(step.to, numDevices)))
-          << "step " << i;
+      EXPECT_TRUE(sameBuffers(step.to, next, makeBuffers(step.to, numDevices))) << "step " << i;
     // Uneven dims that stay are moved with their padding.
-    bool padded = llvm::any_of(step.from.uneven, [&](const UnevenDim &u) {
-      return llvm::is_contained(step.to.uneven, u);
-    });
+    bool padded =
+        llvm::any_of(step.from.uneven, [&](const UnevenDim &u) { return llvm::is_contained(step.to.uneven, u); });
     if (step.from.partial.empty() && !padded)
       EXPECT_EQ(received, volume.total) << "step " << i;
 
@@ -403,10 +373,8 @@ void shardkit_test::checkPlan(const Layout &from, const Layout &to,
     EXPECT_TRUE(rest.has_value());
     if (rest) {
       int64_t receivedRest = 0;
-      Buffers again =
-          runTransfer(*rest, step.to.numLocalElements(), data, receivedRest);
-      EXPECT_TRUE(again == next) << fromRest.toString() << " -> "
-                                 << toRest.toString();
+      Buffers again = runTransfer(*rest, step.to.numLocalElements(), data, receivedRest);
+      EXPECT_TRUE(again == next) << fromRest.toString() << " -> " << toRest.toString();
       EXPECT_EQ(receivedRest, received);
     }
     data = next;
@@ -423,8 +391,7 @@ namespace {
 /// Puts parts of axes, one after the other, behind what a dim has already.
 class Enumerator {
 public:
-  Enumerator(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven)
-      : mesh(mesh), shape(shape), uneven(uneven) {
+  Enumerator(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven) : mesh(mesh), shape(shape), uneven(uneven) {
     current.dims.resize(shape.size());
     addDim(0);
   }
@@ -473,9 +440,8 @@ private:
 
   bool isUsed(const DimEntry &entry) const {
     return llvm::any_of(current.dims, [&](const DimSharding &dim) {
-      return llvm::any_of(dim.entries, [&](const DimEntry &other) {
-        return !other.isGap() && overlaps(entry, other, mesh);
-      });
+      return llvm::any_of(dim.entries,
+                          [&](const DimEntry &other) { return !other.isGap() && overlaps(entry, other, mesh); });
     });
   }
 
@@ -487,9 +453,7 @@ private:
 };
 } // namespace
 
-std::vector<Layout> shardkit_test::allLayouts(const Mesh &mesh,
-                                              llvm::ArrayRef<int64_t> shape,
-                                              bool uneven) {
+std::vector<Layout> shardkit_test::allLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven) {
   return Enumerator(mesh, shape, uneven).layouts;
 }
 
@@ -499,9 +463,8 @@ std::vector<Layout> shardkit_test::allLayouts(const Mesh &mesh,
 
 Mesh Random::mesh() {
   static const std::vector<std::vector<int64_t>> sizes = {
-      {2},    {3},    {4},    {6},       {8},       {12},      {2, 2},
-      {2, 3}, {3, 2}, {2, 4}, {4, 2},    {6, 2},    {2, 6},    {3, 4},
-      {1, 4}, {4, 1}, {3, 3}, {2, 2, 2}, {2, 3, 2}, {2, 2, 3}, {1, 2, 6}};
+      {2},    {3},    {4},    {6},    {8},    {12},   {2, 2},    {2, 3},    {3, 2},    {2, 4},   {4, 2},
+      {6, 2}, {2, 6}, {3, 4}, {1, 4}, {4, 1}, {3, 3}, {2, 2, 2}, {2, 3, 2}, {2, 2, 3}, {1, 2, 6}};
   Mesh mesh;
   const char *names[] = {"x", "y", "z"};
   for (int64_t size : sizes[below(sizes.size())])
@@ -522,8 +485,7 @@ Shape Random::shape(unsigned maxRank, int64_t maxElements) {
   return shape;
 }
 
-Sharding Random::sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
-                          bool uneven, bool partial) {
+Sharding Random::sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven, bool partial) {
   Sharding result;
   result.dims.resize(shape.size());
   // Axes cut into prime parts (in a random order of primes) or left whole.
@@ -565,8 +527,7 @@ Sharding Random::sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
           }
       list.push_back(part);
       room[d] /= part.size;
-    } else if (uneven && list.empty() && part.pre == 1 &&
-               part.size == mesh.axes[part.axis].size) {
+    } else if (uneven && list.empty() && part.pre == 1 && part.size == mesh.axes[part.axis].size) {
       list.push_back(part);
       room[d] = 0; // nothing else here
     }

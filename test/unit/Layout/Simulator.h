@@ -30,12 +30,10 @@ Mesh namedMesh(std::vector<std::pair<std::string, int64_t>> axes);
 /// Parses a sharding; a test failure if it is malformed or illegal.
 Sharding sharding(const std::string &text, const Mesh &mesh);
 DimEntries entries(const std::string &text, const Mesh &mesh);
-Layout layout(const std::string &text, const Mesh &mesh,
-              llvm::ArrayRef<int64_t> shape);
+Layout layout(const std::string &text, const Mesh &mesh, llvm::ArrayRef<int64_t> shape);
 
 /// Sum over ranks, and the maximum, of elements that `to` has and `from` not.
-MoveVolume bruteVolume(const Layout &from, const Layout &to,
-                       int64_t numDevices);
+MoveVolume bruteVolume(const Layout &from, const Layout &to, int64_t numDevices);
 
 /// Local buffers of all ranks (padding is `pad`).
 using Buffers = std::vector<std::vector<int64_t>>;
@@ -51,19 +49,15 @@ bool sameBuffers(const Layout &layout, const Buffers &a, const Buffers &b);
 /// Runs one step by its transfer (sum for reductions). Counts the elements that
 /// ranks read from other ranks. With an order, `in` is by rank in the layout
 /// before and the result by rank in the layout after. `sent` counts by sender.
-Buffers runTransfer(const Transfer &transfer, int64_t localElements,
-                    const Buffers &in, int64_t &received,
-                    llvm::ArrayRef<int64_t> order = {},
-                    std::vector<int64_t> *sent = nullptr);
+Buffers runTransfer(const Transfer &transfer, int64_t localElements, const Buffers &in, int64_t &received,
+                    llvm::ArrayRef<int64_t> order = {}, std::vector<int64_t> *sent = nullptr);
 
 /// Checks a plan step by step and runs it. All failures name the plan. With a
 /// mesh, every layout on the way is one of its shardings.
-void checkPlan(const Layout &from, const Layout &to, int64_t numDevices,
-               bool expectBound, const Mesh *mesh = nullptr);
+void checkPlan(const Layout &from, const Layout &to, int64_t numDevices, bool expectBound, const Mesh *mesh = nullptr);
 /// Every layout that a complete value can have on the mesh: all sub-axes, gaps
 /// and orders; with `uneven` also dims that the axes do not divide.
-std::vector<Layout> allLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
-                               bool uneven);
+std::vector<Layout> allLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven);
 std::string toString(llvm::ArrayRef<PlanStep> plan);
 /// `all_slice all_gather`
 std::string kinds(llvm::ArrayRef<PlanStep> plan);
@@ -73,14 +67,11 @@ class Random {
 public:
   explicit Random(unsigned seed) : engine(seed) {}
   int64_t below(int64_t n) { return engine() % n; }
-  template <typename T> T pick(std::initializer_list<T> list) {
-    return *(list.begin() + below(list.size()));
-  }
+  template <typename T> T pick(std::initializer_list<T> list) { return *(list.begin() + below(list.size())); }
   Mesh mesh();
   Shape shape(unsigned maxRank, int64_t maxElements);
   /// A legal sharding; `uneven` and `partial` say what may occur in it.
-  Sharding sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape,
-                    bool uneven, bool partial);
+  Sharding sharding(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, bool uneven, bool partial);
 
 private:
   std::mt19937 engine;

@@ -6,9 +6,8 @@
 
 using namespace shardkit_test;
 
-static void checkRemoved(const Mesh &m, Shape shape, const char *from,
-                         const char *to, Shape restShape, const char *restFrom,
-                         const char *restTo) {
+static void checkRemoved(const Mesh &m, Shape shape, const char *from, const char *to, Shape restShape,
+                         const char *restFrom, const char *restTo) {
   SCOPED_TRACE(std::string(from) + " -> " + to);
   Layout a = layout(from, m, shape), b = layout(to, m, shape);
   removeCommonDigits(a, b);
@@ -18,32 +17,25 @@ static void checkRemoved(const Mesh &m, Shape shape, const char *from,
 
 TEST(Transfer, RemoveCommonDigitsTruthTable) {
   Mesh m = mesh({2, 2});
-  checkRemoved(m, {8, 16}, "[{\"x\"}, {\"y\"}]", "[{\"x\"}, {}]", {4, 16},
-               "[{}, {\"y\"}]", "[{}, {}]");
-  checkRemoved(m, {8, 16}, "[{\"x\"}, {}]", "[{\"y\"}, {}]", {8, 16},
-               "[{\"x\"}, {}]", "[{\"y\"}, {}]");
-  checkRemoved(m, {8, 16}, "[{\"x\", \"y\"}, {}]", "[{\"x\"}, {}]", {4, 16},
-               "[{\"y\"}, {}]", "[{}, {}]");
-  checkRemoved(m, {8, 16}, "[{2, \"x\"}, {}]", "[{\"x\"}, {}]", {8, 16},
-               "[{2, \"x\"}, {}]", "[{\"x\"}, {}]");
-  checkRemoved(m, {8, 16}, "[{}, {}], unreduced = {\"x\", \"y\"}",
-               "[{}, {}], unreduced = {\"x\"}", {8, 16},
+  checkRemoved(m, {8, 16}, "[{\"x\"}, {\"y\"}]", "[{\"x\"}, {}]", {4, 16}, "[{}, {\"y\"}]", "[{}, {}]");
+  checkRemoved(m, {8, 16}, "[{\"x\"}, {}]", "[{\"y\"}, {}]", {8, 16}, "[{\"x\"}, {}]", "[{\"y\"}, {}]");
+  checkRemoved(m, {8, 16}, "[{\"x\", \"y\"}, {}]", "[{\"x\"}, {}]", {4, 16}, "[{\"y\"}, {}]", "[{}, {}]");
+  checkRemoved(m, {8, 16}, "[{2, \"x\"}, {}]", "[{\"x\"}, {}]", {8, 16}, "[{2, \"x\"}, {}]", "[{\"x\"}, {}]");
+  checkRemoved(m, {8, 16}, "[{}, {}], unreduced = {\"x\", \"y\"}", "[{}, {}], unreduced = {\"x\"}", {8, 16},
                "[{}, {}], unreduced = {\"y\"}", "[{}, {}]");
-  checkRemoved(m, {5, 16}, "[{\"x\"}, {\"y\"}]", "[{\"x\"}, {}]", {3, 16},
-               "[{}, {\"y\"}]", "[{}, {}]");
+  checkRemoved(m, {5, 16}, "[{\"x\"}, {\"y\"}]", "[{\"x\"}, {}]", {3, 16}, "[{}, {\"y\"}]", "[{}, {}]");
   // A digit between two others that move.
-  checkRemoved(m, {8, 2}, "[{2, \"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]",
-               {4, 2}, "[{2, \"y\"}, {}]", "[{\"y\"}, {}]");
+  checkRemoved(m, {8, 2}, "[{2, \"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]", {4, 2}, "[{2, \"y\"}, {}]",
+               "[{\"y\"}, {}]");
 }
 
 TEST(Transfer, AnAllToAllIsFourLoops) {
   Mesh m = mesh({2});
-  auto t = computeTransfer(layout("[{\"x\"}, {}]", m, {4, 6}),
-                           layout("[{}, {\"x\"}]", m, {4, 6}));
+  auto t = computeTransfer(layout("[{\"x\"}, {}]", m, {4, 6}), layout("[{}, {\"x\"}]", m, {4, 6}));
   ASSERT_TRUE(t.has_value());
   ASSERT_EQ(t->atoms.size(), 4u);
-  auto check = [](const TransferAtom &a, int64_t size, bool srcIsRank,
-                  int64_t srcStride, bool dstIsRank, int64_t dstStride) {
+  auto check = [](const TransferAtom &a, int64_t size, bool srcIsRank, int64_t srcStride, bool dstIsRank,
+                  int64_t dstStride) {
     EXPECT_EQ(a.size, size);
     EXPECT_EQ(a.srcIsRank, srcIsRank);
     EXPECT_EQ(a.srcStride, srcStride);
@@ -58,9 +50,7 @@ TEST(Transfer, AnAllToAllIsFourLoops) {
 
 TEST(Transfer, NeighbouringLoopsJoin) {
   Mesh m = mesh({2});
-  auto t = computeTransfer(layout("[{}, {}, {}], unreduced = {\"x\"}", m,
-                                  {4, 6, 5}),
-                           Layout::replicated({4, 6, 5}));
+  auto t = computeTransfer(layout("[{}, {}, {}], unreduced = {\"x\"}", m, {4, 6, 5}), Layout::replicated({4, 6, 5}));
   ASSERT_TRUE(t.has_value());
   ASSERT_EQ(t->atoms.size(), 1u);
   EXPECT_EQ(t->atoms[0].size, 120);
@@ -71,8 +61,7 @@ TEST(Transfer, NeighbouringLoopsJoin) {
 TEST(Transfer, APermuteSendsEachBlockOnce) {
   // Rank (x, y) wants block y; reading it from (y, x) is a permutation.
   Mesh m = mesh({3, 3});
-  auto t = computeTransfer(layout("[{\"x\"}]", m, {9}),
-                           layout("[{\"y\"}]", m, {9}));
+  auto t = computeTransfer(layout("[{\"x\"}]", m, {9}), layout("[{\"y\"}]", m, {9}));
   ASSERT_TRUE(t.has_value());
   std::vector<int> sends(9, 0);
   for (int64_t rank = 0; rank < 9; ++rank) {
@@ -90,8 +79,7 @@ TEST(Transfer, APermuteSendsEachBlockOnce) {
 
 /// Runs the transfer and compares; every element that is not there is received
 /// once, and nothing else.
-static Transfer checkTransfer(const char *from, const Mesh &a, const char *to,
-                              const Mesh &b, Shape shape) {
+static Transfer checkTransfer(const char *from, const Mesh &a, const char *to, const Mesh &b, Shape shape) {
   SCOPED_TRACE(std::string(from) + " -> " + to);
   Layout source = layout(from, a, shape), target = layout(to, b, shape);
   auto transfer = computeTransfer(source, target);
@@ -99,8 +87,7 @@ static Transfer checkTransfer(const char *from, const Mesh &a, const char *to,
   if (!transfer)
     return {};
   int64_t devices = a.numDevices(), received = 0;
-  Buffers out = runTransfer(*transfer, target.numLocalElements(),
-                            makeBuffers(source, devices), received);
+  Buffers out = runTransfer(*transfer, target.numLocalElements(), makeBuffers(source, devices), received);
   EXPECT_TRUE(sameBuffers(target, out, makeBuffers(target, devices)));
   EXPECT_EQ(received, bruteVolume(source, target, devices).total);
   return *transfer;
@@ -112,8 +99,7 @@ TEST(Transfer, WhereCutsDoNotDivideEachSideCountsForItself) {
   ASSERT_EQ(t.segments.size(), 1u);
   const TransferSegment &s = t.segments[0];
   EXPECT_EQ(s.size, 6);
-  auto check = [](const TransferPart &part, int64_t size, bool isRank,
-                  int64_t stride) {
+  auto check = [](const TransferPart &part, int64_t size, bool isRank, int64_t stride) {
     EXPECT_EQ(part.size, size);
     EXPECT_EQ(part.isRank, isRank);
     EXPECT_EQ(part.stride, stride);
@@ -135,14 +121,11 @@ TEST(Transfer, WhereCutsDoNotDivideEachSideCountsForItself) {
   checkTransfer("[{\"x\":(1)2}, {}]", six, "[{\"x\":(3)2}, {}]", six, {12, 4});
   checkTransfer("[{\"x\":(1)3}, {}]", six, "[{\"x\":(3)2}, {}]", six, {12, 4});
   // Views of one device list.
-  checkTransfer("[{\"x\"}, {\"y\"}]", mesh({3, 4}), "[{\"x\"}, {\"y\"}]",
-                mesh({2, 6}), {12, 12});
+  checkTransfer("[{\"x\"}, {\"y\"}]", mesh({3, 4}), "[{\"x\"}, {\"y\"}]", mesh({2, 6}), {12, 12});
 }
 
 static bool hasCommonDim(const Layout &a, const Layout &b) {
-  return llvm::any_of(a.uneven, [&](const UnevenDim &u) {
-    return llvm::is_contained(b.uneven, u);
-  });
+  return llvm::any_of(a.uneven, [&](const UnevenDim &u) { return llvm::is_contained(b.uneven, u); });
 }
 
 TEST(Transfer, SendersShareTheWork) {
@@ -168,33 +151,27 @@ TEST(Transfer, UnevenDimsAreIntersected) {
   EXPECT_EQ(t.segments[0].size, 5);
   ASSERT_EQ(t.segments[0].src.size(), 2u); // 2 chunks of 3: one is padding
   EXPECT_EQ(t.segments[0].src[1].size, 3);
-  for (const char *from : {"[{}, {}]", "[{\"x\"}, {}]", "[{\"y\"}, {}]",
-                           "[{\"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]",
+  for (const char *from : {"[{}, {}]", "[{\"x\"}, {}]", "[{\"y\"}, {}]", "[{\"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]",
                            "[{\"y\"}, {\"x\"}]", "[{}, {\"y\", \"x\"}]"})
-    for (const char *to : {"[{}, {}]", "[{}, {\"x\"}]", "[{\"y\"}, {}]",
-                           "[{\"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]",
+    for (const char *to : {"[{}, {}]", "[{}, {\"x\"}]", "[{\"y\"}, {}]", "[{\"x\", \"y\"}, {}]", "[{\"y\", \"x\"}, {}]",
                            "[{\"x\"}, {\"y\"}]", "[{}, {\"y\"}]"})
       for (Shape shape : {Shape{5, 4}, Shape{4, 7}, Shape{1, 9}, Shape{10, 1}})
         if (!hasCommonDim(layout(from, m, shape), layout(to, m, shape)))
           checkTransfer(from, m, to, m, shape);
   // Uneven on both sides alike: padded buffers that stay.
-  auto same = computeTransfer(layout("[{\"x\"}, {\"y\"}]", m, {5, 6}),
-                              layout("[{\"x\"}, {}]", m, {5, 6}));
+  auto same = computeTransfer(layout("[{\"x\"}, {\"y\"}]", m, {5, 6}), layout("[{\"x\"}, {}]", m, {5, 6}));
   ASSERT_TRUE(same.has_value());
   EXPECT_TRUE(same->segments.empty());
   // A dim cut unevenly is no part of another shape.
-  EXPECT_FALSE(computeTransfer(layout("[{\"x\"}]", m, {5}),
-                               Layout::replicated({5, 1})));
+  EXPECT_FALSE(computeTransfer(layout("[{\"x\"}]", m, {5}), Layout::replicated({5, 1})));
 }
 
 TEST(Transfer, AValueWithoutDimsIsOneElement) {
   Mesh m = mesh({2});
-  auto t = computeTransfer(layout("[], unreduced = {\"x\"}", m, {}),
-                           Layout::replicated({}));
+  auto t = computeTransfer(layout("[], unreduced = {\"x\"}", m, {}), Layout::replicated({}));
   ASSERT_TRUE(t.has_value());
   EXPECT_TRUE(t->atoms.empty());
-  checkPlan(layout("[], unreduced = {\"x\"}", m, {}), Layout::replicated({}), 2,
-            false);
+  checkPlan(layout("[], unreduced = {\"x\"}", m, {}), Layout::replicated({}), 2, false);
 }
 
 TEST(Transfer, WindowsReceiveWhatTheyLack) {

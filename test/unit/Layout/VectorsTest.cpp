@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/Layout/OrtSpec.h"
 #include "Simulator.h"
+#include "shardkit/Layout/OrtSpec.h"
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -47,8 +47,7 @@ TEST(Vectors, Ownership) {
     EXPECT_EQ(!l.uneven.empty(), v.at("uneven").get<bool>());
     for (int64_t rank = 0; rank < m.numDevices(); ++rank) {
       auto owned = l.ownedIndices(rank);
-      EXPECT_EQ(json(std::vector<int64_t>(owned.begin(), owned.end())),
-                v.at("owned").at(m.device(rank)));
+      EXPECT_EQ(json(std::vector<int64_t>(owned.begin(), owned.end())), v.at("owned").at(m.device(rank)));
     }
   }
 }
@@ -59,8 +58,7 @@ TEST(Vectors, Equal) {
     Mesh a = readMesh(v.at("mesh")), b = readMesh(v.at("mesh_b"));
     Shape shape = readShape(v.at("shape"));
     EXPECT_TRUE(a.sameDevices(b));
-    EXPECT_EQ(layout(v.at("a"), a, shape) == layout(v.at("b"), b, shape),
-              v.at("equal").get<bool>());
+    EXPECT_EQ(layout(v.at("a"), a, shape) == layout(v.at("b"), b, shape), v.at("equal").get<bool>());
   }
 }
 
@@ -71,8 +69,7 @@ TEST(Vectors, Invalid) {
     ShardingError error;
     auto parsed = parseSharding(v.at("sharding").get<std::string>(), m, error);
     if (parsed) {
-      auto illegal =
-          verifySharding(*parsed, m, readShape(v.at("shape")), true);
+      auto illegal = verifySharding(*parsed, m, readShape(v.at("shape")), true);
       ASSERT_TRUE(illegal.has_value());
       error = *illegal;
     }
@@ -89,13 +86,11 @@ TEST(Vectors, Reshape) {
     ReshapeResult r = reshape(in, outShape);
     llvm::SmallVector<Digit, 4> kept;
     for (const json &d : v.at("kept_digits"))
-      kept.push_back({d[0].get<int64_t>(), d[1].get<int64_t>(),
-                      d[2].get<int64_t>()});
+      kept.push_back({d[0].get<int64_t>(), d[1].get<int64_t>(), d[2].get<int64_t>()});
     coalesce(kept);
     EXPECT_TRUE(r.result.digits == kept) << r.result.toString();
     EXPECT_EQ(r.free, v.at("free").get<bool>());
-    EXPECT_EQ(receivedElements(in, r.gathered, m.numDevices()),
-              v.at("received_elements").get<int64_t>());
+    EXPECT_EQ(receivedElements(in, r.gathered, m.numDevices()), v.at("received_elements").get<int64_t>());
     auto out = r.result.toSharding(m);
     EXPECT_EQ(out.has_value(), !v.at("out").is_null());
     if (out && !v.at("out").is_null())
@@ -143,10 +138,8 @@ TEST(Vectors, OrtDeviceLists) {
     EXPECT_EQ(result.has_value(), !v.at("sharding").is_null());
     if (!result || v.at("sharding").is_null())
       continue;
-    EXPECT_EQ(toString(result->sharding, result->mesh),
-              v.at("sharding").get<std::string>());
-    EXPECT_EQ(json(std::vector<int64_t>(result->mesh.deviceIds.begin(),
-                                        result->mesh.deviceIds.end())),
+    EXPECT_EQ(toString(result->sharding, result->mesh), v.at("sharding").get<std::string>());
+    EXPECT_EQ(json(std::vector<int64_t>(result->mesh.deviceIds.begin(), result->mesh.deviceIds.end())),
               v.at("device_ids"));
   }
 }

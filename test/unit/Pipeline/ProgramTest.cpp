@@ -115,8 +115,7 @@ TEST(ProgramTest, WhatIsSentAndReceivedInOneClockIsOneTransfer) {
 }
 
 TEST(ProgramTest, AValueGoesOnceToEveryMeshThatReadsIt) {
-  for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB,
-                            ScheduleKind::InterleavedOneFOneB}) {
+  for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::InterleavedOneFOneB}) {
     SCOPED_TRACE(toString(kind).str());
     int64_t v = kind == ScheduleKind::InterleavedOneFOneB ? 2 : 1, m = 8;
     PipelineProgram program = makeTraining(4, v);
@@ -147,8 +146,7 @@ TEST(ProgramTest, MeshesOfOneClockDoNotWaitInAChain) {
     for (const Instruction &instruction : lists[mesh])
       if (instruction.kind == Instruction::Kind::Transfer && instruction.clock == 7)
         peers.push_back(instruction.peer);
-    EXPECT_EQ(peers, (mesh % 2 ? std::vector<int64_t>{mesh - 1, mesh + 1}
-                               : std::vector<int64_t>{mesh + 1, mesh - 1}));
+    EXPECT_EQ(peers, (mesh % 2 ? std::vector<int64_t>{mesh - 1, mesh + 1} : std::vector<int64_t>{mesh + 1, mesh - 1}));
   }
 }
 
@@ -164,15 +162,15 @@ TEST(ProgramTest, ResultsAndSumsStay) {
         freed.insert({mesh, program.values[instruction.freed.value].name});
   // x0 where it was received, sum1 likewise.
   EXPECT_EQ(freed, (std::set<std::pair<int64_t, std::string>>{{0, "g1"},
-                                                               {0, "saved0"},
-                                                               {0, "skip"},
-                                                               {0, "sum1"},
-                                                               {0, "tied"},
-                                                               {1, "g1"},
-                                                               {1, "saved1"},
-                                                               {1, "skip"},
-                                                               {1, "tied"},
-                                                               {1, "x0"}}));
+                                                              {0, "saved0"},
+                                                              {0, "skip"},
+                                                              {0, "sum1"},
+                                                              {0, "tied"},
+                                                              {1, "g1"},
+                                                              {1, "saved1"},
+                                                              {1, "skip"},
+                                                              {1, "tied"},
+                                                              {1, "x0"}}));
 }
 
 TEST(ProgramTest, ASumOfAMicrobatchIsFreed) {
@@ -199,9 +197,8 @@ TEST(ProgramTest, ApplyTakesAllMicrobatchesOfAValue) {
   PipelineProgram program;
   program.values = {{"x"}, {"all", false}};
   program.meshOfStage = {0, 1};
-  program.functions = {{"f0", 0, Part::Forward, 0, {}, {0}},
-                       {"f1", 1, Part::Forward, 0, {}, {}},
-                       {"a1", 1, Part::Apply, 0, {0}, {1}}};
+  program.functions = {
+      {"f0", 0, Part::Forward, 0, {}, {0}}, {"f1", 1, Part::Forward, 0, {}, {}}, {"a1", 1, Part::Apply, 0, {0}, {1}}};
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::Inference, 2, 2));
   EXPECT_EQ(print(program, lists[0]), R"(0 f0 0
 0 with 1: >x.0

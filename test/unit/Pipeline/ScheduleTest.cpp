@@ -46,13 +46,11 @@ TEST(ScheduleTest, OneFOneBIsTheTableOfThreeMeshes) {
 }
 
 TEST(ScheduleTest, OneFOneBIsTheTableOfTwoMeshes) {
-  EXPECT_EQ(print(build(ScheduleKind::OneFOneB, 2, 4)),
-            "F0 --|F1 F0|-- B0|B0 F1|F2 B1|B1 F2|F3 B2|B2 F3|-- B3|B3 --");
+  EXPECT_EQ(print(build(ScheduleKind::OneFOneB, 2, 4)), "F0 --|F1 F0|-- B0|B0 F1|F2 B1|B1 F2|F3 B2|B2 F3|-- B3|B3 --");
 }
 
 TEST(ScheduleTest, GPipeGoesBackFromTheLastMicrobatch) {
-  EXPECT_EQ(print(build(ScheduleKind::GPipe, 2, 3)),
-            "F0 --|F1 F0|F2 F1|-- F2|-- B2|B2 B1|B1 B0|B0 --");
+  EXPECT_EQ(print(build(ScheduleKind::GPipe, 2, 3)), "F0 --|F1 F0|F2 F1|-- F2|-- B2|B2 B1|B1 B0|B0 --");
 }
 
 TEST(ScheduleTest, InferenceHasForwardsOnly) {
@@ -118,8 +116,7 @@ TEST(ScheduleTest, EveryTableIsValidAndAsShortAsItCanBe) {
   for (int64_t n = 1; n <= 32; ++n)
     for (int64_t m : {1, 2, 3, 4, 7, 8, 16, 31, 32, 64, 100, 128}) {
       SCOPED_TRACE(testing::Message() << n << " meshes, " << m << " microbatches");
-      for (ScheduleKind kind :
-           {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::OneFOneBOverlap}) {
+      for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::OneFOneBOverlap}) {
         SCOPED_TRACE(toString(kind).str());
         ClockTable table = build(kind, n, m);
         EXPECT_EQ(table.getNumClocks(), 2 * (m + n - 1));
@@ -154,8 +151,7 @@ TEST(ScheduleTest, MostInFlight) {
 TEST(ScheduleTest, WhatCannotBeIsSaid) {
   EXPECT_EQ(getError(ScheduleKind::GPipe, 0, 4, 1), "0 meshes, expected at least 1");
   EXPECT_EQ(getError(ScheduleKind::GPipe, 2, -1, 1), "-1 microbatches, expected at least 1");
-  EXPECT_EQ(getError(ScheduleKind::InterleavedOneFOneB, 2, 4, 0),
-            "0 virtual stages per mesh, expected at least 1");
+  EXPECT_EQ(getError(ScheduleKind::InterleavedOneFOneB, 2, 4, 0), "0 virtual stages per mesh, expected at least 1");
   EXPECT_EQ(getError(ScheduleKind::OneFOneB, 2, 4, 2),
             "2 virtual stages per mesh, expected 1 with schedule 1f1b: only interleaved-1f1b takes "
             "more");
@@ -172,9 +168,8 @@ TEST(ScheduleTest, WhatCannotBeIsSaid) {
 
 TEST(ScheduleTest, Names) {
   std::string error;
-  for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB,
-                            ScheduleKind::OneFOneBOverlap, ScheduleKind::InterleavedOneFOneB,
-                            ScheduleKind::Inference})
+  for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::OneFOneBOverlap,
+                            ScheduleKind::InterleavedOneFOneB, ScheduleKind::Inference})
     EXPECT_EQ(parseScheduleKind(toString(kind), error), kind);
   EXPECT_FALSE(parseScheduleKind("1F1B", error));
   EXPECT_EQ(error, "unknown schedule '1F1B', expected gpipe, 1f1b, 1f1b-overlap, interleaved-1f1b, "

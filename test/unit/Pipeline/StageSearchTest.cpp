@@ -1,7 +1,7 @@
 //===- StageSearchTest.cpp - The search for stages against enumeration ----===//
 
-#include "../Random.h"
 #include "shardkit/Pipeline/StageSearch.h"
+#include "../Random.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -52,8 +52,7 @@ private:
       bool isKept = false;
       for (int64_t i = 0; i < n; ++i)
         isKept |= (!pin.stage || *pin.stage == i) &&
-                  (!pin.layers || *pin.layers == std::pair(stages[i].firstLayer,
-                                                           stages[i].lastLayer)) &&
+                  (!pin.layers || *pin.layers == std::pair(stages[i].firstLayer, stages[i].lastLayer)) &&
                   (!pin.submesh || *pin.submesh == stages[i].submesh);
       if (!isKept)
         return false;
@@ -78,8 +77,8 @@ private:
     int64_t n = stages.size();
     for (int64_t i = n - 1; i >= 0; --i) {
       ChosenStage &stage = plan.stages[i];
-      std::optional<double> seconds = cost(stage.firstLayer, stage.lastLayer, stage.submesh,
-                                           std::min(problem.numMicrobatches, n - i));
+      std::optional<double> seconds =
+          cost(stage.firstLayer, stage.lastLayer, stage.submesh, std::min(problem.numMicrobatches, n - i));
       if (!seconds)
         return;
       stage.seconds = *seconds;
@@ -171,15 +170,11 @@ static std::string searchPinned(llvm::function_ref<void(StageProblem &)> change)
 
 TEST(StageSearchTest, PinsOfTheTable) {
   EXPECT_EQ(searchPinned([](StageProblem &p) { p.numStages = 1; }), "[0-7]@4 = 41.6");
-  EXPECT_EQ(searchPinned([](StageProblem &p) { p.numStages = 4; }),
-            "[0-3]@1 [4-5]@1 [6-6]@1 [7-7]@1 = 44");
+  EXPECT_EQ(searchPinned([](StageProblem &p) { p.numStages = 4; }), "[0-3]@1 [4-5]@1 [6-6]@1 [7-7]@1 = 44");
   EXPECT_EQ(searchPinned([](StageProblem &p) { p.cuts = {{4}}; }), "[0-7]@4 = 41.6");
-  EXPECT_EQ(searchPinned([](StageProblem &p) { p.pins = {{{{0, 3}}, {}, {}}}; }),
-            "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
-  EXPECT_EQ(searchPinned([](StageProblem &p) { p.pins = {{{}, 1, 0}}; }),
-            "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
-  EXPECT_EQ(searchPinned([](StageProblem &p) { p.pins = {{{{6, 7}}, 2, {}}}; }),
-            "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
+  EXPECT_EQ(searchPinned([](StageProblem &p) { p.pins = {{{{0, 3}}, {}, {}}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
+  EXPECT_EQ(searchPinned([](StageProblem &p) { p.pins = {{{}, 1, 0}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
+  EXPECT_EQ(searchPinned([](StageProblem &p) { p.pins = {{{{6, 7}}, 2, {}}}; }), "[0-3]@1 [4-5]@1 [6-7]@2 = 43.2");
 }
 
 //===--- what cannot be -----------------------------------------------------===//
@@ -200,10 +195,8 @@ TEST(StageSearchTest, WhatCannotBeIsSaid) {
   std::string none = "no stages for 8 layers on 4 devices, expected submeshes, cuts, pins and "
                      "memory that allow some";
   EXPECT_EQ(getError([](StageProblem &p) { p.numLayers = 0; }), "0 layers, expected at least 1");
-  EXPECT_EQ(getError([](StageProblem &p) { p.submeshes.clear(); }),
-            "0 submeshes, expected at least 1");
-  EXPECT_EQ(getError([](StageProblem &p) { p.submeshes = {4, 0}; }),
-            "a submesh of 0 devices, expected at least 1");
+  EXPECT_EQ(getError([](StageProblem &p) { p.submeshes.clear(); }), "0 submeshes, expected at least 1");
+  EXPECT_EQ(getError([](StageProblem &p) { p.submeshes = {4, 0}; }), "a submesh of 0 devices, expected at least 1");
   EXPECT_EQ(getError([](StageProblem &p) { p.cuts = {{3, 3}}; }),
             "a cut before layer 3, expected rising layers from 1 to 7");
   EXPECT_EQ(getError([](StageProblem &p) { p.cuts = {{8}}; }),
@@ -221,25 +214,21 @@ TEST(StageSearchTest, WhatCannotBeIsSaid) {
               p.pins = {{{}, 2, 0}};
             }),
             "stage number 2, expected one of 2 stages");
-  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{}, -1, 0}}; }),
-            "stage number -1, expected at least 0");
-  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{}, 1, 2}}; }),
-            "submesh number 2, expected one of 2 submeshes");
+  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{}, -1, 0}}; }), "stage number -1, expected at least 0");
+  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{}, 1, 2}}; }), "submesh number 2, expected one of 2 submeshes");
   EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{}, {}, 1}}; }),
             "a pin of no stage, expected its layers or its number");
   // Well-formed, but there is no such plan.
   EXPECT_EQ(getError([](StageProblem &p) { p.submeshes = {3}; }), none);
   EXPECT_EQ(getError([](StageProblem &p) { p.numStages = 3; }), none);
   EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{}, 2, 0}}; }), none);
-  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{{0, 3}}, {}, {}}, {{{2, 5}}, {}, {}}}; }),
-            none);
+  EXPECT_EQ(getError([](StageProblem &p) { p.pins = {{{{0, 3}}, {}, {}}, {{{2, 5}}, {}, {}}}; }), none);
   std::string error;
   StageProblem problem;
   problem.numLayers = 8;
   problem.numDevices = 4;
   problem.submeshes = {1, 2, 4};
-  EXPECT_FALSE(searchStages(
-      problem, [](int64_t, int64_t, int64_t, int64_t) { return std::nullopt; }, error));
+  EXPECT_FALSE(searchStages(problem, [](int64_t, int64_t, int64_t, int64_t) { return std::nullopt; }, error));
   EXPECT_EQ(error, none);
 }
 
@@ -299,18 +288,16 @@ struct RandomProblem {
           for (int64_t layer = first; layer <= last; ++layer)
             seconds += layers[layer];
           // Multiples of 1 / 64 have exact sums.
-          seconds = isWild ? random.below(range * 4)
-                           : std::floor(seconds * 64 / std::pow(p.submeshes[submesh], .8)) / 64;
+          seconds =
+              isWild ? random.below(range * 4) : std::floor(seconds * 64 / std::pow(p.submeshes[submesh], .8)) / 64;
           if (!isExact)
             seconds += double(random.below(1 << 20)) * 0x1p-22;
-          costs[{first, last, submesh}] = {
-              seconds, grows && random.chance(0.3) ? double(random.below(3)) : 0,
-              hasLimits && random.chance(0.5) ? random.below(4) : 100};
+          costs[{first, last, submesh}] = {seconds, grows && random.chance(0.3) ? double(random.below(3)) : 0,
+                                           hasLimits && random.chance(0.5) ? random.below(4) : 100};
         }
   }
 
-  std::optional<double> getCost(int64_t first, int64_t last, int64_t submesh,
-                                int64_t inFlight) const {
+  std::optional<double> getCost(int64_t first, int64_t last, int64_t submesh, int64_t inFlight) const {
     auto [seconds, grows, most] = costs.at({first, last, submesh});
     if (inFlight > most)
       return std::nullopt;

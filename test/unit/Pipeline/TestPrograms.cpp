@@ -11,8 +11,7 @@ static int64_t addValue(PipelineProgram &program, std::string name, bool perMicr
   return program.values.size() - 1;
 }
 
-static StageFunction &addFunction(PipelineProgram &program, std::string name, int64_t stage,
-                                  Part part) {
+static StageFunction &addFunction(PipelineProgram &program, std::string name, int64_t stage, Part part) {
   StageFunction &function = program.functions.emplace_back();
   function.name = std::move(name);
   function.stage = stage;
@@ -84,7 +83,6 @@ PipelineProgram shardkit_test::makeInference(int64_t numMeshes) {
 }
 
 PipelineProgram shardkit_test::makeProgram(const ClockTable &table) {
-  return table.kind == ScheduleKind::Inference
-             ? makeInference(table.numMeshes)
-             : makeTraining(table.numMeshes, table.virtualStages);
+  return table.kind == ScheduleKind::Inference ? makeInference(table.numMeshes)
+                                               : makeTraining(table.numMeshes, table.virtualStages);
 }

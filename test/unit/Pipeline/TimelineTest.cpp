@@ -55,10 +55,9 @@ static void expectBalanced(const std::string &page) {
 }
 
 TEST(TimelineTest, Text) {
-  EXPECT_EQ(print(build(ScheduleKind::OneFOneB, 3, 4)),
-            "mesh 0  F0 F1 F2 -- -- B0 F3 B1 -- B2 -- B3 A\n"
-            "mesh 1  -- F0 F1 -- B0 F2 B1 F3 B2 -- B3 -- A\n"
-            "mesh 2  -- -- F0 B0 F1 B1 F2 B2 F3 B3 -- -- A\n");
+  EXPECT_EQ(print(build(ScheduleKind::OneFOneB, 3, 4)), "mesh 0  F0 F1 F2 -- -- B0 F3 B1 -- B2 -- B3 A\n"
+                                                        "mesh 1  -- F0 F1 -- B0 F2 B1 F3 B2 -- B3 -- A\n"
+                                                        "mesh 2  -- -- F0 B0 F1 B1 F2 B2 F3 B3 -- -- A\n");
   EXPECT_EQ(print(build(ScheduleKind::Inference, 2, 2)), "mesh 0  F0 F1 --\n"
                                                          "mesh 1  -- F0 F1\n");
 }
@@ -98,9 +97,8 @@ TEST(TimelineTest, RunsAreAsWideAsTheyTake) {
   expectBalanced(page);
   EXPECT_EQ(page.find("Not all functions"), std::string::npos);
   // The mean of 2 s is 48 wide; drawings begin at 64.
-  for (const char *rect :
-       {"<rect x=\"64.0\" y=\"6\" width=\"24.0\"", "<rect x=\"88.0\" y=\"6\" width=\"24.0\"",
-        "<rect x=\"88.0\" y=\"46\" width=\"72.0\"", "<rect x=\"160.0\" y=\"46\" width=\"72.0\""})
+  for (const char *rect : {"<rect x=\"64.0\" y=\"6\" width=\"24.0\"", "<rect x=\"88.0\" y=\"6\" width=\"24.0\"",
+                           "<rect x=\"88.0\" y=\"46\" width=\"72.0\"", "<rect x=\"160.0\" y=\"46\" width=\"72.0\""})
     EXPECT_NE(page.find(rect), std::string::npos) << rect << "\n" << page;
   // Of 7 s mesh 0 works 2 and mesh 1 6.
   EXPECT_NE(page.find("<td class=\"n\">2.000e+00</td><td class=\"n\">7.000e+00</td><td "

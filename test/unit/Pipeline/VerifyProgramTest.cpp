@@ -16,27 +16,24 @@ static ClockTable build(ScheduleKind kind, int64_t n, int64_t m, int64_t v = 1) 
 }
 
 static std::string print(const std::optional<Fault> &fault) {
-  return fault ? std::to_string(fault->mesh) + ", " + std::to_string(fault->instruction) + ": " +
-                     fault->message
+  return fault ? std::to_string(fault->mesh) + ", " + std::to_string(fault->instruction) + ": " + fault->message
                : "none";
 }
 
 TEST(VerifyProgramTest, EveryScheduleIsRight) {
   for (int64_t n = 1; n <= 32; ++n)
     for (int64_t m : {1, 2, 3, 4, 8, 16, 30, 32, 64, 128}) {
-      for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB,
-                                ScheduleKind::OneFOneBOverlap, ScheduleKind::InterleavedOneFOneB,
-                                ScheduleKind::Inference})
+      for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::OneFOneBOverlap,
+                                ScheduleKind::InterleavedOneFOneB, ScheduleKind::Inference})
         for (int64_t v : {1, 2, 3}) {
           bool interleaved = kind == ScheduleKind::InterleavedOneFOneB;
           if (interleaved ? m % n != 0 : v > 1)
             continue;
-          SCOPED_TRACE(testing::Message() << toString(kind).str() << ", " << n << " meshes, " << m
-                                          << " microbatches, " << v << " stages on each");
+          SCOPED_TRACE(testing::Message() << toString(kind).str() << ", " << n << " meshes, " << m << " microbatches, "
+                                          << v << " stages on each");
           ClockTable table = build(kind, n, m, v);
           PipelineProgram program = makeProgram(table);
-          ASSERT_EQ(print(verifyProgram(program, emitInstructions(program, table), m, kind)),
-                    "none");
+          ASSERT_EQ(print(verifyProgram(program, emitInstructions(program, table), m, kind)), "none");
         }
     }
 }
@@ -80,8 +77,7 @@ protected:
     });
   }
   size_t findFree(int64_t mesh, Slot slot) {
-    return find(mesh,
-                [&](const Instruction &i) { return i.kind == Kind::Free && i.freed == slot; });
+    return find(mesh, [&](const Instruction &i) { return i.kind == Kind::Free && i.freed == slot; });
   }
   size_t findSend(int64_t mesh, Slot slot) {
     return find(mesh, [&](const Instruction &i) { return llvm::is_contained(i.sends, slot); });
@@ -106,21 +102,16 @@ protected:
     transfer.clock = clock;
     return transfer;
   }
-  static void remove(llvm::SmallVectorImpl<Slot> &slots, Slot slot) {
-    llvm::erase(slots, slot);
-  }
+  static void remove(llvm::SmallVectorImpl<Slot> &slots, Slot slot) { llvm::erase(slots, slot); }
 
   void expectFault(int64_t mesh, size_t index, llvm::StringRef message) {
-    EXPECT_EQ(print(verifyProgram(program, lists, 4, kind)),
-              print(Fault{mesh, index, message.str()}));
+    EXPECT_EQ(print(verifyProgram(program, lists, 4, kind)), print(Fault{mesh, index, message.str()}));
   }
 };
 
 } // namespace
 
-TEST_F(BrokenListsTest, UnbrokenTheyAreRight) {
-  EXPECT_EQ(print(verifyProgram(program, lists, 4, kind)), "none");
-}
+TEST_F(BrokenListsTest, UnbrokenTheyAreRight) { EXPECT_EQ(print(verifyProgram(program, lists, 4, kind)), "none"); }
 
 TEST_F(BrokenListsTest, FunctionThatDoesNotExist) {
   size_t at = findRun(1, "f1", 2);
@@ -131,15 +122,13 @@ TEST_F(BrokenListsTest, FunctionThatDoesNotExist) {
 TEST_F(BrokenListsTest, FunctionOfAnotherMesh) {
   size_t at = findRun(1, "f1", 2);
   lists[1][at].function = getFunction("f2");
-  expectFault(1, at,
-              "forward function 'f2' runs on mesh 1, expected mesh 2, which has stage 2");
+  expectFault(1, at, "forward function 'f2' runs on mesh 1, expected mesh 2, which has stage 2");
 }
 
 TEST_F(BrokenListsTest, MicrobatchThatDoesNotExist) {
   size_t at = findRun(0, "f0", 3);
   lists[0][at].microbatch = 4;
-  expectFault(0, at,
-              "forward function 'f0' runs for microbatch 4, expected one of 4 microbatches");
+  expectFault(0, at, "forward function 'f0' runs for microbatch 4, expected one of 4 microbatches");
 }
 
 TEST_F(BrokenListsTest, ApplyForAMicrobatch) {
@@ -151,8 +140,7 @@ TEST_F(BrokenListsTest, ApplyForAMicrobatch) {
 TEST_F(BrokenListsTest, RunTwice) {
   size_t at = findRun(2, "b2", 1);
   insert(2, at + 1, lists[2][at]);
-  expectFault(2, at + 1,
-              "backward function 'b2' runs a second time for microbatch 1, expected once");
+  expectFault(2, at + 1, "backward function 'b2' runs a second time for microbatch 1, expected once");
 }
 
 TEST_F(BrokenListsTest, NeverRun) {
@@ -207,8 +195,7 @@ TEST_F(BrokenListsTest, FreedBeforeItIsThere) {
 
 TEST_F(BrokenListsTest, NeverFreed) {
   erase(2, findFree(2, getSlot("saved2", 3)));
-  expectFault(2, lists[2].size(),
-              "'saved2' of microbatch 3 is still on mesh 2 at the end, expected it freed");
+  expectFault(2, lists[2].size(), "'saved2' of microbatch 3 is still on mesh 2 at the end, expected it freed");
 }
 
 TEST_F(BrokenListsTest, FreedSum) {
@@ -217,8 +204,7 @@ TEST_F(BrokenListsTest, FreedSum) {
   release.freed = getSlot("sum1", -1);
   release.clock = lists[1].back().clock;
   lists[1].push_back(release);
-  expectFault(1, lists[1].size() - 1,
-              "frees 'sum1', expected it to stay until the end of the step");
+  expectFault(1, lists[1].size() - 1, "frees 'sum1', expected it to stay until the end of the step");
 }
 
 TEST_F(BrokenListsTest, FreedResult) {
@@ -228,8 +214,7 @@ TEST_F(BrokenListsTest, FreedResult) {
   release.freed = getSlot("loss", 0);
   release.clock = lists[2][at].clock;
   insert(2, at, release);
-  expectFault(2, at,
-              "frees 'loss' of microbatch 0, expected it to stay until the end of the step");
+  expectFault(2, at, "frees 'loss' of microbatch 0, expected it to stay until the end of the step");
 }
 
 TEST_F(BrokenListsTest, FreedValueThatDoesNotExist) {
@@ -256,15 +241,13 @@ TEST_F(BrokenListsTest, SentBeforeItIsWritten) {
   size_t run = findRun(0, "f0", 1), at = findSend(0, getSlot("x0", 1));
   ASSERT_EQ(at, run + 1);
   move(0, at, run);
-  expectFault(0, run,
-              "sends 'x0' of microbatch 1 to mesh 1, expected it written or received before");
+  expectFault(0, run, "sends 'x0' of microbatch 1 to mesh 1, expected it written or received before");
 }
 
 TEST_F(BrokenListsTest, SentAfterItWasFreed) {
   size_t at = findSend(0, getSlot("x0", 1));
   move(0, findFree(0, getSlot("x0", 1)), at);
-  expectFault(0, at + 1,
-              "sends 'x0' of microbatch 1 to mesh 1 after it was freed, expected it before");
+  expectFault(0, at + 1, "sends 'x0' of microbatch 1 to mesh 1 after it was freed, expected it before");
 }
 
 TEST_F(BrokenListsTest, SumSentTooEarly) {
@@ -323,8 +306,7 @@ TEST_F(BrokenListsTest, TransferWithItself) {
 
 TEST_F(BrokenListsTest, TransferOfNothing) {
   insert(1, 3, getTransfer(2, lists[1][3].clock));
-  expectFault(1, 3,
-              "transfer of nothing with mesh 2, expected values that are sent or received");
+  expectFault(1, 3, "transfer of nothing with mesh 2, expected values that are sent or received");
 }
 
 TEST_F(BrokenListsTest, SidesThatDoNotAgree) {
@@ -348,8 +330,7 @@ TEST_F(BrokenListsTest, SidesInAnotherOrder) {
   lists = emitInstructions(program, build(kind, 2, 4));
   size_t at = findSend(0, getSlot("skip", 1));
   std::swap(lists[0][at].sends[0], lists[0][at].sends[1]);
-  expectFault(0, at,
-              "sends 'skip' of microbatch 1, expected 'x0' of microbatch 1, which mesh 1 receives");
+  expectFault(0, at, "sends 'skip' of microbatch 1, expected 'x0' of microbatch 1, which mesh 1 receives");
 }
 
 TEST_F(BrokenListsTest, TransferThatTheOtherSideLacks) {
@@ -360,9 +341,8 @@ TEST_F(BrokenListsTest, TransferThatTheOtherSideLacks) {
   ASSERT_TRUE(lists[2][at].sends.empty() && lists[2][at].receives.empty());
   erase(2, at);
   size_t theirs = findReceive(1, slot);
-  int64_t before = llvm::count_if(llvm::ArrayRef(lists[1]).take_front(theirs), [](const auto &i) {
-    return i.kind == Kind::Transfer && i.peer == 2;
-  });
+  int64_t before = llvm::count_if(llvm::ArrayRef(lists[1]).take_front(theirs),
+                                  [](const auto &i) { return i.kind == Kind::Transfer && i.peer == 2; });
   expectFault(1, theirs,
               "transfer number " + std::to_string(before) +
                   " with mesh 2, expected mesh 2 to have as many with mesh 1");
@@ -385,9 +365,7 @@ TEST_F(BrokenListsTest, Deadlock) {
   // In clock 2 mesh 0 sends to mesh 1 and to mesh 2, mesh 1 to mesh 2: in a ring, each of
   // them now waits for the next.
   auto findTransfer = [&](int64_t mesh, int64_t peer) {
-    return find(mesh, [&](const Instruction &i) {
-      return i.kind == Kind::Transfer && i.clock == 2 && i.peer == peer;
-    });
+    return find(mesh, [&](const Instruction &i) { return i.kind == Kind::Transfer && i.clock == 2 && i.peer == peer; });
   };
   // Mesh 0: 1 then 2. Mesh 1: 2 then 0. Mesh 2: 0 then 1.
   size_t to1 = findTransfer(0, 1), to2 = findTransfer(0, 2);
@@ -435,9 +413,8 @@ TEST(BrokenProgramTest, WrittenOnTwoMeshes) {
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 2, 2));
   std::optional<Fault> fault = verifyProgram(program, lists, 2, ScheduleKind::OneFOneB);
   ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->message,
-            "forward function 'f1' writes 'saved0' of microbatch 0, which mesh 0 writes too, "
-            "expected one mesh to write it");
+  EXPECT_EQ(fault->message, "forward function 'f1' writes 'saved0' of microbatch 0, which mesh 0 writes too, "
+                            "expected one mesh to write it");
 }
 
 TEST(BrokenProgramTest, OneOfTheStepWrittenByEveryMicrobatch) {
@@ -465,8 +442,7 @@ TEST(BrokenProgramTest, SumReadWhileItIsUpdated) {
   PipelineProgram program;
   program.values = {{"sum", false}};
   program.meshOfStage = {0};
-  program.functions = {{"f0", 0, Part::Forward, 0, {0}, {0}},
-                       {"b0", 0, Part::Backward, 0, {0}, {}}};
+  program.functions = {{"f0", 0, Part::Forward, 0, {0}, {0}}, {"b0", 0, Part::Backward, 0, {0}, {}}};
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 1, 2));
   EXPECT_EQ(print(verifyProgram(program, lists, 2, ScheduleKind::OneFOneB)),
             "0, 1: backward function 'b0' reads 'sum' before its last update, expected the whole "
@@ -480,7 +456,6 @@ TEST(BrokenProgramTest, ApplyRoundsThatComeTooEarly) {
   InstructionLists lists = emitInstructions(program, build(ScheduleKind::OneFOneB, 2, 2));
   std::optional<Fault> fault = verifyProgram(program, lists, 2, ScheduleKind::OneFOneB);
   ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->message,
-            "apply function 'last' reads 'tied', which is not on mesh 1 yet, expected it written "
-            "or received before");
+  EXPECT_EQ(fault->message, "apply function 'last' reads 'tied', which is not on mesh 1 yet, expected it written "
+                            "or received before");
 }

@@ -4,19 +4,16 @@
 
 using namespace shardkit_test;
 
-static unsigned randomTable(Random &random, CostGraph &graph, size_t size,
-                            const GraphOptions &options) {
+static unsigned randomTable(Random &random, CostGraph &graph, size_t size, const GraphOptions &options) {
   std::vector<Price> prices;
   for (size_t i = 0; i < size; ++i)
-    prices.push_back(
-        random.chance(options.impossible)
-            ? Price::impossible()
-            : Price{random.below(options.maxTime), options.bytes ? random.below(4) : 0});
+    prices.push_back(random.chance(options.impossible)
+                         ? Price::impossible()
+                         : Price{random.below(options.maxTime), options.bytes ? random.below(4) : 0});
   return graph.addTable(std::move(prices));
 }
 
-static void addPair(Random &random, CostGraph &graph, unsigned a, unsigned b,
-                    const GraphOptions &options) {
+static void addPair(Random &random, CostGraph &graph, unsigned a, unsigned b, const GraphOptions &options) {
   if (random.chance(0.5))
     std::swap(a, b);
   unsigned na = graph.getNumChoices(a), nb = graph.getNumChoices(b);
@@ -45,9 +42,8 @@ CostGraph shardkit_test::randomGraph(Random &random, const GraphOptions &options
   unsigned n = graph.getNumVariables();
   for (unsigned v = 0; v < n; ++v)
     if (random.chance(0.6))
-      graph.addCost(v,
-                    randomTable(random, graph, graph.getNumChoices(v),
-                                {options.shape, 0, false, 0, options.bytes, 0.05, options.maxTime}));
+      graph.addCost(v, randomTable(random, graph, graph.getNumChoices(v),
+                                   {options.shape, 0, false, 0, options.bytes, 0.05, options.maxTime}));
   for (unsigned v = 1; v < n; ++v) {
     switch (options.shape) {
     case Shape::Tree:
@@ -108,8 +104,7 @@ CostGraph shardkit_test::randomGraph(Random &random, const GraphOptions &options
     if (a == b)
       continue;
     auto [begin, end] = interval();
-    graph.addBuffer(begin, end, a, b,
-                    bytes(size_t(graph.getNumChoices(a)) * graph.getNumChoices(b)));
+    graph.addBuffer(begin, end, a, b, bytes(size_t(graph.getNumChoices(a)) * graph.getNumChoices(b)));
   }
   if (random.chance(0.5)) {
     auto [begin, end] = interval();

@@ -16,7 +16,7 @@ struct GraphOptions {
   Shape shape = Shape::Tree;
   int64_t maxProduct = 200000; // of the choices of all variables
   bool buffers = false;
-  unsigned sharings = 0; // at most
+  unsigned sharings = 0;    // at most
   bool bytes = true;        // that break ties
   double impossible = 0.15; // of pairs
   int64_t maxTime = 12;     // small: many ties

@@ -1,14 +1,14 @@
 //===- SolverTest.cpp - The solver against enumeration --------------------===//
 
-#include "Abstraction.h"
-#include "Contraction.h"
-#include "EliminationOrder.h"
-#include "GrowingElimination.h"
-#include "NeighbourhoodSearch.h"
-#include "Quotient.h"
 #include "DualAscent/SharingSums.h"
-#include "Support/StepSchedule.h"
+#include "Elimination/Contraction.h"
+#include "Elimination/EliminationOrder.h"
+#include "Elimination/GrowingElimination.h"
 #include "RandomGraphs.h"
+#include "Search/Abstraction.h"
+#include "Search/NeighbourhoodSearch.h"
+#include "Search/Quotient.h"
+#include "Support/StepSchedule.h"
 #include <gtest/gtest.h>
 
 using namespace shardkit_test;
@@ -114,9 +114,7 @@ static CostGraph expandSharings(const CostGraph &graph) {
   CostGraph to;
   for (unsigned v = 0; v < graph.getNumVariables(); ++v)
     to.addVariable(graph.getNumChoices(v));
-  auto copy = [&](unsigned table) {
-    return to.addTable({graph.getTable(table).begin(), graph.getTable(table).end()});
-  };
+  auto copy = [&](unsigned table) { return to.addTable({graph.getTable(table).begin(), graph.getTable(table).end()}); };
   for (const CostGraph::Cost &cost : graph.getCosts()) {
     if (cost.b == CostGraph::kNoVar)
       to.addCost(cost.a, copy(cost.table));
@@ -400,40 +398,42 @@ TEST(SolverTest, WhatLooksAlikeMayChooseAlike) {
 
 TEST(SolverTest, NeighbourhoodsLeadToTheOptimumOnceTheyAreAll) {
   unsigned better = 0, local = 0;
-  forSolvable(400, 15000, 3, /*alwaysBytes=*/false, [&](unsigned i, Random &random, const CostGraph &graph, Price best) {
-    solver::TablePool pool;
-    solver::Problem problem = solver::readGraph(graph, false, pool);
-    // Joins of part of the variables are as small as they may be.
-    std::vector<unsigned> leftOut(problem.sizes.size(), 0);
-    int64_t most = 8 << random.below(3);
-    std::vector<unsigned> order = solver::getOrderWithin(problem, most, leftOut);
-    for (unsigned v = 0; v < leftOut.size(); ++v)
-      EXPECT_EQ(leftOut[v], !llvm::is_contained(order, v));
-    solver::Problem part = problem;
-    llvm::erase_if(part.edges, [&](const solver::Problem::Edge &edge) { return leftOut[edge.a] || leftOut[edge.b]; });
-    solver::JoinMemo memo(pool);
-    EXPECT_LE(solver::Elimination(part, order, 1 << 26, memo).getLargestJoin(), double(most));
+  forSolvable(400, 15000, 3, /*alwaysBytes=*/false,
+              [&](unsigned i, Random &random, const CostGraph &graph, Price best) {
+                solver::TablePool pool;
+                solver::Problem problem = solver::readGraph(graph, false, pool);
+                // Joins of part of the variables are as small as they may be.
+                std::vector<unsigned> leftOut(problem.sizes.size(), 0);
+                int64_t most = 8 << random.below(3);
+                std::vector<unsigned> order = solver::getOrderWithin(problem, most, leftOut);
+                for (unsigned v = 0; v < leftOut.size(); ++v)
+                  EXPECT_EQ(leftOut[v], !llvm::is_contained(order, v));
+                solver::Problem part = problem;
+                llvm::erase_if(part.edges,
+                               [&](const solver::Problem::Edge &edge) { return leftOut[edge.a] || leftOut[edge.b]; });
+                solver::JoinMemo memo(pool);
+                EXPECT_LE(solver::Elimination(part, order, 1 << 26, memo).getLargestJoin(), double(most));
 
-    std::vector<unsigned> choices(problem.sizes.size());
-    for (unsigned &x : choices)
-      x = solver::kNoVar;
-    problem.complete(choices, pool);
-    Price first = graph.getPrice(choices);
-    if (first.isImpossible())
-      return;
-    SolverStatistics statistics;
-    solver::NeighbourhoodSearch search(problem, pool, statistics);
-    solver::Clock clock{SolverOptions()};
-    double all = std::numeric_limits<double>::infinity();
-    ASSERT_TRUE(search.descend(choices, 4 * most, all, clock, /*firstJoin=*/most));
-    Price then = graph.getPrice(choices);
-    EXPECT_LE(then.time, first.time);
-    EXPECT_GE(then.time, best.time);
-    better += then.time < first.time;
-    local += then.time > best.time;
-    ASSERT_TRUE(search.descend(choices, 1 << 20, all, clock));
-    EXPECT_EQ(graph.getPrice(choices).time, best.time);
-  });
+                std::vector<unsigned> choices(problem.sizes.size());
+                for (unsigned &x : choices)
+                  x = solver::kNoVar;
+                problem.complete(choices, pool);
+                Price first = graph.getPrice(choices);
+                if (first.isImpossible())
+                  return;
+                SolverStatistics statistics;
+                solver::NeighbourhoodSearch search(problem, pool, statistics);
+                solver::Clock clock{SolverOptions()};
+                double all = std::numeric_limits<double>::infinity();
+                ASSERT_TRUE(search.descend(choices, 4 * most, all, clock, /*firstJoin=*/most));
+                Price then = graph.getPrice(choices);
+                EXPECT_LE(then.time, first.time);
+                EXPECT_GE(then.time, best.time);
+                better += then.time < first.time;
+                local += then.time > best.time;
+                ASSERT_TRUE(search.descend(choices, 1 << 20, all, clock));
+                EXPECT_EQ(graph.getPrice(choices).time, best.time);
+              });
   EXPECT_GT(better, 50u);
   EXPECT_GT(local, 5u);
 }
@@ -516,8 +516,8 @@ TEST(SolverTest, LargeSearchIsSoundOnSmallGraphs) {
       continue;
     SolverOptions limited;
     limited.directJoinEntries = 0;
-    limited.budget = std::max<int64_t>(
-        0, truth.smallestPeak - 2 + random.below(truth.freePeak - truth.smallestPeak + 3));
+    limited.budget =
+        std::max<int64_t>(0, truth.smallestPeak - 2 + random.below(truth.freePeak - truth.smallestPeak + 3));
     Solution solution = solve(graph, limited);
     if (*limited.budget < truth.smallestPeak) {
       EXPECT_TRUE(solution.status == SolverStatus::Infeasible || solution.choices.empty());

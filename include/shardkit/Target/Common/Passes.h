@@ -7,6 +7,7 @@
 #ifndef SHARDKIT_TARGET_COMMON_PASSES_H
 #define SHARDKIT_TARGET_COMMON_PASSES_H
 
+#include "shardkit/Target/Common/RuntimeOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -20,7 +21,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
-#include "shardkit/Target/Common/RuntimeOps.h"
 
 namespace mlir::spmd {
 

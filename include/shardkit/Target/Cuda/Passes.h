@@ -8,10 +8,10 @@
 #ifndef SHARDKIT_TARGET_CUDA_PASSES_H
 #define SHARDKIT_TARGET_CUDA_PASSES_H
 
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "shardkit/Target/Cuda/CudaOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace mlir::spmd {
 

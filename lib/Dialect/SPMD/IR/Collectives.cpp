@@ -19,31 +19,26 @@ using namespace mlir::spmd;
 /// A closed reading of the sharding of a value of `shape`. What the axes do not
 /// divide has padded parts; an all_to_all cannot have them, since its global shape is
 /// derived from the parts.
-static FailureOr<Sharding> readSharding(Operation *op, ShardingAttr attr, const Mesh &mesh,
-                                        ArrayRef<int64_t> shape, const Twine &what,
-                                        bool allowUneven) {
+static FailureOr<Sharding> readSharding(Operation *op, ShardingAttr attr, const Mesh &mesh, ArrayRef<int64_t> shape,
+                                        const Twine &what, bool allowUneven) {
   auto emitError = [&] { return op->emitOpError(); };
   if (!attr.getUnreduced().empty()) {
-    emitError() << "sharding of " << what
-                << " is unreduced, expected a complete value";
+    emitError() << "sharding of " << what << " is unreduced, expected a complete value";
     return failure();
   }
   FailureOr<Sharding> sharding = toSharding(attr, mesh, emitError);
   if (failed(sharding))
     return failure();
-  auto type = RankedTensorType::get(
-      shape, IntegerType::get(op->getContext(), 1)); // only the shape counts
-  if (failed(verifyShardingOf(*sharding, type, mesh, what, emitError,
-                              allowUneven)))
+  auto type = RankedTensorType::get(shape, IntegerType::get(op->getContext(), 1)); // only the shape counts
+  if (failed(verifyShardingOf(*sharding, type, mesh, what, emitError, allowUneven)))
     return failure();
   return sharding;
 }
 
 /// The layout of a value of `shape`, the sizes that are not known being those that
 /// `withKnownSizes` gives it.
-static FailureOr<Layout> getLayout(Operation *op, ShardingAttr attr, const Mesh &mesh,
-                                   ArrayRef<int64_t> shape, const Twine &what,
-                                   bool allowUneven) {
+static FailureOr<Layout> getLayout(Operation *op, ShardingAttr attr, const Mesh &mesh, ArrayRef<int64_t> shape,
+                                   const Twine &what, bool allowUneven) {
   FailureOr<Sharding> sharding = readSharding(op, attr, mesh, shape, what, allowUneven);
   if (failed(sharding))
     return failure();
@@ -51,16 +46,13 @@ static FailureOr<Layout> getLayout(Operation *op, ShardingAttr attr, const Mesh 
 }
 
 /// A replicated value that is partial over `axes`.
-static FailureOr<Layout> getPartialLayout(Operation *op,
-                                          const DimEntries &axes,
-                                          ReductionKind kind, const Mesh &mesh,
+static FailureOr<Layout> getPartialLayout(Operation *op, const DimEntries &axes, ReductionKind kind, const Mesh &mesh,
                                           ArrayRef<int64_t> shape) {
   Sharding sharding;
   sharding.dims.resize(shape.size());
   sharding.unreduced = axes;
   sharding.unreducedKind = kind;
-  if (std::optional<ShardingError> error =
-          verifySharding(sharding, mesh, shape, /*allowUneven=*/false)) {
+  if (std::optional<ShardingError> error = verifySharding(sharding, mesh, shape, /*allowUneven=*/false)) {
     InFlightDiagnostic diag = op->emitOpError() << error->message;
     diag.attachNote() << "available axes: " << mesh.axesToString();
     return failure();
@@ -71,14 +63,12 @@ static FailureOr<Layout> getPartialLayout(Operation *op,
 static LogicalResult verifyElementTypes(Operation *op, Type a, Type b) {
   if (getElementTypeOrSelf(a) == getElementTypeOrSelf(b))
     return success();
-  return op->emitOpError() << "element types are " << getElementTypeOrSelf(a)
-                           << " and " << getElementTypeOrSelf(b)
+  return op->emitOpError() << "element types are " << getElementTypeOrSelf(a) << " and " << getElementTypeOrSelf(b)
                            << ", expected equal ones";
 }
 
 /// Dims that are not known in `like` are not known in `type` either.
-static LogicalResult verifyLocalShape(Operation *op, Type type,
-                                      const Layout &layout, ArrayRef<int64_t> like,
+static LogicalResult verifyLocalShape(Operation *op, Type type, const Layout &layout, ArrayRef<int64_t> like,
                                       const Twine &what) {
   SmallVector<int64_t, 4> expected = layout.localShape();
   if (expected.size() == like.size())
@@ -87,8 +77,7 @@ static LogicalResult verifyLocalShape(Operation *op, Type type,
         size = other;
   if (getShape(type) == ArrayRef<int64_t>(expected))
     return success();
-  return op->emitOpError() << what << " has type " << type << ", expected "
-                           << getTypeWithShape(type, expected);
+  return op->emitOpError() << what << " has type " << type << ", expected " << getTypeWithShape(type, expected);
 }
 
 /// all_reduce_c2, reduce_scatter_c3
@@ -96,18 +85,14 @@ static LogicalResult verifyReduction(Operation *op, ReductionKind kind, Type typ
   return verifyReductionOf(kind, type, [&] { return op->emitOpError(); });
 }
 
-static LogicalResult getMoveLayouts(Operation *op, Type globalType,
-                                    ShardingAttr fromAttr, ShardingAttr toAttr,
-                                    const Mesh &fromMesh, const Mesh &toMesh,
-                                    Layout &from, Layout &to,
+static LogicalResult getMoveLayouts(Operation *op, Type globalType, ShardingAttr fromAttr, ShardingAttr toAttr,
+                                    const Mesh &fromMesh, const Mesh &toMesh, Layout &from, Layout &to,
                                     bool allowUneven) {
   ArrayRef<int64_t> shape = getShape(globalType);
-  FailureOr<Sharding> source =
-      readSharding(op, fromAttr, fromMesh, shape, "the global value", allowUneven);
+  FailureOr<Sharding> source = readSharding(op, fromAttr, fromMesh, shape, "the global value", allowUneven);
   if (failed(source))
     return failure();
-  FailureOr<Sharding> target =
-      readSharding(op, toAttr, toMesh, shape, "the global value", allowUneven);
+  FailureOr<Sharding> target = readSharding(op, toAttr, toMesh, shape, "the global value", allowUneven);
   if (failed(target))
     return failure();
   SmallVector<int64_t, 4> known = withKnownSizes(shape, {&*source, &*target});
@@ -152,11 +137,9 @@ ShardingAttr AllGatherOp::getToSharding() { return {}; }
 FlatSymbolRefAttr AllGatherOp::getFromMesh() { return getSharding().getMesh(); }
 FlatSymbolRefAttr AllGatherOp::getToMesh() { return getSharding().getMesh(); }
 
-LogicalResult AllGatherOp::getLayouts(const Mesh &fromMesh, const Mesh &,
-                                      Layout &from, Layout &to) {
+LogicalResult AllGatherOp::getLayouts(const Mesh &fromMesh, const Mesh &, Layout &from, Layout &to) {
   ArrayRef<int64_t> shape = getType().getShape();
-  FailureOr<Layout> layout = getLayout(getOperation(), getSharding(), fromMesh,
-                                       shape, "the result", true);
+  FailureOr<Layout> layout = getLayout(getOperation(), getSharding(), fromMesh, shape, "the result", true);
   if (failed(layout))
     return failure();
   from = std::move(*layout);
@@ -164,8 +147,7 @@ LogicalResult AllGatherOp::getLayouts(const Mesh &fromMesh, const Mesh &,
   return success();
 }
 
-LogicalResult
-AllGatherOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return verifyCollective(*this, getType().getShape(), symbolTable);
 }
 
@@ -180,11 +162,9 @@ ShardingAttr AllSliceOp::getToSharding() { return getSharding(); }
 FlatSymbolRefAttr AllSliceOp::getFromMesh() { return getSharding().getMesh(); }
 FlatSymbolRefAttr AllSliceOp::getToMesh() { return getSharding().getMesh(); }
 
-LogicalResult AllSliceOp::getLayouts(const Mesh &, const Mesh &toMesh,
-                                     Layout &from, Layout &to) {
+LogicalResult AllSliceOp::getLayouts(const Mesh &, const Mesh &toMesh, Layout &from, Layout &to) {
   ArrayRef<int64_t> shape = getInput().getType().getShape();
-  FailureOr<Layout> layout = getLayout(getOperation(), getSharding(), toMesh,
-                                       shape, "the operand", true);
+  FailureOr<Layout> layout = getLayout(getOperation(), getSharding(), toMesh, shape, "the operand", true);
   if (failed(layout))
     return failure();
   to = std::move(*layout);
@@ -201,25 +181,20 @@ LogicalResult AllSliceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 //===----------------------------------------------------------------------===//
 
 CollectiveKind AllReduceOp::getKind() { return CollectiveKind::AllReduce; }
-std::optional<ReductionKind> AllReduceOp::getReduction() {
-  return getReductionKind().getValue();
-}
+std::optional<ReductionKind> AllReduceOp::getReduction() { return getReductionKind().getValue(); }
 ShardingAttr AllReduceOp::getFromSharding() { return {}; }
 ShardingAttr AllReduceOp::getToSharding() { return {}; }
 FlatSymbolRefAttr AllReduceOp::getFromMesh() { return getAxes().getMesh(); }
 FlatSymbolRefAttr AllReduceOp::getToMesh() { return getAxes().getMesh(); }
 
-LogicalResult AllReduceOp::getLayouts(const Mesh &fromMesh, const Mesh &,
-                                      Layout &from, Layout &to) {
+LogicalResult AllReduceOp::getLayouts(const Mesh &fromMesh, const Mesh &, Layout &from, Layout &to) {
   if (getAxes().getAxes().empty())
     return emitOpError() << "no axis is given, expected at least one";
   ArrayRef<int64_t> shape = getType().getShape();
-  FailureOr<DimEntries> axes = toDimEntries(getAxes().getAxes(), fromMesh,
-                                            [&] { return emitOpError(); });
+  FailureOr<DimEntries> axes = toDimEntries(getAxes().getAxes(), fromMesh, [&] { return emitOpError(); });
   if (failed(axes))
     return failure();
-  FailureOr<Layout> layout = getPartialLayout(
-      getOperation(), *axes, getReductionKind().getValue(), fromMesh, shape);
+  FailureOr<Layout> layout = getPartialLayout(getOperation(), *axes, getReductionKind().getValue(), fromMesh, shape);
   if (failed(layout))
     return failure();
   from = std::move(*layout);
@@ -227,8 +202,7 @@ LogicalResult AllReduceOp::getLayouts(const Mesh &fromMesh, const Mesh &,
   return success();
 }
 
-LogicalResult
-AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return verifyCollective(*this, getType().getShape(), symbolTable);
 }
 
@@ -236,30 +210,19 @@ AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 // ReduceScatterOp: reduce_scatter_c1 to reduce_scatter_c3
 //===----------------------------------------------------------------------===//
 
-CollectiveKind ReduceScatterOp::getKind() {
-  return CollectiveKind::ReduceScatter;
-}
-std::optional<ReductionKind> ReduceScatterOp::getReduction() {
-  return getReductionKind().getValue();
-}
+CollectiveKind ReduceScatterOp::getKind() { return CollectiveKind::ReduceScatter; }
+std::optional<ReductionKind> ReduceScatterOp::getReduction() { return getReductionKind().getValue(); }
 ShardingAttr ReduceScatterOp::getFromSharding() { return {}; }
 ShardingAttr ReduceScatterOp::getToSharding() { return getSharding(); }
-FlatSymbolRefAttr ReduceScatterOp::getFromMesh() {
-  return getSharding().getMesh();
-}
-FlatSymbolRefAttr ReduceScatterOp::getToMesh() {
-  return getSharding().getMesh();
-}
+FlatSymbolRefAttr ReduceScatterOp::getFromMesh() { return getSharding().getMesh(); }
+FlatSymbolRefAttr ReduceScatterOp::getToMesh() { return getSharding().getMesh(); }
 
-LogicalResult ReduceScatterOp::getLayouts(const Mesh &fromMesh, const Mesh &,
-                                          Layout &from, Layout &to) {
+LogicalResult ReduceScatterOp::getLayouts(const Mesh &fromMesh, const Mesh &, Layout &from, Layout &to) {
   ArrayRef<int64_t> shape = getInput().getType().getShape();
-  FailureOr<Layout> target = getLayout(getOperation(), getSharding(), fromMesh,
-                                       shape, "the operand", true);
+  FailureOr<Layout> target = getLayout(getOperation(), getSharding(), fromMesh, shape, "the operand", true);
   if (failed(target))
     return failure();
-  FailureOr<Sharding> sharding =
-      toSharding(getSharding(), fromMesh, [&] { return emitOpError(); });
+  FailureOr<Sharding> sharding = toSharding(getSharding(), fromMesh, [&] { return emitOpError(); });
   if (failed(sharding))
     return failure();
   DimEntries axes;
@@ -269,8 +232,8 @@ LogicalResult ReduceScatterOp::getLayouts(const Mesh &fromMesh, const Mesh &,
         axes.push_back(entry);
   if (axes.empty())
     return emitOpError() << "no axis is given, expected at least one";
-  FailureOr<Layout> source = getPartialLayout(
-      getOperation(), axes, getReductionKind().getValue(), fromMesh, target->shape);
+  FailureOr<Layout> source =
+      getPartialLayout(getOperation(), axes, getReductionKind().getValue(), fromMesh, target->shape);
   if (failed(source))
     return failure();
   from = std::move(*source);
@@ -278,8 +241,7 @@ LogicalResult ReduceScatterOp::getLayouts(const Mesh &fromMesh, const Mesh &,
   return success();
 }
 
-LogicalResult
-ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return verifyCollective(*this, getType().getShape(), symbolTable);
 }
 
@@ -294,27 +256,23 @@ ShardingAttr AllToAllOp::getToSharding() { return getTo(); }
 FlatSymbolRefAttr AllToAllOp::getFromMesh() { return getFrom().getMesh(); }
 FlatSymbolRefAttr AllToAllOp::getToMesh() { return getTo().getMesh(); }
 
-LogicalResult AllToAllOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh,
-                                     Layout &from, Layout &to) {
+LogicalResult AllToAllOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh, Layout &from, Layout &to) {
   if (!fromMesh.sameDevices(toMesh))
     return emitOpError() << "meshes " << getFromMesh() << " and " << getToMesh()
                          << " have different devices, expected two views of "
                             "one device list";
   auto type = getInput().getType();
   if (getFrom().getRank() != type.getRank())
-    return emitOpError() << "sharding of the operand has "
-                         << getFrom().getRank() << " dimensions, expected "
+    return emitOpError() << "sharding of the operand has " << getFrom().getRank() << " dimensions, expected "
                          << type.getRank();
-  FailureOr<Sharding> sharding =
-      toSharding(getFrom(), fromMesh, [&] { return emitOpError(); });
+  FailureOr<Sharding> sharding = toSharding(getFrom(), fromMesh, [&] { return emitOpError(); });
   if (failed(sharding))
     return failure();
   SmallVector<int64_t> shape(type.getShape());
   for (auto [size, dim] : llvm::zip_equal(shape, sharding->dims))
     if (!ShapedType::isDynamic(size))
       size *= deviceFactor(dim.entries);
-  return getMoveLayouts(getOperation(), getTypeWithShape(type, shape),
-                        getFrom(), getTo(), fromMesh, toMesh, from, to,
+  return getMoveLayouts(getOperation(), getTypeWithShape(type, shape), getFrom(), getTo(), fromMesh, toMesh, from, to,
                         /*allowUneven=*/false);
 }
 
@@ -326,33 +284,24 @@ LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 // CollectivePermuteOp: collective_permute_c1 to collective_permute_c3
 //===----------------------------------------------------------------------===//
 
-CollectiveKind CollectivePermuteOp::getKind() {
-  return CollectiveKind::CollectivePermute;
-}
+CollectiveKind CollectivePermuteOp::getKind() { return CollectiveKind::CollectivePermute; }
 std::optional<ReductionKind> CollectivePermuteOp::getReduction() { return {}; }
 ShardingAttr CollectivePermuteOp::getFromSharding() { return getFrom(); }
 ShardingAttr CollectivePermuteOp::getToSharding() { return getTo(); }
-FlatSymbolRefAttr CollectivePermuteOp::getFromMesh() {
-  return getFrom().getMesh();
-}
+FlatSymbolRefAttr CollectivePermuteOp::getFromMesh() { return getFrom().getMesh(); }
 FlatSymbolRefAttr CollectivePermuteOp::getToMesh() { return getTo().getMesh(); }
 
-LogicalResult CollectivePermuteOp::getLayouts(const Mesh &fromMesh,
-                                              const Mesh &toMesh, Layout &from,
-                                              Layout &to) {
-  return getMoveLayouts(getOperation(), getGlobalType(), getFrom(), getTo(),
-                        fromMesh, toMesh, from, to, /*allowUneven=*/true);
+LogicalResult CollectivePermuteOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh, Layout &from, Layout &to) {
+  return getMoveLayouts(getOperation(), getGlobalType(), getFrom(), getTo(), fromMesh, toMesh, from, to,
+                        /*allowUneven=*/true);
 }
 
-LogicalResult
-CollectivePermuteOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  if (failed(verifyElementTypes(getOperation(), getGlobalType(),
-                                getInput().getType())) ||
+LogicalResult CollectivePermuteOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (failed(verifyElementTypes(getOperation(), getGlobalType(), getInput().getType())) ||
       failed(verifyCollective(*this, getShape(getGlobalType()), symbolTable)))
     return failure();
   if (getInput().getType() != getType())
-    return emitOpError() << "operand has type " << getInput().getType()
-                         << " and result " << getType()
+    return emitOpError() << "operand has type " << getInput().getType() << " and result " << getType()
                          << ", expected equal types, since whole blocks move";
   return success();
 }
@@ -368,15 +317,13 @@ ShardingAttr ExchangeOp::getToSharding() { return getTo(); }
 FlatSymbolRefAttr ExchangeOp::getFromMesh() { return getFrom().getMesh(); }
 FlatSymbolRefAttr ExchangeOp::getToMesh() { return getTo().getMesh(); }
 
-LogicalResult ExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh,
-                                     Layout &from, Layout &to) {
-  return getMoveLayouts(getOperation(), getGlobalType(), getFrom(), getTo(),
-                        fromMesh, toMesh, from, to, /*allowUneven=*/true);
+LogicalResult ExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh, Layout &from, Layout &to) {
+  return getMoveLayouts(getOperation(), getGlobalType(), getFrom(), getTo(), fromMesh, toMesh, from, to,
+                        /*allowUneven=*/true);
 }
 
 LogicalResult ExchangeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  if (failed(verifyElementTypes(getOperation(), getGlobalType(),
-                                getInput().getType())))
+  if (failed(verifyElementTypes(getOperation(), getGlobalType(), getInput().getType())))
     return failure();
   return verifyCollective(*this, getShape(getGlobalType()), symbolTable);
 }
@@ -386,9 +333,7 @@ LogicalResult ExchangeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 //===----------------------------------------------------------------------===//
 
 CollectiveKind HaloExchangeOp::getKind() {
-  bool moves = llvm::any_of(getFrom().getDims(), [](DimShardingAttr dim) {
-    return !dim.getEntries().empty();
-  });
+  bool moves = llvm::any_of(getFrom().getDims(), [](DimShardingAttr dim) { return !dim.getEntries().empty(); });
   return moves ? CollectiveKind::Exchange : CollectiveKind::AllSlice;
 }
 std::optional<ReductionKind> HaloExchangeOp::getReduction() { return {}; }
@@ -397,12 +342,11 @@ ShardingAttr HaloExchangeOp::getToSharding() { return getTo(); }
 FlatSymbolRefAttr HaloExchangeOp::getFromMesh() { return getFrom().getMesh(); }
 FlatSymbolRefAttr HaloExchangeOp::getToMesh() { return getTo().getMesh(); }
 
-LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh,
-                                         Layout &from, Layout &to) {
+LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMesh, Layout &from, Layout &to) {
   // halo_exchange_c1
   ArrayRef<int64_t> shape = getShape(getGlobalType()), result = getType().getShape();
-  FailureOr<Layout> operandLayout = getLayout(getOperation(), getFrom(), fromMesh, shape,
-                                              "the global value", /*allowUneven=*/true);
+  FailureOr<Layout> operandLayout =
+      getLayout(getOperation(), getFrom(), fromMesh, shape, "the global value", /*allowUneven=*/true);
   if (failed(operandLayout))
     return failure();
   from = std::move(*operandLayout);
@@ -410,24 +354,23 @@ LogicalResult HaloExchangeOp::getLayouts(const Mesh &fromMesh, const Mesh &toMes
     return emitOpError() << "sharding of the result has " << getTo().getRank()
                          << " dimensions, expected a complete one of " << shape.size();
   if (getFrom().getMesh() != getTo().getMesh())
-    return emitOpError() << "shardings name meshes " << getFrom().getMesh() << " and "
-                         << getTo().getMesh() << ", expected one mesh";
+    return emitOpError() << "shardings name meshes " << getFrom().getMesh() << " and " << getTo().getMesh()
+                         << ", expected one mesh";
   if (result.size() != shape.size())
-    return emitOpError() << "result has " << result.size() << " dimensions, expected "
-                         << shape.size();
+    return emitOpError() << "result has " << result.size() << " dimensions, expected " << shape.size();
   // halo_exchange_c2
   ArrayRef<int64_t> dims = getDims();
   if (dims.empty() || getSteps().size() != dims.size() || getOffsets().size() != dims.size())
-    return emitOpError() << "has " << dims.size() << " dims, " << getSteps().size()
-                         << " steps and " << getOffsets().size()
-                         << " offsets, expected one of each per window";
+    return emitOpError() << "has " << dims.size() << " dims, " << getSteps().size() << " steps and "
+                         << getOffsets().size() << " offsets, expected one of each per window";
   for (auto [i, d] : llvm::enumerate(dims))
     if (d < 0 || d >= int64_t(shape.size()) || (i > 0 && d <= dims[i - 1]))
-      return emitOpError() << "dims are [" << dims << "], expected rising numbers of the "
-                           << shape.size() << " dimensions";
+      return emitOpError() << "dims are [" << dims << "], expected rising numbers of the " << shape.size()
+                           << " dimensions";
   for (int64_t d : dims)
     if (ShapedType::isDynamic(shape[d]) || ShapedType::isDynamic(result[d]))
-      return emitOpError() << "dimension " << d << " has a window and an unknown size, expected "
+      return emitOpError() << "dimension " << d
+                           << " has a window and an unknown size, expected "
                               "sizes that are known";
   FailureOr<Sharding> source = toSharding(getFrom(), fromMesh, [&] { return emitOpError(); });
   FailureOr<Sharding> target = toSharding(getTo(), toMesh, [&] { return emitOpError(); });
@@ -469,27 +412,21 @@ LogicalResult HaloExchangeOp::verifySymbolUses(SymbolTableCollection &symbolTabl
 // BroadcastOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-BroadcastOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  FailureOr<Mesh> mesh =
-      getMeshOrEmit(getOperation(), getAxes().getMesh(), symbolTable);
+LogicalResult BroadcastOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  FailureOr<Mesh> mesh = getMeshOrEmit(getOperation(), getAxes().getMesh(), symbolTable);
   if (failed(mesh))
     return failure();
   // broadcast_c1
   if (getAxes().getAxes().empty())
     return emitOpError() << "no axis is given, expected at least one";
-  FailureOr<DimEntries> axes = toDimEntries(getAxes().getAxes(), *mesh,
-                                            [&] { return emitOpError(); });
-  if (failed(axes) ||
-      failed(getPartialLayout(getOperation(), *axes, ReductionKind::Sum, *mesh,
-                              {})))
+  FailureOr<DimEntries> axes = toDimEntries(getAxes().getAxes(), *mesh, [&] { return emitOpError(); });
+  if (failed(axes) || failed(getPartialLayout(getOperation(), *axes, ReductionKind::Sum, *mesh, {})))
     return failure();
   // broadcast_c2
   int64_t devices = deviceFactor(*axes);
   int64_t root = getRoot();
   if (root < 0 || root >= devices)
-    return emitOpError() << "root is " << root << ", expected 0 to "
-                         << devices - 1;
+    return emitOpError() << "root is " << root << ", expected 0 to " << devices - 1;
   return success();
 }
 
@@ -498,31 +435,27 @@ BroadcastOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 //===----------------------------------------------------------------------===//
 
 template <typename OpTy>
-static LogicalResult verifyTransfer(OpTy op, Type localType, bool isSend,
-                                    SymbolTableCollection &symbolTable) {
+static LogicalResult verifyTransfer(OpTy op, Type localType, bool isSend, SymbolTableCollection &symbolTable) {
   // send_c1, recv_c1
-  FailureOr<Mesh> fromMesh =
-      getMeshOrEmit(op, op.getFrom().getMesh(), symbolTable);
+  FailureOr<Mesh> fromMesh = getMeshOrEmit(op, op.getFrom().getMesh(), symbolTable);
   if (failed(fromMesh))
     return failure();
   FailureOr<Mesh> toMesh = getMeshOrEmit(op, op.getTo().getMesh(), symbolTable);
   if (failed(toMesh))
     return failure();
   Layout from, to;
-  if (failed(getMoveLayouts(op, op.getGlobalType(), op.getFrom(), op.getTo(),
-                            *fromMesh, *toMesh, from, to,
+  if (failed(getMoveLayouts(op, op.getGlobalType(), op.getFrom(), op.getTo(), *fromMesh, *toMesh, from, to,
                             /*allowUneven=*/true)))
     return failure();
   // send_c2, recv_c2, send_c3, recv_c3
   if (failed(verifyElementTypes(op, op.getGlobalType(), localType)) ||
-      failed(verifyLocalShape(op, localType, isSend ? from : to,
-                              getShape(op.getGlobalType()), isSend ? "operand" : "result")))
+      failed(verifyLocalShape(op, localType, isSend ? from : to, getShape(op.getGlobalType()),
+                              isSend ? "operand" : "result")))
     return failure();
   // send_c4, recv_c4
   int64_t channel = op.getChannel();
   if (channel < 0)
-    return op.emitOpError()
-           << "channel is " << channel << ", expected 0 or more";
+    return op.emitOpError() << "channel is " << channel << ", expected 0 or more";
   return success();
 }
 
@@ -538,10 +471,8 @@ LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 // DeviceCoordinateOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-DeviceCoordinateOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  FailureOr<Mesh> mesh =
-      getMeshOrEmit(getOperation(), getMeshAttr(), symbolTable);
+LogicalResult DeviceCoordinateOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  FailureOr<Mesh> mesh = getMeshOrEmit(getOperation(), getMeshAttr(), symbolTable);
   if (failed(mesh))
     return failure();
   // device_coordinate_c1

@@ -34,8 +34,7 @@ Mesh spmd::toMesh(StringRef name, MeshAttr attr) {
     iota &= device == (int64_t)rank;
   // A list of the wrong length stays for the verifier to see.
   if (!iota || (int64_t)attr.getDeviceIds().size() != mesh.numDevices())
-    mesh.deviceIds.assign(attr.getDeviceIds().begin(),
-                          attr.getDeviceIds().end());
+    mesh.deviceIds.assign(attr.getDeviceIds().begin(), attr.getDeviceIds().end());
   return mesh;
 }
 
@@ -60,19 +59,14 @@ MeshAttr spmd::toAttr(MLIRContext *context, const Mesh &mesh) {
   for (const MeshAxis &axis : mesh.axes)
     axes.push_back(MeshAxisAttr::get(context, axis.name, axis.size));
   ArrayRef<int64_t> ids = mesh.deviceIds;
-  bool iota = llvm::all_of(llvm::enumerate(ids), [](auto id) {
-    return id.value() == int64_t(id.index());
-  });
+  bool iota = llvm::all_of(llvm::enumerate(ids), [](auto id) { return id.value() == int64_t(id.index()); });
   return MeshAttr::get(context, axes, iota ? ArrayRef<int64_t>() : ids);
 }
 
 MeshOp spmd::createMesh(OpBuilder &b, Location loc, StringRef name, const Mesh &mesh) {
-  auto costs = [&](ArrayRef<double> list) {
-    return list.empty() ? ArrayAttr() : b.getF64ArrayAttr(list);
-  };
-  return MeshOp::create(b, loc, b.getStringAttr(name), toAttr(b.getContext(), mesh),
-                        costs(mesh.alpha), costs(mesh.beta),
-                        mesh.flops ? b.getF64FloatAttr(*mesh.flops) : FloatAttr(),
+  auto costs = [&](ArrayRef<double> list) { return list.empty() ? ArrayAttr() : b.getF64ArrayAttr(list); };
+  return MeshOp::create(b, loc, b.getStringAttr(name), toAttr(b.getContext(), mesh), costs(mesh.alpha),
+                        costs(mesh.beta), mesh.flops ? b.getF64FloatAttr(*mesh.flops) : FloatAttr(),
                         mesh.memory ? b.getI64IntegerAttr(*mesh.memory) : IntegerAttr());
 }
 
@@ -97,17 +91,14 @@ const Mesh *MeshCache::lookup(StringRef name) const {
   return it == index.end() ? nullptr : meshes[it->second].mesh.get();
 }
 
-const Mesh *MeshCache::lookup(FlatSymbolRefAttr name) const {
-  return lookup(name.getValue());
-}
+const Mesh *MeshCache::lookup(FlatSymbolRefAttr name) const { return lookup(name.getValue()); }
 
 MeshOp MeshCache::lookupOp(FlatSymbolRefAttr name) const {
   auto it = index.find(name.getValue());
   return it == index.end() ? MeshOp() : meshes[it->second].op;
 }
 
-const Mesh *MeshCache::lookupOrEmit(FlatSymbolRefAttr name,
-                                    EmitErrorFn emitError) const {
+const Mesh *MeshCache::lookupOrEmit(FlatSymbolRefAttr name, EmitErrorFn emitError) const {
   if (const Mesh *mesh = lookup(name))
     return mesh;
   InFlightDiagnostic diag = emitError();
@@ -123,9 +114,7 @@ const Mesh *MeshCache::lookupOrEmit(FlatSymbolRefAttr name,
 // Attributes to structs
 //===----------------------------------------------------------------------===//
 
-FailureOr<DimEntries> spmd::toDimEntries(ArrayRef<DimEntryAttr> attrs,
-                                         const Mesh &mesh,
-                                         EmitErrorFn emitError) {
+FailureOr<DimEntries> spmd::toDimEntries(ArrayRef<DimEntryAttr> attrs, const Mesh &mesh, EmitErrorFn emitError) {
   DimEntries entries;
   for (DimEntryAttr attr : attrs) {
     if (attr.isGap()) {
@@ -145,24 +134,19 @@ FailureOr<DimEntries> spmd::toDimEntries(ArrayRef<DimEntryAttr> attrs,
   return entries;
 }
 
-FailureOr<Sharding> spmd::toSharding(ShardingAttr attr, const Mesh &mesh,
-                                     EmitErrorFn emitError) {
+FailureOr<Sharding> spmd::toSharding(ShardingAttr attr, const Mesh &mesh, EmitErrorFn emitError) {
   Sharding sharding;
   sharding.dims.reserve(attr.getDims().size());
   for (DimShardingAttr dim : attr.getDims()) {
-    FailureOr<DimEntries> entries =
-        toDimEntries(dim.getEntries(), mesh, emitError);
+    FailureOr<DimEntries> entries = toDimEntries(dim.getEntries(), mesh, emitError);
     if (failed(entries))
       return failure();
-    sharding.dims.push_back(
-        {std::move(*entries), dim.getOpen(), dim.getPriority()});
+    sharding.dims.push_back({std::move(*entries), dim.getOpen(), dim.getPriority()});
   }
-  FailureOr<DimEntries> replicated =
-      toDimEntries(attr.getReplicated(), mesh, emitError);
+  FailureOr<DimEntries> replicated = toDimEntries(attr.getReplicated(), mesh, emitError);
   if (failed(replicated))
     return failure();
-  FailureOr<DimEntries> unreduced =
-      toDimEntries(attr.getUnreduced(), mesh, emitError);
+  FailureOr<DimEntries> unreduced = toDimEntries(attr.getUnreduced(), mesh, emitError);
   if (failed(unreduced))
     return failure();
   sharding.replicated = std::move(*replicated);
@@ -171,12 +155,10 @@ FailureOr<Sharding> spmd::toSharding(ShardingAttr attr, const Mesh &mesh,
   return sharding;
 }
 
-FailureOr<SmallVector<DimEntries>>
-spmd::toFactors(FactorsAttr attr, const Mesh &mesh, EmitErrorFn emitError) {
+FailureOr<SmallVector<DimEntries>> spmd::toFactors(FactorsAttr attr, const Mesh &mesh, EmitErrorFn emitError) {
   SmallVector<DimEntries> factors;
   for (DimShardingAttr factor : attr.getFactors()) {
-    FailureOr<DimEntries> entries =
-        toDimEntries(factor.getEntries(), mesh, emitError);
+    FailureOr<DimEntries> entries = toDimEntries(factor.getEntries(), mesh, emitError);
     if (failed(entries))
       return failure();
     factors.push_back(std::move(*entries));
@@ -188,9 +170,7 @@ spmd::toFactors(FactorsAttr attr, const Mesh &mesh, EmitErrorFn emitError) {
 // Structs to attributes
 //===----------------------------------------------------------------------===//
 
-SmallVector<DimEntryAttr> spmd::toAttrs(MLIRContext *context,
-                                        ArrayRef<DimEntry> entries,
-                                        const Mesh &mesh) {
+SmallVector<DimEntryAttr> spmd::toAttrs(MLIRContext *context, ArrayRef<DimEntry> entries, const Mesh &mesh) {
   SmallVector<DimEntryAttr> attrs;
   for (const DimEntry &entry : entries) {
     if (entry.isGap()) {
@@ -200,28 +180,24 @@ SmallVector<DimEntryAttr> spmd::toAttrs(MLIRContext *context,
     const MeshAxis &axis = mesh.axes[entry.axis];
     bool whole = entry.pre == 1 && entry.size == axis.size;
     attrs.push_back(whole ? DimEntryAttr::wholeAxis(context, axis.name)
-                          : DimEntryAttr::get(context, axis.name, entry.pre,
-                                              entry.size));
+                          : DimEntryAttr::get(context, axis.name, entry.pre, entry.size));
   }
   return attrs;
 }
 
-DimShardingAttr spmd::toAttr(MLIRContext *context, const DimSharding &dim,
-                             const Mesh &mesh) {
-  return DimShardingAttr::get(context, toAttrs(context, dim.entries, mesh),
-                              dim.open, dim.priority);
+DimShardingAttr spmd::toAttr(MLIRContext *context, const DimSharding &dim, const Mesh &mesh) {
+  return DimShardingAttr::get(context, toAttrs(context, dim.entries, mesh), dim.open, dim.priority);
 }
 
-ShardingAttr spmd::toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
-                          const Sharding &sharding, const Mesh &layoutMesh) {
+ShardingAttr spmd::toAttr(MLIRContext *context, FlatSymbolRefAttr mesh, const Sharding &sharding,
+                          const Mesh &layoutMesh) {
   SmallVector<DimShardingAttr> dims;
   dims.reserve(sharding.dims.size());
   for (const DimSharding &dim : sharding.dims)
     dims.push_back(toAttr(context, dim, layoutMesh));
-  return ShardingAttr::get(
-      context, mesh, dims, toAttrs(context, sharding.replicated, layoutMesh),
-      sharding.unreduced.empty() ? ReductionKind::Sum : sharding.unreducedKind,
-      toAttrs(context, sharding.unreduced, layoutMesh));
+  return ShardingAttr::get(context, mesh, dims, toAttrs(context, sharding.replicated, layoutMesh),
+                           sharding.unreduced.empty() ? ReductionKind::Sum : sharding.unreducedKind,
+                           toAttrs(context, sharding.unreduced, layoutMesh));
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,8 +212,7 @@ ArrayRef<int64_t> spmd::getShape(Type type) {
 
 RankedTensorType spmd::getTypeWithShape(Type type, ArrayRef<int64_t> shape) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return RankedTensorType::get(shape, tensor.getElementType(),
-                                 tensor.getEncoding());
+    return RankedTensorType::get(shape, tensor.getElementType(), tensor.getEncoding());
   return RankedTensorType::get(shape, type);
 }
 
@@ -253,8 +228,7 @@ int64_t spmd::getElementBytes(Type elementType) {
   return (elementType.getIntOrFloatBitWidth() + 7) / 8;
 }
 
-WithShardingConstraintOp spmd::pinValue(OpBuilder &b, Value value, ShardingAttr sharding,
-                                        Location loc) {
+WithShardingConstraintOp spmd::pinValue(OpBuilder &b, Value value, ShardingAttr sharding, Location loc) {
   auto constraint = WithShardingConstraintOp::create(b, loc, value, sharding);
   value.replaceAllUsesExcept(constraint.getResult(), constraint);
   return constraint;
@@ -287,14 +261,12 @@ void spmd::makeConstraintsOfShardings(ArrayRef<Operation *> annotated) {
 void spmd::numberCollectives(Operation *root) {
   Builder b(root->getContext());
   int64_t next = 0;
-  root->walk<WalkOrder::PreOrder>(
-      [&](CollectiveOpInterface op) { op->setAttr("id", b.getI64IntegerAttr(next++)); });
+  root->walk<WalkOrder::PreOrder>([&](CollectiveOpInterface op) { op->setAttr("id", b.getI64IntegerAttr(next++)); });
 }
 
 std::string spmd::getLocationText(Location loc) {
   if (auto file = dyn_cast<FileLineColLoc>(loc))
-    return file.getFilename().str() + ":" + std::to_string(file.getLine()) +
-           ":" + std::to_string(file.getColumn());
+    return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
   if (auto name = dyn_cast<NameLoc>(loc)) {
     std::string child = getLocationText(name.getChildLoc());
     return name.getName().str() + (child.empty() ? "" : " (" + child + ")");

@@ -16,13 +16,7 @@ using namespace mlir::spmd;
 
 namespace {
 
-enum Place : unsigned {
-  kOp = 1,
-  kFunction = 2,
-  kModule = 4,
-  kArgument = 8,
-  kResult = 16
-};
+enum Place : unsigned { kOp = 1, kFunction = 2, kModule = 4, kArgument = 8, kResult = 16 };
 
 /// An attribute where it stands.
 struct Site {
@@ -46,8 +40,7 @@ struct Site {
     auto function = dyn_cast<FunctionOpInterface>(op);
     if (!function)
       return {};
-    return place == kArgument ? function.getArgAttr(index, name)
-                              : function.getResultAttr(index, name);
+    return place == kArgument ? function.getArgAttr(index, name) : function.getResultAttr(index, name);
   }
   /// The type of the whole value, before and after partition.
   Type globalType() const {
@@ -57,9 +50,8 @@ struct Site {
   }
   /// attr_c2
   LogicalResult wrongKind(const Twine &expected) const {
-    return emitError() << "attribute '" << attr.getName().getValue() << "' of "
-                       << describe() << " is " << attr.getValue()
-                       << ", expected " << expected;
+    return emitError() << "attribute '" << attr.getName().getValue() << "' of " << describe() << " is "
+                       << attr.getValue() << ", expected " << expected;
   }
 };
 
@@ -80,14 +72,12 @@ static FailureOr<Mesh> getMesh(const Site &site, FlatSymbolRefAttr name) {
 }
 
 /// sharding_c1 to sharding_c4
-static LogicalResult checkShardingOf(const Site &site, Attribute attr,
-                                     Type type, const Twine &what) {
+static LogicalResult checkShardingOf(const Site &site, Attribute attr, Type type, const Twine &what) {
   auto sharding = cast<ShardingAttr>(attr);
   FailureOr<Mesh> mesh = getMesh(site, sharding.getMesh());
   if (failed(mesh))
     return failure();
-  return verifyShardingOf(sharding, type, *mesh, what,
-                          [&] { return site.emitError(); });
+  return verifyShardingOf(sharding, type, *mesh, what, [&] { return site.emitError(); });
 }
 
 static LogicalResult checkSharding(const Site &site) {
@@ -96,15 +86,12 @@ static LogicalResult checkSharding(const Site &site) {
   auto sharding = dyn_cast<ShardingAttr>(site.attr.getValue());
   if (!sharding)
     return site.wrongKind("#spmd.sharding<...> or #spmd.ort<...>");
-  if (failed(checkShardingOf(site, sharding, site.globalType(),
-                             site.describe())))
+  if (failed(checkShardingOf(site, sharding, site.globalType(), site.describe())))
     return failure();
   // sharding_c5
   auto symbol = dyn_cast<SymbolOpInterface>(site.op);
-  if (site.place == kResult && !sharding.getUnreduced().empty() && symbol &&
-      symbol.isPublic())
-    return site.emitError() << site.describe() << " of public function @"
-                            << symbol.getName()
+  if (site.place == kResult && !sharding.getUnreduced().empty() && symbol && symbol.isPublic())
+    return site.emitError() << site.describe() << " of public function @" << symbol.getName()
                             << " is unreduced, expected a complete value";
   return success();
 }
@@ -116,12 +103,11 @@ static LogicalResult checkShardingList(const Site &site, TypeRange types, String
     return site.wrongKind("an array of shardings");
   // shardings_c1
   if (list.size() != types.size())
-    return site.emitError() << "attribute '" << site.attr.getName().getValue() << "' has "
-                            << list.size() << " shardings, expected one for each of "
-                            << types.size() << " " << what << "s of " << site.describe();
+    return site.emitError() << "attribute '" << site.attr.getName().getValue() << "' has " << list.size()
+                            << " shardings, expected one for each of " << types.size() << " " << what << "s of "
+                            << site.describe();
   for (auto [i, attr, type] : llvm::enumerate(list, types))
-    if (!isa<OrtAttr>(attr) &&
-        failed(checkShardingOf(site, attr, type, what + " #" + Twine(i))))
+    if (!isa<OrtAttr>(attr) && failed(checkShardingOf(site, attr, type, what + " #" + Twine(i))))
       return failure();
   return success();
 }
@@ -140,10 +126,8 @@ static LogicalResult checkAxisResources(const Site &site) {
     return site.wrongKind("#spmd.axis_resources<...>");
   int64_t rank = getShape(site.type).size();
   if (resources.getNumEntries() > rank)
-    return site.emitError() << "axis resources of " << site.describe()
-                            << " have " << resources.getNumEntries()
-                            << " entries, expected at most " << rank
-                            << ", the rank of " << site.type;
+    return site.emitError() << "axis resources of " << site.describe() << " have " << resources.getNumEntries()
+                            << " entries, expected at most " << rank << ", the rank of " << site.type;
   return success();
 }
 
@@ -162,15 +146,12 @@ static LogicalResult checkGlobalType(const Site &site) {
     return failure();
   auto emitError = [&] { return site.emitError(); };
   FailureOr<Sharding> plain = toSharding(sharding, *mesh, emitError);
-  if (failed(plain) || failed(verifyShardingOf(*plain, type, *mesh,
-                                               site.describe(), emitError)))
+  if (failed(plain) || failed(verifyShardingOf(*plain, type, *mesh, site.describe(), emitError)))
     return failure();
-  SmallVector<int64_t, 4> shape =
-      Layout::get(*plain, *mesh, type.getShape()).localShape();
+  SmallVector<int64_t, 4> shape = Layout::get(*plain, *mesh, type.getShape()).localShape();
   RankedTensorType expected = getTypeWithShape(type, shape);
   if (local != expected)
-    return site.emitError() << site.describe() << " has type " << local
-                            << ", expected " << expected
+    return site.emitError() << site.describe() << " has type " << local << ", expected " << expected
                             << ", the local type of " << type;
   return success();
 }
@@ -183,15 +164,13 @@ static LogicalResult checkTied(const Site &site) {
   // tied_c1
   int64_t arg = number.getInt(), numArgs = function.getNumArguments();
   if (arg < 0 || arg >= numArgs)
-    return site.emitError() << site.describe() << " is tied to argument #"
-                            << arg << ", expected less than " << numArgs;
+    return site.emitError() << site.describe() << " is tied to argument #" << arg << ", expected less than " << numArgs;
   // tied_c2; buffers after bufferization are the code generator's business
   Type argType = function.getArgumentTypes()[arg];
   if (!isa<TensorType>(argType) || !isa<TensorType>(site.type))
     return success();
   if (argType != site.type)
-    return site.emitError() << site.describe() << " has type " << site.type
-                            << " and is tied to argument #" << arg
+    return site.emitError() << site.describe() << " has type " << site.type << " and is tied to argument #" << arg
                             << " of type " << argType << ", expected equal types";
   // tied_c3; what is still open before propagation may become equal
   auto own = dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr));
@@ -211,8 +190,7 @@ static LogicalResult checkTied(const Site &site) {
     auto emitError = [&] { return site.emitError(); };
     FailureOr<Sharding> plain = toSharding(attr, *mesh, emitError);
     if (failed(plain) ||
-        failed(verifyShardingOf(*plain, global, *mesh, site.describe(),
-                                emitError, /*allowUneven=*/true)))
+        failed(verifyShardingOf(*plain, global, *mesh, site.describe(), emitError, /*allowUneven=*/true)))
       return failure();
     Layout layout = Layout::get(*plain, *mesh, shaped.getShape());
     return std::make_pair(std::move(*mesh), std::move(layout));
@@ -220,12 +198,9 @@ static LogicalResult checkTied(const Site &site) {
   auto ownLayout = getLayout(own), otherLayout = getLayout(other);
   if (failed(ownLayout) || failed(otherLayout))
     return failure();
-  if (!ownLayout->first.sameDevices(otherLayout->first) ||
-      ownLayout->second != otherLayout->second)
-    return site.emitError() << site.describe() << " is sharded as " << own
-                            << " and tied to argument #" << arg
-                            << " sharded as " << other
-                            << ", expected equal layouts";
+  if (!ownLayout->first.sameDevices(otherLayout->first) || ownLayout->second != otherLayout->second)
+    return site.emitError() << site.describe() << " is sharded as " << own << " and tied to argument #" << arg
+                            << " sharded as " << other << ", expected equal layouts";
   return success();
 }
 
@@ -241,8 +216,7 @@ static LogicalResult checkCompute(const Site &site) {
   FailureOr<Mesh> mesh = getMesh(site, attr.getMesh());
   if (failed(mesh))
     return failure();
-  FailureOr<SmallVector<DimEntries>> factors =
-      toFactors(attr, *mesh, [&] { return site.emitError(); });
+  FailureOr<SmallVector<DimEntries>> factors = toFactors(attr, *mesh, [&] { return site.emitError(); });
   if (failed(factors))
     return failure();
   // Sizes are the rule's to know: empty dims are divided by anything.
@@ -250,8 +224,7 @@ static LogicalResult checkCompute(const Site &site) {
   for (DimEntries &entries : *factors)
     sharding.dims.push_back({std::move(entries), false, 0});
   SmallVector<int64_t> sizes(sharding.dims.size(), 0);
-  if (std::optional<ShardingError> error =
-          verifySharding(sharding, *mesh, sizes, /*allowUneven=*/true)) {
+  if (std::optional<ShardingError> error = verifySharding(sharding, *mesh, sizes, /*allowUneven=*/true)) {
     InFlightDiagnostic diag = site.emitError();
     diag << "illegal factors of " << site.describe() << ": " << error->message;
     diag.attachNote() << "available axes: " << mesh->axesToString();
@@ -260,19 +233,15 @@ static LogicalResult checkCompute(const Site &site) {
   return success();
 }
 
-static LogicalResult checkRuleTensor(const Site &site, RuleAttr rule,
-                                     bool isResult, unsigned i, Type type) {
+static LogicalResult checkRuleTensor(const Site &site, RuleAttr rule, bool isResult, unsigned i, Type type) {
   int64_t rank = isResult ? rule.getResultRank(i) : rule.getOperandRank(i);
-  std::string what =
-      ((isResult ? "result #" : "operand #") + Twine(i)).str();
+  std::string what = ((isResult ? "result #" : "operand #") + Twine(i)).str();
   ArrayRef<int64_t> shape = getShape(type);
   if (rank != (int64_t)shape.size())
-    return site.emitError() << "rule describes " << rank << " dimensions of "
-                            << what << ", expected " << shape.size()
+    return site.emitError() << "rule describes " << rank << " dimensions of " << what << ", expected " << shape.size()
                             << ", the rank of " << type;
   for (int64_t dim = 0; dim < rank; ++dim) {
-    ArrayRef<int64_t> factors =
-        isResult ? rule.getResultDim(i, dim) : rule.getOperandDim(i, dim);
+    ArrayRef<int64_t> factors = isResult ? rule.getResultDim(i, dim) : rule.getOperandDim(i, dim);
     if (factors.empty() || ShapedType::isDynamic(shape[dim]))
       continue;
     // rule_c2
@@ -280,9 +249,8 @@ static LogicalResult checkRuleTensor(const Site &site, RuleAttr rule,
     for (int64_t f : factors)
       product *= rule.getFactorSizes()[f];
     if (product != shape[dim])
-      return site.emitError()
-             << "factors of dim " << dim << " of " << what << " multiply to "
-             << product << ", expected " << shape[dim];
+      return site.emitError() << "factors of dim " << dim << " of " << what << " multiply to " << product
+                              << ", expected " << shape[dim];
   }
   return success();
 }
@@ -293,14 +261,11 @@ static LogicalResult checkRule(const Site &site) {
     return site.wrongKind("#spmd.rule<...>");
   // rule_c1; tensors that regions capture follow the operands
   int64_t operands = site.op->getNumOperands();
-  if (rule.getNumOperands() < operands ||
-      (rule.getNumOperands() > operands && site.op->getNumRegions() == 0))
-    return site.emitError() << "rule describes " << rule.getNumOperands()
-                            << " operands of " << site.describe()
+  if (rule.getNumOperands() < operands || (rule.getNumOperands() > operands && site.op->getNumRegions() == 0))
+    return site.emitError() << "rule describes " << rule.getNumOperands() << " operands of " << site.describe()
                             << ", expected " << operands;
   if (rule.getNumResults() != site.op->getNumResults())
-    return site.emitError() << "rule describes " << rule.getNumResults()
-                            << " results of " << site.describe()
+    return site.emitError() << "rule describes " << rule.getNumResults() << " results of " << site.describe()
                             << ", expected " << site.op->getNumResults();
   for (auto [i, type] : llvm::enumerate(site.op->getOperandTypes()))
     if (failed(checkRuleTensor(site, rule, false, i, type)))
@@ -336,13 +301,12 @@ static LogicalResult checkWeight(const Site &site) {
     return name && !name.empty();
   };
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
-  if (!isName(site.attr.getValue()) &&
-      !(list && !list.empty() && llvm::all_of(list, isName)))
+  if (!isName(site.attr.getValue()) && !(list && !list.empty() && llvm::all_of(list, isName)))
     return site.wrongKind("the name of a stored tensor or a list of names");
   // The parts of a segmented argument may be tensors of their own.
   if (list && list.size() > 1 && !site.sibling(kLoadAttr) && !site.sibling(kSegmentsAttr))
-    return site.emitError() << "'" << kWeightAttr << "' of " << site.describe() << " names "
-                            << list.size() << " stored tensors, expected '" << kLoadAttr
+    return site.emitError() << "'" << kWeightAttr << "' of " << site.describe() << " names " << list.size()
+                            << " stored tensors, expected '" << kLoadAttr
                             << "' beside it, the function that makes one of them";
   return success();
 }
@@ -363,8 +327,7 @@ static LogicalResult checkLoad(const Site &site) {
 
 static LogicalResult checkRange(const Site &site) {
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
-  if (!list || list.size() != 2 ||
-      !llvm::all_of(list, llvm::IsaPred<IntegerAttr>))
+  if (!list || list.size() != 2 || !llvm::all_of(list, llvm::IsaPred<IntegerAttr>))
     return site.wrongKind("two integers, [low, high]");
   // range_c1
   if (cast<IntegerAttr>(list[0]).getInt() >= cast<IntegerAttr>(list[1]).getInt())
@@ -391,9 +354,8 @@ static LogicalResult checkMicrobatch(const Site &site) {
     return site.wrongKind("#spmd.microbatch<dim = N>");
   int64_t rank = getShape(site.type).size();
   if (attr.getDim() >= rank)
-    return site.emitError() << "microbatch dim of " << site.describe() << " is "
-                            << attr.getDim() << ", expected less than " << rank
-                            << ", the rank of " << site.type;
+    return site.emitError() << "microbatch dim of " << site.describe() << " is " << attr.getDim()
+                            << ", expected less than " << rank << ", the rank of " << site.type;
   return success();
 }
 
@@ -404,16 +366,14 @@ static LogicalResult checkSegments(const Site &site) {
   Type type = site.globalType();
   ArrayRef<int64_t> shape = getShape(type);
   if (attr.getDim() >= (int64_t)shape.size())
-    return site.emitError() << "segments dim of " << site.describe() << " is "
-                            << attr.getDim() << ", expected less than "
-                            << shape.size() << ", the rank of " << type;
+    return site.emitError() << "segments dim of " << site.describe() << " is " << attr.getDim()
+                            << ", expected less than " << shape.size() << ", the rank of " << type;
   int64_t total = 0;
   for (int64_t size : attr.getSizes())
     total += size;
   if (total != shape[attr.getDim()])
-    return site.emitError() << "segments of " << site.describe() << " add up to "
-                            << total << ", expected " << shape[attr.getDim()]
-                            << ", the size of dim " << attr.getDim();
+    return site.emitError() << "segments of " << site.describe() << " add up to " << total << ", expected "
+                            << shape[attr.getDim()] << ", the size of dim " << attr.getDim();
   return success();
 }
 
@@ -423,17 +383,16 @@ static LogicalResult checkPartOf(const Site &site, PartAttr part, Type type, Sha
   SmallVector<int64_t> shape(getShape(type));
   bool fits = int64_t(shape.size()) == part.getStored().getRank() &&
               getElementTypeOrSelf(type) == part.getStored().getElementType() && shape[d] > 0 &&
-              shape[d] % part.getUnit() == 0 &&
-              part.getOffset() + shape[d] <= part.getStored().getDimSize(d);
+              shape[d] % part.getUnit() == 0 && part.getOffset() + shape[d] <= part.getStored().getDimSize(d);
   int64_t units = fits ? shape[d] / part.getUnit() : 0;
   if (fits) {
     shape[d] = part.getStored().getDimSize(d);
     fits = part.getStored().getShape() == ArrayRef<int64_t>(shape);
   }
   if (!fits)
-    return site.emitError() << site.describe() << " has type " << type << ", expected units of "
-                            << part.getUnit() << " of dim " << d << " of " << part.getStored()
-                            << " from place " << part.getOffset() << " on";
+    return site.emitError() << site.describe() << " has type " << type << ", expected units of " << part.getUnit()
+                            << " of dim " << d << " of " << part.getStored() << " from place " << part.getOffset()
+                            << " on";
   if (!attr)
     return success();
   FailureOr<Mesh> mesh = getMesh(site, attr.getMesh());
@@ -446,8 +405,8 @@ static LogicalResult checkPartOf(const Site &site, PartAttr part, Type type, Sha
   if (units % shards == 0)
     return success();
   InFlightDiagnostic diag = site.emitError();
-  diag << "sharding " << attr << " of " << site.describe() << " cuts its " << units << " units of "
-       << part.getUnit() << " into " << shards << ", expected";
+  diag << "sharding " << attr << " of " << site.describe() << " cuts its " << units << " units of " << part.getUnit()
+       << " into " << shards << ", expected";
   const char *comma = " ";
   for (int64_t count = 1; count <= units; ++count)
     if (units % count == 0) {
@@ -461,22 +420,20 @@ static LogicalResult checkPart(const Site &site) {
   auto part = dyn_cast<PartAttr>(site.attr.getValue());
   if (!part)
     return site.wrongKind("#spmd.part<...>");
-  return checkPartOf(site, part, site.globalType(),
-                     dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr)));
+  return checkPartOf(site, part, site.globalType(), dyn_cast_or_null<ShardingAttr>(site.sibling(kShardingAttr)));
 }
 
 static LogicalResult checkParts(const Site &site) {
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
   bool valid = list && !list.empty() && llvm::all_of(list, [](Attribute entry) {
-    auto own = dyn_cast<DictionaryAttr>(entry);
-    return own && own.getAs<PartAttr>(kPartAttr) && own.getAs<TypeAttr>(kGlobalTypeAttr) &&
-           isa<RankedTensorType>(own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
-  });
+                 auto own = dyn_cast<DictionaryAttr>(entry);
+                 return own && own.getAs<PartAttr>(kPartAttr) && own.getAs<TypeAttr>(kGlobalTypeAttr) &&
+                        isa<RankedTensorType>(own.getAs<TypeAttr>(kGlobalTypeAttr).getValue());
+               });
   if (!valid)
     return site.wrongKind("a list of parts, each with spmd.part and spmd.global_type");
   for (auto own : list.getAsRange<DictionaryAttr>())
-    if (failed(checkPartOf(site, own.getAs<PartAttr>(kPartAttr),
-                           own.getAs<TypeAttr>(kGlobalTypeAttr).getValue(),
+    if (failed(checkPartOf(site, own.getAs<PartAttr>(kPartAttr), own.getAs<TypeAttr>(kGlobalTypeAttr).getValue(),
                            own.getAs<ShardingAttr>(kShardingAttr))))
       return failure();
   return success();
@@ -508,8 +465,7 @@ static LogicalResult checkStage(const Site &site) {
 /// A list with an entry of type `Entry` per result, unit where there is nothing.
 template <typename Entry> static LogicalResult checkPerResult(const Site &site) {
   auto list = dyn_cast<ArrayAttr>(site.attr.getValue());
-  if (!list || list.size() != site.op->getNumResults() ||
-      !llvm::all_of(list, llvm::IsaPred<Entry, UnitAttr>))
+  if (!list || list.size() != site.op->getNumResults() || !llvm::all_of(list, llvm::IsaPred<Entry, UnitAttr>))
     return site.wrongKind("a list with an entry per result, unit where there is none");
   return success();
 }
@@ -543,7 +499,9 @@ static LogicalResult checkGiven(const Site &site) {
   for (NamedAttribute attr : attrs) {
     Site own = site;
     own.attr = attr;
-    Check check = attr.getName() == kComputeAttr ? checkCompute : attr.getName() == kRegatherAttr ? checkRegather : nullptr;
+    Check check = attr.getName() == kComputeAttr    ? checkCompute
+                  : attr.getName() == kRegatherAttr ? checkRegather
+                                                    : nullptr;
     if (!check)
       return site.wrongKind("a dictionary of " + kComputeAttr + " and " + kRegatherAttr);
     if (failed(check(own)))
@@ -557,8 +515,7 @@ static LogicalResult checkUnit(const Site &site) {
 }
 
 static LogicalResult checkSolver(const Site &site) {
-  return isa<DictionaryAttr>(site.attr.getValue()) ? success()
-                                                   : site.wrongKind("a dictionary");
+  return isa<DictionaryAttr>(site.attr.getValue()) ? success() : site.wrongKind("a dictionary");
 }
 
 static LogicalResult checkMeshShapes(const Site &site) {
@@ -636,32 +593,24 @@ static LogicalResult verifySite(const Site &site) {
       continue;
     if (known.places & site.place)
       return known.check(site);
-    return site.emitError() << "attribute '" << name << "' stands on "
-                            << describePlaces(site.place) << ", expected "
+    return site.emitError() << "attribute '" << name << "' stands on " << describePlaces(site.place) << ", expected "
                             << describePlaces(known.places);
   }
   SmallVector<StringRef> names;
   for (const Known &known : kKnown)
     names.push_back(known.name);
-  return site.emitError() << "unknown attribute '" << name
-                          << "', expected one of " << nearestNames(name, names);
+  return site.emitError() << "unknown attribute '" << name << "', expected one of " << nearestNames(name, names);
 }
 
-LogicalResult SPMDDialect::verifyOperationAttribute(Operation *op,
-                                                    NamedAttribute attr) {
-  Place place = isa<FunctionOpInterface>(op) ? kFunction
-                : isa<ModuleOp>(op)          ? kModule
-                                             : kOp;
+LogicalResult SPMDDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
+  Place place = isa<FunctionOpInterface>(op) ? kFunction : isa<ModuleOp>(op) ? kModule : kOp;
   return verifySite({op, attr, place, 0, Type(), op->getLoc()});
 }
 
-LogicalResult SPMDDialect::verifyRegionArgAttribute(Operation *op,
-                                                    unsigned regionIndex,
-                                                    unsigned argIndex,
+LogicalResult SPMDDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex, unsigned argIndex,
                                                     NamedAttribute attr) {
   Region &region = op->getRegion(regionIndex);
-  Location loc =
-      region.empty() ? op->getLoc() : region.getArgument(argIndex).getLoc();
+  Location loc = region.empty() ? op->getLoc() : region.getArgument(argIndex).getLoc();
   Type type;
   if (auto function = dyn_cast<FunctionOpInterface>(op))
     type = function.getArgumentTypes()[argIndex];
@@ -670,9 +619,7 @@ LogicalResult SPMDDialect::verifyRegionArgAttribute(Operation *op,
   return verifySite({op, attr, kArgument, argIndex, type, loc});
 }
 
-LogicalResult SPMDDialect::verifyRegionResultAttribute(Operation *op,
-                                                       unsigned regionIndex,
-                                                       unsigned resultIndex,
+LogicalResult SPMDDialect::verifyRegionResultAttribute(Operation *op, unsigned regionIndex, unsigned resultIndex,
                                                        NamedAttribute attr) {
   Type type;
   if (auto function = dyn_cast<FunctionOpInterface>(op))

@@ -7,9 +7,8 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-FailureOr<FunctionMeshes>
-FunctionMeshes::get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Location>> named,
-                    const MeshCache &meshes) {
+FailureOr<FunctionMeshes> FunctionMeshes::get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Location>> named,
+                                              const MeshCache &meshes) {
   for (auto [name, loc] : named)
     if (!meshes.lookupOrEmit(name, [loc = loc] { return emitError(loc); }))
       return failure();
@@ -18,9 +17,7 @@ FunctionMeshes::get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Locat
   SmallVector<const Mesh *> ordered;
   std::optional<Location> last;
   auto hasNoAxes = [](const Mesh &mesh) { return mesh.axes.empty() && mesh.deviceIds.empty(); };
-  bool isAny = llvm::any_of(named, [&](const auto &entry) {
-    return !hasNoAxes(*meshes.lookup(entry.first));
-  });
+  bool isAny = llvm::any_of(named, [&](const auto &entry) { return !hasNoAxes(*meshes.lookup(entry.first)); });
   for (const MeshCache::Entry &entry : meshes.entries())
     for (auto [name, loc] : named)
       if (name.getValue() == entry.mesh->name) {
@@ -37,16 +34,14 @@ FunctionMeshes::get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Locat
   // The device order that most of them have comes first: it is computed with.
   unsigned best = 0, most = 0;
   for (unsigned v = 0; v < ordered.size(); ++v) {
-    unsigned count = llvm::count_if(
-        ordered, [&](const Mesh *mesh) { return mesh->sameDevices(*ordered[v]); });
+    unsigned count = llvm::count_if(ordered, [&](const Mesh *mesh) { return mesh->sameDevices(*ordered[v]); });
     if (count > most) {
       most = count;
       best = v;
     }
   }
   std::rotate(ordered.begin(), ordered.begin() + best, ordered.begin() + best + 1);
-  std::rotate(result.names.begin(), result.names.begin() + best,
-              result.names.begin() + best + 1);
+  std::rotate(result.names.begin(), result.names.begin() + best, result.names.begin() + best + 1);
   ShardingError error;
   result.views = MeshViews::get(ordered, error);
   if (!result.views) {
@@ -61,8 +56,7 @@ FunctionMeshes::get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Locat
     return emitError(*last) << error.message;
   }
   for (unsigned v = 0; v < ordered.size() && !result.costMesh; ++v)
-    if (result.views->hasCommonOrder(v) && !ordered[v]->alpha.empty() &&
-        !ordered[v]->beta.empty())
+    if (result.views->hasCommonOrder(v) && !ordered[v]->alpha.empty() && !ordered[v]->beta.empty())
       result.costMesh = ordered[v];
   if (!result.costMesh)
     result.costMesh = ordered.front();
@@ -83,9 +77,8 @@ bool FunctionMeshes::canRead(ShardingAttr attr) const {
     return true;
   // What does not name axes of its mesh has its own error.
   ScopedDiagnosticHandler quiet(attr.getContext(), [](Diagnostic &) { return success(); });
-  FailureOr<Sharding> sharding = toSharding(attr, views->getView(*view), [&] {
-    return emitError(UnknownLoc::get(attr.getContext()));
-  });
+  FailureOr<Sharding> sharding =
+      toSharding(attr, views->getView(*view), [&] { return emitError(UnknownLoc::get(attr.getContext())); });
   return failed(sharding) || views->toCommon(*sharding, *view);
 }
 
@@ -113,8 +106,7 @@ static InFlightDiagnostic emitForeign(FlatSymbolRefAttr mesh, ArrayRef<FlatSymbo
 }
 
 /// Cuts that devices in another order have no pattern for.
-static InFlightDiagnostic emitNoDigits(FlatSymbolRefAttr mesh, FlatSymbolRefAttr order,
-                                       EmitErrorFn emitError) {
+static InFlightDiagnostic emitNoDigits(FlatSymbolRefAttr mesh, FlatSymbolRefAttr order, EmitErrorFn emitError) {
   InFlightDiagnostic diag = emitError();
   diag << "these axes of mesh " << mesh << " are no digits of the device order of mesh " << order
        << ", which the function names too, expected one order, or axes that are blocks of both";
@@ -134,8 +126,7 @@ FailureOr<Sharding> FunctionMeshes::read(ShardingAttr attr, EmitErrorFn emitErro
   return std::move(*common);
 }
 
-FailureOr<DimEntries> FunctionMeshes::readEntries(FlatSymbolRefAttr mesh,
-                                                  ArrayRef<DimEntryAttr> attrs,
+FailureOr<DimEntries> FunctionMeshes::readEntries(FlatSymbolRefAttr mesh, ArrayRef<DimEntryAttr> attrs,
                                                   EmitErrorFn emitError) const {
   std::optional<unsigned> view = findView(mesh);
   if (!view)
@@ -149,8 +140,7 @@ FailureOr<DimEntries> FunctionMeshes::readEntries(FlatSymbolRefAttr mesh,
   return std::move(*common);
 }
 
-FailureOr<SmallVector<DimEntries>> FunctionMeshes::read(FactorsAttr attr,
-                                                        EmitErrorFn emitError) const {
+FailureOr<SmallVector<DimEntries>> FunctionMeshes::read(FactorsAttr attr, EmitErrorFn emitError) const {
   SmallVector<DimEntries> factors;
   for (DimShardingAttr factor : attr.getFactors()) {
     FailureOr<DimEntries> entries = readEntries(attr.getMesh(), factor.getEntries(), emitError);
@@ -165,12 +155,10 @@ FailureOr<DimEntries> FunctionMeshes::read(AxesAttr attr, EmitErrorFn emitError)
   return readEntries(attr.getMesh(), attr.getAxes(), emitError);
 }
 
-FailureOr<DimEntries> FunctionMeshes::readAxes(FlatSymbolRefAttr mesh, ArrayAttr axes,
-                                               EmitErrorFn emitError) const {
+FailureOr<DimEntries> FunctionMeshes::readAxes(FlatSymbolRefAttr mesh, ArrayAttr axes, EmitErrorFn emitError) const {
   SmallVector<DimEntryAttr> attrs;
   for (Attribute axis : axes)
-    attrs.push_back(
-        DimEntryAttr::wholeAxis(mesh.getContext(), cast<StringAttr>(axis).getValue()));
+    attrs.push_back(DimEntryAttr::wholeAxis(mesh.getContext(), cast<StringAttr>(axis).getValue()));
   return readEntries(mesh, attrs, emitError);
 }
 
@@ -217,8 +205,7 @@ FlatSymbolRefAttr FunctionMeshes::addView(const Mesh &mesh) {
   return name;
 }
 
-bool FunctionMeshes::anyView(FlatSymbolRefAttr preferred,
-                             llvm::function_ref<bool(unsigned)> fn) const {
+bool FunctionMeshes::anyView(FlatSymbolRefAttr preferred, llvm::function_ref<bool(unsigned)> fn) const {
   if (preferred && preferred == commonName)
     return false;
   std::optional<unsigned> own = preferred ? findView(preferred) : std::nullopt;
@@ -234,25 +221,21 @@ ShardingAttr FunctionMeshes::getAttr(const Sharding &sharding, FlatSymbolRefAttr
   // Only whole axes may leave a rest: they stay whole.
   return findAttr(sharding, preferred, [&](const Sharding &spelled, const Mesh &mesh) {
     return llvm::all_of(llvm::zip(sharding.dims, spelled.dims), [&](auto dims) {
-      return !mayLeaveRest(std::get<0>(dims).entries, getMesh()) ||
-             mayLeaveRest(std::get<1>(dims).entries, mesh);
+      return !mayLeaveRest(std::get<0>(dims).entries, getMesh()) || mayLeaveRest(std::get<1>(dims).entries, mesh);
     });
   });
 }
 
-ShardingAttr FunctionMeshes::getAttrOn(const Sharding &sharding, ArrayRef<int64_t> shape,
-                                       FlatSymbolRefAttr mesh) {
+ShardingAttr FunctionMeshes::getAttrOn(const Sharding &sharding, ArrayRef<int64_t> shape, FlatSymbolRefAttr mesh) {
   return findAttr(sharding, mesh, [&](const Sharding &spelled, const Mesh &mesh) {
     return llvm::all_of(llvm::zip(spelled.dims, shape), [&](auto dim) {
-      return divides(std::get<0>(dim).entries, std::get<1>(dim)) ||
-             mayLeaveRest(std::get<0>(dim).entries, mesh);
+      return divides(std::get<0>(dim).entries, std::get<1>(dim)) || mayLeaveRest(std::get<0>(dim).entries, mesh);
     });
   });
 }
 
-ShardingAttr
-FunctionMeshes::findAttr(const Sharding &sharding, FlatSymbolRefAttr preferred,
-                         llvm::function_ref<bool(const Sharding &, const Mesh &)> fits) {
+ShardingAttr FunctionMeshes::findAttr(const Sharding &sharding, FlatSymbolRefAttr preferred,
+                                      llvm::function_ref<bool(const Sharding &, const Mesh &)> fits) {
   MLIRContext *context = module.getContext();
   ShardingAttr attr;
   bool isFound = anyView(preferred, [&](unsigned v) {

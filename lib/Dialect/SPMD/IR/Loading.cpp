@@ -21,8 +21,7 @@ std::string spmd::getWeightName(FunctionOpInterface func, unsigned argument) {
   Attribute weight = func.getArgAttr(argument, kWeightAttr);
   if (!weight)
     return "";
-  if (auto name = func.getArgAttrOfType<StringAttr>(argument, kNameAttr);
-      name && func.getArgAttr(argument, kLoadAttr))
+  if (auto name = func.getArgAttrOfType<StringAttr>(argument, kNameAttr); name && func.getArgAttr(argument, kLoadAttr))
     return name.str();
   return llvm::join(getStoredNames(weight), "+");
 }
@@ -32,8 +31,7 @@ std::string spmd::getWeightName(FunctionOpInterface func, unsigned argument) {
 //===----------------------------------------------------------------------===//
 
 /// Adds what the functions of the list call, and what that calls.
-static void addCallees(const SymbolTable &symbols, SmallVector<func::FuncOp> list,
-                       DenseSet<Operation *> &found) {
+static void addCallees(const SymbolTable &symbols, SmallVector<func::FuncOp> list, DenseSet<Operation *> &found) {
   for (func::FuncOp func : list)
     found.insert(func);
   while (!list.empty())
@@ -44,8 +42,7 @@ static void addCallees(const SymbolTable &symbols, SmallVector<func::FuncOp> lis
     });
 }
 
-static DenseSet<Operation *> getLoadingFunctions(ModuleOp module,
-                                                 std::optional<SymbolTable> &symbols) {
+static DenseSet<Operation *> getLoadingFunctions(ModuleOp module, std::optional<SymbolTable> &symbols) {
   llvm::SmallSetVector<StringAttr, 8> names;
   for (auto func : module.getOps<func::FuncOp>())
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
@@ -91,21 +88,18 @@ SmallVector<func::FuncOp> spmd::getProgramFunctions(ModuleOp module) {
 bool spmd::callsHostFunctions(func::FuncOp load) {
   return load
       .walk([](func::CallOp call) {
-        auto callee =
-            SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+        auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
         return callee && callee.isExternal() ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
 
-LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type type,
-                               Location loc) {
+LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type type, Location loc) {
   auto name = cast<FlatSymbolRefAttr>(func.getArgAttr(argument, kLoadAttr));
   std::string what = ("argument #" + Twine(argument)).str();
   Attribute weight = func.getArgAttr(argument, kWeightAttr);
   if (!weight)
-    return emitError(loc) << "'" << kLoadAttr << "' of " << what
-                          << " stands alone, expected '" << kWeightAttr
+    return emitError(loc) << "'" << kLoadAttr << "' of " << what << " stands alone, expected '" << kWeightAttr
                           << "' beside it, the names of stored tensors";
   auto load = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(func, name);
   if (!load) {
@@ -128,8 +122,8 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
     return fail(" is public, expected a private function");
   size_t stored = getStoredNames(weight).size();
   if (load.getNumArguments() != stored)
-    return fail(" takes " + Twine(load.getNumArguments()) + " stored tensors, expected " +
-                Twine(stored) + ", as '" + kWeightAttr + "' names");
+    return fail(" takes " + Twine(load.getNumArguments()) + " stored tensors, expected " + Twine(stored) + ", as '" +
+                kWeightAttr + "' names");
   std::string text;
   llvm::raw_string_ostream os(text);
   for (auto [i, input] : llvm::enumerate(load.getArgumentTypes())) {
@@ -137,8 +131,7 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
     if (tensor && tensor.hasStaticShape())
       continue;
     os << "'" << input << "'";
-    return fail(" takes " + text + " as argument #" + Twine(i) +
-                ", expected a tensor of static shape");
+    return fail(" takes " + text + " as argument #" + Twine(i) + ", expected a tensor of static shape");
   }
   if (load.getNumResults() != 1)
     return fail(" gives " + Twine(load.getNumResults()) + " results, expected 1");
@@ -147,8 +140,8 @@ LogicalResult spmd::verifyLoad(FunctionOpInterface func, unsigned argument, Type
     return success();
   auto stack = dyn_cast<RankedTensorType>(result);
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (stack && tensor && stack.getElementType() == tensor.getElementType() &&
-      stack.getRank() == tensor.getRank() + 1 && callsHostFunctions(load))
+  if (stack && tensor && stack.getElementType() == tensor.getElementType() && stack.getRank() == tensor.getRank() + 1 &&
+      callsHostFunctions(load))
     return success();
   os << "'" << result << "', expected '" << type << "'";
   return fail(" gives " + text + ", the type of the argument");

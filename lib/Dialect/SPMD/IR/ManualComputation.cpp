@@ -13,11 +13,10 @@ using namespace mlir::spmd;
 
 static ParseResult parseShardings(OpAsmParser &parser, ArrayAttr &shardings) {
   SmallVector<Attribute> attrs;
-  if (parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Square, [&]() -> ParseResult {
-            attrs.push_back(ShardingAttr::parse(parser, {}));
-            return success(!!attrs.back());
-          }))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        attrs.push_back(ShardingAttr::parse(parser, {}));
+        return success(!!attrs.back());
+      }))
     return failure();
   shardings = parser.getBuilder().getArrayAttr(attrs);
   return success();
@@ -25,40 +24,33 @@ static ParseResult parseShardings(OpAsmParser &parser, ArrayAttr &shardings) {
 
 static void printShardings(OpAsmPrinter &printer, ArrayAttr shardings) {
   printer << "[";
-  llvm::interleaveComma(shardings, printer, [&](Attribute attr) {
-    printer.printStrippedAttrOrType(cast<ShardingAttr>(attr));
-  });
+  llvm::interleaveComma(shardings, printer,
+                        [&](Attribute attr) { printer.printStrippedAttrOrType(cast<ShardingAttr>(attr)); });
   printer << "]";
 }
 
-ParseResult ManualComputationOp::parse(OpAsmParser &parser,
-                                       OperationState &result) {
+ParseResult ManualComputationOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   SmallVector<OpAsmParser::Argument> arguments;
   ArrayAttr in, out;
   SmallVector<Attribute> axes;
   FunctionType type;
   SMLoc operandsLoc = parser.getCurrentLocation();
-  if (parser.parseOperandList(operands, AsmParser::Delimiter::Paren) ||
-      parser.parseKeyword("in") || parseShardings(parser, in) ||
-      parser.parseKeyword("out") || parseShardings(parser, out) ||
+  if (parser.parseOperandList(operands, AsmParser::Delimiter::Paren) || parser.parseKeyword("in") ||
+      parseShardings(parser, in) || parser.parseKeyword("out") || parseShardings(parser, out) ||
       parser.parseKeyword("axes") ||
-      parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Square,
-          [&]() -> ParseResult {
-            std::string axis;
-            if (parser.parseString(&axis))
-              return failure();
-            axes.push_back(parser.getBuilder().getStringAttr(axis));
-            return success();
-          }) ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     [&]() -> ParseResult {
+                                       std::string axis;
+                                       if (parser.parseString(&axis))
+                                         return failure();
+                                       axes.push_back(parser.getBuilder().getStringAttr(axis));
+                                       return success();
+                                     }) ||
       parser.parseArgumentList(arguments, AsmParser::Delimiter::Paren,
                                /*allowType=*/true) ||
-      parser.parseRegion(*result.addRegion(), arguments) ||
-      parser.parseOptionalAttrDict(result.attributes) ||
-      parser.parseColonType(type) ||
-      parser.resolveOperands(operands, type.getInputs(), operandsLoc,
-                             result.operands))
+      parser.parseRegion(*result.addRegion(), arguments) || parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonType(type) || parser.resolveOperands(operands, type.getInputs(), operandsLoc, result.operands))
     return failure();
   result.addTypes(type.getResults());
   auto &properties = result.getOrAddProperties<Properties>();
@@ -74,18 +66,13 @@ void ManualComputationOp::print(OpAsmPrinter &printer) {
   printer << " out ";
   printShardings(printer, getOutShardings());
   printer << " axes [";
-  llvm::interleaveComma(getManualAxes(), printer, [&](Attribute axis) {
-    printer.printAttribute(axis);
-  });
+  llvm::interleaveComma(getManualAxes(), printer, [&](Attribute axis) { printer.printAttribute(axis); });
   printer << "] (";
   llvm::interleaveComma(getBody().getArguments(), printer,
-                        [&](BlockArgument arg) {
-                          printer.printRegionArgument(arg);
-                        });
+                        [&](BlockArgument arg) { printer.printRegionArgument(arg); });
   printer << ") ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-  printer.printOptionalAttrDict(
-      (*this)->getAttrs(), {"in_shardings", "out_shardings", "manual_axes"});
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"in_shardings", "out_shardings", "manual_axes"});
   printer << " : ";
   printer.printFunctionalType(getOperation());
 }
@@ -95,35 +82,29 @@ void ManualComputationOp::print(OpAsmPrinter &printer) {
 //===----------------------------------------------------------------------===//
 
 bool ManualComputationOp::isManualAxis(StringRef axis) {
-  return llvm::any_of(getManualAxes(), [&](Attribute attr) {
-    return cast<StringAttr>(attr).getValue() == axis;
-  });
+  return llvm::any_of(getManualAxes(), [&](Attribute attr) { return cast<StringAttr>(attr).getValue() == axis; });
 }
 
 LogicalResult ManualComputationOp::verify() {
   // manual_computation_c1
   if (getInShardings().size() != getNumOperands())
-    return emitOpError() << getInShardings().size()
-                         << " in-shardings are given, expected one for each of "
+    return emitOpError() << getInShardings().size() << " in-shardings are given, expected one for each of "
                          << getNumOperands() << " operands";
   if (getOutShardings().size() != getNumResults())
-    return emitOpError()
-           << getOutShardings().size()
-           << " out-shardings are given, expected one for each of "
-           << getNumResults() << " results";
+    return emitOpError() << getOutShardings().size() << " out-shardings are given, expected one for each of "
+                         << getNumResults() << " results";
   // manual_computation_c2
   llvm::StringSet<> axes;
   for (Attribute axis : getManualAxes())
     if (!axes.insert(cast<StringAttr>(axis).getValue()).second)
-      return emitOpError() << "manual axis " << axis
-                           << " is listed twice, expected once";
+      return emitOpError() << "manual axis " << axis << " is listed twice, expected once";
   FlatSymbolRefAttr mesh;
   for (ArrayAttr list : {getInShardings(), getOutShardings()})
     for (Attribute attr : list) {
       auto sharding = cast<ShardingAttr>(attr);
       if (mesh && mesh != sharding.getMesh())
-        return emitOpError() << "shardings name the meshes " << mesh << " and "
-                             << sharding.getMesh() << ", expected one mesh";
+        return emitOpError() << "shardings name the meshes " << mesh << " and " << sharding.getMesh()
+                             << ", expected one mesh";
       mesh = sharding.getMesh();
       // manual_computation_c4
       for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
@@ -133,17 +114,14 @@ LogicalResult ManualComputationOp::verify() {
             continue;
           bool manual = isManualAxis(entry.getAxis());
           if (manual && seenFree)
-            return emitOpError()
-                   << "manual axis \"" << entry.getAxis()
-                   << "\" follows a free axis on dim " << i
-                   << ", expected manual axes first";
+            return emitOpError() << "manual axis \"" << entry.getAxis() << "\" follows a free axis on dim " << i
+                                 << ", expected manual axes first";
           seenFree |= !manual;
         }
       }
     }
   if (getBody().getNumArguments() != getNumOperands())
-    return emitOpError() << "region has " << getBody().getNumArguments()
-                         << " arguments, expected " << getNumOperands();
+    return emitOpError() << "region has " << getBody().getNumArguments() << " arguments, expected " << getNumOperands();
   // manual_computation_c6
   Block &block = getBody().front();
   if (block.empty() || !isa<ReturnOp>(block.back()))
@@ -153,11 +131,9 @@ LogicalResult ManualComputationOp::verify() {
 
 /// The type of a value inside the region: its global type cut by the manual
 /// axes alone.
-static FailureOr<RankedTensorType>
-getManualLocalType(ManualComputationOp op, ShardingAttr attr, Type type,
-                   const Mesh &mesh) {
-  FailureOr<Sharding> sharding =
-      toSharding(attr, mesh, [&] { return op.emitOpError(); });
+static FailureOr<RankedTensorType> getManualLocalType(ManualComputationOp op, ShardingAttr attr, Type type,
+                                                      const Mesh &mesh) {
+  FailureOr<Sharding> sharding = toSharding(attr, mesh, [&] { return op.emitOpError(); });
   if (failed(sharding))
     return failure();
   SmallVector<int64_t> shape(getShape(type));
@@ -172,8 +148,7 @@ getManualLocalType(ManualComputationOp op, ShardingAttr attr, Type type,
   return getTypeWithShape(type, shape);
 }
 
-LogicalResult ManualComputationOp::verifySymbolUses(
-    SymbolTableCollection &symbolTable) {
+LogicalResult ManualComputationOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   FlatSymbolRefAttr name;
   if (!getInShardings().empty())
     name = getInSharding(0).getMesh();
@@ -198,47 +173,40 @@ LogicalResult ManualComputationOp::verifySymbolUses(
   auto verifyShardingHere = [&](ShardingAttr sharding, Type type, const Twine &what) {
     SmallVector<DimShardingAttr> manual(sharding.getDims());
     for (DimShardingAttr &dim : manual)
-      if (llvm::none_of(dim.getEntries(), [&](DimEntryAttr entry) {
-            return !entry.isGap() && isManualAxis(entry.getAxis());
-          }))
+      if (llvm::none_of(dim.getEntries(),
+                        [&](DimEntryAttr entry) { return !entry.isGap() && isManualAxis(entry.getAxis()); }))
         dim = DimShardingAttr::get(getContext(), {}, dim.getOpen(), dim.getPriority());
     return success(succeeded(verifyShardingOf(sharding, type, *mesh, what, emitError)) &&
-                   succeeded(verifyShardingOf(
-                       ShardingAttr::get(getContext(), sharding.getMesh(), manual), type, *mesh,
-                       what, emitError, /*allowUneven=*/false)));
+                   succeeded(verifyShardingOf(ShardingAttr::get(getContext(), sharding.getMesh(), manual), type, *mesh,
+                                              what, emitError, /*allowUneven=*/false)));
   };
   for (auto [i, operand] : llvm::enumerate(getInputs())) {
     ShardingAttr sharding = getInSharding(i);
     if (failed(verifyShardingHere(sharding, operand.getType(), "operand #" + Twine(i))))
       return failure();
     // manual_computation_c5
-    FailureOr<RankedTensorType> local =
-        getManualLocalType(*this, sharding, operand.getType(), *mesh);
+    FailureOr<RankedTensorType> local = getManualLocalType(*this, sharding, operand.getType(), *mesh);
     if (failed(local))
       return failure();
     Type type = getBody().getArgument(i).getType();
     if (type != *local)
-      return emitOpError() << "region argument #" << i << " has type " << type
-                           << ", expected " << *local;
+      return emitOpError() << "region argument #" << i << " has type " << type << ", expected " << *local;
   }
   auto returnOp = cast<ReturnOp>(getBody().front().getTerminator());
   if (returnOp.getNumOperands() != getNumResults())
-    return returnOp.emitOpError()
-           << "hands out " << returnOp.getNumOperands()
-           << " values, expected " << getNumResults();
+    return returnOp.emitOpError() << "hands out " << returnOp.getNumOperands() << " values, expected "
+                                  << getNumResults();
   for (auto [i, result] : llvm::enumerate(getOutputs())) {
     ShardingAttr sharding = getOutSharding(i);
     if (failed(verifyShardingHere(sharding, result.getType(), "result #" + Twine(i))))
       return failure();
     // manual_computation_c6
-    FailureOr<RankedTensorType> local =
-        getManualLocalType(*this, sharding, result.getType(), *mesh);
+    FailureOr<RankedTensorType> local = getManualLocalType(*this, sharding, result.getType(), *mesh);
     if (failed(local))
       return failure();
     Type type = returnOp.getOperand(i).getType();
     if (type != *local)
-      return returnOp.emitOpError() << "value #" << i << " has type " << type
-                                    << ", expected " << *local;
+      return returnOp.emitOpError() << "value #" << i << " has type " << type << ", expected " << *local;
   }
   return success();
 }

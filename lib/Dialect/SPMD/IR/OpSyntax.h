@@ -12,9 +12,7 @@ namespace mlir::spmd {
 //===--- custom directives ------------------------------------------------===//
 
 /// `<@pod, [...]>`, `axis_resources [...]` or `ort <...>`.
-inline ParseResult parseShardingOrResources(OpAsmParser &parser,
-                                            ShardingAttr &sharding,
-                                            AxisResourcesAttr &resources,
+inline ParseResult parseShardingOrResources(OpAsmParser &parser, ShardingAttr &sharding, AxisResourcesAttr &resources,
                                             OrtAttr &ort) {
   if (succeeded(parser.parseOptionalKeyword("axis_resources"))) {
     resources = parseBareAxisResources(parser);
@@ -28,8 +26,7 @@ inline ParseResult parseShardingOrResources(OpAsmParser &parser,
   sharding = dyn_cast_or_null<ShardingAttr>(ShardingAttr::parse(parser, {}));
   return success(!!sharding);
 }
-inline void printShardingOrResources(OpAsmPrinter &printer, Operation *,
-                                     ShardingAttr sharding,
+inline void printShardingOrResources(OpAsmPrinter &printer, Operation *, ShardingAttr sharding,
                                      AxisResourcesAttr resources, OrtAttr ort) {
   if (resources) {
     printer << "axis_resources ";
@@ -42,26 +39,22 @@ inline void printShardingOrResources(OpAsmPrinter &printer, Operation *,
   }
 }
 
-inline ParseResult parseBareAxisResources(OpAsmParser &parser,
-                                          AxisResourcesAttr &attr) {
+inline ParseResult parseBareAxisResources(OpAsmParser &parser, AxisResourcesAttr &attr) {
   attr = parseBareAxisResources(static_cast<AsmParser &>(parser));
   return success(!!attr);
 }
-inline void printBareAxisResources(OpAsmPrinter &printer, Operation *,
-                                   AxisResourcesAttr attr) {
+inline void printBareAxisResources(OpAsmPrinter &printer, Operation *, AxisResourcesAttr attr) {
   printBareAxisResources(static_cast<AsmPrinter &>(printer), attr);
 }
 
-inline ParseResult parseReduction(OpAsmParser &parser,
-                                  ReductionKindAttr &attr) {
+inline ParseResult parseReduction(OpAsmParser &parser, ReductionKindAttr &attr) {
   ReductionKind kind;
   if (parseReductionKeyword(parser, kind))
     return failure();
   attr = ReductionKindAttr::get(parser.getContext(), kind);
   return success();
 }
-inline void printReduction(OpAsmPrinter &printer, Operation *,
-                           ReductionKindAttr attr) {
+inline void printReduction(OpAsmPrinter &printer, Operation *, ReductionKindAttr attr) {
   printer << stringifyReductionKind(attr.getValue());
 }
 
@@ -73,21 +66,16 @@ inline ParseResult parseI64(OpAsmParser &parser, IntegerAttr &attr) {
   attr = parser.getBuilder().getI64IntegerAttr(value);
   return success();
 }
-inline void printI64(OpAsmPrinter &printer, Operation *, IntegerAttr attr) {
-  printer << attr.getInt();
-}
+inline void printI64(OpAsmPrinter &printer, Operation *, IntegerAttr attr) { printer << attr.getInt(); }
 
 //===--- verification -----------------------------------------------------===//
 
 /// The mesh of that name, as plain data; reports at `op` if there is none.
-FailureOr<Mesh> getMeshOrEmit(Operation *op, FlatSymbolRefAttr name,
-                              SymbolTableCollection &symbolTable);
+FailureOr<Mesh> getMeshOrEmit(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbolTable);
 
 /// Checks the sharding of a value of `type` that an op's attribute describes.
-LogicalResult verifySharding(Operation *op, ShardingAttr sharding, Type type,
-                             const llvm::Twine &what,
-                             SymbolTableCollection &symbolTable,
-                             bool allowUneven = true);
+LogicalResult verifySharding(Operation *op, ShardingAttr sharding, Type type, const llvm::Twine &what,
+                             SymbolTableCollection &symbolTable, bool allowUneven = true);
 
 } // namespace mlir::spmd
 

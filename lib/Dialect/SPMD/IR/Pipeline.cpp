@@ -13,8 +13,8 @@ using namespace mlir::spmd;
 // SlotAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult SlotAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, SlotKind kind,
-                               int64_t index, int64_t dim, StringRef name, ReductionKind) {
+LogicalResult SlotAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, SlotKind kind, int64_t index,
+                               int64_t dim, StringRef name, ReductionKind) {
   // slot_c1
   bool isValue = kind == SlotKind::Value || kind == SlotKind::Sum;
   if (isValue && name.empty())
@@ -30,16 +30,14 @@ Attribute SlotAttr::parse(AsmParser &parser, Type) {
   int64_t index = -1, dim = -1;
   std::string name;
   ReductionKind reduction = ReductionKind::Sum;
-  if (parser.parseLess() ||
-      parser.parseKeyword(&keyword))
+  if (parser.parseLess() || parser.parseKeyword(&keyword))
     return {};
   SlotKind kind;
   if (keyword == "argument" || keyword == "result") {
     kind = keyword == "argument" ? SlotKind::Argument : SlotKind::Result;
     if (parser.parseInteger(index))
       return {};
-    if (succeeded(parser.parseOptionalComma()) &&
-        (parseKeywordEqual(parser, "dim") || parser.parseInteger(dim)))
+    if (succeeded(parser.parseOptionalComma()) && (parseKeywordEqual(parser, "dim") || parser.parseInteger(dim)))
       return {};
   } else if (keyword == "value" || keyword == "sum") {
     kind = keyword == "value" ? SlotKind::Value : SlotKind::Sum;
@@ -48,14 +46,13 @@ Attribute SlotAttr::parse(AsmParser &parser, Type) {
     if (succeeded(parser.parseOptionalComma()) && parseReductionKeyword(parser, reduction))
       return {};
   } else {
-    parser.emitError(loc) << "unknown slot '" << keyword
-                          << "', expected argument, result, value or sum";
+    parser.emitError(loc) << "unknown slot '" << keyword << "', expected argument, result, value or sum";
     return {};
   }
   if (parser.parseGreater())
     return {};
-  return getVerified<SlotAttr>([&] { return parser.emitError(loc); }, parser.getContext(), kind,
-                               index, dim, name, reduction);
+  return getVerified<SlotAttr>([&] { return parser.emitError(loc); }, parser.getContext(), kind, index, dim, name,
+                               reduction);
 }
 
 void SlotAttr::print(AsmPrinter &printer) const {
@@ -87,8 +84,8 @@ static ParseResult parsePairs(OpAsmParser &parser, ArrayAttr &pairs) {
   SmallVector<Attribute> list;
   auto parsePair = [&]() -> ParseResult {
     int64_t first, second;
-    if (parser.parseLSquare() || parser.parseInteger(first) || parser.parseComma() ||
-        parser.parseInteger(second) || parser.parseRSquare())
+    if (parser.parseLSquare() || parser.parseInteger(first) || parser.parseComma() || parser.parseInteger(second) ||
+        parser.parseRSquare())
       return failure();
     list.push_back(b.getDenseI64ArrayAttr({first, second}));
     return success();
@@ -101,9 +98,8 @@ static ParseResult parsePairs(OpAsmParser &parser, ArrayAttr &pairs) {
 
 static void printPairs(OpAsmPrinter &printer, Operation *, ArrayAttr pairs) {
   printer << "[";
-  llvm::interleaveComma(pairs.getAsRange<DenseI64ArrayAttr>(), printer, [&](DenseI64ArrayAttr pair) {
-    printer << "[" << pair[0] << ", " << pair[1] << "]";
-  });
+  llvm::interleaveComma(pairs.getAsRange<DenseI64ArrayAttr>(), printer,
+                        [&](DenseI64ArrayAttr pair) { printer << "[" << pair[0] << ", " << pair[1] << "]"; });
   printer << "]";
 }
 
@@ -124,8 +120,7 @@ LogicalResult BeginPartOp::verify() {
 }
 
 LogicalResult ScheduleOp::verify() {
-  static constexpr StringLiteral kinds[] = {"gpipe", "1f1b", "1f1b-overlap", "interleaved-1f1b",
-                                            "inference"};
+  static constexpr StringLiteral kinds[] = {"gpipe", "1f1b", "1f1b-overlap", "interleaved-1f1b", "inference"};
   // schedule_c1
   if (!llvm::is_contained(kinds, getKind()))
     return emitOpError() << "has unknown kind \"" << getKind() << "\", expected one of "
@@ -138,16 +133,14 @@ LogicalResult ScheduleOp::verify() {
   // schedule_c3
   auto type = cast<FunctionType>(getFunctionType());
   if (getArgAttrs() && getArgAttrs()->size() != type.getNumInputs())
-    return emitOpError() << "has " << getArgAttrs()->size() << " arg_attrs, expected "
-                         << type.getNumInputs();
+    return emitOpError() << "has " << getArgAttrs()->size() << " arg_attrs, expected " << type.getNumInputs();
   if (getResAttrs() && getResAttrs()->size() != type.getNumResults())
-    return emitOpError() << "has " << getResAttrs()->size() << " res_attrs, expected "
-                         << type.getNumResults();
+    return emitOpError() << "has " << getResAttrs()->size() << " res_attrs, expected " << type.getNumResults();
   // schedule_c4
   auto programs = llvm::to_vector(getBody().front().getOps<StageProgramOp>());
   if (!programs.empty() && programs.size() != getMeshes().size())
-    return emitOpError() << "has " << programs.size() << " stage programs, expected "
-                         << getMeshes().size() << ", one per mesh";
+    return emitOpError() << "has " << programs.size() << " stage programs, expected " << getMeshes().size()
+                         << ", one per mesh";
   for (auto [program, mesh] : llvm::zip(programs, getMeshes()))
     if (program.getMeshAttr() != mesh)
       return program.emitOpError() << "is on " << program.getMeshAttr() << ", expected " << mesh;
@@ -156,8 +149,7 @@ LogicalResult ScheduleOp::verify() {
       for (ArrayAttr pairs : {post.getSends(), post.getReceives()})
         for (Attribute pair : pairs)
           if (auto list = dyn_cast<DenseI64ArrayAttr>(pair); !list || list.size() != 2)
-            return post.emitOpError() << "moves " << pair
-                                      << ", expected the number of a transfer and a microbatch";
+            return post.emitOpError() << "moves " << pair << ", expected the number of a transfer and a microbatch";
   for (Operation &op : getBody().front())
     if (!isa<StageProgramOp, TransferOp>(op))
       return op.emitError() << op.getName() << " in a schedule, expected spmd.transfer or spmd.stage_program";

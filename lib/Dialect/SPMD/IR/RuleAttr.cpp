@@ -14,58 +14,39 @@ static constexpr std::pair<RuleFactorKind, llvm::StringLiteral> kSets[] = {
     {RuleFactorKind::Replicated, "replicated"},
 };
 
-static ArrayRef<int64_t> getDim(ArrayAttr tensors, unsigned tensor,
-                                unsigned dim) {
-  return cast<DenseI64ArrayAttr>(cast<ArrayAttr>(tensors[tensor])[dim])
-      .asArrayRef();
+static ArrayRef<int64_t> getDim(ArrayAttr tensors, unsigned tensor, unsigned dim) {
+  return cast<DenseI64ArrayAttr>(cast<ArrayAttr>(tensors[tensor])[dim]).asArrayRef();
 }
 
-int64_t RuleAttr::getOperandRank(unsigned i) const {
-  return cast<ArrayAttr>(getOperands()[i]).size();
-}
-int64_t RuleAttr::getResultRank(unsigned i) const {
-  return cast<ArrayAttr>(getResults()[i]).size();
-}
-ArrayRef<int64_t> RuleAttr::getOperandDim(unsigned i, unsigned dim) const {
-  return getDim(getOperands(), i, dim);
-}
-ArrayRef<int64_t> RuleAttr::getResultDim(unsigned i, unsigned dim) const {
-  return getDim(getResults(), i, dim);
-}
+int64_t RuleAttr::getOperandRank(unsigned i) const { return cast<ArrayAttr>(getOperands()[i]).size(); }
+int64_t RuleAttr::getResultRank(unsigned i) const { return cast<ArrayAttr>(getResults()[i]).size(); }
+ArrayRef<int64_t> RuleAttr::getOperandDim(unsigned i, unsigned dim) const { return getDim(getOperands(), i, dim); }
+ArrayRef<int64_t> RuleAttr::getResultDim(unsigned i, unsigned dim) const { return getDim(getResults(), i, dim); }
 
-LogicalResult
-RuleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                 ArrayAttr operands, ArrayAttr results,
-                 ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes,
-                 ArrayRef<RuleFactorKind> kinds,
-                 ArrayRef<ReductionKind> reductions) {
+LogicalResult RuleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayAttr operands,
+                               ArrayAttr results, ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes,
+                               ArrayRef<RuleFactorKind> kinds, ArrayRef<ReductionKind> reductions) {
   // rule_attr_c1
-  if (names.size() != sizes.size() || kinds.size() != sizes.size() ||
-      reductions.size() != sizes.size())
-    return emitError() << "rule has " << names.size() << " factor names and "
-                       << sizes.size()
+  if (names.size() != sizes.size() || kinds.size() != sizes.size() || reductions.size() != sizes.size())
+    return emitError() << "rule has " << names.size() << " factor names and " << sizes.size()
                        << " sizes, expected a name, size, kind and reduction "
                           "for each factor";
   for (auto [name, size] : llvm::zip_equal(names, sizes))
     if (size < 1)
-      return emitError() << "factor " << name.getValue() << " has size " << size
-                         << ", expected at least 1";
+      return emitError() << "factor " << name.getValue() << " has size " << size << ", expected at least 1";
   // rule_attr_c2
   for (ArrayAttr tensors : {operands, results})
     for (Attribute tensor : tensors) {
       auto dims = dyn_cast<ArrayAttr>(tensor);
       if (!dims)
-        return emitError() << "tensor of the rule is " << tensor
-                           << ", expected a list of dimensions";
+        return emitError() << "tensor of the rule is " << tensor << ", expected a list of dimensions";
       for (Attribute dim : dims) {
         auto factors = dyn_cast<DenseI64ArrayAttr>(dim);
         if (!factors)
-          return emitError() << "dimension of the rule is " << dim
-                             << ", expected a list of factors";
+          return emitError() << "dimension of the rule is " << dim << ", expected a list of factors";
         for (int64_t f : factors.asArrayRef())
           if (f < 0 || f >= (int64_t)sizes.size())
-            return emitError() << "factor number is " << f
-                               << ", expected less than " << sizes.size();
+            return emitError() << "factor number is " << f << ", expected less than " << sizes.size();
       }
     }
   return success();
@@ -107,13 +88,11 @@ struct RuleParser {
   }
 
   /// `([i, k], [k, j])`
-  ParseResult
-  parseTensors(SmallVectorImpl<SmallVector<SmallVector<int64_t>>> &tensors) {
+  ParseResult parseTensors(SmallVectorImpl<SmallVector<SmallVector<int64_t>>> &tensors) {
     return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
       auto &dims = tensors.emplace_back();
-      return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-        return parseDim(dims.emplace_back());
-      });
+      return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                            [&] { return parseDim(dims.emplace_back()); });
     });
   }
 };
@@ -124,37 +103,33 @@ Attribute RuleAttr::parse(AsmParser &parser, Type) {
   MLIRContext *context = parser.getContext();
   RuleParser rule{parser, {}, {}, {}};
   SmallVector<SmallVector<SmallVector<int64_t>>> operands, results;
-  if (parser.parseLess() || rule.parseTensors(operands) ||
-      parser.parseArrow() || rule.parseTensors(results))
+  if (parser.parseLess() || rule.parseTensors(operands) || parser.parseArrow() || rule.parseTensors(results))
     return {};
 
   // Sizes number the factors.
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
   llvm::StringMap<int64_t> numbers;
-  if (parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Braces, [&]() -> ParseResult {
-            SMLoc loc = parser.getCurrentLocation();
-            StringRef name;
-            int64_t size;
-            if (parser.parseKeyword(&name))
-              return failure();
-            if (!numbers.try_emplace(name, names.size()).second)
-              return parser.emitError(loc) << "factor " << name
-                                           << " has two sizes, expected one";
-            names.push_back(StringAttr::get(context, name));
-            if (parser.parseEqual() || parser.parseInteger(size))
-              return failure();
-            sizes.push_back(size);
-            return success();
-          }))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() -> ParseResult {
+        SMLoc loc = parser.getCurrentLocation();
+        StringRef name;
+        int64_t size;
+        if (parser.parseKeyword(&name))
+          return failure();
+        if (!numbers.try_emplace(name, names.size()).second)
+          return parser.emitError(loc) << "factor " << name << " has two sizes, expected one";
+        names.push_back(StringAttr::get(context, name));
+        if (parser.parseEqual() || parser.parseInteger(size))
+          return failure();
+        sizes.push_back(size);
+        return success();
+      }))
     return {};
   SmallVector<int64_t> renumber;
   for (auto [name, loc] : llvm::zip_equal(rule.seenNames, rule.firstUse)) {
     auto it = numbers.find(name);
     if (it == numbers.end()) {
-      parser.emitError(loc) << "factor " << name
-                            << " has no size, expected one in {...}";
+      parser.emitError(loc) << "factor " << name << " has no size, expected one in {...}";
       return {};
     }
     renumber.push_back(it->second);
@@ -171,8 +146,7 @@ Attribute RuleAttr::parse(AsmParser &parser, Type) {
     ReductionKind reduction = ReductionKind::Sum;
     if (set == "reduction") {
       kind = RuleFactorKind::Reduction;
-      if (parser.parseLParen() || parseReductionKeyword(parser, reduction) ||
-          parser.parseRParen())
+      if (parser.parseLParen() || parseReductionKeyword(parser, reduction) || parser.parseRParen())
         return {};
     } else {
       for (auto [setKind, name] : kSets)
@@ -185,26 +159,20 @@ Attribute RuleAttr::parse(AsmParser &parser, Type) {
                                "indexed, ordered, replicated";
       return {};
     }
-    if (parser.parseEqual() ||
-        parser.parseCommaSeparatedList(
-            AsmParser::Delimiter::Braces, [&]() -> ParseResult {
-              SMLoc loc = parser.getCurrentLocation();
-              StringRef name;
-              if (parser.parseKeyword(&name))
-                return failure();
-              auto it = numbers.find(name);
-              if (it == numbers.end())
-                return parser.emitError(loc)
-                       << "factor " << name
-                       << " has no size, expected one in {...}";
-              if (kinds[it->second] != RuleFactorKind::Parallel)
-                return parser.emitError(loc)
-                       << "factor " << name
-                       << " is in two sets, expected at most one";
-              kinds[it->second] = kind;
-              reductions[it->second] = reduction;
-              return success();
-            }))
+    if (parser.parseEqual() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() -> ParseResult {
+          SMLoc loc = parser.getCurrentLocation();
+          StringRef name;
+          if (parser.parseKeyword(&name))
+            return failure();
+          auto it = numbers.find(name);
+          if (it == numbers.end())
+            return parser.emitError(loc) << "factor " << name << " has no size, expected one in {...}";
+          if (kinds[it->second] != RuleFactorKind::Parallel)
+            return parser.emitError(loc) << "factor " << name << " is in two sets, expected at most one";
+          kinds[it->second] = kind;
+          reductions[it->second] = reduction;
+          return success();
+        }))
       return {};
   }
   if (parser.parseGreater())
@@ -224,15 +192,12 @@ Attribute RuleAttr::parse(AsmParser &parser, Type) {
     }
     return ArrayAttr::get(context, tensorAttrs);
   };
-  return getVerified<RuleAttr>([&] { return parser.emitError(start); }, context,
-                    toAttr(operands), toAttr(results), names, sizes, kinds,
-                    reductions);
+  return getVerified<RuleAttr>([&] { return parser.emitError(start); }, context, toAttr(operands), toAttr(results),
+                               names, sizes, kinds, reductions);
 }
 
 void RuleAttr::print(AsmPrinter &printer) const {
-  auto printFactor = [&](int64_t f) {
-    printer << getFactorNames()[f].getValue();
-  };
+  auto printFactor = [&](int64_t f) { printer << getFactorNames()[f].getValue(); };
   auto printTensors = [&](ArrayAttr tensors) {
     printer << "(";
     llvm::interleaveComma(tensors, printer, [&](Attribute tensor) {
@@ -253,8 +218,7 @@ void RuleAttr::print(AsmPrinter &printer) const {
     });
     printer << ")";
   };
-  auto printSet = [&](llvm::function_ref<bool(int64_t)> contains,
-                      const Twine &name) {
+  auto printSet = [&](llvm::function_ref<bool(int64_t)> contains, const Twine &name) {
     SmallVector<int64_t> members;
     for (int64_t f = 0; f < getNumFactors(); ++f)
       if (contains(f))
@@ -271,23 +235,17 @@ void RuleAttr::print(AsmPrinter &printer) const {
   printer << " -> ";
   printTensors(getResults());
   printer << " {";
-  llvm::interleaveComma(llvm::seq<int64_t>(0, getNumFactors()), printer,
-                        [&](int64_t f) {
-                          printFactor(f);
-                          printer << "=" << getFactorSizes()[f];
-                        });
+  llvm::interleaveComma(llvm::seq<int64_t>(0, getNumFactors()), printer, [&](int64_t f) {
+    printFactor(f);
+    printer << "=" << getFactorSizes()[f];
+  });
   printer << "}";
   for (unsigned k = 0; k <= (unsigned)ReductionKind::MinNum; ++k) {
     auto kind = (ReductionKind)k;
-    printSet(
-        [&](int64_t f) {
-          return getFactorKinds()[f] == RuleFactorKind::Reduction &&
-                 getReductions()[f] == kind;
-        },
-        "reduction(" + stringifyReductionKind(kind) + ")");
+    printSet([&](int64_t f) { return getFactorKinds()[f] == RuleFactorKind::Reduction && getReductions()[f] == kind; },
+             "reduction(" + stringifyReductionKind(kind) + ")");
   }
   for (auto [kind, name] : kSets)
-    printSet([&, kind = kind](int64_t f) { return getFactorKinds()[f] == kind; },
-             name);
+    printSet([&, kind = kind](int64_t f) { return getFactorKinds()[f] == kind; }, name);
   printer << ">";
 }

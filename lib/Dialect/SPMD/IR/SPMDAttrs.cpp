@@ -36,8 +36,7 @@ static void printIntegers(AsmPrinter &printer, ArrayRef<int64_t> values) {
 static ParseResult parseMeshAxis(AsmParser &parser, MeshAxisAttr &axis) {
   std::string name;
   int64_t size;
-  if (parser.parseString(&name) || parser.parseEqual() ||
-      parser.parseInteger(size))
+  if (parser.parseString(&name) || parser.parseEqual() || parser.parseInteger(size))
     return failure();
   axis = MeshAxisAttr::get(parser.getContext(), name, size);
   return success();
@@ -50,8 +49,7 @@ static void printMeshAxis(AsmPrinter &printer, MeshAxisAttr axis) {
 
 Attribute MeshAxisAttr::parse(AsmParser &parser, Type) {
   MeshAxisAttr axis;
-  if (parser.parseLess() || parseMeshAxis(parser, axis) ||
-      parser.parseGreater())
+  if (parser.parseLess() || parseMeshAxis(parser, axis) || parser.parseGreater())
     return {};
   return axis;
 }
@@ -65,14 +63,11 @@ void MeshAxisAttr::print(AsmPrinter &printer) const {
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
   SmallVector<MeshAxisAttr> axes;
   SmallVector<int64_t> deviceIds;
-  if (parser.parseLess() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-        return parseMeshAxis(parser, axes.emplace_back());
-      }))
+  if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                                           [&] { return parseMeshAxis(parser, axes.emplace_back()); }))
     return {};
   if (succeeded(parser.parseOptionalComma()))
-    if (parseKeywordEqual(parser, "device_ids") ||
-        parseIntegers(parser, deviceIds))
+    if (parseKeywordEqual(parser, "device_ids") || parseIntegers(parser, deviceIds))
       return {};
   if (parser.parseGreater())
     return {};
@@ -81,9 +76,7 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
 
 void MeshAttr::print(AsmPrinter &printer) const {
   printer << "<[";
-  llvm::interleaveComma(getAxes(), printer, [&](MeshAxisAttr axis) {
-    printMeshAxis(printer, axis);
-  });
+  llvm::interleaveComma(getAxes(), printer, [&](MeshAxisAttr axis) { printMeshAxis(printer, axis); });
   printer << "]";
   if (!getDeviceIds().empty()) {
     printer << ", device_ids=";
@@ -98,8 +91,7 @@ void MeshAttr::print(AsmPrinter &printer) const {
 
 Attribute ReductionKindAttr::parse(AsmParser &parser, Type) {
   ReductionKind kind;
-  if (parser.parseLess() || parseReductionKeyword(parser, kind) ||
-      parser.parseGreater())
+  if (parser.parseLess() || parseReductionKeyword(parser, kind) || parser.parseGreater())
     return {};
   return get(parser.getContext(), kind);
 }
@@ -112,20 +104,17 @@ void ReductionKindAttr::print(AsmPrinter &printer) const {
 // OrtAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-OrtAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef,
-                ArrayRef<int64_t> shape, ArrayRef<int64_t> elements) {
+LogicalResult OrtAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef, ArrayRef<int64_t> shape,
+                              ArrayRef<int64_t> elements) {
   // ort_c1
   int64_t places = 1;
   for (int64_t size : shape) {
     if (size < 1)
-      return emitError() << "device mesh has a dimension of size " << size
-                         << ", expected positive sizes";
+      return emitError() << "device mesh has a dimension of size " << size << ", expected positive sizes";
     places *= size;
   }
   if (places != (int64_t)elements.size())
-    return emitError() << "device mesh has " << elements.size()
-                       << " elements, expected " << places;
+    return emitError() << "device mesh has " << elements.size() << " elements, expected " << places;
   for (int64_t device : elements)
     if (device < 0)
       return emitError() << "device id is " << device << ", expected 0 or more";
@@ -136,13 +125,11 @@ Attribute OrtAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   std::string spec;
   SmallVector<int64_t> shape, elements;
-  if (parser.parseLess() || parser.parseString(&spec) || parser.parseComma() ||
-      parseKeywordEqual(parser, "shape") || parseIntegers(parser, shape) ||
-      parser.parseComma() || parseKeywordEqual(parser, "elements") ||
+  if (parser.parseLess() || parser.parseString(&spec) || parser.parseComma() || parseKeywordEqual(parser, "shape") ||
+      parseIntegers(parser, shape) || parser.parseComma() || parseKeywordEqual(parser, "elements") ||
       parseIntegers(parser, elements) || parser.parseGreater())
     return {};
-  return getVerified<OrtAttr>([&] { return parser.emitError(loc); }, parser.getContext(),
-                    spec, shape, elements);
+  return getVerified<OrtAttr>([&] { return parser.emitError(loc); }, parser.getContext(), spec, shape, elements);
 }
 
 void OrtAttr::print(AsmPrinter &printer) const {
@@ -159,9 +146,8 @@ void OrtAttr::print(AsmPrinter &printer) const {
 // AxisResourcesAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-AxisResourcesAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                          bool replicated, ArrayRef<Attribute> entries) {
+LogicalResult AxisResourcesAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, bool replicated,
+                                        ArrayRef<Attribute> entries) {
   // axis_resources_c1
   if (replicated && !entries.empty())
     return emitError() << "replicated axis resources have entries, expected none";
@@ -171,16 +157,14 @@ AxisResourcesAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
       continue;
     auto list = dyn_cast<ArrayAttr>(entry);
     if (!list || !llvm::all_of(list, llvm::IsaPred<StringAttr>))
-      return emitError() << "entry is " << entry
-                         << ", expected an axis, a list of axes, none or '?'";
+      return emitError() << "entry is " << entry << ", expected an axis, a list of axes, none or '?'";
     for (Attribute axis : list) {
       StringRef name = cast<StringAttr>(axis).getValue();
       if (name.empty())
         return emitError() << "axis name is empty, expected a name";
       // axis_resources_c2
       if (!seen.insert(name).second)
-        return emitError() << "axis \"" << name
-                           << "\" is used twice, expected each axis once";
+        return emitError() << "axis \"" << name << "\" is used twice, expected each axis once";
     }
   }
   return success();
@@ -203,8 +187,7 @@ static ParseResult parseAxisResource(AsmParser &parser, Attribute &entry) {
   }
   SMLoc loc = parser.getCurrentLocation();
   if (failed(parser.parseOptionalLSquare()))
-    return parser.emitError(
-        loc, "expected an axis, a list of axes, 'none' or '?'");
+    return parser.emitError(loc, "expected an axis, a list of axes, 'none' or '?'");
   SmallVector<Attribute> names;
   if (failed(parser.parseOptionalRSquare())) {
     do {
@@ -224,18 +207,14 @@ AxisResourcesAttr spmd::parseBareAxisResources(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   bool replicated = succeeded(parser.parseOptionalKeyword("replicated"));
   SmallVector<Attribute> entries;
-  if (!replicated &&
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-        return parseAxisResource(parser, entries.emplace_back());
-      }))
+  if (!replicated && parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                                    [&] { return parseAxisResource(parser, entries.emplace_back()); }))
     return {};
-  return getVerified<AxisResourcesAttr>([&] { return parser.emitError(loc); },
-                                       parser.getContext(), replicated,
-                                       entries);
+  return getVerified<AxisResourcesAttr>([&] { return parser.emitError(loc); }, parser.getContext(), replicated,
+                                        entries);
 }
 
-void spmd::printBareAxisResources(AsmPrinter &printer,
-                                  AxisResourcesAttr attr) {
+void spmd::printBareAxisResources(AsmPrinter &printer, AxisResourcesAttr attr) {
   if (attr.getReplicated()) {
     printer << "replicated";
     return;
@@ -251,9 +230,7 @@ void spmd::printBareAxisResources(AsmPrinter &printer,
       printer.printAttribute(list[0]);
     } else {
       printer << "[";
-      llvm::interleaveComma(list, printer, [&](Attribute axis) {
-        printer.printAttribute(axis);
-      });
+      llvm::interleaveComma(list, printer, [&](Attribute axis) { printer.printAttribute(axis); });
       printer << "]";
     }
   });
@@ -287,9 +264,7 @@ SmallVector<StringRef> AxisResourcesAttr::getAxes(int64_t entry) const {
 // MicrobatchAttr, SegmentsAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-MicrobatchAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                       int64_t dim) {
+LogicalResult MicrobatchAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t dim) {
   // microbatch_c1
   if (dim < 0)
     return emitError() << "microbatch dim is " << dim << ", expected 0 or more";
@@ -299,20 +274,15 @@ MicrobatchAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 Attribute MicrobatchAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   int64_t dim;
-  if (parser.parseLess() || parseKeywordEqual(parser, "dim") ||
-      parser.parseInteger(dim) || parser.parseGreater())
+  if (parser.parseLess() || parseKeywordEqual(parser, "dim") || parser.parseInteger(dim) || parser.parseGreater())
     return {};
-  return getVerified<MicrobatchAttr>([&] { return parser.emitError(loc); }, parser.getContext(),
-                    dim);
+  return getVerified<MicrobatchAttr>([&] { return parser.emitError(loc); }, parser.getContext(), dim);
 }
 
-void MicrobatchAttr::print(AsmPrinter &printer) const {
-  printer << "<dim = " << getDim() << ">";
-}
+void MicrobatchAttr::print(AsmPrinter &printer) const { printer << "<dim = " << getDim() << ">"; }
 
-LogicalResult
-SegmentsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                     int64_t dim, ArrayRef<int64_t> sizes, int64_t unit, bool) {
+LogicalResult SegmentsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t dim,
+                                   ArrayRef<int64_t> sizes, int64_t unit, bool) {
   // segments_c1
   if (dim < 0)
     return emitError() << "segments dim is " << dim << ", expected 0 or more";
@@ -322,12 +292,10 @@ SegmentsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "segments have no parts, expected at least one";
   for (int64_t size : sizes) {
     if (size < 1)
-      return emitError() << "segment size is " << size
-                         << ", expected at least 1";
+      return emitError() << "segment size is " << size << ", expected at least 1";
     // segments_c2
     if (size % unit != 0)
-      return emitError() << "segment size is " << size
-                         << ", expected a multiple of unit " << unit;
+      return emitError() << "segment size is " << size << ", expected a multiple of unit " << unit;
   }
   return success();
 }
@@ -336,8 +304,7 @@ Attribute SegmentsAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   int64_t dim, unit = 1;
   SmallVector<int64_t> sizes;
-  if (parser.parseLess() || parser.parseInteger(dim) || parser.parseComma() ||
-      parseIntegers(parser, sizes))
+  if (parser.parseLess() || parser.parseInteger(dim) || parser.parseComma() || parseIntegers(parser, sizes))
     return {};
   bool replicate = false;
   while (!replicate && succeeded(parser.parseOptionalComma())) {
@@ -348,8 +315,8 @@ Attribute SegmentsAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  return getVerified<SegmentsAttr>([&] { return parser.emitError(loc); }, parser.getContext(),
-                    dim, sizes, unit, replicate);
+  return getVerified<SegmentsAttr>([&] { return parser.emitError(loc); }, parser.getContext(), dim, sizes, unit,
+                                   replicate);
 }
 
 void SegmentsAttr::print(AsmPrinter &printer) const {
@@ -366,16 +333,15 @@ void SegmentsAttr::print(AsmPrinter &printer) const {
 // PartAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult PartAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                               RankedTensorType stored, int64_t dim, int64_t offset, int64_t unit,
-                               int64_t argument) {
+LogicalResult PartAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, RankedTensorType stored, int64_t dim,
+                               int64_t offset, int64_t unit, int64_t argument) {
   // part_c1
   if (dim < 0 || dim >= stored.getRank())
-    return emitError() << "part dim is " << dim << ", expected 0 or more and less than "
-                       << stored.getRank() << ", the rank of " << stored;
+    return emitError() << "part dim is " << dim << ", expected 0 or more and less than " << stored.getRank()
+                       << ", the rank of " << stored;
   if (offset < 0 || argument < 0 || unit < 1)
-    return emitError() << "part has offset " << offset << ", unit " << unit << " and argument "
-                       << argument << ", expected none negative and a positive unit";
+    return emitError() << "part has offset " << offset << ", unit " << unit << " and argument " << argument
+                       << ", expected none negative and a positive unit";
   return success();
 }
 
@@ -383,18 +349,17 @@ Attribute PartAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   RankedTensorType stored;
   int64_t dim, offset, unit = 1, argument;
-  if (parser.parseLess() || parser.parseType(stored) || parser.parseComma() ||
-      parseKeywordEqual(parser, "dim") || parser.parseInteger(dim) || parser.parseComma() ||
-      parseKeywordEqual(parser, "offset") || parser.parseInteger(offset) || parser.parseComma() ||
-      parseKeywordEqual(parser, "unit") || parser.parseInteger(unit) || parser.parseComma() ||
-      parseKeywordEqual(parser, "argument") || parser.parseInteger(argument) ||
-      parser.parseGreater())
+  if (parser.parseLess() || parser.parseType(stored) || parser.parseComma() || parseKeywordEqual(parser, "dim") ||
+      parser.parseInteger(dim) || parser.parseComma() || parseKeywordEqual(parser, "offset") ||
+      parser.parseInteger(offset) || parser.parseComma() || parseKeywordEqual(parser, "unit") ||
+      parser.parseInteger(unit) || parser.parseComma() || parseKeywordEqual(parser, "argument") ||
+      parser.parseInteger(argument) || parser.parseGreater())
     return {};
-  return getVerified<PartAttr>([&] { return parser.emitError(loc); }, parser.getContext(), stored,
-                               dim, offset, unit, argument);
+  return getVerified<PartAttr>([&] { return parser.emitError(loc); }, parser.getContext(), stored, dim, offset, unit,
+                               argument);
 }
 
 void PartAttr::print(AsmPrinter &printer) const {
-  printer << "<" << getStored() << ", dim = " << getDim() << ", offset = " << getOffset()
-          << ", unit = " << getUnit() << ", argument = " << getArgument() << ">";
+  printer << "<" << getStored() << ", dim = " << getDim() << ", offset = " << getOffset() << ", unit = " << getUnit()
+          << ", argument = " << getArgument() << ">";
 }

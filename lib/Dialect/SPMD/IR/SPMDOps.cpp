@@ -25,27 +25,22 @@ LogicalResult MeshOp::verify() {
   if (std::optional<ShardingError> error = verifyMesh(plain))
     return emitOpError() << error->message;
   // mesh_c3
-  for (auto [name, costs] :
-       {std::pair<StringRef, ArrayRef<double>>{"alpha", mesh.alpha},
-        std::pair<StringRef, ArrayRef<double>>{"beta", mesh.beta}}) {
+  for (auto [name, costs] : {std::pair<StringRef, ArrayRef<double>>{"alpha", mesh.alpha},
+                             std::pair<StringRef, ArrayRef<double>>{"beta", mesh.beta}}) {
     if (!(*this)->hasAttr(name))
       continue;
     if (costs.size() != mesh.axes.size())
-      return emitOpError() << name << " has " << costs.size()
-                           << " costs, expected one for each of "
-                           << mesh.axes.size() << " axes";
+      return emitOpError() << name << " has " << costs.size() << " costs, expected one for each of " << mesh.axes.size()
+                           << " axes";
     for (double cost : costs)
       if (!(cost > 0))
-        return emitOpError() << name << " has the cost " << cost
-                             << ", expected positive costs";
+        return emitOpError() << name << " has the cost " << cost << ", expected positive costs";
   }
   // mesh_c4
   if (mesh.flops && !(*mesh.flops > 0))
-    return emitOpError() << "flops is " << *mesh.flops
-                         << ", expected a positive rate";
+    return emitOpError() << "flops is " << *mesh.flops << ", expected a positive rate";
   if (mesh.memory && *mesh.memory <= 0)
-    return emitOpError() << "memory is " << *mesh.memory
-                         << ", expected a positive number of bytes";
+    return emitOpError() << "memory is " << *mesh.memory << ", expected a positive number of bytes";
   return success();
 }
 
@@ -57,32 +52,28 @@ LogicalResult WithShardingConstraintOp::verify() {
   // with_sharding_constraint_c1
   int given = !!getShardingAttr() + !!getAxisResourcesAttr() + !!getOrtAttr();
   if (given != 1)
-    return emitOpError() << given << " shardings are given, expected one of "
+    return emitOpError() << given
+                         << " shardings are given, expected one of "
                             "sharding, axis_resources and ort";
   // with_sharding_constraint_c3
   if (ShardingAttr sharding = getShardingAttr())
     if (!sharding.getUnreduced().empty())
-      return emitOpError()
-             << "constrains the value to be unreduced, expected a complete "
-                "value";
+      return emitOpError() << "constrains the value to be unreduced, expected a complete "
+                              "value";
   // with_sharding_constraint_c4
   if (AxisResourcesAttr resources = getAxisResourcesAttr())
     if (resources.getNumEntries() > getType().getRank())
-      return emitOpError() << resources.getNumEntries()
-                           << " axis resources are given, expected at most "
-                           << getType().getRank() << ", the rank of "
-                           << getType();
+      return emitOpError() << resources.getNumEntries() << " axis resources are given, expected at most "
+                           << getType().getRank() << ", the rank of " << getType();
   return success();
 }
 
-LogicalResult WithShardingConstraintOp::verifySymbolUses(
-    SymbolTableCollection &symbolTable) {
+LogicalResult WithShardingConstraintOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   // with_sharding_constraint_c2
   ShardingAttr sharding = getShardingAttr();
   if (!sharding)
     return success();
-  return verifySharding(getOperation(), sharding, getType(), "the value",
-                        symbolTable);
+  return verifySharding(getOperation(), sharding, getType(), "the value", symbolTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,8 +82,7 @@ LogicalResult WithShardingConstraintOp::verifySymbolUses(
 
 LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   // reshard_c1
-  return verifySharding(getOperation(), getSharding(), getType(), "the value",
-                        symbolTable);
+  return verifySharding(getOperation(), getSharding(), getType(), "the value", symbolTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,10 +105,8 @@ LogicalResult StageBoundaryOp::verify() {
     for (auto [i, input] : llvm::enumerate(getInputs())) {
       auto type = cast<RankedTensorType>(input.getType());
       if (resources.getNumEntries() > type.getRank())
-        return emitOpError() << resources.getNumEntries()
-                             << " axis resources are given, expected at most "
-                             << type.getRank() << ", the rank of operand #"
-                             << i;
+        return emitOpError() << resources.getNumEntries() << " axis resources are given, expected at most "
+                             << type.getRank() << ", the rank of operand #" << i;
     }
   return success();
 }

@@ -29,13 +29,11 @@ ParseResult spmd::parseDimEntry(AsmParser &parser, DimEntryAttr &entry) {
     return parser.emitError(loc, "axis name is empty, expected a name");
   int64_t pre = 1, size = 0;
   if (succeeded(parser.parseOptionalColon())) {
-    if (parser.parseLParen() || parser.parseInteger(pre) ||
-        parser.parseRParen() || parser.parseInteger(size))
+    if (parser.parseLParen() || parser.parseInteger(pre) || parser.parseRParen() || parser.parseInteger(size))
       return failure();
     if (size <= 0 || pre <= 0)
-      return parser.emitError(loc)
-             << "sub-axis \"" << axis << "\":(" << pre << ")" << size
-             << " has a size below 1, expected positive sizes";
+      return parser.emitError(loc) << "sub-axis \"" << axis << "\":(" << pre << ")" << size
+                                   << " has a size below 1, expected positive sizes";
   }
   entry = getVerified<DimEntryAttr>(emitError, context, axis, pre, size);
   return success(!!entry);
@@ -51,27 +49,22 @@ void spmd::printDimEntry(AsmPrinter &printer, DimEntryAttr entry) {
     printer << ":(" << entry.getPre() << ")" << entry.getSize();
 }
 
-ParseResult spmd::parseAxisSet(AsmParser &parser,
-                               SmallVectorImpl<DimEntryAttr> &entries) {
-  return parser.parseCommaSeparatedList(
-      AsmParser::Delimiter::Braces, [&]() -> ParseResult {
-        SMLoc loc = parser.getCurrentLocation();
-        DimEntryAttr entry;
-        if (parseDimEntry(parser, entry))
-          return failure();
-        if (entry.isGap())
-          return parser.emitError(loc,
-                                  "found a gap factor, expected an axis name");
-        entries.push_back(entry);
-        return success();
-      });
+ParseResult spmd::parseAxisSet(AsmParser &parser, SmallVectorImpl<DimEntryAttr> &entries) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    DimEntryAttr entry;
+    if (parseDimEntry(parser, entry))
+      return failure();
+    if (entry.isGap())
+      return parser.emitError(loc, "found a gap factor, expected an axis name");
+    entries.push_back(entry);
+    return success();
+  });
 }
 
 void spmd::printAxisSet(AsmPrinter &printer, ArrayRef<DimEntryAttr> entries) {
   printer << "{";
-  llvm::interleaveComma(entries, printer, [&](DimEntryAttr entry) {
-    printDimEntry(printer, entry);
-  });
+  llvm::interleaveComma(entries, printer, [&](DimEntryAttr entry) { printDimEntry(printer, entry); });
   printer << "}";
 }
 
@@ -79,17 +72,15 @@ ParseResult spmd::parseDimSharding(AsmParser &parser, DimShardingAttr &dim) {
   SmallVector<DimEntryAttr> entries;
   bool open = false;
   SMLoc start = parser.getCurrentLocation();
-  ParseResult list = parser.parseCommaSeparatedList(
-      AsmParser::Delimiter::Braces, [&]() -> ParseResult {
-        if (open)
-          return parser.emitError(parser.getCurrentLocation(),
-                                  "found an entry after '?', expected '}'");
-        if (succeeded(parser.parseOptionalQuestion())) {
-          open = true;
-          return success();
-        }
-        return parseDimEntry(parser, entries.emplace_back());
-      });
+  ParseResult list = parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() -> ParseResult {
+    if (open)
+      return parser.emitError(parser.getCurrentLocation(), "found an entry after '?', expected '}'");
+    if (succeeded(parser.parseOptionalQuestion())) {
+      open = true;
+      return success();
+    }
+    return parseDimEntry(parser, entries.emplace_back());
+  });
   if (list)
     return failure();
 
@@ -102,17 +93,14 @@ ParseResult spmd::parseDimSharding(AsmParser &parser, DimShardingAttr &dim) {
       return parser.emitError(loc) << "found '" << keyword
                                    << "' after a dimension, expected a priority "
                                       "such as 'p1'";
-  dim = getVerified<DimShardingAttr>([&] { return parser.emitError(start); },
-                                    parser.getContext(), entries, open,
-                                    priority);
+  dim = getVerified<DimShardingAttr>([&] { return parser.emitError(start); }, parser.getContext(), entries, open,
+                                     priority);
   return success(!!dim);
 }
 
 void spmd::printDimSharding(AsmPrinter &printer, DimShardingAttr dim) {
   printer << "{";
-  llvm::interleaveComma(dim.getEntries(), printer, [&](DimEntryAttr entry) {
-    printDimEntry(printer, entry);
-  });
+  llvm::interleaveComma(dim.getEntries(), printer, [&](DimEntryAttr entry) { printDimEntry(printer, entry); });
   if (dim.getOpen())
     printer << (dim.getEntries().empty() ? "?" : ", ?");
   printer << "}";
@@ -120,34 +108,28 @@ void spmd::printDimSharding(AsmPrinter &printer, DimShardingAttr dim) {
     printer << "p" << dim.getPriority();
 }
 
-ParseResult spmd::parseDimShardings(AsmParser &parser,
-                                    SmallVectorImpl<DimShardingAttr> &dims) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-    return parseDimSharding(parser, dims.emplace_back());
-  });
+ParseResult spmd::parseDimShardings(AsmParser &parser, SmallVectorImpl<DimShardingAttr> &dims) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parseDimSharding(parser, dims.emplace_back()); });
 }
 
-ParseResult spmd::parseReductionKeyword(AsmParser &parser,
-                                        ReductionKind &kind) {
+ParseResult spmd::parseReductionKeyword(AsmParser &parser, ReductionKind &kind) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef keyword;
   if (failed(parser.parseOptionalKeyword(&keyword)))
     return parser.emitError(loc, "expected a reduction such as 'sum'");
   std::optional<ReductionKind> parsed = parseReductionKind(keyword);
   if (!parsed)
-    return parser.emitError(loc)
-           << "unknown reduction '" << keyword
-           << "', expected one of sum, prod, and, or, xor, max, min, umax, "
-              "umin, maxnum, minnum";
+    return parser.emitError(loc) << "unknown reduction '" << keyword
+                                 << "', expected one of sum, prod, and, or, xor, max, min, umax, "
+                                    "umin, maxnum, minnum";
   kind = *parsed;
   return success();
 }
 
-ParseResult spmd::parseIntegers(AsmParser &parser,
-                                SmallVectorImpl<int64_t> &values) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-    return parser.parseInteger(values.emplace_back());
-  });
+ParseResult spmd::parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &values) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(values.emplace_back()); });
 }
 
 ParseResult spmd::parseKeywordEqual(AsmParser &parser, StringRef name) {
@@ -158,9 +140,8 @@ ParseResult spmd::parseKeywordEqual(AsmParser &parser, StringRef name) {
 // DimEntryAttr, DimShardingAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-DimEntryAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                     StringRef axis, int64_t pre, int64_t size) {
+LogicalResult DimEntryAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef axis, int64_t pre,
+                                   int64_t size) {
   // dim_entry_c1
   if (axis.empty() && size < 1)
     return emitError() << "gap factor is " << size << ", expected at least 1";
@@ -172,8 +153,7 @@ DimEntryAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 
 Attribute DimEntryAttr::parse(AsmParser &parser, Type) {
   DimEntryAttr entry;
-  if (parser.parseLess() || parseDimEntry(parser, entry) ||
-      parser.parseGreater())
+  if (parser.parseLess() || parseDimEntry(parser, entry) || parser.parseGreater())
     return {};
   return entry;
 }
@@ -184,20 +164,17 @@ void DimEntryAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult
-DimShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                        ArrayRef<DimEntryAttr>, bool, int64_t priority) {
+LogicalResult DimShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<DimEntryAttr>, bool,
+                                      int64_t priority) {
   // dim_sharding_c1
   if (priority < 0)
-    return emitError() << "priority is " << priority
-                       << ", expected 0 (strongest) or more";
+    return emitError() << "priority is " << priority << ", expected 0 (strongest) or more";
   return success();
 }
 
 Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
   DimShardingAttr dim;
-  if (parser.parseLess() || parseDimSharding(parser, dim) ||
-      parser.parseGreater())
+  if (parser.parseLess() || parseDimSharding(parser, dim) || parser.parseGreater())
     return {};
   return dim;
 }
@@ -217,8 +194,7 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   SmallVector<DimShardingAttr> dims;
   SmallVector<DimEntryAttr> replicated, unreduced;
   ReductionKind kind = ReductionKind::Sum;
-  if (parser.parseLess() || parser.parseAttribute(mesh) ||
-      parser.parseComma() || parseDimShardings(parser, dims))
+  if (parser.parseLess() || parser.parseAttribute(mesh) || parser.parseComma() || parseDimShardings(parser, dims))
     return {};
   bool hasReplicated = false, hasUnreduced = false;
   while (succeeded(parser.parseOptionalComma())) {
@@ -227,8 +203,7 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
       hasReplicated = true;
       if (parser.parseEqual() || parseAxisSet(parser, replicated))
         return {};
-    } else if (!hasUnreduced &&
-               succeeded(parser.parseOptionalKeyword("unreduced"))) {
+    } else if (!hasUnreduced && succeeded(parser.parseOptionalKeyword("unreduced"))) {
       hasUnreduced = true;
       if (succeeded(parser.parseOptionalLParen()))
         if (parseReductionKeyword(parser, kind) || parser.parseRParen())
@@ -251,9 +226,7 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << "<";
   printer.printAttributeWithoutType(getMesh());
   printer << ", [";
-  llvm::interleaveComma(getDims(), printer, [&](DimShardingAttr dim) {
-    printDimSharding(printer, dim);
-  });
+  llvm::interleaveComma(getDims(), printer, [&](DimShardingAttr dim) { printDimSharding(printer, dim); });
   printer << "]";
   if (!getReplicated().empty()) {
     printer << ", replicated = ";
@@ -270,27 +243,21 @@ void ShardingAttr::print(AsmPrinter &printer) const {
 }
 
 bool ShardingAttr::isOpen() const {
-  return llvm::any_of(getDims(),
-                      [](DimShardingAttr dim) { return dim.getOpen(); });
+  return llvm::any_of(getDims(), [](DimShardingAttr dim) { return dim.getOpen(); });
 }
 
 bool ShardingAttr::isReplicated() const {
-  return getUnreduced().empty() &&
-         llvm::all_of(getDims(), [](DimShardingAttr dim) {
-           return llvm::all_of(dim.getEntries(),
-                               [](DimEntryAttr e) { return e.isGap(); });
+  return getUnreduced().empty() && llvm::all_of(getDims(), [](DimShardingAttr dim) {
+           return llvm::all_of(dim.getEntries(), [](DimEntryAttr e) { return e.isGap(); });
          });
 }
 
-ShardingAttr ShardingAttr::getFullyOpen(MLIRContext *context,
-                                        FlatSymbolRefAttr mesh, int64_t rank) {
+ShardingAttr ShardingAttr::getFullyOpen(MLIRContext *context, FlatSymbolRefAttr mesh, int64_t rank) {
   auto dim = DimShardingAttr::get(context, {}, /*open=*/true, /*priority=*/0);
   return get(context, mesh, SmallVector<DimShardingAttr>(rank, dim));
 }
 
-ShardingAttr ShardingAttr::getFullyReplicated(MLIRContext *context,
-                                              FlatSymbolRefAttr mesh,
-                                              int64_t rank) {
+ShardingAttr ShardingAttr::getFullyReplicated(MLIRContext *context, FlatSymbolRefAttr mesh, int64_t rank) {
   auto dim = DimShardingAttr::get(context, {}, /*open=*/false, /*priority=*/0);
   return get(context, mesh, SmallVector<DimShardingAttr>(rank, dim));
 }
@@ -300,8 +267,7 @@ ShardingAttr ShardingAttr::getClosed() const {
   for (DimShardingAttr dim : getDims())
     dims.push_back(DimShardingAttr::get(getContext(), dim.getEntries(),
                                         /*open=*/false, dim.getPriority()));
-  return get(getContext(), getMesh(), dims, getReplicated(), getUnreducedKind(),
-             getUnreduced());
+  return get(getContext(), getMesh(), dims, getReplicated(), getUnreducedKind(), getUnreduced());
 }
 
 //===----------------------------------------------------------------------===//
@@ -311,8 +277,7 @@ ShardingAttr ShardingAttr::getClosed() const {
 Attribute AxesAttr::parse(AsmParser &parser, Type) {
   FlatSymbolRefAttr mesh;
   SmallVector<DimEntryAttr> axes;
-  if (parser.parseLess() || parser.parseAttribute(mesh) ||
-      parser.parseComma() || parseAxisSet(parser, axes) ||
+  if (parser.parseLess() || parser.parseAttribute(mesh) || parser.parseComma() || parseAxisSet(parser, axes) ||
       parser.parseGreater())
     return {};
   return get(parser.getContext(), mesh, axes);
@@ -326,14 +291,12 @@ void AxesAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult
-FactorsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                    FlatSymbolRefAttr, ArrayRef<DimShardingAttr> factors) {
+LogicalResult FactorsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, FlatSymbolRefAttr,
+                                  ArrayRef<DimShardingAttr> factors) {
   // factors_c1
   for (auto [i, factor] : llvm::enumerate(factors))
     if (factor.getOpen() || factor.getPriority() != 0)
-      return emitError() << "factor " << i
-                         << " is open or has a priority, expected a list of axes";
+      return emitError() << "factor " << i << " is open or has a priority, expected a list of axes";
   return success();
 }
 
@@ -341,20 +304,16 @@ Attribute FactorsAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   FlatSymbolRefAttr mesh;
   SmallVector<DimShardingAttr> factors;
-  if (parser.parseLess() || parser.parseAttribute(mesh) ||
-      parser.parseComma() || parseDimShardings(parser, factors) ||
+  if (parser.parseLess() || parser.parseAttribute(mesh) || parser.parseComma() || parseDimShardings(parser, factors) ||
       parser.parseGreater())
     return {};
-  return getVerified<FactorsAttr>([&] { return parser.emitError(loc); }, parser.getContext(),
-                    mesh, factors);
+  return getVerified<FactorsAttr>([&] { return parser.emitError(loc); }, parser.getContext(), mesh, factors);
 }
 
 void FactorsAttr::print(AsmPrinter &printer) const {
   printer << "<";
   printer.printAttributeWithoutType(getMesh());
   printer << ", [";
-  llvm::interleaveComma(getFactors(), printer, [&](DimShardingAttr dim) {
-    printDimSharding(printer, dim);
-  });
+  llvm::interleaveComma(getFactors(), printer, [&](DimShardingAttr dim) { printDimSharding(printer, dim); });
   printer << "]>";
 }

@@ -6,9 +6,7 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 DoneOp StartOp::getDone() {
-  return getNumResults() == 0 || getResult(0).use_empty()
-             ? DoneOp()
-             : dyn_cast<DoneOp>(*getResult(0).user_begin());
+  return getNumResults() == 0 || getResult(0).use_empty() ? DoneOp() : dyn_cast<DoneOp>(*getResult(0).user_begin());
 }
 
 LogicalResult StartOp::verifyRegions() {
@@ -32,8 +30,7 @@ LogicalResult StartOp::verifyRegions() {
                             "of their results in order";
   // start_c4
   DoneOp done = getDone();
-  if (!done || done->getBlock() != (*this)->getBlock() ||
-      done.getInputs() != ValueRange(getResults()) ||
+  if (!done || done->getBlock() != (*this)->getBlock() || done.getInputs() != ValueRange(getResults()) ||
       !llvm::all_of(getResults(), [](Value value) { return value.hasOneUse(); }))
     return emitOpError() << "has results that are read elsewhere than by one spmd.done, expected "
                             "one of the same block that takes them in order";
@@ -52,8 +49,7 @@ LogicalResult StartOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
       return failure();
     SmallVector<RankDigit, 2> own = getMovedRanks(source, target);
     bool isAlone = llvm::hasSingleElement(getBody().front().without_terminator());
-    if (!isAlone && ((ranks && (*ranks != own || mesh != op.getFromMesh())) ||
-                     op.getFromMesh() != op.getToMesh()))
+    if (!isAlone && ((ranks && (*ranks != own || mesh != op.getFromMesh())) || op.getFromMesh() != op.getToMesh()))
       return op->emitOpError() << "moves data among other devices than the rest of its "
                                   "spmd.start, expected the same axes of one mesh";
     ranks = std::move(own);

@@ -24,34 +24,25 @@ std::string spmd::nearestNames(StringRef name, ArrayRef<StringRef> known) {
   }
   if (best > std::max<size_t>(2, name.size() / 3))
     nearest.assign(known.begin(), known.end());
-  return llvm::join(llvm::map_range(nearest,
-                                    [](StringRef n) {
-                                      return "\"" + n.str() + "\"";
-                                    }),
-                    ", ");
+  return llvm::join(llvm::map_range(nearest, [](StringRef n) { return "\"" + n.str() + "\""; }), ", ");
 }
 
-void spmd::emitUnknownMesh(FlatSymbolRefAttr name, Operation *from,
-                           EmitErrorFn emitError) {
+void spmd::emitUnknownMesh(FlatSymbolRefAttr name, Operation *from, EmitErrorFn emitError) {
   // Builds the list of meshes; errors need not be cheap.
   MeshCache(from).lookupOrEmit(name, emitError);
 }
 
-void spmd::emitUnknownAxis(StringRef name, const Mesh &mesh,
-                           EmitErrorFn emitError) {
+void spmd::emitUnknownAxis(StringRef name, const Mesh &mesh, EmitErrorFn emitError) {
   InFlightDiagnostic diag = emitError();
   diag << "unknown axis \"" << name << "\", expected one of ";
-  llvm::interleaveComma(mesh.axes, diag, [&](const MeshAxis &axis) {
-    diag << "\"" << axis.name << "\"";
-  });
+  llvm::interleaveComma(mesh.axes, diag, [&](const MeshAxis &axis) { diag << "\"" << axis.name << "\""; });
   diag.attachNote() << "available axes: " << mesh.axesToString();
 }
 
 /// `axis "x"` or `axes "x", "y":(1)2`.
 static std::string describeAxes(ArrayRef<DimEntry> entries, const Mesh &mesh) {
   DimEntries axes;
-  llvm::copy_if(entries, std::back_inserter(axes),
-                [](const DimEntry &e) { return !e.isGap(); });
+  llvm::copy_if(entries, std::back_inserter(axes), [](const DimEntry &e) { return !e.isGap(); });
   return (axes.size() == 1 ? "axis " : "axes ") + toString(axes, mesh);
 }
 
@@ -65,22 +56,17 @@ static std::string listDivisors(int64_t size) {
         large.push_back(size / d);
     }
   small.append(large.rbegin(), large.rend());
-  return llvm::join(
-      llvm::map_range(small, [](int64_t d) { return std::to_string(d); }),
-      ", ");
+  return llvm::join(llvm::map_range(small, [](int64_t d) { return std::to_string(d); }), ", ");
 }
 
-LogicalResult spmd::verifyShardingOf(const Sharding &sharding, Type type,
-                                     const Mesh &mesh, const Twine &what,
+LogicalResult spmd::verifyShardingOf(const Sharding &sharding, Type type, const Mesh &mesh, const Twine &what,
                                      EmitErrorFn emitError, bool allowUneven) {
   if (auto shaped = dyn_cast<ShapedType>(type); shaped && !shaped.hasRank())
-    return emitError() << "sharding of " << what << " of type " << type
-                       << ", expected a ranked type";
+    return emitError() << "sharding of " << what << " of type " << type << ", expected a ranked type";
   SmallVector<int64_t> shape(getShape(type));
   // sharding_c3
   if (sharding.dims.size() != shape.size())
-    return emitError() << "sharding of " << what << " has "
-                       << sharding.dims.size() << " dimensions, expected "
+    return emitError() << "sharding of " << what << " has " << sharding.dims.size() << " dimensions, expected "
                        << shape.size() << ", the rank of " << type;
   // A dynamic dimension is taken to be one that the axes divide.
   for (auto [size, dim] : llvm::zip_equal(shape, sharding.dims))
@@ -88,14 +74,13 @@ LogicalResult spmd::verifyShardingOf(const Sharding &sharding, Type type,
       size = std::max<int64_t>(totalFactor(dim.entries), 1);
 
   // sharding_c2, and sharding_c4 for gaps and sub-axes
-  if (std::optional<ShardingError> error =
-          verifySharding(sharding, mesh, shape, /*allowUneven=*/true)) {
+  if (std::optional<ShardingError> error = verifySharding(sharding, mesh, shape, /*allowUneven=*/true)) {
     InFlightDiagnostic diag = emitError();
     diag << "illegal sharding of " << what << ": " << error->message;
     diag.attachNote() << "available axes: " << mesh.axesToString();
     if (error->dim >= 0 && StringRef(error->reason).ends_with("not_dividing"))
-      diag.attachNote() << "legal axis products for size " << shape[error->dim]
-                        << ": " << listDivisors(shape[error->dim]);
+      diag.attachNote() << "legal axis products for size " << shape[error->dim] << ": "
+                        << listDivisors(shape[error->dim]);
     return diag;
   }
   if (allowUneven)
@@ -109,11 +94,9 @@ LogicalResult spmd::verifyShardingOf(const Sharding &sharding, Type type,
     if (devices == 1 || size % factor == 0)
       continue;
     InFlightDiagnostic diag = emitError();
-    diag << "dim " << i << " of " << what << " (size " << size
-         << ") cannot be split by " << describeAxes(entries, mesh)
+    diag << "dim " << i << " of " << what << " (size " << size << ") cannot be split by " << describeAxes(entries, mesh)
          << " (size " << devices << "), expected a multiple of " << factor;
-    diag.attachNote() << "legal axis products for size " << size << ": "
-                      << listDivisors(size);
+    diag.attachNote() << "legal axis products for size " << size << ": " << listDivisors(size);
     return diag;
   }
   return success();
@@ -146,9 +129,8 @@ LogicalResult spmd::verifyReductionOf(ReductionKind kind, Type type, EmitErrorFn
   }
   if (legal)
     return success();
-  InFlightDiagnostic diag = emitError() << "reduction " << stringifyReductionKind(kind)
-                                        << " is not defined for " << element
-                                        << ", expected one that is";
+  InFlightDiagnostic diag = emitError() << "reduction " << stringifyReductionKind(kind) << " is not defined for "
+                                        << element << ", expected one that is";
   diag.attachNote() << "reductions for " << element << ": "
                     << (isInteger ? "sum, prod, and, or, xor, max, min, umax, "
                                     "umin"
@@ -157,25 +139,21 @@ LogicalResult spmd::verifyReductionOf(ReductionKind kind, Type type, EmitErrorFn
   return diag;
 }
 
-LogicalResult spmd::verifyShardingOf(ShardingAttr attr, Type type,
-                                     const Mesh &mesh, const Twine &what,
+LogicalResult spmd::verifyShardingOf(ShardingAttr attr, Type type, const Mesh &mesh, const Twine &what,
                                      EmitErrorFn emitError, bool allowUneven) {
   // sharding_c2
   FailureOr<Sharding> sharding = toSharding(attr, mesh, emitError);
-  if (failed(sharding) ||
-      failed(verifyShardingOf(*sharding, type, mesh, what, emitError, allowUneven)))
+  if (failed(sharding) || failed(verifyShardingOf(*sharding, type, mesh, what, emitError, allowUneven)))
     return failure();
   // sharding_c6
-  return attr.getUnreduced().empty() ? success()
-                                     : verifyReductionOf(attr.getUnreducedKind(), type, emitError);
+  return attr.getUnreduced().empty() ? success() : verifyReductionOf(attr.getUnreducedKind(), type, emitError);
 }
 
 //===----------------------------------------------------------------------===//
 // For op verifiers
 //===----------------------------------------------------------------------===//
 
-FailureOr<Mesh> spmd::getMeshOrEmit(Operation *op, FlatSymbolRefAttr name,
-                                    SymbolTableCollection &symbolTable) {
+FailureOr<Mesh> spmd::getMeshOrEmit(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbolTable) {
   // sharding_c1
   auto mesh = symbolTable.lookupNearestSymbolFrom<MeshOp>(op, name);
   if (!mesh) {
@@ -185,14 +163,10 @@ FailureOr<Mesh> spmd::getMeshOrEmit(Operation *op, FlatSymbolRefAttr name,
   return toMesh(mesh);
 }
 
-LogicalResult spmd::verifySharding(Operation *op, ShardingAttr sharding,
-                                   Type type, const Twine &what,
-                                   SymbolTableCollection &symbolTable,
-                                   bool allowUneven) {
+LogicalResult spmd::verifySharding(Operation *op, ShardingAttr sharding, Type type, const Twine &what,
+                                   SymbolTableCollection &symbolTable, bool allowUneven) {
   FailureOr<Mesh> mesh = getMeshOrEmit(op, sharding.getMesh(), symbolTable);
   if (failed(mesh))
     return failure();
-  return verifyShardingOf(
-      sharding, type, *mesh, what, [&] { return op->emitOpError(); },
-      allowUneven);
+  return verifyShardingOf(sharding, type, *mesh, what, [&] { return op->emitOpError(); }, allowUneven);
 }

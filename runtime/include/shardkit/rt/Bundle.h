@@ -27,15 +27,14 @@ public:
   Expected<std::string> hash() const;
   /// Loads the program if need be and looks the entry point up. An error where it says
   /// itself that it needs other buffers than it would be given.
-  Expected<sk_program> entry(const FunctionInfo &function, const EntryPoint &entry,
-                             size_t numArguments, size_t numResults);
+  Expected<sk_program> entry(const FunctionInfo &function, const EntryPoint &entry, size_t numArguments,
+                             size_t numResults);
   /// That of the function, of its reference, and of code that loads a weight.
   Expected<sk_program> entry(const FunctionInfo &function) {
     return entry(function, function.entry, function.arguments.size(), function.results.size());
   }
   Expected<sk_program> referenceEntry(const FunctionInfo &function) {
-    return entry(function, *function.reference, function.referenceArguments.size(),
-                 function.results.size());
+    return entry(function, *function.reference, function.referenceArguments.size(), function.results.size());
   }
 
 private:

@@ -33,14 +33,11 @@ public:
   CollectivePlan(const CollectiveInfo &info, World &world)
       : CollectivePlan(info, world, MeshRanks::all(world.size())) {}
   /// A transfer from the ranks of one mesh to those of another.
-  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
-                 const MeshRanks &destinations);
+  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources, const MeshRanks &destinations);
 
   const CollectiveInfo &info() const { return info_; }
   /// The ranks that take part together with `rank`, ascending.
-  const std::vector<int> &participants(int rank) const {
-    return groups_[size_t(rank)]->ranks();
-  }
+  const std::vector<int> &participants(int rank) const { return groups_[size_t(rank)]->ranks(); }
   Group &group(int rank) const { return *groups_[size_t(rank)]; }
   /// Called by every rank that takes part with its own contiguous buffers, of `count`
   /// items each, as many on all of them, which `mover` moves. False when the world
@@ -58,8 +55,7 @@ public:
   static void offer(std::span<CollectivePlan *const> plans, Group &group, int rank,
                     std::span<const CollectiveBuffers> buffers, Mover &mover = hostMover());
   static bool meet(std::span<CollectivePlan *const> plans, Group &group, int rank,
-                   std::span<const CollectiveBuffers> buffers, Mover &mover = hostMover(),
-                   double *waited = nullptr);
+                   std::span<const CollectiveBuffers> buffers, Mover &mover = hostMover(), double *waited = nullptr);
 
   /// What the plan consists of, for those that move it in another way.
   struct Loop {
@@ -71,8 +67,8 @@ public:
   struct Piece {
     std::vector<int> sources;
     int64_t source, destination;
-    size_t loops = 0;  ///< Index in loopSets_.
-    int64_t shift = 0; ///< Of the digits that choose among replicas.
+    size_t loops = 0;                 ///< Index in loopSets_.
+    int64_t shift = 0;                ///< Of the digits that choose among replicas.
     std::vector<int64_t> packed = {}; ///< Per source, its place in what that one packs.
   };
   /// Of what `rank` takes.
@@ -88,8 +84,8 @@ public:
   std::vector<std::vector<int>> allParticipants() const;
 
 private:
-  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources,
-                 const MeshRanks &destinations, bool isTransfer);
+  CollectivePlan(const CollectiveInfo &info, World &world, const MeshRanks &sources, const MeshRanks &destinations,
+                 bool isTransfer);
   /// What is read in a round: inputs, then the parts that members computed.
   struct Round : Reading {
     const CollectivePlan *plan;
@@ -117,8 +113,7 @@ private:
   /// number.
   std::pair<int64_t, int64_t> partOf(int member, int64_t count, const Group &group) const;
   /// The outputs of `count` items from `item` on; of one where pieces are packed.
-  void computeItems(int rank, int64_t item, int64_t count, Group &group, size_t k, void *outputs,
-                    Mover &mover);
+  void computeItems(int rank, int64_t item, int64_t count, Group &group, size_t k, void *outputs, Mover &mover);
   /// For each piece of `rank` and source, its place in what the source packs.
   void placePacked(int rank);
 
@@ -150,8 +145,7 @@ public:
   /// Waits for the others and computes all outputs, in the first call after the
   /// start; the calls for the other collectives find it done. Error `Aborted`
   /// when the world failed. `waited`: whether this call did the work.
-  Status done(int rank, int64_t id, const void *in, void *out, bool &waited,
-              Mover &mover = hostMover());
+  Status done(int rank, int64_t id, const void *in, void *out, bool &waited, Mover &mover = hostMover());
 
 private:
   /// Where a rank is. Handed and taken count collectives.

@@ -28,8 +28,7 @@ struct Difference {
 };
 
 /// Compares what `rank` holds of `value` with the whole reference.
-Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local,
-                        const void *reference);
+Difference compareLocal(const ValueInfo &value, int64_t rank, const void *local, const void *reference);
 
 /// 32 hexadecimal digits over the elements that `rank` holds of `value`; padding does
 /// not count.

@@ -27,8 +27,7 @@ public:
   virtual const char *strategy() const = 0;
 };
 
-Expected<std::unique_ptr<ContractionPlan>>
-planContraction(const sk_contraction &desc);
+Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction &desc);
 
 /// The plans of one thread, by the address of the descriptor.
 class ContractionCache {

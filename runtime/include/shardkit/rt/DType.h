@@ -67,9 +67,7 @@ std::string shapeString(const Shape &shape);
 /// bytes) overflows.
 std::optional<int64_t> numElements(const Shape &shape);
 
-inline float bf16ToFloat(uint16_t bits) {
-  return std::bit_cast<float>(uint32_t(bits) << 16);
-}
+inline float bf16ToFloat(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
 
 /// Round to nearest even; NaN stays NaN (quiet).
 inline uint16_t floatToBf16(float value) {
@@ -83,8 +81,7 @@ inline float f16ToFloat(uint16_t half) {
   uint32_t sign = uint32_t(half & 0x8000u) << 16;
   uint32_t magnitude = half & 0x7fffu;
   if (magnitude >= 0x7c00u) // Infinity and NaN.
-    return std::bit_cast<float>(sign | 0x7f800000u |
-                                ((magnitude & 0x3ffu) << 13));
+    return std::bit_cast<float>(sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13));
   if (magnitude >= 0x400u) // Normal.
     return std::bit_cast<float>(sign | ((magnitude << 13) + (112u << 23)));
   float value = float(magnitude) * 0x1p-24f; // Subnormal: exact.

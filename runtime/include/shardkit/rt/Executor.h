@@ -25,8 +25,7 @@ public:
   /// reference, which runs on one device). With `arguments` the arguments lie there,
   /// in memory of argumentBytes() aligned to 64 bytes. With `donate` results lie where
   /// the arguments do that they are tied to, which a step then overwrites.
-  void bind(const FunctionInfo &function, bool global = false, void *arguments = nullptr,
-            bool donate = false);
+  void bind(const FunctionInfo &function, bool global = false, void *arguments = nullptr, bool donate = false);
   /// Of a rank that another process runs: its arguments at `arguments` if not null, and
   /// with `results` room for its results and for arguments that lie elsewhere.
   void bindRemote(const FunctionInfo &function, void *arguments, bool results);
@@ -86,7 +85,7 @@ struct RunStats {
   struct Function {
     /// [rank of the mesh][collective]
     std::vector<std::vector<TimeStats>> collectives;
-    std::vector<TimeStats> runs; ///< In a pipeline, [rank of the mesh].
+    std::vector<TimeStats> runs;                ///< In a pipeline, [rank of the mesh].
     std::vector<ContractionStats> contractions; ///< [rank of the mesh]
   };
   std::vector<Function> functions; ///< One, or all of a pipeline.
@@ -123,28 +122,26 @@ public:
   /// process are used. The first rank that fails, or a collective that waits too
   /// long, ends the step on all ranks. Together, where the backend has several
   /// processes: all return the same error.
-  Status run(const FunctionInfo &function, sk_program program,
-             std::vector<RankMemory> &memory, RunStats *stats = nullptr);
+  Status run(const FunctionInfo &function, sk_program program, std::vector<RankMemory> &memory,
+             RunStats *stats = nullptr);
 
   /// The collectives of `function`, which has nothing else, in order; `buffers(rank, id)`
   /// are those of a rank. As a step, whose errors it has.
-  Status runCollectives(
-      const FunctionInfo &function,
-      const std::function<std::pair<const void *, void *>(int64_t rank, size_t id)> &buffers);
+  Status runCollectives(const FunctionInfo &function,
+                        const std::function<std::pair<const void *, void *>(int64_t rank, size_t id)> &buffers);
 
   /// A pipeline; `programs` are those of its functions, `memory` is bound to what the
   /// stage of each rank holds.
-  Status run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs,
-             std::vector<RankMemory> &memory, RunStats *stats = nullptr);
+  Status run(const PipelineInfo &pipeline, const std::vector<sk_program> &programs, std::vector<RankMemory> &memory,
+             RunStats *stats = nullptr);
 
   /// A reference: no collectives, one thread, global shapes.
-  Status runReference(const FunctionInfo &function, sk_program program,
-                      RankMemory &memory);
+  Status runReference(const FunctionInfo &function, sk_program program, RankMemory &memory);
 
   /// Runs a program without collectives as `rank` of `ranks`, on this thread: a
   /// shard function.
-  static Status call(sk_program program, int64_t rank, int64_t ranks, void *const *arguments,
-                     void *const *results, int64_t arenaBytes);
+  static Status call(sk_program program, int64_t rank, int64_t ranks, void *const *arguments, void *const *results,
+                     int64_t arenaBytes);
 
   /// What the environment asks for (SK_FAULT).
   const Fault &fault() const;

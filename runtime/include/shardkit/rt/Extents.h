@@ -84,9 +84,7 @@ struct Extents {
   }
 
   /// The whole value on one device.
-  static Extents identity(int64_t elements) {
-    return {{}, {{elements, 1, 1}}, {}};
-  }
+  static Extents identity(int64_t elements) { return {{}, {{elements, 1, 1}}, {}}; }
 };
 
 /// The loops of `rank` without those of size 1, major to minor in the global
@@ -102,8 +100,7 @@ bool isReplica(const Extents &extents, int64_t rank);
 /// Checks that the loops write every local element exactly once (on a rank
 /// without padding), that every rank's elements lie inside the global value and, with `coverGlobal`, that
 /// the ranks together hold every global element.
-Status validateExtents(const Extents &extents, int64_t localElements,
-                       int64_t globalElements, int64_t devices,
+Status validateExtents(const Extents &extents, int64_t localElements, int64_t globalElements, int64_t devices,
                        bool coverGlobal);
 
 /// One of several parts that make a local buffer up, perhaps from other tensors:
@@ -118,10 +115,8 @@ struct ExtentPiece {
 /// rank without padding) and that none reaches beyond its source. Uneven loops run
 /// over dims of the local buffer, and the places of all pieces together are all of
 /// these. Pieces that lie in one another more finely than nested loops do are refused.
-Status validatePieces(const std::vector<ExtentPiece> &pieces,
-                      const std::vector<int64_t> &sourceElements,
-                      const std::vector<int64_t> &localShape,
-                      const std::vector<int64_t> &globalShape, int64_t devices);
+Status validatePieces(const std::vector<ExtentPiece> &pieces, const std::vector<int64_t> &sourceElements,
+                      const std::vector<int64_t> &localShape, const std::vector<int64_t> &globalShape, int64_t devices);
 
 /// Which of the distinct shards a rank holds, and how many there are; shards are
 /// numbered by where they start, and ranks with the same elements share one.
@@ -144,7 +139,7 @@ public:
   struct Place {
     int64_t rank = -1; ///< The first of those that hold it; -1 if none does.
     int64_t local = 0;
-    int64_t run = 1;   ///< So many elements follow one another in both.
+    int64_t run = 1; ///< So many elements follow one another in both.
   };
   Place find(int64_t global) const;
 
@@ -165,8 +160,7 @@ private:
 
 /// Calls fn(globalOffset, localOffset, count, globalStride, localStride) for
 /// every innermost piece of `rank`, ascending in the outer loops.
-template <typename Fn>
-void forEachPiece(const std::vector<ExtentLoop> &loops, int64_t base, Fn &&fn) {
+template <typename Fn> void forEachPiece(const std::vector<ExtentLoop> &loops, int64_t base, Fn &&fn) {
   for (const ExtentLoop &loop : loops)
     if (loop.size == 0)
       return;
@@ -197,10 +191,8 @@ void forEachPiece(const std::vector<ExtentLoop> &loops, int64_t base, Fn &&fn) {
 }
 
 /// Copies what `rank` holds between a whole global value and its local buffer.
-void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize,
-                 const void *global, void *local);
-void scatterLocal(const Extents &extents, int64_t rank, int64_t elementSize,
-                  const void *local, void *global);
+void gatherLocal(const Extents &extents, int64_t rank, int64_t elementSize, const void *global, void *local);
+void scatterLocal(const Extents &extents, int64_t rank, int64_t elementSize, const void *local, void *global);
 
 } // namespace shardkit::rt
 

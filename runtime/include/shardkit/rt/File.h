@@ -22,8 +22,7 @@ class File {
 public:
   static Expected<std::shared_ptr<File>> open(const std::string &path);
   /// A file in memory; `path` is what errors call it.
-  static Expected<std::shared_ptr<File>> fromMemory(const void *data, int64_t bytes,
-                                                    const std::string &path);
+  static Expected<std::shared_ptr<File>> fromMemory(const void *data, int64_t bytes, const std::string &path);
   ~File();
   File(const File &) = delete;
   File &operator=(const File &) = delete;
@@ -47,8 +46,7 @@ public:
   bool isCached(int64_t offset) const;
 
 private:
-  File(std::string path, int fd, int64_t size)
-      : path_(std::move(path)), fd_(fd), size_(size) {}
+  File(std::string path, int fd, int64_t size) : path_(std::move(path)), fd_(fd), size_(size) {}
   Status rangeError(int64_t offset, int64_t bytes, int64_t got) const;
   std::string path_;
   int fd_;

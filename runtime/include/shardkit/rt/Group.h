@@ -44,7 +44,7 @@ struct Offer {
   int64_t id = -1; ///< Of the collective; all members must offer the same.
   const void *data = nullptr;
   const Reading *reading = nullptr;
-  int64_t count = 1; ///< Items (`CollectivePlan::run`); all must offer as many.
+  int64_t count = 1;      ///< Items (`CollectivePlan::run`); all must offer as many.
   Mover *mover = nullptr; ///< Of this member.
 };
 
@@ -162,8 +162,7 @@ public:
                        const std::vector<int> &missing) const;
   /// The error of ranks that met in two collectives,
   /// or with other numbers of items.
-  static Status mismatchStatus(const std::string &what, int rank, const Offer &mine, int peer,
-                               const Offer &theirs);
+  static Status mismatchStatus(const std::string &what, int rank, const Offer &mine, int peer, const Offer &theirs);
 
   Fault &fault() { return fault_; }
   /// A rank of this process goes without a word: ends the process if ranks are

@@ -28,8 +28,7 @@ public:
   /// An error that lists what there is, before anything is loaded.
   Status check(const std::vector<HostCall> &chain) const;
   /// Applies the calls in order to `input`; `output` is the last result.
-  Status apply(const std::vector<HostCall> &chain, const LoadSource &input, const void *data,
-               Buffer &output) const;
+  Status apply(const std::vector<HostCall> &chain, const LoadSource &input, const void *data, Buffer &output) const;
 
 private:
   struct Entry {

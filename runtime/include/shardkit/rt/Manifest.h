@@ -96,10 +96,10 @@ struct ValueInfo {
   int64_t globalElements = 0, localElements = 0;
   std::string sharding; ///< As text, for people.
   Extents extents;
-  std::optional<LoadInfo> load; ///< Absent: the stored tensor of that name.
+  std::optional<LoadInfo> load;                     ///< Absent: the stored tensor of that name.
   std::optional<std::pair<int64_t, int64_t>> range; ///< Of random integers.
-  std::optional<int64_t> tied; ///< Of a result: the argument it updates.
-  bool exact = false; ///< Of a result: computed by moving data alone.
+  std::optional<int64_t> tied;                      ///< Of a result: the argument it updates.
+  bool exact = false;                               ///< Of a result: computed by moving data alone.
   /// Of a weight: parts of a larger one, side by side on each device. What its global
   /// value is depends on the devices.
   bool isPart = false;
@@ -109,20 +109,7 @@ struct ValueInfo {
   int64_t globalBytes() const { return globalElements * dtypeSize(dtype); }
 };
 
-enum class Reduction {
-  None,
-  Sum,
-  Prod,
-  And,
-  Or,
-  Xor,
-  Max,
-  Min,
-  UMax,
-  UMin,
-  MaxNum,
-  MinNum
-};
+enum class Reduction { None, Sum, Prod, And, Or, Xor, Max, Min, UMax, UMin, MaxNum, MinNum };
 const char *reductionName(Reduction reduction);
 std::optional<Reduction> parseReduction(std::string_view name);
 /// Floats know no bitwise and no unsigned kinds, integers no maxnum/minnum.
@@ -295,8 +282,7 @@ std::string configurationHash(const WeightManifest &manifest);
 
 /// Parses and validates `text`. `fileName` is what errors name. With a
 /// `bundleDir` the program files must exist there with their sizes.
-Expected<Manifest> parseManifest(const std::string &text,
-                                 const std::string &fileName,
+Expected<Manifest> parseManifest(const std::string &text, const std::string &fileName,
                                  const std::string &bundleDir = "");
 
 /// Reads bundleDir/manifest.json.

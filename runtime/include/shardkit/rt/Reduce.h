@@ -12,9 +12,8 @@ namespace shardkit::rt {
 /// in f32 and round once. max and min propagate NaN, maxnum and minnum drop it;
 /// all four order -0 below +0. i1 follows the one-bit integer: sum is xor, the
 /// signed max of true (-1) and false (0) is false.
-void reduceStrided(Reduction reduction, DType dtype, const void *const *in,
-                   int64_t numInputs, int64_t inStride, void *out,
-                   int64_t outStride, int64_t count);
+void reduceStrided(Reduction reduction, DType dtype, const void *const *in, int64_t numInputs, int64_t inStride,
+                   void *out, int64_t outStride, int64_t count);
 
 /// What `reduction` is on i1.
 Reduction reductionOnBits(Reduction reduction);

@@ -52,18 +52,10 @@ private:
   std::string message_;
 };
 
-inline Status invalid(std::string message) {
-  return {Code::Invalid, std::move(message)};
-}
-inline Status notFound(std::string message) {
-  return {Code::NotFound, std::move(message)};
-}
-inline Status ioError(std::string message) {
-  return {Code::IO, std::move(message)};
-}
-inline Status internalError(std::string message) {
-  return {Code::Internal, std::move(message)};
-}
+inline Status invalid(std::string message) { return {Code::Invalid, std::move(message)}; }
+inline Status notFound(std::string message) { return {Code::NotFound, std::move(message)}; }
+inline Status ioError(std::string message) { return {Code::IO, std::move(message)}; }
+inline Status internalError(std::string message) { return {Code::Internal, std::move(message)}; }
 
 template <typename T> class [[nodiscard]] Expected {
 public:
@@ -84,18 +76,18 @@ private:
 
 } // namespace shardkit::rt
 
-#define SK_RETURN_IF_ERROR(expr)                                               \
-  do {                                                                         \
-    if (::shardkit::rt::Status skStatus = (expr); !skStatus.ok())              \
-      return skStatus;                                                         \
+#define SK_RETURN_IF_ERROR(expr)                                                                                       \
+  do {                                                                                                                 \
+    if (::shardkit::rt::Status skStatus = (expr); !skStatus.ok())                                                      \
+      return skStatus;                                                                                                 \
   } while (false)
 
 #define SK_CONCAT_IMPL(a, b) a##b
 #define SK_CONCAT(a, b) SK_CONCAT_IMPL(a, b)
-#define SK_ASSIGN_OR_RETURN(lhs, expr)                                         \
-  auto SK_CONCAT(skExpected, __LINE__) = (expr);                               \
-  if (!SK_CONCAT(skExpected, __LINE__).ok())                                   \
-    return SK_CONCAT(skExpected, __LINE__).status();                           \
+#define SK_ASSIGN_OR_RETURN(lhs, expr)                                                                                 \
+  auto SK_CONCAT(skExpected, __LINE__) = (expr);                                                                       \
+  if (!SK_CONCAT(skExpected, __LINE__).ok())                                                                           \
+    return SK_CONCAT(skExpected, __LINE__).status();                                                                   \
   lhs = std::move(*SK_CONCAT(skExpected, __LINE__))
 
 #endif // SHARDKIT_RT_STATUS_H

@@ -24,11 +24,28 @@ extern "C" {
 typedef struct sk_context sk_context;
 
 enum sk_dtype {
-  SK_F64 = 0, SK_F32, SK_F16, SK_BF16, SK_I64, SK_I32, SK_I16, SK_I8, SK_I1,
+  SK_F64 = 0,
+  SK_F32,
+  SK_F16,
+  SK_BF16,
+  SK_I64,
+  SK_I32,
+  SK_I16,
+  SK_I8,
+  SK_I1,
   /* Stored, loaded and moved, but not computed with. i4 and u4 take a byte each
    * in memory. */
-  SK_U64, SK_U32, SK_U16, SK_U8, SK_F8E4M3FN, SK_F8E5M2, SK_F8E4M3FNUZ, SK_F8E5M2FNUZ,
-  SK_F8E8M0FNU, SK_I4, SK_U4,
+  SK_U64,
+  SK_U32,
+  SK_U16,
+  SK_U8,
+  SK_F8E4M3FN,
+  SK_F8E5M2,
+  SK_F8E4M3FNUZ,
+  SK_F8E5M2FNUZ,
+  SK_F8E8M0FNU,
+  SK_I4,
+  SK_U4,
   SK_STRING = 64 /* Of an extra argument of a shard function only. */
 };
 
@@ -37,8 +54,7 @@ enum sk_dtype {
  * elements at least, on a device to 16 bytes; a result overlaps nothing. `arena` has the
  * manifest's arena_bytes, aligned to 64. Returns 0, or a status once a
  * collective failed. */
-typedef int32_t (*sk_program)(sk_context *ctx, void *const *args,
-                              void *const *results, void *arena);
+typedef int32_t (*sk_program)(sk_context *ctx, void *const *args, void *const *results, void *arena);
 
 /* What an entry point needs, as a constant named like it behind "sk_buffers_"; with the
  * manifest's word on it that is compared. Older programs have none. */
@@ -55,8 +71,7 @@ SK_EXPORT int32_t sk_collective(sk_context *ctx, int64_t id, const void *in, voi
 /* Performs collective `id` on `count` items of the size that the manifest lists, one
  * behind the other in `in` and in `out`. All ranks that take part have the same
  * count, 0 included. */
-SK_EXPORT int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in,
-                                      void *out);
+SK_EXPORT int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const void *in, void *out);
 
 /* Ends the run with `message` if `holds` is 0: then a status, else 0. The program
  * returns the status at once. */
@@ -80,9 +95,9 @@ enum sk_contraction_role { SK_BATCH = 0, SK_M, SK_N, SK_K };
  * with its own stride (in elements) in each operand, 0 where it has none. Dims
  * are listed major to minor; inputs of f16 and bf16 accumulate in f32. */
 typedef struct sk_contraction {
-  int32_t abi;       /* SK_ABI_VERSION */
-  int32_t in_dtype;  /* of A and B */
-  int32_t out_dtype; /* of C */
+  int32_t abi;        /* SK_ABI_VERSION */
+  int32_t in_dtype;   /* of A and B */
+  int32_t out_dtype;  /* of C */
   int32_t accumulate; /* 0: C is overwritten, 1: added to */
   int32_t num_dims;
   struct {
@@ -93,8 +108,7 @@ typedef struct sk_contraction {
 } sk_contraction;
 
 /* `desc` lives as long as the program: the runtime may cache by its address. */
-SK_EXPORT int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a,
-                    const void *b, void *c);
+SK_EXPORT int32_t sk_contract(sk_context *ctx, const sk_contraction *desc, const void *a, const void *b, void *c);
 
 /* A part of a loop whose iterations need nothing of each other: those from `begin` to
  * `end`. */
@@ -133,8 +147,8 @@ typedef struct sk_kernel {
 
 /* Runs `kernel` on that many blocks after everything that the rank has given its
  * device so far; args[i] points to argument i. A grid with a 0 runs nothing. */
-SK_EXPORT int32_t sk_launch(sk_context *ctx, const sk_kernel *kernel, int64_t grid_x,
-                            int64_t grid_y, int64_t grid_z, void *const *args);
+SK_EXPORT int32_t sk_launch(sk_context *ctx, const sk_kernel *kernel, int64_t grid_x, int64_t grid_y, int64_t grid_z,
+                            void *const *args);
 
 /* Copies `bytes` bytes from one device buffer to another; they do not overlap. */
 SK_EXPORT int32_t sk_copy(sk_context *ctx, void *to, const void *from, int64_t bytes);
@@ -161,9 +175,8 @@ typedef struct sk_fused_contraction {
 
 /* As sk_contract; `first` and `second` are what is added. C overlaps nothing that is read.
  * f16 and bf16 may be rounded once, at the end, or before each step. */
-SK_EXPORT int32_t sk_contract_fused(sk_context *ctx, const sk_fused_contraction *desc,
-                                    const void *a, const void *b, void *c, const void *first,
-                                    const void *second);
+SK_EXPORT int32_t sk_contract_fused(sk_context *ctx, const sk_fused_contraction *desc, const void *a, const void *b,
+                                    void *c, const void *first, const void *second);
 
 #define SK_MAX_ATTENTION_BATCH 6
 #define SK_MAX_ATTENTION_OPERANDS 4
@@ -195,9 +208,9 @@ typedef struct sk_attention_desc {
   int32_t num_batch, num_operands, num_steps;
   int64_t queries, keys, head, values; /* Lengths; of d and e at most SK_MAX_ATTENTION_HEAD. */
   int64_t batch[SK_MAX_ATTENTION_BATCH];
-  sk_attention_operand q, k, v, out;                          /* q by d, k by d, k by e, q by e */
-  sk_attention_operand operands[SK_MAX_ATTENTION_OPERANDS];   /* q by k */
-  int32_t operand_dtypes[SK_MAX_ATTENTION_OPERANDS];          /* f32, f16, bf16; i1 */
+  sk_attention_operand q, k, v, out;                        /* q by d, k by d, k by e, q by e */
+  sk_attention_operand operands[SK_MAX_ATTENTION_OPERANDS]; /* q by k */
+  int32_t operand_dtypes[SK_MAX_ATTENTION_OPERANDS];        /* f32, f16, bf16; i1 */
   struct {
     int32_t kind; /* sk_attention_step_kind */
     int32_t operand, keep, dtype;
@@ -209,14 +222,12 @@ typedef struct sk_attention_desc {
 
 /* `operands` has num_operands addresses. `out` overlaps nothing that is read; `desc` lives as
  * long as the program. */
-SK_EXPORT int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void *q,
-                               const void *k, const void *v, void *out,
-                               const void *const *operands);
+SK_EXPORT int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void *q, const void *k,
+                               const void *v, void *out, const void *const *operands);
 
 /* The device address of constant data of the program; uploaded once per device,
  * known by its host address. */
-SK_EXPORT int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes,
-                              const void **device);
+SK_EXPORT int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes, const void **device);
 
 #ifdef __cplusplus
 }

@@ -35,8 +35,7 @@ SK_EXPORT sk_context *sk_context_create(void);
 SK_EXPORT void sk_context_destroy(sk_context *ctx);
 SK_EXPORT const char *sk_error(const sk_context *ctx);
 
-SK_EXPORT int sk_register_shard_function(sk_context *ctx, const char *name, sk_shard_function f,
-                                         void *user);
+SK_EXPORT int sk_register_shard_function(sk_context *ctx, const char *name, sk_shard_function f, void *user);
 /* Loads a library that exports `int sk_register(sk_context *)`. */
 SK_EXPORT int sk_load_shard_functions(sk_context *ctx, const char *library);
 

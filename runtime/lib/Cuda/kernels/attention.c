@@ -4,9 +4,8 @@
  * keys a tile at a time. Per query it keeps the largest score so far, the sum of the
  * exponentials relative to it, and the sum of values; what a larger score changes is a
  * factor. Where queries are few several blocks share the keys of the same queries, and a
- * second kernel puts together what they leave. Always in the same order. f16, bf16 and tf32 multiply on tensor cores (P rounded to
- * the type), f32 with FMA. Compiled by ./compile with F16, BF16, TF32 or F32 defined: a module
- * for each.
+ * second kernel puts together what they leave. Always in the same order. f16, bf16 and tf32 multiply on tensor cores (P
+ * rounded to the type), f32 with FMA. Compiled by ./compile with F16, BF16, TF32 or F32 defined: a module for each.
  *
  *===-----------------------------------------------------------------------===*/
 
@@ -29,15 +28,19 @@ static const float log2e = 1.44269504f, infinity = __builtin_inff();
 INLINE int tid(void) { return (int)__nvvm_read_ptx_sreg_tid_x(); }
 INLINE void barrier(void) { __nvvm_bar_sync(0); }
 INLINE float larger(float a, float b) { return a > b ? a : b; }
-INLINE float lane_xor(float x, int lanes) {
-  return __nvvm_shfl_sync_bfly_f32(-1, x, lanes, 31);
-}
+INLINE float lane_xor(float x, int lanes) { return __nvvm_shfl_sync_bfly_f32(-1, x, lanes, 31); }
 INLINE float from_f16(uint16_t bits) {
-  union { uint16_t i; _Float16 f; } x = {bits};
+  union {
+    uint16_t i;
+    _Float16 f;
+  } x = {bits};
   return (float)x.f;
 }
 INLINE float from_bf16(uint16_t bits) {
-  union { uint32_t i; float f; } x = {(uint32_t)bits << 16};
+  union {
+    uint32_t i;
+    float f;
+  } x = {(uint32_t)bits << 16};
   return x.f;
 }
 INLINE uint16_t to_f16(float x) {
@@ -63,22 +66,32 @@ typedef struct {
   float masked;
 } task;
 
-#define PARAMETERS                                                                           \
-  const sk_attention_work *work, const void *q, const void *k, const void *v, void *out,     \
-      const void *operand0, const void *operand1, const void *operand2, const void *operand3, \
-      float *partial
+#define PARAMETERS                                                                                                     \
+  const sk_attention_work *work, const void *q, const void *k, const void *v, void *out, const void *operand0,         \
+      const void *operand1, const void *operand2, const void *operand3, float *partial
 
-INLINE int size_of(int dtype) {
-  return dtype == SK_F32 ? 4 : dtype == SK_I1 ? 1 : 2;
-}
+INLINE int size_of(int dtype) { return dtype == SK_F32 ? 4 : dtype == SK_I1 ? 1 : 2; }
 
 INLINE task begin(PARAMETERS, const int rows) {
   const sk_attention_desc *desc = &work->desc;
-  task t = {work, 0, (int)desc->queries, (int)desc->keys, 0, (int)desc->keys, 0,
-            (const char GLOBAL *)q, (const char GLOBAL *)k,
-            (const char GLOBAL *)v, (const char GLOBAL *)operand0, (const char GLOBAL *)operand1,
-            (const char GLOBAL *)operand2, (const char GLOBAL *)operand3, (char GLOBAL *)out,
-            0, 0, 0};
+  task t = {work,
+            0,
+            (int)desc->queries,
+            (int)desc->keys,
+            0,
+            (int)desc->keys,
+            0,
+            (const char GLOBAL *)q,
+            (const char GLOBAL *)k,
+            (const char GLOBAL *)v,
+            (const char GLOBAL *)operand0,
+            (const char GLOBAL *)operand1,
+            (const char GLOBAL *)operand2,
+            (const char GLOBAL *)operand3,
+            (char GLOBAL *)out,
+            0,
+            0,
+            0};
   int64_t tiles = ((int64_t)t.queries + rows - 1) / rows, rest = __nvvm_read_ptx_sreg_ctaid_x();
   int split = 0;
   if (work->splits > 1) {
@@ -92,8 +105,7 @@ INLINE task begin(PARAMETERS, const int rows) {
   int64_t batch = rest / tiles;
   t.first = (int)(tiles - 1 - (rest - batch * tiles)) * rows;
   if (work->splits > 1)
-    t.partial = (float GLOBAL *)partial +
-                (split * work->rows + batch * t.queries) * (desc->values + 2);
+    t.partial = (float GLOBAL *)partial + (split * work->rows + batch * t.queries) * (desc->values + 2);
   const int in = size_of(desc->in_dtype), to = size_of(desc->out_dtype);
   for (int i = desc->num_batch - 1; i >= 0; --i) {
     int64_t next = batch / desc->batch[i], index = batch - next * desc->batch[i];
@@ -120,23 +132,21 @@ INLINE task begin(PARAMETERS, const int rows) {
 /* Scores of a thread: of the tensor cores 2 rows, 8 apart, by pairs of keys, 8 apart; of
  * FMA 4 rows by keys 16 apart. */
 INLINE int row_of(int n, const int tensor) { return tensor ? 8 * ((n >> 1) & 1) : n & 3; }
-INLINE int key_of(int n, const int tensor) {
-  return tensor ? 8 * (n >> 2) + (n & 1) : 16 * (n >> 2);
-}
+INLINE int key_of(int n, const int tensor) { return tensor ? 8 * (n >> 2) + (n & 1) : 16 * (n >> 2); }
 
 /* x + sign * e, or x * e with sign 0, of all scores of a thread. */
-#define COMBINE(type, load)                                                                  \
-  UNROLL for (int n = 0; n < count; ++n) {                                                   \
-    const int k = key + key_of(n, tensor);                                               \
-    const float e = load(((const type GLOBAL *)from)                                         \
-                             [rows[tensor ? (n >> 1) & 1 : n & 3] +                          \
-                              (int64_t)(k < t->keys ? k : t->keys - 1) * key_stride]);                \
-    x[n] = sign == 0 ? x[n] * e : __builtin_fmaf(sign, e, x[n]);                             \
+#define COMBINE(type, load)                                                                                            \
+  UNROLL for (int n = 0; n < count; ++n) {                                                                             \
+    const int k = key + key_of(n, tensor);                                                                             \
+    const float e =                                                                                                    \
+        load(((const type GLOBAL *)                                                                                    \
+                  from)[rows[tensor ? (n >> 1) & 1 : n & 3] + (int64_t)(k < t->keys ? k : t->keys - 1) * key_stride]); \
+    x[n] = sign == 0 ? x[n] * e : __builtin_fmaf(sign, e, x[n]);                                                       \
   }
 #define same(x) (x)
 
-INLINE void apply_operand(const task *t, int number, int row, int key, float *x, float sign,
-                          int keep, float value, const int count, const int tensor) {
+INLINE void apply_operand(const task *t, int number, int row, int key, float *x, float sign, int keep, float value,
+                          const int count, const int tensor) {
   const sk_attention_operand *operand = &t->work->desc.operands[number];
   const char GLOBAL *from = number == 0   ? t->operand0
                             : number == 1 ? t->operand1
@@ -163,17 +173,17 @@ INLINE void apply_operand(const task *t, int number, int row, int key, float *x,
   default:
     UNROLL for (int n = 0; n < count; ++n) {
       const int k = key + key_of(n, tensor);
-      const int is_set = ((const uint8_t GLOBAL *)from)[rows[tensor ? (n >> 1) & 1 : n & 3] +
-                                                        (int64_t)(k < t->keys ? k : t->keys - 1) *
-                                                            key_stride] & 1;
+      const int is_set =
+          ((const uint8_t GLOBAL *)
+               from)[rows[tensor ? (n >> 1) & 1 : n & 3] + (int64_t)(k < t->keys ? k : t->keys - 1) * key_stride] &
+          1;
       x[n] = is_set == keep ? x[n] : value;
     }
   }
 }
 
 /* The steps, on scores whose first one is at (row, key); keys that are none get no weight. */
-INLINE void apply_steps(const task *t, int row, int key, float *x, const int count,
-                        const int tensor) {
+INLINE void apply_steps(const task *t, int row, int key, float *x, const int count, const int tensor) {
   const sk_attention_desc *desc = &t->work->desc;
   for (int s = 0; s < desc->num_steps; ++s) {
     const int kind = desc->steps[s].kind, keep = desc->steps[s].keep;
@@ -202,11 +212,9 @@ INLINE void apply_steps(const task *t, int row, int key, float *x, const int cou
 }
 
 /* Whether scores of `masked` add nothing to any row of the thread. */
-INLINE int is_settled(const task *t, int row, const float *largest, const int rows,
-                      const int apart) {
+INLINE int is_settled(const task *t, int row, const float *largest, const int rows, const int apart) {
   int settled = 1;
-  UNROLL for (int i = 0; i < rows; ++i)
-    settled &= row + i * apart >= t->queries || t->masked - largest[i] < -110.0f;
+  UNROLL for (int i = 0; i < rows; ++i) settled &= row + i * apart >= t->queries || t->masked - largest[i] < -110.0f;
   return settled;
 }
 /* A flag for each warp, read behind a barrier. */
@@ -227,10 +235,12 @@ INLINE int is_done(const task *t, SHARED int *flags, int key, const int warps) {
 /* To 2 units, x at most 0; 0 where it is next to it. */
 INLINE float exp_exact(float x) {
   float n = __builtin_rintf(x * log2e), y;
-  float r = __builtin_fmaf(n, -1.428606765330187e-6f,
-                           __builtin_fmaf(n, -6.931457519531250e-1f, x));
+  float r = __builtin_fmaf(n, -1.428606765330187e-6f, __builtin_fmaf(n, -6.931457519531250e-1f, x));
   __asm__("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(r * log2e));
-  union { int32_t i; float f; } power = {((int32_t)n + 127) << 23};
+  union {
+    int32_t i;
+    float f;
+  } power = {((int32_t)n + 127) << 23};
   return x < -87.0f ? 0.0f : y * power.f;
 }
 
@@ -244,7 +254,8 @@ INLINE void merge(const sk_attention_work *work, const float *partial, void *out
   const float GLOBAL *part = (const float GLOBAL *)partial + row * (desc->values + 2);
   const int64_t next = work->rows * (desc->values + 2);
   float most = -infinity, total = 0, sum = 0;
-  for (int s = 0; s < work->splits; ++s) most = larger(part[s * next + desc->values], most);
+  for (int s = 0; s < work->splits; ++s)
+    most = larger(part[s * next + desc->values], most);
   const float base = most == -infinity ? 0 : most;
   for (int s = 0; s < work->splits; ++s, part += next) {
     const float factor = exp_exact(part[desc->values] - base);
@@ -252,8 +263,7 @@ INLINE void merge(const sk_attention_work *work, const float *partial, void *out
     sum = __builtin_fmaf(part[column], factor, sum);
   }
   const float x = sum / total;
-  int64_t batch = row / desc->queries,
-          at = (row - batch * desc->queries) * desc->out.row + column * desc->out.column;
+  int64_t batch = row / desc->queries, at = (row - batch * desc->queries) * desc->out.row + column * desc->out.column;
   for (int b = desc->num_batch - 1; b >= 0; --b) {
     int64_t outer = batch / desc->batch[b];
     at += (batch - outer * desc->batch[b]) * desc->out.batch[b];
@@ -264,10 +274,9 @@ INLINE void merge(const sk_attention_work *work, const float *partial, void *out
   else
     ((uint16_t GLOBAL *)out)[at] = desc->out_dtype == SK_F16 ? to_f16(x) : to_bf16(x);
 }
-#define MERGE(name)                                                                          \
-  KERNEL sk_attention_merge_##name(const sk_attention_work *work, const float *partial,      \
-                                   void *out) {                                              \
-    merge(work, partial, out);                                                               \
+#define MERGE(name)                                                                                                    \
+  KERNEL sk_attention_merge_##name(const sk_attention_work *work, const float *partial, void *out) {                   \
+    merge(work, partial, out);                                                                                         \
   }
 
 #ifndef F32
@@ -305,30 +314,26 @@ INLINE uint32_t chunk_at(uint32_t tile, int row, int chunk, const int D) {
   return tile + (uint32_t)(row * D * (int)sizeof(element) + ((chunk ^ (row & 7)) * 16));
 }
 
-INLINE void fetch_tile(uint32_t to, const char GLOBAL *from, const sk_attention_operand *operand,
-                       int first, int rows, int columns, int wide, const int count,
-                       const int D) {
+INLINE void fetch_tile(uint32_t to, const char GLOBAL *from, const sk_attention_operand *operand, int first, int rows,
+                       int columns, int wide, const int count, const int D) {
   const element GLOBAL *source = (const element GLOBAL *)from;
   const int64_t row_stride = operand->row, column_stride = operand->column;
   if (wide) {
     for (int i = tid(); i < count * (D / CHUNK); i += 128) {
       int row = i / (D / CHUNK), chunk = i % (D / CHUNK);
       int is_there = first + row < rows && chunk * CHUNK < columns;
-      const element GLOBAL *at =
-          source + (is_there ? (int64_t)(first + row) * row_stride + chunk * CHUNK : 0);
+      const element GLOBAL *at = source + (is_there ? (int64_t)(first + row) * row_stride + chunk * CHUNK : 0);
       __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                        :
-                       : "r"(chunk_at(to, row, chunk, D)), "l"((uint64_t)at),
-                         "r"(is_there ? 16 : 0)
+                       : "r"(chunk_at(to, row, chunk, D)), "l"((uint64_t)at), "r"(is_there ? 16 : 0)
                        : "memory");
     }
     return;
   }
   for (int i = tid(); i < count * D; i += 128) {
     int row = i / D, column = i % D;
-    SHARED element *place =
-        (SHARED element *)(uintptr_t)(chunk_at(to, row, column / CHUNK, D) +
-                                      (uint32_t)(column % CHUNK) * (uint32_t)sizeof(element));
+    SHARED element *place = (SHARED element *)(uintptr_t)(chunk_at(to, row, column / CHUNK, D) +
+                                                          (uint32_t)(column % CHUNK) * (uint32_t)sizeof(element));
     *place = first + row < rows && column < columns
                  ? source[(int64_t)(first + row) * row_stride + column * column_stride]
                  : 0;
@@ -376,13 +381,11 @@ INLINE void multiply(float *c, const uint32_t *a, uint32_t b0, uint32_t b1, cons
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-INLINE void store_pair(const task *t, int row, int column, float a, float b,
-                       const int type) {
+INLINE void store_pair(const task *t, int row, int column, float a, float b, const int type) {
   const sk_attention_desc *desc = &t->work->desc;
   if (row >= t->queries || column >= (int)desc->values)
     return;
-  const int64_t at = (int64_t)row * desc->out.row + column * desc->out.column,
-                next = at + desc->out.column;
+  const int64_t at = (int64_t)row * desc->out.row + column * desc->out.column, next = at + desc->out.column;
   const int both = column + 1 < desc->values;
   if (desc->out_dtype == SK_F32) {
     float GLOBAL *out = (float GLOBAL *)t->out;
@@ -413,8 +416,7 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
   const int head = (int)desc->head, values = (int)desc->values;
   const uint32_t q_tile = (uint32_t)(uintptr_t)shared, k_tile = chunk_at(q_tile, BM, 0, D),
                  v_tile = chunk_at(k_tile, BN, 0, D);
-  SHARED int *flags =
-      (SHARED int *)((SHARED char *)shared + (BM + 2 * BN) * D * (int)sizeof(element));
+  SHARED int *flags = (SHARED int *)((SHARED char *)shared + (BM + 2 * BN) * D * (int)sizeof(element));
   const int lane = tid() & 31, own = (tid() >> 5) * 16;
   const int row = t.first + own + lane / 4;
 
@@ -422,9 +424,7 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
   /* Queries that do not fit in registers are read again for each tile. */
   const int is_late = D * (int)sizeof(element) > 256;
   uint32_t queries[128 / STEP][4];
-  UNROLL for (int j = 0; j < D / 8; ++j) {
-    UNROLL for (int r = 0; r < 4; ++r) sums[j][r] = 0;
-  }
+  UNROLL for (int j = 0; j < D / 8; ++j) { UNROLL for (int r = 0; r < 4; ++r) sums[j][r] = 0; }
   fetch_tile(q_tile, t.q, &desc->q, t.first, t.queries, head, work->wide_q, BM, D);
   fetch_tile(k_tile, t.k, &desc->k, t.begin, t.keys, head, work->wide_k, BN, D);
   close_group();
@@ -450,8 +450,7 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
       }
       UNROLL for (int j = 0; j < BN / 16; ++j) {
         uint32_t b[4];
-        load_matrices(b, chunk_at(k_tile, 16 * j + (lane & 7) + 8 * (lane >> 4),
-                                  2 * d + ((lane >> 3) & 1), D));
+        load_matrices(b, chunk_at(k_tile, 16 * j + (lane & 7) + 8 * (lane >> 4), 2 * d + ((lane >> 3) & 1), D));
         round_words(b, 4, type);
         multiply(scores + 8 * j, is_late ? late : queries[d % (128 / STEP)], b[0], b[1], type);
         multiply(scores + 8 * j + 4, is_late ? late : queries[d % (128 / STEP)], b[2], b[3], type);
@@ -496,15 +495,13 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
       int at = lane; /* Addresses are not kept. */
       __asm__ volatile("" : "+r"(at));
       uint32_t p[4];
-      UNROLL for (int r = 0; r < 4; ++r)
-        p[r] = __builtin_bit_cast(uint32_t, scores[4 * s + (r >> 1) + 2 * (r & 1)]);
+      UNROLL for (int r = 0; r < 4; ++r) p[r] = __builtin_bit_cast(uint32_t, scores[4 * s + (r >> 1) + 2 * (r & 1)]);
       round_words(p, 4, type);
       UNROLL for (int j = 0; j < D / 8; ++j) {
         uint32_t b[2];
-        UNROLL for (int r = 0; r < 2; ++r)
-          b[r] = *(SHARED uint32_t *)(uintptr_t)(chunk_at(v_tile, 8 * s + 2 * (at & 3) + r,
-                                                          2 * j + (at >> 4), D) +
-                                                 (uint32_t)((at >> 2) & 3) * 4);
+        UNROLL for (int r = 0; r < 2; ++r) b[r] =
+            *(SHARED uint32_t *)(uintptr_t)(chunk_at(v_tile, 8 * s + 2 * (at & 3) + r, 2 * j + (at >> 4), D) +
+                                            (uint32_t)((at >> 2) & 3) * 4);
         round_words(b, 2, type);
         multiply(sums[j], p, b[0], b[1], type);
       }
@@ -512,8 +509,7 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
 #else
     UNROLL for (int s = 0; s < BN / 16; ++s) {
       uint32_t p[4];
-      UNROLL for (int r = 0; r < 4; ++r)
-        p[r] = pack(scores[8 * s + 2 * r], scores[8 * s + 2 * r + 1], type);
+      UNROLL for (int r = 0; r < 4; ++r) p[r] = pack(scores[8 * s + 2 * r], scores[8 * s + 2 * r + 1], type);
       UNROLL for (int j = 0; j < D / 16; ++j) {
         uint32_t b[4];
         load_transposed(b, chunk_at(v_tile, 16 * s + (lane & 15), 2 * j + (lane >> 4), D));
@@ -547,15 +543,13 @@ INLINE void attend_tensor(PARAMETERS, const int type, const int D, const int BM,
     }
     const float factor = 1.0f / total[i];
     UNROLL for (int j = 0; j < D / 8; ++j)
-      store_pair(&t, row + 8 * i, 8 * j + 2 * (lane & 3), sums[j][2 * i] * factor,
-                 sums[j][2 * i + 1] * factor, type);
+        store_pair(&t, row + 8 * i, 8 * j + 2 * (lane & 3), sums[j][2 * i] * factor, sums[j][2 * i + 1] * factor, type);
   }
 }
 
-#define TENSOR(name, type, D, BM, BN)                                                        \
-  KERNEL sk_attention_##name##_##D(PARAMETERS) {                                             \
-    attend_tensor(work, q, k, v, out, operand0, operand1, operand2, operand3, partial, type, \
-                  D, BM, BN);                                                                \
+#define TENSOR(name, type, D, BM, BN)                                                                                  \
+  KERNEL sk_attention_##name##_##D(PARAMETERS) {                                                                       \
+    attend_tensor(work, q, k, v, out, operand0, operand1, operand2, operand3, partial, type, D, BM, BN);               \
   }
 #if defined(TF32)
 #define KERNELS(D, BM, BN) TENSOR(tf32, TYPE_TF32, D, BM, BN)
@@ -575,9 +569,8 @@ SK_ATTENTION_TENSOR(KERNELS)
  *===----------------------------------------------------------------------===*/
 
 /* `count` rows, of which `padded` columns (a multiple of 4) are filled. */
-INLINE void fetch_rows(SHARED float *to, const char GLOBAL *from,
-                       const sk_attention_operand *operand, int first, int rows, int columns, int padded, int wide, const int count, const int D,
-                       const int threads) {
+INLINE void fetch_rows(SHARED float *to, const char GLOBAL *from, const sk_attention_operand *operand, int first,
+                       int rows, int columns, int padded, int wide, const int count, const int D, const int threads) {
   const float GLOBAL *source = (const float GLOBAL *)from;
   const int64_t row_stride = operand->row, column_stride = operand->column;
   const int units = padded / 4;
@@ -605,8 +598,7 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
   const sk_attention_desc *desc = &work->desc;
   const int head = (int)desc->head, values = (int)desc->values;
   const int threads = BM * 4, padded = (head + 3) / 4 * 4;
-  SHARED float *q_tile = (SHARED float *)shared, *kv_tile = q_tile + BM * (D + 4),
-               *p_tile = kv_tile + BN * (D + 4);
+  SHARED float *q_tile = (SHARED float *)shared, *kv_tile = q_tile + BM * (D + 4), *p_tile = kv_tile + BN * (D + 4);
   SHARED int *flags = (SHARED int *)(p_tile + BM * (BN + 4));
   const int own = tid() / 16 * 4, x = tid() & 15;
   const int row = t.first + own;
@@ -630,8 +622,7 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
       UNROLL for (int j = 0; j < BN / 16; ++j) {
         float4 b = *(SHARED float4 *)(kv_tile + (x + 16 * j) * (D + 4) + d);
         UNROLL for (int i = 0; i < 4; ++i) {
-          UNROLL for (int e = 0; e < 4; ++e)
-            scores[4 * j + i] = __builtin_fmaf(a[i][e], b[e], scores[4 * j + i]);
+          UNROLL for (int e = 0; e < 4; ++e) scores[4 * j + i] = __builtin_fmaf(a[i][e], b[e], scores[4 * j + i]);
         }
       }
     }
@@ -659,14 +650,12 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
     barrier();
     for (int s = 0; s < BN; s += 4) {
       float4 p[4];
-      UNROLL for (int i = 0; i < 4; ++i)
-        p[i] = *(SHARED float4 *)(p_tile + (own + i) * (BN + 4) + s);
+      UNROLL for (int i = 0; i < 4; ++i) p[i] = *(SHARED float4 *)(p_tile + (own + i) * (BN + 4) + s);
       UNROLL for (int e = 0; e < 4; ++e) {
         UNROLL for (int j = 0; j < D / 64; ++j) {
           float4 b = *(SHARED float4 *)(kv_tile + (s + e) * (D + 4) + 64 * j + 4 * x);
           UNROLL for (int i = 0; i < 4; ++i) {
-            UNROLL for (int c = 0; c < 4; ++c)
-              sums[i][4 * j + c] = __builtin_fmaf(p[i][e], b[c], sums[i][4 * j + c]);
+            UNROLL for (int c = 0; c < 4; ++c) sums[i][4 * j + c] = __builtin_fmaf(p[i][e], b[c], sums[i][4 * j + c]);
           }
         }
       }
@@ -677,8 +666,8 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
   UNROLL for (int i = 0; i < 4; ++i) {
     UNROLL for (int lanes = 1; lanes < 16; lanes *= 2) total[i] += lane_xor(total[i], lanes);
     const float factor = t.partial ? 1 : 1.0f / total[i];
-    float GLOBAL *at = t.partial ? t.partial + (int64_t)(row + i) * (values + 2)
-                                 : to + (int64_t)(row + i) * desc->out.row;
+    float GLOBAL *at =
+        t.partial ? t.partial + (int64_t)(row + i) * (values + 2) : to + (int64_t)(row + i) * desc->out.row;
     const int64_t step = t.partial ? 1 : desc->out.column;
     UNROLL for (int j = 0; j < D / 16; ++j) {
       const int column = 64 * (j / 4) + 4 * x + j % 4;
@@ -692,10 +681,9 @@ INLINE void attend_f32(PARAMETERS, const int D, const int BM, const int BN) {
   }
 }
 
-#define WHOLE(D, BM, BN)                                                                     \
-  KERNEL sk_attention_f32_##D(PARAMETERS) {                                                  \
-    attend_f32(work, q, k, v, out, operand0, operand1, operand2, operand3, partial, D, BM,   \
-               BN);                                                                          \
+#define WHOLE(D, BM, BN)                                                                                               \
+  KERNEL sk_attention_f32_##D(PARAMETERS) {                                                                            \
+    attend_f32(work, q, k, v, out, operand0, operand1, operand2, operand3, partial, D, BM, BN);                        \
   }
 SK_ATTENTION_F32(WHOLE)
 MERGE(f32)

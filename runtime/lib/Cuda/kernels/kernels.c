@@ -11,12 +11,9 @@
 #define KERNEL __attribute__((device_kernel)) void
 
 static int64_t thread(void) {
-  return (int64_t)__nvvm_read_ptx_sreg_ctaid_x() * SK_KERNEL_THREADS +
-         __nvvm_read_ptx_sreg_tid_x();
+  return (int64_t)__nvvm_read_ptx_sreg_ctaid_x() * SK_KERNEL_THREADS + __nvvm_read_ptx_sreg_tid_x();
 }
-static int64_t threads(void) {
-  return (int64_t)__nvvm_read_ptx_sreg_nctaid_x() * SK_KERNEL_THREADS;
-}
+static int64_t threads(void) { return (int64_t)__nvvm_read_ptx_sreg_nctaid_x() * SK_KERNEL_THREADS; }
 
 /* Splits i into the indices of the loops; 32-bit divisions where they do. */
 static void place(const sk_move *move, int64_t i, int64_t *from, int64_t *to) {
@@ -49,13 +46,13 @@ typedef struct __attribute__((aligned(16))) {
   uint64_t low, high;
 } wide;
 
-#define COPY(bytes, type)                                                                    \
-  KERNEL sk_copy_##bytes(const sk_move *move, const type *from, type *to) {                  \
-    for (int64_t i = thread(); i < move->elements; i += threads()) {                         \
-      int64_t f, t;                                                                          \
-      place(move, i, &f, &t);                                                                \
-      to[t] = from[f];                                                                       \
-    }                                                                                        \
+#define COPY(bytes, type)                                                                                              \
+  KERNEL sk_copy_##bytes(const sk_move *move, const type *from, type *to) {                                            \
+    for (int64_t i = thread(); i < move->elements; i += threads()) {                                                   \
+      int64_t f, t;                                                                                                    \
+      place(move, i, &f, &t);                                                                                          \
+      to[t] = from[f];                                                                                                 \
+    }                                                                                                                  \
   }
 COPY(1, uint8_t)
 COPY(2, uint16_t)
@@ -66,71 +63,76 @@ COPY(16, wide)
 /* As enum class Reduction. */
 enum { NONE, SUM, PROD, AND, OR, XOR, MAX, MIN, UMAX, UMIN, MAXNUM, MINNUM };
 
-#define FLOAT_COMBINE(type, bits)                                                            \
-  static type nan_max_##type(type a, type b) {                                               \
-    if (a != a)                                                                              \
-      return a;                                                                              \
-    if (b != b)                                                                              \
-      return b;                                                                              \
-    if (a == b) {                                                                            \
-      union { type f; bits i; } x = {a};                                                     \
-      return x.i < 0 ? b : a;                                                                \
-    }                                                                                        \
-    return a > b ? a : b;                                                                    \
-  }                                                                                          \
-  static type nan_min_##type(type a, type b) {                                               \
-    if (a != a)                                                                              \
-      return a;                                                                              \
-    if (b != b)                                                                              \
-      return b;                                                                              \
-    if (a == b) {                                                                            \
-      union { type f; bits i; } x = {a};                                                     \
-      return x.i < 0 ? a : b;                                                                \
-    }                                                                                        \
-    return a < b ? a : b;                                                                    \
-  }                                                                                          \
-  static type combine_##type(int operation, type a, type b) {                                \
-    switch (operation) {                                                                     \
-    case SUM:                                                                                \
-      return a + b;                                                                          \
-    case PROD:                                                                               \
-      return a * b;                                                                          \
-    case MAX:                                                                                \
-      return nan_max_##type(a, b);                                                           \
-    case MIN:                                                                                \
-      return nan_min_##type(a, b);                                                           \
-    case MAXNUM:                                                                             \
-      return a != a ? b : b != b ? a : nan_max_##type(a, b);                                 \
-    default:                                                                                 \
-      return a != a ? b : b != b ? a : nan_min_##type(a, b);                                 \
-    }                                                                                        \
+#define FLOAT_COMBINE(type, bits)                                                                                      \
+  static type nan_max_##type(type a, type b) {                                                                         \
+    if (a != a)                                                                                                        \
+      return a;                                                                                                        \
+    if (b != b)                                                                                                        \
+      return b;                                                                                                        \
+    if (a == b) {                                                                                                      \
+      union {                                                                                                          \
+        type f;                                                                                                        \
+        bits i;                                                                                                        \
+      } x = {a};                                                                                                       \
+      return x.i < 0 ? b : a;                                                                                          \
+    }                                                                                                                  \
+    return a > b ? a : b;                                                                                              \
+  }                                                                                                                    \
+  static type nan_min_##type(type a, type b) {                                                                         \
+    if (a != a)                                                                                                        \
+      return a;                                                                                                        \
+    if (b != b)                                                                                                        \
+      return b;                                                                                                        \
+    if (a == b) {                                                                                                      \
+      union {                                                                                                          \
+        type f;                                                                                                        \
+        bits i;                                                                                                        \
+      } x = {a};                                                                                                       \
+      return x.i < 0 ? a : b;                                                                                          \
+    }                                                                                                                  \
+    return a < b ? a : b;                                                                                              \
+  }                                                                                                                    \
+  static type combine_##type(int operation, type a, type b) {                                                          \
+    switch (operation) {                                                                                               \
+    case SUM:                                                                                                          \
+      return a + b;                                                                                                    \
+    case PROD:                                                                                                         \
+      return a * b;                                                                                                    \
+    case MAX:                                                                                                          \
+      return nan_max_##type(a, b);                                                                                     \
+    case MIN:                                                                                                          \
+      return nan_min_##type(a, b);                                                                                     \
+    case MAXNUM:                                                                                                       \
+      return a != a ? b : b != b ? a : nan_max_##type(a, b);                                                           \
+    default:                                                                                                           \
+      return a != a ? b : b != b ? a : nan_min_##type(a, b);                                                           \
+    }                                                                                                                  \
   }
 FLOAT_COMBINE(float, int32_t)
 FLOAT_COMBINE(double, int64_t)
 
-#define INTEGER_COMBINE(width)                                                               \
-  static uint##width##_t combine_##width(int operation, uint##width##_t a,                   \
-                                         uint##width##_t b) {                                \
-    switch (operation) {                                                                     \
-    case SUM:                                                                                \
-      return (uint##width##_t)(a + b);                                                       \
-    case PROD:                                                                               \
-      return (uint##width##_t)((uint64_t)a * b);                                             \
-    case AND:                                                                                \
-      return a & b;                                                                          \
-    case OR:                                                                                 \
-      return a | b;                                                                          \
-    case XOR:                                                                                \
-      return a ^ b;                                                                          \
-    case MAX:                                                                                \
-      return (int##width##_t)a > (int##width##_t)b ? a : b;                                  \
-    case MIN:                                                                                \
-      return (int##width##_t)a < (int##width##_t)b ? a : b;                                  \
-    case UMAX:                                                                               \
-      return a > b ? a : b;                                                                  \
-    default:                                                                                 \
-      return a < b ? a : b;                                                                  \
-    }                                                                                        \
+#define INTEGER_COMBINE(width)                                                                                         \
+  static uint##width##_t combine_##width(int operation, uint##width##_t a, uint##width##_t b) {                        \
+    switch (operation) {                                                                                               \
+    case SUM:                                                                                                          \
+      return (uint##width##_t)(a + b);                                                                                 \
+    case PROD:                                                                                                         \
+      return (uint##width##_t)((uint64_t)a * b);                                                                       \
+    case AND:                                                                                                          \
+      return a & b;                                                                                                    \
+    case OR:                                                                                                           \
+      return a | b;                                                                                                    \
+    case XOR:                                                                                                          \
+      return a ^ b;                                                                                                    \
+    case MAX:                                                                                                          \
+      return (int##width##_t)a > (int##width##_t)b ? a : b;                                                            \
+    case MIN:                                                                                                          \
+      return (int##width##_t)a < (int##width##_t)b ? a : b;                                                            \
+    case UMAX:                                                                                                         \
+      return a > b ? a : b;                                                                                            \
+    default:                                                                                                           \
+      return a < b ? a : b;                                                                                            \
+    }                                                                                                                  \
   }
 INTEGER_COMBINE(64)
 INTEGER_COMBINE(32)
@@ -139,19 +141,31 @@ INTEGER_COMBINE(8)
 
 /* How elements lie in memory. */
 static float load_f16(uint16_t bits) {
-  union { uint16_t i; _Float16 f; } x = {bits};
+  union {
+    uint16_t i;
+    _Float16 f;
+  } x = {bits};
   return (float)x.f;
 }
 static uint16_t store_f16(float value) {
-  union { _Float16 f; uint16_t i; } x = {(_Float16)value};
+  union {
+    _Float16 f;
+    uint16_t i;
+  } x = {(_Float16)value};
   return x.i;
 }
 static float load_bf16(uint16_t bits) {
-  union { uint32_t i; float f; } x = {(uint32_t)bits << 16};
+  union {
+    uint32_t i;
+    float f;
+  } x = {(uint32_t)bits << 16};
   return x.f;
 }
 static uint16_t store_bf16(float value) {
-  union { float f; uint32_t i; } x = {value};
+  union {
+    float f;
+    uint32_t i;
+  } x = {value};
   if ((x.i & 0x7fffffffu) > 0x7f800000u)
     return (uint16_t)((x.i >> 16) | 0x40);
   return (uint16_t)((x.i + 0x7fffu + ((x.i >> 16) & 1)) >> 16);
@@ -160,17 +174,17 @@ static uint16_t store_bf16(float value) {
 #define load_bit(x) ((uint8_t)((x) ? 1 : 0))
 #define store_bit(x) ((uint8_t)((x) & 1))
 
-#define REDUCE(name, type, accumulator, combine, load, store)                                \
-  KERNEL sk_reduce_##name(const sk_move *move, type *to) {                                   \
-    const type *const *from = (const type *const *)(move + 1);                               \
-    for (int64_t i = thread(); i < move->elements; i += threads()) {                         \
-      int64_t f, t;                                                                          \
-      place(move, i, &f, &t);                                                                \
-      accumulator sum = load(from[0][f]);                                                    \
-      for (int64_t k = 1; k < move->num_from; ++k)                                           \
-        sum = combine(move->operation, sum, load(from[k][f]));                               \
-      to[t] = store(sum);                                                                    \
-    }                                                                                        \
+#define REDUCE(name, type, accumulator, combine, load, store)                                                          \
+  KERNEL sk_reduce_##name(const sk_move *move, type *to) {                                                             \
+    const type *const *from = (const type *const *)(move + 1);                                                         \
+    for (int64_t i = thread(); i < move->elements; i += threads()) {                                                   \
+      int64_t f, t;                                                                                                    \
+      place(move, i, &f, &t);                                                                                          \
+      accumulator sum = load(from[0][f]);                                                                              \
+      for (int64_t k = 1; k < move->num_from; ++k)                                                                     \
+        sum = combine(move->operation, sum, load(from[k][f]));                                                         \
+      to[t] = store(sum);                                                                                              \
+    }                                                                                                                  \
   }
 REDUCE(f64, double, double, combine_double, same, same)
 REDUCE(f32, float, float, combine_float, same, same)
@@ -245,31 +259,30 @@ static void store_integer(int dtype, void *data, int64_t i, uint64_t value) {
   }
 }
 
-#define CONTRACT(name, accumulator, load, store, multiply)                                   \
-  KERNEL sk_contract_##name(const sk_sum *sum, const void *a, const void *b, void *c) {      \
-    for (int64_t i = thread(); i < sum->elements; i += threads()) {                          \
-      int64_t at_a = 0, at_b = 0, at_c = 0, rest = i;                                        \
-      for (int k = sum->num_outer - 1; k >= 0; --k) {                                        \
-        int64_t next = rest / sum->outer[k].size, index = rest - next * sum->outer[k].size;  \
-        at_a += index * sum->outer[k].a;                                                     \
-        at_b += index * sum->outer[k].b;                                                     \
-        at_c += index * sum->outer[k].c;                                                     \
-        rest = next;                                                                         \
-      }                                                                                      \
-      accumulator total = sum->accumulate ? (accumulator)load(sum->out_dtype, c, at_c) : 0;  \
-      for (int64_t s = 0; s < sum->sum; ++s) {                                               \
-        int64_t x = at_a, y = at_b, left = s;                                                \
-        for (int k = sum->num_sum - 1; k >= 0; --k) {                                        \
-          int64_t next = left / sum->inner[k].size, index = left - next * sum->inner[k].size; \
-          x += index * sum->inner[k].a;                                                      \
-          y += index * sum->inner[k].b;                                                      \
-          left = next;                                                                       \
-        }                                                                                    \
-        total = multiply((accumulator)load(sum->in_dtype, a, x),                             \
-                         (accumulator)load(sum->in_dtype, b, y), total);                     \
-      }                                                                                      \
-      store(sum->out_dtype, c, at_c, total);                                                 \
-    }                                                                                        \
+#define CONTRACT(name, accumulator, load, store, multiply)                                                             \
+  KERNEL sk_contract_##name(const sk_sum *sum, const void *a, const void *b, void *c) {                                \
+    for (int64_t i = thread(); i < sum->elements; i += threads()) {                                                    \
+      int64_t at_a = 0, at_b = 0, at_c = 0, rest = i;                                                                  \
+      for (int k = sum->num_outer - 1; k >= 0; --k) {                                                                  \
+        int64_t next = rest / sum->outer[k].size, index = rest - next * sum->outer[k].size;                            \
+        at_a += index * sum->outer[k].a;                                                                               \
+        at_b += index * sum->outer[k].b;                                                                               \
+        at_c += index * sum->outer[k].c;                                                                               \
+        rest = next;                                                                                                   \
+      }                                                                                                                \
+      accumulator total = sum->accumulate ? (accumulator)load(sum->out_dtype, c, at_c) : 0;                            \
+      for (int64_t s = 0; s < sum->sum; ++s) {                                                                         \
+        int64_t x = at_a, y = at_b, left = s;                                                                          \
+        for (int k = sum->num_sum - 1; k >= 0; --k) {                                                                  \
+          int64_t next = left / sum->inner[k].size, index = left - next * sum->inner[k].size;                          \
+          x += index * sum->inner[k].a;                                                                                \
+          y += index * sum->inner[k].b;                                                                                \
+          left = next;                                                                                                 \
+        }                                                                                                              \
+        total = multiply((accumulator)load(sum->in_dtype, a, x), (accumulator)load(sum->in_dtype, b, y), total);       \
+      }                                                                                                                \
+      store(sum->out_dtype, c, at_c, total);                                                                           \
+    }                                                                                                                  \
   }
 #define multiply_integer(x, y, z) ((x) * (y) + (z))
 CONTRACT(f64, double, load_float, store_float, __builtin_fma)

@@ -25,9 +25,7 @@ int shardkit::emu::needContext(const char *function, CUresult &error) {
   return error ? -1 : current;
 }
 
-static CUcontext contextOf(int device) {
-  return reinterpret_cast<CUcontext>(&emulator().devices[size_t(device)]);
-}
+static CUcontext contextOf(int device) { return reinterpret_cast<CUcontext>(&emulator().devices[size_t(device)]); }
 static int deviceOfContext(CUcontext context) {
   for (size_t d = 0; d < emulator().devices.size(); ++d)
     if (contextOf(int(d)) == context)
@@ -93,30 +91,81 @@ EMU_EXPORT CUresult cuDeviceGetAttribute(int *out, int attribute, CUdevice d) {
   if (!isDevice(d))
     return noDevice("cuDeviceGetAttribute", d);
   switch (attribute) {
-  case 1: *out = 1024; break;                 // threads per block
-  case 2: case 3: *out = 1024; break;         // block x, y
-  case 4: *out = 64; break;                   // block z
-  case 5: *out = 2147483647; break;           // grid x
-  case 6: case 7: *out = 65535; break;        // grid y, z
-  case 8: *out = 48 * 1024; break;            // shared memory per block
-  case 9: *out = 64 * 1024; break;            // constant memory
-  case 10: *out = 32; break;                  // warp
-  case 12: *out = 65536; break;               // registers per block
-  case 13: *out = 1000000; break;             // clock, kHz
-  case 16: *out = 4; break;                   // multiprocessors
-  case 31: case 32: *out = 1; break;          // concurrent kernels; ECC
-  case 33: *out = d + 1; break;               // PCI bus
-  case 34: *out = 0; break;                   // PCI device
-  case 38: *out = 50 << 20; break;            // L2
-  case 39: *out = 2048; break;                // threads per multiprocessor
-  case 40: *out = 1; break;                   // copy engines
-  case 41: *out = 1; break;                   // unified addressing
-  case 75: *out = settings().major; break;
-  case 76: *out = settings().minor; break;
-  case 81: *out = 228 * 1024; break;          // shared memory per multiprocessor
-  case 82: *out = 65536; break;
-  case 97: *out = 227 * 1024; break;          // shared memory per block, at most
-  case 115: *out = 1; break;                  // memory pools
+  case 1:
+    *out = 1024;
+    break; // threads per block
+  case 2:
+  case 3:
+    *out = 1024;
+    break; // block x, y
+  case 4:
+    *out = 64;
+    break; // block z
+  case 5:
+    *out = 2147483647;
+    break; // grid x
+  case 6:
+  case 7:
+    *out = 65535;
+    break; // grid y, z
+  case 8:
+    *out = 48 * 1024;
+    break; // shared memory per block
+  case 9:
+    *out = 64 * 1024;
+    break; // constant memory
+  case 10:
+    *out = 32;
+    break; // warp
+  case 12:
+    *out = 65536;
+    break; // registers per block
+  case 13:
+    *out = 1000000;
+    break; // clock, kHz
+  case 16:
+    *out = 4;
+    break; // multiprocessors
+  case 31:
+  case 32:
+    *out = 1;
+    break; // concurrent kernels; ECC
+  case 33:
+    *out = d + 1;
+    break; // PCI bus
+  case 34:
+    *out = 0;
+    break; // PCI device
+  case 38:
+    *out = 50 << 20;
+    break; // L2
+  case 39:
+    *out = 2048;
+    break; // threads per multiprocessor
+  case 40:
+    *out = 1;
+    break; // copy engines
+  case 41:
+    *out = 1;
+    break; // unified addressing
+  case 75:
+    *out = settings().major;
+    break;
+  case 76:
+    *out = settings().minor;
+    break;
+  case 81:
+    *out = 228 * 1024;
+    break; // shared memory per multiprocessor
+  case 82:
+    *out = 65536;
+    break;
+  case 97:
+    *out = 227 * 1024;
+    break; // shared memory per block, at most
+  case 115:
+    *out = 1;
+    break; // memory pools
   default:
     return failed(CUDA_ERROR_NOT_SUPPORTED, "cuDeviceGetAttribute",
                   "attribute " + std::to_string(attribute) + " is not emulated");
@@ -197,8 +246,7 @@ EMU_EXPORT CUresult cuCtxSynchronize() {
     return error;
   for (auto &[handle, s] : emulator().streams)
     if (s->device == d && s->capture)
-      return failed(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuCtxSynchronize",
-                    "a stream is being captured");
+      return failed(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuCtxSynchronize", "a stream is being captured");
   emulator().drainDevice(d);
   return emulator().devices[size_t(d)].error;
 }
@@ -224,9 +272,7 @@ EMU_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned) {
     return error;
   if (p < 0 || p == d)
     return failed(CUDA_ERROR_INVALID_CONTEXT, "cuCtxEnablePeerAccess", "no such peer");
-  return emulator().devices[size_t(d)].peers.insert(p).second
-             ? CUDA_SUCCESS
-             : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+  return emulator().devices[size_t(d)].peers.insert(p).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }
 EMU_EXPORT CUresult cuCtxDisablePeerAccess(CUcontext peer) {
   Lock lock(emulator().mutex);
@@ -234,28 +280,41 @@ EMU_EXPORT CUresult cuCtxDisablePeerAccess(CUcontext peer) {
   int d = needContext("cuCtxDisablePeerAccess", error);
   if (d < 0)
     return error;
-  return emulator().devices[size_t(d)].peers.erase(deviceOfContext(peer))
-             ? CUDA_SUCCESS
-             : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+  return emulator().devices[size_t(d)].peers.erase(deviceOfContext(peer)) ? CUDA_SUCCESS
+                                                                          : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }
 
 EMU_EXPORT CUresult cuGetErrorName(CUresult error, const char **out) {
-  static const std::pair<CUresult, const char *> names[] = {
-      {0, "CUDA_SUCCESS"}, {1, "CUDA_ERROR_INVALID_VALUE"}, {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-      {3, "CUDA_ERROR_NOT_INITIALIZED"}, {100, "CUDA_ERROR_NO_DEVICE"},
-      {101, "CUDA_ERROR_INVALID_DEVICE"}, {200, "CUDA_ERROR_INVALID_IMAGE"},
-      {201, "CUDA_ERROR_INVALID_CONTEXT"}, {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
-      {218, "CUDA_ERROR_INVALID_PTX"}, {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
-      {400, "CUDA_ERROR_INVALID_HANDLE"}, {500, "CUDA_ERROR_NOT_FOUND"},
-      {600, "CUDA_ERROR_NOT_READY"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-      {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"}, {704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED"},
-      {705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED"}, {710, "CUDA_ERROR_ASSERT"},
-      {715, "CUDA_ERROR_ILLEGAL_INSTRUCTION"}, {716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
-      {719, "CUDA_ERROR_LAUNCH_FAILED"}, {801, "CUDA_ERROR_NOT_SUPPORTED"},
-      {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
-      {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"}, {902, "CUDA_ERROR_STREAM_CAPTURE_MERGE"},
-      {903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED"}, {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED"},
-      {905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"}, {907, "CUDA_ERROR_CAPTURED_EVENT"}};
+  static const std::pair<CUresult, const char *> names[] = {{0, "CUDA_SUCCESS"},
+                                                            {1, "CUDA_ERROR_INVALID_VALUE"},
+                                                            {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                            {3, "CUDA_ERROR_NOT_INITIALIZED"},
+                                                            {100, "CUDA_ERROR_NO_DEVICE"},
+                                                            {101, "CUDA_ERROR_INVALID_DEVICE"},
+                                                            {200, "CUDA_ERROR_INVALID_IMAGE"},
+                                                            {201, "CUDA_ERROR_INVALID_CONTEXT"},
+                                                            {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+                                                            {218, "CUDA_ERROR_INVALID_PTX"},
+                                                            {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+                                                            {400, "CUDA_ERROR_INVALID_HANDLE"},
+                                                            {500, "CUDA_ERROR_NOT_FOUND"},
+                                                            {600, "CUDA_ERROR_NOT_READY"},
+                                                            {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                                                            {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+                                                            {704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED"},
+                                                            {705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED"},
+                                                            {710, "CUDA_ERROR_ASSERT"},
+                                                            {715, "CUDA_ERROR_ILLEGAL_INSTRUCTION"},
+                                                            {716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
+                                                            {719, "CUDA_ERROR_LAUNCH_FAILED"},
+                                                            {801, "CUDA_ERROR_NOT_SUPPORTED"},
+                                                            {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+                                                            {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"},
+                                                            {902, "CUDA_ERROR_STREAM_CAPTURE_MERGE"},
+                                                            {903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED"},
+                                                            {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED"},
+                                                            {905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"},
+                                                            {907, "CUDA_ERROR_CAPTURED_EVENT"}};
   for (const auto &[value, name] : names)
     if (value == error) {
       *out = name;
@@ -264,9 +323,7 @@ EMU_EXPORT CUresult cuGetErrorName(CUresult error, const char **out) {
   *out = nullptr;
   return CUDA_ERROR_INVALID_VALUE;
 }
-EMU_EXPORT CUresult cuGetErrorString(CUresult error, const char **out) {
-  return cuGetErrorName(error, out);
-}
+EMU_EXPORT CUresult cuGetErrorString(CUresult error, const char **out) { return cuGetErrorName(error, out); }
 
 EMU_EXPORT CUresult cuGetProcAddress_v2(const char *name, void **out, int, uint64_t, int *status) {
   std::string base = name;

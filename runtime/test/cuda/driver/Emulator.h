@@ -60,8 +60,7 @@ struct Block {
 class Memory {
 public:
   /// 0 where the device has no more.
-  uint64_t allocate(int device, uint64_t bytes, Block::State state = Block::Live,
-                    bool internal = false);
+  uint64_t allocate(int device, uint64_t bytes, Block::State state = Block::Live, bool internal = false);
   uint64_t allocateHost(void *given, uint64_t bytes);
   /// The block that begins there, or null.
   Block *block(uint64_t address);
@@ -91,8 +90,7 @@ Memory &memory();
 
 /// Host memory behind device memory that the emulated device of `device` may use, or
 /// null after a complaint that names `who`.
-EMU_API char *deviceMemory(int device, uint64_t address, uint64_t bytes, bool write,
-                           const std::string &who);
+EMU_API char *deviceMemory(int device, uint64_t address, uint64_t bytes, bool write, const std::string &who);
 
 //===----------------------------------------------------------------------===//
 // Streams

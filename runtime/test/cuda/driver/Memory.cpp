@@ -14,8 +14,7 @@
 
 namespace shardkit::emu {
 
-static constexpr uint64_t kBase = uint64_t(0x2000) << 32, kPerDevice = uint64_t(1) << 40,
-                          kMostDevices = 32;
+static constexpr uint64_t kBase = uint64_t(0x2000) << 32, kPerDevice = uint64_t(1) << 40, kMostDevices = 32;
 
 Memory &memory() {
   static Memory *memory = new Memory; // Outlives every static object.
@@ -71,17 +70,14 @@ uint64_t Memory::allocateHost(void *given, uint64_t bytes) {
   return address;
 }
 
-Block *Memory::containing(uint64_t address) {
-  return containing(address, std::shared_lock(mutex));
-}
+Block *Memory::containing(uint64_t address) { return containing(address, std::shared_lock(mutex)); }
 
 Block *Memory::containing(uint64_t address, const std::shared_lock<std::shared_mutex> &) {
   auto it = blocks_.upper_bound(address);
   if (it == blocks_.begin())
     return nullptr;
   --it;
-  return address < it->second.address + std::max<uint64_t>(it->second.bytes, 1) ? &it->second
-                                                                               : nullptr;
+  return address < it->second.address + std::max<uint64_t>(it->second.bytes, 1) ? &it->second : nullptr;
 }
 
 Block *Memory::block(uint64_t address) {
@@ -156,9 +152,8 @@ std::string Memory::describe(uint64_t address) const {
       const char *state = b.state == Block::Freed    ? ", which was freed"
                           : b.state == Block::Coming ? ", which its stream has not allocated yet"
                                                      : "";
-      return where + "the allocation of " + std::to_string(b.bytes) + " bytes at " +
-             hex(b.address) + (b.device >= 0 ? " on device " + std::to_string(b.device)
-                                             : " in host memory") + state;
+      return where + "the allocation of " + std::to_string(b.bytes) + " bytes at " + hex(b.address) +
+             (b.device >= 0 ? " on device " + std::to_string(b.device) : " in host memory") + state;
     }
   }
   if (address < 4096)
@@ -178,12 +173,10 @@ std::vector<const Block *> Memory::live() const {
 }
 
 static bool reachable(int device, const Block &b) {
-  return b.device < 0 || b.device == device ||
-         emulator().devices[size_t(device)].peers.count(b.device);
+  return b.device < 0 || b.device == device || emulator().devices[size_t(device)].peers.count(b.device);
 }
 
-char *deviceMemory(int device, uint64_t address, uint64_t bytes, bool write,
-                   const std::string &who) {
+char *deviceMemory(int device, uint64_t address, uint64_t bytes, bool write, const std::string &who) {
   if (bytes == 0)
     return reinterpret_cast<char *>(256); // Nobody touches it.
   Memory &m = memory();
@@ -207,8 +200,7 @@ char *deviceMemory(int device, uint64_t address, uint64_t bytes, bool write,
       return b->host + offset;
     }
   }
-  complain(who + ": " + std::to_string(bytes) + " bytes at " + hex(address) + ": " +
-           m.describe(address));
+  complain(who + ": " + std::to_string(bytes) + " bytes at " + hex(address) + ": " + m.describe(address));
   return nullptr;
 }
 

@@ -15,8 +15,8 @@ using namespace shardkit::emu;
 static CUresult noMemory(const char *function, int device, size_t bytes) {
   return failed(CUDA_ERROR_OUT_OF_MEMORY, function,
                 std::to_string(bytes) + " bytes on device " + std::to_string(device) + ", of " +
-                    std::to_string(settings().memory) + " bytes " +
-                    std::to_string(memory().used(device)) + " are used");
+                    std::to_string(settings().memory) + " bytes " + std::to_string(memory().used(device)) +
+                    " are used");
 }
 
 EMU_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes) {
@@ -47,8 +47,7 @@ EMU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream str
   if (device < 0)
     return CUDA_ERROR_INVALID_HANDLE;
   if (isCapturing(stream))
-    return failed(CUDA_ERROR_NOT_SUPPORTED, "cuMemAllocAsync",
-                  "memory that belongs to a graph is not emulated");
+    return failed(CUDA_ERROR_NOT_SUPPORTED, "cuMemAllocAsync", "memory that belongs to a graph is not emulated");
   if (!out || bytes == 0)
     return failed(CUDA_ERROR_INVALID_VALUE, "cuMemAllocAsync", "0 bytes");
   uint64_t address = memory().allocate(device, bytes, Block::Coming);
@@ -60,13 +59,15 @@ EMU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream str
   *out = address;
   if (!address)
     return noMemory("cuMemAllocAsync", device, bytes);
-  return enqueue(stream, simple("allocation", [=] {
-                      memory().block(address)->state = Block::Live;
-                      return Progress::Done;
-                    }), "cuMemAllocAsync");
+  return enqueue(stream,
+                 simple("allocation",
+                        [=] {
+                          memory().block(address)->state = Block::Live;
+                          return Progress::Done;
+                        }),
+                 "cuMemAllocAsync");
 }
-EMU_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool,
-                                            CUstream stream) {
+EMU_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool, CUstream stream) {
   return cuMemAllocAsync(out, bytes, stream);
 }
 EMU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
@@ -74,14 +75,17 @@ EMU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   Block *b = memory().block(address);
   if (!b || b->device < 0 || b->internal || b->state == Block::Freed)
     return failed(CUDA_ERROR_INVALID_VALUE, "cuMemFreeAsync", memory().describe(address));
-  return enqueue(stream, simple("free", [=] {
-                      Block *b = memory().block(address);
-                      if (b->state != Block::Live)
-                        complain("cuMemFreeAsync: " + memory().describe(address));
-                      else
-                        memory().freeToPool(*b);
-                      return Progress::Done;
-                    }), "cuMemFreeAsync");
+  return enqueue(stream,
+                 simple("free",
+                        [=] {
+                          Block *b = memory().block(address);
+                          if (b->state != Block::Live)
+                            complain("cuMemFreeAsync: " + memory().describe(address));
+                          else
+                            memory().freeToPool(*b);
+                          return Progress::Done;
+                        }),
+                 "cuMemFreeAsync");
 }
 
 EMU_EXPORT CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned) {
@@ -93,9 +97,7 @@ EMU_EXPORT CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned) {
   *out = reinterpret_cast<void *>(memory().allocateHost(nullptr, bytes));
   return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
-EMU_EXPORT CUresult cuMemAllocHost_v2(void **out, size_t bytes) {
-  return cuMemHostAlloc(out, bytes, 0);
-}
+EMU_EXPORT CUresult cuMemAllocHost_v2(void **out, size_t bytes) { return cuMemHostAlloc(out, bytes, 0); }
 EMU_EXPORT CUresult cuMemFreeHost(void *host) {
   Block *b = memory().block(reinterpret_cast<uint64_t>(host));
   if (!b || b->device >= 0 || b->registered)
@@ -194,19 +196,16 @@ bool classify(Side &side, Kind kind, const char *function) {
   Block *b = memory().containing(side.base);
   bool onDevice = b && b->device >= 0;
   if (kind == Kind::Device && !b)
-    return complain(std::string(function) + ": expected a device address, found " +
-                    memory().describe(side.base)),
+    return complain(std::string(function) + ": expected a device address, found " + memory().describe(side.base)),
            false;
   if (kind == Kind::Host && onDevice)
-    return complain(std::string(function) + ": expected a host address, found " +
-                    memory().describe(side.base)),
-           false;
+    return complain(std::string(function) + ": expected a host address, found " + memory().describe(side.base)), false;
   side.device = b != nullptr;
   return true;
 }
 
-CUresult copy(CUstream stream, bool wait, Side to, Kind toKind, Side from, Kind fromKind,
-              size_t width, size_t height, size_t depth, const char *function) {
+CUresult copy(CUstream stream, bool wait, Side to, Kind toKind, Side from, Kind fromKind, size_t width, size_t height,
+              size_t depth, const char *function) {
   Lock lock(emulator().mutex);
   Stream *s = emulator().stream(stream, function);
   if (!s)
@@ -235,11 +234,10 @@ CUresult copy(CUstream stream, bool wait, Side to, Kind toKind, Side from, Kind 
   std::string name = function;
   // A copy between devices needs no access of kernels to each other's memory.
   auto run = [=] {
-    char *t = to.device ? deviceMemory(-1, to.base, toBytes, true, name)
-                        : reinterpret_cast<char *>(to.base);
-    const char *f = !held->empty()  ? held->data()
-                    : from.device ? deviceMemory(-1, from.base, fromBytes, false, name)
-                                  : reinterpret_cast<const char *>(from.base);
+    char *t = to.device ? deviceMemory(-1, to.base, toBytes, true, name) : reinterpret_cast<char *>(to.base);
+    const char *f = !held->empty() ? held->data()
+                    : from.device  ? deviceMemory(-1, from.base, fromBytes, false, name)
+                                   : reinterpret_cast<const char *>(from.base);
     if (!t || !f) {
       breakDevice(device, CUDA_ERROR_ILLEGAL_ADDRESS);
       return Progress::Done;
@@ -265,17 +263,21 @@ CUresult copy(CUstream stream, bool wait, Side to, Kind toKind, Side from, Kind 
 uint64_t address(const void *p) { return reinterpret_cast<uint64_t>(p); }
 Side flat(uint64_t base) { return {false, base, 0, 0}; }
 
-CUresult copy1(CUstream stream, bool wait, uint64_t to, Kind toKind, uint64_t from, Kind fromKind,
-               size_t bytes, const char *function) {
+CUresult copy1(CUstream stream, bool wait, uint64_t to, Kind toKind, uint64_t from, Kind fromKind, size_t bytes,
+               const char *function) {
   return copy(stream, wait, flat(to), toKind, flat(from), fromKind, bytes, 1, 1, function);
 }
 
 std::optional<std::pair<uint64_t, Kind>> side(int type, const void *host, CUdeviceptr device) {
   switch (type) {
-  case CU_MEMORYTYPE_HOST: return {{address(host), Kind::Host}};
-  case CU_MEMORYTYPE_DEVICE: return {{device, Kind::Device}};
-  case CU_MEMORYTYPE_UNIFIED: return {{device, Kind::Any}};
-  default: return std::nullopt;
+  case CU_MEMORYTYPE_HOST:
+    return {{address(host), Kind::Host}};
+  case CU_MEMORYTYPE_DEVICE:
+    return {{device, Kind::Device}};
+  case CU_MEMORYTYPE_UNIFIED:
+    return {{device, Kind::Any}};
+  default:
+    return std::nullopt;
   }
 }
 
@@ -287,14 +289,11 @@ CUresult copy2(const CUDA_MEMCPY2D *c, CUstream stream, bool wait) {
     return failed(CUDA_ERROR_INVALID_VALUE, me, "arrays are not emulated");
   if ((c->srcPitch && c->srcPitch < c->WidthInBytes + c->srcXInBytes) ||
       (c->dstPitch && c->dstPitch < c->WidthInBytes + c->dstXInBytes) ||
-      (c->Height > 1 && (!c->srcPitch || !c->dstPitch)) || c->srcPitch > 2147483647u ||
-      c->dstPitch > 2147483647u)
+      (c->Height > 1 && (!c->srcPitch || !c->dstPitch)) || c->srcPitch > 2147483647u || c->dstPitch > 2147483647u)
     return failed(CUDA_ERROR_INVALID_VALUE, me, "a pitch is less than the width, or 2 GiB and more");
-  return copy(stream, wait,
-              {false, to->first + c->dstY * c->dstPitch + c->dstXInBytes, c->dstPitch, 0},
-              to->second,
-              {false, from->first + c->srcY * c->srcPitch + c->srcXInBytes, c->srcPitch, 0},
-              from->second, c->WidthInBytes, c->Height, 1, me);
+  return copy(stream, wait, {false, to->first + c->dstY * c->dstPitch + c->dstXInBytes, c->dstPitch, 0}, to->second,
+              {false, from->first + c->srcY * c->srcPitch + c->srcXInBytes, c->srcPitch, 0}, from->second,
+              c->WidthInBytes, c->Height, 1, me);
 }
 CUresult copy3(const CUDA_MEMCPY3D *c, CUstream stream, bool wait) {
   static const char *me = "cuMemcpy3D";
@@ -302,23 +301,21 @@ CUresult copy3(const CUDA_MEMCPY3D *c, CUstream stream, bool wait) {
   auto to = side(c->dstMemoryType, c->dstHost, c->dstDevice);
   if (!from || !to)
     return failed(CUDA_ERROR_INVALID_VALUE, me, "arrays are not emulated");
-  if ((c->Height > 1 && (c->srcPitch < c->WidthInBytes + c->srcXInBytes ||
-                         c->dstPitch < c->WidthInBytes + c->dstXInBytes)) ||
+  if ((c->Height > 1 &&
+       (c->srcPitch < c->WidthInBytes + c->srcXInBytes || c->dstPitch < c->WidthInBytes + c->dstXInBytes)) ||
       (c->Depth > 1 && (c->srcHeight < c->Height + c->srcY || c->dstHeight < c->Height + c->dstY)) ||
       c->srcPitch > 2147483647u || c->dstPitch > 2147483647u)
     return failed(CUDA_ERROR_INVALID_VALUE, me, "a pitch or height is less than what is copied");
   size_t fromSlice = c->srcPitch * c->srcHeight, toSlice = c->dstPitch * c->dstHeight;
-  return copy(stream, wait,
-              {false, to->first + c->dstZ * toSlice + c->dstY * c->dstPitch + c->dstXInBytes,
-               c->dstPitch, toSlice},
-              to->second,
-              {false, from->first + c->srcZ * fromSlice + c->srcY * c->srcPitch + c->srcXInBytes,
-               c->srcPitch, fromSlice},
-              from->second, c->WidthInBytes, c->Height, c->Depth, me);
+  return copy(
+      stream, wait,
+      {false, to->first + c->dstZ * toSlice + c->dstY * c->dstPitch + c->dstXInBytes, c->dstPitch, toSlice}, to->second,
+      {false, from->first + c->srcZ * fromSlice + c->srcY * c->srcPitch + c->srcXInBytes, c->srcPitch, fromSlice},
+      from->second, c->WidthInBytes, c->Height, c->Depth, me);
 }
 
-CUresult fill(CUdeviceptr to, const void *value, size_t size, size_t pitch, size_t width,
-              size_t height, CUstream stream, const char *function) {
+CUresult fill(CUdeviceptr to, const void *value, size_t size, size_t pitch, size_t width, size_t height,
+              CUstream stream, const char *function) {
   Lock lock(emulator().mutex);
   int device = deviceOf(stream, function);
   if (device < 0)
@@ -374,24 +371,17 @@ EMU_EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_
 EMU_EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
   return copy1(s, false, to, A, from, A, n, "cuMemcpyAsync");
 }
-EMU_EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext,
-                                      size_t n, CUstream s) {
+EMU_EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t n, CUstream s) {
   return copy1(s, false, to, D, from, D, n, "cuMemcpyPeerAsync");
 }
 EMU_EXPORT CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t n) {
   return copy1(nullptr, false, to, D, from, D, n, "cuMemcpyPeer");
 }
 EMU_EXPORT CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *c) { return copy2(c, nullptr, true); }
-EMU_EXPORT CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c) {
-  return copy2(c, nullptr, true);
-}
-EMU_EXPORT CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream s) {
-  return copy2(c, s, false);
-}
+EMU_EXPORT CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c) { return copy2(c, nullptr, true); }
+EMU_EXPORT CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream s) { return copy2(c, s, false); }
 EMU_EXPORT CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *c) { return copy3(c, nullptr, true); }
-EMU_EXPORT CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream s) {
-  return copy3(c, s, false);
-}
+EMU_EXPORT CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream s) { return copy3(c, s, false); }
 
 EMU_EXPORT CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char v, size_t n) {
   return fill(to, &v, 1, 0, n, 1, nullptr, "cuMemsetD8");
@@ -411,11 +401,11 @@ EMU_EXPORT CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short v, size_t n,
 EMU_EXPORT CUresult cuMemsetD32Async(CUdeviceptr to, unsigned v, size_t n, CUstream s) {
   return fill(to, &v, 4, 0, n, 1, s, "cuMemsetD32Async");
 }
-EMU_EXPORT CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char v, size_t width,
-                                      size_t height, CUstream s) {
+EMU_EXPORT CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char v, size_t width, size_t height,
+                                      CUstream s) {
   return fill(to, &v, 1, pitch, width, height, s, "cuMemsetD2D8Async");
 }
-EMU_EXPORT CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned v, size_t width,
-                                       size_t height, CUstream s) {
+EMU_EXPORT CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned v, size_t width, size_t height,
+                                       CUstream s) {
   return fill(to, &v, 4, pitch, width, height, s, "cuMemsetD2D32Async");
 }

@@ -22,8 +22,7 @@ public:
     Block *b = m.containing(address, lock);
     if (!b || b->state != Block::Live)
       return false;
-    if (b->device >= 0 && b->device != device_ &&
-        !emulator().devices[size_t(device_)].peers.count(b->device))
+    if (b->device >= 0 && b->device != device_ && !emulator().devices[size_t(device_)].peers.count(b->device))
       return false;
     region.begin = b->address;
     region.end = b->address + b->bytes;
@@ -45,8 +44,7 @@ void placeGlobals(Module &m) {
       continue;
     if (v.external)
       throw PtxError(v.line, "unresolved variable '" + v.name + "'");
-    uint64_t address = memory().allocate(m.device, uint64_t(std::max<int64_t>(v.bytes, 1)),
-                                         Block::Live, true);
+    uint64_t address = memory().allocate(m.device, uint64_t(std::max<int64_t>(v.bytes, 1)), Block::Live, true);
     if (!address)
       throw std::bad_alloc();
     m.globals[v.name] = {address, uint64_t(v.bytes)};
@@ -88,8 +86,8 @@ bool runsOn(const std::string &target) {
 
 } // namespace
 
-EMU_EXPORT CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned options,
-                                       const int *keys, void **values) {
+EMU_EXPORT CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned options, const int *keys,
+                                       void **values) {
   Lock lock(emulator().mutex);
   CUresult error;
   int device = needContext("cuModuleLoadData", error);
@@ -113,19 +111,20 @@ EMU_EXPORT CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigne
     return failed(error, "cuModuleLoadData", what);
   };
   const char *text = static_cast<const char *>(image);
-  if (!text || memcmp(text, "\x7f" "ELF", 4) == 0)
+  if (!text || memcmp(text,
+                      "\x7f"
+                      "ELF",
+                      4) == 0)
     return refuse(CUDA_ERROR_INVALID_IMAGE, "the emulated device runs PTX only");
   auto m = std::make_shared<Module>();
   m->device = device;
   try {
     m->ast = parsePtx(text);
     if (m->ast.version > 90)
-      return refuse(CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
-                    "PTX " + std::to_string(m->ast.version / 10) + "." +
-                        std::to_string(m->ast.version % 10) + ", known up to 9.0");
+      return refuse(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX " + std::to_string(m->ast.version / 10) + "." +
+                                                            std::to_string(m->ast.version % 10) + ", known up to 9.0");
     if (!runsOn(m->ast.target))
-      return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
-                    "PTX for " + m->ast.target + ", the device is " + settings().chip);
+      return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, "PTX for " + m->ast.target + ", the device is " + settings().chip);
     placeGlobals(*m);
     auto addressOf = [&](const std::string &name) { return m->globals.at(name).address; };
     for (const FunctionAst &f : m->ast.functions) {
@@ -136,8 +135,7 @@ EMU_EXPORT CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigne
       loaded->kernel = decode(m->ast, f, addressOf);
       if (loaded->kernel->sharedBytes > 48 * 1024)
         throw PtxError(f.line, "kernel '" + f.name + "' uses too much shared memory: " +
-                                   std::to_string(loaded->kernel->sharedBytes) +
-                                   " bytes, 49152 at most");
+                                   std::to_string(loaded->kernel->sharedBytes) + " bytes, 49152 at most");
       emulator().functions.insert(loaded.get());
       m->functions[f.name] = std::move(loaded);
     }
@@ -183,21 +181,18 @@ EMU_EXPORT CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const 
     return failed(CUDA_ERROR_INVALID_HANDLE, "cuModuleGetFunction", "no such module");
   auto f = it->second->functions.find(name);
   if (f == it->second->functions.end())
-    return failed(CUDA_ERROR_NOT_FOUND, "cuModuleGetFunction",
-                  std::string("no kernel '") + name + "'");
+    return failed(CUDA_ERROR_NOT_FOUND, "cuModuleGetFunction", std::string("no kernel '") + name + "'");
   *out = reinterpret_cast<CUfunction>(f->second.get());
   return CUDA_SUCCESS;
 }
-EMU_EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule handle,
-                                         const char *name) {
+EMU_EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule handle, const char *name) {
   Lock lock(emulator().mutex);
   auto it = emulator().modules.find(handle);
   if (it == emulator().modules.end())
     return failed(CUDA_ERROR_INVALID_HANDLE, "cuModuleGetGlobal", "no such module");
   auto g = it->second->globals.find(name);
   if (g == it->second->globals.end())
-    return failed(CUDA_ERROR_NOT_FOUND, "cuModuleGetGlobal",
-                  std::string("no variable '") + name + "'");
+    return failed(CUDA_ERROR_NOT_FOUND, "cuModuleGetGlobal", std::string("no variable '") + name + "'");
   if (address)
     *address = g->second.address;
   if (bytes)
@@ -233,24 +228,21 @@ EMU_EXPORT CUresult cuFuncGetAttribute(int *out, int attribute, CUfunction handl
   LoadedFunction *f = function(handle, "cuFuncGetAttribute");
   if (!f)
     return CUDA_ERROR_INVALID_HANDLE;
-  const int values[] = {1024, int(f->kernel->sharedBytes), 0,
-                        int(f->kernel->functions.front().localBytes), 32, 0, 0, 0,
-                        f->maxDynamicShared};
+  const int values[] = {1024, int(f->kernel->sharedBytes), 0, int(f->kernel->functions.front().localBytes), 32, 0, 0,
+                        0,    f->maxDynamicShared};
   if (attribute < 0 || attribute > 8)
     return CUDA_ERROR_INVALID_VALUE;
   *out = values[attribute];
   return CUDA_SUCCESS;
 }
 EMU_EXPORT CUresult cuFuncSetCacheConfig(CUfunction, int) { return CUDA_SUCCESS; }
-EMU_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction, int block,
-                                                                size_t) {
+EMU_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction, int block, size_t) {
   *out = block > 0 ? std::max(1, 2048 / block) : 0;
   return block > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-EMU_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gx, unsigned gy, unsigned gz,
-                                   unsigned bx, unsigned by, unsigned bz, unsigned sharedBytes,
-                                   CUstream stream, void **args, void **extra) {
+EMU_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                   unsigned bz, unsigned sharedBytes, CUstream stream, void **args, void **extra) {
   static const char *me = "cuLaunchKernel";
   Lock lock(emulator().mutex);
   LoadedFunction *f = function(handle, me);
@@ -266,26 +258,22 @@ EMU_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gx, unsigned gy, 
   if (device != f->module->device)
     return refuse(CUDA_ERROR_INVALID_HANDLE, "the stream is of another device than the module");
   if (!gx || !gy || !gz || gx > 2147483647u || gy > 65535 || gz > 65535)
-    return refuse(CUDA_ERROR_INVALID_VALUE, "grid of " + std::to_string(gx) + " x " +
-                                                std::to_string(gy) + " x " + std::to_string(gz) +
-                                                ": at most 2147483647 x 65535 x 65535, none 0");
+    return refuse(CUDA_ERROR_INVALID_VALUE, "grid of " + std::to_string(gx) + " x " + std::to_string(gy) + " x " +
+                                                std::to_string(gz) + ": at most 2147483647 x 65535 x 65535, none 0");
   uint64_t threads = uint64_t(bx) * by * bz;
   if (!threads || threads > 1024 || bx > 1024 || by > 1024 || bz > 64)
-    return refuse(CUDA_ERROR_INVALID_VALUE, "block of " + std::to_string(threads) +
-                                                " threads: 1 to 1024 are legal");
-  if (k.maxThreads[0] && threads > uint64_t(k.maxThreads[0]) * unsigned(k.maxThreads[1]) *
-                                       unsigned(k.maxThreads[2]))
-    return refuse(CUDA_ERROR_INVALID_VALUE,
-                  "block of " + std::to_string(threads) + " threads, more than its .maxntid");
-  if (k.requiredThreads[0] && (int(bx) != k.requiredThreads[0] || int(by) != k.requiredThreads[1] ||
-                               int(bz) != k.requiredThreads[2]))
+    return refuse(CUDA_ERROR_INVALID_VALUE, "block of " + std::to_string(threads) + " threads: 1 to 1024 are legal");
+  if (k.maxThreads[0] && threads > uint64_t(k.maxThreads[0]) * unsigned(k.maxThreads[1]) * unsigned(k.maxThreads[2]))
+    return refuse(CUDA_ERROR_INVALID_VALUE, "block of " + std::to_string(threads) + " threads, more than its .maxntid");
+  if (k.requiredThreads[0] &&
+      (int(bx) != k.requiredThreads[0] || int(by) != k.requiredThreads[1] || int(bz) != k.requiredThreads[2]))
     return refuse(CUDA_ERROR_INVALID_VALUE, "the block is not its .reqntid");
   if (sharedBytes > unsigned(f->maxDynamicShared) ||
       (sharedBytes + k.sharedBytes > 48 * 1024 && f->maxDynamicShared <= 48 * 1024))
-    return refuse(CUDA_ERROR_INVALID_VALUE,
-                  std::to_string(sharedBytes) + " bytes of dynamic shared memory and " +
-                      std::to_string(k.sharedBytes) + " static ones, the function may have " +
-                      std::to_string(f->maxDynamicShared) + " dynamic ones (48 KiB in all unless set)");
+    return refuse(CUDA_ERROR_INVALID_VALUE, std::to_string(sharedBytes) + " bytes of dynamic shared memory and " +
+                                                std::to_string(k.sharedBytes) + " static ones, the function may have " +
+                                                std::to_string(f->maxDynamicShared) +
+                                                " dynamic ones (48 KiB in all unless set)");
   std::vector<char> params(k.paramBytes);
   if (args && extra)
     return refuse(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra");
@@ -293,8 +281,7 @@ EMU_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gx, unsigned gy, 
     for (size_t i = 0; i < k.params.size(); ++i) {
       if (!args[i])
         return refuse(CUDA_ERROR_INVALID_VALUE,
-                      "argument " + std::to_string(i) + " of " + std::to_string(k.params.size()) +
-                          " is missing");
+                      "argument " + std::to_string(i) + " of " + std::to_string(k.params.size()) + " is missing");
       memcpy(params.data() + k.params[i].first, args[i], k.params[i].second);
     }
   } else if (extra) {
@@ -307,26 +294,23 @@ EMU_EXPORT CUresult cuLaunchKernel(CUfunction handle, unsigned gx, unsigned gy, 
         bytes = *static_cast<size_t *>(extra[i + 1]);
     }
     if (!buffer || bytes != k.paramBytes)
-      return refuse(CUDA_ERROR_INVALID_VALUE, std::to_string(bytes) + " bytes of arguments, expected " +
-                                                  std::to_string(k.paramBytes));
+      return refuse(CUDA_ERROR_INVALID_VALUE,
+                    std::to_string(bytes) + " bytes of arguments, expected " + std::to_string(k.paramBytes));
     memcpy(params.data(), buffer, bytes);
   } else if (k.paramBytes) {
-    return refuse(CUDA_ERROR_INVALID_VALUE, "no arguments, expected " +
-                                                std::to_string(k.params.size()));
+    return refuse(CUDA_ERROR_INVALID_VALUE, "no arguments, expected " + std::to_string(k.params.size()));
   }
   auto module = f->module->shared_from_this();
   auto run = [=, kernel = &k, params = std::move(params)] {
     try {
-      launch(*kernel, {gx, gy, gz}, {bx, by, bz}, sharedBytes, params, View(device),
-             settings().options);
+      launch(*kernel, {gx, gy, gz}, {bx, by, bz}, sharedBytes, params, View(device), settings().options);
     } catch (const DeviceFault &fault) {
       complain(fault.what());
-      breakDevice(device, fault.kind == FaultKind::Address      ? CUDA_ERROR_ILLEGAL_ADDRESS
-                          : fault.kind == FaultKind::Misaligned ? CUDA_ERROR_MISALIGNED_ADDRESS
-                          : fault.kind == FaultKind::Instruction
-                              ? CUDA_ERROR_ILLEGAL_INSTRUCTION
-                          : fault.kind == FaultKind::Assert ? CUDA_ERROR_ASSERT
-                                                            : CUDA_ERROR_LAUNCH_FAILED);
+      breakDevice(device, fault.kind == FaultKind::Address       ? CUDA_ERROR_ILLEGAL_ADDRESS
+                          : fault.kind == FaultKind::Misaligned  ? CUDA_ERROR_MISALIGNED_ADDRESS
+                          : fault.kind == FaultKind::Instruction ? CUDA_ERROR_ILLEGAL_INSTRUCTION
+                          : fault.kind == FaultKind::Assert      ? CUDA_ERROR_ASSERT
+                                                                 : CUDA_ERROR_LAUNCH_FAILED);
     }
     (void)module;
     return Progress::Done;

@@ -27,9 +27,7 @@ EMU_EXPORT CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, in
   emulator().streams[s.get()] = std::move(s);
   return CUDA_SUCCESS;
 }
-EMU_EXPORT CUresult cuStreamCreate(CUstream *out, unsigned flags) {
-  return cuStreamCreateWithPriority(out, flags, 0);
-}
+EMU_EXPORT CUresult cuStreamCreate(CUstream *out, unsigned flags) { return cuStreamCreateWithPriority(out, flags, 0); }
 
 EMU_EXPORT CUresult cuStreamDestroy_v2(CUstream handle) {
   Lock lock(emulator().mutex);
@@ -48,8 +46,7 @@ EMU_EXPORT CUresult cuStreamSynchronize(CUstream handle) {
     return CUDA_ERROR_INVALID_HANDLE;
   if (s->capture) {
     s->capture->invalid = true;
-    return failed(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamSynchronize",
-                  "the stream is being captured");
+    return failed(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamSynchronize", "the stream is being captured");
   }
   emulator().drain(*s);
   return errorOf(s->device);
@@ -62,8 +59,7 @@ EMU_EXPORT CUresult cuStreamQuery(CUstream handle) {
     return CUDA_ERROR_INVALID_HANDLE;
   if (s->capture) {
     s->capture->invalid = true;
-    return failed(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamQuery",
-                  "the stream is being captured");
+    return failed(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "cuStreamQuery", "the stream is being captured");
   }
   if (CUresult error = errorOf(s->device))
     return error;
@@ -91,10 +87,12 @@ EMU_EXPORT CUresult cuStreamGetFlags(CUstream handle, unsigned *out) {
 }
 
 EMU_EXPORT CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data) {
-  return enqueue(handle, simple("host function", [=] {
-                   function(data);
-                   return Progress::Done;
-                 }),
+  return enqueue(handle,
+                 simple("host function",
+                        [=] {
+                          function(data);
+                          return Progress::Done;
+                        }),
                  "cuLaunchHostFunc");
 }
 
@@ -196,8 +194,7 @@ EMU_EXPORT CUresult cuEventSynchronize(CUevent handle) {
   if (!e)
     return CUDA_ERROR_INVALID_HANDLE;
   if (e->capture)
-    return failed(CUDA_ERROR_CAPTURED_EVENT, "cuEventSynchronize",
-                  "the event was recorded in a capture");
+    return failed(CUDA_ERROR_CAPTURED_EVENT, "cuEventSynchronize", "the event was recorded in a capture");
   std::shared_ptr<Mark> mark = e->mark;
   if (!mark)
     return CUDA_SUCCESS;
@@ -283,8 +280,7 @@ EMU_EXPORT CUresult cuStreamEndCapture(CUstream handle, CUgraph *out) {
   }
   capture->origin = nullptr;
   if (capture->invalid || refusesCapture("end"))
-    return failed(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "cuStreamEndCapture",
-                  "the capture became invalid before");
+    return failed(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "cuStreamEndCapture", "the capture became invalid before");
   for (size_t n = 0; n < nodes.size(); ++n)
     if (!before[n])
       return failed(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "cuStreamEndCapture",
@@ -306,8 +302,7 @@ EMU_EXPORT CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
   return CUDA_SUCCESS;
 }
 
-EMU_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph handle,
-                                                unsigned long long) {
+EMU_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph handle, unsigned long long) {
   Lock lock(emulator().mutex);
   auto it = emulator().graphs.find(handle);
   if (it == emulator().graphs.end())
@@ -330,14 +325,12 @@ EMU_EXPORT CUresult cuGraphGetNodes(CUgraph handle, CUgraphNode *, size_t *count
 EMU_EXPORT CUresult cuGraphDestroy(CUgraph handle) {
   Lock lock(emulator().mutex);
   return emulator().graphs.erase(handle) ? CUDA_SUCCESS
-                                         : failed(CUDA_ERROR_INVALID_HANDLE, "cuGraphDestroy",
-                                                  "no such graph");
+                                         : failed(CUDA_ERROR_INVALID_HANDLE, "cuGraphDestroy", "no such graph");
 }
 EMU_EXPORT CUresult cuGraphExecDestroy(CUgraphExec handle) {
   Lock lock(emulator().mutex);
   return emulator().execs.erase(handle) ? CUDA_SUCCESS
-                                        : failed(CUDA_ERROR_INVALID_HANDLE, "cuGraphExecDestroy",
-                                                 "no such graph");
+                                        : failed(CUDA_ERROR_INVALID_HANDLE, "cuGraphExecDestroy", "no such graph");
 }
 EMU_EXPORT CUresult cuGraphUpload(CUgraphExec, CUstream) { return CUDA_SUCCESS; }
 

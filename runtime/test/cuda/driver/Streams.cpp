@@ -56,9 +56,7 @@ const Settings &settings() {
   return settings;
 }
 
-void complain(const std::string &what) {
-  fprintf(stderr, "emulated CUDA: %s\n", what.c_str());
-}
+void complain(const std::string &what) { fprintf(stderr, "emulated CUDA: %s\n", what.c_str()); }
 
 CUresult failed(CUresult error, const char *function, const std::string &what) {
   complain(std::string(function) + ": " + what);
@@ -114,9 +112,7 @@ Stream *Emulator::stream(CUstream handle, const char *function) {
   return it->second.get();
 }
 
-static int64_t now() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
-}
+static int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 bool Emulator::advance(Stream &s) {
   if (s.items.empty() || s.running)
@@ -238,8 +234,8 @@ void Emulator::push(Stream &s, Stream::Item item) {
   // The default stream and the blocking ones wait for each other.
   if (s.isDefault || s.blocking)
     for (auto &[handle, other] : streams)
-      if (other.get() != &s && other->device == s.device && other->blocking &&
-          (s.isDefault || other->isDefault) && (!other->items.empty() || other->running))
+      if (other.get() != &s && other->device == s.device && other->blocking && (s.isDefault || other->isDefault) &&
+          (!other->items.empty() || other->running))
         s.items.push_back({{}, nullptr, record(*other)});
   bool startWatching = item.work.wanted != nullptr;
   s.items.push_back(std::move(item));

@@ -2,11 +2,11 @@
 
 #include "Clique.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cerrno>
-#include <filesystem>
 #include <fcntl.h>
+#include <filesystem>
 #include <random>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,9 +27,8 @@ std::string Clique::newToken() {
   for (const fs::directory_entry &entry : fs::directory_iterator(root(), error)) {
     std::string name = entry.path().filename();
     int pid = 0;
-    if (name.compare(0, kPrefix.size(), kPrefix) == 0 &&
-        sscanf(name.c_str() + kPrefix.size(), "%d-", &pid) == 1 && kill(pid, 0) != 0 &&
-        errno == ESRCH)
+    if (name.compare(0, kPrefix.size(), kPrefix) == 0 && sscanf(name.c_str() + kPrefix.size(), "%d-", &pid) == 1 &&
+        kill(pid, 0) != 0 && errno == ESRCH)
       fs::remove_all(entry.path(), error);
   }
   std::random_device random;
@@ -63,9 +62,7 @@ bool Clique::post(const std::string &name, const std::vector<char> &bytes) {
   return fresh;
 }
 
-bool Clique::exists(const std::string &name) const {
-  return access(path(name).c_str(), F_OK) == 0;
-}
+bool Clique::exists(const std::string &name) const { return access(path(name).c_str(), F_OK) == 0; }
 
 std::optional<std::vector<char>> Clique::read(const std::string &name) const {
   int file = open(path(name).c_str(), O_RDONLY);

@@ -19,11 +19,20 @@ using namespace shardkit::emu;
 
 using cublasStatus = int;
 enum : cublasStatus {
-  kSuccess = 0, kNotInitialized = 1, kInvalidValue = 7, kExecutionFailed = 13, kNotSupported = 15,
+  kSuccess = 0,
+  kNotInitialized = 1,
+  kInvalidValue = 7,
+  kExecutionFailed = 13,
+  kNotSupported = 15,
 };
 enum : int { kR32F = 0, kR64F = 1, kR16F = 2, kR16BF = 14 };
-enum : int { kCompute32F = 68, kCompute32FPedantic = 69, kCompute64F = 70, kCompute64FPedantic = 71,
-             kComputeTF32 = 77 };
+enum : int {
+  kCompute32F = 68,
+  kCompute32FPedantic = 69,
+  kCompute64F = 70,
+  kCompute64FPedantic = 71,
+  kComputeTF32 = 77
+};
 enum : int { kColumnOrder = 0, kRowOrder = 1 };
 enum : uint32_t { kEpilogueDefault = 1, kEpilogueRelu = 2, kEpilogueBias = 4, kEpilogueGelu = 32 };
 
@@ -113,12 +122,10 @@ cublasStatus refuse(cublasStatus status, const char *function, const std::string
   return status;
 }
 
-template <typename T>
-cublasStatus take(T &to, const void *from, size_t bytes, const char *function) {
+template <typename T> cublasStatus take(T &to, const void *from, size_t bytes, const char *function) {
   if (!from || bytes != sizeof(T))
     return refuse(kInvalidValue, function,
-                  "the attribute has " + std::to_string(sizeof(T)) + " bytes, not " +
-                      std::to_string(bytes));
+                  "the attribute has " + std::to_string(sizeof(T)) + " bytes, not " + std::to_string(bytes));
   memcpy(&to, from, bytes);
   return kSuccess;
 }
@@ -128,8 +135,10 @@ size_t bytesOfType(int type) { return type == kR64F ? 8 : type == kR32F ? 4 : 2;
 double load(const char *p, uint64_t index, int type) {
   uint16_t half;
   switch (type) {
-  case kR64F: return reinterpret_cast<const double *>(p)[index];
-  case kR32F: return reinterpret_cast<const float *>(p)[index];
+  case kR64F:
+    return reinterpret_cast<const double *>(p)[index];
+  case kR32F:
+    return reinterpret_cast<const float *>(p)[index];
   default:
     memcpy(&half, p + 2 * index, 2);
     return type == kR16F ? halfToFloat(half) : bfloatToFloat(half);
@@ -138,8 +147,12 @@ double load(const char *p, uint64_t index, int type) {
 void store(char *p, uint64_t index, int type, double value) {
   uint16_t half;
   switch (type) {
-  case kR64F: reinterpret_cast<double *>(p)[index] = value; return;
-  case kR32F: reinterpret_cast<float *>(p)[index] = float(value); return;
+  case kR64F:
+    reinterpret_cast<double *>(p)[index] = value;
+    return;
+  case kR32F:
+    reinterpret_cast<float *>(p)[index] = float(value);
+    return;
   default:
     half = type == kR16F ? floatToHalf(float(value)) : floatToBFloat(float(value));
     memcpy(p + 2 * index, &half, 2);
@@ -147,8 +160,8 @@ void store(char *p, uint64_t index, int type, double value) {
 }
 
 /// What a product needs, checked. Empty where it is legal.
-std::string check(const Desc &d, const Layout &a, const Layout &b, const Layout &c,
-                  const Layout &out, cublasStatus &status) {
+std::string check(const Desc &d, const Layout &a, const Layout &b, const Layout &c, const Layout &out,
+                  cublasStatus &status) {
   status = kInvalidValue;
   const Layout *all[] = {&a, &b, &c, &out};
   const char *names[] = {"A", "B", "C", "D"};
@@ -158,11 +171,9 @@ std::string check(const Desc &d, const Layout &a, const Layout &b, const Layout 
     if (!l.rows || !l.columns)
       return name + " has no elements";
     if (l.ld < int64_t(l.order == kColumnOrder ? l.rows : l.columns))
-      return "the leading dimension of " + name + " is less than its " +
-             (l.order == kColumnOrder ? "rows" : "columns");
+      return "the leading dimension of " + name + " is less than its " + (l.order == kColumnOrder ? "rows" : "columns");
     if (l.batches < 1 || l.batches != out.batches)
-      return name + " has " + std::to_string(l.batches) + " matrices, D has " +
-             std::to_string(out.batches);
+      return name + " has " + std::to_string(l.batches) + " matrices, D has " + std::to_string(out.batches);
   }
   uint64_t m = d.transA ? a.columns : a.rows, k = d.transA ? a.rows : a.columns;
   uint64_t k2 = d.transB ? b.columns : b.rows, n = d.transB ? b.rows : b.columns;
@@ -178,17 +189,15 @@ std::string check(const Desc &d, const Layout &a, const Layout &b, const Layout 
   bool f64 = d.compute == kCompute64F || d.compute == kCompute64FPedantic;
   bool f32 = d.compute == kCompute32F || d.compute == kCompute32FPedantic;
   bool tf32 = d.compute == kComputeTF32;
-  bool legal = f64    ? d.scale == kR64F && a.type == kR64F && out.type == kR64F
-               : tf32 ? d.scale == kR32F && a.type == kR32F && out.type == kR32F
-               : f32  ? d.scale == kR32F &&
-                           ((a.type == kR32F && out.type == kR32F) ||
-                            ((a.type == kR16F || a.type == kR16BF) &&
-                             (out.type == a.type || out.type == kR32F)))
-                      : false;
+  bool legal =
+      f64    ? d.scale == kR64F && a.type == kR64F && out.type == kR64F
+      : tf32 ? d.scale == kR32F && a.type == kR32F && out.type == kR32F
+      : f32 ? d.scale == kR32F && ((a.type == kR32F && out.type == kR32F) ||
+                                   ((a.type == kR16F || a.type == kR16BF) && (out.type == a.type || out.type == kR32F)))
+            : false;
   if (!legal)
-    return "compute type " + std::to_string(d.compute) + ", scale type " +
-           std::to_string(d.scale) + ", A of type " + std::to_string(a.type) + " and D of type " +
-           std::to_string(out.type) + " do not go together";
+    return "compute type " + std::to_string(d.compute) + ", scale type " + std::to_string(d.scale) + ", A of type " +
+           std::to_string(a.type) + " and D of type " + std::to_string(out.type) + " do not go together";
   uint32_t e = d.epilogue;
   if (e != 1 && e != 2 && e != 4 && e != 6 && e != 32 && e != 36)
     return "epilogue " + std::to_string(e) + " is not emulated";
@@ -208,8 +217,7 @@ struct Product {
   int device;
   uint64_t slowness;
 
-  template <typename T> void compute(const char *ha, const char *hb, const char *hc, char *ho,
-                                     const char *bias) const {
+  template <typename T> void compute(const char *ha, const char *hb, const char *hc, char *ho, const char *bias) const {
     uint64_t m = out.rows, n = out.columns, k = d.transA ? a.rows : a.columns;
     auto input = [&](const char *p, uint64_t index, int type) {
       T v = T(load(p, index, type));
@@ -260,20 +268,18 @@ struct Product {
     std::vector<Part> parts;
     for (int64_t i = 0; i < out.batches; ++i) {
       auto span = [&](uint64_t base, const Layout &l, size_t bytes, bool write, const char *name) {
-        return deviceMemory(device, base + uint64_t(i * l.stride) * bytes, l.elements() * bytes,
-                            write, me + ", " + name);
+        return deviceMemory(device, base + uint64_t(i * l.stride) * bytes, l.elements() * bytes, write,
+                            me + ", " + name);
       };
       Part p = {};
       p.a = span(pa, a, in, false, "A");
       p.b = span(pb, b, in, false, "B");
       p.c = beta != 0 ? span(pc, c, to, false, "C") : nullptr;
       p.bias = d.epilogue & kEpilogueBias
-                   ? deviceMemory(device, d.bias + uint64_t(i * d.biasStride) * to, out.rows * to,
-                                  false, me + ", bias")
+                   ? deviceMemory(device, d.bias + uint64_t(i * d.biasStride) * to, out.rows * to, false, me + ", bias")
                    : nullptr;
       p.out = span(pout, out, to, true, "D");
-      if (!p.a || !p.b || !p.out || (beta != 0 && !p.c) ||
-          ((d.epilogue & kEpilogueBias) && !p.bias))
+      if (!p.a || !p.b || !p.out || (beta != 0 && !p.c) || ((d.epilogue & kEpilogueBias) && !p.bias))
         return broken();
       parts.push_back(p);
     }
@@ -312,17 +318,21 @@ EMU_EXPORT size_t cublasLtGetVersion() { return 130000; }
 EMU_EXPORT size_t cublasLtGetCudartVersion() { return 13000; }
 EMU_EXPORT const char *cublasLtGetStatusName(cublasStatus status) {
   switch (status) {
-  case kSuccess: return "CUBLAS_STATUS_SUCCESS";
-  case kNotInitialized: return "CUBLAS_STATUS_NOT_INITIALIZED";
-  case kInvalidValue: return "CUBLAS_STATUS_INVALID_VALUE";
-  case kExecutionFailed: return "CUBLAS_STATUS_EXECUTION_FAILED";
-  case kNotSupported: return "CUBLAS_STATUS_NOT_SUPPORTED";
-  default: return "CUBLAS_STATUS_INTERNAL_ERROR";
+  case kSuccess:
+    return "CUBLAS_STATUS_SUCCESS";
+  case kNotInitialized:
+    return "CUBLAS_STATUS_NOT_INITIALIZED";
+  case kInvalidValue:
+    return "CUBLAS_STATUS_INVALID_VALUE";
+  case kExecutionFailed:
+    return "CUBLAS_STATUS_EXECUTION_FAILED";
+  case kNotSupported:
+    return "CUBLAS_STATUS_NOT_SUPPORTED";
+  default:
+    return "CUBLAS_STATUS_INTERNAL_ERROR";
   }
 }
-EMU_EXPORT const char *cublasLtGetStatusString(cublasStatus status) {
-  return cublasLtGetStatusName(status);
-}
+EMU_EXPORT const char *cublasLtGetStatusString(cublasStatus status) { return cublasLtGetStatusName(status); }
 
 EMU_EXPORT cublasStatus cublasLtCreate(Handle **out) {
   Handle handle;
@@ -331,12 +341,10 @@ EMU_EXPORT cublasStatus cublasLtCreate(Handle **out) {
     return refuse(kNotInitialized, "cublasLtCreate", "no context is current in this thread");
   return create(out, handle, "cublasLtCreate");
 }
-EMU_EXPORT cublasStatus cublasLtDestroy(Handle *handle) {
-  return destroy(handle, "cublasLtDestroy");
-}
+EMU_EXPORT cublasStatus cublasLtDestroy(Handle *handle) { return destroy(handle, "cublasLtDestroy"); }
 
-EMU_EXPORT cublasStatus cublasLtMatrixLayoutCreate(Layout **out, int type, uint64_t rows,
-                                                   uint64_t columns, int64_t ld) {
+EMU_EXPORT cublasStatus cublasLtMatrixLayoutCreate(Layout **out, int type, uint64_t rows, uint64_t columns,
+                                                   int64_t ld) {
   Layout l;
   l.type = type;
   l.rows = rows;
@@ -344,16 +352,14 @@ EMU_EXPORT cublasStatus cublasLtMatrixLayoutCreate(Layout **out, int type, uint6
   l.ld = ld;
   return create(out, l, "cublasLtMatrixLayoutCreate");
 }
-EMU_EXPORT cublasStatus cublasLtMatrixLayoutDestroy(Layout *l) {
-  return destroy(l, "cublasLtMatrixLayoutDestroy");
-}
-EMU_EXPORT cublasStatus cublasLtMatrixLayoutSetAttribute(Layout *l, int attribute,
-                                                         const void *from, size_t bytes) {
+EMU_EXPORT cublasStatus cublasLtMatrixLayoutDestroy(Layout *l) { return destroy(l, "cublasLtMatrixLayoutDestroy"); }
+EMU_EXPORT cublasStatus cublasLtMatrixLayoutSetAttribute(Layout *l, int attribute, const void *from, size_t bytes) {
   static const char *me = "cublasLtMatrixLayoutSetAttribute";
   if (!exists(l, me))
     return kInvalidValue;
   switch (attribute) {
-  case 0: return take(l->type, from, bytes, me);
+  case 0:
+    return take(l->type, from, bytes, me);
   case 1: {
     int order = 0;
     if (cublasStatus s = take(order, from, bytes, me))
@@ -363,12 +369,18 @@ EMU_EXPORT cublasStatus cublasLtMatrixLayoutSetAttribute(Layout *l, int attribut
     l->order = order;
     return kSuccess;
   }
-  case 2: return take(l->rows, from, bytes, me);
-  case 3: return take(l->columns, from, bytes, me);
-  case 4: return take(l->ld, from, bytes, me);
-  case 5: return take(l->batches, from, bytes, me);
-  case 6: return take(l->stride, from, bytes, me);
-  default: return refuse(kNotSupported, me, "attribute is not emulated");
+  case 2:
+    return take(l->rows, from, bytes, me);
+  case 3:
+    return take(l->columns, from, bytes, me);
+  case 4:
+    return take(l->ld, from, bytes, me);
+  case 5:
+    return take(l->batches, from, bytes, me);
+  case 6:
+    return take(l->stride, from, bytes, me);
+  default:
+    return refuse(kNotSupported, me, "attribute is not emulated");
   }
 }
 
@@ -378,25 +390,32 @@ EMU_EXPORT cublasStatus cublasLtMatmulDescCreate(Desc **out, int compute, int sc
   d.scale = scale;
   return create(out, d, "cublasLtMatmulDescCreate");
 }
-EMU_EXPORT cublasStatus cublasLtMatmulDescDestroy(Desc *d) {
-  return destroy(d, "cublasLtMatmulDescDestroy");
-}
-EMU_EXPORT cublasStatus cublasLtMatmulDescSetAttribute(Desc *d, int attribute, const void *from,
-                                                       size_t bytes) {
+EMU_EXPORT cublasStatus cublasLtMatmulDescDestroy(Desc *d) { return destroy(d, "cublasLtMatmulDescDestroy"); }
+EMU_EXPORT cublasStatus cublasLtMatmulDescSetAttribute(Desc *d, int attribute, const void *from, size_t bytes) {
   static const char *me = "cublasLtMatmulDescSetAttribute";
   if (!exists(d, me))
     return kInvalidValue;
   switch (attribute) {
-  case 0: return take(d->compute, from, bytes, me);
-  case 1: return take(d->scale, from, bytes, me);
-  case 2: return take(d->pointerMode, from, bytes, me);
-  case 3: return take(d->transA, from, bytes, me);
-  case 4: return take(d->transB, from, bytes, me);
-  case 5: return take(d->transC, from, bytes, me);
-  case 7: return take(d->epilogue, from, bytes, me);
-  case 8: return take(d->bias, from, bytes, me);
-  case 10: return take(d->biasStride, from, bytes, me);
-  case 26: return take(d->biasType, from, bytes, me);
+  case 0:
+    return take(d->compute, from, bytes, me);
+  case 1:
+    return take(d->scale, from, bytes, me);
+  case 2:
+    return take(d->pointerMode, from, bytes, me);
+  case 3:
+    return take(d->transA, from, bytes, me);
+  case 4:
+    return take(d->transB, from, bytes, me);
+  case 5:
+    return take(d->transC, from, bytes, me);
+  case 7:
+    return take(d->epilogue, from, bytes, me);
+  case 8:
+    return take(d->bias, from, bytes, me);
+  case 10:
+    return take(d->biasStride, from, bytes, me);
+  case 26:
+    return take(d->biasType, from, bytes, me);
   default:
     return refuse(kNotSupported, me, "attribute " + std::to_string(attribute) + " is not emulated");
   }
@@ -408,8 +427,8 @@ EMU_EXPORT cublasStatus cublasLtMatmulPreferenceCreate(Preference **out) {
 EMU_EXPORT cublasStatus cublasLtMatmulPreferenceDestroy(Preference *p) {
   return destroy(p, "cublasLtMatmulPreferenceDestroy");
 }
-EMU_EXPORT cublasStatus cublasLtMatmulPreferenceSetAttribute(Preference *p, int attribute,
-                                                             const void *from, size_t bytes) {
+EMU_EXPORT cublasStatus cublasLtMatmulPreferenceSetAttribute(Preference *p, int attribute, const void *from,
+                                                             size_t bytes) {
   static const char *me = "cublasLtMatmulPreferenceSetAttribute";
   if (!exists(p, me))
     return kInvalidValue;
@@ -423,15 +442,13 @@ EMU_EXPORT cublasStatus cublasLtMatmulPreferenceSetAttribute(Preference *p, int 
   return refuse(kNotSupported, me, "attribute is not emulated");
 }
 
-EMU_EXPORT cublasStatus cublasLtMatmulAlgoGetHeuristic(Handle *handle, Desc *d, Layout *a,
-                                                       Layout *b, Layout *c, Layout *out,
-                                                       Preference *preference, int requested,
+EMU_EXPORT cublasStatus cublasLtMatmulAlgoGetHeuristic(Handle *handle, Desc *d, Layout *a, Layout *b, Layout *c,
+                                                       Layout *out, Preference *preference, int requested,
                                                        Heuristic *results, int *returned) {
   static const char *me = "cublasLtMatmulAlgoGetHeuristic";
-  for (const void *object : {static_cast<void *>(handle), static_cast<void *>(d),
-                             static_cast<void *>(a), static_cast<void *>(b),
-                             static_cast<void *>(c), static_cast<void *>(out),
-                             static_cast<void *>(preference)})
+  for (const void *object :
+       {static_cast<void *>(handle), static_cast<void *>(d), static_cast<void *>(a), static_cast<void *>(b),
+        static_cast<void *>(c), static_cast<void *>(out), static_cast<void *>(preference)})
     if (!exists(object, me))
       return kInvalidValue;
   if (requested < 1 || !results || !returned)
@@ -440,8 +457,7 @@ EMU_EXPORT cublasStatus cublasLtMatmulAlgoGetHeuristic(Handle *handle, Desc *d, 
   cublasStatus status;
   if (std::string what = check(*d, *a, *b, *c, *out, status); status)
     return refuse(status, me, what);
-  if (const char *none = std::getenv("SK_EMU_NO_EPILOGUES");
-      none && *none == '1' && d->epilogue != kEpilogueDefault)
+  if (const char *none = std::getenv("SK_EMU_NO_EPILOGUES"); none && *none == '1' && d->epilogue != kEpilogueDefault)
     return kNotSupported;
   const char *text = std::getenv("SK_EMU_CUBLASLT_ALGORITHMS");
   const int there = text ? std::atoi(text) : 1;
@@ -462,15 +478,13 @@ EMU_EXPORT cublasStatus cublasLtMatmulAlgoGetHeuristic(Handle *handle, Desc *d, 
   return kSuccess;
 }
 
-EMU_EXPORT cublasStatus cublasLtMatmul(Handle *handle, Desc *d, const void *alpha, const void *a,
-                                       Layout *la, const void *b, Layout *lb, const void *beta,
-                                       const void *c, Layout *lc, void *out, Layout *lout,
-                                       const Algo *algo, void *workspace, size_t workspaceBytes,
-                                       CUstream stream) {
+EMU_EXPORT cublasStatus cublasLtMatmul(Handle *handle, Desc *d, const void *alpha, const void *a, Layout *la,
+                                       const void *b, Layout *lb, const void *beta, const void *c, Layout *lc,
+                                       void *out, Layout *lout, const Algo *algo, void *workspace,
+                                       size_t workspaceBytes, CUstream stream) {
   static const char *me = "cublasLtMatmul";
-  for (const void *object : {static_cast<void *>(handle), static_cast<void *>(d),
-                             static_cast<void *>(la), static_cast<void *>(lb),
-                             static_cast<void *>(lc), static_cast<void *>(lout)})
+  for (const void *object : {static_cast<void *>(handle), static_cast<void *>(d), static_cast<void *>(la),
+                             static_cast<void *>(lb), static_cast<void *>(lc), static_cast<void *>(lout)})
     if (!exists(object, me))
       return kInvalidValue;
   cublasStatus status;
@@ -487,16 +501,14 @@ EMU_EXPORT cublasStatus cublasLtMatmul(Handle *handle, Desc *d, const void *alph
   double alphaValue = f64 ? *static_cast<const double *>(alpha) : *static_cast<const float *>(alpha);
   double betaValue = f64 ? *static_cast<const double *>(beta) : *static_cast<const float *>(beta);
   uint64_t used = 0;
-  const uint64_t pointers[] = {addressOf(a), addressOf(b), betaValue != 0 ? addressOf(c) : 0,
-                               addressOf(out)};
+  const uint64_t pointers[] = {addressOf(a), addressOf(b), betaValue != 0 ? addressOf(c) : 0, addressOf(out)};
   if (algo) {
     if (algo->magic != kAlgoMagic)
       return refuse(kInvalidValue, me, "the algorithm is none that the heuristic gave");
     for (int i = 0; i < 4; ++i)
       if (algo->align[i] && pointers[i] % algo->align[i])
         return refuse(kInvalidValue, me,
-                      std::string(1, "ABCD"[i]) + " is not aligned to the " +
-                          std::to_string(algo->align[i]) +
+                      std::string(1, "ABCD"[i]) + " is not aligned to the " + std::to_string(algo->align[i]) +
                           " bytes that the preference of the heuristic promised");
     if ((d->epilogue & kEpilogueBias) && algo->alignBias && d->bias % algo->alignBias)
       return refuse(kInvalidValue, me,
@@ -513,13 +525,21 @@ EMU_EXPORT cublasStatus cublasLtMatmul(Handle *handle, Desc *d, const void *alph
       return refuse(kInvalidValue, me, std::string(1, "ABCD"[i]) + " is misaligned");
   record(std::to_string(lout->rows) + " x " + std::to_string(lout->columns) + " epilogue " +
          std::to_string(d->epilogue) + (betaValue != 0 ? " beta" : "") +
-         (algo && std::getenv("SK_EMU_CUBLASLT_ALGORITHMS")
-              ? " algorithm " + std::to_string(algo->number)
-              : ""));
-  Product p{*d,  *la,         *lb,         *lc,         *lout,       alphaValue,
-            betaValue, addressOf(a), addressOf(b), addressOf(c), addressOf(out),
-            addressOf(workspace), used, device, algo ? algo->slowness : 0};
-  return enqueue(stream, simple("cublasLtMatmul", p), me)
-             ? kExecutionFailed
-             : kSuccess;
+         (algo && std::getenv("SK_EMU_CUBLASLT_ALGORITHMS") ? " algorithm " + std::to_string(algo->number) : ""));
+  Product p{*d,
+            *la,
+            *lb,
+            *lc,
+            *lout,
+            alphaValue,
+            betaValue,
+            addressOf(a),
+            addressOf(b),
+            addressOf(c),
+            addressOf(out),
+            addressOf(workspace),
+            used,
+            device,
+            algo ? algo->slowness : 0};
+  return enqueue(stream, simple("cublasLtMatmul", p), me) ? kExecutionFailed : kSuccess;
 }

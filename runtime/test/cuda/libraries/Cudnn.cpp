@@ -21,20 +21,52 @@ using namespace shardkit::emu;
 
 using cudnnStatus = int;
 enum : cudnnStatus {
-  kSuccess = 0, kNotInitialized = 1001, kBadParam = 2000, kNotSupported = 3000,
+  kSuccess = 0,
+  kNotInitialized = 1001,
+  kBadParam = 2000,
+  kNotSupported = 3000,
   kExecutionFailed = 5000,
 };
 enum : int { kFloat = 0, kHalf = 2, kInt32 = 4, kBFloat16 = 9, kBoolean = 11 };
-enum : int { kAdd = 0, kMul = 1, kDiv = 6, kSub = 9, kExp = 13, kLog = 15, kCmpGe = 303,
-             kGenIndex = 501, kSelect = 601 };
+enum : int {
+  kAdd = 0,
+  kMul = 1,
+  kDiv = 6,
+  kSub = 9,
+  kExp = 13,
+  kLog = 15,
+  kCmpGe = 303,
+  kGenIndex = 501,
+  kSelect = 601
+};
 enum : int { kReduceAdd = 0, kReduceMax = 3 };
 // Types of attributes.
-enum : int { kHandleType = 0, kDataType = 1, kBool = 2, kInt64 = 3, kPointer = 6, kHeurMode = 8,
-             kPointwiseMode = 14, kDescriptor = 15, kReductionKind = 18 };
+enum : int {
+  kHandleType = 0,
+  kDataType = 1,
+  kBool = 2,
+  kInt64 = 3,
+  kPointer = 6,
+  kHeurMode = 8,
+  kPointwiseMode = 14,
+  kDescriptor = 15,
+  kReductionKind = 18
+};
 // Kinds of descriptors.
-enum : int { kPointwise = 0, kEngineConfig = 3, kHeuristics = 4, kPlan = 5, kOperationPointwise = 13,
-             kGraph = 15, kVariantPack = 16, kTensor = 17, kMatmul = 18, kOperationMatmul = 19,
-             kReduction = 21, kOperationReduction = 22 };
+enum : int {
+  kPointwise = 0,
+  kEngineConfig = 3,
+  kHeuristics = 4,
+  kPlan = 5,
+  kOperationPointwise = 13,
+  kGraph = 15,
+  kVariantPack = 16,
+  kTensor = 17,
+  kMatmul = 18,
+  kOperationMatmul = 19,
+  kReduction = 21,
+  kOperationReduction = 22
+};
 
 namespace {
 
@@ -44,37 +76,44 @@ struct Rule {
   bool isNeeded;
 };
 const Rule rules[] = {
-    {kTensor, 900, kInt64, 1, 1, true},       {kTensor, 901, kDataType, 1, 1, true},
-    {kTensor, 902, kInt64, 4, 4, true},       {kTensor, 903, kInt64, 4, 4, true},
-    {kTensor, 906, kInt64, 1, 1, true},       {kTensor, 907, kBool, 1, 1, false},
-    {kTensor, 908, kBool, 1, 1, false},       {kMatmul, 1500, kDataType, 1, 1, true},
+    {kTensor, 900, kInt64, 1, 1, true},
+    {kTensor, 901, kDataType, 1, 1, true},
+    {kTensor, 902, kInt64, 4, 4, true},
+    {kTensor, 903, kInt64, 4, 4, true},
+    {kTensor, 906, kInt64, 1, 1, true},
+    {kTensor, 907, kBool, 1, 1, false},
+    {kTensor, 908, kBool, 1, 1, false},
+    {kMatmul, 1500, kDataType, 1, 1, true},
     {kOperationMatmul, 1520, kDescriptor, 1, 1, true},
     {kOperationMatmul, 1521, kDescriptor, 1, 1, true},
     {kOperationMatmul, 1522, kDescriptor, 1, 1, true},
     {kOperationMatmul, 1523, kDescriptor, 1, 1, true},
-    {kPointwise, 0, kPointwiseMode, 1, 1, true}, {kPointwise, 1, kDataType, 1, 1, true},
+    {kPointwise, 0, kPointwiseMode, 1, 1, true},
+    {kPointwise, 1, kDataType, 1, 1, true},
     {kPointwise, 9, kInt64, 1, 1, false},
     {kOperationPointwise, 750, kDescriptor, 1, 1, true},
     {kOperationPointwise, 751, kDescriptor, 1, 1, true},
     {kOperationPointwise, 752, kDescriptor, 1, 1, false},
     {kOperationPointwise, 753, kDescriptor, 1, 1, true},
     {kOperationPointwise, 758, kDescriptor, 1, 1, false},
-    {kReduction, 1600, kReductionKind, 1, 1, true}, {kReduction, 1601, kDataType, 1, 1, true},
+    {kReduction, 1600, kReductionKind, 1, 1, true},
+    {kReduction, 1601, kDataType, 1, 1, true},
     {kOperationReduction, 1610, kDescriptor, 1, 1, true},
     {kOperationReduction, 1611, kDescriptor, 1, 1, true},
     {kOperationReduction, 1612, kDescriptor, 1, 1, true},
-    {kGraph, 800, kHandleType, 1, 1, true},   {kGraph, 801, kDescriptor, 1, 1 << 10, true},
-    {kHeuristics, 200, kHeurMode, 1, 1, true}, {kHeuristics, 201, kDescriptor, 1, 1, true},
-    {kPlan, 400, kHandleType, 1, 1, true},    {kPlan, 401, kDescriptor, 1, 1, true},
+    {kGraph, 800, kHandleType, 1, 1, true},
+    {kGraph, 801, kDescriptor, 1, 1 << 10, true},
+    {kHeuristics, 200, kHeurMode, 1, 1, true},
+    {kHeuristics, 201, kDescriptor, 1, 1, true},
+    {kPlan, 400, kHandleType, 1, 1, true},
+    {kPlan, 401, kDescriptor, 1, 1, true},
     {kVariantPack, 1000, kInt64, 1, 1 << 10, true},
     {kVariantPack, 1001, kPointer, 1, 1 << 10, true},
     {kVariantPack, 1003, kPointer, 1, 1, true},
 };
 
 size_t bytesOfElement(int type) {
-  return type == kInt64 || type == kPointer || type == kDescriptor || type == kHandleType ? 8
-         : type == kBool                                                                   ? 1
-                                                                                           : 4;
+  return type == kInt64 || type == kPointer || type == kDescriptor || type == kHandleType ? 8 : type == kBool ? 1 : 4;
 }
 
 struct Handle {
@@ -141,9 +180,8 @@ struct Tensor {
 
   Tensor() = default;
   explicit Tensor(const Object &object)
-      : uid(object.get<int64_t>(906)), type(object.get<int>(901)),
-        alignment(object.get<int64_t>(900)), isVirtual(object.get<char>(907)),
-        isValue(object.get<char>(908)) {
+      : uid(object.get<int64_t>(906)), type(object.get<int>(901)), alignment(object.get<int64_t>(900)),
+        isVirtual(object.get<char>(907)), isValue(object.get<char>(908)) {
     std::vector<int64_t> sizes = object.all<int64_t>(902), steps = object.all<int64_t>(903);
     std::copy(sizes.begin(), sizes.end(), dims.begin());
     std::copy(steps.begin(), steps.end(), strides.begin());
@@ -206,14 +244,13 @@ std::string isNoAttention(const std::vector<Operation> &all) {
   // What must be there, in order; in brackets what may be.
   std::vector<std::string> names;
   for (const Operation &operation : all) {
-    static const std::map<int, std::string> modes = {
-        {kAdd, "add"}, {kMul, "mul"}, {kDiv, "div"}, {kSub, "sub"}, {kExp, "exp"}, {kLog, "log"},
-        {kCmpGe, "ge"}, {kGenIndex, "index"}, {kSelect, "select"}};
-    names.push_back(operation.kind == kOperationMatmul ? "product"
-                    : operation.kind == kOperationReduction
-                        ? operation.mode == kReduceMax ? "max" : "sum"
-                    : modes.count(operation.mode) ? modes.at(operation.mode)
-                                                  : "?");
+    static const std::map<int, std::string> modes = {{kAdd, "add"},  {kMul, "mul"},        {kDiv, "div"},
+                                                     {kSub, "sub"},  {kExp, "exp"},        {kLog, "log"},
+                                                     {kCmpGe, "ge"}, {kGenIndex, "index"}, {kSelect, "select"}};
+    names.push_back(operation.kind == kOperationMatmul      ? "product"
+                    : operation.kind == kOperationReduction ? operation.mode == kReduceMax ? "max" : "sum"
+                    : modes.count(operation.mode)           ? modes.at(operation.mode)
+                                                            : "?");
   }
   size_t at = 0;
   auto next = [&](std::initializer_list<const char *> wanted) {
@@ -239,13 +276,12 @@ std::string isNoAttention(const std::vector<Operation> &all) {
   if (!next({"div", "product"}) || at != all.size())
     return "no product of weights and values at the end";
   const int type = first.x.type;
-  if ((type != kHalf && type != kBFloat16) || first.b.type != type || last.x.type != type ||
-      last.b.type != type || last.y.type != type)
+  if ((type != kHalf && type != kBFloat16) || first.b.type != type || last.x.type != type || last.b.type != type ||
+      last.y.type != type)
     return "types that differ, or are not f16 or bf16";
   if (first.x.dims[3] % 8 || last.b.dims[3] % 8 || first.x.dims[3] > 256 || last.b.dims[3] > 256)
     return "heads that are no multiple of 8, or larger than 256";
-  if (first.x.strides[3] != 1 || first.b.strides[2] != 1 || last.b.strides[3] != 1 ||
-      last.y.strides[3] != 1)
+  if (first.x.strides[3] != 1 || first.b.strides[2] != 1 || last.b.strides[3] != 1 || last.y.strides[3] != 1)
     return "rows that are no run";
   for (const Tensor *tensor : {&first.x, &first.b, &last.b, &last.y})
     if (tensor->alignment < 16)
@@ -258,18 +294,21 @@ float load(const char *p, int64_t index, int type) {
   int32_t integer;
   float single;
   switch (type) {
-  case kFloat: memcpy(&single, p + 4 * index, 4); return single;
-  case kInt32: memcpy(&integer, p + 4 * index, 4); return float(integer);
-  case kBoolean: return p[index] != 0;
+  case kFloat:
+    memcpy(&single, p + 4 * index, 4);
+    return single;
+  case kInt32:
+    memcpy(&integer, p + 4 * index, 4);
+    return float(integer);
+  case kBoolean:
+    return p[index] != 0;
   default:
     memcpy(&half, p + 2 * index, 2);
     return type == kHalf ? halfToFloat(half) : bfloatToFloat(half);
   }
 }
 float rounded(int type, float x) {
-  return type == kHalf       ? halfToFloat(floatToHalf(x))
-         : type == kBFloat16 ? bfloatToFloat(floatToBFloat(x))
-                             : x;
+  return type == kHalf ? halfToFloat(floatToHalf(x)) : type == kBFloat16 ? bfloatToFloat(floatToBFloat(x)) : x;
 }
 
 struct Run {
@@ -346,8 +385,7 @@ struct Run {
     return out;
   }
 
-  template <typename Read>
-  static std::vector<float> reduction(const Operation &operation, Read read) {
+  template <typename Read> static std::vector<float> reduction(const Operation &operation, Read read) {
     const std::vector<float> &x = read(operation.x);
     const int64_t columns = operation.x.dims[3];
     std::vector<float> out;
@@ -355,17 +393,14 @@ struct Run {
       float value = x[row * size_t(columns)];
       for (int64_t i = 1; i < columns; ++i) {
         const float next = x[row * size_t(columns) + size_t(i)];
-        value = operation.mode == kReduceAdd             ? value + next
-                : std::isnan(next) || next > value       ? next
-                                                         : value;
+        value = operation.mode == kReduceAdd ? value + next : std::isnan(next) || next > value ? next : value;
       }
       out.push_back(value);
     }
     return out;
   }
 
-  template <typename Read>
-  static std::vector<float> elementwise(const Operation &operation, Read read) {
+  template <typename Read> static std::vector<float> elementwise(const Operation &operation, Read read) {
     const Dims &dims = operation.y.dims;
     std::vector<float> out;
     auto value = [&](const Tensor &tensor, const Dims &place) {
@@ -386,14 +421,29 @@ struct Run {
       const float x = value(operation.x, place);
       const float b = operation.hasB ? value(operation.b, place) : 0;
       switch (operation.mode) {
-      case kAdd: out.push_back(x + b); break;
-      case kMul: out.push_back(x * b); break;
-      case kDiv: out.push_back(x / b); break;
-      case kSub: out.push_back(x - b); break;
-      case kExp: out.push_back(std::exp(x)); break;
-      case kLog: out.push_back(std::log(x)); break;
-      case kCmpGe: out.push_back(x >= b); break;
-      default: out.push_back(value(operation.condition, place) != 0 ? x : b);
+      case kAdd:
+        out.push_back(x + b);
+        break;
+      case kMul:
+        out.push_back(x * b);
+        break;
+      case kDiv:
+        out.push_back(x / b);
+        break;
+      case kSub:
+        out.push_back(x - b);
+        break;
+      case kExp:
+        out.push_back(std::exp(x));
+        break;
+      case kLog:
+        out.push_back(std::log(x));
+        break;
+      case kCmpGe:
+        out.push_back(x >= b);
+        break;
+      default:
+        out.push_back(value(operation.condition, place) != 0 ? x : b);
       }
     }
     return out;
@@ -406,12 +456,12 @@ void record(const std::vector<Operation> &all) {
   if (!path || !*path)
     return;
   auto text = [](const Dims &dims) {
-    return std::to_string(dims[0]) + " x " + std::to_string(dims[1]) + " x " +
-           std::to_string(dims[2]) + " x " + std::to_string(dims[3]);
+    return std::to_string(dims[0]) + " x " + std::to_string(dims[1]) + " x " + std::to_string(dims[2]) + " x " +
+           std::to_string(dims[3]);
   };
   std::ofstream file(path, std::ios::app);
-  file << "attention q " + text(all[0].x.dims) + " k " + text(all[0].b.dims) + ", " +
-              std::to_string(all.size()) + " operations\n"
+  file << "attention q " + text(all[0].x.dims) + " k " + text(all[0].b.dims) + ", " + std::to_string(all.size()) +
+              " operations\n"
        << std::flush;
   if (!file)
     complain(std::string("cannot write ") + path);
@@ -430,11 +480,16 @@ EMU_EXPORT size_t cudnnGetVersion() {
 EMU_EXPORT size_t cudnnGetCudartVersion() { return 13000; }
 EMU_EXPORT const char *cudnnGetErrorString(cudnnStatus status) {
   switch (status) {
-  case kSuccess: return "CUDNN_STATUS_SUCCESS";
-  case kNotInitialized: return "CUDNN_STATUS_NOT_INITIALIZED";
-  case kBadParam: return "CUDNN_STATUS_BAD_PARAM";
-  case kNotSupported: return "CUDNN_STATUS_NOT_SUPPORTED";
-  default: return "CUDNN_STATUS_EXECUTION_FAILED";
+  case kSuccess:
+    return "CUDNN_STATUS_SUCCESS";
+  case kNotInitialized:
+    return "CUDNN_STATUS_NOT_INITIALIZED";
+  case kBadParam:
+    return "CUDNN_STATUS_BAD_PARAM";
+  case kNotSupported:
+    return "CUDNN_STATUS_NOT_SUPPORTED";
+  default:
+    return "CUDNN_STATUS_EXECUTION_FAILED";
   }
 }
 EMU_EXPORT void cudnnGetLastErrorString(char *text, size_t bytes) {
@@ -474,9 +529,7 @@ EMU_EXPORT cudnnStatus cudnnSetStream(Handle *handle, CUstream stream) {
 
 EMU_EXPORT cudnnStatus cudnnBackendCreateDescriptor(int kind, Object **out) {
   const bool isKnown = kind == kEngineConfig || std::any_of(std::begin(rules), std::end(rules),
-                                                            [&](const Rule &rule) {
-                                                              return rule.kind == kind;
-                                                            });
+                                                            [&](const Rule &rule) { return rule.kind == kind; });
   if (!isKnown || !out)
     return refuse(kNotSupported, "cudnnBackendCreateDescriptor",
                   "descriptor " + std::to_string(kind) + " is not emulated");
@@ -494,8 +547,7 @@ EMU_EXPORT cudnnStatus cudnnBackendDestroyDescriptor(Object *object) {
   return kSuccess;
 }
 
-EMU_EXPORT cudnnStatus cudnnBackendSetAttribute(Object *object, int name, int type, int64_t count,
-                                                const void *from) {
+EMU_EXPORT cudnnStatus cudnnBackendSetAttribute(Object *object, int name, int type, int64_t count, const void *from) {
   static const char *me = "cudnnBackendSetAttribute";
   if (!exists(object) || !from)
     return refuse(kBadParam, me, "no such descriptor");
@@ -506,8 +558,8 @@ EMU_EXPORT cudnnStatus cudnnBackendSetAttribute(Object *object, int name, int ty
       continue;
     if (rule.type != type || count < rule.least || count > rule.most)
       return refuse(kBadParam, me,
-                    "attribute " + std::to_string(name) + " of type " + std::to_string(type) +
-                        " with " + std::to_string(count) + " elements");
+                    "attribute " + std::to_string(name) + " of type " + std::to_string(type) + " with " +
+                        std::to_string(count) + " elements");
     const char *bytes = static_cast<const char *>(from);
     std::vector<char> value(bytes, bytes + size_t(count) * bytesOfElement(type));
     for (size_t i = 0; type == kDescriptor && i < size_t(count); ++i) {
@@ -520,8 +572,8 @@ EMU_EXPORT cudnnStatus cudnnBackendSetAttribute(Object *object, int name, int ty
     return kSuccess;
   }
   return refuse(kNotSupported, me,
-                "attribute " + std::to_string(name) + " of descriptor " +
-                    std::to_string(object->kind) + " is not emulated");
+                "attribute " + std::to_string(name) + " of descriptor " + std::to_string(object->kind) +
+                    " is not emulated");
 }
 
 EMU_EXPORT cudnnStatus cudnnBackendFinalize(Object *object) {
@@ -539,15 +591,14 @@ EMU_EXPORT cudnnStatus cudnnBackendFinalize(Object *object) {
   }
   if (object->kind == kPlan && !object->object(401)->graph)
     return refuse(kBadParam, me, "the engine comes from no heuristic");
-  if (object->kind == kVariantPack &&
-      object->all<int64_t>(1000).size() != object->all<void *>(1001).size())
+  if (object->kind == kVariantPack && object->all<int64_t>(1000).size() != object->all<void *>(1001).size())
     return refuse(kBadParam, me, "names and pointers differ in number");
   object->isFinal = true;
   return kSuccess;
 }
 
-EMU_EXPORT cudnnStatus cudnnBackendGetAttribute(Object *object, int name, int type, int64_t most,
-                                                int64_t *count, void *to) {
+EMU_EXPORT cudnnStatus cudnnBackendGetAttribute(Object *object, int name, int type, int64_t most, int64_t *count,
+                                                void *to) {
   static const char *me = "cudnnBackendGetAttribute";
   if (!exists(object) || !object->isFinal || !count)
     return refuse(kBadParam, me, "no such descriptor, or it is not finalized");
@@ -577,8 +628,8 @@ EMU_EXPORT cudnnStatus cudnnBackendGetAttribute(Object *object, int name, int ty
 
 EMU_EXPORT cudnnStatus cudnnBackendExecute(Handle *handle, Object *plan, Object *pack) {
   static const char *me = "cudnnBackendExecute";
-  if (!exists(handle) || !exists(plan) || !exists(pack) || !plan->isFinal || !pack->isFinal ||
-      plan->kind != kPlan || pack->kind != kVariantPack)
+  if (!exists(handle) || !exists(plan) || !exists(pack) || !plan->isFinal || !pack->isFinal || plan->kind != kPlan ||
+      pack->kind != kVariantPack)
     return refuse(kBadParam, me, "no handle, plan or arguments");
   if (plan->get<Handle *>(400) != handle)
     return refuse(kBadParam, me, "the plan is of another handle");
@@ -604,10 +655,9 @@ EMU_EXPORT cudnnStatus cudnnBackendExecute(Handle *handle, Object *plan, Object 
       }
       run.addresses[tensor->uid] = reinterpret_cast<uint64_t>(pointer);
       if (run.addresses[tensor->uid] % uint64_t(tensor->alignment))
-        return refuse(kBadParam, me, "tensor " + std::to_string(tensor->uid) +
-                                         " is not aligned as its descriptor says");
+        return refuse(kBadParam, me,
+                      "tensor " + std::to_string(tensor->uid) + " is not aligned as its descriptor says");
     }
   record(run.operations);
-  return enqueue(handle->stream, simple("attention of cuDNN", run), me) ? kExecutionFailed
-                                                                         : kSuccess;
+  return enqueue(handle->stream, simple("attention of cuDNN", run), me) ? kExecutionFailed : kSuccess;
 }

@@ -3,8 +3,8 @@
 #include "Nccl.h"
 
 #include <algorithm>
-#include <cstring>
 #include <climits>
+#include <cstring>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -68,8 +68,8 @@ struct Group {
 thread_local Group group;
 
 ncclResult hand(Call &call) {
-  Work work = call.header ? collective(call.comm, *call.header, call.in, call.out)
-                          : exchange(call.comm, call.transfers);
+  Work work =
+      call.header ? collective(call.comm, *call.header, call.in, call.out) : exchange(call.comm, call.transfers);
   return enqueue(call.stream, std::move(work), "NCCL") ? ncclUnhandledCudaError : ncclSuccess;
 }
 
@@ -131,8 +131,8 @@ bool overlap(uint64_t a, uint64_t aBytes, uint64_t b, uint64_t bBytes, uint64_t 
   return a < b + bBytes && b < a + aBytes && !(a == inPlace);
 }
 
-ncclResult call(Kind kind, const void *in, void *out, size_t count, int type, int op, int root,
-                ncclComm handle, CUstream stream, const char *function) {
+ncclResult call(Kind kind, const void *in, void *out, size_t count, int type, int op, int root, ncclComm handle,
+                CUstream stream, const char *function) {
   Comm comm = find(handle, function);
   if (ncclResult error = ready(comm, stream, type, function))
     return invalid(error);
@@ -141,21 +141,20 @@ ncclResult call(Kind kind, const void *in, void *out, size_t count, int type, in
     return invalid(refuse(ncclInvalidArgument, function, "unknown reduction, or none of this type"));
   if (root >= comm->ranks() || root < -1)
     return invalid(refuse(ncclInvalidArgument, function, "no rank " + std::to_string(root)));
-  uint64_t a = addressOf(in), b = addressOf(out), bytes = count * bytesOfType(type),
-           ranks = uint64_t(comm->ranks()), me = uint64_t(comm->rank());
+  uint64_t a = addressOf(in), b = addressOf(out), bytes = count * bytesOfType(type), ranks = uint64_t(comm->ranks()),
+           me = uint64_t(comm->rank());
   bool clash = kind == Kind::AllGather       ? overlap(a, bytes, b, bytes * ranks, b + me * bytes)
                : kind == Kind::ReduceScatter ? overlap(b, bytes, a, bytes * ranks, a + me * bytes)
                : kind == Kind::AllToAll      ? a < b + bytes * ranks && b < a + bytes * ranks
                                              : overlap(a, bytes, b, bytes, b);
   if (clash && count && (root < 0 || root == int(me)))
-    return invalid(refuse(ncclInvalidArgument, function,
-                          "the buffers overlap otherwise than in place"));
+    return invalid(refuse(ncclInvalidArgument, function, "the buffers overlap otherwise than in place"));
   Call c{comm, stream, Header{kind, type, reduces ? op : -1, root, count}, a, b, {}};
   return submit(std::move(c));
 }
 
-ncclResult transfer(bool send, uint64_t address, size_t count, int type, int peer, ncclComm handle,
-                    CUstream stream, const char *function) {
+ncclResult transfer(bool send, uint64_t address, size_t count, int type, int peer, ncclComm handle, CUstream stream,
+                    const char *function) {
   Comm comm = find(handle, function);
   if (ncclResult error = ready(comm, stream, type, function))
     return invalid(error);
@@ -170,8 +169,8 @@ ncclResult transfer(bool send, uint64_t address, size_t count, int type, int pee
 //===----------------------------------------------------------------------===//
 
 /// Waits until every rank has left a file of that name; then gives their contents.
-std::vector<std::vector<char>> gather(Communicator &c, const std::string &name,
-                                      const std::vector<char> &mine, const char *function) {
+std::vector<std::vector<char>> gather(Communicator &c, const std::string &name, const std::vector<char> &mine,
+                                      const char *function) {
   std::vector<std::vector<char>> out;
   if (!c.clique->post(name + "." + std::to_string(c.rank()), mine)) {
     refuse(ncclInvalidUsage, function, "rank " + std::to_string(c.rank()) + " is there already");
@@ -184,8 +183,7 @@ std::vector<std::vector<char>> gather(Communicator &c, const std::string &name,
       ++r;
       continue;
     }
-    if (c.aborted ||
-        std::chrono::duration<double>(Clock::now() - begin).count() > timeoutSeconds()) {
+    if (c.aborted || std::chrono::duration<double>(Clock::now() - begin).count() > timeoutSeconds()) {
       if (!c.aborted)
         refuse(ncclRemoteError, function, "hangs: rank " + std::to_string(r) + " did not come");
       out.clear();
@@ -219,8 +217,8 @@ void meet(const Comm &c, const char *function) {
       memcpy(before, files[s].data(), 8);
       if (before[1] == other[1]) {
         refuse(ncclInvalidUsage, function,
-               "duplicate GPU: ranks " + std::to_string(s) + " and " + std::to_string(r) +
-                   " both have device " + std::to_string(other[1]));
+               "duplicate GPU: ranks " + std::to_string(s) + " and " + std::to_string(r) + " both have device " +
+                   std::to_string(other[1]));
         c->state = ncclInvalidUsage;
         return;
       }
@@ -266,8 +264,12 @@ EMU_EXPORT ncclResult ncclGetVersion(int *out) {
   return ncclSuccess;
 }
 EMU_EXPORT const char *ncclGetErrorString(ncclResult error) {
-  static const char *const names[] = {"no error", "unhandled cuda error", "unhandled system error",
-                                      "internal error", "invalid argument", "invalid usage",
+  static const char *const names[] = {"no error",
+                                      "unhandled cuda error",
+                                      "unhandled system error",
+                                      "internal error",
+                                      "invalid argument",
+                                      "invalid usage",
                                       "remote process exited or there was a network error",
                                       "NCCL operation in progress"};
   return error >= 0 && error < 8 ? names[error] : "unknown result code";
@@ -285,8 +287,7 @@ EMU_EXPORT ncclResult ncclCommInitRankConfig(ncclComm *out, int ranks, ncclUniqu
                                              const ncclConfig *config) {
   static const char *me = "ncclCommInitRankConfig";
   if (!out || ranks < 1 || rank < 0 || rank >= ranks)
-    return invalid(refuse(ncclInvalidArgument, me, "rank " + std::to_string(rank) + " of " +
-                                                       std::to_string(ranks)));
+    return invalid(refuse(ncclInvalidArgument, me, "rank " + std::to_string(rank) + " of " + std::to_string(ranks)));
   id.internal[127] = 0;
   if (!strchr(id.internal, '-') || strchr(id.internal, '/'))
     return invalid(refuse(ncclInvalidArgument, me, "the id is none that ncclGetUniqueId gave"));
@@ -306,13 +307,11 @@ EMU_EXPORT ncclResult ncclCommInitRank(ncclComm *out, int ranks, ncclUniqueId id
   return ncclCommInitRankConfig(out, ranks, id, rank, nullptr);
 }
 
-EMU_EXPORT ncclResult ncclCommSplit(ncclComm handle, int color, int key, ncclComm *out,
-                                    const ncclConfig *config) {
+EMU_EXPORT ncclResult ncclCommSplit(ncclComm handle, int color, int key, ncclComm *out, const ncclConfig *config) {
   static const char *me = "ncclCommSplit";
   Comm parent = find(handle, me);
   if (!parent || !out || parent->state != ncclSuccess)
-    return invalid(parent ? refuse(ncclInvalidUsage, me, "the communicator is not ready")
-                          : ncclInvalidArgument);
+    return invalid(parent ? refuse(ncclInvalidUsage, me, "the communicator is not ready") : ncclInvalidArgument);
   auto c = std::make_shared<Communicator>();
   c->blocking = parent->blocking;
   if (!readConfig(config, c->blocking, me))
@@ -347,8 +346,7 @@ EMU_EXPORT ncclResult ncclCommSplit(ncclComm handle, int color, int key, ncclCom
       if (members[i].second == parent->rank())
         rank = int(i);
     }
-    c->clique = std::make_unique<Clique>(parent->clique->token() + "." + name + "." +
-                                             std::to_string(color),
+    c->clique = std::make_unique<Clique>(parent->clique->token() + "." + name + "." + std::to_string(color),
                                          int(members.size()), rank);
     meet(c, me);
   };
@@ -438,36 +436,31 @@ EMU_EXPORT ncclResult ncclGroupEnd() {
   return --group.depth ? ncclSuccess : end();
 }
 
-EMU_EXPORT ncclResult ncclAllReduce(const void *in, void *out, size_t count, int type, int op,
-                                    ncclComm comm, CUstream stream) {
+EMU_EXPORT ncclResult ncclAllReduce(const void *in, void *out, size_t count, int type, int op, ncclComm comm,
+                                    CUstream stream) {
   return call(Kind::AllReduce, in, out, count, type, op, -1, comm, stream, "ncclAllReduce");
 }
-EMU_EXPORT ncclResult ncclReduce(const void *in, void *out, size_t count, int type, int op, int root,
-                                 ncclComm comm, CUstream stream) {
+EMU_EXPORT ncclResult ncclReduce(const void *in, void *out, size_t count, int type, int op, int root, ncclComm comm,
+                                 CUstream stream) {
   return call(Kind::Reduce, in, out, count, type, op, root, comm, stream, "ncclReduce");
 }
-EMU_EXPORT ncclResult ncclBroadcast(const void *in, void *out, size_t count, int type, int root,
-                                    ncclComm comm, CUstream stream) {
+EMU_EXPORT ncclResult ncclBroadcast(const void *in, void *out, size_t count, int type, int root, ncclComm comm,
+                                    CUstream stream) {
   return call(Kind::Broadcast, in, out, count, type, 0, root, comm, stream, "ncclBroadcast");
 }
-EMU_EXPORT ncclResult ncclAllGather(const void *in, void *out, size_t count, int type,
-                                    ncclComm comm, CUstream stream) {
+EMU_EXPORT ncclResult ncclAllGather(const void *in, void *out, size_t count, int type, ncclComm comm, CUstream stream) {
   return call(Kind::AllGather, in, out, count, type, 0, -1, comm, stream, "ncclAllGather");
 }
-EMU_EXPORT ncclResult ncclReduceScatter(const void *in, void *out, size_t count, int type, int op,
-                                        ncclComm comm, CUstream stream) {
-  return call(Kind::ReduceScatter, in, out, count, type, op, -1, comm, stream,
-              "ncclReduceScatter");
+EMU_EXPORT ncclResult ncclReduceScatter(const void *in, void *out, size_t count, int type, int op, ncclComm comm,
+                                        CUstream stream) {
+  return call(Kind::ReduceScatter, in, out, count, type, op, -1, comm, stream, "ncclReduceScatter");
 }
-EMU_EXPORT ncclResult ncclAlltoAll(const void *in, void *out, size_t count, int type,
-                                   ncclComm comm, CUstream stream) {
+EMU_EXPORT ncclResult ncclAlltoAll(const void *in, void *out, size_t count, int type, ncclComm comm, CUstream stream) {
   return call(Kind::AllToAll, in, out, count, type, 0, -1, comm, stream, "ncclAlltoAll");
 }
-EMU_EXPORT ncclResult ncclSend(const void *in, size_t count, int type, int peer, ncclComm comm,
-                               CUstream stream) {
+EMU_EXPORT ncclResult ncclSend(const void *in, size_t count, int type, int peer, ncclComm comm, CUstream stream) {
   return transfer(true, addressOf(in), count, type, peer, comm, stream, "ncclSend");
 }
-EMU_EXPORT ncclResult ncclRecv(void *out, size_t count, int type, int peer, ncclComm comm,
-                               CUstream stream) {
+EMU_EXPORT ncclResult ncclRecv(void *out, size_t count, int type, int peer, ncclComm comm, CUstream stream) {
   return transfer(false, addressOf(out), count, type, peer, comm, stream, "ncclRecv");
 }

@@ -16,11 +16,16 @@ namespace shardkit::emu {
 
 using ncclResult = int;
 enum : ncclResult {
-  ncclSuccess = 0, ncclUnhandledCudaError = 1, ncclSystemError = 2, ncclInternalError = 3,
-  ncclInvalidArgument = 4, ncclInvalidUsage = 5, ncclRemoteError = 6, ncclInProgress = 7,
+  ncclSuccess = 0,
+  ncclUnhandledCudaError = 1,
+  ncclSystemError = 2,
+  ncclInternalError = 3,
+  ncclInvalidArgument = 4,
+  ncclInvalidUsage = 5,
+  ncclRemoteError = 6,
+  ncclInProgress = 7,
 };
-enum class Kind : int32_t { AllReduce, Reduce, Broadcast, AllGather, ReduceScatter, AllToAll,
-                            Exchange };
+enum class Kind : int32_t { AllReduce, Reduce, Broadcast, AllGather, ReduceScatter, AllToAll, Exchange };
 
 /// What all ranks have to agree on.
 struct Header {

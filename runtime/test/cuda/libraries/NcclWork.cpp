@@ -14,18 +14,17 @@ namespace shardkit::emu {
 static const struct {
   const char *name;
   size_t bytes;
-} kTypes[] = {{"i8", 1}, {"u8", 1}, {"i32", 4}, {"u32", 4}, {"i64", 8}, {"u64", 8},
+} kTypes[] = {{"i8", 1},  {"u8", 1},  {"i32", 4}, {"u32", 4},  {"i64", 8},      {"u64", 8},
               {"f16", 2}, {"f32", 4}, {"f64", 8}, {"bf16", 2}, {"f8E4M3FN", 1}, {"f8E5M2", 1}};
 static const char *const kOps[] = {"sum", "prod", "max", "min", "avg"};
-static const char *const kKinds[] = {"all_reduce", "reduce", "broadcast", "all_gather",
+static const char *const kKinds[] = {"all_reduce",     "reduce",     "broadcast", "all_gather",
                                      "reduce_scatter", "all_to_all", "exchange"};
 
 size_t bytesOfType(int type) { return type >= 0 && type < 12 ? kTypes[type].bytes : 0; }
 const char *nameOfType(int type) { return kTypes[type].name; }
 
 std::string describe(const Header &h) {
-  std::string out = kKinds[int(h.kind)] + std::string(" ") + std::to_string(h.count) + " " +
-                    nameOfType(h.type);
+  std::string out = kKinds[int(h.kind)] + std::string(" ") + std::to_string(h.count) + " " + nameOfType(h.type);
   if (h.op >= 0)
     out += std::string(" ") + kOps[h.op];
   if (h.root >= 0)
@@ -35,9 +34,12 @@ std::string describe(const Header &h) {
 
 template <typename T> static T combine(T a, T b, int op) {
   switch (op) {
-  case 1: return T(a * b);
-  case 2: return a != a ? b : b != b ? a : std::max(a, b);
-  case 3: return a != a ? b : b != b ? a : std::min(a, b);
+  case 1:
+    return T(a * b);
+  case 2:
+    return a != a ? b : b != b ? a : std::max(a, b);
+  case 3:
+    return a != a ? b : b != b ? a : std::min(a, b);
   default:
     if constexpr (std::is_integral_v<T>)
       return T(uint64_t(a) + uint64_t(b));
@@ -59,16 +61,26 @@ template <typename T> static void reduceAs(char *a, const char *b, uint64_t coun
 }
 void reduceInto(char *a, const char *b, uint64_t count, int type, int op) {
   switch (type) {
-  case 0: return reduceAs<int8_t>(a, b, count, op);
-  case 1: return reduceAs<uint8_t>(a, b, count, op);
-  case 2: return reduceAs<int32_t>(a, b, count, op);
-  case 3: return reduceAs<uint32_t>(a, b, count, op);
-  case 4: return reduceAs<int64_t>(a, b, count, op);
-  case 5: return reduceAs<uint64_t>(a, b, count, op);
-  case 6: return reduceAs<F16>(a, b, count, op);
-  case 7: return reduceAs<float>(a, b, count, op);
-  case 8: return reduceAs<double>(a, b, count, op);
-  case 9: return reduceAs<BF16>(a, b, count, op);
+  case 0:
+    return reduceAs<int8_t>(a, b, count, op);
+  case 1:
+    return reduceAs<uint8_t>(a, b, count, op);
+  case 2:
+    return reduceAs<int32_t>(a, b, count, op);
+  case 3:
+    return reduceAs<uint32_t>(a, b, count, op);
+  case 4:
+    return reduceAs<int64_t>(a, b, count, op);
+  case 5:
+    return reduceAs<uint64_t>(a, b, count, op);
+  case 6:
+    return reduceAs<F16>(a, b, count, op);
+  case 7:
+    return reduceAs<float>(a, b, count, op);
+  case 8:
+    return reduceAs<double>(a, b, count, op);
+  case 9:
+    return reduceAs<BF16>(a, b, count, op);
   }
 }
 template <typename T> static void divideAs(char *a, uint64_t count, int ranks) {
@@ -84,16 +96,26 @@ template <typename T> static void divideAs(char *a, uint64_t count, int ranks) {
 }
 void divide(char *a, uint64_t count, int type, int ranks) {
   switch (type) {
-  case 0: return divideAs<int8_t>(a, count, ranks);
-  case 1: return divideAs<uint8_t>(a, count, ranks);
-  case 2: return divideAs<int32_t>(a, count, ranks);
-  case 3: return divideAs<uint32_t>(a, count, ranks);
-  case 4: return divideAs<int64_t>(a, count, ranks);
-  case 5: return divideAs<uint64_t>(a, count, ranks);
-  case 6: return divideAs<F16>(a, count, ranks);
-  case 7: return divideAs<float>(a, count, ranks);
-  case 8: return divideAs<double>(a, count, ranks);
-  case 9: return divideAs<BF16>(a, count, ranks);
+  case 0:
+    return divideAs<int8_t>(a, count, ranks);
+  case 1:
+    return divideAs<uint8_t>(a, count, ranks);
+  case 2:
+    return divideAs<int32_t>(a, count, ranks);
+  case 3:
+    return divideAs<uint32_t>(a, count, ranks);
+  case 4:
+    return divideAs<int64_t>(a, count, ranks);
+  case 5:
+    return divideAs<uint64_t>(a, count, ranks);
+  case 6:
+    return divideAs<F16>(a, count, ranks);
+  case 7:
+    return divideAs<float>(a, count, ranks);
+  case 8:
+    return divideAs<double>(a, count, ranks);
+  case 9:
+    return divideAs<BF16>(a, count, ranks);
   }
 }
 
@@ -130,9 +152,7 @@ namespace {
 
 struct Started {
   Clock::time_point at = Clock::now();
-  bool late() const {
-    return std::chrono::duration<double>(Clock::now() - at).count() > timeoutSeconds();
-  }
+  bool late() const { return std::chrono::duration<double>(Clock::now() - at).count() > timeoutSeconds(); }
 };
 
 /// Ends with the task, however it ends.
@@ -142,9 +162,7 @@ struct Outstanding {
   ~Outstanding() { --comm->outstanding; }
 };
 
-std::string nameOf(uint64_t number, int rank) {
-  return "c" + std::to_string(number) + "." + std::to_string(rank);
-}
+std::string nameOf(uint64_t number, int rank) { return "c" + std::to_string(number) + "." + std::to_string(rank); }
 
 /// One execution of an operation, in its turn among those of the communicator.
 struct Operation {
@@ -159,9 +177,7 @@ struct Operation {
   virtual bool proceed() = 0; ///< Whether it is done.
   virtual bool awaited() const = 0;
 
-  bool dead() const {
-    return comm->aborted || (comm->state != ncclSuccess && comm->state != ncclInProgress);
-  }
+  bool dead() const { return comm->aborted || (comm->state != ncclSuccess && comm->state != ncclInProgress); }
   Progress run() {
     if (!dead() && !begun) {
       if (comm->done < turn) {
@@ -178,9 +194,7 @@ struct Operation {
     ring();
     return Progress::Done;
   }
-  bool wanted() const {
-    return begun || comm->flush || dead() || turn < comm->needed || awaited();
-  }
+  bool wanted() const { return begun || comm->flush || dead() || turn < comm->needed || awaited(); }
 };
 
 template <typename T> Running running(std::shared_ptr<T> op) {
@@ -237,9 +251,8 @@ struct Collective : Operation {
       Header other;
       memcpy(&other, file->data(), sizeof other);
       if (!(other == header))
-        return c.fail(ncclInvalidUsage, "operation " + std::to_string(number) + " is " + what +
-                                            ", but on rank " + std::to_string(r) + " " +
-                                            describe(other)),
+        return c.fail(ncclInvalidUsage, "operation " + std::to_string(number) + " is " + what + ", but on rank " +
+                                            std::to_string(r) + " " + describe(other)),
                true;
     }
     if (!missing.empty()) {
@@ -273,7 +286,9 @@ struct Collective : Operation {
     uint64_t n = header.count, bytes = n * size;
     int ranks = comm->ranks(), me = comm->rank();
     switch (header.kind) {
-    case Kind::AllReduce: case Kind::Reduce: case Kind::ReduceScatter: {
+    case Kind::AllReduce:
+    case Kind::Reduce:
+    case Kind::ReduceScatter: {
       uint64_t offset = header.kind == Kind::ReduceScatter ? uint64_t(me) * bytes : 0;
       memcpy(to, data(0) + offset, bytes);
       for (int r = 1; r < ranks; ++r)
@@ -282,7 +297,9 @@ struct Collective : Operation {
         divide(to, n, header.type, ranks);
       break;
     }
-    case Kind::Broadcast: memcpy(to, data(header.root), bytes); break;
+    case Kind::Broadcast:
+      memcpy(to, data(header.root), bytes);
+      break;
     case Kind::AllGather:
       for (int r = 0; r < ranks; ++r)
         memcpy(to + uint64_t(r) * bytes, data(r), bytes);
@@ -330,8 +347,8 @@ struct Exchange : Operation {
     }
     std::string line = "exchange";
     for (Transfer &t : transfers)
-      line += (t.send ? " send " : " recv ") + std::to_string(t.peer) + ":" +
-              std::to_string(t.count) + " " + nameOfType(t.type);
+      line += (t.send ? " send " : " recv ") + std::to_string(t.peer) + ":" + std::to_string(t.count) + " " +
+              nameOfType(t.type);
     record(*comm, line);
     return true;
   }
@@ -357,8 +374,7 @@ struct Exchange : Operation {
     Header h{Kind::Exchange, t.type, -1, -1, t.count};
     memcpy(file.data(), &h, sizeof h);
     if (bytes) {
-      const char *p = deviceMemory(c.device, t.address, bytes, false,
-                                   "ncclSend to " + std::to_string(t.peer));
+      const char *p = deviceMemory(c.device, t.address, bytes, false, "ncclSend to " + std::to_string(t.peer));
       if (!p)
         return c.fail(ncclInvalidArgument, "no device memory to send"), false;
       memcpy(file.data() + sizeof h, p, bytes);
@@ -379,15 +395,13 @@ struct Exchange : Operation {
     Header h, mine{Kind::Exchange, t.type, -1, -1, t.count};
     memcpy(&h, file->data(), sizeof h);
     if (!(h == mine))
-      return c.fail(ncclInvalidUsage, "receives " + std::to_string(t.count) + " " +
-                                          nameOfType(t.type) + " from rank " +
-                                          std::to_string(t.peer) + ", which sends " +
-                                          std::to_string(h.count) + " " + nameOfType(h.type)),
+      return c.fail(ncclInvalidUsage, "receives " + std::to_string(t.count) + " " + nameOfType(t.type) + " from rank " +
+                                          std::to_string(t.peer) + ", which sends " + std::to_string(h.count) + " " +
+                                          nameOfType(h.type)),
              false;
     size_t bytes = t.count * bytesOfType(t.type);
     if (bytes) {
-      char *p = deviceMemory(c.device, t.address, bytes, true,
-                             "ncclRecv from " + std::to_string(t.peer));
+      char *p = deviceMemory(c.device, t.address, bytes, true, "ncclRecv from " + std::to_string(t.peer));
       if (!p)
         return c.fail(ncclInvalidArgument, "no device memory to receive"), false;
       memcpy(p, file->data() + sizeof h, bytes);
@@ -403,8 +417,7 @@ struct Exchange : Operation {
 
 // Numbers are given when work is handed over, which is in the same order on all ranks.
 Work collective(Comm comm, Header header, uint64_t in, uint64_t out) {
-  return {describe(header),
-          [=] { return running(std::make_shared<Collective>(comm, header, in, out)); }};
+  return {describe(header), [=] { return running(std::make_shared<Collective>(comm, header, in, out)); }};
 }
 Work exchange(Comm comm, std::vector<Transfer> transfers) {
   return {"an exchange", [=] { return running(std::make_shared<Exchange>(comm, transfers)); }};

@@ -14,14 +14,36 @@ namespace shardkit::emu {
 
 /// What is wrong with PTX text: "line 7: ...".
 struct PtxError : std::runtime_error {
-  PtxError(int line, const std::string &what)
-      : std::runtime_error("line " + std::to_string(line) + ": " + what) {}
+  PtxError(int line, const std::string &what) : std::runtime_error("line " + std::to_string(line) + ": " + what) {}
 };
 
 enum class Type : uint8_t {
-  None, Pred,
-  U8, U16, U32, U64, S8, S16, S32, S64, B8, B16, B32, B64, B128,
-  F16, F16x2, BF16, BF16x2, F32, F64, TF32, U16x2, S16x2, E4M3x2, E5M2x2,
+  None,
+  Pred,
+  U8,
+  U16,
+  U32,
+  U64,
+  S8,
+  S16,
+  S32,
+  S64,
+  B8,
+  B16,
+  B32,
+  B64,
+  B128,
+  F16,
+  F16x2,
+  BF16,
+  BF16x2,
+  F32,
+  F64,
+  TF32,
+  U16x2,
+  S16x2,
+  E4M3x2,
+  E5M2x2,
 };
 /// None where the word is no type.
 Type typeOf(std::string_view word);
@@ -31,9 +53,9 @@ enum class Space : uint8_t { Generic, Global, Shared, Local, Param, Const };
 
 struct Operand {
   enum Kind { Register, Integer, Float32, Float64, Symbol, Address, Vector, Pair, List, Sink } kind;
-  std::string name;     ///< Of a register or symbol.
-  uint64_t value = 0;   ///< Of a number (bits); the offset of an address.
-  bool negated = false; ///< !%p
+  std::string name;           ///< Of a register or symbol.
+  uint64_t value = 0;         ///< Of a number (bits); the offset of an address.
+  bool negated = false;       ///< !%p
   std::vector<Operand> parts; ///< Of a vector, pair (d|p), list; the base of an address.
 };
 
@@ -62,7 +84,12 @@ struct Variable {
   int64_t align = 1, bytes = 0;
   bool external = false; ///< `.extern`, or an array of no size: dynamic shared memory.
   std::vector<uint8_t> init;
-  struct Reference { int64_t at; int size; std::string symbol; int64_t offset; };
+  struct Reference {
+    int64_t at;
+    int size;
+    std::string symbol;
+    int64_t offset;
+  };
   std::vector<Reference> references;
   int line = 0;
 };

@@ -10,8 +10,7 @@ namespace {
 
 /// `old = *p; *p = f(old)` at once: other devices may run at the same time.
 template <typename T, typename F> T exchange(char *p, F &&f) {
-  using B = std::conditional_t<sizeof(T) == 8, uint64_t,
-                               std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
+  using B = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
   B *at = reinterpret_cast<B *>(p);
   B old = __atomic_load_n(at, __ATOMIC_RELAXED);
   for (;;) {
@@ -48,13 +47,27 @@ template <bool Max> struct AMinMax {
     }
   }
 };
-struct AAnd { template <typename T> static T run(T a, T b, T) { return T(a & b); } };
-struct AOr { template <typename T> static T run(T a, T b, T) { return T(a | b); } };
-struct AXor { template <typename T> static T run(T a, T b, T) { return T(a ^ b); } };
-struct AExch { template <typename T> static T run(T, T b, T) { return b; } };
-struct ACas { template <typename T> static T run(T a, T b, T c) { return a == b ? c : a; } };
-struct AInc { template <typename T> static T run(T a, T b, T) { return a >= b ? T(0) : T(a + 1); } };
-struct ADec { template <typename T> static T run(T a, T b, T) { return a == 0 || a > b ? b : T(a - 1); } };
+struct AAnd {
+  template <typename T> static T run(T a, T b, T) { return T(a & b); }
+};
+struct AOr {
+  template <typename T> static T run(T a, T b, T) { return T(a | b); }
+};
+struct AXor {
+  template <typename T> static T run(T a, T b, T) { return T(a ^ b); }
+};
+struct AExch {
+  template <typename T> static T run(T, T b, T) { return b; }
+};
+struct ACas {
+  template <typename T> static T run(T a, T b, T c) { return a == b ? c : a; }
+};
+struct AInc {
+  template <typename T> static T run(T a, T b, T) { return a >= b ? T(0) : T(a + 1); }
+};
+struct ADec {
+  template <typename T> static T run(T a, T b, T) { return a == 0 || a > b ? b : T(a - 1); }
+};
 
 // op: d (or kNoRow), address, b, c.
 template <typename Op, typename T> void atomic(Exec &e, const Inst &i) {
@@ -78,9 +91,7 @@ template <typename Op, typename T> void atomicPacked(Exec &e, const Inst &i) {
     uint64_t base = i.wide[2] == 8 ? e.row<uint64_t>(i.op[1])[l] : e.row<uint32_t>(i.op[1])[l];
     char *p = e.at(i, i.space, base + uint64_t(i.offset), 4, l, Exec::Atomic);
     P operand = b[l];
-    P old = exchange<P>(p, [&](P v) {
-      return P{Op::run(v[0], operand[0], v[0]), Op::run(v[1], operand[1], v[1])};
-    });
+    P old = exchange<P>(p, [&](P v) { return P{Op::run(v[0], operand[0], v[0]), Op::run(v[1], operand[1], v[1])}; });
     if (d)
       d[l] = old;
   });
@@ -110,11 +121,11 @@ template <typename Op> Handler forBits(Type t) {
 void decodeAtomic(Decoder &d, Inst &inst) {
   bool red = d.statement().op == "red";
   d.onlyModifiers({"global", "shared", "shared::cta", "relaxed", "acquire", "release", "acq_rel",
-                   "cta", "gpu", "sys", "noftz", "add", "min", "max", "inc", "dec", "and", "or",
-                   "xor", "exch", "cas"});
-  inst.space = d.has("global")                             ? Space::Global
+                   "cta",    "gpu",    "sys",         "noftz",   "add",     "min",     "max",
+                   "inc",    "dec",    "and",         "or",      "xor",     "exch",    "cas"});
+  inst.space = d.has("global")                           ? Space::Global
                : d.has("shared") || d.has("shared::cta") ? Space::Shared
-                                                           : Space::Generic;
+                                                         : Space::Generic;
   Type t = d.type();
   int n = bytesOf(t);
   inst.op[0] = red ? kNoRow : d.destination(d.operand(0), n);

@@ -28,14 +28,28 @@ template <typename T> bool test(uint8_t cmp, T a, T b) {
     if (a != a || b != b)
       return cmp == Nan || cmp >= Equ;
   switch (cmp) {
-  case Eq: case Equ: return a == b;
-  case Ne: case Neu: return a != b;
-  case Lt: case Ltu: return a < b;
-  case Le: case Leu: return a <= b;
-  case Gt: case Gtu: return a > b;
-  case Ge: case Geu: return a >= b;
-  case Num: return true;
-  default: return false;
+  case Eq:
+  case Equ:
+    return a == b;
+  case Ne:
+  case Neu:
+    return a != b;
+  case Lt:
+  case Ltu:
+    return a < b;
+  case Le:
+  case Leu:
+    return a <= b;
+  case Gt:
+  case Gtu:
+    return a > b;
+  case Ge:
+  case Geu:
+    return a >= b;
+  case Num:
+    return true;
+  default:
+    return false;
   }
 }
 template <typename T> auto comparable(T value, bool ftz) {
@@ -58,9 +72,24 @@ template <typename T> void setp(Exec &e, const Inst &i) {
     });
   };
   switch (i.mode) {
-#define CASE(X) case X: loop(std::integral_constant<uint8_t, X>()); break;
-    CASE(Eq) CASE(Ne) CASE(Lt) CASE(Le) CASE(Gt) CASE(Ge) CASE(Num) CASE(Nan)
-    CASE(Equ) CASE(Neu) CASE(Ltu) CASE(Leu) CASE(Gtu) CASE(Geu)
+#define CASE(X)                                                                                                        \
+  case X:                                                                                                              \
+    loop(std::integral_constant<uint8_t, X>());                                                                        \
+    break;
+    CASE(Eq)
+    CASE(Ne)
+    CASE(Lt)
+    CASE(Le)
+    CASE(Gt)
+    CASE(Ge)
+    CASE(Num)
+    CASE(Nan)
+    CASE(Equ)
+    CASE(Neu)
+    CASE(Ltu)
+    CASE(Leu)
+    CASE(Gtu)
+    CASE(Geu)
 #undef CASE
   }
   uint32_t other = ~bits;

@@ -58,8 +58,7 @@ void call(Exec &e, const Inst &i) {
   e.setPc(e.group & ~e.mask, e.pc);
   eachLane(e.mask, [&](int l) {
     for (const Copy &c : i.arguments)
-      memcpy(frame->params.data() + size_t(l) * to + c.to,
-             caller->params.data() + size_t(l) * from + c.from, c.bytes);
+      memcpy(frame->params.data() + size_t(l) * to + c.to, caller->params.data() + size_t(l) * from + c.from, c.bytes);
     w.frame[l] = frame.get();
     w.pc[l] = 0;
   });
@@ -76,8 +75,7 @@ void ret(Exec &e, const Inst &) {
   uint32_t from = frame->function->paramBytes, to = caller->function->paramBytes;
   eachLane(e.mask, [&](int l) {
     for (const Copy &c : frame->call->results)
-      memcpy(caller->params.data() + size_t(l) * to + c.to,
-             frame->params.data() + size_t(l) * from + c.from, c.bytes);
+      memcpy(caller->params.data() + size_t(l) * to + c.to, frame->params.data() + size_t(l) * from + c.from, c.bytes);
     e.warp->frame[l] = caller;
     e.warp->pc[l] = frame->returnTo;
   });
@@ -160,8 +158,7 @@ void decodeCall(Decoder &d, Inst &inst) {
     arguments = &ops[at++];
   const FunctionAst &f = d.ast(name);
   uint32_t end = 0;
-  auto layout = [&](const std::vector<Variable> &formals, const Operand *actuals, bool in,
-                    std::vector<Copy> &out) {
+  auto layout = [&](const std::vector<Variable> &formals, const Operand *actuals, bool in, std::vector<Copy> &out) {
     if (formals.size() != (actuals ? actuals->parts.size() : 0))
       d.fail("'" + name + "' has another number of parameters");
     for (size_t i = 0; i < formals.size(); ++i) {
@@ -198,9 +195,7 @@ void addControlOps(DecodeTable &t) {
   t["ret"] = [](Decoder &, Inst &inst) { inst.run = ret; };
   t["exit"] = [](Decoder &, Inst &inst) { inst.run = exitThread; };
   t["trap"] = [](Decoder &, Inst &inst) {
-    inst.run = [](Exec &e, const Inst &i) {
-      e.fault(FaultKind::Assert, i, std::countr_zero(e.mask), "trap");
-    };
+    inst.run = [](Exec &e, const Inst &i) { e.fault(FaultKind::Assert, i, std::countr_zero(e.mask), "trap"); };
   };
   t["brkpt"] = t["trap"];
   t["bar"] = t["barrier"] = decodeBarrier;

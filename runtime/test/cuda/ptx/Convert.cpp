@@ -13,10 +13,14 @@ enum : uint8_t { kToNearest = 1, kToZero, kToFloor, kToCeil };
 
 double integral(double v, uint8_t mode) {
   switch (mode) {
-  case kToNearest: return std::nearbyint(v);
-  case kToFloor: return std::floor(v);
-  case kToCeil: return std::ceil(v);
-  default: return std::trunc(v);
+  case kToNearest:
+    return std::nearbyint(v);
+  case kToFloor:
+    return std::floor(v);
+  case kToCeil:
+    return std::ceil(v);
+  default:
+    return std::trunc(v);
   }
 }
 
@@ -128,9 +132,8 @@ template <typename S, typename D> void cvt(Exec &e, const Inst &i) {
   char *d = e.row<char>(i.op[0]);
   const char *a = e.row<char>(i.op[1]);
   if (i.wide[0] == sizeof(D) && i.wide[1] == sizeof(S))
-    return eachLane(e.mask, [&](int l) {
-      reinterpret_cast<D *>(d)[l] = convert<S, D>(reinterpret_cast<const S *>(a)[l], i);
-    });
+    return eachLane(e.mask,
+                    [&](int l) { reinterpret_cast<D *>(d)[l] = convert<S, D>(reinterpret_cast<const S *>(a)[l], i); });
   eachLane(e.mask, [&](int l) {
     uint64_t bits = readWide(a, i.wide[1], l);
     S s;
@@ -162,8 +165,8 @@ template <typename T> uint32_t pack16(float v, const Inst &i) {
 
 void decodeCvt(Decoder &d, Inst &inst) {
   Type to = d.type(0), from = d.type(1);
-  d.onlyModifiers({"rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi", "ftz", "sat", "relu",
-                   "satfinite", "pack"});
+  d.onlyModifiers(
+      {"rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi", "ftz", "sat", "relu", "satfinite", "pack"});
   d.floatFlags(inst);
   if (d.has("pack"))
     d.fail("cvt.pack is not supported");
@@ -207,8 +210,7 @@ void decodeCvt(Decoder &d, Inst &inst) {
         auto one = [&](float v) -> uint32_t {
           if ((i.flags & kRelu) && v < 0)
             v = 0;
-          return decltype(e4)::value ? floatToE4M3(v)
-                                     : roundTo(kE5M2, v, Round::Nearest, true);
+          return decltype(e4)::value ? floatToE4M3(v) : roundTo(kE5M2, v, Round::Nearest, true);
         };
         eachLane(e.mask, [&](int l) { out[l] = uint16_t(one(a[l]) << 8 | one(b[l])); });
       };
@@ -224,9 +226,7 @@ void decodeCvt(Decoder &d, Inst &inst) {
     inst.run = [](Exec &e, const Inst &i) {
       uint32_t *out = e.row<uint32_t>(i.op[0]);
       const uint16_t *a = e.row<uint16_t>(i.op[1]);
-      auto one = [&](uint8_t v) -> uint32_t {
-        return floatToHalf(i.mode ? e4m3ToFloat(v) : e5m2ToFloat(v));
-      };
+      auto one = [&](uint8_t v) -> uint32_t { return floatToHalf(i.mode ? e4m3ToFloat(v) : e5m2ToFloat(v)); };
       eachLane(e.mask, [&](int l) { out[l] = one(uint8_t(a[l] >> 8)) << 16 | one(uint8_t(a[l])); });
     };
     return;
@@ -301,9 +301,7 @@ void decodeMov(Decoder &d, Inst &inst) {
     };
     return;
   }
-  const Operand *vector = to.kind == Operand::Vector     ? &to
-                          : from.kind == Operand::Vector ? &from
-                                                         : nullptr;
+  const Operand *vector = to.kind == Operand::Vector ? &to : from.kind == Operand::Vector ? &from : nullptr;
   if (vector) {
     const Operand &whole = vector == &to ? from : to;
     inst.count = uint8_t(vector->parts.size());
@@ -313,8 +311,8 @@ void decodeMov(Decoder &d, Inst &inst) {
     inst.wide[0] = uint8_t(n);
     inst.op[0] = vector == &to ? d.source(whole, n, t) : d.destination(whole, n);
     for (size_t k = 0; k < inst.count; ++k)
-      inst.op[k + 1] = vector == &to ? d.destination(vector->parts[k], inst.bytes)
-                                     : d.source(vector->parts[k], inst.bytes);
+      inst.op[k + 1] =
+          vector == &to ? d.destination(vector->parts[k], inst.bytes) : d.source(vector->parts[k], inst.bytes);
     inst.run = vector == &to ? parts<true> : parts<false>;
     return;
   }

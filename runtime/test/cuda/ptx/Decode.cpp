@@ -8,9 +8,7 @@
 
 namespace shardkit::emu {
 
-static uint64_t alignTo(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
-}
+static uint64_t alignTo(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
 static const DecodeTable &table() {
   static const DecodeTable table = [] {
@@ -31,8 +29,7 @@ static const DecodeTable &table() {
 
 Decoder::Decoder(const ModuleAst &module, const FunctionAst &kernel,
                  const std::function<uint64_t(const std::string &)> &addressOf)
-    : module_(module), kernelAst_(kernel), addressOf_(addressOf),
-      kernel_(std::make_unique<Kernel>()) {}
+    : module_(module), kernelAst_(kernel), addressOf_(addressOf), kernel_(std::make_unique<Kernel>()) {}
 
 void Decoder::fail(const std::string &what) const {
   if (!statement_)
@@ -40,8 +37,9 @@ void Decoder::fail(const std::string &what) const {
   std::string text;
   if (statement_->line > 0 && size_t(statement_->line) <= module_.source.size())
     text = module_.source[size_t(statement_->line) - 1];
-  throw PtxError(statement_->line, what + " in '" + text.substr(text.find_first_not_of(" \t") ==
-                                       text.npos ? 0 : text.find_first_not_of(" \t")) + "'");
+  throw PtxError(statement_->line,
+                 what + " in '" +
+                     text.substr(text.find_first_not_of(" \t") == text.npos ? 0 : text.find_first_not_of(" \t")) + "'");
 }
 
 const Operand &Decoder::operand(size_t i) const {
@@ -253,17 +251,14 @@ void Decoder::floatFlags(Inst &inst) const {
     else if (m == "satfinite")
       inst.flags |= kSatFinite;
     else if (m == "rz" || m == "rm" || m == "rp" || m == "rna") {
-      inst.mode = uint8_t(m == "rz"   ? Round::Zero
-                          : m == "rm" ? Round::Down
-                          : m == "rp" ? Round::Up
-                                      : Round::Away);
+      inst.mode = uint8_t(m == "rz" ? Round::Zero : m == "rm" ? Round::Down : m == "rp" ? Round::Up : Round::Away);
       inst.flags |= kRounded;
     }
   }
 }
 
-void Decoder::layoutParams(const FunctionAst &f, std::map<std::string, Place> &places,
-                           uint64_t &end, bool kernel) const {
+void Decoder::layoutParams(const FunctionAst &f, std::map<std::string, Place> &places, uint64_t &end,
+                           bool kernel) const {
   uint64_t base = kernel ? 0 : kOwnParams;
   for (const auto *list : {&f.params, &f.results})
     for (const Variable &v : *list) {

@@ -78,8 +78,7 @@ private:
 
   void layout(const FunctionAst &ast, Function &out);
   void decodeBody();
-  void layoutParams(const FunctionAst &ast, std::map<std::string, Place> &places, uint64_t &end,
-                    bool kernel) const;
+  void layoutParams(const FunctionAst &ast, std::map<std::string, Place> &places, uint64_t &end, bool kernel) const;
   void placeShared(const Variable &v);
   void shareds(const FunctionAst &ast, std::set<std::string> &seen);
 };
@@ -100,29 +99,48 @@ void addMatrixOps(DecodeTable &table);
 /// Calls f with a value of the C++ type; b32 is unsigned. Null where there is none.
 template <typename F> Handler forInteger(Type t, F &&f) {
   switch (t) {
-  case Type::U8: case Type::B8: return f(uint8_t());
-  case Type::U16: case Type::B16: return f(uint16_t());
-  case Type::U32: case Type::B32: return f(uint32_t());
-  case Type::U64: case Type::B64: return f(uint64_t());
-  case Type::S8: return f(int8_t());
-  case Type::S16: return f(int16_t());
-  case Type::S32: return f(int32_t());
-  case Type::S64: return f(int64_t());
-  default: return nullptr;
+  case Type::U8:
+  case Type::B8:
+    return f(uint8_t());
+  case Type::U16:
+  case Type::B16:
+    return f(uint16_t());
+  case Type::U32:
+  case Type::B32:
+    return f(uint32_t());
+  case Type::U64:
+  case Type::B64:
+    return f(uint64_t());
+  case Type::S8:
+    return f(int8_t());
+  case Type::S16:
+    return f(int16_t());
+  case Type::S32:
+    return f(int32_t());
+  case Type::S64:
+    return f(int64_t());
+  default:
+    return nullptr;
   }
 }
 template <typename F> Handler forFloat(Type t, F &&f) {
   switch (t) {
-  case Type::F16: case Type::F16x2: return f(F16());
-  case Type::BF16: case Type::BF16x2: return f(BF16());
-  case Type::F32: return f(float());
-  case Type::F64: return f(double());
-  default: return nullptr;
+  case Type::F16:
+  case Type::F16x2:
+    return f(F16());
+  case Type::BF16:
+  case Type::BF16x2:
+    return f(BF16());
+  case Type::F32:
+    return f(float());
+  case Type::F64:
+    return f(double());
+  default:
+    return nullptr;
   }
 }
 inline bool isFloat(Type t) {
-  return t == Type::F16 || t == Type::F16x2 || t == Type::BF16 || t == Type::BF16x2 ||
-         t == Type::F32 || t == Type::F64;
+  return t == Type::F16 || t == Type::F16x2 || t == Type::BF16 || t == Type::BF16x2 || t == Type::F32 || t == Type::F64;
 }
 inline bool isPacked(Type t) { return t == Type::F16x2 || t == Type::BF16x2; }
 
@@ -137,8 +155,7 @@ template <typename Op, typename D, typename A, typename B> void binary(Exec &e, 
   const B *b = e.row<B>(i.op[2]);
   eachLane(e.mask, [&](int l) { d[l] = Op::run(a[l], b[l]); });
 }
-template <typename Op, typename D, typename A, typename B, typename C>
-void ternary(Exec &e, const Inst &i) {
+template <typename Op, typename D, typename A, typename B, typename C> void ternary(Exec &e, const Inst &i) {
   D *d = e.row<D>(i.op[0]);
   const A *a = e.row<A>(i.op[1]);
   const B *b = e.row<B>(i.op[2]);
@@ -147,14 +164,12 @@ void ternary(Exec &e, const Inst &i) {
 }
 
 /// op d, a, b.. with registers of these sizes.
-inline void plain(Decoder &d, Inst &inst, std::initializer_list<int> sizes,
-                  Type type = Type::None) {
+inline void plain(Decoder &d, Inst &inst, std::initializer_list<int> sizes, Type type = Type::None) {
   if (d.operands() != sizes.size())
     d.fail("expected " + std::to_string(sizes.size()) + " operands");
   int n = 0;
   for (int size : sizes) {
-    inst.op[size_t(n)] = n == 0 ? d.destination(d.operand(0), size)
-                                : d.source(d.operand(size_t(n)), size, type);
+    inst.op[size_t(n)] = n == 0 ? d.destination(d.operand(0), size) : d.source(d.operand(size_t(n)), size, type);
     ++n;
   }
   inst.ops = n;

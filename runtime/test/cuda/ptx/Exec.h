@@ -134,18 +134,29 @@ template <typename F> inline void eachLane(uint32_t mask, F &&f) {
 
 inline uint64_t readWide(const void *row, int bytes, int lane) {
   switch (bytes) {
-  case 1: return static_cast<const uint8_t *>(row)[lane];
-  case 2: return static_cast<const uint16_t *>(row)[lane];
-  case 4: return static_cast<const uint32_t *>(row)[lane];
-  default: return static_cast<const uint64_t *>(row)[lane];
+  case 1:
+    return static_cast<const uint8_t *>(row)[lane];
+  case 2:
+    return static_cast<const uint16_t *>(row)[lane];
+  case 4:
+    return static_cast<const uint32_t *>(row)[lane];
+  default:
+    return static_cast<const uint64_t *>(row)[lane];
   }
 }
 inline void writeWide(void *row, int bytes, int lane, uint64_t value) {
   switch (bytes) {
-  case 1: static_cast<uint8_t *>(row)[lane] = uint8_t(value); break;
-  case 2: static_cast<uint16_t *>(row)[lane] = uint16_t(value); break;
-  case 4: static_cast<uint32_t *>(row)[lane] = uint32_t(value); break;
-  default: static_cast<uint64_t *>(row)[lane] = value;
+  case 1:
+    static_cast<uint8_t *>(row)[lane] = uint8_t(value);
+    break;
+  case 2:
+    static_cast<uint16_t *>(row)[lane] = uint16_t(value);
+    break;
+  case 4:
+    static_cast<uint32_t *>(row)[lane] = uint32_t(value);
+    break;
+  default:
+    static_cast<uint64_t *>(row)[lane] = value;
   }
 }
 

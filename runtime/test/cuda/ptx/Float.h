@@ -21,8 +21,7 @@ inline constexpr Format kF16{5, 10}, kBF16{8, 7}, kF32{8, 23}, kTF32{8, 10}, kE5
 
 /// The value rounded once to the format, as its bits. `finite`: what is too large
 /// becomes the largest finite value.
-inline uint32_t roundTo(Format format, double value, Round mode = Round::Nearest,
-                        bool finite = false) {
+inline uint32_t roundTo(Format format, double value, Round mode = Round::Nearest, bool finite = false) {
   uint64_t bits = std::bit_cast<uint64_t>(value);
   uint32_t sign = uint32_t(bits >> 63) << (format.exponent + format.mantissa);
   uint32_t infinity = ((1u << format.exponent) - 1) << format.mantissa;
@@ -57,17 +56,25 @@ inline uint32_t roundTo(Format format, double value, Round mode = Round::Nearest
   }
   bool up = false;
   switch (mode) {
-  case Round::Nearest: up = rest > half || (rest == half && (kept & 1)); break;
-  case Round::Away: up = rest >= half; break;
-  case Round::Zero: break;
-  case Round::Down: up = rest && sign; break;
-  case Round::Up: up = rest && !sign; break;
+  case Round::Nearest:
+    up = rest > half || (rest == half && (kept & 1));
+    break;
+  case Round::Away:
+    up = rest >= half;
+    break;
+  case Round::Zero:
+    break;
+  case Round::Down:
+    up = rest && sign;
+    break;
+  case Round::Up:
+    up = rest && !sign;
+    break;
   }
   // The hidden bit of `kept` adds one to the exponent; so does a carry.
   uint64_t out = (uint64_t(target - 1) << format.mantissa) + kept + up;
   if (out >= infinity) {
-    bool largest = finite || mode == Round::Zero || (mode == Round::Down && !sign) ||
-                   (mode == Round::Up && sign);
+    bool largest = finite || mode == Round::Zero || (mode == Round::Down && !sign) || (mode == Round::Up && sign);
     out = largest ? infinity - 1 : infinity;
   }
   return sign | uint32_t(out);
@@ -163,8 +170,8 @@ inline uint8_t floatToE4M3(double value) {
 inline float e4m3ToFloat(uint8_t bits) {
   int exponent = bits >> 3 & 15, mantissa = bits & 7;
   float size = exponent == 15 && mantissa == 7 ? std::numeric_limits<float>::quiet_NaN()
-               : exponent ? std::ldexp(float(8 + mantissa), exponent - 10)
-                          : std::ldexp(float(mantissa), -9);
+               : exponent                      ? std::ldexp(float(8 + mantissa), exponent - 10)
+                                               : std::ldexp(float(mantissa), -9);
   return bits & 0x80 ? -size : size;
 }
 inline float e5m2ToFloat(uint8_t bits) { return halfToFloat(uint16_t(bits) << 8); }

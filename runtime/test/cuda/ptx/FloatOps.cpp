@@ -94,19 +94,39 @@ template <bool Max, bool Propagate> struct FMinMax {
     return (a < b) == Max ? b : a;
   }
 };
-struct FNeg { template <typename T> static T run(T a) { return flip(a, false, true); } };
-struct FAbs { template <typename T> static T run(T a) { return flip(a, false, false); } };
+struct FNeg {
+  template <typename T> static T run(T a) { return flip(a, false, true); }
+};
+struct FAbs {
+  template <typename T> static T run(T a) { return flip(a, false, false); }
+};
 struct FCopysign { // d = sign of a, size of b
   template <typename T> static T run(T a, T b) { return flip(b, negative(a), false); }
 };
-struct FSqrt { template <typename T> static T run(T a) { return std::sqrt(a); } };
-struct FRcp { template <typename T> static T run(T a) { return T(1) / a; } };
-struct FRsqrt { template <typename T> static T run(T a) { return T(1 / std::sqrt(double(a))); } };
-struct FEx2 { template <typename T> static T run(T a) { return of<T>(std::exp2(double(a))); } };
-struct FLg2 { template <typename T> static T run(T a) { return of<T>(std::log2(double(a))); } };
-struct FSin { template <typename T> static T run(T a) { return of<T>(std::sin(double(a))); } };
-struct FCos { template <typename T> static T run(T a) { return of<T>(std::cos(double(a))); } };
-struct FTanh { template <typename T> static T run(T a) { return of<T>(std::tanh(double(a))); } };
+struct FSqrt {
+  template <typename T> static T run(T a) { return std::sqrt(a); }
+};
+struct FRcp {
+  template <typename T> static T run(T a) { return T(1) / a; }
+};
+struct FRsqrt {
+  template <typename T> static T run(T a) { return T(1 / std::sqrt(double(a))); }
+};
+struct FEx2 {
+  template <typename T> static T run(T a) { return of<T>(std::exp2(double(a))); }
+};
+struct FLg2 {
+  template <typename T> static T run(T a) { return of<T>(std::log2(double(a))); }
+};
+struct FSin {
+  template <typename T> static T run(T a) { return of<T>(std::sin(double(a))); }
+};
+struct FCos {
+  template <typename T> static T run(T a) { return of<T>(std::cos(double(a))); }
+};
+struct FTanh {
+  template <typename T> static T run(T a) { return of<T>(std::tanh(double(a))); }
+};
 
 /// What stands behind the operation: .ftz, .sat, .relu.
 template <typename T> T finish(T v, uint8_t flags) {
@@ -142,8 +162,7 @@ struct Rounding {
 // One operation of 1..3 operands on each lane; a packed one on both halves of 4 bytes.
 template <typename Op, typename T, int N> void each(Exec &e, const Inst &i) {
   T *d = e.row<T>(i.op[0]);
-  const T *a = e.row<T>(i.op[1]), *b = N > 1 ? e.row<T>(i.op[2]) : a,
-          *c = N > 2 ? e.row<T>(i.op[3]) : a;
+  const T *a = e.row<T>(i.op[1]), *b = N > 1 ? e.row<T>(i.op[2]) : a, *c = N > 2 ? e.row<T>(i.op[3]) : a;
   auto one = [&](T x, T y, T z) {
     if constexpr (N == 1)
       return Op::run(x);
@@ -156,15 +175,12 @@ template <typename Op, typename T, int N> void each(Exec &e, const Inst &i) {
     return eachLane(e.mask, [&](int l) { d[l] = one(a[l], b[l], c[l]); });
   Rounding rounding(i);
   uint8_t f = i.flags;
-  eachLane(e.mask, [&](int l) {
-    d[l] = finish(one(begin(a[l], f), begin(b[l], f), begin(c[l], f)), f);
-  });
+  eachLane(e.mask, [&](int l) { d[l] = finish(one(begin(a[l], f), begin(b[l], f), begin(c[l], f)), f); });
 }
 template <typename Op, typename T, int N> void eachPacked(Exec &e, const Inst &i) {
   using P = std::array<T, 2>;
   P *d = e.row<P>(i.op[0]);
-  const P *a = e.row<P>(i.op[1]), *b = N > 1 ? e.row<P>(i.op[2]) : a,
-          *c = N > 2 ? e.row<P>(i.op[3]) : a;
+  const P *a = e.row<P>(i.op[1]), *b = N > 1 ? e.row<P>(i.op[2]) : a, *c = N > 2 ? e.row<P>(i.op[3]) : a;
   uint8_t f = i.flags;
   eachLane(e.mask, [&](int l) {
     P out;
@@ -229,8 +245,7 @@ void testp(Decoder &d, Inst &inst) {
   Type t = d.type();
   inst.op[0] = d.predicate(d.operand(0));
   inst.op[1] = d.source(d.operand(1), bytesOf(t), t);
-  static const char *const kinds[] = {"finite", "infinite", "number", "notanumber", "normal",
-                                      "subnormal"};
+  static const char *const kinds[] = {"finite", "infinite", "number", "notanumber", "normal", "subnormal"};
   for (uint8_t k = 0; k < 6; ++k)
     if (d.has(kinds[k]))
       inst.mode = uint8_t(k + 1);
@@ -244,7 +259,7 @@ void testp(Decoder &d, Inst &inst) {
       double v = wide ? e.row<double>(i.op[1])[l] : double(e.row<float>(i.op[1])[l]);
       int c = wide ? std::fpclassify(v) : std::fpclassify(e.row<float>(i.op[1])[l]);
       const bool values[] = {bool(std::isfinite(v)), bool(std::isinf(v)), v == v, v != v,
-                             c == FP_NORMAL, c == FP_SUBNORMAL};
+                             c == FP_NORMAL,         c == FP_SUBNORMAL};
       p = (p & ~(1u << l)) | uint32_t(values[i.mode - 1]) << l;
     });
   };

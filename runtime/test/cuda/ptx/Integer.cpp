@@ -11,8 +11,12 @@ namespace {
 template <typename T> using U = std::make_unsigned_t<T>;
 template <typename T> constexpr int kBits = 8 * int(sizeof(T));
 
-struct Add { template <typename T> static T run(T a, T b) { return T(uint64_t(a) + uint64_t(b)); } };
-struct Sub { template <typename T> static T run(T a, T b) { return T(uint64_t(a) - uint64_t(b)); } };
+struct Add {
+  template <typename T> static T run(T a, T b) { return T(uint64_t(a) + uint64_t(b)); }
+};
+struct Sub {
+  template <typename T> static T run(T a, T b) { return T(uint64_t(a) - uint64_t(b)); }
+};
 struct AddSat {
   static int32_t run(int32_t a, int32_t b) {
     return int32_t(std::clamp<int64_t>(int64_t(a) + b, INT32_MIN, INT32_MAX));
@@ -23,7 +27,9 @@ struct SubSat {
     return int32_t(std::clamp<int64_t>(int64_t(a) - b, INT32_MIN, INT32_MAX));
   }
 };
-struct MulLo { template <typename T> static T run(T a, T b) { return T(uint64_t(a) * uint64_t(b)); } };
+struct MulLo {
+  template <typename T> static T run(T a, T b) { return T(uint64_t(a) * uint64_t(b)); }
+};
 struct MulHi {
   template <typename T> static T run(T a, T b) {
     using W = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
@@ -37,9 +43,7 @@ struct MulWide {
   static int64_t run(int32_t a, int32_t b) { return int64_t(a) * b; }
 };
 template <typename M> struct MadOf {
-  template <typename T, typename C> static C run(T a, T b, C c) {
-    return C(uint64_t(M::run(a, b)) + uint64_t(c));
-  }
+  template <typename T, typename C> static C run(T a, T b, C c) { return C(uint64_t(M::run(a, b)) + uint64_t(c)); }
 };
 struct Mul24Lo {
   template <typename T> static T run(T a, T b) {
@@ -69,16 +73,36 @@ struct Rem {
     return T(a % b);
   }
 };
-struct Min { template <typename T> static T run(T a, T b) { return std::min(a, b); } };
-struct Max { template <typename T> static T run(T a, T b) { return std::max(a, b); } };
-struct And { template <typename T> static T run(T a, T b) { return T(a & b); } };
-struct Or { template <typename T> static T run(T a, T b) { return T(a | b); } };
-struct Xor { template <typename T> static T run(T a, T b) { return T(a ^ b); } };
-struct Not { template <typename T> static T run(T a) { return T(~a); } };
-struct CNot { template <typename T> static T run(T a) { return T(a == 0); } };
-struct Neg { template <typename T> static T run(T a) { return T(0 - uint64_t(a)); } };
-struct Abs { template <typename T> static T run(T a) { return a < 0 ? T(0 - uint64_t(a)) : a; } };
-struct Shl { template <typename T> static T run(T a, uint32_t b) { return b >= kBits<T> ? T(0) : T(uint64_t(a) << b); } };
+struct Min {
+  template <typename T> static T run(T a, T b) { return std::min(a, b); }
+};
+struct Max {
+  template <typename T> static T run(T a, T b) { return std::max(a, b); }
+};
+struct And {
+  template <typename T> static T run(T a, T b) { return T(a & b); }
+};
+struct Or {
+  template <typename T> static T run(T a, T b) { return T(a | b); }
+};
+struct Xor {
+  template <typename T> static T run(T a, T b) { return T(a ^ b); }
+};
+struct Not {
+  template <typename T> static T run(T a) { return T(~a); }
+};
+struct CNot {
+  template <typename T> static T run(T a) { return T(a == 0); }
+};
+struct Neg {
+  template <typename T> static T run(T a) { return T(0 - uint64_t(a)); }
+};
+struct Abs {
+  template <typename T> static T run(T a) { return a < 0 ? T(0 - uint64_t(a)) : a; }
+};
+struct Shl {
+  template <typename T> static T run(T a, uint32_t b) { return b >= kBits<T> ? T(0) : T(uint64_t(a) << b); }
+};
 struct Shr {
   template <typename T> static T run(T a, uint32_t b) {
     if (b >= kBits<T>)
@@ -86,8 +110,12 @@ struct Shr {
     return T(a >> b);
   }
 };
-struct Popc { template <typename T> static uint32_t run(T a) { return uint32_t(std::popcount(a)); } };
-struct Clz { template <typename T> static uint32_t run(T a) { return uint32_t(std::countl_zero(a)); } };
+struct Popc {
+  template <typename T> static uint32_t run(T a) { return uint32_t(std::popcount(a)); }
+};
+struct Clz {
+  template <typename T> static uint32_t run(T a) { return uint32_t(std::countl_zero(a)); }
+};
 struct Brev {
   template <typename T> static T run(T a) {
     T out = 0;
@@ -158,8 +186,7 @@ struct Prmt {
 };
 void lop3(Exec &e, const Inst &i) {
   uint32_t *d = e.row<uint32_t>(i.op[0]);
-  const uint32_t *a = e.row<uint32_t>(i.op[1]), *b = e.row<uint32_t>(i.op[2]),
-                 *c = e.row<uint32_t>(i.op[3]);
+  const uint32_t *a = e.row<uint32_t>(i.op[1]), *b = e.row<uint32_t>(i.op[2]), *c = e.row<uint32_t>(i.op[3]);
   eachLane(e.mask, [&](int l) {
     uint32_t out = 0;
     for (int k = 0; k < 8; ++k)
@@ -209,8 +236,7 @@ template <bool SignedA, bool SignedB> struct Dp4a {
 };
 template <typename Op> struct Halves {
   template <typename T> static uint32_t both(uint32_t a, uint32_t b) {
-    return uint32_t(uint16_t(Op::run(T(a), T(b)))) |
-           uint32_t(uint16_t(Op::run(T(a >> 16), T(b >> 16)))) << 16;
+    return uint32_t(uint16_t(Op::run(T(a), T(b)))) | uint32_t(uint16_t(Op::run(T(a >> 16), T(b >> 16)))) << 16;
   }
 };
 template <typename Op, typename T> struct HalvesOf {
@@ -476,11 +502,11 @@ void addIntegerOps(DecodeTable &t) {
     plain(d, inst, {4, 4, 4});
     bool s = d.type() == Type::S32;
     if (d.has("wrap"))
-      inst.run = s ? binary<Szext<true>, int32_t, int32_t, uint32_t>
-                   : binary<Szext<true>, uint32_t, uint32_t, uint32_t>;
+      inst.run =
+          s ? binary<Szext<true>, int32_t, int32_t, uint32_t> : binary<Szext<true>, uint32_t, uint32_t, uint32_t>;
     else
-      inst.run = s ? binary<Szext<false>, int32_t, int32_t, uint32_t>
-                   : binary<Szext<false>, uint32_t, uint32_t, uint32_t>;
+      inst.run =
+          s ? binary<Szext<false>, int32_t, int32_t, uint32_t> : binary<Szext<false>, uint32_t, uint32_t, uint32_t>;
   };
   t["sad"] = [](Decoder &d, Inst &inst) {
     int n = bytesOf(d.type());

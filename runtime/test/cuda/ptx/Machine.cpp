@@ -10,16 +10,14 @@ namespace shardkit::emu {
 
 void Exec::fault(FaultKind kind, const Inst &inst, int lane, const std::string &what) {
   int t = thread(lane);
-  uint32_t x = uint32_t(t) % block.x, y = uint32_t(t) / block.x % block.y,
-           z = uint32_t(t) / (block.x * block.y);
-  std::string text = what + "\n  kernel " + kernel->name + ", block (" + std::to_string(bx) +
-                     "," + std::to_string(by) + "," + std::to_string(bz) + "), thread (" +
-                     std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
+  uint32_t x = uint32_t(t) % block.x, y = uint32_t(t) / block.x % block.y, z = uint32_t(t) / (block.x * block.y);
+  std::string text = what + "\n  kernel " + kernel->name + ", block (" + std::to_string(bx) + "," + std::to_string(by) +
+                     "," + std::to_string(bz) + "), thread (" + std::to_string(x) + "," + std::to_string(y) + "," +
+                     std::to_string(z) + ")";
   if (frame && frame->function->name != kernel->name)
     text += ", in " + frame->function->name;
   if (inst.line > 0 && size_t(inst.line) <= kernel->ast->source.size())
-    text += "\n  line " + std::to_string(inst.line) + ": " +
-            kernel->ast->source[size_t(inst.line) - 1];
+    text += "\n  line " + std::to_string(inst.line) + ": " + kernel->ast->source[size_t(inst.line) - 1];
   throw DeviceFault(kind, text);
 }
 
@@ -40,13 +38,12 @@ char *Exec::global(const Inst &inst, uint64_t address, uint32_t bytes, int lane,
     if (!memory->find(address, region)) {
       region = Region();
       fault(FaultKind::Address, inst, lane,
-            std::string(access == Read ? "read" : "write") + " of " + std::to_string(bytes) +
-                " bytes at " + hex(address) + ": " + memory->describe(address));
+            std::string(access == Read ? "read" : "write") + " of " + std::to_string(bytes) + " bytes at " +
+                hex(address) + ": " + memory->describe(address));
     }
   if (address + bytes > region.end)
     fault(FaultKind::Address, inst, lane,
-          std::to_string(bytes) + " bytes at " + hex(address) + " reach beyond the end: " +
-              memory->describe(address));
+          std::to_string(bytes) + " bytes at " + hex(address) + " reach beyond the end: " + memory->describe(address));
   if (access != Read && region.readOnly)
     fault(FaultKind::Address, inst, lane, "write to constant memory at " + hex(address));
   uint64_t offset = address - region.begin;
@@ -55,8 +52,7 @@ char *Exec::global(const Inst &inst, uint64_t address, uint32_t bytes, int lane,
       for (uint32_t i = 0; i < bytes; ++i)
         if (!region.written[offset + i])
           fault(FaultKind::Address, inst, lane,
-                "read of memory that nothing has written, at " + hex(address + i) + ": " +
-                    memory->describe(address));
+                "read of memory that nothing has written, at " + hex(address + i) + ": " + memory->describe(address));
     } else {
       memset(region.written + offset, 1, bytes);
     }
@@ -83,8 +79,7 @@ void Exec::touch(const Inst &inst, uint32_t offset, uint32_t bytes, int lane, Ac
       uint16_t other = read ? t.reader : t.writer;
       fault(FaultKind::Launch, inst, lane,
             "race in shared memory at byte " + std::to_string(offset + i) + ": " + what + " " +
-                (other == 0xfffe ? "several threads" : "thread " + std::to_string(other)) +
-                " with no barrier between");
+                (other == 0xfffe ? "several threads" : "thread " + std::to_string(other)) + " with no barrier between");
     }
     if (access == Read) {
       bool same = t.readEpoch == epoch && t.reader != 0xffff && t.reader != me;
@@ -100,17 +95,23 @@ void Exec::touch(const Inst &inst, uint32_t offset, uint32_t bytes, int lane, Ac
   }
 }
 
-char *Exec::at(const Inst &inst, Space space, uint64_t address, uint32_t bytes, int lane,
-               Access access) {
+char *Exec::at(const Inst &inst, Space space, uint64_t address, uint32_t bytes, int lane, Access access) {
   if (address & (bytes - 1))
     fault(FaultKind::Misaligned, inst, lane,
           "address " + hex(address) + " of " + std::to_string(bytes) + " bytes is misaligned");
   if (space == Space::Generic) {
     switch (address & kWindowMask) {
-    case kSharedWindow: space = Space::Shared; break;
-    case kLocalWindow: space = Space::Local; break;
-    case kParamWindow: space = Space::Param; break;
-    default: space = Space::Global;
+    case kSharedWindow:
+      space = Space::Shared;
+      break;
+    case kLocalWindow:
+      space = Space::Local;
+      break;
+    case kParamWindow:
+      space = Space::Param;
+      break;
+    default:
+      space = Space::Global;
     }
     if (space != Space::Global)
       address &= ~kWindowMask;
@@ -129,8 +130,7 @@ char *Exec::at(const Inst &inst, Space space, uint64_t address, uint32_t bytes, 
         for (uint32_t i = 0; i < bytes; ++i)
           if (!sharedWritten[offset + i])
             fault(FaultKind::Address, inst, lane,
-                  "read of shared memory that nothing has written, byte " +
-                      std::to_string(offset + i));
+                  "read of shared memory that nothing has written, byte " + std::to_string(offset + i));
       if (access != Read)
         memset(sharedWritten.data() + offset, 1, bytes);
     }
@@ -143,8 +143,7 @@ char *Exec::at(const Inst &inst, Space space, uint64_t address, uint32_t bytes, 
   case Space::Param:
     if (address < kOwnParams) {
       if (access != Read || address + bytes > params->size())
-        fault(FaultKind::Address, inst, lane,
-              "parameter address " + hex(address) + " is out of bounds");
+        fault(FaultKind::Address, inst, lane, "parameter address " + hex(address) + " is out of bounds");
       return const_cast<char *>(params->data()) + address;
     }
     address -= kOwnParams;
@@ -311,15 +310,14 @@ void Exec::runBlock() {
           int lane = std::countr_zero(w.atSync ? w.atSync : w.alive);
           warp = &w;
           frame = w.frame[lane];
-          fault(FaultKind::Launch,
-                frame->function->code[size_t(std::max(0, w.pc[lane] - !w.atSync))], lane,
+          fault(FaultKind::Launch, frame->function->code[size_t(std::max(0, w.pc[lane] - !w.atSync))], lane,
                 "the block hangs: threads wait for threads that wait elsewhere or are gone");
         }
   }
 }
 
-void launch(const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicShared,
-            const std::vector<char> &params, const DeviceMemory &memory, const Options &options) {
+void launch(const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicShared, const std::vector<char> &params,
+            const DeviceMemory &memory, const Options &options) {
   Exec exec;
   exec.kernel = &kernel;
   exec.memory = &memory;

@@ -37,13 +37,13 @@ struct Inst {
   Row guard = kNoRow;
   bool guardNegated = false;
   Space space = Space::Generic;
-  uint8_t bytes = 0;       ///< Of an element in memory.
-  uint8_t count = 1;       ///< Of elements.
+  uint8_t bytes = 0;           ///< Of an element in memory.
+  uint8_t count = 1;           ///< Of elements.
   uint8_t wide[3] = {4, 4, 4}; ///< Bytes of the registers, where they may differ from the type.
   uint8_t mode = 0, flags = 0;
   int line = 0;
-  int target = -1;         ///< Of a branch; the instruction after a call.
-  int64_t offset = 0;      ///< Of an address.
+  int target = -1;    ///< Of a branch; the instruction after a call.
+  int64_t offset = 0; ///< Of an address.
   std::array<Row, 16> op{};
   int ops = 0;
   std::vector<int> targets;
@@ -102,9 +102,9 @@ struct DeviceFault : std::runtime_error {
 };
 
 struct Options {
-  bool races = false;      ///< Two threads at one byte of shared memory, one writing.
+  bool races = false; ///< Two threads at one byte of shared memory, one writing.
   bool uninitialised = false;
-  bool reversed = false;   ///< The last block and warp first.
+  bool reversed = false; ///< The last block and warp first.
 };
 
 struct Dim3 {
@@ -113,8 +113,8 @@ struct Dim3 {
 };
 
 /// Runs every block. Throws DeviceFault.
-void launch(const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicShared,
-            const std::vector<char> &params, const DeviceMemory &memory, const Options &options);
+void launch(const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicShared, const std::vector<char> &params,
+            const DeviceMemory &memory, const Options &options);
 
 } // namespace shardkit::emu
 

@@ -37,9 +37,12 @@ template <typename T, int K, bool HalfOut> void mma(Exec &e, const Inst &i) {
   float a[16][K], b[K][8], c[16][8];
   size_t at = kOut;
   const uint32_t *ar[2 * kSteps], *br[kSteps], *cr[kOut];
-  for (auto &r : ar) r = e.row<uint32_t>(i.op[at++]);
-  for (auto &r : br) r = e.row<uint32_t>(i.op[at++]);
-  for (auto &r : cr) r = e.row<uint32_t>(i.op[at++]);
+  for (auto &r : ar)
+    r = e.row<uint32_t>(i.op[at++]);
+  for (auto &r : br)
+    r = e.row<uint32_t>(i.op[at++]);
+  for (auto &r : cr)
+    r = e.row<uint32_t>(i.op[at++]);
   for (int l = 0; l < 32; ++l) {
     int g = l / 4, t = l % 4;
     for (int s = 0; s < kSteps; ++s)
@@ -153,10 +156,8 @@ void ldmatrix(Exec &e, const Inst &i) {
     uint16_t matrix[8][8];
     for (int r = 0; r < 8; ++r) {
       int l = 8 * m + r;
-      uint64_t base = i.wide[2] == 8 ? e.row<uint64_t>(i.op[i.count])[l]
-                                     : e.row<uint32_t>(i.op[i.count])[l];
-      memcpy(matrix[r],
-             e.at(i, i.space, base + uint64_t(i.offset), 16, l, Exec::Read), 16);
+      uint64_t base = i.wide[2] == 8 ? e.row<uint64_t>(i.op[i.count])[l] : e.row<uint32_t>(i.op[i.count])[l];
+      memcpy(matrix[r], e.at(i, i.space, base + uint64_t(i.offset), 16, l, Exec::Read), 16);
     }
     auto *out = e.row<std::array<uint16_t, 2>>(i.op[size_t(m)]);
     for (int l = 0; l < 32; ++l)
@@ -179,8 +180,7 @@ void stmatrix(Exec &e, const Inst &i) {
       }
     for (int r = 0; r < 8; ++r) {
       int l = 8 * m + r;
-      uint64_t base = i.wide[2] == 8 ? e.row<uint64_t>(i.op[i.count])[l]
-                                     : e.row<uint32_t>(i.op[i.count])[l];
+      uint64_t base = i.wide[2] == 8 ? e.row<uint64_t>(i.op[i.count])[l] : e.row<uint32_t>(i.op[i.count])[l];
       memcpy(e.at(i, i.space, base + uint64_t(i.offset), 16, l, Exec::Write), matrix[r], 16);
     }
   }

@@ -48,12 +48,18 @@ template <typename T> void store(Exec &e, const Inst &i) {
 
 Space spaceIn(Decoder &d) {
   for (const std::string &m : d.statement().modifiers) {
-    if (m == "global") return Space::Global;
-    if (m == "shared" || m == "shared::cta") return Space::Shared;
-    if (m == "local") return Space::Local;
-    if (m == "param" || m == "param::entry" || m == "param::func") return Space::Param;
-    if (m == "const") return Space::Const;
-    if (m == "shared::cluster") d.fail("clusters are not supported");
+    if (m == "global")
+      return Space::Global;
+    if (m == "shared" || m == "shared::cta")
+      return Space::Shared;
+    if (m == "local")
+      return Space::Local;
+    if (m == "param" || m == "param::entry" || m == "param::func")
+      return Space::Param;
+    if (m == "const")
+      return Space::Const;
+    if (m == "shared::cluster")
+      d.fail("clusters are not supported");
   }
   return Space::Generic;
 }
@@ -62,13 +68,13 @@ void decodeLoadStore(Decoder &d, Inst &inst) {
   bool ld = d.statement().op[0] == 'l';
   for (const std::string &m : d.statement().modifiers) {
     static const std::string_view known[] = {
-        "global", "shared", "shared::cta", "local", "param", "param::entry", "param::func",
-        "const", "nc", "volatile", "relaxed", "acquire", "release", "weak", "mmio", "gpu", "sys",
-        "cta", "cluster", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "v2", "v4", "v8",
-        "shared::cluster"};
+        "global",      "shared", "shared::cta", "local",    "param",   "param::entry",
+        "param::func", "const",  "nc",          "volatile", "relaxed", "acquire",
+        "release",     "weak",   "mmio",        "gpu",      "sys",     "cta",
+        "cluster",     "ca",     "cg",          "cs",       "lu",      "cv",
+        "wb",          "wt",     "v2",          "v4",       "v8",      "shared::cluster"};
     bool hint = m.substr(0, 4) == "L1::" || m.substr(0, 4) == "L2::";
-    if (typeOf(m) == Type::None && !hint &&
-        std::find(std::begin(known), std::end(known), m) == std::end(known))
+    if (typeOf(m) == Type::None && !hint && std::find(std::begin(known), std::end(known), m) == std::end(known))
       d.fail("unknown modifier '." + m + "'");
   }
   inst.space = spaceIn(d);
@@ -94,8 +100,7 @@ void decodeLoadStore(Decoder &d, Inst &inst) {
   if (inst.wide[0] < inst.bytes)
     d.fail("register is too small");
   for (size_t k = 0; k < expected; ++k)
-    inst.op[k] = ld ? d.destination(*values[k], inst.wide[0])
-                    : d.source(*values[k], inst.wide[0], t);
+    inst.op[k] = ld ? d.destination(*values[k], inst.wide[0]) : d.source(*values[k], inst.wide[0], t);
   inst.op[expected] = d.address(address, inst);
   bool same = inst.wide[0] == inst.bytes;
   inst.run = forInteger(t, [&](auto v) -> Handler {
@@ -104,9 +109,15 @@ void decodeLoadStore(Decoder &d, Inst &inst) {
   });
   if (!inst.run)
     switch (inst.bytes) {
-    case 2: inst.run = !ld ? store<uint16_t> : same ? load<uint16_t> : loadWide<uint16_t>; break;
-    case 4: inst.run = !ld ? store<uint32_t> : same ? load<uint32_t> : loadWide<uint32_t>; break;
-    case 8: inst.run = !ld ? store<uint64_t> : load<uint64_t>; break;
+    case 2:
+      inst.run = !ld ? store<uint16_t> : same ? load<uint16_t> : loadWide<uint16_t>;
+      break;
+    case 4:
+      inst.run = !ld ? store<uint32_t> : same ? load<uint32_t> : loadWide<uint32_t>;
+      break;
+    case 8:
+      inst.run = !ld ? store<uint64_t> : load<uint64_t>;
+      break;
     }
 }
 
@@ -147,9 +158,7 @@ void decodeCp(Decoder &d, Inst &inst) {
   }
   if (d.has("wait_group")) {
     inst.offset = int64_t(d.number(d.operand(0)));
-    inst.run = [](Exec &e, const Inst &i) {
-      eachLane(e.mask, [&](int l) { e.complete(i, l, size_t(i.offset)); });
-    };
+    inst.run = [](Exec &e, const Inst &i) { eachLane(e.mask, [&](int l) { e.complete(i, l, size_t(i.offset)); }); };
     return;
   }
   if (d.has("wait_all")) {

@@ -9,13 +9,13 @@
 namespace shardkit::emu {
 
 static const std::pair<const char *, Type> kTypes[] = {
-    {"pred", Type::Pred}, {"u8", Type::U8},   {"u16", Type::U16},       {"u32", Type::U32},
-    {"u64", Type::U64},   {"s8", Type::S8},   {"s16", Type::S16},       {"s32", Type::S32},
-    {"s64", Type::S64},   {"b8", Type::B8},   {"b16", Type::B16},       {"b32", Type::B32},
-    {"b64", Type::B64},   {"b128", Type::B128}, {"f16", Type::F16},     {"f16x2", Type::F16x2},
-    {"bf16", Type::BF16}, {"bf16x2", Type::BF16x2}, {"f32", Type::F32}, {"f64", Type::F64},
-    {"tf32", Type::TF32}, {"u16x2", Type::U16x2}, {"s16x2", Type::S16x2},
-    {"e4m3x2", Type::E4M3x2}, {"e5m2x2", Type::E5M2x2}};
+    {"pred", Type::Pred},    {"u8", Type::U8},         {"u16", Type::U16},     {"u32", Type::U32},
+    {"u64", Type::U64},      {"s8", Type::S8},         {"s16", Type::S16},     {"s32", Type::S32},
+    {"s64", Type::S64},      {"b8", Type::B8},         {"b16", Type::B16},     {"b32", Type::B32},
+    {"b64", Type::B64},      {"b128", Type::B128},     {"f16", Type::F16},     {"f16x2", Type::F16x2},
+    {"bf16", Type::BF16},    {"bf16x2", Type::BF16x2}, {"f32", Type::F32},     {"f64", Type::F64},
+    {"tf32", Type::TF32},    {"u16x2", Type::U16x2},   {"s16x2", Type::S16x2}, {"e4m3x2", Type::E4M3x2},
+    {"e5m2x2", Type::E5M2x2}};
 
 Type typeOf(std::string_view word) {
   for (const auto &[name, type] : kTypes)
@@ -26,13 +26,30 @@ Type typeOf(std::string_view word) {
 
 int bytesOf(Type type) {
   switch (type) {
-  case Type::None: case Type::Pred: return 0;
-  case Type::U8: case Type::S8: case Type::B8: return 1;
-  case Type::U16: case Type::S16: case Type::B16: case Type::F16: case Type::BF16:
-  case Type::E4M3x2: case Type::E5M2x2: return 2;
-  case Type::U64: case Type::S64: case Type::B64: case Type::F64: return 8;
-  case Type::B128: return 16;
-  default: return 4;
+  case Type::None:
+  case Type::Pred:
+    return 0;
+  case Type::U8:
+  case Type::S8:
+  case Type::B8:
+    return 1;
+  case Type::U16:
+  case Type::S16:
+  case Type::B16:
+  case Type::F16:
+  case Type::BF16:
+  case Type::E4M3x2:
+  case Type::E5M2x2:
+    return 2;
+  case Type::U64:
+  case Type::S64:
+  case Type::B64:
+  case Type::F64:
+    return 8;
+  case Type::B128:
+    return 16;
+  default:
+    return 4;
   }
 }
 
@@ -52,9 +69,7 @@ const FunctionAst *ModuleAst::function(std::string_view name) const {
 
 namespace {
 
-bool isName(char c) {
-  return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
-}
+bool isName(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%'; }
 
 class Parser {
 public:
@@ -114,16 +129,14 @@ private:
   }
   void expect(char c) {
     if (!accept(c))
-      fail(std::string("expected '") + c + "', found '" +
-           std::string(text_.substr(at_, 12)) + "'");
+      fail(std::string("expected '") + c + "', found '" + std::string(text_.substr(at_, 12)) + "'");
   }
   /// A name; with dots where `dotted` ("%tid.x", "ld.global.b32", ".reg").
   std::string word(bool dotted = false) {
     skip();
     size_t begin = at_;
     while (at_ < text_.size() &&
-           (isName(text_[at_]) || (dotted && (text_[at_] == '.' ||
-                                              text_.substr(at_, 2) == "::"))))
+           (isName(text_[at_]) || (dotted && (text_[at_] == '.' || text_.substr(at_, 2) == "::"))))
       at_ += text_.substr(at_, 2) == "::" ? 2 : 1;
     if (at_ == begin)
       fail("expected a name, found '" + std::string(text_.substr(at_, 12)) + "'");
@@ -181,8 +194,7 @@ Operand Parser::number() {
   size_t begin = at_;
   while (at_ < text_.size() && (isalnum((unsigned char)text_[at_]) || text_[at_] == '.' ||
                                 ((text_[at_] == '+' || text_[at_] == '-') && at_ > begin &&
-                                 tolower(text_[at_ - 1]) == 'e' &&
-                                 text_.substr(begin, 2) != "0x")))
+                                 tolower(text_[at_ - 1]) == 'e' && text_.substr(begin, 2) != "0x")))
     ++at_;
   std::string digits(text_.substr(begin, at_ - begin));
   if (digits.empty() || !isdigit((unsigned char)digits[0]))
@@ -207,8 +219,7 @@ Operand Parser::number() {
     while (!digits.empty() && (digits.back() == 'U' || digits.back() == 'u'))
       digits.pop_back();
     bool binary = digits.size() > 2 && digits[0] == '0' && (digits[1] == 'b' || digits[1] == 'B');
-    out.value = binary ? strtoull(digits.c_str() + 2, &end, 2)
-                       : strtoull(digits.c_str(), &end, 0);
+    out.value = binary ? strtoull(digits.c_str() + 2, &end, 2) : strtoull(digits.c_str(), &end, 0);
     if (minus)
       out.value = 0 - out.value;
   }
@@ -612,10 +623,7 @@ ModuleAst Parser::run() {
           fail("attributes of functions are not supported");
       function(w == "entry");
     } else if (w == "global" || w == "const" || w == "shared") {
-      Variable var = variable(w == "global"  ? Space::Global
-                              : w == "const" ? Space::Const
-                                             : Space::Shared,
-                              true);
+      Variable var = variable(w == "global" ? Space::Global : w == "const" ? Space::Const : Space::Shared, true);
       if (external && var.space != Space::Shared)
         fail("unresolved variable '" + var.name + "'");
       var.external |= external;

@@ -31,8 +31,7 @@ enum { kUp, kDown, kBfly, kIdx };
 void shfl(Exec &e, const Inst &i) {
   uint32_t ready = assembled(e, i, e.row<uint32_t>(i.op[5]));
   uint32_t *d = e.row<uint32_t>(i.op[0]);
-  const uint32_t *a = e.row<uint32_t>(i.op[2]), *b = e.row<uint32_t>(i.op[3]),
-                 *c = e.row<uint32_t>(i.op[4]);
+  const uint32_t *a = e.row<uint32_t>(i.op[2]), *b = e.row<uint32_t>(i.op[3]), *c = e.row<uint32_t>(i.op[4]);
   uint32_t out[32], in = 0;
   eachLane(ready, [&](int lane) {
     uint32_t bval = b[lane] & 31, cval = c[lane] & 31, segmask = c[lane] >> 8 & 31;
@@ -41,10 +40,22 @@ void shfl(Exec &e, const Inst &i) {
     int j = 0;
     bool p = false;
     switch (i.mode) {
-    case kUp: j = int(l) - int(bval); p = j >= int(maxLane); break;
-    case kDown: j = int(l + bval); p = j <= int(maxLane); break;
-    case kBfly: j = int(l ^ bval); p = j <= int(maxLane); break;
-    case kIdx: j = int(minLane | (bval & ~segmask)); p = j <= int(maxLane); break;
+    case kUp:
+      j = int(l) - int(bval);
+      p = j >= int(maxLane);
+      break;
+    case kDown:
+      j = int(l + bval);
+      p = j <= int(maxLane);
+      break;
+    case kBfly:
+      j = int(l ^ bval);
+      p = j <= int(maxLane);
+      break;
+    case kIdx:
+      j = int(minLane | (bval & ~segmask));
+      p = j <= int(maxLane);
+      break;
     }
     if (!p)
       j = lane;

@@ -64,8 +64,7 @@ KERNEL atomics(int *i32, u64 *u64s, float *f32, double *f64, u32 *m, int n) {
   __atomic_fetch_or(m + 1, 1u << (i & 31), __ATOMIC_RELAXED);
   __atomic_fetch_xor(m + 2, (u32)i, __ATOMIC_RELAXED);
   u32 old = __atomic_load_n(m + 3, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(m + 3, &old, old * 5 + 1, 0, __ATOMIC_RELAXED,
-                                      __ATOMIC_RELAXED))
+  while (!__atomic_compare_exchange_n(m + 3, &old, old * 5 + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     ;
 }
 

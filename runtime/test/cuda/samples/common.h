@@ -5,9 +5,8 @@
 
 #ifdef __NVPTX__
 #define KERNEL __attribute__((nvptx_kernel)) void
-#define THREADS                                                                                   \
-  int i = (int)(__nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() +                  \
-                __nvvm_read_ptx_sreg_tid_x());                                                    \
+#define THREADS                                                                                                        \
+  int i = (int)(__nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() + __nvvm_read_ptx_sreg_tid_x());        \
   if (i < n)
 #else
 #define KERNEL void

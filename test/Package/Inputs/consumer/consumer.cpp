@@ -1,7 +1,7 @@
-#include "mlir/InitAllDialects.h"
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "shardkit/InitAllDialects.h"
 #include "shardkit/InitAllPasses.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;

@@ -64,8 +64,7 @@ inline constexpr llvm::StringLiteral kGlobalTypesAttr = "spmd.global_types";
 inline constexpr llvm::StringLiteral kOriginsAttr = "spmd.origins";
 
 /// Values of `spmd.phase`, in order.
-inline constexpr llvm::StringLiteral kPhases[] = {
-    "annotated", "propagated", "resharded", "partitioned", "final"};
+inline constexpr llvm::StringLiteral kPhases[] = {"annotated", "propagated", "resharded", "partitioned", "final"};
 /// Position in kPhases of the phase of the module that holds `op`; -1 where it
 /// has none (as the user wrote it).
 int getPhase(Operation *op);
@@ -80,8 +79,7 @@ void makeConstraintsOfShardings(Operation *root);
 /// The same for the ops that carry one, known already.
 void makeConstraintsOfShardings(llvm::ArrayRef<Operation *> annotated);
 /// Pins a value for all its users by a constraint.
-WithShardingConstraintOp pinValue(OpBuilder &b, Value value, ShardingAttr sharding,
-                                  Location loc);
+WithShardingConstraintOp pinValue(OpBuilder &b, Value value, ShardingAttr sharding, Location loc);
 
 using EmitErrorFn = llvm::function_ref<InFlightDiagnostic()>;
 
@@ -100,21 +98,14 @@ MeshOp lookupMesh(Operation *from, FlatSymbolRefAttr mesh);
 
 /// Names become indices of mesh axes, whole axes get their size. Reports
 /// unknown axes; everything else is verifySharding's business.
-FailureOr<Sharding> toSharding(ShardingAttr attr, const Mesh &mesh,
-                               EmitErrorFn emitError);
-FailureOr<DimEntries> toDimEntries(llvm::ArrayRef<DimEntryAttr> entries,
-                                   const Mesh &mesh, EmitErrorFn emitError);
-FailureOr<llvm::SmallVector<DimEntries>>
-toFactors(FactorsAttr attr, const Mesh &mesh, EmitErrorFn emitError);
+FailureOr<Sharding> toSharding(ShardingAttr attr, const Mesh &mesh, EmitErrorFn emitError);
+FailureOr<DimEntries> toDimEntries(llvm::ArrayRef<DimEntryAttr> entries, const Mesh &mesh, EmitErrorFn emitError);
+FailureOr<llvm::SmallVector<DimEntries>> toFactors(FactorsAttr attr, const Mesh &mesh, EmitErrorFn emitError);
 
 /// The inverse: whole axes are written without a sub-axis.
-ShardingAttr toAttr(MLIRContext *context, FlatSymbolRefAttr mesh,
-                    const Sharding &sharding, const Mesh &layoutMesh);
-llvm::SmallVector<DimEntryAttr> toAttrs(MLIRContext *context,
-                                        llvm::ArrayRef<DimEntry> entries,
-                                        const Mesh &mesh);
-DimShardingAttr toAttr(MLIRContext *context, const DimSharding &dim,
-                       const Mesh &mesh);
+ShardingAttr toAttr(MLIRContext *context, FlatSymbolRefAttr mesh, const Sharding &sharding, const Mesh &layoutMesh);
+llvm::SmallVector<DimEntryAttr> toAttrs(MLIRContext *context, llvm::ArrayRef<DimEntry> entries, const Mesh &mesh);
+DimShardingAttr toAttr(MLIRContext *context, const DimSharding &dim, const Mesh &mesh);
 
 /// Shape of a value: that of a ranked shaped type, empty for a scalar.
 llvm::ArrayRef<int64_t> getShape(Type type);

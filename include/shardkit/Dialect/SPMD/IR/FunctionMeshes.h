@@ -20,9 +20,8 @@ public:
   /// `named`: each mesh with a place that names it, not empty. Ranks are those of
   /// the first mesh that has the device order that most have. One error where a
   /// mesh does not exist or the meshes are no views of the same devices.
-  static FailureOr<FunctionMeshes>
-  get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Location>> named,
-      const MeshCache &meshes);
+  static FailureOr<FunctionMeshes> get(ModuleOp module, ArrayRef<std::pair<FlatSymbolRefAttr, Location>> named,
+                                       const MeshCache &meshes);
   /// Has all digits of the devices' order spelled, for shardings that `canRead`
   /// says no of, or that a reshape makes.
   void flatten();
@@ -41,8 +40,7 @@ public:
   FailureOr<SmallVector<DimEntries>> read(FactorsAttr attr, EmitErrorFn emitError) const;
   FailureOr<DimEntries> read(AxesAttr attr, EmitErrorFn emitError) const;
   /// Whole axes of a mesh by name.
-  FailureOr<DimEntries> readAxes(FlatSymbolRefAttr mesh, ArrayAttr axes,
-                                 EmitErrorFn emitError) const;
+  FailureOr<DimEntries> readAxes(FlatSymbolRefAttr mesh, ArrayAttr axes, EmitErrorFn emitError) const;
   /// True if ranks of a mesh are the ranks that are computed with.
   bool hasCommonOrder(FlatSymbolRefAttr mesh) const {
     std::optional<unsigned> view = findView(mesh);
@@ -51,8 +49,7 @@ public:
   /// On `preferred` where it has the axes.
   ShardingAttr getAttr(const Sharding &sharding, FlatSymbolRefAttr preferred = {});
   /// On `mesh` where it has the axes of this value, where they divide a dim be it in parts.
-  ShardingAttr getAttrOn(const Sharding &sharding, ArrayRef<int64_t> shape,
-                         FlatSymbolRefAttr mesh);
+  ShardingAttr getAttrOn(const Sharding &sharding, ArrayRef<int64_t> shape, FlatSymbolRefAttr mesh);
   FactorsAttr getAttr(ArrayRef<DimEntries> factors);
 
   /// (Sub-)axes as they are spelled, and the mesh they are of.
@@ -74,8 +71,7 @@ public:
   }
 
 private:
-  FailureOr<DimEntries> readEntries(FlatSymbolRefAttr mesh, ArrayRef<DimEntryAttr> attrs,
-                                    EmitErrorFn emitError) const;
+  FailureOr<DimEntries> readEntries(FlatSymbolRefAttr mesh, ArrayRef<DimEntryAttr> attrs, EmitErrorFn emitError) const;
   std::optional<unsigned> findView(FlatSymbolRefAttr name) const;
   /// Calls `fn` for each view that has the order of the common mesh until it returns true;
   /// `preferred` comes first, whatever its order. False if none does, or where `preferred`

@@ -9,8 +9,8 @@
 #ifndef SHARDKIT_DIALECT_SPMD_IR_LOADING_H
 #define SHARDKIT_DIALECT_SPMD_IR_LOADING_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::spmd {

@@ -11,9 +11,7 @@
 namespace mlir::spmd {
 
 /// What `spmd.sharding_rule` says of a factor.
-enum class RuleFactorKind : uint8_t {
-  Parallel, Reduction, Windowed, Indexed, Ordered, Replicated
-};
+enum class RuleFactorKind : uint8_t { Parallel, Reduction, Windowed, Indexed, Ordered, Replicated };
 
 /// What `spmd.slot` names.
 enum class SlotKind : uint8_t { Argument, Result, Value, Sum };

@@ -16,27 +16,22 @@ namespace mlir::spmd {
 /// sub-axes and gaps. `what` names the value in diagnostics ("argument #1",
 /// "result #0", "operand"). Without `allowUneven` its axes must divide every
 /// dimension; with it whole axes may leave a rest (padding).
-LogicalResult verifyShardingOf(ShardingAttr attr, Type type, const Mesh &mesh,
-                               const llvm::Twine &what, EmitErrorFn emitError,
-                               bool allowUneven = true);
+LogicalResult verifyShardingOf(ShardingAttr attr, Type type, const Mesh &mesh, const llvm::Twine &what,
+                               EmitErrorFn emitError, bool allowUneven = true);
 /// The same on plain data, but for the reduction of an unreduced value.
-LogicalResult verifyShardingOf(const Sharding &sharding, Type type,
-                               const Mesh &mesh, const llvm::Twine &what,
+LogicalResult verifyShardingOf(const Sharding &sharding, Type type, const Mesh &mesh, const llvm::Twine &what,
                                EmitErrorFn emitError, bool allowUneven = true);
 
 /// Checks that a reduction is defined for elements of `type`; a note lists those that are.
 LogicalResult verifyReductionOf(ReductionKind kind, Type type, EmitErrorFn emitError);
 
 /// Reports that no mesh is called `name`, with a note that lists those there are.
-void emitUnknownMesh(FlatSymbolRefAttr name, Operation *from,
-                     EmitErrorFn emitError);
+void emitUnknownMesh(FlatSymbolRefAttr name, Operation *from, EmitErrorFn emitError);
 /// Reports that `mesh` has no axis called `name`.
-void emitUnknownAxis(llvm::StringRef name, const Mesh &mesh,
-                     EmitErrorFn emitError);
+void emitUnknownAxis(llvm::StringRef name, const Mesh &mesh, EmitErrorFn emitError);
 
 /// `"a", "b"`: the names nearest to `name` among `known`, all of them if none is near.
-std::string nearestNames(llvm::StringRef name,
-                         llvm::ArrayRef<llvm::StringRef> known);
+std::string nearestNames(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> known);
 
 } // namespace mlir::spmd
 

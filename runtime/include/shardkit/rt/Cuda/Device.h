@@ -71,8 +71,7 @@ public:
   void free(void *memory);
   /// The same in the order of the program's stream, which is not waited for: what was
   /// given to it before the buffer went may use it.
-  Expected<Buffer> allocateInOrder(int64_t bytes,
-                                   const std::function<Status(int64_t free)> &describe);
+  Expected<Buffer> allocateInOrder(int64_t bytes, const std::function<Status(int64_t free)> &describe);
   /// `from` may be changed once it has returned, pinned memory once wait() has.
   Status upload(void *to, const void *from, int64_t bytes);
   /// Of uploads from pinned memory: `slot`, 0 or 1, is free once waitUploads has
@@ -88,10 +87,10 @@ public:
   Status read(void *to, const void *from, int64_t bytes);
   Expected<const void *> constant(const void *host, int64_t bytes);
   Status contract(const sk_contraction *desc, const void *a, const void *b, void *c);
-  Status contractFused(const sk_fused_contraction *desc, const void *a, const void *b, void *c,
-                       const void *first, const void *second);
-  Status attention(const sk_attention_desc *desc, const void *q, const void *k, const void *v,
-                   void *out, const void *const *operands);
+  Status contractFused(const sk_fused_contraction *desc, const void *a, const void *b, void *c, const void *first,
+                       const void *second);
+  Status attention(const sk_attention_desc *desc, const void *q, const void *k, const void *v, void *out,
+                   const void *const *operands);
   /// Since it was opened.
   const AttentionUses &attentionUses() const;
   const GraphUses &graphUses() const;
@@ -121,9 +120,8 @@ public:
   /// Calls `run`, which runs a program on these buffers; from the second time on a
   /// program that nothing on the host steers is a graph. (Of the first 4096 of programs
   /// and buffers: buffers that never come again shall not be remembered for ever.)
-  int32_t record(sk_program program, void *const *args, size_t numArgs, void *const *results,
-                 size_t numResults, void *arena, const std::function<int32_t()> &run,
-                 Status &status);
+  int32_t record(sk_program program, void *const *args, size_t numArgs, void *const *results, size_t numResults,
+                 void *arena, const std::function<int32_t()> &run, Status &status);
   /// Waits for all of it. Returns early, with no error, when `world` fails.
   Status wait(const World *world = nullptr);
 
@@ -135,8 +133,8 @@ private:
 class Devices {
 public:
   /// Ranks [begin, end) for programs compiled for `chip`, "sm_90".
-  static Expected<std::unique_ptr<Devices>> open(const std::string &chip, int64_t begin,
-                                                 int64_t end, const DeviceOptions &options);
+  static Expected<std::unique_ptr<Devices>> open(const std::string &chip, int64_t begin, int64_t end,
+                                                 const DeviceOptions &options);
   ~Devices();
   /// Null for a rank of another process.
   Device *of(int64_t rank);

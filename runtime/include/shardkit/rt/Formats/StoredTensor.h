@@ -40,9 +40,7 @@ struct StoredTensor {
 
   /// Bits that an element takes in the file.
   int64_t storedBits() const {
-    return encoding == Encoding::Raw         ? dtypeSize(*dtype) * 8
-           : encoding == Encoding::F32ToBF16 ? 16
-                                             : 4;
+    return encoding == Encoding::Raw ? dtypeSize(*dtype) * 8 : encoding == Encoding::F32ToBF16 ? 16 : 4;
   }
   /// The bytes [first, second) of the tensor that hold elements [first, first + count).
   std::pair<int64_t, int64_t> byteRange(int64_t first, int64_t count) const {
@@ -56,8 +54,8 @@ struct StoredTensor {
 
 /// Copies `count` elements from a block that starts at byte `blockBegin` of the
 /// tensor: element first + i * fromStride to element i * toStride of `to`.
-void decodeElements(const StoredTensor &stored, const char *block, int64_t blockBegin,
-                    int64_t first, int64_t fromStride, char *to, int64_t toStride, int64_t count);
+void decodeElements(const StoredTensor &stored, const char *block, int64_t blockBegin, int64_t first,
+                    int64_t fromStride, char *to, int64_t toStride, int64_t count);
 
 /// "NAME_shard-K-of-N", K from 1.
 std::string shardName(const std::string &name, int64_t rank, int64_t ranks);

@@ -18,8 +18,8 @@ namespace shardkit::rt {
 
 Status readTensorCache(const std::string &path, const OpenOptions &options, WeightSet &set);
 /// The same of a text; the data files lie in `directory`. Errors name no file.
-Status parseTensorCache(const std::string &text, const std::string &directory,
-                        const OpenOptions &options, WeightSet &set);
+Status parseTensorCache(const std::string &text, const std::string &directory, const OpenOptions &options,
+                        WeightSet &set);
 
 struct TensorCacheOptions {
   bool f32ToBf16 = false;
@@ -29,8 +29,7 @@ struct TensorCacheOptions {
 /// One data file, tensor after tensor.
 class TensorCacheFile {
 public:
-  static Expected<std::unique_ptr<TensorCacheFile>> create(const std::string &directory,
-                                                           const std::string &name,
+  static Expected<std::unique_ptr<TensorCacheFile>> create(const std::string &directory, const std::string &name,
                                                            bool f32ToBf16 = false);
   ~TensorCacheFile();
   Status add(const TensorContent &tensor);
@@ -42,8 +41,7 @@ private:
   explicit TensorCacheFile(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
-Status writeTensorCacheIndex(const std::string &directory,
-                             const std::vector<std::string> &entries);
+Status writeTensorCacheIndex(const std::string &directory, const std::vector<std::string> &entries);
 
 /// Writes `directory`/tensor-cache.json (last) and params_shard_*.bin.
 Status writeTensorCache(const std::string &directory, const std::vector<TensorContent> &tensors,

@@ -62,7 +62,7 @@ struct LoadStats {
   std::vector<LoadCounters> ranks; ///< Seconds of all are those of the load.
   LoadCounters total;
   int readers = 0;
-  int64_t stagingBytes = 0; ///< Most that was allocated beside the destinations.
+  int64_t stagingBytes = 0;                 ///< Most that was allocated beside the destinations.
   int64_t bytesDirect = 0, bytesMapped = 0; ///< Of bytesRead, past the page cache; by mmap.
   /// Communication of root-scatter; 0 in the other modes.
   int64_t scatters = 0, broadcasts = 0;
@@ -71,25 +71,23 @@ struct LoadStats {
 };
 
 /// Runs a compiled shard function for one rank.
-using ShardProgram = std::function<Status(const EntryPoint &entry, int64_t rank,
-                                          const std::vector<void *> &stored, void *local)>;
+using ShardProgram =
+    std::function<Status(const EntryPoint &entry, int64_t rank, const std::vector<void *> &stored, void *local)>;
 
 class LoadPlan {
 public:
   /// `rank`'s part of `value` shall be in `local`. `source` was checked
   /// (checkSource) and outlives the plan, as `value` does; it is not random. Stats count
   /// it for `countedFor`, `rank` itself where that is -1.
-  void add(const ValueInfo &value, const TensorSource &source, int64_t rank, void *local,
-           int64_t countedFor = -1);
+  void add(const ValueInfo &value, const TensorSource &source, int64_t rank, void *local, int64_t countedFor = -1);
   /// Elements [begin, begin + elements) of a stored tensor shall be in `to`.
-  void addBlock(const SourceTensor &source, int64_t begin, int64_t elements, void *to,
-                int64_t countedFor);
+  void addBlock(const SourceTensor &source, int64_t begin, int64_t elements, void *to, int64_t countedFor);
   /// `global` shall be the whole value, made from the stored tensor of that name.
   void addWhole(const SourceTensor &source, DType dtype, void *global);
 
   /// `functions` and `programs` may be null where no weight needs them.
-  Status run(const LoadOptions &options, const HostFunctions *functions,
-             const ShardProgram &programs, LoadStats &stats) const;
+  Status run(const LoadOptions &options, const HostFunctions *functions, const ShardProgram &programs,
+             LoadStats &stats) const;
 
 private:
   friend class LoadRun;
@@ -114,8 +112,7 @@ private:
     std::vector<std::pair<int64_t, void *>> ranks;
   };
   Request &request(const SourceTensor &source, const std::string &name);
-  void addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base, char *local,
-                 int64_t countedFor);
+  void addTarget(Request &request, const Extents &extents, int64_t rank, int64_t base, char *local, int64_t countedFor);
 
   std::vector<std::unique_ptr<Request>> requests_;
   /// File, offset, bytes (an empty tensor starts where the next one does), shards.

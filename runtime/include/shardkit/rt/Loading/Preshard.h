@@ -32,9 +32,8 @@ Status makeSetDirectory(const std::string &directory, const SourceSet &source);
 /// so that no stored byte is read twice for two ranks. Files that an earlier run of the same configuration on
 /// the same source completed are kept. Weights with loading functions are stored
 /// as their arguments.
-Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSet &source,
-                                  const std::string &directory, const PreshardOptions &options,
-                                  const HostFunctions *functions = nullptr,
+Expected<PreshardResult> preshard(const WeightManifest &manifest, const SourceSet &source, const std::string &directory,
+                                  const PreshardOptions &options, const HostFunctions *functions = nullptr,
                                   const ShardProgram &programs = nullptr);
 
 /// What the set that preshard() writes says of its weights: arguments are stored as
@@ -51,9 +50,9 @@ struct VerifyResult {
 /// Checks sizes, cover and checksums of a set and, with `source`, every element
 /// of a presharded set against what it was cut from (whose manifest is needed
 /// where loading functions made the arguments; null: that of the set).
-Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source,
-                                 const WeightManifest *manifest, const LoadOptions &options,
-                                 const HostFunctions *functions, const ShardProgram &programs);
+Expected<VerifyResult> verifySet(const SourceSet &set, const SourceSet *source, const WeightManifest *manifest,
+                                 const LoadOptions &options, const HostFunctions *functions,
+                                 const ShardProgram &programs);
 
 } // namespace shardkit::rt
 

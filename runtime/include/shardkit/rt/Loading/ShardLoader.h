@@ -13,8 +13,8 @@ namespace shardkit::rt {
 class ShardLoader {
 public:
   /// Progress is that of all weights, of which `expectedBytes` are loaded.
-  ShardLoader(const LoadOptions &options, const HostFunctions *functions,
-              const ShardProgram &programs, int64_t expectedBytes = 0);
+  ShardLoader(const LoadOptions &options, const HostFunctions *functions, const ShardProgram &programs,
+              int64_t expectedBytes = 0);
   /// Ends the progress.
   ~ShardLoader();
   ShardLoader(const ShardLoader &) = delete;
@@ -22,8 +22,7 @@ public:
 
   /// Of `value` what `ranks` hold. Those that hold the same share it, but for shards
   /// that are stored rank by rank. Padding is zero.
-  Status load(const ValueInfo &value, const TensorSource &source,
-              const std::vector<int64_t> &ranks);
+  Status load(const ValueInfo &value, const TensorSource &source, const std::vector<int64_t> &ranks);
   /// Of the weight that was loaded last.
   const void *shard(int64_t rank) const;
 

@@ -25,9 +25,7 @@ struct StoredSource {
   std::vector<SourceTensor> tensors;
   /// The argument itself, which a loading function made when the set was cut.
   bool made = false;
-  static StoredSource whole(StoredTensor tensor) {
-    return {{SourceTensor{std::move(tensor), nullptr, {}}}, false};
-  }
+  static StoredSource whole(StoredTensor tensor) { return {{SourceTensor{std::move(tensor), nullptr, {}}}, false}; }
 };
 
 /// What each rank holds, stored as it is (NAME_shard-K-of-N).
@@ -77,8 +75,8 @@ private:
 
 /// What differs between two ways to cut a set, one fact after the other; empty
 /// if nothing does.
-std::string configurationDiff(const ValueInfo &stored, int64_t storedDevices,
-                              const ValueInfo &wanted, int64_t wantedDevices);
+std::string configurationDiff(const ValueInfo &stored, int64_t storedDevices, const ValueInfo &wanted,
+                              int64_t wantedDevices);
 
 } // namespace shardkit::rt
 

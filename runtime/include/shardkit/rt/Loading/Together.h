@@ -20,8 +20,7 @@ namespace shardkit::rt {
 /// reading a block is not less for every rank than reading its own, where the value is made
 /// from stored tensors in another way than by reading it, or where blocks and
 /// shards do not divide into each other.
-std::optional<CollectiveInfo> moveFromBlocks(const ValueInfo &value, const TensorSource &source,
-                                             int64_t ranks);
+std::optional<CollectiveInfo> moveFromBlocks(const ValueInfo &value, const TensorSource &source, int64_t ranks);
 
 } // namespace shardkit::rt
 

@@ -22,8 +22,8 @@ public:
   /// `functions` may be null; it outlives the loader.
   WeightLoader(WeightManifest manifest, SourceSet sources, LoadOptions options = {},
                const HostFunctions *functions = nullptr)
-      : manifest_(std::move(manifest)), sources_(std::move(sources)),
-        options_(std::move(options)), functions_(functions) {}
+      : manifest_(std::move(manifest)), sources_(std::move(sources)), options_(std::move(options)),
+        functions_(functions) {}
 
   /// The manifest of a set that is presharded for `ranks` by names alone.
   static Expected<WeightManifest> manifestOfShards(const WeightSet &set, int64_t ranks,
@@ -47,8 +47,7 @@ public:
   const LoadStats &stats() const { return stats_; }
 
 private:
-  Expected<std::vector<LoadedWeight>> loadSome(const std::vector<int64_t> &indices,
-                                               bool presharded);
+  Expected<std::vector<LoadedWeight>> loadSome(const std::vector<int64_t> &indices, bool presharded);
   WeightManifest manifest_;
   SourceSet sources_;
   LoadOptions options_;
