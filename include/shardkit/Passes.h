@@ -83,8 +83,9 @@ struct PhaseOptions {
 /// The values are positions in kPhases.
 enum class Phase { Written = -1, Annotated, Propagated, Resharded, Partitioned, Final };
 void setPhase(ModuleOp module, Phase phase);
-/// One error if the module is past `last`, the phase that a pass produces.
-LogicalResult verifyPhaseAtMost(ModuleOp module, Phase last, StringRef pass);
+/// What a pass asks of a module first: it is not past `last`, the phase that the pass produces, and what its tensors
+/// hold can be counted, 2^60 bytes at most. One error else.
+LogicalResult verifyInput(ModuleOp module, Phase last, StringRef pass);
 
 /// Whether --spmd-auto-shard takes these options; `reason` says why not.
 LogicalResult verifyAutoShardOptions(StringRef options, std::string &reason);

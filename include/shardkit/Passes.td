@@ -615,6 +615,11 @@ def SPMDReportPass : Pass<"spmd-report", "::mlir::ModuleOp"> {
            "File to write; standard error if empty">,
     Option<"top", "top", "int64_t", /*default=*/"10",
            "How many of the largest values, and of the replicated ones, are listed">,
+    Option<"baseline", "baseline", "std::string", /*default=*/"\"\"",
+           "A report in JSON that this one is compared with">,
+    Option<"maxReplicated", "max-replicated", "double", /*default=*/"100",
+           "Fail where more than this percentage of the arguments' bytes on a device are "
+           "copies that axes could cut">,
     Option<"mesh", "mesh", "std::string", /*default=*/"\"\"",
            "As of --spmd-pipeline-default, for a module that is not partitioned">,
     Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
@@ -680,6 +685,8 @@ def SPMDExplainPass : Pass<"spmd-explain", "::mlir::ModuleOp"> {
     Option<"value", "value", "std::string", /*default=*/"\"\"",
            "%12 or %arg0 as printed in the input, a NameLoc, spmd.name, "
            "spmd.weight, resultN or file:line; all values if empty">,
+    Option<"grid", "grid", "bool", /*default=*/"false",
+           "Draw which devices hold which part of each value">,
     Option<"conflicts", "conflicts", "std::string", /*default=*/"\"cost\"",
            "As of --spmd-propagate">,
     Option<"reshapeGaps", "reshape-gaps", "std::string", /*default=*/"\"allow\"",

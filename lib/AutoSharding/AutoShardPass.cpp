@@ -47,7 +47,7 @@ struct AutoShardPass : public spmd::impl::SPMDAutoShardPassBase<AutoShardPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto options = readOptions(module.getLoc());
-    if (failed(options) || failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
+    if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())))
       return signalPassFailure();
     // What an earlier run chose is no pin.
     if (getPhase(module) > int(Phase::Annotated)) {

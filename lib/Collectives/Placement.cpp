@@ -61,7 +61,7 @@ LogicalResult spmd::verifyLocalView(ModuleOp module, StringRef pass) {
   if (phase >= 0 && phase < int(Phase::Partitioned))
     return emitError(module.getLoc()) << pass << " of a module in phase \"" << kPhases[phase]
                                       << "\", expected \"partitioned\"; run --spmd-partition first";
-  return verifyPhaseAtMost(module, Phase::Partitioned, pass);
+  return verifyInput(module, Phase::Partitioned, pass);
 }
 
 StartOp spmd::startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *start, Operation *done) {

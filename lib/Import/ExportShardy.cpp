@@ -371,7 +371,7 @@ struct ExportSdyPass : public spmd::impl::SPMDExportSdyPassBase<ExportSdyPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<Losses> losses = Losses::get(unsupported, module.getLoc());
-    if (failed(losses) || failed(verifyPhaseAtMost(module, Phase::Resharded, getArgument())))
+    if (failed(losses) || failed(verifyInput(module, Phase::Resharded, getArgument())))
       return signalPassFailure();
     if (!getContext().allowsUnregisteredDialects()) {
       emitError(module.getLoc()) << "Shardy's dialect is not part of this tool, expected the flag "

@@ -497,7 +497,7 @@ struct ImportSdyPass : public spmd::impl::SPMDImportSdyPassBase<ImportSdyPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<Losses> losses = Losses::get(unsupported, module.getLoc());
-    if (failed(losses) || failed(verifyPhaseAtMost(module, Phase::Resharded, getArgument())) ||
+    if (failed(losses) || failed(verifyInput(module, Phase::Resharded, getArgument())) ||
         failed(ShardyImporter(module, *losses).run()))
       signalPassFailure();
   }

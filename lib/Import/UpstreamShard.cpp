@@ -407,7 +407,7 @@ struct ImportShardPass : public spmd::impl::SPMDImportShardPassBase<ImportShardP
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<Losses> losses = Losses::get(unsupported, module.getLoc());
-    if (failed(losses) || failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())) ||
+    if (failed(losses) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
         failed(ShardImporter(module, *losses).run()))
       signalPassFailure();
   }
@@ -419,7 +419,7 @@ struct ExportShardPass : public spmd::impl::SPMDExportShardPassBase<ExportShardP
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<Losses> losses = Losses::get(unsupported, module.getLoc());
-    if (failed(losses) || failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())) ||
+    if (failed(losses) || failed(verifyInput(module, Phase::Annotated, getArgument())) ||
         failed(ShardExporter(module, *losses).run()))
       signalPassFailure();
   }

@@ -1,6 +1,7 @@
 //===- Layout.cpp ---------------------------------------------------------===//
 
 #include "Atoms.h"
+#include "Segments.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <numeric>
@@ -260,6 +261,40 @@ std::optional<Sharding> Layout::toSharding(const Mesh &mesh) const {
       return std::nullopt;
   }
   return sharding;
+}
+
+SmallVector<std::pair<int64_t, int64_t>, 4> Layout::getPlaces(unsigned dim, int64_t rank, size_t most) const {
+  SmallVector<std::pair<int64_t, int64_t>, 4> places;
+  for (const UnevenDim &u : uneven)
+    if (u.dim == dim) {
+      auto [begin, end] = u.places(u.coordinate(rank), shape[dim]);
+      if (begin < end && most > 0)
+        places.emplace_back(begin, end);
+      return places;
+    }
+  auto [bottom, top] = detail::dimInterval(shape, dim);
+  // Of each part of `size` places a digit keeps one piece, or, below a gap, one of each of several.
+  SmallVector<int64_t, 4> begins{0};
+  int64_t size = shape[dim];
+  for (const Digit &digit : digits) {
+    int64_t lo = std::max(digit.lo, bottom), hi = std::min(digit.hi, top);
+    if (lo >= hi)
+      continue;
+    int64_t value = rank / (digit.stride * (lo / digit.lo)) % (hi / lo);
+    int64_t span = hi / bottom, piece = lo / bottom;
+    SmallVector<int64_t, 4> next;
+    for (int64_t begin : begins)
+      for (int64_t i = 0; i < size / span && next.size() < most; ++i)
+        next.push_back(begin + i * span + value * piece);
+    begins = std::move(next);
+    size = piece;
+  }
+  for (int64_t begin : begins)
+    if (!places.empty() && places.back().second == begin)
+      places.back().second += size;
+    else
+      places.emplace_back(begin, begin + size);
+  return places;
 }
 
 SmallVector<int64_t> Layout::ownedIndices(int64_t rank) const {

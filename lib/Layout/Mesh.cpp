@@ -5,6 +5,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <limits>
 
 using namespace mlir::spmd;
 
@@ -81,9 +82,8 @@ std::optional<ShardingError> mlir::spmd::verifyMesh(const Mesh &mesh) {
     if (axis.size < 1)
       return ShardingError{"axis_size", "axis \"" + axis.name + "\" has size " + std::to_string(axis.size) +
                                             ", expected a positive size"};
-    if (llvm::MulOverflow(devices, axis.size, devices))
-      return ShardingError{"axis_size", "the number of devices overflows, "
-                                        "expected smaller axes"};
+    if (llvm::MulOverflow(devices, axis.size, devices) || devices > std::numeric_limits<int32_t>::max())
+      return ShardingError{"axis_size", "the mesh has more than 2147483647 devices, expected smaller axes"};
   }
   if (!mesh.deviceIds.empty()) {
     if (static_cast<int64_t>(mesh.deviceIds.size()) != devices)

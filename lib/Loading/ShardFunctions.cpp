@@ -442,7 +442,7 @@ struct ShardFunctionsPass : public spmd::impl::SPMDShardFunctionsPassBase<ShardF
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
+    if (failed(verifyInput(module, Phase::Partitioned, getArgument())))
       return signalPassFailure();
     if (int phase = getPhase(module); phase < int(Phase::Partitioned)) {
       emitError(module.getLoc()) << getArgument() << " of a module in phase \""

@@ -265,7 +265,7 @@ struct InsertReshardsPass : public spmd::impl::SPMDInsertReshardsPassBase<Insert
       emitError(module.getLoc()) << "trip-count=" << tripCount.getValue() << ", expected a positive number";
       return signalPassFailure();
     }
-    if (failed(verifyPhaseAtMost(module, Phase::Resharded, getArgument())))
+    if (failed(verifyInput(module, Phase::Resharded, getArgument())))
       return signalPassFailure();
     if (getPhase(module) == int(Phase::Resharded))
       return;

@@ -385,7 +385,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
       emitError(module.getLoc()) << "unknown fill-padding=" << fillPadding << ", expected lowest, ones or zero";
       return signalPassFailure();
     }
-    if (failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
+    if (failed(verifyInput(module, Phase::Partitioned, getArgument())))
       return signalPassFailure();
     // Layouts that disagree have no reshard between them yet.
     if (int phase = getPhase(module); phase == int(Phase::Annotated) || phase == int(Phase::Propagated)) {

@@ -26,7 +26,7 @@ struct PipelinePass : public spmd::impl::SPMDPipelinePassBase<PipelinePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())))
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())))
       return signalPassFailure();
     if (getPhase(module) < int(Phase::Annotated)) {
       makeConstraintsOfShardings(module);
@@ -415,7 +415,7 @@ struct SplitStagesPass : public spmd::impl::SPMDSplitStagesPassBase<SplitStagesP
     auto isWhole = [](ScheduleOp schedule) { return schedule.getBody().front().empty(); };
     // Lists can be checked in any phase.
     if ((schedules.empty() || llvm::any_of(schedules, isWhole)) &&
-        failed(verifyPhaseAtMost(module, Phase::Partitioned, getArgument())))
+        failed(verifyInput(module, Phase::Partitioned, getArgument())))
       return signalPassFailure();
     for (ScheduleOp schedule : schedules)
       if (failed(isWhole(schedule) ? splitStages(schedule) : verifySchedule(schedule)))

@@ -1,6 +1,6 @@
 //===- LocatedJson.cpp - JSON with places, for messages -------------------===//
 
-#include "LocatedJson.h"
+#include "shardkit/Plan/LocatedJson.h"
 #include "shardkit/Plan/Names.h"
 
 #include <nlohmann/json.hpp>

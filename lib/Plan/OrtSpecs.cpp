@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LocatedJson.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Layout/MeshViews.h"
 #include "shardkit/Layout/OrtSpec.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Plan/LocatedJson.h"
 #include "shardkit/Plan/Output.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -281,7 +281,7 @@ struct ImportOrtPass : public spmd::impl::SPMDImportOrtPassBase<ImportOrtPass> {
   }
 
   LogicalResult run(ModuleOp module) {
-    if (failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
+    if (failed(verifyInput(module, Phase::Propagated, getArgument())))
       return failure();
     if (!file.empty()) {
       std::string error;
@@ -338,7 +338,7 @@ struct ExportOrtPass : public spmd::impl::SPMDExportOrtPassBase<ExportOrtPass> {
       return failure(failed(func) || failed(write(*func, meshes)));
     }
     // Later ones check local types by the shardings.
-    if (failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
+    if (failed(verifyInput(module, Phase::Propagated, getArgument())))
       return failure();
     for (auto func : module.getOps<func::FuncOp>())
       for (Annotation &annotation : getAnnotations(func)) {

@@ -14,7 +14,7 @@ using namespace mlir::spmd;
 namespace {
 struct PinShardingsPass : public spmd::impl::SPMDPinShardingsPassBase<PinShardingsPass> {
   void runOnOperation() override {
-    if (failed(verifyPhaseAtMost(getOperation(), Phase::Annotated, getArgument())))
+    if (failed(verifyInput(getOperation(), Phase::Annotated, getArgument())))
       return signalPassFailure();
     if (getPhase(getOperation()) < int(Phase::Annotated))
       makeConstraintsOfShardings(getOperation());

@@ -27,7 +27,7 @@ struct ApplyPlanPass : public spmd::impl::SPMDApplyPlanPassBase<ApplyPlanPass> {
   }
 
   LogicalResult run(ModuleOp module) {
-    if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())))
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())))
       return failure();
     if (file.empty())
       return emitError(module.getLoc()) << "no plan to apply, expected the option file=PLAN.json";
@@ -59,7 +59,7 @@ struct ExportPlanPass : public spmd::impl::SPMDExportPlanPassBase<ExportPlanPass
                                            "file=PLAN.json (- is standard output)";
     bool all = what == "all";
     // Constraints, which are given, are gone after that.
-    if (failed(verifyPhaseAtMost(module, all ? Phase::Resharded : Phase::Propagated, getArgument())))
+    if (failed(verifyInput(module, all ? Phase::Resharded : Phase::Propagated, getArgument())))
       return failure();
     FailureOr<ShardingPlan> plan = exportPlan(module, all);
     if (failed(plan))

@@ -1,6 +1,6 @@
 //===- PlanReader.cpp - A plan from JSON ----------------------------------===//
 
-#include "LocatedJson.h"
+#include "shardkit/Plan/LocatedJson.h"
 #include "shardkit/Plan/Names.h"
 #include "shardkit/Plan/ShardingPlan.h"
 

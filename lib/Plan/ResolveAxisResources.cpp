@@ -21,7 +21,7 @@ struct ResolveAxisResourcesPass : public spmd::impl::SPMDResolveAxisResourcesPas
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())) || failed(resolve(module)))
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())) || failed(resolve(module)))
       return signalPassFailure();
     if (getPhase(module) < int(Phase::Annotated))
       makeConstraintsOfShardings(module);

@@ -204,7 +204,7 @@ struct SpecializeShapesPass : public spmd::impl::SPMDSpecializeShapesPassBase<Sp
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())))
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())))
       return signalPassFailure();
     if (shapes.empty())
       return;

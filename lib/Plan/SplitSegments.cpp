@@ -560,7 +560,7 @@ struct SplitSegmentsPass : public spmd::impl::SPMDSplitSegmentsPassBase<SplitSeg
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())))
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())))
       return signalPassFailure();
     SmallVector<func::FuncOp> functions;
     for (auto func : module.getOps<func::FuncOp>())

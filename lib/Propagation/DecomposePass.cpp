@@ -81,7 +81,7 @@ struct DecomposePass : public spmd::impl::SPMDDecomposePassBase<DecomposePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(verifyPhaseAtMost(module, Phase::Annotated, getArgument())))
+    if (failed(verifyInput(module, Phase::Annotated, getArgument())))
       return signalPassFailure();
     SmallVector<Operation *> ops;
     if (!module.getOps<MeshOp>().empty())

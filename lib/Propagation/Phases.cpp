@@ -2,6 +2,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -10,10 +11,45 @@ void spmd::setPhase(ModuleOp module, Phase phase) {
   module->setAttr(kPhaseAttr, StringAttr::get(module.getContext(), kPhases[int(phase)]));
 }
 
-LogicalResult spmd::verifyPhaseAtMost(ModuleOp module, Phase last, StringRef pass) {
+/// Products of a size and some more (a rest that is padded, the devices that hold it) stay within 64 bits.
+static constexpr int64_t kMostBytes = int64_t(1) << 60;
+
+static bool isCountable(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank())
+    return true;
+  int64_t bytes = getElementBytes(shaped.getElementType());
+  return llvm::all_of(shaped.getShape(), [&](int64_t size) {
+    return ShapedType::isDynamic(size) ||
+           (!llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes) && bytes <= kMostBytes);
+  });
+}
+
+static LogicalResult verifyCountable(ModuleOp module) {
+  llvm::SmallDenseSet<Type, 32> countable;
+  auto verify = [&](Type type, Location loc) -> LogicalResult {
+    if (!countable.insert(type).second || isCountable(type))
+      return success();
+    return emitError(loc) << type << " holds too much to be counted, expected at most 2^60 bytes";
+  };
+  WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (failed(verify(type, op->getLoc())))
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          if (failed(verify(argument.getType(), argument.getLoc())))
+            return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult spmd::verifyInput(ModuleOp module, Phase last, StringRef pass) {
   int phase = getPhase(module);
   if (phase <= int(last))
-    return success();
+    return verifyCountable(module);
   return emitError(module.getLoc()) << "module is in phase \"" << kPhases[phase] << "\", expected at most \""
                                     << kPhases[int(last)] << "\" for --" << pass;
 }

@@ -20,7 +20,7 @@ struct PropagatePass : public spmd::impl::SPMDPropagatePassBase<PropagatePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto options = Propagation::parseOptions(module.getLoc(), conflicts, reshapeGaps, tripCount);
-    if (failed(options) || failed(verifyPhaseAtMost(module, Phase::Propagated, getArgument())))
+    if (failed(options) || failed(verifyInput(module, Phase::Propagated, getArgument())))
       return signalPassFailure();
     auto complete = [&](func::FuncOp func, FunctionMeshes &meshes, CallTable &calls, HandedLayouts &) {
       auto propagation = FunctionPropagation::compute(func, meshes, calls, *options);

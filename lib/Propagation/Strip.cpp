@@ -29,7 +29,7 @@ struct StripPass : public spmd::impl::SPMDStripPassBase<StripPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(verifyPhaseAtMost(module, Phase::Resharded, getArgument())))
+    if (failed(verifyInput(module, Phase::Resharded, getArgument())))
       return signalPassFailure();
     SmallVector<Operation *> dead;
     module->walk([&](Operation *op) {

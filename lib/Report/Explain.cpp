@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Report/Explain.h"
+#include "Grid.h"
 #include "ValueNames.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Rules/PaddingNeeds.h"
@@ -26,15 +27,21 @@ using namespace mlir::spmd;
 
 namespace {
 
+/// How much is said of a value.
+struct Extent {
+  size_t mostSteps = kMostSteps;
+  bool drawsGrids = false;
+};
+
 /// Whether a value is to be explained, or (with no value) a result of the function.
 using SelectFn = llvm::function_ref<bool(func::FuncOp, Value, StringRef)>;
 
 class FunctionExplainer {
 public:
   FunctionExplainer(func::FuncOp func, FunctionPropagation &tables, const FunctionMeshes &meshes,
-                    const ValueNames &names, size_t mostSteps)
+                    const ValueNames &names, const Extent &extent)
       : func(func), tables(tables), run(tables.getPropagation()), meshes(meshes), mesh(meshes.getMesh()), names(names),
-        mostSteps(mostSteps) {
+        extent(extent) {
     valueOf.resize(run.getNumPlaces());
     for (Propagation::ValueId id = 0; id < run.getNumPlaces(); ++id)
       given.push_back(run.get(id));
@@ -122,7 +129,9 @@ private:
     std::string type;
     llvm::raw_string_ostream os(type);
     os << run.getPlace(place).type;
-    ExplainedValue value{std::move(name), type, meshes.toString(sharding), getLocationText(loc), loc, {}, {}, {}};
+    ExplainedValue value{std::move(name), type, meshes.toString(sharding), getLocationText(loc), loc, {}, {}, {}, {}};
+    if (extent.drawsGrids)
+      value.grid = drawGrid(sharding, mesh, run.getPlace(place).type.getShape());
     for (auto [d, dim] : llvm::enumerate(sharding.dims))
       for (const DimEntry &entry : dim.entries)
         if (!entry.isGap())
@@ -191,7 +200,7 @@ private:
     int64_t now = run.getExtensions().size();
     while (std::optional<Origin> origin = findOrigin(place, dim, entry, now)) {
       auto [it, isNew] = ways.try_emplace({origin->extension, entry.axis, entry.pre, entry.size});
-      if (axis.steps.size() < mostSteps) {
+      if (axis.steps.size() < extent.mostSteps) {
         Operation *op = run.getNode(run.getExtensions()[origin->extension].node).op;
         axis.steps.push_back(
             {nameOf(origin->source), origin->dim, opName(op), op ? getLocationText(op->getLoc()) : ""});
@@ -423,7 +432,7 @@ private:
   };
   /// By extension and axis.
   std::map<std::tuple<int64_t, int32_t, int64_t, int64_t>, Way> ways;
-  const size_t mostSteps;
+  const Extent extent;
   llvm::DenseMap<std::pair<ValueId, unsigned>, SmallVector<int64_t, 1>> extensionsOf;
 };
 
@@ -431,7 +440,7 @@ private:
 
 /// Propagates a copy, `module`, and explains what is selected.
 static FailureOr<std::vector<ExplainedFunction>>
-explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &options, size_t mostSteps, SelectFn wants) {
+explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &options, Extent extent, SelectFn wants) {
   if (getPhase(module) < int(Phase::Annotated))
     makeConstraintsOfShardings(module);
   MeshCache meshes(module);
@@ -451,7 +460,7 @@ explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &opti
     std::optional<FunctionExplainer> explainer;
     auto tables =
         FunctionPropagation::compute(func, **own, calls, options, /*record=*/true, [&](FunctionPropagation &tables) {
-          explainer.emplace(func, tables, **own, names, mostSteps);
+          explainer.emplace(func, tables, **own, names, extent);
         });
     if (failed(tables))
       return failure();
@@ -460,15 +469,15 @@ explainCopy(ModuleOp module, ValueNames &names, const Propagation::Options &opti
   return functions;
 }
 
-FailureOr<std::vector<ExplainedFunction>> spmd::explain(ModuleOp module, StringRef selection,
+FailureOr<std::vector<ExplainedFunction>> spmd::explain(ModuleOp module, StringRef selection, bool drawsGrids,
                                                         const Propagation::Options &options) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
-  const size_t mostSteps = selection.empty() ? kMostSteps : std::numeric_limits<size_t>::max();
+  Extent extent{selection.empty() ? kMostSteps : std::numeric_limits<size_t>::max(), drawsGrids};
   auto wants = [&](func::FuncOp, Value value, StringRef result) {
     return selection.empty() || (value ? names.matches(value, selection) : selection == result);
   };
-  auto functions = explainCopy(*copy, names, options, mostSteps, wants);
+  auto functions = explainCopy(*copy, names, options, extent, wants);
   if (failed(functions) || selection.empty() ||
       llvm::any_of(*functions, [](const ExplainedFunction &f) { return !f.values.empty(); }))
     return functions;
@@ -480,7 +489,7 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explain(ModuleOp module,
                                                         const Propagation::Options &options) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
-  return explainCopy(*copy, names, options, kMostSteps, [&](func::FuncOp func, Value value, StringRef) {
+  return explainCopy(*copy, names, options, {}, [&](func::FuncOp func, Value value, StringRef) {
     return value && wants(func.getName(), names.get(value));
   });
 }
@@ -546,6 +555,8 @@ void spmd::printText(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
       if (!value.loc.empty())
         os << "  at " << value.loc;
       os << "\n";
+      for (const std::string &line : value.grid)
+        os << "    " << line << "\n";
       for (const ExplainedAxis &axis : value.axes) {
         os << "    dim " << axis.dim << " has " << axis.axis << "\n";
         for (const ExplainedStep &step : axis.steps) {
@@ -599,6 +610,8 @@ void spmd::printJSON(ArrayRef<ExplainedFunction> functions, llvm::raw_ostream &o
             {{"dim", axis.dim}, {"axis", axis.axis}, {"reason", axis.reason}, {"op", axis.op}, {"loc", axis.loc}});
       Json entry{{"name", value.name}, {"type", value.type}, {"sharding", value.sharding},
                  {"loc", value.loc},   {"axes", axes},       {"stopped", stopped}};
+      if (!value.grid.empty())
+        entry["grid"] = value.grid;
       if (value.search)
         entry["search"] = toJSON(*value.search);
       values.push_back(entry);

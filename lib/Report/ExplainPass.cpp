@@ -21,7 +21,7 @@ namespace {
 template <typename PassT, typename RunFn> void explainModule(PassT &pass, RunFn run) {
   ModuleOp module = pass.getOperation();
   auto write = [&]() -> LogicalResult {
-    if (failed(verifyPhaseAtMost(module, Phase::Propagated, pass.getArgument())))
+    if (failed(verifyInput(module, Phase::Propagated, pass.getArgument())))
       return failure();
     if (!llvm::is_contained({"text", "json", "remarks"}, StringRef(pass.format)))
       return emitError(module.getLoc()) << "unknown format \"" << pass.format << "\", expected text, json or remarks";
@@ -60,8 +60,8 @@ struct ExplainPass : public spmd::impl::SPMDExplainPassBase<ExplainPass> {
         return FailureOr<std::vector<ExplainedFunction>>(emitError(module.getLoc())
                                                          << "top=" << top.getValue() << ", expected 1 or more");
       if (getPhase(module) == int(Phase::Propagated) && wasSearched(module))
-        return explainSearch(module, value, top);
-      return explain(module, value, options);
+        return explainSearch(module, value, top, grid);
+      return explain(module, value, grid, options);
     });
   }
 };

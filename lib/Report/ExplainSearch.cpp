@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardkit/Report/ExplainSearch.h"
+#include "Grid.h"
 #include "ValueNames.h"
 #include "shardkit/AutoSharding/ModuleSearch.h"
 #include "shardkit/Dialect/SPMD/IR/Verification.h"
@@ -23,9 +24,9 @@ namespace {
 
 class SearchExplainer {
 public:
-  SearchExplainer(FunctionSearch &search, const ValueNames &names, StringRef selection, unsigned top)
+  SearchExplainer(FunctionSearch &search, const ValueNames &names, StringRef selection, unsigned top, bool drawsGrids)
       : search(search), problem(search.getProblem()), propagation(search.getFunction().getPropagation()),
-        table(propagation.getTable()), names(names), selection(selection), top(top),
+        table(propagation.getTable()), names(names), selection(selection), top(top), drawsGrids(drawsGrids),
         best(search.run({}, /*withMoves=*/true)) {}
 
   const SearchResult &getBest() const { return best; }
@@ -85,8 +86,18 @@ private:
   ExplainedValue describe(Propagation::ValueId place, std::string name, Location loc) {
     std::string type;
     llvm::raw_string_ostream(type) << propagation.getPlace(place).type;
-    ExplainedValue value{
-        std::move(name), type, getText(problem.getLayout(place, best.choices)), getLocationText(loc), loc, {}, {}, {}};
+    ExplainedValue value{std::move(name),
+                         type,
+                         getText(problem.getLayout(place, best.choices)),
+                         getLocationText(loc),
+                         loc,
+                         {},
+                         {},
+                         {},
+                         {}};
+    if (drawsGrids)
+      value.grid = drawGrid(table.get(problem.getLayout(place, best.choices)), search.getMeshes().getMesh(),
+                            propagation.getPlace(place).type.getShape());
     value.search = ExplainedSearch{best.objective, search.getStatus(best).str(), {}};
     return value;
   }
@@ -210,6 +221,7 @@ private:
   const ValueNames &names;
   StringRef selection;
   unsigned top;
+  bool drawsGrids;
   SearchResult best;
   llvm::MapVector<Propagation::ValueId, std::string> results;
   llvm::DenseMap<Operation *, unsigned> nodeOf;
@@ -221,7 +233,8 @@ bool spmd::wasSearched(ModuleOp module) {
   return llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp func) { return func->hasAttr(kSolverAttr); });
 }
 
-FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, StringRef selection, unsigned top) {
+FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, StringRef selection, unsigned top,
+                                                              bool drawsGrids) {
   OwningOpRef<ModuleOp> copy = module.clone();
   ValueNames names(*copy);
   std::string text;
@@ -241,7 +254,7 @@ FailureOr<std::vector<ExplainedFunction>> spmd::explainSearch(ModuleOp module, S
     return failure();
   std::vector<ExplainedFunction> functions;
   auto finish = [&](FunctionSearch &search, HandedLayouts &handed) -> LogicalResult {
-    SearchExplainer explainer(search, names, selection, top);
+    SearchExplainer explainer(search, names, selection, top, drawsGrids);
     const SearchResult &best = explainer.getBest();
     if (best.choices.empty())
       return emitInfeasible(search, best);

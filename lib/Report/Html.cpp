@@ -54,6 +54,8 @@ public:
     for (const DrawnFunction &function : functions)
       printFunction(function);
     printReplicated();
+    if (report.comparison)
+      printComparison(*report.comparison);
     endPage(os);
   }
 
@@ -224,6 +226,51 @@ private:
     }
     end();
     os << "</details>\n";
+  }
+
+  void printComparison(const Comparison &comparison) {
+    os << "<h2>Against " << Escaped{comparison.file} << "</h2>\n";
+    begin({"of", "unit", "before", "now", "change"});
+    for (const ComparedFigure &figure : comparison.figures) {
+      os << "<tr>";
+      cell(figure.what);
+      cell(figure.unit);
+      for (std::optional<double> value : {figure.before, figure.now})
+        if (!value)
+          cell("-");
+        else if (figure.unit == "s")
+          seconds(*value);
+        else
+          cell(int64_t(*value));
+      cell(getChangeText(figure));
+      os << "</tr>\n";
+    }
+    end();
+    os << "<p>" << comparison.layouts.size() << " layouts of arguments and results changed.</p>\n";
+    begin({"value", "function", "before", "now"});
+    for (const ComparedLayout &layout : comparison.layouts) {
+      os << "<tr>";
+      cell(layout.value);
+      cell("@" + layout.function);
+      code(layout.before);
+      code(layout.now);
+      os << "</tr>\n";
+    }
+    end();
+    os << "<p>" << comparison.gone.size() << " collectives gone, " << comparison.added.size() << " new.</p>\n";
+    begin({"", "collective", "function", "bytes", "times", "location"});
+    for (bool isNew : {false, true})
+      for (const ComparedCollective &c : isNew ? comparison.added : comparison.gone) {
+        os << "<tr>";
+        cell(isNew ? "new" : "gone");
+        cell(c.text);
+        cell("@" + c.function);
+        cell(c.bytes);
+        cell(c.count);
+        cell(c.loc);
+        os << "</tr>\n";
+      }
+    end();
   }
 
   void printReplicated() {

@@ -7,6 +7,7 @@
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -58,6 +59,11 @@ private:
            llvm::any_of(sharding.dims, [&](const DimSharding &dim) { return names(dim.entries, axis); });
   }
 
+  bool isArgument(Value value) {
+    auto arg = dyn_cast<BlockArgument>(value);
+    return arg && arg.getOwner() == &func.getBody().front();
+  }
+
   void visit(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || getBytes(type) == 0 || value.use_empty())
@@ -67,7 +73,7 @@ private:
       return;
     SmallVector<int64_t> left(type.getShape());
     int64_t shards = 1;
-    ReplicatedValue entry{{}, func.getName().str(), getBytes(type), 0, {}, value.getLoc()};
+    ReplicatedValue entry{{}, func.getName().str(), getBytes(type), 0, isArgument(value), {}, value.getLoc()};
     for (auto [axis, meshAxis] : llvm::enumerate(layout.mesh->axes)) {
       if (meshAxis.size == 1 || uses(layout.sharding, axis))
         continue;
@@ -167,6 +173,35 @@ std::vector<ReplicatedValue> spmd::findReplicated(ModuleOp module, const Partiti
       ReplicationFinder(func, values, found).run();
   llvm::stable_sort(found, [](auto &a, auto &b) { return a.wasted > b.wasted; });
   return found;
+}
+
+/// How many of the values that waste most an error names.
+static constexpr size_t kMostNotes = 5;
+
+LogicalResult spmd::verifyReplicated(ArrayRef<ReplicatedValue> replicated, ArrayRef<FunctionMemory> functions,
+                                     double mostPercent) {
+  bool isFine = true;
+  for (const FunctionMemory &function : functions) {
+    SmallVector<const ReplicatedValue *> arguments;
+    int64_t wasted = 0;
+    for (const ReplicatedValue &value : replicated)
+      if (value.isArgument && value.function == function.function) {
+        arguments.push_back(&value);
+        wasted += value.wasted;
+      }
+    double percent = 100.0 * wasted / std::max<int64_t>(function.argumentBytes, 1);
+    if (percent <= mostPercent)
+      continue;
+    isFine = false;
+    InFlightDiagnostic diag = emitError(arguments.front()->location);
+    diag << llvm::formatv("{0:F1} %", percent).str() << " of the arguments of @" << function.function << ", " << wasted
+         << " of " << function.argumentBytes << " bytes of a device, are copies that axes could cut, expected at most "
+         << llvm::formatv("{0:F1} %", mostPercent).str();
+    for (const ReplicatedValue *value : ArrayRef(arguments).take_front(kMostNotes))
+      diag.attachNote(value->location) << value->name << " of " << value->localType << " could be cut by "
+                                       << value->getUsableText() << ", " << value->wasted << " bytes less";
+  }
+  return success(isFine);
 }
 
 std::string ReplicatedValue::getUsableText() const {

@@ -170,7 +170,7 @@ int64_t Report::getCollectiveBytes(StringRef function) const {
 }
 
 FailureOr<Report> spmd::buildReport(ModuleOp module, const PartitionedValues &values, const ReportOptions &options) {
-  Report report;
+  Report report(module.getLoc());
   const MeshCache &meshes = values.getMeshes();
   for (const MeshCache::Entry &entry : meshes.entries()) {
     ReportMesh mesh{entry.mesh->name, {}, {}};
@@ -226,4 +226,8 @@ void spmd::emitRemarks(const Report &report, unsigned top) {
     remark::missed(value.location, options("replicated", value.function))
         << remark::add("devices hold copies of {0}", value.name) << remark::metric("Bytes", value.wasted)
         << remark::metric("Axes", value.getUsableText()) << remark::suggest("cut it by {0}", value.getUsableText());
+  if (report.comparison)
+    for (const ComparedFigure &figure : report.comparison->figures)
+      remark::analysis(report.location, options("comparison", ""))
+          << remark::add("{0} against {1}: {2}", figure.what, report.comparison->file, getChangeText(figure));
 }

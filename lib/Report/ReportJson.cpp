@@ -175,6 +175,19 @@ static json toJson(const ReplicatedValue &value) {
                   {{"function", value.function}, {"bytes", value.bytes}, {"wasted", value.wasted}, {"usable", usable}});
 }
 
+static json toJson(const ComparedFigure &figure) {
+  auto side = [](std::optional<double> value) { return value ? json(*value) : json(); };
+  return {{"what", figure.what}, {"unit", figure.unit}, {"before", side(figure.before)}, {"now", side(figure.now)}};
+}
+
+static json toJson(const ComparedLayout &layout) {
+  return {{"function", layout.function}, {"value", layout.value}, {"before", layout.before}, {"now", layout.now}};
+}
+
+static json toJson(const ComparedCollective &c) {
+  return {{"function", c.function}, {"collective", c.text}, {"bytes", c.bytes}, {"count", c.count}, {"loc", c.loc}};
+}
+
 void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
   auto convert = [](const auto &each) { return toJson(each); };
   json root = {{"version", 1},
@@ -190,5 +203,11 @@ void spmd::printJSON(const Report &report, unsigned top, raw_ostream &os) {
   if (!report.solver.empty())
     root["solver"] = toJson(report.solver, report.shapes);
   root["replicated"] = report.layoutsKnown ? listOf(ArrayRef(report.replicated).take_front(top), convert) : json();
+  if (report.comparison)
+    root["comparison"] = {{"file", report.comparison->file},
+                          {"figures", listOf(report.comparison->figures, convert)},
+                          {"layouts", listOf(report.comparison->layouts, convert)},
+                          {"gone", listOf(report.comparison->gone, convert)},
+                          {"added", listOf(report.comparison->added, convert)}};
   os << root.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
 }

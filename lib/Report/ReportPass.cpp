@@ -33,6 +33,10 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
       emitError(module.getLoc()) << "top=" << top << ", expected 0 or more";
       return signalPassFailure();
     }
+    if (!(maxReplicated >= 0)) {
+      emitError(module.getLoc()) << "max-replicated=" << maxReplicated << ", expected a percentage from 0 on";
+      return signalPassFailure();
+    }
     auto options = Propagation::parseOptions(module.getLoc(), conflicts, reshapeGaps, tripCount);
     if (failed(options) || failed(report(module, *options)))
       signalPassFailure();
@@ -51,17 +55,36 @@ struct ReportPass : public spmd::impl::SPMDReportPassBase<ReportPass> {
     FailureOr<Report> report = buildReport(module, values, {.top = unsigned(top), .tripCount = tripCount});
     if (failed(report))
       return failure();
+    if (!baseline.empty()) {
+      auto comparison = compareReport(*report, baseline, module.getLoc());
+      if (failed(comparison))
+        return failure();
+      report->comparison = std::move(*comparison);
+    }
+    if (failed(write(module, *report, values, propagated.get(), options)))
+      return failure();
+    if (maxReplicated >= 100)
+      return success();
+    if (!report->layoutsKnown)
+      return emitError(module.getLoc())
+             << "max-replicated of a module whose layouts are gone, expected one that is not "
+                "partitioned yet, or was with keep-layouts";
+    return verifyReplicated(report->replicated, report->memory, maxReplicated);
+  }
+
+  LogicalResult write(ModuleOp module, Report &report, const PartitionedValues &values, ModuleOp propagated,
+                      const Propagation::Options &options) {
     if (format == "remarks") {
-      emitRemarks(*report, top);
+      emitRemarks(report, top);
       return success();
     }
     std::string text;
     llvm::raw_string_ostream os(text);
     if (format == "json")
-      printJSON(*report, top, os);
+      printJSON(report, top, os);
     else if (format == "text")
-      printText(*report, top, os);
-    else if (failed(readClocks(*report)) || failed(printPage(module, *report, values, propagated.get(), options, os)))
+      printText(report, top, os);
+    else if (failed(readClocks(report)) || failed(printPage(module, report, values, propagated, options, os)))
       return failure();
     return writeOutput(module.getLoc(), output, text);
   }

@@ -128,6 +128,42 @@ static void printTotals(const Report &report, raw_ostream &os) {
   os << "    " << llvm::left_justify("predicted time", 20) << llvm::format("%14.3e", report.totalCost) << " s\n";
 }
 
+static std::string toText(std::optional<double> value, StringRef unit) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (!value)
+    os << "-";
+  else if (unit == "s")
+    os << llvm::format("%.3e s", *value);
+  else
+    os << int64_t(*value) << " " << unit;
+  return text;
+}
+
+static void printComparison(const Comparison &comparison, raw_ostream &os) {
+  os << "against " << comparison.file << "\n";
+  size_t width = 0;
+  for (const ComparedFigure &figure : comparison.figures)
+    width = std::max(width, figure.what.size());
+  for (const ComparedFigure &figure : comparison.figures)
+    os << "    " << llvm::left_justify(figure.what, width)
+       << llvm::right_justify(toText(figure.before, figure.unit), 18) << " -> "
+       << llvm::right_justify(toText(figure.now, figure.unit), 16) << "  " << getChangeText(figure) << "\n";
+  os << "  layouts of arguments and results, " << comparison.layouts.size() << " changed\n";
+  for (const ComparedLayout &layout : comparison.layouts)
+    os << "    @" << layout.function << " " << layout.value << "  " << (layout.before.empty() ? "-" : layout.before)
+       << " -> " << (layout.now.empty() ? "-" : layout.now) << "\n";
+  os << "  collectives, " << comparison.gone.size() << " gone, " << comparison.added.size() << " new\n";
+  auto print = [&](StringRef sign, const ComparedCollective &c) {
+    os << "    " << sign << " @" << c.function << " " << c.text << " " << c.bytes << " B x" << c.count
+       << (c.loc.empty() ? "" : "  " + c.loc) << "\n";
+  };
+  for (const ComparedCollective &c : comparison.gone)
+    print("-", c);
+  for (const ComparedCollective &c : comparison.added)
+    print("+", c);
+}
+
 void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
   for (const ReportMesh &mesh : report.meshes)
     printMesh(mesh, os);
@@ -149,4 +185,6 @@ void spmd::printText(const Report &report, unsigned top, raw_ostream &os) {
   if (!report.replicated.empty())
     printReplicated(report, top, os);
   printTotals(report, os);
+  if (report.comparison)
+    printComparison(*report.comparison, os);
 }

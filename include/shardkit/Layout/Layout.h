@@ -105,6 +105,11 @@ struct Layout {
   /// it (a view with other axes is needed).
   std::optional<Sharding> toSharding(const Mesh &mesh) const;
 
+  /// The places of a dim that `rank` owns: the first `most` intervals [begin, end), ascending, none where it owns
+  /// padding alone. What it owns of the value is their product. The sizes are known and none is 0.
+  ///   [{"x"}] of 8, x = 4, rank 1: [2, 4)     gap of 2 before "x": [1, 2), [5, 6)
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 4> getPlaces(unsigned dim, int64_t rank, size_t most) const;
+
   /// Flat indices that `rank` owns, in local row-major order. Brute force:
   /// the oracle of the tests, never used by a pass.
   llvm::SmallVector<int64_t> ownedIndices(int64_t rank) const;

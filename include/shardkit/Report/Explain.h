@@ -69,6 +69,7 @@ struct ExplainedValue {
   std::vector<ExplainedAxis> axes;
   std::vector<StoppedAxis> stopped;
   std::optional<ExplainedSearch> search; // of what a search laid out
+  std::vector<std::string> grid;         // lines: which devices hold which part, where that is wanted
 };
 
 struct ExplainedFunction {
@@ -80,8 +81,8 @@ struct ExplainedFunction {
 /// that `selection` names: the name printed in the input (`%12`, `%arg0`), a
 /// NameLoc, `spmd.name` or `spmd.weight`, `resultN`, or `file:line`; empty for
 /// all. An error, with the nearest names, if there is none. Of a value that is named
-/// the whole way is kept, else its first steps, `kMostSteps`.
-FailureOr<std::vector<ExplainedFunction>> explain(ModuleOp module, StringRef selection,
+/// the whole way is kept, else its first steps, `kMostSteps`. `drawsGrids`: with which devices hold which part.
+FailureOr<std::vector<ExplainedFunction>> explain(ModuleOp module, StringRef selection, bool drawsGrids,
                                                   const Propagation::Options &options);
 
 /// The same for the values that `wants` takes, asked with the name of the function

@@ -13,8 +13,9 @@ bool wasSearched(ModuleOp module);
 /// Searches a copy of the module again, as `spmd.solver` says it was, and explains the
 /// values that `selection` names (see explain), arguments and results if it is empty: the
 /// `top` next best layouts of each and, for a contraction, the next best ways to compute
-/// it, each the optimum of the whole function with all better ones forbidden.
-FailureOr<std::vector<ExplainedFunction>> explainSearch(ModuleOp module, StringRef selection, unsigned top);
+/// it, each the optimum of the whole function with all better ones forbidden. `drawsGrids` as in explain.
+FailureOr<std::vector<ExplainedFunction>> explainSearch(ModuleOp module, StringRef selection, unsigned top,
+                                                        bool drawsGrids);
 
 } // namespace mlir::spmd
 

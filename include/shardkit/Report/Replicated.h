@@ -3,7 +3,7 @@
 #ifndef SHARDKIT_REPORT_REPLICATED_H
 #define SHARDKIT_REPORT_REPLICATED_H
 
-#include "shardkit/Report/PartitionedValues.h"
+#include "shardkit/Report/Memory.h"
 
 namespace mlir::spmd {
 
@@ -14,6 +14,7 @@ struct ReplicatedValue : DescribedValue {
   std::string function;
   int64_t bytes = 0;  // on each device
   int64_t wasted = 0; // of these, more than it would hold were it cut
+  bool isArgument = false;
   /// Axes that could cut it, each with the dim, in the order of the mesh.
   std::vector<std::pair<std::string, unsigned>> usable;
   Location location; // for remarks
@@ -28,6 +29,11 @@ struct ReplicatedValue : DescribedValue {
 /// tensor of it is not known; loops, calls and
 /// ends of regions do not. Linear in ops and uses, for a given mesh.
 std::vector<ReplicatedValue> findReplicated(ModuleOp module, const PartitionedValues &values);
+
+/// One error per function of whose arguments, as a device holds them, more than `mostPercent` of the bytes are copies
+/// that axes could cut.
+LogicalResult verifyReplicated(ArrayRef<ReplicatedValue> replicated, ArrayRef<FunctionMemory> functions,
+                               double mostPercent);
 
 } // namespace mlir::spmd
 

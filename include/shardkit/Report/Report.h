@@ -7,6 +7,7 @@
 #ifndef SHARDKIT_REPORT_REPORT_H
 #define SHARDKIT_REPORT_REPORT_H
 
+#include "shardkit/Report/Comparison.h"
 #include "shardkit/Report/Pipelines.h"
 #include "shardkit/Report/Replicated.h"
 #include "llvm/Support/raw_ostream.h"
@@ -61,6 +62,8 @@ struct ReportShape {
 };
 
 struct Report {
+  explicit Report(Location location) : location(location) {}
+  Location location; // for remarks
   std::vector<ReportMesh> meshes;
   std::vector<ReportFunction> functions;
   std::vector<ReportCollective> collectives;
@@ -74,6 +77,7 @@ struct Report {
   /// Whether layouts inside functions are known; without them little is replicated
   /// for certain.
   bool layoutsKnown = false;
+  std::optional<Comparison> comparison; // with an earlier report, where one is given
 
   /// Bytes of the collectives of a function (of a pipeline: of a part, in a step).
   int64_t getCollectiveBytes(llvm::StringRef function) const;

@@ -55,6 +55,40 @@ TEST(Random, ShardingsRoundTripThroughLayouts) {
   }
 }
 
+/// The product of the places of all dims, as flat indices.
+static llvm::SmallVector<int64_t> productOfPlaces(const Layout &l, int64_t rank) {
+  llvm::SmallVector<int64_t> indices{0};
+  for (unsigned d = 0; d < l.shape.size(); ++d) {
+    llvm::SmallVector<int64_t> next;
+    for (int64_t index : indices)
+      for (auto [begin, end] : l.getPlaces(d, rank, 1000))
+        for (int64_t i = begin; i < end; ++i)
+          next.push_back(index * l.shape[d] + i);
+    indices = std::move(next);
+  }
+  return indices;
+}
+
+TEST(Random, PlacesOfDimsAreWhatIsOwned) {
+  Random random(8);
+  for (int n = 0; n < 2000; ++n) {
+    Mesh m = random.mesh();
+    Shape shape = random.shape(4, 400);
+    Sharding s = random.sharding(m, shape, true, true);
+    SCOPED_TRACE(toString(s, m));
+    Layout l = Layout::get(s, m, shape);
+    for (int64_t rank = 0; rank < m.numDevices(); ++rank) {
+      ASSERT_EQ(productOfPlaces(l, rank), l.ownedIndices(rank));
+      for (unsigned d = 0; d < shape.size(); ++d) {
+        auto all = l.getPlaces(d, rank, 1000), first = l.getPlaces(d, rank, 1);
+        for (auto [a, b] : llvm::zip(all, first))
+          ASSERT_EQ(a.first, b.first);
+        ASSERT_EQ(first.size(), std::min<size_t>(all.size(), 1));
+      }
+    }
+  }
+}
+
 TEST(Random, LayoutsAreEqualIffTheyOwnTheSame) {
   Random random(2);
   int equal = 0;

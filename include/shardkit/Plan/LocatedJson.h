@@ -1,7 +1,7 @@
 //===- LocatedJson.h - JSON with places, for messages -----------*- C++ -*-===//
 
-#ifndef SHARDKIT_LIB_PLAN_LOCATEDJSON_H
-#define SHARDKIT_LIB_PLAN_LOCATEDJSON_H
+#ifndef SHARDKIT_PLAN_LOCATEDJSON_H
+#define SHARDKIT_PLAN_LOCATEDJSON_H
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringRef.h"
@@ -77,4 +77,4 @@ private:
 
 } // namespace mlir::spmd
 
-#endif // SHARDKIT_LIB_PLAN_LOCATEDJSON_H
+#endif // SHARDKIT_PLAN_LOCATEDJSON_H

@@ -1,0 +1,48 @@
+//===- Comparison.h - A report against an earlier one -----------*- C++ -*-===//
+
+#ifndef SHARDKIT_REPORT_COMPARISON_H
+#define SHARDKIT_REPORT_COMPARISON_H
+
+#include "mlir/IR/Location.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::spmd {
+
+struct Report;
+
+/// A figure of both reports; nothing where a report does not have it.
+struct ComparedFigure {
+  std::string what, unit; // "s" or "B"
+  std::optional<double> before, now;
+};
+
+/// An argument or result whose sharding is another one; empty where there is no such value.
+struct ComparedLayout {
+  std::string function, value, before, now;
+};
+
+/// Collectives of one report only that have all of this in common.
+struct ComparedCollective {
+  std::string function, text, loc; // all_reduce sum {model}
+  int64_t bytes = 0, count = 0;    // of each; executions, of all together
+};
+
+/// What changed from one report to another.
+struct Comparison {
+  std::string file; // the earlier one
+  std::vector<ComparedFigure> figures;
+  std::vector<ComparedLayout> layouts;
+  std::vector<ComparedCollective> gone, added;
+};
+
+/// Compares a report with one that `--spmd-report=format=json` wrote to `path`. One error where that is none.
+FailureOr<Comparison> compareReport(const Report &report, StringRef path, Location loc);
+
+/// `-50.0 %`, `new`, `gone` or `same`.
+std::string getChangeText(const ComparedFigure &figure);
+
+} // namespace mlir::spmd
+
+#endif // SHARDKIT_REPORT_COMPARISON_H

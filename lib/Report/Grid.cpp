@@ -1,0 +1,138 @@
+//===- Grid.cpp - Which devices hold which part ---------------------------===//
+
+#include "Grid.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <map>
+
+using namespace mlir::spmd;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+static constexpr int64_t kMostDevices = 4096;
+static constexpr size_t kMostRows = 16, kMostColumns = 8, kMostRuns = 3, kMostNames = 6;
+
+/// What a device has of a dim: `2:4,6:8`, `-` where it has padding alone.
+static std::string nameOf(ArrayRef<std::pair<int64_t, int64_t>> places) {
+  if (places.empty())
+    return "-";
+  std::string text;
+  for (auto [begin, end] : places.take_front(kMostRuns))
+    text += (text.empty() ? "" : ",") + std::to_string(begin) + ":" + std::to_string(end);
+  return text + (places.size() > kMostRuns ? ",..." : "");
+}
+
+/// `0-3,8`, of ascending numbers.
+static std::string nameOf(ArrayRef<int64_t> devices) {
+  std::string text;
+  size_t names = 0;
+  for (size_t i = 0; i < devices.size();) {
+    if (++names > kMostNames)
+      return text + ",... (" + std::to_string(devices.size()) + ")";
+    size_t last = i;
+    while (last + 1 < devices.size() && devices[last + 1] == devices[last] + 1)
+      ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(devices[i]);
+    if (last > i)
+      text += (last == i + 1 ? "," : "-") + std::to_string(devices[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+namespace {
+/// Parts by where they begin, with a name per dim; what holds nothing comes last.
+class Parts {
+public:
+  using Key = SmallVector<int64_t>;
+  void add(const Key &key, std::vector<std::string> names) { parts.try_emplace(key, std::move(names)); }
+  /// Numbers them in order, and lists the names of the first ones.
+  void number(size_t most) {
+    for (auto &[key, names] : parts) {
+      numbers[key] = numbers.size();
+      if (list.size() < most)
+        list.push_back(names);
+      else if (list.size() == most)
+        list.emplace_back(names.size(), "...");
+    }
+  }
+  size_t find(const Key &key) const { return numbers.find(key)->second; }
+  std::vector<std::vector<std::string>> list;
+
+private:
+  std::map<Key, std::vector<std::string>> parts;
+  std::map<Key, size_t> numbers;
+};
+} // namespace
+
+static std::vector<std::string> toLines(const std::vector<std::vector<std::string>> &table) {
+  std::vector<size_t> widths;
+  for (const auto &row : table) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (auto [width, text] : llvm::zip(widths, row))
+      width = std::max(width, text.size());
+  }
+  std::vector<std::string> lines;
+  for (const auto &row : table) {
+    std::string line;
+    for (auto [i, text] : llvm::enumerate(row))
+      line += (i ? "  " : "") + text + std::string(widths[i] - text.size(), ' ');
+    lines.push_back(llvm::StringRef(line).rtrim().str());
+  }
+  return lines;
+}
+
+std::vector<std::string> mlir::spmd::drawGrid(const Sharding &sharding, const Mesh &mesh, ArrayRef<int64_t> shape) {
+  if (llvm::any_of(shape, [](int64_t size) { return size < 0; }))
+    return {"no grid: sizes are not known"};
+  if (llvm::is_contained(shape, 0))
+    return {"no grid: the value has no elements"};
+  int64_t devices = mesh.numDevices();
+  if (devices > kMostDevices)
+    return {"no grid: " + std::to_string(devices) + " devices, at most " + std::to_string(kMostDevices) +
+            " are drawn"};
+  Layout layout = Layout::get(sharding, mesh, shape);
+  SmallVector<unsigned> cut; // the dims that are
+  for (unsigned d = 0; d < shape.size(); ++d)
+    if (layout.localShape()[d] != shape[d])
+      cut.push_back(d);
+
+  Parts rows, columns;
+  std::vector<std::pair<Parts::Key, Parts::Key>> keys; // by rank: of its row, of its column
+  for (int64_t rank = 0; rank < devices; ++rank) {
+    Parts::Key row, column;
+    std::vector<std::string> names;
+    for (unsigned d : cut) {
+      auto places = layout.getPlaces(d, rank, kMostRuns + 1);
+      (d == cut.back() ? column : row).push_back(places.empty() ? shape[d] : places.front().first);
+      names.push_back("dim " + std::to_string(d) + " " + nameOf(places));
+    }
+    columns.add(column, {cut.empty() ? "all of it" : names.back()});
+    if (!cut.empty())
+      names.pop_back();
+    rows.add(row, std::move(names));
+    keys.emplace_back(std::move(row), std::move(column));
+  }
+  rows.number(kMostRows);
+  columns.number(kMostColumns);
+
+  std::map<std::pair<size_t, size_t>, SmallVector<int64_t>> holders;
+  for (auto [rank, key] : llvm::enumerate(keys))
+    holders[{rows.find(key.first), columns.find(key.second)}].push_back(mesh.device(rank));
+  std::vector<std::vector<std::string>> table{std::vector<std::string>(rows.list.front().size())};
+  for (const auto &names : columns.list)
+    table.front().push_back(names.front());
+  for (auto [r, names] : llvm::enumerate(rows.list)) {
+    table.push_back(names);
+    for (size_t c = 0; c < columns.list.size(); ++c) {
+      auto &holding = holders[{r, c}];
+      llvm::sort(holding);
+      table.back().push_back(r == kMostRows || c == kMostColumns ? "..." : nameOf(holding));
+    }
+  }
+  std::vector<std::string> lines = toLines(table);
+  if (!layout.partial.empty())
+    lines.push_back("each holds a part of a " + stringifyReductionKind(layout.partialKind).str());
+  return lines;
+}
