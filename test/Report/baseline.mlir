@@ -63,7 +63,7 @@
 // PLAN: plan.json:1:1: error: "functions" is missing, expected a list
 // CUT: cut.json:2:1: error: malformed JSON
 // LIST: list.json:1:1: error: report is a list, expected an object
-// TEXT: text.json:1:33: error: "functions" is "all", expected a list
+// TEXT: text.json:1:29: error: "functions" is "all", expected a list
 // COPIES: totals
 // COPIES: c.mlir:3:16: error: 36.4 % of the arguments of @mlp, 256 of 704 bytes of a device, are copies that axes could cut, expected at most 10.0 %
 // COPIES: c.mlir:3:16: note: %arg2 of tensor<16x8xf32> could be cut by model on dim 0, 256 bytes less
