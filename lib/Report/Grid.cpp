@@ -90,8 +90,7 @@ std::vector<std::string> mlir::spmd::drawGrid(const Sharding &sharding, const Me
     return {"no grid: the value has no elements"};
   int64_t devices = mesh.numDevices();
   if (devices > kMostDevices)
-    return {"no grid: " + std::to_string(devices) + " devices, at most " + std::to_string(kMostDevices) +
-            " are drawn"};
+    return {"no grid: " + std::to_string(devices) + " devices, at most " + std::to_string(kMostDevices) + " are drawn"};
   Layout layout = Layout::get(sharding, mesh, shape);
   SmallVector<unsigned> cut; // the dims that are
   for (unsigned d = 0; d < shape.size(); ++d)

@@ -236,6 +236,7 @@ BudgetSearch::Master BudgetSearch::solveMaster(ArrayRef<unsigned> which, std::ve
       break;
     rows.push_back(at);
   }
+  clock.spend(program.work);
   for (auto [i, p] : llvm::enumerate(rows))
     if (program.duals[i] > 1e-12)
       master.multipliers.push_back({p, isPeak() ? program.duals[i] : program.duals[i] * range / unit});

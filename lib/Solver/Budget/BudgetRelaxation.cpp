@@ -93,6 +93,7 @@ public:
   void repair();
   Relaxed take() {
     search.statistics.add(memo.statistics);
+    search.clock.spend(memo.getWork());
     return std::move(result);
   }
 
@@ -104,6 +105,7 @@ private:
   };
 
   bool isAboveAnyway() const;
+  void spendOn(size_t things) const { search.clock.spend(solver::Clock::kLookUp * double(things)); }
   unsigned addColumn(ArrayRef<unsigned> choices);
   /// Adds a run under other multipliers if it leads to a column that no other leads to.
   void addRun(const Exact &exact);
@@ -141,6 +143,7 @@ BudgetSearch::Relaxation::Relaxation(BudgetSearch &search, const Node &node) : s
       for (unsigned c = 0; c < problem.sizes[v]; ++c)
         allowed[v].push_back(c);
   reduction = Reducer(local).reduce(copyPart(problem, search.pool, allowed, local));
+  spendOn(problem.edges.size() + problem.buffers.size());
   const Problem &part = reduction.problem;
   result.impossible = part.impossible || isAboveAnyway();
   if (!result.impossible)
@@ -202,6 +205,7 @@ bool BudgetSearch::Relaxation::mix(unsigned iterations, bool isCoarse) {
     if (hasBound && smooth > 0)
       exact = blend(result.multipliers, exact, smooth);
     Multipliers multipliers = search.round(exact, everywhere);
+    spendOn(part.edges.size() + part.buffers.size());
     Elimination::Run run = elimination->run(search.weigh(part, multipliers, local));
     if (run.total.isImpossible()) {
       result.impossible = true;
@@ -262,6 +266,7 @@ BudgetSearch::Relaxation::Tried BudgetSearch::Relaxation::attempt(ArrayRef<uint8
   std::vector<unsigned> choices(reduction.problem.sizes.size(), 0);
   if (search.clock.isOver() || !elimination->trace(of, with, choices))
     return Tried();
+  spendOn(choices.size());
   size_t before = search.columns.size();
   unsigned c = addColumn(choices);
   if (c == kNoColumn)

@@ -37,6 +37,7 @@ void SmallProgram::solve() {
         t[i][j] -= f * t[r][j];
     }
     basis[r] = c;
+    work += double(rows + 1) * double(total + 1);
   };
   pivot(0, 0);
   double scale = 1e-12;

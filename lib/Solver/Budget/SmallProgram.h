@@ -21,6 +21,7 @@ struct SmallProgram {
   std::vector<double> x;     // per column
   std::vector<double> duals; // per row, at least 0: what one unit more of it would save
   double value = 0;
+  double work = 0; // entries of the tableau that were visited, since the beginning
   void solve();
 };
 

@@ -13,6 +13,8 @@ namespace mlir::spmd::solver {
 class Clock {
 public:
   explicit Clock(const SolverOptions &options) : limit(options.timeLimit), workLimit(options.workLimit) {}
+  /// What it takes to find or to intern one thing, in entries of tables.
+  static constexpr double kLookUp = 64;
   /// Entries of tables that were visited.
   void spend(double entries) const { work += entries; }
   double getWork() const { return work; }
