@@ -35,18 +35,28 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
   }
 }
 
-LogicalResult spmd::verifyAutoShardOptions(StringRef options, std::string &reason) {
-  return createSPMDAutoShardPass()->initializeOptions(options, [&](const llvm::Twine &message) {
-    reason = message.str();
+/// What MLIR says of options that it cannot parse. It says nothing where a value has the wrong type, which LLVM's
+/// parser has reported then.
+static std::string getReason(StringRef message) {
+  message = message.trim();
+  message.consume_front("<Pass-Options-Parser>: ");
+  return message.empty() ? "a value has the wrong type" : message.str();
+}
+
+/// Whether a pass takes these options; `reason` says why not.
+static LogicalResult verifyOptions(std::unique_ptr<Pass> pass, StringRef options, std::string &reason) {
+  return pass->initializeOptions(options, [&](const llvm::Twine &message) {
+    reason = getReason(message.str());
     return failure();
   });
 }
 
+LogicalResult spmd::verifyAutoShardOptions(StringRef options, std::string &reason) {
+  return verifyOptions(createSPMDAutoShardPass(), options, reason);
+}
+
 LogicalResult spmd::verifyPipelineOptions(StringRef options, std::string &reason) {
-  return createSPMDPipelinePass()->initializeOptions(options, [&](const llvm::Twine &message) {
-    reason = message.str();
-    return failure();
-  });
+  return verifyOptions(createSPMDPipelinePass(), options, reason);
 }
 
 void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions, Phase last) {
@@ -110,35 +120,59 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
   }
 }
 
+static PhaseOptions readOptions(const DefaultPipelineOptions &options) {
+  PhaseOptions phases;
+  phases.mesh = options.mesh;
+  phases.conflicts = options.conflicts;
+  phases.reshapeGaps = options.reshapeGaps;
+  phases.tripCount = options.tripCount;
+  if (options.autoShard)
+    phases.autoShard = options.autoShardOptions;
+  if (!options.pipeline.empty())
+    phases.pipeline = options.pipeline;
+  phases.inlineCalls = options.inlineCalls;
+  phases.carrySums = options.carrySums;
+  phases.mergeProducts = options.mergeProducts;
+  phases.merge = options.merge;
+  phases.hoist = options.hoist;
+  phases.memoryBudget = options.memoryBudget;
+  phases.delay = options.delay;
+  phases.combine = options.combine;
+  phases.combineBytes = options.combineBytes;
+  phases.overlap = options.overlap;
+  phases.overlapShare = options.overlapShare;
+  phases.keepLayouts = options.keepLayouts;
+  return phases;
+}
+
+/// Builds the default pipeline from the text of its options, two of which are options of passes themselves.
+static LogicalResult buildDefaultPipeline(OpPassManager &pm, StringRef text,
+                                          llvm::function_ref<LogicalResult(const llvm::Twine &)> emitError) {
+  DefaultPipelineOptions options;
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  if (failed(options.parseFromString(text, os)))
+    return emitError("options of --spmd-pipeline-default: " + getReason(message));
+  PhaseOptions phases = readOptions(options);
+  std::string reason;
+  if (failed(verifyAutoShardOptions(options.autoShardOptions, reason)))
+    return emitError("auto-shard-options is '" + options.autoShardOptions + "': " + reason);
+  if (failed(verifyPipelineOptions(options.pipeline, reason)))
+    return emitError("pipeline is '" + options.pipeline + "': " + reason);
+  if (!options.autoShard && !options.autoShardOptions.empty())
+    return emitError("auto-shard-options is '" + options.autoShardOptions + "', expected auto-shard=true beside it");
+  buildPhases(pm, Phase::Written, phases);
+  return success();
+}
+
 void spmd::registerPipelines() {
-  PassPipelineRegistration<DefaultPipelineOptions>(
-      "spmd-pipeline-default",
-      "All IR phases in order: resolve axis resources, decompose, inline, split segments, propagate "
-      "(or auto-shard), insert reshards, partition, merge products, optimise and number collectives",
-      [](OpPassManager &pm, const DefaultPipelineOptions &options) {
-        PhaseOptions phases;
-        phases.mesh = options.mesh;
-        phases.conflicts = options.conflicts;
-        phases.reshapeGaps = options.reshapeGaps;
-        phases.tripCount = options.tripCount;
-        if (options.autoShard)
-          phases.autoShard = options.autoShardOptions;
-        if (!options.pipeline.empty())
-          phases.pipeline = options.pipeline;
-        phases.inlineCalls = options.inlineCalls;
-        phases.carrySums = options.carrySums;
-        phases.mergeProducts = options.mergeProducts;
-        phases.merge = options.merge;
-        phases.hoist = options.hoist;
-        phases.memoryBudget = options.memoryBudget;
-        phases.delay = options.delay;
-        phases.combine = options.combine;
-        phases.combineBytes = options.combineBytes;
-        phases.overlap = options.overlap;
-        phases.overlapShare = options.overlapShare;
-        phases.keepLayouts = options.keepLayouts;
-        buildPhases(pm, Phase::Written, phases);
-      });
+  registerPassPipeline("spmd-pipeline-default",
+                       "All IR phases in order: resolve axis resources, decompose, inline, split segments, propagate "
+                       "(or auto-shard), insert reshards, partition, merge products, optimise and number collectives",
+                       buildDefaultPipeline, [](llvm::function_ref<void(const mlir::detail::PassOptions &)> handler) {
+                         DefaultPipelineOptions options;
+                         handler(options);
+                       });
   PassPipelineRegistration<>("spmd-forbid-implicit-reshard",
                              "Insert reshards, with an error at each that the user did not write",
                              [](OpPassManager &pm) {
