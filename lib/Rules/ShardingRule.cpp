@@ -469,19 +469,25 @@ Attribute spmd::getFillElement(Value value) {
   return scalar;
 }
 
+/// For a sum of floats both zeros are: +0.0 up to the sign of a sum of zeros.
+static bool isNeutral(Attribute scalar, ReductionKind kind, Type type) {
+  return scalar == getNeutralElement(kind, type) || scalar == getExactNeutral(kind, type);
+}
+
 bool spmd::isNeutralFill(Value value, ReductionKind kind) {
   if (value.getDefiningOp<tensor::EmptyOp>())
     return true;
   Attribute scalar = getFillElement(value);
   Type element = getElementTypeOrSelf(value.getType());
-  if (!scalar || !element.isIntOrIndexOrFloat())
+  if (!scalar)
     return false;
-  TypedAttr neutral = getNeutralElement(kind, element);
-  if (scalar == neutral)
-    return true;
-  // -0.0 and 0.0 are both neutral for a sum up to the sign of an all-zero sum:
-  // only the exact neutral is accepted for anything else.
-  return false;
+  if (auto complexType = dyn_cast<ComplexType>(element)) {
+    auto parts = dyn_cast<ArrayAttr>(scalar);
+    Type part = complexType.getElementType();
+    return parts && parts.size() == 2 && isNeutral(parts[0], kind, part) &&
+           isNeutral(parts[1], ReductionKind::Sum, part);
+  }
+  return element.isIntOrIndexOrFloat() && isNeutral(scalar, kind, element);
 }
 
 std::optional<ReductionKind> spmd::matchCombiner(Operation *op) {

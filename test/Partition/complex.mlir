@@ -34,7 +34,9 @@ func.func @spread(%x: tensor<8x6xcomplex<f32>> {spmd.sharding = #spmd.sharding<@
   return %r : tensor<8x6xcomplex<f32>>
 }
 
+// Zero is neutral: nothing is masked.
 // CHECK-LABEL: func.func @sums
+// CHECK-NOT: arith.select
 // CHECK-DAG: spmd.all_reduce %{{.*}} sum <@m, {"x"}> {{.*}}tensor<2xcomplex<f32>>
 // CHECK-DAG: spmd.all_gather %{{.*}} <@m, [{}, {"y"}]>
 func.func @sums(%x: tensor<8x6xcomplex<f32>> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}, %y: tensor<8x7xcomplex<f32>> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {"y"}]>}) -> (tensor<6xcomplex<f32>>, tensor<8xcomplex<f32>>) {
