@@ -578,6 +578,16 @@ def SPMDDecomposePass : Pass<"spmd-decompose", "::mlir::ModuleOp"> {
       "Leave alone scalars that only the run knows: what --spmd-pipeline hands from stage to stage are tensors">];
 }
 
+def SPMDInlineCallsPass : Pass<"spmd-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "Inline calls of functions, so that each is sharded as its operands are";
+  let description = [{
+    Upstream's inliner, and then upstream's removal of private functions that nothing
+    calls. Both ask for all uses of symbols, which nobody knows of a module with an op
+    of one region that is not registered: there calls stay as they are, with a warning,
+    and functions are copied per signature (docs/Propagation.md). Phase: up to annotated.
+  }];
+}
+
 def SPMDListRulesPass : Pass<"spmd-list-rules", "::mlir::ModuleOp"> {
   let summary = "List the ops of upstream dialects with the rule that each has";
   let description = [{

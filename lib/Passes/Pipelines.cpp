@@ -70,8 +70,9 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     decompose.constantsOnly = phaseOptions.pipeline.has_value();
     pm.addPass(createSPMDDecomposePass(decompose));
     if (phaseOptions.inlineCalls || phaseOptions.pipeline)
-      pm.addPass(createInlinerPass());
-    pm.addPass(createSymbolDCEPass());
+      pm.addPass(createSPMDInlineCallsPass());
+    else
+      pm.addPass(createSymbolDCEPass());
     if (phaseOptions.pipeline) {
       std::unique_ptr<Pass> pipeline = createSPMDPipelinePass();
       // Whoever took the options from a user has verified them.

@@ -70,13 +70,26 @@ MeshOp spmd::createMesh(OpBuilder &b, Location loc, StringRef name, const Mesh &
                         mesh.memory ? b.getI64IntegerAttr(*mesh.memory) : IntegerAttr());
 }
 
+/// The op itself where it is one. MLIR's own look-up takes an op that is not registered for a table of its own,
+/// perhaps, and ends there.
+static Operation *getNearestSymbolTable(Operation *op) {
+  while (op && !op->hasTrait<OpTrait::SymbolTable>())
+    op = op->getParentOp();
+  return op;
+}
+
 MeshOp spmd::lookupMesh(Operation *from, FlatSymbolRefAttr mesh) {
-  return SymbolTable::lookupNearestSymbolFrom<MeshOp>(from, mesh);
+  Operation *table = getNearestSymbolTable(from);
+  return table ? dyn_cast_or_null<MeshOp>(SymbolTable::lookupSymbolIn(table, mesh)) : MeshOp();
+}
+
+MeshOp spmd::lookupMesh(Operation *from, FlatSymbolRefAttr mesh, SymbolTableCollection &symbolTable) {
+  Operation *table = getNearestSymbolTable(from);
+  return table ? symbolTable.lookupSymbolIn<MeshOp>(table, mesh) : MeshOp();
 }
 
 MeshCache::MeshCache(Operation *op) {
-  while (op && !op->hasTrait<OpTrait::SymbolTable>())
-    op = op->getParentOp();
+  op = getNearestSymbolTable(op);
   if (!op)
     return;
   for (Block &block : op->getRegion(0))

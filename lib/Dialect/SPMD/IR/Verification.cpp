@@ -155,7 +155,7 @@ LogicalResult spmd::verifyShardingOf(ShardingAttr attr, Type type, const Mesh &m
 
 FailureOr<Mesh> spmd::getMeshOrEmit(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbolTable) {
   // sharding_c1
-  auto mesh = symbolTable.lookupNearestSymbolFrom<MeshOp>(op, name);
+  MeshOp mesh = lookupMesh(op, name, symbolTable);
   if (!mesh) {
     emitUnknownMesh(name, op, [&] { return op->emitOpError(); });
     return failure();

@@ -95,6 +95,7 @@ MeshAttr toAttr(MLIRContext *context, const Mesh &mesh);
 /// The mesh called `mesh` in the nearest symbol table; null if there is none.
 /// Scans the module: passes use a MeshCache.
 MeshOp lookupMesh(Operation *from, FlatSymbolRefAttr mesh);
+MeshOp lookupMesh(Operation *from, FlatSymbolRefAttr mesh, SymbolTableCollection &symbolTable);
 
 /// Names become indices of mesh axes, whole axes get their size. Reports
 /// unknown axes; everything else is verifySharding's business.
