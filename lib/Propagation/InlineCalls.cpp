@@ -32,7 +32,8 @@ struct InlineCallsPass : public spmd::impl::SPMDInlineCallsPassBase<InlineCallsP
     // MLIR's inliner takes for granted that these are known.
     if (!SymbolTable::getSymbolUses(&module.getBodyRegion())) {
       module.walk([](func::CallOp call) {
-        call.emitWarning("calls are not inlined: an op with a region is not registered, and may have symbols of its own");
+        call.emitWarning(
+            "calls are not inlined: an op with a region is not registered, and may have symbols of its own");
         return WalkResult::interrupt();
       });
       return;
