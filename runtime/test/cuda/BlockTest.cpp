@@ -198,51 +198,82 @@ TEST(Ptx, ErrorsOfTheText) {
   EXPECT_EQ(error(".visible .entry k()\n{\nret;\n"), "line 7: function 'k' without end");
 }
 
-/// Kernels that run by themselves, with the checks on.
-std::string runChecked(const std::string &sample, const std::string &name, unsigned threads, uint32_t shared,
-                       Options options) {
+/// Kernels that run by themselves, with the checks on; device memory begins at kMemory.
+constexpr uint64_t kMemory = 1 << 20;
+std::string runChecked(const std::string &sample, const std::string &name, Dim3 grid, unsigned threads, uint32_t shared,
+                       Arguments arguments, Options options) {
   struct Host : DeviceMemory {
     mutable std::vector<float> buffer = std::vector<float>(4096);
     uint64_t generation() const override { return 1; }
     bool find(uint64_t address, Region &r) const override {
-      r.begin = 1 << 20;
+      r.begin = kMemory;
       r.end = r.begin + buffer.size() * 4;
       r.host = reinterpret_cast<char *>(buffer.data());
       return address >= r.begin && address < r.end;
     }
-    std::string describe(uint64_t) const override { return "nothing"; }
+    std::string describe(uint64_t) const override { return "the buffer"; }
   } memory;
   std::string text = readSample(sample);
   ModuleAst m = parsePtx(text);
   auto k = decode(m, *m.function(name), [](const std::string &) { return uint64_t(0); });
   std::vector<char> params(k->paramBytes);
-  uint64_t to = 1 << 20, from = (1 << 20) + 8192;
-  int size[] = {16, 16};
-  memcpy(params.data(), &to, 8);
-  memcpy(params.data() + 8, &from, 8);
-  memcpy(params.data() + 16, size, 8);
+  for (size_t i = 0; i < k->params.size(); ++i)
+    memcpy(params.data() + k->params[i].first, arguments.get()[i], k->params[i].second);
   try {
-    launch(*k, {1, 1, 1}, {threads, 1, 1}, shared, params, memory, options);
+    launch(*k, grid, {threads, 1, 1}, shared, params, memory, options);
   } catch (const DeviceFault &e) {
     return e.what();
   }
   return "";
 }
+std::string transpose(const std::string &name, unsigned threads, uint64_t from, int rows, Options options) {
+  return runChecked("block.sm_80.ptx", name, {unsigned(rows) / 16, 1, 1}, threads, 16 * 17 * 4,
+                    Arguments(kMemory, from, rows, 16), options);
+}
 
 TEST(Ptx, RacesInSharedMemory) {
   Options races;
   races.races = true;
-  EXPECT_EQ(runChecked("block.sm_80.ptx", "transpose", 256, 16 * 17 * 4, races), "");
-  std::string found = runChecked("block.sm_80.ptx", "transpose_race", 256, 16 * 17 * 4, races);
+  EXPECT_EQ(transpose("transpose", 256, kMemory + 8192, 32, races), "");
+  std::string found = transpose("transpose_race", 256, kMemory + 8192, 16, races);
   EXPECT_NE(found.find("race in shared memory"), found.npos) << found;
   EXPECT_NE(found.find("with no barrier between"), found.npos) << found;
+}
+
+TEST(Ptx, RacesInDeviceMemory) {
+  Options races;
+  races.races = true;
+  // In place: a barrier lies between what a block reads and what it writes, and nothing between two blocks.
+  EXPECT_EQ(transpose("transpose", 256, kMemory, 16, races), "");
+  for (bool reversed : {false, true}) {
+    races.reversed = reversed;
+    std::string found = transpose("transpose", 256, kMemory, 32, races);
+    EXPECT_NE(found.find("race in device memory at 0x"), found.npos) << found;
+    EXPECT_NE(found.find("of another block: the buffer"), found.npos) << found;
+  }
+  EXPECT_EQ(transpose("transpose", 256, kMemory, 32, Options()), "");
+  // One instruction that writes the same byte in two lanes.
+  auto store = [&](Dim3 grid, unsigned threads) {
+    return runChecked("block.sm_80.ptx", "out_of_bounds", grid, threads, 0, Arguments(kMemory, 1), races);
+  };
+  EXPECT_EQ(store({1, 1, 1}, 1), "");
+  EXPECT_NE(store({1, 1, 1}, 2).find("write after the write of thread 0 with no barrier between"), std::string::npos);
+  EXPECT_NE(store({2, 1, 1}, 1).find("write after the write of thread 0 of another block"), std::string::npos);
+  // What is read as constant is written by nobody, not even by who has read it.
+  auto copy = [&](uint64_t from) {
+    return runChecked("block.sm_80.ptx", "copy", {1, 1, 1}, 32, 0, Arguments(kMemory, from), races);
+  };
+  EXPECT_EQ(copy(kMemory + 128), "");
+  EXPECT_NE(copy(kMemory).find("read as constant, and written"), std::string::npos);
+  // Sums of all threads at one place, which are atomic.
+  EXPECT_EQ(runChecked("block.sm_80.ptx", "count", {2, 1, 1}, 64, 0, Arguments(kMemory), races), "");
 }
 
 TEST(Ptx, UninitialisedSharedMemory) {
   Options init;
   init.uninitialised = true;
-  EXPECT_EQ(runChecked("block.sm_80.ptx", "transpose", 256, 16 * 17 * 4, init), "");
-  std::string found = runChecked("block.sm_80.ptx", "transpose", 32, 16 * 17 * 4, init);
+  EXPECT_EQ(transpose("transpose", 256, kMemory + 8192, 16, init), "");
+  std::string found = transpose("transpose", 32, kMemory + 8192, 16, init);
   EXPECT_NE(found.find("read of shared memory that nothing has written"), found.npos) << found;
 }
 

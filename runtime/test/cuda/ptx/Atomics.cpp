@@ -75,7 +75,7 @@ template <typename Op, typename T> void atomic(Exec &e, const Inst &i) {
   const T *b = e.row<T>(i.op[2]), *c = e.row<T>(i.op[3]);
   eachLane(e.mask, [&](int l) {
     uint64_t base = i.wide[2] == 8 ? e.row<uint64_t>(i.op[1])[l] : e.row<uint32_t>(i.op[1])[l];
-    char *p = e.at(i, i.space, base + uint64_t(i.offset), sizeof(T), l, Exec::Atomic);
+    char *p = e.at(i, i.space, base + uint64_t(i.offset), sizeof(T), l, Atomic);
     T operand = b[l], swap = c[l];
     T old = exchange<T>(p, [&](T v) { return Op::run(v, operand, swap); });
     if (d)
@@ -89,7 +89,7 @@ template <typename Op, typename T> void atomicPacked(Exec &e, const Inst &i) {
   const P *b = e.row<P>(i.op[2]);
   eachLane(e.mask, [&](int l) {
     uint64_t base = i.wide[2] == 8 ? e.row<uint64_t>(i.op[1])[l] : e.row<uint32_t>(i.op[1])[l];
-    char *p = e.at(i, i.space, base + uint64_t(i.offset), 4, l, Exec::Atomic);
+    char *p = e.at(i, i.space, base + uint64_t(i.offset), 4, l, Atomic);
     P operand = b[l];
     P old = exchange<P>(p, [&](P v) { return P{Op::run(v[0], operand[0], v[0]), Op::run(v[1], operand[1], v[1])}; });
     if (d)

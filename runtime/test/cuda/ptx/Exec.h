@@ -4,6 +4,7 @@
 #define SHARDKIT_TEST_CUDA_PTX_EXEC_H
 
 #include "Machine.h"
+#include "Races.h"
 
 #include <bit>
 #include <cstring>
@@ -55,13 +56,6 @@ struct Warp {
   std::vector<std::vector<PendingCopy>> groups[32]; ///< cp.async: the last is open.
 };
 
-/// Who touched a byte of shared memory last.
-struct Touch {
-  uint32_t writeEpoch = 0, readEpoch = 0, writeWarpEpoch = 0, readWarpEpoch = 0;
-  uint16_t writer = 0xffff, reader = 0xffff; ///< 0xfffe: several readers.
-  bool atomic = false;
-};
-
 struct Barrier {
   uint32_t arrived = 0, expected = 0; ///< expected 0: all threads.
   int reduce = -1;
@@ -75,11 +69,12 @@ struct Exec {
   const std::vector<char> *params = nullptr;
   Dim3 grid, block;
   uint32_t bx = 0, by = 0, bz = 0;
+  uint32_t blockIndex = 0; ///< As they run.
   uint32_t dynamicShared = 0, sharedBytes = 0; ///< All of it.
   uint32_t epoch = 1;                          ///< Counts barriers.
   std::vector<char> shared;
   std::vector<uint8_t> sharedWritten;
-  std::vector<Touch> touches;
+  Races sharedRaces{/*perBlock=*/true}, globalRaces{/*perBlock=*/false};
   Barrier barriers[16];
   std::vector<Warp> warps;
 
@@ -111,10 +106,10 @@ struct Exec {
   [[noreturn]] void fault(FaultKind kind, const Inst &inst, int lane, const std::string &what);
 
   /// Host memory of `bytes` bytes at an address; checks all that is checked.
-  enum Access { Read, Write, Atomic };
   char *at(const Inst &inst, Space space, uint64_t address, uint32_t bytes, int lane, Access access);
   char *global(const Inst &inst, uint64_t address, uint32_t bytes, int lane, Access access);
-  void touch(const Inst &inst, uint32_t offset, uint32_t bytes, int lane, Access access);
+  /// For either kind of memory, `where` a byte of it.
+  void checkRaces(Races &races, const Inst &inst, uint64_t where, uint32_t bytes, int lane, Access access);
   void complete(const Inst &inst, int lane, size_t groupsLeft);
 
   void runBlock();

@@ -38,17 +38,19 @@ char *Exec::global(const Inst &inst, uint64_t address, uint32_t bytes, int lane,
     if (!memory->find(address, region)) {
       region = Region();
       fault(FaultKind::Address, inst, lane,
-            std::string(access == Read ? "read" : "write") + " of " + std::to_string(bytes) + " bytes at " +
+            std::string(writes(access) ? "write" : "read") + " of " + std::to_string(bytes) + " bytes at " +
                 hex(address) + ": " + memory->describe(address));
     }
   if (address + bytes > region.end)
     fault(FaultKind::Address, inst, lane,
           std::to_string(bytes) + " bytes at " + hex(address) + " reach beyond the end: " + memory->describe(address));
-  if (access != Read && region.readOnly)
+  if (writes(access) && region.readOnly)
     fault(FaultKind::Address, inst, lane, "write to constant memory at " + hex(address));
+  if (options->races)
+    checkRaces(globalRaces, inst, address, bytes, lane, access);
   uint64_t offset = address - region.begin;
   if (region.written) {
-    if (access == Read) {
+    if (!writes(access)) {
       for (uint32_t i = 0; i < bytes; ++i)
         if (!region.written[offset + i])
           fault(FaultKind::Address, inst, lane,
@@ -60,39 +62,16 @@ char *Exec::global(const Inst &inst, uint64_t address, uint32_t bytes, int lane,
   return region.host + offset;
 }
 
-void Exec::touch(const Inst &inst, uint32_t offset, uint32_t bytes, int lane, Access access) {
-  uint16_t me = uint16_t(thread(lane));
-  auto conflict = [&](uint16_t other, uint32_t otherEpoch, uint32_t otherWarpEpoch) {
-    if (other == 0xffff || other == me || otherEpoch != epoch)
-      return false;
-    return other == 0xfffe || other / 32 != me / 32 || otherWarpEpoch == warp->epoch;
-  };
-  for (uint32_t i = 0; i < bytes; ++i) {
-    Touch &t = touches[offset + i];
-    const char *what = nullptr;
-    if (conflict(t.writer, t.writeEpoch, t.writeWarpEpoch) && !(t.atomic && access == Atomic))
-      what = access == Read ? "read after the write of" : "write after the write of";
-    else if (access != Read && conflict(t.reader, t.readEpoch, t.readWarpEpoch))
-      what = "write after the read of";
-    if (what) {
-      bool read = access != Read && what[12] == 'r';
-      uint16_t other = read ? t.reader : t.writer;
-      fault(FaultKind::Launch, inst, lane,
-            "race in shared memory at byte " + std::to_string(offset + i) + ": " + what + " " +
-                (other == 0xfffe ? "several threads" : "thread " + std::to_string(other)) + " with no barrier between");
-    }
-    if (access == Read) {
-      bool same = t.readEpoch == epoch && t.reader != 0xffff && t.reader != me;
-      t.reader = same ? 0xfffe : me;
-      t.readEpoch = epoch;
-      t.readWarpEpoch = warp->epoch;
-    } else {
-      t.writer = me;
-      t.writeEpoch = epoch;
-      t.writeWarpEpoch = warp->epoch;
-      t.atomic = access == Atomic;
-    }
-  }
+void Exec::checkRaces(Races &races, const Inst &inst, uint64_t where, uint32_t bytes, int lane, Access access) {
+  Toucher who{blockIndex, uint16_t(thread(lane)), epoch, warp->epoch};
+  std::string wrong = races.touch(where, bytes, who, access);
+  if (wrong.empty())
+    return;
+  bool isShared = &races == &sharedRaces;
+  fault(FaultKind::Launch, inst, lane,
+        std::string("race in ") +
+            (isShared ? "shared memory at byte " + std::to_string(where) : "device memory at " + hex(where)) + wrong +
+            (isShared ? "" : ": " + memory->describe(where)));
 }
 
 char *Exec::at(const Inst &inst, Space space, uint64_t address, uint32_t bytes, int lane, Access access) {
@@ -124,14 +103,14 @@ char *Exec::at(const Inst &inst, Space space, uint64_t address, uint32_t bytes, 
                 std::to_string(sharedBytes) + " bytes, from " + hex(kSharedBase) + " on");
     uint32_t offset = uint32_t(address) - kSharedBase;
     if (options->races)
-      touch(inst, offset, bytes, lane, access);
+      checkRaces(sharedRaces, inst, offset, bytes, lane, access);
     if (options->uninitialised) {
-      if (access == Read)
+      if (!writes(access))
         for (uint32_t i = 0; i < bytes; ++i)
           if (!sharedWritten[offset + i])
             fault(FaultKind::Address, inst, lane,
                   "read of shared memory that nothing has written, byte " + std::to_string(offset + i));
-      if (access != Read)
+      if (writes(access))
         memset(sharedWritten.data() + offset, 1, bytes);
     }
     return shared.data() + offset;
@@ -142,7 +121,7 @@ char *Exec::at(const Inst &inst, Space space, uint64_t address, uint32_t bytes, 
     return warp->local.data() + size_t(lane) * warp->localBytes + (address - kLocalBase);
   case Space::Param:
     if (address < kOwnParams) {
-      if (access != Read || address + bytes > params->size())
+      if (writes(access) || address + bytes > params->size())
         fault(FaultKind::Address, inst, lane, "parameter address " + hex(address) + " is out of bounds");
       return const_cast<char *>(params->data()) + address;
     }
@@ -332,14 +311,13 @@ void launch(const Kernel &kernel, Dim3 grid, Dim3 block, uint32_t dynamicShared,
   uint64_t blocks = grid.count();
   for (uint64_t i = 0; i < blocks; ++i) {
     uint64_t b = options.reversed ? blocks - 1 - i : i;
+    exec.blockIndex = uint32_t(i);
     exec.bx = uint32_t(b % grid.x);
     exec.by = uint32_t(b / grid.x % grid.y);
     exec.bz = uint32_t(b / grid.x / grid.y);
     exec.shared.assign(exec.sharedBytes, char(0xff));
     if (options.uninitialised)
       exec.sharedWritten.assign(exec.sharedBytes, 0);
-    if (options.races)
-      exec.touches.assign(exec.sharedBytes, Touch());
     exec.epoch = 1;
     for (Barrier &barrier : exec.barriers)
       barrier = Barrier();

@@ -36,6 +36,7 @@ struct Inst {
   Handler run = nullptr;
   Row guard = kNoRow;
   bool guardNegated = false;
+  bool constant = false; ///< ld.global.nc
   Space space = Space::Generic;
   uint8_t bytes = 0;           ///< Of an element in memory.
   uint8_t count = 1;           ///< Of elements.
@@ -102,7 +103,7 @@ struct DeviceFault : std::runtime_error {
 };
 
 struct Options {
-  bool races = false; ///< Two threads at one byte of shared memory, one writing.
+  bool races = false; ///< Two threads at one byte, one writing, with nothing that orders them.
   bool uninitialised = false;
   bool reversed = false; ///< The last block and warp first.
 };

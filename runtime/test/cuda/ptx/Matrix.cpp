@@ -157,7 +157,7 @@ void ldmatrix(Exec &e, const Inst &i) {
     for (int r = 0; r < 8; ++r) {
       int l = 8 * m + r;
       uint64_t base = i.wide[2] == 8 ? e.row<uint64_t>(i.op[i.count])[l] : e.row<uint32_t>(i.op[i.count])[l];
-      memcpy(matrix[r], e.at(i, i.space, base + uint64_t(i.offset), 16, l, Exec::Read), 16);
+      memcpy(matrix[r], e.at(i, i.space, base + uint64_t(i.offset), 16, l, Read), 16);
     }
     auto *out = e.row<std::array<uint16_t, 2>>(i.op[size_t(m)]);
     for (int l = 0; l < 32; ++l)
@@ -181,7 +181,7 @@ void stmatrix(Exec &e, const Inst &i) {
     for (int r = 0; r < 8; ++r) {
       int l = 8 * m + r;
       uint64_t base = i.wide[2] == 8 ? e.row<uint64_t>(i.op[i.count])[l] : e.row<uint32_t>(i.op[i.count])[l];
-      memcpy(e.at(i, i.space, base + uint64_t(i.offset), 16, l, Exec::Write), matrix[r], 16);
+      memcpy(e.at(i, i.space, base + uint64_t(i.offset), 16, l, Write), matrix[r], 16);
     }
   }
 }

@@ -16,7 +16,7 @@ template <typename T> void load(Exec &e, const Inst &i) {
   uint32_t bytes = uint32_t(sizeof(T)) * i.count;
   Row address = i.op[i.count];
   eachLane(e.mask, [&](int l) {
-    const char *from = e.at(i, i.space, addressOf(e, i, address, l), bytes, l, Exec::Read);
+    const char *from = e.at(i, i.space, addressOf(e, i, address, l), bytes, l, i.constant ? ReadConstant : Read);
     for (size_t k = 0; k < i.count; ++k)
       memcpy(e.row<T>(i.op[k]) + l, from + k * sizeof(T), sizeof(T));
   });
@@ -26,7 +26,7 @@ template <typename T> void loadWide(Exec &e, const Inst &i) {
   uint32_t bytes = uint32_t(sizeof(T)) * i.count;
   Row address = i.op[i.count];
   eachLane(e.mask, [&](int l) {
-    const char *from = e.at(i, i.space, addressOf(e, i, address, l), bytes, l, Exec::Read);
+    const char *from = e.at(i, i.space, addressOf(e, i, address, l), bytes, l, i.constant ? ReadConstant : Read);
     for (size_t k = 0; k < i.count; ++k) {
       T v;
       memcpy(&v, from + k * sizeof(T), sizeof(T));
@@ -38,7 +38,7 @@ template <typename T> void store(Exec &e, const Inst &i) {
   uint32_t bytes = uint32_t(sizeof(T)) * i.count;
   Row address = i.op[i.count];
   eachLane(e.mask, [&](int l) {
-    char *to = e.at(i, i.space, addressOf(e, i, address, l), bytes, l, Exec::Write);
+    char *to = e.at(i, i.space, addressOf(e, i, address, l), bytes, l, Write);
     for (size_t k = 0; k < i.count; ++k) {
       T v = T(readWide(e.row<char>(i.op[k]), i.wide[0], l));
       memcpy(to + k * sizeof(T), &v, sizeof(T));
@@ -78,6 +78,7 @@ void decodeLoadStore(Decoder &d, Inst &inst) {
       d.fail("unknown modifier '." + m + "'");
   }
   inst.space = spaceIn(d);
+  inst.constant = d.has("nc");
   Type t = d.type();
   inst.bytes = uint8_t(bytesOf(t));
   const Operand &value = d.operand(ld ? 0 : 1), &address = d.operand(ld ? 1 : 0);
@@ -134,7 +135,7 @@ void copyAsync(Exec &e, const Inst &i) {
     if (to < kSharedBase || to + i.bytes > kSharedBase + uint64_t(e.sharedBytes))
       e.fault(FaultKind::Address, i, l, "cp.async to an address outside of shared memory");
     if (valid)
-      e.global(i, from, valid, l, Exec::Read);
+      e.global(i, from, valid, l, Read);
     auto &groups = e.warp->groups[l];
     if (groups.empty())
       groups.emplace_back();

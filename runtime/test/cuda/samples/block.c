@@ -68,6 +68,11 @@ KERNEL atomics(int *i32, u64 *u64s, float *f32, double *f64, u32 *m, int n) {
     ;
 }
 
+KERNEL count(int *out) { __atomic_fetch_add(out, 1, __ATOMIC_RELAXED); }
+
+/* Reads `a` as constant. */
+KERNEL copy(float *restrict out, const float *restrict a) { out[TID] = a[TID]; }
+
 KERNEL lanes(u32 *out, const u32 *a) {
   u32 v = a[TID], *o = out + 8 * TID;
   o[0] = __nvvm_shfl_sync_up_i32(-1, v, 3, 0);
