@@ -63,7 +63,7 @@ struct TileGroups : spmd::impl::SpmdCpuTileGroupsBase<TileGroups> {
   /// sees the same part of it per iteration and nothing twice.
   std::optional<Member> join(linalg::LinalgOp op) {
     std::optional<Member> joined;
-    if (op->use_empty())
+    if (op->use_empty() || spmd::target::hasAssertion(op))
       return std::nullopt;
     AffineMap outMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];
     for (OpOperand &use : op->getUses()) {
@@ -93,8 +93,8 @@ struct TileGroups : spmd::impl::SpmdCpuTileGroupsBase<TileGroups> {
   void findGroups(Block &block) {
     for (Operation &operation : llvm::reverse(block)) {
       auto op = dyn_cast<linalg::LinalgOp>(operation);
-      if (!op || !op.hasPureTensorSemantics() || op.hasDynamicShape() || isa<linalg::FillOp>(operation) ||
-          !isa<TilingInterface>(operation))
+      if (!op || !op.hasPureTensorSemantics() || op->getNumResults() == 0 || op.hasDynamicShape() ||
+          isa<linalg::FillOp>(operation) || !isa<TilingInterface>(operation))
         continue;
       std::optional<Member> member;
       if (op->getNumResults() == 1)

@@ -320,8 +320,7 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
         func::CallOp::create(b, loc, declare(b, name, types, i32), args);
       } else if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
         auto callee = declare(b, "sk_assert", {ptr, i32, ptr}, i32);
-        std::string place = spmd::getLocationText(loc);
-        Value message = text(b, loc, (place.empty() ? "" : place + ": ") + assertion.getMsg().str());
+        Value message = text(b, loc, getText(assertion));
         Value holds = arith::ExtUIOp::create(b, loc, i32, assertion.getArg());
         func::CallOp::create(b, loc, callee, ValueRange{context, holds, message});
       } else if (isa<StartOp, DoneOp>(op)) {
@@ -330,6 +329,12 @@ struct Calls : spmd::impl::SpmdTargetCallsBase<Calls> {
         func::CallOp::create(b, loc, callee,
                              ValueRange{context, constant(op->getAttrOfType<IntegerAttr>("id").getInt()),
                                         getPointer(b, loc, op->getOperand(0)), getPointer(b, loc, op->getOperand(1))});
+      } else if (auto said = dyn_cast<TextOp>(op)) {
+        op->replaceAllUsesWith(ValueRange{text(b, loc, said.getText())});
+      } else if (isa<FailureWordOp>(op)) {
+        Value slot = LLVM::AllocaOp::create(b, loc, ptr, ptr, constant(1), 8);
+        func::CallOp::create(b, loc, declare(b, "sk_failure_word", {ptr, ptr}, i32), ValueRange{context, slot});
+        op->replaceAllUsesWith(ValueRange{LLVM::LoadOp::create(b, loc, ptr, slot)});
       } else if (auto coordinate = dyn_cast<CoordinateOp>(op)) {
         auto callee = declare(b, "sk_coordinate", {ptr, i64, i64}, i64);
         auto call = func::CallOp::create(

@@ -10,6 +10,7 @@ namespace mlir::spmd {
 } // namespace mlir::spmd
 
 using namespace mlir;
+using namespace mlir::spmd;
 
 /// Rough cost of one iteration in simple operations; loads are counted apart.
 static int64_t bodyCost(linalg::LinalgOp op) {
@@ -46,7 +47,7 @@ static int64_t inputElements(linalg::LinalgOp op) {
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
   auto consumer = dyn_cast<linalg::LinalgOp>(operand->getOwner());
-  if (!producer || !consumer)
+  if (!producer || !consumer || target::hasAssertion(producer))
     return false;
   int64_t cost = bodyCost(producer);
   // A broadcast, a move or a constant: computing it costs no more than reading.

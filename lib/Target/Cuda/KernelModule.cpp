@@ -81,6 +81,50 @@ static bool isWritten(BlockArgument parameter) {
   return false;
 }
 
+/// The failure word, which the function asks for once.
+static Value getFailureWord(func::FuncOp func) {
+  for (auto known : func.getBody().front().getOps<spmd::target::FailureWordOp>())
+    return known;
+  OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
+  return spmd::target::FailureWordOp::create(b, func.getLoc(), LLVM::LLVMPointerType::get(func.getContext()));
+}
+
+/// What does not hold in a kernel: the thread that finds it says so in the failure word, and ends. Adds to the kernel's
+/// parameters, and to `arguments` what they are for the host.
+static void lowerAssertions(gpu::GPUFuncOp kernel, OpBuilder &host, SmallVectorImpl<Value> &arguments) {
+  SmallVector<cf::AssertOp> assertions;
+  kernel.walk([&](cf::AssertOp op) { assertions.push_back(op); });
+  if (assertions.empty())
+    return;
+  auto pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+  auto add = [&](Value argument) -> Value {
+    unsigned index = arguments.size();
+    arguments.push_back(argument);
+    (void)kernel.insertArgument(index, pointer, {}, kernel.getLoc());
+    return kernel.getArgument(index);
+  };
+  Value word = add(getFailureWord(host.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>()));
+  std::map<std::string, Value> texts;
+  for (cf::AssertOp op : assertions) {
+    Location loc = op.getLoc();
+    std::string said = spmd::target::getText(op);
+    Value &text = texts[said];
+    if (!text)
+      text = add(spmd::target::TextOp::create(host, loc, pointer, said));
+    OpBuilder b(op);
+    Value fails = arith::XOrIOp::create(b, loc, op.getArg(), arith::ConstantIntOp::create(b, loc, 1, 1));
+    auto guard = scf::IfOp::create(b, loc, fails, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(guard.thenBlock());
+    Value none = LLVM::ZeroOp::create(b, loc, pointer);
+    LLVM::AtomicCmpXchgOp::create(b, loc, word, none, text, LLVM::AtomicOrdering::monotonic,
+                                  LLVM::AtomicOrdering::monotonic);
+    LLVM::InlineAsmOp::create(b, loc, TypeRange(), ValueRange(), "exit;", "", /*has_side_effects=*/true,
+                              /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+                              ArrayAttr());
+    op.erase();
+  }
+}
+
 void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &shape, Body body, ValueRange others) {
   // What it uses: parameters, and values to compute again in program order.
   SetVector<Value> above(others.begin(), others.end());
@@ -161,6 +205,7 @@ void KernelModule::replace(Operation *op, StringRef name, const LaunchShape &sha
     b.clone(*def, mapping);
   body(b, mapping);
   gpu::ReturnOp::create(b, loc);
+  lowerAssertions(kernel, host, arguments);
 
   bool own =
       llvm::all_of(arguments, [](Value value) { return !isa<MemRefType>(value.getType()) || isOwn(rootOf(value)); });

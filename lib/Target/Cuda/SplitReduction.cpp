@@ -126,13 +126,14 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
     begin = arith::MulIOp::create(b, loc, blockPart, index(share));
     end = arith::MinUIOp::create(b, loc, arith::AddIOp::create(b, loc, begin, index(share)), end);
   }
-  Value id = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, block, index(results)), lane);
+  Value firstResult = arith::MulIOp::create(b, loc, block, index(results));
+  Value id = arith::AddIOp::create(b, loc, firstResult, lane);
   Value count = getValueOrCreateConstantIndexOp(b, loc, countPieces(b, op, split.pieces));
   Value isReal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, id, count);
 
-  // Threads without a result take no terms, but meet the others.
+  // Threads without a result meet the others: they look at what one of these has, since other blocks may write theirs.
   PieceEmitter emitter(op, split.pieces);
-  Value safe = arith::SelectOp::create(b, loc, isReal, id, index(0));
+  Value safe = arith::SelectOp::create(b, loc, isReal, id, firstResult);
   emitter.choosePiece(b, safe);
   SmallVector<Value> sums;
   Value first = arith::AddIOp::create(b, loc, begin, part);

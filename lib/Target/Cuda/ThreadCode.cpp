@@ -38,7 +38,8 @@ Pieces spmd::cuda::getPieces(linalg::LinalgOp op) {
   Pieces pieces;
   auto iterators = op.getIteratorTypesArray();
   auto maps = op.getIndexingMapsArray();
-  AffineMap out = maps[op.getNumDpsInputs()];
+  // An op that only states something has no result.
+  AffineMap out = op.getNumDpsInits() ? maps[op.getNumDpsInputs()] : AffineMap::get(op.getContext());
   auto isParallel = [&](unsigned loop) { return iterators[loop] == utils::IteratorType::parallel; };
   for (AffineExpr expr : out.getResults())
     if (auto dim = dyn_cast<AffineDimExpr>(expr))

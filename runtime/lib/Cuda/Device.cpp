@@ -24,6 +24,11 @@ Status Device::Impl::start() {
     SK_RETURN_IF_ERROR(check(driver.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), "a stream"));
   for (CUevent *event : {&computed, &communicated, &uploaded[0], &uploaded[1]})
     SK_RETURN_IF_ERROR(check(driver.cuEventCreate(event, CU_EVENT_DISABLE_TIMING), "an event"));
+  // With unified addresses, which every GPU of today has, it has one address for both sides.
+  void *memory = nullptr;
+  SK_RETURN_IF_ERROR(check(driver.cuMemHostAlloc(&memory, sizeof *failure, CU_MEMHOSTALLOC_PORTABLE), "pinned memory"));
+  failure = static_cast<const char **>(memory);
+  *failure = nullptr;
   mover = std::make_unique<DeviceMover>(*this);
   contractions = std::make_unique<Contractions>(*this);
   attention = std::make_unique<Attention>(*this);
@@ -43,6 +48,8 @@ Device::Impl::~Impl() {
   mover.reset();
   for (CUdeviceptr memory : chunks)
     driver.cuMemFree(memory);
+  if (failure)
+    driver.cuMemFreeHost(failure);
   for (CUevent event : {computed, communicated, uploaded[0], uploaded[1]})
     if (event)
       driver.cuEventDestroy(event);
@@ -194,7 +201,9 @@ Status Device::download(void *to, const void *from, int64_t bytes) {
   if (bytes)
     SK_RETURN_IF_ERROR(
         impl_->driver.check(impl_->driver.cuMemcpyDtoHAsync(to, address(from), size_t(bytes), impl_->compute), what));
-  return impl_->driver.check(impl_->driver.cuStreamSynchronize(impl_->compute), what);
+  const CUresult result = impl_->driver.cuStreamSynchronize(impl_->compute);
+  SK_RETURN_IF_ERROR(impl_->takeFailure());
+  return impl_->driver.check(result, what);
 }
 
 Status Device::markUploads(int slot) { return impl_->mark(impl_->uploaded[slot], impl_->compute); }
@@ -334,6 +343,13 @@ Status Device::read(void *to, const void *from, int64_t bytes) {
 
 Expected<const void *> Device::constant(const void *host, int64_t bytes) {
   return impl_->programs.constant(impl_->aside, host, bytes);
+}
+
+void *Device::failureWord() { return impl_->failure; }
+
+Status Device::Impl::takeFailure() {
+  const char *text = __atomic_exchange_n(failure, nullptr, __ATOMIC_ACQUIRE);
+  return text ? invalid(text) : Status();
 }
 
 /// "product 32 x 2048 x 2048 x 128 bf16": batch, rows, columns and what is added up.
@@ -528,6 +544,7 @@ Status Device::wait(const World *world) {
           std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
     }
+    SK_RETURN_IF_ERROR(impl_->takeFailure()); // Whatever has come of it.
     SK_RETURN_IF_ERROR(driver.check(
         result, impl_->placed(impl_->lastKernel.empty() ? "waiting for it"
                                                         : "waiting for it after kernel '" + impl_->lastKernel + "'")));

@@ -109,6 +109,8 @@ struct Device::Impl {
   /// cuMemAlloc, once more without what the pool keeps where there is no room.
   CUresult allocate(CUdeviceptr *memory, size_t bytes);
   Status checkAllocation(CUresult result, int64_t bytes, const std::function<Status(int64_t)> &describe);
+  /// What a kernel has said in the failure word, which is clear again.
+  Status takeFailure();
   std::string placed(const std::string &what) const { return gpu.name + ": " + what; }
   /// `call`, which gives the program's stream something to do; in the profile under `name()`.
   template <typename Name, typename Call> Status timed(Name &&name, Call &&call) {
@@ -159,8 +161,9 @@ struct Device::Impl {
   int64_t chunkLeft = 0;
   std::vector<CUdeviceptr> chunks;
 
-  std::string lastKernel; ///< For errors that come later.
-  bool hasHost = false;   ///< Since the last record() started.
+  const char **failure = nullptr; ///< The failure word, in pinned memory.
+  std::string lastKernel;         ///< For errors that come later.
+  bool hasHost = false;           ///< Since the last record() started.
   bool isCapturing = false;
   Status captureFailure; ///< The first one, while it is recorded.
   struct Recorded {

@@ -286,6 +286,13 @@ int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes, const void
   });
 }
 
+int32_t sk_failure_word(sk_context *ctx, void **to) {
+  return onDevice(ctx, "sk_failure_word", [&](cuda::Device &device) -> Status {
+    *to = device.failureWord();
+    return {};
+  });
+}
+
 int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void *q, const void *k, const void *v,
                      void *out, const void *const *operands) {
   return onDevice(ctx, "sk_attention",

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -39,6 +40,11 @@ void registerCommonTarget(DialectRegistry &registry);
 
 /// Address of the first element of a memref, as an LLVM pointer.
 Value getPointer(OpBuilder &b, Location loc, Value buffer);
+
+/// Whether the body states something (cf.assert): an op that is computed once, where it stands.
+bool hasAssertion(linalg::LinalgOp op);
+/// What is said where it does not hold: "model.mlir:12:8: index must be smaller than dim size".
+std::string getText(cf::AssertOp op);
 
 /// Upstream's passes from tosa to linalg on tensors, for both sides of a
 /// comparison, on modules for which prepareTosa says that they have tosa ops. Scatters

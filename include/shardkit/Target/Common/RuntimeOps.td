@@ -4,6 +4,7 @@
 #define SHARDKIT_TARGET_COMMON_RUNTIMEOPS_TD
 
 include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
+include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -177,6 +178,19 @@ def SpmdRt_CoordinateOp : Op<SpmdRt_Dialect, "coordinate", [Pure]> {
   let arguments = (ins I64Attr:$stride, I64Attr:$size);
   let results = (outs Index:$result);
   let assemblyFormat = "$stride $size attr-dict";
+}
+
+def SpmdRt_TextOp : Op<SpmdRt_Dialect, "text", [Pure]> {
+  let summary = "The address of a text of the host, which ends with 0";
+  let arguments = (ins StrAttr:$text);
+  let results = (outs LLVM_AnyPointer:$address);
+  let assemblyFormat = "$text attr-dict `:` type($address)";
+}
+
+def SpmdRt_FailureWordOp : Op<SpmdRt_Dialect, "failure_word"> {
+  let summary = "The address of the word where kernels say what does not hold: sk_failure_word";
+  let results = (outs LLVM_AnyPointer:$address);
+  let assemblyFormat = "attr-dict `:` type($address)";
 }
 
 #endif // SHARDKIT_TARGET_COMMON_RUNTIMEOPS_TD

@@ -69,7 +69,7 @@ struct Exec {
   const std::vector<char> *params = nullptr;
   Dim3 grid, block;
   uint32_t bx = 0, by = 0, bz = 0;
-  uint32_t blockIndex = 0; ///< As they run.
+  uint32_t blockIndex = 0;                     ///< As they run.
   uint32_t dynamicShared = 0, sharedBytes = 0; ///< All of it.
   uint32_t epoch = 1;                          ///< Counts barriers.
   std::vector<char> shared;

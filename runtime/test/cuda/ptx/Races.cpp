@@ -49,8 +49,8 @@ std::string Races::touch(uint64_t address, uint32_t bytes, const Toucher &who, A
       t.constant |= access == ReadConstant;
       const bool known = t.reader.thread != Toucher::kNobody, sameBlock = t.reader.block == who.block;
       t.severalBlocks |= known && !sameBlock;
-      t.severalThreads = known && sameBlock && t.reader.epoch == who.epoch &&
-                         (t.severalThreads || t.reader.thread != who.thread);
+      t.severalThreads =
+          known && sameBlock && t.reader.epoch == who.epoch && (t.severalThreads || t.reader.thread != who.thread);
       t.reader = who;
     } else {
       t.writer = who;

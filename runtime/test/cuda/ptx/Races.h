@@ -18,7 +18,7 @@ inline bool writes(Access access) { return access >= Write; }
 /// A thread, and how often what it waits with has been in order.
 struct Toucher {
   static constexpr uint16_t kNobody = 0xffff;
-  uint32_t block = 0;     ///< Of the grid, counted as it runs.
+  uint32_t block = 0; ///< Of the grid, counted as it runs.
   uint16_t thread = kNobody;
   uint32_t epoch = 0;     ///< Barriers of its block so far.
   uint32_t warpEpoch = 0; ///< Synchronisations of its warp so far.

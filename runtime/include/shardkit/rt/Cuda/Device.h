@@ -86,6 +86,7 @@ public:
   Status launch(const sk_kernel *kernel, int64_t x, int64_t y, int64_t z, void *const *args);
   Status read(void *to, const void *from, int64_t bytes);
   Expected<const void *> constant(const void *host, int64_t bytes);
+  void *failureWord();
   Status contract(const sk_contraction *desc, const void *a, const void *b, void *c);
   Status contractFused(const sk_fused_contraction *desc, const void *a, const void *b, void *c, const void *first,
                        const void *second);
@@ -122,7 +123,8 @@ public:
   /// and buffers: buffers that never come again shall not be remembered for ever.)
   int32_t record(sk_program program, void *const *args, size_t numArgs, void *const *results, size_t numResults,
                  void *arena, const std::function<int32_t()> &run, Status &status);
-  /// Waits for all of it. Returns early, with no error, when `world` fails.
+  /// Waits for all of it. Returns early, with no error, when `world` fails. What kernels have found not to hold is
+  /// an error.
   Status wait(const World *world = nullptr);
 
 private:

@@ -1,0 +1,16 @@
+//===- Assertions.cpp - What programs state while they run ----------------===//
+
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Target/Common/Passes.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+bool target::hasAssertion(linalg::LinalgOp op) {
+  return op->walk([](cf::AssertOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+std::string target::getText(cf::AssertOp op) {
+  std::string place = getLocationText(op.getLoc());
+  return (place.empty() ? "" : place + ": ") + op.getMsg().str();
+}
