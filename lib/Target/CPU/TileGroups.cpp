@@ -96,6 +96,9 @@ struct TileGroups : spmd::impl::SpmdCpuTileGroupsBase<TileGroups> {
       if (!op || !op.hasPureTensorSemantics() || op->getNumResults() == 0 || op.hasDynamicShape() ||
           isa<linalg::FillOp>(operation) || !isa<TilingInterface>(operation))
         continue;
+      // Upstream's tiling fails on loops that do not run.
+      if (llvm::is_contained(op.getStaticLoopRanges(), 0))
+        continue;
       std::optional<Member> member;
       if (op->getNumResults() == 1)
         member = join(op);
