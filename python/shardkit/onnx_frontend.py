@@ -13,6 +13,8 @@ import numpy as np
 from .errors import ShardKitError, require
 from .lowered import annotate
 from .model import Argument, Model, Result
+from .onnx_constants import fold_constants
+from .onnx_nodes import expand_nodes, rewrite_nodes
 from .tools import find_tool, find_torch_mlir_opt, run_tool
 
 _LOWERING = [
@@ -45,7 +47,8 @@ def import_onnx(path: str | Path, *, locations: bool = True) -> Model:
     graph = model.graph
 
     # Weights are arguments.
-    weights = {i.name: numpy_helper.to_array(i) for i in graph.initializer if i.data_type in _FLOATS}
+    sizes = {name for node in graph.node if node.op_type in ("Resize", "Upsample") for name in node.input[1:]}
+    weights = {i.name: numpy_helper.to_array(i) for i in graph.initializer if i.data_type in _FLOATS and i.name not in sizes}
     given = {v.name for v in graph.input}
     for initializer in [i for i in graph.initializer if i.name in weights]:
         if initializer.name not in given:  # older models list them among the inputs
@@ -54,10 +57,10 @@ def import_onnx(path: str | Path, *, locations: bool = True) -> Model:
     for initializer in graph.initializer:  # constants that older models list as inputs
         for value in [v for v in graph.input if v.name == initializer.name]:
             graph.input.remove(value)
+    model = _fold(model, str(path))
     try:
-        model = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
         onnx.checker.check_model(model)
-    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
+    except onnx.checker.ValidationError as error:
         raise ShardKitError(f"error: {path}: {str(error).splitlines()[0]}") from None
     graph = model.graph
     arguments = [_describe(v, v.name in weights, "input") for v in graph.input]
@@ -149,8 +152,41 @@ def _drop_distribution(model: Any) -> dict[str, tuple[str, list[int], list[int]]
     return specs
 
 
+def _fold(model: Any, path: str) -> Any:
+    import onnx
+
+    try:
+        return fold_constants(model)
+    except onnx.shape_inference.InferenceError as error:
+        raise ShardKitError(f"error: {path}: {str(error).splitlines()[0]}") from None
+
+
 def _lower(model: Any, path: str) -> str:
-    """Linalg in generic form."""
+    """Linalg in generic form. An op that torch-mlir does not lower and that ONNX defines by others becomes these."""
+    import onnx
+
+    expanded: set[str] = set()
+    while True:
+        model = _fold(rewrite_nodes(model), path)
+        for node in model.graph.node:  # what errors and locations name
+            node.name = node.name or next(filter(None, node.output), "")
+        try:
+            return _lower_nodes(model, path)
+        except _NotLowered as error:
+            more = None if error.op_type in expanded else expand_nodes(model, error.op_type)
+            if more is None:
+                raise
+            expanded.add(error.op_type)
+            model = more
+
+
+class _NotLowered(ShardKitError):
+    def __init__(self, message: str, op_type: str | None):
+        super().__init__(message)
+        self.op_type = op_type
+
+
+def _lower_nodes(model: Any, path: str) -> str:
     import onnx
     from torch_mlir import ir
     from torch_mlir.dialects import torch as torch_dialect
@@ -172,9 +208,20 @@ def _lower(model: Any, path: str) -> str:
     try:
         return run_tool([find_torch_mlir_opt(), *_LOWERING, "--mlir-print-op-generic", "--mlir-print-debuginfo"], text)
     except ShardKitError as error:
-        found = re.search(r"failed to legalize operation '([\w.]+)'[^\n]*", str(error))
-        node = re.search(r'name = "onnx\.([\w.]+)"', str(error))
-        what = f"node {node[1]}" if node else found[1] if found else "a node"
-        raise ShardKitError(
-            f"error: {path}: {what} has no lowering to linalg, expected nodes that have one: replace it before exporting"
-        ) from None
+        raise _describe_failure(model, path, str(error)) from None
+
+
+def _describe_failure(model: Any, path: str, message: str) -> _NotLowered:
+    """Of what torch-mlir says: which node it is, and why where that is more than that it is left."""
+    found = re.search(r'error: (?:loc\("([^"]*)"\): )?([^\n]*)', message)
+    name, why = (found[1], found[2]) if found else (None, "torch-mlir-opt has ended without a message")
+    node = next((n for n in model.graph.node if n.name == name), None)
+    operator = re.search(r'name = "onnx\.([\w.]+)"', message)
+    op_type = operator[1] if operator else node.op_type if node else None
+    illegal = re.search(r"failed to legalize operation '([\w.]+)'", why)
+    what = f"node {op_type}" if op_type else illegal[1] if illegal else "a node"
+    what += f' "{name}"' if name else ""
+    why = "" if illegal else f" ({why})"
+    return _NotLowered(
+        f"error: {path}: {what} has no lowering to linalg{why}, expected nodes that have one: replace it before exporting", op_type
+    )

@@ -23,14 +23,14 @@ def value(name, shape, kind=TensorProto.FLOAT):
     return helper.make_tensor_value_info(name, kind, shape)
 
 
-def write(nodes, inputs, outputs, constants, functions=()):
+def write(nodes, inputs, outputs, constants, functions=(), version=18):
     """A file whose larger initialisers are in a file beside it."""
     initializers = [numpy_helper.from_array(v, n) for n, v in constants.items()]
-    opsets = [helper.make_opsetid(*o) for o in (("", 18), ("own", 1), ("com.microsoft", 1))]
+    opsets = [helper.make_opsetid(*o) for o in (("", version), ("own", 1), ("com.microsoft", 1))]
     graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
-    model = helper.make_model(graph, opset_imports=opsets, functions=functions, ir_version=9)
+    model = helper.make_model(graph, opset_imports=opsets, functions=functions, ir_version=10 if version > 18 else 9)
     path = Path(tempfile.mkdtemp(), "model.onnx")
-    onnx.save_model(model, path, save_as_external_data=True, location="weights.bin", size_threshold=64)
+    onnx.save_model(model, path, save_as_external_data=True, location="weights.bin", size_threshold=256)
     return path
 
 
@@ -84,6 +84,54 @@ def test_convolution():
         [value("x", [2, 3, 8, 8])], [value("y", [2, 5])], {"w": normal(6, 3, 3, 3), "b": normal(6), "g": normal(5, 24)},
     )  # fmt: skip
     compare(path, normal(2, 3, 8, 8))
+
+
+def test_decoder():
+    """Ops that ONNX makes of others (RMSNormalization, RotaryEmbedding, Attention with a cache), and shapes that the graph computes."""
+    angles = np.arange(6)[:, None] * 0.3 ** np.arange(4)
+    path = write(
+        [
+            node("RMSNormalization", ["x", "gain"], ["n"], axis=-1),
+            *(node("MatMul", ["n", f"w{c}"], [c]) for c in "qkv"),
+            *(node("RotaryEmbedding", [c, "cos", "sin", "places"], [f"{c}_r"], num_heads=h) for c, h in (("q", 4), ("k", 2))),
+            node("Shape", ["past"], ["shape"]), node("Gather", ["shape", "heads"], ["h"]), node("Concat", ["batch", "rows", "h", "eight"], ["four"], axis=0),
+            *(node("Reshape", [f"{c}", "four"], [f"{c}_s"]) for c in ("k_r", "v")),
+            *(node("Transpose", [f"{c}_s"], [f"{c}_t"], perm=[0, 2, 1, 3]) for c in ("k_r", "v")),
+            node("Reshape", ["q_r", "queries"], ["q_s"]), node("Transpose", ["q_s"], ["q_t"], perm=[0, 2, 1, 3]),
+            node("Attention", ["q_t", "k_r_t", "v_t", "", "past", "values"], ["a", "keys_out", "values_out"], is_causal=1),
+            node("Transpose", ["a"], ["a_t"], perm=[0, 2, 1, 3]), node("Reshape", ["a_t", "joined"], ["b"]),
+            node("Add", ["b", "x"], ["y"]),
+        ],
+        [value("x", [2, 3, 32]), value("past", [2, 2, 3, 8]), value("values", [2, 2, 3, 8])],
+        [value("y", [2, 3, 32]), value("keys_out", [2, 2, 6, 8]), value("values_out", [2, 2, 6, 8])],
+        {
+            "gain": normal(32), "wq": normal(32, 32), "wk": normal(32, 16), "wv": normal(32, 16), "cos": np.float32(np.cos(angles)),
+            "sin": np.float32(np.sin(angles)), "places": np.int64([[3, 4, 5]] * 2), "heads": np.int64([1]), "batch": np.int64([2]),
+            "rows": np.int64([-1]), "eight": np.int64([8]), "queries": np.int64([2, 3, 4, 8]), "joined": np.int64([0, 0, -1]),
+        },
+        version=24,
+    )  # fmt: skip
+    compare(path, normal(2, 3, 32), normal(2, 2, 3, 8), normal(2, 2, 3, 8))
+
+
+def test_rewritten():
+    """Nodes that torch-mlir lowers in one form only, or wrongly."""
+    path = write(
+        [
+            node("DequantizeLinear", ["q", "scale", "zero"], ["d"], axis=1), node("LpNormalization", ["d"], ["l"], axis=-1),
+            node("Slice", ["l", "starts", "ends", "axes", "steps"], ["s"]), node("MatMul", ["s", "vector"], ["m"]),
+            node("ReduceMin", ["m"], ["least"], keepdims=0),
+        ],
+        [value("q", [2, 3, 5], TensorProto.UINT8), value("zero", [3], TensorProto.UINT8)],
+        [value("d", [2, 3, 5]), value("l", [2, 3, 5]), value("s", [2, 2, 5]), value("m", [2, 2]), value("least", [])],
+        {
+            "scale": np.float32([0.5, 2, 3]), "starts": np.int64([3]), "ends": np.int64([-9]), "axes": np.int64([1]),
+            "steps": np.int64([-2]), "vector": normal(5),
+        },
+        version=21,
+    )  # fmt: skip
+    q = RNG.integers(0, 256, (2, 3, 5)).astype(np.uint8)
+    compare(path, q, np.uint8([250, 3, 128]))
 
 
 def test_specs():

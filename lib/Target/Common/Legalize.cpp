@@ -63,6 +63,26 @@ static bool isSupportedOp(Operation *op, bool expands) {
   return dialects.contains(dialect);
 }
 
+/// A slice that the program always takes, whose places are known and not all within the whole: what is there is another
+/// value's.
+static LogicalResult checkSlice(OffsetSizeAndStrideOpInterface slice, RankedTensorType whole) {
+  if (!isa<func::FuncOp>(slice->getParentOp()))
+    return success();
+  for (auto [d, offset, size, stride] :
+       llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes(), slice.getMixedStrides())) {
+    std::optional<int64_t> first = getConstantIntValue(offset), count = getConstantIntValue(size),
+                           step = getConstantIntValue(stride);
+    if (!first || !count || !step || *count == 0 || whole.isDynamicDim(d))
+      continue;
+    int64_t last = *first + (*count - 1) * *step;
+    if (std::min(*first, last) < 0 || std::max(*first, last) >= whole.getDimSize(d))
+      return slice->emitError("the slice goes from ")
+             << *first << " to " << last << " in dim " << d << ", expected places from 0 to " << whole.getDimSize(d) - 1
+             << " of " << whole;
+  }
+  return success();
+}
+
 static LogicalResult checkSupported(func::FuncOp func, bool expands) {
   if (!func.getBody().hasOneBlock())
     return func.emitError("function '") << func.getSymName()
@@ -89,6 +109,11 @@ static LogicalResult checkSupported(func::FuncOp func, bool expands) {
     for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
       if (failed(checkType(op, type)))
         return WalkResult::interrupt();
+    if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op);
+        extract && failed(checkSlice(extract, extract.getSourceType())))
+      return WalkResult::interrupt();
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op); insert && failed(checkSlice(insert, insert.getDestType())))
+      return WalkResult::interrupt();
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
