@@ -9,7 +9,7 @@ from .errors import ShardKitError
 
 def expand_nodes(model: Any, op_type: str | None) -> Any | None:
     """The model with what ONNX says an op is made of in place of its nodes, for this opset and these inputs; None where it says
-    nothing."""
+    that of no node."""
     import onnx
     from onnx.inliner import inline_local_functions
 
@@ -18,18 +18,19 @@ def expand_nodes(model: Any, op_type: str | None) -> Any | None:
         return None
     types = {v.name: v.type for v in [*model.graph.input, *model.graph.value_info, *model.graph.output]}
     types |= {i.name: onnx.helper.make_tensor_type_proto(i.data_type, i.dims) for i in model.graph.initializer}
-    model.opset_import.append(onnx.helper.make_opsetid(_DOMAIN, 1))
     for number, node in enumerate(model.graph.node):
-        if node.op_type != op_type or node.domain not in ("", "ai.onnx"):
-            continue
-        body = _body_of(node, version, types)
+        body = _body_of(node, version, types) if node.op_type == op_type and node.domain in ("", "ai.onnx") else None
         if body is None:
-            return None
+            continue
         body.domain, body.name = _DOMAIN, f"{op_type}_{number}"
         del body.opset_import[:]
         body.opset_import.append(onnx.helper.make_opsetid("", version))
         node.domain, node.op_type = body.domain, body.name
         model.functions.append(body)
+    if not model.functions:
+        return None
+    if all(o.domain != _DOMAIN for o in model.opset_import):
+        model.opset_import.append(onnx.helper.make_opsetid(_DOMAIN, 1))
     return inline_local_functions(model)
 
 
@@ -258,7 +259,7 @@ def _aligns_to_fractions(graph: _Graph, node: Any) -> bool:
     return any(size * scale % 1 for size, scale in zip(shape[-len(scales) :], scales))
 
 
-# These are expanded although torch-mlir has a lowering: it makes dims of unknown size, or divides by a count of 0.
+# These are expanded although torch-mlir has a lowering: it makes dims of unknown size, or divides by 0.
 _EXPANDED = ("CenterCropPad", "SoftmaxCrossEntropyLoss")
 
 _REWRITES: dict[str, Callable[[_Graph, Any], list[Any]]] = {

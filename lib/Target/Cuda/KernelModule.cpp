@@ -115,9 +115,7 @@ static void lowerAssertions(gpu::GPUFuncOp kernel, OpBuilder &host, SmallVectorI
     Value fails = arith::XOrIOp::create(b, loc, op.getArg(), arith::ConstantIntOp::create(b, loc, 1, 1));
     auto guard = scf::IfOp::create(b, loc, fails, /*withElseRegion=*/false);
     b.setInsertionPointToStart(guard.thenBlock());
-    Value none = LLVM::ZeroOp::create(b, loc, pointer);
-    LLVM::AtomicCmpXchgOp::create(b, loc, word, none, text, LLVM::AtomicOrdering::monotonic,
-                                  LLVM::AtomicOrdering::monotonic);
+    LLVM::StoreOp::create(b, loc, text, word, /*alignment=*/8, /*isVolatile=*/true);
     LLVM::InlineAsmOp::create(b, loc, TypeRange(), ValueRange(), "exit;", "", /*has_side_effects=*/true,
                               /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
                               ArrayAttr());

@@ -157,10 +157,10 @@ SK_EXPORT int32_t sk_copy(sk_context *ctx, void *to, const void *from, int64_t b
  * control flow. */
 SK_EXPORT int32_t sk_read(sk_context *ctx, void *to_host, const void *from_device, int64_t bytes);
 
-/* A word of 8 bytes, 0 at first, that the device sees too. A kernel that finds that something does not hold puts the
- * address of a text about it there if there still is 0 (the text is the host's: the kernel gets it as an argument), and
- * that thread ends. When the host next waits for the device (sk_read, the end of the step) the run ends with that text.
- */
+/* A word of 8 bytes, 0 at first, in host memory that the device sees too. A thread of a
+ * kernel that finds that something does not hold stores the address of a text about it
+ * there (the text is the host's: the kernel gets it as an argument) and ends. When the host
+ * next waits for the device (sk_read, the end of the step) the run ends with that text. */
 SK_EXPORT int32_t sk_failure_word(sk_context *ctx, void **device);
 
 #define SK_MAX_ADDED 2

@@ -37,6 +37,7 @@ struct Inst {
   Row guard = kNoRow;
   bool guardNegated = false;
   bool constant = false; ///< ld.global.nc
+  bool strong = false;   ///< st.volatile, st.relaxed, st.release
   Space space = Space::Generic;
   uint8_t bytes = 0;           ///< Of an element in memory.
   uint8_t count = 1;           ///< Of elements.

@@ -38,7 +38,7 @@ template <typename T> void store(Exec &e, const Inst &i) {
   uint32_t bytes = uint32_t(sizeof(T)) * i.count;
   Row address = i.op[i.count];
   eachLane(e.mask, [&](int l) {
-    char *to = e.at(i, i.space, addressOf(e, i, address, l), bytes, l, Write);
+    char *to = e.at(i, i.space, addressOf(e, i, address, l), bytes, l, i.strong ? Atomic : Write);
     for (size_t k = 0; k < i.count; ++k) {
       T v = T(readWide(e.row<char>(i.op[k]), i.wide[0], l));
       memcpy(to + k * sizeof(T), &v, sizeof(T));
@@ -79,6 +79,7 @@ void decodeLoadStore(Decoder &d, Inst &inst) {
   }
   inst.space = spaceIn(d);
   inst.constant = d.has("nc");
+  inst.strong = d.has("volatile") || d.has("relaxed") || d.has("release");
   Type t = d.type();
   inst.bytes = uint8_t(bytesOf(t));
   const Operand &value = d.operand(ld ? 0 : 1), &address = d.operand(ld ? 1 : 0);

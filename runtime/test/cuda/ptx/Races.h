@@ -11,7 +11,8 @@
 
 namespace shardkit::emu {
 
-/// What a thread does with memory. What is read as constant (`ld.global.nc`) may not be written by the kernel at all.
+/// What a thread does with memory. What is read as constant (`ld.global.nc`) may not be written by the kernel at all;
+/// strong stores (`st.volatile`, `st.relaxed`) count as atomic.
 enum Access { Read, ReadConstant, Write, Atomic };
 inline bool writes(Access access) { return access >= Write; }
 
