@@ -2,9 +2,8 @@
 // holds changes no result. On emulated devices, in several orders, recorded as graphs, and in processes.
 // REQUIRES: shard-compile, shard-run, emulated-cuda
 // RUN: split-file --leading-lines %s %t
-// RUN: shard-compile %t/holds.mlir -o %t/holds --target=cuda --with-reference
-// RUN: %on-emulated-cuda env SK_EMU_RACES=1 shard-run %t/holds --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=HOLDS
-// RUN: %on-emulated-cuda env SK_EMU_LAZY=2 shard-run %t/holds --random-inputs=2 --verify=exact --repeat=4 | FileCheck %s --check-prefix=HOLDS
+// RUN: %on-emulated-cuda env SK_EMU_RACES=1 shard-run %t/holds.mlir --target=cuda --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=HOLDS
+// RUN: %on-emulated-cuda env SK_EMU_LAZY=2 shard-run %t/holds.mlir --target=cuda --random-inputs=2 --verify=exact --repeat=4 | FileCheck %s --check-prefix=HOLDS
 // RUN: shard-compile %t/holds.mlir --target=cuda --emit=memref | FileCheck %s --check-prefix=KERNELS
 // RUN: shard-compile %t/fails.mlir -o %t/fails --target=cuda
 // RUN: not %on-emulated-cuda shard-run %t/fails --function=lookup --random-inputs=1 2>&1 | FileCheck %s --check-prefix=LOOKUP
