@@ -133,7 +133,8 @@ def _dequantize(graph: _Graph, node: Any) -> list[Any]:
     x, scale, zero = node.input[0], node.input[1], node.input[2] if len(node.input) > 2 else ""
     out, kind, rank, ranks = node.output[0], graph.type_of(node.input[0]), graph.rank_of(node.input[0]), graph.rank_of(node.input[1])
     integers = {getattr(onnx.TensorProto, name) for name in ("INT8", "UINT8", "INT16", "UINT16", "INT32")}
-    if kind not in integers or graph.type_of(scale) != onnx.TensorProto.FLOAT or rank is None or ranks != 1 or graph.version < 13:
+    floats = graph.type_of(scale) == onnx.TensorProto.FLOAT and _attribute(node, "output_dtype", 0) in (0, onnx.TensorProto.FLOAT)
+    if kind not in integers or not floats or rank is None or ranks != 1 or graph.version < 13:
         return [node]
     axis = _attribute(node, "axis", 1) % max(rank, 1)
     shape = graph.constant(f"{out}:shape", [1] * axis + [-1] + [1] * (rank - axis - 1))
@@ -213,7 +214,7 @@ def _normalize(graph: _Graph, node: Any) -> list[Any]:
 
 
 def _slice(graph: _Graph, node: Any) -> list[Any]:
-    """Backwards, a start behind the end is the end: torch-mlir reads there."""
+    """Backwards, a start beyond the dim is its first or last place: torch-mlir reads there."""
     import onnx
 
     shape = graph.shape_of(node.input[0])
@@ -225,7 +226,11 @@ def _slice(graph: _Graph, node: Any) -> list[Any]:
         return [node]
     if starts is None or steps is None or axes is None or any(shape[axis] is None for axis in axes):
         raise ShardKitError(f'error: node Slice "{node.name}" goes backwards from a place that is not known, expected constants')
-    clamped = [min(start, shape[axis] - 1) if step < 0 else start for start, axis, step in zip(starts, axes, steps)]
+
+    def clamp(start: int, size: int) -> int:
+        return min(max(start + size if start < 0 else start, 0), size - 1)
+
+    clamped = [clamp(start, shape[axis]) if step < 0 else start for start, axis, step in zip(starts, axes, steps)]
     if clamped == starts:
         return [node]
     made = onnx.NodeProto()
@@ -269,7 +274,7 @@ _REWRITES: dict[str, Callable[[_Graph, Any], list[Any]]] = {
     "Slice": _slice,
     "BitShift": _refuse("shifts by the width and more", "unsigned integers", _shifts_signed),
     "GridSample": _refuse("it reads beyond the image", "Gather nodes"),
-    "LSTM": _refuse("it leaves out the peepholes", "none", lambda graph, node: len(node.input) > 7 and node.input[7] != ""),
+    "LSTM": _refuse("it leaves out the peepholes", "an LSTM without them", lambda graph, node: len(node.input) > 7 and node.input[7] != ""),
     "Pad": _refuse("its mode: that does not end", "Concat of slices", lambda graph, node: _attribute(node, "mode", b"") == b"wrap"),
     "QLinearMatMul": _refuse(
         "in batches", "matrices, or DequantizeLinear, MatMul and QuantizeLinear", lambda graph, node: graph.rank_of(node.output[0]) != 2

@@ -134,6 +134,21 @@ def test_rewritten():
     compare(path, q, np.uint8([250, 3, 128]))
 
 
+def test_slices():
+    """Backwards and forwards, from and to places within the dim and beyond it on both sides."""
+    cases = [
+        (start, end, step) for start in (-30, -7, -2, 0, 3, 7, 30) for end in (-30, -7, -3, 0, 2, 7, 30) for step in (-3, -1, 1, 2)
+        if len(range(7)[start:end:step]) > 0
+    ]  # fmt: skip
+    x = normal(7, 5)
+    for i in range(0, len(cases), 12):
+        part = cases[i : i + 12]
+        nodes = [node("Slice", ["x", f"s{k}", f"e{k}", "axis", f"t{k}"], [f"y{k}"]) for k in range(len(part))]
+        constants = {f"{name}{k}": np.int64([v]) for k, case in enumerate(part) for name, v in zip("set", case)}
+        outputs = [value(f"y{k}", [len(range(7)[s:e:t]), 5]) for k, (s, e, t) in enumerate(part)]
+        compare(write(nodes, [value("x", [7, 5])], outputs, constants | {"axis": np.int64([0])}), x)
+
+
 def test_specs():
     specs = {
         "input_shard_specs": ["RR", "RS[0]"], "output_shard_specs": ["RS[0]"], "input_device_mesh_shapes": ["[4]"] * 2,
