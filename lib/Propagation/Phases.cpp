@@ -2,6 +2,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -25,7 +26,17 @@ static bool isCountable(Type type) {
   });
 }
 
-static LogicalResult verifyCountable(ModuleOp module) {
+/// What is less than nothing is given no meaning by the op; where one side takes back what the other adds, folders drop both.
+static LogicalResult verifyPadding(tensor::PadOp pad) {
+  for (auto [d, low, high] : llvm::enumerate(pad.getMixedLowPad(), pad.getMixedHighPad()))
+    for (OpFoldResult size : {low, high})
+      if (std::optional<int64_t> known = getConstantIntValue(size); known && *known < 0)
+        return pad.emitError("dim ") << d << " is padded by " << *known
+                                     << ", expected 0 or more: tensor.extract_slice takes places away";
+  return success();
+}
+
+static LogicalResult verifyOps(ModuleOp module) {
   llvm::SmallDenseSet<Type, 32> countable;
   auto verify = [&](Type type, Location loc) -> LogicalResult {
     if (!countable.insert(type).second || isCountable(type))
@@ -36,6 +47,8 @@ static LogicalResult verifyCountable(ModuleOp module) {
     for (Type type : op->getResultTypes())
       if (failed(verify(type, op->getLoc())))
         return WalkResult::interrupt();
+    if (auto pad = dyn_cast<tensor::PadOp>(op); pad && failed(verifyPadding(pad)))
+      return WalkResult::interrupt();
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (BlockArgument argument : block.getArguments())
@@ -49,7 +62,7 @@ static LogicalResult verifyCountable(ModuleOp module) {
 LogicalResult spmd::verifyInput(ModuleOp module, Phase last, StringRef pass) {
   int phase = getPhase(module);
   if (phase <= int(last))
-    return verifyCountable(module);
+    return verifyOps(module);
   return emitError(module.getLoc()) << "module is in phase \"" << kPhases[phase] << "\", expected at most \""
                                     << kPhases[int(last)] << "\" for --" << pass;
 }

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import warnings
+from pathlib import Path
 from typing import Any, Mapping, Sequence
 
+from . import torch_ops
 from .errors import ShardKitError, require
 from .lowered import annotate, find_body
 from .model import DTYPES, Argument, Model, Result
@@ -39,7 +42,6 @@ def import_torch(
     require("torch", "torch", "importing a PyTorch module")
     require("torch_mlir", "torch-mlir", "importing a PyTorch module")
     import torch
-    from torch_mlir import fx
 
     mesh = dict(mesh or {})
     for name, size in mesh.items():
@@ -89,20 +91,7 @@ def import_torch(
             raise ShardKitError(f"error: torch.export: {str(error).strip().splitlines()[0]}, expected a module that it takes") from error
         pinned_count = len(outputs)
     _check_program(program)
-    try:
-        exported = fx.export_and_import(program, output_type="raw", func_name="main")
-    except NotImplementedError as error:
-        raise ShardKitError(f"error: {str(error).splitlines()[0]}, expected plain operations of PyTorch") from None
-    try:
-        text = run_tool([find_torch_mlir_opt(), *_LOWERING], exported.operation.get_asm(enable_debug_info=True))
-    except ShardKitError as error:
-        op = re.search(r'name = "torch\.(aten\.[\w.]+)"|torch\.(aten\.\w+|prims?\.\w+)', str(error))
-        place = re.search(r'callsite\("?([^"()\n]+\.py)"?:(\d+)|^"?([^"()\n]+\.py)"?:(\d+)', str(error))
-        where = ":".join(filter(None, place.groups())) + ": " if place else ""
-        raise ShardKitError(
-            f"{where}error: {(op[1] or op[2]) if op else 'an op'} has no lowering to linalg, expected ops that have one: "
-            "write it with other operations of PyTorch"
-        ) from None
+    text = _lower(program)
 
     result_names = ["result" if len(leaves) == 1 else f"result{i}" for i in range(len(leaves))]
     results = [Result(n, _dtype(v, n)) for n, v in zip(result_names, leaves)]
@@ -158,7 +147,7 @@ def import_torch(
 
 
 def _check_program(program: Any) -> None:
-    """Refuses what has no place in a function of static shapes without state. Sorting is stable here, asked for or not."""
+    """Refuses what has no place in a function of static shapes without state."""
     import torch
 
     for spec in program.run_decompositions({}).graph_signature.output_specs:
@@ -168,16 +157,75 @@ def _check_program(program: Any) -> None:
                 "or return the new value"
             )
     for node in program.graph.nodes:
-        if node.target is torch.ops.aten.sort.stable:
-            node.target = torch.ops.aten.sort.default
-            node.args = (node.args[0], node.kwargs.get("dim", -1), node.kwargs.get("descending", False))
-            node.kwargs = {}
         for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
             if isinstance(value, torch.Tensor) and not all(isinstance(size, int) for size in value.shape):
                 raise ShardKitError(
                     f"{_place(node)}error: {node.target} makes a tensor of a size that data says, expected static shapes: "
                     "mask with torch.where instead"
                 )
+
+
+def _lower(program: Any) -> str:
+    """Linalg in generic form. An op that torch-mlir does not lower, and that PyTorch or we define by others, becomes these."""
+    torch_ops.rewrite_graph(program)
+    table = torch_ops.always()
+    while True:
+        try:
+            return _lower_graph(program, table)
+        except _NotLowered as error:
+            more = {k: v for k, v in torch_ops.find_decompositions(error.ops).items() if k not in table}
+            if not more:
+                raise
+            table |= more
+
+
+class _NotLowered(ShardKitError):
+    def __init__(self, message: str, ops: Sequence[str]):
+        super().__init__(message)
+        self.ops = ops
+
+
+def _lower_graph(program: Any, table: torch_ops.Table) -> str:
+    from torch_mlir import fx
+
+    try:
+        exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table=table)
+    except NotImplementedError as error:
+        raise ShardKitError(f"error: {str(error).splitlines()[0]}, expected plain operations of PyTorch") from None
+    except Exception as error:  # what decompositions raise has no common base
+        node = re.search(r"target=torch\.ops\.([\w.]+)", str(error))
+        lines = [line for line in re.findall(r'File "([^"]+)", line (\d+)', str(error)) if not _is_inside(line[0])]
+        where = ":".join(lines[-1]) + ": " if lines else ""
+        what = f"{node[1]}: " if node else ""
+        raise ShardKitError(f"{where}error: {what}{str(error).strip().splitlines()[0]}, expected an op that torch-mlir takes") from error
+    text = exported.operation.get_asm(enable_debug_info=True)
+    try:
+        return run_tool([find_torch_mlir_opt(), *_LOWERING], text)
+    except ShardKitError as error:
+        raise _describe_failure(str(error), text) from None
+
+
+def _describe_failure(message: str, text: str) -> _NotLowered:
+    """Of what torch-mlir says: which ops they are, and where."""
+    found = re.search(r'name = "torch\.(\w+\.[\w.]+)"|torch\.((?:aten|prims)\.[\w.]+)', message)
+    ops, place = [found[1] or found[2]] if found else [], message
+    if not found:  # it names what is left of an op: its constants
+        done = subprocess.run([find_torch_mlir_opt(), *_LOWERING, "--mlir-print-ir-after-failure"], input=text, capture_output=True, text=True)
+        left = re.findall(r'= "torch\.((?:aten|prims)\.[\w.]+)"\(.*', done.stderr)
+        ops = list(dict.fromkeys(left))
+    lines = re.findall(r'"?([^"()\n\s]+\.py)"?:(\d+)', place)
+    own = [line for line in lines if not _is_inside(line[0])]
+    where = ":".join(own[0]) + ": " if own else ""
+    return _NotLowered(
+        f"{where}error: {ops[0] if ops else 'an op'} has no lowering to linalg, expected ops that have one: "
+        "write it with other operations of PyTorch",
+        ops,
+    )
+
+
+def _is_inside(path: str) -> bool:
+    """A file of PyTorch or of ours, not of the user."""
+    return "/torch/" in path or Path(path).parent == Path(__file__).parent
 
 
 def _place(node: Any) -> str:

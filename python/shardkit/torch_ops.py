@@ -1,0 +1,293 @@
+"""Ops of PyTorch that torch-mlir does not lower, or not as PyTorch says, by ops that it lowers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Iterable, Sequence
+
+Table = dict[Any, Callable[..., Any]]
+"""What ops are made of, by overload, as `ExportedProgram.run_decompositions` takes it."""
+
+
+def rewrite_graph(program: Any) -> None:
+    """Changes nodes of an exported program in place. Sorting is stable here, asked for or not; and a view, which is a question of
+    how tensors lie in memory, is a reshape."""
+    import torch
+
+    aten = torch.ops.aten
+    for node in program.graph.nodes:
+        if node.target is aten.sort.stable:
+            node.target = aten.sort.default
+            node.args = (node.args[0], node.kwargs.get("dim", -1), node.kwargs.get("descending", False))
+            node.kwargs = {}
+        elif node.target is aten.view.default:
+            node.target = aten.reshape.default
+
+
+def always() -> Table:
+    """torch-mlir's own choice, and what it would lower wrongly or not at all."""
+    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+
+    return dict(get_decomposition_table()) | _select(_WRONG)
+
+
+def find_decompositions(names: Iterable[str]) -> Table:
+    """Of ops by the names that torch-mlir has for them, `aten.addmv` or `aten.max.dim`: what PyTorch makes them of, or we."""
+    from torch._decomp import decomposition_table
+
+    packets = {".".join(name.split(".")[:2]) for name in names}
+    ours = {k: v for k, v in _MISSING.items() if k.rsplit(".", 1)[0] in packets}
+    theirs = {k: v for k, v in decomposition_table.items() if _packet(k) in packets}
+    return theirs | _select(ours)
+
+
+def _packet(overload: Any) -> str:
+    return str(overload._overloadpacket) if hasattr(overload, "_overloadpacket") else str(overload)
+
+
+def _select(functions: dict[str, Callable[..., Any]]) -> Table:
+    import torch
+
+    found: Table = {}
+    for name, function in functions.items():
+        target: Any = torch.ops
+        for part in name.split("."):
+            target = getattr(target, part, None)
+        if target is not None:
+            found[target] = function
+    return found
+
+
+def _scan(x: Any, dim: int, stands: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    """Values and places of what is picked of the elements so far along a dim, in log2 n steps; `stands`: an earlier value does,
+    and does not give way to a later one."""
+    import torch
+
+    if x.dim() == 0:
+        return x.clone(), torch.zeros((), dtype=torch.int64)
+    count = x.shape[dim]
+    values, places = x, torch.arange(count).reshape([count if d == dim % x.dim() else 1 for d in range(x.dim())]).expand(x.shape)
+    step = 1
+    while step < count:
+        halves = [(v.narrow(dim, 0, count - step), v.narrow(dim, step, count - step)) for v in (values, places)]
+        kept = stands(*halves[0])
+        values, places = (
+            torch.cat([v.narrow(dim, 0, step), torch.where(kept, before, now)], dim) for v, (before, now) in zip((values, places), halves)
+        )
+        step *= 2
+    return values, places
+
+
+def _is_beyond(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """What is no number is beyond all, and equals give way to the later one."""
+
+    def stands(before: Any, now: Any) -> Any:
+        return compare(before, now) | ((before != before) & (now == now))
+
+    return stands
+
+
+def _cummax(x: Any, dim: int) -> tuple[Any, Any]:
+    import torch
+
+    return _scan(x, dim, _is_beyond(torch.gt))
+
+
+def _cummin(x: Any, dim: int) -> tuple[Any, Any]:
+    import torch
+
+    return _scan(x, dim, _is_beyond(torch.lt))
+
+
+def _cdist(a: Any, b: Any, p: float, compute_mode: int | None) -> Any:
+    import torch
+
+    difference = (a.unsqueeze(-2) - b.unsqueeze(-3)).abs()
+    if p == 0:
+        return (difference != 0).to(a.dtype).sum(-1)
+    if p == math.inf:
+        return difference.amax(-1) if a.shape[-1] else difference.sum(-1)
+    if p == 1:
+        return difference.sum(-1)
+    return torch.sqrt((difference * difference).sum(-1)) if p == 2 else difference.pow(p).sum(-1).pow(1 / p)
+
+
+def _kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
+    import torch
+
+    if x.dim() == 0:
+        return x.clone(), torch.zeros((), dtype=torch.int64)
+    found = (v.narrow(dim, k - 1, 1) for v in torch.sort(x, dim))
+    values, places = (v if keepdim else v.squeeze(dim) for v in found)
+    return values, places
+
+
+def _median_dim(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+    """The lower one of two in the middle; the first that is no number, if there is one."""
+    import torch
+
+    if x.dim() == 0:
+        return x.clone(), torch.zeros((), dtype=torch.int64)
+    count = x.shape[dim]
+    values, places = torch.sort(x, dim)
+    odd = (x != x).sum(dim, keepdim=True)
+    at = torch.where(odd == 0, (count - 1) // 2, count - odd)
+    values, places = values.gather(dim, at), places.gather(dim, at)
+    return (values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim))
+
+
+def _nanmedian_dim(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+    import torch
+
+    if x.dim() == 0:
+        return x.clone(), torch.zeros((), dtype=torch.int64)
+    values, places = torch.sort(x, dim)
+    at = torch.clamp((x == x).sum(dim, keepdim=True) - 1, min=0) // 2
+    values, places = values.gather(dim, at), places.gather(dim, at)
+    return (values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim))
+
+
+def _median(x: Any) -> Any:
+    return _median_dim(x.reshape(-1), 0)[0]
+
+
+def _nanmedian(x: Any) -> Any:
+    return _nanmedian_dim(x.reshape(-1), 0)[0]
+
+
+def _searchsorted(
+    sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Any = None
+) -> Any:
+    import torch
+
+    if sorter is not None:
+        sequence = sequence.gather(-1, sorter)
+    sequence = sequence.unsqueeze(-2) if sequence.dim() > 1 else sequence
+    before = (sequence <= values.unsqueeze(-1)) if right or side == "right" else (sequence < values.unsqueeze(-1))
+    return before.sum(-1).to(torch.int32 if out_int32 else torch.int64)
+
+
+def _histc(x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+    import torch
+
+    if min == max:
+        return NotImplemented
+    values = x.reshape(-1).to(torch.float32 if x.dtype != torch.float64 else x.dtype)
+    place = torch.clamp(((values - min) / (max - min) * bins).floor(), max=bins - 1)  # the last one holds its end
+    place = torch.where((values >= min) & (values <= max), place, -1)
+    return (place.unsqueeze(-1) == torch.arange(bins)).sum(0).to(x.dtype)
+
+
+def _grouped_mm(x: Any, weights: Any, offs: Any = None, bias: Any = None, out_dtype: Any = None) -> Any:
+    """Rows in groups, which end at `offs`, each by a matrix of its own. As one product, over groups and columns of rows that are
+    zero but in their group: so groups that are spread over devices add up what each of them has."""
+    import torch
+
+    if bias is not None or weights.dim() != 3 or (x.dim() == 2) != (offs is not None):
+        return NotImplemented
+    if x.dim() == 3:
+        product = torch.bmm(x, weights)
+    else:
+        groups, rows = weights.shape[0], torch.arange(x.shape[0]).unsqueeze(-1)
+        is_in = (rows < offs) & (rows >= torch.nn.functional.pad(offs[:-1], (1, 0)))
+        spread = torch.where(is_in.unsqueeze(-1), x.unsqueeze(-2), 0).reshape(x.shape[0], groups * x.shape[1])
+        product = spread @ weights.reshape(groups * weights.shape[1], weights.shape[2])
+    return product.to(out_dtype or x.dtype)
+
+
+def _is_negative(x: Any) -> Any:
+    return (x < 0) | ((x == 0) & (1 / x < 0)) if x.is_floating_point() else x < 0
+
+
+def _copysign(a: Any, b: Any) -> Any:
+    import torch
+
+    a = a if a.is_floating_point() else a.to(torch.get_default_dtype())
+    return torch.where(_is_negative(b), -a.abs(), a.abs())
+
+
+def _diagonal_scatter(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    import torch
+
+    last = x.movedim((dim1, dim2), (-2, -1))
+    rows, columns = last.shape[-2:]
+    first = max(0, -offset)
+    part = torch.nn.functional.pad(part, (first, rows - first - part.shape[-1])).unsqueeze(-1)
+    on = torch.arange(columns) - torch.arange(rows).unsqueeze(-1) == offset
+    return torch.where(on, part, last).movedim((-2, -1), (dim1, dim2))
+
+
+def _block_diag(blocks: Sequence[Any]) -> Any:
+    import torch
+
+    blocks = [block.reshape([1] * (2 - block.dim()) + list(block.shape)) for block in blocks]
+    width, before, rows = sum(block.shape[1] for block in blocks), 0, []
+    for block in blocks:
+        rows.append(torch.nn.functional.pad(block, (before, width - before - block.shape[1])))
+        before += block.shape[1]
+    return torch.cat(rows)
+
+
+def _pad(x: Any, pad: Sequence[int], value: float = 0) -> Any:
+    """Less than nothing takes places away."""
+    import torch
+
+    if min(pad) >= 0:
+        return NotImplemented
+    for i in range(len(pad) // 2):
+        dim = x.dim() - 1 - i
+        low, high = (max(0, -p) for p in pad[2 * i : 2 * i + 2])
+        x = x.narrow(dim, low, x.shape[dim] - low - high)
+    return torch.constant_pad_nd(x, [max(0, p) for p in pad], value)
+
+
+def _pick_number(pick: str) -> Callable[[Any, Any], Any]:
+    """The larger or the smaller one, and the other one of what is no number."""
+
+    def function(a: Any, b: Any) -> Any:
+        import torch
+
+        a, b = torch.broadcast_tensors(a, b)
+        both = getattr(torch, pick)(a, b)
+        return torch.where(a != a, b, torch.where(b != b, a, both))
+
+    return function
+
+
+def _of_a_scalar(x: Any, dim: int, *_: Any) -> Any:
+    import torch
+
+    return (x.clone(), torch.zeros((), dtype=torch.int64)) if x.dim() == 0 else NotImplemented
+
+
+def _cumulative_of_a_scalar(x: Any, dim: int, *, dtype: Any = None) -> Any:
+    return x.to(dtype or x.dtype) if x.dim() == 0 else NotImplemented
+
+
+_WRONG = {
+    "aten.block_diag.default": _block_diag,
+    "aten.copysign.Tensor": _copysign,
+    "aten.signbit.default": _is_negative,
+    "aten.fmax.default": _pick_number("maximum"),
+    "aten.fmin.default": _pick_number("minimum"),
+    "aten.max.dim": _of_a_scalar,
+    "aten.min.dim": _of_a_scalar,
+    "aten.constant_pad_nd.default": _pad,
+    "aten.cumsum.default": _cumulative_of_a_scalar,
+    "aten.cumprod.default": _cumulative_of_a_scalar,
+    "aten.kthvalue.default": _kthvalue,
+}
+_MISSING = {
+    "aten._grouped_mm.default": _grouped_mm,
+    "aten.histc.default": _histc,
+    "transformers.grouped_mm_fallback.default": _grouped_mm,
+    "aten._cdist_forward.default": _cdist,
+    "aten.cummax.default": _cummax,
+    "aten.cummin.default": _cummin,
+    "aten.diagonal_scatter.default": _diagonal_scatter,
+    "aten.median.default": _median,
+    "aten.median.dim": _median_dim,
+    "aten.nanmedian.default": _nanmedian,
+    "aten.nanmedian.dim": _nanmedian_dim,
+    "aten.searchsorted.Tensor": _searchsorted,
+}
