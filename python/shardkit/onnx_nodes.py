@@ -239,11 +239,47 @@ def _slice(graph: _Graph, node: Any) -> list[Any]:
     return [made]
 
 
+def _pad(graph: _Graph, node: Any) -> list[Any]:
+    """What is padded by less than nothing is sliced first."""
+    import onnx
+
+    mode, rank, out = _attribute(node, "mode", b"constant"), graph.rank_of(node.input[0]), node.output[0]
+    if mode == b"wrap":
+        raise _wrong(node, "its mode: that does not end", "Concat of slices")
+    pads = _attribute(node, "pads", None) if graph.version < 11 else graph.values_of(node.input[1])
+    if pads is None or min(pads, default=0) >= 0:
+        return [node]
+    if mode != b"constant" or not rank or graph.version < 10:
+        raise _wrong(node, "padding by less than nothing", "Slice")
+    named = graph.values_of(node.input[3]) if len(node.input) > 3 and node.input[3] else list(range(rank))
+    if named is None:
+        raise _wrong(node, "axes that are not known", "constants")
+    lows, highs = pads[: len(named)], pads[len(named) :]
+    cuts = [graph.constant(f"{out}:starts", [max(0, -p) for p in lows]), graph.constant(f"{out}:ends", [min(p, 0) or _END for p in highs])]
+    made = onnx.NodeProto()
+    made.CopyFrom(node)
+    made.input[0] = f"{out}:part"
+    rest = [max(0, p) for p in pads]
+    if graph.version < 11:
+        next(a for a in made.attribute if a.name == "pads").ints[:] = rest
+    else:
+        made.input[1] = graph.constant(f"{out}:pads", rest)
+    axes = graph.constant(f"{out}:cut", named)
+    return [onnx.helper.make_node("Slice", [node.input[0], *cuts, axes], [f"{out}:part"]), made]
+
+
+_END = (1 << 63) - 1
+
+
+def _wrong(node: Any, why: str, expected: str) -> ShardKitError:
+    name = node.name or node.output[0]
+    return ShardKitError(f'error: node {node.op_type} "{name}" is lowered wrongly by torch-mlir ({why}), expected {expected}')
+
+
 def _refuse(why: str, expected: str, when: Callable[[_Graph, Any], bool] = lambda graph, node: True) -> Callable[[_Graph, Any], list[Any]]:
     def refuse(graph: _Graph, node: Any) -> list[Any]:
         if when(graph, node):
-            name = node.name or node.output[0]
-            raise ShardKitError(f'error: node {node.op_type} "{name}" is lowered wrongly by torch-mlir ({why}), expected {expected}')
+            raise _wrong(node, why, expected)
         return [node]
 
     return refuse
@@ -275,7 +311,7 @@ _REWRITES: dict[str, Callable[[_Graph, Any], list[Any]]] = {
     "BitShift": _refuse("shifts by the width and more", "unsigned integers", _shifts_signed),
     "GridSample": _refuse("it reads beyond the image", "Gather nodes"),
     "LSTM": _refuse("it leaves out the peepholes", "an LSTM without them", lambda graph, node: len(node.input) > 7 and node.input[7] != ""),
-    "Pad": _refuse("its mode: that does not end", "Concat of slices", lambda graph, node: _attribute(node, "mode", b"") == b"wrap"),
+    "Pad": _pad,
     "QLinearMatMul": _refuse(
         "in batches", "matrices, or DequantizeLinear, MatMul and QuantizeLinear", lambda graph, node: graph.rank_of(node.output[0]) != 2
     ),

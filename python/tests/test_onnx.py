@@ -149,6 +149,16 @@ def test_slices():
         compare(write(nodes, [value("x", [7, 5])], outputs, constants | {"axis": np.int64([0])}), x)
 
 
+def test_pads():
+    """Below zero, which takes places away, on either side or on both; of named axes too."""
+    x, all_pads = normal(4, 5, 3), [(0, 1, 0, 0, -1, 0), (1, -1, 0, 0, 0, -1), (-1, -2, 0, -1, 3, 0), (2, 1, 0, -4, 0, 1)]
+    nodes = [node("Pad", ["x", f"p{k}", "fill"], [f"y{k}"]) for k in range(len(all_pads))] + [node("Pad", ["x", "some", "fill", "axes"], ["y"])]
+    constants = {f"p{k}": np.int64(pads) for k, pads in enumerate(all_pads)}
+    constants |= {"fill": np.float32(2.5), "some": np.int64([-1, 1, 2, -2]), "axes": np.int64([-1, 0])}
+    outputs = [value(f"y{k}", [n + p[i] + p[i + 3] for i, n in enumerate(x.shape)]) for k, p in enumerate(all_pads)]
+    compare(write(nodes, [value("x", x.shape)], [*outputs, value("y", [3, 5, 4])], constants), x)
+
+
 def test_specs():
     specs = {
         "input_shard_specs": ["RR", "RS[0]"], "output_shard_specs": ["RS[0]"], "input_device_mesh_shapes": ["[4]"] * 2,
