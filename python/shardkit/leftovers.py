@@ -255,6 +255,10 @@ def _run_network(values: Sequence[Any], dim: int, comes_before: Any, mesh: str |
 _NEUTRAL = {
     "arith.addf": "-0.0", "arith.mulf": "1.0", "arith.addi": "0", "arith.muli": "1", "arith.ori": "0", "arith.andi": "-1",
 }  # fmt: skip
+_OF_BOOLEANS = {
+    "arith.addi": "arith.ori", "arith.maxui": "arith.ori", "arith.maxsi": "arith.ori", "arith.muli": "arith.andi",
+    "arith.minui": "arith.andi", "arith.minsi": "arith.andi",
+}  # fmt: skip
 _EXTREME = ("arith.maximumf", "arith.minimumf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
 
 
@@ -266,7 +270,8 @@ def _combination(op: Any) -> str:
         return ""
     if len(body) != 1 or body[0].name not in (*_NEUTRAL, *_EXTREME) or set(body[0].operands) != set(block.arguments):
         raise fail(op, f"the region of {op.name} has no lowering", "a sum, product, maximum or minimum, or the new value")
-    return str(body[0].name)
+    name = str(body[0].name)
+    return _OF_BOOLEANS.get(name, name) if str(block.arguments[0].type) == "i1" else name
 
 
 def _scan(op: Any, mesh: str | None) -> Lowering:

@@ -147,15 +147,9 @@ def import_torch(
 
 
 def _check_program(program: Any) -> None:
-    """Refuses what has no place in a function of static shapes without state."""
+    """Refuses what has no place in a function of static shapes."""
     import torch
 
-    for spec in program.run_decompositions({}).graph_signature.output_specs:
-        if spec.kind.name != "USER_OUTPUT":
-            raise ShardKitError(
-                "error: the module changes its buffers or arguments while it runs, expected none that it changes: call module.eval(), "
-                "or return the new value"
-            )
     for node in program.graph.nodes:
         for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
             if isinstance(value, torch.Tensor) and not all(isinstance(size, int) for size in value.shape):
@@ -189,7 +183,15 @@ def _lower_graph(program: Any, table: torch_ops.Table) -> str:
     from torch_mlir import fx
 
     try:
-        exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table=table)
+        program = program.run_decompositions(table)
+        if any(spec.kind.name != "USER_OUTPUT" for spec in program.graph_signature.output_specs):
+            raise ShardKitError(
+                "error: the module changes its buffers or arguments while it runs, expected none that it changes: call module.eval(), "
+                "or return the new value"
+            )
+        exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={})
+    except ShardKitError:
+        raise
     except NotImplementedError as error:
         raise ShardKitError(f"error: {str(error).splitlines()[0]}, expected plain operations of PyTorch") from None
     except Exception as error:  # what decompositions raise has no common base

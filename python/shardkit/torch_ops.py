@@ -122,6 +122,15 @@ def _kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any
     return values, places
 
 
+def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Any, Any]:
+    import torch
+
+    if x.dim() == 0:
+        return x.clone(), torch.zeros((), dtype=torch.int64)
+    values, places = torch.sort(x, dim, largest)
+    return values.narrow(dim, 0, k), places.narrow(dim, 0, k)
+
+
 def _median_dim(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     """The lower one of two in the middle; the first that is no number, if there is one."""
     import torch
@@ -254,6 +263,12 @@ def _pick_number(pick: str) -> Callable[[Any, Any], Any]:
     return function
 
 
+def _isfinite(x: Any) -> Any:
+    import torch
+
+    return NotImplemented if x.is_floating_point() else torch.full(x.shape, True)
+
+
 def _of_a_scalar(x: Any, dim: int, *_: Any) -> Any:
     import torch
 
@@ -275,11 +290,13 @@ _WRONG = {
     "aten.constant_pad_nd.default": _pad,
     "aten.cumsum.default": _cumulative_of_a_scalar,
     "aten.cumprod.default": _cumulative_of_a_scalar,
+    "aten.isfinite.default": _isfinite,
     "aten.kthvalue.default": _kthvalue,
 }
 _MISSING = {
     "aten._grouped_mm.default": _grouped_mm,
     "aten.histc.default": _histc,
+    "aten.topk.default": _topk,
     "transformers.grouped_mm_fallback.default": _grouped_mm,
     "aten._cdist_forward.default": _cdist,
     "aten.cummax.default": _cummax,

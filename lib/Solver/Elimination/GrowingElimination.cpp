@@ -47,7 +47,7 @@ bool GrowingElimination::run(int64_t most, const Clock &clock) {
       it->second = joins->pool.intern(pool.get(id));
     id = it->second;
   }
-  last = joins->elimination->run(tables, std::numeric_limits<double>::infinity(), &clock, limits);
+  last = joins->elimination->run(tables, clock.getWorkLeft(), &clock, limits);
   clock.spend(joins->memo.getWork());
   statistics.add(joins->memo.statistics);
   if (last.isOver || last.total.isImpossible())

@@ -18,6 +18,8 @@ static constexpr size_t kMaxMerged = 32;
 static constexpr unsigned kMaxFruitless = 3;
 /// Links that variables are compared along to be one in a quotient.
 static constexpr unsigned kQuotientRadius = 2;
+/// Entries that may be visited to settle bytes, where the proof of the time took less.
+static constexpr double kBytesWork = double(1ll << 30);
 
 /// What is left of a problem within a slack of the bound, for solutions of at most `most`. Bytes
 /// make joins several times slower: what only has to find times goes without.
@@ -107,7 +109,7 @@ bool AscentSearch::isFarOff() const {
 }
 
 bool AscentSearch::isDone() const {
-  if (isSettled() || clock.isOver())
+  if (isSettled() || clock.isOver() || clock.getWork() >= bytesEnd)
     return true;
   return gap > 0 && !best.isImpossible() && best.time - answer.lower.time <= gap * double(std::abs(best.time));
 }
@@ -469,8 +471,11 @@ bool AscentSearch::eliminateInParts(bool withBytes) {
 }
 
 void AscentSearch::settleBytes() {
-  if (!timesOnly)
-    eliminateInParts(/*withBytes=*/true);
+  if (!timesOnly) {
+    if (bytesEnd >= kInf)
+      bytesEnd = clock.getWork() + std::max(clock.getWork(), kBytesWork);
+    clock.within(bytesEnd - clock.getWork(), [&] { eliminateInParts(/*withBytes=*/true); });
+  }
   answer.optimal = timesOnly || best <= answer.lower;
   // No bytes are fewer than none.
   answer.lower = answer.optimal ? best : Price{best.time, INT64_MIN / 4};

@@ -72,7 +72,7 @@ private:
   /// All that is left, with joins in parts that grow until they prove something or time is over. With
   /// bytes: of the choices of the least time those of the fewest. False if that is too much to list.
   bool eliminateInParts(bool withBytes);
-  /// Where the least time is proven, also the fewest bytes, if that is not too much work.
+  /// Where the least time is proven, also the fewest bytes, as long as that is not much more work than the proof was.
   void settleBytes();
 
   const Problem &core;
@@ -103,6 +103,7 @@ private:
   unsigned stalled = 0;                      // rounds of passes that gained nothing
   bool isSlow = false, isGaining = true;
   double remaining = kInf; // what passes over messages as fine as these may gain still
+  double bytesEnd = kInf;  // of the clock's work, after which bytes are not settled any more
   int64_t guess = 0;       // the slack to begin with
   int64_t tooMuch = kInf;  // a slack that left too much
   int64_t mayGoOn = kInf;  // at most so much may be needed to go on with few choices

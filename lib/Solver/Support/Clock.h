@@ -20,6 +20,7 @@ public:
   double getWork() const { return work; }
   double getSeconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
   bool isOver() const { return work >= workLimit || getSeconds() >= limit; }
+  double getWorkLeft() const { return workLimit - work; }
   /// Does something in a part of what is left.
   void inPart(double part, llvm::function_ref<void()> what) const {
     double now = getSeconds(), all = limit, allWork = workLimit;
@@ -27,6 +28,13 @@ public:
     workLimit = work + part * std::max(allWork - work, 0.0);
     what();
     limit = all;
+    workLimit = allWork;
+  }
+  /// Does something that visits at most so many entries.
+  void within(double entries, llvm::function_ref<void()> what) const {
+    double allWork = workLimit;
+    workLimit = std::min(workLimit, work + entries);
+    what();
     workLimit = allWork;
   }
 

@@ -1,0 +1,113 @@
+"""Many small programs of a framework's own tests, each on one device and sharded on four: equal, refused with one error, or wrong."""
+
+import argparse
+import json
+import multiprocessing
+import os
+import re
+import sys
+import tempfile
+import warnings
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import shardkit
+from shardkit.tools import find_tool, run_tool
+
+
+def read_arguments(description):
+    """--every=N: every Nth of them; names: those; --table: what is not equal, and why; --target=cuda: on GPUs, or on emulated ones
+    where SK_CUDA_LIBRARY_PATH has them."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu")
+    warnings.simplefilter("ignore")
+    return parser.parse_args()
+
+
+def is_float(dtype):
+    return dtype.kind == "f" or dtype.name.startswith(("bfloat", "float"))
+
+
+def differs(found, expected):
+    """None, or what is not the same."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        return f"{found.dtype}{found.shape}, expected {expected.dtype}{expected.shape}"
+    if is_float(expected.dtype):
+        tolerance = 2e-2 if expected.dtype.itemsize <= 2 else 1e-4
+        found, expected = found.astype(np.float64), expected.astype(np.float64)
+        same = np.isclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+    else:
+        same = found == expected
+    return None if same.all() else f"{(~same).sum()} of {same.size}: {found[~same][:5]}, expected {expected[~same][:5]}"
+
+
+def shard(model, turn):
+    """A model with each argument on both axes of a mesh of 2 x 2, from the first dim on or from the last, whether or not they
+    divide it. `turn`: 0 or 1, which of the arguments begin with the first one."""
+    function = re.search(r'func\.func (?:public )?@"?([^("]+)', model.text)[1]  # helpers of the import are private
+    rules = []
+    for i, argument in enumerate(model.arguments):
+        axes, spec = ["a", "b"], [None] * len(argument.shape)
+        dims = range(len(argument.shape))
+        for d in dims if (i + turn) % 2 == 0 else reversed(dims):
+            if axes and argument.shape[d] >= 2:
+                spec[d] = axes.pop(0)
+        if any(spec):
+            rules.append({"function": function, "argument": argument.name, "axis_resources": spec})
+    with tempfile.TemporaryDirectory() as folder:
+        plan = Path(folder, "plan.json")
+        plan.write_text(json.dumps({"version": 1, "meshes": [{"name": "m", "axes": [["a", 2], ["b", 2]]}], "rules": rules}))
+        text = run_tool([find_tool("shard-opt"), "-", f"--spmd-apply-plan=file={plan}", "--mlir-print-debuginfo"], model.text)
+    sharded = shardkit.Model(**{**vars(model), "text": text})
+    return sharded
+
+
+def check(load, given, expected, options, turns=(0, 1), may_fail=lambda message: False):
+    """(equal, refused or wrong; why). `load` makes the model; `given`: arguments; `expected`: arrays; `may_fail`: messages at
+    run time that are no fault."""
+    try:
+        model = load()
+    except shardkit.ShardKitError as error:
+        message = str(error)
+        return ("refused" if message.count("error:") == 1 and "\n" not in message else "wrong"), message
+    except Exception as error:
+        return "wrong", f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    for where, turn in [("one device", None), *((f"2 x 2 devices ({t})", t) for t in turns)]:
+        try:
+            found = (model if turn is None else shard(model, turn)).run(*given, options=options)
+        except shardkit.ShardKitError as error:
+            return ("refused" if may_fail(str(error)) else "wrong"), f"{where}: {str(error).splitlines()[0]}"
+        for a, b in zip(flatten(found), expected, strict=True):
+            if why := differs(a, b):
+                return "wrong", f"{where}: {why}"
+    return "equal", ""
+
+
+def flatten(found):
+    """Arrays of what a model returns."""
+    if isinstance(found, dict):
+        found = list(found.values())
+    if isinstance(found, (list, tuple)):
+        return [array for part in found for array in flatten(part)]
+    return [found]
+
+
+def run_all(title, function, tasks, args, start="fork"):
+    """`function` gives (name, kind, why) of a task. Ends the process with 1 where something is wrong."""
+    pool = multiprocessing.get_context(start).Pool(os.cpu_count(), maxtasksperchild=100)
+    results = list(pool.imap_unordered(function, tasks))
+    pool.close()
+    pool.join()
+    counts, groups = Counter(kind for _, kind, _ in results), defaultdict(list)
+    for name, kind, why in results:
+        if kind == "wrong" or args.table and kind != "equal":
+            groups[kind, re.sub(r'"[^"]*"', '"..."', why)[:160]].append(name)
+    for (kind, why), names in sorted(groups.items(), key=lambda g: (g[0][0], -len(g[1]), g[0][1])):
+        print(f"{kind}: {len(names)}: {why}: {', '.join(sorted(names)[:3])}")
+    print(f"{title}: " + ", ".join(f"{counts[k]} {k}" for k in ("equal", "refused", "left out", "wrong")))
+    sys.exit(1 if counts["wrong"] or not counts["equal"] else 0)

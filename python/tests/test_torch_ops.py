@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""The samples that PyTorch tests its own ops with, on one device and sharded on four: each equals PyTorch, or is one error. Needs
+the wheels, and expecttest, which PyTorch's samples import.
+
+test_torch_ops.py [--every=N] [--table] [--target=cuda] [NAME...], as samples.py says; up to four samples of each op, in floats,
+integers and booleans where it takes them.
+"""
+
+import logging
+
+import numpy as np
+import samples
+import shardkit
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+MOST = 4
+DTYPES = (torch.float32, torch.int64, torch.bool)
+# Of LAPACK and of complex numbers, of which there are many.
+LEFT_OUT = ("fft.", "linalg.", "torch.ops.aten._safe_softmax", "_refs")
+
+
+class Sample(torch.nn.Module):
+    """An op with what is no tensor of a sample bound."""
+
+    def __init__(self, op, sample):
+        super().__init__()
+        leaves, self.tree = tree_flatten((sample.input, sample.args, sample.kwargs))
+        self.op, self.leaves = op, [None if isinstance(v, torch.Tensor) else (v,) for v in leaves]
+        self.tensors = [v.detach().clone() for v in leaves if isinstance(v, torch.Tensor)]
+
+    def forward(self, *tensors):
+        rest = iter(tensors)
+        x, args, kwargs = tree_unflatten([next(rest) if v is None else v[0] for v in self.leaves], self.tree)
+        return self.op(x, *args, **kwargs)
+
+
+def is_array(value):
+    return isinstance(value, torch.Tensor) and value.layout is torch.strided and not value.is_complex() and value.numel() < 1 << 18
+
+
+def run(task):
+    index, dtype, turn, options = task
+    torch.set_num_threads(1)
+    logging.disable(logging.CRITICAL)
+    torch.manual_seed(0)
+    op = op_db[index]
+    found = list(op.sample_inputs("cpu", dtype))
+    number = turn * max(1, len(found) // MOST)
+    name = f"{op.name}/{op.variant_test_name}/{str(dtype)[6:]}/{number}"
+    if number >= len(found):
+        return name, "left out", "no such sample"
+    sample = Sample(op.op, found[number])
+    if not sample.tensors or not all(map(is_array, sample.tensors)):
+        return name, "left out", "no small tensors of numbers"
+    with torch.no_grad():
+        expected = tree_leaves(sample(*[t.clone() for t in sample.tensors]))
+    if not expected or not all(map(is_array, expected)):
+        return name, "left out", "no tensors of numbers as results"
+    kind, why = samples.check(
+        lambda: shardkit.import_torch(sample, *sample.tensors),
+        sample.tensors,
+        [e.detach().numpy() for e in expected],
+        options,
+    )
+    return name, kind, why
+
+
+def main():
+    args = samples.read_arguments(__doc__)
+    tasks = [
+        (index, dtype, turn, [f"--target={args.target}"])
+        for index, op in enumerate(op_db)
+        for dtype in DTYPES
+        for turn in range(MOST)
+        if dtype in op.dtypes and not op.name.startswith(LEFT_OUT) and (not args.names or op.name in args.names)
+    ]
+    samples.run_all(f"samples of PyTorch {torch.__version__}", run, tasks[:: args.every], args)
+
+
+if __name__ == "__main__":
+    main()
