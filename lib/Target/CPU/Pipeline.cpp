@@ -45,6 +45,7 @@ void spmd::cpu::buildReference(OpPassManager &pm) {
   legalize.regions = false;
   f.addPass(createSpmdTargetLegalize(legalize));
   f.addPass(createConvertElementwiseToLinalgPass());
+  f.addPass(createSpmdTargetAccumulate());
   f.addPass(createSpmdTargetBoundary());
   SpmdTargetBufferizeOptions options;
   options.copyBeforeWrite = true;

@@ -37,6 +37,7 @@ void spmd::target::buildFused(OpPassManager &pm, bool forDevices) {
     f.addPass(createSpmdTargetEpilogues());
     f.addPass(createCanonicalizerPass());
   }
+  f.addPass(createSpmdTargetAccumulate());
   f.addPass(createSpmdTargetFuse());
   f.addPass(createLinalgFoldUnitExtentDimsPass());
   f.addPass(createCanonicalizerPass());

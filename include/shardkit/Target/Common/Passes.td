@@ -66,6 +66,18 @@ def SpmdTargetEpilogues : Pass<"spmd-target-epilogues", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SpmdTargetAccumulate : Pass<"spmd-target-accumulate", "::mlir::func::FuncOp"> {
+  let summary = "Keep sums and products of f16 and bf16 in f32";
+  let description = [{
+    What linalg ops add up or multiply over their reduction loops is rounded once, at
+    the end, as libraries and frameworks do it: a sum of 4096 ones in bf16 is 4096, not
+    256. What is added up is computed in its own type, but products are those of the
+    factors in f32.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
 def SpmdTargetFuse : Pass<"spmd-target-fuse", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise ops into their users";
   let description = [{
