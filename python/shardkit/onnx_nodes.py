@@ -239,6 +239,30 @@ def _slice(graph: _Graph, node: Any) -> list[Any]:
     return [made]
 
 
+def _widen(graph: _Graph, node: Any) -> list[Any]:
+    """torch-mlir takes unsigned integers for signed ones in these ops: those of 8 bits, which it converts, are computed in a wider type."""
+    import onnx
+
+    kinds = onnx.TensorProto
+    narrow = graph.type_of(node.input[0])
+    if narrow in (kinds.UINT16, kinds.UINT32, kinds.UINT64):
+        raise _wrong(node, "as if its integers were signed", "uint8 or signed integers")
+    if narrow != kinds.UINT8:
+        return [node]
+    made = onnx.NodeProto()
+    made.CopyFrom(node)
+    before, after = [], []
+    for i, name in enumerate(node.input):
+        if graph.type_of(name) == narrow:
+            made.input[i] = f"{node.output[0]}:in{i}"
+            before.append(onnx.helper.make_node("Cast", [name], [made.input[i]], to=kinds.INT32))
+    for i, name in enumerate(node.output):
+        if graph.type_of(name) == narrow:
+            made.output[i] = f"{node.output[0]}:out{i}"
+            after.append(onnx.helper.make_node("Cast", [made.output[i]], [name], to=narrow))
+    return [*before, made, *after]
+
+
 def _pad(graph: _Graph, node: Any) -> list[Any]:
     """What is padded by less than nothing is sliced first."""
     import onnx
@@ -317,7 +341,7 @@ _REWRITES: dict[str, Callable[[_Graph, Any], list[Any]]] = {
     ),
     "Resize": _refuse("sizes that scales do not give exactly, with align_corners", "sizes in place of scales", _aligns_to_fractions),
     "SpaceToDepth": _refuse("its mode", "mode DCR", lambda graph, node: _attribute(node, "mode", b"DCR") != b"DCR"),
-} | {
+} | {name: _widen for name in ("Abs", "Clip", "Div", "MaxPool", "Mod", "Pow", "Sign", "TopK")} | {
     f"Reduce{name}": _reduce
     for name in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 }  # fmt: skip

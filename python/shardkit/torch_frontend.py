@@ -139,9 +139,9 @@ def import_torch(
         text,
         arguments,
         results,
-        values={n: _to_numpy(v) for n, v in zip(names, inputs)},
-        stored={n: _to_numpy(v) for n, v in state.items()},
-        flatten=lambda *args, **kwargs: [_to_numpy(v) for v in torch.utils._pytree.tree_leaves((args, kwargs)) if not _is_constant(v)],
+        values={n: to_numpy(v) for n, v in zip(names, inputs)},
+        stored={n: to_numpy(v) for n, v in state.items()},
+        flatten=lambda *args, **kwargs: [to_numpy(v) for v in torch.utils._pytree.tree_leaves((args, kwargs)) if not _is_constant(v)],
         unflatten=lambda arrays: torch.utils._pytree.tree_unflatten([_to_torch(a) for a in arrays], tree),
     )
 
@@ -189,6 +189,7 @@ def _lower_graph(program: Any, table: torch_ops.Table) -> str:
                 "error: the module changes its buffers or arguments while it runs, expected none that it changes: call module.eval(), "
                 "or return the new value"
             )
+        torch_ops.widen_unsigned(program)
         exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={})
     except ShardKitError:
         raise
@@ -199,7 +200,8 @@ def _lower_graph(program: Any, table: torch_ops.Table) -> str:
         lines = [line for line in re.findall(r'File "([^"]+)", line (\d+)', str(error)) if not _is_inside(line[0])]
         where = ":".join(lines[-1]) + ": " if lines else ""
         what = f"{node[1]}: " if node else ""
-        raise ShardKitError(f"{where}error: {what}{str(error).strip().splitlines()[0]}, expected an op that torch-mlir takes") from error
+        why = f"torch-mlir does not know {error.args[0]}" if isinstance(error, KeyError) else str(error).strip().splitlines()[0]
+        raise ShardKitError(f"{where}error: {what}{why}, expected ops and types that it takes") from error
     text = exported.operation.get_asm(enable_debug_info=True)
     try:
         return run_tool([find_torch_mlir_opt(), *_LOWERING], text)
@@ -248,7 +250,8 @@ def _is_constant(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float, str))
 
 
-def _to_numpy(value: Any) -> Any:
+def to_numpy(value: Any) -> Any:
+    """Of a tensor its array, with bf16 as ml_dtypes has it; else the value itself."""
     import torch
 
     if not isinstance(value, torch.Tensor):

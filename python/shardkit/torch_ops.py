@@ -24,6 +24,79 @@ def rewrite_graph(program: Any) -> None:
             node.target = aten.reshape.default
 
 
+def widen_unsigned(program: Any) -> None:
+    """Changes a program that has been decomposed in place. torch-mlir takes unsigned integers for signed ones in many ops (sums,
+    quotients, limits, sorting), and True for -1 in some: what is not only moved is computed in a wider type."""
+    import torch
+    from torch.utils._pytree import tree_leaves, tree_map
+
+    graph, wide, cast = program.graph_module.graph, _wide_types(), torch.ops.prims.convert_element_type.default
+    copies: dict[Any, Any] = {}
+
+    def value_of(node: Any) -> Any:
+        return node.meta["val"] if isinstance(node, torch.fx.Node) else node
+
+    def add_cast(node: Any, dtype: Any) -> Any:
+        made = graph.call_function(cast, (node, dtype))
+        made.meta = {**node.meta, "val": node.meta["val"].to(dtype)}
+        made.meta.pop("tensor_meta", None)
+        return made
+
+    def widen(node: Any, of: Any) -> Any:
+        value = value_of(node)
+        dtype = wide.get(value.dtype) if isinstance(value, torch.Tensor) else None
+        if dtype is None or (value.dtype is torch.bool and _packet(of.target) not in _WRONG_OF_BOOLEANS):
+            return node
+        if node not in copies:
+            # Of an argument: before its first reader.
+            with graph.inserting_before(of) if node.op == "placeholder" else graph.inserting_after(node):
+                copies[node] = add_cast(node, dtype)
+        return copies[node]
+
+    for node in list(graph.nodes):
+        is_op = node.op == "call_function" and hasattr(node.target, "_overloadpacket") and node.meta.get("val") is not None
+        if not is_op or _packet(node.target) in _MOVES:
+            continue
+        args, kwargs = tree_map(lambda v: widen(v, node) if isinstance(v, torch.fx.Node) else v, (node.args, node.kwargs))
+        if all(a is b for a, b in zip(tree_leaves((args, kwargs)), tree_leaves((node.args, node.kwargs)))):
+            continue
+        old = node.meta["val"]
+        node.args, node.kwargs = args, kwargs
+        node.meta["val"] = node.target(*tree_map(value_of, args), **tree_map(value_of, kwargs))
+        node.meta.pop("tensor_meta", None)
+        results = [(node, old)]
+        if not isinstance(old, torch.Tensor):
+            results = [(user, old[user.args[1]]) for user in node.users]
+            for user, _ in results:
+                user.meta["val"] = node.meta["val"][user.args[1]]
+                user.meta.pop("tensor_meta", None)
+        for result, before in results:
+            if result.meta["val"].dtype != before.dtype:
+                with graph.inserting_after(result):
+                    narrow = add_cast(result, before.dtype)
+                result.replace_all_uses_with(narrow, delete_user_cb=lambda user, narrow=narrow: user is not narrow)
+    program.graph_module.recompile()
+
+
+def _wide_types() -> dict[Any, Any]:
+    import torch
+
+    return {torch.uint8: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64, torch.bool: torch.int32}
+
+
+_WRONG_OF_BOOLEANS = ("aten.clamp", "aten.clamp_min", "aten.clamp_max")
+# These look at no value, or are right for unsigned integers.
+_MOVES = {
+    f"aten.{name}"
+    for name in (
+        "alias", "as_strided", "cat", "clone", "constant_pad_nd", "copy", "diagonal", "embedding", "empty_like", "expand", "flip",
+        "full_like", "gather", "index", "index_put", "index_select", "lift_fresh_copy", "permute", "repeat", "reshape", "roll",
+        "scatter", "select", "select_scatter", "slice", "slice_scatter", "split", "split_with_sizes", "squeeze", "stack", "t",
+        "transpose", "unbind", "unsqueeze", "view", "where", "zeros_like", "_to_copy",
+    )
+} | {"prims.convert_element_type"}  # fmt: skip
+
+
 def always() -> Table:
     """torch-mlir's own choice, and what it would lower wrongly or not at all."""
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table

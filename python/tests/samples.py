@@ -1,6 +1,7 @@
 """Many small programs of a framework's own tests, each on one device and sharded on four: equal, refused with one error, or wrong."""
 
 import argparse
+import functools
 import json
 import multiprocessing
 import os
@@ -100,10 +101,17 @@ def flatten(found):
     return [found]
 
 
+def run_one(function, task):
+    try:
+        return function(task)
+    except Exception as error:
+        return str(task), "wrong", f"{type(error).__name__}: {str(error).splitlines()[0]}"
+
+
 def run_all(title, function, tasks, args, start="fork"):
     """`function` gives (name, kind, why) of a task. Ends the process with 1 where something is wrong."""
     pool = multiprocessing.get_context(start).Pool(os.cpu_count(), maxtasksperchild=100)
-    results = list(pool.imap_unordered(function, tasks))
+    results = list(pool.imap_unordered(functools.partial(run_one, function), tasks))
     pool.close()
     pool.join()
     counts, groups = Counter(kind for _, kind, _ in results), defaultdict(list)
