@@ -26,7 +26,8 @@ static bool isCountable(Type type) {
   });
 }
 
-/// What is less than nothing is given no meaning by the op; where one side takes back what the other adds, folders drop both.
+/// What is less than nothing is given no meaning by the op; where one side takes back what the other adds, folders drop
+/// both.
 static LogicalResult verifyPadding(tensor::PadOp pad) {
   for (auto [d, low, high] : llvm::enumerate(pad.getMixedLowPad(), pad.getMixedHighPad()))
     for (OpFoldResult size : {low, high})

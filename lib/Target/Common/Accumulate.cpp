@@ -52,7 +52,8 @@ static Value widen(OpBuilder &b, Value added, Operation *combine) {
   auto product = added.getDefiningOp<arith::MulFOp>();
   if (!product || !isa<arith::AddFOp>(combine))
     return convert(b, loc, added, b.getF32Type());
-  Value lhs = convert(b, loc, product.getLhs(), b.getF32Type()), rhs = convert(b, loc, product.getRhs(), b.getF32Type());
+  Value lhs = convert(b, loc, product.getLhs(), b.getF32Type()),
+        rhs = convert(b, loc, product.getRhs(), b.getF32Type());
   return arith::MulFOp::create(b, loc, lhs, rhs, product.getFastmath());
 }
 
