@@ -4,7 +4,7 @@
 // RUN: shard-run %s --random-inputs=1 --verify=exact | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify=exact --compile-option=--opt-level=1 | FileCheck %s
 // RUN: %on-emulated-cuda shard-run %s --target=cuda --random-inputs=1 --verify=exact | FileCheck %s
-// CHECK: verify: 4 functions, 6 results, all equal bit by bit
+// CHECK: verify: 5 functions, 7 results, all equal bit by bit
 
 spmd.mesh @m = <["x"=2, "y"=2]>
 #row = affine_map<(d0, d1) -> (d0, d1)>
@@ -79,4 +79,16 @@ func.func private @product_of_f32(%a: tensor<3x9xbf16>) -> tensor<3xbf16> {
   %s = linalg.reduce {arith.mulf} ins(%x : tensor<3x9xf32>) outs(%one : tensor<3xf32>) dimensions = [1]
   %r = arith.truncf %s : tensor<3xf32> to tensor<3xbf16>
   return %r : tensor<3xbf16>
+}
+// Of a size that is not known in between.
+func.func @dynamic(%a: tensor<6x700xbf16> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<6xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %c0 = arith.constant 0 : index
+  %d = tensor.cast %a : tensor<6x700xbf16> to tensor<?x700xbf16>
+  %n = tensor.dim %d, %c0 : tensor<?x700xbf16>
+  %e = tensor.empty(%n) : tensor<?xbf16>
+  %f = linalg.fill ins(%zero : bf16) outs(%e : tensor<?xbf16>) -> tensor<?xbf16>
+  %s = linalg.reduce {arith.addf} ins(%d : tensor<?x700xbf16>) outs(%f : tensor<?xbf16>) dimensions = [1]
+  %r = tensor.cast %s : tensor<?xbf16> to tensor<6xbf16>
+  return %r : tensor<6xbf16>
 }

@@ -90,8 +90,10 @@ static LogicalResult accumulateInF32(RewriterBase &b, linalg::LinalgOp op) {
     Type element = getElementTypeOrSelf(result.getType());
     result.setType(init->get().getType());
     b.setInsertionPointAfter(op);
+    SmallVector<OpOperand *> uses(llvm::make_pointer_range(result.getUses())); // not those of what is made of it
     Value rounded = convertTensor(b, loc, result, element);
-    b.replaceAllUsesExcept(result, rounded, rounded.getDefiningOp());
+    for (OpOperand *use : uses)
+      b.modifyOpInPlace(use->getOwner(), [&] { use->set(rounded); });
   }
   return success();
 }
