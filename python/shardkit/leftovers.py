@@ -22,6 +22,8 @@ def lower_leftovers(module: Any, mesh: str | None) -> None:
             what = "random numbers have" if op.name.startswith("ml_program.") else f"{op.name} has"
             hint = ": take them as an input, in PyTorch also call module.eval()" if op.name.startswith("ml_program.") else ""
             raise fail(op, f"{what} no lowering to linalg", f"ops that have one{hint}")
+        if any(not ir.RankedTensorType(v.type).has_static_shape for v in [*op.operands, *op.results]):
+            raise fail(op, f"{op.name} takes a tensor of a size that data says", "static shapes: torch.where in place of masks")
         operands, results, body = lowerings[op.name](op, mesh)
         number = len(list(module.body.operations))
         name = f"shardkit_{op.name.split('.')[1]}_{number}"

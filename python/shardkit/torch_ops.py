@@ -54,6 +54,10 @@ def widen_unsigned(program: Any) -> None:
         return copies[node]
 
     for node in list(graph.nodes):
+        if node.target is cast and node.args[0].meta["val"].is_floating_point() and node.args[1] in wide and node.args[1] is not torch.bool:
+            with graph.inserting_before(node):  # of the range of signed ones it takes what it makes of others
+                node.args = (add_cast(node.args[0], wide[node.args[1]]), node.args[1])
+            continue
         is_op = node.op == "call_function" and hasattr(node.target, "_overloadpacket") and node.meta.get("val") is not None
         if not is_op or _packet(node.target) in _MOVES:
             continue
@@ -277,6 +281,21 @@ def _grouped_mm(x: Any, weights: Any, offs: Any = None, bias: Any = None, out_dt
     return product.to(out_dtype or x.dtype)
 
 
+def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    """By a mask, where all that it picks become or gain the same."""
+    import torch
+
+    mask = indices[0]
+    if len(indices) != 1 or mask is None or mask.dtype is not torch.bool:
+        return NotImplemented
+    rest = x.dim() - mask.dim()
+    if values.dim() > rest + 1 or (values.dim() == rest + 1 and values.shape[0] != 1):
+        return NotImplemented
+    values = values.reshape(values.shape[1:]) if values.dim() == rest + 1 else values
+    mask = mask.reshape([*mask.shape, *[1] * rest])
+    return torch.where(mask, x + values if accumulate else values, x)
+
+
 def _is_negative(x: Any) -> Any:
     return (x < 0) | ((x == 0) & (1 / x < 0)) if x.is_floating_point() else x < 0
 
@@ -336,6 +355,13 @@ def _pick_number(pick: str) -> Callable[[Any, Any], Any]:
     return function
 
 
+def _eq(a: Any, b: Any) -> Any:
+    """torch-mlir takes what is compared with itself for equal, although it may be no number."""
+    import torch
+
+    return torch.logical_not(torch.ne(a, b)) if a.is_floating_point() else NotImplemented
+
+
 def _isfinite(x: Any) -> Any:
     import torch
 
@@ -356,6 +382,7 @@ _WRONG = {
     "aten.block_diag.default": _block_diag,
     "aten.copysign.Tensor": _copysign,
     "aten.signbit.default": _is_negative,
+    "aten.eq.Tensor": _eq,
     "aten.fmax.default": _pick_number("maximum"),
     "aten.fmin.default": _pick_number("minimum"),
     "aten.max.dim": _of_a_scalar,
@@ -363,6 +390,7 @@ _WRONG = {
     "aten.constant_pad_nd.default": _pad,
     "aten.cumsum.default": _cumulative_of_a_scalar,
     "aten.cumprod.default": _cumulative_of_a_scalar,
+    "aten.index_put.default": _index_put,
     "aten.isfinite.default": _isfinite,
     "aten.kthvalue.default": _kthvalue,
 }

@@ -58,8 +58,28 @@ LEFTOVERS = {
     "scatter_add": lambda x: torch.nan_to_num(x).scatter_add(1, INDEX, x[:, 20:22]),
     "scatter_largest": lambda x: torch.nan_to_num(x).scatter_reduce(1, INDEX, x[:, 20:22], "amax"),
     "put": lambda x: x.index_put((torch.tensor([1, -2]),), x[5:7]),
+    "shifted": lambda x: torch.nn.functional.pad(x, (2, -2, -1, 0)),
+    "largest_so_far": lambda x: torch.cummax(x, 1),
+    "middle": lambda x: torch.median(torch.nan_to_num(x)[:, :7], 1)[0],
+    "bytes": lambda x: (torch.nan_to_num(x, neginf=0) * 3 + 120).to(torch.uint8).float().to(torch.uint8) / 255,
+    "byte_sums": lambda x: (torch.nan_to_num(x, neginf=0) * 3 + 120).to(torch.uint8).clamp(10, 200).sum(1),
+    "booleans_put": lambda x: (x > 0).index_put((torch.tensor([1, -2]),), x[5:7] > 3, accumulate=True),
+    "same": lambda x: [f(x, x) for f in (torch.eq, torch.ne, torch.ge, torch.le, torch.gt, torch.lt, torch.sub, torch.div, torch.maximum)],
+    "masked": lambda x: [x.masked_fill(x > 3, 1.5), x.index_put((x[:, 0] > 0,), x[0]), x.index_put((x > 5,), torch.tensor(2.0), accumulate=True)],
+    "counts": lambda x: torch.histc(torch.nan_to_num(x, neginf=0), 16, -40, 40),
     "put_twice": lambda x: torch.nan_to_num(x).index_put((torch.tensor([1, 1]), torch.tensor([0, 0])), x[5:7, 0], accumulate=True),
 }
+
+
+class Experts(nn.Module):
+    """Rows in groups that end where data say, each by a matrix of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.weights = nn.Parameter(torch.randn(4, 8, 12))
+
+    def forward(self, x, counts):
+        return torch._grouped_mm(x, self.weights, offs=counts.cumsum(0).to(torch.int32))
 
 
 class Words(nn.Module):
@@ -105,6 +125,13 @@ def check_leftovers():
                 assert a.dtype == b.dtype and torch.equal(torch.nan_to_num(a, 1e30), torch.nan_to_num(b, 1e30)), (name, sharding, a, b)
 
 
+def check_experts():
+    module, x, counts = Experts(), torch.randn(16, 8), torch.tensor([3, 0, 9, 4])
+    expected = torch.cat([part @ w for part, w in zip(x.split(counts.tolist()), module.weights)])
+    found = shardkit.import_torch(module, x, counts, plan={"weights": [Shard(0), Shard(2)]}, **BOTH).run()
+    assert torch.allclose(found, expected, atol=1e-5), (found, expected)
+
+
 def check_scaled():
     module, tokens = Scaled(), torch.tensor([[1, 15], [0, 3]])
     model = shardkit.import_torch(module, tokens, 2.5, plan={"out": ColwiseParallel(), "table": RowwiseParallel()}, **BOTH)
@@ -140,6 +167,7 @@ ERRORS = [
     (lambda: shardkit.import_torch(nn.BatchNorm1d(8), X), r"the module changes its buffers or arguments while it runs, expected .* call module.eval"),
     (lambda: shardkit.import_torch(nn.Dropout(), X), r"\.py:\d+: error: random numbers have no lowering to linalg"),
     (lambda: shardkit.import_torch(Function(lambda x: x[x > 0]), X), r"test_torch\.py:\d+: error: aten\.index\.Tensor makes a tensor of a size that data says"),
+    (lambda: shardkit.import_torch(Function(lambda x: x.index_put((x > 0,), x[x > 0] * 2)), X), r"error: aten\.index\.Tensor makes a tensor of a size that data"),
     (lambda: shardkit.import_torch(Function(lambda x: x if x.sum() > 0 else -x), X), r"error: torch.export: .*, expected a module that it takes"),
     (lambda: shardkit.import_torch(Function(lambda x: (x, 3)), X), r"result 1 of the module is 3, expected tensors only"),
     (lambda: shardkit.import_torch(Function(abs), X.to(torch.complex64)), r"x has dtype complex64, expected one of float32"),
@@ -150,7 +178,7 @@ ERRORS = [
 
 
 def main():
-    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_scaled, check_bfloat16]
+    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_experts, check_scaled, check_bfloat16]
     failed = 0
     for check in checks:
         try:
