@@ -124,6 +124,7 @@ private:
     OpPassManager &nested = pm.nest<ModuleOp>();
     if (prepareTosa(*top, /*expandsScatters=*/!options.reference))
       buildLowerTosa(nested);
+    nested.addNestedPass<func::FuncOp>(createSpmdTargetSplitComplex());
     const bool isCuda = !options.chip.empty();
     if (options.reference) {
       cpu::buildReference(nested);

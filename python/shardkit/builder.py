@@ -105,6 +105,24 @@ class Builder:
         inner.op("stablehlo.return", [inner.value("stablehlo.add", list(block.arguments), scalar)])
         return reduce.results[0]
 
+    # --- complex numbers ---
+
+    def complex(self, real: ir.Value, imaginary: ir.Value) -> ir.Value:
+        type = ir.RankedTensorType.get(shape_of(real), ir.ComplexType.get(element(real)))
+        return self.value("stablehlo.complex", [real, imaginary], type)
+
+    def parts(self, value: ir.Value) -> list[ir.Value]:
+        """The real and the imaginary parts; of anything but complex numbers the value itself."""
+        if not is_complex(element(value)):
+            return [value]
+        type = ir.RankedTensorType.get(shape_of(value), ir.ComplexType(element(value)).element_type)
+        return [self.value("stablehlo.real", [value], type), self.value("stablehlo.imag", [value], type)]
+
+    def join(self, parts: Sequence[ir.Value], like: Sequence[ir.Value]) -> list[ir.Value]:
+        """Values with the element types of `like` of all their parts in order."""
+        rest = iter(parts)
+        return [self.complex(next(rest), next(rest)) if is_complex(element(v)) else next(rest) for v in like]
+
     def bitcast(self, value: ir.Value, type: ir.Type) -> ir.Value:
         return value if value.type == type else self.value("stablehlo.bitcast_convert", [value], type)
 
@@ -148,6 +166,10 @@ def shape_of(value: ir.Value) -> list[int]:
 
 def is_float(type: ir.Type) -> bool:
     return isinstance(type, ir.FloatType)
+
+
+def is_complex(type: ir.Type) -> bool:
+    return isinstance(type, ir.ComplexType)
 
 
 def is_unsigned(type: ir.Type) -> bool:

@@ -19,6 +19,7 @@ from .tools import find_tool, run_tool
 DTYPES = {
     "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "f8E4M3FN": "float8_e4m3fn",
     "f8E5M2": "float8_e5m2", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E5M2FNUZ": "float8_e5m2fnuz", "f8E8M0FNU": "float8_e8m0fnu",
+    "complex<f32>": "complex64",
 } | {f"{s}i{n}": f"{'u' * (s == 'u')}int{n}" for s in ("", "u") for n in (8, 16, 32, 64)}  # fmt: skip
 
 

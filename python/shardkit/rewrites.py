@@ -12,10 +12,11 @@ from jaxlib.mlir import ir
 
 from .builder import Builder, apply_body, attribute_names, element, fail, owner, replace, shape_of, stored, walk
 from .cumulative import rewrite_reduce_window
+from .fourier import rewrite_fft
 from .loops import rewrite_branch, rewrite_while
 from .scatter import rewrite_scatter, rewrite_select_and_scatter
 from .sorting import rewrite_sort, rewrite_top_k
-from .special import rewrite_digamma, rewrite_erf_inv, rewrite_lgamma, rewrite_next_after
+from .special import rewrite_digamma, rewrite_erf_inv, rewrite_hyperbolic, rewrite_lgamma, rewrite_next_after
 from .stages import MARK
 
 # --- functions of numbers -------------------------------------------------------------------------
@@ -159,11 +160,14 @@ REWRITES: dict[str, Callable[[ir.Operation], object]] = {
     "chlo.square": rewrite_square,
     "stablehlo.convert": rewrite_convert,
     "chlo.erf_inv": rewrite_erf_inv,
+    "chlo.sinh": rewrite_hyperbolic,
+    "chlo.cosh": rewrite_hyperbolic,
     "chlo.lgamma": rewrite_lgamma,
     "chlo.digamma": rewrite_digamma,
     "chlo.next_after": rewrite_next_after,
     "chlo.top_k": rewrite_top_k,
     "stablehlo.sort": rewrite_sort,
+    "stablehlo.fft": rewrite_fft,
     "stablehlo.scatter": rewrite_scatter,
     "stablehlo.select_and_scatter": rewrite_select_and_scatter,
     "stablehlo.slice": rewrite_slice,

@@ -8,7 +8,7 @@ from typing import Iterable
 import numpy as np
 from jaxlib.mlir import ir
 
-from .builder import Builder, apply_body, element, fail, i1, i32, i64s, is_float, is_unsigned, replace, shape_of, signless
+from .builder import Builder, apply_body, attribute_names, element, fail, i1, i32, i64s, is_complex, is_float, is_unsigned, replace, shape_of, signless
 
 
 def read_numbers(text: str, name: str) -> list[int]:
@@ -25,6 +25,8 @@ def rewrite_scatter(op: ir.Operation) -> None:
     if len(op.operands) != 3:
         raise fail(op, "stablehlo.scatter has several operands", "one operand, indices and updates")
     full = op.operands[0].type
+    if is_complex(element(op.operands[0])):
+        return _scatter_parts(op)
     # Unsigned numbers are read as such and kept as others of the same bits.
     unsigned, large_indices = (is_unsigned(element(op.operands[k])) for k in (0, 1))
     operand, indices, updates = (b.bitcast(v, signless(v.type)) for v in op.operands)
@@ -133,6 +135,30 @@ def rewrite_scatter(op: ir.Operation) -> None:
     update, old = block.arguments[len(ins) - 1], block.arguments[len(ins)]
     inner.op("linalg.yield", [_combine(op, inner, here, update, old, kind, unsigned)])
     replace(op, [b.bitcast(generic.results[0], full)])
+
+
+def _scatter_parts(op: ir.Operation) -> None:
+    """Complex numbers are set and added part by part."""
+    b = Builder(op)
+    operand, indices, updates = op.operands
+    block = op.regions[0].blocks[0]
+    *body, end = [inner.operation for inner in block.operations]
+    is_set = not body and end.operands[0] == block.arguments[1]
+    is_add = len(body) == 1 and body[0].name == "stablehlo.add" and set(body[0].operands) == set(block.arguments)
+    if not is_set and not is_add:
+        raise fail(op, f"stablehlo.scatter of {operand.type} by another op has no lowering", "one that sets or adds")
+    scatters = []
+    for old, new in zip(b.parts(operand), b.parts(updates)):
+        attributes = {name: op.attributes[name] for name in attribute_names(op)}
+        scatter = b.op("stablehlo.scatter", [old, indices, new], [old.type], attributes, regions=1)
+        scalar = ir.RankedTensorType.get([], element(old))
+        arguments = list(scatter.regions[0].blocks.append(scalar, scalar, arg_locs=[op.location] * 2).arguments)
+        inner = b.at_end_of(scatter.regions[0].blocks[0])
+        inner.op("stablehlo.return", [arguments[1] if is_set else inner.value("stablehlo.add", arguments, scalar)])
+        scatters.append(scatter)
+    replace(op, [b.complex(*(scatter.results[0] for scatter in scatters))])
+    for scatter in scatters:
+        rewrite_scatter(scatter)
 
 
 def rewrite_select_and_scatter(op: ir.Operation) -> None:

@@ -163,9 +163,12 @@ def rewrite_sort(op: ir.Operation) -> None:
     dim += len(shape_of(values[0])) if dim < 0 else 0
 
     def less(b: Builder, first: Sequence[ir.Value], second: Sequence[ir.Value], hold: Hold | None = None) -> ir.Value:
-        return apply_body(b, op, [v for pair in zip(first, second) for v in pair], hold)[0]
+        pairs = zip(b.join(first, values), b.join(second, values))
+        return apply_body(b, op, [v for pair in pairs for v in pair], hold)[0]
 
-    replace(op, sort(op, values, dim, shape_of(values[0])[dim], less))
+    b = Builder(op)
+    parts = [part for value in values for part in b.parts(value)]
+    replace(op, b.join(sort(op, parts, dim, shape_of(values[0])[dim], less), values))
 
 
 def rewrite_top_k(op: ir.Operation) -> None:

@@ -7,7 +7,7 @@ from typing import Callable, Sequence
 
 from jaxlib.mlir import ir
 
-from .builder import Builder, element, fail, replace
+from .builder import Builder, element, fail, is_complex, replace
 
 
 class Formula:
@@ -86,6 +86,17 @@ def rewrite_erf_inv(op: ir.Operation) -> None:
         return f.select(edge, f("divide", x, f.c(0)), y)
 
     _rewrite_wide(op, compute)
+
+
+def rewrite_hyperbolic(op: ir.Operation) -> None:
+    """sinh and cosh of complex numbers, by those of their real parts."""
+    if not is_complex(element(op.operands[0])):
+        return
+    b = Builder(op)
+    real, imaginary = b.parts(op.operands[0])
+    f = Formula(op, real.type)
+    other = {"chlo.sinh": "chlo.cosh", "chlo.cosh": "chlo.sinh"}[op.name]
+    replace(op, [b.complex(f("multiply", f(op.name, real), f("cosine", imaginary)), f("multiply", f(other, real), f("sine", imaginary)))])
 
 
 # --- gamma ----------------------------------------------------------------------------------------

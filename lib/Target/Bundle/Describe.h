@@ -46,7 +46,8 @@ LogicalResult lowerCollectives(func::FuncOp func, const MeshCache &meshes);
 /// The collectives of a function in program order.
 llvm::SmallVector<CollectiveOpInterface> collectivesOf(func::FuncOp func);
 
-/// The runtime moves 8-bit floats as bytes, and combines them in f32.
+/// The runtime moves 8-bit floats as bytes, and combines them in f32; of complex numbers it
+/// moves and combines the pairs (target::getPairedType).
 void widenCollectives(func::FuncOp func);
 
 LogicalResult describeCollective(CollectiveOpInterface op, const MeshCache &meshes,

@@ -3,7 +3,7 @@
 #include "Describe.h"
 #include "shardkit/Cost/CostModel.h"
 #include "shardkit/Layout/MeshViews.h"
-#include "shardkit/Target/Common/RuntimeOps.h"
+#include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -22,28 +22,48 @@ SmallVector<CollectiveOpInterface> spmd::collectivesOf(func::FuncOp func) {
   return ops;
 }
 
+/// The layout of pairs: their last dim is whole.
+static ShardingAttr withLastDim(ShardingAttr sharding) {
+  SmallVector<DimShardingAttr> dims(sharding.getDims());
+  dims.push_back(DimShardingAttr::get(sharding.getContext(), {}, /*open=*/false, /*priority=*/0));
+  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, sharding.getReplicated(),
+                           sharding.getUnreducedKind(), sharding.getUnreduced());
+}
+
 void spmd::widenCollectives(func::FuncOp func) {
   OpBuilder b(func.getContext());
   for (CollectiveOpInterface op : collectivesOf(func)) {
     if (op->getNumOperands() == 0 || op->getNumResults() != 1)
       continue;
-    auto isNarrow = [](Type type) {
-      auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
-      return element && element.getWidth() == 8;
-    };
     Value in = op->getOperand(0);
-    if (!isNarrow(in.getType()))
+    Type element = getElementTypeOrSelf(in.getType());
+    const bool isComplex = isa<ComplexType>(element), isReduction = op.getReduction().has_value();
+    if (!isComplex && !(isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
       continue;
-    const bool isReduction = op.getReduction().has_value();
-    Type element = isReduction ? Type(b.getF32Type()) : b.getI8Type();
-    auto widen = [&](Type type) { return Type(cast<ShapedType>(type).clone(element)); };
+    auto widen = [&](Type type) -> Type {
+      if (isComplex)
+        return target::getPairedType(type);
+      return cast<ShapedType>(type).clone(isReduction ? Type(b.getF32Type()) : b.getI8Type());
+    };
     auto start = dyn_cast<StartOp>(op->getParentOp());
     Location loc = op.getLoc();
+    auto convert = [&](Value value, Type type) -> Operation * {
+      if (isComplex)
+        return UnrealizedConversionCastOp::create(b, loc, type, value);
+      if (!isReduction)
+        return arith::BitcastOp::create(b, loc, type, value);
+      if (getElementTypeOrSelf(type).isF32())
+        return arith::ExtFOp::create(b, loc, type, value);
+      return arith::TruncFOp::create(b, loc, type, value);
+    };
     b.setInsertionPoint(start ? start.getOperation() : op.getOperation());
-    op->setOperand(0, isReduction ? Value(arith::ExtFOp::create(b, loc, widen(in.getType()), in))
-                                  : Value(arith::BitcastOp::create(b, loc, widen(in.getType()), in)));
+    op->setOperand(0, convert(in, widen(in.getType()))->getResult(0));
     if (auto global = op->getAttrOfType<TypeAttr>("global_type"))
       op->setAttr("global_type", TypeAttr::get(widen(global.getValue())));
+    if (isComplex)
+      for (NamedAttribute attribute : op->getAttrs())
+        if (auto sharding = dyn_cast<ShardingAttr>(attribute.getValue()))
+          op->setAttr(attribute.getName(), withLastDim(sharding));
     Value out = op->getResult(0);
     Type type = out.getType();
     out.setType(widen(type));
@@ -56,8 +76,7 @@ void spmd::widenCollectives(func::FuncOp func) {
       out.setType(widen(type));
       b.setInsertionPointAfter(done);
     }
-    Operation *back = isReduction ? arith::TruncFOp::create(b, loc, type, out).getOperation()
-                                  : arith::BitcastOp::create(b, loc, type, out).getOperation();
+    Operation *back = convert(out, type);
     out.replaceAllUsesExcept(back->getResult(0), back);
   }
 }

@@ -31,6 +31,9 @@ std::optional<std::string> spmd::dtypeName(Type type) {
     return "i8";
   if (type.isSignlessInteger(1))
     return "i1";
+  if (auto complex = dyn_cast<ComplexType>(type))
+    if (Type part = complex.getElementType(); part.isF32() || part.isF64())
+      return part.isF32() ? "c64" : "c128";
   return std::nullopt;
 }
 
@@ -107,6 +110,8 @@ struct Movement {
       return true;
     if (auto collective = dyn_cast<CollectiveOpInterface>(op))
       return !collective.getReduction();
+    if (isa<UnrealizedConversionCastOp>(op)) // Of complex numbers, to what moves between devices.
+      return true;
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
       return llvm::all_of(linalgOp.getBlock()->without_terminator(),
                           [](Operation &inner) { return isa<arith::ConstantOp>(inner); }) &&
@@ -205,7 +210,7 @@ struct Describer {
     if (!dtype || (tensor && !tensor.hasStaticShape()) || (isa<ShapedType>(localType) && !tensor))
       return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName() << "' has type " << localType
                             << ", expected a static tensor or scalar of f64, f32, f16, bf16, i64, "
-                               "i32, i16, i8, i1 or index";
+                               "i32, i16, i8, i1, index, complex<f32> or complex<f64>";
     value.dtype = *dtype;
     ArrayRef<int64_t> local = getShape(localType);
     value.localShape.assign(local.begin(), local.end());
@@ -213,11 +218,11 @@ struct Describer {
     if (attrs)
       if (auto attr = attrs.getAs<TypeAttr>(kGlobalTypeAttr))
         globalType = attr.getValue();
-    int64_t bytes = 8;
+    int64_t bytes = 16;
     for (int64_t size : getShape(globalType))
       if (llvm::MulOverflow(bytes, size, bytes))
         return emitError(loc) << "'" << value.name << "' of function '" << func.getSymName() << "' has type "
-                              << globalType << ", expected fewer than 2^60 elements";
+                              << globalType << ", expected fewer than 2^59 elements";
     ArrayRef<int64_t> global = getShape(globalType);
     value.globalShape.assign(global.begin(), global.end());
     Layout layout = Layout::replicated(global);
@@ -243,7 +248,7 @@ struct Describer {
                             << " (run --spmd-partition first)";
     describeExtents(layout, value);
     if (auto range = attrs ? attrs.getAs<ArrayAttr>(kRangeAttr) : ArrayAttr())
-      if (range.size() == 2 && !isa<FloatType>(element))
+      if (range.size() == 2 && element.isIntOrIndex())
         if (auto lo = dyn_cast<IntegerAttr>(range[0]))
           if (auto hi = dyn_cast<IntegerAttr>(range[1])) {
             value.range = {lo.getValue().getSExtValue(), hi.getValue().getSExtValue()};

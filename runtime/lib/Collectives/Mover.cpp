@@ -4,6 +4,7 @@
 
 #include "shardkit/rt/Reduce.h"
 
+#include <array>
 #include <cstring>
 
 namespace shardkit::rt {
@@ -27,8 +28,10 @@ void copyElements(int64_t elementSize, const char *from, int64_t fromStride, cha
     copyLoop<uint16_t>(from, fromStride, to, toStride, count);
   else if (elementSize == 4)
     copyLoop<uint32_t>(from, fromStride, to, toStride, count);
-  else
+  else if (elementSize == 8)
     copyLoop<uint64_t>(from, fromStride, to, toStride, count);
+  else
+    copyLoop<std::array<uint64_t, 2>>(from, fromStride, to, toStride, count);
 }
 
 /// Calls fn(from, to) at every iteration of all loops but the innermost.

@@ -19,10 +19,10 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 
 /// The bits of the element that `init` means.
 uint64_t elementBits(Init init, DType dtype) {
+  if (init == Init::Zero) // The only one that complex numbers have.
+    return 0;
   const int bits = dtype == DType::I1 ? 1 : int(dtypeSize(dtype) * 8);
   const uint64_t ones = ~uint64_t(0) >> (64 - bits), sign = uint64_t(1) << (bits - 1);
-  if (init == Init::Zero)
-    return 0;
   if (isFloat(dtype)) {
     const uint64_t infinity = dtype == DType::F64   ? 0x7ff0000000000000u
                               : dtype == DType::F32 ? 0x7f800000u

@@ -120,7 +120,7 @@ struct NpyType {
 constexpr NpyType npyTypes[] = {{"f8", DType::F64}, {"f4", DType::F32},     {"f2", DType::F16}, {"V2", DType::BF16},
                                 {"i8", DType::I64}, {"i4", DType::I32},     {"i2", DType::I16}, {"i1", DType::I8},
                                 {"b1", DType::I1},  {"u8", DType::U64},     {"u4", DType::U32}, {"u2", DType::U16},
-                                {"u1", DType::U8},  {"V1", DType::F8E4M3FN}};
+                                {"u1", DType::U8},  {"V1", DType::F8E4M3FN}, {"c8", DType::C64}, {"c16", DType::C128}};
 
 Expected<std::string> npyHeader(const TensorContent &tensor) {
   std::string code;
@@ -195,11 +195,11 @@ Expected<StoredTensor> parseNpy(std::shared_ptr<File> file, int64_t offset, int6
     return invalid("the array is in Fortran order, expected C order (numpy.ascontiguousarray)");
   const std::string &descr = tensor.storedType;
   for (const NpyType &type : npyTypes)
-    if (descr.size() == 3 && std::strchr("<|=>", descr[0]) && descr.compare(1, 2, type.code) == 0)
+    if (descr.size() > 1 && std::strchr("<|=>", descr[0]) && descr.compare(1, std::string::npos, type.code) == 0)
       tensor.dtype = type.dtype;
   if (!tensor.dtype)
     return invalid("element type " + quoteName(descr) +
-                   ", expected a float, integer or bool type of at most 8 bytes (bf16 as '<V2')");
+                   ", expected a float, integer or bool type of at most 8 bytes (bf16 as '<V2'), or '<c8' or '<c16'");
   if (descr[0] == '>' && dtypeSize(*tensor.dtype) > 1)
     return invalid("big-endian element type '" + descr + "', expected little-endian");
   std::optional<int64_t> count = numElements(tensor.shape);

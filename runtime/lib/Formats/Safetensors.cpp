@@ -40,7 +40,7 @@ const StoredType storedTypes[] = {{"F64", 64, DType::F64},
                                   {"F6_E2M3", 6, std::nullopt},
                                   {"F6_E3M2", 6, std::nullopt},
                                   {"F4", 4, std::nullopt},
-                                  {"C64", 64, std::nullopt}};
+                                  {"C64", 64, DType::C64}};
 
 const StoredType *findType(const std::string &name) {
   for (const StoredType &type : storedTypes)

@@ -3,6 +3,7 @@
 #include "shardkit/rt/Formats/StoredTensor.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -26,8 +27,10 @@ void copyRaw(const char *from, int64_t fromStride, char *to, int64_t toStride, i
     copyStrided<uint16_t>(from, fromStride, to, toStride, count);
   else if (size == 4)
     copyStrided<uint32_t>(from, fromStride, to, toStride, count);
-  else
+  else if (size == 8)
     copyStrided<uint64_t>(from, fromStride, to, toStride, count);
+  else
+    copyStrided<std::array<uint64_t, 2>>(from, fromStride, to, toStride, count);
 }
 
 } // namespace

@@ -44,6 +44,8 @@ std::optional<Reduction> parseReduction(std::string_view name) {
 }
 
 bool reductionApplies(Reduction reduction, DType dtype) {
+  if (isComplex(dtype)) // Programs reduce its parts.
+    return false;
   switch (reduction) {
   case Reduction::And:
   case Reduction::Or:

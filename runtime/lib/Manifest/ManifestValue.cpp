@@ -52,8 +52,8 @@ MeshInfo readMesh(const JsonAt &at) {
 DType readDType(const JsonAt &at, bool any) {
   std::string name = at.string("dtype");
   std::optional<DType> dtype = parseDType(name);
-  if (!dtype || (!any && !isComputeType(*dtype)))
-    at.fail("'dtype' is '" + name + "', expected one of f64 f32 f16 bf16 i64 i32 i16 i8 i1" +
+  if (!dtype || (!any && !isComputeType(*dtype) && !isComplex(*dtype)))
+    at.fail("'dtype' is '" + name + "', expected one of f64 f32 f16 bf16 i64 i32 i16 i8 i1 c64 c128" +
             (any ? " u64 u32 u16 u8 i4 u4 f8E4M3FN f8E5M2 f8E4M3FNUZ f8E5M2FNUZ f8E8M0FNU" : ""));
   return *dtype;
 }

@@ -9,12 +9,12 @@ namespace shardkit::rt {
 namespace {
 struct TypeInfo {
   const char *name;
-  int8_t bits; ///< In files that pack.
+  uint8_t bits; ///< In files that pack.
 };
 constexpr std::array<TypeInfo, kNumStoredDTypes> types = {
     {{"f64", 64},   {"f32", 32},       {"f16", 16},       {"bf16", 16},     {"i64", 64}, {"i32", 32}, {"i16", 16},
      {"i8", 8},     {"i1", 8},         {"u64", 64},       {"u32", 32},      {"u16", 16}, {"u8", 8},   {"f8E4M3FN", 8},
-     {"f8E5M2", 8}, {"f8E4M3FNUZ", 8}, {"f8E5M2FNUZ", 8}, {"f8E8M0FNU", 8}, {"i4", 4},   {"u4", 4}}};
+     {"f8E5M2", 8}, {"f8E4M3FNUZ", 8}, {"f8E5M2FNUZ", 8}, {"f8E8M0FNU", 8}, {"i4", 4},   {"u4", 4}, {"c64", 64}, {"c128", 128}}};
 } // namespace
 
 const char *dtypeName(DType dtype) { return types[size_t(dtype)].name; }
@@ -43,7 +43,7 @@ std::string shapeString(const Shape &shape) {
 }
 
 std::optional<int64_t> numElements(const Shape &shape) {
-  int64_t product = 8;
+  int64_t product = 16;
   bool zero = false;
   for (int64_t size : shape) {
     if (size < 0)
@@ -53,7 +53,7 @@ std::optional<int64_t> numElements(const Shape &shape) {
     else if (__builtin_mul_overflow(product, size, &product))
       return std::nullopt;
   }
-  return zero ? 0 : product / 8;
+  return zero ? 0 : product / 16;
 }
 
 } // namespace shardkit::rt

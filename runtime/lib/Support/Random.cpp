@@ -65,6 +65,13 @@ void RandomTensor::fill(void *to, int64_t toStride, int64_t first, int64_t strid
   auto bits = [&](int64_t i) { return mix(key + uint64_t(first + i * stride) * 0x9e3779b97f4a7c15ull); };
   // Floats have just the bits that the type can hold, so nothing rounds to 1.
   auto uniform = [&](int64_t i, int digits) { return std::ldexp(double(bits(i) >> (64 - digits)), 1 - digits) - 1.0; };
+  if (isComplex(dtype)) { // Its parts are neighbours.
+    RandomTensor part = *this;
+    part.dtype = partType(dtype);
+    for (int64_t i : {0, 1})
+      part.fill(static_cast<char *>(to) + i * dtypeSize(part.dtype), 2 * toStride, 2 * first + i, 2 * stride, count);
+    return;
+  }
   if (isFloat(dtype) && !isComputeType(dtype)) {
     for (int64_t i = 0; i < count; ++i)
       static_cast<uint8_t *>(to)[i * toStride] = narrowFloat(dtype, bits(i));

@@ -41,6 +41,10 @@ void registerCommonTarget(DialectRegistry &registry);
 /// Address of the first element of a memref, as an LLVM pointer.
 Value getPointer(OpBuilder &b, Location loc, Value buffer);
 
+/// The type in which complex numbers of `type`, a scalar or a tensor, cross the border of a program and
+/// move between devices: with the real and the imaginary part in a last dim of size 2.
+RankedTensorType getPairedType(Type type);
+
 /// Whether the body states something (cf.assert): an op that is computed once, where it stands.
 bool hasAssertion(linalg::LinalgOp op);
 /// What is said where it does not hold: "model.mlir:12:8: index must be smaller than dim size".

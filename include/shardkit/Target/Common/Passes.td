@@ -5,6 +5,23 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SpmdTargetSplitComplex : Pass<"spmd-target-split-complex", "::mlir::func::FuncOp"> {
+  let summary = "Compute with the parts of complex numbers";
+  let description = [{
+    A value of complex numbers becomes two, its real and its imaginary parts; a contraction of them
+    becomes four of real numbers. Arguments and results become pairs, in a last dim of size 2, as they
+    lie in memory. `builtin.unrealized_conversion_cast` between a complex type and that of its pairs
+    is resolved; the collectives of a program take pairs.
+
+    ```mlir
+    func.func @conj(%x: tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>   // before
+    func.func @conj(%x: tensor<8x2xf32>) -> tensor<8x2xf32>                 // behind it
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def SpmdTargetLegalize : Pass<"spmd-target-legalize", "::mlir::func::FuncOp"> {
   let summary = "Refuse what cannot be compiled, normalise the rest";
   let description = [{

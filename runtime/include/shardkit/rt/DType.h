@@ -2,7 +2,8 @@
 //
 // The element types of abi.h with their names, sizes and conversions. f16 and
 // bf16 exist in memory only; arithmetic happens in f32. Programs compute with
-// the first nine; the others can be stored, loaded, moved and converted.
+// the first nine, and with the parts of complex numbers; the others can be stored,
+// loaded, moved and converted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,21 +42,30 @@ enum class DType : int32_t {
   F8E8M0FNU = SK_F8E8M0FNU,
   I4 = SK_I4,
   U4 = SK_U4,
+  C64 = SK_C64,
+  C128 = SK_C128,
 };
 /// Those that programs compute with.
 inline constexpr int kNumDTypes = 9;
-inline constexpr int kNumStoredDTypes = 20;
+inline constexpr int kNumStoredDTypes = 22;
 inline bool isComputeType(DType dtype) { return int(dtype) < kNumDTypes; }
+inline bool isComplex(DType dtype) { return dtype == DType::C64 || dtype == DType::C128; }
+/// The type of both parts of a complex number, any other itself; and how many there are.
+inline DType partType(DType dtype) {
+  return dtype == DType::C64 ? DType::F32 : dtype == DType::C128 ? DType::F64 : dtype;
+}
+inline int64_t numParts(DType dtype) { return isComplex(dtype) ? 2 : 1; }
 
-/// "f64" ... "u4", as in manifests.
+/// "f64" ... "c128", as in manifests.
 const char *dtypeName(DType dtype);
 std::optional<DType> parseDType(std::string_view name);
 /// Bytes per element in memory; i1, i4 and u4 take one byte.
 int64_t dtypeSize(DType dtype);
 /// Bits per element in files that pack: 4 for i4 and u4, else those in memory.
 int64_t dtypeBits(DType dtype);
+/// Complex numbers too.
 inline bool isFloat(DType dtype) {
-  return dtype <= DType::BF16 || (dtype >= DType::F8E4M3FN && dtype <= DType::F8E8M0FNU);
+  return dtype <= DType::BF16 || (dtype >= DType::F8E4M3FN && dtype <= DType::F8E8M0FNU) || isComplex(dtype);
 }
 /// Same bits in memory: equal, or integers of one width.
 bool sameBits(DType a, DType b);
@@ -63,7 +73,7 @@ bool sameBits(DType a, DType b);
 using Shape = std::vector<int64_t>;
 /// "4x8"; "scalar" for rank 0.
 std::string shapeString(const Shape &shape);
-/// Product of the sizes; nothing when one is negative or the product (times 8
+/// Product of the sizes; nothing when one is negative or the product (times 16
 /// bytes) overflows.
 std::optional<int64_t> numElements(const Shape &shape);
 

@@ -46,6 +46,8 @@ enum sk_dtype {
   SK_F8E8M0FNU,
   SK_I4,
   SK_U4,
+  SK_C64, /* Complex numbers: a pair of f32, or of f64. Programs compute with the pairs. */
+  SK_C128,
   SK_STRING = 64 /* Of an extra argument of a shard function only. */
 };
 
