@@ -12,7 +12,7 @@ from jaxlib.mlir import ir
 
 from .builder import Builder, apply_body, attribute_names, element, fail, owner, replace, shape_of, stored, walk
 from .cumulative import rewrite_reduce_window
-from .fourier import rewrite_fft
+from .fft import rewrite_fft
 from .loops import rewrite_branch, rewrite_while
 from .scatter import rewrite_scatter, rewrite_select_and_scatter
 from .sorting import rewrite_sort, rewrite_top_k

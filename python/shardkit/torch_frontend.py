@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
-from . import torch_ops
+from . import torch_complex, torch_ops
 from .errors import ShardKitError, require
 from .lowered import annotate, find_body
 from .model import DTYPES, Argument, Model, Result
@@ -183,6 +183,8 @@ def _lower_graph(program: Any, table: torch_ops.Table) -> str:
     from torch_mlir import fx
 
     try:
+        if torch_complex.has_complex(program):
+            table = torch_complex.by_parts(table, torch_ops.MOVES)
         program = program.run_decompositions(table)
         if any(spec.kind.name != "USER_OUTPUT" for spec in program.graph_signature.output_specs):
             raise ShardKitError(

@@ -59,7 +59,7 @@ def widen_unsigned(program: Any) -> None:
                 node.args = (add_cast(node.args[0], wide[node.args[1]]), node.args[1])
             continue
         is_op = node.op == "call_function" and hasattr(node.target, "_overloadpacket") and node.meta.get("val") is not None
-        if not is_op or _packet(node.target) in _MOVES:
+        if not is_op or _packet(node.target) in MOVES:
             continue
         args, kwargs = tree_map(lambda v: widen(v, node) if isinstance(v, torch.fx.Node) else v, (node.args, node.kwargs))
         if all(a is b for a, b in zip(tree_leaves((args, kwargs)), tree_leaves((node.args, node.kwargs)))):
@@ -90,7 +90,7 @@ def _wide_types() -> dict[Any, Any]:
 
 _WRONG_OF_BOOLEANS = ("aten.clamp", "aten.clamp_min", "aten.clamp_max")
 # These look at no value, or are right for unsigned integers.
-_MOVES = {
+MOVES = {
     f"aten.{name}"
     for name in (
         "alias", "as_strided", "cat", "clone", "constant_pad_nd", "copy", "diagonal", "embedding", "empty_like", "expand", "flip",
@@ -307,6 +307,16 @@ def _copysign(a: Any, b: Any) -> Any:
     return torch.where(_is_negative(b), -a.abs(), a.abs())
 
 
+def _hypot(a: Any, b: Any) -> Any:
+    """Without squares that are out of bounds."""
+    import torch
+
+    a, b = torch.broadcast_tensors(a.abs(), b.abs())
+    large = torch.maximum(a, b)
+    ratio = torch.minimum(a, b) / torch.where(large == 0, 1, large)
+    return torch.where((a == math.inf) | (b == math.inf), math.inf, large * torch.sqrt(1 + ratio * ratio))
+
+
 def _diagonal_scatter(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     import torch
 
@@ -398,6 +408,7 @@ _MISSING = {
     "aten._grouped_mm.default": _grouped_mm,
     "aten.histc.default": _histc,
     "aten.topk.default": _topk,
+    "prims.hypot.default": _hypot,
     "transformers.grouped_mm_fallback.default": _grouped_mm,
     "aten._cdist_forward.default": _cdist,
     "aten.cummax.default": _cummax,

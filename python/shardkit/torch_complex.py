@@ -1,0 +1,119 @@
+"""Complex numbers of PyTorch by operations on their parts, and its Fourier transforms."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+from .fourier import Transform, angle
+
+# torch-mlir lowers these as they are.
+_KEPT = {f"aten.{name}" for name in ("complex", "imag", "real", "view_as_complex", "view_as_real")}
+
+
+def has_complex(program: Any) -> bool:
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    values = (value for node in program.graph.nodes for value in tree_leaves((node.args, node.kwargs, node.meta.get("val"))))
+    return any(isinstance(v, complex) or (isinstance(v, torch.Tensor) and v.is_complex()) for v in values)
+
+
+def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any, Callable[..., Any]]:
+    """`table` with what PyTorch makes of the parts of complex numbers, but for `moves`, which do whatever the elements are."""
+    import torch
+    from torch._subclasses.complex_tensor._ops.common import COMPLEX_OPS_TABLE
+
+    found: dict[Any, Callable[..., Any]] = {
+        torch.ops.prims.fft_c2c.default: _fft_c2c,
+        torch.ops.prims.fft_r2c.default: _fft_r2c,
+        torch.ops.prims.fft_c2r.default: _fft_c2r,
+    }
+    for op in COMPLEX_OPS_TABLE:
+        overloads = [getattr(op, name) for name in op.overloads()] if isinstance(op, torch._ops.OpOverloadPacket) else [op]
+        if str(getattr(op, "_overloadpacket", op)) not in _KEPT | moves:
+            found |= {overload: _of_parts(overload, table.get(overload)) for overload in overloads}
+    return table | found
+
+
+def _of_parts(target: Any, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        import torch
+        from torch._subclasses.complex_tensor import ComplexTensor
+        from torch._subclasses.complex_tensor._ops.common import lookup_complex
+        from torch.utils._pytree import tree_leaves, tree_map
+
+        def take_apart(value: Any) -> Any:
+            is_complex = isinstance(value, torch.Tensor) and value.is_complex()
+            return ComplexTensor(torch.real(value), torch.imag(value)) if is_complex else value
+
+        def put_together(value: Any) -> Any:
+            return torch.complex(value.re, value.im) if isinstance(value, ComplexTensor) else value
+
+        leaves = tree_leaves((args, kwargs))
+        if not any(isinstance(v, complex) or (isinstance(v, torch.Tensor) and v.is_complex()) for v in leaves):
+            return otherwise(*args, **kwargs) if otherwise else NotImplemented
+        args, kwargs = tree_map(take_apart, (args, kwargs))
+        compute = lookup_complex(target, *args, **kwargs)
+        return NotImplemented if compute is None else tree_map(put_together, compute(*args, **kwargs))
+
+    return function
+
+
+class _Transform(Transform):
+    def __init__(self, dtype: Any, is_forward: bool):
+        self.dtype, self.is_forward = dtype, is_forward
+
+    def shape(self, x: Any) -> list[int]:
+        return list(x.shape)
+
+    def roots(self, rows: int, columns: int, n: int) -> Any:
+        import torch
+
+        turned = (torch.arange(rows).unsqueeze(1) * torch.arange(columns) % n).to(self.dtype) * angle(self.is_forward, n)
+        return torch.complex(torch.cos(turned), torch.sin(turned))
+
+    def product(self, x: Any, matrix: Any) -> Any:
+        return x @ matrix
+
+    def multiply(self, x: Any, matrix: Any) -> Any:
+        return x * matrix
+
+    def reshape(self, x: Any, shape: Sequence[int]) -> Any:
+        return x.reshape(shape)
+
+    def transpose(self, x: Any, order: Sequence[int]) -> Any:
+        return x.permute(order)
+
+    def slice(self, x: Any, low: int, high: int) -> Any:
+        return x.narrow(-1, low, high - low)
+
+    def reverse_conjugate(self, x: Any) -> Any:
+        import torch
+
+        return torch.complex(x.real, -x.imag).flip(-1)
+
+    def concatenate(self, x: Any, y: Any) -> Any:
+        import torch
+
+        return torch.cat([x, y], -1)
+
+
+def _fft_c2c(x: Any, *, dim: Sequence[int], forward: bool) -> Any:
+    t = _Transform(x.real.dtype, forward)
+    for d in dim:
+        x = t.dim(x, d % x.dim())
+    return x
+
+
+def _fft_r2c(x: Any, *, dim: Sequence[int], onesided: bool) -> Any:
+    import torch
+
+    t, last = _Transform(x.dtype, True), dim[-1] % x.dim()
+    x = t.dim(torch.complex(x, torch.zeros_like(x)), last)
+    return _fft_c2c(t.keep_half(x, last) if onesided else x, dim=dim[:-1], forward=True)
+
+
+def _fft_c2r(x: Any, *, dim: Sequence[int], last_dim_size: int) -> Any:
+    t, last = _Transform(x.real.dtype, False), dim[-1] % x.dim()
+    x = _fft_c2c(x, dim=dim[:-1], forward=False)
+    return t.dim(t.complete(x, last, last_dim_size), last).real
