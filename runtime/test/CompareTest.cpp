@@ -40,6 +40,20 @@ TEST(Compare, exactWantsBits) {
   EXPECT_TRUE(compareF32({0.0f}, {-0.0f}).within(DType::F32, {0, 0, false}));
 }
 
+TEST(Compare, partsOfComplexNumbersAreElements) {
+  ValueInfo value;
+  value.dtype = DType::C64;
+  value.extents = Extents::identity(2);
+  std::vector<float> a = {1, 2, 3, 100}, b = {1, 2, 3.5, 100};
+  const Difference difference = compareLocal(value, 0, a.data(), b.data());
+  EXPECT_EQ(difference.elements, 4);
+  EXPECT_EQ(difference.unequal, 1);
+  EXPECT_EQ(difference.maxAbs, 0.5);
+  EXPECT_EQ(difference.maxReference, 100);
+  EXPECT_FALSE(difference.within(DType::C64, Tolerance::forDType(DType::C64)));
+  EXPECT_TRUE(difference.within(DType::C64, {0.01, 0, false}));
+}
+
 TEST(Compare, largeIntegersAreNotRounded) {
   ValueInfo value;
   value.dtype = DType::I64;

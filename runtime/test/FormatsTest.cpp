@@ -101,7 +101,9 @@ TEST(FileWriter, writesToPipesAndDevicesInPlace) {
 
 TEST(Npy, roundTripsEveryTypeAndRank) {
   TempDir dir;
-  for (DType dtype : allDTypes)
+  std::vector<DType> dtypes(std::begin(allDTypes), std::end(allDTypes));
+  dtypes.insert(dtypes.end(), {DType::C64, DType::C128});
+  for (DType dtype : dtypes)
     for (const Shape &shape : {Shape{}, Shape{5}, Shape{2, 3}, Shape{2, 0, 3}, Shape{1, 2, 3, 4}}) {
       int64_t bytes = *numElements(shape) * dtypeSize(dtype);
       std::vector<char> data = somebytes(bytes);
@@ -153,7 +155,9 @@ TEST(Npy, malformedFilesAreOneClearMessage) {
   expect(npy(header("'<f4'", "False", "(1,)"), "abcd", 9), "format version 9");
   expect(npy(header("'<f4'", "True", "(2, 2)"), std::string(16, 'x')), "Fortran order, expected C order");
   expect(npy(header("'>f4'", "False", "(1,)"), "abcd"), "big-endian");
-  expect(npy(header("'<c8'", "False", "(1,)"), "abcdefgh"), "element type '<c8'");
+  expect(npy(header("'<c4'", "False", "(1,)"), "abcd"), "element type '<c4'");
+  expect(npy(header("'>c16'", "False", "(1,)"), std::string(16, 'x')), "big-endian");
+  expect(npy(header("'<c16'", "False", "(1,)"), "abcdefgh"), "truncated");
   expect(npy(header("'|O'", "False", "(1,)"), "abcdefgh"), "element type '|O'");
   expect(npy(header("[('a', '<f4')]", "False", "(1,)"), "abcd"), "structured element type");
   expect(npy(header("'<f4'", "False", "(2,)"), "abcd"), "truncated");
@@ -269,7 +273,7 @@ TEST(Safetensors, readsEveryTypeOfTheFormat) {
                {"F8_E8M0", DType::F8E8M0FNU, 1},
                {"F8_E4M3FNUZ", DType::F8E4M3FNUZ, 1},
                {"F8_E5M2FNUZ", DType::F8E5M2FNUZ, 1},
-               {"C64", std::nullopt, 8}};
+               {"C64", DType::C64, 8}};
   std::string header = "{\"__metadata__\":{\"format\":\"pt\"}";
   int64_t at = 0;
   for (auto &type : types) {
@@ -288,7 +292,7 @@ TEST(Safetensors, writesTypesThatProgramsLackAndRefusesI4) {
   TempDir dir;
   std::vector<char> data = somebytes(24);
   for (DType dtype : {DType::U64, DType::U32, DType::U16, DType::U8, DType::F8E4M3FN, DType::F8E5M2, DType::F8E4M3FNUZ,
-                      DType::F8E5M2FNUZ, DType::F8E8M0FNU}) {
+                      DType::F8E5M2FNUZ, DType::F8E8M0FNU, DType::C64}) {
     ASSERT_TRUE(writeSafetensors(dir / "a.safetensors", {{"t", dtype, {3}, data.data()}}).ok());
     auto read = openSafetensors(dir / "a.safetensors");
     ASSERT_TRUE(read.ok()) << read.status().message();
@@ -296,6 +300,8 @@ TEST(Safetensors, writesTypesThatProgramsLackAndRefusesI4) {
   }
   EXPECT_ERROR(writeSafetensors(dir / "b.safetensors", {{"t", DType::I4, {3}, data.data()}}),
                "tensor 't' is i4, which .safetensors has no type for");
+  EXPECT_ERROR(writeSafetensors(dir / "b.safetensors", {{"t", DType::C128, {1}, data.data()}}),
+               "tensor 't' is c128, which .safetensors has no type for");
   EXPECT_FALSE(std::filesystem::exists(dir / "b.safetensors"));
 }
 
@@ -358,7 +364,7 @@ TEST(Npz, roundTripsAndIsReadInPlace) {
 
 TEST(Npz, keepsTypesOrRefusesThem) {
   TempDir dir;
-  std::vector<char> data = somebytes(24);
+  std::vector<char> data = somebytes(48);
   for (int t = 0; t < kNumStoredDTypes; ++t) {
     const DType dtype = DType(t);
     Status status = writeNpz(dir / "w.npz", {contentOf(TensorRef{"t", dtype, {3}, data.data()})});

@@ -213,6 +213,8 @@ const Failure failures[] = {
      "'reduction' is 'mean', expected one of"},
     {"reductionType", [](Json &m) { collective(m)["reduction"] = "xor"; },
      "'reduction' is 'xor', which f32 does not have"},
+    {"reductionComplex", [](Json &m) { collective(m)["dtype"] = "c64"; },
+     "'reduction' is 'sum', which c64 does not have"},
     {"reductionStray", [](Json &m) { collective(m)["kind"] = "all_gather"; },
      "'reduction' stands on a collective that does not reduce"},
     {"atomsEntry", [](Json &m) { collective(m)["atoms"][0] = {32, "local", 1}; }, "'atoms' has an entry that is not"},

@@ -67,6 +67,12 @@ const Failure failures[] = {
      "value 'sum': 'init' is 'two', expected one of zero one lowest highest all_ones"},
     {"valueInitFloat", [](Json &m) { stage(m, 0)["values"][2]["init"] = "all_ones"; },
      "value 'sum': 'init' is 'all_ones', which f32 does not have"},
+    {"valueInitComplex",
+     [](Json &m) {
+       stage(m, 0)["values"][2]["dtype"] = "c128";
+       stage(m, 0)["values"][2]["init"] = "one";
+     },
+     "value 'sum': 'init' is 'one', which c128 does not have"},
     // Functions.
     {"functionMesh",
      [](Json &m) {

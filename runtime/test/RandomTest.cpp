@@ -5,6 +5,7 @@
 #include "shardkit/rt/Random.h"
 
 #include <cmath>
+#include <set>
 
 using namespace shardkit::rt;
 using namespace shardkit::rt::test;
@@ -40,6 +41,22 @@ TEST(Random, isTheSameOnEveryMesh) {
       }
     }
   }
+}
+
+TEST(Random, complexNumbersAreTwoOthers) {
+  ValueInfo value;
+  value.name = "x";
+  value.dtype = DType::C128;
+  value.globalShape = {40};
+  std::vector<double> whole(80), last(4);
+  RandomTensor random = RandomTensor::forValue(value, 7);
+  random.fill(whole.data(), 1, 0, 1, 40);
+  std::set<double> distinct(whole.begin(), whole.end());
+  EXPECT_EQ(distinct.size(), 80u);
+  EXPECT_GE(*distinct.begin(), -1);
+  EXPECT_LT(*distinct.rbegin(), 1);
+  random.fill(last.data(), 1, 35, 4, 2); // Places 35 and 39.
+  EXPECT_EQ(last, (std::vector<double>{whole[70], whole[71], whole[78], whole[79]}));
 }
 
 TEST(Random, rangesAndSeeds) {

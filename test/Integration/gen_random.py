@@ -23,6 +23,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from random_calls import CallSteps
+from random_complex import ComplexSteps
 from random_elements import ElementSteps
 from random_named import NamedSteps
 from random_regions import RegionSteps
@@ -62,8 +63,8 @@ class Skip(Exception):
     """This step has nothing to work on, or would leave the exact range."""
 
 
-class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
-               TosaSteps):
+class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, RegionSteps,
+               ScalarSteps, TosaSteps):
     def __init__(self, rng, name, uneven=False, views=False, tied=False):
         self.rng, self.name, self.uneven = rng, name, uneven
         mesh = rng.randrange(len(MESHES))
@@ -358,8 +359,9 @@ class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
                     f"outs({init} : {self.tensor(out)}) dimensions = {dims}",
                     out, total)
 
-    def generic(self, loops, kinds, ins, outs, body):
-        """ins, outs: [(name, shape, loops of its dims or map text)]."""
+    def generic(self, loops, kinds, ins, outs, body, types=None):
+        """ins, outs: [(name, shape, loops of its dims or map text)]; `types`: their elements, if they have others than all."""
+        types = types or [self.element] * len(ins + outs)
         def affine(dims):
             if not isinstance(dims, str):
                 dims = ", ".join(f"d{d}" for d in dims)
@@ -367,24 +369,24 @@ class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
                     f" -> ({dims})>")
         maps = ", ".join(affine(m) for _, _, m in ins + outs)
         kinds = ", ".join(f'"{k}"' for k in kinds)
-        def group(word, tensors):
+        def group(word, tensors, elements):
             if not tensors:
                 return ""
             return (f" {word}({', '.join(n for n, _, _ in tensors)} : "
-                    f"{', '.join(self.tensor(s) for _, s, _ in tensors)})")
-        params = [f"%i{k}: {self.element}" for k in range(len(ins))]
-        params += [f"%o{k}: {self.element}" for k in range(len(outs))]
+                    f"{', '.join(self.tensor(s, t) for (_, s, _), t in zip(tensors, elements))})")
+        of_ins, of_outs = types[:len(ins)], types[len(ins):]
+        params = [f"%i{k}: {t}" for k, t in enumerate(of_ins)]
+        params += [f"%o{k}: {t}" for k, t in enumerate(of_outs)]
         r = self.fresh()
-        results = [self.tensor(s) for _, s, _ in outs]
+        results = [self.tensor(s, t) for (_, s, _), t in zip(outs, of_outs)]
         many = f":{len(outs)}" if len(outs) > 1 else ""
         self.emit(f"{r}{many} = linalg.generic {{indexing_maps = [{maps}], "
                   f"iterator_types = [{kinds}]}}"
-                  f"{group('ins', ins)}{group('outs', outs)} {{")
+                  f"{group('ins', ins, of_ins)}{group('outs', outs, of_outs)} {{")
         self.emit(f"^bb0({', '.join(params)}):")
         for line in body:
             self.emit("  " + line)
-        types = results[0] if len(outs) == 1 else f"({', '.join(results)})"
-        self.emit(f"}} -> {types}")
+        self.emit(f"}} -> {results[0] if len(outs) == 1 else '(' + ', '.join(results) + ')'}")
         return r
 
     def step_einsum(self):
@@ -666,9 +668,9 @@ class Function(CallSteps, ElementSteps, NamedSteps, RegionSteps, ScalarSteps,
             "elementwise": 5, "select": 1, "constant": 1, "fill": 1, "constraint": 3, "transpose": 2, "broadcast": 2,
             "reduce": 3, "einsum": 4, "matmul": 2, "two_results": 1, "index": 2, "capture": 2, "window": 1,
             "collapse": 2, "expand": 2, "extract_slice": 1, "insert_slice": 1, "pad": 1, "concat": 1, "clamp": 1},
-        "elements": ElementSteps.MORE_STEPS, "regions": {**RegionSteps.MORE_STEPS, **CallSteps.MORE_STEPS},
+        "complex": ComplexSteps.MORE_STEPS, "elements": ElementSteps.MORE_STEPS, "regions": {**RegionSteps.MORE_STEPS, **CallSteps.MORE_STEPS},
         "named": NamedSteps.MORE_STEPS, "scalars": ScalarSteps.MORE_STEPS, "tosa": TosaSteps.MORE_STEPS}
-    FLAVOURS = ["", "basic", "elements", "named", "regions", "scalars", "tosa", "tosa"]
+    FLAVOURS = ["", "basic", "complex", "elements", "named", "regions", "scalars", "tosa", "tosa"]
     # What tosa computes with.
     TOSA_ELEMENTS = ["i8", "i8", "i16", "i32", "i32", "f16", "bf16", "f32", "f32"]
 

@@ -70,10 +70,22 @@ private:
   /// Which parts a block hands out: 0 or 1, or both.
   static constexpr int kBoth = -1;
 
+  /// Ops that add up products of two operands, and do nothing else to them: upstream's test
+  /// looks through what is done to one of them (its conjugate).
   void findContractions() {
     func.walk([&](linalg::LinalgOp op) {
-      if (op->getNumResults() == 1 && llvm::all_of(op->getOperandTypes(), getComplex) &&
-          linalg::isaContractionOpInterface(op))
+      if (!linalg::isaContractionOpInterface(op) || !llvm::all_of(op->getOperandTypes(), getComplex))
+        return;
+      Block *body = op.getBlock();
+      auto add = body->getTerminator()->getOperand(0).getDefiningOp<complex::AddOp>();
+      if (!add || body->getOperations().size() != 3)
+        return;
+      Value x = body->getArgument(0), y = body->getArgument(1), sum = body->getArgument(2);
+      auto product = add.getLhs() == sum   ? add.getRhs().getDefiningOp<complex::MulOp>()
+                     : add.getRhs() == sum ? add.getLhs().getDefiningOp<complex::MulOp>()
+                                           : complex::MulOp();
+      if (product &&
+          ((product.getLhs() == x && product.getRhs() == y) || (product.getLhs() == y && product.getRhs() == x)))
         contractions.insert(op);
     });
   }
@@ -248,7 +260,8 @@ private:
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
       if (contractions.contains(&op))
         return splitContraction(linalgOp);
-      if (op.getNumResults() == 1 && getComplex(op.getResult(0).getType()) && llvm::hasSingleElement(*linalgOp.getBlock()))
+      if (op.getNumResults() == 1 && getComplex(op.getResult(0).getType()) &&
+          llvm::hasSingleElement(*linalgOp.getBlock()))
         return splitTwice(op); // Nothing is computed.
       return splitLinalg(linalgOp);
     }
@@ -361,7 +374,8 @@ private:
           if (!getComplex(arg.getType()))
             continue;
           Type part = getPartType(arg.getType());
-          parts[arg] = {block.insertArgument(i + 1, part, arg.getLoc()), block.insertArgument(i + 2, part, arg.getLoc())};
+          parts[arg] = {block.insertArgument(i + 1, part, arg.getLoc()),
+                        block.insertArgument(i + 2, part, arg.getLoc())};
           replacedArguments.push_back(arg);
           i += 2;
         }
@@ -375,7 +389,8 @@ private:
     SmallVector<NamedAttribute> changed;
     if (auto forall = dyn_cast<scf::ForallOp>(op)) {
       SmallVector<int32_t> segments;
-      for (OperandRange segment : {forall.getDynamicLowerBound(), forall.getDynamicUpperBound(), forall.getDynamicStep(), forall.getOutputs()})
+      for (OperandRange segment :
+           {forall.getDynamicLowerBound(), forall.getDynamicUpperBound(), forall.getDynamicStep(), forall.getOutputs()})
         segments.push_back(allPartTypes(segment.getTypes()).size());
       changed.push_back(b.getNamedAttr("operandSegmentSizes", b.getDenseI32ArrayAttr(segments)));
     }

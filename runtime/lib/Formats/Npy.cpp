@@ -117,9 +117,9 @@ struct NpyType {
   const char *code; ///< Without the byte order.
   DType dtype;
 };
-constexpr NpyType npyTypes[] = {{"f8", DType::F64}, {"f4", DType::F32},     {"f2", DType::F16}, {"V2", DType::BF16},
-                                {"i8", DType::I64}, {"i4", DType::I32},     {"i2", DType::I16}, {"i1", DType::I8},
-                                {"b1", DType::I1},  {"u8", DType::U64},     {"u4", DType::U32}, {"u2", DType::U16},
+constexpr NpyType npyTypes[] = {{"f8", DType::F64}, {"f4", DType::F32},      {"f2", DType::F16}, {"V2", DType::BF16},
+                                {"i8", DType::I64}, {"i4", DType::I32},      {"i2", DType::I16}, {"i1", DType::I8},
+                                {"b1", DType::I1},  {"u8", DType::U64},      {"u4", DType::U32}, {"u2", DType::U16},
                                 {"u1", DType::U8},  {"V1", DType::F8E4M3FN}, {"c8", DType::C64}, {"c16", DType::C128}};
 
 Expected<std::string> npyHeader(const TensorContent &tensor) {

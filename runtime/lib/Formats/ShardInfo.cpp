@@ -37,6 +37,8 @@ const TvmType tvmTypes[] = {{"float64", DType::F64},
                             {"float8_e4m3fnuz", DType::F8E4M3FNUZ},
                             {"float8_e5m2fnuz", DType::F8E5M2FNUZ},
                             {"float8_e8m0fnu", DType::F8E8M0FNU},
+                            {"complex64", DType::C64},
+                            {"complex128", DType::C128},
                             // Names of older versions.
                             {"e4m3_float8", DType::F8E4M3FN},
                             {"e5m2_float8", DType::F8E5M2}};

@@ -108,7 +108,8 @@ private:
     auto init = inits.find(name);
     if (init == inits.end())
       in.fail("'init' is '" + name + "', expected one of zero one lowest highest all_ones");
-    if ((init->second == Init::AllOnes && isFloat(value.dtype)) || (init->second != Init::Zero && isComplex(value.dtype)))
+    if ((init->second == Init::AllOnes && isFloat(value.dtype)) ||
+        (init->second != Init::Zero && isComplex(value.dtype)))
       in.fail("'init' is '" + name + "', which " + std::string(dtypeName(value.dtype)) + " does not have");
     value.init = init->second;
     value.isOfStep = true;

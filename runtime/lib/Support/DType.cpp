@@ -12,9 +12,10 @@ struct TypeInfo {
   uint8_t bits; ///< In files that pack.
 };
 constexpr std::array<TypeInfo, kNumStoredDTypes> types = {
-    {{"f64", 64},   {"f32", 32},       {"f16", 16},       {"bf16", 16},     {"i64", 64}, {"i32", 32}, {"i16", 16},
-     {"i8", 8},     {"i1", 8},         {"u64", 64},       {"u32", 32},      {"u16", 16}, {"u8", 8},   {"f8E4M3FN", 8},
-     {"f8E5M2", 8}, {"f8E4M3FNUZ", 8}, {"f8E5M2FNUZ", 8}, {"f8E8M0FNU", 8}, {"i4", 4},   {"u4", 4}, {"c64", 64}, {"c128", 128}}};
+    {{"f64", 64}, {"f32", 32},     {"f16", 16},   {"bf16", 16},      {"i64", 64},       {"i32", 32},
+     {"i16", 16}, {"i8", 8},       {"i1", 8},     {"u64", 64},       {"u32", 32},       {"u16", 16},
+     {"u8", 8},   {"f8E4M3FN", 8}, {"f8E5M2", 8}, {"f8E4M3FNUZ", 8}, {"f8E5M2FNUZ", 8}, {"f8E8M0FNU", 8},
+     {"i4", 4},   {"u4", 4},       {"c64", 64},   {"c128", 128}}};
 } // namespace
 
 const char *dtypeName(DType dtype) { return types[size_t(dtype)].name; }

@@ -20,7 +20,7 @@ struct Difference {
   double maxReference = 0;  ///< Largest finite |b|.
   int64_t unequal = 0;      ///< Elements whose bits differ (NaNs are equal).
   int64_t incomparable = 0; ///< NaN or infinity against something else.
-  int64_t elements = 0;    ///< The parts of complex numbers count.
+  int64_t elements = 0;     ///< The parts of complex numbers count.
 
   double maxRel() const { return maxReference > 0 ? maxAbs / maxReference : maxAbs; }
   void merge(const Difference &other);
