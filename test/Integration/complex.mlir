@@ -4,7 +4,7 @@
 // RUN: shard-run %s --random-inputs=4 --verify --compile-option=--overlap --compile-option=--overlap-share=0 | FileCheck %s
 // RUN: %on-emulated-cuda shard-run %s --target=cuda --random-inputs=3 --verify | FileCheck %s
 // CHECK: verify moves result0: max abs error 0,
-// CHECK: verify: 7 functions, 29 results, all equal
+// CHECK: verify: 8 functions, 32 results, all equal
 
 // A collective moves pairs, once; a product is four of real numbers.
 // RUN: rm -rf %t && mkdir -p %t && shard-compile %s -o %t/bundle
@@ -60,7 +60,47 @@ func.func @arithmetic(%a: tensor<8x6xcomplex<f32>> {spmd.sharding = #spmd.shardi
   return %0#0, %0#1, %0#2, %n : tensor<8x6xcomplex<f32>>, tensor<8x6xf32>, tensor<8x6xi1>, complex<f32>
 }
 
-// Sums and products over a cut dim, of which the one is a collective and the other two.
+// Every function of one number or two; the powers and logarithms in f64, where little is lost.
+func.func @functions(%a: tensor<24xcomplex<f64>> {spmd.sharding = #spmd.sharding<@m, [{"x", "y"}]>}, %b: tensor<24xcomplex<f64>>,
+    %n: tensor<24xi32> {spmd.range = [-3, 4]}) -> (tensor<24xcomplex<f64>>, tensor<24xf64>, tensor<24xi1>) {
+  %e = tensor.empty() : tensor<24xcomplex<f64>>
+  %r = tensor.empty() : tensor<24xf64>
+  %t = tensor.empty() : tensor<24xi1>
+  %0:3 = linalg.generic {indexing_maps = [#id1, #id1, #id1, #id1, #id1, #id1], iterator_types = ["parallel"]}
+      ins(%a, %b, %n : tensor<24xcomplex<f64>>, tensor<24xcomplex<f64>>, tensor<24xi32>)
+      outs(%e, %r, %t : tensor<24xcomplex<f64>>, tensor<24xf64>, tensor<24xi1>) {
+  ^bb0(%x: complex<f64>, %y: complex<f64>, %k: i32, %o: complex<f64>, %p: f64, %q: i1):
+    %1 = complex.sin %x : complex<f64>
+    %2 = complex.cos %y : complex<f64>
+    %3 = complex.tan %x : complex<f64>
+    %4 = complex.tanh %y : complex<f64>
+    %5 = complex.expm1 %x : complex<f64>
+    %6 = complex.log %y : complex<f64>
+    %7 = complex.log1p %x : complex<f64>
+    %8 = complex.rsqrt %y : complex<f64>
+    %9 = complex.sign %x : complex<f64>
+    %10 = complex.pow %x, %y : complex<f64>
+    %11 = complex.powi %y, %k : complex<f64>, i32
+    %12 = complex.atan2 %x, %y : complex<f64>
+    %s1 = complex.add %1, %2 : complex<f64>
+    %s2 = complex.sub %s1, %3 : complex<f64>
+    %s3 = complex.add %s2, %4 : complex<f64>
+    %s4 = complex.sub %s3, %5 : complex<f64>
+    %s5 = complex.add %s4, %6 : complex<f64>
+    %s6 = complex.sub %s5, %7 : complex<f64>
+    %s7 = complex.add %s6, %8 : complex<f64>
+    %s8 = complex.sub %s7, %9 : complex<f64>
+    %s9 = complex.add %s8, %10 : complex<f64>
+    %s10 = complex.sub %s9, %11 : complex<f64>
+    %s11 = complex.add %s10, %12 : complex<f64>
+    %angle = complex.angle %x : complex<f64>
+    %eq = complex.eq %x, %9 : complex<f64>
+    linalg.yield %s11, %angle, %eq : complex<f64>, f64, i1
+  } -> (tensor<24xcomplex<f64>>, tensor<24xf64>, tensor<24xi1>)
+  return %0#0, %0#1, %0#2 : tensor<24xcomplex<f64>>, tensor<24xf64>, tensor<24xi1>
+}
+
+// A sum over a cut dim, whole and in parts.
 func.func @reductions(%a: tensor<8x6xcomplex<f64>> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>})
     -> (tensor<8xcomplex<f64>>, tensor<8xcomplex<f64>> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
   %zero = complex.constant [0.0, 0.0] : complex<f64>

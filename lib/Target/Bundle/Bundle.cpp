@@ -50,7 +50,8 @@ static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
     for (auto func : copy->getOps<func::FuncOp>())
       numberCollectives(func);
   for (auto func : copy->getOps<func::FuncOp>())
-    widenCollectives(func);
+    if (failed(widenCollectives(func)))
+      return failure();
   return std::move(copy);
 }
 

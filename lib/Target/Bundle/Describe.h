@@ -47,8 +47,8 @@ LogicalResult lowerCollectives(func::FuncOp func, const MeshCache &meshes);
 llvm::SmallVector<CollectiveOpInterface> collectivesOf(func::FuncOp func);
 
 /// The runtime moves 8-bit floats as bytes, and combines them in f32; of complex numbers it
-/// moves and combines the pairs (target::getPairedType).
-void widenCollectives(func::FuncOp func);
+/// moves and adds up the pairs (target::getPairedType).
+LogicalResult widenCollectives(func::FuncOp func);
 
 LogicalResult describeCollective(CollectiveOpInterface op, const MeshCache &meshes,
                                  shardkit::manifest::Collective &out);

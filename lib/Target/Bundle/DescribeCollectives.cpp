@@ -30,7 +30,7 @@ static ShardingAttr withLastDim(ShardingAttr sharding) {
                            sharding.getUnreducedKind(), sharding.getUnreduced());
 }
 
-void spmd::widenCollectives(func::FuncOp func) {
+LogicalResult spmd::widenCollectives(func::FuncOp func) {
   OpBuilder b(func.getContext());
   for (CollectiveOpInterface op : collectivesOf(func)) {
     if (op->getNumOperands() == 0 || op->getNumResults() != 1)
@@ -40,6 +40,9 @@ void spmd::widenCollectives(func::FuncOp func) {
     const bool isComplex = isa<ComplexType>(element), isReduction = op.getReduction().has_value();
     if (!isComplex && !(isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
       continue;
+    if (isComplex && isReduction && *op.getReduction() != ReductionKind::Sum)
+      return op.emitError() << "combines complex numbers by " << stringifyReductionKind(*op.getReduction())
+                            << ", which cannot be compiled, expected sum";
     auto widen = [&](Type type) -> Type {
       if (isComplex)
         return target::getPairedType(type);
@@ -79,6 +82,7 @@ void spmd::widenCollectives(func::FuncOp func) {
     Operation *back = convert(out, type);
     out.replaceAllUsesExcept(back->getResult(0), back);
   }
+  return success();
 }
 
 void spmd::describeMove(const Transfer &transfer, manifest::Collective &out) {

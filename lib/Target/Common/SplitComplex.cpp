@@ -98,7 +98,7 @@ private:
     populateComplexToStandardConversionPatterns(patterns);
     ConversionTarget conversion(*context);
     conversion.addIllegalDialect<complex::ComplexDialect>();
-    conversion.addLegalOp<complex::CreateOp, complex::ReOp, complex::ImOp, complex::ConstantOp>();
+    conversion.addLegalOp<complex::CreateOp, complex::ReOp, complex::ImOp, complex::ConstantOp, complex::BitcastOp>();
     conversion.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     return applyPartialConversion(func, conversion, std::move(patterns));
   }
@@ -270,7 +270,8 @@ private:
     // What moves elements, whatever they are.
     if (isa<tensor::TensorDialect>(op.getDialect()) || isa<arith::SelectOp>(op))
       return splitTwice(op);
-    return op.emitError() << "'" << op.getName() << "' cannot be compiled for complex numbers";
+    return op.emitError() << "'" << op.getName() << "' cannot be compiled on complex numbers, expected upstream linalg, tensor, scf or complex"
+                                ", but not complex.bitcast";
   }
 
   LogicalResult define(Operation &op, Parts values) {
