@@ -33,6 +33,7 @@ public:
         values(plan.values) {}
 
   void run() {
+    findUnusedPins();
     for (OpPlan &op : plan.ops)
       apply(op);
     for (Operation *op : llvm::reverse(plan.consumed))
@@ -51,8 +52,17 @@ public:
   bool forbidImplicit, foundImplicit = false;
 
 private:
+  /// Those that nothing reads but others of them: nothing is moved for them.
+  void findUnusedPins() {
+    for (OpPlan &own : llvm::reverse(plan.ops))
+      if (isPin(own.op) && llvm::all_of(own.op->getUsers(), [&](Operation *user) { return unusedPins.contains(user); }))
+        unusedPins.insert(own.op);
+  }
+
   void apply(OpPlan &own) {
     Operation *op = own.op;
+    if (unusedPins.contains(op))
+      return drop(op);
     auto regather = op->getAttrOfType<DenseI64ArrayAttr>(kRegatherAttr);
     for (auto [t, needed] : llvm::enumerate(own.needs)) {
       if (!needed)
@@ -74,19 +84,8 @@ private:
       else
         old.replaceUsesWithIf(value, [&](OpOperand &use) { return op->isProperAncestor(use.getOwner()); });
     }
-    if (isPin(op)) {
-      if (op->use_empty() && !isa<PropagationBarrierOp>(op)) {
-        ++droppedConstraints;
-        remark::missed(op->getLoc(),
-                       remark::RemarkOpts::name("dropped-constraint").category("spmd").function(func.getName()))
-            << remark::add("result of {0} has no use: dropped", op->getName().getStringRef());
-      }
-      replaced[op->getResult(0)] = op->getOperand(0);
-      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
-      // Erased at the end: the tables know values by address.
-      plan.consumed.push_back(op);
-      return;
-    }
+    if (isPin(op))
+      return consume(op);
     if (llvm::any_of(own.produced, [](auto id) { return id.has_value(); }))
       setShardings(op, own.produced);
     if (auto manual = dyn_cast<ManualComputationOp>(op)) {
@@ -101,6 +100,24 @@ private:
     }
     if (isa<ManualComputationOp, scf::WhileOp>(op))
       op->removeAttr(kOperandShardingsAttr);
+  }
+
+  /// A pin, whose operand has its layout.
+  void consume(Operation *op) {
+    replaced[op->getResult(0)] = op->getOperand(0);
+    op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+    // Erased at the end: the tables know values by address.
+    plan.consumed.push_back(op);
+  }
+
+  void drop(Operation *op) {
+    if (!isa<PropagationBarrierOp>(op)) {
+      ++droppedConstraints;
+      remark::missed(op->getLoc(),
+                     remark::RemarkOpts::name("dropped-constraint").category("spmd").function(func.getName()))
+          << remark::add("result of {0} has no use: dropped", op->getName().getStringRef());
+    }
+    consume(op);
   }
 
   void setShardings(Operation *op, ArrayRef<std::optional<LayoutId>> layouts) {
@@ -254,6 +271,7 @@ private:
   SmallVector<ArrayAttr> single; // `spmd.shardings` of one result, per layout
   llvm::DenseMap<std::pair<Value, LayoutId>, Value> materialized;
   llvm::DenseMap<Value, Value> replaced;
+  DenseSet<Operation *> unusedPins;
 };
 
 struct InsertReshardsPass : public spmd::impl::SPMDInsertReshardsPassBase<InsertReshardsPass> {

@@ -30,12 +30,14 @@ def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any,
     }
     for op in COMPLEX_OPS_TABLE:
         overloads = [getattr(op, name) for name in op.overloads()] if isinstance(op, torch._ops.OpOverloadPacket) else [op]
-        if str(getattr(op, "_overloadpacket", op)) not in _KEPT | moves:
-            found |= {overload: _of_parts(overload, table.get(overload)) for overload in overloads}
+        only_numbers = str(getattr(op, "_overloadpacket", op)) in _KEPT | moves
+        found |= {overload: _of_parts(overload, table.get(overload), only_numbers) for overload in overloads}
     return table | found
 
 
-def _of_parts(target: Any, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
+def _of_parts(target: Any, otherwise: Callable[..., Any] | None, only_numbers: bool) -> Callable[..., Any]:
+    """`only_numbers`: where one of Python's complex numbers is among the arguments, which torch-mlir does not take."""
+
     def function(*args: Any, **kwargs: Any) -> Any:
         import torch
         from torch._subclasses.complex_tensor import ComplexTensor
@@ -49,8 +51,10 @@ def _of_parts(target: Any, otherwise: Callable[..., Any] | None) -> Callable[...
         def put_together(value: Any) -> Any:
             return torch.complex(value.re, value.im) if isinstance(value, ComplexTensor) else value
 
-        leaves = tree_leaves((args, kwargs))
-        if not any(isinstance(v, complex) or (isinstance(v, torch.Tensor) and v.is_complex()) for v in leaves):
+        def is_meant(value: Any) -> bool:
+            return isinstance(value, complex) or (isinstance(value, torch.Tensor) and value.is_complex() and not only_numbers)
+
+        if not any(map(is_meant, tree_leaves((args, kwargs)))):
             return otherwise(*args, **kwargs) if otherwise else NotImplemented
         args, kwargs = tree_map(take_apart, (args, kwargs))
         compute = lookup_complex(target, *args, **kwargs)

@@ -51,10 +51,18 @@ def onnx_file(node, dims=(8, 4), out=(8, 4)):
 
 
 CASES = {
-    "op": (lambda: shardkit.import_jax(jnp.fft.fft, X.astype(np.complex64)), r"argument \w+ has element type complex<f32>, expected one of f32"),
+    "element type": (
+        lambda: shardkit.import_stablehlo("func.func @f(%x: tensor<8xcomplex<f64>>) -> tensor<8xcomplex<f64>> { return %x : tensor<8xcomplex<f64>> }"),
+        r"argument \w+ has element type complex<f64>, expected one of f32",
+    ),
+    "op": (lambda: shardkit.import_jax(jnp.arcsin, X.astype(np.complex64)), r"error: chlo\.asin\w* has no lowering to linalg, expected ops that have one"),
     "inner op": (
-        lambda: shardkit.import_jax(lambda x: jnp.abs(jnp.fft.rfft(x)), X),
-        r"test_errors\.py:\d+:\d+: error: stablehlo\.\w+ has no lowering to linalg, expected ops that have one",
+        lambda: shardkit.import_jax(lambda x: jnp.abs(jnp.arctanh(x + 1j)), X),
+        r"test_errors\.py:\d+:\d+: error: chlo\.\w+ has no lowering to linalg, expected ops that have one",
+    ),
+    "complex scatter": (
+        lambda: shardkit.import_jax(lambda x: x.at[jnp.array([0, 0])].multiply(x[:2]), X.astype(np.complex64)),
+        r"test_errors\.py:\d+:\d+: error: stablehlo.scatter of tensor<8x4xcomplex<f32>> by another op has no lowering, expected one that sets or adds",
     ),
     "callback": (
         lambda: shardkit.import_jax(lambda x: jax.pure_callback(np.sin, x, x), X),

@@ -32,6 +32,10 @@ def ints(high, *shape):
     return RNG.integers(0, high, shape, dtype=np.int32)
 
 
+def signal(*shape):
+    return normal(*shape) + 1j * normal(*shape)
+
+
 def put(value, *spec):
     return jax.device_put(value, NamedSharding(MESH, P(*spec)))
 
@@ -50,6 +54,7 @@ def order_by_first(x, y):
     return lax.sort([x, y, x < 0], dimension=1, num_keys=1)
 
 
+C = signal(8, 8)
 ODD = ints(60, 4, 201).astype(np.float32) - 30  # longer than what is counted, no power of two, many equals
 ODD[1, ::7], ODD[2, 3], ODD[2, 9], ODD[3, 5] = np.nan, np.inf, -np.inf, -0.0
 NUMBERS = np.arange(4 * 201, dtype=np.int32).reshape(4, 201)
@@ -262,6 +267,28 @@ CASES = {
     "float8_local": (local(lambda x: (lax.all_gather(x, "model", axis=1, tiled=True), lax.ppermute(x, "data", [(0, 1), (1, 0)]).T), P("data", "model"), (P("data", None), P("model", "data"))), put(BYTES, "data", "model")),
     "float8_branches": (lambda x, p: (lax.cond(p, lambda x: x, lambda x: x[::-1], x), lax.fori_loop(0, 3, lambda i, x: x[::-1], x)), put(BYTES, "data"), np.bool_(False)),
     "float8_constraint": (lambda x: lax.with_sharding_constraint(x.T, NamedSharding(MESH, P("data"))).astype(jnp.float32), put(BYTES, "data")),
+    "complex": (lambda x, y: (x * y + 1j, x @ y.T, x / y, abs(x), jnp.conj(x), x == x, jnp.where(x.real > 0, x, y)), put(C, "data", "model"), put(C[::-1], "model")),
+    **{f"complex_{n}": (getattr(jnp, n), put(C, "data")) for n in
+       ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "angle", "sign", "expm1", "log1p", "square", "reciprocal")},
+    "complex_powers": (lambda x, y: (x**y, x**3), put(C, "data"), C[::-1]),
+    "complex_sums": (lambda x: (x.sum(0), x.prod(1), x.mean(), jnp.cumsum(x, 0), jnp.cumprod(x, 1)), put(C, "data", "model")),
+    "complex_moved": (lambda x: (x.T, x[::-1], x[jnp.array([3, 1])], jnp.pad(x, 1, constant_values=2j), jnp.sort(x, 0), x.reshape(4, 16)), put(C, "data", "model")),
+    "complex_scatter": (lambda x, y: (x.at[jnp.array([1, 3])].set(y), x.at[jnp.array([1, 1])].add(y)), put(C, "data"), C[:2]),
+    "complex_scan": (lambda a, x: (lax.scan(lambda h, u: ((a * h + u), (a * h + u).real), jnp.zeros(8, jnp.complex64), x),
+                                   lax.associative_scan(lambda p, q: (q[0] * p[0], q[0] * p[1] + q[1]), (jnp.broadcast_to(a, x.shape), x))),
+                     C[0], put(C, None, "model")),
+    "complex_gradient": (jax.grad(lambda x: jnp.sum(jnp.abs(x @ x.T) ** 2)), put(C, "data", "model")),
+    "complex_convolution": (lambda x, w: lax.conv_general_dilated(x, w, (1,), "SAME"), put(signal(2, 3, 16), "data", None, "model"), signal(4, 3, 5)),
+    "complex_local": (local(lambda x: (lax.psum(x, "data"), lax.all_gather(x, "model", axis=1, tiled=True)), P("data", "model"), (P(None, "model"), P("data", None))), put(C, "data", "model")),
+    **{f"{k}_{n}": (getattr(jnp.fft, k), put(signal(4, n), "data")) for k in ("fft", "ifft") for n in (1, 2, 7, 60, 64, 67, 100, 1000, 1021)},
+    **{f"rfft_{n}": (jnp.fft.rfft, put(normal(4, n), "data")) for n in (1, 2, 7, 100, 1021)},
+    **{f"irfft_{n}": (lambda x, n=n: jnp.fft.irfft(x, n), put(signal(4, n // 2 + 1), "data")) for n in (1, 2, 7, 100, 1021)},
+    "fft_cut": (jnp.fft.fft, put(signal(4, 256), None, "model")),
+    "fft_dims": (lambda x: (jnp.fft.fft2(x), jnp.fft.fftn(x), jnp.fft.ifft(x, axis=0), jnp.fft.irfftn(x)), put(signal(6, 16, 12), None, "data")),
+    "rfft_dims": (lambda x: (jnp.fft.rfft2(x), jnp.fft.rfftn(x), jnp.fft.rfft(x, axis=1)), put(normal(6, 16, 12), None, "data")),
+    "fft_convolution": (lambda u, k: jnp.fft.irfft(jnp.fft.rfft(u, 256) * jnp.fft.rfft(k, 256), 256)[..., :128], put(normal(4, 128), "data"), normal(128)),
+    "fft_gradient": (jax.grad(lambda x: jnp.sum(jnp.abs(jnp.fft.rfft(x)) ** 3) / 1000), put(normal(4, 64), "data")),
+    "fft_mixing": (lambda x: jnp.fft.fft2(x).real, put(normal(4, 64, 24), "data", None, "model")),
     "recurrence": (jax.scipy.special.i0, put(normal(8, 4), "data")),
     "batched_product": (lambda x: jnp.einsum("bij,bjk->bik", x, x), put(normal(4, 3, 3), "data")),
 }

@@ -148,6 +148,46 @@ def check_bfloat16():
     assert found.dtype == torch.bfloat16 and torch.allclose(found, module(x), rtol=1e-2)
 
 
+class Rotary(nn.Module):
+    """Rotary embeddings as Llama first had them: products of complex numbers, the turns in a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        angles = torch.outer(torch.arange(16.0), 10000 ** -torch.linspace(0, 1, 8))
+        self.register_buffer("turns", torch.polar(torch.ones_like(angles), angles))
+
+    def forward(self, x):
+        pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(pairs * self.turns[:, None, :]).flatten(3)
+
+
+COMPLEX = {
+    "arithmetic": lambda x: (x * x.conj() + 1j, x @ x.T - 2, x / (x + 3), 1 / x, x**2, x == x),
+    "functions": lambda x: [f(x) for f in (torch.exp, torch.log, torch.sin, torch.cosh, torch.tanh, torch.sqrt, torch.abs, torch.angle, torch.sgn)],
+    "moves": lambda x: (x.T, x.flip(0), x[torch.tensor([2, 0])], torch.cat([x, x[:2]]), x.reshape(4, 16), torch.where(x.real > 0, x, 1j), x.real, x.imag),
+    "sums": lambda x: (x.sum(0), x.mean(), x.cumsum(1), x.prod(0), torch.linalg.vector_norm(x)),
+    "linear": lambda x: (nn.functional.linear(x, x, x[0]), torch.einsum("bi,bj->bij", x, x)),
+    "made": lambda x: (torch.complex(x.real, -x.imag) * 2, torch.polar(x.abs(), x.angle())),
+    "fourier": lambda x: [f(x) for f in (torch.fft.fft, torch.fft.ifft, torch.fft.irfft, torch.fft.fft2, torch.fft.ifft2, torch.fft.fftshift)],
+    "fourier_of_real": lambda x: [f(x.real) for f in (torch.fft.rfft, torch.fft.rfft2, torch.fft.fft)] + [torch.fft.fft(x, n=11, dim=0, norm="ortho")],
+    "windows": lambda x: torch.stft(x.real.reshape(1, 64), 16, 4, window=torch.hann_window(16), return_complex=True).abs(),
+}
+
+
+def check_complex():
+    leaves = torch.utils._pytree.tree_leaves
+    x = torch.randn(8, 8, dtype=torch.complex64)
+    for name, function in COMPLEX.items():
+        module = Function(function)
+        found = shardkit.import_torch(module, x, shardings={"x": ("data", "model")}, **BOTH).run()
+        for a, b in zip(leaves(found), leaves(module(x)), strict=True):
+            scale = 1 if b.dtype == torch.bool else max(1, b.abs().max())
+            assert a.dtype == b.dtype and torch.allclose(a, b, atol=2e-6 * scale), (name, a, b)
+    module, x = Rotary(), torch.randn(2, 16, 4, 16)
+    model = shardkit.import_torch(module, x, shardings={"x": ("data", None, "model"), "turns": (None, "model")}, **BOTH)
+    assert torch.allclose(model.run(x), module(x), atol=1e-6)
+
+
 def plan(value):
     return lambda: shardkit.import_torch(MODULE, X, plan=value, **BOTH)
 
@@ -170,7 +210,7 @@ ERRORS = [
     (lambda: shardkit.import_torch(Function(lambda x: x.index_put((x > 0,), x[x > 0] * 2)), X), r"error: aten\.index\.Tensor makes a tensor of a size that data"),
     (lambda: shardkit.import_torch(Function(lambda x: x if x.sum() > 0 else -x), X), r"error: torch.export: .*, expected a module that it takes"),
     (lambda: shardkit.import_torch(Function(lambda x: (x, 3)), X), r"result 1 of the module is 3, expected tensors only"),
-    (lambda: shardkit.import_torch(Function(abs), X.to(torch.complex64)), r"x has dtype complex64, expected one of float32"),
+    (lambda: shardkit.import_torch(Function(abs), X.to(torch.complex128)), r"x has dtype complex128, expected one of float32"),
     (lambda: shardkit.import_torch(MODULE, X, axis="z", plan={"0": ColwiseParallel()}, **BOTH), r"the plan is on axis z, expected one of: data=2, model=2"),
     (lambda: shardkit.import_torch(MODULE, X, mesh={"data": 0}), r"axis data of the mesh has size 0, expected a positive number"),
     (lambda: shardkit.import_torch(Svd(), X), r"test_torch\.py:\d+: error: aten\._linalg_svd has no lowering to linalg"),
@@ -178,7 +218,7 @@ ERRORS = [
 
 
 def main():
-    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_experts, check_scaled, check_bfloat16]
+    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_experts, check_scaled, check_bfloat16, check_complex]
     failed = 0
     for check in checks:
         try:

@@ -41,8 +41,8 @@ LogicalResult spmd::widenCollectives(func::FuncOp func) {
     if (!isComplex && !(isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8))
       continue;
     if (isComplex && isReduction && *op.getReduction() != ReductionKind::Sum)
-      return op.emitError() << "combines complex numbers by " << stringifyReductionKind(*op.getReduction())
-                            << ", which cannot be compiled, expected sum";
+      return op->emitOpError() << "combines complex numbers by " << stringifyReductionKind(*op.getReduction())
+                               << ", which cannot be compiled, expected sum";
     auto widen = [&](Type type) -> Type {
       if (isComplex)
         return target::getPairedType(type);

@@ -270,8 +270,9 @@ private:
     // What moves elements, whatever they are.
     if (isa<tensor::TensorDialect>(op.getDialect()) || isa<arith::SelectOp>(op))
       return splitTwice(op);
-    return op.emitError() << "'" << op.getName() << "' cannot be compiled on complex numbers, expected upstream linalg, tensor, scf or complex"
-                                ", but not complex.bitcast";
+    return op.emitError() << "'" << op.getName()
+                          << "' cannot be compiled on complex numbers, expected upstream linalg, tensor, scf or complex"
+                             ", but not complex.bitcast";
   }
 
   LogicalResult define(Operation &op, Parts values) {
