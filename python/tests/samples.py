@@ -38,6 +38,8 @@ def differs(found, expected):
     found, expected = np.asarray(found), np.asarray(expected)
     if found.dtype != expected.dtype or found.shape != expected.shape:
         return f"{found.dtype}{found.shape}, expected {expected.dtype}{expected.shape}"
+    if expected.dtype.kind == "c":
+        found, expected = (v.view(v.real.dtype) if v.ndim else np.array([v.real, v.imag]) for v in map(np.ascontiguousarray, (found, expected)))
     if is_float(expected.dtype):
         is_short = expected.dtype.itemsize <= 2
         found, expected = found.astype(np.float64), expected.astype(np.float64)
