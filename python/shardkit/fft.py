@@ -32,8 +32,12 @@ class _Transform(Transform):
     def product(self, x: ir.Value, matrix: ir.Value) -> ir.Value:
         *outer, _ = shape_of(x)
         numbers = f"#stablehlo.dot<lhs_contracting_dimensions = [{len(outer)}], rhs_contracting_dimensions = [0]>"
-        type = ir.RankedTensorType.get([*outer, shape_of(matrix)[1]], element(x))
-        return self.b.value("stablehlo.dot_general", [x, matrix], type, {"dot_dimension_numbers": numbers})
+
+        def dot(y: ir.Value) -> ir.Value:
+            type = ir.RankedTensorType.get([*outer, shape_of(y)[1]], element(x))
+            return self.b.value("stablehlo.dot_general", [x, y], type, {"dot_dimension_numbers": numbers})
+
+        return dot(matrix) if is_complex(element(x)) else self.b.complex(*map(dot, self.b.parts(matrix)))
 
     def multiply(self, x: ir.Value, matrix: ir.Value) -> ir.Value:
         rank = len(shape_of(x))
@@ -74,7 +78,7 @@ def rewrite_fft(op: ir.Operation) -> None:
     part = ir.ComplexType(element(x)).element_type if is_complex(element(x)) else element(x)
     t = _Transform(b, part, kind in ("FFT", "RFFT"))
     if kind == "RFFT":
-        x = t.keep_half(t.dim(b.complex(x, b.splat("0.0", x.type)), last), last)
+        x = t.half(x, last)
     for dim in range(first, last + (kind in ("FFT", "IFFT"))):
         x = t.dim(x, dim)
     if kind == "IRFFT":

@@ -10,7 +10,8 @@ LEAF = 64
 
 
 class Transform:
-    """Transforms dims of complex tensors, forward, or backward without the division by their size. Front ends say what the steps are."""
+    """Transforms dims of tensors, of complex numbers but where a step says else, forward, or backward without the division by their
+    size. Front ends say what the steps are."""
 
     def shape(self, x: Any) -> list[int]:
         raise NotImplementedError
@@ -20,7 +21,7 @@ class Transform:
         raise NotImplementedError
 
     def product(self, x: Any, matrix: Any) -> Any:
-        """The last dim of `x` with the rows of `matrix`, of which the columns become the last dim."""
+        """The last dim of `x`, maybe of real numbers, with the rows of `matrix`, of which the columns become the last dim."""
         raise NotImplementedError
 
     def multiply(self, x: Any, matrix: Any) -> Any:
@@ -45,18 +46,13 @@ class Transform:
         """Along the last dim."""
         raise NotImplementedError
 
-    def dim(self, x: Any, dim: int) -> Any:
-        """One dim."""
-        rank = len(self.shape(x))
-        if dim == rank - 1:
-            return self._last(x)
-        x = self._last(self.transpose(x, [*range(dim), *range(dim + 1, rank), dim]))
-        return self.transpose(x, [*range(dim), rank - 1, *range(dim, rank - 1)])
+    def dim(self, x: Any, dim: int, kept: int | None = None) -> Any:
+        """One dim, maybe of real numbers, of which the first `kept` places are kept."""
+        return self._at_end(x, dim, lambda y: self._last(y, kept))
 
-    def keep_half(self, x: Any, dim: int) -> Any:
-        """The first half of a dim and the place in its middle: what the transform of real numbers is given by."""
-        n = self.shape(x)[dim]
-        return self._at_end(x, dim, lambda y: self.slice(y, 0, n // 2 + 1))
+    def half(self, x: Any, dim: int) -> Any:
+        """The first half of a dim of real numbers and the place in its middle: what their transform is given by."""
+        return self.dim(x, dim, self.shape(x)[dim] // 2 + 1)
 
     def complete(self, x: Any, dim: int, n: int) -> Any:
         """All n places of what has the conjugate of place n - k at place k, of its first half and the place in its middle."""
@@ -74,16 +70,17 @@ class Transform:
         order = [d if d != dim else rank - 1 for d in range(rank - 1)] + [dim]
         return self.transpose(step(self.transpose(x, order)), order)
 
-    def _last(self, x: Any) -> Any:
+    def _last(self, x: Any, kept: int | None = None) -> Any:
         """By Cooley and Tukey: place j of n = a b is j1 b + j2, that of the result k1 + a k2."""
         *outer, n = self.shape(x)
+        kept = n if kept is None else kept
         a = max((d for d in range(2, LEAF + 1) if n % d == 0 and d < n), default=1)
         if n <= LEAF or a == 1:
-            return self.product(x, self.roots(n, n, n))
+            return self.product(x, self.roots(n, kept, n))
         x = self._swap(self.reshape(x, [*outer, a, n // a]))
         x = self.product(x, self.roots(a, a, a))  # j2, k1
         x = self.multiply(x, self.roots(n // a, a, n))
-        return self.reshape(self._swap(self._last(self._swap(x))), [*outer, n])
+        return self.slice(self.reshape(self._swap(self._last(self._swap(x))), [*outer, n]), 0, kept)
 
     def _swap(self, x: Any) -> Any:
         rank = len(self.shape(x))

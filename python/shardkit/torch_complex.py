@@ -6,24 +6,31 @@ from typing import Any, Callable, Sequence
 
 from .fourier import Transform, angle
 
+_TRANSFORMS = "aten.fft_"
 # torch-mlir lowers these as they are.
 _KEPT = {f"aten.{name}" for name in ("complex", "imag", "real", "view_as_complex", "view_as_real")}
 
 
 def has_complex(program: Any) -> bool:
+    """Values of complex numbers, or Fourier transforms, which have some inside."""
     import torch
     from torch.utils._pytree import tree_leaves
 
-    values = (value for node in program.graph.nodes for value in tree_leaves((node.args, node.kwargs, node.meta.get("val"))))
-    return any(isinstance(v, complex) or (isinstance(v, torch.Tensor) and v.is_complex()) for v in values)
+    nodes = program.graph.nodes
+    values = (value for node in nodes for value in tree_leaves((node.args, node.kwargs, node.meta.get("val"))))
+    return any(str(node.target).startswith(_TRANSFORMS) for node in nodes) or any(
+        isinstance(v, complex) or (isinstance(v, torch.Tensor) and v.is_complex()) for v in values
+    )
 
 
 def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any, Callable[..., Any]]:
     """`table` with what PyTorch makes of the parts of complex numbers, but for `moves`, which do whatever the elements are."""
     import torch
+    from torch._decomp import decomposition_table
     from torch._subclasses.complex_tensor._ops.common import COMPLEX_OPS_TABLE
 
     found: dict[Any, Callable[..., Any]] = {
+        **{op: made for op, made in decomposition_table.items() if str(op).startswith(_TRANSFORMS)},
         torch.ops.prims.fft_c2c.default: _fft_c2c,
         torch.ops.prims.fft_r2c.default: _fft_r2c,
         torch.ops.prims.fft_c2r.default: _fft_c2r,
@@ -32,7 +39,22 @@ def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any,
         overloads = [getattr(op, name) for name in op.overloads()] if isinstance(op, torch._ops.OpOverloadPacket) else [op]
         only_numbers = str(getattr(op, "_overloadpacket", op)) in _KEPT | moves
         found |= {overload: _of_parts(overload, table.get(overload), only_numbers) for overload in overloads}
-    return table | found
+    convert = torch.ops.prims.convert_element_type.default
+    return table | found | {convert: _to_complex(found[convert])}
+
+
+def _to_complex(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Of conversions: torch-mlir takes True for -1 in one to complex numbers."""
+
+    def function(x: Any, dtype: Any) -> Any:
+        import torch
+
+        if not dtype.is_complex or x.is_complex():
+            return otherwise(x, dtype)
+        real = x.to(dtype.to_real())
+        return torch.complex(real, torch.zeros_like(real))
+
+    return function
 
 
 def _of_parts(target: Any, otherwise: Callable[..., Any] | None, only_numbers: bool) -> Callable[..., Any]:
@@ -77,7 +99,9 @@ class _Transform(Transform):
         return torch.complex(torch.cos(turned), torch.sin(turned))
 
     def product(self, x: Any, matrix: Any) -> Any:
-        return x @ matrix
+        import torch
+
+        return x @ matrix if x.is_complex() else torch.complex(x @ matrix.real, x @ matrix.imag)
 
     def multiply(self, x: Any, matrix: Any) -> Any:
         return x * matrix
@@ -89,7 +113,7 @@ class _Transform(Transform):
         return x.permute(order)
 
     def slice(self, x: Any, low: int, high: int) -> Any:
-        return x.narrow(-1, low, high - low)
+        return x[..., low:high]
 
     def reverse_conjugate(self, x: Any) -> Any:
         import torch
@@ -110,11 +134,8 @@ def _fft_c2c(x: Any, *, dim: Sequence[int], forward: bool) -> Any:
 
 
 def _fft_r2c(x: Any, *, dim: Sequence[int], onesided: bool) -> Any:
-    import torch
-
     t, last = _Transform(x.dtype, True), dim[-1] % x.dim()
-    x = t.dim(torch.complex(x, torch.zeros_like(x)), last)
-    return _fft_c2c(t.keep_half(x, last) if onesided else x, dim=dim[:-1], forward=True)
+    return _fft_c2c(t.half(x, last) if onesided else t.dim(x, last), dim=dim[:-1], forward=True)
 
 
 def _fft_c2r(x: Any, *, dim: Sequence[int], last_dim_size: int) -> Any:
