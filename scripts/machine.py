@@ -108,8 +108,10 @@ def find_folders(pythons):
     return found
 
 
-def describe_library(library, folders):
+def describe_library(library, folders, driver):
     names, function = LIBRARIES[library]
+    if library == "libcublasLt" and driver and int(driver.split(".")[0]) < 13:  # as the runtime chooses
+        names = names[1:]
     path = next((os.path.join(folder, name) for folder in folders for name in names
                  if os.path.exists(os.path.join(folder, name))), None)
     return ask_json([sys.executable, "-c", OF_LIBRARY, json.dumps([path, names, function])])
@@ -142,6 +144,7 @@ def describe(environment):
         if folders:
             environment["SK_CUDA_LIBRARY_PATH"] = ":".join(folders)
     folders = [f for f in environment.get("SK_CUDA_LIBRARY_PATH", "").split(":") if f]
+    driver = (describe_library("libcuda", folders, None) or {}).get("version")
     return {"processor": describe_processor(), "gpus": describe_gpus(), "library_path": folders,
-            "libraries": {library: describe_library(library, folders) for library in LIBRARIES},
+            "libraries": {library: describe_library(library, folders, driver) for library in LIBRARIES},
             "compute_sanitizer": find_sanitizer(), "pythons": [python for python, _ in pythons]}

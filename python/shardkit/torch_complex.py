@@ -6,7 +6,7 @@ from typing import Any, Callable, Sequence
 
 from .fourier import Transform, angle
 
-_TRANSFORMS = "aten.fft_"
+_TRANSFORMS = ("aten.fft_", "aten.istft", "aten.stft")
 # torch-mlir lowers these as they are.
 _KEPT = {f"aten.{name}" for name in ("complex", "imag", "real", "view_as_complex", "view_as_real")}
 
@@ -30,7 +30,12 @@ def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any,
     from torch._subclasses.complex_tensor._ops.common import COMPLEX_OPS_TABLE
 
     found: dict[Any, Callable[..., Any]] = {
-        **{op: made for op, made in decomposition_table.items() if str(op).startswith(_TRANSFORMS)},
+        **{
+            op: made
+            for known in (torch.export.default_decompositions(), decomposition_table)
+            for op, made in known.items()
+            if str(op).startswith(_TRANSFORMS)
+        },
         torch.ops.prims.fft_c2c.default: _fft_c2c,
         torch.ops.prims.fft_r2c.default: _fft_r2c,
         torch.ops.prims.fft_c2r.default: _fft_c2r,

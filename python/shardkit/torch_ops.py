@@ -110,11 +110,13 @@ def always() -> Table:
 
 def find_decompositions(names: Iterable[str]) -> Table:
     """Of ops by the names that torch-mlir has for them, `aten.addmv` or `aten.max.dim`: what PyTorch makes them of, or we."""
+    import torch
     from torch._decomp import decomposition_table
 
     packets = {".".join(name.split(".")[:2]) for name in names}
     ours = {k: v for k, v in _MISSING.items() if k.rsplit(".", 1)[0] in packets}
-    theirs = {k: v for k, v in decomposition_table.items() if _packet(k) in packets}
+    known = dict(torch.export.default_decompositions()) | decomposition_table
+    theirs = {k: v for k, v in known.items() if _packet(k) in packets}
     return theirs | _select(ours)
 
 
@@ -282,9 +284,14 @@ def _grouped_mm(x: Any, weights: Any, offs: Any = None, bias: Any = None, out_dt
 
 
 def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
-    """By a mask, where all that it picks become or gain the same."""
+    """By a mask, where all that it picks become or gain the same; and torch-mlir takes indices of 64 bits only."""
     import torch
 
+    if any(i is not None and i.dtype is torch.int32 for i in indices):
+        indices = [i if i is None or i.dtype is not torch.int32 else i.to(torch.int64) for i in indices]
+        return torch.ops.aten.index_put.default(x, indices, values, accumulate)
+    if accumulate and x.is_complex():
+        return torch.complex(*(torch.ops.aten.index_put.default(a, indices, v, True) for a, v in ((x.real, values.real), (x.imag, values.imag))))
     mask = indices[0]
     if len(indices) != 1 or mask is None or mask.dtype is not torch.bool:
         return NotImplemented
@@ -404,6 +411,14 @@ _WRONG = {
     "aten.isfinite.default": _isfinite,
     "aten.kthvalue.default": _kthvalue,
 }
+
+
+def _empty(size: Sequence[int], dtype: Any = None, **_: Any) -> Any:
+    import torch
+
+    return torch.empty(size, dtype=dtype)
+
+
 _MISSING = {
     "aten._grouped_mm.default": _grouped_mm,
     "aten.histc.default": _histc,
@@ -414,6 +429,7 @@ _MISSING = {
     "aten.cummax.default": _cummax,
     "aten.cummin.default": _cummin,
     "aten.diagonal_scatter.default": _diagonal_scatter,
+    "aten.empty_strided.default": lambda size, stride, **kwargs: _empty(size, **kwargs),
     "aten.median.default": _median,
     "aten.median.dim": _median_dim,
     "aten.nanmedian.default": _nanmedian,

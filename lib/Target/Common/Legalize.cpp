@@ -133,14 +133,14 @@ static void emptyZeroElementValues(func::FuncOp func) {
   OpBuilder builder(func.getContext());
   SmallVector<Operation *> ops;
   func.getBody().walk([&](Operation *op) {
-    if (!isa<tensor::EmptyOp>(op) && llvm::any_of(op->getResultTypes(), hasNoElements))
+    if (isa<tensor::EmptyOp>(op))
+      return;
+    if (llvm::any_of(op->getResultTypes(), hasNoElements)) {
       ops.push_back(op);
-    // Inserting nothing leaves the destination as it is.
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
-      if (hasNoElements(insert.getSourceType())) {
-        insert.replaceAllUsesWith(insert.getDest());
-        ops.push_back(op);
-      }
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op); insert && hasNoElements(insert.getSourceType())) {
+      insert.replaceAllUsesWith(insert.getDest()); // inserting nothing leaves it as it is
+      ops.push_back(op);
+    }
   });
   for (Operation *op : ops) {
     builder.setInsertionPoint(op);

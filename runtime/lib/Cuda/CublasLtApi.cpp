@@ -6,7 +6,7 @@
 
 namespace shardkit::rt::cuda {
 
-Expected<CublasLtApi> CublasLtApi::open() {
+Expected<CublasLtApi> CublasLtApi::open(int driverVersion) {
   CublasLtApi api;
   std::vector<LibraryFunction> functions = {
       {"cublasLtGetVersion", reinterpret_cast<void **>(&api.cublasLtGetVersion)},
@@ -14,7 +14,10 @@ Expected<CublasLtApi> CublasLtApi::open() {
 #define SK_ENTRY(name, parameters) functions.push_back({#name, reinterpret_cast<void **>(&api.name)});
   SK_CUBLASLT_FUNCTIONS(SK_ENTRY)
 #undef SK_ENTRY
-  SK_RETURN_IF_ERROR(openLibrary("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"}, functions));
+  std::vector<std::string> names = {"libcublasLt.so.12"};
+  if (driverVersion >= 13000)
+    names.insert(names.begin(), "libcublasLt.so.13");
+  SK_RETURN_IF_ERROR(openLibrary("cuBLASLt", names, functions));
   const size_t version = api.cublasLtGetVersion();
   if (version < oldest)
     return notFound("cuBLASLt has version " + std::to_string(version) + ", expected " + std::to_string(oldest) +

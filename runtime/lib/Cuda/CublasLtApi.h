@@ -81,7 +81,8 @@ struct CublasLtApi {
   size_t (*cublasLtGetVersion)() = nullptr;
   const char *(*cublasLtGetStatusString)(cublasStatus_t) = nullptr;
 
-  static Expected<CublasLtApi> open();
+  /// The newest that a driver of `driverVersion` (13000: CUDA 13.0) runs.
+  static Expected<CublasLtApi> open(int driverVersion);
   static constexpr size_t oldest = 120000;
 
   Status check(cublasStatus_t result, const std::string &what) const;

@@ -21,10 +21,9 @@ Expected<DriverApi> DriverApi::open() {
   if (result == CUDA_ERROR_NO_DEVICE)
     return notFound("the CUDA driver finds no GPU on this machine");
   SK_RETURN_IF_ERROR(api.check(result, "starting the CUDA driver"));
-  int version = 0;
-  SK_RETURN_IF_ERROR(api.check(api.cuDriverGetVersion(&version), "asking for its version"));
-  if (version < oldest)
-    return notFound("the CUDA driver is of CUDA " + versionText(version) + ", expected " + versionText(oldest) +
+  SK_RETURN_IF_ERROR(api.check(api.cuDriverGetVersion(&api.version), "asking for its version"));
+  if (api.version < oldest)
+    return notFound("the CUDA driver is of CUDA " + versionText(api.version) + ", expected " + versionText(oldest) +
                     " or later");
   return api;
 }

@@ -120,6 +120,7 @@ struct DriverApi {
   /// Loads and starts the driver; its version is at least `oldest`.
   static Expected<DriverApi> open();
   static constexpr int oldest = 12000;
+  int version = 0; ///< 13000: CUDA 13.0.
 
   /// An error that says what was asked for: "copying 64 bytes".
   Status check(CUresult result, const std::string &what) const;

@@ -87,7 +87,7 @@ Expected<Gpu *> Machine::gpu(int ordinal) {
 Expected<const CublasLtApi *> Machine::cublasLt() {
   std::lock_guard lock(mutex_);
   if (!cublasLt_)
-    cublasLt_ = CublasLtApi::open();
+    cublasLt_ = CublasLtApi::open(driver_.version);
   SK_RETURN_IF_ERROR(cublasLt_->status());
   return &**cublasLt_;
 }

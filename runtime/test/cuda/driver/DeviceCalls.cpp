@@ -45,7 +45,7 @@ EMU_EXPORT CUresult cuInit(unsigned flags) {
   return settings().devices ? CUDA_SUCCESS : 100; // CUDA_ERROR_NO_DEVICE
 }
 EMU_EXPORT CUresult cuDriverGetVersion(int *out) {
-  *out = 13000;
+  *out = settings().driver;
   return CUDA_SUCCESS;
 }
 EMU_EXPORT CUresult cuDeviceGetCount(int *out) {

@@ -1,7 +1,7 @@
 //===- Emulator.h - The emulated machine --------------------------*- C++ -*-===//
 //
 // Environment: SK_EMU_DEVICES, SK_EMU_MEMORY (bytes per device), SK_EMU_CHIP (sm_90),
-// SK_EMU_LAZY=1|2 (work runs when something waits for it; 2: then everything else runs
+// SK_EMU_DRIVER (13000), SK_EMU_LAZY=1|2 (work runs when something waits for it; 2: then everything else runs
 // first), SK_EMU_RACES, SK_EMU_INIT, SK_EMU_LEAKS, SK_EMU_NO_CAPTURE.
 //
 //===----------------------------------------------------------------------===//
@@ -33,6 +33,7 @@ struct Settings {
   uint64_t memory = uint64_t(80) << 30;
   std::string chip = "sm_90";
   int major = 9, minor = 0;
+  int driver = 13000;
   int lazy = 0;
   bool leaks = false;
   Options options;

@@ -37,6 +37,7 @@ const Settings &settings() {
       exit(1);
     }
     s.memory = number("SK_EMU_MEMORY", s.memory);
+    s.driver = int(number("SK_EMU_DRIVER", s.driver));
     s.lazy = int(number("SK_EMU_LAZY", 0));
     s.leaks = number("SK_EMU_LEAKS", 0);
     s.options.races = number("SK_EMU_RACES", 0);
