@@ -111,10 +111,24 @@ class _Graph:
 
         return numpy_helper.to_array(self._constants[name]).ravel().tolist() if name in self._constants else None
 
+    def is_float(self, name: str) -> bool:
+        import onnx
+
+        return self.type_of(name) in {getattr(onnx.TensorProto, kind) for kind in ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16")}
+
+    def number(self, name: str, value: float, like: str) -> str:
+        """A constant of the dtype of `like`."""
+        return self._add(name, self.type_of(like), [], [value])
+
     def constant(self, name: str, values: list[int]) -> str:
         import onnx
 
-        tensor = onnx.helper.make_tensor(name, onnx.TensorProto.INT64, [len(values)], values)
+        return self._add(name, onnx.TensorProto.INT64, [len(values)], values)
+
+    def _add(self, name: str, kind: int, dims: list[int], values: list[Any]) -> str:
+        import onnx
+
+        tensor = onnx.helper.make_tensor(name, kind, dims, values)
         self.model.graph.initializer.append(tensor)
         self._constants[name] = tensor
         return name
@@ -263,6 +277,90 @@ def _widen(graph: _Graph, node: Any) -> list[Any]:
     return [*before, made, *after]
 
 
+def _reciprocal(graph: _Graph, node: Any) -> list[Any]:
+    """Also of 0, where torch-mlir ends the program."""
+    import onnx
+
+    x, out = node.input[0], node.output[0]
+    return [onnx.helper.make_node("Div", [graph.number(f"{out}:one", 1, x), x], [out])] if graph.is_float(x) else [node]
+
+
+def _sign(graph: _Graph, node: Any) -> list[Any]:
+    """What is no number stays it."""
+    import onnx
+
+    x, out = node.input[0], node.output[0]
+    if not graph.is_float(x) or graph.version < 9 or out.endswith(":sign"):
+        return _widen(graph, node)
+    make = onnx.helper.make_node
+    return [make("IsNaN", [x], [f"{out}:none"]), make("Sign", [x], [f"{out}:sign"]), make("Where", [f"{out}:none", x, f"{out}:sign"], [out])]
+
+
+def _clip(graph: _Graph, node: Any) -> list[Any]:
+    """What is no number stays it."""
+    import onnx
+
+    x, out = node.input[0], node.output[0]
+    if not graph.is_float(x) or graph.version < 11:
+        return _widen(graph, node)
+    nodes = []
+    for i, compare in ((1, "Less"), (2, "Greater")):
+        if len(node.input) > i and node.input[i]:
+            nodes += [
+                onnx.helper.make_node(compare, [x, node.input[i]], [f"{out}:beyond{i}"]),
+                onnx.helper.make_node("Where", [f"{out}:beyond{i}", node.input[i], x], [f"{out}:clip{i}"]),
+            ]
+            x = f"{out}:clip{i}"
+    return [*nodes, onnx.helper.make_node("Identity", [x], [out])]
+
+
+def _pick(compare: str) -> Callable[[_Graph, Any], list[Any]]:
+    """Of Max and Min: what is no number is picked."""
+
+    def rewrite(graph: _Graph, node: Any) -> list[Any]:
+        import onnx
+
+        best, out = node.input[0], node.output[0]
+        if not graph.is_float(best) or graph.version < 9:
+            return [node]
+        make, nodes = onnx.helper.make_node, []
+        for i, x in enumerate(node.input[1:]):
+            names = [f"{out}:{what}{i}" for what in ("beyond", "none", "kept", "best")]
+            nodes += [
+                make(compare, [best, x], [names[0]]),
+                make("IsNaN", [best], [names[1]]),
+                make("Or", names[:2], [names[2]]),
+                make("Where", [names[2], best, x], [names[3]]),
+            ]
+            best = names[3]
+        return [*nodes, make("Identity", [best], [out])]
+
+    return rewrite
+
+
+def _log_sum_exp(graph: _Graph, node: Any) -> list[Any]:
+    """From the largest on, so that nothing overflows."""
+    import onnx
+
+    (node,) = _reduce(graph, node)
+    x, out = node.input[0], node.output[0]
+    if not graph.is_float(x) or graph.version < 18 or len(node.input) < 2 or not node.input[1]:
+        return [node]
+    make, axes, keeps = onnx.helper.make_node, node.input[1], _attribute(node, "keepdims", 1)
+    noop = _attribute(node, "noop_with_empty_axes", 0)
+    nodes = [
+        make("ReduceMax", [x, axes], [f"{out}:max"], keepdims=1, noop_with_empty_axes=noop),
+        make("IsInf", [f"{out}:max"], [f"{out}:ends"]),
+        make("Where", [f"{out}:ends", graph.number(f"{out}:zero", 0, x), f"{out}:max"], [f"{out}:base"]),
+        make("Sub", [x, f"{out}:base"], [f"{out}:difference"]),
+        make("Exp", [f"{out}:difference"], [f"{out}:exp"]),
+        make("ReduceSum", [f"{out}:exp", axes], [f"{out}:sum"], keepdims=1, noop_with_empty_axes=noop),
+        make("Log", [f"{out}:sum"], [f"{out}:log"]),
+        make("Add", [f"{out}:log", f"{out}:base"], [out if keeps else f"{out}:whole"]),
+    ]
+    return nodes if keeps else [*nodes, make("Squeeze", [f"{out}:whole", axes], [out])]
+
+
 def _pad(graph: _Graph, node: Any) -> list[Any]:
     """What is padded by less than nothing is sliced first."""
     import onnx
@@ -324,13 +422,19 @@ def _aligns_to_fractions(graph: _Graph, node: Any) -> bool:
     return any(size * scale % 1 for size, scale in zip(shape[-len(scales) :], scales))
 
 
-# These are expanded although torch-mlir has a lowering: it makes dims of unknown size, or divides by 0.
-_EXPANDED = ("CenterCropPad", "SoftmaxCrossEntropyLoss")
+# These are expanded although torch-mlir has a lowering: it makes dims of unknown size, divides by 0, or has
+# another constant.
+_EXPANDED = ("CenterCropPad", "Gelu", "SoftmaxCrossEntropyLoss")
 
 _REWRITES: dict[str, Callable[[_Graph, Any], list[Any]]] = {
+    "Clip": _clip,
     "DequantizeLinear": _dequantize,
     "LpNormalization": _normalize,
     "MatMul": _matmul,
+    "Max": _pick("Greater"),
+    "Min": _pick("Less"),
+    "Reciprocal": _reciprocal,
+    "Sign": _sign,
     "Slice": _slice,
     "BitShift": _refuse("shifts by the width and more", "unsigned integers", _shifts_signed),
     "GridSample": _refuse("it reads beyond the image", "Gather nodes"),
@@ -341,7 +445,7 @@ _REWRITES: dict[str, Callable[[_Graph, Any], list[Any]]] = {
     ),
     "Resize": _refuse("sizes that scales do not give exactly, with align_corners", "sizes in place of scales", _aligns_to_fractions),
     "SpaceToDepth": _refuse("its mode", "mode DCR", lambda graph, node: _attribute(node, "mode", b"DCR") != b"DCR"),
-} | {name: _widen for name in ("Abs", "Clip", "Div", "MaxPool", "Mod", "Pow", "Sign", "TopK")} | {
+} | {name: _widen for name in ("Abs", "Div", "MaxPool", "Mod", "Pow", "TopK")} | {
     f"Reduce{name}": _reduce
-    for name in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
-}  # fmt: skip
+    for name in ("L1", "L2", "LogSum", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
+} | {"ReduceLogSumExp": _log_sum_exp}  # fmt: skip

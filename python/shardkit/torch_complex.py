@@ -2,62 +2,163 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Sequence
 
+from . import torch_ops
 from .fourier import Transform, angle
 
 _TRANSFORMS = ("aten.fft_", "aten.istft", "aten.stft")
 # torch-mlir lowers these as they are.
 _KEPT = {f"aten.{name}" for name in ("complex", "imag", "real", "view_as_complex", "view_as_real")}
 
+_PROMOTES = {f"aten.{name}" for name in ("add", "div", "eq", "mul", "ne", "pow", "rsub", "sub", "true_divide")}
+
 
 def has_complex(program: Any) -> bool:
     """Values of complex numbers, or Fourier transforms, which have some inside."""
-    import torch
     from torch.utils._pytree import tree_leaves
 
     nodes = program.graph.nodes
     values = (value for node in nodes for value in tree_leaves((node.args, node.kwargs, node.meta.get("val"))))
-    return any(str(node.target).startswith(_TRANSFORMS) for node in nodes) or any(
-        isinstance(v, complex) or (isinstance(v, torch.Tensor) and v.is_complex()) for v in values
-    )
+    return any(str(node.target).startswith(_TRANSFORMS) for node in nodes) or any(map(_is_complex, values))
+
+
+def _is_complex(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, complex) or (isinstance(value, torch.Tensor) and value.is_complex())
 
 
 def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any, Callable[..., Any]]:
-    """`table` with what PyTorch makes of the parts of complex numbers, but for `moves`, which do whatever the elements are."""
+    """`table` with what PyTorch, or we, make of the parts of complex numbers, but for `moves`, which do whatever the elements are."""
     import torch
     from torch._decomp import decomposition_table
     from torch._subclasses.complex_tensor._ops.common import COMPLEX_OPS_TABLE
 
-    found: dict[Any, Callable[..., Any]] = {
-        **{
-            op: made
-            for known in (torch.export.default_decompositions(), decomposition_table)
-            for op, made in known.items()
-            if str(op).startswith(_TRANSFORMS)
-        },
-        torch.ops.prims.fft_c2c.default: _fft_c2c,
-        torch.ops.prims.fft_r2c.default: _fft_r2c,
-        torch.ops.prims.fft_c2r.default: _fft_c2r,
-    }
+    aten, prims = torch.ops.aten, torch.ops.prims
+    known = dict(torch.export.default_decompositions()) | decomposition_table
+    found = {op: _where_complex(made, None) for op, made in known.items() if _packet(op) not in moves} | table
+    found |= {op: made for op, made in known.items() if str(op).startswith(_TRANSFORMS)}
+    found |= {prims.fft_c2c.default: _fft_c2c, prims.fft_r2c.default: _fft_r2c, prims.fft_c2r.default: _fft_c2r}
     for op in COMPLEX_OPS_TABLE:
-        overloads = [getattr(op, name) for name in op.overloads()] if isinstance(op, torch._ops.OpOverloadPacket) else [op]
-        only_numbers = str(getattr(op, "_overloadpacket", op)) in _KEPT | moves
-        found |= {overload: _of_parts(overload, table.get(overload), only_numbers) for overload in overloads}
-    convert = torch.ops.prims.convert_element_type.default
-    return table | found | {convert: _to_complex(found[convert])}
+        only_numbers = _packet(op) in _KEPT | moves
+        found |= {overload: _of_parts(overload, table.get(overload), only_numbers) for overload in _overloads(op)}
+    ours = {
+        aten.addbmm.default: _addbmm,
+        aten.cumprod.default: torch_ops.cumprod,
+        aten.convolution.default: _convolution,
+        aten.exp2.default: lambda x: torch.exp(x * math.log(2)),
+        aten.log2.default: lambda x: torch.log(x) / math.log(2),
+        aten.log10.default: lambda x: torch.log(x) / math.log(10),
+        aten.pow.Scalar: lambda base, x: torch.pow(torch.full_like(x, base), x),
+        aten.put.default: _alike(aten.put.default),
+        aten.scatter.src: _alike(aten.scatter.src),
+        aten.scatter.value: lambda x, d, index, value: torch.scatter(x, d, index, torch.full(index.shape, value, dtype=x.dtype)),
+    }
+    found |= {op: _where_complex(made, found.get(op)) for op, made in ours.items()}
+    names = {_packet(op) for op in (*COMPLEX_OPS_TABLE, *ours)} - _KEPT - moves
+    for name in torch._prims.__all__:
+        if f"aten.{name}" in names and hasattr(prims, name):
+            op = getattr(prims, name).default
+            found[op] = _where_complex(_of_prim(getattr(aten, name), name), found.get(op))
+    found |= {op: _creation(op, found.get(op)) for name in _CREATIONS for op in _overloads(getattr(aten, name))}
+    return found | {prims.convert_element_type.default: _convert(found[prims.convert_element_type.default])}
 
 
-def _to_complex(otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """Of conversions: torch-mlir takes True for -1 in one to complex numbers."""
+_CREATIONS = ("empty", "empty_strided", "full", "ones", "scalar_tensor", "zeros")
+
+
+def _packet(op: Any) -> str:
+    return str(getattr(op, "_overloadpacket", op))
+
+
+def _overloads(op: Any) -> list[Any]:
+    return [getattr(op, name) for name in op.overloads()] if hasattr(op, "overloads") else [op]
+
+
+def _of_prim(op: Any, name: str) -> Callable[..., Any]:
+    if name == "var":
+        return lambda x, dims, correction=1.0: op.correction(x, dims, correction=correction)
+    return lambda *args, **kwargs: op(*args, **kwargs)
+
+
+def _creation(op: Any, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Of what makes tensors of a dtype; the value is the last argument where there is one."""
+
+    def function(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        import torch
+
+        is_complex = dtype.is_complex if dtype else any(isinstance(v, complex) for v in args)
+        if not is_complex:
+            return otherwise(*args, dtype=dtype, **kwargs) if otherwise else NotImplemented
+        part = (dtype or torch.complex64).to_real()
+        name = op._overloadpacket.__name__
+        if name in ("empty", "empty_strided"):
+            real, imaginary = torch.empty(args[0], dtype=part), torch.empty(args[0], dtype=part)
+        else:
+            value = complex({"zeros": 0, "ones": 1}.get(name, args[-1]))
+            shape = [] if name == "scalar_tensor" else args[0]
+            real, imaginary = (torch.full(shape, v, dtype=part) for v in (value.real, value.imag))
+        return torch.complex(real, imaginary)
+
+    return function
+
+
+def _alike(op: Any) -> Callable[..., Any]:
+    """What moves elements of several tensors of one dtype."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        import torch
+
+        def parts(name: str) -> list[Any]:
+            return [getattr(v, name) if isinstance(v, torch.Tensor) and v.is_complex() else v for v in args]
+
+        return torch.complex(op(*parts("real"), **kwargs), op(*parts("imag"), **kwargs))
+
+    return function
+
+
+def _addbmm(x: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    import torch
+
+    return beta * x + alpha * torch.bmm(a, b).sum(0)
+
+
+def _convolution(x: Any, weight: Any, bias: Any, *rest: Any) -> Any:
+    import torch
+
+    def convolve(a: Any, b: Any) -> Any:
+        return torch.ops.aten.convolution.default(a, b, None, *rest)
+
+    real = convolve(x.real, weight.real) - convolve(x.imag, weight.imag)
+    result = torch.complex(real, convolve(x.real, weight.imag) + convolve(x.imag, weight.real))
+    return result if bias is None else result + bias.reshape([-1, *[1] * (x.dim() - 2)])
+
+
+def _where_complex(made: Callable[..., Any], otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        from torch.utils._pytree import tree_leaves
+
+        if any(map(_is_complex, tree_leaves((args, kwargs)))):
+            return made(*args, **kwargs)
+        return otherwise(*args, **kwargs) if otherwise else NotImplemented
+
+    return function
+
+
+def _convert(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """torch-mlir takes True for -1 in conversions to complex numbers, and has none from them."""
 
     def function(x: Any, dtype: Any) -> Any:
         import torch
 
-        if not dtype.is_complex or x.is_complex():
-            return otherwise(x, dtype)
-        real = x.to(dtype.to_real())
-        return torch.complex(real, torch.zeros_like(real))
+        if dtype.is_complex and not x.is_complex():
+            real = x.to(dtype.to_real())
+            return torch.complex(real, torch.zeros_like(real))
+        if x.is_complex() and not dtype.is_complex:
+            return x.real.to(torch.bool) | x.imag.to(torch.bool) if dtype is torch.bool else x.real.to(dtype)
+        return otherwise(x, dtype)
 
     return function
 
@@ -72,17 +173,25 @@ def _of_parts(target: Any, otherwise: Callable[..., Any] | None, only_numbers: b
         from torch.utils._pytree import tree_leaves, tree_map
 
         def take_apart(value: Any) -> Any:
-            is_complex = isinstance(value, torch.Tensor) and value.is_complex()
-            return ComplexTensor(torch.real(value), torch.imag(value)) if is_complex else value
+            if not isinstance(value, torch.Tensor):
+                return value
+            if value.is_complex():
+                return ComplexTensor(torch.real(value), torch.imag(value))
+            if not is_promoted:
+                return value
+            real = value if value.is_floating_point() else value.to(torch.get_default_dtype())
+            return ComplexTensor(real, torch.zeros_like(real))
 
         def put_together(value: Any) -> Any:
             return torch.complex(value.re, value.im) if isinstance(value, ComplexTensor) else value
 
         def is_meant(value: Any) -> bool:
-            return isinstance(value, complex) or (isinstance(value, torch.Tensor) and value.is_complex() and not only_numbers)
+            return _is_complex(value) and not (only_numbers and isinstance(value, torch.Tensor))
 
         if not any(map(is_meant, tree_leaves((args, kwargs)))):
             return otherwise(*args, **kwargs) if otherwise else NotImplemented
+        # PyTorch makes nothing complex of real tensors and a complex number.
+        is_promoted = _packet(target) in _PROMOTES and not any(isinstance(v, torch.Tensor) and v.is_complex() for v in args)
         args, kwargs = tree_map(take_apart, (args, kwargs))
         compute = lookup_complex(target, *args, **kwargs)
         return NotImplemented if compute is None else tree_map(put_together, compute(*args, **kwargs))

@@ -191,7 +191,7 @@ def _lower_graph(program: Any, table: torch_ops.Table) -> str:
                 "error: the module changes its buffers or arguments while it runs, expected none that it changes: call module.eval(), "
                 "or return the new value"
             )
-        torch_ops.widen_unsigned(program)
+        torch_ops.mend_graph(program)
         exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={})
     except ShardKitError:
         raise
@@ -258,11 +258,12 @@ def to_numpy(value: Any) -> Any:
 
     if not isinstance(value, torch.Tensor):
         return value
+    value = value.detach().resolve_conj().resolve_neg()
     if value.dtype == torch.bfloat16:  # which NumPy has from a package
         import ml_dtypes
 
-        return value.detach().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-    return value.detach().numpy()
+        return value.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return value.numpy()
 
 
 def _to_torch(array: Any) -> Any:

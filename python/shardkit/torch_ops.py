@@ -10,12 +10,15 @@ Table = dict[Any, Callable[..., Any]]
 
 
 def rewrite_graph(program: Any) -> None:
-    """Changes nodes of an exported program in place. Sorting is stable here, asked for or not; and a view, which is a question of
-    how tensors lie in memory, is a reshape."""
+    """Changes nodes of an exported program in place. Sorting is stable here, asked for or not; a view, which is a question of how
+    tensors lie in memory, is a reshape; and what a dtype is was seen when the program was exported."""
     import torch
 
     aten = torch.ops.aten
-    for node in program.graph.nodes:
+    for node in list(program.graph.nodes):
+        if node.target is aten._assert_tensor_metadata.default:
+            program.graph.erase_node(node)
+            continue
         if node.target is aten.sort.stable:
             node.target = aten.sort.default
             node.args = (node.args[0], node.kwargs.get("dim", -1), node.kwargs.get("descending", False))
@@ -24,9 +27,10 @@ def rewrite_graph(program: Any) -> None:
             node.target = aten.reshape.default
 
 
-def widen_unsigned(program: Any) -> None:
+def mend_graph(program: Any) -> None:
     """Changes a program that has been decomposed in place. torch-mlir takes unsigned integers for signed ones in many ops (sums,
-    quotients, limits, sorting), and True for -1 in some: what is not only moved is computed in a wider type."""
+    quotients, limits, sorting), and True for -1 in some: what is not only moved is computed in a wider type. And it looks for the
+    places of the largest and of the smallest as if what is no number were not there."""
     import torch
     from torch.utils._pytree import tree_leaves, tree_map
 
@@ -54,6 +58,14 @@ def widen_unsigned(program: Any) -> None:
         return copies[node]
 
     for node in list(graph.nodes):
+        if node.target in (torch.ops.aten.argmax.default, torch.ops.aten.argmin.default) and node.args[0].meta["val"].is_floating_point():
+            beyond = math.inf if node.target is torch.ops.aten.argmax.default else -math.inf
+            with graph.inserting_before(node):  # what is no number is beyond all
+                made = graph.call_function(torch.ops.aten.nan_to_num.default, (node.args[0], beyond, math.inf, -math.inf))
+            made.meta = {**node.meta, "val": node.args[0].meta["val"]}
+            made.meta.pop("tensor_meta", None)
+            node.args = (made, *node.args[1:])
+            continue
         if node.target is cast and node.args[0].meta["val"].is_floating_point() and node.args[1] in wide and node.args[1] is not torch.bool:
             with graph.inserting_before(node):  # of the range of signed ones it takes what it makes of others
                 node.args = (add_cast(node.args[0], wide[node.args[1]]), node.args[1])
@@ -137,24 +149,52 @@ def _select(functions: dict[str, Callable[..., Any]]) -> Table:
     return found
 
 
-def _scan(x: Any, dim: int, stands: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
-    """Values and places of what is picked of the elements so far along a dim, in log2 n steps; `stands`: an earlier value does,
-    and does not give way to a later one."""
+def _scan(values: Sequence[Any], dim: int, combine: Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]) -> Sequence[Any]:
+    """What `combine` makes of the elements so far along a dim, in log2 n steps."""
     import torch
 
-    if x.dim() == 0:
-        return x.clone(), torch.zeros((), dtype=torch.int64)
-    count = x.shape[dim]
-    values, places = x, torch.arange(count).reshape([count if d == dim % x.dim() else 1 for d in range(x.dim())]).expand(x.shape)
-    step = 1
+    if values[0].dim() == 0:
+        return [v.clone() for v in values]
+    count, step = values[0].shape[dim], 1
     while step < count:
-        halves = [(v.narrow(dim, 0, count - step), v.narrow(dim, step, count - step)) for v in (values, places)]
-        kept = stands(*halves[0])
-        values, places = (
-            torch.cat([v.narrow(dim, 0, step), torch.where(kept, before, now)], dim) for v, (before, now) in zip((values, places), halves)
-        )
+        found = combine([v.narrow(dim, 0, count - step) for v in values], [v.narrow(dim, step, count - step) for v in values])
+        values = [torch.cat([v.narrow(dim, 0, step), f], dim) for v, f in zip(values, found)]
         step *= 2
-    return values, places
+    return values
+
+
+def _pick_so_far(x: Any, dim: int, stands: Callable[[Any, Any], Any]) -> Sequence[Any]:
+    """Values and places of what is picked of the elements so far along a dim; `stands`: an earlier value does, and does not give
+    way to a later one."""
+    import torch
+
+    def pick(before: Sequence[Any], now: Sequence[Any]) -> Sequence[Any]:
+        kept = stands(before[0], now[0])
+        return [torch.where(kept, b, n) for b, n in zip(before, now)]
+
+    shape = [x.shape[d] if d == dim % x.dim() else 1 for d in range(x.dim())]
+    return _scan([x, torch.arange(math.prod(shape)).reshape(shape).expand(x.shape)], dim, pick)
+
+
+def cumprod(x: Any, dim: int, *, dtype: Any = None) -> Any:
+    import torch
+
+    x = x.to(dtype or (x.dtype if x.is_floating_point() or x.is_complex() else torch.int64))
+    return _scan([x], dim, lambda before, now: [before[0] * now[0]])[0]
+
+
+def _logcumsumexp(x: Any, dim: int) -> Any:
+    import torch
+
+    return _scan([x], dim, lambda before, now: [torch.logaddexp(before[0], now[0])])[0]
+
+
+def _unfold(x: Any, dim: int, size: int, step: int) -> Any:
+    return x.reshape([1])[:size] if x.dim() == 0 else NotImplemented
+
+
+def _broadcast_in_dim(x: Any, shape: Sequence[int], dims: Sequence[int]) -> Any:
+    return x.reshape([x.shape[list(dims).index(d)] if d in dims else 1 for d in range(len(shape))]).expand(shape)
 
 
 def _is_beyond(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -169,13 +209,13 @@ def _is_beyond(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 def _cummax(x: Any, dim: int) -> tuple[Any, Any]:
     import torch
 
-    return _scan(x, dim, _is_beyond(torch.gt))
+    return tuple(_pick_so_far(x, dim, _is_beyond(torch.gt)))
 
 
 def _cummin(x: Any, dim: int) -> tuple[Any, Any]:
     import torch
 
-    return _scan(x, dim, _is_beyond(torch.lt))
+    return tuple(_pick_so_far(x, dim, _is_beyond(torch.lt)))
 
 
 def _cdist(a: Any, b: Any, p: float, compute_mode: int | None) -> Any:
@@ -382,16 +422,113 @@ def _eq(a: Any, b: Any) -> Any:
 def _isfinite(x: Any) -> Any:
     import torch
 
-    return NotImplemented if x.is_floating_point() else torch.full(x.shape, True)
+    return x.abs() < math.inf if x.is_floating_point() else torch.full(x.shape, True)
 
 
-def _of_a_scalar(x: Any, dim: int, *_: Any) -> Any:
+def _largest(value: str, place: str) -> Callable[..., Any]:
+    """Of max and min along a dim: `amax` and `argmax`."""
+
+    def function(x: Any, dim: int, keepdim: bool = False) -> Any:
+        import torch
+
+        if x.dim() == 0:
+            return x.clone(), torch.zeros((), dtype=torch.int64)
+        return (getattr(torch, value)(x, dim, keepdim), getattr(torch, place)(x, dim, keepdim)) if x.is_floating_point() else NotImplemented
+
+    return function
+
+
+def _pick(compare: str) -> Callable[[Any, Any], Any]:
+    """The larger or the smaller one, or what is no number."""
+
+    def function(a: Any, b: Any) -> Any:
+        import torch
+
+        is_float = a.is_floating_point() or b.is_floating_point()
+        return torch.where(getattr(torch, compare)(a, b) | torch.ne(a, a), a, b) if is_float else NotImplemented
+
+    return function
+
+
+def _clamp(x: Any, min: Any = None, max: Any = None) -> Any:
+    """What is no number stays it."""
     import torch
 
-    return (x.clone(), torch.zeros((), dtype=torch.int64)) if x.dim() == 0 else NotImplemented
+    if not x.is_floating_point():
+        return NotImplemented
+    for bound, is_beyond in ((min, torch.lt), (max, torch.gt)):
+        if isinstance(bound, torch.Tensor):
+            x = torch.where(is_beyond(x, bound) | torch.ne(bound, bound), bound, x)
+        elif bound is not None:
+            x = torch.where(is_beyond(x, bound), float(bound), x)
+    return x
 
 
-def _cumulative_of_a_scalar(x: Any, dim: int, *, dtype: Any = None) -> Any:
+def _hardtanh(x: Any, min_val: float = -1, max_val: float = 1) -> Any:
+    return _clamp(x, min_val, max_val)
+
+
+def _hardsigmoid(x: Any) -> Any:
+    return _clamp(x + 3, 0, 6) / 6
+
+
+def _gelu(x: Any, approximate: str = "none") -> Any:
+    """torch-mlir has another constant, and rounds in between."""
+    import torch
+
+    if approximate != "tanh":
+        return NotImplemented
+    y = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
+    return (0.5 * y * (1 + torch.tanh(math.sqrt(2 / math.pi) * (y + 0.044715 * (y * y * y))))).to(x.dtype)
+
+
+def _reciprocal(x: Any) -> Any:
+    """Also of 0, where torch-mlir ends the program."""
+    import torch
+
+    return torch.full([], 1, dtype=x.dtype) / x if x.is_floating_point() else NotImplemented
+
+
+def _pow(x: Any, exponent: float) -> Any:
+    import torch
+
+    if not x.is_floating_point() or exponent not in (0.5, -0.5):
+        return NotImplemented
+    return torch.sqrt(x) if exponent > 0 else torch.rsqrt(x)
+
+
+def _fmod(a: Any, b: Any) -> Any:
+    """By the remainder, which is exact; the quotient is not."""
+    import torch
+
+    if not isinstance(b, torch.Tensor):
+        b = torch.full([], b, dtype=torch.result_type(a, b))
+    if not torch.result_type(a, b).is_floating_point:
+        return NotImplemented
+    rest = torch.remainder(a.abs(), b.abs())
+    return torch.where(a < 0, -rest, rest)
+
+
+def _div_mode(a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
+    return _floor_divide(a, b) if rounding_mode == "floor" else NotImplemented
+
+
+def _floor_divide(a: Any, b: Any) -> Any:
+    """As Python has it: by the remainder, so that it is exact."""
+    import torch
+
+    dtype = torch.result_type(a, b)
+    if not dtype.is_floating_point:
+        return NotImplemented
+    a, b = a.to(dtype), b.to(dtype) if isinstance(b, torch.Tensor) else torch.full([], b, dtype=dtype)
+    rest = _fmod(a, b)
+    quotient = (a - rest) / b  # whole but for rounding
+    quotient = torch.where((rest != 0) & ((rest < 0) ^ (b < 0)), quotient - 1, quotient)
+    down = torch.floor(quotient)
+    return torch.where(b == 0, a / b, torch.where(quotient - down > 0.5, down + 1, down))
+
+
+def _cumsum(x: Any, dim: int, *, dtype: Any = None) -> Any:
     return x.to(dtype or x.dtype) if x.dim() == 0 else NotImplemented
 
 
@@ -402,11 +539,27 @@ _WRONG = {
     "aten.eq.Tensor": _eq,
     "aten.fmax.default": _pick_number("maximum"),
     "aten.fmin.default": _pick_number("minimum"),
-    "aten.max.dim": _of_a_scalar,
-    "aten.min.dim": _of_a_scalar,
+    "aten.max.dim": _largest("amax", "argmax"),
+    "aten.min.dim": _largest("amin", "argmin"),
+    "aten.maximum.default": _pick("gt"),
+    "aten.minimum.default": _pick("lt"),
+    "aten.clamp.default": _clamp,
+    "aten.clamp.Tensor": _clamp,
+    "aten.hardtanh.default": _hardtanh,
+    "aten.hardsigmoid.default": _hardsigmoid,
+    "aten.gelu.default": _gelu,
+    "aten.reciprocal.default": _reciprocal,
+    "aten.pow.Tensor_Scalar": _pow,
+    "aten.fmod.Tensor": _fmod,
+    "aten.fmod.Scalar": _fmod,
+    "aten.div.Tensor_mode": _div_mode,
+    "aten.div.Scalar_mode": _div_mode,
+    "aten.floor_divide.default": _floor_divide,
+    "aten.floor_divide.Scalar": _floor_divide,
+    "aten.logcumsumexp.default": _logcumsumexp,
+    "aten.unfold.default": _unfold,
     "aten.constant_pad_nd.default": _pad,
-    "aten.cumsum.default": _cumulative_of_a_scalar,
-    "aten.cumprod.default": _cumulative_of_a_scalar,
+    "aten.cumsum.default": _cumsum,
     "aten.index_put.default": _index_put,
     "aten.isfinite.default": _isfinite,
     "aten.kthvalue.default": _kthvalue,
@@ -428,6 +581,8 @@ _MISSING = {
     "aten._cdist_forward.default": _cdist,
     "aten.cummax.default": _cummax,
     "aten.cummin.default": _cummin,
+    "aten.cumprod.default": cumprod,
+    "prims.broadcast_in_dim.default": _broadcast_in_dim,
     "aten.diagonal_scatter.default": _diagonal_scatter,
     "aten.empty_strided.default": lambda size, stride, **kwargs: _empty(size, **kwargs),
     "aten.median.default": _median,

@@ -113,7 +113,8 @@ TEST_F(CudaEndToEnd, oneErrorForWhatDoesNotFit) {
   expectError(bundle_ + " --function=main --random-inputs=1", "the CUDA driver cannot be loaded");
   ::setenv("SK_CUDA_LIBRARY_PATH", path.c_str(), 1);
   ::setenv("SK_EMU_DRIVER", "11080", 1);
-  expectError(bundle_ + " --function=main --random-inputs=1", "the CUDA driver is of CUDA 11.8, expected 12.0 or later");
+  expectError(bundle_ + " --function=main --random-inputs=1",
+              "the CUDA driver is of CUDA 11.8, expected 12.0 or later");
   ::unsetenv("SK_EMU_DRIVER");
 }
 
@@ -123,7 +124,7 @@ TEST_F(CudaEndToEnd, anOldDriverGetsTheLibraryOfItsCuda) {
   ::setenv("SK_EMU_DRIVER", "12040", 1);
   expectError(arguments, "this machine lacks cuBLASLt (libcublasLt.so.12)");
   std::filesystem::create_symlink(path + "/libcublasLt.so.13", dir_ / "libcublasLt.so.12");
-  ::setenv("SK_CUDA_LIBRARY_PATH", (path + ":" + dir_.path().string()).c_str(), 1);
+  ::setenv("SK_CUDA_LIBRARY_PATH", (path + ":" + dir_.path()).c_str(), 1);
   EXPECT_EQ(run(arguments).status, 0);
   ::setenv("SK_CUDA_LIBRARY_PATH", path.c_str(), 1);
   ::unsetenv("SK_EMU_DRIVER");
