@@ -528,7 +528,7 @@ def _floor_divide(a: Any, b: Any) -> Any:
     return torch.where(b == 0, a / b, torch.where(quotient - down > 0.5, down + 1, down))
 
 
-def _cumsum(x: Any, dim: int, *, dtype: Any = None) -> Any:
+def _cumulative_of_a_scalar(x: Any, dim: int, *, dtype: Any = None) -> Any:
     return x.to(dtype or x.dtype) if x.dim() == 0 else NotImplemented
 
 
@@ -559,7 +559,8 @@ _WRONG = {
     "aten.logcumsumexp.default": _logcumsumexp,
     "aten.unfold.default": _unfold,
     "aten.constant_pad_nd.default": _pad,
-    "aten.cumsum.default": _cumsum,
+    "aten.cumsum.default": _cumulative_of_a_scalar,
+    "aten.cumprod.default": _cumulative_of_a_scalar,
     "aten.index_put.default": _index_put,
     "aten.isfinite.default": _isfinite,
     "aten.kthvalue.default": _kthvalue,
@@ -581,7 +582,6 @@ _MISSING = {
     "aten._cdist_forward.default": _cdist,
     "aten.cummax.default": _cummax,
     "aten.cummin.default": _cummin,
-    "aten.cumprod.default": cumprod,
     "prims.broadcast_in_dim.default": _broadcast_in_dim,
     "aten.diagonal_scatter.default": _diagonal_scatter,
     "aten.empty_strided.default": lambda size, stride, **kwargs: _empty(size, **kwargs),
