@@ -38,7 +38,9 @@ def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any,
 
     aten, prims = torch.ops.aten, torch.ops.prims
     known = dict(torch.export.default_decompositions()) | decomposition_table
-    found = {op: _where_complex(made, None) for op, made in known.items() if _packet(op) not in moves} | table
+    found = table | {
+        op: _where_complex(torch_ops.either(table.get(op), made), table.get(op)) for op, made in known.items() if _packet(op) not in moves
+    }
     found |= {op: made for op, made in known.items() if str(op).startswith(_TRANSFORMS)}
     found |= {prims.fft_c2c.default: _fft_c2c, prims.fft_r2c.default: _fft_r2c, prims.fft_c2r.default: _fft_c2r}
     for op in COMPLEX_OPS_TABLE:

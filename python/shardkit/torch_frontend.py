@@ -162,15 +162,16 @@ def _check_program(program: Any) -> None:
 def _lower(program: Any) -> str:
     """Linalg in generic form. An op that torch-mlir does not lower, and that PyTorch or we define by others, becomes these."""
     torch_ops.rewrite_graph(program)
-    table = torch_ops.always()
+    table, added = torch_ops.always(), set()
     while True:
         try:
             return _lower_graph(program, table)
         except _NotLowered as error:
-            more = {k: v for k, v in torch_ops.find_decompositions(error.ops).items() if k not in table}
+            more = {k: v for k, v in torch_ops.find_decompositions(error.ops).items() if k not in added}
             if not more:
                 raise
-            table |= more
+            added |= set(more)
+            table |= {k: torch_ops.either(table.get(k), v) for k, v in more.items()}
 
 
 class _NotLowered(ShardKitError):

@@ -132,6 +132,16 @@ def find_decompositions(names: Iterable[str]) -> Table:
     return theirs | _select(ours)
 
 
+def either(first: Callable[..., Any] | None, second: Callable[..., Any]) -> Callable[..., Any]:
+    """The second where the first does not say what an op is made of."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        found = first(*args, **kwargs) if first else NotImplemented
+        return second(*args, **kwargs) if found is NotImplemented else found
+
+    return function
+
+
 def _packet(overload: Any) -> str:
     return str(overload._overloadpacket) if hasattr(overload, "_overloadpacket") else str(overload)
 
@@ -528,6 +538,21 @@ def _floor_divide(a: Any, b: Any) -> Any:
     return torch.where(b == 0, a / b, torch.where(quotient - down > 0.5, down + 1, down))
 
 
+def _variance(name: str) -> Callable[..., Any]:
+    """Of var and std: what is divided by is no less than 0."""
+
+    def function(x: Any, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Any:
+        import torch
+
+        count = math.prod(x.shape[d] for d in dim or range(x.dim()))
+        if (1 if correction is None else correction) <= count:
+            return NotImplemented
+        spread = getattr(torch, name.removesuffix("_mean"))(x, dim, correction=count, keepdim=keepdim)
+        return (spread, torch.mean(x, dim, keepdim)) if name.endswith("_mean") else spread
+
+    return function
+
+
 def _cumulative_of_a_scalar(x: Any, dim: int, *, dtype: Any = None) -> Any:
     return x.to(dtype or x.dtype) if x.dim() == 0 else NotImplemented
 
@@ -557,7 +582,11 @@ _WRONG = {
     "aten.floor_divide.default": _floor_divide,
     "aten.floor_divide.Scalar": _floor_divide,
     "aten.logcumsumexp.default": _logcumsumexp,
+    "aten.std.correction": _variance("std"),
+    "aten.std_mean.correction": _variance("std_mean"),
     "aten.unfold.default": _unfold,
+    "aten.var.correction": _variance("var"),
+    "aten.var_mean.correction": _variance("var_mean"),
     "aten.constant_pad_nd.default": _pad,
     "aten.cumsum.default": _cumulative_of_a_scalar,
     "aten.cumprod.default": _cumulative_of_a_scalar,
