@@ -460,6 +460,12 @@ def _pick(compare: str) -> Callable[[Any, Any], Any]:
     return function
 
 
+def _only_place(x: Any, *_: Any) -> Any:
+    import torch
+
+    return torch.zeros((), dtype=torch.int64) if x.dim() == 0 else NotImplemented
+
+
 def _clamp(x: Any, min: Any = None, max: Any = None) -> Any:
     """What is no number stays it."""
     import torch
@@ -496,7 +502,8 @@ def _reciprocal(x: Any) -> Any:
     """Also of 0, where torch-mlir ends the program."""
     import torch
 
-    return torch.full([], 1, dtype=x.dtype) / x if x.is_floating_point() else NotImplemented
+    x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
+    return torch.full([], 1, dtype=x.dtype) / x
 
 
 def _pow(x: Any, exponent: float) -> Any:
@@ -558,6 +565,8 @@ def _cumulative_of_a_scalar(x: Any, dim: int, *, dtype: Any = None) -> Any:
 
 
 _WRONG = {
+    "aten.argmax.default": _only_place,
+    "aten.argmin.default": _only_place,
     "aten.block_diag.default": _block_diag,
     "aten.copysign.Tensor": _copysign,
     "aten.signbit.default": _is_negative,
