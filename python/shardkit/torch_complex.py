@@ -7,6 +7,7 @@ from typing import Any, Callable, Sequence
 
 from . import torch_ops
 from .fourier import Transform, angle
+from .torch_graph import MOVES, packet
 
 _TRANSFORMS = ("aten.fft_", "aten.istft", "aten.stft")
 # torch-mlir lowers these as they are.
@@ -30,8 +31,8 @@ def _is_complex(value: Any) -> bool:
     return isinstance(value, complex) or (isinstance(value, torch.Tensor) and value.is_complex())
 
 
-def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any, Callable[..., Any]]:
-    """`table` with what PyTorch, or we, make of the parts of complex numbers, but for `moves`, which do whatever the elements are."""
+def by_parts(table: torch_ops.Table) -> torch_ops.Table:
+    """`table` with what PyTorch, or we, make of the parts of complex numbers, but for what only moves them."""
     import torch
     from torch._decomp import decomposition_table
     from torch._subclasses.complex_tensor._ops.common import COMPLEX_OPS_TABLE
@@ -39,12 +40,12 @@ def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any,
     aten, prims = torch.ops.aten, torch.ops.prims
     known = dict(torch.export.default_decompositions()) | decomposition_table
     found = table | {
-        op: _where_complex(torch_ops.either(table.get(op), made), table.get(op)) for op, made in known.items() if _packet(op) not in moves
+        op: _where_complex(torch_ops.either(table.get(op), made), table.get(op)) for op, made in known.items() if packet(op) not in MOVES
     }
     found |= {op: made for op, made in known.items() if str(op).startswith(_TRANSFORMS)}
     found |= {prims.fft_c2c.default: _fft_c2c, prims.fft_r2c.default: _fft_r2c, prims.fft_c2r.default: _fft_c2r}
     for op in COMPLEX_OPS_TABLE:
-        only_numbers = _packet(op) in _KEPT | moves
+        only_numbers = packet(op) in _KEPT | MOVES
         found |= {overload: _of_parts(overload, table.get(overload), only_numbers) for overload in _overloads(op)}
     ours = {
         aten.addbmm.default: _addbmm,
@@ -59,7 +60,7 @@ def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any,
         aten.scatter.value: lambda x, d, index, value: torch.scatter(x, d, index, torch.full(index.shape, value, dtype=x.dtype)),
     }
     found |= {op: _where_complex(made, found.get(op)) for op, made in ours.items()}
-    names = {_packet(op) for op in (*COMPLEX_OPS_TABLE, *ours)} - _KEPT - moves
+    names = {packet(op) for op in (*COMPLEX_OPS_TABLE, *ours)} - _KEPT - MOVES
     for name in torch._prims.__all__:
         if f"aten.{name}" in names and hasattr(prims, name):
             op = getattr(prims, name).default
@@ -69,10 +70,6 @@ def by_parts(table: dict[Any, Callable[..., Any]], moves: set[str]) -> dict[Any,
 
 
 _CREATIONS = ("empty", "empty_strided", "full", "ones", "scalar_tensor", "zeros")
-
-
-def _packet(op: Any) -> str:
-    return str(getattr(op, "_overloadpacket", op))
 
 
 def _overloads(op: Any) -> list[Any]:
@@ -193,7 +190,7 @@ def _of_parts(target: Any, otherwise: Callable[..., Any] | None, only_numbers: b
         if not any(map(is_meant, tree_leaves((args, kwargs)))):
             return otherwise(*args, **kwargs) if otherwise else NotImplemented
         # PyTorch makes nothing complex of real tensors and a complex number.
-        is_promoted = _packet(target) in _PROMOTES and not any(isinstance(v, torch.Tensor) and v.is_complex() for v in args)
+        is_promoted = packet(target) in _PROMOTES and not any(isinstance(v, torch.Tensor) and v.is_complex() for v in args)
         args, kwargs = tree_map(take_apart, (args, kwargs))
         compute = lookup_complex(target, *args, **kwargs)
         return NotImplemented if compute is None else tree_map(put_together, compute(*args, **kwargs))

@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
-from . import torch_complex, torch_ops
+from . import torch_complex, torch_graph, torch_ops
 from .errors import ShardKitError, require
 from .lowered import annotate, find_body
 from .model import DTYPES, Argument, Model, Result
@@ -161,7 +161,7 @@ def _check_program(program: Any) -> None:
 
 def _lower(program: Any) -> str:
     """Linalg in generic form. An op that torch-mlir does not lower, and that PyTorch or we define by others, becomes these."""
-    torch_ops.rewrite_graph(program)
+    torch_graph.rewrite_graph(program)
     table, added = torch_ops.always(), set()
     while True:
         try:
@@ -185,14 +185,14 @@ def _lower_graph(program: Any, table: torch_ops.Table) -> str:
 
     try:
         if torch_complex.has_complex(program):
-            table = torch_complex.by_parts(table, torch_ops.MOVES)
+            table = torch_complex.by_parts(table)
         program = program.run_decompositions(table)
         if any(spec.kind.name != "USER_OUTPUT" for spec in program.graph_signature.output_specs):
             raise ShardKitError(
                 "error: the module changes its buffers or arguments while it runs, expected none that it changes: call module.eval(), "
                 "or return the new value"
             )
-        torch_ops.mend_graph(program)
+        torch_graph.mend_graph(program)
         exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={})
     except ShardKitError:
         raise

@@ -5,112 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Iterable, Sequence
 
+from . import torch_elementwise as elementwise
+from .torch_graph import packet
+
 Table = dict[Any, Callable[..., Any]]
 """What ops are made of, by overload, as `ExportedProgram.run_decompositions` takes it."""
-
-
-def rewrite_graph(program: Any) -> None:
-    """Changes nodes of an exported program in place. Sorting is stable here, asked for or not; a view, which is a question of how
-    tensors lie in memory, is a reshape; and what a dtype is was seen when the program was exported."""
-    import torch
-
-    aten = torch.ops.aten
-    for node in list(program.graph.nodes):
-        if node.target is aten._assert_tensor_metadata.default:
-            program.graph.erase_node(node)
-            continue
-        if node.target is aten.sort.stable:
-            node.target = aten.sort.default
-            node.args = (node.args[0], node.kwargs.get("dim", -1), node.kwargs.get("descending", False))
-            node.kwargs = {}
-        elif node.target is aten.view.default:
-            node.target = aten.reshape.default
-
-
-def mend_graph(program: Any) -> None:
-    """Changes a program that has been decomposed in place. torch-mlir takes unsigned integers for signed ones in many ops (sums,
-    quotients, limits, sorting), and True for -1 in some: what is not only moved is computed in a wider type. And it looks for the
-    places of the largest and of the smallest as if what is no number were not there."""
-    import torch
-    from torch.utils._pytree import tree_leaves, tree_map
-
-    graph, wide, cast = program.graph_module.graph, _wide_types(), torch.ops.prims.convert_element_type.default
-    copies: dict[Any, Any] = {}
-
-    def value_of(node: Any) -> Any:
-        return node.meta["val"] if isinstance(node, torch.fx.Node) else node
-
-    def add_cast(node: Any, dtype: Any) -> Any:
-        made = graph.call_function(cast, (node, dtype))
-        made.meta = {**node.meta, "val": node.meta["val"].to(dtype)}
-        made.meta.pop("tensor_meta", None)
-        return made
-
-    def widen(node: Any, of: Any) -> Any:
-        value = value_of(node)
-        dtype = wide.get(value.dtype) if isinstance(value, torch.Tensor) else None
-        if dtype is None or (value.dtype is torch.bool and _packet(of.target) not in _WRONG_OF_BOOLEANS):
-            return node
-        if node not in copies:
-            # Of an argument: before its first reader.
-            with graph.inserting_before(of) if node.op == "placeholder" else graph.inserting_after(node):
-                copies[node] = add_cast(node, dtype)
-        return copies[node]
-
-    for node in list(graph.nodes):
-        if node.target in (torch.ops.aten.argmax.default, torch.ops.aten.argmin.default) and node.args[0].meta["val"].is_floating_point():
-            beyond = math.inf if node.target is torch.ops.aten.argmax.default else -math.inf
-            with graph.inserting_before(node):  # what is no number is beyond all
-                made = graph.call_function(torch.ops.aten.nan_to_num.default, (node.args[0], beyond, math.inf, -math.inf))
-            made.meta = {**node.meta, "val": node.args[0].meta["val"]}
-            made.meta.pop("tensor_meta", None)
-            node.args = (made, *node.args[1:])
-            continue
-        if node.target is cast and node.args[0].meta["val"].is_floating_point() and node.args[1] in wide and node.args[1] is not torch.bool:
-            with graph.inserting_before(node):  # of the range of signed ones it takes what it makes of others
-                node.args = (add_cast(node.args[0], wide[node.args[1]]), node.args[1])
-            continue
-        is_op = node.op == "call_function" and hasattr(node.target, "_overloadpacket") and node.meta.get("val") is not None
-        if not is_op or _packet(node.target) in MOVES:
-            continue
-        args, kwargs = tree_map(lambda v: widen(v, node) if isinstance(v, torch.fx.Node) else v, (node.args, node.kwargs))
-        if all(a is b for a, b in zip(tree_leaves((args, kwargs)), tree_leaves((node.args, node.kwargs)))):
-            continue
-        old = node.meta["val"]
-        node.args, node.kwargs = args, kwargs
-        node.meta["val"] = node.target(*tree_map(value_of, args), **tree_map(value_of, kwargs))
-        node.meta.pop("tensor_meta", None)
-        results = [(node, old)]
-        if not isinstance(old, torch.Tensor):
-            results = [(user, old[user.args[1]]) for user in node.users]
-            for user, _ in results:
-                user.meta["val"] = node.meta["val"][user.args[1]]
-                user.meta.pop("tensor_meta", None)
-        for result, before in results:
-            if result.meta["val"].dtype != before.dtype:
-                with graph.inserting_after(result):
-                    narrow = add_cast(result, before.dtype)
-                result.replace_all_uses_with(narrow, delete_user_cb=lambda user, narrow=narrow: user is not narrow)
-    program.graph_module.recompile()
-
-
-def _wide_types() -> dict[Any, Any]:
-    import torch
-
-    return {torch.uint8: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64, torch.bool: torch.int32}
-
-
-_WRONG_OF_BOOLEANS = ("aten.clamp", "aten.clamp_min", "aten.clamp_max")
-# These look at no value, or are right for unsigned integers.
-MOVES = {
-    f"aten.{name}"
-    for name in (
-        "alias", "as_strided", "cat", "clone", "constant_pad_nd", "copy", "diagonal", "embedding", "empty_like", "expand", "flip",
-        "full_like", "gather", "index", "index_put", "index_select", "lift_fresh_copy", "permute", "repeat", "reshape", "roll",
-        "scatter", "select", "select_scatter", "slice", "slice_scatter", "split", "split_with_sizes", "squeeze", "stack", "t",
-        "transpose", "unbind", "unsqueeze", "view", "where", "zeros_like", "_to_copy",
-    )
-} | {"prims.convert_element_type"}  # fmt: skip
 
 
 def always() -> Table:
@@ -128,7 +27,7 @@ def find_decompositions(names: Iterable[str]) -> Table:
     packets = {".".join(name.split(".")[:2]) for name in names}
     ours = {k: v for k, v in _MISSING.items() if k.rsplit(".", 1)[0] in packets}
     known = dict(torch.export.default_decompositions()) | decomposition_table
-    theirs = {k: v for k, v in known.items() if _packet(k) in packets}
+    theirs = {k: v for k, v in known.items() if packet(k) in packets}
     return theirs | _select(ours)
 
 
@@ -140,10 +39,6 @@ def either(first: Callable[..., Any] | None, second: Callable[..., Any]) -> Call
         return second(*args, **kwargs) if found is NotImplemented else found
 
     return function
-
-
-def _packet(overload: Any) -> str:
-    return str(overload._overloadpacket) if hasattr(overload, "_overloadpacket") else str(overload)
 
 
 def _select(functions: dict[str, Callable[..., Any]]) -> Table:
@@ -353,27 +248,6 @@ def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = F
     return torch.where(mask, x + values if accumulate else values, x)
 
 
-def _is_negative(x: Any) -> Any:
-    return (x < 0) | ((x == 0) & (1 / x < 0)) if x.is_floating_point() else x < 0
-
-
-def _copysign(a: Any, b: Any) -> Any:
-    import torch
-
-    a = a if a.is_floating_point() else a.to(torch.get_default_dtype())
-    return torch.where(_is_negative(b), -a.abs(), a.abs())
-
-
-def _hypot(a: Any, b: Any) -> Any:
-    """Without squares that are out of bounds."""
-    import torch
-
-    a, b = torch.broadcast_tensors(a.abs(), b.abs())
-    large = torch.maximum(a, b)
-    ratio = torch.minimum(a, b) / torch.where(large == 0, 1, large)
-    return torch.where((a == math.inf) | (b == math.inf), math.inf, large * torch.sqrt(1 + ratio * ratio))
-
-
 def _diagonal_scatter(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     import torch
 
@@ -409,32 +283,6 @@ def _pad(x: Any, pad: Sequence[int], value: float = 0) -> Any:
     return torch.constant_pad_nd(x, [max(0, p) for p in pad], value)
 
 
-def _pick_number(pick: str) -> Callable[[Any, Any], Any]:
-    """The larger or the smaller one, and the other one of what is no number."""
-
-    def function(a: Any, b: Any) -> Any:
-        import torch
-
-        a, b = torch.broadcast_tensors(a, b)
-        both = getattr(torch, pick)(a, b)
-        return torch.where(a != a, b, torch.where(b != b, a, both))
-
-    return function
-
-
-def _eq(a: Any, b: Any) -> Any:
-    """torch-mlir takes what is compared with itself for equal, although it may be no number."""
-    import torch
-
-    return torch.logical_not(torch.ne(a, b)) if a.is_floating_point() else NotImplemented
-
-
-def _isfinite(x: Any) -> Any:
-    import torch
-
-    return x.abs() < math.inf if x.is_floating_point() else torch.full(x.shape, True)
-
-
 def _largest(value: str, place: str) -> Callable[..., Any]:
     """Of max and min along a dim: `amax` and `argmax`."""
 
@@ -448,101 +296,10 @@ def _largest(value: str, place: str) -> Callable[..., Any]:
     return function
 
 
-def _pick(compare: str) -> Callable[[Any, Any], Any]:
-    """The larger or the smaller one, or what is no number."""
-
-    def function(a: Any, b: Any) -> Any:
-        import torch
-
-        is_float = a.is_floating_point() or b.is_floating_point()
-        return torch.where(getattr(torch, compare)(a, b) | torch.ne(a, a), a, b) if is_float else NotImplemented
-
-    return function
-
-
 def _only_place(x: Any, *_: Any) -> Any:
     import torch
 
     return torch.zeros((), dtype=torch.int64) if x.dim() == 0 else NotImplemented
-
-
-def _clamp(x: Any, min: Any = None, max: Any = None) -> Any:
-    """What is no number stays it."""
-    import torch
-
-    if not x.is_floating_point():
-        return NotImplemented
-    for bound, is_beyond in ((min, torch.lt), (max, torch.gt)):
-        if isinstance(bound, torch.Tensor):
-            x = torch.where(is_beyond(x, bound) | torch.ne(bound, bound), bound, x)
-        elif bound is not None:
-            x = torch.where(is_beyond(x, bound), float(bound), x)
-    return x
-
-
-def _hardtanh(x: Any, min_val: float = -1, max_val: float = 1) -> Any:
-    return _clamp(x, min_val, max_val)
-
-
-def _hardsigmoid(x: Any) -> Any:
-    return _clamp(x + 3, 0, 6) / 6
-
-
-def _gelu(x: Any, approximate: str = "none") -> Any:
-    """torch-mlir has another constant, and rounds in between."""
-    import torch
-
-    if approximate != "tanh":
-        return NotImplemented
-    y = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
-    return (0.5 * y * (1 + torch.tanh(math.sqrt(2 / math.pi) * (y + 0.044715 * (y * y * y))))).to(x.dtype)
-
-
-def _reciprocal(x: Any) -> Any:
-    """Also of 0, where torch-mlir ends the program."""
-    import torch
-
-    x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
-    return torch.full([], 1, dtype=x.dtype) / x
-
-
-def _pow(x: Any, exponent: float) -> Any:
-    import torch
-
-    if not x.is_floating_point() or exponent not in (0.5, -0.5):
-        return NotImplemented
-    return torch.sqrt(x) if exponent > 0 else torch.rsqrt(x)
-
-
-def _fmod(a: Any, b: Any) -> Any:
-    """By the remainder, which is exact; the quotient is not."""
-    import torch
-
-    if not isinstance(b, torch.Tensor):
-        b = torch.full([], b, dtype=torch.result_type(a, b))
-    if not torch.result_type(a, b).is_floating_point:
-        return NotImplemented
-    rest = torch.remainder(a.abs(), b.abs())
-    return torch.where(a < 0, -rest, rest)
-
-
-def _div_mode(a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
-    return _floor_divide(a, b) if rounding_mode == "floor" else NotImplemented
-
-
-def _floor_divide(a: Any, b: Any) -> Any:
-    """As Python has it: by the remainder, so that it is exact."""
-    import torch
-
-    dtype = torch.result_type(a, b)
-    if not dtype.is_floating_point:
-        return NotImplemented
-    a, b = a.to(dtype), b.to(dtype) if isinstance(b, torch.Tensor) else torch.full([], b, dtype=dtype)
-    rest = _fmod(a, b)
-    quotient = (a - rest) / b  # whole but for rounding
-    quotient = torch.where((rest != 0) & ((rest < 0) ^ (b < 0)), quotient - 1, quotient)
-    down = torch.floor(quotient)
-    return torch.where(b == 0, a / b, torch.where(quotient - down > 0.5, down + 1, down))
 
 
 def _variance(name: str) -> Callable[..., Any]:
@@ -568,28 +325,28 @@ _WRONG = {
     "aten.argmax.default": _only_place,
     "aten.argmin.default": _only_place,
     "aten.block_diag.default": _block_diag,
-    "aten.copysign.Tensor": _copysign,
-    "aten.signbit.default": _is_negative,
-    "aten.eq.Tensor": _eq,
-    "aten.fmax.default": _pick_number("maximum"),
-    "aten.fmin.default": _pick_number("minimum"),
+    "aten.copysign.Tensor": elementwise.copysign,
+    "aten.signbit.default": elementwise.signbit,
+    "aten.eq.Tensor": elementwise.eq,
+    "aten.fmax.default": elementwise.pick_number("maximum"),
+    "aten.fmin.default": elementwise.pick_number("minimum"),
     "aten.max.dim": _largest("amax", "argmax"),
     "aten.min.dim": _largest("amin", "argmin"),
-    "aten.maximum.default": _pick("gt"),
-    "aten.minimum.default": _pick("lt"),
-    "aten.clamp.default": _clamp,
-    "aten.clamp.Tensor": _clamp,
-    "aten.hardtanh.default": _hardtanh,
-    "aten.hardsigmoid.default": _hardsigmoid,
-    "aten.gelu.default": _gelu,
-    "aten.reciprocal.default": _reciprocal,
-    "aten.pow.Tensor_Scalar": _pow,
-    "aten.fmod.Tensor": _fmod,
-    "aten.fmod.Scalar": _fmod,
-    "aten.div.Tensor_mode": _div_mode,
-    "aten.div.Scalar_mode": _div_mode,
-    "aten.floor_divide.default": _floor_divide,
-    "aten.floor_divide.Scalar": _floor_divide,
+    "aten.maximum.default": elementwise.pick("gt"),
+    "aten.minimum.default": elementwise.pick("lt"),
+    "aten.clamp.default": elementwise.clamp,
+    "aten.clamp.Tensor": elementwise.clamp,
+    "aten.hardtanh.default": elementwise.hardtanh,
+    "aten.hardsigmoid.default": elementwise.hardsigmoid,
+    "aten.gelu.default": elementwise.gelu,
+    "aten.reciprocal.default": elementwise.reciprocal,
+    "aten.pow.Tensor_Scalar": elementwise.pow,
+    "aten.fmod.Tensor": elementwise.fmod,
+    "aten.fmod.Scalar": elementwise.fmod,
+    "aten.div.Tensor_mode": elementwise.div_mode,
+    "aten.div.Scalar_mode": elementwise.div_mode,
+    "aten.floor_divide.default": elementwise.floor_divide,
+    "aten.floor_divide.Scalar": elementwise.floor_divide,
     "aten.logcumsumexp.default": _logcumsumexp,
     "aten.std.correction": _variance("std"),
     "aten.std_mean.correction": _variance("std_mean"),
@@ -600,7 +357,7 @@ _WRONG = {
     "aten.cumsum.default": _cumulative_of_a_scalar,
     "aten.cumprod.default": _cumulative_of_a_scalar,
     "aten.index_put.default": _index_put,
-    "aten.isfinite.default": _isfinite,
+    "aten.isfinite.default": elementwise.isfinite,
     "aten.kthvalue.default": _kthvalue,
 }
 
@@ -615,7 +372,7 @@ _MISSING = {
     "aten._grouped_mm.default": _grouped_mm,
     "aten.histc.default": _histc,
     "aten.topk.default": _topk,
-    "prims.hypot.default": _hypot,
+    "prims.hypot.default": elementwise.hypot,
     "transformers.grouped_mm_fallback.default": _grouped_mm,
     "aten._cdist_forward.default": _cdist,
     "aten.cummax.default": _cummax,

@@ -1,0 +1,144 @@
+"""Functions of PyTorch element by element that torch-mlir does not lower, or not as PyTorch says."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+
+def signbit(x: Any) -> Any:
+    return (x < 0) | ((x == 0) & (1 / x < 0)) if x.is_floating_point() else x < 0
+
+
+def copysign(a: Any, b: Any) -> Any:
+    import torch
+
+    a = a if a.is_floating_point() else a.to(torch.get_default_dtype())
+    return torch.where(signbit(b), -a.abs(), a.abs())
+
+
+def hypot(a: Any, b: Any) -> Any:
+    """Without squares that are out of bounds."""
+    import torch
+
+    a, b = torch.broadcast_tensors(a.abs(), b.abs())
+    large = torch.maximum(a, b)
+    ratio = torch.minimum(a, b) / torch.where(large == 0, 1, large)
+    return torch.where((a == math.inf) | (b == math.inf), math.inf, large * torch.sqrt(1 + ratio * ratio))
+
+
+def pick_number(pick: str) -> Callable[[Any, Any], Any]:
+    """The larger or the smaller one, and the other one of what is no number."""
+
+    def function(a: Any, b: Any) -> Any:
+        import torch
+
+        a, b = torch.broadcast_tensors(a, b)
+        both = getattr(torch, pick)(a, b)
+        return torch.where(a != a, b, torch.where(b != b, a, both))
+
+    return function
+
+
+def eq(a: Any, b: Any) -> Any:
+    """torch-mlir takes what is compared with itself for equal, although it may be no number."""
+    import torch
+
+    return torch.logical_not(torch.ne(a, b)) if a.is_floating_point() else NotImplemented
+
+
+def isfinite(x: Any) -> Any:
+    import torch
+
+    return x.abs() < math.inf if x.is_floating_point() else torch.full(x.shape, True)
+
+
+def pick(compare: str) -> Callable[[Any, Any], Any]:
+    """The larger or the smaller one, or what is no number."""
+
+    def function(a: Any, b: Any) -> Any:
+        import torch
+
+        is_float = a.is_floating_point() or b.is_floating_point()
+        return torch.where(getattr(torch, compare)(a, b) | torch.ne(a, a), a, b) if is_float else NotImplemented
+
+    return function
+
+
+def clamp(x: Any, min: Any = None, max: Any = None) -> Any:
+    """What is no number stays it."""
+    import torch
+
+    if not x.is_floating_point():
+        return NotImplemented
+    for bound, is_beyond in ((min, torch.lt), (max, torch.gt)):
+        if isinstance(bound, torch.Tensor):
+            x = torch.where(is_beyond(x, bound) | torch.ne(bound, bound), bound, x)
+        elif bound is not None:
+            x = torch.where(is_beyond(x, bound), float(bound), x)
+    return x
+
+
+def hardtanh(x: Any, min_val: float = -1, max_val: float = 1) -> Any:
+    return clamp(x, min_val, max_val)
+
+
+def hardsigmoid(x: Any) -> Any:
+    return clamp(x + 3, 0, 6) / 6
+
+
+def gelu(x: Any, approximate: str = "none") -> Any:
+    """torch-mlir has another constant, and rounds in between."""
+    import torch
+
+    if approximate != "tanh":
+        return NotImplemented
+    y = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
+    return (0.5 * y * (1 + torch.tanh(math.sqrt(2 / math.pi) * (y + 0.044715 * (y * y * y))))).to(x.dtype)
+
+
+def reciprocal(x: Any) -> Any:
+    """Also of 0, where torch-mlir ends the program."""
+    import torch
+
+    x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
+    return torch.full([], 1, dtype=x.dtype) / x
+
+
+def pow(x: Any, exponent: float) -> Any:
+    import torch
+
+    if not x.is_floating_point() or exponent not in (0.5, -0.5):
+        return NotImplemented
+    return torch.sqrt(x) if exponent > 0 else torch.rsqrt(x)
+
+
+def fmod(a: Any, b: Any) -> Any:
+    """By the remainder, which is exact; the quotient is not."""
+    import torch
+
+    if not isinstance(b, torch.Tensor):
+        b = torch.full([], b, dtype=torch.result_type(a, b))
+    if not torch.result_type(a, b).is_floating_point:
+        return NotImplemented
+    rest = torch.remainder(a.abs(), b.abs())
+    return torch.where(a < 0, -rest, rest)
+
+
+def div_mode(a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
+    return floor_divide(a, b) if rounding_mode == "floor" else NotImplemented
+
+
+def floor_divide(a: Any, b: Any) -> Any:
+    """As Python has it: by the remainder, so that it is exact."""
+    import torch
+
+    dtype = torch.result_type(a, b)
+    if not dtype.is_floating_point:
+        return NotImplemented
+    a, b = a.to(dtype), b.to(dtype) if isinstance(b, torch.Tensor) else torch.full([], b, dtype=dtype)
+    rest = fmod(a, b)
+    quotient = (a - rest) / b  # whole but for rounding
+    quotient = torch.where((rest != 0) & ((rest < 0) ^ (b < 0)), quotient - 1, quotient)
+    down = torch.floor(quotient)
+    return torch.where(b == 0, a / b, torch.where(quotient - down > 0.5, down + 1, down))

@@ -1,0 +1,115 @@
+"""Graphs of PyTorch, changed in place where torch-mlir would take them wrongly."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def rewrite_graph(program: Any) -> None:
+    """Changes nodes of an exported program in place. Sorting is stable here, asked for or not; a view, which is a question of how
+    tensors lie in memory, is a reshape; and what a dtype is was seen when the program was exported."""
+    import torch
+
+    aten = torch.ops.aten
+    for node in list(program.graph.nodes):
+        if node.target is aten._assert_tensor_metadata.default:
+            program.graph.erase_node(node)
+            continue
+        if node.target is aten.sort.stable:
+            node.target = aten.sort.default
+            node.args = (node.args[0], node.kwargs.get("dim", -1), node.kwargs.get("descending", False))
+            node.kwargs = {}
+        elif node.target is aten.view.default:
+            node.target = aten.reshape.default
+
+
+def mend_graph(program: Any) -> None:
+    """Changes a program that has been decomposed in place. torch-mlir takes unsigned integers for signed ones in many ops (sums,
+    quotients, limits, sorting), and True for -1 in some: what is not only moved is computed in a wider type. And it looks for the
+    places of the largest and of the smallest as if what is no number were not there."""
+    import torch
+    from torch.utils._pytree import tree_leaves, tree_map
+
+    graph, wide, cast = program.graph_module.graph, _wide_types(), torch.ops.prims.convert_element_type.default
+    copies: dict[Any, Any] = {}
+
+    def value_of(node: Any) -> Any:
+        return node.meta["val"] if isinstance(node, torch.fx.Node) else node
+
+    def add_cast(node: Any, dtype: Any) -> Any:
+        made = graph.call_function(cast, (node, dtype))
+        made.meta = {**node.meta, "val": node.meta["val"].to(dtype)}
+        made.meta.pop("tensor_meta", None)
+        return made
+
+    def widen(node: Any, of: Any) -> Any:
+        value = value_of(node)
+        dtype = wide.get(value.dtype) if isinstance(value, torch.Tensor) else None
+        if dtype is None or (value.dtype is torch.bool and packet(of.target) not in _WRONG_OF_BOOLEANS):
+            return node
+        if node not in copies:
+            # Of an argument: before its first reader.
+            with graph.inserting_before(of) if node.op == "placeholder" else graph.inserting_after(node):
+                copies[node] = add_cast(node, dtype)
+        return copies[node]
+
+    for node in list(graph.nodes):
+        if node.target in (torch.ops.aten.argmax.default, torch.ops.aten.argmin.default) and node.args[0].meta["val"].is_floating_point():
+            beyond = math.inf if node.target is torch.ops.aten.argmax.default else -math.inf
+            with graph.inserting_before(node):  # what is no number is beyond all
+                made = graph.call_function(torch.ops.aten.nan_to_num.default, (node.args[0], beyond, math.inf, -math.inf))
+            made.meta = {**node.meta, "val": node.args[0].meta["val"]}
+            made.meta.pop("tensor_meta", None)
+            node.args = (made, *node.args[1:])
+            continue
+        if node.target is cast and node.args[0].meta["val"].is_floating_point() and node.args[1] in wide and node.args[1] is not torch.bool:
+            with graph.inserting_before(node):  # of the range of signed ones it takes what it makes of others
+                node.args = (add_cast(node.args[0], wide[node.args[1]]), node.args[1])
+            continue
+        is_op = node.op == "call_function" and hasattr(node.target, "_overloadpacket") and node.meta.get("val") is not None
+        if not is_op or packet(node.target) in MOVES:
+            continue
+        args, kwargs = tree_map(lambda v: widen(v, node) if isinstance(v, torch.fx.Node) else v, (node.args, node.kwargs))
+        if all(a is b for a, b in zip(tree_leaves((args, kwargs)), tree_leaves((node.args, node.kwargs)))):
+            continue
+        old = node.meta["val"]
+        node.args, node.kwargs = args, kwargs
+        node.meta["val"] = node.target(*tree_map(value_of, args), **tree_map(value_of, kwargs))
+        node.meta.pop("tensor_meta", None)
+        results = [(node, old)]
+        if not isinstance(old, torch.Tensor):
+            results = [(user, old[user.args[1]]) for user in node.users]
+            for user, _ in results:
+                user.meta["val"] = node.meta["val"][user.args[1]]
+                user.meta.pop("tensor_meta", None)
+        for result, before in results:
+            if result.meta["val"].dtype != before.dtype:
+                with graph.inserting_after(result):
+                    narrow = add_cast(result, before.dtype)
+                result.replace_all_uses_with(narrow, delete_user_cb=lambda user, narrow=narrow: user is not narrow)
+    program.graph_module.recompile()
+
+
+def _wide_types() -> dict[Any, Any]:
+    import torch
+
+    return {torch.uint8: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64, torch.bool: torch.int32}
+
+
+_WRONG_OF_BOOLEANS = ("aten.clamp", "aten.clamp_min", "aten.clamp_max")
+# These look at no value, or are right for unsigned integers.
+MOVES = {
+    f"aten.{name}"
+    for name in (
+        "alias", "as_strided", "cat", "clone", "constant_pad_nd", "copy", "diagonal", "embedding", "empty_like", "expand", "flip",
+        "full_like", "gather", "index", "index_put", "index_select", "lift_fresh_copy", "permute", "repeat", "reshape", "roll",
+        "scatter", "select", "select_scatter", "slice", "slice_scatter", "split", "split_with_sizes", "squeeze", "stack", "t",
+        "transpose", "unbind", "unsqueeze", "view", "where", "zeros_like", "_to_copy",
+    )
+} | {"prims.convert_element_type"}  # fmt: skip
+
+
+def packet(op: Any) -> str:
+    """`aten.add`, of each of its overloads."""
+    return str(getattr(op, "_overloadpacket", op))
