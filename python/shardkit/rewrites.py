@@ -6,11 +6,11 @@ Each rewrite turns one op into ops that the lowering has, or into ops of linalg,
 from __future__ import annotations
 
 import re
-from typing import Callable, Sequence
+from typing import Callable
 
 from jaxlib.mlir import ir
 
-from .builder import Builder, apply_body, attribute_names, element, fail, owner, replace, shape_of, stored, walk
+from .builder import Builder, apply_body, attribute_names, element, owner, replace, shape_of, stored, walk
 from .cumulative import rewrite_reduce_window
 from .fft import rewrite_fft
 from .loops import rewrite_branch, rewrite_while

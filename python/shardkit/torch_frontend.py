@@ -223,11 +223,12 @@ def _describe_failure(message: str, text: str) -> _NotLowered:
     lines = re.findall(r'"?([^"()\n\s]+\.py)"?:(\d+)', place)
     own = [line for line in lines if not _is_inside(line[0])]
     where = ":".join(own[0]) + ": " if own else ""
-    return _NotLowered(
-        f"{where}error: {ops[0] if ops else 'an op'} has no lowering to linalg, expected ops that have one: "
-        "write it with other operations of PyTorch",
-        ops,
-    )
+    if ops:
+        what = f"{ops[0]} has no lowering to linalg"
+    else:
+        said = re.search(r"error: ([^\n]*)", message)
+        what = f"an op has no lowering to linalg (torch-mlir: {said[1] if said else 'it crashes'})"
+    return _NotLowered(f"{where}error: {what}, expected ops that have one: write it with other operations of PyTorch", ops)
 
 
 def _is_inside(path: str) -> bool:

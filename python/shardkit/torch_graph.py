@@ -8,7 +8,8 @@ from typing import Any
 
 def rewrite_graph(program: Any) -> None:
     """Changes nodes of an exported program in place. Sorting is stable here, asked for or not; a view, which is a question of how
-    tensors lie in memory, is a reshape; and what a dtype is was seen when the program was exported."""
+    tensors lie in memory, is a reshape; dims of scatters are counted from the first; and what a dtype is was seen when the program
+    was exported."""
     import torch
 
     aten = torch.ops.aten
@@ -22,6 +23,9 @@ def rewrite_graph(program: Any) -> None:
             node.kwargs = {}
         elif node.target is aten.view.default:
             node.target = aten.reshape.default
+        elif packet(node.target) in ("aten.scatter", "aten.scatter_add", "aten.scatter_reduce") and node.args[1] < 0:
+            rank = node.args[0].meta["val"].dim()
+            node.args = (node.args[0], node.args[1] % max(rank, 1), *node.args[2:])
 
 
 def mend_graph(program: Any) -> None:
@@ -97,7 +101,7 @@ def _wide_types() -> dict[Any, Any]:
     return {torch.uint8: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64, torch.bool: torch.int32}
 
 
-_WRONG_OF_BOOLEANS = ("aten.clamp", "aten.clamp_min", "aten.clamp_max")
+_WRONG_OF_BOOLEANS = ("aten.clamp", "aten.clamp_min", "aten.clamp_max", "aten.scatter_reduce")
 # These look at no value, or are right for unsigned integers.
 MOVES = {
     f"aten.{name}"

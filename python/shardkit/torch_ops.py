@@ -248,6 +248,27 @@ def _index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = F
     return torch.where(mask, x + values if accumulate else values, x)
 
 
+def _scatter_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """Of means: the sum, by how many there are."""
+    import torch
+
+    if reduce != "mean":
+        return NotImplemented
+    count = torch.scatter_add(torch.full_like(x, int(include_self)), dim, index, torch.ones_like(source))
+    total = torch.scatter_add(x if include_self else torch.where(count > 0, 0, x), dim, index, source)
+    count = torch.where(count > 0, count, 1)
+    return total / count if x.is_floating_point() else torch.div(total, count, rounding_mode="floor")
+
+
+def _index_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    import torch
+
+    if x.dim() == 0:
+        return _index_reduce(x.reshape([1]), 0, index, source.reshape([1]), reduce, include_self=include_self).reshape([])
+    places = index.reshape([-1 if d == dim % x.dim() else 1 for d in range(x.dim())]).expand(source.shape)
+    return torch.scatter_reduce(x, dim, places, source, reduce, include_self=include_self)
+
+
 def _diagonal_scatter(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     import torch
 
@@ -348,6 +369,7 @@ _WRONG = {
     "aten.floor_divide.default": elementwise.floor_divide,
     "aten.floor_divide.Scalar": elementwise.floor_divide,
     "aten.logcumsumexp.default": _logcumsumexp,
+    "aten.scatter_reduce.two": _scatter_reduce,
     "aten.std.correction": _variance("std"),
     "aten.std_mean.correction": _variance("std_mean"),
     "aten.unfold.default": _unfold,
@@ -380,6 +402,7 @@ _MISSING = {
     "prims.broadcast_in_dim.default": _broadcast_in_dim,
     "aten.diagonal_scatter.default": _diagonal_scatter,
     "aten.empty_strided.default": lambda size, stride, **kwargs: _empty(size, **kwargs),
+    "aten.index_reduce.default": _index_reduce,
     "aten.median.default": _median,
     "aten.median.dim": _median_dim,
     "aten.nanmedian.default": _nanmedian,

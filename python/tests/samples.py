@@ -100,6 +100,10 @@ def flatten(found):
         found = list(found.values())
     if isinstance(found, (list, tuple)):
         return [array for part in found for array in flatten(part)]
+    if type(found).__module__ == "torch":  # of which NumPy does not know bf16
+        from shardkit.torch_frontend import to_numpy
+
+        return [to_numpy(found)]
     return [found]
 
 

@@ -12,7 +12,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import numpy as np  # noqa: E402
 import shardkit  # noqa: E402
-from samples import differs  # noqa: E402
+from samples import differs, flatten  # noqa: E402
 
 INF, NAN = np.inf, np.nan
 LINE = np.array([-1e4, -100, -88, -20, -1, -0.5, -1e-8, -0.0, 0, 1e-8, 0.5, 1, 20, 88, 100, 1e4, INF, -INF, NAN], np.float32)
@@ -121,12 +121,6 @@ def torch_cases():
     return cases
 
 
-def arrays(found):
-    if isinstance(found, dict):
-        found = list(found.values())
-    return [a for f in found for a in arrays(f)] if isinstance(found, (list, tuple)) else [np.asarray(found)]
-
-
 def main():
     warnings.simplefilter("ignore")
     cases = {f"jax.{n}": c for n, c in jax_cases().items()} | {f"onnx.{n}": c for n, c in onnx_cases().items()}
@@ -139,7 +133,7 @@ def main():
     for name in names:
         try:
             found, expected = cases[name]()
-            why = next(filter(None, (differs(a, b) for a, b in zip(arrays(found), arrays(expected), strict=True))), None)
+            why = next(filter(None, (differs(a, b) for a, b in zip(flatten(found), flatten(expected), strict=True))), None)
         except shardkit.ShardKitError as error:
             why = str(error)
         if why:
