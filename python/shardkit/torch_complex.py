@@ -48,7 +48,7 @@ def by_parts(table: torch_ops.Table) -> torch_ops.Table:
         only_numbers = packet(op) in _KEPT | MOVES
         found |= {overload: _of_parts(overload, table.get(overload), only_numbers) for overload in _overloads(op)}
     ours = {
-        aten.addbmm.default: _addbmm,
+        aten.addbmm.default: torch_ops.addbmm,
         aten.cumprod.default: torch_ops.cumprod,
         aten.convolution.default: _convolution,
         aten.exp2.default: lambda x: torch.exp(x * math.log(2)),
@@ -116,12 +116,6 @@ def _alike(op: Any) -> Callable[..., Any]:
         return torch.complex(op(*parts("real"), **kwargs), op(*parts("imag"), **kwargs))
 
     return function
-
-
-def _addbmm(x: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    import torch
-
-    return beta * x + alpha * torch.bmm(a, b).sum(0)
 
 
 def _convolution(x: Any, weight: Any, bias: Any, *rest: Any) -> Any:

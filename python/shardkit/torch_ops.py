@@ -123,6 +123,14 @@ def _cummin(x: Any, dim: int) -> tuple[Any, Any]:
     return tuple(_pick_so_far(x, dim, _is_beyond(torch.lt)))
 
 
+def addbmm(x: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    import torch
+
+    if not (x.is_floating_point() or x.is_complex()):
+        beta, alpha = int(beta), int(alpha)
+    return beta * x + alpha * torch.bmm(a, b).sum(0)
+
+
 def _cdist(a: Any, b: Any, p: float, compute_mode: int | None) -> Any:
     import torch
 
@@ -396,6 +404,7 @@ _MISSING = {
     "aten.topk.default": _topk,
     "prims.hypot.default": elementwise.hypot,
     "transformers.grouped_mm_fallback.default": _grouped_mm,
+    "aten.addbmm.default": addbmm,
     "aten._cdist_forward.default": _cdist,
     "aten.cummax.default": _cummax,
     "aten.cummin.default": _cummin,
