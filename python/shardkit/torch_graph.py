@@ -7,9 +7,8 @@ from typing import Any
 
 
 def rewrite_graph(program: Any) -> None:
-    """Changes nodes of an exported program in place. Sorting is stable here, asked for or not; a view, which is a question of how
-    tensors lie in memory, is a reshape; dims of scatters are counted from the first; and what a dtype is was seen when the program
-    was exported."""
+    """Changes nodes of an exported program in place. A view, which is a question of how tensors lie in memory, is a reshape; dims of
+    scatters are counted from the first; and what a dtype is was seen when the program was exported."""
     import torch
 
     aten = torch.ops.aten
@@ -17,11 +16,7 @@ def rewrite_graph(program: Any) -> None:
         if node.target is aten._assert_tensor_metadata.default:
             program.graph.erase_node(node)
             continue
-        if node.target is aten.sort.stable:
-            node.target = aten.sort.default
-            node.args = (node.args[0], node.kwargs.get("dim", -1), node.kwargs.get("descending", False))
-            node.kwargs = {}
-        elif node.target is aten.view.default:
+        if node.target is aten.view.default:
             node.target = aten.reshape.default
         elif packet(node.target) in ("aten.scatter", "aten.scatter_add", "aten.scatter_reduce") and node.args[1] < 0:
             rank = node.args[0].meta["val"].dim()
@@ -101,7 +96,7 @@ def _wide_types() -> dict[Any, Any]:
     return {torch.uint8: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64, torch.bool: torch.int32}
 
 
-_WRONG_OF_BOOLEANS = ("aten.clamp", "aten.clamp_min", "aten.clamp_max", "aten.scatter_reduce")
+_WRONG_OF_BOOLEANS = tuple(f"aten.{name}" for name in ("clamp", "clamp_min", "clamp_max", "scatter_reduce", "sort"))
 # These look at no value, or are right for unsigned integers.
 MOVES = {
     f"aten.{name}"

@@ -94,6 +94,13 @@ def _logcumsumexp(x: Any, dim: int) -> Any:
     return _scan([x], dim, lambda before, now: [torch.logaddexp(before[0], now[0])])[0]
 
 
+def _sort(x: Any, *, stable: bool | None = None, dim: int = -1, descending: bool = False) -> Any:
+    """Stable here, asked for or not."""
+    import torch
+
+    return torch.ops.aten.sort.default(x, dim, descending)
+
+
 def _unfold(x: Any, dim: int, size: int, step: int) -> Any:
     return x.reshape([1])[:size] if x.dim() == 0 else NotImplemented
 
@@ -380,6 +387,7 @@ _WRONG = {
     "aten.scatter_reduce.two": _scatter_reduce,
     "aten.std.correction": _variance("std"),
     "aten.std_mean.correction": _variance("std_mean"),
+    "aten.sort.stable": _sort,
     "aten.unfold.default": _unfold,
     "aten.var.correction": _variance("var"),
     "aten.var_mean.correction": _variance("var_mean"),

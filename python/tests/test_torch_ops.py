@@ -30,7 +30,7 @@ class Sample(torch.nn.Module):
     def __init__(self, op, sample):
         super().__init__()
         leaves, self.tree = tree_flatten((sample.input, sample.args, sample.kwargs))
-        self.has_ties = op.name in OF_TIES
+        self.name, self.has_ties = op.name, op.name in OF_TIES
         self.op, self.leaves = op.op, [None if isinstance(v, torch.Tensor) else (v,) for v in leaves]
         self.tensors = [v.detach().clone() for v in leaves if isinstance(v, torch.Tensor)]
 
@@ -38,6 +38,8 @@ class Sample(torch.nn.Module):
         rest = iter(tensors)
         x, args, kwargs = tree_unflatten([next(rest) if v is None else v[0] for v in self.leaves], self.tree)
         result = self.op(x, *args, **kwargs)
+        if self.name == "argsort":
+            return x.gather(kwargs.get("dim", args[0] if args else -1), result)
         return result[0] if self.has_ties and isinstance(result, tuple) else result
 
 
