@@ -118,6 +118,11 @@ def torch_cases():
     cases["bce"] = case(lambda a, b: F.binary_cross_entropy_with_logits(a, (b > 0).float(), reduction="none"), X, Y)
     cases["smooth_l1"] = case(lambda a, b: F.smooth_l1_loss(a, b, reduction="none"), X, Y)
     cases["to_bool"] = case(lambda x: x.bool(), X)
+    cases["sort_booleans"] = case(lambda x: (x > 0).sort(1).values, X)
+    cases["places_of_sorted"] = case(lambda x: x.argsort(1), ROWS)
+    cases["scatter_last"] = case(lambda x: x.scatter(-1, torch.tensor([[1], [2], [0], [2], [1]]), x[:, :1]), ROWS)
+    cases["scatter_means"] = case(lambda x: x.scatter_reduce(0, torch.zeros_like(x, dtype=torch.int64), x, "mean"), ROWS)
+    cases["variance_of_one"] = case(lambda x: x[:, :1].var(1), ROWS)
     return cases
 
 
