@@ -107,6 +107,22 @@ def flatten(found):
     return [found]
 
 
+def run_cases(cases, find_problem):
+    """Those that the command line names, or all; `find_problem` says what is wrong with one, if anything. The process's exit status."""
+    names = sys.argv[1:] or list(cases)
+    failed = 0
+    for name in names:
+        try:
+            problem = find_problem(name)
+        except shardkit.ShardKitError as error:
+            problem = str(error)[:1500]
+        if problem:
+            print(f"{name}: {problem}", flush=True)
+            failed += 1
+    print(f"{len(names) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
 def run_one(function, task):
     try:
         return function(task)

@@ -16,6 +16,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8 --x
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
+import samples  # noqa: E402
 import shardkit  # noqa: E402
 from jax import lax  # noqa: E402
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P  # noqa: E402
@@ -318,21 +319,6 @@ def check(name):
     return None
 
 
-def main():
-    warnings.simplefilter("error")
-    names = sys.argv[1:] or list(CASES)
-    failed = 0
-    for name in names:
-        try:
-            problem = check(name)
-        except shardkit.ShardKitError as error:
-            problem = str(error)[:1500]
-        if problem:
-            print(f"{name}: {problem}", flush=True)
-            failed += 1
-    print(f"{len(names) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    warnings.simplefilter("error")
+    sys.exit(samples.run_cases(CASES, check))

@@ -12,7 +12,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import numpy as np  # noqa: E402
 import shardkit  # noqa: E402
-from samples import differs, flatten  # noqa: E402
+from samples import differs, flatten, run_cases, shard  # noqa: E402
 
 INF, NAN = np.inf, np.nan
 LINE = np.array([-1e4, -100, -88, -20, -1, -0.5, -1e-8, -0.0, 0, 1e-8, 0.5, 1, 20, 88, 100, 1e4, INF, -INF, NAN], np.float32)
@@ -90,15 +90,16 @@ def torch_cases():
     import torch
     import torch.nn.functional as F
 
-    def case(function, *inputs):
+    def case(function, *inputs, dtype=torch.float32, turn=None):
         class Module(torch.nn.Module):
             def forward(self, *values):
                 return function(*values)
 
         def compare():
-            values = [torch.from_numpy(x) for x in inputs]
-            expected = function(*values)
-            return shardkit.import_torch(Module(), *values).run(*inputs), expected if isinstance(expected, torch.Tensor) else tuple(expected)
+            values = [torch.from_numpy(x).to(dtype) for x in inputs]
+            expected, model = function(*values), shardkit.import_torch(Module(), *values)
+            found = (model if turn is None else shard(model, turn)).run(*values)
+            return found, expected if isinstance(expected, torch.Tensor) else tuple(expected)
 
         return compare
 
@@ -123,6 +124,21 @@ def torch_cases():
     cases["scatter_last"] = case(lambda x: x.scatter(-1, torch.tensor([[1], [2], [0], [2], [1]]), x[:, :1]), ROWS)
     cases["scatter_means"] = case(lambda x: x.scatter_reduce(0, torch.zeros_like(x, dtype=torch.int64), x, "mean"), ROWS)
     cases["variance_of_one"] = case(lambda x: x[:, :1].var(1), ROWS)
+    # Cut unevenly on 2 x 2 devices, and in half the bits.
+    moved = {
+        "places": lambda x: (x.argmax(1), x.argmin(0)),
+        "largest": lambda x: x.max(0),
+        "means": lambda x: x.scatter_reduce(0, torch.zeros_like(x, dtype=torch.int64), x, "mean"),
+        "products": lambda x: x.nan_to_num(2, 2, 2).clamp(-2, 2).cumprod(0),
+        "sorted": lambda x: (x > 0).sort(0).values,
+        "index_reduce": lambda x: x.index_reduce(0, torch.tensor([2, 0, 2, 1, 2]), x, "amax"),
+        "gelu_of_rows": lambda x: F.gelu(x, approximate="tanh"),
+        "spectrum": lambda x: torch.fft.rfft(x.float().nan_to_num(1, 2, 3).clamp(-3, 3), dim=0),
+    }
+    for n, function in moved.items():
+        cases |= {f"{n}_cut_{turn}": case(function, ROWS, turn=turn) for turn in (0, 1)}
+        cases[f"{n}_f16"] = case(function, ROWS, dtype=torch.float16, turn=0)
+        cases[f"{n}_bf16"] = case(function, ROWS, dtype=torch.bfloat16, turn=1)
     return cases
 
 
@@ -133,19 +149,12 @@ def main():
         cases |= {f"torch.{n}": c for n, c in torch_cases().items()}
     except ImportError:
         print("PyTorch left out: it is not installed")
-    failed = 0
-    names = sys.argv[1:] or list(cases)
-    for name in names:
-        try:
-            found, expected = cases[name]()
-            why = next(filter(None, (differs(a, b) for a, b in zip(flatten(found), flatten(expected), strict=True))), None)
-        except shardkit.ShardKitError as error:
-            why = str(error)
-        if why:
-            print(f"{name}: {why}", flush=True)
-            failed += 1
-    print(f"{len(names) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+
+    def find_problem(name):
+        found, expected = map(flatten, cases[name]())
+        return next(filter(None, (differs(a, b) for a, b in zip(found, expected, strict=True))), None)
+
+    return run_cases(cases, find_problem)
 
 
 if __name__ == "__main__":
