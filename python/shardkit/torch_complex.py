@@ -13,6 +13,7 @@ _TRANSFORMS = ("aten.fft_", "aten.istft", "aten.stft")
 # torch-mlir lowers these as they are.
 _KEPT = {f"aten.{name}" for name in ("complex", "imag", "real", "view_as_complex", "view_as_real")}
 
+# Of real tensors and a complex number these make complex ones.
 _PROMOTES = {f"aten.{name}" for name in ("add", "div", "eq", "mul", "ne", "pow", "rsub", "sub", "true_divide")}
 
 
@@ -34,11 +35,10 @@ def _is_complex(value: Any) -> bool:
 def by_parts(table: torch_ops.Table) -> torch_ops.Table:
     """`table` with what PyTorch, or we, make of the parts of complex numbers, but for what only moves them."""
     import torch
-    from torch._decomp import decomposition_table
     from torch._subclasses.complex_tensor._ops.common import COMPLEX_OPS_TABLE
 
     aten, prims = torch.ops.aten, torch.ops.prims
-    known = dict(torch.export.default_decompositions()) | decomposition_table
+    known = torch_ops.known_decompositions()
     found = table | {
         op: _where_complex(torch_ops.either(table.get(op), made), table.get(op)) for op, made in known.items() if packet(op) not in MOVES
     }

@@ -19,15 +19,19 @@ def always() -> Table:
     return dict(get_decomposition_table()) | _select(_WRONG)
 
 
-def find_decompositions(names: Iterable[str]) -> Table:
-    """Of ops by the names that torch-mlir has for them, `aten.addmv` or `aten.max.dim`: what PyTorch makes them of, or we."""
+def known_decompositions() -> Table:
+    """What PyTorch makes ops of, in Python where it has that."""
     import torch
     from torch._decomp import decomposition_table
 
+    return dict(torch.export.default_decompositions()) | decomposition_table
+
+
+def find_decompositions(names: Iterable[str]) -> Table:
+    """Of ops by the names that torch-mlir has for them, `aten.addmv` or `aten.max.dim`: what PyTorch makes them of, or we."""
     packets = {".".join(name.split(".")[:2]) for name in names}
     ours = {k: v for k, v in _MISSING.items() if k.rsplit(".", 1)[0] in packets}
-    known = dict(torch.export.default_decompositions()) | decomposition_table
-    theirs = {k: v for k, v in known.items() if packet(k) in packets}
+    theirs = {k: v for k, v in known_decompositions().items() if packet(k) in packets}
     return theirs | _select(ours)
 
 
