@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Any, Callable, Sequence
 
 from .errors import ShardKitError
-from .jax_frontend import import_jax
+from .jax.frontend import import_jax
+from .jax.stages import stage_boundary
 from .model import Argument, Model, Program, Result
-from .onnx_frontend import import_onnx
-from .stablehlo import import_stablehlo
-from .stages import stage_boundary
-from .torch_frontend import import_torch
+from .onnx.frontend import import_onnx
+from .stablehlo.frontend import import_stablehlo
+from .torch.frontend import import_torch
 
 __all__ = ["Argument", "Model", "Program", "Result", "ShardKitError", "compile", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "run", "stage_boundary"]
 

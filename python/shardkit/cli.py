@@ -74,7 +74,7 @@ def _split(names: str | None) -> list[str] | None:
 
 
 def _import_stablehlo(options: argparse.Namespace) -> Model:
-    from .stablehlo import import_stablehlo
+    from .stablehlo.frontend import import_stablehlo
 
     return import_stablehlo(
         Path(options.file), function=options.function, weights=_split(options.weights) or (), locations=not options.no_locations
@@ -82,7 +82,7 @@ def _import_stablehlo(options: argparse.Namespace) -> Model:
 
 
 def _import_onnx(options: argparse.Namespace) -> Model:
-    from .onnx_frontend import import_onnx
+    from .onnx.frontend import import_onnx
 
     return import_onnx(options.file, locations=not options.no_locations)
 
@@ -101,7 +101,7 @@ def _load(path: str) -> Any:
 
 def _import_torch(options: argparse.Namespace) -> Model:
     from .errors import require
-    from .torch_frontend import import_torch
+    from .torch.frontend import import_torch
 
     require("torch", "torch", "importing a PyTorch module")
     module = _load(options.file)
@@ -117,7 +117,7 @@ def _import_torch(options: argparse.Namespace) -> Model:
 
 def _import_jax(options: argparse.Namespace) -> Model:
     from .errors import require
-    from .jax_frontend import import_jax
+    from .jax.frontend import import_jax
 
     require("jax", "jax", "importing a JAX function")
     path, _, name = options.file.partition(":")

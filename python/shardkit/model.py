@@ -14,7 +14,6 @@ from . import safetensors
 from .errors import ShardKitError
 from .tools import find_tool, run_tool
 
-
 # Names of element types in MLIR and in NumPy.
 DTYPES = {
     "f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i1": "bool", "f8E4M3FN": "float8_e4m3fn",

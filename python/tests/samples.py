@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
+
 import shardkit
 from shardkit.tools import find_tool, run_tool
 
@@ -101,7 +102,7 @@ def flatten(found):
     if isinstance(found, (list, tuple)):
         return [array for part in found for array in flatten(part)]
     if type(found).__module__ == "torch":  # of which NumPy does not know bf16
-        from shardkit.torch_frontend import to_numpy
+        from shardkit.torch.frontend import to_numpy
 
         return [to_numpy(found)]
     return [found]

@@ -15,9 +15,11 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-import shardkit  # noqa: E402
-from jax.sharding import AxisType, NamedSharding, PartitionSpec as P  # noqa: E402
+from jax.sharding import AxisType, NamedSharding  # noqa: E402
+from jax.sharding import PartitionSpec as P
 from onnx import TensorProto, helper  # noqa: E402
+
+import shardkit  # noqa: E402
 
 MESH = jax.make_mesh((2,), ("data",), axis_types=(AxisType.Auto,), devices=jax.devices()[:2])
 X = np.ones((8, 4), np.float32)

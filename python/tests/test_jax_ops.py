@@ -9,6 +9,7 @@ import os
 
 import numpy as np
 import samples
+
 import shardkit
 
 os.environ["JAX_PLATFORMS"] = "cpu"

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
-import shardkit
 from onnx import TensorProto, helper, numpy_helper
+
+import shardkit
 
 RNG = np.random.default_rng(1)
 node = helper.make_node

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import samples
-import shardkit
 from onnx import numpy_helper
+
+import shardkit
 
 # torch-mlir's lowering is not complete, and the program says so when it runs.
 UNFINISHED = {"test_det_2d", "test_nonmaxsuppression_suppress_by_IOU_and_scores"}

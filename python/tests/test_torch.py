@@ -5,11 +5,12 @@ import re
 import sys
 
 import numpy as np
-import shardkit
 import torch
 from torch import nn
 from torch.distributed.tensor import Partial, Replicate, Shard
 from torch.distributed.tensor.parallel import ColwiseParallel, PrepareModuleInput, RowwiseParallel
+
+import shardkit
 
 MODULE = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
 X = torch.randn(4, 8)
@@ -188,6 +189,13 @@ def check_complex():
     assert torch.allclose(model.run(x), module(x), atol=1e-6)
 
 
+def written_in(path):
+    """A module that has no lowering, in line 3 of a file."""
+    scope = {"torch": torch}
+    exec(compile("class M(torch.nn.Module):\n  def forward(self, x):\n    return torch.linalg.svdvals(x)", path, "exec"), scope)
+    return scope["M"]()
+
+
 def plan(value):
     return lambda: shardkit.import_torch(MODULE, X, plan=value, **BOTH)
 
@@ -214,6 +222,7 @@ ERRORS = [
     (lambda: shardkit.import_torch(MODULE, X, axis="z", plan={"0": ColwiseParallel()}, **BOTH), r"the plan is on axis z, expected one of: data=2, model=2"),
     (lambda: shardkit.import_torch(MODULE, X, mesh={"data": 0}), r"axis data of the mesh has size 0, expected a positive number"),
     (lambda: shardkit.import_torch(Svd(), X), r"test_torch\.py:\d+: error: aten\._linalg_svd has no lowering to linalg"),
+    (lambda: shardkit.import_torch(written_in("/models/torch/net.py"), X), r"^/models/torch/net\.py:3: error: aten\._linalg_svd"),
 ]
 
 

@@ -8,13 +8,13 @@ integers, complex numbers and booleans where it takes them.
 
 import logging
 
-import numpy as np
 import samples
-import shardkit
 import torch
-from shardkit.torch_frontend import to_numpy
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+import shardkit
+from shardkit.torch.frontend import to_numpy
 
 MOST = 4
 DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64)

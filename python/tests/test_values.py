@@ -11,8 +11,9 @@ from pathlib import Path
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import numpy as np  # noqa: E402
-import shardkit  # noqa: E402
 from samples import differs, flatten, run_cases, shard  # noqa: E402
+
+import shardkit  # noqa: E402
 
 INF, NAN = np.inf, np.nan
 LINE = np.array([-1e4, -100, -88, -20, -1, -0.5, -1e-8, -0.0, 0, 1e-8, 0.5, 1, 20, 88, 100, 1e4, INF, -INF, NAN], np.float32)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ShardKitError
+from ..errors import ShardKitError
 
 Digit = tuple[int, int]  # stride and size
 
@@ -154,7 +154,7 @@ def convert(module: Any) -> None:
         # A call of a function in local view: what it is given was cut up, and what it returns is put together again.
         regions = []
         for call in [op for op in walk(module.operation) if op.name == "func.call"]:
-            cuts = [owner(v) for v in call.operands]
+            cuts: list[Any] = [owner(v) for v in call.operands]
             if not cuts or not all(is_call(c, "SPMDFullToShardShape") for c in cuts):
                 continue
             joins, ins, outs, axes = [], [""] * len(cuts), [""] * len(call.results), ["all"]
@@ -165,7 +165,7 @@ def convert(module: Any) -> None:
                 counts.add(read[0])
                 found.append((set(), [read[2]], lambda text, axes=axes: axes.__setitem__(0, text)))
             for k, c in enumerate(cuts):
-                said = owner(c.operands[0])
+                said: Any = owner(c.operands[0])
                 if not is_call(said, "Sharding"):
                     raise fail(c, "@SPMDFullToShardShape is of a value without @Sharding", "one that says how it is cut")
                 add(get_text(said), c.operands[0].type, get_place(c), lambda text, k=k, ins=ins: ins.__setitem__(k, text), get_open(said))
@@ -188,6 +188,7 @@ def convert(module: Any) -> None:
             while around.name != "func.func":
                 around = around.parent.operation
             is_local = ir.StringAttr(around.attributes["sym_name"]).value in callees
+
             def constrain(text: str, op: Any = op) -> None:
                 type = op.results[0].type
                 made = Builder(op).value("sdy.sharding_constraint", [op.operands[0]], type, {"sharding": f"#sdy.sharding<{text}>"})
@@ -217,12 +218,12 @@ def convert(module: Any) -> None:
         )
         for open, dims, write in found:
             write(f"@mesh, [{', '.join(spell(d, i in open) for i, d in enumerate(dims))}]")
-        for call, cuts, joins, ins, outs, (text,) in regions:
-            axes = ", ".join([f'"d{i}"' for i in range(len(sizes))] if text == "all" else re.findall(r'"d\d+"', text))
+        for call, cuts, joins, ins, outs, (manual,) in regions:
+            manual = ", ".join([f'"d{i}"' for i in range(len(sizes))] if manual == "all" else re.findall(r'"d\d+"', manual))
             made = Builder(call).op("sdy.manual_computation", [c.operands[0] for c in cuts], [j[-1].results[0].type for j in joins], {
                 "in_shardings": f"#sdy.sharding_per_value<[{', '.join(f'<{t}>' for t in ins)}]>",
                 "out_shardings": f"#sdy.sharding_per_value<[{', '.join(f'<{t}>' for t in outs)}]>",
-                "manual_axes": f"#sdy<manual_axes{{{axes}}}>",
+                "manual_axes": f"#sdy<manual_axes{{{manual}}}>",
             }, 1)  # fmt: skip
             block = made.regions[0].blocks.append(*[v.type for v in call.operands], arg_locs=[call.location] * len(cuts))
             inner = Builder(call).at_end_of(block)

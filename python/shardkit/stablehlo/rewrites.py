@@ -10,6 +10,7 @@ from typing import Callable
 
 from jaxlib.mlir import ir
 
+from . import STAGE_MARK
 from .builder import Builder, apply_body, attribute_names, element, owner, replace, shape_of, stored, walk
 from .cumulative import rewrite_reduce_window
 from .fft import rewrite_fft
@@ -17,7 +18,6 @@ from .loops import rewrite_branch, rewrite_while
 from .scatter import rewrite_scatter, rewrite_select_and_scatter
 from .sorting import rewrite_sort, rewrite_top_k
 from .special import rewrite_digamma, rewrite_erf_inv, rewrite_hyperbolic, rewrite_lgamma, rewrite_next_after
-from .stages import MARK
 
 # --- functions of numbers -------------------------------------------------------------------------
 
@@ -148,8 +148,8 @@ def rewrite_reduce(op: ir.Operation) -> None:
 
 def rewrite_barrier(op: ir.Operation) -> None:
     """Our marker of a stage boundary; any other barrier is about how XLA orders its work."""
-    if MARK in op.attributes:
-        is_backward = ir.StringAttr(op.attributes[MARK]).value == "backward"
+    if STAGE_MARK in op.attributes:
+        is_backward = ir.StringAttr(op.attributes[STAGE_MARK]).value == "backward"
         Builder(op).op("shardkit.spmd.stage_boundary", list(op.operands), [], {"backward": "unit"} if is_backward else {})
     replace(op, list(op.operands))
 

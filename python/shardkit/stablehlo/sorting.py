@@ -6,9 +6,9 @@ from typing import Callable, Protocol, Sequence
 
 from jaxlib.mlir import ir
 
+from ..formulas.network import LONGEST_COUNTED, get_masks
 from .builder import Builder, apply_body, element, i1, i32, i64s, is_float, replace, shape_of, signless
 from .loops import rewrite_while
-from .network import LONGEST_COUNTED, get_masks
 
 Hold = Callable[[ir.Value], ir.Value]
 
@@ -20,7 +20,6 @@ class Less(Protocol):
     def __call__(
         self, b: Builder, first: Sequence[ir.Value], second: Sequence[ir.Value], hold: Hold | None = None
     ) -> ir.Value: ...
-
 
 
 def sort(op: ir.Operation, values: Sequence[ir.Value], dim: int, count: int, less: Less) -> list[ir.Value]:

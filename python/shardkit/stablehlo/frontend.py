@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 from typing import Any, Sequence
 
-from .errors import ShardKitError, require
-from .model import DTYPES, Argument, Model, Result
-from .tools import find_tool, find_torch_mlir_opt, run_tool
+from ..errors import ShardKitError, require
+from ..model import DTYPES, Argument, Model, Result
+from ..tools import find_tool, find_torch_mlir_opt, run_tool
+
 
 def parse(source: str | bytes, name: str = "-") -> Any:
     """A module of jaxlib's bindings from text or bytecode; errors are about the file `name`, if it is from one."""

@@ -7,8 +7,8 @@ from typing import Sequence
 
 from jaxlib.mlir import ir
 
+from ..formulas.fourier import Transform, angle
 from .builder import Builder, element, i32, i64s, is_complex, replace, shape_of
-from .fourier import Transform, angle
 
 
 class _Transform(Transform):

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ShardKitError, require
-from .lowered import annotate
-from .model import Argument, Model, Result
-from .onnx_constants import fold_constants
-from .onnx_nodes import expand_nodes, rewrite_nodes
-from .tools import find_tool, find_torch_mlir_opt, run_tool
+from ..errors import ShardKitError, require
+from ..linalg.annotations import annotate
+from ..model import Argument, Model, Result
+from ..tools import find_tool, find_torch_mlir_opt, run_tool
+from .constants import fold_constants
+from .nodes import expand_nodes, rewrite_nodes
 
 _LOWERING = [
     "--torch-onnx-to-torch-backend-pipeline", "--torch-backend-to-linalg-on-tensors-backend-pipeline", "--canonicalize", "--cse",
@@ -163,9 +163,8 @@ def _fold(model: Any, path: str) -> Any:
 
 def _lower(model: Any, path: str) -> str:
     """Linalg in generic form. An op that torch-mlir does not lower and that ONNX defines by others becomes these."""
-    import onnx
 
-    expanded: set[str] = set()
+    expanded: set[str | None] = set()
     while True:
         model = _fold(rewrite_nodes(model), path)
         for node in model.graph.node:  # what errors and locations name

@@ -8,7 +8,22 @@ from typing import Iterable
 import numpy as np
 from jaxlib.mlir import ir
 
-from .builder import Builder, apply_body, attribute_names, element, fail, i1, i32, i64s, is_complex, is_float, is_unsigned, replace, shape_of, signless
+from .builder import (
+    Builder,
+    apply_body,
+    attribute_names,
+    element,
+    fail,
+    i1,
+    i32,
+    i64s,
+    is_complex,
+    is_float,
+    is_unsigned,
+    replace,
+    shape_of,
+    signless,
+)
 
 
 def read_numbers(text: str, name: str) -> list[int]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from .errors import require
-
-MARK = "shardkit.stage_boundary"
+from ..errors import require
+from ..stablehlo import STAGE_MARK
 
 
 def stage_boundary(value: Any) -> Any:
@@ -45,7 +44,7 @@ def _mark() -> Any:
             "stablehlo.optimization_barrier",
             results=[v.type for v in values],
             operands=list(values),
-            attributes={MARK: ir.StringAttr.get("backward" if backward else "forward")},
+            attributes={STAGE_MARK: ir.StringAttr.get("backward" if backward else "forward")},
         )
         return list(barrier.results)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Sequence
 
-from . import torch_ops
-from .fourier import Transform, angle
-from .torch_graph import MOVES, packet
+import torch
+
+from ..formulas.fourier import Transform, angle
+from . import products, scans
+from .decompositions import Table, either, known_decompositions
+from .graph import MOVES, packet
 
 _TRANSFORMS = ("aten.fft_", "aten.istft", "aten.stft")
 # torch-mlir lowers these as they are.
@@ -27,29 +30,27 @@ def has_complex(program: Any) -> bool:
 
 
 def _is_complex(value: Any) -> bool:
-    import torch
-
     return isinstance(value, complex) or (isinstance(value, torch.Tensor) and value.is_complex())
 
 
-def by_parts(table: torch_ops.Table) -> torch_ops.Table:
+def by_parts(table: Table) -> Table:
     """`table` with what PyTorch, or we, make of the parts of complex numbers, but for what only moves them."""
-    import torch
     from torch._subclasses.complex_tensor._ops.common import COMPLEX_OPS_TABLE
 
     aten, prims = torch.ops.aten, torch.ops.prims
-    known = torch_ops.known_decompositions()
+    known = known_decompositions()
     found = table | {
-        op: _where_complex(torch_ops.either(table.get(op), made), table.get(op)) for op, made in known.items() if packet(op) not in MOVES
+        op: _where_complex(either(table.get(op), made), table.get(op)) for op, made in known.items() if packet(op) not in MOVES
     }
     found |= {op: made for op, made in known.items() if str(op).startswith(_TRANSFORMS)}
-    found |= {prims.fft_c2c.default: _fft_c2c, prims.fft_r2c.default: _fft_r2c, prims.fft_c2r.default: _fft_c2r}
+    transforms: Table = {prims.fft_c2c.default: _fft_c2c, prims.fft_r2c.default: _fft_r2c, prims.fft_c2r.default: _fft_c2r}
+    found |= transforms
     for op in COMPLEX_OPS_TABLE:
         only_numbers = packet(op) in _KEPT | MOVES
         found |= {overload: _of_parts(overload, table.get(overload), only_numbers) for overload in _overloads(op)}
-    ours = {
-        aten.addbmm.default: torch_ops.addbmm,
-        aten.cumprod.default: torch_ops.cumprod,
+    ours: Table = {
+        aten.addbmm.default: products.addbmm,
+        aten.cumprod.default: scans.cumprod,
         aten.convolution.default: _convolution,
         aten.exp2.default: lambda x: torch.exp(x * math.log(2)),
         aten.log2.default: lambda x: torch.log(x) / math.log(2),
@@ -86,8 +87,6 @@ def _creation(op: Any, otherwise: Callable[..., Any] | None) -> Callable[..., An
     """Of what makes tensors of a dtype; the value is the last argument where there is one."""
 
     def function(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        import torch
-
         is_complex = dtype.is_complex if dtype else any(isinstance(v, complex) for v in args)
         if not is_complex:
             return otherwise(*args, dtype=dtype, **kwargs) if otherwise else NotImplemented
@@ -108,8 +107,6 @@ def _alike(op: Any) -> Callable[..., Any]:
     """What moves elements of several tensors of one dtype."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        import torch
-
         def parts(name: str) -> list[Any]:
             return [getattr(v, name) if isinstance(v, torch.Tensor) and v.is_complex() else v for v in args]
 
@@ -119,8 +116,6 @@ def _alike(op: Any) -> Callable[..., Any]:
 
 
 def _convolution(x: Any, weight: Any, bias: Any, *rest: Any) -> Any:
-    import torch
-
     def convolve(a: Any, b: Any) -> Any:
         return torch.ops.aten.convolution.default(a, b, None, *rest)
 
@@ -144,8 +139,6 @@ def _convert(otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """torch-mlir takes True for -1 in conversions to complex numbers, and has none from them."""
 
     def function(x: Any, dtype: Any) -> Any:
-        import torch
-
         if dtype.is_complex and not x.is_complex():
             real = x.to(dtype.to_real())
             return torch.complex(real, torch.zeros_like(real))
@@ -160,7 +153,6 @@ def _of_parts(target: Any, otherwise: Callable[..., Any] | None, only_numbers: b
     """`only_numbers`: where one of Python's complex numbers is among the arguments, which torch-mlir does not take."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        import torch
         from torch._subclasses.complex_tensor import ComplexTensor
         from torch._subclasses.complex_tensor._ops.common import lookup_complex
         from torch.utils._pytree import tree_leaves, tree_map
@@ -200,14 +192,10 @@ class _Transform(Transform):
         return list(x.shape)
 
     def roots(self, rows: int, columns: int, n: int) -> Any:
-        import torch
-
         turned = (torch.arange(rows).unsqueeze(1) * torch.arange(columns) % n).to(self.dtype) * angle(self.is_forward, n)
         return torch.complex(torch.cos(turned), torch.sin(turned))
 
     def product(self, x: Any, matrix: Any) -> Any:
-        import torch
-
         return x @ matrix if x.is_complex() else torch.complex(x @ matrix.real, x @ matrix.imag)
 
     def multiply(self, x: Any, matrix: Any) -> Any:
@@ -223,13 +211,9 @@ class _Transform(Transform):
         return x[..., low:high]
 
     def reverse_conjugate(self, x: Any) -> Any:
-        import torch
-
         return torch.complex(x.real, -x.imag).flip(-1)
 
     def concatenate(self, x: Any, y: Any) -> Any:
-        import torch
-
         return torch.cat([x, y], -1)
 
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any, Callable
 
+import torch
+
 
 def signbit(x: Any) -> Any:
     return (x < 0) | ((x == 0) & (1 / x < 0)) if x.is_floating_point() else x < 0
 
 
 def copysign(a: Any, b: Any) -> Any:
-    import torch
-
     a = a if a.is_floating_point() else a.to(torch.get_default_dtype())
     return torch.where(signbit(b), -a.abs(), a.abs())
 
 
 def hypot(a: Any, b: Any) -> Any:
     """Without squares that are out of bounds."""
-    import torch
-
     a, b = torch.broadcast_tensors(a.abs(), b.abs())
     large = torch.maximum(a, b)
     ratio = torch.minimum(a, b) / torch.where(large == 0, 1, large)
@@ -31,8 +29,6 @@ def pick_number(pick: str) -> Callable[[Any, Any], Any]:
     """The larger or the smaller one, and the other one of what is no number."""
 
     def function(a: Any, b: Any) -> Any:
-        import torch
-
         a, b = torch.broadcast_tensors(a, b)
         both = getattr(torch, pick)(a, b)
         return torch.where(a != a, b, torch.where(b != b, a, both))
@@ -42,14 +38,10 @@ def pick_number(pick: str) -> Callable[[Any, Any], Any]:
 
 def eq(a: Any, b: Any) -> Any:
     """torch-mlir takes what is compared with itself for equal, although it may be no number."""
-    import torch
-
     return torch.logical_not(torch.ne(a, b)) if a.is_floating_point() else NotImplemented
 
 
 def isfinite(x: Any) -> Any:
-    import torch
-
     return x.abs() < math.inf if x.is_floating_point() else torch.full(x.shape, True)
 
 
@@ -57,8 +49,6 @@ def pick(compare: str) -> Callable[[Any, Any], Any]:
     """The larger or the smaller one, or what is no number."""
 
     def function(a: Any, b: Any) -> Any:
-        import torch
-
         is_float = a.is_floating_point() or b.is_floating_point()
         return torch.where(getattr(torch, compare)(a, b) | torch.ne(a, a), a, b) if is_float else NotImplemented
 
@@ -67,8 +57,6 @@ def pick(compare: str) -> Callable[[Any, Any], Any]:
 
 def clamp(x: Any, min: Any = None, max: Any = None) -> Any:
     """What is no number stays it."""
-    import torch
-
     if not x.is_floating_point():
         return NotImplemented
     for bound, is_beyond in ((min, torch.lt), (max, torch.gt)):
@@ -89,8 +77,6 @@ def hardsigmoid(x: Any) -> Any:
 
 def gelu(x: Any, approximate: str = "none") -> Any:
     """torch-mlir has another constant, and rounds in between."""
-    import torch
-
     if approximate != "tanh":
         return NotImplemented
     y = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
@@ -99,15 +85,11 @@ def gelu(x: Any, approximate: str = "none") -> Any:
 
 def reciprocal(x: Any) -> Any:
     """Also of 0, where torch-mlir ends the program."""
-    import torch
-
     x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
     return torch.full([], 1, dtype=x.dtype) / x
 
 
 def pow(x: Any, exponent: float) -> Any:
-    import torch
-
     if not x.is_floating_point() or exponent not in (0.5, -0.5):
         return NotImplemented
     return torch.sqrt(x) if exponent > 0 else torch.rsqrt(x)
@@ -115,8 +97,6 @@ def pow(x: Any, exponent: float) -> Any:
 
 def fmod(a: Any, b: Any) -> Any:
     """By the remainder, which is exact; the quotient is not."""
-    import torch
-
     if not isinstance(b, torch.Tensor):
         b = torch.full([], b, dtype=torch.result_type(a, b))
     if not torch.result_type(a, b).is_floating_point:
@@ -131,8 +111,6 @@ def div_mode(a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
 
 def floor_divide(a: Any, b: Any) -> Any:
     """As Python has it: by the remainder, so that it is exact."""
-    import torch
-
     dtype = torch.result_type(a, b)
     if not dtype.is_floating_point:
         return NotImplemented

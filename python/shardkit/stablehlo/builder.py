@@ -9,7 +9,7 @@ from typing import Callable, Iterable, Mapping, Sequence
 
 from jaxlib.mlir import ir
 
-from .errors import ShardKitError
+from ..errors import ShardKitError
 
 
 def walk(op: ir.Operation) -> list[ir.Operation]:

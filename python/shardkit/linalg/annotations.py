@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Mapping, Sequence
 
+from ..model import Argument, Result
 from .leftovers import lower_leftovers
-from .model import Argument, Result
 
 
 def find_body(module: Any) -> Any:

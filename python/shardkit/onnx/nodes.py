@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from .errors import ShardKitError
+from ..errors import ShardKitError
 
 
 def expand_nodes(model: Any, op_type: str | None) -> Any | None:
@@ -91,8 +91,8 @@ class _Graph:
     def type_of(self, name: str) -> int:
         """A TensorProto.DataType, 0 where it is not known."""
         if name in self._constants:
-            return self._constants[name].data_type
-        return self._types[name].elem_type if name in self._types else 0
+            return int(self._constants[name].data_type)
+        return int(self._types[name].elem_type) if name in self._types else 0
 
     def shape_of(self, name: str) -> list[int | None] | None:
         if name in self._constants:
@@ -192,9 +192,9 @@ def _matmul(graph: _Graph, node: Any) -> list[Any]:
     """A vector beside more than a matrix becomes a matrix."""
     import onnx
 
-    a, b, out = *node.input, node.output[0]
-    ranks = [graph.rank_of(a), graph.rank_of(b)]
-    if 1 not in ranks or None in ranks or max(ranks) < 3 or graph.version < 13:
+    (a, b), out = node.input, node.output[0]
+    ranks = [r for r in (graph.rank_of(a), graph.rank_of(b)) if r is not None]
+    if len(ranks) < 2 or 1 not in ranks or max(ranks) < 3 or graph.version < 13:
         return [node]
     side = ranks.index(1)
     axis = graph.constant(f"{out}:axis", [-1] if side else [0])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxlib.mlir import ir
 
+from ..formulas.network import LONGEST_WINDOW, get_block
 from .builder import Builder, apply_body, i64s, replace, shape_of
-from .network import LONGEST_WINDOW, get_block
 
 
 def rewrite_reduce_window(op: ir.Operation) -> None:
@@ -76,7 +76,10 @@ def _slide(b: Builder, op: ir.Operation, value: ir.Value, dim: int, backward: bo
 
 def _pad(b: Builder, value: ir.Value, init: ir.Value, dim: int, low: int, high: int) -> ir.Value:
     rank = len(shape_of(value))
-    place = lambda n: [n if d == dim else 0 for d in range(rank)]  # noqa: E731
+
+    def place(n: int) -> list[int]:
+        return [n if d == dim else 0 for d in range(rank)]
+
     return b.pad(value, init, place(low), place(high), [0] * rank)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import warnings
-from pathlib import Path
 from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from .errors import ShardKitError, require
-from .model import Model
+from ..errors import PACKAGE, ShardKitError, require
+from ..model import Model
 
 
 def import_jax(
@@ -33,9 +32,9 @@ def import_jax(
     import jax
     from jax.extend import source_info_util
 
-    from . import stablehlo
+    from ..stablehlo import frontend as stablehlo
 
-    source_info_util.register_exclusion(str(Path(__file__).parent))  # lines are those of the user
+    source_info_util.register_exclusion(str(PACKAGE))  # lines are those of the user
     jitted = function if hasattr(function, "lower") else jax.jit(function)
     saved = jax.config.jax_include_full_tracebacks_in_locations
     jax.config.update("jax_include_full_tracebacks_in_locations", False)
@@ -202,7 +201,7 @@ def _pair_donated(func: Any, arguments: Sequence[Any], paths: Sequence[Any], out
     pytree path, else the first that is left of equal type."""
     from jaxlib.mlir import ir
 
-    from .stablehlo import get_result_types
+    from ..stablehlo.frontend import get_result_types
 
     returned = get_result_types(func)
     types = [a.type for a in func.regions[0].blocks[0].arguments]

@@ -172,7 +172,6 @@ class Mesh:
         made = b.value("tensor.from_elements", [scalar], ir.RankedTensorType.get([], signless))
         return made if made.type == type else b.value("stablehlo.convert", [made], type)
 
-
     def look_up(self, b: Builder, table: np.ndarray) -> ir.Value:
         """What stands in a table of i32, of the shape of the mesh, at the coordinates of the device; a scalar tensor."""
         varying = [d for d in range(table.ndim) if np.any(table != np.take(table, [0], d))]

@@ -5,11 +5,10 @@ Each becomes a call of a private function that is written as text."""
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any, Sequence
 
-from .errors import ShardKitError
-from .network import LONGEST_COUNTED, LONGEST_WINDOW, get_block, get_masks
+from ..errors import ShardKitError, is_users
+from ..formulas.network import LONGEST_COUNTED, LONGEST_WINDOW, get_block, get_masks
 
 
 def lower_leftovers(module: Any, mesh: str | None) -> None:
@@ -44,7 +43,7 @@ def lower_leftovers(module: Any, mesh: str | None) -> None:
 
 def fail(op: Any, fact: str, expected: str) -> ShardKitError:
     places = re.findall(r'"([^"]+\.\w+)":(\d+)', str(op.location))  # innermost first
-    own = [p for p in places if "/torch/" not in p[0] and Path(p[0]).parent != Path(__file__).parent]
+    own = [p for p in places if is_users(p[0])]
     where = ":".join((own or places)[0]) + ": " if places else ""
     return ShardKitError(f"{where}error: {fact}, expected {expected}")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import torch
+
 
 def rewrite_graph(program: Any) -> None:
     """Changes nodes of an exported program in place. A view, which is a question of how tensors lie in memory, is a reshape; dims of
     scatters are counted from the first; and what a dtype is was seen when the program was exported."""
-    import torch
-
     aten = torch.ops.aten
     for node in list(program.graph.nodes):
         if node.target is aten._assert_tensor_metadata.default:
@@ -27,7 +27,6 @@ def mend_graph(program: Any) -> None:
     """Changes a program that has been decomposed in place. torch-mlir takes unsigned integers for signed ones in many ops (sums,
     quotients, limits, sorting), and True for -1 in some: what is not only moved is computed in a wider type. And it looks for the
     places of the largest and of the smallest as if what is no number were not there."""
-    import torch
     from torch.utils._pytree import tree_leaves, tree_map
 
     graph, wide, cast = program.graph_module.graph, _wide_types(), torch.ops.prims.convert_element_type.default
@@ -91,8 +90,6 @@ def mend_graph(program: Any) -> None:
 
 
 def _wide_types() -> dict[Any, Any]:
-    import torch
-
     return {torch.uint8: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64, torch.bool: torch.int32}
 
 

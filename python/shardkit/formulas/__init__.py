@@ -1,0 +1,1 @@
+"""How functions and cuts are computed, whatever the front end that asks."""

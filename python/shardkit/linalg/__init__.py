@@ -1,0 +1,1 @@
+"""What torch-mlir lowers PyTorch and ONNX to, made ShardKit's."""

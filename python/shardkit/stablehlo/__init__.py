@@ -1,0 +1,4 @@
+"""StableHLO modules, and how they become linalg."""
+
+STAGE_MARK = "shardkit.stage_boundary"
+"""The attribute of a barrier that cuts a program into pipeline stages."""

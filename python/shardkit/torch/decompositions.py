@@ -1,0 +1,121 @@
+"""Ops of PyTorch that torch-mlir does not lower, or not as PyTorch says, by ops that it lowers."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable
+
+import torch
+
+from . import elementwise, orders, places, products, reductions, scans
+from .graph import packet
+
+Table = dict[Any, Callable[..., Any]]
+"""What ops are made of, by overload, as `ExportedProgram.run_decompositions` takes it."""
+
+
+def always() -> Table:
+    """torch-mlir's own choice, and what it would lower wrongly or not at all."""
+    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+
+    return dict(get_decomposition_table()) | _select(_WRONG)
+
+
+def known_decompositions() -> Table:
+    """What PyTorch makes ops of, in Python where it has that."""
+    from torch._decomp import decomposition_table
+
+    known: Table = dict(torch.export.default_decompositions()) | decomposition_table
+    return known
+
+
+def find_decompositions(names: Iterable[str]) -> Table:
+    """Of ops by the names that torch-mlir has for them, `aten.addmv` or `aten.max.dim`: what PyTorch makes them of, or we."""
+    packets = {".".join(name.split(".")[:2]) for name in names}
+    ours = {k: v for k, v in _MISSING.items() if k.rsplit(".", 1)[0] in packets}
+    theirs = {k: v for k, v in known_decompositions().items() if packet(k) in packets}
+    return theirs | _select(ours)
+
+
+def either(first: Callable[..., Any] | None, second: Callable[..., Any]) -> Callable[..., Any]:
+    """The second where the first does not say what an op is made of."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        found = first(*args, **kwargs) if first else NotImplemented
+        return second(*args, **kwargs) if found is NotImplemented else found
+
+    return function
+
+
+def _select(functions: dict[str, Callable[..., Any]]) -> Table:
+    found: Table = {}
+    for name, function in functions.items():
+        target: Any = torch.ops
+        for part in name.split("."):
+            target = getattr(target, part, None)
+        if target is not None:
+            found[target] = function
+    return found
+
+
+_WRONG: dict[str, Callable[..., Any]] = {
+    "aten.argmax.default": reductions.only_place,
+    "aten.argmin.default": reductions.only_place,
+    "aten.block_diag.default": places.block_diag,
+    "aten.copysign.Tensor": elementwise.copysign,
+    "aten.signbit.default": elementwise.signbit,
+    "aten.eq.Tensor": elementwise.eq,
+    "aten.fmax.default": elementwise.pick_number("maximum"),
+    "aten.fmin.default": elementwise.pick_number("minimum"),
+    "aten.max.dim": reductions.largest("amax", "argmax"),
+    "aten.min.dim": reductions.largest("amin", "argmin"),
+    "aten.maximum.default": elementwise.pick("gt"),
+    "aten.minimum.default": elementwise.pick("lt"),
+    "aten.clamp.default": elementwise.clamp,
+    "aten.clamp.Tensor": elementwise.clamp,
+    "aten.hardtanh.default": elementwise.hardtanh,
+    "aten.hardsigmoid.default": elementwise.hardsigmoid,
+    "aten.gelu.default": elementwise.gelu,
+    "aten.reciprocal.default": elementwise.reciprocal,
+    "aten.pow.Tensor_Scalar": elementwise.pow,
+    "aten.fmod.Tensor": elementwise.fmod,
+    "aten.fmod.Scalar": elementwise.fmod,
+    "aten.div.Tensor_mode": elementwise.div_mode,
+    "aten.div.Scalar_mode": elementwise.div_mode,
+    "aten.floor_divide.default": elementwise.floor_divide,
+    "aten.floor_divide.Scalar": elementwise.floor_divide,
+    "aten.logcumsumexp.default": scans.logcumsumexp,
+    "aten.scatter_reduce.two": places.scatter_reduce,
+    "aten.std.correction": reductions.variance("std"),
+    "aten.std_mean.correction": reductions.variance("std_mean"),
+    "aten.sort.stable": orders.sort,
+    "aten.unfold.default": places.unfold,
+    "aten.var.correction": reductions.variance("var"),
+    "aten.var_mean.correction": reductions.variance("var_mean"),
+    "aten.constant_pad_nd.default": places.pad,
+    "aten.cumsum.default": scans.cumulative_of_a_scalar,
+    "aten.cumprod.default": scans.cumulative_of_a_scalar,
+    "aten.index_put.default": places.index_put,
+    "aten.isfinite.default": elementwise.isfinite,
+    "aten.kthvalue.default": orders.kthvalue,
+}
+
+_MISSING: dict[str, Callable[..., Any]] = {
+    "aten._grouped_mm.default": products.grouped_mm,
+    "aten.histc.default": reductions.histc,
+    "aten.topk.default": orders.topk,
+    "prims.hypot.default": elementwise.hypot,
+    "transformers.grouped_mm_fallback.default": products.grouped_mm,
+    "aten.addbmm.default": products.addbmm,
+    "aten._cdist_forward.default": products.cdist,
+    "aten.cummax.default": scans.cummax,
+    "aten.cummin.default": scans.cummin,
+    "prims.broadcast_in_dim.default": places.broadcast_in_dim,
+    "aten.diagonal_scatter.default": places.diagonal_scatter,
+    "aten.empty_strided.default": lambda size, stride, **kwargs: places.empty(size, **kwargs),
+    "aten.index_reduce.default": places.index_reduce,
+    "aten.median.default": orders.median,
+    "aten.median.dim": orders.median_dim,
+    "aten.nanmedian.default": orders.nanmedian,
+    "aten.nanmedian.dim": orders.nanmedian_dim,
+    "aten.searchsorted.Tensor": orders.searchsorted,
+}

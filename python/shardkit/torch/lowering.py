@@ -1,0 +1,108 @@
+"""From exported programs of PyTorch to linalg."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import Any, Sequence
+
+import torch
+from torch_mlir import fx
+
+from ..errors import ShardKitError, is_users
+from ..tools import find_torch_mlir_opt, run_tool
+from . import complex_numbers, decompositions, graph
+
+_LOWERING = [
+    "--pass-pipeline=builtin.module(torchdynamo-export-to-torch-backend-pipeline{extra-library=},"
+    "torch-backend-to-linalg-on-tensors-backend-pipeline,canonicalize,cse)",
+    "--mlir-print-op-generic",
+    "--mlir-print-debuginfo",
+]
+
+
+def check_program(program: Any) -> None:
+    """Refuses what has no place in a function of static shapes."""
+    for node in program.graph.nodes:
+        for value in torch.utils._pytree.tree_leaves(node.meta.get("val")):
+            if isinstance(value, torch.Tensor) and not all(isinstance(size, int) for size in value.shape):
+                raise ShardKitError(
+                    f"{_place(node)}error: {node.target} makes a tensor of a size that data says, expected static shapes: "
+                    "mask with torch.where instead"
+                )
+
+
+def lower(program: Any) -> str:
+    """Linalg in generic form. An op that torch-mlir does not lower, and that PyTorch or we define by others, becomes these."""
+    graph.rewrite_graph(program)
+    table, added = decompositions.always(), set()
+    while True:
+        try:
+            return _lower_graph(program, table)
+        except _NotLowered as error:
+            more = {k: v for k, v in decompositions.find_decompositions(error.ops).items() if k not in added}
+            if not more:
+                raise
+            added |= set(more)
+            table |= {k: decompositions.either(table.get(k), v) for k, v in more.items()}
+
+
+class _NotLowered(ShardKitError):
+    def __init__(self, message: str, ops: Sequence[str]):
+        super().__init__(message)
+        self.ops = ops
+
+
+def _lower_graph(program: Any, table: decompositions.Table) -> str:
+    try:
+        if complex_numbers.has_complex(program):
+            table = complex_numbers.by_parts(table)
+        program = program.run_decompositions(table)
+        if any(spec.kind.name != "USER_OUTPUT" for spec in program.graph_signature.output_specs):
+            raise ShardKitError(
+                "error: the module changes its buffers or arguments while it runs, expected none that it changes: call module.eval(), "
+                "or return the new value"
+            )
+        graph.mend_graph(program)
+        exported = fx.export_and_import(program, output_type="raw", func_name="main", decomposition_table={})
+    except ShardKitError:
+        raise
+    except NotImplementedError as error:
+        raise ShardKitError(f"error: {str(error).splitlines()[0]}, expected plain operations of PyTorch") from None
+    except Exception as error:  # what decompositions raise has no common base
+        node = re.search(r"target=torch\.ops\.([\w.]+)", str(error))
+        lines = [line for line in re.findall(r'File "([^"]+)", line (\d+)', str(error)) if is_users(line[0])]
+        where = ":".join(lines[-1]) + ": " if lines else ""
+        what = f"{node[1]}: " if node else ""
+        why = f"torch-mlir does not know {error.args[0]}" if isinstance(error, KeyError) else str(error).strip().splitlines()[0]
+        raise ShardKitError(f"{where}error: {what}{why}, expected ops and types that it takes") from error
+    text = exported.operation.get_asm(enable_debug_info=True)
+    try:
+        return run_tool([find_torch_mlir_opt(), *_LOWERING], text)
+    except ShardKitError as error:
+        raise _describe_failure(str(error), text) from None
+
+
+def _describe_failure(message: str, text: str) -> _NotLowered:
+    """Of what torch-mlir says: which ops they are, and where."""
+    found = re.search(r'name = "torch\.(\w+\.[\w.]+)"|torch\.((?:aten|prims)\.[\w.]+)', message)
+    ops, place = [found[1] or found[2]] if found else [], message
+    if not found:  # it names what is left of an op: its constants
+        done = subprocess.run([find_torch_mlir_opt(), *_LOWERING, "--mlir-print-ir-after-failure"], input=text, capture_output=True, text=True)
+        left = re.findall(r'= "torch\.((?:aten|prims)\.[\w.]+)"\(.*', done.stderr)
+        ops = list(dict.fromkeys(left))
+    lines = re.findall(r'"?([^"()\n\s]+\.py)"?:(\d+)', place)
+    own = [line for line in lines if is_users(line[0])]
+    where = ":".join(own[0]) + ": " if own else ""
+    if ops:
+        what = f"{ops[0]} has no lowering to linalg"
+    else:
+        said = re.search(r"error: ([^\n]*)", message)
+        what = f"an op has no lowering to linalg (torch-mlir: {said[1] if said else 'it crashes'})"
+    return _NotLowered(f"{where}error: {what}, expected ops that have one: write it with other operations of PyTorch", ops)
+
+
+def _place(node: Any) -> str:
+    """`file.py:12: ` of the line of the user that a node came from."""
+    lines = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+    return ":".join(lines[-1]) + ": " if lines else ""

@@ -1,0 +1,83 @@
+"""What moves, picks and changes elements of PyTorch's tensors by their places."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import torch
+
+
+def unfold(x: Any, dim: int, size: int, step: int) -> Any:
+    return x.reshape([1])[:size] if x.dim() == 0 else NotImplemented
+
+
+def broadcast_in_dim(x: Any, shape: Sequence[int], dims: Sequence[int]) -> Any:
+    return x.reshape([x.shape[list(dims).index(d)] if d in dims else 1 for d in range(len(shape))]).expand(shape)
+
+
+def index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    """By a mask, where all that it picks become or gain the same; and torch-mlir takes indices of 64 bits only."""
+    if any(i is not None and i.dtype is torch.int32 for i in indices):
+        indices = [i if i is None or i.dtype is not torch.int32 else i.to(torch.int64) for i in indices]
+        return torch.ops.aten.index_put.default(x, indices, values, accumulate)
+    if accumulate and x.is_complex():
+        return torch.complex(*(torch.ops.aten.index_put.default(a, indices, v, True) for a, v in ((x.real, values.real), (x.imag, values.imag))))
+    mask = indices[0]
+    if len(indices) != 1 or mask is None or mask.dtype is not torch.bool:
+        return NotImplemented
+    rest = x.dim() - mask.dim()
+    if values.dim() > rest + 1 or (values.dim() == rest + 1 and values.shape[0] != 1):
+        return NotImplemented
+    values = values.reshape(values.shape[1:]) if values.dim() == rest + 1 else values
+    mask = mask.reshape([*mask.shape, *[1] * rest])
+    return torch.where(mask, x + values if accumulate else values, x)
+
+
+def scatter_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """Of means: the sum, by how many there are."""
+    if reduce != "mean":
+        return NotImplemented
+    count = torch.scatter_add(torch.full_like(x, int(include_self)), dim, index, torch.ones_like(source))
+    total = torch.scatter_add(x if include_self else torch.where(count > 0, 0, x), dim, index, source)
+    count = torch.where(count > 0, count, 1)
+    return total / count if x.is_floating_point() else torch.div(total, count, rounding_mode="floor")
+
+
+def index_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    if x.dim() == 0:
+        return index_reduce(x.reshape([1]), 0, index, source.reshape([1]), reduce, include_self=include_self).reshape([])
+    places = index.reshape([-1 if d == dim % x.dim() else 1 for d in range(x.dim())]).expand(source.shape)
+    return torch.scatter_reduce(x, dim, places, source, reduce, include_self=include_self)
+
+
+def diagonal_scatter(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    last = x.movedim((dim1, dim2), (-2, -1))
+    rows, columns = last.shape[-2:]
+    first = max(0, -offset)
+    part = torch.nn.functional.pad(part, (first, rows - first - part.shape[-1])).unsqueeze(-1)
+    on = torch.arange(columns) - torch.arange(rows).unsqueeze(-1) == offset
+    return torch.where(on, part, last).movedim((-2, -1), (dim1, dim2))
+
+
+def block_diag(blocks: Sequence[Any]) -> Any:
+    blocks = [block.reshape([1] * (2 - block.dim()) + list(block.shape)) for block in blocks]
+    width, before, rows = sum(block.shape[1] for block in blocks), 0, []
+    for block in blocks:
+        rows.append(torch.nn.functional.pad(block, (before, width - before - block.shape[1])))
+        before += block.shape[1]
+    return torch.cat(rows)
+
+
+def pad(x: Any, pad: Sequence[int], value: float = 0) -> Any:
+    """Less than nothing takes places away."""
+    if min(pad) >= 0:
+        return NotImplemented
+    for i in range(len(pad) // 2):
+        dim = x.dim() - 1 - i
+        low, high = (max(0, -p) for p in pad[2 * i : 2 * i + 2])
+        x = x.narrow(dim, low, x.shape[dim] - low - high)
+    return torch.constant_pad_nd(x, [max(0, p) for p in pad], value)
+
+
+def empty(size: Sequence[int], dtype: Any = None, **_: Any) -> Any:
+    return torch.empty(size, dtype=dtype)

@@ -1,0 +1,40 @@
+"""Products of PyTorch."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+
+def addbmm(x: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    if not (x.is_floating_point() or x.is_complex()):
+        beta, alpha = int(beta), int(alpha)
+    return beta * x + alpha * torch.bmm(a, b).sum(0)
+
+
+def cdist(a: Any, b: Any, p: float, compute_mode: int | None) -> Any:
+    difference = (a.unsqueeze(-2) - b.unsqueeze(-3)).abs()
+    if p == 0:
+        return (difference != 0).to(a.dtype).sum(-1)
+    if p == math.inf:
+        return difference.amax(-1) if a.shape[-1] else difference.sum(-1)
+    if p == 1:
+        return difference.sum(-1)
+    return torch.sqrt((difference * difference).sum(-1)) if p == 2 else difference.pow(p).sum(-1).pow(1 / p)
+
+
+def grouped_mm(x: Any, weights: Any, offs: Any = None, bias: Any = None, out_dtype: Any = None) -> Any:
+    """Rows in groups, which end at `offs`, each by a matrix of its own. As one product, over groups and columns of rows that are
+    zero but in their group: so groups that are spread over devices add up what each of them has."""
+    if bias is not None or weights.dim() != 3 or (x.dim() == 2) != (offs is not None):
+        return NotImplemented
+    if x.dim() == 3:
+        product = torch.bmm(x, weights)
+    else:
+        groups, rows = weights.shape[0], torch.arange(x.shape[0]).unsqueeze(-1)
+        is_in = (rows < offs) & (rows >= torch.nn.functional.pad(offs[:-1], (1, 0)))
+        spread = torch.where(is_in.unsqueeze(-1), x.unsqueeze(-2), 0).reshape(x.shape[0], groups * x.shape[1])
+        product = spread @ weights.reshape(groups * weights.shape[1], weights.shape[2])
+    return product.to(out_dtype or x.dtype)

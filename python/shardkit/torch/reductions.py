@@ -1,0 +1,45 @@
+"""Reductions of PyTorch."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Sequence
+
+import torch
+
+
+def largest(value: str, place: str) -> Callable[..., Any]:
+    """Of max and min along a dim: `amax` and `argmax`."""
+
+    def function(x: Any, dim: int, keepdim: bool = False) -> Any:
+        if x.dim() == 0:
+            return x.clone(), torch.zeros((), dtype=torch.int64)
+        return (getattr(torch, value)(x, dim, keepdim), getattr(torch, place)(x, dim, keepdim)) if x.is_floating_point() else NotImplemented
+
+    return function
+
+
+def only_place(x: Any, *_: Any) -> Any:
+    return torch.zeros((), dtype=torch.int64) if x.dim() == 0 else NotImplemented
+
+
+def variance(name: str) -> Callable[..., Any]:
+    """Of var and std: what is divided by is no less than 0."""
+
+    def function(x: Any, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Any:
+        count = math.prod(x.shape[d] for d in dim or range(x.dim()))
+        if (1 if correction is None else correction) <= count:
+            return NotImplemented
+        spread = getattr(torch, name.removesuffix("_mean"))(x, dim, correction=count, keepdim=keepdim)
+        return (spread, torch.mean(x, dim, keepdim)) if name.endswith("_mean") else spread
+
+    return function
+
+
+def histc(x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+    if min == max:
+        return NotImplemented
+    values = x.reshape(-1).to(torch.float32 if x.dtype != torch.float64 else x.dtype)
+    place = torch.clamp(((values - min) / (max - min) * bins).floor(), max=bins - 1)  # the last one holds its end
+    place = torch.where((values >= min) & (values <= max), place, -1)
+    return (place.unsqueeze(-1) == torch.arange(bins)).sum(0).to(x.dtype)
