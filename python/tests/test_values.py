@@ -44,7 +44,7 @@ def jax_cases():
     cases |= {n: case(lambda x, n=n: getattr(jnp, n)(x, axis=1), ROWS) for n in of_rows.split()}
     cases |= {n: case(getattr(jax.nn, n), X) for n in nn.split()}
     cases |= {n: case(lambda x, n=n: getattr(jax.nn, n)(x, axis=1), ROWS) for n in ("softmax", "log_softmax", "logsumexp")}
-    cases |= {n: case(getattr(jax.scipy.special, n), X) for n in "erf erfc erfinv gammaln digamma i0 logit expit ndtr entr".split()}
+    cases |= {n: case(getattr(jax.scipy.special, n), X) for n in "erf erfc erfcx erfinv gammaln digamma i0 i0e i1 i1e logit expit ndtr ndtri log_ndtr entr".split()}
     cases |= {f"to_{n}": case(lambda x, n=n: x.astype(n), X) for n in ("int32", "uint8", "float16", "bfloat16", "bool")}
     cases["clip"] = case(lambda x: jnp.clip(x, -1, 2), X)
     cases |= {f"pow_{p}": case(lambda x, p=p: x**p, X) for p in (3, 0.5, -2)}
@@ -111,6 +111,10 @@ def torch_cases():
     of_rows = "max min amax amin argmax argmin logsumexp softmax log_softmax cumsum cumprod logcumsumexp prod"
     cases = {n: case(getattr(torch, n), X) for n in unary.split()} | {n: case(getattr(F, n), X) for n in nn.split()}
     cases |= {n: case(getattr(torch, n), X, Y) for n in binary.split()}
+    special = "erfc erfcx erfinv gammaln digamma i0 i0e i1 i1e ndtr ndtri log_ndtr entr"
+    cases |= {n: case(getattr(torch.special, n), X) for n in special.split()}
+    cases |= {f"polygamma_{n}": case(lambda x, n=n: torch.polygamma(n, x), (A + 0.125).clip(-7.5, 100)) for n in range(4)}
+    cases["zeta"] = case(torch.special.zeta, np.float32([2, 3, 1.5, 20, 1, 0.5, 2, 3]), np.float32([0.1, 7, 1e4, 3, 2, 2, 0, -2]))
     cases |= {f"{n}_exact": case(getattr(torch, n), A, B) for n in ("fmod", "remainder", "floor_divide")}
     cases |= {n: case(lambda x, n=n: getattr(torch, n)(x, 1), ROWS) for n in of_rows.split()}
     cases |= {f"pow_{p}": case(lambda x, p=p: x**p, X) for p in (2, 0.5, -0.5, -1)}

@@ -17,7 +17,7 @@ from .fft import rewrite_fft
 from .loops import rewrite_branch, rewrite_while
 from .scatter import rewrite_scatter, rewrite_select_and_scatter
 from .sorting import rewrite_sort, rewrite_top_k
-from .special import rewrite_digamma, rewrite_erf_inv, rewrite_hyperbolic, rewrite_lgamma, rewrite_next_after
+from .special import FORMULAS, rewrite_hyperbolic, rewrite_next_after
 
 # --- functions of numbers -------------------------------------------------------------------------
 
@@ -157,13 +157,11 @@ def rewrite_barrier(op: ir.Operation) -> None:
 # --- all ------------------------------------------------------------------------------------------
 
 REWRITES: dict[str, Callable[[ir.Operation], object]] = {
+    **FORMULAS,
     "chlo.square": rewrite_square,
     "stablehlo.convert": rewrite_convert,
-    "chlo.erf_inv": rewrite_erf_inv,
     "chlo.sinh": rewrite_hyperbolic,
     "chlo.cosh": rewrite_hyperbolic,
-    "chlo.lgamma": rewrite_lgamma,
-    "chlo.digamma": rewrite_digamma,
     "chlo.next_after": rewrite_next_after,
     "chlo.top_k": rewrite_top_k,
     "stablehlo.sort": rewrite_sort,

@@ -3,89 +3,137 @@
 from __future__ import annotations
 
 import math
-from typing import Callable, Sequence
+import struct
+from typing import Any, Callable
 
 from jaxlib.mlir import ir
 
+from ..formulas import special
 from .builder import Builder, element, fail, is_complex, replace
 
 
-class Formula:
-    """Arithmetic on values of one type, in front of an op."""
+class _Number:
+    """A value in arithmetic with others of its type, or with Python's floats."""
+
+    def __init__(self, f: "_Functions", value: ir.Value):
+        self.f, self.value = f, value
+
+    def _arithmetic(self, name: str, a: Any, b: Any) -> "_Number":
+        return self.f.op("stablehlo." + name, a, b)
+
+    def __add__(self, other: Any) -> "_Number":
+        return self._arithmetic("add", self, other)
+
+    def __radd__(self, other: Any) -> "_Number":
+        return self._arithmetic("add", other, self)
+
+    def __sub__(self, other: Any) -> "_Number":
+        return self._arithmetic("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> "_Number":
+        return self._arithmetic("subtract", other, self)
+
+    def __mul__(self, other: Any) -> "_Number":
+        return self._arithmetic("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> "_Number":
+        return self._arithmetic("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> "_Number":
+        return self._arithmetic("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> "_Number":
+        return self._arithmetic("divide", other, self)
+
+    def __pow__(self, other: Any) -> "_Number":
+        return self._arithmetic("power", self, other)
+
+    def __neg__(self) -> "_Number":
+        return self.f.op("stablehlo.negate", self)
+
+    def _compare(self, direction: str, other: Any) -> "_Number":
+        return _Number(self.f, self.f.b.compare(direction, "FLOAT", self.value, self.f.take(other).value))
+
+    def __lt__(self, other: Any) -> "_Number":
+        return self._compare("LT", other)
+
+    def __le__(self, other: Any) -> "_Number":
+        return self._compare("LE", other)
+
+    def __gt__(self, other: Any) -> "_Number":
+        return self._compare("GT", other)
+
+    def __ge__(self, other: Any) -> "_Number":
+        return self._compare("GE", other)
+
+    def __eq__(self, other: Any) -> "_Number":  # type: ignore[override]
+        return self._compare("EQ", other)
+
+    def __ne__(self, other: Any) -> "_Number":  # type: ignore[override]
+        return self._compare("NE", other)
+
+    def __and__(self, other: "_Number") -> "_Number":
+        return _Number(self.f, self.f.b.value("stablehlo.and", [self.value, other.value], self.value.type))
+
+    def __or__(self, other: "_Number") -> "_Number":
+        return _Number(self.f, self.f.b.value("stablehlo.or", [self.value, other.value], self.value.type))
+
+
+class _Functions:
+    """Of values of one type, in front of an op."""
 
     def __init__(self, op: ir.Operation, type: ir.Type):
         self.b, self.type = Builder(op), type
+        self.is_double = str(ir.RankedTensorType(type).element_type) == "f64"
 
-    def __call__(self, name: str, *values: ir.Value) -> ir.Value:
-        return self.b.value(name if "." in name else "stablehlo." + name, values, self.type)
+    def take(self, number: Any) -> _Number:
+        return number if isinstance(number, _Number) else _Number(self, self.b.splat(_spell(number, self.type), self.type))
 
-    def c(self, number: float) -> ir.Value:
-        return self.b.splat(repr(float(number)), self.type)
+    def op(self, name: str, *numbers: Any) -> _Number:
+        return _Number(self, self.b.value(name, [self.take(n).value for n in numbers], self.type))
 
-    def infinity(self) -> ir.Value:
-        return self("divide", self.c(1), self.c(0))
+    def where(self, mask: _Number, a: Any, b: Any) -> _Number:
+        return _Number(self, self.b.select(mask.value, self.take(a).value, self.take(b).value))
 
-    def compare(self, direction: str, a: ir.Value, b: ir.Value) -> ir.Value:
-        return self.b.compare(direction, "FLOAT", a, b)
-
-    def select(self, mask: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
-        return self.b.select(mask, a, b)
-
-    def add(self, a: ir.Value, *more: ir.Value) -> ir.Value:
-        for value in more:
-            a = self("add", a, value)
-        return a
-
-    def polynomial(self, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
-        result = self.c(coefficients[0])
-        for number in coefficients[1:]:
-            result = self("add", self("multiply", result, x), self.c(number))
-        return result
+    def __getattr__(self, name: str) -> Callable[..., _Number]:
+        return lambda *numbers: self.op(_OPS[name], *numbers)
 
 
-def _rewrite_wide(op: ir.Operation, compute: Callable[[Formula, ir.Value], ir.Value]) -> None:
+_OPS = {
+    "abs": "stablehlo.abs", "cos": "stablehlo.cosine", "erf": "chlo.erf", "exp": "stablehlo.exponential", "floor": "stablehlo.floor",
+    "log": "stablehlo.log", "log1p": "stablehlo.log_plus_one", "sin": "stablehlo.sine", "sqrt": "stablehlo.sqrt",
+}  # fmt: skip
+
+
+def _spell(number: float, type: ir.Type) -> str:
+    """As MLIR writes it: what is not finite by its bits."""
+    if abs(number) < math.inf:
+        return repr(float(number))
+    bits = struct.pack(">d", number) if str(ir.RankedTensorType(type).element_type) == "f64" else struct.pack(">f", number)
+    return "0x" + bits.hex().upper()
+
+
+def by_formula(compute: Callable[..., Any]) -> Callable[[ir.Operation], None]:
     """A function in f32 or f64; narrower floats are computed in f32."""
-    x, type = op.operands[0], ir.RankedTensorType(op.results[0].type)
-    kind = str(element(x))
-    if kind not in ("f16", "bf16", "f32", "f64"):
-        raise fail(op, f"{op.name} of {type} has no lowering", "f16, bf16, f32 or f64")
-    if kind in ("f32", "f64"):
-        replace(op, [compute(Formula(op, type), x)])
-        return
-    wide = ir.RankedTensorType.get(type.shape, ir.F32Type.get())
-    b = Builder(op)
-    result = compute(Formula(op, wide), b.value("stablehlo.convert", [x], wide))
-    replace(op, [b.value("stablehlo.convert", [result], type)])
+
+    def rewrite(op: ir.Operation) -> None:
+        type = ir.RankedTensorType(op.results[0].type)
+        kind = str(type.element_type)
+        if kind not in ("f16", "bf16", "f32", "f64"):
+            raise fail(op, f"{op.name} of {type} has no lowering", "f16, bf16, f32 or f64")
+        wide = type if kind in ("f32", "f64") else ir.RankedTensorType.get(type.shape, ir.F32Type.get())
+        f, b = _Functions(op, wide), Builder(op)
+        given = [v if wide is type else b.value("stablehlo.convert", [v], wide) for v in op.operands]
+        result = compute(f, *[_Number(f, v) for v in given]).value
+        replace(op, [result if wide is type else b.value("stablehlo.convert", [result], type)])
+
+    return rewrite
 
 
-def rewrite_erf_inv(op: ir.Operation) -> None:
-    """The inverse of erf by Giles' polynomials and, in f64, two steps of Newton's method.
-
-    M. Giles, "Approximating the erfinv function", GPU Computing Gems 2 (2011)."""
-
-    def compute(f: Formula, x: ir.Value) -> ir.Value:
-        one = f.c(1)
-        w = f("negate", f("log", f("multiply", f("subtract", one, x), f("add", one, x))))
-        near = f.polynomial(
-            f("subtract", w, f.c(2.5)),
-            (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164,
-             0.246640727, 1.50140941),
-        )  # fmt: skip
-        far = f.polynomial(
-            f("subtract", f("sqrt", w), f.c(3)),
-            (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047,
-             1.00167406, 2.83297682),
-        )  # fmt: skip
-        y = f("multiply", f.select(f.compare("LT", w, f.c(5)), near, far), x)
-        if str(element(x)) == "f64":  # f32 has all its bits already
-            for _ in range(2):
-                slope = f("multiply", f.c(1.1283791670955126), f("exponential", f("negate", f("multiply", y, y))))
-                y = f("subtract", y, f("divide", f("subtract", f("chlo.erf", y), x), slope))
-        # At the ends the polynomials have no value.
-        edge = f.compare("EQ", f("abs", x), one)
-        return f.select(edge, f("divide", x, f.c(0)), y)
-
-    _rewrite_wide(op, compute)
+FORMULAS = {
+    f"chlo.{name}": by_formula(getattr(special, name))
+    for name in ("bessel_i1e", "digamma", "erf_inv", "lgamma", "polygamma", "zeta")
+}
 
 
 def rewrite_hyperbolic(op: ir.Operation) -> None:
@@ -94,73 +142,12 @@ def rewrite_hyperbolic(op: ir.Operation) -> None:
         return
     b = Builder(op)
     real, imaginary = b.parts(op.operands[0])
-    f = Formula(op, real.type)
     other = {"chlo.sinh": "chlo.cosh", "chlo.cosh": "chlo.sinh"}[op.name]
-    replace(op, [b.complex(f("multiply", f(op.name, real), f("cosine", imaginary)), f("multiply", f(other, real), f("sine", imaginary)))])
 
+    def product(name: str, turn: str) -> ir.Value:
+        return b.value("stablehlo.multiply", [b.value(name, [real], real.type), b.value(turn, [imaginary], real.type)], real.type)
 
-# --- gamma ----------------------------------------------------------------------------------------
-
-LANCZOS = (676.520368121885098567009190444019, -1259.13921672240287047156078755283, 771.3234287776530788486528258894,
-           -176.61502916214059906584551354, 12.507343278686904814458936853, -0.13857109526572011689554707,
-           9.984369578019570859563e-6, 1.50563273514931155834e-7)  # fmt: skip
-"""Lanczos' series for g = 7, behind the one: C. Lanczos, "A precision approximation of the gamma function" (1964), as XLA has it."""
-
-
-class _Series:
-    """What the gamma function and its derivative share: both are of z + 1 where x is at least a half, else mirrored."""
-
-    def __init__(self, f: Formula, x: ir.Value):
-        self.mirrored = f.compare("LT", x, f.c(0.5))
-        self.z = z = f.select(self.mirrored, f("negate", x), f("subtract", x, f.c(1)))
-        # log(z + 7.5)
-        self.t = f("add", z, f.c(7.5))
-        self.log_t = f("add", f.c(math.log(7.5)), f("log_plus_one", f("divide", z, f.c(7.5))))
-        self.sum, self.slope = f.c(0.99999999999980993227684700473478), f.c(0)
-        for i, number in enumerate(LANCZOS):
-            place = f("add", z, f.c(i + 1))
-            term = f("divide", f.c(number), place)
-            self.sum = f("add", self.sum, term)
-            self.slope = f("subtract", self.slope, f("divide", term, place))
-
-
-def rewrite_lgamma(op: ir.Operation) -> None:
-    """log |gamma(x)|."""
-
-    def compute(f: Formula, x: ir.Value) -> ir.Value:
-        s = _Series(f, x)
-        slow = f("subtract", f("add", s.z, f.c(0.5)), f("divide", s.t, s.log_t))
-        right = f.add(f("multiply", slow, s.log_t), f.c(math.log(2 * math.pi) / 2), f("log", s.sum))
-        # gamma(x) gamma(1 - x) = pi / sin(pi x), which is without bounds at 0, -1, ...
-        size = f("abs", x)
-        rest = f("subtract", size, f("floor", size))
-        rest = f.select(f.compare("GT", rest, f.c(0.5)), f("subtract", f.c(1), rest), rest)
-        sine = f("log", f("sine", f("multiply", f.c(math.pi), rest)))
-        left = f("subtract", f("subtract", f.c(math.log(math.pi)), sine), right)
-        left = f.select(f.compare("EQ", rest, f.c(0)), f.infinity(), left)
-        result = f.select(s.mirrored, left, right)
-        return f.select(f.compare("EQ", size, f.infinity()), f.infinity(), result)
-
-    _rewrite_wide(op, compute)
-
-
-def rewrite_digamma(op: ir.Operation) -> None:
-    """The derivative of log gamma(x); NaN where that is without bounds on both sides."""
-
-    def compute(f: Formula, x: ir.Value) -> ir.Value:
-        s = _Series(f, x)
-        right = f("subtract", f.add(s.log_t, f("divide", s.slope, s.sum)), f("divide", f.c(7), s.t))
-        # digamma(1 - x) - digamma(x) = pi / tan(pi x), taken near 0.
-        rest = f("subtract", x, f("floor", f("add", x, f.c(0.5))))
-        angle = f("multiply", f.c(math.pi), rest)
-        slope = f("divide", f("multiply", f.c(math.pi), f("cosine", angle)), f("sine", angle))
-        left = f.select(f.compare("EQ", rest, f.c(0)), f("subtract", f.infinity(), f.infinity()), f("subtract", right, slope))
-        return f.select(s.mirrored, left, right)
-
-    _rewrite_wide(op, compute)
-
-
-# --- bits -----------------------------------------------------------------------------------------
+    replace(op, [b.complex(product(op.name, "stablehlo.cosine"), product(other, "stablehlo.sine"))])
 
 
 def rewrite_next_after(op: ir.Operation) -> None:
@@ -171,15 +158,18 @@ def rewrite_next_after(op: ir.Operation) -> None:
     width = widths.get(str(element(x)))
     if width is None:
         raise fail(op, f"chlo.next_after of {type} has no lowering", "f16, bf16, f32 or f64")
-    f, b = Formula(op, type), Builder(op)
+    b = Builder(op)
+
+    def compare(direction: str, left: ir.Value, right: ir.Value) -> ir.Value:
+        return b.compare(direction, "FLOAT", left, right)
+
     bits = ir.RankedTensorType.get(type.shape, ir.IntegerType.get_signless(width))
-    zero, one = f.c(0), b.splat("1", bits)
-    is_up = f.compare("GT", y, x)
-    is_away = b.compare("EQ", "UNSIGNED", is_up, f.compare("GT", x, zero))
-    number = b.bitcast(x, bits)
+    zero, one = b.splat("0.0", type), b.splat("1", bits)
+    is_up = compare("GT", y, x)
+    is_away = b.compare("EQ", "UNSIGNED", is_up, compare("GT", x, zero))
     step = b.select(is_away, one, b.splat("-1", bits))
     smallest = b.select(is_up, one, b.splat(str(1 - 2 ** (width - 1)), bits))
-    moved = b.select(f.compare("EQ", x, zero), smallest, b.value("stablehlo.add", [number, step], bits))
-    result = f.select(f.compare("EQ", x, y), y, b.bitcast(moved, type))
-    is_number = b.value("stablehlo.and", [f.compare("EQ", x, x), f.compare("EQ", y, y)], is_up.type)
-    replace(op, [f.select(is_number, result, f.add(x, y))])
+    moved = b.select(compare("EQ", x, zero), smallest, b.value("stablehlo.add", [b.bitcast(x, bits), step], bits))
+    result = b.select(compare("EQ", x, y), y, b.bitcast(moved, type))
+    is_number = b.value("stablehlo.and", [compare("EQ", x, x), compare("EQ", y, y)], is_up.type)
+    replace(op, [b.select(is_number, result, b.value("stablehlo.add", [x, y], type))])

@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterable
 
 import torch
 
-from . import elementwise, orders, places, products, reductions, scans
+from . import elementwise, orders, places, products, reductions, scans, special
 from .graph import packet
 
 Table = dict[Any, Callable[..., Any]]
@@ -118,4 +118,9 @@ _MISSING: dict[str, Callable[..., Any]] = {
     "aten.nanmedian.default": orders.nanmedian,
     "aten.nanmedian.dim": orders.nanmedian_dim,
     "aten.searchsorted.Tensor": orders.searchsorted,
+    "prims.bessel_i0.default": special.bessel("bessel_i0e"),
+    "prims.bessel_i1.default": special.bessel("bessel_i1e"),
+    "prims.digamma.default": special.digamma,
+    "aten.polygamma.default": special.polygamma,
+    **{f"prims.{n}.default": special.by_formula(n) for n in ("bessel_i0e", "bessel_i1e", "erf_inv", "erfc", "erfcx", "lgamma", "ndtri", "zeta")},
 }
