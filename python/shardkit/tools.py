@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -57,3 +58,15 @@ def run_tool(command: list[str], text: str | None = None) -> str:
     if done.stderr.strip():
         print(done.stderr.rstrip(), file=sys.stderr)
     return done.stdout
+
+
+def get_complaint(command: list[str], text: str, seconds: float = 20) -> str:
+    """What a tool that fails writes to standard error in that time: to write a module that is broken may have no end."""
+    tool = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        return tool.communicate(text, timeout=seconds)[1]
+    except subprocess.TimeoutExpired:
+        os.killpg(tool.pid, signal.SIGKILL)  # a wheel's tool has a process of its own below
+        return tool.communicate()[1]

@@ -27,8 +27,8 @@ class Function(nn.Module):
         super().__init__()
         self.function = function
 
-    def forward(self, x):
-        return self.function(x)
+    def forward(self, x, *more):
+        return self.function(x, *more)
 
 
 class Scaled(nn.Module):
@@ -189,6 +189,44 @@ def check_complex():
     assert torch.allclose(model.run(x), module(x), atol=1e-6)
 
 
+class Bags(nn.Module):
+    def __init__(self, **kwargs):
+        super().__init__()
+        self.table = nn.EmbeddingBag(10, 4, **kwargs)
+
+    def forward(self, *args):
+        return self.table(*args)
+
+
+def check_bags():
+    rows, line = torch.tensor([[4, 1, 4, 9, 0], [4, 4, 4, 4, 4], [2, 3, 5, 7, 8]]), torch.tensor([4, 1, 4, 9, 0, 4, 4, 2, 8])
+    begins, factors = torch.tensor([0, 2, 2, 5, 7]), torch.randn(3, 5)
+    for kwargs, args in [
+        ({}, (rows,)), ({"mode": "mean", "padding_idx": 4}, (rows,)), ({"mode": "max", "padding_idx": 4}, (rows,)), ({"mode": "sum"}, (rows, None, factors)),
+        ({"mode": "mean", "padding_idx": 4}, (line, begins)), ({"mode": "max", "padding_idx": -6}, (line, begins)),
+        ({"mode": "sum", "include_last_offset": True}, (line, torch.tensor([0, 2, 2, 9]))),
+    ]:  # fmt: skip
+        module = Bags(**kwargs)
+        found = shardkit.import_torch(module, *args, shardings={"table.weight": ("data", "model")}, **BOTH).run(*args)
+        assert torch.allclose(found, module(*args), atol=1e-6), (kwargs, found, module(*args))
+
+
+def check_integers():
+    x, n = torch.tensor([[-3, -2, -1, 0], [1, 2, 3, 1 << 40]]), torch.tensor([[-1, 0, 41, 7], [-5, 62, 3, 2]])
+    module = Function(lambda x, n: (x**3, x**n, 2 ** n.clamp(0), x.put(torch.tensor([1, -1]), torch.tensor([70, 80])), torch.angle(x)))
+    found = shardkit.import_torch(module, x, n, shardings={"x": ("data", "model")}, **BOTH).run()
+    for a, b in zip(found, module(x, n), strict=True):
+        assert a.dtype == b.dtype and torch.equal(a, b), (a, b)
+
+
+def check_windows():
+    x = torch.randn(2, 4, 7, 7)
+    for sizes in ((6, 5), (3, 7), 2):
+        module = Function(lambda x: nn.functional.adaptive_max_pool2d(x, sizes, return_indices=True))
+        found = shardkit.import_torch(module, x, shardings={"x": ("data", "model")}, **BOTH).run()
+        assert all(torch.equal(a, b) for a, b in zip(found, module(x), strict=True)), sizes
+
+
 def written_in(path):
     """A module that has no lowering, in line 3 of a file."""
     scope = {"torch": torch}
@@ -222,12 +260,13 @@ ERRORS = [
     (lambda: shardkit.import_torch(MODULE, X, axis="z", plan={"0": ColwiseParallel()}, **BOTH), r"the plan is on axis z, expected one of: data=2, model=2"),
     (lambda: shardkit.import_torch(MODULE, X, mesh={"data": 0}), r"axis data of the mesh has size 0, expected a positive number"),
     (lambda: shardkit.import_torch(Svd(), X), r"test_torch\.py:\d+: error: aten\._linalg_svd has no lowering to linalg"),
+    (lambda: shardkit.import_torch(Function(torch.linalg.inv), X @ X.T), r"test_torch\.py:\d+: error: aten\._linalg_check_errors has no lowering to linalg"),
     (lambda: shardkit.import_torch(written_in("/models/torch/net.py"), X), r"^/models/torch/net\.py:3: error: aten\._linalg_svd"),
 ]
 
 
 def main():
-    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_experts, check_scaled, check_bfloat16, check_complex]
+    checks = [check_placements, check_styles, check_embedding, check_leftovers, check_experts, check_scaled, check_bfloat16, check_complex, check_bags, check_integers, check_windows]
     failed = 0
     for check in checks:
         try:

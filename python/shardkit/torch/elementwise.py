@@ -89,7 +89,40 @@ def reciprocal(x: Any) -> Any:
     return torch.full([], 1, dtype=x.dtype) / x
 
 
+def angle(x: Any) -> Any:
+    """Of real numbers."""
+    if x.is_complex():
+        return NotImplemented
+    x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
+    return torch.where(x != x, x, torch.where(x < 0, math.pi, 0.0).to(x.dtype))
+
+
+def polar(size: Any, angle: Any) -> Any:
+    return torch.complex(size * torch.cos(angle), size * torch.sin(angle))
+
+
+def pow_of_integers(x: Any, exponent: Any) -> Any:
+    """By squares: of negative exponents 0 but of 1 and -1, and modulo the range of the type, as PyTorch has it."""
+    if not isinstance(x, torch.Tensor):
+        x = torch.full(exponent.shape, x, dtype=torch.result_type(exponent, x))
+    if x.is_floating_point() or x.is_complex():
+        return NotImplemented
+    is_odd = (exponent & 1) != 0
+    result, power, rest = torch.ones_like(x), x, exponent
+    for _ in range(torch.iinfo(exponent.dtype).bits - 1):
+        result = torch.where((rest & 1) != 0, result * power, result)
+        power, rest = power * power, rest >> 1
+    inverse = torch.where(x == 1, 1, torch.where(x == -1, torch.where(is_odd, -1, 1), 0))
+    return torch.where(exponent < 0, inverse, result)
+
+
 def pow(x: Any, exponent: float) -> Any:
+    if not x.is_floating_point() and not x.is_complex() and isinstance(exponent, int) and 0 <= exponent:
+        x = x.to(torch.result_type(x, exponent))
+        result = torch.ones_like(x)
+        for bit in bin(exponent)[2:]:
+            result = result * result * (x if bit == "1" else 1)
+        return result
     if not x.is_floating_point() or exponent not in (0.5, -0.5):
         return NotImplemented
     return torch.sqrt(x) if exponent > 0 else torch.rsqrt(x)

@@ -18,9 +18,26 @@ def rewrite_graph(program: Any) -> None:
             continue
         if node.target is aten.view.default:
             node.target = aten.reshape.default
+        elif node.target is aten.embedding_bag.padding_idx:
+            _tell_bags(node)
         elif packet(node.target) in ("aten.scatter", "aten.scatter_add", "aten.scatter_reduce") and node.args[1] < 0:
             rank = node.args[0].meta["val"].dim()
             node.args = (node.args[0], node.args[1] % max(rank, 1), *node.args[2:])
+
+
+def _tell_bags(node: Any) -> None:
+    """Bags of one size, which torch.nn.functional.embedding_bag makes of indices of two dims, are the rows of these again."""
+    begins = node.args[2]
+    if packet(begins.target) != "aten.arange" or len(begins.args) != 3:
+        return
+    first, end, size = begins.args
+    if first != 0 or not size or end % size or node.args[1].meta["val"].shape[0] != end:
+        return
+    with node.graph.inserting_before(node):
+        shape = [end // size, size]
+        rows = node.graph.call_function(torch.ops.aten.reshape.default, (node.args[1], shape))
+    rows.meta = {**node.meta, "val": node.args[1].meta["val"].reshape(shape)}
+    node.args = (node.args[0], rows, *node.args[2:])
 
 
 def mend_graph(program: Any) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from typing import Any, Sequence
 
 import torch
 from torch_mlir import fx
 
 from ..errors import ShardKitError, is_users
-from ..tools import find_torch_mlir_opt, run_tool
+from ..tools import find_torch_mlir_opt, get_complaint, run_tool
 from . import complex_numbers, decompositions, graph
 
 _LOWERING = [
@@ -58,6 +57,9 @@ def _lower_graph(program: Any, table: decompositions.Table) -> str:
         if complex_numbers.has_complex(program):
             table = complex_numbers.by_parts(table)
         program = program.run_decompositions(table)
+        for node in program.graph.nodes:
+            if str(node.target) == "with_effects":  # it stops the program where a value is not as it has to be
+                raise ShardKitError(f"{_place(node)}error: {graph.packet(node.args[1])} has no lowering to linalg, expected ops that have one")
         if any(spec.kind.name != "USER_OUTPUT" for spec in program.graph_signature.output_specs):
             raise ShardKitError(
                 "error: the module changes its buffers or arguments while it runs, expected none that it changes: call module.eval(), "
@@ -88,8 +90,8 @@ def _describe_failure(message: str, text: str) -> _NotLowered:
     found = re.search(r'name = "torch\.(\w+\.[\w.]+)"|torch\.((?:aten|prims)\.[\w.]+)', message)
     ops, place = [found[1] or found[2]] if found else [], message
     if not found:  # it names what is left of an op: its constants
-        done = subprocess.run([find_torch_mlir_opt(), *_LOWERING, "--mlir-print-ir-after-failure"], input=text, capture_output=True, text=True)
-        left = re.findall(r'= "torch\.((?:aten|prims)\.[\w.]+)"\(.*', done.stderr)
+        broken = get_complaint([find_torch_mlir_opt(), *_LOWERING, "--mlir-print-ir-after-failure"], text)
+        left = re.findall(r'= "torch\.((?:aten|prims)\.[\w.]+)"\(.*', broken)
         ops = list(dict.fromkeys(left))
     lines = re.findall(r'"?([^"()\n\s]+\.py)"?:(\d+)', place)
     own = [line for line in lines if is_users(line[0])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Sequence
 
 import torch
@@ -31,6 +32,39 @@ def index_put(x: Any, indices: Sequence[Any], values: Any, accumulate: bool = Fa
     values = values.reshape(values.shape[1:]) if values.dim() == rest + 1 else values
     mask = mask.reshape([*mask.shape, *[1] * rest])
     return torch.where(mask, x + values if accumulate else values, x)
+
+
+def embedding_bag(
+    weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = 0, sparse: bool = False,
+    per_sample_weights: Any = None, include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Any:  # fmt: skip
+    """Sums, means or maxima (0, 1, 2) of rows in bags, which begin at `offsets`, or are the rows of `indices` where these have two
+    dims."""
+    rows = torch.nn.functional.embedding(indices, weight)
+    kept = torch.ones(indices.shape, dtype=torch.bool) if padding_idx is None else indices != padding_idx % weight.shape[0]
+    rows = torch.where(kept.unsqueeze(-1), rows, -math.inf if mode == 2 else 0)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape(indices.shape).unsqueeze(-1)
+    if indices.dim() == 2:
+        count = kept.sum(1)
+        result = rows.amax(1) if mode == 2 and indices.shape[1] else rows.sum(1)
+    else:
+        offsets = offsets[:-1] if include_last_offset else offsets
+        bags = (torch.arange(indices.shape[0]).unsqueeze(1) >= offsets).sum(1) - 1
+        count = torch.zeros(offsets.shape, dtype=torch.int64).index_add(0, bags, kept.to(torch.int64))
+        empty = torch.zeros([offsets.shape[0], weight.shape[1]], dtype=weight.dtype)
+        result = empty.index_reduce(0, bags, rows, "amax", include_self=False) if mode == 2 else empty.index_add(0, bags, rows)
+    count = count.unsqueeze(-1)
+    if mode == 1:
+        result = result / torch.where(count == 0, 1, count).to(result.dtype)
+    if mode == 2:
+        result = torch.where(count == 0, 0, result)
+    none = torch.zeros([0], dtype=torch.int64)
+    return result, none, none, none
+
+
+def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    return x.reshape([-1]).index_put([index.reshape([-1])], source.reshape([-1]), accumulate).reshape(x.shape)
 
 
 def scatter_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:

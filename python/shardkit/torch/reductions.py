@@ -23,6 +23,26 @@ def only_place(x: Any, *_: Any) -> Any:
     return torch.zeros((), dtype=torch.int64) if x.dim() == 0 else NotImplemented
 
 
+def adaptive_max_pool2d(x: Any, sizes: Sequence[int]) -> Any:
+    """Windows of several sizes, one by one; torch-mlir takes them all for those of one size."""
+    height, width = x.shape[-2:]
+    if height % sizes[0] == 0 and width % sizes[1] == 0:
+        return NotImplemented
+
+    def windows(size: int, count: int) -> list[tuple[int, int]]:
+        return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+
+    values, places = [], []
+    for top, bottom in windows(height, sizes[0]):
+        for left, right in windows(width, sizes[1]):
+            window = x[..., top:bottom, left:right].flatten(-2)
+            place = window.argmax(-1)
+            values.append(window.amax(-1))
+            places.append((top + torch.div(place, right - left, rounding_mode="floor")) * width + left + place % (right - left))
+    shape = [*x.shape[:-2], *sizes]
+    return torch.stack(values, -1).reshape(shape), torch.stack(places, -1).reshape(shape)
+
+
 def variance(name: str) -> Callable[..., Any]:
     """Of var and std: what is divided by is no less than 0."""
 
