@@ -43,6 +43,8 @@ def by_parts(table: Table) -> Table:
         op: _where_complex(either(table.get(op), made), table.get(op)) for op, made in known.items() if packet(op) not in MOVES
     }
     found |= {op: made for op, made in known.items() if str(op).startswith(_TRANSFORMS)}
+    for name, forward in (("ihfft", torch.fft.rfft), ("ihfft2", torch.fft.rfft2), ("ihfftn", torch.fft.rfftn)):
+        found[getattr(aten, f"fft_{name}").default] = _conjugate_of(forward)
     transforms: Table = {prims.fft_c2c.default: _fft_c2c, prims.fft_r2c.default: _fft_r2c, prims.fft_c2r.default: _fft_c2r}
     found |= transforms
     for op in COMPLEX_OPS_TABLE:
@@ -81,6 +83,18 @@ def _of_prim(op: Any, name: str) -> Callable[..., Any]:
     if name == "var":
         return lambda x, dims, correction=1.0: op.correction(x, dims, correction=correction)
     return lambda *args, **kwargs: op(*args, **kwargs)
+
+
+def _conjugate_of(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """The inverse transform of what has the conjugate of place n - k at place k: the other one's conjugates, divided by the size."""
+
+    def function(x: Any, *args: Any, norm: str | None = None) -> Any:
+        if len(args) > 2:
+            args, norm = args[:2], args[2]
+        y = forward(x, *args, norm={None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm))
+        return torch.complex(y.real, -y.imag)
+
+    return function
 
 
 def _creation(op: Any, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:

@@ -64,6 +64,8 @@ def embedding_bag(
 
 
 def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    if not index.numel():
+        return x.clone()
     return x.reshape([-1]).index_put([index.reshape([-1])], source.reshape([-1]), accumulate).reshape(x.shape)
 
 
