@@ -108,7 +108,11 @@ expandSlice(OpBuilder &b, tensor::ExtractSliceOp op,
   Location loc = op.getLoc();
   RankedTensorType type = op.getType();
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  SmallVector<OpFoldResult> sizes;
+  for (unsigned d = 0; d < dropped.size(); ++d)
+    if (!dropped.test(d))
+      sizes.push_back(op.getMixedSizes()[d]);
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, type.getElementType());
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
   return linalg::GenericOp::create(
              b, loc, TypeRange{type}, ValueRange{}, ValueRange{empty},

@@ -199,7 +199,7 @@ Value Windows::createMasked(OpBuilder &b, Location loc, Value value, ArrayRef<Cu
   Value zero = makeConstant(b, loc, 0);
   auto type = cast<RankedTensorType>(value.getType());
   AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, value), type.getElementType());
   auto masked = createElementwise(
       b, loc, value, {identity, identity}, empty, [&](OpBuilder &inner, Location loc, ValueRange args) {
         Value kept = args[0];
@@ -422,7 +422,7 @@ Value Windows::lowerConcat(Operation *op, unsigned dim, const Plan &plan, const 
     ends.push_back(makeConstant(b, loc, end));
   }
   auto type = cast<RankedTensorType>(parts.front().getType());
-  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, parts.front()), type.getElementType());
   SmallVector<AffineMap> maps(parts.size() + 1, b.getMultiDimIdentityMap(type.getRank()));
   return createElementwise(b, loc, parts, maps, empty,
                            [&](OpBuilder &inner, Location loc, ValueRange args) {
