@@ -373,7 +373,7 @@ Value Windows::lowerInsert(tensor::InsertSliceOp op, const Plan &plan, const Val
       sizes[d] = b.getIndexAttr(type.getDimSize(d));
     }
     isAll &= getConstantIntValue(sizes[d]) == type.getDimSize(d) && getConstantIntValue(offsets[d]) == 0;
-    part.push_back(*getConstantIntValue(sizes[d]));
+    part.push_back(getConstantIntValue(sizes[d]).value_or(ShapedType::kDynamic));
   }
   Value written = op.getDest();
   if (!isAll)

@@ -26,6 +26,7 @@ from random_calls import CallSteps
 from random_complex import ComplexSteps
 from random_elements import ElementSteps
 from random_named import NamedSteps
+from random_places import PlaceSteps
 from random_regions import RegionSteps
 from random_scalars import ScalarSteps
 from random_tosa import TosaSteps
@@ -63,7 +64,7 @@ class Skip(Exception):
     """This step has nothing to work on, or would leave the exact range."""
 
 
-class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, RegionSteps,
+class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, RegionSteps,
                ScalarSteps, TosaSteps):
     def __init__(self, rng, name, uneven=False, views=False, tied=False):
         self.rng, self.name, self.uneven = rng, name, uneven
@@ -669,8 +670,8 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, RegionSteps,
             "reduce": 3, "einsum": 4, "matmul": 2, "two_results": 1, "index": 2, "capture": 2, "window": 1,
             "collapse": 2, "expand": 2, "extract_slice": 1, "insert_slice": 1, "pad": 1, "concat": 1, "clamp": 1},
         "complex": ComplexSteps.MORE_STEPS, "elements": ElementSteps.MORE_STEPS, "regions": {**RegionSteps.MORE_STEPS, **CallSteps.MORE_STEPS},
-        "named": NamedSteps.MORE_STEPS, "scalars": ScalarSteps.MORE_STEPS, "tosa": TosaSteps.MORE_STEPS}
-    FLAVOURS = ["", "basic", "complex", "elements", "named", "regions", "scalars", "tosa", "tosa"]
+        "named": NamedSteps.MORE_STEPS, "places": PlaceSteps.MORE_STEPS, "scalars": ScalarSteps.MORE_STEPS, "tosa": TosaSteps.MORE_STEPS}
+    FLAVOURS = ["", "basic", "complex", "elements", "named", "places", "regions", "scalars", "tosa", "tosa"]
     # What tosa computes with.
     TOSA_ELEMENTS = ["i8", "i8", "i16", "i32", "i32", "f16", "bf16", "f32", "f32"]
 

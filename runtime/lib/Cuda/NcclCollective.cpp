@@ -115,12 +115,12 @@ int64_t placeIn(const Piece &piece, int from) {
 
 } // namespace
 
-NcclOperation NcclRank::Impl::choose(CollectivePlan &plan, int64_t count) {
+NcclOperation NcclRank::Impl::choose(CollectivePlan &plan) {
   const CollectiveInfo &info = plan.info();
   const std::vector<int> &members = plan.participants(rank);
   const int size = int(members.size());
   NcclOperation operation{Kind::Exchange, moved(info.dtype).type};
-  if (count == 0 || plan.isEmpty()) {
+  if (plan.isEmpty()) {
     operation.kind = Kind::Nothing;
     return operation;
   }
@@ -140,13 +140,13 @@ NcclOperation NcclRank::Impl::choose(CollectivePlan &plan, int64_t count) {
           return operation;
         reads[size_t(m)].add(plan, piece);
       }
-    if (plan.isSame() || (count == 1 && allSame())) {
+    if (plan.isSame() || allSame()) {
       operation = {Kind::AllReduce, types->first, types->second, 0, !plan.isSame()};
       return operation;
     }
     bool isInPlace = true;
     for (int m = 0; m < size; ++m) {
-      if (count != 1 || reads[size_t(m)].elements != reads[0].elements)
+      if (reads[size_t(m)].elements != reads[0].elements)
         return operation;
       auto pieces = piecesFrom(plan, members[size_t(m)], 0);
       isInPlace &= isRun(plan, pieces, source) && isRun(plan, pieces, destination) &&
@@ -154,8 +154,6 @@ NcclOperation NcclRank::Impl::choose(CollectivePlan &plan, int64_t count) {
     }
     return {Kind::ReduceScatter, types->first, types->second, 0, !isInPlace};
   }
-  if (count != 1)
-    return operation;
   // What each member sends to all: the same to each, or not.
   int senders = 0, root = -1;
   bool isInPlace = true;
@@ -209,13 +207,13 @@ Status NcclRank::Impl::freeScratch() {
 
 Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm) {
   auto known = operationOf.find(&plan);
-  if (known == operationOf.end() || count != 1)
-    known = operationOf.insert_or_assign(&plan, choose(plan, count)).first;
+  if (known == operationOf.end())
+    known = operationOf.emplace(&plan, choose(plan)).first;
   const NcclOperation operation = known->second;
-  if (count != 1)
-    operationOf.erase(known);
-  if (operation.kind == Kind::Nothing)
+  if (operation.kind == Kind::Nothing || count == 0)
     return {};
+  // NCCL has items of one member side by side.
+  const bool isPacked = operation.isPacked || (operation.kind != Kind::AllReduce && count != 1);
   const CollectiveInfo &info = plan.info();
   const std::vector<int> &members = plan.participants(rank);
   const int size = int(members.size()), self = plan.group(rank).indexOf(rank);
@@ -223,84 +221,86 @@ Status NcclRank::Impl::perform(CollectivePlan &plan, int64_t count, const void *
   const int64_t each = moved(info.dtype).perElement;
   const CUstream stream = device.impl().communication;
   Mover &mover = device.mover();
-  const Mover::Loop one{1, 0, 0};
   const char *input = static_cast<const char *>(in);
   char *output = static_cast<char *>(out);
   if (plan.isPadded() && out) // A transfer gives some ranks nothing.
     mover.zero(out, count * info.outElements * bytes);
-  auto pack = [&](const Piece &piece, char *to) {
-    mover.copy(bytes, {input + piece.source * bytes, nullptr}, to, loopsOf(plan, piece, source, packed, one));
+  // Of all items, each of which has `elements` packed ones.
+  auto pack = [&](const Piece &piece, char *to, int64_t elements) {
+    mover.copy(bytes, {input + piece.source * bytes, nullptr}, to,
+               loopsOf(plan, piece, source, packed, {count, info.inElements, elements}));
   };
-  auto unpack = [&](const Piece &piece, const char *from) {
+  auto unpack = [&](const Piece &piece, const char *from, int64_t elements) {
     mover.copy(bytes, {from, nullptr}, output + piece.destination * bytes,
-               loopsOf(plan, piece, packed, destination, one));
+               loopsOf(plan, piece, packed, destination, {count, elements, info.outElements}));
   };
   auto finish = [&](ncclResult_t result, const char *what) -> Status {
     SK_RETURN_IF_ERROR(call(result, what, comm));
     return settle(comm, what);
   };
   const std::vector<Piece> &mine = plan.pieces(rank);
-  int64_t elements = 0; // Of what one member gives to one.
+  int64_t elements = 0; // Of what this one gets, of one item.
   for (const Piece &piece : mine)
     elements += plan.elementsOf(piece);
   auto body = [&]() -> Status {
     switch (operation.kind) {
     case Kind::AllReduce: {
-      if (!operation.isPacked)
+      if (!isPacked)
         return finish(
-            api.ncclAllReduce(in, out, size_t(elements * count), operation.dtype, operation.operation, comm, stream),
+            api.ncclAllReduce(in, out, size_t(count * elements), operation.dtype, operation.operation, comm, stream),
             "ncclAllReduce");
-      SK_ASSIGN_OR_RETURN(char *buffer, scratch(elements * bytes));
+      SK_ASSIGN_OR_RETURN(char *buffer, scratch(count * elements * bytes));
       for (const Piece &piece : mine)
-        pack(piece, buffer + piece.packed[0] * bytes);
-      SK_RETURN_IF_ERROR(finish(
-          api.ncclAllReduce(buffer, buffer, size_t(elements), operation.dtype, operation.operation, comm, stream),
-          "ncclAllReduce"));
+        pack(piece, buffer + piece.packed[0] * bytes, elements);
+      SK_RETURN_IF_ERROR(finish(api.ncclAllReduce(buffer, buffer, size_t(count * elements), operation.dtype,
+                                                  operation.operation, comm, stream),
+                                "ncclAllReduce"));
       for (const Piece &piece : mine)
-        unpack(piece, buffer + piece.packed[0] * bytes);
+        unpack(piece, buffer + piece.packed[0] * bytes, elements);
       return {};
     }
     case Kind::ReduceScatter: {
-      if (!operation.isPacked)
+      if (!isPacked)
         return finish(
             api.ncclReduceScatter(in, out, size_t(elements), operation.dtype, operation.operation, comm, stream),
             "ncclReduceScatter");
-      SK_ASSIGN_OR_RETURN(char *sent, scratch(size * elements * bytes));
-      SK_ASSIGN_OR_RETURN(char *received, scratch(elements * bytes));
+      SK_ASSIGN_OR_RETURN(char *sent, scratch(size * count * elements * bytes));
+      SK_ASSIGN_OR_RETURN(char *received, scratch(count * elements * bytes));
       for (int m = 0; m < size; ++m)
         for (const Piece &piece : plan.pieces(members[size_t(m)]))
-          pack(piece, sent + (m * elements + piece.packed[0]) * bytes);
-      SK_RETURN_IF_ERROR(finish(
-          api.ncclReduceScatter(sent, received, size_t(elements), operation.dtype, operation.operation, comm, stream),
-          "ncclReduceScatter"));
+          pack(piece, sent + (m * count * elements + piece.packed[0]) * bytes, elements);
+      SK_RETURN_IF_ERROR(finish(api.ncclReduceScatter(sent, received, size_t(count * elements), operation.dtype,
+                                                      operation.operation, comm, stream),
+                                "ncclReduceScatter"));
       for (const Piece &piece : mine)
-        unpack(piece, received + piece.packed[0] * bytes);
+        unpack(piece, received + piece.packed[0] * bytes, elements);
       return {};
     }
     case Kind::AllGather: {
       const int64_t part = elements / size;
-      if (!operation.isPacked)
+      if (!isPacked)
         return finish(api.ncclAllGather(in, out, size_t(part * each), operation.dtype, comm, stream), "ncclAllGather");
-      SK_ASSIGN_OR_RETURN(char *sent, scratch(part * bytes));
-      SK_ASSIGN_OR_RETURN(char *received, scratch(elements * bytes));
+      SK_ASSIGN_OR_RETURN(char *sent, scratch(count * part * bytes));
+      SK_ASSIGN_OR_RETURN(char *received, scratch(count * elements * bytes));
       for (const Piece *piece : piecesFrom(plan, rank, self))
-        pack(*piece, sent + piece->packed[0] * bytes);
-      SK_RETURN_IF_ERROR(finish(api.ncclAllGather(sent, received, size_t(part * each), operation.dtype, comm, stream),
-                                "ncclAllGather"));
+        pack(*piece, sent + piece->packed[0] * bytes, part);
+      SK_RETURN_IF_ERROR(
+          finish(api.ncclAllGather(sent, received, size_t(count * part * each), operation.dtype, comm, stream),
+                 "ncclAllGather"));
       for (const Piece &piece : mine)
-        unpack(piece, received + (piece.sources[0] * part + piece.packed[0]) * bytes);
+        unpack(piece, received + (piece.sources[0] * count * part + piece.packed[0]) * bytes, part);
       return {};
     }
     case Kind::Broadcast: {
-      SK_ASSIGN_OR_RETURN(char *buffer, scratch(elements * bytes));
+      SK_ASSIGN_OR_RETURN(char *buffer, scratch(count * elements * bytes));
       if (self == operation.root)
         for (const Piece &piece : mine)
-          pack(piece, buffer + piece.packed[0] * bytes);
-      SK_RETURN_IF_ERROR(finish(
-          api.ncclBroadcast(buffer, buffer, size_t(elements * each), operation.dtype, operation.root, comm, stream),
-          "ncclBroadcast"));
+          pack(piece, buffer + piece.packed[0] * bytes, elements);
+      SK_RETURN_IF_ERROR(finish(api.ncclBroadcast(buffer, buffer, size_t(count * elements * each), operation.dtype,
+                                                  operation.root, comm, stream),
+                                "ncclBroadcast"));
       for (const Piece &piece : mine)
-        unpack(piece, buffer + piece.packed[0] * bytes);
+        unpack(piece, buffer + piece.packed[0] * bytes, elements);
       return {};
     }
     default:

@@ -17,7 +17,7 @@ struct NcclOperation {
   enum class Kind { Nothing, AllReduce, AllGather, ReduceScatter, Broadcast, Exchange } kind;
   int dtype = 0, operation = 0; ///< NCCL's.
   int root = 0;                 ///< Of a broadcast, in the group.
-  bool isPacked = false;        ///< Of gather, scatter: pieces are not where NCCL wants them.
+  bool isPacked = false;        ///< Pieces of an item are not where NCCL wants them.
 };
 
 struct NcclRank::Impl {
@@ -29,7 +29,7 @@ struct NcclRank::Impl {
   /// Polls a communicator that does not block.
   Status settle(ncclComm_t comm, const std::string &what);
   Status call(ncclResult_t result, const std::string &what, ncclComm_t comm) { return api.check(result, what, comm); }
-  NcclOperation choose(CollectivePlan &plan, int64_t count);
+  NcclOperation choose(CollectivePlan &plan);
   Status perform(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm);
   Status exchange(CollectivePlan &plan, int64_t count, const void *in, void *out, ncclComm_t comm, int dtype);
   Expected<char *> scratch(int64_t bytes);
