@@ -12,6 +12,7 @@
 #include "shardkit/Partition/IndexRebase.h"
 #include "shardkit/Partition/ReshardLowering.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Propagation/InlineCalls.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -261,7 +262,7 @@ private:
       addHelpers(cut.load, work, helpers);
     }
     OpPassManager inlining(ModuleOp::getOperationName());
-    inlining.addPass(createInlinerPass());
+    addInliner(inlining);
     inlining.addPass(createSymbolDCEPass());
     inlining.addPass(createCSEPass());
     if (failed(runPipeline(inlining, work)))

@@ -1,10 +1,14 @@
 //===- InlineCalls.cpp - Calls go before layouts come ---------------------===//
 
+#include "shardkit/Propagation/InlineCalls.h"
 #include "shardkit/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Inliner.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace mlir::spmd {
@@ -16,6 +20,54 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
+
+/// As MLIR's, but that ops of affine go anywhere.
+struct AnywhereInterface : InlinerInterface {
+  using InlinerInterface::InlinerInterface;
+  using InlinerInterface::isLegalToInline;
+  bool isLegalToInline(Operation *op, Region *region, bool wouldBeCloned, IRMapping &mapping) const override {
+    return isa_and_present<affine::AffineDialect>(op->getDialect()) ||
+           InlinerInterface::isLegalToInline(op, region, wouldBeCloned, mapping);
+  }
+};
+
+struct InlineNestedCallsPass : PassWrapper<InlineNestedCallsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InlineNestedCallsPass)
+
+  StringRef getArgument() const override { return "spmd-inline-nested-calls"; }
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    AnywhereInterface interface(&getContext());
+    llvm::DenseMap<Operation *, bool> isDone; // not while its callees are under way
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      visit(func, symbols, interface, isDone);
+  }
+
+private:
+  /// Callees first, so that what comes in has no calls left but recursive ones.
+  static void visit(func::FuncOp func, SymbolTable &symbols, AnywhereInterface &interface,
+                    llvm::DenseMap<Operation *, bool> &isDone) {
+    if (!isDone.try_emplace(func, false).second)
+      return;
+    SmallVector<func::CallOp> calls;
+    func.walk([&](func::CallOp call) {
+      if (!isa<func::FuncOp>(call->getParentOp()))
+        calls.push_back(call);
+    });
+    InlinerConfig config;
+    for (func::CallOp call : calls) {
+      auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+      if (!callee || callee.isExternal() || !callee.isPrivate())
+        continue;
+      visit(callee, symbols, interface, isDone);
+      if (isDone.lookup(callee) &&
+          succeeded(inlineCall(interface, config.getCloneCallback(), call, callee, &callee.getBody())))
+        call.erase();
+    }
+    isDone[func] = true;
+  }
+};
 
 struct InlineCallsPass : public spmd::impl::SPMDInlineCallsPassBase<InlineCallsPass> {
   using Base::Base;
@@ -46,10 +98,15 @@ struct InlineCallsPass : public spmd::impl::SPMDInlineCallsPassBase<InlineCallsP
 private:
   static OpPassManager pipeline() {
     OpPassManager passes(ModuleOp::getOperationName());
-    passes.addPass(createInlinerPass());
+    addInliner(passes);
     passes.addPass(createSymbolDCEPass());
     return passes;
   }
 };
 
 } // namespace
+
+void spmd::addInliner(OpPassManager &passes, bool simplifies) {
+  passes.addPass(simplifies ? createInlinerPass() : createInlinerPass({}, [](OpPassManager &) {}));
+  passes.addPass(std::make_unique<InlineNestedCallsPass>());
+}

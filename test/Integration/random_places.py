@@ -7,7 +7,6 @@ class PlaceSteps:
     def some_place(self, limit):
         """A number from 0 to `limit` that is known at run time only."""
         rng = self.rng
-        self.require(self.depth == 0)  # upstream does not inline ops of affine into loops
         if self.element in ("i32", "i64") and self.values and rng.random() < 0.3:
             name, shape, _ = self.pick()
             spot = ", ".join(self.index(rng.randrange(n)) for n in shape)
@@ -126,7 +125,7 @@ class PlaceSteps:
         name, shape, bound = self.need(lambda v: len(v[1]) >= 2)
         d, e = rng.sample(range(len(shape)), 2)
         n = min(shape[d], shape[e])
-        self.require(self.depth == 0 and n > 1 and self.fits(bound << n))
+        self.require(n > 1 and self.fits(bound << n))
         low, high, one = self.index(0), self.index(n), self.index(1)
         r, i, carried, t = self.fresh(), self.fresh(), self.fresh(), self.tensor(shape)
 

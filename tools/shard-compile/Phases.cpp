@@ -3,6 +3,7 @@
 #include "Phases.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Propagation/InlineCalls.h"
 #include "shardkit/Report/Report.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,7 +53,7 @@ LogicalResult spmd::specializeShapes(ModuleOp module, ArrayRef<std::string> shap
     return success();
   PassManager pm(module.getContext());
   pm.addPass(createSPMDPinShardingsPass());
-  pm.addPass(createInlinerPass());
+  addInliner(pm);
   pm.addPass(createSymbolDCEPass());
   SPMDSpecializeShapesPassOptions options;
   llvm::append_range(options.shapes, shapes);

@@ -4,6 +4,7 @@
 #include "Describe.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Pipeline/ScheduleProgram.h"
+#include "shardkit/Propagation/InlineCalls.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "shardkit/Target/Cuda/Passes.h"
 #include "shardkit/Target/Program.h"
@@ -42,7 +43,7 @@ static FailureOr<OwningOpRef<ModuleOp>> cloneInlined(ModuleOp module) {
   PassManager pm(module.getContext());
   pm.enableVerifier(false);
   if (calls)
-    pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+    addInliner(pm, /*simplifies=*/false);
   pm.addPass(createSymbolDCEPass());
   if (failed(pm.run(*copy)))
     return failure();
