@@ -3,7 +3,8 @@
 import random
 
 import numpy as np
-from shardkit import ShardKitError, gspmd
+from shardkit import ShardKitError
+from shardkit.stablehlo import gspmd
 
 
 def owners(tiles, ids):
