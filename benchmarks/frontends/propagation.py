@@ -29,7 +29,7 @@ import shardkit  # noqa: E402
 from compare import make_mesh  # noqa: E402
 from jaxlib.mlir import ir, passmanager  # noqa: E402
 from models import MODELS, STYLES, build  # noqa: E402
-from shardkit import stablehlo  # noqa: E402
+from shardkit.stablehlo import frontend as stablehlo  # noqa: E402
 from shardkit.tools import find_tool, run_tool  # noqa: E402
 
 
