@@ -8,8 +8,8 @@ class OpPassManager;
 
 namespace spmd {
 
-/// MLIR's inliner, and what it leaves: where a body has ops of affine it takes a call in a loop or a branch for one that
-/// stays, since they could no longer be analysed there. They compute the same, and private functions go.
+/// MLIR's inliner, and what it leaves: where a body has ops of affine it takes a call in a loop or a branch for one
+/// that stays, since they could no longer be analysed there. They compute the same, and private functions go.
 /// `simplifies`: callees are canonicalized first.
 void addInliner(OpPassManager &passes, bool simplifies = true);
 
