@@ -156,27 +156,29 @@ Value Windows::createPadded(OpBuilder &b, Location loc, const Padded &padded, Ar
     }
     if (window) {
       windows.push_back(*window);
-      windows.back().window.offset -= padded.low[d];
+      windows.back().window.offset -= *getConstantIntValue(padded.low[d]);
       continue;
     }
-    low[d] = b.getIndexAttr(padded.low[d]);
-    high[d] = b.getIndexAttr(padded.high[d]);
-    padsOthers |= padded.low[d] != 0 || padded.high[d] != 0;
+    low[d] = padded.low[d];
+    high[d] = padded.high[d];
+    padsOthers |= !isZeroInteger(low[d]) || !isZeroInteger(high[d]);
   }
   Value value = createFetch(b, loc, padded.source, padded.sourceSharding, padded.sourceType, windows);
   if (padsOthers) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
     for (unsigned d = 0; d < rank; ++d)
-      shape[d] += *getConstantIntValue(low[d]) + *getConstantIntValue(high[d]);
+      if (!isZeroInteger(low[d]) || !isZeroInteger(high[d])) // it is whole
+        shape[d] = padded.resultType.getDimSize(d);
     value = tensor::PadOp::create(b, loc, type.clone(shape), value, low, high, padded.padding);
     made.push_back(value.getDefiningOp());
   }
   // Lanes beyond the source are zero already.
   if (isZero(padded.padding))
     return value;
-  llvm::erase_if(windows,
-                 [&](const CutWindow &window) { return padded.low[window.dim] == 0 && padded.high[window.dim] == 0; });
+  llvm::erase_if(windows, [&](const CutWindow &window) {
+    return isZeroInteger(padded.low[window.dim]) && isZeroInteger(padded.high[window.dim]);
+  });
   return createMasked(b, loc, value, windows, padded.sourceType, padded.padding);
 }
 
@@ -237,11 +239,12 @@ static int64_t getChunk(const ShardingRule &rule, int32_t f, ArrayRef<DimEntry> 
 
 /// What a padding op says: per dim how much before and behind, and the value, which is
 /// made anew where it stands in the body or is an element.
-static Value readPadding(OpBuilder &b, Operation *op, SmallVectorImpl<int64_t> &low, SmallVectorImpl<int64_t> &high) {
+static Value readPadding(OpBuilder &b, Operation *op, SmallVectorImpl<OpFoldResult> &low,
+                         SmallVectorImpl<OpFoldResult> &high) {
   if (auto pad = dyn_cast<tosa::PadOp>(op)) {
     auto constant = pad.getPadding().getDefiningOp<tosa::ConstShapeOp>();
     for (auto [i, places] : llvm::enumerate(constant.getValues().getValues<APInt>()))
-      (i % 2 ? high : low).push_back(places.getSExtValue());
+      (i % 2 ? high : low).push_back(b.getIndexAttr(places.getSExtValue()));
     DenseElementsAttr value;
     if (matchPattern(pad.getPadConst(), m_Constant(&value)) && value.isSplat())
       return arith::ConstantOp::create(b, op->getLoc(), value.getSplatValue<TypedAttr>());
@@ -250,10 +253,8 @@ static Value readPadding(OpBuilder &b, Operation *op, SmallVectorImpl<int64_t> &
     return tensor::ExtractOp::create(b, op->getLoc(), pad.getPadConst(), first);
   }
   auto pad = cast<tensor::PadOp>(op);
-  for (auto [before, behind] : llvm::zip(pad.getMixedLowPad(), pad.getMixedHighPad())) {
-    low.push_back(*getConstantIntValue(before));
-    high.push_back(*getConstantIntValue(behind));
-  }
+  llvm::append_range(low, pad.getMixedLowPad());
+  llvm::append_range(high, pad.getMixedHighPad());
   Value value = pad.getConstantPaddingValue();
   if (Operation *constant = value.getDefiningOp(); constant && op->isProperAncestor(constant))
     value = b.clone(*constant)->getResult(0);
@@ -279,7 +280,10 @@ Value Windows::lowerPad(Operation *op, const Plan &plan, const ValueInfo &values
       padded.windows.push_back({d, plan.axes[f], {chunk, 0, chunk}});
   }
   Value result = createPadded(b, op->getLoc(), padded, {});
-  paddedValues.try_emplace(result, std::move(padded));
+  // Windows of the result are windows of the source where that has all that they may read, at known places.
+  auto isConstant = [](OpFoldResult size) { return getConstantIntValue(size).value_or(-1) >= 0; };
+  if (llvm::all_of(padded.low, isConstant) && llvm::all_of(padded.high, isConstant))
+    paddedValues.try_emplace(result, std::move(padded));
   return result;
 }
 

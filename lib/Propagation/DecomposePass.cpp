@@ -1,6 +1,7 @@
 //===- DecomposePass.cpp - Ops that can be cut better as others ------------===//
 
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Passes.h"
 
@@ -83,6 +84,7 @@ struct DecomposePass : public spmd::impl::SPMDDecomposePassBase<DecomposePass> {
     ModuleOp module = getOperation();
     if (failed(verifyInput(module, Phase::Annotated, getArgument())))
       return signalPassFailure();
+    makeDroppedDimsExplicit(module);
     SmallVector<Operation *> ops;
     if (!module.getOps<MeshOp>().empty())
       module.walk([&](Operation *op) {

@@ -1,5 +1,9 @@
 """Steps of random programs (gen_random.py): slices at places, and of sizes, that are known at run time only."""
 
+import math
+
+MAX_ELEMENTS = 768
+
 
 class PlaceSteps:
     MORE_STEPS = {"slice_at": 2, "insert_at": 2, "slice_of_some": 3, "pad_some": 1, "sweep": 2}
@@ -108,16 +112,18 @@ class PlaceSteps:
         part = self.slice_at(shape, at, sizes, None, name)
         rest = self.let(f"affine.apply affine_map<()[s0] -> ({shape[d]} - s0)>()[{sizes[d]}]")
         spelled = self.tensor(["?" if e == d else n for e, n in enumerate(shape)])
-        low, high = ["0"] * len(shape), ["0"] * len(shape)
-        (low if rng.random() < 0.5 else high)[d] = rest
+        low, high = ([rng.choice([0, 0, 1, 2]) for _ in shape] for _ in range(2))
+        low[d], high[d] = (rest, 0) if rng.random() < 0.5 else (0, rest)
+        out = [n if e == d else n + low[e] + high[e] for e, n in enumerate(shape)]
+        self.require(math.prod(out) <= MAX_ELEMENTS)
         c = self.let(f"arith.constant {self.literal(rng.randrange(-3, 4))} : {self.element}")
         r = self.fresh()
         params = ", ".join(f"%p{e}: index" for e in range(len(shape)))
-        self.emit(f"{r} = tensor.pad {part} low[{', '.join(low)}] high[{', '.join(high)}] {{")
+        self.emit(f"{r} = tensor.pad {part} low[{', '.join(map(str, low))}] high[{', '.join(map(str, high))}] {{")
         self.emit(f"^bb0({params}):")
         self.emit(f"  tensor.yield {c} : {self.element}")
-        self.emit(f"}} : {spelled} to {self.tensor(shape)}")
-        self.add_value(r, shape, max(bound, 3))
+        self.emit(f"}} : {spelled} to {self.tensor(out)}")
+        self.add_value(r, out, max(bound, 3))
 
     def step_sweep(self):
         """A loop that takes row after row, each without what is before it, as eliminations do, and keeps it in what it carries."""

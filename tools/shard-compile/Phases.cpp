@@ -2,6 +2,7 @@
 
 #include "Phases.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/InlineCalls.h"
 #include "shardkit/Report/Report.h"
@@ -51,6 +52,7 @@ LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options, std:
 LogicalResult spmd::specializeShapes(ModuleOp module, ArrayRef<std::string> shapes) {
   if (shapes.empty())
     return success();
+  makeDroppedDimsExplicit(module);
   PassManager pm(module.getContext());
   pm.addPass(createSPMDPinShardingsPass());
   addInliner(pm);

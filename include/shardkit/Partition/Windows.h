@@ -58,7 +58,7 @@ private:
     Value source;
     SmallVector<CutWindow, 2> windows;
     Value padding;
-    SmallVector<int64_t> low, high;
+    SmallVector<OpFoldResult> low, high;     // of dims with windows constant
     RankedTensorType sourceType, resultType; // in the global program
     Sharding sourceSharding;
   };

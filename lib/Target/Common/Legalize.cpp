@@ -1,6 +1,7 @@
 //===- Legalize.cpp - Refuse what cannot be compiled, normalise the rest --===//
 
 #include "NarrowTypes.h"
+#include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
 #include "shardkit/Rules/IndexedOps.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -634,6 +635,7 @@ struct Legalize : spmd::impl::SpmdTargetLegalizeBase<Legalize> {
       return signalPassFailure();
     if (regions)
       expandAddressed(func);
+    spmd::makeDroppedDimsExplicit(func);
     emptyZeroElementValues(func);
     if (failed(applyPatternsGreedily(func, patterns)))
       return signalPassFailure();

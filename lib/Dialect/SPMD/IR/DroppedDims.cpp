@@ -1,0 +1,76 @@
+//===- DroppedDims.cpp - Slices that drop dims -----------------------------===//
+
+#include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
+#include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+
+/// Whether a dim is dropped behind one that stays and could be taken for it.
+static bool isAmbiguous(const llvm::SmallBitVector &dropped, ArrayRef<OpFoldResult> sizes) {
+  bool isKeptBefore = false;
+  for (unsigned d = 0; d < dropped.size(); ++d) {
+    if (dropped.test(d) && isKeptBefore)
+      return true;
+    isKeptBefore |= !dropped.test(d) && getConstantIntValue(sizes[d]).value_or(1) == 1;
+  }
+  return false;
+}
+
+/// The dims that become one: each that stays with the dropped ones behind it, the first also with those before.
+static SmallVector<ReassociationIndices> getGroups(const llvm::SmallBitVector &dropped) {
+  SmallVector<ReassociationIndices> groups;
+  for (unsigned d = 0; d < dropped.size(); ++d) {
+    if (groups.empty() ||
+        (!dropped.test(d) && llvm::any_of(groups.back(), [&](int64_t e) { return !dropped.test(e); })))
+      groups.emplace_back();
+    groups.back().push_back(d);
+  }
+  if (dropped.all())
+    groups.clear();
+  return groups;
+}
+
+/// The type of as many dims as there are sizes.
+static RankedTensorType getWholeType(RankedTensorType type, ArrayRef<OpFoldResult> sizes) {
+  SmallVector<int64_t> shape;
+  for (OpFoldResult size : sizes)
+    shape.push_back(isa<Attribute>(size) ? *getConstantIntValue(size) : ShapedType::kDynamic);
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+template <typename InsertOp> static void expandSource(InsertOp op, Operation *before) {
+  if (op->hasAttr(kRuleAttr) || !isAmbiguous(op.getDroppedDims(), op.getMixedSizes()))
+    return;
+  OpBuilder b(before);
+  SmallVector<OpFoldResult> sizes = op.getMixedSizes();
+  auto type = getWholeType(op.getSourceType(), sizes);
+  Value whole =
+      tensor::ExpandShapeOp::create(b, op.getLoc(), type, op.getSource(), getGroups(op.getDroppedDims()), sizes);
+  op.getSourceMutable().assign(whole);
+}
+
+void spmd::makeDroppedDimsExplicit(Operation *root) {
+  root->walk([](Operation *op) {
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      llvm::SmallBitVector dropped = slice.getDroppedDims();
+      SmallVector<OpFoldResult> sizes = slice.getMixedSizes();
+      if (op->hasAttr(kRuleAttr) || !isAmbiguous(dropped, sizes))
+        return;
+      OpBuilder b(op);
+      Value whole =
+          tensor::ExtractSliceOp::create(b, op->getLoc(), getWholeType(slice.getType(), sizes), slice.getSource(),
+                                         slice.getMixedOffsets(), sizes, slice.getMixedStrides());
+      auto result = tensor::CollapseShapeOp::create(b, op->getLoc(), slice.getType(), whole, getGroups(dropped));
+      result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+      op->replaceAllUsesWith(result);
+      op->erase();
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+      expandSource(insert, op);
+    } else if (auto parallel = dyn_cast<tensor::ParallelInsertSliceOp>(op)) {
+      expandSource(parallel, op->getParentOp());
+    }
+  });
+}
