@@ -38,3 +38,22 @@ func.func @write(%a: tensor<1x2x2xi32> {spmd.range = [-99, 99]}, %b: tensor<1x2x
   cf.assert %same, "another part was written"
   return %known : tensor<1x2x1x2xi32>
 }
+
+// CHECK-LABEL: func.func @at_once
+func.func @at_once(%a: tensor<3x2xi32> {spmd.range = [-99, 99]}, %b: tensor<3x2x4xi32> {spmd.range = [-99, 99], spmd.sharding = #spmd.sharding<@m, [{}, {"x"}, {}]>}) -> tensor<3x2x4xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.forall (%i) in (3) shared_outs(%o = %b) -> tensor<3x2x4xi32> {
+    %row = tensor.extract_slice %a[%i, %c0] [1, 2] [1, 1] : tensor<3x2xi32> to tensor<1x2xi32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %row into %o[%i, %c0, %c3] [1, 2, 1] [1, 1, 1] : tensor<1x2xi32> into tensor<3x2x4xi32>
+    }
+  }
+  %found = tensor.extract %r[%c2, %c1, %c3] : tensor<3x2x4xi32>
+  %expected = tensor.extract %a[%c2, %c1] : tensor<3x2xi32>
+  %same = arith.cmpi eq, %found, %expected : i32
+  cf.assert %same, "another part was written"
+  return %r : tensor<3x2x4xi32>
+}

@@ -636,14 +636,19 @@ class Function(CallSteps, ComplexSteps, ElementSteps, NamedSteps, PlaceSteps, Re
         high = [rng.choice([0, 0, 1, 3]) for _ in shape]
         out = [n + a + b for n, a, b in zip(shape, low, high)]
         self.require(elements(out) <= MAX_ELEMENTS)
-        c = self.let(f"arith.constant {self.literal(rng.randrange(-3, 4))} : "
+        self.pad(name, self.tensor(shape), low, high, out, bound)
+
+    def pad(self, name, spelled, low, high, out, bound):
+        """A value of type `spelled` with `low` and `high`, numbers or names, around it."""
+        c = self.let(f"arith.constant {self.literal(self.rng.randrange(-3, 4))} : "
                      f"{self.element}")
         r = self.fresh()
-        params = ", ".join(f"%p{d}: index" for d in range(len(shape)))
+        params = ", ".join(f"%p{d}: index" for d in range(len(out)))
+        low, high = ("[" + ", ".join(map(str, sizes)) + "]" for sizes in (low, high))
         self.emit(f"{r} = tensor.pad {name} low{low} high{high} {{")
         self.emit(f"^bb0({params}):")
         self.emit(f"  tensor.yield {c} : {self.element}")
-        self.emit(f"}} : {self.tensor(shape)} to {self.tensor(out)}")
+        self.emit(f"}} : {spelled} to {self.tensor(out)}")
         self.add_value(r, out, max(bound, 3))
 
     def step_concat(self):

@@ -23,12 +23,11 @@ class PlaceSteps:
         n = self.let(f"affine.max affine_map<()[s0] -> (s0, 0)>()[{n}]")
         return self.let(f"affine.min affine_map<()[s0] -> (s0, {limit})>()[{n}]")
 
-    def slice_at(self, shape, at, sizes, result, name, dropped=()):
+    def slice_at(self, shape, at, sizes, name, dropped=()):
         """The name of a slice; `at` and `sizes`: numbers or names."""
-        spell = lambda numbers: "[" + ", ".join(map(str, numbers)) + "]"  # noqa: E731
-        kept = [str(s) if isinstance(s, int) else "?" for d, s in enumerate(sizes) if d not in dropped]
-        assert result is None or list(map(str, result)) == kept
-        return self.let(f"tensor.extract_slice {name}{spell(at)} {spell(sizes)} {[1] * len(shape)} : "
+        at, spelled = ("[" + ", ".join(map(str, numbers)) + "]" for numbers in (at, sizes))
+        kept = [s if isinstance(s, int) else "?" for d, s in enumerate(sizes) if d not in dropped]
+        return self.let(f"tensor.extract_slice {name}{at} {spelled} {[1] * len(shape)} : "
                         f"{self.tensor(shape)} to {self.tensor(kept)}")
 
     def places_of(self, shape, sizes):
@@ -41,7 +40,7 @@ class PlaceSteps:
         name, shape, bound = self.need(lambda v: v[1])
         sizes = [rng.choice([1, n, rng.randrange(1, n + 1)]) for n in shape]
         dropped = [d for d, s in enumerate(sizes) if s == 1 and rng.random() < 0.5]
-        part = self.slice_at(shape, self.places_of(shape, sizes), sizes, None, name, dropped)
+        part = self.slice_at(shape, self.places_of(shape, sizes), sizes, name, dropped)
         self.add_value(part, [s for d, s in enumerate(sizes) if d not in dropped], bound)
 
     def step_insert_at(self):
@@ -75,7 +74,7 @@ class PlaceSteps:
             at[d], sizes[d] = self.some_place(shape[d] - 1) if rng.random() < 0.5 else rng.randrange(shape[d]), 1
         hidden = dropped if rng.random() < 0.7 else []
         kept = [d for d in range(len(shape)) if d not in hidden]
-        part = self.slice_at(shape, at, sizes, None, name, hidden)
+        part = self.slice_at(shape, at, sizes, name, hidden)
         spelled = ["?" if d in dims else sizes[d] for d in kept]
         t = self.tensor(spelled)
         if rng.random() < 0.3:
@@ -93,9 +92,7 @@ class PlaceSteps:
             gone = [k for k, d in enumerate(kept) if d in dims]
             out = tuple(sizes[d] for d in fixed)
             init = self.dense(rng.randrange(-2, 3), out)
-            count = 1
-            for d in dims:
-                count *= shape[d]
+            count = math.prod(shape[d] for d in dims)
             self.define(f"linalg.reduce {{ {self.op('add')} }} ins({part} : {t}) outs({init} : {self.tensor(out)}) dimensions = {gone}",
                         out, bound * count + 2)
         sizes_text = ", ".join(map(str, sizes))
@@ -109,21 +106,14 @@ class PlaceSteps:
         name, shape, bound = self.need(lambda v: v[1])
         d = rng.randrange(len(shape))
         at, sizes = self.some(shape, [d])
-        part = self.slice_at(shape, at, sizes, None, name)
+        part = self.slice_at(shape, at, sizes, name)
         rest = self.let(f"affine.apply affine_map<()[s0] -> ({shape[d]} - s0)>()[{sizes[d]}]")
         spelled = self.tensor(["?" if e == d else n for e, n in enumerate(shape)])
         low, high = ([rng.choice([0, 0, 1, 2]) for _ in shape] for _ in range(2))
         low[d], high[d] = (rest, 0) if rng.random() < 0.5 else (0, rest)
         out = [n if e == d else n + low[e] + high[e] for e, n in enumerate(shape)]
         self.require(math.prod(out) <= MAX_ELEMENTS)
-        c = self.let(f"arith.constant {self.literal(rng.randrange(-3, 4))} : {self.element}")
-        r = self.fresh()
-        params = ", ".join(f"%p{e}: index" for e in range(len(shape)))
-        self.emit(f"{r} = tensor.pad {part} low[{', '.join(map(str, low))}] high[{', '.join(map(str, high))}] {{")
-        self.emit(f"^bb0({params}):")
-        self.emit(f"  tensor.yield {c} : {self.element}")
-        self.emit(f"}} : {spelled} to {self.tensor(out)}")
-        self.add_value(r, out, max(bound, 3))
+        self.pad(part, spelled, low, high, out, bound)
 
     def step_sweep(self):
         """A loop that takes row after row, each without what is before it, as eliminations do, and keeps it in what it carries."""
@@ -141,7 +131,7 @@ class PlaceSteps:
             sizes = [1 if k == d else size if k == e else m for k, m in enumerate(shape)]
             dropped = [d] if rng.random() < 0.7 else []
             spelled = self.tensor(["?" if k == e else s for k, s in enumerate(sizes) if k not in dropped])
-            part = self.slice_at(shape, at, sizes, None, carried, dropped)
+            part = self.slice_at(shape, at, sizes, carried, dropped)
             twice = self.let(f"{self.op('add')} {part}, {part} : {spelled}")
             into = list(at)
             into[d] = rng.choice([i, self.let(f"affine.apply affine_map<(a) -> ({shape[d] - 1} - a)>({i})")])
