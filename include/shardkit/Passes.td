@@ -568,7 +568,12 @@ def SPMDDecomposePass : Pass<"spmd-decompose", "::mlir::ModuleOp"> {
     padding, which differs from device to device where the image is cut. Upstream's
     lowering of it to linalg says so by indices and can be cut, so that only halos
     move. Ops with a rule written on them, of dynamic shape, and modules without a
-    mesh are left alone. Phase: up to annotated.
+    mesh are left alone.
+
+    Where a slice drops a dim of size 1 behind one that stays and may be of size 1 too,
+    a reshape of its own does so, in modules without a mesh as well: MLIR 22
+    canonicalizes such slices to others. Run this before what canonicalizes.
+    Phase: up to annotated.
   }];
   let dependentDialects = [
     "::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
