@@ -45,8 +45,11 @@ class Argument:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
+    """`tied`: the argument, counted from 0, whose buffer it takes over."""
+
     name: str
     dtype: str
+    tied: int | None = None
 
 
 @dataclasses.dataclass

@@ -71,7 +71,6 @@ CASES = {
         r"error: stablehlo\.custom_call @\w+ has no lowering to linalg",
     ),
     "line": (lambda: shardkit.import_jax(jnp.linalg.inv, np.eye(4, dtype=np.float32)), r"test_errors\.py:\d+:\d+: error: stablehlo\.custom_call"),
-    "special": (lambda: shardkit.import_jax(lambda x: jax.lax.zeta(x, x), X), r"test_errors\.py:\d+:\d+: error: chlo\.zeta has no lowering"),
     "weights": (lambda: shardkit.import_jax(lambda x: x, X, weights=["w"]), r"no parameter is called w, expected one of: x"),
     "two functions": (lambda: shardkit.import_stablehlo(TWO), r"module has 2 public functions, expected --function, one of: f, g"),
     "no function": (lambda: shardkit.import_stablehlo(TWO, function="h"), r"module has no public function h, expected one of: f, g"),

@@ -84,6 +84,7 @@ def import_jax(
     out_paths, out_tree = jax.tree_util.tree_flatten_with_path(lowered.out_info)
     results = stablehlo.describe_results([_join("result", path) for path, _ in out_paths], func)
     tied = _pair_donated(func, arguments, [leaves[k][3] for k in kept], [path for path, _ in out_paths])
+    results = [dataclasses.replace(r, tied=t) for r, t in zip(results, tied, strict=True)]
     values = {
         a.name: _to_numpy(leaves[k][1], a.dtype) for a, k in zip(arguments, kept) if not isinstance(leaves[k][1], jax.ShapeDtypeStruct)
     }
@@ -106,7 +107,7 @@ def import_jax(
         return [_to_numpy(given[k][1], a.dtype) for a, k in zip(arguments, kept)]
 
     return Model(
-        stablehlo.lower(module, func, arguments, results, tied, locations),
+        stablehlo.lower(module, func, arguments, results, locations),
         arguments,
         results,
         values=values if len(values) == len(arguments) else {},

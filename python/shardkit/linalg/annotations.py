@@ -36,9 +36,9 @@ def annotate(
         func = find_body(module)
         block = func.regions[0].blocks[0]
 
-        def describe(kind: str, name: str) -> Any:
+        def describe(kind: str, name: str, more: str = "") -> Any:
             sharding = f", spmd.sharding = {shardings[name]}" if name in shardings else ""
-            return ir.Attribute.parse(f'{{spmd.{kind} = "{name}"{sharding}}}')
+            return ir.Attribute.parse(f'{{spmd.{kind} = "{name}"{sharding}{more}}}')
 
         ranges = _find_ranges(block, len(arguments))
         attributes = []
@@ -48,7 +48,7 @@ def annotate(
                 entries["spmd.range"] = ir.Attribute.parse(f"[0, {r}]")
             attributes.append(ir.DictAttr.get(entries))
         func.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
-        func.attributes["res_attrs"] = ir.ArrayAttr.get([describe("name", r.name) for r in results])
+        func.attributes["res_attrs"] = ir.ArrayAttr.get([describe("name", r.name, "" if r.tied is None else f", spmd.tied = {r.tied} : i64") for r in results])
         terminator = list(block.operations)[-1].operation
         values = list(terminator.operands)
         for name, value in zip(inner, values[len(results) :], strict=True):

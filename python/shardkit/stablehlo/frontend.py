@@ -100,7 +100,7 @@ def import_stablehlo(
     arguments = [describe(name, type, name in weights, place=place) for name, type in zip(names, types)]
     count = len(get_result_types(func))
     results = describe_results(["result"] if count == 1 else [f"result{i}" for i in range(count)], func)
-    return Model(lower(module, func, arguments, results, [None] * count, locations), arguments, results)
+    return Model(lower(module, func, arguments, results, locations), arguments, results)
 
 
 def get_result_types(func: Any) -> list[Any]:
@@ -132,12 +132,9 @@ def lower(
     func: Any,
     arguments: Sequence[Argument],
     results: Sequence[Result],
-    tied: Sequence[int | None],
     locations: bool,
 ) -> str:
-    """Annotated IR of a module whose function `func` has these arguments and results; changes the module.
-
-    `tied`: per result the argument whose buffer it takes over."""
+    """Annotated IR of a module whose function `func` has these arguments and results; changes the module."""
     from jaxlib.mlir import ir
 
     from . import gspmd
@@ -176,7 +173,7 @@ def lower(
         own = [f"{o}, spmd.load = @{_name_load(a)}" if a.is_loaded_as_bytes else o for o, a in zip(own, arguments)]
         _extend(func, "arg_attrs", own)
         own = [f"spmd.name = {_quote(r.name)}" for r in results]
-        own = [o if t is None else f"{o}, spmd.tied = {t} : i64" for o, t in zip(own, tied)]
+        own = [o if r.tied is None else f"{o}, spmd.tied = {r.tied} : i64" for o, r in zip(own, results)]
         _extend(func, "res_attrs", own)
         outline(module)
         rewrite_module(module)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from ..errors import ShardKitError, require
 from ..linalg.annotations import annotate, find_body
@@ -18,10 +18,18 @@ def import_torch(
     plan: Mapping[str, Any] | None = None,
     axis: str | None = None,
     shardings: Mapping[str, Sequence[Any]] | None = None,
+    loss: Callable[..., Any] | None = None,
+    optimizer: Any = None,
     locations: bool = True,
 ) -> Model:
     """Exports a module by torch.export on example inputs, `kwargs` those by name. Parameters and buffers become weights under their
     names.
+
+    `loss`: a function of the module and the inputs (`lambda module, x, y: cross_entropy(module(x), y)`); the model computes the
+    loss, which is its result or the first of its results, and the gradients of the parameters that have one. It returns what `loss`
+    returns, and the gradients by name. `optimizer`: of torch.optim, over these parameters; the model is a training step, and returns,
+    in place of gradients, all that the step changes: parameters, buffers and what the optimizer keeps, `state.PARAMETER.KEY`. Without
+    `loss` the module itself returns the loss, alone or first.
 
     `mesh`: names and sizes of axes. `plan`: module names, with * for any characters within one part, to the styles of
     torch.distributed.tensor.parallel (`ColwiseParallel()`, `RowwiseParallel()`, `SequenceParallel()`), on the axis `axis`
@@ -31,7 +39,7 @@ def import_torch(
     require("torch_mlir", "torch-mlir", "importing a PyTorch module")
     import torch
 
-    from . import lowering, plans
+    from . import lowering, plans, training
 
     mesh = dict(mesh or {})
     for name, size in mesh.items():
@@ -42,41 +50,67 @@ def import_torch(
         raise ShardKitError(f"error: the plan is on axis {axis}, expected one of: {known}")
     axis = axis or (list(mesh)[-1] if mesh else None)
     kwargs = dict(kwargs or {})
-    state = dict(module.named_parameters()) | dict(module.named_buffers())
+    parameters = dict(module.named_parameters())
+    own = parameters | dict(module.named_buffers())
     found = plans.read_plan(module, plan or {}, axis, mesh)
     outputs = {name: spec for name, (_, spec) in found.items() if spec is not None}
-    names, inputs = _find_inputs(module, args, kwargs)
+    keeper = training.OptimizerState(optimizer, parameters) if optimizer is not None else None
+    state = own | (keeper.get_tensors() if keeper else {})
+    names, inputs = _find_inputs(loss or module.forward, args, kwargs, skipped=1 if loss else 0)
     arguments = [Argument(n, tuple(v.shape), _dtype(v, n), True) for n, v in state.items()]
     for name, value in zip(names, inputs):
         arguments.append(Argument(name, tuple(value.shape), _dtype(value, name), False))
     given, given_tree = torch.utils._pytree.tree_flatten((args, kwargs))
 
-    class Whole(torch.nn.Module):  # type: ignore[misc]
+    class Function(torch.nn.Module):  # type: ignore[misc]
+        """The loss as a module."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = module
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return loss(self.module, *args, **kwargs) if loss else self.module(*args, **kwargs)
+
+    function = Function()
+
+    def call(state: dict[str, Any], tensors: Sequence[Any]) -> tuple[Any, list[Any]]:
         """The module as a function of its state, which also hands out what the plan pins."""
+        rest = iter(tensors)
+        leaves = [v if _is_constant(v) else next(rest) for v in given]
+        args, kwargs = torch.utils._pytree.tree_unflatten(leaves, given_tree)
+        pinned: dict[str, Any] = {}
+        hooks = [
+            module.get_submodule(name).register_forward_hook(lambda _m, _i, out, name=name: pinned.__setitem__(name, out))
+            for name in outputs
+        ]
+        inner = {f"module.{n}": v for n, v in state.items()}
+        try:
+            result = torch.func.functional_call(function, inner, args, kwargs)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        state.update({n.removeprefix("module."): v for n, v in inner.items()})
+        return result, [pinned[name] for name in outputs if name in pinned]
 
+    class Whole(torch.nn.Module):  # type: ignore[misc]
         def forward(self, state: dict[str, Any], *tensors: Any) -> Any:
-            rest = iter(tensors)
-            leaves = [v if _is_constant(v) else next(rest) for v in given]
-            args, kwargs = torch.utils._pytree.tree_unflatten(leaves, given_tree)
-            pinned: dict[str, Any] = {}
-            hooks = [
-                module.get_submodule(name).register_forward_hook(lambda _m, _i, out, name=name: pinned.__setitem__(name, out))
-                for name in outputs
-            ]
-            try:
-                result = torch.func.functional_call(module, state, args, kwargs)
-            finally:
-                for hook in hooks:
-                    hook.remove()
-            return result, [pinned[name] for name in outputs if name in pinned]
+            return call(dict(state), tensors)
 
+    updated: list[str] = []
     with torch.no_grad():
-        leaves, tree = torch.utils._pytree.tree_flatten(module(*args, **kwargs))
+        leaves, tree = torch.utils._pytree.tree_flatten(_call_once(function, args, kwargs))
         for i, v in enumerate(leaves):
             if not isinstance(v, torch.Tensor):
-                raise ShardKitError(f"error: result {i} of the module is {v!r}, expected tensors only")
+                raise ShardKitError(f"error: result {i} of the {'loss' if loss else 'module'} is {v!r}, expected tensors only")
         try:
-            program = torch.export.export(Whole(), (state, *inputs), strict=False)
+            if loss or keeper:
+                trained = list(keeper.names.values()) if keeper else [n for n, p in parameters.items() if p.requires_grad]
+                program, updated = training.export(call, own, trained, inputs, keeper)
+            else:
+                program = torch.export.export(Whole(), (own, *inputs), strict=False)
+        except ShardKitError:
+            raise
         except Exception as error:  # what it raises has no common base
             raise ShardKitError(f"error: torch.export: {str(error).strip().splitlines()[0]}, expected a module that it takes") from error
         pinned_count = len(outputs)
@@ -85,6 +119,8 @@ def import_torch(
 
     result_names = ["result" if len(leaves) == 1 else f"result{i}" for i in range(len(leaves))]
     results = [Result(n, _dtype(v, n)) for n, v in zip(result_names, leaves)]
+    numbers = {a.name: i for i, a in enumerate(arguments)}
+    results += [Result(n, _dtype(state[n], n), numbers[n]) if keeper else Result(f"grad.{n}", _dtype(state[n], n)) for n in updated]
 
     attributes: dict[str, str] = {}
     ranks = {a.name: len(a.shape) for a in arguments}
@@ -123,6 +159,12 @@ def import_torch(
     if mesh:
         axes = ", ".join(f'"{n}"={s}' for n, s in mesh.items())
         declared = f'  "spmd.mesh"() <{{mesh = #spmd.mesh<[{axes}]>, sym_name = "mesh"}}> : () -> ()\n'
+
+    def unflatten(arrays: Sequence[Any]) -> Any:
+        tensors = [_to_torch(a) for a in arrays]
+        result = torch.utils._pytree.tree_unflatten(tensors[: len(leaves)], tree)
+        return (result, dict(zip(updated, tensors[len(leaves) :], strict=True))) if loss or keeper else result
+
     info = ["--mlir-print-debuginfo"] if locations else []
     text = run_tool([find_tool("shard-opt"), "-", *info], annotate(text, arguments, results, attributes, inner, declared))
     return Model(
@@ -130,10 +172,18 @@ def import_torch(
         arguments,
         results,
         values={n: to_numpy(v) for n, v in zip(names, inputs)},
-        stored={n: to_numpy(v) for n, v in state.items()},
+        stored={n: to_numpy(v).copy() for n, v in state.items()},
         flatten=lambda *args, **kwargs: [to_numpy(v) for v in torch.utils._pytree.tree_leaves((args, kwargs)) if not _is_constant(v)],
-        unflatten=lambda arrays: torch.utils._pytree.tree_unflatten([_to_torch(a) for a in arrays], tree),
+        unflatten=unflatten,
     )
+
+
+def _call_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What it returns; buffers stay as they are."""
+    import torch
+
+    state = {n: v.detach().clone() for n, v in function.named_buffers()}
+    return torch.func.functional_call(function, state, tuple(args), dict(kwargs))
 
 
 def _dtype(value: Any, name: str) -> str:
@@ -170,13 +220,13 @@ def _to_torch(array: Any) -> Any:
     return torch.from_numpy(array)
 
 
-def _find_inputs(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
-    """Tensors among the arguments, by the names of the parameters of `forward`."""
+def _find_inputs(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], skipped: int) -> tuple[list[str], list[Any]]:
+    """Tensors among the arguments, by the names of the function's parameters behind the first ones."""
     import inspect
 
     import torch
 
-    parameters = list(inspect.signature(module.forward).parameters.values())
+    parameters = list(inspect.signature(function).parameters.values())[skipped:]
     names: list[str] = []
     tensors: list[Any] = []
     given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import torch
 
+from ..errors import is_users
+
 
 def rewrite_graph(program: Any) -> None:
     """Changes nodes of an exported program in place. A view, which is a question of how tensors lie in memory, is a reshape; dims of
-    scatters are counted from the first; and what a dtype is was seen when the program was exported."""
+    scatters are counted from the first; and what a dtype is was seen when the program was exported. Where a user called PyTorch,
+    the lines are the user's, and none of PyTorch's."""
     aten = torch.ops.aten
     for node in list(program.graph.nodes):
+        frames = re.findall(r'File "([^"]+)", line (\d+), in (\S+)', node.meta.get("stack_trace") or "")
+        if own := [f for f in frames if is_users(f[0])]:
+            node.meta["stack_trace"] = "".join(f'  File "{file}", line {line}, in {name}\n' for file, line, name in own)
         if node.target is aten._assert_tensor_metadata.default:
             program.graph.erase_node(node)
             continue
