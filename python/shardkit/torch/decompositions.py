@@ -28,6 +28,11 @@ def known_decompositions() -> Table:
     return known
 
 
+def of_backward_ops() -> Table:
+    """What PyTorch makes its ops for gradients of."""
+    return {k: v for k, v in known_decompositions().items() if "_backward" in packet(k)}
+
+
 def find_decompositions(names: Iterable[str]) -> Table:
     """Of ops by the names that torch-mlir has for them, `aten.addmv` or `aten.max.dim`: what PyTorch makes them of, or we."""
     packets = {".".join(name.split(".")[:2]) for name in names}

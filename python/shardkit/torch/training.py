@@ -14,11 +14,13 @@ import torch
 import torch.fx.traceback as fx_traceback
 from torch._dispatch.python import enable_python_dispatcher
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from ..errors import PACKAGE, ShardKitError
+from . import decompositions
 
 Tensors = dict[str, torch.Tensor]
 Call = Callable[[Tensors, Sequence[torch.Tensor]], tuple[Any, list[torch.Tensor]]]
@@ -146,7 +148,8 @@ def export(call: Call, module: Tensors, trained: Sequence[str], inputs: Sequence
         state = {n: given[n].detach().requires_grad_() if n in trained else given[n].clone() for n in module}
         leaves = [state[n] for n in trained]
         with torch.enable_grad():
-            with _Lines(), torch.autograd.detect_anomaly(check_nan=False):  # which keeps the line for the backward pass
+            # Anomaly mode keeps lines for the backward pass.
+            with _Lines(), torch.autograd.detect_anomaly(check_nan=False), torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
                 result, pinned = call(state, tensors[len(given) :])
             gradients = dict(zip(trained, _differentiate(result, leaves)))
         fx_traceback.set_stack_trace([])
@@ -159,7 +162,7 @@ def export(call: Call, module: Tensors, trained: Sequence[str], inputs: Sequence
         return [v.detach() for v in (*results, *new.values(), *pinned)]
 
     with _compiling(), torch.no_grad(), enable_python_dispatcher(), fx_traceback.preserve_node_meta(), warnings.catch_warnings(action="ignore"):
-        graph = make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors)
+        graph = make_fx(step, decompositions.of_backward_ops(), tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors)
     output = graph.graph.output_node()
     values = list(output.args[0])
     changed = [i for i in range(len(names)) if not _is_argument(values[first + i])]
