@@ -18,11 +18,13 @@ import shardkit
 from shardkit.tools import find_tool, run_tool
 
 
-def read_arguments(description):
+def read_arguments(description, *options):
     """--every=N: every Nth of them; names: those; --table: what is not equal, and why; --target=cuda: on GPUs, or on emulated ones
     where SK_CUDA_LIBRARY_PATH has them."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("names", nargs="*")
+    for option in options:
+        parser.add_argument(option, action="store_true")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--target", choices=("cpu", "cuda"), default="cpu")

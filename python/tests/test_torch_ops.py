@@ -3,7 +3,7 @@
 the wheels, and expecttest, which PyTorch's samples import.
 
 test_torch_ops.py [--every=N] [--table] [--target=cuda] [NAME...], as samples.py says; up to four samples of each op, in floats,
-integers, complex numbers and booleans where it takes them.
+integers, complex numbers and booleans where it takes them. With --gradients, of floats: the gradients of what the op takes.
 """
 
 import logging
@@ -43,12 +43,34 @@ class Sample(torch.nn.Module):
         return result[0] if self.has_ties and isinstance(result, tuple) else result
 
 
+class Gradients(torch.nn.Module):
+    """A sum over what an op makes, each element with a weight of its own, of parameters that the floats of a sample are."""
+
+    def __init__(self, sample):
+        super().__init__()
+        self.sample = sample
+        self.floats = torch.nn.ParameterList([t for t in sample.tensors if t.is_floating_point()])
+        self.tensors = [t for t in sample.tensors if not t.is_floating_point()]
+        self.order = [t.is_floating_point() for t in sample.tensors]
+
+    def forward(self, *tensors):
+        floats, rest = iter(self.floats), iter(tensors)
+        made = [v for v in tree_leaves(self.sample(*[next(floats if f else rest) for f in self.order])) if v.is_floating_point()]
+        weights = [torch.cos(torch.arange(v.numel(), dtype=v.dtype)).reshape(v.shape) for v in made]
+        return sum((v * w).sum() for v, w in zip(made, weights))
+
+    def expect(self):
+        loss = self(*self.tensors)
+        found = torch.autograd.grad(loss, list(self.floats), allow_unused=True)
+        return [loss.detach()] + [torch.zeros_like(p) if g is None else g for p, g in zip(self.floats, found)]
+
+
 def is_array(value):
     return isinstance(value, torch.Tensor) and value.layout is torch.strided and value.dtype not in (torch.complex32, torch.complex128) and value.numel() < 1 << 18
 
 
 def run(task):
-    index, dtype, turn, options = task
+    index, dtype, turn, gradients, options = task
     torch.set_num_threads(1)
     logging.disable(logging.CRITICAL)
     torch.manual_seed(0)
@@ -68,22 +90,26 @@ def run(task):
         return name, "left out", str(error).splitlines()[0]
     if not expected or not all(map(is_array, expected)):
         return name, "left out", "no tensors of numbers as results"
-    kind, why = samples.check(
-        lambda: shardkit.import_torch(sample, *sample.tensors),
-        sample.tensors,
-        [to_numpy(e) for e in expected],
-        options,
-    )
+    load, given = lambda: shardkit.import_torch(sample, *sample.tensors), sample.tensors
+    if gradients:
+        module = Gradients(sample)
+        try:
+            expected = module.expect()
+        except (RuntimeError, AttributeError) as error:
+            return name, "left out", str(error).splitlines()[0]
+        load, given = lambda: shardkit.import_torch(module, *module.tensors, loss=lambda m, *tensors: m(*tensors)), module.tensors
+    kind, why = samples.check(load, given, [to_numpy(e) for e in expected], options)
     return name, kind, why
 
 
 def main():
-    args = samples.read_arguments(__doc__)
+    args = samples.read_arguments(__doc__, "--gradients")
     tasks = [
-        (index, dtype, turn, [f"--target={args.target}"])
+        (index, dtype, turn, args.gradients, [f"--target={args.target}"])
         for index, op in enumerate(op_db)
         for dtype in DTYPES
         for turn in range(MOST)
+        if (op.supports_autograd and dtype.is_floating_point or not args.gradients)
         if dtype in op.dtypes and not op.name.startswith(LEFT_OUT) and (not args.names or op.name in args.names)
     ]
     samples.run_all(f"samples of PyTorch {torch.__version__}", run, tasks[:: args.every], args)

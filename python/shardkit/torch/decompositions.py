@@ -17,7 +17,7 @@ def always() -> Table:
     """torch-mlir's own choice, and what it would lower wrongly or not at all."""
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
-    return dict(get_decomposition_table()) | _select(_WRONG)
+    return dict(get_decomposition_table()) | select(_WRONG)
 
 
 def known_decompositions() -> Table:
@@ -29,8 +29,9 @@ def known_decompositions() -> Table:
 
 
 def of_backward_ops() -> Table:
-    """What PyTorch makes its ops for gradients of."""
-    return {k: v for k, v in known_decompositions().items() if "_backward" in packet(k)}
+    """What PyTorch makes its ops for gradients of, or we."""
+    theirs = {k: v for k, v in known_decompositions().items() if "_backward" in packet(k)}
+    return theirs | select({"aten.convolution_backward.default": products.convolution_backward})
 
 
 def find_decompositions(names: Iterable[str]) -> Table:
@@ -38,7 +39,7 @@ def find_decompositions(names: Iterable[str]) -> Table:
     packets = {".".join(name.split(".")[:2]) for name in names}
     ours = {k: v for k, v in _MISSING.items() if k.rsplit(".", 1)[0] in packets}
     theirs = {k: v for k, v in known_decompositions().items() if packet(k) in packets}
-    return theirs | _select(ours)
+    return theirs | select(ours)
 
 
 def either(first: Callable[..., Any] | None, second: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,7 +52,8 @@ def either(first: Callable[..., Any] | None, second: Callable[..., Any]) -> Call
     return function
 
 
-def _select(functions: dict[str, Callable[..., Any]]) -> Table:
+def select(functions: dict[str, Callable[..., Any]]) -> Table:
+    """A table of functions by the names of overloads, but for what this PyTorch does not have."""
     found: Table = {}
     for name, function in functions.items():
         target: Any = torch.ops

@@ -106,7 +106,10 @@ def import_torch(
         try:
             if loss or keeper:
                 trained = list(keeper.names.values()) if keeper else [n for n, p in parameters.items() if p.requires_grad]
-                program, updated = training.export(call, own, trained, inputs, keeper)
+                program, updated, draws = training.export(call, own, trained, inputs, keeper)
+                if draws:
+                    state[training.SEED] = torch.zeros((), dtype=torch.int64)
+                    arguments.append(Argument(training.SEED, (), "int64", True))
             else:
                 program = torch.export.export(Whole(), (own, *inputs), strict=False)
         except ShardKitError:

@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from ..errors import PACKAGE, ShardKitError
-from . import decompositions
+from . import decompositions, random
 
 Tensors = dict[str, torch.Tensor]
 Call = Callable[[Tensors, Sequence[torch.Tensor]], tuple[Any, list[torch.Tensor]]]
@@ -133,17 +133,25 @@ class _Unchanged(TorchDispatchMode):
         return args[0] if func._schema.is_mutable and func._schema.name.endswith("_") else func(*args, **(kwargs or {}))
 
 
-def export(call: Call, module: Tensors, trained: Sequence[str], inputs: Sequence[torch.Tensor], optimizer: OptimizerState | None) -> tuple[Any, list[str]]:
-    """A step as an exported program, and names. It takes the state of the module, what the optimizer keeps, and the inputs. It
-    returns the leaves of the result of `call`, the first of which is the loss; then what the names say: gradients of the parameters
-    `trained`, or, with an optimizer, the new values of what has changed; then what is pinned."""
+SEED = "random.seed"
+
+
+def export(
+    call: Call, module: Tensors, trained: Sequence[str], inputs: Sequence[torch.Tensor], optimizer: OptimizerState | None
+) -> tuple[Any, list[str], bool]:
+    """A step as an exported program, names, and whether it draws random numbers. It takes the state of the module, what the optimizer
+    keeps, the inputs, and, if it draws, a seed. It returns the leaves of the result of `call`, the first of which is the loss; then what
+    the names say: gradients of the parameters `trained`, or, with an optimizer, the new values of what has changed; then what is
+    pinned."""
     kept = optimizer.get_tensors() if optimizer else {}
     tensors = [v.detach() for v in (*module.values(), *kept.values(), *inputs)]
     names: list[str] = []
+    generator = random.Generator()
     first = 0
 
     def step(*tensors: torch.Tensor) -> list[Any]:
         nonlocal first
+        *tensors, generator.seed = tensors  # type: ignore[assignment]
         given = dict(zip((*module, *kept), tensors))
         state = {n: given[n].detach().requires_grad_() if n in trained else given[n].clone() for n in module}
         leaves = [state[n] for n in trained]
@@ -157,18 +165,26 @@ def export(call: Call, module: Tensors, trained: Sequence[str], inputs: Sequence
             new = {n: torch.zeros_like(given[n]) if g is None else g for n, g in gradients.items()}
         else:
             new = {n: v for n, v in state.items() if n not in trained} | optimizer.step(given, gradients)
+            if generator.draws:
+                new[SEED] = generator.seed + 1
         names[:], results = new, tree_leaves(result)
         first = len(results)
         return [v.detach() for v in (*results, *new.values(), *pinned)]
 
     with _compiling(), torch.no_grad(), enable_python_dispatcher(), fx_traceback.preserve_node_meta(), warnings.catch_warnings(action="ignore"):
-        graph = make_fx(step, decompositions.of_backward_ops(), tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors)
+        table = decompositions.of_backward_ops() | generator.get_table()
+        graph = make_fx(step, table, tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors, torch.zeros((), dtype=torch.int64))
     output = graph.graph.output_node()
     values = list(output.args[0])
     changed = [i for i in range(len(names)) if not _is_argument(values[first + i])]
     output.args = ([*values[:first], *(values[first + i] for i in changed), *values[first + len(names) :]],)
+    seed = list(graph.graph.find_nodes(op="placeholder"))[-1]
+    if generator.draws:
+        tensors.append(torch.zeros((), dtype=torch.int64))
+    else:
+        graph.graph.erase_node(seed)
     graph.recompile()
-    return torch.export.export(graph, tuple(tensors), strict=False), [names[i] for i in changed]
+    return torch.export.export(graph, tuple(tensors), strict=False), [names[i] for i in changed], generator.draws > 0
 
 
 def _is_argument(node: Any) -> bool:
