@@ -6,7 +6,7 @@ import dataclasses
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -94,6 +94,15 @@ class Model:
             shutil.rmtree(directory, ignore_errors=True)
             raise
         return Program(self, directory)
+
+    def update(self, values: Mapping[str, Any]) -> None:
+        """Weights, by name, that the next run begins with: what a training step has changed, for instance."""
+        arguments = {a.name: a for a in self.arguments}
+        for name, value in values.items():
+            if name not in self.stored:
+                raise ShardKitError(f"error: no weight is called {name}, expected one of: {', '.join(self.stored) or 'none came with the model'}")
+            (array,) = self.flatten(value) if self.flatten else (value,)
+            self.stored[name] = _convert(arguments[name], array)
 
     def run(self, *args: Any, options: Sequence[str] = (), **kwargs: Any) -> Any:
         """Compiles and runs once: on these arguments, or on the examples where none are given."""

@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterable
 
 import torch
 
-from . import elementwise, orders, places, products, reductions, scans, special
+from . import elementwise, gradients, orders, places, products, reductions, scans, special
 from .graph import packet
 
 Table = dict[Any, Callable[..., Any]]
@@ -31,7 +31,7 @@ def known_decompositions() -> Table:
 def of_backward_ops() -> Table:
     """What PyTorch makes its ops for gradients of, or we."""
     theirs = {k: v for k, v in known_decompositions().items() if "_backward" in packet(k)}
-    return theirs | select({"aten.convolution_backward.default": products.convolution_backward})
+    return theirs | select(_GRADIENTS)
 
 
 def find_decompositions(names: Iterable[str]) -> Table:
@@ -67,6 +67,7 @@ def select(functions: dict[str, Callable[..., Any]]) -> Table:
 _WRONG: dict[str, Callable[..., Any]] = {
     "aten.argmax.default": reductions.only_place,
     "aten.argmin.default": reductions.only_place,
+    "aten.aminmax.default": reductions.aminmax,
     "aten.block_diag.default": places.block_diag,
     "aten.adaptive_max_pool2d.default": reductions.adaptive_max_pool2d,
     "aten.angle.default": elementwise.angle,
@@ -96,6 +97,10 @@ _WRONG: dict[str, Callable[..., Any]] = {
     "aten.floor_divide.default": elementwise.floor_divide,
     "aten.floor_divide.Scalar": elementwise.floor_divide,
     "aten.logcumsumexp.default": scans.logcumsumexp,
+    "aten.convolution.default": products.convolution,
+    "aten.scatter.src": places.scatter_of_a_scalar(torch.ops.aten.scatter.src),
+    "aten.scatter.value": places.scatter_of_a_scalar(torch.ops.aten.scatter.value),
+    "aten.scatter_add.default": places.scatter_of_a_scalar(torch.ops.aten.scatter_add),
     "aten.scatter_reduce.two": places.scatter_reduce,
     "aten.std.correction": reductions.variance("std"),
     "aten.std_mean.correction": reductions.variance("std_mean"),
@@ -109,6 +114,21 @@ _WRONG: dict[str, Callable[..., Any]] = {
     "aten.index_put.default": places.index_put,
     "aten.isfinite.default": elementwise.isfinite,
     "aten.kthvalue.default": orders.kthvalue,
+}
+
+_GRADIENTS: dict[str, Callable[..., Any]] = {
+    "aten.convolution_backward.default": gradients.convolution_backward,
+    "aten._adaptive_avg_pool2d_backward.default": gradients.adaptive_avg_pool(2),
+    "aten._adaptive_avg_pool3d_backward.default": gradients.adaptive_avg_pool(3),
+    "aten.adaptive_max_pool2d_backward.default": gradients.max_pool(2),
+    "aten.adaptive_max_pool3d_backward.default": gradients.max_pool(3),
+    "aten.fractional_max_pool2d_backward.default": gradients.max_pool(2),
+    "aten.fractional_max_pool3d_backward.default": gradients.max_pool(3),
+    "aten.max_pool2d_with_indices_backward.default": gradients.max_pool(2),
+    "aten.max_pool3d_with_indices_backward.default": gradients.max_pool(3),
+    "aten.avg_pool2d_backward.default": gradients.avg_pool,
+    "aten.avg_pool3d_backward.default": gradients.avg_pool,
+    "aten._cdist_backward.default": gradients.cdist,
 }
 
 _MISSING: dict[str, Callable[..., Any]] = {

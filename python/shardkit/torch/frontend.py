@@ -69,13 +69,15 @@ def import_torch(
             super().__init__()
             self.module = module
 
-        def forward(self, *args: Any, **kwargs: Any) -> Any:
-            return loss(self.module, *args, **kwargs) if loss else self.module(*args, **kwargs)
+        def forward(self, then: Callable[[Any], Any], args: Any, kwargs: Any) -> Any:
+            result = loss(self.module, *args, **kwargs) if loss else self.module(*args, **kwargs)
+            return result, then(result)
 
     function = Function()
 
-    def call(state: dict[str, Any], tensors: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """The module as a function of its state, which also hands out what the plan pins."""
+    def call(state: dict[str, Any], tensors: Sequence[Any], then: Callable[[Any], Any] = lambda result: None) -> tuple[Any, list[Any], Any]:
+        """The module as a function of its state, which also hands out what the plan pins, and what `then` makes of the result
+        while the module has this state."""
         rest = iter(tensors)
         leaves = [v if _is_constant(v) else next(rest) for v in given]
         args, kwargs = torch.utils._pytree.tree_unflatten(leaves, given_tree)
@@ -86,16 +88,16 @@ def import_torch(
         ]
         inner = {f"module.{n}": v for n, v in state.items()}
         try:
-            result = torch.func.functional_call(function, inner, args, kwargs)
+            result, more = torch.func.functional_call(function, inner, (then, args, kwargs))
         finally:
             for hook in hooks:
                 hook.remove()
         state.update({n.removeprefix("module."): v for n, v in inner.items()})
-        return result, [pinned[name] for name in outputs if name in pinned]
+        return result, [pinned[name] for name in outputs if name in pinned], more
 
     class Whole(torch.nn.Module):  # type: ignore[misc]
         def forward(self, state: dict[str, Any], *tensors: Any) -> Any:
-            return call(dict(state), tensors)
+            return call(dict(state), tensors)[:2]
 
     updated: list[str] = []
     with torch.no_grad():
@@ -128,8 +130,8 @@ def import_torch(
     attributes: dict[str, str] = {}
     ranks = {a.name: len(a.shape) for a in arguments}
     first_names = {id(v): n for n, v in reversed(state.items())}  # tied parameters have one
-    for name, (parameters, _) in found.items():
-        for parameter, dim in parameters.items():
+    for name, (split, _) in found.items():
+        for parameter, dim in split.items():
             full = first_names[id(getattr(module.get_submodule(name), parameter))]
             cut: list[Any] = [None] * ranks[full]
             cut[dim] = axis
@@ -147,6 +149,10 @@ def import_torch(
         if name not in ranks:
             raise ShardKitError(f"error: nothing is called {name}, expected one of: {', '.join(ranks)}")
         attributes[name] = plans.write_sharding(spec, ranks[name], mesh, name)
+    for name in parameters:  # what the optimizer keeps of one goes with it
+        for other in state:
+            if name in attributes and other.startswith(f"state.{name}.") and state[other].shape == state[name].shape:
+                attributes.setdefault(other, attributes[name])
     inner: list[str] = []
     for name, dim in outputs.items():
         rank = _rank_of_result(text, len(results) + len(inner))
@@ -186,7 +192,7 @@ def _call_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
     import torch
 
     state = {n: v.detach().clone() for n, v in function.named_buffers()}
-    return torch.func.functional_call(function, state, tuple(args), dict(kwargs))
+    return torch.func.functional_call(function, state, (lambda result: None, args, kwargs))[0]
 
 
 def _dtype(value: Any, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import torch
 
@@ -67,6 +67,18 @@ def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     if not index.numel():
         return x.clone()
     return x.reshape([-1]).index_put([index.reshape([-1])], source.reshape([-1]), accumulate).reshape(x.shape)
+
+
+def scatter_of_a_scalar(op: Any) -> Callable[..., Any]:
+    """As of a dim of one place."""
+
+    def function(x: Any, dim: int, index: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+        if x.dim():
+            return NotImplemented
+        source = source.reshape([-1]) if isinstance(source, torch.Tensor) else source
+        return op(x.reshape([1]), 0, index.reshape([-1]), source, *args, **kwargs).reshape([])
+
+    return function
 
 
 def scatter_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:

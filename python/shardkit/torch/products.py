@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence
+from typing import Any
 
 import torch
 
@@ -40,29 +40,19 @@ def grouped_mm(x: Any, weights: Any, offs: Any = None, bias: Any = None, out_dty
     return product.to(out_dtype or x.dtype)
 
 
-def convolution_backward(
-    grad: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, output_padding: Any,
-    groups: int, output_mask: Sequence[bool],
+def convolution(
+    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, output_padding: Any, groups: int
 ) -> Any:  # fmt: skip
-    """Convolutions again, also in groups and of transposed ones, of which torch-mlir makes others or none. That of the kernel moves
-    the gradient over what was read, a batch of input channels with the examples as channels."""
+    """A transposed one in groups, as a plain one of what is spread by its stride."""
+    if not transposed or groups == 1:
+        return NotImplemented
     rank = x.dim() - 2
-    stride, padding, dilation = ([v[0]] * rank if len(v) == 1 else list(v) for v in (stride, padding, dilation))
-    by_input = by_weight = by_bias = None
-    if output_mask[0]:
-        covered = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in zip(grad.shape[2:], stride, padding, dilation, weight.shape[2:])]
-        rest = [0] * rank if transposed else [n - c for n, c in zip(x.shape[2:], covered)]
-        by_input = torch.ops.aten.convolution(grad, weight, None, stride, padding, dilation, not transposed, rest, groups)
-    if output_mask[1]:
-        read, moved = (grad, x) if transposed else (x, grad)
-
-        def apart(v: Any) -> Any:
-            return v.reshape(v.shape[0], groups, v.shape[1] // groups, *v.shape[2:])
-
-        read = apart(read).permute(2, 1, 0, *range(3, rank + 3)).flatten(1, 2)
-        moved = apart(moved).permute(1, 2, 0, *range(3, rank + 3)).flatten(0, 1)
-        made = torch.ops.aten.convolution(read, moved, None, dilation, padding, stride, False, [0] * rank, groups)
-        by_weight = made[(..., *(slice(0, k) for k in weight.shape[2:]))].transpose(0, 1)
-    if output_mask[2]:
-        by_bias = grad.sum([0, *range(2, rank + 2)])
-    return by_input, by_weight, by_bias
+    stride, padding, dilation, beyond = ([v[0]] * rank if len(v) == 1 else list(v) for v in (stride, padding, dilation, output_padding))
+    for d, step in enumerate(stride, 2):
+        if step > 1:
+            apart = torch.constant_pad_nd(x.unsqueeze(d + 1), [*[0, 0] * (x.dim() - d - 1), 0, step - 1]).flatten(d, d + 1)
+            x = apart.narrow(d, 0, apart.shape[d] - step + 1)
+    margins = [d * (k - 1) - p for d, k, p in zip(dilation, weight.shape[2:], padding)]
+    x = torch.constant_pad_nd(x, [m for margin, more in zip(margins[::-1], beyond[::-1]) for m in (margin, margin + more)])
+    weight = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:]).transpose(1, 2).flatten(0, 1).flip(list(range(2, rank + 2)))
+    return torch.ops.aten.convolution(x, weight, bias, [1] * rank, [0] * rank, dilation, False, [0] * rank, groups)

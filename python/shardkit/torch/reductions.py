@@ -23,6 +23,11 @@ def only_place(x: Any, *_: Any) -> Any:
     return torch.zeros((), dtype=torch.int64) if x.dim() == 0 else NotImplemented
 
 
+def aminmax(x: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    dims = list(range(x.dim())) if dim is None else [dim]
+    return torch.amin(x, dims, keepdim), torch.amax(x, dims, keepdim)
+
+
 def adaptive_max_pool2d(x: Any, sizes: Sequence[int]) -> Any:
     """Windows of several sizes, one by one; torch-mlir takes them all for those of one size."""
     height, width = x.shape[-2:]

@@ -13,6 +13,7 @@ from unittest import mock
 import torch
 import torch.fx.traceback as fx_traceback
 from torch._dispatch.python import enable_python_dispatcher
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
@@ -23,14 +24,17 @@ from ..errors import PACKAGE, ShardKitError
 from . import decompositions, random
 
 Tensors = dict[str, torch.Tensor]
-Call = Callable[[Tensors, Sequence[torch.Tensor]], tuple[Any, list[torch.Tensor]]]
-"""From the state of a module, which it may change, and the inputs to what it returns, and what is pinned of the values inside."""
+Call = Callable[[Tensors, Sequence[torch.Tensor], Callable[[Any], Any]], tuple[Any, list[torch.Tensor], Any]]
+"""From the state of a module, which it may change, and the inputs to what it returns, and what is pinned of the values inside. The
+third is called with the former while the module has that state, and its result is returned too."""
 
 
 class OptimizerState:
     """What an optimizer of PyTorch keeps of the parameters, and its step as a function."""
 
     def __init__(self, optimizer: Any, parameters: Mapping[str, Any]):
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            raise ShardKitError(f"error: the optimizer is {optimizer!r}, expected one of torch.optim")
         self.optimizer = optimizer
         known = {p: n for n, p in parameters.items()}
         self.names: dict[Any, str] = {}
@@ -158,8 +162,9 @@ def export(
         with torch.enable_grad():
             # Anomaly mode keeps lines for the backward pass.
             with _Lines(), torch.autograd.detect_anomaly(check_nan=False), torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
-                result, pinned = call(state, tensors[len(given) :])
-            gradients = dict(zip(trained, _differentiate(result, leaves)))
+                # Inside: what is computed once more in the backward pass reads the module.
+                result, pinned, found = call(state, tensors[len(given) :], lambda result: _differentiate(result, leaves))
+            gradients = dict(zip(trained, found))
         fx_traceback.set_stack_trace([])
         if optimizer is None:
             new = {n: torch.zeros_like(given[n]) if g is None else g for n, g in gradients.items()}
@@ -174,6 +179,7 @@ def export(
     with _compiling(), torch.no_grad(), enable_python_dispatcher(), fx_traceback.preserve_node_meta(), warnings.catch_warnings(action="ignore"):
         table = decompositions.of_backward_ops() | generator.get_table()
         graph = make_fx(step, table, tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors, torch.zeros((), dtype=torch.int64))
+    _check_constants(graph, module)
     output = graph.graph.output_node()
     values = list(output.args[0])
     changed = [i for i in range(len(names)) if not _is_argument(values[first + i])]
@@ -187,9 +193,21 @@ def export(
     return torch.export.export(graph, tuple(tensors), strict=False), [names[i] for i in changed], generator.draws > 0
 
 
+def _check_constants(graph: Any, module: Tensors) -> None:
+    """A parameter that is a constant would stay as it is from step to step."""
+    places = {v.data_ptr(): n for n, v in module.items() if v.numel()}
+    for node in graph.graph.find_nodes(op="get_attr"):
+        value = getattr(graph, node.target)
+        if isinstance(value, torch.Tensor) and value.numel() and not isinstance(value, FakeTensor) and value.data_ptr() in places:
+            raise ShardKitError(
+                f"error: {places[value.data_ptr()]} is read past the module that has it, expected a loss that reads parameters of the module it is given"
+            )
+
+
 def _is_argument(node: Any) -> bool:
     """It is an argument, or a copy of one that nothing changes."""
-    while node.op == "call_function" and node.target in (torch.ops.aten.alias.default, torch.ops.aten.clone.default):
+    aten = torch.ops.aten
+    while node.op == "call_function" and node.target in (aten.alias.default, aten.detach.default, aten.clone.default):
         if any(user.op == "call_function" and user.target._schema.is_mutable for user in node.users):
             return False
         node = node.args[0]

@@ -1,0 +1,99 @@
+"""Ops for gradients that PyTorch has compiled only, by other ops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Sequence
+
+import torch
+
+
+def convolution_backward(
+    grad: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, output_padding: Any,
+    groups: int, output_mask: Sequence[bool],
+) -> Any:  # fmt: skip
+    """Convolutions again, also in groups and of transposed ones, of which torch-mlir makes others or none. That of the kernel moves
+    the gradient over what was read, a batch of input channels with the examples as channels."""
+    rank = x.dim() - 2
+    stride, padding, dilation = ([v[0]] * rank if len(v) == 1 else list(v) for v in (stride, padding, dilation))
+    by_input = by_weight = by_bias = None
+    if output_mask[0]:
+        covered = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in zip(grad.shape[2:], stride, padding, dilation, weight.shape[2:])]
+        rest = [0] * rank if transposed else [n - c for n, c in zip(x.shape[2:], covered)]
+        by_input = torch.ops.aten.convolution(grad, weight, None, stride, padding, dilation, not transposed, rest, groups)
+        by_input = by_input[(..., *(slice(0, n) for n in x.shape[2:]))]
+    if output_mask[1]:
+        read, moved = (grad, x) if transposed else (x, grad)
+
+        def apart(v: Any) -> Any:
+            return v.reshape(v.shape[0], groups, v.shape[1] // groups, *v.shape[2:])
+
+        read = apart(read).permute(2, 1, 0, *range(3, rank + 3)).flatten(1, 2)
+        moved = apart(moved).permute(1, 2, 0, *range(3, rank + 3)).flatten(0, 1)
+        made = torch.ops.aten.convolution(read, moved, None, dilation, padding, stride, False, [0] * rank, groups)
+        by_weight = made[(..., *(slice(0, k) for k in weight.shape[2:]))].transpose(0, 1)
+    if output_mask[2]:
+        by_bias = grad.sum([0, *range(2, rank + 2)])
+    return by_input, by_weight, by_bias
+
+
+def adaptive_avg_pool(rank: int) -> Callable[..., Any]:
+    """Of means over parts of the last dims."""
+
+    def function(grad: Any, x: Any) -> Any:
+        for d in range(-rank, 0):
+            size, count = x.shape[d], grad.shape[d]
+            parts = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+            grad = _spread(grad, d, size, parts, [end - begin for begin, end in parts])
+        return grad
+
+    return function
+
+
+def avg_pool(
+    grad: Any, x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: int | None
+) -> Any:  # fmt: skip
+    """Of means over windows of the last dims, as many as the kernel has."""
+    rank = len(kernel)
+    stride = stride or kernel
+    stride, padding = ([v[0]] * rank if len(v) == 1 else list(v) for v in (stride, padding))
+    for d in range(rank):
+        size, k, s, p = x.shape[d - rank], kernel[d], stride[d], padding[d]
+        begins = [i * s - p for i in range(grad.shape[d - rank])]
+        parts = [(max(b, 0), min(b + k, size)) for b in begins]
+        counts = [min(b + k, size + p) - b for b in begins] if count_include_pad else [end - begin for begin, end in parts]
+        grad = _spread(grad, d - rank, size, parts, [1] * len(parts) if divisor_override else counts)
+    return grad / divisor_override if divisor_override else grad
+
+
+def _spread(grad: Any, dim: int, size: int, parts: Sequence[tuple[int, int]], counts: Sequence[int]) -> Any:
+    """Each element over its part of a dim of `size`, by its share."""
+    weights = torch.zeros(len(parts), size, dtype=torch.float64)
+    for i, ((begin, end), count) in enumerate(zip(parts, counts)):
+        weights[i, begin:end] = 1 / count
+    return torch.matmul(grad.movedim(dim, -1), weights.to(grad.dtype)).movedim(-1, dim)
+
+
+def max_pool(rank: int) -> Callable[..., Any]:
+    """Of the largest of windows of the last dims, whose places there are the last argument."""
+
+    def function(grad: Any, x: Any, *args: Any) -> Any:
+        zeros = torch.zeros_like(x).flatten(-rank)
+        return zeros.scatter_add(-1, args[-1].flatten(-rank), grad.flatten(-rank)).reshape(x.shape)
+
+    return function
+
+
+def cdist(grad: Any, a: Any, b: Any, p: float, distance: Any) -> Any:
+    """By the rows of `a`."""
+    difference = a.unsqueeze(-2) - b.unsqueeze(-3)
+    grad, distance = grad.unsqueeze(-1), distance.unsqueeze(-1)
+    if p == 0:
+        return torch.zeros_like(a)
+    if p == 1:
+        by_each = difference.sign()
+    elif p == math.inf:
+        by_each = difference.sign() * (difference.abs() == distance).to(a.dtype)
+    else:
+        by_each = difference.sign() * torch.where(distance == 0, 0.0, (difference.abs() / distance).pow(p - 1))
+    return (grad * by_each).sum(-2)
